@@ -1,0 +1,153 @@
+package safeoutput
+
+import "encoding/json"
+
+// Item is one safe output of one kind: a pointer to one of the types below.
+type Item interface {
+	// Kind returns the item's canonical kind.
+	Kind() Kind
+	// Texts returns every field that holds text an agent wrote for people to
+	// read, as pointers, so that the first door cleans all of them and a test
+	// can assert that none is missing.
+	Texts() []Text
+}
+
+// TextMode says how a text will be read once it is published, and so how it is
+// cleaned.
+type TextMode int
+
+// The four readings of a text.
+const (
+	Body  TextMode = iota // Markdown, as cmark-gfm reads it
+	Title                 // one line, shown as plain text with mentions live
+	Label                 // a label's name
+	Plain                 // raw text: commit messages, branch and tool names
+)
+
+// Text is one text field of an item.
+type Text struct {
+	// Field is the field's name in JSON, with an index where it is a list: "labels[2]".
+	Field string
+	Mode  TextMode
+	Value *string
+}
+
+// CreateIssue opens an issue.
+type CreateIssue struct {
+	Title  string   `json:"title"`
+	Body   string   `json:"body"`
+	Labels []string `json:"labels,omitempty"`
+}
+
+// AddIssueComment comments on an issue, a pull request or, where the event is
+// about one, a discussion.
+type AddIssueComment struct {
+	Body string `json:"body"`
+	// IssueNumber is 0 where the agent left the choice to the policy's target.
+	IssueNumber int `json:"issue_number,omitempty"`
+}
+
+// CreatePullRequest opens a pull request with the agent's changes.
+type CreatePullRequest struct {
+	Title  string   `json:"title"`
+	Body   string   `json:"body"`
+	Branch string   `json:"branch,omitempty"`
+	Labels []string `json:"labels,omitempty"`
+	Draft  *bool    `json:"draft,omitempty"`
+}
+
+// AddIssueLabel adds labels to an issue or a pull request.
+type AddIssueLabel struct {
+	Labels      []string `json:"labels"`
+	IssueNumber int      `json:"issue_number,omitempty"`
+}
+
+// UpdateIssue changes at least one of an issue's status, title and body. A nil
+// field is left as it is.
+type UpdateIssue struct {
+	Status      *string `json:"status,omitempty"` // "open" or "closed"
+	Title       *string `json:"title,omitempty"`
+	Body        *string `json:"body,omitempty"`
+	IssueNumber int     `json:"issue_number,omitempty"`
+}
+
+// PushToBranch pushes the agent's changes to an existing branch.
+type PushToBranch struct {
+	Message           string `json:"message,omitempty"`
+	PullRequestNumber int    `json:"pull_request_number,omitempty"`
+}
+
+// CreateReviewComment comments on lines of a pull request's diff.
+type CreateReviewComment struct {
+	Path string `json:"path"` // relative, slash-separated, without ".."
+	Line int    `json:"line"`
+	Body string `json:"body"`
+	// StartLine is 0 for a comment on one line; else at most Line.
+	StartLine int    `json:"start_line,omitempty"`
+	Side      string `json:"side,omitempty"` // "LEFT", "RIGHT", or "" for the configured side
+}
+
+// CreateDiscussion opens a discussion.
+type CreateDiscussion struct {
+	Title    string `json:"title"`
+	Body     string `json:"body"`
+	Category string `json:"category,omitempty"` // name, slug or node id
+}
+
+// MissingTool reports that the agent lacked a tool.
+type MissingTool struct {
+	Tool         string `json:"tool"`
+	Reason       string `json:"reason"`
+	Alternatives string `json:"alternatives,omitempty"`
+}
+
+// CreateSecurityReport is either a whole SARIF log or one finding: exactly one
+// of SARIF and File is set.
+type CreateSecurityReport struct {
+	SARIF        json.RawMessage `json:"sarif,omitempty"` // always an object here; the string form is parsed on the way in
+	Category     string          `json:"category,omitempty"`
+	File         string          `json:"file,omitempty"`
+	Line         int             `json:"line,omitempty"`
+	Column       int             `json:"column,omitempty"`
+	Severity     string          `json:"severity,omitempty"`
+	Message      string          `json:"message,omitempty"`
+	RuleIDSuffix string          `json:"ruleIdSuffix,omitempty"`
+}
+
+// Noop says that there was nothing to do.
+type Noop struct {
+	Message string `json:"message"`
+}
+
+// Kind implements Item.
+func (*CreateIssue) Kind() Kind { return KindCreateIssue }
+
+// Kind implements Item.
+func (*AddIssueComment) Kind() Kind { return KindAddIssueComment }
+
+// Kind implements Item.
+func (*CreatePullRequest) Kind() Kind { return KindCreatePullRequest }
+
+// Kind implements Item.
+func (*AddIssueLabel) Kind() Kind { return KindAddIssueLabel }
+
+// Kind implements Item.
+func (*UpdateIssue) Kind() Kind { return KindUpdateIssue }
+
+// Kind implements Item.
+func (*PushToBranch) Kind() Kind { return KindPushToBranch }
+
+// Kind implements Item.
+func (*CreateReviewComment) Kind() Kind { return KindCreateReviewComment }
+
+// Kind implements Item.
+func (*CreateDiscussion) Kind() Kind { return KindCreateDiscussion }
+
+// Kind implements Item.
+func (*MissingTool) Kind() Kind { return KindMissingTool }
+
+// Kind implements Item.
+func (*CreateSecurityReport) Kind() Kind { return KindCreateSecurityReport }
+
+// Kind implements Item.
+func (*Noop) Kind() Kind { return KindNoop }
