@@ -1,0 +1,26 @@
+// Command airlock is the gate between AI agents and a repository.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/agent-airlock/airlock/internal/cli"
+)
+
+// version is set by the release build; a plain build reports what the module knows.
+var version string
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(cli.Main(ctx, os.Args[1:], cli.World{
+		Stdin:   os.Stdin,
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Getenv:  os.Getenv,
+		Version: version,
+	}))
+}

@@ -1,0 +1,132 @@
+// Package airlock_test holds the table of packages and what each may import.
+package airlock_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/agent-airlock/airlock"
+
+// layers is the table of docs/project-layout.md as data: a package imports what
+// its row names and nothing else of ours, and a row names only packages above it.
+var layers = []struct {
+	pkg     string
+	imports string
+}{
+	{"schemas", ""},
+	{"internal/safeoutput", ""},
+	{"internal/finding", ""},
+	{"internal/event", ""},
+	{"internal/token", ""},
+	{"internal/markdown", ""},
+	{"internal/markdown/cmarkgfm", ""},
+	{"internal/jsonrepair", ""},
+	{"internal/schema", "schemas"},
+	{"internal/sanitize", "markdown"},
+	{"internal/sarif", "finding schema"},
+	{"internal/command", ""},
+	{"internal/githubapi", "token"},
+	{"internal/githubapi/githubtest", ""},
+	{"internal/githubapi/githubtest/githubserver", "githubapi/githubtest"},
+	{"internal/githubapi/githubtest/cutopenapi", ""},
+	{"internal/intake", "safeoutput jsonrepair schema sanitize sarif"},
+	{"internal/gitrepo", "command token"},
+	{"internal/changes", "gitrepo"},
+	{"internal/policy", "safeoutput intake event schema"},
+	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize githubapi gitrepo"},
+	{"internal/report", "safeoutput finding event markdown sarif intake policy apply"},
+	{"internal/action", "event token"},
+	{"internal/config", "action token intake sanitize policy apply"},
+	{"internal/cli", "*"},
+	{"cmd/airlock", "cli"},
+}
+
+// onlyImporter names the one package that may use a third-party or standard
+// package outside tests, so that a trap is handled in one place.
+var onlyImporter = map[string]string{
+	"os/exec":                                  "internal/command",
+	"github.com/google/go-github/v60/github":   "internal/githubapi",
+	"github.com/sethvargo/go-githubactions":    "internal/action",
+	"github.com/owenrumney/go-sarif/v2/sarif":  "internal/sarif",
+	"github.com/santhosh-tekuri/jsonschema/v5": "internal/schema",
+	"github.com/spf13/cobra":                   "internal/cli",
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestPackagesImportOnlyWhatTheirRowNames(t *testing.T) {
+	rows := map[string][]string{}
+	for i, l := range layers {
+		var allowed []string
+		for _, name := range strings.Fields(l.imports) {
+			path := "internal/" + name
+			if name == "schemas" {
+				path = name
+			}
+			if name != "*" && !slices.ContainsFunc(layers[:i], func(above struct{ pkg, imports string }) bool { return above.pkg == path }) {
+				t.Errorf("%s names %s, which does not stand above it", l.pkg, path)
+			}
+			allowed = append(allowed, path)
+		}
+		rows[l.pkg] = allowed
+	}
+	for _, p := range list(t) {
+		pkg := strings.TrimPrefix(p.ImportPath, module+"/")
+		allowed, ok := rows[pkg]
+		if !ok {
+			t.Errorf("package %s has no row in the table", pkg)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if own, isOurs := strings.CutPrefix(imported, module+"/"); isOurs && !slices.Contains(allowed, own) && !slices.Contains(allowed, "internal/*") {
+				t.Errorf("%s imports %s, which its row does not name", pkg, own)
+			}
+			if only, ok := onlyImporter[imported]; ok && only != pkg && !testSupport(pkg) {
+				t.Errorf("%s imports %s, which only %s may", pkg, imported, only)
+			}
+		}
+	}
+}
+
+// testSupport reports whether a package is never linked into the binary.
+func testSupport(pkg string) bool {
+	return strings.Contains(pkg, "githubtest") || strings.HasSuffix(pkg, "/cmarkgfm")
+}
+
+func TestBinaryLinksNoTestSupport(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/airlock").Output()
+	if err != nil {
+		t.Fatalf("go list -deps: %v", err)
+	}
+	for dep := range strings.FieldsSeq(string(out)) {
+		if testSupport(dep) || strings.Contains(dep, "kin-openapi") || strings.Contains(dep, "goldmark") || strings.Contains(dep, "gqlparser") {
+			t.Errorf("the binary links %s", dep)
+		}
+	}
+}
+
+func list(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var packages []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p listed
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		if p.ImportPath != module {
+			packages = append(packages, p)
+		}
+	}
+	return packages
+}
