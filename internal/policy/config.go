@@ -1,0 +1,195 @@
+// Package policy is the second door: it lets out only the items that the
+// repository's owner allows, each with its final text, labels and target.
+package policy
+
+import "github.com/agent-airlock/airlock/internal/safeoutput"
+
+// Config is what the owner allows. The zero Config means that nothing was
+// configured: then every kind is approved with its defaults, and staged.
+type Config struct {
+	// Kinds holds the settings of every kind that the configuration names. Nil
+	// means that there is no configuration; a non-nil map allows exactly the
+	// kinds it holds, and those of AlwaysAllowed that it does not disable.
+	Kinds map[safeoutput.Kind]KindConfig
+	// Staged plans every item and applies none.
+	Staged bool
+	// Footer is what stands below every body, unless a kind has its own.
+	Footer Footer
+}
+
+// Configured reports whether an owner said anything at all about kinds.
+func (c Config) Configured() bool { return c.Kinds != nil }
+
+// AlwaysAllowed reports whether items of a kind pass without being listed: the
+// kinds that change nothing on GitHub. An owner can still disable them.
+func AlwaysAllowed(kind safeoutput.Kind) bool {
+	return kind == safeoutput.KindNoop || kind == safeoutput.KindMissingTool
+}
+
+// Kind returns the settings that hold for a kind, and whether its items may
+// pass at all.
+func (c Config) Kind(kind safeoutput.Kind) (KindConfig, bool) {
+	kc, listed := c.Kinds[kind]
+	if listed {
+		return kc, !kc.Disabled
+	}
+	if !c.Configured() {
+		return unconfigured(kind), true
+	}
+	return KindConfig{}, AlwaysAllowed(kind)
+}
+
+// unconfigured is what holds for a kind when there is no configuration.
+// Nothing is written then, so the plan shows as much as the agent asked for.
+func unconfigured(kind safeoutput.Kind) KindConfig {
+	var kc KindConfig
+	if kind == safeoutput.KindUpdateIssue {
+		kc.Update = UpdateSettings{Status: true, Title: true, Body: true}
+	}
+	return kc
+}
+
+// StagedKind reports whether items of a kind are only planned.
+func (c Config) StagedKind(kind safeoutput.Kind) bool {
+	return c.Staged || !c.Configured() || c.Kinds[kind].Staged
+}
+
+// KindConfig is what the owner says about one kind. The first group holds for
+// several kinds; the structs below it each belong to one. A setting that a kind
+// has no use for is ignored.
+type KindConfig struct {
+	// Disabled denies the kind although it is listed ("kind: false").
+	Disabled bool
+	// Staged plans items of this kind and applies none.
+	Staged bool
+	// Max is the number of items: nil means the kind's default, negative no
+	// limit. The first door counts; it is here so that there is one source.
+	Max *int
+	// Target says which issue, pull request or discussion items may name.
+	Target TargetRule
+	// TitlePrefix begins every title, exactly as written.
+	TitlePrefix string
+	// Labels are added to whatever the item asks for.
+	Labels []string
+	// AllowedLabels are the labels that an item may ask for, compared without
+	// regard to case; nil allows all, an empty list none.
+	AllowedLabels []string
+	// MaxLabels is the number of labels an item of add-issue-label may ask for:
+	// 0 means DefaultMaxLabels, negative no limit but GitHub's.
+	MaxLabels int
+	// Footer replaces Config.Footer where it is not nil.
+	Footer *Footer
+
+	Update      UpdateSettings
+	Review      ReviewSettings
+	Discussion  DiscussionSettings
+	Report      ReportSettings
+	MissingTool MissingToolSettings
+	Changes     ChangeSettings
+}
+
+// DefaultMaxLabels is how many labels one add-issue-label item may ask for.
+const DefaultMaxLabels = 3
+
+// Footer is the line below a body. The zero value means the built-in footer.
+type Footer struct {
+	// None leaves the footer out.
+	None bool
+	// Text replaces the built-in footer. It is the owner's Markdown.
+	Text string
+}
+
+// UpdateSettings say which fields update-issue may touch.
+type UpdateSettings struct{ Status, Title, Body bool }
+
+// OutsideDiff says what becomes of a review comment whose line the pull
+// request's diff does not show.
+type OutsideDiff string
+
+// The ways to treat a review comment outside the diff.
+const (
+	OutsideBody OutsideDiff = ""     // into the review's body, with file and line
+	OutsideFile OutsideDiff = "file" // a comment on the file as a whole
+	OutsideDrop OutsideDiff = "drop" // left out, and reported as skipped
+)
+
+// ReviewSettings belong to create-pull-request-review-comment.
+type ReviewSettings struct {
+	// Side is the side of a comment that names none: "LEFT", "RIGHT" or "" (RIGHT).
+	Side string
+	// OutsideDiff is what becomes of a comment outside the diff.
+	OutsideDiff OutsideDiff
+}
+
+// DiscussionSettings belong to create-discussion.
+type DiscussionSettings struct {
+	// Category is a category's name, slug or node id. It overrides the item's.
+	Category string
+}
+
+// ReportSettings belong to create-security-report.
+type ReportSettings struct {
+	// Driver is the name of the tool that findings are reported under; "" leaves
+	// the choice to whoever applies them.
+	Driver string
+	// Category is code scanning's category. It overrides the item's.
+	Category string
+}
+
+// MissingToolSettings belong to missing-tool.
+type MissingToolSettings struct {
+	// CreateIssue opens an issue for what is missing, with the kind's
+	// TitlePrefix and Labels.
+	CreateIssue bool
+}
+
+// IfNoChanges says what an empty set of changes leads to.
+type IfNoChanges string
+
+// The outcomes of an empty set of changes.
+const (
+	NoChangesWarn   IfNoChanges = "" // skipped, with a warning
+	NoChangesError  IfNoChanges = "error"
+	NoChangesIgnore IfNoChanges = "ignore"
+)
+
+// OnViolation says what follows when changes break a rule about files.
+type OnViolation string
+
+// The outcomes of a violated rule about files.
+const (
+	ViolationRefuse OnViolation = "" // nothing is pushed
+	ViolationIssue  OnViolation = "issue"
+)
+
+// ChangeSettings belong to create-pull-request and push-to-branch.
+type ChangeSettings struct {
+	// Draft, where it is not nil, overrides what the item says; the default is a draft.
+	Draft *bool
+	// Base is the branch that a pull request is opened against; "" means the
+	// event's base or the default branch.
+	Base string
+	// Branch is the one branch that push-to-branch may push to instead of a
+	// pull request's head; for create-pull-request, the new branch's name.
+	Branch string
+	// Reviewers are requested on a new pull request.
+	Reviewers []string
+	// IfNoChanges is what an empty set of changes leads to.
+	IfNoChanges IfNoChanges
+	// AllowedFiles are the patterns that every changed path must match; nil allows all.
+	AllowedFiles []string
+	// ProtectedFiles are the patterns that no changed path may match; nil means
+	// the built-in list, an empty list none.
+	ProtectedFiles []string
+	// ProtectManifests adds dependency manifests and lock files to the protected files.
+	ProtectManifests bool
+	// MaxFiles and MaxSizeKB bound the changes: 0 means the default, negative no limit.
+	MaxFiles, MaxSizeKB int
+	// OnViolation is what a violated rule about files leads to.
+	OnViolation OnViolation
+	// FallbackIssue opens an issue that links to the branch where creating pull
+	// requests is forbidden.
+	FallbackIssue bool
+	// SignedCommits makes commits through the API, which signs them.
+	SignedCommits bool
+}

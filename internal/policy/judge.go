@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// Origin says who asked for an item. It is never read from a file.
+type Origin int
+
+// The origins.
+const (
+	OriginAgent   Origin = iota // a line that an agent wrote
+	OriginAirlock               // made by Airlock itself, from checks and loops; with limits of its own
+)
+
+// Approved is an item that may leave. Only Judge makes one.
+type Approved struct {
+	accepted intake.Accepted
+	item     safeoutput.Item
+	target   Target
+	origin   Origin
+	staged   bool
+	settings KindConfig
+	notes    []Note
+}
+
+// Item returns the item in its final form: title prefix, labels, category, side
+// and draft as the owner sets them, within GitHub's limits. Callers do not
+// change it.
+func (a Approved) Item() safeoutput.Item { return a.item }
+
+// Target returns what the item acts on.
+func (a Approved) Target() Target { return a.target }
+
+// Origin returns who asked for the item.
+func (a Approved) Origin() Origin { return a.origin }
+
+// Staged reports whether the item is planned only.
+func (a Approved) Staged() bool { return a.staged }
+
+// Settings returns the owner's settings for the item's kind, Footer always set.
+func (a Approved) Settings() KindConfig { return a.settings }
+
+// Notes returns what policy changed about the item.
+func (a Approved) Notes() []Note { return a.notes }
+
+// Accepted returns the item as the first door let it in.
+func (a Approved) Accepted() intake.Accepted { return a.accepted }
+
+// Line returns the number of the item's line in the agent's file.
+func (a Approved) Line() int { return a.accepted.Line() }
+
+// Judge decides on each item, in order, by the configuration and the event
+// alone: every item ends in exactly one of the two lists.
+func Judge(cfg Config, ev event.Event, in []intake.Accepted) (approved []Approved, denied []Denied) {
+	for _, acc := range in {
+		v, ref := judgeItem(cfg, ev, acc.Item())
+		if ref != nil {
+			denied = append(denied, Denied{Item: acc.Item(), Line: acc.Line(), Rule: ref.rule, Message: ref.message})
+			continue
+		}
+		v.accepted = acc
+		approved = append(approved, v)
+	}
+	return approved, denied
+}
+
+// judgeItem is Judge for one item, without where it came from.
+func judgeItem(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
+	kind := it.Kind()
+	kc, ok := cfg.Kind(kind)
+	if !ok {
+		return Approved{}, refuse(RuleKindNotEnabled, "%s is not enabled; to allow it add \"%s:\" to the configuration", kind, kind)
+	}
+	target, ref := targetOf(kc, it, ev)
+	if ref != nil {
+		return Approved{}, ref
+	}
+	final, changed, ref := finish(kc, it)
+	if ref != nil {
+		return Approved{}, ref
+	}
+	if kc.Footer == nil {
+		kc.Footer = &cfg.Footer
+	}
+	return Approved{
+		item: final, target: target, origin: OriginAgent,
+		staged: cfg.StagedKind(kind), settings: kc, notes: changed,
+	}, nil
+}

@@ -1,0 +1,176 @@
+package policy
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// TargetRule says which issue, pull request or discussion items of a kind may
+// act on. The zero value allows only the one that triggered the workflow.
+type TargetRule struct {
+	// Any lets the item choose ("*"); it must then name a number.
+	Any bool
+	// Number allows exactly this one, where it is not 0.
+	Number int
+}
+
+// String returns the rule as configuration writes it.
+func (r TargetRule) String() string {
+	switch {
+	case r.Any:
+		return "*"
+	case r.Number != 0:
+		return strconv.Itoa(r.Number)
+	}
+	return "triggering"
+}
+
+// Target is what an approved item acts on. The zero Target belongs to kinds
+// that make something new or act on the repository as a whole.
+type Target struct {
+	// Number is the issue's, pull request's or discussion's number.
+	Number int
+	// FromEvent is true when the event is about Number. Only then do IsPull and
+	// IsDiscussion say something: otherwise GitHub has to be asked.
+	FromEvent            bool
+	IsPull, IsDiscussion bool
+}
+
+// targetSpec is what the kinds that act on something existing need of it.
+type targetSpec struct {
+	field               string // the item's field that names a number; "" if it has none
+	issue, pull, discus bool   // what it can act on
+}
+
+// targetSpecOf returns what a kind acts on; ok is false for kinds without target.
+func targetSpecOf(kind safeoutput.Kind) (spec targetSpec, ok bool) {
+	switch kind {
+	case safeoutput.KindAddIssueComment:
+		return targetSpec{field: "issue_number", issue: true, pull: true, discus: true}, true
+	case safeoutput.KindAddIssueLabel:
+		return targetSpec{field: "issue_number", issue: true, pull: true}, true
+	case safeoutput.KindUpdateIssue:
+		return targetSpec{field: "issue_number", issue: true}, true
+	case safeoutput.KindCreateReviewComment:
+		return targetSpec{pull: true}, true
+	case safeoutput.KindPushToBranch:
+		return targetSpec{field: "pull_request_number", pull: true}, true
+	}
+	return targetSpec{}, false
+}
+
+// HasTarget reports whether items of a kind act on something that exists, and
+// so whether a target can be configured; field is the name of the item's field
+// that holds a number, "" if the kind has none.
+func HasTarget(kind safeoutput.Kind) (field string, ok bool) {
+	spec, ok := targetSpecOf(kind)
+	return spec.field, ok
+}
+
+// numberOf returns the number that an item names, 0 if none.
+func numberOf(it safeoutput.Item) int {
+	switch it := it.(type) {
+	case *safeoutput.AddIssueComment:
+		return it.IssueNumber
+	case *safeoutput.AddIssueLabel:
+		return it.IssueNumber
+	case *safeoutput.UpdateIssue:
+		return it.IssueNumber
+	case *safeoutput.PushToBranch:
+		return it.PullRequestNumber
+	}
+	return 0
+}
+
+// targetOf finds what an item acts on, or says why it may not. A push with a
+// configured branch needs no pull request, and may name none.
+func targetOf(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *refusal) {
+	push, ok := it.(*safeoutput.PushToBranch)
+	if !ok || kc.Changes.Branch == "" {
+		return kc.Target.resolve(it, ev)
+	}
+	if push.PullRequestNumber != 0 {
+		return Target{}, refuse(RuleTarget, "'pull_request_number' is %d, but pushes go only to the configured branch %q", push.PullRequestNumber, kc.Changes.Branch)
+	}
+	return Target{}, nil
+}
+
+// resolve finds what an item acts on, or says why it may not.
+func (r TargetRule) resolve(it safeoutput.Item, ev event.Event) (Target, *refusal) {
+	spec, ok := targetSpecOf(it.Kind())
+	if !ok {
+		return Target{}, nil
+	}
+	asked := numberOf(it)
+	number, ref := r.number(spec, asked, ev)
+	if ref != nil {
+		return Target{}, ref
+	}
+	t := Target{Number: number}
+	if number == ev.Number {
+		t.FromEvent, t.IsPull, t.IsDiscussion = true, ev.IsPull, ev.IsDiscussion
+		if ref := spec.suits(it.Kind(), t); ref != nil {
+			return Target{}, ref
+		}
+	}
+	return t, nil
+}
+
+// number applies the rule to the number that an item asked for.
+func (r TargetRule) number(spec targetSpec, asked int, ev event.Event) (int, *refusal) {
+	switch {
+	case r.Number != 0:
+		if asked != 0 && asked != r.Number {
+			return 0, refuse(RuleTarget, "'%s' is %d, but the configuration allows only #%d (target: %d)", spec.field, asked, r.Number, r.Number)
+		}
+		return r.Number, nil
+	case r.Any && asked != 0:
+		return asked, nil
+	case r.Any && spec.field != "":
+		return 0, refuse(RuleTarget, "'%s' is missing: with target: \"*\" the item must name the number that it acts on", spec.field)
+	case ev.Number == 0 && asked != 0:
+		return 0, refuse(RuleNoContext, "'%s' is %d, but items may act only on what triggered the workflow, and %s is about no issue, pull request or discussion; set target to %d or \"*\" to allow it", spec.field, asked, eventName(ev), asked)
+	case ev.Number == 0:
+		return 0, refuse(RuleNoContext, "%s is about no issue, pull request or discussion that the item could act on; set target to a number, or let the workflow run on an event that has one", eventName(ev))
+	case asked != 0 && asked != ev.Number:
+		return 0, refuse(RuleTarget, "'%s' is %d, but items may act only on #%d, which triggered the workflow; set target to %d or \"*\" to allow it", spec.field, asked, ev.Number, asked)
+	}
+	return ev.Number, nil
+}
+
+// suits refuses a target of which the event says that the kind cannot act on it.
+func (s targetSpec) suits(kind safeoutput.Kind, t Target) *refusal {
+	what, ok := "an issue", s.issue
+	switch {
+	case t.IsDiscussion:
+		what, ok = "a discussion", s.discus
+	case t.IsPull:
+		what, ok = "a pull request", s.pull
+	}
+	if ok {
+		return nil
+	}
+	return refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", t.Number, what, kind, s.words())
+}
+
+// words names what the kind acts on.
+func (s targetSpec) words() string {
+	switch {
+	case s.issue && s.pull:
+		return "issues and pull requests"
+	case s.pull:
+		return "pull requests"
+	}
+	return "issues"
+}
+
+// eventName names an event in a sentence.
+func eventName(ev event.Event) string {
+	if ev.Name == "" {
+		return "a run without an event"
+	}
+	return fmt.Sprintf("the event %q", ev.Name)
+}
