@@ -1,0 +1,121 @@
+package event
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// payload holds the members of GitHub's webhook payloads that Airlock reads, of
+// all events together: what an event lacks stays nil.
+type payload struct {
+	Action        string          `json:"action"`
+	Repository    *repository     `json:"repository"`
+	Sender        *user           `json:"sender"`
+	PullRequest   *pullRequest    `json:"pull_request"`
+	Issue         *issue          `json:"issue"`
+	Discussion    *discussion     `json:"discussion"`
+	Comment       *comment        `json:"comment"`
+	Review        *review         `json:"review"`
+	WorkflowRun   *workflowRun    `json:"workflow_run"`
+	Ref           string          `json:"ref"`
+	After         string          `json:"after"`
+	Branch        string          `json:"branch"`
+	Schedule      *string         `json:"schedule"`
+	ClientPayload json.RawMessage `json:"client_payload"`
+	WorkflowPath  any             `json:"workflow"`
+}
+
+type repository struct {
+	ID            int64  `json:"id"`
+	FullName      string `json:"full_name"`
+	DefaultBranch string `json:"default_branch"`
+	Private       bool   `json:"private"`
+}
+
+type user struct {
+	Login string `json:"login"`
+}
+
+type pullRequest struct {
+	Number    int       `json:"number"`
+	Head      endpoint  `json:"head"`
+	Base      endpoint  `json:"base"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type endpoint struct {
+	Ref  string      `json:"ref"`
+	SHA  string      `json:"sha"`
+	Repo *repository `json:"repo"`
+}
+
+type issue struct {
+	Number      int       `json:"number"`
+	PullRequest *struct{} `json:"pull_request"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+type discussion struct {
+	Number    int       `json:"number"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type comment struct {
+	ID        int64     `json:"id"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type review struct {
+	SubmittedAt time.Time `json:"submitted_at"`
+}
+
+type workflowRun struct {
+	Event          string        `json:"event"`
+	HeadBranch     string        `json:"head_branch"`
+	HeadSHA        string        `json:"head_sha"`
+	HeadRepository *repository   `json:"head_repository"`
+	PullRequests   []pullRequest `json:"pull_requests"`
+	RunStartedAt   time.Time     `json:"run_started_at"`
+	UpdatedAt      time.Time     `json:"updated_at"`
+}
+
+// InferName guesses an event's name from the members of its payload, for a
+// payload that arrives without one. It returns "" when nothing fits. A
+// pull_request_target payload is equal to a pull_request one and is called so.
+func InferName(data []byte) string {
+	var p payload
+	if json.Unmarshal(data, &p) != nil {
+		return ""
+	}
+	switch {
+	case p.WorkflowRun != nil:
+		return "workflow_run"
+	case p.Discussion != nil && p.Comment != nil:
+		return "discussion_comment"
+	case p.Discussion != nil:
+		return "discussion"
+	case p.Issue != nil && p.Comment != nil:
+		return "issue_comment"
+	case p.Issue != nil:
+		return "issues"
+	case p.PullRequest != nil && p.Review != nil:
+		return "pull_request_review"
+	case p.PullRequest != nil && p.Comment != nil:
+		return "pull_request_review_comment"
+	case p.PullRequest != nil:
+		return "pull_request"
+	case p.After != "" && p.Ref != "":
+		return "push"
+	case p.ClientPayload != nil:
+		return "repository_dispatch"
+	case p.Schedule != nil:
+		return "schedule"
+	case p.WorkflowPath != nil && p.Ref != "":
+		return "workflow_dispatch"
+	}
+	return ""
+}
