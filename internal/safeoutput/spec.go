@@ -1,0 +1,91 @@
+package safeoutput
+
+import (
+	"strings"
+	"sync"
+)
+
+// Spec is one row of the kind table.
+type Spec struct {
+	Kind Kind
+	// Aliases are later names of the kind that agents use, besides '_' for '-'.
+	Aliases []string
+	// DefaultMax is how many items of the kind are accepted where the
+	// configuration does not say.
+	DefaultMax int
+	// DefaultMaxLabels is how many labels one item may name where the
+	// configuration does not say; 0 for a kind without such a limit.
+	DefaultMaxLabels int
+	// Summary says in one line what the kind asks for.
+	Summary string
+	// New returns a new, empty item of the kind.
+	New func() Item
+}
+
+// kinds is the kind table, in the order of the published one.
+var kinds = sync.OnceValue(func() []Spec {
+	return []Spec{
+		{Kind: KindCreateIssue, DefaultMax: 1,
+			Summary: "Open an issue.", New: func() Item { return &CreateIssue{} }},
+		{Kind: KindAddIssueComment, Aliases: []string{"add-comment"}, DefaultMax: 1,
+			Summary: "Comment on an issue, a pull request or a discussion.", New: func() Item { return &AddIssueComment{} }},
+		{Kind: KindCreatePullRequest, DefaultMax: 1,
+			Summary: "Open a pull request with the changes in the working tree.", New: func() Item { return &CreatePullRequest{} }},
+		{Kind: KindAddIssueLabel, Aliases: []string{"add-labels"}, DefaultMax: 5, DefaultMaxLabels: 3,
+			Summary: "Add labels to an issue or a pull request.", New: func() Item { return &AddIssueLabel{} }},
+		{Kind: KindUpdateIssue, DefaultMax: 1,
+			Summary: "Change an issue's status, title or body.", New: func() Item { return &UpdateIssue{} }},
+		{Kind: KindPushToBranch, Aliases: []string{"push-to-pull-request-branch"}, DefaultMax: 1,
+			Summary: "Push the changes in the working tree to a pull request's branch.", New: func() Item { return &PushToBranch{} }},
+		{Kind: KindCreateReviewComment, DefaultMax: 10,
+			Summary: "Comment on lines of a pull request's diff.", New: func() Item { return &CreateReviewComment{} }},
+		{Kind: KindCreateDiscussion, DefaultMax: 1,
+			Summary: "Open a discussion.", New: func() Item { return &CreateDiscussion{} }},
+		{Kind: KindMissingTool, DefaultMax: 1000,
+			Summary: "Report a tool that was needed and not available.", New: func() Item { return &MissingTool{} }},
+		{Kind: KindCreateSecurityReport, Aliases: []string{"create-code-scanning-alert"}, DefaultMax: 1000,
+			Summary: "Report security findings to code scanning.", New: func() Item { return &CreateSecurityReport{} }},
+		{Kind: KindNoop, DefaultMax: 1,
+			Summary: "Say that there was nothing to do.", New: func() Item { return &Noop{} }},
+	}
+})
+
+// byName finds a row by the kind's canonical name and by its aliases.
+var byName = sync.OnceValue(func() map[string]Spec {
+	m := map[string]Spec{}
+	for _, s := range kinds() {
+		m[string(s.Kind)] = s
+		for _, a := range s.Aliases {
+			m[a] = s
+		}
+	}
+	return m
+})
+
+// Kinds returns the kind table, in the order of the published one. The slice
+// is the caller's own.
+func Kinds() []Spec { return append([]Spec(nil), kinds()...) }
+
+// Lookup finds the kind that an agent calls name: its canonical name, an
+// alias, or either with '_' for '-'.
+func Lookup(name string) (Spec, bool) {
+	m := byName()
+	s, ok := m[name]
+	if !ok && len(name) < 64 && strings.Contains(name, "_") {
+		s, ok = m[strings.ReplaceAll(name, "_", "-")]
+	}
+	return s, ok
+}
+
+// CanonicalField returns the name that the union gives a field which an agent
+// may call otherwise: "item_number" is "issue_number" for the kinds that have
+// one. Any other name is returned as it is.
+func CanonicalField(kind Kind, name string) string {
+	if name != "item_number" {
+		return name
+	}
+	if _, ok := fieldsOf(kind)["issue_number"]; ok {
+		return "issue_number"
+	}
+	return name
+}
