@@ -4,6 +4,9 @@ package policy
 
 import "github.com/agent-airlock/airlock/internal/safeoutput"
 
+// Kind is a safe output's kind, for packages that know only policy.
+type Kind = safeoutput.Kind
+
 // Config is what the owner allows. The zero Config means that nothing was
 // configured: then every kind is approved with its defaults, and staged.
 type Config struct {
@@ -72,8 +75,9 @@ type KindConfig struct {
 	// Labels are added to whatever the item asks for.
 	Labels []string
 	// AllowedLabels are the labels that an item may ask for, compared without
-	// regard to case; nil allows all, an empty list none.
-	AllowedLabels []string
+	// regard to case, where '*' stands for any text; nil allows all, an empty
+	// list none. BlockedLabels are refused even if they are allowed.
+	AllowedLabels, BlockedLabels []string
 	// MaxLabels is the number of labels an item of add-issue-label may ask for:
 	// 0 means DefaultMaxLabels, negative no limit but GitHub's.
 	MaxLabels int
@@ -172,6 +176,11 @@ type ChangeSettings struct {
 	// Branch is the one branch that push-to-branch may push to instead of a
 	// pull request's head; for create-pull-request, the new branch's name.
 	Branch string
+	// RequiredTitlePrefix and RequiredLabels say which pull requests
+	// push-to-branch may push to: those whose title begins so and that have all
+	// of the labels.
+	RequiredTitlePrefix string
+	RequiredLabels      []string
 	// Reviewers are requested on a new pull request.
 	Reviewers []string
 	// IfNoChanges is what an empty set of changes leads to.
@@ -181,6 +190,8 @@ type ChangeSettings struct {
 	// ProtectedFiles are the patterns that no changed path may match; nil means
 	// the built-in list, an empty list none.
 	ProtectedFiles []string
+	// UnprotectedFiles are the patterns taken out of the protected files again.
+	UnprotectedFiles []string
 	// ProtectManifests adds dependency manifests and lock files to the protected files.
 	ProtectManifests bool
 	// MaxFiles and MaxSizeKB bound the changes: 0 means the default, negative no limit.

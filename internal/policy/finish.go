@@ -4,16 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
-)
-
-// GitHub's limits for what the owner's settings make longer.
-const (
-	maxTitle  = 256 // characters of a title; counted here as UTF-16 code units
-	maxLabels = 100 // labels of an issue
 )
 
 // finish applies the owner's settings to an item: it returns a new item, what
@@ -76,22 +68,6 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 	return nil, nil, refuse(RuleKindNotEnabled, "no rule knows the kind %q", it.Kind())
 }
 
-// finishLabels judges an add-issue-label item: labels that may not be added are
-// taken out, and an item that is left without any is denied.
-func finishLabels(kc KindConfig, it *safeoutput.AddIssueLabel) (safeoutput.Item, []Note, *refusal) {
-	limit := kc.MaxLabels
-	if limit == 0 {
-		limit = DefaultMaxLabels
-	}
-	var n notes
-	c := *it
-	c.Labels = n.labels(kc, it.Labels, limit)
-	if len(c.Labels) == 0 {
-		return nil, nil, refuse(RuleAllowedLabels, "none of the labels %s is allowed; allowed: %s", quoteAll(it.Labels), allowedWords(kc.AllowedLabels))
-	}
-	return &c, n, nil
-}
-
 // checkFields denies an update of a field that is not enabled.
 func checkFields(allowed UpdateSettings, it *safeoutput.UpdateIssue) *refusal {
 	var denied, enabled []string
@@ -126,114 +102,6 @@ func (n *notes) add(rule, format string, args ...any) {
 	*n = append(*n, Note{rule, fmt.Sprintf(format, args...)})
 }
 
-// title puts the prefix before a title, unless it is there already, and cuts
-// the whole to GitHub's limit.
-func (n *notes) title(prefix, title string) string {
-	if !prefixed(prefix, title) {
-		title = prefix + title
-	}
-	cut, was := cutTitle(title)
-	if was {
-		n.add(RuleTitleLength, "the title was cut to %d characters", maxTitle)
-	}
-	return cut
-}
-
-// prefixed reports whether a title begins with the prefix already. The blank at
-// a prefix's end may be missing ("[ai]x"), unless a word would run on ("Fix" is
-// no prefix of "Fixed").
-func prefixed(prefix, title string) bool {
-	if strings.HasPrefix(title, prefix) {
-		return true
-	}
-	bare := strings.TrimSpace(prefix)
-	last, _ := utf8.DecodeLastRuneInString(bare)
-	return title == bare || !unicode.IsLetter(last) && !unicode.IsDigit(last) && strings.HasPrefix(title, bare)
-}
-
-// cutTitle cuts a title to maxTitle UTF-16 code units, the last an ellipsis.
-func cutTitle(s string) (string, bool) {
-	if len(s) <= maxTitle {
-		return s, false
-	}
-	units, end := 0, 0 // end: where to cut if it proves too long
-	for i, r := range s {
-		if units <= maxTitle-1 {
-			end = i
-		}
-		units++
-		if r > 0xFFFF {
-			units++
-		}
-	}
-	if units <= maxTitle {
-		return s, false
-	}
-	return trimJoin(s[:end]) + "…", true
-}
-
-// trimJoin removes what would join or space out the ellipsis after a cut.
-func trimJoin(s string) string {
-	for s != "" {
-		r, size := utf8.DecodeLastRuneInString(s)
-		if r != ' ' && r != '\u200d' && r != '\ufe0f' {
-			break
-		}
-		s = s[:len(s)-size]
-	}
-	return s
-}
-
-// labels returns what an item's labels become: those allowed, at most limit of
-// them (negative: no limit), then the owner's, without duplicates.
-func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
-	var out []string
-	seen := map[string]bool{}
-	take := func(l string) bool {
-		key := strings.ToLower(l)
-		if seen[key] {
-			return false
-		}
-		seen[key] = true
-		out = append(out, l)
-		return true
-	}
-	var refused, over []string
-	for _, l := range asked {
-		switch {
-		case !allowsLabel(kc.AllowedLabels, l):
-			refused = append(refused, l)
-		case seen[strings.ToLower(l)]:
-		case limit >= 0 && len(out) >= limit, len(out) >= maxLabels:
-			over = append(over, l)
-		default:
-			take(l)
-		}
-	}
-	if len(out) == 0 && limit >= 0 {
-		return nil // an add-issue-label item must stand by its own labels
-	}
-	for _, l := range kc.Labels {
-		if len(out) >= maxLabels && !seen[strings.ToLower(l)] {
-			over = append(over, l)
-			continue
-		}
-		take(l)
-	}
-	if refused != nil {
-		n.add(RuleAllowedLabels, "left out %s; allowed: %s", quoteAll(refused), allowedWords(kc.AllowedLabels))
-	}
-	if over != nil {
-		n.add(RuleMaxLabels, "left out %s: more than the labels allowed", quoteAll(over))
-	}
-	return out
-}
-
-// allowsLabel compares without regard to case, as GitHub does.
-func allowsLabel(allowed []string, label string) bool {
-	return allowed == nil || slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, label) })
-}
-
 // category lets the owner's category win over the item's.
 func (n *notes) category(owner, asked string) string {
 	if owner == "" {
@@ -266,19 +134,4 @@ func clonePtr[T any](p *T) *T {
 	}
 	v := *p
 	return &v
-}
-
-func allowedWords(labels []string) string {
-	if len(labels) == 0 {
-		return "none"
-	}
-	return strings.Join(labels, ", ")
-}
-
-func quoteAll(list []string) string {
-	q := make([]string, len(list))
-	for i, s := range list {
-		q[i] = fmt.Sprintf("%q", s)
-	}
-	return strings.Join(q, ", ")
 }

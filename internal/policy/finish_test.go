@@ -1,0 +1,202 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTitle(t *testing.T) {
+	long := strings.Repeat("a", 300)
+	for _, tt := range []struct{ prefix, title, want string }{
+		{"", "t", "t"},
+		{"[ai] ", "t", "[ai] t"},
+		{"[ai] ", "[ai] t", "[ai] t"},
+		{"[ai] ", "[ai]t", "[ai]t"},
+		{"[ai] ", "[ai]", "[ai]"},
+		{"[AI] ", "[ai] t", "[AI] [ai] t"},
+		{"Fix ", "Fixed it", "Fix Fixed it"},
+		{"Fix ", "Fix it", "Fix it"},
+		{"x: ", "é", "x: é"},
+		{"", long, long[:255] + "…"},
+		{"[ai] ", long, "[ai] " + long[:250] + "…"},
+		{"", strings.Repeat("é", 256), strings.Repeat("é", 256)},
+		{"", strings.Repeat("é", 257), strings.Repeat("é", 255) + "…"},
+		{"", strings.Repeat("😀", 128), strings.Repeat("😀", 128)},
+		{"", strings.Repeat("😀", 129), strings.Repeat("😀", 127) + "…"},
+		{"", strings.Repeat("a", 254) + " bc", strings.Repeat("a", 254) + "…"},
+	} {
+		var n notes
+		got := n.title(tt.prefix, tt.title)
+		if got != tt.want {
+			t.Errorf("title(%q, %.20q…) = %q, want %q", tt.prefix, tt.title, got, tt.want)
+		}
+		if units := len(utf16.Encode([]rune(got))); units > 256 {
+			t.Errorf("title(%q, %.20q…) has %d code units", tt.prefix, tt.title, units)
+		}
+		if cut := strings.HasSuffix(got, "…"); cut != (len(n) == 1) {
+			t.Errorf("title(%q, %.20q…): cut %t, notes %v", tt.prefix, tt.title, cut, n)
+		}
+		if again := n.title(tt.prefix, got); again != got {
+			t.Errorf("title(%q, %q) = %q: not idempotent", tt.prefix, got, again)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	many := make([]string, 150)
+	for i := range many {
+		many[i] = fmt.Sprintf("l%d", i)
+	}
+	for _, tt := range []struct {
+		name  string
+		kc    KindConfig
+		asked []string
+		want  []string
+		rules []string // of the notes
+	}{
+		{"as asked", KindConfig{}, []string{"a", "b"}, []string{"a", "b"}, nil},
+		{"duplicates", KindConfig{}, []string{"Bug", "bug", "BUG"}, []string{"Bug"}, nil},
+		{"owner's added", KindConfig{Labels: []string{"ai", "BUG"}}, []string{"bug"}, []string{"bug", "ai"}, nil},
+		{"owner's alone", KindConfig{Labels: []string{"ai"}}, nil, []string{"ai"}, nil},
+		{"owner's need no permission", KindConfig{Labels: []string{"ai"}, AllowedLabels: []string{"bug"}}, []string{"bug", "ai", "x"}, []string{"bug", "ai"}, []string{RuleAllowedLabels}},
+		{"none allowed", KindConfig{AllowedLabels: []string{}}, []string{"x"}, nil, []string{RuleAllowedLabels}},
+		{"pattern", KindConfig{AllowedLabels: []string{"area/*"}}, []string{"area/UI", "x", "Area/"}, []string{"area/UI", "Area/"}, []string{RuleAllowedLabels}},
+		{"blocked", KindConfig{BlockedLabels: []string{"~*"}}, []string{"~stage", "x"}, []string{"x"}, []string{RuleAllowedLabels}},
+		{"over 100", KindConfig{}, many, many[:100], []string{RuleMaxLabels}},
+		{"owner's keep their place", KindConfig{Labels: []string{"ai"}}, many, append(many[:99:99], "ai"), []string{RuleMaxLabels}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			asked := strings.Join(tt.asked, ",")
+			got, notes, ref := finish(tt.kc, &safeoutput.CreateIssue{Title: "t", Labels: tt.asked})
+			checkRefusal(t, ref, "", "")
+			if diff := cmp.Diff(tt.want, got.(*safeoutput.CreateIssue).Labels); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+			var rules []string
+			for _, n := range notes {
+				rules = append(rules, n.Rule)
+			}
+			if diff := cmp.Diff(tt.rules, rules); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+			if strings.Join(tt.asked, ",") != asked {
+				t.Error("the given item was changed")
+			}
+		})
+	}
+}
+
+func TestAddLabels(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		kc    KindConfig
+		asked []string
+		want  []string
+		deny  string
+		notes string
+	}{
+		{"three by default", KindConfig{}, []string{"a", "b", "c", "d"}, []string{"a", "b", "c"}, "", `left out "d": at most 3 labels an item`},
+		{"configured", KindConfig{MaxLabels: 1}, []string{"a", "b"}, []string{"a"}, "", `left out "b": at most 1 label an item`},
+		{"no limit", KindConfig{MaxLabels: -1}, []string{"a", "b", "c", "d"}, []string{"a", "b", "c", "d"}, "", ""},
+		{"not allowed ones do not count", KindConfig{AllowedLabels: []string{"d"}}, []string{"a", "b", "c", "d"}, []string{"d"}, "", `left out "a", "b", "c"; allowed: d`},
+		{"none left", KindConfig{AllowedLabels: []string{"x", "y"}, Labels: []string{"ai"}}, []string{"a", "b"}, nil, RuleAllowedLabels, `none of the labels "a", "b" is allowed; allowed: x, y`},
+		{"owner's are added", KindConfig{Labels: []string{"ai"}}, []string{"a", "b", "c"}, []string{"a", "b", "c", "ai"}, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, notes, ref := finish(tt.kc, &safeoutput.AddIssueLabel{Labels: tt.asked, IssueNumber: 4})
+			checkRefusal(t, ref, tt.deny, tt.notes)
+			if ref != nil {
+				return
+			}
+			if diff := cmp.Diff(&safeoutput.AddIssueLabel{Labels: tt.want, IssueNumber: 4}, got.(*safeoutput.AddIssueLabel)); diff != "" {
+				t.Errorf("item (-want +got):\n%s", diff)
+			}
+			var said string
+			for _, n := range notes {
+				said += n.Message
+			}
+			if said != tt.notes {
+				t.Errorf("notes %q, want %q", said, tt.notes)
+			}
+		})
+	}
+}
+
+func TestMatchLabel(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, label string
+		want           bool
+	}{
+		{"bug", "Bug", true}, {"bug", "bugs", false}, {"*", "", true}, {"*", "x", true},
+		{"a*", "a", true}, {"a*", "ba", false}, {"*a", "ba", true}, {"a*c", "abc", true}, {"a*c", "ac", true},
+		{"ab*ba", "aba", false}, {"a*b*c", "a-b-b-c", true}, {"a*b*c", "a-c", false}, {"*[bot]", "x[bot]", true},
+	} {
+		if got := matchLabel(tt.pattern, tt.label); got != tt.want {
+			t.Errorf("matchLabel(%q, %q) = %t", tt.pattern, tt.label, got)
+		}
+	}
+}
+
+func TestUpdateFields(t *testing.T) {
+	all := &safeoutput.UpdateIssue{Status: ptr("closed"), Title: ptr("t"), Body: ptr("b"), IssueNumber: 3}
+	for _, tt := range []struct {
+		allow UpdateSettings
+		item  *safeoutput.UpdateIssue
+		says  string
+	}{
+		{UpdateSettings{true, true, true}, all, ""},
+		{UpdateSettings{Status: true}, &safeoutput.UpdateIssue{Status: ptr("open")}, ""},
+		{UpdateSettings{Status: true}, all, `'title', 'body' may not be changed (enabled: status); enable a field with "title:" below update-issue`},
+		{UpdateSettings{}, &safeoutput.UpdateIssue{Body: ptr("b")}, "'body' may not be changed (no field is enabled)"},
+	} {
+		got, _, ref := finish(KindConfig{Update: tt.allow}, tt.item)
+		if tt.says != "" {
+			checkRefusal(t, ref, RuleFieldNotEnabled, tt.says)
+			continue
+		}
+		checkRefusal(t, ref, "", "")
+		if diff := cmp.Diff(tt.item, got.(*safeoutput.UpdateIssue)); diff != "" {
+			t.Errorf("item (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestOwnersWordWins(t *testing.T) {
+	yes, no := true, false
+	for _, tt := range []struct {
+		name string
+		kc   KindConfig
+		item safeoutput.Item
+		want safeoutput.Item
+		note string
+	}{
+		{"category", KindConfig{Discussion: DiscussionSettings{Category: "ideas"}},
+			&safeoutput.CreateDiscussion{Title: "t", Category: "general"}, &safeoutput.CreateDiscussion{Title: "t", Category: "ideas"}, RuleCategory},
+		{"category left to the item", KindConfig{},
+			&safeoutput.CreateDiscussion{Title: "t", Category: "general"}, &safeoutput.CreateDiscussion{Title: "t", Category: "general"}, ""},
+		{"report's category", KindConfig{Report: ReportSettings{Category: "airlock"}},
+			&safeoutput.CreateSecurityReport{File: "f"}, &safeoutput.CreateSecurityReport{File: "f", Category: "airlock"}, ""},
+		{"side by default", KindConfig{}, &safeoutput.CreateReviewComment{Path: "p"}, &safeoutput.CreateReviewComment{Path: "p", Side: "RIGHT"}, ""},
+		{"side configured", KindConfig{Review: ReviewSettings{Side: "LEFT"}}, &safeoutput.CreateReviewComment{}, &safeoutput.CreateReviewComment{Side: "LEFT"}, ""},
+		{"side of the item", KindConfig{Review: ReviewSettings{Side: "LEFT"}}, &safeoutput.CreateReviewComment{Side: "RIGHT"}, &safeoutput.CreateReviewComment{Side: "RIGHT"}, ""},
+		{"draft by default", KindConfig{}, &safeoutput.CreatePullRequest{Title: "t"}, &safeoutput.CreatePullRequest{Title: "t", Draft: &yes}, ""},
+		{"draft of the item", KindConfig{}, &safeoutput.CreatePullRequest{Title: "t", Draft: &no}, &safeoutput.CreatePullRequest{Title: "t", Draft: &no}, ""},
+		{"draft configured", KindConfig{Changes: ChangeSettings{Draft: &yes}}, &safeoutput.CreatePullRequest{Draft: &no}, &safeoutput.CreatePullRequest{Draft: &yes}, RuleDraft},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, notes, ref := finish(tt.kc, tt.item)
+			checkRefusal(t, ref, "", "")
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("item (-want +got):\n%s", diff)
+			}
+			if (tt.note != "") != (len(notes) == 1) || tt.note != "" && notes[0].Rule != tt.note {
+				t.Errorf("notes %v, want one of %q", notes, tt.note)
+			}
+		})
+	}
+}

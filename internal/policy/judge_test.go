@@ -1,0 +1,171 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/google/go-cmp/cmp"
+)
+
+// allowing returns a configuration that allows one kind.
+func allowing(kind Kind, kc KindConfig) Config {
+	return Config{Kinds: map[Kind]KindConfig{kind: kc}}
+}
+
+var (
+	onIssue      = event.Event{Name: "issues", Number: 7}
+	onPull       = event.Event{Name: "pull_request", Number: 8, IsPull: true}
+	onDiscussion = event.Event{Name: "discussion", Number: 9, IsDiscussion: true}
+	onSchedule   = event.Event{Name: "schedule"}
+)
+
+func TestTarget(t *testing.T) {
+	comment := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", IssueNumber: n} }
+	review := &safeoutput.CreateReviewComment{Path: "a", Line: 1, Body: "b"}
+	update := &safeoutput.UpdateIssue{Body: ptr("b")}
+	push := func(n int) safeoutput.Item { return &safeoutput.PushToBranch{PullRequestNumber: n} }
+	label := &safeoutput.AddIssueLabel{Labels: []string{"a"}}
+	anyTarget, five := TargetRule{Any: true}, TargetRule{Number: 5}
+	for _, tt := range []struct {
+		name string
+		rule TargetRule
+		item safeoutput.Item
+		ev   event.Event
+		want Target
+		deny string // rule
+		says string
+	}{
+		{"the triggering issue", TargetRule{}, comment(0), onIssue, Target{Number: 7, FromEvent: true}, "", ""},
+		{"the triggering issue, named", TargetRule{}, comment(7), onIssue, Target{Number: 7, FromEvent: true}, "", ""},
+		{"another issue", TargetRule{}, comment(3), onIssue, Target{}, RuleTarget, "'issue_number' is 3, but items may act only on #7, which triggered the workflow; set target to 3 or \"*\" to allow it"},
+		{"no context", TargetRule{}, comment(0), onSchedule, Target{}, RuleNoContext, `the event "schedule" is about no issue`},
+		{"no context, named", TargetRule{}, comment(3), onSchedule, Target{}, RuleNoContext, "set target to 3"},
+		{"no event at all", TargetRule{}, comment(0), event.Event{}, Target{}, RuleNoContext, "a run without an event is about no issue"},
+		{"wildcard, named", anyTarget, comment(3), onIssue, Target{Number: 3}, "", ""},
+		{"wildcard, the event's own", anyTarget, comment(8), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
+		{"wildcard, unnamed", anyTarget, comment(0), onIssue, Target{}, RuleTarget, "'issue_number' is missing"},
+		{"wildcard for a kind that names nothing", anyTarget, review, onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
+		{"number, unnamed", five, comment(0), onSchedule, Target{Number: 5}, "", ""},
+		{"number, same", five, comment(5), onIssue, Target{Number: 5}, "", ""},
+		{"number, other", five, comment(7), onIssue, Target{}, RuleTarget, "allows only #5"},
+		{"comment on a discussion", TargetRule{}, comment(0), onDiscussion, Target{Number: 9, FromEvent: true, IsDiscussion: true}, "", ""},
+		{"label on a discussion", TargetRule{}, label, onDiscussion, Target{}, RuleTargetKind, "#9 is a discussion, and add-issue-label acts only on issues and pull requests"},
+		{"label on a pull request", TargetRule{}, label, onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
+		{"review of an issue", TargetRule{}, review, onIssue, Target{}, RuleTargetKind, "acts only on pull requests"},
+		{"review of a configured number", five, review, onSchedule, Target{Number: 5}, "", ""},
+		{"update of a pull request", TargetRule{}, update, onPull, Target{}, RuleTargetKind, "acts only on issues"},
+		{"push to the triggering pull request", TargetRule{}, push(0), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
+		{"push to another", TargetRule{}, push(3), onPull, Target{}, RuleTarget, "'pull_request_number' is 3"},
+		{"push on an issue", TargetRule{}, push(0), onIssue, Target{}, RuleTargetKind, "acts only on pull requests"},
+		{"kinds without target", TargetRule{}, &safeoutput.CreateIssue{Title: "t"}, onSchedule, Target{}, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			kc := KindConfig{Target: tt.rule, Update: UpdateSettings{Body: true}}
+			got, ref := judgeItem(allowing(tt.item.Kind(), kc), tt.ev, tt.item)
+			checkRefusal(t, ref, tt.deny, tt.says)
+			if diff := cmp.Diff(tt.want, got.target); diff != "" {
+				t.Errorf("target (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPushToConfiguredBranch(t *testing.T) {
+	cfg := allowing(safeoutput.KindPushToBranch, KindConfig{Changes: ChangeSettings{Branch: "bot"}})
+	if got, ref := judgeItem(cfg, onSchedule, &safeoutput.PushToBranch{}); ref != nil || got.target != (Target{}) {
+		t.Errorf("push to the configured branch: target %+v, refused %+v", got.target, ref)
+	}
+	_, ref := judgeItem(cfg, onPull, &safeoutput.PushToBranch{PullRequestNumber: 8})
+	checkRefusal(t, ref, RuleTarget, `pushes go only to the configured branch "bot"`)
+}
+
+func TestKindsAndStaged(t *testing.T) {
+	issue := &safeoutput.CreateIssue{Title: "t", Body: "b"}
+	noop := &safeoutput.Noop{Message: "m"}
+	missing := &safeoutput.MissingTool{Tool: "t", Reason: "r"}
+	listed := map[Kind]KindConfig{safeoutput.KindCreateIssue: {}}
+	for _, tt := range []struct {
+		name   string
+		cfg    Config
+		item   safeoutput.Item
+		deny   string
+		staged bool
+	}{
+		{"no configuration", Config{}, issue, "", true},
+		{"no configuration, staged or not", Config{Staged: true}, issue, "", true},
+		{"listed", Config{Kinds: listed}, issue, "", false},
+		{"listed, all staged", Config{Kinds: listed, Staged: true}, issue, "", true},
+		{"listed, kind staged", allowing(safeoutput.KindCreateIssue, KindConfig{Staged: true}), issue, "", true},
+		{"unlisted", Config{Kinds: listed}, &safeoutput.CreateDiscussion{Title: "t"}, RuleKindNotEnabled, false},
+		{"disabled", allowing(safeoutput.KindCreateIssue, KindConfig{Disabled: true}), issue, RuleKindNotEnabled, false},
+		{"nothing listed", Config{Kinds: map[Kind]KindConfig{}}, issue, RuleKindNotEnabled, false},
+		{"unlisted, but changes nothing", Config{Kinds: listed}, noop, "", false},
+		{"unlisted, but changes nothing either", Config{Kinds: listed}, missing, "", false},
+		{"changes nothing, but disabled", allowing(safeoutput.KindNoop, KindConfig{Disabled: true}), noop, RuleKindNotEnabled, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ref := judgeItem(tt.cfg, onIssue, tt.item)
+			checkRefusal(t, ref, tt.deny, "")
+			if got.staged != tt.staged {
+				t.Errorf("staged = %t, want %t", got.staged, tt.staged)
+			}
+		})
+	}
+	_, ref := judgeItem(Config{Kinds: listed}, onIssue, &safeoutput.CreateDiscussion{})
+	checkRefusal(t, ref, RuleKindNotEnabled, `create-discussion is not enabled; to allow it add "create-discussion:"`)
+}
+
+// Without configuration every kind passes, staged, with every field.
+func TestUnconfigured(t *testing.T) {
+	items := []safeoutput.Item{
+		&safeoutput.CreateIssue{}, &safeoutput.AddIssueComment{}, &safeoutput.CreatePullRequest{},
+		&safeoutput.AddIssueLabel{Labels: []string{"a"}}, &safeoutput.PushToBranch{},
+		&safeoutput.UpdateIssue{IssueNumber: 8, Status: ptr("closed"), Title: ptr("t"), Body: ptr("b")},
+		&safeoutput.CreateReviewComment{}, &safeoutput.CreateDiscussion{}, &safeoutput.MissingTool{},
+		&safeoutput.CreateSecurityReport{}, &safeoutput.Noop{},
+	}
+	for _, it := range items {
+		ev := onPull
+		if it.Kind() == safeoutput.KindUpdateIssue {
+			ev = event.Event{Name: "issues", Number: 8}
+		}
+		got, ref := judgeItem(Config{}, ev, it)
+		if ref != nil {
+			t.Errorf("%s refused: %+v", it.Kind(), ref)
+			continue
+		}
+		if !got.Staged() || got.Settings().Footer == nil || got.Origin() != OriginAgent {
+			t.Errorf("%s: staged %t, footer %v, origin %v", it.Kind(), got.Staged(), got.Settings().Footer, got.Origin())
+		}
+	}
+}
+
+func TestFooter(t *testing.T) {
+	own := &Footer{Text: "own"}
+	cfg := Config{Footer: Footer{None: true}, Kinds: map[Kind]KindConfig{
+		safeoutput.KindCreateIssue: {Footer: own}, safeoutput.KindNoop: {},
+	}}
+	a, _ := judgeItem(cfg, onIssue, &safeoutput.CreateIssue{})
+	b, _ := judgeItem(cfg, onIssue, &safeoutput.Noop{})
+	if a.Settings().Footer.Text != "own" || !b.Settings().Footer.None {
+		t.Errorf("footers are %+v and %+v", a.Settings().Footer, b.Settings().Footer)
+	}
+}
+
+func checkRefusal(t *testing.T, ref *refusal, rule, says string) {
+	t.Helper()
+	switch {
+	case ref == nil && rule != "":
+		t.Fatalf("approved, want a refusal by %q", rule)
+	case ref != nil && rule == "":
+		t.Fatalf("refused by %q: %s", ref.rule, ref.message)
+	case ref != nil && (ref.rule != rule || !strings.Contains(ref.message, says)):
+		t.Fatalf("refused by %q: %s\nwant %q: %s", ref.rule, ref.message, rule, says)
+	case ref != nil && strings.ContainsAny(ref.message, "\r\n"):
+		t.Fatalf("message of more than one line: %q", ref.message)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
