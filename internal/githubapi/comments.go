@@ -1,0 +1,73 @@
+package githubapi
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// ListIssueComments yields the comments of an issue's or pull request's
+// conversation that were updated at or after since, the oldest first. A zero
+// since means all.
+func (c *Client) ListIssueComments(ctx context.Context, r Repo, n int, since time.Time) iter.Seq2[Comment, error] {
+	op := fmt.Sprintf("list the comments of #%d", n)
+	if err := numbered(op, r, n); err != nil {
+		return failed[Comment](err)
+	}
+	return pages(func(c Comment) int64 { return c.ID }, false, func(page int) ([]Comment, int, error) {
+		ctx, k := read(ctx, op, r)
+		opts := &github.IssueListCommentsOptions{ListOptions: github.ListOptions{Page: page, PerPage: perPage}}
+		if !since.IsZero() {
+			opts.Since = &since
+		}
+		list, resp, err := c.gh.Issues.ListComments(ctx, r.Owner, r.Name, n, opts)
+		return converted(k, list, resp, err, commentOf)
+	})
+}
+
+// CreateIssueComment adds a comment to an issue or pull request.
+func (c *Client) CreateIssueComment(ctx context.Context, r Repo, n int, body string) (Comment, error) {
+	op := fmt.Sprintf("comment on #%d", n)
+	if err := numbered(op, r, n); err != nil {
+		return Comment{}, err
+	}
+	ctx, k := create(ctx, op, r)
+	g, _, err := c.gh.Issues.CreateComment(ctx, r.Owner, r.Name, n, &github.IssueComment{Body: &body})
+	if err != nil {
+		return Comment{}, k.finish(err)
+	}
+	return commentOf(g), nil
+}
+
+// EditIssueComment replaces a comment's text.
+func (c *Client) EditIssueComment(ctx context.Context, r Repo, id int64, body string) (Comment, error) {
+	op := fmt.Sprintf("update the comment %d", id)
+	if err := r.check(); err != nil {
+		return Comment{}, usage(op, Repo{}, "%v", err)
+	}
+	ctx, k := write(ctx, op, r)
+	g, _, err := c.gh.Issues.EditComment(ctx, r.Owner, r.Name, id, &github.IssueComment{Body: &body})
+	if err != nil {
+		return Comment{}, k.finish(err)
+	}
+	return commentOf(g), nil
+}
+
+// DeleteIssueComment removes a comment for good.
+func (c *Client) DeleteIssueComment(ctx context.Context, r Repo, id int64) error {
+	op := fmt.Sprintf("delete the comment %d", id)
+	if err := r.check(); err != nil {
+		return usage(op, Repo{}, "%v", err)
+	}
+	ctx, k := write(ctx, op, r)
+	_, err := c.gh.Issues.DeleteComment(ctx, r.Owner, r.Name, id)
+	return k.finish(err)
+}
+
+func commentOf(g *github.IssueComment) Comment {
+	return Comment{ID: g.GetID(), NodeID: g.GetNodeID(), Body: g.GetBody(), Author: actorOf(g.User), URL: g.GetHTMLURL(),
+		CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
+}

@@ -1,0 +1,227 @@
+package githubapi
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Kind classifies an Error by what the caller can do about it. A Kind is
+// itself an error, so that errors.Is(err, githubapi.NotFound) works.
+type Kind string
+
+// The kinds of errors.
+const (
+	// NotFound: it is not there, or the token may not see it (GitHub does not
+	// tell the two apart).
+	NotFound Kind = "not-found"
+	// Unauthorized: there is no token, or GitHub does not accept it.
+	Unauthorized Kind = "unauthorized"
+	// Forbidden: the token lacks a permission (Error.Permission), or a feature
+	// is switched off (Error.Feature), or the thing is locked or archived.
+	Forbidden Kind = "forbidden"
+	// Validation: GitHub refused the content (Error.Fields).
+	Validation Kind = "validation"
+	// Conflict: the thing changed in the meantime, or exists already.
+	Conflict Kind = "conflict"
+	// RateLimited: a limit is reached and waiting for it would take longer than
+	// the configuration allows, or the write budget is used up. The request had
+	// no effect.
+	RateLimited Kind = "rate-limited"
+	// Ambiguous: a write was sent and its answer is missing or useless. It may
+	// have taken effect: look before writing again.
+	Ambiguous Kind = "ambiguous"
+	// Unreachable: GitHub could not be reached, or keeps failing. The request
+	// had no effect.
+	Unreachable Kind = "unreachable"
+	// Malformed: GitHub's answer to a read could not be understood.
+	Malformed Kind = "malformed"
+	// Usage: the request was refused before it was sent, because an argument
+	// cannot be right.
+	Usage Kind = "usage"
+)
+
+// Error is the kind's own name.
+func (k Kind) Error() string { return string(k) }
+
+// The values of Error.Feature.
+const (
+	FeatureCodeScanning = "code scanning"
+	FeatureIssues       = "issues"
+	FeatureDiscussions  = "discussions"
+	FeatureLocked       = "locked"
+	FeatureArchived     = "archived"
+)
+
+// FieldError is one reason of a Validation error.
+type FieldError struct {
+	Resource string // Issue, PullRequestReview, ...
+	Field    string // title, body, ...; may be empty
+	Code     string // missing, invalid, custom, ...; may be empty
+	Message  string // GitHub's own words; may be empty
+}
+
+// Error is every error that a Client returns, save for the context's own when
+// it ended before anything was sent.
+type Error struct {
+	Kind       Kind
+	Op         string // what was attempted, in words: "create an issue"
+	Repo       Repo   // zero when the request names none
+	Status     int    // HTTP status, 0 without an answer
+	Message    string // GitHub's own message, or what broke; one line, at most 500 bytes
+	Permission string // of Forbidden: what X-Accepted-GitHub-Permissions asks for, such as "issues=write"
+	Feature    string // of Forbidden: what is switched off, one of the Feature constants
+	Fields     []FieldError
+	Until      time.Time // of RateLimited: when it ends, when that is known
+	RequestID  string    // X-GitHub-Request-Id, for GitHub's support
+	Err        error     // the cause, when there is one
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is makes errors.Is(err, kind) work.
+func (e *Error) Is(target error) bool {
+	k, ok := target.(Kind)
+	return ok && k == e.Kind
+}
+
+// Error says in plain words what was attempted, what happened and what to do.
+func (e *Error) Error() string {
+	var b strings.Builder
+	op := e.Op
+	if op == "" {
+		op = "call the API"
+	}
+	fmt.Fprintf(&b, "could not %s", op)
+	if !e.Repo.IsZero() {
+		fmt.Fprintf(&b, " in %s", e.Repo)
+	}
+	b.WriteString(": ")
+	b.WriteString(e.what())
+	if next := e.next(); next != "" {
+		b.WriteString("; ")
+		b.WriteString(next)
+	}
+	return b.String()
+}
+
+// what is the part of the message that says what happened.
+func (e *Error) what() string {
+	said := ""
+	if e.Message != "" {
+		said = fmt.Sprintf(" (%q)", e.Message)
+	}
+	switch e.Kind {
+	case NotFound:
+		return "it does not exist, or the token may not see it"
+	case Unauthorized:
+		return "GitHub does not accept the token" + said
+	case Forbidden:
+		switch {
+		case e.Feature == FeatureLocked:
+			return "the conversation is locked" + said
+		case e.Feature == FeatureArchived:
+			return "the repository is archived, so it cannot be written to" + said
+		case e.Feature != "":
+			return e.Feature + " is not enabled there" + said
+		case e.Permission != "":
+			return "the token lacks the permission " + permissionWords(e.Permission) + said
+		}
+		return "GitHub refuses it" + said
+	case Validation:
+		return "GitHub refuses the content: " + e.fieldWords()
+	case Conflict:
+		return "it conflicts with what is there" + said
+	case RateLimited:
+		if !e.Until.IsZero() {
+			return "the rate limit is reached until " + e.Until.UTC().Format(time.RFC3339) + said
+		}
+		return "a rate limit is reached" + said
+	case Ambiguous:
+		return "the answer is missing or unusable, so it may or may not have happened" + said
+	case Unreachable:
+		if e.Status != 0 {
+			return fmt.Sprintf("GitHub keeps answering with status %d%s", e.Status, said)
+		}
+		return "GitHub cannot be reached" + said
+	case Malformed:
+		return "the answer could not be understood" + said
+	}
+	return e.Message
+}
+
+// next is the part of the message that says what to do.
+func (e *Error) next() string {
+	switch e.Kind {
+	case NotFound:
+		return "check the name or number, and that the token has access to the repository"
+	case Unauthorized:
+		return "give a token that is valid for this host"
+	case Forbidden:
+		switch e.Feature {
+		case FeatureCodeScanning:
+			return "enable code scanning (GitHub Advanced Security for a private repository) in the repository's settings"
+		case FeatureIssues, FeatureDiscussions:
+			return "enable it in the repository's settings, under General, Features"
+		case FeatureLocked:
+			return "unlock it, or leave it alone"
+		case FeatureArchived:
+			return "unarchive the repository"
+		}
+		if e.Permission != "" {
+			return "add it to the job's permissions: block; workflow runs from forks are read-only whatever it says"
+		}
+		return "check what the token may do"
+	case RateLimited:
+		return "wait, or write less in one go"
+	case Ambiguous:
+		return "look whether it is there before trying again"
+	case Unreachable:
+		return "check the API URL, the network and proxy settings, and GitHub's status page"
+	case Malformed:
+		return "check that the API URL is that of a GitHub API"
+	}
+	return ""
+}
+
+// permissionWords turns "issues=write; pull_requests=write" into words in the
+// spelling of a workflow's permissions block.
+func permissionWords(header string) string {
+	var alternatives []string
+	for alt := range strings.SplitSeq(header, ";") {
+		var all []string
+		for p := range strings.SplitSeq(alt, ",") {
+			name, level, ok := strings.Cut(strings.TrimSpace(p), "=")
+			if !ok {
+				continue
+			}
+			all = append(all, strings.ReplaceAll(name, "_", "-")+": "+level)
+		}
+		if len(all) > 0 {
+			alternatives = append(alternatives, strings.Join(all, " and "))
+		}
+	}
+	if len(alternatives) == 0 {
+		return header
+	}
+	return strings.Join(alternatives, ", or ")
+}
+
+func (e *Error) fieldWords() string {
+	if len(e.Fields) == 0 {
+		return e.Message
+	}
+	words := make([]string, 0, len(e.Fields))
+	for _, f := range e.Fields {
+		w := f.Message
+		if w == "" {
+			w = strings.ReplaceAll(f.Code, "_", " ")
+		}
+		if f.Field != "" && !strings.HasPrefix(w, f.Field) {
+			w = f.Field + " " + w
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, "; ")
+}

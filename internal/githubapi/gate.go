@@ -1,0 +1,286 @@
+package githubapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// gate is the one way out: it authorizes, paces, sends, retries, waits for rate
+// limits, and turns every answer that is not a success into an *Error. It stands
+// below go-github as its transport, so that nothing gets past it.
+type gate struct {
+	next      http.RoundTripper
+	token     token.Token
+	clock     Clock
+	log       func(string)
+	userAgent string
+	pace      *pace
+	retry     RetryConfig
+	timeout   time.Duration
+	maxBody   int64
+}
+
+func newGate(o Options) *gate {
+	g := &gate{next: o.Transport, token: o.Token, clock: o.Clock, log: o.Log, userAgent: o.UserAgent,
+		retry: o.Retry, timeout: o.Timeout, maxBody: o.MaxBody}
+	if g.clock == nil {
+		g.clock = SystemClock{}
+	}
+	if g.log == nil {
+		g.log = func(string) {}
+	}
+	if g.userAgent == "" {
+		g.userAgent = "airlock"
+	}
+	if g.retry.Attempts <= 0 {
+		g.retry.Attempts = 4
+	}
+	if g.retry.Base <= 0 {
+		g.retry.Base = time.Second
+	}
+	if g.retry.Max <= 0 {
+		g.retry.Max = 30 * time.Second
+	}
+	if g.timeout <= 0 {
+		g.timeout = 30 * time.Second
+	}
+	if g.maxBody <= 0 {
+		g.maxBody = 64 << 20
+	}
+	g.pace = newPace(o.Pace, g.clock)
+	return g
+}
+
+// RoundTrip sends the request until it has an answer that is worth having.
+func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := callOf(req.Context())
+	resp, err := g.exchange(req, c)
+	if err != nil {
+		c.err = err
+	}
+	return resp, err
+}
+
+// answer is a response that was read whole.
+type answer struct {
+	resp *http.Response
+	body []byte
+}
+
+func (g *gate) exchange(req *http.Request, c *call) (*http.Response, error) {
+	ctx := req.Context()
+	body, err := requestBody(req)
+	if err != nil {
+		return nil, &Error{Kind: Usage, Op: c.op, Repo: c.repo, Message: oneLine(err.Error()), Err: err}
+	}
+	limit := newLimitWait(g)
+	for attempt := 1; ; attempt++ {
+		if err := g.pace.take(ctx, c, g.log); err != nil {
+			return nil, err
+		}
+		got, bad := g.attempt(req, body, c)
+		if bad == nil {
+			return got.response(req), nil
+		}
+		if bad.Kind == RateLimited {
+			if err := limit.wait(ctx, c, bad, got); err != nil {
+				return nil, err
+			}
+			attempt-- // a refusal for speed is not a failure
+			continue
+		}
+		if !retryable(bad, c) || attempt >= g.retry.Attempts || ctx.Err() != nil {
+			return nil, bad
+		}
+		d := g.backoff(attempt)
+		g.log(fmt.Sprintf("%v; trying again in %v", bad, d))
+		if err := g.clock.Sleep(ctx, d); err != nil {
+			return nil, bad
+		}
+	}
+}
+
+// attempt sends the request once and judges what comes back. With an error the
+// answer may still be set, for its headers.
+func (g *gate) attempt(orig *http.Request, body []byte, c *call) (*answer, *Error) {
+	timeout := g.timeout
+	if c.slow {
+		timeout *= 4
+	}
+	ctx, cancel := context.WithTimeout(orig.Context(), timeout)
+	defer cancel()
+	req := orig.Clone(ctx)
+	if body != nil {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	req.Header.Set("User-Agent", g.userAgent)
+	req.Header.Del("Authorization")
+	if !g.token.IsZero() {
+		if err := g.token.Authorize(req); err != nil {
+			return nil, &Error{Kind: Unauthorized, Op: c.op, Repo: c.repo, Message: oneLine(err.Error()), Err: err}
+		}
+	}
+	resp, err := g.next.RoundTrip(req)
+	if err != nil {
+		return nil, g.broken(c, err, nil)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(io.LimitReader(resp.Body, g.maxBody+1))
+	a := &answer{resp: resp, body: got}
+	if err != nil {
+		return a, g.broken(c, err, a)
+	}
+	if int64(len(got)) > g.maxBody {
+		return a, g.broken(c, fmt.Errorf("the answer is larger than %d bytes", g.maxBody), a)
+	}
+	return a, judge(orig, c, a, g.clock.Now())
+}
+
+// broken classifies an exchange that yielded no whole answer.
+func (g *gate) broken(c *call, err error, a *answer) *Error {
+	e := &Error{Kind: Unreachable, Op: c.op, Repo: c.repo, Message: oneLine(cause(err)), Err: err}
+	if a != nil {
+		e.Status = a.resp.StatusCode
+		e.RequestID = a.resp.Header.Get("X-GitHub-Request-Id")
+	}
+	if c.write && !neverSent(err) {
+		e.Kind = Ambiguous
+	} else if a != nil {
+		e.Kind = Malformed
+	}
+	return e
+}
+
+// retryable reports whether sending again can help and can do no harm.
+func retryable(e *Error, c *call) bool {
+	switch e.Kind {
+	case Unreachable:
+		return true // of a write: it was never sent
+	case Malformed:
+		return !c.write
+	}
+	return false
+}
+
+// backoff is the wait after the nth failed attempt: doubling, bounded. There is
+// no jitter: one process sends one request at a time.
+func (g *gate) backoff(n int) time.Duration {
+	d := g.retry.Base
+	for range n - 1 {
+		if d *= 2; d >= g.retry.Max {
+			return g.retry.Max
+		}
+	}
+	return d
+}
+
+// response rebuilds the response around the body that was read. The rate-limit
+// headers are dropped: the gate has dealt with them, and go-github would compare
+// them with the machine's own clock.
+func (a *answer) response(req *http.Request) *http.Response {
+	r := *a.resp
+	r.Header = a.resp.Header.Clone()
+	for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		r.Header.Del(h)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(a.body))
+	r.Request = req
+	return &r
+}
+
+func requestBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil, nil
+	}
+	defer req.Body.Close()
+	return io.ReadAll(req.Body)
+}
+
+// redirect decides about an answer that points elsewhere: it is followed on the
+// same scheme, host and port only, and a write only where the method stays.
+func redirect(req *http.Request, c *call, a *answer) *Error {
+	e := &Error{Kind: NotFound, Op: c.op, Repo: c.repo, Status: a.resp.StatusCode}
+	to, err := req.URL.Parse(a.resp.Header.Get("Location"))
+	switch {
+	case a.resp.Header.Get("Location") == "" || err != nil:
+		e.Kind, e.Message = Malformed, "a redirect that names no address"
+	case !sameOrigin(req.URL, to):
+		e.Kind, e.Message = Malformed, "a redirect to another host, which is not followed"
+	case c.write && a.resp.StatusCode != http.StatusTemporaryRedirect && a.resp.StatusCode != http.StatusPermanentRedirect:
+		e.Message = "it has moved; use its new name"
+	default:
+		return nil
+	}
+	return e
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
+}
+
+func portOf(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	if strings.EqualFold(u.Scheme, "http") {
+		return "80"
+	}
+	return "443"
+}
+
+// judge decides what an answer means; nil is a success.
+func judge(req *http.Request, c *call, a *answer, now time.Time) *Error {
+	status := a.resp.StatusCode
+	switch {
+	case status == http.StatusNoContent || status == http.StatusResetContent:
+		return nil
+	case status >= 200 && status < 300:
+		if !json.Valid(a.body) {
+			e := &Error{Kind: Malformed, Op: c.op, Repo: c.repo, Status: status, Message: "the answer is not JSON"}
+			if c.write {
+				e.Kind = Ambiguous
+			}
+			return e
+		}
+		if c.graphql {
+			return judgeGraphQL(c, a, now)
+		}
+		return nil
+	case status == http.StatusNotModified:
+		return &Error{Kind: Malformed, Op: c.op, Repo: c.repo, Status: status, Message: "an answer without content"}
+	case status >= 300 && status < 400:
+		return redirect(req, c, a)
+	}
+	return refusal(c, a, now)
+}
+
+// cause strips the request's address from a transport error: it can be long,
+// and the operation says it already.
+func cause(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err.Error()
+	}
+	return err.Error()
+}
+
+// oneLine makes a foreign message fit for one line of a log.
+func oneLine(s string) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' }), " ")
+	s = strings.ToValidUTF8(s, "")
+	if len(s) > 500 {
+		s = strings.ToValidUTF8(s[:497], "") + "..."
+	}
+	return s
+}

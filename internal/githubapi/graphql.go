@@ -1,0 +1,137 @@
+package githubapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// query posts a GraphQL document and decodes the data of its answer into out.
+// Whether it writes is said by c, not guessed from the document.
+func (c *Client) query(ctx context.Context, k *call, document string, variables map[string]any, out any) error {
+	k.graphql = true
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
+		Query     string         `json:"query"`
+		Variables map[string]any `json:"variables,omitempty"`
+	}{document, variables})
+	if err != nil {
+		return usage(k.op, k.repo, "%v", err)
+	}
+	req, err := http.NewRequestWithContext(start(ctx, k), http.MethodPost, c.graphql, &body)
+	if err != nil {
+		return usage(k.op, k.repo, "%v", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return k.finish(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body) // bounded by the gate
+	if err != nil {
+		return k.finish(err)
+	}
+	var doc struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return k.finish(err)
+	}
+	return k.finish(json.Unmarshal(doc.Data, out))
+}
+
+// graphQLError is one entry of an answer's errors. GitHub adds the type.
+type graphQLError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Path    []any  `json:"path"`
+}
+
+// judgeGraphQL decides what a 200 answer of GraphQL means: an answer with errors
+// is not a success, whatever part of the data it has.
+func judgeGraphQL(c *call, a *answer, now time.Time) *Error {
+	var doc struct {
+		Data    json.RawMessage `json:"data"`
+		Errors  []graphQLError  `json:"errors"`
+		Message string          `json:"message"`
+	}
+	e := &Error{Op: c.op, Repo: c.repo, Status: a.resp.StatusCode, RequestID: a.resp.Header.Get("X-GitHub-Request-Id")}
+	if err := json.Unmarshal(a.body, &doc); err != nil {
+		e.Kind, e.Message = transient(c), "the answer is not what GraphQL answers"
+		return e
+	}
+	if len(doc.Errors) == 0 {
+		if len(doc.Data) > 0 && string(doc.Data) != "null" {
+			return nil
+		}
+		e.Kind, e.Message = transient(c), oneLine(doc.Message)
+		if e.Message == "" {
+			e.Message = "the answer holds no data"
+		}
+		return e
+	}
+	first := doc.Errors[0]
+	e.Message = oneLine(first.Message)
+	low := strings.ToLower(first.Message)
+	e.Feature = featureOf(http.StatusOK, first.Message)
+	switch {
+	case first.Type == "RATE_LIMITED" || first.Type == "RATE_LIMIT" || limitWords(low):
+		e.Kind, e.Feature = RateLimited, ""
+		if until, ok := limitEnd(a.resp.Header, now); ok {
+			e.Until = until
+		}
+	case e.Feature != "":
+		e.Kind = Forbidden
+	case first.Type == "NOT_FOUND":
+		e.Kind = NotFound
+	case first.Type == "FORBIDDEN" || first.Type == "INSUFFICIENT_SCOPES" || strings.Contains(low, "resource not accessible"):
+		e.Kind = Forbidden
+		e.Permission = oneLine(a.resp.Header.Get("X-Accepted-GitHub-Permissions"))
+	case first.Type == "SERVICE_UNAVAILABLE" || first.Type == "INTERNAL" ||
+		first.Type == "" && (strings.Contains(low, "something went wrong") || strings.Contains(low, "timeout") || strings.Contains(low, "timed out")):
+		e.Kind = transient(c)
+	case first.Type == "STALE_DATA":
+		e.Kind = Conflict
+	default:
+		e.Kind = Validation
+		for _, g := range doc.Errors {
+			e.Fields = append(e.Fields, FieldError{Code: strings.ToLower(oneLine(g.Type)), Message: oneLine(g.Message)})
+		}
+	}
+	return e
+}
+
+// pageInfo is how GraphQL connections page.
+type pageInfo struct {
+	HasNextPage bool   `json:"hasNextPage"`
+	EndCursor   string `json:"endCursor"`
+}
+
+// after is the variable for the next page.
+func after(cursor string) any {
+	if cursor == "" {
+		return nil
+	}
+	return cursor
+}
+
+// gqlActor is GraphQL's author or editor; null is a deleted account.
+type gqlActor struct {
+	Login      string `json:"login"`
+	DatabaseID int64  `json:"databaseId"`
+}
+
+func (a *gqlActor) actor() Actor {
+	if a == nil {
+		return Actor{}
+	}
+	return Actor{Login: a.Login, DatabaseID: a.DatabaseID}
+}

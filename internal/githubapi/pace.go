@@ -1,0 +1,207 @@
+package githubapi
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// PaceConfig keeps requests below GitHub's limits. In each field 0 means the
+// default and a negative number means no limit. Sources of the defaults:
+// GitHub's "Rate limits for the REST API" and "Best practices for using the
+// REST API".
+type PaceConfig struct {
+	Spacing          time.Duration // between two writes; default 1 s
+	ContentPerMinute int           // content-creating requests; default 80
+	ContentPerHour   int           // content-creating requests; default 500
+	PointsPerMinute  int           // a read is 1 point, a write 5; default 900
+	WriteBudget      int           // writes that may be sent at all; default no limit
+	MaxWait          time.Duration // the longest that one request may wait for limits; default 10 minutes
+}
+
+// Unpaced is the configuration without any pacing, for tests and for hosts with
+// rate limits switched off.
+func Unpaced() PaceConfig {
+	return PaceConfig{Spacing: -1, ContentPerMinute: -1, ContentPerHour: -1, PointsPerMinute: -1}
+}
+
+func orDefault[T int | time.Duration](v, def T) T {
+	switch {
+	case v == 0:
+		return def
+	case v < 0:
+		return 0
+	}
+	return v
+}
+
+// pace is the state behind a PaceConfig: what was sent lately.
+type pace struct {
+	clock     Clock
+	spacing   time.Duration
+	budget    int // writes left; -1 for no limit
+	maxWait   time.Duration
+	mu        sync.Mutex
+	lastWrite time.Time
+	minute    window // content
+	hour      window // content
+	points    window
+}
+
+func newPace(c PaceConfig, clock Clock) *pace {
+	p := &pace{clock: clock, spacing: orDefault(c.Spacing, time.Second), budget: -1, maxWait: orDefault(c.MaxWait, 10*time.Minute),
+		minute: window{span: time.Minute, limit: orDefault(c.ContentPerMinute, 80)},
+		hour:   window{span: time.Hour, limit: orDefault(c.ContentPerHour, 500)},
+		points: window{span: time.Minute, limit: orDefault(c.PointsPerMinute, 900)}}
+	if c.WriteBudget > 0 {
+		p.budget = c.WriteBudget
+	}
+	return p
+}
+
+// take waits until the request may be sent, and counts it.
+func (p *pace) take(ctx context.Context, c *call, log func(string)) error {
+	waited := time.Duration(0)
+	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("could not %s: %w", c.op, err)
+		}
+		d, err := p.try(c)
+		if err != nil || d == 0 {
+			return err
+		}
+		if waited += d; p.maxWait > 0 && waited > p.maxWait {
+			return &Error{Kind: RateLimited, Op: c.op, Repo: c.repo, Until: p.clock.Now().Add(d),
+				Message: fmt.Sprintf("GitHub's limit for this many requests would mean waiting for %v", d.Round(time.Second))}
+		}
+		if d > p.spacing {
+			log(fmt.Sprintf("waiting %v to stay below GitHub's limits", d.Round(time.Millisecond)))
+		}
+		if err := p.clock.Sleep(ctx, d); err != nil {
+			return fmt.Errorf("could not %s: %w", c.op, err)
+		}
+	}
+}
+
+// try counts the request and returns 0, or returns how long to wait.
+func (p *pace) try(c *call) (time.Duration, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.clock.Now()
+	cost := 1
+	var wait time.Duration
+	if c.write {
+		if p.budget == 0 {
+			return 0, &Error{Kind: RateLimited, Op: c.op, Repo: c.repo, Message: "the write budget of this run is used up"}
+		}
+		cost = 5
+		if !p.lastWrite.IsZero() {
+			wait = p.lastWrite.Add(p.spacing).Sub(now)
+		}
+	}
+	wait = max(wait, p.points.wait(now, cost))
+	if c.content {
+		wait = max(wait, p.minute.wait(now, 1), p.hour.wait(now, 1))
+	}
+	if wait > 0 {
+		return wait, nil
+	}
+	p.points.add(now, cost)
+	if c.content {
+		p.minute.add(now, 1)
+		p.hour.add(now, 1)
+	}
+	if c.write {
+		p.lastWrite = now
+		if p.budget > 0 {
+			p.budget--
+		}
+	}
+	return 0, nil
+}
+
+// window counts what happened within a span of time that ends now.
+type window struct {
+	span   time.Duration
+	limit  int // 0: no limit
+	total  int
+	events []event
+}
+
+type event struct {
+	at   time.Time
+	cost int
+}
+
+// wait says how long it takes until cost fits.
+func (w *window) wait(now time.Time, cost int) time.Duration {
+	if w.limit <= 0 {
+		return 0
+	}
+	old := 0
+	for old < len(w.events) && now.Sub(w.events[old].at) >= w.span {
+		w.total -= w.events[old].cost
+		old++
+	}
+	w.events = w.events[old:]
+	free := w.limit - w.total
+	for _, e := range w.events {
+		if free >= cost {
+			break
+		}
+		free += e.cost
+		if free >= cost {
+			return e.at.Add(w.span).Sub(now)
+		}
+	}
+	return 0
+}
+
+func (w *window) add(now time.Time, cost int) {
+	if w.limit <= 0 {
+		return
+	}
+	w.total += cost
+	w.events = append(w.events, event{now, cost})
+}
+
+// limitWait is one request's patience with rate limits.
+type limitWait struct {
+	clock  Clock
+	log    func(string)
+	max    time.Duration
+	waited time.Duration
+	next   time.Duration // when GitHub does not say: a minute, doubling
+}
+
+// The waits for a limit whose end GitHub does not tell, as it advises.
+const (
+	firstLimitWait = time.Minute
+	maxLimitWait   = 15 * time.Minute
+	minLimitWait   = time.Second // also when GitHub says 0: never spin
+)
+
+func newLimitWait(g *gate) *limitWait {
+	return &limitWait{clock: g.clock, log: g.log, max: g.pace.maxWait, next: firstLimitWait}
+}
+
+// wait sleeps until the limit should be over, or returns the error when that
+// takes too long.
+func (l *limitWait) wait(ctx context.Context, c *call, e *Error, _ *answer) error {
+	d := l.next
+	if !e.Until.IsZero() {
+		d = max(e.Until.Sub(l.clock.Now()), minLimitWait)
+	} else {
+		e.Until = l.clock.Now().Add(d)
+		l.next = min(l.next*2, maxLimitWait)
+	}
+	if l.waited += d; l.max > 0 && l.waited > l.max {
+		return e
+	}
+	l.log(fmt.Sprintf("GitHub asks to slow down (%q); waiting %v before: %s", e.Message, d.Round(time.Second), c.op))
+	if err := l.clock.Sleep(ctx, d); err != nil {
+		return fmt.Errorf("could not %s: %w", c.op, err)
+	}
+	return nil
+}
