@@ -84,10 +84,21 @@ func Lookup(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Definition returns one of a file's definitions as a schema of its own: what
-// it refers to within the file is inlined, keys keep their order, and the
-// result is indented by two spaces.
-func Definition(file, name string) (json.RawMessage, error) {
+// Definitions returns the names of a file's definitions, sorted.
+func Definitions(file string) ([]string, error) {
+	doc, err := definitions(file)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(doc))
+	for name := range doc {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+func definitions(file string) (map[string]json.RawMessage, error) {
 	raw, err := files.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("schemas: there is no file %q", file)
@@ -98,12 +109,22 @@ func Definition(file, name string) (json.RawMessage, error) {
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return nil, fmt.Errorf("schemas: %s: %w", file, err)
 	}
-	def, ok := doc.Definitions[name]
+	return doc.Definitions, nil
+}
+
+// Definition returns one of a file's definitions as a schema of its own: what
+// it refers to within the file is inlined, keys keep their order, and the
+// result is indented by two spaces.
+func Definition(file, name string) (json.RawMessage, error) {
+	doc, err := definitions(file)
+	if err != nil {
+		return nil, err
+	}
+	def, ok := doc[name]
 	if !ok {
 		return nil, fmt.Errorf("schemas: %s has no definition %q", file, name)
 	}
-	in := inliner{definitions: doc.Definitions}
-	out, err := in.value(def, 0)
+	out, err := inliner{definitions: doc}.value(def, 0)
 	if err != nil {
 		return nil, fmt.Errorf("schemas: %s: definition %q: %w", file, name, err)
 	}

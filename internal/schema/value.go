@@ -1,0 +1,160 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+const (
+	// maxDepth bounds how deeply values are nested.
+	maxDepth = 512
+	// maxNumber bounds a number literal's length, and the size of its exponent:
+	// the validator computes exactly and would build 10^1000000 digit by digit.
+	maxNumber = 400
+)
+
+// decode reads one JSON value into Go's generic form, numbers as json.Number.
+// Of duplicate names the last wins; invalid UTF-8 is replaced.
+func decode(raw []byte) (any, *Violation) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	v, bad := decodeValue(dec, 0)
+	if bad != nil {
+		return nil, bad
+	}
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, &Violation{Path: "$", Message: "not valid JSON: there is more after the value"}
+	}
+	return v, nil
+}
+
+func decodeValue(dec *jsontext.Decoder, depth int) (any, *Violation) {
+	if depth > maxDepth {
+		return nil, here(dec, fmt.Sprintf("nested more than %d deep", maxDepth))
+	}
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return nil, notJSON(err)
+	}
+	switch tok.Kind() {
+	case 'n':
+		return nil, nil
+	case 't', 'f':
+		return tok.Bool(), nil
+	case '"':
+		return tok.String(), nil
+	case '0':
+		lit := tok.String()
+		if !boundedNumber(lit) {
+			return nil, here(dec, shorten(lit)+" is out of range")
+		}
+		return json.Number(lit), nil
+	case '{':
+		m := map[string]any{}
+		for dec.PeekKind() != '}' {
+			name, err := dec.ReadToken()
+			if err != nil {
+				return nil, notJSON(err)
+			}
+			key := name.String()
+			v, bad := decodeValue(dec, depth+1)
+			if bad != nil {
+				return nil, bad
+			}
+			m[key] = v
+		}
+		_, err := dec.ReadToken()
+		return m, notJSON(err)
+	default:
+		a := []any{}
+		for dec.PeekKind() != ']' {
+			v, bad := decodeValue(dec, depth+1)
+			if bad != nil {
+				return nil, bad
+			}
+			a = append(a, v)
+		}
+		_, err := dec.ReadToken()
+		return a, notJSON(err)
+	}
+}
+
+func notJSON(err error) *Violation {
+	if err == nil {
+		return nil
+	}
+	msg := strings.TrimPrefix(err.Error(), "jsontext: ")
+	return &Violation{Path: "$", Message: "not valid JSON: " + msg}
+}
+
+func here(dec *jsontext.Decoder, msg string) *Violation {
+	return &Violation{Path: instancePath(string(dec.StackPointer()), nil), Message: msg}
+}
+
+// boundedNumber reports whether a JSON number literal is small enough to be
+// computed with exactly.
+func boundedNumber(lit string) bool {
+	if len(lit) > maxNumber {
+		return false
+	}
+	i := strings.IndexAny(lit, "eE")
+	if i < 0 {
+		return true
+	}
+	e, err := strconv.Atoi(strings.TrimPrefix(lit[i+1:], "+"))
+	return err == nil && e >= -maxNumber && e <= maxNumber
+}
+
+// trim cuts every array that is longer than its schema allows down to that
+// length and returns a violation for each, so that a million wrong elements
+// cost nothing. It follows plain properties, items and references.
+func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation) {
+	for n := 0; s != nil && s.Ref != nil && n < maxDepth; n++ {
+		s = s.Ref
+	}
+	if s == nil {
+		return v, nil
+	}
+	var found []Violation
+	switch v := v.(type) {
+	case map[string]any:
+		for name, ps := range s.Properties {
+			if pv, ok := v[name]; ok {
+				tok := escapePointer(name)
+				nv, f := trim(ps, pv, ptr+"/"+tok, schemaPtr+"/properties/"+tok)
+				v[name] = nv
+				found = append(found, f...)
+			}
+		}
+	case []any:
+		if s.MaxItems >= 0 && len(v) > s.MaxItems {
+			found = append(found, Violation{
+				Path:       instancePath(ptr, nil),
+				Message:    fmt.Sprintf("%s is too long (%d items, at most %d)", show(v), len(v), s.MaxItems),
+				SchemaPath: dotted(schemaPtr + "/maxItems"),
+			})
+			v = v[:s.MaxItems]
+		}
+		if is, ok := s.Items.(*jsonschema.Schema); ok && deep(is) {
+			for i := range v {
+				nv, f := trim(is, v[i], ptr+"/"+strconv.Itoa(i), schemaPtr+"/items")
+				v[i] = nv
+				found = append(found, f...)
+			}
+		}
+		return v, found
+	}
+	return v, found
+}
+
+// deep reports whether trim could find anything below a value of the schema.
+func deep(s *jsonschema.Schema) bool {
+	return s.Ref != nil || len(s.Properties) > 0 || s.Items != nil || s.MaxItems >= 0
+}
