@@ -1,0 +1,224 @@
+package sanitize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// closing is a closing word with its reference in a flat text.
+type closing struct {
+	ref   int    // offset of the reference's first byte
+	inert bool   // a markZWSP stands before it
+	word  string // in lower case
+}
+
+// squeezed is a flat text without the marks that vanish, and where each of
+// its bytes comes from.
+type squeezed struct {
+	text []byte
+	from []int32
+}
+
+// mayClose tells quickly that text may hold a reference.
+func mayClose(text string) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '#', markIssue:
+			return true
+		case '-':
+			if i >= 2 && text[i-1]|0x20 == 'h' && text[i-2]|0x20 == 'g' {
+				return true
+			}
+			if i >= 1 && (isSqueezed(text[i-1]) || text[i-1] == markZWSP) {
+				return true
+			}
+		case ':':
+			if i+1 < len(text) && text[i+1] == '/' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// findClosing calls found for each reference in text that a closing word
+// precedes. With squeeze it looks through emphasis marks, brackets and tags.
+func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
+	if !mayClose(text) {
+		return
+	}
+	q.fill(text, squeeze)
+	b := q.text
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '#':
+			if i+1 < len(b) && isDigit(b[i+1]) {
+				q.hash(text, i, found)
+			}
+		case '-':
+			if i >= 2 && i+1 < len(b) && isDigit(b[i+1]) && b[i-1]|0x20 == 'h' && b[i-2]|0x20 == 'g' {
+				q.reference(text, i-2, found)
+			}
+		case ':':
+			if start, ok := issueURLAt(b, i); ok {
+				q.reference(text, start, found)
+			}
+		case markIssue:
+			q.reference(text, i, found)
+		}
+	}
+}
+
+// fill squeezes text. The letters that case-insensitive matching of Unicode
+// folds into ASCII (long s, the ligatures of f) are folded here.
+func (q *squeezed) fill(text string, squeeze bool) {
+	q.text, q.from = q.text[:0], q.from[:0]
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == markZWSP || squeeze && isSqueezed(c) {
+			continue
+		}
+		if c == 0xc5 && strings.HasPrefix(text[i:], "ſ") {
+			q.put('s', i)
+			i++
+			continue
+		}
+		if c == 0xef && strings.HasPrefix(text[i:], "ﬁ") {
+			q.put('f', i)
+			q.put('i', i)
+			i += 2
+			continue
+		}
+		q.put(c, i)
+	}
+}
+
+func (q *squeezed) put(c byte, from int) {
+	q.text = append(q.text, c)
+	q.from = append(q.from, int32(from))
+}
+
+// hash handles a # before a digit: "#1", "repo#1" or "owner/repo#1".
+func (q *squeezed) hash(text string, i int, found func(closing)) {
+	start := i
+	for start > 0 && isRepoByte(q.text[start-1]) {
+		start--
+	}
+	if start == i || q.word(start) == "" {
+		if q.word(i) != "" { // "fixes#1"
+			q.reference(text, i, found)
+			return
+		}
+	}
+	q.reference(text, start, found)
+}
+
+func isRepoByte(c byte) bool { return isAlnum(c) || c == '-' || c == '_' || c == '.' || c == '/' }
+
+// reference reports the reference at start if a closing word precedes it.
+func (q *squeezed) reference(text string, start int, found func(closing)) {
+	word := q.word(start)
+	if word == "" {
+		return
+	}
+	ref := int(q.from[start])
+	k := ref - 1
+	for k >= 0 && isSqueezed(text[k]) {
+		k--
+	}
+	inert := k >= 0 && text[k] == markZWSP ||
+		k >= 2 && text[k-2:k+1] == string(zwsp)
+	found(closing{ref: ref, inert: inert, word: word})
+}
+
+// word returns the closing word before offset end, in lower case, with blanks
+// and a colon between; "" when there is none.
+func (q *squeezed) word(end int) string {
+	b := q.text
+	k := skipSpaceBack(b, end)
+	if k > 0 && b[k-1] == ':' {
+		k = skipSpaceBack(b, k-1)
+	}
+	start := k
+	for start > 0 && k-start < 9 && isAlpha(b[start-1]) {
+		start--
+	}
+	for ; k-start >= 3; start++ {
+		w := strings.ToLower(string(b[start:k]))
+		if isClosingWord(w) {
+			if start > 0 && isAlnum(b[start-1]) && q.from[start]-q.from[start-1] == 1 {
+				return "" // the end of a longer word
+			}
+			return w
+		}
+	}
+	return ""
+}
+
+func isClosingWord(w string) bool {
+	switch w {
+	case "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved":
+		return true
+	}
+	return false
+}
+
+func skipSpaceBack(b []byte, k int) int {
+	for k > 0 {
+		if c := b[k-1]; c < utf8.RuneSelf {
+			if c != ' ' && c != '\n' && c != '\t' {
+				return k
+			}
+			k--
+			continue
+		}
+		r, size := utf8.DecodeLastRune(b[:k])
+		if !unicode.IsSpace(r) {
+			return k
+		}
+		k -= size
+	}
+	return k
+}
+
+// issueURLAt tells whether an http or https address of an issue stands around
+// the colon at i, and where it starts.
+func issueURLAt(b []byte, i int) (start int, ok bool) {
+	if i+3 > len(b) || b[i+1] != '/' || b[i+2] != '/' {
+		return 0, false
+	}
+	start = i
+	for start > 0 && i-start < 5 && isAlpha(b[start-1]) {
+		start--
+	}
+	switch scheme := strings.ToLower(string(b[start:i])); {
+	case strings.HasSuffix(scheme, "https"):
+		start = i - 5
+	case strings.HasSuffix(scheme, "http"):
+		start = i - 4
+	default:
+		return 0, false
+	}
+	return start, isIssuePath(b[i+3:])
+}
+
+// isIssuePath tells that rest is "host/owner/repo/issues/1" or the like.
+func isIssuePath(rest []byte) bool {
+	for range 3 {
+		k := 0
+		for k < len(rest) && rest[k] != '/' && rest[k] > ' ' && k < 256 {
+			k++
+		}
+		if k == 0 || k == len(rest) || rest[k] != '/' {
+			return false
+		}
+		rest = rest[k+1:]
+	}
+	for _, kind := range [...]string{"issues/", "pull/", "pulls/", "discussions/"} {
+		if len(rest) > len(kind) && strings.EqualFold(string(rest[:len(kind)]), kind) {
+			return isDigit(rest[len(kind)])
+		}
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package sanitize
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Plain cleans raw text that may have many lines: commit messages, author and
+// branch names, the text of tool messages. No Markdown is read, so code does
+// not protect either. What must not act gets an invisible U+200B.
+func (s *Sanitizer) Plain(text string) (string, []Note) {
+	var n noter
+	out := s.raw(characters(text, &n), &n)
+	return out, n.list()
+}
+
+// raw applies the rules for raw text: links, mentions, closing words. All
+// U+200B are gone from text; so what stands in the result stands where it must.
+func (s *Sanitizer) raw(text string, n *noter) string {
+	var allowed []span
+	if strings.Contains(text, "://") || containsWWW(text) {
+		text, allowed = s.rawLinks(text, n)
+	}
+	var cuts []int
+	if strings.IndexByte(text, '@') >= 0 {
+		s.findMentions(text, false, func(m mention) {
+			for len(allowed) > 0 && allowed[0].end <= m.at {
+				allowed = allowed[1:]
+			}
+			if len(allowed) > 0 && allowed[0].start < m.at && text[m.at-1] == '/' {
+				return // a segment of an address, as in https://host/@scope/name
+			}
+			cuts = append(cuts, m.at+1)
+			n.add(RuleMentions, m.name)
+		})
+	}
+	if !s.closing {
+		var q squeezed
+		findClosing(text, false, &q, func(c closing) {
+			cuts = append(cuts, c.ref)
+			n.add(RuleClosingWords, c.word)
+		})
+	}
+	if len(cuts) == 0 {
+		return text
+	}
+	slices.SortFunc(cuts, cmp.Compare[int])
+	cuts = slices.Compact(cuts)
+	var b strings.Builder
+	b.Grow(len(text) + 3*len(cuts))
+	last := 0
+	for _, at := range cuts {
+		b.WriteString(text[last:at])
+		b.WriteRune(zwsp)
+		last = at
+	}
+	b.WriteString(text[last:])
+	return b.String()
+}
+
+// span is a half-open range of byte offsets.
+type span struct{ start, end int }
+
+// rawLinks replaces the denied addresses of a raw text, and tells where the
+// allowed ones are in the result.
+func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span) {
+	var b strings.Builder
+	last, grown := 0, 0
+	findURLs(text, func(start, end int) {
+		v := s.judgeText(text[start:end])
+		if v.allowed {
+			allowed = append(allowed, span{start + grown, end + grown})
+			return
+		}
+		n.add(RuleLinks, v.detail)
+		b.WriteString(text[last:start])
+		note := v.redaction()
+		b.WriteString(note)
+		grown += len(note) - (end - start)
+		last = end
+	})
+	if last == 0 {
+		return text, allowed
+	}
+	b.WriteString(text[last:])
+	return b.String(), allowed
+}
+
+// judgeText judges an address found in text, where "www." stands for a scheme.
+func (s *Sanitizer) judgeText(address string) verdict {
+	if hasWWW(address) {
+		address = "https://" + address
+	}
+	return s.judge(address)
+}
+
+// findURLs calls found for each address in text that renderers and mail
+// programs link by themselves: http, https and ftp addresses, and www. names.
+func findURLs(text string, found func(start, end int)) {
+	for i := 0; i < len(text); {
+		k := strings.IndexAny(text[i:], ":.")
+		if k < 0 {
+			return
+		}
+		k += i
+		start := -1
+		if text[k] == ':' {
+			start = schemeStart(text, i, k)
+		} else if k-3 >= i && hasWWW(text[k-3:]) && (k == 3 || !isAlnum(text[k-4])) && k+1 < len(text) && isHostByte(text[k+1]) {
+			start = k - 3
+		}
+		if start < 0 {
+			i = k + 1
+			continue
+		}
+		end := urlEnd(text, k+1)
+		found(start, end)
+		i = end
+	}
+}
+
+// schemeStart returns where http, https or ftp begins before "://" at k, or -1.
+func schemeStart(text string, from, k int) int {
+	if !strings.HasPrefix(text[k:], "://") || k+3 >= len(text) || text[k+3] <= ' ' {
+		return -1
+	}
+	for _, scheme := range [...]string{"https", "http", "ftp"} {
+		if start := k - len(scheme); start >= from && strings.EqualFold(text[start:k], scheme) {
+			return start
+		}
+	}
+	return -1
+}
+
+// urlEnd returns the end of an address: before white space, markup or a mark;
+// punctuation and closing brackets at the end belong to the sentence.
+func urlEnd(text string, i int) int {
+	start := i
+	open := 0
+	for i < len(text) {
+		c := text[i]
+		if c <= ' ' || c == '<' || c == '>' || c == '"' || c == '`' || c == 0x7f {
+			break
+		}
+		if c == '(' {
+			open++
+		}
+		if c == ')' {
+			if open == 0 {
+				break
+			}
+			open--
+		}
+		i++
+	}
+	for i > start && strings.IndexByte(`.,;:!?'*_~]`, text[i-1]) >= 0 {
+		i--
+	}
+	return i
+}
+
+func hasWWW(s string) bool {
+	return len(s) > 4 && s[0]|0x20 == 'w' && s[1]|0x20 == 'w' && s[2]|0x20 == 'w' && s[3] == '.'
+}
+
+func containsWWW(s string) bool {
+	for i := strings.IndexByte(s, '.'); i >= 0 && i < len(s); {
+		if i >= 3 && hasWWW(s[i-3:]) {
+			return true
+		}
+		k := strings.IndexByte(s[i+1:], '.')
+		if k < 0 {
+			return false
+		}
+		i += 1 + k
+	}
+	return false
+}
+
+func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c == '[' }

@@ -1,0 +1,157 @@
+package sanitize
+
+import (
+	"strings"
+)
+
+// verdict is what was decided about one address.
+type verdict struct {
+	allowed bool
+	host    string // canonical host, without "www."; empty when there is none to show
+	detail  string // for the note: the host, the scheme, or "malformed"
+}
+
+// redaction is the text that stands for a denied address. It holds nothing
+// that links again.
+func (v verdict) redaction() string {
+	if v.host == "" {
+		return "(redacted)"
+	}
+	return "(" + v.host + "/redacted)"
+}
+
+// URL judges an address that is used as it is (not Markdown, not HTML), as in
+// a SARIF log. It returns the address after the character rules, and whether
+// the link rules allow it; when they do not, the text is its redaction.
+func (s *Sanitizer) URL(address string) (string, bool) {
+	var n noter
+	clean := characters(address, &n)
+	v := s.judge(clean)
+	if !v.allowed {
+		return v.redaction(), false
+	}
+	return clean, true
+}
+
+// judge decides about an address whose entities and escapes are decoded. It
+// reads it as browsers do (WHATWG URL), and as a renderer does that escapes a
+// backslash before a browser sees it; both readings must be allowed.
+func (s *Sanitizer) judge(address string) verdict {
+	u := trimURL(address)
+	scheme, rest := splitScheme(u)
+	switch scheme {
+	case "":
+		return s.judgeRelative(u)
+	case "https":
+		return s.judgeAuthority(scheme, strings.TrimLeft(rest, `/\`))
+	case "http", "ftp", "ws", "wss":
+		v := s.judgeAuthority(scheme, strings.TrimLeft(rest, `/\`))
+		v.allowed = false
+		return v
+	case "mailto":
+		if isMailAddress(rest) {
+			return verdict{allowed: true}
+		}
+	}
+	v := verdict{detail: scheme}
+	if strings.HasPrefix(rest, "//") { // shown, never allowed
+		v.host = s.judgeAuthority(scheme, rest[2:]).host
+	}
+	return v
+}
+
+// judgeRelative decides about an address without a scheme. Two slashes of
+// either kind begin a host.
+func (s *Sanitizer) judgeRelative(u string) verdict {
+	if len(u) >= 2 && isSlash(u[0]) && isSlash(u[1]) {
+		return s.judgeAuthority("https", strings.TrimLeft(u, `/\`))
+	}
+	return verdict{allowed: true}
+}
+
+// judgeAuthority decides about what follows the slashes.
+func (s *Sanitizer) judgeAuthority(scheme, rest string) verdict {
+	browser := rest[:indexAnyOrLen(rest, `/\?#`)]
+	escaped := rest[:indexAnyOrLen(rest, `/?#`)]
+	v := s.judgeHost(browser)
+	if !v.allowed || len(escaped) == len(browser) {
+		return v
+	}
+	// The backslash becomes %5C, part of the user info or of the host.
+	other := s.judgeHost(strings.ReplaceAll(escaped, `\`, "%5C"))
+	if !other.allowed {
+		return other
+	}
+	return v
+}
+
+func (s *Sanitizer) judgeHost(authority string) verdict {
+	host, userInfo := authority, false
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		host, userInfo = authority[i+1:], true
+	}
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && (isPort(host[i+1:]) || i+1 == len(host)) {
+		host = host[:i]
+	}
+	host, ok := canonicalHost(host)
+	if !ok {
+		return verdict{detail: "malformed"}
+	}
+	shown := host
+	for strings.HasPrefix(shown, "www.") {
+		shown = shown[len("www."):]
+	}
+	return verdict{allowed: !userInfo && s.hostAllowed(host), host: shown, detail: shown}
+}
+
+// trimURL drops what browsers drop: control characters and spaces at both
+// ends, tabs and line breaks everywhere.
+func trimURL(u string) string {
+	u = strings.TrimFunc(u, func(r rune) bool { return r <= ' ' })
+	if strings.ContainsAny(u, "\t\n\r") {
+		u = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(u)
+	}
+	return u
+}
+
+// splitScheme returns the scheme in lower case and what follows its colon; an
+// empty scheme when there is none.
+func splitScheme(u string) (scheme, rest string) {
+	if u == "" || !isAlpha(u[0]) {
+		return "", u
+	}
+	for i := 1; i < len(u); i++ {
+		switch c := u[i]; {
+		case isAlnum(c), c == '+', c == '-', c == '.':
+		case c == ':':
+			return strings.ToLower(u[:i]), u[i+1:]
+		default:
+			return "", u
+		}
+	}
+	return "", u
+}
+
+// isMailAddress tells that s is one plain address, without headers such as a
+// subject or body.
+func isMailAddress(s string) bool {
+	local, host, ok := strings.Cut(s, "@")
+	if !ok || local == "" || !isPlainHost(strings.ToLower(host)) {
+		return false
+	}
+	for i := 0; i < len(local); i++ {
+		if c := local[i]; !isAlnum(c) && !strings.ContainsRune(".+-_", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+func indexAnyOrLen(s, chars string) int {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+func isSlash(c byte) bool { return c == '/' || c == '\\' }
