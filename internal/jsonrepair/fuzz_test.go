@@ -1,0 +1,191 @@
+package jsonrepair
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzFix(f *testing.F) {
+	for _, seed := range []string{
+		`{"a": 1}`, `{'a': 'It's'}`, `{a: [1,], b: {`, `{"a": "He said "hi", ok", "b": 1}`, "x [ {\"a\": \"b\nc\\x\\u12\"} y",
+		`{“a”: ‘b’}`, `{"a": "b"; "c": "d"}`, "{\"a\": /* x */ True, // y\n # z\n}", "\uFEFF{}}]", `["a""b"]`, "{\"\xff\\ud800\": -0}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		before := bytes.Clone(in)
+		fixed, repairs, err := Fix(in)
+		if !bytes.Equal(before, in) {
+			t.Fatal("the input was written to")
+		}
+		switch {
+		case err != nil:
+			if e := err.(*Error); e.Offset < 0 || e.Offset > len(in) {
+				t.Fatalf("offset %d of %d", e.Offset, len(in))
+			}
+			if valid(in) && tooDeep(in) < 0 {
+				t.Fatalf("an error for valid input: %v", err)
+			}
+			return
+		case valid(in) && (!bytes.Equal(fixed, in) || repairs != nil):
+			t.Fatalf("valid input was changed to %q", fixed)
+		case !valid(in) && len(repairs) == 0:
+			t.Fatal("changed without saying so")
+		}
+		for _, r := range repairs {
+			if r.Offset < 0 || r.Offset >= max(len(in), 1) && r.Kind != MissingCloser || r.Count < 1 {
+				t.Fatalf("%+v of %d bytes", r, len(in))
+			}
+		}
+		checkResult(t, fixed)
+	})
+}
+
+// FuzzStructure writes a random document in near-JSON whose strings are written
+// correctly, and asserts that the repaired document has the same value.
+func FuzzStructure(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed, `text, with } and "quotes": 'x' // y`)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, text string) {
+		w := &writer{rand: rand.New(rand.NewPCG(seed, 1)), texts: []string{strings.ToValidUTF8(text, "?"), "a", "{'a': 1}", "a, }", "// x", "None", "It's", `say "x", ok`, ""}}
+		want := w.object(0)
+		near := w.String()
+		fixed, _, err := Fix([]byte(near))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, near)
+		}
+		var got any
+		if err := json.Unmarshal(fixed, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s\nbecame\n%s", near, fixed)
+		}
+	})
+}
+
+// writer writes near-JSON at random: every mistake but those within strings.
+type writer struct {
+	strings.Builder
+	rand  *rand.Rand
+	texts []string
+	keys  int
+}
+
+func (w *writer) odds(n int) bool { return w.rand.IntN(n) == 0 }
+
+func (w *writer) pick(choices ...string) { w.WriteString(choices[w.rand.IntN(len(choices))]) }
+
+func (w *writer) space() {
+	w.pick("", "", " ", "\n", "/* x, } */", " // y\n", "\u00a0")
+}
+
+// text writes a string, all in ASCII's escapes where it is delimited by ".
+func (w *writer) text(s string) {
+	quoted, _ := json.Marshal(s)
+	if w.odds(3) && !strings.ContainsAny(s, `'"`) {
+		w.WriteString("'" + string(quoted[1:len(quoted)-1]) + "'")
+		return
+	}
+	w.Write(quoted)
+}
+
+func (w *writer) object(depth int) any {
+	value := map[string]any{}
+	w.WriteString("{")
+	n := w.rand.IntN(4)
+	for i := range n {
+		w.space()
+		w.keys++
+		key := fmt.Sprintf("k%d", w.keys)
+		if w.odds(3) {
+			w.WriteString(key)
+		} else {
+			w.text(key)
+		}
+		w.space()
+		w.WriteString(":")
+		w.space()
+		value[key] = w.value(depth + 1)
+		w.space()
+		if i < n-1 || w.odds(3) {
+			w.WriteString(",")
+		}
+	}
+	w.space()
+	w.WriteString("}")
+	return value
+}
+
+func (w *writer) value(depth int) any {
+	switch n := w.rand.IntN(6); {
+	case n == 0 && depth < 6:
+		return w.object(depth)
+	case n == 1 && depth < 6:
+		value := []any{}
+		w.WriteString("[")
+		n := w.rand.IntN(4)
+		for i := range n {
+			w.space()
+			value = append(value, w.value(depth+1))
+			w.space()
+			if i < n-1 || w.odds(3) {
+				w.WriteString(",")
+			}
+		}
+		w.WriteString("]")
+		return value
+	case n == 2:
+		w.pick("True", "true")
+		return true
+	case n == 3:
+		w.pick("None", "null")
+		return nil
+	}
+	s := w.texts[w.rand.IntN(len(w.texts))]
+	w.text(s)
+	return s
+}
+
+func TestFixIsLinear(t *testing.T) {
+	const size = 1 << 18
+	for _, unit := range []string{
+		`{"a":`, `[`, `{"a": "x" `, `"`, `'`, `",`, `", "`, `"}`, `' „`, `" ‚`, `"/*`, `"//`, `" # `, `/**/`, `"/**/,`, `"\`, `“`, `{`, `}`,
+		"\u00a0", "\xff", "\\", `"x "`, `"a":`, "'a", "\"#\n", `", a`, `"]`, "\x00", "// \n",
+	} {
+		for _, prefix := range []string{`{"a": "`, `{'a': '`, `{“a”: “`, `["`, `{`, `[`, ``, `{"a": 1} `, strings.Repeat(`{"a":[`, 250) + `"`} {
+			in := []byte(prefix + strings.Repeat(unit, size/len(unit)))
+			start := time.Now()
+			_, _, _ = Fix(in)
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("%.20q then %q: %v for 256 KB", prefix, unit, took)
+			}
+		}
+	}
+}
+
+func BenchmarkFix(b *testing.B) {
+	item := `{"type": "create-issue", "title": "A title", "body": "` + strings.Repeat(`Some text with \"quotes\"\nand lines. `, 20) + `"`
+	for name, in := range map[string]string{
+		"valid":          item + `}`,
+		"trailing comma": item + `,}`,
+		"single quotes":  strings.ReplaceAll(item, `"`, `'`) + `}`,
+		"inner quotes":   `{"body": "` + strings.Repeat(`He said "hi" to me, and "x" was `, 30) + `"}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(in)))
+			for b.Loop() {
+				if _, _, err := Fix([]byte(in)); err != nil && name != "single quotes" {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,242 @@
+package jsonrepair
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// verdict is what a delimiter inside a string is.
+type verdict int
+
+const (
+	ends    verdict = iota // it ends the string
+	inside                 // it is part of the text
+	unclear                // it may be either
+)
+
+// innerQuotes counts the unescaped delimiters in a string's text so far.
+// Quotations come in pairs: a string that would end while one is open was read
+// wrongly, for instance because its own closing quote is missing.
+type innerQuotes struct {
+	paired int // those that open or close a quotation
+	free   int // those that may be inch marks or apostrophes instead
+}
+
+func (n innerQuotes) open() bool { return n.paired%2 == 1 }
+
+// judge says what the delimiter at pos, width bytes wide, is. It decides by
+// what follows: only a comma with a key or value after it, closers that fit, or
+// the end make an end of a string.
+func (f *fixer) judge(q quote, width int, n *innerQuotes) verdict {
+	after := f.pos + width
+	single := q == plainSingle || q == smartSingle
+	before, _ := utf8.DecodeLastRune(f.in[:f.pos])
+	behind, _ := utf8.DecodeRune(f.in[after:])
+	if single && isAlphanumeric(before) && isAlphanumeric(behind) {
+		return inside // an apostrophe
+	}
+	v := f.follows(q, after, n.open())
+	switch {
+	case v == ends && n.open() && n.free == 0:
+		return unclear
+	case v == inside && !n.open() && f.looksLikeEnd(q, after):
+		return unclear
+	case v == inside:
+		if unicode.IsDigit(before) || single && isAlphanumeric(before) {
+			n.free++
+		} else {
+			n.paired++
+		}
+	}
+	return v
+}
+
+func isAlphanumeric(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r))
+}
+
+// follows judges by what stands after the delimiter.
+func (f *fixer) follows(q quote, after int, open bool) verdict {
+	p := f.next(after)
+	if p == len(f.in) {
+		return ends
+	}
+	switch f.in[p] {
+	case ',':
+		if f.afterComma(p+1, len(f.stack)-1) {
+			return ends
+		}
+	case '}', ']':
+		return f.afterClosers(q, p, open)
+	}
+	return inside
+}
+
+// afterComma reports whether what stands at p, behind a comma, can go on in the
+// frame at level.
+func (f *fixer) afterComma(p, level int) bool {
+	p = f.next(p)
+	if p == len(f.in) {
+		return true
+	}
+	c := f.in[p]
+	if c == '}' || c == ']' {
+		return f.enclosing(level, c) >= 0
+	}
+	if f.stack[level].open == '{' {
+		return f.keyAt(p)
+	}
+	if _, quote := openingQuote(f.in[p:]); quote || c == '{' || c == '[' || c == '-' || c >= '0' && c <= '9' {
+		return true
+	}
+	_, known := literalOf(f.in[p:f.word(p)])
+	return known
+}
+
+// keyAt reports whether a key and its colon stand at p.
+func (f *fixer) keyAt(p int) bool {
+	if p == len(f.in) {
+		return false
+	}
+	end := f.word(p)
+	if q, quote := openingQuote(f.in[p:]); quote {
+		at, width := f.nextQuote(q, p+1)
+		if at < 0 {
+			return false
+		}
+		end = at + width
+	} else if end == p {
+		return false
+	}
+	end = f.next(end)
+	return end < len(f.in) && f.in[end] == ':'
+}
+
+// afterClosers judges a delimiter that the closer at p follows.
+func (f *fixer) afterClosers(q quote, p int, open bool) verdict {
+	level := len(f.stack) - 1
+	for ; p < len(f.in) && (f.in[p] == '}' || f.in[p] == ']'); p = f.next(p + 1) {
+		if level < 0 {
+			continue
+		}
+		at := f.enclosing(level, f.in[p])
+		if at < 0 {
+			return inside
+		}
+		level = at - 1
+	}
+	switch {
+	case p == len(f.in):
+		return ends
+	case level >= 0 && f.in[p] == ',' && f.afterComma(p+1, level):
+		return ends
+	case level >= 0:
+		return inside
+	}
+	// Everything is closed. What is left may be prose, or the text of a string
+	// that did not end here.
+	if f.in[p] == ',' {
+		p = f.next(p + 1)
+	}
+	if p == len(f.in) || f.in[p] == '{' {
+		return ends
+	}
+	last := f.lastQuote(q)
+	switch {
+	case last < p:
+		return ends
+	case open:
+		return inside
+	case f.lastCloser() > last:
+		return unclear
+	}
+	return ends
+}
+
+// looksLikeEnd reports whether the delimiter before after, though nothing fit
+// to follow a string's end does, looks like one all the same: a comma may be
+// missing or be another character, or strings be joined.
+func (f *fixer) looksLikeEnd(q quote, after int) bool {
+	p := f.next(after)
+	if p > after && f.keyAt(p) {
+		return true
+	}
+	opening, width := f.nextQuote(q, after)
+	if opening < 0 {
+		return false
+	}
+	for _, r := range string(f.in[after:opening]) {
+		if isAlphanumeric(r) || unicode.IsSymbol(r) && r >= utf8.RuneSelf {
+			return false
+		}
+	}
+	closing, width2 := f.nextQuote(q, opening+width)
+	if closing < 0 {
+		return false
+	}
+	follow := f.next(closing + width2)
+	if follow == len(f.in) {
+		return opening > after
+	}
+	switch f.in[follow] {
+	case ':':
+		return true
+	case ',', '}', ']':
+		return opening > after || f.stack[len(f.stack)-1].open == '['
+	}
+	return false
+}
+
+// nextQuote returns where the next unescaped delimiter that closes a string of
+// family q stands, at or after p, and its width; -1 for none.
+func (f *fixer) nextQuote(q quote, p int) (at, width int) {
+	memo := &f.look.quote[q]
+	if !memo.known || p < memo.from || p > memo.at {
+		*memo = found{from: p, at: f.scanQuote(q, p), known: true}
+	}
+	if memo.at == len(f.in) {
+		return -1, 0
+	}
+	return memo.at, q.closes(f.in[memo.at:])
+}
+
+func (f *fixer) scanQuote(q quote, p int) int {
+	for ; p < len(f.in); p++ {
+		if f.in[p] == '\\' {
+			p++
+		} else if q.closes(f.in[p:]) > 0 {
+			return p
+		}
+	}
+	return len(f.in)
+}
+
+// lastQuote returns where the last character that delimits a string of family q
+// stands, or -1.
+func (f *fixer) lastQuote(q quote) int {
+	l := &f.look
+	if !l.lastKnown[q] {
+		l.lastKnown[q] = true
+		chars := `"`
+		switch q {
+		case plainSingle:
+			chars = `"'`
+		case smartDouble:
+			chars = `"“”`
+		case smartSingle:
+			chars = `"'‘’`
+		}
+		l.last[q] = bytes.LastIndexAny(f.in, chars)
+	}
+	return l.last[q]
+}
+
+// lastCloser returns where the last } or ] stands.
+func (f *fixer) lastCloser() int {
+	if !f.look.closerKnown {
+		f.look.closerKnown = true
+		f.look.closer = bytes.LastIndexAny(f.in, "}]")
+	}
+	return f.look.closer
+}
