@@ -1,0 +1,27 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// extensions are what may follow a program's name. Scripts are left out: they
+// are run by a shell, which reads their arguments in its own way.
+var extensions = [...]string{"", ".exe", ".com"}
+
+func prepare(cmd *exec.Cmd, id *Identity) error {
+	if id != nil {
+		return errors.New("running a program as another user is not possible on Windows")
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+	return nil
+}
+
+// killGroup kills the process; its children end on their own.
+func killGroup(p *os.Process) { _ = p.Kill() }
+
+func terminateGroup(*os.Process) bool { return false }
+
+func signalOf(*os.ProcessState) string { return "" }
