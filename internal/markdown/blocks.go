@@ -1,0 +1,405 @@
+package markdown
+
+import "strings"
+
+// scanLine is the block phase for one line: which open containers go on, which
+// blocks start, and where the rest of the line belongs.
+func (s *scanner) scanLine() {
+	matched, leafMatched, done := s.matchOpen()
+	if done {
+		return
+	}
+	opened := s.openBlocks(matched, leafMatched)
+	s.findNonspace()
+	l := &s.line
+	if !opened {
+		if s.leaf.kind == ParagraphBlock && !l.blank && !leafMatched {
+			s.addParagraphLine()
+			return
+		}
+		if !leafMatched {
+			s.closeTo(matched)
+		}
+	}
+	switch s.leaf.kind {
+	case FencedCodeBlock:
+		if !opened {
+			s.addCodeLine()
+		}
+	case IndentedCodeBlock:
+		s.addCodeLine()
+	case HTMLBlock:
+		s.addCodeLine()
+		if b := &s.doc.Blocks[s.leaf.block]; htmlBlockEnds(b.Data, s.src[l.nonspace:l.end]) {
+			b.Closed = true
+			s.closeLeaf()
+		}
+	case ParagraphBlock:
+		if !l.blank {
+			s.advanceTo(l.nonspace)
+			s.addParagraphLine()
+		}
+	case HeadingBlock, TableBlock:
+		// The line was used up when the block or row was opened.
+	default:
+		if !l.blank {
+			s.advanceTo(l.nonspace)
+			s.openLeaf(ParagraphBlock)
+			s.addParagraphLine()
+		}
+	}
+}
+
+// matchOpen goes through the open blocks and uses up what continues them. It
+// returns the number of containers that go on and whether the leaf does; done
+// means that the line was a closing fence.
+func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
+	l := &s.line
+	for matched < len(s.stack) {
+		s.findNonspace()
+		c := &s.stack[matched]
+		switch c.kind {
+		case QuoteBlock:
+			if l.indent >= codeIndent || s.at(l.nonspace) != '>' {
+				return matched, false, false
+			}
+			s.advanceColumns(l.indent + 1)
+			if isSpaceOrTab(s.at(l.offset)) {
+				s.advanceColumns(1)
+			}
+		case ItemBlock:
+			switch {
+			case l.indent >= c.need:
+				s.advanceColumns(c.need)
+			case l.blank && c.children > 0:
+				s.advanceTo(l.nonspace)
+				matched = max(matched, s.passBlank()-1)
+			default:
+				return matched, false, false
+			}
+		case FootnoteBlock:
+			switch {
+			case l.indent >= codeIndent:
+				s.advanceColumns(codeIndent)
+			case l.start == l.end:
+			default:
+				return matched, false, false
+			}
+		}
+		matched++
+	}
+	leafMatched, done = s.matchLeaf()
+	return matched, leafMatched, done
+}
+
+// passBlank returns itemRun.
+func (s *scanner) passBlank() int {
+	if s.itemRun < 0 {
+		s.itemRun = 0
+		for s.itemRun < len(s.stack) && s.stack[s.itemRun].kind == ItemBlock && s.stack[s.itemRun].children > 0 {
+			s.itemRun++
+		}
+	}
+	return s.itemRun
+}
+
+func (s *scanner) matchLeaf() (matched, done bool) {
+	l := &s.line
+	if s.leaf.kind == 0 {
+		return false, false
+	}
+	s.findNonspace()
+	switch s.leaf.kind {
+	case ParagraphBlock:
+		return !l.blank, false
+	case TableBlock:
+		return s.isRow(), false
+	case HTMLBlock:
+		return s.doc.Blocks[s.leaf.block].Data <= 5 || !l.blank, false
+	case IndentedCodeBlock:
+		switch {
+		case l.indent >= codeIndent:
+			s.advanceColumns(codeIndent)
+			return true, false
+		case l.blank:
+			s.advanceTo(l.nonspace)
+			return true, false
+		}
+	case FencedCodeBlock:
+		if l.indent < codeIndent && s.at(l.nonspace) == s.leaf.fenceChar && s.isClosingFence() {
+			b := &s.doc.Blocks[s.leaf.block]
+			b.Closed, b.End = true, l.end
+			s.closeLeaf()
+			return false, true
+		}
+		for i := s.leaf.fenceOffset; i > 0 && isSpaceOrTab(s.at(l.offset)); i-- {
+			s.advanceColumns(1)
+		}
+		return true, false
+	}
+	return false, false
+}
+
+func (s *scanner) isClosingFence() bool {
+	n, i := 0, s.line.nonspace
+	for s.at(i) == s.leaf.fenceChar {
+		i++
+		n++
+	}
+	return n >= s.leaf.fenceLen && n >= 3 && isBlank(s.src[i:s.line.end])
+}
+
+// openBlocks opens the blocks that start on the line, below the matched ones,
+// and reports whether there was any.
+func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
+	l := &s.line
+	maybeLazy := s.leaf.kind == ParagraphBlock
+	inParagraph := leafMatched && s.leaf.kind == ParagraphBlock
+	if leafMatched {
+		switch s.leaf.kind {
+		case FencedCodeBlock, IndentedCodeBlock, HTMLBlock:
+			return false
+		}
+	}
+	for {
+		s.findNonspace()
+		if l.blank {
+			return opened
+		}
+		indented := l.indent >= codeIndent
+		var kind BlockKind
+		if !indented {
+			kind = s.blockStart(inParagraph)
+		} else if !maybeLazy {
+			kind = IndentedCodeBlock
+		}
+		switch kind {
+		case 0:
+			switch {
+			case inParagraph:
+				return !indented && s.openTable()
+			case leafMatched: // a table
+				s.addRow()
+				return true
+			}
+			s.taskMarker(s.depth(matched, opened))
+			return opened
+		case QuoteBlock, ItemBlock, FootnoteBlock:
+			if depth := s.depth(matched, opened); depth >= MaxDepth {
+				s.doc.TooDeep = true
+				return opened
+			}
+		case HeadingBlock:
+			if c := s.at(l.nonspace); inParagraph && c != '#' {
+				if !s.setextHeading() {
+					// Nothing but definitions: the line is text after all.
+					return false
+				}
+				return true
+			}
+		}
+		if !opened {
+			s.closeTo(matched)
+			opened = true
+		}
+		if s.openBlock(kind) {
+			return true
+		}
+		inParagraph, leafMatched, maybeLazy = false, false, false
+	}
+}
+
+func (s *scanner) depth(matched int, opened bool) int {
+	if opened {
+		return len(s.stack)
+	}
+	return matched
+}
+
+// blockStart says what kind of block starts at nonspace, which is indented by
+// less than four columns; 0 for none. It changes nothing.
+func (s *scanner) blockStart(inParagraph bool) BlockKind {
+	l := &s.line
+	rest := s.src[l.nonspace:l.end]
+	switch c := rest[0]; c {
+	case '>':
+		return QuoteBlock
+	case '#':
+		if n := leadingRun(rest, '#'); n <= 6 && (n == len(rest) || isSpaceOrTab(rest[n])) {
+			return HeadingBlock
+		}
+	case '`', '~':
+		if n := leadingRun(rest, c); n >= 3 && (c == '~' || strings.IndexByte(rest[n:], '`') < 0) {
+			return FencedCodeBlock
+		}
+	case '<':
+		if htmlBlockStart(rest) != 0 || !inParagraph && isHTMLBlock7(rest) {
+			return HTMLBlock
+		}
+	case '=':
+		if inParagraph && isSetextLine(rest) {
+			return HeadingBlock
+		}
+	case '*', '-', '_', '+':
+		if c == '-' && inParagraph && isSetextLine(rest) {
+			return HeadingBlock
+		}
+		if s.isThematicBreak() {
+			return ThematicBreakBlock
+		}
+		if listMarker(rest, inParagraph) > 0 {
+			return ItemBlock
+		}
+	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if listMarker(rest, inParagraph) > 0 {
+			return ItemBlock
+		}
+	case '[':
+		if footnoteLabel(rest) > 0 {
+			return FootnoteBlock
+		}
+	}
+	return 0
+}
+
+// openBlock opens a block that blockStart has found and reports whether it is a
+// leaf.
+func (s *scanner) openBlock(kind BlockKind) bool {
+	l := &s.line
+	rest := s.src[l.nonspace:l.end]
+	switch kind {
+	case QuoteBlock:
+		s.push(container{kind: QuoteBlock})
+		s.advanceTo(l.nonspace + 1)
+		if isSpaceOrTab(s.at(l.offset)) {
+			s.advanceColumns(1)
+		}
+		return false
+	case FootnoteBlock:
+		n := footnoteLabel(rest)
+		s.push(container{kind: FootnoteBlock})
+		b := len(s.doc.Blocks) - 1
+		s.doc.Blocks[b].Data = len(s.doc.Footnotes)
+		s.doc.Footnotes = append(s.doc.Footnotes, Footnote{
+			Block: b, Label: Span{l.nonspace + 2, l.nonspace + n - 2},
+		})
+		s.advanceTo(l.nonspace + n)
+		for isSpaceOrTab(s.at(l.offset)) {
+			s.advanceTo(l.offset + 1)
+		}
+		return false
+	case ItemBlock:
+		s.openItem(listMarker(rest, false))
+		return false
+	case HeadingBlock:
+		s.atxHeading(rest)
+	case FencedCodeBlock:
+		b := s.openLeaf(FencedCodeBlock)
+		n := leadingRun(rest, rest[0])
+		s.leaf.fenceChar = rest[0]
+		s.leaf.fenceLen = min(n, 255) // cmark keeps the length in a byte
+		s.leaf.fenceOffset = l.nonspace - l.offset
+		b.Info = trimSpan(s.src, Span{l.nonspace + n, l.end})
+		b.End = l.end
+		s.advanceTo(l.end)
+	case HTMLBlock:
+		b := s.openLeaf(HTMLBlock)
+		if b.Data = htmlBlockStart(rest); b.Data == 0 {
+			b.Data = 7
+		}
+	case ThematicBreakBlock:
+		b := s.openLeaf(ThematicBreakBlock)
+		b.End = l.end
+		s.leaf = leaf{}
+		s.advanceTo(l.end)
+	case IndentedCodeBlock:
+		s.openLeaf(IndentedCodeBlock)
+		s.advanceColumns(codeIndent)
+	}
+	return true
+}
+
+// openItem opens a list item whose marker has n bytes.
+func (s *scanner) openItem(n int) {
+	l := &s.line
+	indent := l.indent
+	s.push(container{kind: ItemBlock})
+	s.advanceTo(l.nonspace + n)
+	saved := *l
+	for l.column-saved.column <= 5 && isSpaceOrTab(s.at(l.offset)) {
+		s.advanceColumns(1)
+	}
+	i := l.column - saved.column
+	padding := n + i
+	if i >= 5 || i < 1 || l.offset >= l.end {
+		padding = n + 1
+		l.offset, l.column, l.partTab = saved.offset, saved.column, saved.partTab
+		if i > 0 {
+			s.advanceColumns(1)
+		}
+	}
+	s.stack[len(s.stack)-1].need = indent + padding
+}
+
+// taskMarker reads a task list box at the start of an item, the innermost of the
+// first n containers, as cmark does: by the look of the whole line.
+func (s *scanner) taskMarker(n int) {
+	if n == 0 || s.stack[n-1].kind != ItemBlock || !isTaskLine(s.src[s.line.start:s.line.end]) {
+		return
+	}
+	s.doc.Blocks[s.stack[n-1].block].Task = true
+	s.advanceTo(s.line.offset + 3)
+}
+
+// push opens a container in the innermost one.
+func (s *scanner) push(c container) {
+	c.block = s.addBlock(c.kind)
+	s.stack = append(s.stack, c)
+	s.itemRun = -1
+}
+
+// openLeaf opens a leaf in the innermost container.
+func (s *scanner) openLeaf(kind BlockKind) *Block {
+	s.leaf = leaf{kind: kind, block: s.addBlock(kind)}
+	return &s.doc.Blocks[s.leaf.block]
+}
+
+// addBlock adds a block that starts at nonspace.
+func (s *scanner) addBlock(kind BlockKind) int {
+	b := Block{
+		Kind: kind, Span: Span{s.line.nonspace, s.line.end},
+		Depth: len(s.stack), Parent: -1, FirstPiece: len(s.doc.Pieces),
+	}
+	if n := len(s.stack); n > 0 {
+		b.Parent = s.stack[n-1].block
+		s.stack[n-1].children++
+		s.itemRun = -1
+	}
+	s.doc.Blocks = append(s.doc.Blocks, b)
+	return len(s.doc.Blocks) - 1
+}
+
+// closeTo closes the leaf and all containers but the first n.
+func (s *scanner) closeTo(n int) {
+	s.closeLeaf()
+	if n < len(s.stack) {
+		s.stack = s.stack[:n]
+		s.itemRun = -1
+	}
+}
+
+func (s *scanner) closeLeaf() {
+	switch s.leaf.kind {
+	case ParagraphBlock:
+		if !s.takeDefinitions() {
+			s.doc.Blocks[s.leaf.block].Kind = DefinitionBlock
+			if n := len(s.stack); n > 0 {
+				s.stack[n-1].children--
+				s.itemRun = -1
+			}
+		}
+	case IndentedCodeBlock:
+		s.trimIndentedCode()
+	}
+	s.leaf = leaf{}
+}

@@ -1,0 +1,74 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+)
+
+// content is the text of a leaf with the way back to the source.
+type content struct {
+	text   string
+	pieces []Piece
+	// starts holds the content offset of each piece; nil for a single piece.
+	starts []int
+}
+
+// inliner holds the buffers that the leaves of one Scan share.
+type inliner struct {
+	// text collects the contents that are not contiguous in the source. It only
+	// grows, so that what it has given out stays valid.
+	text   strings.Builder
+	starts []int
+}
+
+// load returns the content of a leaf. It is valid until the next load.
+func (in *inliner) load(src string, pieces []Piece) content {
+	switch {
+	case len(pieces) == 0:
+		return content{}
+	case len(pieces) == 1 && pieces[0].Pad == 0:
+		return content{text: src[pieces[0].Start:pieces[0].End], pieces: pieces}
+	}
+	from := in.text.Len()
+	in.starts = in.starts[:0]
+	for _, p := range pieces {
+		for range p.Pad {
+			in.text.WriteByte(' ')
+		}
+		in.starts = append(in.starts, in.text.Len()-from)
+		in.text.WriteString(src[p.Start:p.End])
+	}
+	return content{text: in.text.String()[from:], pieces: pieces, starts: in.starts}
+}
+
+// sourceOf returns the source offset of the content byte at pos. At the end of
+// the content it is the end of the last piece.
+func (c *content) sourceOf(pos int) int {
+	if c.starts == nil {
+		if len(c.pieces) == 0 {
+			return 0
+		}
+		return min(c.pieces[0].Start+pos, c.pieces[0].End)
+	}
+	i, found := slices.BinarySearch(c.starts, pos)
+	if !found {
+		i--
+	}
+	if i < 0 { // in the padding of the first piece
+		return c.pieces[0].Start
+	}
+	p := c.pieces[i]
+	if at := p.Start + pos - c.starts[i]; at < p.End || i+1 == len(c.pieces) {
+		return min(at, p.End)
+	}
+	return c.pieces[i+1].Start // in padding
+}
+
+// spanOf returns the source span of the content from start to end.
+func (c *content) spanOf(start, end int) Span {
+	if end <= start {
+		at := c.sourceOf(start)
+		return Span{at, at}
+	}
+	return Span{c.sourceOf(start), c.sourceOf(end-1) + 1}
+}

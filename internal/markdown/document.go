@@ -1,0 +1,279 @@
+package markdown
+
+// MaxDepth is the deepest nesting of containers (block quotes, list items,
+// footnote definitions) that Scan follows. Text beyond it is read as a
+// paragraph, and Document.TooDeep says so.
+const MaxDepth = 100
+
+// Span is a half-open range of byte offsets into Document.Source.
+type Span struct{ Start, End int }
+
+// Empty reports whether the span holds nothing.
+func (s Span) Empty() bool { return s.End <= s.Start }
+
+// Document is the result of Scan: flat slices that refer to each other by
+// index and to the source by byte offset. There is no tree of pointers.
+//
+//	for i := range doc.Blocks {
+//		b := &doc.Blocks[i]
+//		for _, n := range doc.InlinesOf(b) {
+//			switch n.Kind {
+//			case markdown.Text:     // doc.Source[n.Start:n.End], as it renders
+//			case markdown.CodeNode: // code: doc.Literal(b, n.Span)
+//			...
+type Document struct {
+	Source string
+
+	// Blocks holds every block in pre-order: a parent stands before its
+	// children, siblings in source order. The document itself has no entry.
+	Blocks []Block
+	// Inlines holds the inline nodes of all leaves, leaf after leaf, in source
+	// order; Block.FirstInline and Block.InlineCount select a leaf's.
+	Inlines []Inline
+	// Pieces holds the source spans that make up the contents of leaves;
+	// Block.FirstPiece and Block.PieceCount select a leaf's.
+	Pieces []Piece
+	// Links holds what links, images and autolinks lead to.
+	Links []Link
+	// Definitions holds the link reference definitions in source order.
+	Definitions []Definition
+	// Footnotes holds the footnote definitions in source order.
+	Footnotes []Footnote
+
+	// TooDeep reports that nesting passed MaxDepth: the classification of what
+	// lies deeper is not GitHub's.
+	TooDeep bool
+}
+
+// BlockKind says what a block is.
+type BlockKind uint8
+
+// The block kinds. QuoteBlock, ItemBlock and FootnoteBlock are containers;
+// TableBlock and RowBlock hold only cells; all others are leaves.
+const (
+	QuoteBlock         BlockKind = iota + 1
+	ItemBlock                    // one item of a list; lists themselves have no block
+	FootnoteBlock                // a footnote definition; Data indexes Document.Footnotes
+	ParagraphBlock               // has inlines
+	HeadingBlock                 // has inlines; Data is the level, 1 to 6
+	ThematicBreakBlock           // a horizontal rule
+	FencedCodeBlock              // Info is the info string; pieces are the code
+	IndentedCodeBlock            // pieces are the code
+	HTMLBlock                    // pieces are raw HTML; Data is the specification's kind, 1 to 7
+	TableBlock                   // Data is the number of columns
+	RowBlock                     // one row of a table; the delimiter row has no block
+	CellBlock                    // has inlines, unless Hidden
+	DefinitionBlock              // a paragraph that held nothing but link reference definitions
+)
+
+// Block is one block. Its pieces are its content line by line, with what
+// belongs to containers and to the block's own structure taken away.
+type Block struct {
+	// Span runs from the first character of the block (its marker, its first
+	// word) to the end of its last line, without the line break.
+	Span
+	Kind BlockKind
+	// Hidden marks a cell beyond the table's columns: its text is in the source
+	// and not in what GitHub renders.
+	Hidden bool
+	// Closed reports, for FencedCodeBlock and HTMLBlock kinds 1 to 5, that the
+	// closing fence or end condition is there. Otherwise the block runs to the
+	// end of its container.
+	Closed bool
+	// Setext marks a heading that is underlined; its Span includes the line.
+	Setext bool
+	// Task marks a list item with a task list box.
+	Task bool
+	// Depth is the number of containers around the block.
+	Depth int
+	// Parent is the index of the parent in Document.Blocks, -1 at top level.
+	Parent int
+	// Next is the index after the block's last descendant.
+	Next int
+	// Data depends on the kind; see there.
+	Data int
+	// Info is the info string of fenced code, as written, outer space dropped.
+	Info Span
+
+	FirstPiece, PieceCount   int
+	FirstInline, InlineCount int
+}
+
+// Piece is a run of source bytes that is content of a leaf, usually one line
+// with its line break. Lines that follow each other in the source without a
+// prefix between them share a piece. In a table cell the backslash of \| lies
+// between two pieces; a carriage return before a line feed likewise.
+type Piece struct {
+	Span
+	// Pad is the number of spaces before the piece that stand for the rest of
+	// a tab which a container used in part (code and HTML only).
+	Pad int
+}
+
+// InlineKind says what an inline node is.
+type InlineKind uint8
+
+// The inline kinds. The nodes of a leaf cover its content without gaps, apart
+// from white space at its ends.
+const (
+	// Text is literal text without a line break, exactly the source bytes.
+	// Emphasis marks are part of it.
+	Text InlineKind = iota + 1
+	// Backticks is a run of backticks that opens no code span: literal text. A
+	// reader that follows the specification may disagree about what comes
+	// after it (cmark's search is faulty there).
+	Backticks
+	// Escape is a backslash and the punctuation character that it makes
+	// literal: the text is the second byte.
+	Escape
+	// Entity is a character reference; DecodeEntity gives its text.
+	Entity
+	// SoftBreak is a line break inside the leaf: from the white space that ends
+	// the line to the first character of the next line, container prefixes
+	// included.
+	SoftBreak
+	// HardBreak is the same where two spaces or a backslash make it a <br>.
+	HardBreak
+	// CodeNode is a code span with its delimiters; Data is their length.
+	CodeNode
+	// HTMLNode is a raw inline HTML tag, comment, declaration, processing
+	// instruction or CDATA section.
+	HTMLNode
+	// LinkOpen is the [ or ![ of a link or image; Data indexes Document.Links.
+	// The nodes up to the LinkClose of the same Data are its text. An image's
+	// text is shown only in its alt attribute.
+	LinkOpen
+	// LinkClose is the rest of a link or image, from its ].
+	LinkClose
+	// Autolink is an address that links by itself, <…> or bare; Data indexes
+	// Document.Links, whose Text is what is shown.
+	Autolink
+	// FootnoteRef is a reference [^label] with a definition; Data indexes
+	// Document.Footnotes. Without a definition it is Text.
+	FootnoteRef
+	// Dropped is source that renders as nothing at all.
+	Dropped
+)
+
+// Inline is one inline node.
+type Inline struct {
+	Span
+	Data int32
+	Kind InlineKind
+}
+
+// LinkKind says how a link is written.
+type LinkKind uint8
+
+// The link kinds.
+const (
+	InlineLink         LinkKind = iota + 1 // [text](destination "title")
+	FullReference                          // [text][label]
+	CollapsedReference                     // [label][]
+	ShortcutReference                      // [label]
+	AngleURL                               // <scheme:address>
+	AngleEmail                             // <user@host>
+	BareURL                                // http://, https:// or ftp://
+	BareWWW                                // www.host
+	BareEmail                              // user@host
+)
+
+// Link is where a link, image or autolink leads.
+type Link struct {
+	// Span is the whole node, from [, !, < or the first character of a bare
+	// address to its end.
+	Span
+	Kind  LinkKind
+	Image bool
+	// Block is the index of the leaf that holds the link.
+	Block int
+	// Text is the link's text, without the brackets.
+	Text Span
+	// Label is what names the definition of a reference: for a shortcut or
+	// collapsed one it is Text.
+	Label Span
+	// Dest is the destination as written, without < and >. For a reference it
+	// lies in the definition. See Document.Destination for its meaning.
+	Dest Span
+	// Title is the title as written, with its quotes; empty when there is none.
+	Title Span
+	// Definition indexes Document.Definitions, -1 when it is not a reference.
+	Definition int
+}
+
+// Definition is a link reference definition.
+type Definition struct {
+	// Span runs from the [ of the label to the end of its last line, without the
+	// line break.
+	Span
+	// Block is the index of the paragraph or DefinitionBlock that it opens.
+	Block              int
+	Label, Dest, Title Span // as in Link, the label without brackets
+	// Shadowed marks a definition whose label an earlier one has taken: the
+	// first wins.
+	Shadowed bool
+	// Used reports that a link or image refers to it.
+	Used bool
+}
+
+// Footnote is a footnote definition.
+type Footnote struct {
+	// Block is the index of its FootnoteBlock.
+	Block int
+	// Label is the label without [^ and ].
+	Label Span
+	// Shadowed marks a footnote whose label another has taken.
+	Shadowed bool
+	// Used reports that a reference leads to it. An unused footnote is not
+	// rendered at all.
+	Used bool
+}
+
+// InlinesOf returns the inline nodes of the leaf b, none for other blocks. The
+// slice aliases d.Inlines.
+func (d *Document) InlinesOf(b *Block) []Inline {
+	return d.Inlines[b.FirstInline : b.FirstInline+b.InlineCount]
+}
+
+// PiecesOf returns the pieces of the leaf b. The slice aliases d.Pieces.
+func (d *Document) PiecesOf(b *Block) []Piece {
+	return d.Pieces[b.FirstPiece : b.FirstPiece+b.PieceCount]
+}
+
+// Literal returns the content of the leaf b within span: the source without
+// container prefixes. It copies only where the content is not contiguous.
+func (d *Document) Literal(b *Block, span Span) string {
+	pieces := d.PiecesOf(b)
+	first := firstPieceEnding(pieces, span.Start)
+	if first < len(pieces) && pieces[first].Start <= span.Start && span.End <= pieces[first].End {
+		return d.Source[span.Start:span.End]
+	}
+	var out []byte
+	for _, p := range pieces[first:] {
+		start, end := max(p.Start, span.Start), min(p.End, span.End)
+		if start >= span.End {
+			break
+		}
+		if p.Start >= span.Start {
+			for range p.Pad {
+				out = append(out, ' ')
+			}
+		}
+		out = append(out, d.Source[start:max(start, end)]...)
+	}
+	return string(out)
+}
+
+// firstPieceEnding returns the index of the first piece that ends after offset.
+func firstPieceEnding(pieces []Piece, offset int) int {
+	lo, hi := 0, len(pieces)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if pieces[mid].End > offset {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}

@@ -1,0 +1,218 @@
+package markdown
+
+import "strings"
+
+// addParagraphLine adds the line from the offset on to the open paragraph.
+func (s *scanner) addParagraphLine() {
+	start, pad := s.rest()
+	s.leaf.lastStart, s.leaf.lastEnd, s.leaf.lastPad = start, s.line.end, pad
+	s.addPiece(start, pad)
+}
+
+// addCodeLine adds the line from the offset on, white space and all, to the open
+// code or HTML block.
+func (s *scanner) addCodeLine() {
+	s.addPiece(s.rest())
+}
+
+// rest returns where the unused part of the line starts, and how many spaces
+// stand before it for the rest of a tab.
+func (s *scanner) rest() (start, pad int) {
+	l := &s.line
+	if l.partTab {
+		return l.offset + 1, tabStop - l.column%tabStop
+	}
+	return l.offset, 0
+}
+
+// addPiece adds the line from start on, with its line break, to the open leaf.
+func (s *scanner) addPiece(start, pad int) {
+	l := &s.line
+	s.doc.Blocks[s.leaf.block].End = l.end
+	if s.hasCR && l.next-l.end == 2 {
+		s.appendPiece(Piece{Span{start, l.end}, pad})
+		s.appendPiece(Piece{Span{l.end + 1, l.next}, 0})
+		return
+	}
+	s.appendPiece(Piece{Span{start, l.next}, pad})
+}
+
+// appendPiece adds a piece to the block that was opened last.
+func (s *scanner) appendPiece(p Piece) {
+	b := &s.doc.Blocks[s.leaf.block]
+	if b.PieceCount > 0 && p.Pad == 0 {
+		if last := &s.doc.Pieces[len(s.doc.Pieces)-1]; last.End == p.Start {
+			last.End = p.End
+			return
+		}
+	}
+	if b.PieceCount == 0 {
+		b.FirstPiece = len(s.doc.Pieces)
+	}
+	s.doc.Pieces = append(s.doc.Pieces, p)
+	b.PieceCount++
+}
+
+// atxHeading opens the heading in rest, which starts at nonspace.
+func (s *scanner) atxHeading(rest string) {
+	l := &s.line
+	b := s.openLeaf(HeadingBlock)
+	level := leadingRun(rest, '#')
+	b.Data, b.End = level, l.end
+	content := trimSpan(s.src, Span{l.nonspace + level, l.end})
+	// A run of # at the end is no content if a space stands before it.
+	end := content.End
+	for end > content.Start && s.src[end-1] == '#' {
+		end--
+	}
+	if end == content.Start || isSpaceOrTab(s.src[end-1]) {
+		content.End = end
+	}
+	content = trimSpan(s.src, content)
+	if !content.Empty() {
+		s.appendPiece(Piece{Span: content})
+	}
+}
+
+// setextHeading turns the open paragraph into a heading that the current line
+// underlines. It reports false if the paragraph held only definitions.
+func (s *scanner) setextHeading() bool {
+	if !s.takeDefinitions() {
+		return false
+	}
+	b := &s.doc.Blocks[s.leaf.block]
+	b.Kind, b.Setext, b.End = HeadingBlock, true, s.line.end
+	b.Data = 1
+	if s.at(s.line.nonspace) == '-' {
+		b.Data = 2
+	}
+	s.leaf.kind = HeadingBlock
+	return true
+}
+
+// trimIndentedCode drops the blank lines that end the open indented code.
+func (s *scanner) trimIndentedCode() {
+	b := &s.doc.Blocks[s.leaf.block]
+	for b.PieceCount > 0 {
+		p := &s.doc.Pieces[len(s.doc.Pieces)-1]
+		end := p.End
+		for end > p.Start && isSpace(s.src[end-1]) {
+			end--
+		}
+		if end > p.Start {
+			if n := strings.IndexAny(s.src[end:p.End], "\r\n"); n >= 0 {
+				p.End = end + n
+			}
+			b.End = p.End
+			return
+		}
+		s.doc.Pieces = s.doc.Pieces[:len(s.doc.Pieces)-1]
+		b.PieceCount--
+	}
+}
+
+// listMarker returns the length of the list marker that rest, a line without its
+// indentation, starts with, or 0. Only some markers may interrupt a paragraph.
+func listMarker(rest string, interrupts bool) int {
+	n := 1
+	switch c := rest[0]; {
+	case c == '*' || c == '-' || c == '+':
+	case isDigit(c):
+		for n < len(rest) && n < 9 && isDigit(rest[n]) {
+			n++
+		}
+		if interrupts && !isOne(rest[:n]) || n == len(rest) || rest[n] != '.' && rest[n] != ')' {
+			return 0
+		}
+		n++
+	default:
+		return 0
+	}
+	if n < len(rest) && !isSpaceOrTab(rest[n]) {
+		return 0
+	}
+	if interrupts && isBlank(rest[n:]) {
+		return 0
+	}
+	return n
+}
+
+// isOne reports whether the digits are the number one.
+func isOne(digits string) bool {
+	return strings.TrimLeft(digits, "0") == "1"
+}
+
+// footnoteLabel returns the length of [^label]: at the start of rest, or 0.
+func footnoteLabel(rest string) int {
+	if !strings.HasPrefix(rest, "[^") {
+		return 0
+	}
+	i := 2
+	for i < len(rest) && rest[i] != ']' && rest[i] != ' ' && rest[i] != '\t' {
+		i++
+	}
+	if i == 2 || !strings.HasPrefix(rest[i:], "]:") {
+		return 0
+	}
+	return i + 2
+}
+
+// isSetextLine reports whether rest, a run of = or -, is a setext underline.
+func isSetextLine(rest string) bool {
+	return isBlank(rest[leadingRun(rest, rest[0]):])
+}
+
+// isTaskLine reports whether a whole line looks like a task list item to cmark.
+func isTaskLine(s string) bool {
+	s = strings.TrimLeft(s, " \t\v\f")
+	switch {
+	case s == "":
+		return false
+	case s[0] == '-' || s[0] == '+' || s[0] == '*':
+		s = s[1:]
+	case isDigit(s[0]):
+		n := 0
+		for n < len(s) && isDigit(s[n]) {
+			n++
+		}
+		if n == len(s) { // the last digit may stand for the delimiter
+			return false
+		}
+		s = s[n+1:]
+	default:
+		return false
+	}
+	t := strings.TrimLeft(s, " \t\v\f")
+	if len(t) == len(s) || len(t) < 4 || t[0] != '[' || t[2] != ']' || !strings.ContainsRune(" xX", rune(t[1])) {
+		return false
+	}
+	return strings.IndexByte(" \t\v\f", t[3]) >= 0
+}
+
+func leadingRun(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+func isBlank(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isSpaceOrTab(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// trimSpan drops white space at both ends of a span of src.
+func trimSpan(src string, sp Span) Span {
+	for sp.End > sp.Start && isSpace(src[sp.End-1]) {
+		sp.End--
+	}
+	for sp.Start < sp.End && isSpace(src[sp.Start]) {
+		sp.Start++
+	}
+	return sp
+}

@@ -1,0 +1,152 @@
+package markdown
+
+import "strings"
+
+const (
+	tabStop    = 4
+	codeIndent = 4
+)
+
+// line is the state of reading one line: how far containers have used it.
+// Offsets are into the source; columns are virtual and count tabs.
+type line struct {
+	start, end int // without the line break
+	next       int // where the next line starts
+	offset     int // what is used so far
+	column     int
+	nonspace   int // first byte from offset on that is neither space nor tab
+	nonspCol   int
+	indent     int
+	blank      bool
+	partTab    bool // the tab at offset is used in part
+	noBreak    int  // up to here no thematic break starts: the memo of isThematicBreak
+}
+
+// readLine sets s.line to the line that starts at start. A line ends with LF,
+// CRLF or CR.
+func (s *scanner) readLine(start int) {
+	rest := s.src[start:]
+	n := strings.IndexByte(rest, '\n')
+	if s.hasCR {
+		n = strings.IndexAny(rest, "\r\n")
+	}
+	l := &s.line
+	*l = line{start: start, offset: start}
+	switch {
+	case n < 0:
+		l.end, l.next = len(s.src), len(s.src)
+	case rest[n] == '\r' && n+1 < len(rest) && rest[n+1] == '\n':
+		l.end, l.next = start+n, start+n+2
+	default:
+		l.end, l.next = start+n, start+n+1
+	}
+}
+
+// at returns the byte at source offset i of the current line, a line feed at its
+// end.
+func (s *scanner) at(i int) byte {
+	if i < s.line.end {
+		return s.src[i]
+	}
+	return '\n'
+}
+
+// findNonspace computes nonspace, indent and blank for the current offset.
+func (s *scanner) findNonspace() {
+	l := &s.line
+	if l.nonspace <= l.offset {
+		l.nonspace, l.nonspCol = l.offset, l.column
+		for l.nonspace < l.end {
+			switch s.src[l.nonspace] {
+			case ' ':
+				l.nonspCol++
+			case '\t':
+				l.nonspCol += tabStop - l.nonspCol%tabStop
+			default:
+				l.indent = l.nonspCol - l.column
+				l.blank = false
+				return
+			}
+			l.nonspace++
+		}
+	}
+	l.indent = l.nonspCol - l.column
+	l.blank = l.nonspace >= l.end
+}
+
+// advanceTo moves the offset to source offset i.
+func (s *scanner) advanceTo(i int) {
+	l := &s.line
+	for l.offset < i && l.offset < l.end {
+		l.partTab = false
+		if s.src[l.offset] == '\t' {
+			l.column += tabStop - l.column%tabStop
+		} else {
+			l.column++
+		}
+		l.offset++
+	}
+}
+
+// advanceColumns moves on by n columns; a tab may be used in part.
+func (s *scanner) advanceColumns(n int) {
+	l := &s.line
+	for n > 0 && l.offset < l.end {
+		if s.src[l.offset] != '\t' {
+			l.partTab = false
+			l.offset++
+			l.column++
+			n--
+			continue
+		}
+		toTab := tabStop - l.column%tabStop
+		l.partTab = toTab > n
+		used := min(n, toTab)
+		l.column += used
+		n -= used
+		if !l.partTab {
+			l.offset++
+		}
+	}
+}
+
+// isThematicBreak reports whether the line from nonspace on is a thematic break.
+// It remembers where it failed, so that a line of many list markers stays linear.
+func (s *scanner) isThematicBreak() bool {
+	l := &s.line
+	if l.noBreak > l.nonspace {
+		return false
+	}
+	c := s.at(l.nonspace)
+	if c != '*' && c != '_' && c != '-' {
+		return false
+	}
+	count, i := 0, l.nonspace
+	for ; i < l.end; i++ {
+		switch s.src[i] {
+		case c:
+			count++
+		case ' ', '\t':
+		default:
+			l.noBreak = i
+			return false
+		}
+	}
+	if count < 3 {
+		l.noBreak = i
+		return false
+	}
+	return true
+}
+
+func isSpaceOrTab(c byte) bool { return c == ' ' || c == '\t' }
+
+// isSpace reports whether c is what cmark takes for white space in text.
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// isSpaceChar is isSpace with vertical tab and form feed, as in tags.
+func isSpaceChar(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+func isPunct(c byte) bool {
+	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
+}

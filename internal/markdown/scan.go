@@ -1,0 +1,81 @@
+package markdown
+
+import "strings"
+
+// scanner is the state of one Scan.
+type scanner struct {
+	src   string
+	doc   *Document
+	hasCR bool
+	line  line
+	stack []container
+	leaf  leaf
+	// itemRun is the number of containers at the bottom of the stack that let
+	// every blank line pass: list items with content. -1 when not known.
+	itemRun int
+
+	labels    map[string]int // normalised label → index of its first definition
+	footnotes map[string]int // normalised label → index of its footnote
+	in        inliner
+}
+
+// container is an open block that holds blocks.
+type container struct {
+	kind     BlockKind
+	block    int
+	need     int // ItemBlock: columns of indentation that continue it
+	children int // ItemBlock: blocks in it so far
+}
+
+// leaf is the open block that takes lines, if kind is not 0. It lies in the
+// innermost container.
+type leaf struct {
+	kind        BlockKind
+	block       int
+	fenceChar   byte
+	fenceLen    int
+	fenceOffset int
+	// The content of the last line added to a paragraph.
+	lastStart, lastEnd, lastPad int
+}
+
+// Scan reads src as GitHub does and returns its structure. It never fails: any
+// text is Markdown. Time and memory are linear in len(src).
+//
+// src should be valid UTF-8; a NUL byte counts as an ordinary character.
+func Scan(src string) *Document {
+	doc := &Document{Source: src}
+	// Sizes that ordinary text fills about, so that slabs seldom grow.
+	doc.Blocks = make([]Block, 0, 8+len(src)/128)
+	doc.Pieces = make([]Piece, 0, 8+len(src)/128)
+	s := scanner{src: src, doc: doc, hasCR: strings.IndexByte(src, '\r') >= 0}
+	s.scanBlocks()
+	doc.finishBlocks()
+	s.scanInlines()
+	return doc
+}
+
+func (s *scanner) scanBlocks() {
+	for pos := 0; pos < len(s.src); pos = s.line.next {
+		s.readLine(pos)
+		if pos == 0 && strings.HasPrefix(s.src, "\uFEFF") {
+			s.line.offset = len("\uFEFF")
+		}
+		s.scanLine()
+	}
+	s.closeTo(0)
+}
+
+// finishBlocks fills in what is known only when all blocks are: ends of
+// containers and Next.
+func (d *Document) finishBlocks() {
+	for i := len(d.Blocks) - 1; i >= 0; i-- {
+		b := &d.Blocks[i]
+		b.Next = max(b.Next, i+1)
+		if b.Parent >= 0 {
+			p := &d.Blocks[b.Parent]
+			p.Next = max(p.Next, b.Next)
+			p.End = max(p.End, b.End)
+		}
+	}
+}
