@@ -1,0 +1,252 @@
+package safeoutput
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// sniffSize is how much of a file is looked at to tell its kind.
+const sniffSize = 4096
+
+// isText reports whether the beginning of a file can be text. What begins with
+// an object is text, whatever it holds.
+func isText(head []byte) bool {
+	head = bytes.ReplaceAll(head, []byte{0}, nil)
+	if t := trim(head); len(t) == 0 || t[0] == '{' {
+		return true
+	}
+	bad := 0
+	for i := 0; i < len(head); {
+		r, n := utf8.DecodeRune(head[i:])
+		cut := len(head)-i < utf8.UTFMax && len(head) > sniffSize-utf8.UTFMax
+		if r == utf8.RuneError && n == 1 && !cut || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != 0x1b || r == 0x7f {
+			bad++
+		}
+		i += n
+	}
+	return bad*10 <= len(head)
+}
+
+// isDocument reports whether a file begins like the document that collect
+// writes: an object whose first key is "items" or "errors".
+func isDocument(head []byte) bool {
+	t := trim(head)
+	if len(t) == 0 || t[0] != '{' {
+		return false
+	}
+	t = trim(t[1:])
+	for _, key := range []string{`"items"`, `"errors"`} {
+		if rest, ok := bytes.CutPrefix(t, []byte(key)); ok {
+			rest = trim(rest)
+			if len(rest) < 1 || rest[0] != ':' {
+				return false
+			}
+			rest = trim(rest[1:])
+			return len(rest) > 0 && rest[0] == '['
+		}
+	}
+	return false
+}
+
+// document is where the Reader is within an {"items": [...]} document.
+type document struct {
+	state   docState
+	key     string
+	errors  json.RawMessage
+	unknown []string
+
+	skipping bool  // the rest of a value that is too long is passed over
+	frame    frame // of that value
+}
+
+type docState int
+
+const (
+	docStart  docState = iota // before the outermost brace
+	docMember                 // before a member's name, or the last brace
+	docColon                  // before a colon
+	docValue                  // before a member's value
+	docItem                   // in the list of items, before one or the closing bracket
+	docEnd                    // after the last brace
+)
+
+// IsDocument reports whether the file is one {"items": [...]} document.
+func (r *Reader) IsDocument() bool { return r.doc != nil }
+
+// DocumentErrors returns the list under "errors" of a document, as read so
+// far; nil where there is none.
+func (r *Reader) DocumentErrors() []string {
+	if r.doc == nil {
+		return nil
+	}
+	var list []string
+	if json.Unmarshal(r.doc.errors, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// DocumentUnknown returns the names of a document's members that are neither
+// "items" nor "errors": at most twenty of them.
+func (r *Reader) DocumentUnknown() []string {
+	if r.doc == nil {
+		return nil
+	}
+	return r.doc.unknown
+}
+
+// document frames what of a document lies in b.buf from pos on. It returns
+// where it stopped, and whether it needs more of the file to go on; at the
+// document's end it clears inDoc.
+func (r *Reader) document(b *Batch, pos int) (next int, more bool) {
+	d := r.doc
+	for {
+		if d.skipping {
+			n := d.frame.scan(b.buf[pos:])
+			d.skipping = n < 0 && !r.eof
+			if n < 0 {
+				n = len(b.buf) - pos
+			}
+			r.lineNo += bytes.Count(b.buf[pos:pos+n], []byte{'\n'})
+			pos += n
+		}
+		for pos < len(b.buf) && (isSpace(b.buf[pos]) || b.buf[pos] == ',') {
+			if b.buf[pos] == '\n' {
+				r.lineNo++
+			}
+			pos++
+		}
+		if bytes.HasPrefix(b.buf[pos:], []byte(byteOrderMark)) {
+			pos += len(byteOrderMark)
+			continue
+		}
+		if pos == len(b.buf) {
+			if r.eof {
+				r.inDoc = false
+				err := ErrCutOff
+				if r.cutOff {
+					err = ErrFileTooLong
+				}
+				b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: err})
+			}
+			return pos, true
+		}
+		if d.step(b.buf[pos]) {
+			pos++
+			if d.state == docEnd {
+				r.inDoc = false
+				return pos, false
+			}
+			continue
+		}
+		n := valueEnd(b.buf[pos:], r.eof)
+		if n < 0 && !r.eof && len(b.buf)-pos <= r.maxLine {
+			return pos, true
+		}
+		if n < 0 {
+			n = len(b.buf) - pos
+			d.skipping = !r.eof
+		}
+		r.documentValue(b, pos, pos+n)
+		r.lineNo += bytes.Count(b.buf[pos:pos+n], []byte{'\n'})
+		pos += n
+	}
+}
+
+// step takes in one byte of the document's own structure, if c is one.
+func (d *document) step(c byte) bool {
+	switch {
+	case d.state == docStart && c == '{':
+		d.state = docMember
+	case d.state == docMember && c == '}':
+		d.state = docEnd
+	case d.state == docColon && c == ':':
+		d.state = docValue
+	case d.state == docValue && d.key == "items" && c == '[':
+		d.state = docItem
+	case d.state == docItem && c == ']':
+		d.state = docMember
+	default:
+		return false
+	}
+	return true
+}
+
+// documentValue takes in one complete value, or what stands where none
+// belongs.
+func (r *Reader) documentValue(b *Batch, from, to int) {
+	d, raw := r.doc, b.buf[from:to:to]
+	line := Line{No: r.lineNo, End: r.lineNo + bytes.Count(raw, []byte{'\n'})}
+	switch {
+	case d.state == docMember && raw[0] == '"':
+		d.state = docColon
+		if json.Unmarshal(raw, &d.key) != nil {
+			d.key = ""
+		}
+		return
+	case d.state == docValue && d.key == "errors" && raw[0] == '[':
+		d.state = docMember
+		d.errors = append(d.errors[:0], raw...)
+		return
+	case d.state == docValue && d.key != "items" && d.key != "errors":
+		d.state = docMember
+		if len(d.unknown) < 20 {
+			d.unknown = append(d.unknown, d.key)
+		}
+		return
+	case d.state == docValue || d.state == docColon:
+		d.state = docMember
+	}
+	d.frame.reset()
+	d.frame.scan(raw)
+	switch {
+	case len(raw) > r.maxLine:
+		line.Err = ErrLineTooLong
+	case d.frame.tooDeep:
+		line.Err = ErrTooDeep
+	default:
+		line.Raw = trim(raw)
+	}
+	b.Lines = append(b.Lines, line)
+}
+
+// valueEnd returns the offset after the JSON value that b begins with, or -1 if
+// it is not complete in b.
+func valueEnd(b []byte, eof bool) int {
+	switch b[0] {
+	case '{':
+		var f frame
+		return f.scan(b)
+	case '"':
+		if n := stringEnd(b[1:]); n >= 0 {
+			return n + 1
+		}
+		return -1
+	case '[':
+		// frame ends where an object does; wrapped in one, the list ends it.
+		var f frame
+		f.push(true)
+		for i := 0; i < len(b); {
+			n := bytes.IndexByte(b[i:], ']')
+			if n < 0 {
+				return -1
+			}
+			f.scan(b[i : i+n+1])
+			i += n + 1
+			if f.depth <= 1 && !f.inString {
+				return i
+			}
+		}
+		return -1
+	}
+	if n := bytes.IndexAny(b, ",]}{[\" \t\r\n"); n > 0 {
+		return n
+	} else if n == 0 {
+		return 1
+	}
+	if eof {
+		return len(b)
+	}
+	return -1
+}

@@ -1,0 +1,188 @@
+package safeoutput
+
+import "bytes"
+
+// MaxDepth is how many objects and arrays may be open at once in one record.
+const MaxDepth = 512
+
+// frame follows the structure of one record just far enough to tell where its
+// object ends: strings, and which brackets are open. It is lenient: a closing
+// brace closes the innermost open object whatever stands in between, so that a
+// missing ']' does not open the record to all that follows.
+type frame struct {
+	stack    [MaxDepth/64 + 1]uint64 // a bit for each open bracket: 1 is an object
+	depth    int
+	inString bool
+	tooDeep  bool
+	last     byte // the last byte outside strings that is not space
+}
+
+func (f *frame) reset() { f.depth, f.inString, f.tooDeep, f.last = 0, false, false, 0 }
+
+func (f *frame) inArray() bool {
+	d := f.depth - 1
+	return d >= 0 && d <= MaxDepth && f.stack[d/64]&(1<<(d%64)) == 0
+}
+
+// push counts deeper brackets than MaxDepth without remembering their kind.
+func (f *frame) push(object bool) {
+	if d := f.depth; d <= MaxDepth {
+		f.stack[d/64] &^= 1 << (d % 64)
+		if object {
+			f.stack[d/64] |= 1 << (d % 64)
+		}
+	}
+	f.depth++
+	f.tooDeep = f.tooDeep || f.depth > MaxDepth
+}
+
+// pop closes the innermost bracket of that kind, and what is open inside it;
+// a closer without its opener is passed over, except that ']' never closes an
+// object.
+func (f *frame) pop(object bool) {
+	if f.depth > MaxDepth {
+		f.depth--
+		return
+	}
+	if !object {
+		if f.inArray() {
+			f.depth--
+		}
+		return
+	}
+	for f.depth > 0 {
+		array := f.inArray()
+		f.depth--
+		if !array {
+			return
+		}
+	}
+}
+
+// scan reads on through b, a part of the record that does not begin in the
+// middle of an escape. It returns the offset after the brace that closes the
+// record's outermost object, or -1 if b leaves the object open.
+func (f *frame) scan(b []byte) int {
+	for i := 0; i < len(b); {
+		if f.inString {
+			end := stringEnd(b[i:])
+			if end < 0 {
+				return -1
+			}
+			i += end
+			f.inString, f.last = false, '"'
+			continue
+		}
+		c := b[i]
+		i++
+		switch c {
+		case '"':
+			f.inString = true
+		case '{':
+			f.push(true)
+		case '[':
+			f.push(false)
+		case '}':
+			if f.pop(true); f.depth == 0 {
+				return i
+			}
+		case ']':
+			f.pop(false)
+		case ' ', '\t', '\r', '\n', 0:
+			continue
+		}
+		f.last = c
+	}
+	return -1
+}
+
+// stringEnd returns the offset after the quote that ends a string, or -1.
+func stringEnd(b []byte) int {
+	for i := 0; ; {
+		q := bytes.IndexByte(b[i:], '"')
+		if q < 0 {
+			return -1
+		}
+		q += i
+		slashes := 0
+		for q-slashes > i && b[q-slashes-1] == '\\' {
+			slashes++
+		}
+		i = q + 1
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+}
+
+// awaitsValue reports whether a value may come next, so that an object on the
+// next line can be part of this record.
+func (f *frame) awaitsValue() bool {
+	return !f.inString && (f.last == '[' || f.last == ':' || f.last == ',' && f.inArray())
+}
+
+const byteOrderMark = "\ufeff"
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0 || c == '\v' || c == '\f'
+}
+
+// bounds returns the part of b[from:to] without the white space, NUL bytes and
+// byte order marks around it.
+func bounds(b []byte, from, to int) (int, int) {
+	for from < to {
+		switch {
+		case isSpace(b[from]):
+			from++
+		case isSpace(b[to-1]):
+			to--
+		case b[from] == byteOrderMark[0] && bytes.HasPrefix(b[from:to], []byte(byteOrderMark)):
+			from += len(byteOrderMark)
+		case b[to-1] == byteOrderMark[2] && bytes.HasSuffix(b[from:to], []byte(byteOrderMark)):
+			to -= len(byteOrderMark)
+		default:
+			return from, to
+		}
+	}
+	return from, from
+}
+
+func trim(b []byte) []byte {
+	from, to := bounds(b, 0, len(b))
+	return b[from:to]
+}
+
+// isFence reports whether a trimmed line opens or closes a Markdown code
+// fence: three or more backticks or tildes and at most one word.
+func isFence(line []byte) bool {
+	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
+		return false
+	}
+	rest := bytes.TrimLeft(line, string(line[0]))
+	if len(line)-len(rest) < 3 || len(rest) > 32 {
+		return false
+	}
+	for _, c := range bytes.TrimSpace(rest) {
+		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '+'
+		if !word {
+			return false
+		}
+	}
+	return true
+}
+
+// objectStart returns the offset of the first brace in a line that looks like
+// the beginning of a JSON object, not like one in prose; -1 if there is none.
+func objectStart(line []byte) int {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(line[i:], '{')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		next := bytes.TrimLeft(line[i+1:], " \t")
+		if len(next) == 0 || next[0] == '"' || next[0] == '\'' || next[0] == '}' {
+			return i
+		}
+	}
+}

@@ -1,0 +1,402 @@
+package safeoutput
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Line is one record of an agent's file: most often one line of it.
+type Line struct {
+	// No is the file's own 1-based number of the record's first line; End is
+	// that of its last.
+	No, End int
+	// Raw is the record without the space around it. It is nil where Err is set.
+	Raw []byte
+	// Err is ErrLineTooLong, ErrTooDeep, ErrFileTooLong or ErrCutOff where the
+	// record could not be read.
+	Err error
+}
+
+// Why a record cannot be read, and why a file cannot.
+var (
+	ErrLineTooLong = errors.New("the line is longer than 64 MiB")
+	ErrTooDeep     = errors.New("objects and arrays are nested more than 512 deep")
+	ErrFileTooLong = errors.New("the file is longer than 512 MiB; what follows was not read")
+	ErrCutOff      = errors.New("the document ends before its list of items does")
+	ErrUTF16       = errors.New("the file is UTF-16, not UTF-8: write it as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
+	ErrNotText     = errors.New("the file is not text: one JSON object a line, in UTF-8, is expected")
+)
+
+// The limits of what is read, in bytes.
+const (
+	MaxLine = 64 << 20
+	MaxFile = 512 << 20
+)
+
+// batchSize is how many bytes a batch has, if no line is longer. It is large
+// enough that handing a batch over costs nothing beside reading it, and small
+// enough that several of them are in flight in little memory.
+const batchSize = 128 << 10
+
+// Batch is some records together with the memory they lie in. The zero value
+// is ready for use, again and again.
+type Batch struct {
+	Lines []Line
+	buf   []byte
+}
+
+// Size returns how many bytes of memory the batch holds.
+func (b *Batch) Size() int { return cap(b.buf) }
+
+// Reader splits an agent's file into records, in memory that is bounded by the
+// longest line. A line that parses stands alone; one that leaves an object
+// open takes in the following lines until it closes or a following line is a
+// complete object of its own. Byte order marks, CRLF, NUL bytes and space
+// around records, empty lines and the lines of a code fence around records are
+// passed over; two objects on a line are two records. A file that is one
+// {"items": [...], "errors": [...]} document gives its items as records.
+//
+// Reader only frames: what is not JSON becomes a record as well.
+type Reader struct {
+	src      io.Reader
+	maxLine  int
+	maxFile  int64
+	total    int64
+	started  bool
+	eof      bool
+	carry    []byte // read, but not yet part of a batch
+	carryPos int    // where in carry the first line begins that is not framed yet
+
+	lineNo   int  // number of the line at pos
+	skipping bool // the rest of a line that is too long is passed over
+
+	open  bool // a record is open; it began at start, in line openNo
+	start int
+	end   int // where its last line so far ends
+	no    int
+	frame frame
+
+	fences int
+	cutOff bool      // the file is longer than maxFile
+	doc    *document // nil if the file does not begin with a document
+	inDoc  bool      // the document has not ended yet
+}
+
+// NewReader returns a Reader of src with the limits MaxLine and MaxFile.
+func NewReader(src io.Reader) *Reader { return newReader(src, MaxLine, MaxFile) }
+
+func newReader(src io.Reader, maxLine int, maxFile int64) *Reader {
+	return &Reader{src: src, maxLine: maxLine, maxFile: maxFile, lineNo: 1}
+}
+
+// Fences returns how many lines of code fences were passed over so far.
+func (r *Reader) Fences() int { return r.fences }
+
+// ReadBatch replaces what b holds by the next records: about 128 KiB of them,
+// fewer where the source has no more to give at the moment. At the end it
+// returns io.EOF and no records. Any other error is the source's, or ErrUTF16
+// or ErrNotText.
+func (r *Reader) ReadBatch(b *Batch) error {
+	b.Lines = b.Lines[:0]
+	b.buf = append(b.buf[:0], r.carry...)
+	pos := r.carryPos
+	r.carry, r.carryPos = r.carry[:0], 0
+	if !r.started {
+		if err := r.begin(b); err != nil {
+			return err
+		}
+	}
+	search := pos
+	for {
+		if r.inDoc {
+			var more bool
+			pos, more = r.document(b, pos)
+			if search = pos; r.inDoc {
+				if !more || len(b.Lines) > 0 {
+					return r.leave(b, pos)
+				}
+				pos = r.compact(b, pos)
+				if err := r.fillDouble(b); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if nl := bytes.IndexByte(b.buf[search:], '\n'); nl >= 0 {
+			nl += search
+			r.line(b, pos, nl)
+			pos, search = nl+1, nl+1
+			r.lineNo++
+			continue
+		}
+		if r.eof {
+			r.finish(b, pos)
+			return r.leave(b, len(b.buf))
+		}
+		if len(b.Lines) > 0 {
+			return r.leave(b, pos)
+		}
+		pos = r.compact(b, pos)
+		if r.skipping || len(b.buf) > r.maxLine+sniffSize {
+			r.skip(b)
+			pos = 0
+		}
+		search = len(b.buf)
+		if err := r.fill(b); err != nil {
+			return err
+		}
+	}
+}
+
+// compact drops what the batch's memory holds before the open record, or
+// before the line at pos, and returns where that line begins now. No record of
+// the batch may lie in it yet.
+func (r *Reader) compact(b *Batch, pos int) int {
+	from := pos
+	if r.open {
+		from = r.start
+		r.start, r.end = 0, r.end-from
+	}
+	b.buf = b.buf[:copy(b.buf, b.buf[from:])]
+	return pos - from
+}
+
+// skip gives up the line that is being read, and the open record with it.
+func (r *Reader) skip(b *Batch) {
+	if !r.skipping {
+		no := r.lineNo
+		if r.open {
+			no = r.no
+		}
+		b.Lines = append(b.Lines, Line{No: no, End: r.lineNo, Err: ErrLineTooLong})
+	}
+	r.open, r.skipping = false, true
+	b.buf = b.buf[:0]
+}
+
+// finish frames what stands after the last newline.
+func (r *Reader) finish(b *Batch, pos int) {
+	if r.cutOff {
+		r.cutOff, r.open = false, false
+		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrFileTooLong})
+		return
+	}
+	r.line(b, pos, len(b.buf))
+	r.close(b, r.end)
+}
+
+// leave keeps what of the batch's memory is not framed yet for the next batch.
+func (r *Reader) leave(b *Batch, pos int) error {
+	from := pos
+	if r.open {
+		from = r.start
+		r.start, r.end = 0, r.end-from
+	}
+	r.carry = append(r.carry[:0], b.buf[from:]...)
+	r.carryPos = pos - from
+	if len(b.Lines) == 0 && r.eof && len(r.carry) == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+// begin reads the first bytes and looks at what kind of file it is.
+func (r *Reader) begin(b *Batch) error {
+	r.started = true
+	for len(b.buf) < sniffSize && !r.eof {
+		if err := r.fill(b); err != nil {
+			return err
+		}
+	}
+	head := b.buf[:min(len(b.buf), sniffSize)]
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return ErrUTF16
+	}
+	if !isText(head) {
+		return ErrNotText
+	}
+	if isDocument(head) {
+		r.doc, r.inDoc = &document{}, true
+	}
+	return nil
+}
+
+// fillDouble fills until there is twice as much as before, so that beginning
+// again at the start of a long value stays linear.
+func (r *Reader) fillDouble(b *Batch) error {
+	for want := 2 * len(b.buf); ; {
+		if err := r.fill(b); err != nil || r.eof || len(b.buf) >= want {
+			return err
+		}
+	}
+}
+
+// fill reads once from the source. At the end, and at the limit of the file's
+// length, it sets eof.
+func (r *Reader) fill(b *Batch) error {
+	want := max(batchSize, len(b.buf)/2)
+	if cap(b.buf)-len(b.buf) < want/2 {
+		grown := make([]byte, len(b.buf), len(b.buf)+want)
+		copy(grown, b.buf)
+		b.buf = grown
+	}
+	for range 100 {
+		n, err := r.src.Read(b.buf[len(b.buf):cap(b.buf)])
+		if r.total += int64(n); r.total > r.maxFile {
+			b.buf = b.buf[:len(b.buf)+n-int(r.total-r.maxFile)]
+			r.eof, r.cutOff = true, true
+			return nil
+		}
+		b.buf = b.buf[:len(b.buf)+n]
+		if err == io.EOF {
+			r.eof = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return nil
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// line frames one line, b.buf[from:to].
+func (r *Reader) line(b *Batch, from, to int) {
+	if r.skipping {
+		r.skipping = false
+		return
+	}
+	at, to := bounds(b.buf, from, to)
+	if at == to {
+		return
+	}
+	text := b.buf[at:to]
+	if len(text) > r.maxLine {
+		r.close(b, r.end)
+		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
+		return
+	}
+	if r.open {
+		if r.continues(text) {
+			r.resume(b, at, to)
+			return
+		}
+		r.close(b, r.end)
+	}
+	if isFence(text) {
+		r.fences++
+		return
+	}
+	r.record(b, at, to)
+}
+
+// continues reports whether a line belongs to the record that is open.
+func (r *Reader) continues(text []byte) bool {
+	if isFence(text) {
+		return r.frame.inString
+	}
+	if text[0] != '{' || text[len(text)-1] != '}' {
+		return true
+	}
+	var own frame
+	if own.scan(text) != len(text) {
+		return true
+	}
+	return r.frame.awaitsValue() && !namesKind(text)
+}
+
+// record begins one or several records at b.buf[at:to], which has no space
+// around it.
+func (r *Reader) record(b *Batch, at, to int) {
+	for at < to {
+		object := 0
+		if b.buf[at] != '{' {
+			if object = objectStart(b.buf[at:to]); object < 0 {
+				b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Raw: b.buf[at:to:to]})
+				return
+			}
+		}
+		r.open, r.start, r.end, r.no = true, at, to, r.lineNo
+		r.frame.reset()
+		at = r.advance(b, at+object, to)
+	}
+}
+
+// resume continues the open record through b.buf[at:to].
+func (r *Reader) resume(b *Batch, at, to int) {
+	if r.end = to; to-r.start > r.maxLine {
+		r.open = false
+		b.Lines = append(b.Lines, Line{No: r.no, End: r.lineNo, Err: ErrLineTooLong})
+		return
+	}
+	if next := r.advance(b, at, to); next < to {
+		r.record(b, next, to)
+	}
+}
+
+// advance scans the open record through b.buf[at:to] and, if it closes there,
+// ends it. It returns where on the line the next record begins, to if none
+// does.
+func (r *Reader) advance(b *Batch, at, to int) int {
+	n := r.frame.scan(b.buf[at:to])
+	if n < 0 {
+		return to
+	}
+	next := at + n
+	for next < to && (b.buf[next] == ',' || isSpace(b.buf[next])) {
+		next++
+	}
+	if next < to && b.buf[next] != '{' {
+		next = to // text after the object is part of the record
+	}
+	r.close(b, next)
+	return next
+}
+
+// close ends the open record, if there is one, at end.
+func (r *Reader) close(b *Batch, end int) {
+	if !r.open {
+		return
+	}
+	r.open = false
+	l := Line{No: r.no, End: r.no + bytes.Count(b.buf[r.start:end], []byte{'\n'})}
+	if r.frame.tooDeep {
+		l.Err = ErrTooDeep
+	} else {
+		l.Raw = trim(b.buf[r.start:end:end])
+	}
+	b.Lines = append(b.Lines, l)
+}
+
+// namesKind reports whether a complete object says that it is a safe output.
+func namesKind(text []byte) bool {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := dec.ReadToken(); err != nil {
+		return false
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		isType := name.String() == "type"
+		if !isType || dec.PeekKind() != '"' {
+			if dec.SkipValue() != nil {
+				return false
+			}
+			continue
+		}
+		value, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		_, ok := Lookup(value.String())
+		return ok
+	}
+	return false
+}

@@ -1,0 +1,210 @@
+package safeoutput
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// records reads all of src and writes each record as "first-last: text".
+func records(t testing.TB, r *Reader) []string {
+	t.Helper()
+	var out []string
+	var b Batch
+	for {
+		err := r.ReadBatch(&b)
+		if err == io.EOF {
+			if len(b.Lines) > 0 {
+				t.Fatal("records together with io.EOF")
+			}
+			return out
+		}
+		if err != nil {
+			return append(out, "error: "+err.Error())
+		}
+		for _, l := range b.Lines {
+			s := fmt.Sprintf("%d-%d: %s", l.No, l.End, l.Raw)
+			if l.Err != nil {
+				s = fmt.Sprintf("%d-%d! %v", l.No, l.End, l.Err)
+			}
+			out = append(out, s)
+		}
+	}
+}
+
+func TestReaderFrames(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"empty", "", nil},
+		{"only blank lines", "\n \r\n\x00\n\t\n", nil},
+		{"lines", "{\"a\":1}\n{\"b\":2}\n", []string{`1-1: {"a":1}`, `2-2: {"b":2}`}},
+		{"no newline at the end", `{"a":1}`, []string{`1-1: {"a":1}`}},
+		{"byte order mark, CRLF, NUL, blank lines", "\ufeff{\"a\":1}\r\n\r\n\x00\x00{\"b\":2}\x00\r\n\n", []string{`1-1: {"a":1}`, `3-3: {"b":2}`}},
+		{"two on a line", `{"a":1}{"b":"}{"}   {"c":3} , {"d":4}`, []string{`1-1: {"a":1}`, `1-1: {"b":"}{"}`, `1-1: {"c":3} ,`, `1-1: {"d":4}`}},
+		{"over several lines", "{\n  \"a\": [\n    {\"b\": 1},\n    {\"c\": 2}\n  ]\n}\n{\"d\":1}", []string{"1-6: {\n  \"a\": [\n    {\"b\": 1},\n    {\"c\": 2}\n  ]\n}", `7-7: {"d":1}`}},
+		{"a nested list without indentation", "{\"a\":[\n{\"b\":1},\n{\"c\":2}\n]}", []string{"1-4: {\"a\":[\n{\"b\":1},\n{\"c\":2}\n]}"}},
+		{"over several lines, then another on the last", "{\"a\":\n1} {\"b\":2}\n{\"c\":3}", []string{"1-2: {\"a\":\n1}", `2-2: {"b":2}`, `3-3: {"c":3}`}},
+		{"an open object ends where a whole one follows", "{\"a\":\"cut of\n{\"b\":1}\n", []string{`1-1: {"a":"cut of`, `2-2: {"b":1}`}},
+		{"an open list ends where a safe output follows", "{\"a\":[1,\n{\"type\":\"noop\",\"message\":\"m\"}", []string{`1-1: {"a":[1,`, `2-2: {"type":"noop","message":"m"}`}},
+		{"an unescaped newline in a string", "{\"a\":\"one\n\ntwo\"}\n{\"b\":1}", []string{"1-3: {\"a\":\"one\n\ntwo\"}", `4-4: {"b":1}`}},
+		{"a fence around", "```json\n{\"a\":1}\n```\n~~~\n{\"b\":1}", []string{`2-2: {"a":1}`, `5-5: {"b":1}`}},
+		{"a fence ends an open object", "```\n{\"a\":1\n```\n{\"b\":1}", []string{`2-2: {"a":1`, `4-4: {"b":1}`}},
+		{"a fence within a string", "{\"a\":\"x\n```go\ny\n```\"}", []string{"1-4: {\"a\":\"x\n```go\ny\n```\"}"}},
+		{"prose, and prose with braces", "Here you are {x\n{\"a\":1}\nuse {y} now", []string{`1-1: Here you are {x`, `2-2: {"a":1}`, `3-3: use {y} now`}},
+		{"prose before an object", "Output: {\"a\":\n1}\n{\"b\":1}", []string{"1-2: Output: {\"a\":\n1}", `3-3: {"b":1}`}},
+		{"text after an object", `{"a":1} // done {"x`, []string{`1-1: {"a":1} // done {"x`}},
+		{"not objects", "null\n[1,2]\n\"x\"\n12\n[\n", []string{"1-1: null", "2-2: [1,2]", `3-3: "x"`, "4-4: 12", "5-5: ["}},
+		{"a missing bracket", "{\"a\":[1}\n{\"b\":1}", []string{`1-1: {"a":[1}`, `2-2: {"b":1}`}},
+		{"an extra bracket", "{\"a\":1]}\n}\n{\"b\":1}", []string{`1-1: {"a":1]}`, `2-2: }`, `3-3: {"b":1}`}},
+		{"cut off", "{\"a\":1}\n{\"b\":[1,", []string{`1-1: {"a":1}`, `2-2: {"b":[1,`}},
+		{"escaped quotes", `{"a":"\\\"}{"}{"b":"\\"}`, []string{`1-1: {"a":"\\\"}{"}`, `1-1: {"b":"\\"}`}},
+		{"too deep", strings.Repeat(`{"a":`, 513) + "1" + strings.Repeat("}", 513) + "\n{\"b\":1}", []string{"1-1! " + ErrTooDeep.Error(), `2-2: {"b":1}`}},
+		{"as deep as allowed", strings.Repeat(`{"a":`, 512) + "1" + strings.Repeat("}", 512), []string{"1-1: " + strings.Repeat(`{"a":`, 512) + "1" + strings.Repeat("}", 512)}},
+		{"UTF-16", "\xff\xfe{\x00", []string{"error: " + ErrUTF16.Error()}},
+		{"not text", "\x7fELF\x02\x01\x01\x00\x00\x00\x03\x00>\x00\x01", []string{"error: " + ErrNotText.Error()}},
+		{"document", "{\"items\":[{\"a\":1},\n {\"b\":[{}]}\n], \"errors\": [\"]{\"], \"z\":{}}\n{\"c\":1}", []string{`1-1: {"a":1}`, `2-2: {"b":[{}]}`, `4-4: {"c":1}`}},
+		{"document over many lines", "\n{\n \"errors\": [],\n \"items\": [\n  {\n  \"a\": 1\n  },\n  5, \"x\", null, [{\"y\":[1]}]\n ]\n}\n", []string{"5-7: {\n  \"a\": 1\n  }", "8-8: 5", `8-8: "x"`, "8-8: null", `8-8: [{"y":[1]}]`}},
+		{"document, cut off", `{"items":[{"a":1},{"b":"x`, []string{`1-1: {"a":1}`, `1-1: {"b":"x`, "1-1! " + ErrCutOff.Error()}},
+		{"document, cut off between", `{"items":[{"a":1}`, []string{`1-1: {"a":1}`, "1-1! " + ErrCutOff.Error()}},
+		{"not a document", `{"items":1}`, []string{`1-1: {"items":1}`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := cmp.Diff(tt.want, records(t, NewReader(strings.NewReader(tt.in)))); d != "" {
+				t.Errorf("records differ (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(tt.want, records(t, NewReader(iotest.OneByteReader(strings.NewReader(tt.in))))); d != "" {
+				t.Errorf("read byte by byte, records differ (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestReaderLimits(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	tests := []struct{ name, in, want string }{
+		{"a line", `{"a":1}` + "\n" + `{"b":"` + long + `"}` + "\n" + `{"c":1}`, `1-1: {"a":1}|2-2! the line|3-3: {"c":1}`},
+		{"the last line", `{"a":1}` + "\n" + long, `1-1: {"a":1}|2-2! the line`},
+		{"an open record", "{\n" + strings.Repeat("1,\n", 600) + "{\"c\":1}", `1-501! the line`},
+		{"a document's item", `{"items":[{"a":1},{"b":"` + long + `"},{"c":1}],"errors":[]}`, `1-1: {"a":1}|1-1! the line|1-1: {"c":1}`},
+	}
+	for _, tt := range tests {
+		for _, src := range []io.Reader{strings.NewReader(tt.in), iotest.HalfReader(strings.NewReader(tt.in)), iotest.OneByteReader(strings.NewReader(tt.in))} {
+			got := strings.Join(records(t, newReader(src, 1500, 1<<20)), "|")
+			got = strings.ReplaceAll(got, ErrLineTooLong.Error(), "the line")
+			if !strings.HasPrefix(got, tt.want) {
+				t.Errorf("%s: records = %.300s, want %s", tt.name, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestReaderFileLimit(t *testing.T) {
+	in := strings.Repeat("{\"a\":1}\n", 100)
+	got := records(t, newReader(strings.NewReader(in), MaxLine, 20))
+	want := []string{`1-1: {"a":1}`, `2-2: {"a":1}`, "3-3! " + ErrFileTooLong.Error()}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("records differ: %s", d)
+	}
+}
+
+func TestReaderPassesOnTheSourcesError(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	r := NewReader(io.MultiReader(strings.NewReader("{\"a\":1}\n"), iotest.ErrReader(broken)))
+	var b Batch
+	if err := r.ReadBatch(&b); !errors.Is(err, broken) {
+		t.Errorf("ReadBatch = %v, want the source's error", err)
+	}
+}
+
+func TestDocumentErrors(t *testing.T) {
+	r := NewReader(strings.NewReader(`{"errors":["a","]"],"items":[],"odd":[1,[2]]}`))
+	if got := records(t, r); got != nil {
+		t.Errorf("records = %q", got)
+	}
+	if d := cmp.Diff([]string{"a", "]"}, r.DocumentErrors()); d != "" || !r.IsDocument() {
+		t.Errorf("DocumentErrors differ: %s", d)
+	}
+	if d := cmp.Diff([]string{"odd"}, r.DocumentUnknown()); d != "" {
+		t.Errorf("DocumentUnknown differ: %s", d)
+	}
+}
+
+func TestReaderCountsFences(t *testing.T) {
+	r := NewReader(strings.NewReader("```json\n{}\n```\n"))
+	records(t, r)
+	if r.Fences() != 2 || r.IsDocument() || r.DocumentErrors() != nil {
+		t.Errorf("Fences = %d", r.Fences())
+	}
+}
+
+// FuzzReader: whatever comes in, every byte that is not space, a fence or a
+// document's own structure is in exactly one record, in order.
+func FuzzReader(f *testing.F) {
+	for _, s := range []string{"{\"a\":1}\n{\"b\":2}{\"c\":\"x\ny\"}\n```\n{", "\ufeff\x00 {\n}\r\n[\n{\"a\":\n{\"type\":\"noop\"}", `{"items":[{"a":1},2],"errors":["x"]} y`, "text {\"a\n\"\\\n}"} {
+		f.Add([]byte(s), uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, in []byte, step uint8) {
+		whole := NewReader(bytes.NewReader(in))
+		got := records(t, whole)
+		pieces := records(t, NewReader(&stepReader{in, int(step) + 1}))
+		if d := cmp.Diff(got, pieces); d != "" {
+			t.Fatalf("records depend on how the source is read: %s", d)
+		}
+		if whole.IsDocument() || len(got) > 0 && strings.HasPrefix(got[len(got)-1], "error: ") {
+			return
+		}
+		var b Batch
+		r := NewReader(bytes.NewReader(in))
+		rest, last := in, 0
+		for r.ReadBatch(&b) == nil {
+			for _, l := range b.Lines {
+				if l.No < last || l.End < l.No {
+					t.Fatalf("line %d-%d comes after %d", l.No, l.End, last)
+				}
+				last = l.No
+				if l.Err != nil {
+					return
+				}
+				at := bytes.Index(rest, l.Raw)
+				if at < 0 {
+					t.Fatalf("record %q is not in the rest of the input %q", l.Raw, rest)
+				}
+				mustBeNothing(t, rest[:at])
+				rest = rest[at+len(l.Raw):]
+			}
+		}
+		mustBeNothing(t, rest)
+	})
+}
+
+func mustBeNothing(t *testing.T, b []byte) {
+	t.Helper()
+	for line := range bytes.Lines(b) {
+		if l := trim(line); len(l) > 0 && !isFence(l) {
+			t.Fatalf("%q is in no record", l)
+		}
+	}
+}
+
+type stepReader struct {
+	b    []byte
+	step int
+}
+
+func (r *stepReader) Read(p []byte) (int, error) {
+	if len(r.b) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), r.step)], r.b)
+	r.b = r.b[n:]
+	return n, nil
+}
