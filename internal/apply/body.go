@@ -1,0 +1,81 @@
+package apply
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// maxBody is how many UTF-16 code units a body has at most, footer and marker
+// included: GitHub refuses bodies over 65,536 characters.
+const maxBody = 65000
+
+// cutNote stands where a body was cut.
+const cutNote = "*The rest was cut: the text is longer than GitHub allows.*"
+
+// body composes the text of an object: the agent's text, the footer, and the
+// marker as the last line. The text and the footer are cleaned once more as a
+// whole. cut reports whether the text had to be shortened, which it then says
+// itself.
+func (c Config) body(text, footer, key string) (body string, cut bool) {
+	marker := markdown.Marker(key)
+	limit := maxBody - markdown.UTF16Len(marker) - 2
+	text = strings.TrimRight(markdown.StripMarkers(text), " \t\r\n")
+	text = text[:prefixLen(text, maxBody+1)]
+	tail := ""
+	if footer = strings.TrimSpace(footer); footer != "" {
+		tail = "\n\n" + footer
+	}
+	for room := limit - markdown.UTF16Len(tail); ; {
+		head, short := markdown.Cut(text, max(room, minRoom), cutNote)
+		whole, _ := c.Sanitizer.Body(head + markdown.CloseOpen(head) + tail)
+		whole = strings.TrimSpace(whole)
+		over := markdown.UTF16Len(whole) - limit
+		if over <= 0 || room < minRoom {
+			if over > 0 { // a footer of the owner's that fills everything
+				whole, _ = markdown.Cut(whole, limit, cutNote)
+			}
+			return strings.TrimLeft(whole+"\n\n"+marker, "\n"), short || over > 0
+		}
+		room -= max(over, room/8)
+	}
+}
+
+// title cleans a title once more, after a prefix was put before it.
+func (c Config) title(s string) string {
+	t, _ := c.Sanitizer.Title(s)
+	return t
+}
+
+// footer returns the Markdown that stands below an item's body.
+func (c Config) footer(f *policy.Footer) string {
+	switch {
+	case f == nil:
+		return c.builtinFooter()
+	case f.None:
+		return ""
+	case f.Text != "":
+		return f.Text
+	}
+	return c.builtinFooter()
+}
+
+// builtinFooter says where a text comes from, since the account that posts it is
+// often shared by everything that runs in a repository.
+func (c Config) builtinFooter() string {
+	name := c.Workflow
+	if name == "" {
+		name = c.Run.WorkflowPath
+	}
+	where := "an agent"
+	switch {
+	case name != "" && c.Run.URL != "":
+		where += " in the workflow [" + markdown.EscapeText(name) + "](" + c.Run.URL + ")"
+	case name != "":
+		where += " in the workflow " + markdown.EscapeText(name)
+	case c.Run.URL != "":
+		where += " in [a workflow run](" + c.Run.URL + ")"
+	}
+	return "> Asked for by " + where + "; checked and posted by Airlock."
+}

@@ -1,0 +1,158 @@
+package apply
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// entry is an approved item on its way through this package.
+type entry struct {
+	index    int
+	line     int
+	kind     safeoutput.Kind
+	item     safeoutput.Item
+	target   policy.Target
+	settings policy.KindConfig
+	staged   bool
+	key      string
+	approved policy.Approved
+	// decided is the outcome where the plan knows it already.
+	decided *Result
+}
+
+// entriesOf numbers the approved items and gives each its key.
+func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry, error) {
+	entries := make([]*entry, 0, len(approved))
+	seen := map[string]int{}
+	for i, a := range approved {
+		it := a.Item()
+		if it == nil {
+			return nil, fmt.Errorf("approved item %d was not made by the policy", i)
+		}
+		canonical, err := safeoutput.Encode(it)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %s: cannot be encoded: %w", a.Line(), it.Kind(), err)
+		}
+		e := &entry{index: i, line: a.Line(), kind: it.Kind(), item: it, target: a.Target(), settings: a.Settings(),
+			staged: a.Staged() || cfg.DryRun, approved: a}
+		target := targetKey(e.target)
+		equal := string(e.kind) + "\x00" + target + "\x00" + string(canonical)
+		e.key = itemKey(cfg.Run, ev.Repo.ID, string(e.kind), target, canonical, seen[equal])
+		seen[equal]++
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// targetKey names a target in a key: numbers of issues, pull requests and
+// discussions come from one sequence.
+func targetKey(t policy.Target) string {
+	if t.Number == 0 {
+		return "repository"
+	}
+	return "#" + strconv.Itoa(t.Number)
+}
+
+// targetWords names a target for people.
+func targetWords(t policy.Target) string {
+	n := "#" + strconv.Itoa(t.Number)
+	switch {
+	case t.Number == 0:
+		return "repository"
+	case t.IsDiscussion:
+		return "discussion " + n
+	case t.IsPull:
+		return "pull request " + n
+	case t.FromEvent:
+		return "issue " + n
+	}
+	return n
+}
+
+// permConversation is what a token needs to write to the conversation of t.
+func permConversation(t policy.Target) []Permission {
+	switch {
+	case t.IsDiscussion:
+		return write(permDiscussions)
+	case t.IsPull:
+		return write(permPulls)
+	}
+	return write(permIssues)
+}
+
+// result starts an entry's result.
+func (e *entry) result(s State, code, format string, args ...any) Result {
+	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key}
+	if len(args) > 0 {
+		r.Message = fmt.Sprintf(format, args...)
+	}
+	return r
+}
+
+// decide fixes an entry's outcome at planning.
+func (e *entry) decide(s State, code, format string, args ...any) {
+	r := e.result(s, code, format, args...)
+	e.decided = &r
+}
+
+// pending returns the entries whose outcome is open.
+func pending(entries []*entry) []*entry {
+	var open []*entry
+	for _, e := range entries {
+		if e.decided == nil {
+			open = append(open, e)
+		}
+	}
+	return open
+}
+
+// quoted joins words for a sentence.
+func quoted(words []string) string {
+	q := make([]string, len(words))
+	for i, w := range words {
+		q[i] = strconv.Quote(w)
+	}
+	return strings.Join(q, ", ")
+}
+
+// shorten cuts a text to one line of at most n characters for a summary.
+func shorten(s string, n int) string {
+	s = strings.Join(strings.Fields(s[:min(len(s), 8*n)]), " ")
+	for i := range s {
+		if n--; n < 0 {
+			return strings.ToValidUTF8(s[:i], "") + "…"
+		}
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// textFallback is the text of an item that GitHub did not take; nil for kinds
+// without one.
+func (e *entry) textFallback() *Fallback {
+	f := &Fallback{To: ToSummary, Title: string(e.kind) + " " + targetWords(e.target)}
+	switch it := e.item.(type) {
+	case *safeoutput.CreateIssue:
+		f.Title, f.Text = it.Title, it.Body
+	case *safeoutput.CreateDiscussion:
+		f.Title, f.Text = it.Title, it.Body
+	case *safeoutput.AddIssueComment:
+		f.Text = it.Body
+	case *safeoutput.UpdateIssue:
+		if it.Body == nil {
+			return nil
+		}
+		f.Text = *it.Body
+	default:
+		return nil
+	}
+	return f
+}
+
+// account adds to a result what the doors changed about the item.
+func (e *entry) account(r *Result) {
+}

@@ -1,0 +1,230 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+)
+
+// grace is how long a write that was begun may go on after the context ended.
+// The runner sends SIGTERM 7.5 s after SIGINT; the report has to be written too.
+const grace = 5 * time.Second
+
+// executor is the state of one call of Execute.
+type executor struct {
+	w    World
+	plan *Plan
+	repo githubapi.Repo
+	// since bounds every listing, as in the snapshot.
+	since time.Time
+	// blocked holds, by what an operation needs, why no further one can succeed.
+	blocked map[string]blockade
+	// made lists what was created, for the settle pass.
+	made []creation
+	// results by entry.
+	results map[int]*Result
+}
+
+type blockade struct{ code, message string }
+
+// everything is the key of a blockade that concerns every write.
+const everything = "*"
+
+// Execute carries a plan out, one operation after the other, and returns one
+// result for each item, in the items' order. A failure concerns its own items
+// only, except that a lack of permission is not tried out again and again.
+//
+// When ctx ends, the write in flight is finished, and what was not begun fails
+// with CodeCancelled.
+func Execute(ctx context.Context, w World, plan *Plan) []Result {
+	x := &executor{w: w, plan: plan, repo: repoOf(plan.ev), since: plan.snap.since,
+		blocked: map[string]blockade{}, results: map[int]*Result{}}
+	if x.since.IsZero() && w.Clock != nil {
+		x.since = earliest(plan.config.Run, plan.ev, w.Clock.Now())
+	}
+	for i := range plan.Operations {
+		x.operation(ctx, &plan.Operations[i])
+	}
+	x.settle(ctx)
+	return x.all()
+}
+
+// all returns the results in the order of the items.
+func (x *executor) all() []Result {
+	out := make([]Result, 0, len(x.plan.entries))
+	for _, e := range x.plan.entries {
+		r, ok := x.results[e.index]
+		if !ok {
+			lost := e.result(Failed, CodeInternal, "nothing was reported about this item; please report this as a defect of Airlock")
+			r = &lost
+		}
+		e.account(r)
+		out = append(out, *r)
+	}
+	return out
+}
+
+func (x *executor) put(rs ...Result) {
+	for _, r := range rs {
+		x.results[r.Index] = &r
+	}
+}
+
+// operation carries out one operation.
+func (x *executor) operation(ctx context.Context, op *Operation) {
+	for _, e := range op.entries {
+		if op.Staged {
+			x.put(e.stagedResult(op))
+		} else if e.decided != nil {
+			x.put(*e.decided)
+		}
+	}
+	open := pending(op.entries)
+	if op.Staged || len(open) == 0 {
+		return
+	}
+	if code, message, stopped := x.stopped(ctx, op); stopped {
+		for _, e := range open {
+			x.put(e.result(Failed, code, "%s", message))
+		}
+		return
+	}
+	x.w.log(op.Summary)
+	x.put(op.work.execute(ctx, x, op)...)
+}
+
+// stopped says why an operation is not even begun.
+func (x *executor) stopped(ctx context.Context, op *Operation) (code, message string, stopped bool) {
+	if ctx.Err() != nil {
+		return CodeCancelled, "the run was cancelled before it was this item's turn; run the job again", true
+	}
+	if x.w.GitHub == nil || op.work == nil {
+		return CodeNoToken, "there is no token to write with; give one with: " + permissionWords(op.Permissions), true
+	}
+	for _, k := range blockKeys(op) {
+		if b, ok := x.blocked[k]; ok {
+			return b.code, b.message, true
+		}
+	}
+	return "", "", false
+}
+
+// blockKeys names what an operation shares with those that would fail for the
+// same reason.
+func blockKeys(op *Operation) []string {
+	return []string{everything, permissionKey(op), kindKey(op), targetKind(op)}
+}
+
+func permissionKey(op *Operation) string {
+	return "permission " + string(op.Kind) + " " + permissionWords(op.Permissions)
+}
+func kindKey(op *Operation) string    { return "kind " + string(op.Kind) }
+func targetKind(op *Operation) string { return "target " + op.Target }
+
+// stagedResult is the result of an item that is only planned.
+func (e *entry) stagedResult(op *Operation) Result {
+	if d := e.decided; d != nil && d.State != Applied {
+		return e.result(Staged, "", "nothing would be written (%s): %s", d.State, d.Message)
+	}
+	if e.decided != nil {
+		return e.result(Staged, "", "%s", e.decided.Message)
+	}
+	return e.result(Staged, "", "would %s", op.Summary)
+}
+
+// failed is the result of an item whose write failed. It remembers what will
+// fail again.
+func (x *executor) failed(op *Operation, e *entry, err error) Result {
+	code, message := failure(err, op.Permissions)
+	x.remember(op, err, code, message)
+	if code == CodeNoPermission && x.readOnlyFork() {
+		r := e.result(Skipped, CodeForkReadOnly, "%s", forkMessage+message)
+		r.Fallback = e.textFallback()
+		return r
+	}
+	return e.result(Failed, code, "%s", message)
+}
+
+// forkMessage begins the message of what a fork's token could not write.
+const forkMessage = "workflow runs for pull requests from forks have a read-only token: "
+
+// remember blocks what the same lack would make fail.
+func (x *executor) remember(op *Operation, err error, code, message string) {
+	b := blockade{code, message}
+	var e *githubapi.Error
+	switch {
+	case !errors.As(err, &e):
+	case e.Kind == githubapi.Unauthorized, e.Kind == githubapi.RateLimited, e.Feature == githubapi.FeatureArchived:
+		x.blocked[everything] = b
+	case e.Kind != githubapi.Forbidden:
+	case e.Feature == githubapi.FeatureLocked:
+		x.blocked[targetKind(op)] = b
+	case e.Feature != "":
+		x.blocked[kindKey(op)] = b
+	default:
+		x.blocked[permissionKey(op)] = b
+	}
+}
+
+// readOnlyFork reports whether the event is one whose token is read-only because
+// the pull request comes from a fork. pull_request_target is not.
+func (x *executor) readOnlyFork() bool { return readOnlyFork(x.plan.ev.Fork, x.plan.ev.Name) }
+
+func readOnlyFork(fork bool, name string) bool {
+	switch name {
+	case "pull_request", "pull_request_review", "pull_request_review_comment":
+		return fork
+	}
+	return false
+}
+
+// write does one write. It is not begun once ctx has ended, and one that was
+// begun is given the grace period to finish.
+func (x *executor) write(ctx context.Context, do func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	wctx, done := inFlight(ctx)
+	defer done()
+	return do(wctx)
+}
+
+// idempotent does a write that may be done twice without harm: an ambiguous
+// failure is tried again after the waits of lookWaits.
+func (x *executor) idempotent(ctx context.Context, do func(context.Context) error) error {
+	err := x.write(ctx, do)
+	for _, d := range lookWaits() {
+		if !isKind(err, githubapi.Ambiguous) {
+			return err
+		}
+		if x.w.Clock.Sleep(ctx, d) != nil {
+			return err
+		}
+		if again := x.write(ctx, do); again == nil || ctx.Err() == nil {
+			err = again
+		}
+	}
+	return err
+}
+
+// inFlight returns a context that lives for the grace period longer than ctx.
+// The timer is the machine's own: the runner's patience is not virtual.
+func inFlight(ctx context.Context) (context.Context, context.CancelFunc) {
+	w, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return w, func() { stop(); cancel() }
+}
+
+// describe is what became of one created object, in words.
+func describe(what string, o Object) string {
+	switch {
+	case o.Number != 0 && o.Type != objComment && o.Type != objDiscussionComment:
+		return fmt.Sprintf("created %s #%d", what, o.Number)
+	case o.Number != 0:
+		return fmt.Sprintf("posted %s on #%d", what, o.Number)
+	}
+	return "created " + what
+}

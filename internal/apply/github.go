@@ -1,0 +1,52 @@
+package apply
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+)
+
+// GitHub is what this package asks of GitHub; *githubapi.Client is one. Writes
+// fail with githubapi.Ambiguous where they may have taken effect.
+type GitHub interface {
+	Viewer(ctx context.Context) (githubapi.Actor, error)
+
+	GetIssue(ctx context.Context, r githubapi.Repo, number int) (githubapi.Issue, error)
+	CreateIssue(ctx context.Context, r githubapi.Repo, n githubapi.NewIssue) (githubapi.Issue, error)
+	EditIssue(ctx context.Context, r githubapi.Repo, number int, e githubapi.IssueEdit) (githubapi.Issue, error)
+	ListIssues(ctx context.Context, r githubapi.Repo, f githubapi.IssueFilter) iter.Seq2[githubapi.Issue, error]
+	IssueEdits(ctx context.Context, r githubapi.Repo, number int, since time.Time) ([]githubapi.Edit, error)
+
+	ListIssueComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.Comment, error]
+	CreateIssueComment(ctx context.Context, r githubapi.Repo, number int, body string) (githubapi.Comment, error)
+	DeleteIssueComment(ctx context.Context, r githubapi.Repo, id int64) error
+
+	ListLabelsOfIssue(ctx context.Context, r githubapi.Repo, number int) iter.Seq2[string, error]
+	AddLabels(ctx context.Context, r githubapi.Repo, number int, labels []string) ([]string, error)
+
+	GetPull(ctx context.Context, r githubapi.Repo, number int) (githubapi.Pull, error)
+	ListPullFiles(ctx context.Context, r githubapi.Repo, number int) iter.Seq2[githubapi.PullFile, error]
+	ListReviews(ctx context.Context, r githubapi.Repo, number int) iter.Seq2[githubapi.Review, error]
+	CreateReview(ctx context.Context, r githubapi.Repo, number int, n githubapi.NewReview) (githubapi.Review, error)
+	EditReview(ctx context.Context, r githubapi.Repo, number int, id int64, body string) (githubapi.Review, error)
+	ListReviewComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.DiffComment, error]
+	CreateReviewComment(ctx context.Context, r githubapi.Repo, number int, n githubapi.NewDiffComment) (githubapi.DiffComment, error)
+	DeleteReviewComment(ctx context.Context, r githubapi.Repo, id int64) error
+
+	DiscussionCategories(ctx context.Context, r githubapi.Repo) ([]githubapi.DiscussionCategory, error)
+	ListDiscussions(ctx context.Context, r githubapi.Repo, since time.Time) iter.Seq2[githubapi.Discussion, error]
+	CreateDiscussion(ctx context.Context, n githubapi.NewDiscussion) (githubapi.Discussion, error)
+	GetDiscussion(ctx context.Context, r githubapi.Repo, number int) (githubapi.Discussion, error)
+	DeleteDiscussion(ctx context.Context, nodeID string) error
+	AddDiscussionComment(ctx context.Context, discussionID, body string) (githubapi.DiscussionComment, error)
+	DeleteDiscussionComment(ctx context.Context, nodeID string) error
+	ListDiscussionComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.DiscussionComment, error]
+
+	UploadSARIF(ctx context.Context, r githubapi.Repo, u githubapi.SARIFUpload) (string, error)
+	SARIFStatus(ctx context.Context, r githubapi.Repo, id string) (githubapi.SARIFStatus, error)
+	GetFile(ctx context.Context, r githubapi.Repo, path, ref string) ([]byte, error)
+}
+
+var _ GitHub = (*githubapi.Client)(nil)

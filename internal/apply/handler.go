@@ -1,0 +1,52 @@
+package apply
+
+import "github.com/agent-airlock/airlock/internal/safeoutput"
+
+// handler is what this package knows about one kind.
+type handler struct {
+	// code says that the kind carries code: such items are applied first.
+	code bool
+	// group names what an item is applied together with; the empty name, or no
+	// function, means that it is applied alone.
+	group func(e *entry) string
+	// needs adds the reads that planning an item takes; nil: none.
+	needs func(n *needs, e *entry)
+	// plan turns one group of items into an operation.
+	plan func(p *planner, group []*entry) Operation
+}
+
+// handlerOf is the table of handlers. A kind without one is skipped, and says so.
+func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
+	switch kind {
+	case safeoutput.KindCreateIssue:
+		return createIssueHandler(), true
+	case safeoutput.KindAddIssueComment:
+		return commentHandler(), true
+	case safeoutput.KindAddIssueLabel:
+		return labelHandler(), true
+	case safeoutput.KindUpdateIssue:
+		return updateIssueHandler(), true
+	case safeoutput.KindCreateReviewComment:
+		return reviewHandler(), true
+	case safeoutput.KindCreateDiscussion:
+		return discussionHandler(), true
+	case safeoutput.KindMissingTool:
+		return missingToolHandler(), true
+	case safeoutput.KindCreateSecurityReport:
+		return securityHandler(), true
+	case safeoutput.KindNoop:
+		return noopHandler(), true
+	}
+	return handler{
+		code: kind == safeoutput.KindCreatePullRequest || kind == safeoutput.KindPushToBranch,
+		plan: planUnsupported,
+	}, false
+}
+
+// planUnsupported is the plan of a kind without a handler.
+func planUnsupported(p *planner, group []*entry) Operation {
+	for _, e := range group {
+		e.decide(Skipped, CodeUnsupported, "this version of Airlock cannot apply %s yet; the item stays in the agent output", e.kind)
+	}
+	return p.operation(group, "nothing: "+string(group[0].kind)+" is not supported yet")
+}

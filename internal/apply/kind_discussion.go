@@ -1,0 +1,97 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// discussionHandler applies create-discussion: one discussion an item.
+func discussionHandler() handler {
+	return handler{
+		needs: func(n *needs, _ *entry) {
+			n.categories = true
+			n.list(listDiscussions, 0)
+		},
+		plan: planDiscussion,
+	}
+}
+
+func planDiscussion(p *planner, group []*entry) Operation {
+	e := group[0]
+	it := e.item.(*safeoutput.CreateDiscussion)
+	title := p.cfg.title(it.Title)
+	op := p.operation(group, fmt.Sprintf("create the discussion %q", shorten(title, 80)))
+	op.Permissions = write(permDiscussions)
+	if p.snap.categories.err != nil { // also where discussions are switched off
+		code, message := failure(p.snap.categories.err, op.Permissions)
+		e.decide(Failed, code, "%s", message)
+		return op
+	}
+	if p.adopt(&op, listID{listDiscussions, 0}, group, e.key) {
+		return op
+	}
+	category := githubapi.DiscussionCategory{ID: "<category>", RepositoryID: "<repository>"}
+	if p.snap.categories.read {
+		var problem string
+		if category, problem = chooseCategory(p.snap.categories.all, it.Category); problem != "" {
+			e.decide(Failed, CodeCategoryNotFound, "%s", problem)
+			return op
+		}
+		op.Notes = append(op.Notes, "in the category "+category.Name)
+	} else {
+		op.Notes = append(op.Notes, "the category is looked up when the plan is carried out")
+	}
+	body, cut := p.cfg.body(it.Body, p.cfg.footer(e.settings.Footer), e.key)
+	op.noteCut(cut)
+	d := githubapi.NewDiscussion{RepositoryID: category.RepositoryID, CategoryID: category.ID, Title: title, Body: body}
+	op.Requests = []Request{graphQL("createDiscussion", map[string]any{
+		"repositoryId": d.RepositoryID, "categoryId": d.CategoryID, "title": d.Title, "body": d.Body})}
+	op.work = &createWork{
+		key: e.key, list: listID{listDiscussions, 0}, what: "the discussion",
+		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+			got, err := gh.CreateDiscussion(ctx, d)
+			return discussionObject(got), nil, err
+		},
+	}
+	return op
+}
+
+// chooseCategory finds a category by node id, slug or name, in that order; slug
+// and name without regard to case. Without a wish it takes "general" where that
+// exists, else the first in which everybody may start a discussion by default
+// (not announcements), else the first.
+func chooseCategory(all []githubapi.DiscussionCategory, wish string) (githubapi.DiscussionCategory, string) {
+	wish = strings.TrimSpace(wish)
+	if len(all) == 0 {
+		return githubapi.DiscussionCategory{}, "the repository has no discussion categories; add one in its discussions' settings"
+	}
+	if wish == "" {
+		best := all[0]
+		for i := len(all) - 1; i >= 0; i-- {
+			if c := all[i]; !strings.EqualFold(c.Slug, "announcements") && !strings.EqualFold(best.Slug, "general") {
+				best = c
+			}
+		}
+		return best, ""
+	}
+	for _, matches := range []func(githubapi.DiscussionCategory) bool{
+		func(c githubapi.DiscussionCategory) bool { return c.ID == wish },
+		func(c githubapi.DiscussionCategory) bool { return strings.EqualFold(c.Slug, wish) },
+		func(c githubapi.DiscussionCategory) bool { return strings.EqualFold(c.Name, wish) },
+	} {
+		for _, c := range all {
+			if matches(c) {
+				return c, ""
+			}
+		}
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = fmt.Sprintf("%s (%s)", c.Name, c.Slug)
+	}
+	return githubapi.DiscussionCategory{}, fmt.Sprintf("the repository has no discussion category %q; there are: %s", wish, strings.Join(names, ", "))
+}

@@ -1,0 +1,240 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// reviewHandler applies create-pull-request-review-comment: one review for all
+// comments on one pull request.
+func reviewHandler() handler {
+	return handler{
+		group: func(e *entry) string { return strconv.Itoa(e.target.Number) },
+		needs: func(n *needs, e *entry) {
+			n.pull(e.target.Number)
+			n.diffOf(e.target.Number)
+			n.list(listReviews, e.target.Number)
+			n.list(listReviewComments, e.target.Number)
+		},
+		plan: planReview,
+	}
+}
+
+// reviewComment is one comment on its way into a review.
+type reviewComment struct {
+	e      *entry
+	member int // position in the group, for the marker
+	item   *safeoutput.CreateReviewComment
+	// why says why it is not inline.
+	why string
+}
+
+// reviewWork posts the comments of one pull request.
+type reviewWork struct {
+	cfg    Config
+	repo   githubapi.Repo
+	number int
+	commit string
+	footer string
+	group  string // key
+	size   int    // of the group
+	// partial says that an earlier attempt posted a part of the group.
+	partial bool
+	inline  []*reviewComment
+	file    []*reviewComment // as comments on the whole file
+	body    []*reviewComment
+}
+
+func planReview(p *planner, group []*entry) Operation {
+	number := group[0].target.Number
+	op := p.operation(group, fmt.Sprintf("review pull request #%d", number))
+	op.Target = fmt.Sprintf("pull request #%d", number)
+	op.Permissions = write(permPulls)
+	keys := make([]string, len(group))
+	for i, e := range group {
+		keys[i] = e.key
+	}
+	w := &reviewWork{cfg: p.cfg, repo: p.repo, number: number, group: groupKey("review", keys), size: len(group),
+		footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
+	if err := p.reviewReadError(number); err != nil {
+		code, message := failure(err, op.Permissions)
+		for _, e := range group {
+			e.decide(Failed, code, "%s", message)
+		}
+		return op
+	}
+	for i, e := range group {
+		c := &reviewComment{e: e, member: i, item: e.item.(*safeoutput.CreateReviewComment)}
+		if !p.adoptComment(&op, w, c) {
+			p.place(w, c)
+		}
+	}
+	op.Summary = fmt.Sprintf("review pull request #%d with %d comments", number, len(w.inline)+len(w.file)+len(w.body))
+	op.Requests = w.requests(p)
+	op.work = w
+	return op
+}
+
+// reviewReadError returns why the review cannot be planned.
+func (p *planner) reviewReadError(number int) error {
+	if err := p.snap.pulls[number].err; err != nil {
+		return err
+	}
+	if err := p.snap.lists[listID{listReviews, number}]; err != nil {
+		return err
+	}
+	return p.snap.lists[listID{listReviewComments, number}]
+}
+
+// reviewedCommit is the commit that the lines of the comments belong to.
+func (p *planner) reviewedCommit(op *Operation, number int) string {
+	head := p.snap.pulls[number].pull.Head.SHA
+	asked := ""
+	if p.ev.IsPull && p.ev.Number == number {
+		asked = p.ev.Head.SHA
+	}
+	switch {
+	case asked == "" && head == "":
+		return "<commit>"
+	case asked == "":
+		return head
+	case head == "" || head == asked:
+		return asked
+	}
+	if p.snap.diff[number].local {
+		return asked
+	}
+	op.Notes = append(op.Notes, fmt.Sprintf("the pull request has moved on from %.7s to %.7s since the workflow run started: the comments are placed on the newer commit", asked, head))
+	return head
+}
+
+// adoptComment decides a comment that an earlier attempt posted: by itself, or
+// in the body of something that carries some of the group.
+func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) bool {
+	own := slices.Clone(p.snap.own[c.e.key])
+	for _, o := range p.snap.own[w.group] {
+		if carries, ok := members(o.key, w.group, w.size); ok && carries(c.member) {
+			own = append(own, o)
+		}
+	}
+	if len(own) == 0 {
+		return false
+	}
+	w.partial = true
+	for _, o := range own {
+		if !slices.ContainsFunc(op.Adopts, o.same) {
+			op.Adopts = append(op.Adopts, o)
+		}
+	}
+	c.e.decide(Adopted, "", "an earlier attempt of this workflow run posted it already")
+	c.e.decided.Object = &own[0]
+	return true
+}
+
+// place decides where a comment goes.
+func (p *planner) place(w *reviewWork, c *reviewComment) {
+	limit := p.cfg.MaxInline
+	if limit <= 0 {
+		limit = DefaultMaxInline
+	}
+	d := p.snap.diff[w.number]
+	if d.anchors != nil {
+		if err := d.anchors.Check(c.item.Path, changes.Side(c.item.Side), c.item.StartLine, c.item.Line); err != nil {
+			c.why = err.Error()
+			switch {
+			case c.e.settings.Review.OutsideDiff == policy.OutsideDrop:
+				c.e.decide(Skipped, CodeOutsideDiff, "%s; the configuration leaves such comments out", c.why)
+				c.e.decided.Fallback = c.fallback()
+			case c.e.settings.Review.OutsideDiff == policy.OutsideFile && d.files[c.item.Path]:
+				w.file = append(w.file, c)
+			default:
+				w.body = append(w.body, c)
+			}
+			return
+		}
+	}
+	if len(w.inline) >= limit {
+		c.why = fmt.Sprintf("a review carries at most %d inline comments", limit)
+		w.body = append(w.body, c)
+		return
+	}
+	w.inline = append(w.inline, c)
+}
+
+// requests are the writes that are expected to happen.
+func (w *reviewWork) requests(p *planner) []Request {
+	reqs := []Request{}
+	for _, c := range w.file {
+		reqs = append(reqs, newRequest("POST", p.path(fmt.Sprintf("/pulls/%d/comments", w.number)), struct {
+			Body        string `json:"body"`
+			CommitID    string `json:"commit_id"`
+			Path        string `json:"path"`
+			SubjectType string `json:"subject_type"`
+		}{w.fileBody(c), w.commit, c.item.Path, "file"}))
+	}
+	if len(w.inline)+len(w.body) == 0 {
+		return reqs
+	}
+	parts := w.parts(w.body)
+	reqs = append(reqs, newRequest("POST", p.path(fmt.Sprintf("/pulls/%d/reviews", w.number)), w.reviewJSON(w.inline, first(parts))))
+	for _, part := range parts[min(1, len(parts)):] {
+		reqs = append(reqs, p.commentRequest(w.number, w.partBody(part, nil)))
+	}
+	return reqs
+}
+
+func first(parts []part) part {
+	if len(parts) == 0 {
+		return part{}
+	}
+	return parts[0]
+}
+
+// reviewJSON is the body of the review's request.
+func (w *reviewWork) reviewJSON(inline []*reviewComment, in part) any {
+	v := w.newReview(inline, in)
+	type comment struct {
+		Path      string `json:"path"`
+		Body      string `json:"body"`
+		StartSide string `json:"start_side,omitempty"`
+		Side      string `json:"side"`
+		StartLine int    `json:"start_line,omitempty"`
+		Line      int    `json:"line"`
+	}
+	list := make([]comment, len(v.Comments))
+	for i, d := range v.Comments {
+		list[i] = comment{d.Path, d.Body, d.StartSide, d.Side, d.StartLine, d.Line}
+	}
+	return struct {
+		CommitID string    `json:"commit_id,omitempty"`
+		Body     string    `json:"body"`
+		Event    string    `json:"event"`
+		Comments []comment `json:"comments,omitempty"`
+	}{v.CommitID, v.Body, v.Event, list}
+}
+
+// newReview makes a review of inline comments and one part of the body. The
+// event is always COMMENT: an agent's word approves nothing, and nobody can
+// request changes on a pull request of their own.
+func (w *reviewWork) newReview(inline []*reviewComment, in part) githubapi.NewReview {
+	v := githubapi.NewReview{CommitID: w.commit, Event: githubapi.ReviewComment, Body: w.partBody(in, inline)}
+	for _, c := range inline {
+		side := c.item.Side
+		if side == "" {
+			side = githubapi.SideRight
+		}
+		body, _ := w.cfg.body(c.item.Body, "", c.e.key)
+		d := githubapi.DraftComment{Path: c.item.Path, Body: body, Line: c.item.Line, Side: side}
+		if c.item.StartLine != 0 && c.item.StartLine != c.item.Line {
+			d.StartLine, d.StartSide = c.item.StartLine, side
+		}
+		v.Comments = append(v.Comments, d)
+	}
+	return v
+}

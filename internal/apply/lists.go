@@ -1,0 +1,91 @@
+package apply
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// ownObjects reads a list and returns the objects in it that are ours: written
+// by the token's own account, by its database id, with a marker as the last line.
+// A marker in somebody else's text means nothing.
+func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, viewer githubapi.Actor, since time.Time) ([]Object, error) {
+	var found []Object
+	take := func(author githubapi.Actor, body string, o Object) {
+		if author.DatabaseID != viewer.DatabaseID || viewer.DatabaseID == 0 {
+			return
+		}
+		if key, ok := markdown.LastLineMarker(body); ok {
+			o.key = key
+			found = append(found, o)
+		}
+	}
+	var err error
+	switch id.what {
+	case listIssues:
+		err = each(gh.ListIssues(ctx, r, githubapi.IssueFilter{State: "all", Since: since}), func(i githubapi.Issue) {
+			if !i.IsPull {
+				take(i.Author, i.Body, issueObject(i))
+			}
+		})
+	case listComments:
+		err = each(gh.ListIssueComments(ctx, r, id.number, since), func(c githubapi.Comment) {
+			take(c.Author, c.Body, commentObject(c, id.number))
+		})
+	case listReviews:
+		err = each(gh.ListReviews(ctx, r, id.number), func(v githubapi.Review) {
+			take(v.Author, v.Body, reviewObject(v, id.number))
+		})
+	case listReviewComments:
+		err = each(gh.ListReviewComments(ctx, r, id.number, since), func(c githubapi.DiffComment) {
+			take(c.Author, c.Body, diffCommentObject(c, id.number))
+		})
+	case listDiscussions:
+		err = each(gh.ListDiscussions(ctx, r, since), func(d githubapi.Discussion) {
+			take(d.Author, d.Body, discussionObject(d))
+		})
+	case listDiscussionComments:
+		err = each(gh.ListDiscussionComments(ctx, r, id.number, since), func(c githubapi.DiscussionComment) {
+			take(c.Author, c.Body, discussionCommentObject(c, id.number))
+		})
+	}
+	return found, err
+}
+
+// each walks a list to its end or its first error.
+func each[T any](list iter.Seq2[T, error], f func(T)) error {
+	for v, err := range list {
+		if err != nil {
+			return err
+		}
+		f(v)
+	}
+	return nil
+}
+
+func issueObject(i githubapi.Issue) Object {
+	return Object{Type: objIssue, ID: i.ID, NodeID: i.NodeID, Number: i.Number, URL: i.URL, closed: i.State == "closed"}
+}
+
+func commentObject(c githubapi.Comment, number int) Object {
+	return Object{Type: objComment, ID: c.ID, NodeID: c.NodeID, Number: number, URL: c.URL}
+}
+
+func reviewObject(v githubapi.Review, number int) Object {
+	return Object{Type: objReview, ID: v.ID, NodeID: v.NodeID, Number: number, URL: v.URL}
+}
+
+func diffCommentObject(c githubapi.DiffComment, number int) Object {
+	return Object{Type: objReviewComment, ID: c.ID, NodeID: c.NodeID, Number: number, URL: c.URL}
+}
+
+func discussionObject(d githubapi.Discussion) Object {
+	return Object{Type: objDiscussion, ID: d.DatabaseID, NodeID: d.ID, Number: d.Number, URL: d.URL}
+}
+
+func discussionCommentObject(c githubapi.DiscussionComment, number int) Object {
+	return Object{Type: objDiscussionComment, ID: c.DatabaseID, NodeID: c.ID, Number: number, URL: c.URL}
+}

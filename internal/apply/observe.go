@@ -1,0 +1,216 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// Observe reads what planning the items takes, and nothing else: see the table
+// of requests in the package's documentation. It never writes. Without a token
+// it reads only what the caller has at hand.
+//
+// What concerns single items and cannot be read makes those items fail. An
+// error means that nothing can be judged: GitHub cannot be reached, does not
+// accept the token, or the context ended.
+func Observe(ctx context.Context, w World, cfg Config, ev event.Event, approved []policy.Approved) (*Snapshot, error) {
+	entries, err := entriesOf(cfg, ev, approved)
+	if err != nil {
+		return nil, err
+	}
+	return observeEntries(ctx, w, cfg, ev, entries)
+}
+
+func observeEntries(ctx context.Context, w World, cfg Config, ev event.Event, entries []*entry) (*Snapshot, error) {
+	o := &observer{ctx: ctx, w: w, ev: ev, cfg: cfg, repo: repoOf(ev), need: needsOf(entries), s: &Snapshot{}}
+	o.localDiff()
+	if w.GitHub == nil {
+		o.sources()
+		return o.s, nil
+	}
+	now := w.Clock.Now()
+	o.s.connected = true
+	o.s.since = earliest(cfg.Run, ev, now)
+	o.s.lists, o.s.own = map[listID]error{}, map[string][]Object{}
+	for _, step := range []func() error{o.viewer, o.lists, o.issues, o.labels, o.pulls, o.diffs, o.discussions, o.categories} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	o.sources()
+	return o.s, ctx.Err()
+}
+
+// observer is the state of one call of Observe.
+type observer struct {
+	ctx  context.Context
+	w    World
+	cfg  Config
+	ev   event.Event
+	repo githubapi.Repo
+	need *needs
+	s    *Snapshot
+}
+
+// fatal returns err when it means that no further request can succeed.
+func (o *observer) fatal(err error) error {
+	if o.ctx.Err() != nil {
+		return o.ctx.Err()
+	}
+	var e *githubapi.Error
+	if errors.As(err, &e) && (e.Kind == githubapi.Unauthorized || e.Kind == githubapi.Unreachable || e.Kind == githubapi.RateLimited) {
+		return err
+	}
+	return nil
+}
+
+// viewer finds out who we are; that is only needed to recognise our own objects
+// and our own edits.
+func (o *observer) viewer() error {
+	if len(o.need.lists) == 0 && len(o.need.issues) == 0 {
+		return nil
+	}
+	v, err := o.w.GitHub.Viewer(o.ctx)
+	if err != nil {
+		return err
+	}
+	o.s.viewer = v
+	return nil
+}
+
+func (o *observer) lists() error {
+	for _, id := range o.need.lists {
+		if err := o.list(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list reads one list and keeps what is ours.
+func (o *observer) list(id listID) error {
+	found, err := ownObjects(o.ctx, o.w.GitHub, o.repo, id, o.s.viewer, o.s.since)
+	o.s.lists[id] = err
+	if err != nil {
+		return o.fatal(err)
+	}
+	for _, obj := range found {
+		o.s.keep(obj)
+	}
+	return nil
+}
+
+func (o *observer) issues() error {
+	o.s.issues = map[int]issueState{}
+	since := started(o.cfg.Run, o.ev, o.w.Clock.Now())
+	for _, n := range o.need.issues {
+		var st issueState
+		if st.issue, st.err = o.w.GitHub.GetIssue(o.ctx, o.repo, n); st.err == nil {
+			st.edits, st.err = o.w.GitHub.IssueEdits(o.ctx, o.repo, n, since)
+		}
+		st.edits = slices.DeleteFunc(st.edits, func(e githubapi.Edit) bool {
+			return !e.At.After(since) || e.Editor.DatabaseID == o.s.viewer.DatabaseID && e.Editor.DatabaseID != 0
+		})
+		o.s.issues[n] = st
+		if err := o.fatal(st.err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *observer) labels() error {
+	o.s.labels = map[int]labelState{}
+	for _, n := range o.need.labels {
+		var st labelState
+		st.err = each(o.w.GitHub.ListLabelsOfIssue(o.ctx, o.repo, n), func(name string) { st.names = append(st.names, name) })
+		o.s.labels[n] = st
+		if err := o.fatal(st.err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *observer) pulls() error {
+	o.s.pulls = map[int]pullState{}
+	for _, n := range o.need.pulls {
+		var st pullState
+		st.pull, st.err = o.w.GitHub.GetPull(o.ctx, o.repo, n)
+		o.s.pulls[n] = st
+		if err := o.fatal(st.err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// localDiff takes the caller's diff for the event's own pull request.
+func (o *observer) localDiff() {
+	o.s.diff = map[int]diffState{}
+	if o.w.Diff != nil && o.ev.IsPull && slices.Contains(o.need.diffs, o.ev.Number) {
+		d := newDiff(o.w.Diff)
+		d.local = true
+		o.s.diff[o.ev.Number] = d
+	}
+}
+
+func newDiff(files []changes.ChangedFile) diffState {
+	d := diffState{anchors: changes.NewAnchors(files), files: make(map[string]bool, len(files))}
+	for _, f := range files {
+		d.files[f.Path] = true
+	}
+	return d
+}
+
+func (o *observer) diffs() error {
+	for _, n := range o.need.diffs {
+		if _, have := o.s.diff[n]; have || o.s.pulls[n].err != nil {
+			continue
+		}
+		var files []changes.ChangedFile
+		err := each(o.w.GitHub.ListPullFiles(o.ctx, o.repo, n), func(f githubapi.PullFile) {
+			files = append(files, changes.FromAPI(f.Path, f.PreviousPath, f.Status, f.Patch, f.Changes))
+		})
+		if err != nil {
+			if fatal := o.fatal(err); fatal != nil {
+				return fatal
+			}
+			o.s.diff[n] = diffState{err: err}
+			o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the lines of the review comments: the diff of pull request #%d could not be read: %v", n, err))
+			continue
+		}
+		if all := o.s.pulls[n].pull.ChangedFiles; all > len(files) {
+			o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the review comments on %d of %d files: GitHub lists only the first %d of pull request #%d", all-len(files), all, len(files), n))
+		}
+		o.s.diff[n] = newDiff(files)
+	}
+	return nil
+}
+
+func (o *observer) discussions() error {
+	o.s.discussions = map[int]discussionState{}
+	for _, n := range o.need.nodes {
+		d, err := o.w.GitHub.GetDiscussion(o.ctx, o.repo, n)
+		o.s.discussions[n] = discussionState{id: d.ID, err: err}
+		if err := o.fatal(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *observer) categories() error {
+	if !o.need.categories {
+		return nil
+	}
+	all, err := o.w.GitHub.DiscussionCategories(o.ctx, o.repo)
+	o.s.categories = categoryState{read: true, all: all, err: err}
+	return o.fatal(err)
+}

@@ -1,0 +1,72 @@
+package apply
+
+import (
+	"slices"
+	"strings"
+)
+
+// Permission is one line of a workflow's permissions block.
+type Permission struct {
+	Name  string `json:"name"`  // issues, pull-requests, discussions, security-events, contents
+	Level string `json:"level"` // read or write
+}
+
+// String is the form of the permissions block: "issues: write".
+func (p Permission) String() string { return p.Name + ": " + p.Level }
+
+// The names of the permissions that kinds need.
+const (
+	permIssues      = "issues"
+	permPulls       = "pull-requests"
+	permDiscussions = "discussions"
+	permSecurity    = "security-events"
+)
+
+// write is the permission to write name.
+func write(name string) []Permission { return []Permission{{name, "write"}} }
+
+// PermissionsNeeded returns what the token needs for a plan's operations, by
+// name, the stronger level where both occur. Operations whose items are all
+// decided need nothing. Staged ones count only when all is true.
+func PermissionsNeeded(ops []Operation, all bool) []Permission {
+	level := map[string]string{}
+	for _, op := range ops {
+		if op.Staged && !all || len(op.Requests) == 0 {
+			continue
+		}
+		for _, p := range op.Permissions {
+			if level[p.Name] != "write" {
+				level[p.Name] = p.Level
+			}
+		}
+	}
+	need := make([]Permission, 0, len(level))
+	for name, l := range level {
+		need = append(need, Permission{name, l})
+	}
+	slices.SortFunc(need, func(a, b Permission) int { return strings.Compare(a.Name, b.Name) })
+	return need
+}
+
+// PermissionsBlock writes the block to paste into a workflow's job, with a final
+// line break. Reading the repository is always part of it.
+func PermissionsBlock(need []Permission) string {
+	var b strings.Builder
+	b.WriteString("permissions:\n")
+	if !slices.ContainsFunc(need, func(p Permission) bool { return p.Name == "contents" }) {
+		b.WriteString("  contents: read\n")
+	}
+	for _, p := range need {
+		b.WriteString("  " + p.String() + "\n")
+	}
+	return b.String()
+}
+
+// permissionWords joins permissions for a sentence.
+func permissionWords(perms []Permission) string {
+	words := make([]string, len(perms))
+	for i, p := range perms {
+		words[i] = p.String()
+	}
+	return strings.Join(words, " and ")
+}

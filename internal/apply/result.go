@@ -1,0 +1,113 @@
+package apply
+
+import (
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// State is what became of an item.
+type State string
+
+// The states. Staged is no skip: it is what was asked for.
+const (
+	Applied State = "applied" // done now, or nothing had to be done for it (noop)
+	Adopted State = "adopted" // it was there already
+	Denied  State = "denied"  // Code is the rule
+	Skipped State = "skipped" // Code is the reason
+	Failed  State = "failed"  // Code is the kind of failure
+	Staged  State = "staged"  // planned only
+)
+
+// The codes of skipped and failed results, besides those of githubapi's errors
+// and of policy's rules.
+const (
+	CodeUnsupported      = "unsupported"        // no handler for the kind yet
+	CodeForkReadOnly     = "fork-read-only"     // the workflow run's token cannot write, as it comes from a fork
+	CodeOutsideDiff      = "outside-diff"       // the owner leaves comments outside the diff out
+	CodeEditedMeanwhile  = "edited-meanwhile"   // somebody else changed it since the workflow run started
+	CodeNoCodeScanning   = "no-code-scanning"   // it is switched off in the repository
+	CodeNoPermission     = "permission"         // the token lacks a permission
+	CodeLocked           = "locked"             // the conversation is locked
+	CodeArchived         = "archived"           // the repository is read-only
+	CodeFeatureDisabled  = "feature-disabled"   // issues or discussions are switched off
+	CodeNoToken          = "no-token"           // there is nothing to write with
+	CodeCancelled        = "cancelled"          // the workflow run was cancelled before it was the item's turn
+	CodeCategoryNotFound = "category-not-found" // the repository has no such discussion category
+	CodeTooManyLabels    = "too-many-labels"    // the issue would have more than 100
+	CodeNotTaken         = "not-taken"          // GitHub accepted the write, but reading back does not show it
+	CodeRejected         = "sarif-rejected"     // code scanning could not process the upload
+	CodeInvalid          = "invalid"            // it cannot be put into a request
+	CodeInternal         = "internal"           // Airlock itself went wrong
+)
+
+// Result is what became of one item.
+type Result struct {
+	Index int             `json:"index"` // of the approved items, from 0; -1 for a denied one
+	Line  int             `json:"line"`
+	Kind  safeoutput.Kind `json:"kind"`
+	State State           `json:"state"`
+	Code  string          `json:"code,omitempty"`
+	// Message says in plain words what happened and what to do. It may hold the
+	// agent's words: whoever shows it escapes it.
+	Message string `json:"message,omitempty"`
+	Key     string `json:"key,omitempty"`
+	// Object is what carries the item on GitHub.
+	Object *Object `json:"object,omitempty"`
+	// Labels are those that are on the issue now, of add-issue-label.
+	Labels []string `json:"labels,omitempty"`
+	// File is where the item was stored instead, as Files returned it.
+	File string `json:"file,omitempty"`
+	// Fallback is the item's text where it could not be delivered and is to be
+	// shown by other means.
+	Fallback *Fallback `json:"fallback,omitempty"`
+	// Notes say what else a person should know: fields that were left alone, a
+	// duplicate that was closed.
+	Notes []string `json:"notes,omitempty"`
+	// Cleaned and Repaired say what the doors changed.
+	Cleaned  []Cleaning `json:"cleaned,omitempty"`
+	Repaired []string   `json:"repaired,omitempty"`
+}
+
+// Cleaning is one thing that was made inert or removed.
+type Cleaning struct {
+	Rule   string `json:"rule"`
+	Detail string `json:"detail,omitempty"`
+	Count  int    `json:"count"`
+}
+
+// Fallback is text that GitHub did not take.
+type Fallback struct {
+	// To is "annotation", where Path and Line say where, or "summary".
+	To        string `json:"to"`
+	Path      string `json:"path,omitempty"`
+	StartLine int    `json:"start_line,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Title     string `json:"title,omitempty"`
+	// Text is sanitized Markdown.
+	Text string `json:"text"`
+}
+
+// The places that a Fallback is meant for.
+const (
+	ToAnnotation = "annotation"
+	ToSummary    = "summary"
+)
+
+// DeniedResults turns policy's denials into results, so that all outcomes can be
+// reported alike.
+func DeniedResults(denied []policy.Denied) []Result {
+	out := make([]Result, len(denied))
+	for i, d := range denied {
+		out[i] = Result{Index: -1, Line: d.Line, Kind: d.Item.Kind(), State: Denied, Code: d.Rule, Message: d.Message}
+	}
+	return out
+}
+
+// Count returns how many results are in each state.
+func Count(results []Result) map[State]int {
+	n := map[State]int{}
+	for _, r := range results {
+		n[r.State]++
+	}
+	return n
+}

@@ -1,0 +1,110 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// part is what one body holds of the comments that are not inline.
+type part struct {
+	text string
+	// ends are the comments whose text ends in this part: the marker names
+	// those, so that after a crash a comment is rather repeated than lost.
+	ends []*reviewComment
+}
+
+// partMargin is what a part leaves free for what cleaning the whole may add.
+const partMargin = 2000
+
+// parts lays out comments as sections, in order, in as many bodies as it takes.
+// No text is lost: a section that does not fit is continued in the next part.
+func (w *reviewWork) parts(comments []*reviewComment) []part {
+	room := maxBody - partMargin - markdown.UTF16Len(w.footer) - 300 // the marker and blank lines
+	var out []part
+	cur, used := part{}, 0
+	flush := func() {
+		if cur.text != "" {
+			out = append(out, cur)
+		}
+		cur, used = part{}, 0
+	}
+	for _, c := range comments {
+		section := c.section()
+		pieces := []string{section}
+		if n := markdown.UTF16Len(section); n > room-used && used > 0 {
+			flush()
+		}
+		if markdown.UTF16Len(section) > room {
+			pieces = split(section, room)
+		}
+		for i, piece := range pieces {
+			if i > 0 {
+				flush()
+				piece = c.heading() + " (continued)\n\n" + piece
+			}
+			if cur.text != "" {
+				cur.text += "\n\n"
+			}
+			cur.text += piece
+			used += markdown.UTF16Len(piece) + 2
+		}
+		cur.ends = append(cur.ends, c)
+	}
+	flush()
+	return out
+}
+
+// section is a comment's text with its place.
+func (c *reviewComment) section() string {
+	body := markdown.StripMarkers(c.item.Body)
+	return c.heading() + "\n\n" + body + markdown.CloseOpen(body)
+}
+
+// heading names the comment's file and lines.
+func (c *reviewComment) heading() string {
+	return "**" + markdown.CodeSpan(c.item.Path) + ", " + c.lines() + "**"
+}
+
+func (c *reviewComment) lines() string {
+	s := fmt.Sprintf("line %d", c.item.Line)
+	if c.item.StartLine != 0 && c.item.StartLine != c.item.Line {
+		s = fmt.Sprintf("lines %d to %d", c.item.StartLine, c.item.Line)
+	}
+	if c.item.Side == "LEFT" {
+		s += " of the old version"
+	}
+	return s
+}
+
+// partBody composes the body of a review or comment that carries a part and,
+// for a review, inline comments. The marker names all that it carries.
+func (w *reviewWork) partBody(in part, inline []*reviewComment) string {
+	body, _ := w.cfg.body(in.text, w.footer, w.partKey(in, inline))
+	return body
+}
+
+func (w *reviewWork) partKey(in part, inline []*reviewComment) string {
+	on := map[int]bool{}
+	for _, c := range in.ends {
+		on[c.member] = true
+	}
+	for _, c := range inline {
+		on[c.member] = true
+	}
+	return membersKey(w.group, w.size, func(m int) bool { return on[m] })
+}
+
+// fileBody is the text of a comment on a whole file.
+func (w *reviewWork) fileBody(c *reviewComment) string {
+	l := c.lines()
+	body, _ := w.cfg.body("**"+strings.ToUpper(l[:1])+l[1:]+"**\n\n"+c.item.Body, "", c.e.key)
+	return body
+}
+
+// fallback is the comment for those who show it by other means.
+func (c *reviewComment) fallback() *Fallback {
+	return &Fallback{To: ToAnnotation, Path: c.item.Path, StartLine: c.item.StartLine, Line: c.item.Line,
+		Title: c.item.Path + ", " + c.lines(), Text: c.item.Body}
+}

@@ -1,0 +1,294 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+)
+
+// reviewRun is the state of posting one pull request's comments.
+type reviewRun struct {
+	*reviewWork
+	x       *executor
+	op      *Operation
+	results []Result
+	// listed says that the conversation was searched for earlier comments.
+	listed bool
+	// stepped says that the comments went one step down already.
+	stepped bool
+}
+
+// execute posts the comments on whole files, then the review, then what did not
+// fit into its body as comments. When GitHub refuses the review, it is divided
+// until the comments that GitHub does not take are known; those go into a body.
+func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
+	r := &reviewRun{reviewWork: w, x: x, op: op}
+	inline, file, body := w.inline, w.file, w.body
+	if w.partial {
+		inline, file, body = r.notPosted(ctx, inline), r.notPosted(ctx, file), r.notPosted(ctx, body)
+	}
+	refused, err := r.postFiles(ctx, file)
+	if err == nil {
+		body = inOrder(body, refused)
+		err = r.postReview(ctx, inline, body)
+	}
+	if err != nil {
+		r.giveUp(ctx, err, slices.Concat(inline, file, body))
+	}
+	return r.results
+}
+
+// postFiles posts comments on whole files. Those that GitHub refuses are
+// returned; an error leaves the rest undone.
+func (r *reviewRun) postFiles(ctx context.Context, file []*reviewComment) (refused []*reviewComment, err error) {
+	for _, c := range file {
+		d := githubapi.NewDiffComment{CommitID: r.commit, Path: c.item.Path, Body: r.fileBody(c), WholeFile: true}
+		obj, _, notes, err := r.x.create(ctx, &createWork{
+			key: c.e.key, list: listID{listReviewComments, r.number}, what: "the comment",
+			do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+				got, err := gh.CreateReviewComment(ctx, r.repo, r.number, d)
+				return diffCommentObject(got, r.number), nil, err
+			},
+		}, []*entry{c.e})
+		switch {
+		case isKind(err, githubapi.Validation):
+			refused = append(refused, c)
+		case err != nil:
+			return refused, err
+		default:
+			r.done(c, obj, "commented on the file "+c.item.Path+" as a whole, since "+c.why, notes)
+		}
+	}
+	return refused, nil
+}
+
+// postReview posts inline comments and body sections, and bisects on a refusal.
+func (r *reviewRun) postReview(ctx context.Context, inline, body []*reviewComment) error {
+	if len(inline)+len(body) == 0 {
+		return nil
+	}
+	parts := r.parts(body)
+	err := r.review(ctx, inline, first(parts))
+	switch {
+	case err == nil:
+		return r.postComments(ctx, parts[min(1, len(parts)):], "since the review's body was full")
+	case !isKind(err, githubapi.Validation):
+		return err
+	case len(inline) == 0 || aboutTheWhole(err):
+		// The review as such is not taken: the conversation is what remains.
+		return r.postComments(ctx, r.parts(inOrder(inline, body)), "since GitHub did not take the review ("+reason(err)+")")
+	}
+	bad, rest, stop := bisect(inline, func(some []*reviewComment) error { return r.review(ctx, some, part{}) },
+		func(err error) bool { return isKind(err, githubapi.Validation) })
+	for _, c := range bad {
+		c.why = "GitHub did not accept its lines (" + reason(err) + ")"
+	}
+	if stop != nil {
+		r.giveUp(ctx, stop, rest)
+	}
+	return r.postReview(ctx, nil, inOrder(bad, body))
+}
+
+// review posts one review.
+func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part) error {
+	v := r.newReview(inline, in)
+	carried := slices.Concat(inline, in.ends)
+	obj, _, notes, err := r.x.create(ctx, &createWork{
+		key: r.partKey(in, inline), list: listID{listReviews, r.number}, what: "the review",
+		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+			got, err := gh.CreateReview(ctx, r.repo, r.number, v)
+			return reviewObject(got, r.number), nil, err
+		},
+	}, entriesIn(carried))
+	if err != nil {
+		return err
+	}
+	review := r.x.made[len(r.x.made)-1]
+	for _, c := range inline {
+		r.x.made = append(r.x.made, creation{list: listID{listReviewComments, r.number}, object: Object{Type: objReviewComment, key: c.e.key},
+			entries: []*entry{c.e}, at: review.at, doubtful: review.doubtful})
+		r.done(c, obj, fmt.Sprintf("commented on %s, %s", c.item.Path, c.lines()), notes)
+	}
+	for _, c := range in.ends {
+		r.done(c, obj, fmt.Sprintf("put into the review's body with its place (%s, %s), since %s", c.item.Path, c.lines(), c.why), notes)
+	}
+	return nil
+}
+
+// postComments posts parts as comments in the conversation.
+func (r *reviewRun) postComments(ctx context.Context, parts []part, since string) error {
+	for i, in := range parts {
+		if err := r.comment(ctx, in, since); err != nil {
+			var left []*reviewComment
+			for _, p := range parts[i:] {
+				left = append(left, p.ends...)
+			}
+			r.giveUp(ctx, err, left)
+			return nil
+		}
+	}
+	return nil
+}
+
+// comment posts one part as a comment, unless an earlier attempt did.
+func (r *reviewRun) comment(ctx context.Context, in part, since string) error {
+	if err := r.searchConversation(ctx); err != nil {
+		return err
+	}
+	if left := r.undone(in.ends); len(left) == 0 && len(in.ends) > 0 {
+		return nil
+	}
+	body := r.partBody(in, nil)
+	obj, _, notes, err := r.x.create(ctx, &createWork{
+		key: r.partKey(in, nil), list: listID{listComments, r.number}, what: "the comment",
+		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+			got, err := gh.CreateIssueComment(ctx, r.repo, r.number, body)
+			return commentObject(got, r.number), nil, err
+		},
+	}, entriesIn(in.ends))
+	if err != nil {
+		return err
+	}
+	for _, c := range in.ends {
+		r.done(c, obj, fmt.Sprintf("posted as a comment with its place (%s, %s), %s", c.item.Path, c.lines(), since), notes)
+	}
+	return nil
+}
+
+// notPosted returns the comments that no earlier comment in the conversation
+// carries.
+func (r *reviewRun) notPosted(ctx context.Context, comments []*reviewComment) []*reviewComment {
+	if len(comments) == 0 {
+		return nil
+	}
+	if err := r.searchConversation(ctx); err != nil {
+		r.giveUp(ctx, err, r.undone(comments))
+	}
+	return r.undone(comments)
+}
+
+// searchConversation looks, once, for comments of an earlier attempt that carry
+// some of the group. That is rare, so Observe does not do it.
+func (r *reviewRun) searchConversation(ctx context.Context) error {
+	if r.listed {
+		return nil
+	}
+	r.listed = true
+	own, err := ownObjects(ctx, r.x.w.GitHub, r.repo, listID{listComments, r.number}, r.x.plan.snap.viewer, r.x.since)
+	if err != nil {
+		return err
+	}
+	for _, o := range own {
+		carries, ok := members(o.key, r.group, r.size)
+		if !ok {
+			continue
+		}
+		for _, c := range slices.Concat(r.inline, r.file, r.body) {
+			if carries(c.member) && !r.isDone(c) {
+				res := c.e.result(Adopted, "", "an earlier attempt of this workflow run posted it as a comment already")
+				res.Object = &o
+				r.results = append(r.results, res)
+			}
+		}
+	}
+	return nil
+}
+
+// giveUp ends the comments that could not be posted: for a fork by the next
+// step down, else as failures that keep the text.
+func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment) {
+	left = r.undone(left)
+	if len(left) == 0 {
+		return
+	}
+	code, message := failure(err, r.op.Permissions)
+	fork := r.x.readOnlyFork() && lacksPermission(err)
+	if fork && !r.stepped {
+		r.stepped = true
+		parts := r.parts(inOrder(left, nil))
+		if r.postComments(ctx, parts, "since "+forkMessage+message) == nil {
+			left = r.undone(left)
+		}
+	}
+	if len(left) > 0 {
+		r.x.remember(r.op, err, code, message)
+	}
+	for _, c := range left {
+		res := c.e.result(Failed, code, "%s", message)
+		if fork {
+			res = c.e.result(Skipped, CodeForkReadOnly, "%s", forkMessage+message+"; it is shown as an annotation and in the job summary instead")
+		}
+		res.Fallback = c.fallback()
+		r.results = append(r.results, res)
+	}
+}
+
+// done records that a comment was posted.
+func (r *reviewRun) done(c *reviewComment, obj Object, message string, notes []string) {
+	res := c.e.result(Applied, "", "%s", message)
+	res.Object, res.Notes = &obj, notes
+	r.results = append(r.results, res)
+}
+
+func (r *reviewRun) isDone(c *reviewComment) bool {
+	return slices.ContainsFunc(r.results, func(res Result) bool { return res.Index == c.e.index })
+}
+
+func (r *reviewRun) undone(comments []*reviewComment) []*reviewComment {
+	var left []*reviewComment
+	for _, c := range comments {
+		if !r.isDone(c) {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// inOrder merges comments in the order of the group.
+func inOrder(a, b []*reviewComment) []*reviewComment {
+	all := slices.Concat(a, b)
+	slices.SortStableFunc(all, func(x, y *reviewComment) int { return x.member - y.member })
+	return all
+}
+
+func entriesIn(comments []*reviewComment) []*entry {
+	out := make([]*entry, len(comments))
+	for i, c := range comments {
+		out[i] = c.e
+	}
+	return out
+}
+
+// aboutTheWhole reports whether a refusal is about the review itself, so that
+// fewer comments would not help.
+func aboutTheWhole(err error) bool {
+	var e *githubapi.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	text := strings.ToLower(e.Message)
+	for _, f := range e.Fields {
+		text += " " + strings.ToLower(f.Field+" "+f.Message)
+	}
+	return strings.Contains(text, "commit_id") || strings.Contains(text, "commit is not part") || strings.Contains(text, "pending review")
+}
+
+// reason is GitHub's own words for a refusal.
+func reason(err error) string {
+	var e *githubapi.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	words := make([]string, 0, len(e.Fields))
+	for _, f := range e.Fields {
+		words = append(words, strings.TrimSpace(f.Field+" "+f.Message))
+	}
+	if len(words) == 0 {
+		return e.Message
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,158 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+)
+
+// settle looks once more at what was created, and keeps of several objects with
+// the same key the one with the lowest id, as any other run of the same job
+// does, so that all end with the same one.
+//
+// It costs a wait and a listing of each list that was written to, so it is done
+// only where a double is possible: after a create that was tried again, and from
+// the second attempt of a workflow run on, whose first may have been killed while
+// a write of its own was not listed yet. Doubles that Observe saw are removed
+// without either.
+func (x *executor) settle(ctx context.Context) {
+	if x.w.GitHub == nil || x.plan.config.DryRun {
+		return
+	}
+	x.settleObserved(ctx)
+	lists, last := x.unsettled()
+	if len(lists) == 0 || ctx.Err() != nil {
+		return
+	}
+	if wait := last.Add(listLag).Sub(x.w.Clock.Now()); wait > 0 {
+		x.w.log(fmt.Sprintf("waiting %v for GitHub's lists, to make sure that nothing was written twice", wait.Round(time.Second)))
+		if x.w.Clock.Sleep(ctx, wait) != nil {
+			return
+		}
+	}
+	for _, id := range lists {
+		own, err := ownObjects(ctx, x.w.GitHub, x.repo, id, x.plan.snap.viewer, x.since)
+		if err != nil {
+			x.w.log(fmt.Sprintf("could not look for doubles among the %s: %v", id.what, err))
+			continue
+		}
+		byKey := map[string][]Object{}
+		for _, o := range own {
+			byKey[o.key] = append(byKey[o.key], o)
+		}
+		for _, c := range x.made {
+			if c.list == id {
+				x.keepLowest(ctx, byKey[c.object.key], c.entries)
+			}
+		}
+	}
+}
+
+// unsettled returns the lists to look at and when the last object was created.
+func (x *executor) unsettled() (lists []listID, last time.Time) {
+	cfg := x.plan.config
+	always := cfg.Settle == SettleAlways || cfg.Settle == SettleAuto && cfg.Run.Attempt > 1
+	for _, c := range x.made {
+		if cfg.Settle == SettleNever || !always && !c.doubtful {
+			continue
+		}
+		if !slices.Contains(lists, c.list) {
+			lists = append(lists, c.list)
+		}
+		if c.at.After(last) {
+			last = c.at
+		}
+	}
+	return lists, last
+}
+
+// settleObserved removes the doubles among what Observe adopted.
+func (x *executor) settleObserved(ctx context.Context) {
+	for i := range x.plan.Operations {
+		op := &x.plan.Operations[i]
+		if op.Staged {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, o := range op.Adopts {
+			if seen[o.key] {
+				continue
+			}
+			seen[o.key] = true
+			same := slices.DeleteFunc(slices.Clone(op.Adopts), func(p Object) bool { return p.key != o.key })
+			x.keepLowest(ctx, same, op.entries)
+		}
+	}
+}
+
+// keepLowest keeps the object with the lowest id, removes or closes the others,
+// and says so in the results of those entries that it carries.
+func (x *executor) keepLowest(ctx context.Context, same []Object, entries []*entry) {
+	same = slices.Clone(same)
+	slices.SortFunc(same, compareIDs)
+	same = slices.CompactFunc(same, Object.same)
+	for _, o := range same[min(1, len(same)):] {
+		if o.closed || ctx.Err() != nil {
+			continue
+		}
+		kept := same[0]
+		did, err := x.retire(ctx, o, kept)
+		note := "it was written twice: " + did
+		if err != nil {
+			note = fmt.Sprintf("it was written twice, and the second (%s) could not be removed: %v", o.URL, err)
+		}
+		x.w.log(note)
+		for _, e := range entries {
+			r := x.results[e.index]
+			if r == nil || r.Object == nil || r.Object.key != kept.key && e.key != kept.key {
+				continue
+			}
+			if r.Object.key == kept.key {
+				r.Object = &kept
+			}
+			r.Notes = append(slices.Clone(r.Notes), note)
+		}
+	}
+}
+
+func compareIDs(a, b Object) int { return cmp.Compare(a.ID, b.ID) }
+
+// retire removes an object, or closes what cannot be removed. One that is gone
+// already is fine: another run settles at the same time.
+func (x *executor) retire(ctx context.Context, o, kept Object) (did string, err error) {
+	err = x.idempotent(ctx, func(ctx context.Context) error {
+		gh := x.w.GitHub
+		switch o.Type {
+		case objIssue:
+			did = fmt.Sprintf("the second, #%d, was closed", o.Number)
+			closed, reason := "closed", "not_planned"
+			_, err := gh.EditIssue(ctx, x.repo, o.Number, githubapi.IssueEdit{State: &closed, StateReason: &reason})
+			return err
+		case objComment:
+			did = "the second comment was removed"
+			return gh.DeleteIssueComment(ctx, x.repo, o.ID)
+		case objReviewComment:
+			did = "the second comment was removed"
+			return gh.DeleteReviewComment(ctx, x.repo, o.ID)
+		case objDiscussion:
+			did = fmt.Sprintf("the second, #%d, was removed", o.Number)
+			return gh.DeleteDiscussion(ctx, o.NodeID)
+		case objDiscussionComment:
+			did = "the second comment was removed"
+			return gh.DeleteDiscussionComment(ctx, o.NodeID)
+		case objReview: // a submitted review cannot be removed
+			did = "the text of the second review was replaced by a link to the first"
+			_, err := gh.EditReview(ctx, x.repo, o.Number, o.ID, "*This review was posted twice. [It is here]("+kept.URL+").*")
+			return err
+		}
+		return nil
+	})
+	if isKind(err, githubapi.NotFound) {
+		err = nil
+	}
+	return did, err
+}
