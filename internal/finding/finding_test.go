@@ -1,0 +1,134 @@
+package finding
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRanks(t *testing.T) {
+	for i, s := range []Severity{None, Low, Medium, High, Critical} {
+		if s.Rank() != i {
+			t.Errorf("%s has rank %d, want %d", s, s.Rank(), i)
+		}
+	}
+	for i, p := range []Precision{PrecisionUnknown, PrecisionLow, PrecisionMedium, PrecisionHigh, PrecisionVeryHigh} {
+		if p.Rank() != i {
+			t.Errorf("%q has rank %d, want %d", p, p.Rank(), i)
+		}
+	}
+	if Severity("odd").Rank() != 0 || Precision("odd").Rank() != 0 {
+		t.Error("an unknown word has a rank")
+	}
+}
+
+func TestMerge(t *testing.T) {
+	at := func(line, column int) Range { return Range{StartLine: line, StartColumn: column} }
+	rules := func(tool, rule string) (Rule, bool) {
+		r, ok := map[string]Rule{
+			"a/sql":  {CWE: []int{89}, Precision: PrecisionHigh},
+			"a/sql2": {CWE: []int{89}, Precision: PrecisionHigh},
+			"b/S1":   {CWE: []int{89, 20}, Precision: PrecisionLow},
+			"b/S2":   {CWE: []int{20}},
+		}[tool+"/"+rule]
+		return r, ok
+	}
+	sqlA := Finding{Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: at(3, 5), Severity: High}
+	sqlB := Finding{Tool: "b", Rule: "S1", Message: "Tainted query", Path: "x.go", Range: at(3, 0), Severity: Critical}
+	for name, c := range map[string]struct {
+		in         []Finding
+		want       []Finding
+		duplicates int
+	}{
+		"none":                              {nil, nil, 0},
+		"shared weakness, precise stays":    {[]Finding{sqlB, sqlA}, []Finding{sqlA}, 1},
+		"another line":                      {[]Finding{sqlA, {Tool: "b", Rule: "S1", Path: "x.go", Range: at(4, 0)}}, []Finding{sqlA, {Tool: "b", Rule: "S1", Path: "x.go", Range: at(4, 0)}}, 0},
+		"another file":                      {[]Finding{sqlA, {Tool: "b", Rule: "S1", Path: "y.go", Range: at(3, 0)}}, []Finding{sqlA, {Tool: "b", Rule: "S1", Path: "y.go", Range: at(3, 0)}}, 0},
+		"one tool, two rules, one weakness": {[]Finding{sqlA, {Tool: "a", Rule: "sql2", Path: "x.go", Range: at(3, 5)}}, []Finding{sqlA, {Tool: "a", Rule: "sql2", Path: "x.go", Range: at(3, 5)}}, 0},
+		"one tool, twice the same":          {[]Finding{sqlA, sqlA}, []Finding{sqlA}, 1},
+		"one tool, two columns":             {[]Finding{sqlA, {Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: at(3, 9), Severity: High}}, []Finding{sqlA, {Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: at(3, 9), Severity: High}}, 0},
+		"same message, severe stays":        {[]Finding{{Tool: "c", Message: "Bad  thing", Severity: Low}, {Tool: "d", Message: "bad thing", Severity: High}}, []Finding{{Tool: "d", Message: "bad thing", Severity: High}}, 1},
+		"same rule, exact range stays":      {[]Finding{{Tool: "c", Rule: "r", Range: at(1, 0)}, {Tool: "d", Rule: "r", Range: at(1, 2)}}, []Finding{{Tool: "d", Rule: "r", Range: at(1, 2)}}, 1},
+		// S1 stands for sql by CWE-89 and for S2 by none that was kept: S2 shares
+		// a weakness only with the finding that was dropped.
+		"no chain through a dropped finding": {[]Finding{sqlA, sqlB, {Tool: "c", Rule: "S2", Path: "x.go", Range: at(3, 1)}}, []Finding{{Tool: "c", Rule: "S2", Path: "x.go", Range: at(3, 1)}, sqlA}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 5 {
+				in := slices.Clone(c.in)
+				rand.Shuffle(len(in), func(i, j int) { in[i], in[j] = in[j], in[i] })
+				before := slices.Clone(in)
+				got, duplicates := Merge(in, rules)
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Fatal(diff)
+				}
+				if len(duplicates) != c.duplicates {
+					t.Fatalf("%d duplicates, want %d", len(duplicates), c.duplicates)
+				}
+				if !cmp.Equal(before, in) {
+					t.Fatal("the argument was changed")
+				}
+			}
+		})
+	}
+}
+
+func TestMergeWithoutRules(t *testing.T) {
+	got, _ := Merge([]Finding{{Path: "b"}, {Path: "a"}}, nil)
+	if diff := cmp.Diff([]Finding{{Path: "a"}, {Path: "b"}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSortIsTotal(t *testing.T) {
+	want := []Finding{
+		{Path: "a", Range: Range{StartLine: 1}, Severity: High, Tool: "t"},
+		{Path: "a", Range: Range{StartLine: 1}, Severity: Low, Tool: "s"},
+		{Path: "a", Range: Range{StartLine: 1}, Severity: Low, Tool: "t"},
+		{Path: "a", Range: Range{StartLine: 1, StartColumn: 4}, Severity: Critical},
+		{Path: "a", Range: Range{StartLine: 10}},
+		{Path: "b"},
+	}
+	for range 20 {
+		got := slices.Clone(want)
+		rand.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
+		Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func TestFingerprintsSurviveMovedLines(t *testing.T) {
+	before := []Finding{
+		{Tool: "t", Rule: "r", Path: "a", Message: "line 12 is long (140)", Range: Range{StartLine: 12}},
+		{Tool: "t", Rule: "r", Path: "a", Message: "line 30 is long (99)", Range: Range{StartLine: 30}},
+		{Tool: "t", Rule: "other", Path: "a", Message: "line 30 is long (99)", Range: Range{StartLine: 30}},
+		{Tool: "t", Rule: "r", Path: "b", Message: "x", Fingerprint: "given"},
+	}
+	after := []Finding{
+		{Tool: "t", Rule: "r", Path: "a", Message: "line 44 is long (99)", Range: Range{StartLine: 44}},
+		{Tool: "t", Rule: "r", Path: "a", Message: "line 26 is long (140)", Range: Range{StartLine: 26}},
+	}
+	SetFingerprints(before)
+	SetFingerprints(after)
+	if before[0].Fingerprint != after[1].Fingerprint || before[1].Fingerprint != after[0].Fingerprint {
+		t.Error("fingerprints changed with the lines")
+	}
+	if before[0].Fingerprint == before[1].Fingerprint || before[1].Fingerprint == before[2].Fingerprint {
+		t.Error("different findings share a fingerprint")
+	}
+	if len(before[0].Fingerprint) != 32 || before[3].Fingerprint != "given" {
+		t.Errorf("fingerprints %q, %q", before[0].Fingerprint, before[3].Fingerprint)
+	}
+}
+
+func TestFingerprintPartsDoNotRunTogether(t *testing.T) {
+	f := []Finding{{Tool: "ab", Rule: "c"}, {Tool: "a", Rule: "bc"}}
+	SetFingerprints(f)
+	if f[0].Fingerprint == f[1].Fingerprint {
+		t.Error("the parts run together")
+	}
+}

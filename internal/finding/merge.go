@@ -1,0 +1,122 @@
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rules looks a rule up by the tool and the rule that a finding names.
+type Rules func(tool, rule string) (Rule, bool)
+
+// Duplicate is a finding that another one stands for.
+type Duplicate struct {
+	Finding Finding
+	KeptBy  Finding
+}
+
+// Merge returns the findings, sorted, with each problem once: of those that
+// several engines noticed on the same line of the same file, the one of the
+// most precise rule stays, then the most severe, then the one with the most
+// exact range. Findings of two tools are the same problem if they name the same
+// rule or the same message, or if their rules share a weakness (CWE); two of
+// one tool only if they say the same about the same range. Rules may be nil.
+func Merge(findings []Finding, rules Rules) (kept []Finding, duplicates []Duplicate) {
+	if rules == nil {
+		rules = func(string, string) (Rule, bool) { return Rule{}, false }
+	}
+	sorted := slices.Clone(findings)
+	Sort(sorted)
+	for start := 0; start < len(sorted); {
+		end := start + 1
+		for end < len(sorted) && samePlace(sorted[start], sorted[end]) {
+			end++
+		}
+		k, d := mergeLine(sorted[start:end], rules)
+		kept = append(kept, k...)
+		duplicates = append(duplicates, d...)
+		start = end
+	}
+	Sort(kept)
+	return kept, duplicates
+}
+
+func samePlace(a, b Finding) bool {
+	return a.Path == b.Path && a.Range.StartLine == b.Range.StartLine
+}
+
+// mergeLine merges the findings of one line, the best first, so that what
+// stays never depends on their order. It takes time linear in their number,
+// save for sorting them.
+func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplicate) {
+	type candidate struct {
+		Finding
+		rule Rule
+	}
+	candidates := make([]candidate, len(line))
+	for i, f := range line {
+		r, _ := rules(f.Tool, f.Rule)
+		candidates[i] = candidate{f, r}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(
+			cmp.Compare(b.rule.Precision.Rank(), a.rule.Precision.Rank()),
+			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
+			cmp.Compare(exactness(b.Range), exactness(a.Range)),
+		)
+	})
+	keptBy := make(map[string][]int) // at most two, of different tools
+	for _, c := range candidates {
+		same := fmt.Sprintf("same %q %q %q %v", c.Tool, c.Rule, c.Message, c.Range)
+		keys := problems(c.Finding, c.rule)
+		by := -1
+		for _, i := range keptBy[same] {
+			by = i
+		}
+		for _, k := range keys {
+			for _, i := range keptBy[k] {
+				if kept[i].Tool != c.Tool && (by < 0 || i < by) {
+					by = i
+				}
+			}
+		}
+		if by >= 0 {
+			duplicates = append(duplicates, Duplicate{Finding: c.Finding, KeptBy: kept[by]})
+			continue
+		}
+		kept = append(kept, c.Finding)
+		for _, k := range append(keys, same) {
+			if l := keptBy[k]; len(l) == 0 || len(l) == 1 && kept[l[0]].Tool != c.Tool {
+				keptBy[k] = append(l, len(kept)-1)
+			}
+		}
+	}
+	return kept, duplicates
+}
+
+// problems names what a finding is about: findings of two tools that share a
+// name are the same problem.
+func problems(f Finding, r Rule) []string {
+	var keys []string
+	if f.Rule != "" {
+		keys = append(keys, "rule "+f.Rule)
+	}
+	if m := strings.ToLower(strings.Join(strings.Fields(f.Message), " ")); m != "" {
+		keys = append(keys, "message "+m)
+	}
+	for _, n := range r.CWE {
+		keys = append(keys, fmt.Sprintf("weakness %d", n))
+	}
+	return keys
+}
+
+// exactness counts how many of a range's bounds are known.
+func exactness(r Range) (n int) {
+	for _, v := range []int{r.StartLine, r.StartColumn, r.EndLine, r.EndColumn} {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
