@@ -26,6 +26,10 @@ type executor struct {
 	made []creation
 	// results by entry.
 	results map[int]*Result
+	// outage is why GitHub did not work for the operation that is being carried
+	// out; outages counts such operations in a row.
+	outage  *blockade
+	outages int
 }
 
 type blockade struct{ code, message string }
@@ -93,7 +97,15 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 		return
 	}
 	x.w.log(op.Summary)
+	x.outage = nil
 	x.put(op.work.execute(ctx, x, op)...)
+	if x.outage == nil {
+		x.outages = 0
+		return
+	}
+	if x.outages++; x.outages >= maxOutages {
+		x.blocked[everything] = blockade{x.outage.code, "not tried, because GitHub did not work for several items in a row: " + x.outage.message}
+	}
 }
 
 // stopped says why an operation is not even begun.
@@ -151,12 +163,18 @@ func (x *executor) failed(op *Operation, e *entry, err error) Result {
 // forkMessage begins the message of what a fork's token could not write.
 const forkMessage = "workflow runs for pull requests from forks have a read-only token: "
 
+// maxOutages is after how many failed operations in a row GitHub is taken to be
+// out of order: each of them was tried several times already.
+const maxOutages = 3
+
 // remember blocks what the same lack would make fail.
 func (x *executor) remember(op *Operation, err error, code, message string) {
 	b := blockade{code, message}
 	var e *githubapi.Error
 	switch {
 	case !errors.As(err, &e):
+	case e.Kind == githubapi.Unreachable, e.Kind == githubapi.Ambiguous:
+		x.outage = &b
 	case e.Kind == githubapi.Unauthorized, e.Kind == githubapi.RateLimited, e.Feature == githubapi.FeatureArchived:
 		x.blocked[everything] = b
 	case e.Kind != githubapi.Forbidden:

@@ -76,6 +76,9 @@ func planReview(p *planner, group []*entry) Operation {
 		}
 	}
 	op.Summary = fmt.Sprintf("review pull request #%d with %d comments", number, len(w.inline)+len(w.file)+len(w.body))
+	if op.unanchored = p.snap.diff[number].anchors == nil && len(w.inline) > 0; op.unanchored {
+		op.Notes = append(op.Notes, "whether the lines are in the diff is unchecked")
+	}
 	op.Requests = w.requests(p)
 	op.work = w
 	return op

@@ -58,6 +58,8 @@ type Operation struct {
 
 	work    work
 	entries []*entry
+	// unanchored says that the lines of review comments could not be checked.
+	unanchored bool
 }
 
 // Member is one item of an operation.

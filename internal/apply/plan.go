@@ -140,6 +140,9 @@ func (p *planner) unchecked(ops []Operation) []string {
 		return p.snap.unchecked
 	}
 	var out []string
+	if slices.ContainsFunc(ops, func(op Operation) bool { return op.unanchored }) {
+		out = append(out, "without a token and without a diff from git, whether the lines of the review comments are in the diff is unchecked")
+	}
 	if slices.ContainsFunc(ops, func(op Operation) bool { return len(op.Requests) > 0 }) {
 		out = append(out, "without a token nothing on GitHub was read: whether the targets exist, and whether an earlier attempt wrote any of this already, is unchecked")
 	}

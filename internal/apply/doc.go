@@ -1,0 +1,41 @@
+// Package apply does what the policy let out: it looks at GitHub, plans, and
+// carries the plan out, with one handler and one file for each kind.
+//
+//	snapshot, err := apply.Observe(ctx, world, cfg, event, approved) // reads only
+//	plan, err := apply.NewPlan(cfg, event, approved, snapshot)       // pure
+//	results := apply.Execute(ctx, world, plan)                       // one result an item
+//
+// # Requests
+//
+// Reads are made by Observe, each once however many items need it, and lists are
+// one request for every 100 entries that were changed since the workflow run
+// was started. "self" is one GraphQL request for the token's own account, made
+// once if any of the kinds marked with it occur.
+//
+//	kind                                reads                                                       writes
+//	create-issue                        self, issues                                                1 an item
+//	add-issue-comment                   self, comments of each target                               1 an item
+//	add-issue-comment, discussion       self, the discussion (its id), its comments                 1 an item
+//	add-issue-label                     labels of each target                                       1 an item with labels that are missing
+//	update-issue                        self, each target and the history of its edits              1 an item that changes something
+//	create-pull-request-review-comment  self, for each pull request: itself, its reviews, its       1 for each pull request, and 1 for each further
+//	                                    review comments, its files (unless git gave the diff)       65,000 characters that do not fit inline
+//	create-discussion                   self, discussions, categories                               1 an item
+//	missing-tool                        none (with an issue: as create-issue)                       none (with an issue: 1 for all)
+//	create-security-report              1 for each file with findings, unless it is at hand         1 for all, then up to 5 reads of its status
+//	noop                                none                                                        none
+//
+// A review that GitHub refuses (422) is divided: with one bad comment among n
+// that takes about 2·log2(n) further writes. An ambiguous failure adds up to four
+// listings. A settle pass adds one listing of each list that was written to.
+//
+// # Keys, markers, adoption
+//
+// Every item has a key (see itemKey) that a re-run computes again. Every body
+// ends with a marker line that holds it. Before something is created, the list
+// it will appear in is read, and what is there with the key, written by the
+// token's own account, is adopted. After a write whose answer was lost the list
+// is read again 2, 5, 10 and 30 seconds later before the write is tried again.
+// An object that carries several items (a review, a comment with what did not fit
+// into it) has a key that says which: see membersKey.
+package apply

@@ -1,0 +1,299 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/google/go-cmp/cmp"
+)
+
+// reviewBench is a run on the pull request.
+func reviewBench(t *testing.T, o githubtest.Options) *bench {
+	t.Helper()
+	return newBench(t, fixture(), o).on("pull_request", pullNumber)
+}
+
+// everywhere is all text that stands on the pull request.
+func (b *bench) everywhere() string {
+	i := b.issue(pullNumber)
+	var s strings.Builder
+	for _, r := range i.Pull.Reviews {
+		s.WriteString(r.Body + "\n")
+	}
+	for _, c := range i.Pull.Comments {
+		s.WriteString(c.Body + "\n")
+	}
+	for _, c := range i.Comments {
+		s.WriteString(c.Body + "\n")
+	}
+	return s.String()
+}
+
+func TestOneReviewForAllComments(t *testing.T) {
+	b := reviewBench(t, githubtest.Options{})
+	ranged := line(map[string]any{"type": "create-pull-request-review-comment", "path": "main.go", "line": 5, "start_line": 2, "body": "A range."})
+	single := line(map[string]any{"type": "create-pull-request-review-comment", "path": "main.go", "line": 3, "start_line": 3, "body": "One line."})
+	left := line(map[string]any{"type": "create-pull-request-review-comment", "path": "main.go", "line": 3, "side": "LEFT", "body": "Old line."})
+	results := b.run(ranged, single, left, reviewLine("main.go", 99, "Outside."), reviewLine("nowhere.go", 1, "No such file."))
+	want(t, results, "applied applied applied applied applied")
+	writes := b.srv.Writes()
+	if diff := cmp.Diff([]string{"pulls/create-review"}, operations(writes)); diff != "" {
+		t.Fatalf("writes (-want +got):\n%s", diff)
+	}
+	if got := writes[0].JSON("event"); got != "COMMENT" {
+		t.Errorf("event %v", got)
+	}
+	if got := writes[0].JSON("commit_id"); got != headSHA {
+		t.Errorf("commit %v", got)
+	}
+	comments := writes[0].JSON("comments").([]any)
+	if len(comments) != 3 {
+		t.Fatalf("%d inline comments", len(comments))
+	}
+	if _, has := comments[1].(map[string]any)["start_line"]; has {
+		t.Error("start_line was sent although it equals line")
+	}
+	pull := b.issue(pullNumber).Pull
+	for i, c := range pull.Comments {
+		if key, ok := markdown.LastLineMarker(c.Body); !ok || key != results[i].Key {
+			t.Errorf("comment %d has no marker of its own: %q", i, c.Body)
+		}
+	}
+	body := pull.Reviews[0].Body
+	for _, part := range []string{"**`main.go`, line 99**\n\nOutside.", "**`nowhere.go`, line 1**\n\nNo such file.", "Asked for by an agent"} {
+		if !strings.Contains(body, part) {
+			t.Errorf("the review's body lacks %q:\n%s", part, body)
+		}
+	}
+	if !strings.Contains(results[3].Message, "line 99 of main.go is not in the diff") {
+		t.Errorf("message %q", results[3].Message)
+	}
+	if results[0].Object.Type != "review" || results[0].Object.URL == "" {
+		t.Errorf("object %+v", results[0].Object)
+	}
+}
+
+func TestCommentsOutsideTheDiffByPolicy(t *testing.T) {
+	outside := reviewLine("main.go", 99, "Outside.")
+	elsewhere := reviewLine("nowhere.go", 1, "No such file.")
+	t.Run("file", func(t *testing.T) {
+		b := reviewBench(t, githubtest.Options{})
+		b.kind(safeoutput.KindCreateReviewComment, func(k *policy.KindConfig) { k.Review.OutsideDiff = policy.OutsideFile })
+		results := b.run(outside, elsewhere)
+		want(t, results, "applied applied")
+		c := b.issue(pullNumber).Pull.Comments
+		if len(c) != 1 || c[0].Subject != "file" || !strings.Contains(c[0].Body, "**Line 99**\n\nOutside.") {
+			t.Errorf("comments %+v", c)
+		}
+		if !strings.Contains(b.issue(pullNumber).Pull.Reviews[len(b.issue(pullNumber).Pull.Reviews)-1].Body, "No such file.") {
+			t.Error("a comment on a file that is not changed was lost")
+		}
+		b.cfg.Run.Attempt = 2
+		want(t, b.run(outside, elsewhere), "adopted adopted")
+	})
+	t.Run("drop", func(t *testing.T) {
+		b := reviewBench(t, githubtest.Options{})
+		b.kind(safeoutput.KindCreateReviewComment, func(k *policy.KindConfig) { k.Review.OutsideDiff = policy.OutsideDrop })
+		results := b.run(outside, reviewLine("main.go", 3, "Inside."))
+		want(t, results, "skipped(outside-diff) applied")
+		if results[0].Fallback == nil || results[0].Fallback.Text != "Outside." {
+			t.Errorf("the text is lost: %+v", results[0])
+		}
+	})
+}
+
+func TestMoreCommentsThanOneReviewCarries(t *testing.T) {
+	b := reviewBench(t, githubtest.Options{})
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, reviewLine("main.go", 1+i%6, fmt.Sprintf("Comment number %d.", i)))
+	}
+	results := b.run(lines...)
+	pull := b.issue(pullNumber).Pull
+	if len(pull.Comments) != 30 || len(pull.Reviews) != 1 {
+		t.Errorf("%d inline in %d reviews", len(pull.Comments), len(pull.Reviews))
+	}
+	text := b.everywhere()
+	for i := range 40 {
+		if n := strings.Count(text, fmt.Sprintf("Comment number %d.", i)); n != 1 {
+			t.Errorf("comment %d stands there %d times", i, n)
+		}
+	}
+	for _, r := range results {
+		if r.State != Applied {
+			t.Errorf("%+v", r)
+		}
+	}
+	b.cfg.Run.Attempt = 2
+	for _, r := range b.run(lines...) {
+		if r.State != Adopted {
+			t.Errorf("second attempt: %s: %s", r.State, r.Message)
+		}
+	}
+	if n := len(b.srv.Writes()); n != 1 {
+		t.Errorf("%d writes in both attempts", n)
+	}
+}
+
+func TestTextThatDoesNotFitContinuesInComments(t *testing.T) {
+	b := reviewBench(t, githubtest.Options{})
+	var lines []string
+	for i := range 5 {
+		var body strings.Builder
+		for j := range 2500 {
+			fmt.Fprintf(&body, "word%d.%d ", i, j)
+			if j%50 == 49 {
+				body.WriteString("\n\n")
+			}
+		}
+		lines = append(lines, reviewLine("nowhere.go", i+1, body.String()))
+	}
+	long := strings.Repeat("A very long paragraph indeed.\n\n", 3000)
+	lines = append(lines, reviewLine("nowhere.go", 9, long))
+	results := b.run(lines...)
+	want(t, results, strings.TrimSpace(strings.Repeat("applied ", 6)))
+	text := b.everywhere()
+	for i := range 5 {
+		for j := range 2500 {
+			if !strings.Contains(text, fmt.Sprintf("word%d.%d ", i, j)) && !strings.Contains(text, fmt.Sprintf("word%d.%d\n", i, j)) {
+				t.Fatalf("word%d.%d is lost", i, j)
+			}
+		}
+	}
+	if n := strings.Count(text, "A very long paragraph indeed."); n != 3000 {
+		t.Errorf("%d of 3000 paragraphs", n)
+	}
+	i := b.issue(pullNumber)
+	if len(i.Pull.Reviews) != 1 || len(i.Comments) < 2 {
+		t.Errorf("%d reviews, %d comments", len(i.Pull.Reviews), len(i.Comments))
+	}
+	for _, c := range i.Comments {
+		if n := markdown.UTF16Len(c.Body); n > maxBody {
+			t.Errorf("a comment of %d units", n)
+		}
+	}
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(lines...), strings.TrimSpace(strings.Repeat("adopted ", 6)))
+	if n := len(b.issue(pullNumber).Comments); n != len(i.Comments) {
+		t.Errorf("the second attempt added comments: %d, had %d", n, len(i.Comments))
+	}
+}
+
+func TestARefusedReviewIsBisected(t *testing.T) {
+	// Without a diff nothing is pre-checked; GitHub knows better.
+	b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
+		if r.Operation == "pulls/list-files" {
+			return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
+		}
+		return githubtest.Fault{}
+	}})
+	var lines []string
+	for i := range 12 {
+		lines = append(lines, reviewLine("main.go", 1+i%6, fmt.Sprintf("Good %d.", i)))
+	}
+	lines[4] = reviewLine("main.go", 99, "Bad anchor.")
+	lines[9] = reviewLine("gone.go", 1, "Bad file.")
+	results := b.run(lines...)
+	for i, r := range results {
+		if r.State != Applied {
+			t.Errorf("item %d: %s(%s): %s", i, r.State, r.Code, r.Message)
+		}
+	}
+	pull := b.issue(pullNumber).Pull
+	if len(pull.Comments) != 10 {
+		t.Errorf("%d of 10 good ones are inline", len(pull.Comments))
+	}
+	last := pull.Reviews[len(pull.Reviews)-1].Body
+	for _, part := range []string{"Bad anchor.", "Bad file.", "`gone.go`, line 1"} {
+		if !strings.Contains(last, part) {
+			t.Errorf("the body lacks %q:\n%s", part, last)
+		}
+	}
+	if !strings.Contains(results[4].Message, "GitHub did not accept its lines") {
+		t.Errorf("message %q", results[4].Message)
+	}
+	b.cfg.Run.Attempt = 2
+	writes := len(b.srv.Writes())
+	for i, r := range b.run(lines...) {
+		if r.State != Adopted {
+			t.Errorf("second attempt, item %d: %s(%s): %s", i, r.State, r.Code, r.Message)
+		}
+	}
+	if n := len(b.srv.Writes()); n != writes {
+		t.Errorf("the second attempt wrote %v", operations(b.srv.Writes()[writes:]))
+	}
+}
+
+func TestAReviewThatGitHubDoesNotTakeAtAll(t *testing.T) {
+	b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
+		if r.Operation == "pulls/create-review" {
+			return githubtest.Fault{Status: 422, Body: `{"message":"Unprocessable Entity","errors":["User can only have one pending review per pull request"]}`}
+		}
+		return githubtest.Fault{}
+	}})
+	results := b.run(reviewLine("main.go", 1, "One."), reviewLine("main.go", 2, "Two."))
+	want(t, results, "applied applied")
+	if got := operations(b.srv.Writes()); !cmp.Equal(got, []string{"pulls/create-review", "issues/create-comment"}) {
+		t.Errorf("writes %v", got)
+	}
+	if text := b.everywhere(); !strings.Contains(text, "One.") || !strings.Contains(text, "Two.") {
+		t.Errorf("text is lost: %s", text)
+	}
+}
+
+func TestForksFallBackInSteps(t *testing.T) {
+	fork := func(perms map[string]string) *bench {
+		f := fixture()
+		f.Tokens = []githubtest.Token{{Secret: "ghs_fork", Permissions: perms}}
+		b := newBench(t, f, githubtest.Options{}).on("pull_request", pullNumber)
+		b.token, b.ev.Fork = "ghs_fork", true
+		return b
+	}
+	lines := []string{reviewLine("main.go", 1, "One."), reviewLine("nowhere.go", 2, "Two."), anIssue}
+	t.Run("comment", func(t *testing.T) {
+		b := fork(map[string]string{"contents": "read", "pull_requests": "read", "issues": "write", "metadata": "read"})
+		results := b.run(lines...)
+		want(t, results, "applied applied applied")
+		if !strings.Contains(results[0].Message, "forks have a read-only token") {
+			t.Errorf("no reason: %q", results[0].Message)
+		}
+		if text := b.everywhere(); !strings.Contains(text, "One.") || !strings.Contains(text, "Two.") {
+			t.Errorf("text is lost: %s", text)
+		}
+		b.cfg.Run.Attempt = 2
+		want(t, b.run(lines...), "adopted adopted adopted")
+	})
+	t.Run("annotations", func(t *testing.T) {
+		b := fork(map[string]string{"contents": "read", "pull_requests": "read", "issues": "read", "metadata": "read"})
+		results := b.run(lines...)
+		want(t, results, "skipped(fork-read-only) skipped(fork-read-only) skipped(fork-read-only)")
+		if f := results[0].Fallback; f == nil || f.To != ToAnnotation || f.Path != "main.go" || f.Line != 1 || f.Text != "One." {
+			t.Errorf("fallback %+v", f)
+		}
+		if f := results[2].Fallback; f == nil || f.To != ToSummary || f.Title != "Crash on start" {
+			t.Errorf("fallback %+v", f)
+		}
+		if n := len(b.srv.Writes()); n != 3 {
+			t.Errorf("%d writes: each step once", n)
+		}
+	})
+}
+
+func TestTheDiffFromGitSavesRequests(t *testing.T) {
+	b := reviewBench(t, githubtest.Options{})
+	b.world.Diff = localDiff()
+	want(t, b.run(reviewLine("main.go", 3, "Here.")), "applied")
+	if n := count(operations(b.srv.Requests()), "pulls/list-files"); n != 0 {
+		t.Errorf("the files were asked for %d times", n)
+	}
+}
+
+func localDiff() []changes.ChangedFile {
+	return []changes.ChangedFile{{Path: "main.go", Status: changes.Modified, Patch: patch}}
+}

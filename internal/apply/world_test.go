@@ -1,0 +1,260 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// The fixture's numbers.
+const (
+	issueNumber = 5
+	pullNumber  = 7
+	discussion  = 9
+	headSHA     = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+)
+
+// noon is when the virtual clock starts; the events happened ten minutes before.
+var noon = time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
+
+// patch shows the new lines 1 to 6 and, further down, 20 to 23 of main.go.
+const patch = `@@ -1,4 +1,6 @@
+ package main
++
++import "fmt"
+ 
+-func old() {}
++func new() {}
+ // end
+@@ -18,3 +20,4 @@ func other()
+ a
+ b
++c
+ d`
+
+// bench is one repository on a contract-checked GitHub, and a workflow run in it.
+type bench struct {
+	t     *testing.T
+	srv   *githubtest.Server
+	clock *githubtest.VirtualClock
+	cfg   Config
+	ev    event.Event
+	pol   policy.Config
+	world World
+	// pace of the client.
+	pace  githubapi.PaceConfig
+	token string
+	files map[string][]byte
+	log   []string
+}
+
+func fixture() githubtest.Fixture {
+	return githubtest.Fixture{
+		Repo:   githubtest.Repo{ID: 42, Owner: "octo", Name: "repo"},
+		Labels: []githubtest.Label{{Name: "bug"}, {Name: "Help Wanted"}},
+		Issues: []*githubtest.Issue{
+			{Number: issueNumber, Title: "It breaks", Body: "Sometimes.", Labels: []string{"Bug"}},
+			{Number: pullNumber, Title: "Mend it", Body: "So.", Pull: &githubtest.Pull{
+				Head:  githubtest.Branch{Ref: "topic", SHA: headSHA},
+				Files: []githubtest.File{{Path: "main.go", Patch: patch}, {Path: "logo.png"}, {Path: "new name.go", PreviousPath: "old.go", Status: "renamed", Patch: "@@ -1 +1 @@\n-a\n+b"}},
+			}},
+		},
+		Categories:  []githubtest.Category{{Name: "Announcements", Slug: "announcements"}, {Name: "General", Slug: "general"}, {Name: "Q&A", Slug: "q-a", Answerable: true}},
+		Discussions: []*githubtest.Discuss{{Number: discussion, Title: "What if", Body: "?"}},
+	}
+}
+
+// newBench starts from a fixture; everything is enabled and targets may be any.
+func newBench(t *testing.T, f githubtest.Fixture, o githubtest.Options) *bench {
+	t.Helper()
+	clock := githubtest.NewVirtualClock(noon)
+	o.Clock = clock
+	srv := githubtest.New(t, f, o)
+	srv.SetBaseURL("https://api.github.test")
+	b := &bench{t: t, srv: srv, clock: clock, pace: githubapi.Unpaced(), token: "ghs_test", files: map[string][]byte{}}
+	b.ev = event.Event{Name: "workflow_dispatch", Repo: event.Repo{ID: 42, Owner: "octo", Name: "repo", DefaultBranch: "main"},
+		SHA: headSHA, Ref: "refs/heads/main", Actor: "octocat", Time: noon.Add(-10 * time.Minute)}
+	b.cfg = Config{Workflow: "agent", Run: event.Run{ID: 100, Attempt: 1, Job: "apply", Step: "airlock",
+		StartedAt: b.ev.Time, URL: "https://github.com/octo/repo/actions/runs/100"}, Sanitizer: sanitizer(t)}
+	b.pol = policy.Config{Kinds: map[safeoutput.Kind]policy.KindConfig{}}
+	for _, s := range safeoutput.Kinds() {
+		b.pol.Kinds[s.Kind] = policy.KindConfig{Target: policy.TargetRule{Any: true}, MaxLabels: -1,
+			Update: policy.UpdateSettings{Status: true, Title: true, Body: true}}
+	}
+	return b
+}
+
+// on makes the run one that a pull request, an issue or a discussion triggered.
+func (b *bench) on(name string, number int) *bench {
+	b.ev.Name, b.ev.Number = name, number
+	switch number {
+	case pullNumber:
+		b.ev.IsPull = true
+		b.ev.Head = event.Ref{Ref: "topic", SHA: headSHA, Repo: "octo/repo"}
+		b.ev.Base = event.Ref{Ref: "main", Repo: "octo/repo"}
+		b.ev.Ref = fmt.Sprintf("refs/pull/%d/merge", number)
+	case discussion:
+		b.ev.IsDiscussion = true
+	}
+	for k, kc := range b.pol.Kinds {
+		kc.Target = policy.TargetRule{}
+		b.pol.Kinds[k] = kc
+	}
+	return b
+}
+
+// kind changes the policy of a kind.
+func (b *bench) kind(k safeoutput.Kind, f func(*policy.KindConfig)) *bench {
+	kc := b.pol.Kinds[k]
+	f(&kc)
+	b.pol.Kinds[k] = kc
+	return b
+}
+
+func (b *bench) client() *githubapi.Client {
+	b.t.Helper()
+	c, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: b.transport(),
+		Clock: b.clock, Pace: b.pace, Log: func(s string) { b.log = append(b.log, s) }})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return c
+}
+
+func (b *bench) transport() http.RoundTripper { return b.srv.Transport() }
+
+// WriteFile implements Files.
+func (b *bench) WriteFile(name string, data []byte) (string, error) {
+	b.files[name] = data
+	return "/out/" + name, nil
+}
+
+// judge takes lines through both doors.
+func (b *bench) judge(lines ...string) ([]policy.Approved, []policy.Denied) {
+	b.t.Helper()
+	max := map[safeoutput.Kind]int{}
+	for _, s := range safeoutput.Kinds() {
+		max[s.Kind] = -1
+	}
+	res, err := intake.Collect(context.Background(), strings.NewReader(strings.Join(lines, "\n")), intake.Config{Max: max, MaxLabels: -1, Sanitize: sanitize.Config{}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, r := range res.Rejected {
+		b.t.Fatalf("intake rejected line %d: %+v", r.Line, r)
+	}
+	return policy.Judge(b.pol, b.ev, res.Accepted)
+}
+
+// plan observes and plans.
+func (b *bench) plan(lines ...string) *Plan {
+	b.t.Helper()
+	approved, denied := b.judge(lines...)
+	if len(denied) > 0 {
+		b.t.Fatalf("policy denied %+v", denied)
+	}
+	if b.token != "" {
+		b.world.GitHub = b.client()
+	}
+	b.world.Clock, b.world.Files = b.clock, b
+	b.world.Log = func(s string) { b.log = append(b.log, s) }
+	snap, err := Observe(context.Background(), b.world, b.cfg, b.ev, approved)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	plan, err := NewPlan(b.cfg, b.ev, approved, snap)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return plan
+}
+
+// run takes lines all the way.
+func (b *bench) run(lines ...string) []Result {
+	b.t.Helper()
+	results := Execute(context.Background(), b.world, b.planned(lines...))
+	if len(results) != len(lines) {
+		b.t.Fatalf("%d results for %d items", len(results), len(lines))
+	}
+	return results
+}
+
+func (b *bench) planned(lines ...string) *Plan {
+	b.t.Helper()
+	p := b.plan(lines...)
+	return p
+}
+
+// states are the results' states, with their codes.
+func states(results []Result) string {
+	words := make([]string, len(results))
+	for i, r := range results {
+		words[i] = string(r.State)
+		if r.Code != "" {
+			words[i] += "(" + r.Code + ")"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// want asserts the states of results.
+func want(t *testing.T, results []Result, states_ string) {
+	t.Helper()
+	if got := states(results); got != states_ {
+		t.Errorf("got %s, want %s", got, states_)
+		for _, r := range results {
+			t.Logf("  line %d: %s: %s", r.Line, r.Kind, r.Message)
+		}
+	}
+}
+
+// operations are the names of the requests that write.
+func operations(reqs []githubtest.Request) []string {
+	names := make([]string, len(reqs))
+	for i, r := range reqs {
+		names[i] = r.Operation
+	}
+	return names
+}
+
+// issue returns an issue or pull request of the server.
+func (b *bench) issue(n int) *githubtest.Issue {
+	b.t.Helper()
+	for _, i := range b.srv.State().Issues {
+		if i.Number == n {
+			return i
+		}
+	}
+	b.t.Fatalf("there is no #%d", n)
+	return nil
+}
+
+func line(v map[string]any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+func reviewLine(path string, n int, body string) string {
+	return line(map[string]any{"type": "create-pull-request-review-comment", "path": path, "line": n, "body": body})
+}
+
+func count(list []string, s string) int {
+	return len(slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x != s }))
+}
