@@ -79,7 +79,7 @@ type KindConfig struct {
 	// list none. BlockedLabels are refused even if they are allowed.
 	AllowedLabels, BlockedLabels []string
 	// MaxLabels is the number of labels an item of add-issue-label may ask for:
-	// 0 means DefaultMaxLabels, negative no limit but GitHub's.
+	// 0 means the kind's default, negative no limit but GitHub's.
 	MaxLabels int
 	// Footer replaces Config.Footer where it is not nil.
 	Footer *Footer
@@ -91,9 +91,6 @@ type KindConfig struct {
 	MissingTool MissingToolSettings
 	Changes     ChangeSettings
 }
-
-// DefaultMaxLabels is how many labels one add-issue-label item may ask for.
-const DefaultMaxLabels = 3
 
 // Footer is the line below a body. The zero value means the built-in footer.
 type Footer struct {

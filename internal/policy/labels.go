@@ -16,7 +16,8 @@ const maxLabels = 100
 func finishLabels(kc KindConfig, it *safeoutput.AddIssueLabel) (safeoutput.Item, []Note, *refusal) {
 	limit := kc.MaxLabels
 	if limit == 0 {
-		limit = DefaultMaxLabels
+		spec, _ := safeoutput.Lookup(string(it.Kind()))
+		limit = spec.DefaultMaxLabels
 	}
 	var n notes
 	c := *it

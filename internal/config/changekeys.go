@@ -1,0 +1,81 @@
+package config
+
+import "github.com/agent-airlock/airlock/internal/policy"
+
+// pullKeys are the keys of create-pull-request alone.
+func pullKeys() []key[policy.KindConfig] {
+	keys := []key[policy.KindConfig]{
+		{
+			name: "draft", takes: boolean(), doc: "Whether pull requests are drafts, whatever the item says. Default: the item's, else true.",
+			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Changes.Draft = new(v.(bool)) },
+		},
+		word("branch", "The name of the new branch. Default: the item's, else made from the title.", text(200, "bot/docs"), func(k *policy.KindConfig) *string { return &k.Changes.Branch }),
+		word("base-branch", "The branch that pull requests are opened against. Default: the event's, else the default branch.", text(200, "main"), func(k *policy.KindConfig) *string { return &k.Changes.Base }),
+		list("reviewers", "Who is asked to review. Default: nobody.", mentioned(), func(k *policy.KindConfig) *[]string { return &k.Changes.Reviewers }),
+		yesNo("fallback-as-issue", "Open an issue that links to the branch where creating pull requests is forbidden. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.FallbackIssue }),
+	}
+	keys[2].also = []string{"base"}
+	keys = append(keys, foreign("assignees", "team-reviewers", "fallback-labels", "auto-merge", "allow-empty", "expires", "preserve-branch-name", "recreate-ref",
+		"branch-prefix", "require-temporary-id", "stacked", "auto-close-issue", "allow-workflows", "allowed-base-branches",
+		"head-github-token", "head-github-app", "close-older-pull-requests", "close-older-key", "body-footer")...)
+	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "allowed-branches")...)
+}
+
+// pushKeys are the keys of push-to-branch alone.
+func pushKeys() []key[policy.KindConfig] {
+	keys := []key[policy.KindConfig]{
+		{
+			name: "branch", takes: text(200, "bot/docs"), doc: "The one branch that is pushed to, instead of a pull request's. Default: \"triggering\", the pull request's.",
+			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) {
+				if k.Changes.Branch = v.(string); k.Changes.Branch == "triggering" {
+					k.Changes.Branch = ""
+				}
+			},
+		},
+		word("title-prefix", "Only pull requests whose title begins so are pushed to. Default: all.", text(100, `"[ai] "`), func(k *policy.KindConfig) *string { return &k.Changes.RequiredTitlePrefix }),
+		list("labels", "Only pull requests with all of these labels are pushed to. Default: all.", labels(), func(k *policy.KindConfig) *[]string { return &k.Changes.RequiredLabels }),
+	}
+	keys[1].also, keys[2].also = []string{"required-title-prefix"}, []string{"required-labels"}
+	keys = append(keys, foreign("commit-title-suffix", "ignore-missing-branch-failure", "fallback-as-pull-request", "check-branch-protection", "allow-workflows", "head-github-token", "head-github-app")...)
+	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "allowed-branches")...)
+}
+
+// changeKeys are the keys of both kinds that carry code.
+func changeKeys() []key[policy.KindConfig] {
+	keys := []key[policy.KindConfig]{
+		{
+			name: "if-no-changes", takes: oneOf("warn", "error", "ignore"), doc: "What an empty set of changes leads to. Default: \"warn\".",
+			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) {
+				k.Changes.IfNoChanges = map[string]policy.IfNoChanges{"error": policy.NoChangesError, "ignore": policy.NoChangesIgnore}[v.(string)]
+			},
+		},
+		list("allowed-files", "Patterns that every changed path must match. Default: all paths.", patterns(), func(k *policy.KindConfig) *[]string { return &k.Changes.AllowedFiles }),
+		{
+			name: "protected-files", takes: protectedFiles(), set: setProtection,
+			doc: "Patterns that no changed path may match, or \"blocked\" (the built-in list), \"allowed\" (none), \"fallback-to-issue\". Default: workflows, CODEOWNERS and instructions for agents.",
+		},
+		yesNo("protect-manifests", "Protect dependency manifests and lock files too. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.ProtectManifests }),
+		number("max-patch-files", "The most files that may change.", limit(100), func(k *policy.KindConfig) *int { return &k.Changes.MaxFiles }),
+		number("max-patch-size", "The most that the changes may hold, in KiB.", limit(1024), func(k *policy.KindConfig) *int { return &k.Changes.MaxSizeKB }),
+		{
+			name: "on-violation", takes: oneOf("refuse", "issue"), doc: "What changes that break a rule about files lead to: nothing is pushed, or an \"issue\" with the patch is opened. Default: \"refuse\".",
+			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) {
+				k.Changes.OnViolation = map[string]policy.OnViolation{"issue": policy.ViolationIssue}[v.(string)]
+			},
+		},
+		yesNo("signed-commits", "Commit through the API, which signs the commits. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.SignedCommits }),
+	}
+	keys = append(keys, foreign("patch-format", "github-token-for-extra-empty-commit")...)
+	return append(keys, restricting("excluded-files")...)
+}
+
+func setProtection(d *decoder, at *node, v any, k *policy.KindConfig) {
+	p := v.(protection)
+	k.Changes.ProtectedFiles, k.Changes.UnprotectedFiles = p.files, p.exclude
+	if p.violation != "" {
+		k.Changes.OnViolation = p.violation
+	}
+	if p.reviewed {
+		d.warn(at.line, at.col, "protected-files: Airlock requests no review; changes to protected files are refused")
+	}
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// parseJSON reads one JSON document.
+func parseJSON(source string, data []byte) (node, error) {
+	p := jsonParser{source: source, data: data, dec: json.NewDecoder(bytes.NewReader(data))}
+	p.dec.UseNumber()
+	n, err := p.value(0)
+	if err != nil {
+		return node{}, err
+	}
+	end := p.next()
+	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
+		return node{}, p.problem(end, "there is more text after the end of the JSON document")
+	}
+	return n, nil
+}
+
+type jsonParser struct {
+	source string
+	data   []byte
+	dec    *json.Decoder
+	lines  []int // offsets at which lines start, made when first needed
+	count  int
+}
+
+// next returns the offset of the next token: the decoder tells only where the
+// last one ended.
+func (p *jsonParser) next() int {
+	i := int(p.dec.InputOffset())
+	for i < len(p.data) && strings.IndexByte(" \t\r\n,:", p.data[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+func (p *jsonParser) value(depth int) (node, error) {
+	at := p.next()
+	if p.count++; p.count > maxNodes {
+		return node{}, p.problem(at, "the configuration holds more than %d values", maxNodes)
+	}
+	if depth > maxDepth {
+		return node{}, p.problem(at, "lists and mappings are nested more than %d deep here", maxDepth)
+	}
+	tok, err := p.dec.Token()
+	if err != nil {
+		return node{}, p.syntax(err)
+	}
+	n := node{}
+	n.line, n.col = p.place(at)
+	switch tok := tok.(type) {
+	case json.Delim:
+		if tok == '[' {
+			n.kind = listNode
+			return p.list(n, depth)
+		}
+		n.kind = mapNode
+		return p.object(n, depth)
+	case bool:
+		n.kind, n.text = boolNode, "false"
+		if tok {
+			n.text = "true"
+		}
+	case json.Number:
+		n.kind, n.text = numberNode, tok.String()
+	case string:
+		n.kind, n.text = textNode, tok
+	}
+	return n, nil
+}
+
+func (p *jsonParser) list(n node, depth int) (node, error) {
+	for p.dec.More() {
+		item, err := p.value(depth + 1)
+		if err != nil {
+			return node{}, err
+		}
+		n.items = append(n.items, item)
+	}
+	_, err := p.dec.Token()
+	return n, p.syntax(err)
+}
+
+func (p *jsonParser) object(n node, depth int) (node, error) {
+	own := map[string]int{}
+	for p.dec.More() {
+		at := p.next()
+		tok, err := p.dec.Token()
+		if err != nil {
+			return node{}, p.syntax(err)
+		}
+		key, _ := tok.(string) // the decoder lets nothing else pass
+		line, col := p.place(at)
+		if first, twice := own[key]; twice {
+			return node{}, p.problem(at, "the key %q is given twice, first on line %d; remove one of them", key, first)
+		}
+		own[key] = line
+		value, err := p.value(depth + 1)
+		if err != nil {
+			return node{}, err
+		}
+		n.entries = append(n.entries, entry{key, line, col, value})
+	}
+	_, err := p.dec.Token()
+	return n, p.syntax(err)
+}
+
+// syntax turns the decoder's error into ours; nil stays nil.
+func (p *jsonParser) syntax(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return p.problem(len(p.data), "this is not valid JSON: it ends before the last brace or bracket is closed")
+	case errors.As(err, &syntax):
+		return p.problem(max(int(syntax.Offset)-1, 0), "this is not valid JSON: %s", syntax.Error())
+	}
+	return p.problem(p.next(), "this is not valid JSON: %s", err.Error())
+}
+
+func (p *jsonParser) problem(at int, format string, args ...any) error {
+	line, col := p.place(at)
+	return oneProblem(p.source, line, col, format, args...)
+}
+
+// place returns the line and column of an offset.
+func (p *jsonParser) place(at int) (line, col int) {
+	if p.lines == nil {
+		p.lines = []int{0}
+		for i, c := range p.data {
+			if c == '\n' {
+				p.lines = append(p.lines, i+1)
+			}
+		}
+	}
+	at = min(at, len(p.data))
+	line = sort.SearchInts(p.lines, at+1)
+	return line, 1 + utf8.RuneCount(p.data[p.lines[line-1]:at])
+}
+
+// looksLikeJSON reports whether a text is meant as a JSON document, for the
+// sake of its error messages: YAML's own braces are seldom followed by a quote.
+func looksLikeJSON(data []byte) bool {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	if len(data) == 0 || !slices.Contains([]byte("{["), data[0]) {
+		return false
+	}
+	inside := bytes.TrimLeft(data[1:], " \t\r\n")
+	return len(inside) == 0 || slices.Contains([]byte(`"{}]`), inside[0])
+}

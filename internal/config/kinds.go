@@ -1,0 +1,135 @@
+package config
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// kindRow is a kind as configuration knows it.
+type kindRow struct {
+	kind policy.Kind
+	also []string
+	doc  string
+	keys []key[policy.KindConfig]
+}
+
+// kindTable is the table of kinds with the keys that each of them takes, made
+// when first needed. A test holds it together with the union's own table.
+var kindTable = sync.OnceValue(kindRows)
+
+func kindRows() []kindRow {
+	return []kindRow{
+		{"create-issue", nil, "Open issues.", kindKeys(maxItems(1), titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(),
+			foreign("assignees", "expires", "group", "group-by-day", "close-older-issues", "close-older-key", "fields", "issue-intent", "body-footer", "deduplicate-by-title"),
+			restricting("target-repo", "allowed-repos"))},
+		{"add-issue-comment", []string{"add-comment"}, "Comment on issues, pull requests and discussions.", kindKeys(maxItems(1), targetKey(), ownFooter(),
+			foreign("discussion", "hide-older-comments", "hide-older-comments-match", "allowed-reasons", "allows-comment-ids", "reply-to-id", "body-footer"),
+			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"),
+			restrictingIfFalse("issues", "pull-requests", "discussions"))},
+		{"create-pull-request", nil, "Open pull requests with the agent's changes.", kindKeys(maxItems(1), titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(), pullKeys(), changeKeys())},
+		{"add-issue-label", []string{"add-labels"}, "Add labels to issues and pull requests.", kindKeys(
+			[]key[policy.KindConfig]{number("max", "The most labels that one item may ask for. Default: 3.", limit(3), func(k *policy.KindConfig) *int { return &k.MaxLabels })},
+			[]key[policy.KindConfig]{maxKey("max-items", "The most items of this kind. Default: 5.", 5)},
+			targetKey(), allowedLabels("allowed"), blockedLabels("blocked"), addLabels(),
+			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"),
+			restrictingIfFalse("issues", "pull-requests"))},
+		{"update-issue", nil, "Change an issue's status, title or body.", kindKeys(maxItems(1), targetKey(), updateKeys(), ownFooter(),
+			foreign("operation", "issue-intent", "body-footer"),
+			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"))},
+		{"push-to-branch", []string{"push-to-pull-request-branch"}, "Push the agent's changes to a pull request's branch.", kindKeys(maxItems(1), targetKey(), pushKeys(), changeKeys())},
+		{"create-pull-request-review-comment", nil, "Comment on lines of a pull request's diff.", kindKeys(maxItems(10), targetKey(), reviewKeys(), ownFooter(),
+			foreign("commit-id", "commit-sha", "body-footer"),
+			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"))},
+		{"create-discussion", nil, "Open discussions.", kindKeys(maxItems(1), titlePrefix(),
+			[]key[policy.KindConfig]{{
+				name: "category", also: []string{"category-id"}, takes: textOrNumber(100, "general"),
+				doc: "The category of every discussion, by name, slug or id. Default: the item's, else the repository's first.",
+				set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Discussion.Category = v.(string) },
+			}}, ownFooter(),
+			foreign("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "required-category", "fallback-to-issue", "min-body-length", "body-footer"),
+			restricting("target-repo", "allowed-repos"))},
+		{"missing-tool", nil, "Report tools that the agent lacked. Allowed without being listed, because it changes nothing.", kindKeys(maxItems(1000),
+			[]key[policy.KindConfig]{yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.MissingTool.CreateIssue })},
+			titlePrefix(), addLabels(), ownFooter(), foreign("assignees", "body-footer", "report-as-failure"))},
+		{"create-security-report", []string{"create-code-scanning-alert"}, "Report findings to code scanning.", kindKeys(maxItems(1000),
+			[]key[policy.KindConfig]{
+				word("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", text(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),
+				word("category", "Code scanning's category of the report. Default: the item's.", text(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category }),
+			}, restricting("target-repo", "allowed-repos"))},
+		{"noop", nil, "Say that there was nothing to do. Allowed without being listed, because it changes nothing.", kindKeys(maxItems(1), foreign("report-as-issue"))},
+	}
+}
+
+// kindKeys joins the keys of a kind with those that every kind has.
+func kindKeys(groups ...[]key[policy.KindConfig]) []key[policy.KindConfig] {
+	all := []key[policy.KindConfig]{
+		{name: "enabled", doc: "Whether the kind is allowed at all. Default: true.", takes: boolean(),
+			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Disabled = !v.(bool) }},
+		yesNo("staged", "Only plan items of this kind. Default: false.", func(k *policy.KindConfig) *bool { return &k.Staged }),
+	}
+	for _, g := range groups {
+		all = append(all, g...)
+	}
+	return append(all, foreign("github-token", "github-app", "app", "min", "samples", "normalize-closing-keywords", "data")...)
+}
+
+// decodeKind stores what an entry says about a kind.
+func decodeKind(d *decoder, row kindRow, e *node, into map[policy.Kind]policy.KindConfig) {
+	var kc policy.KindConfig
+	switch e.kind {
+	case nullNode:
+	case boolNode:
+		kc.Disabled = e.text != "true"
+	case mapNode:
+		d.restricted = false
+		section(d, string(row.kind), e.entries, row.keys, &kc)
+		kc.Staged = kc.Staged || d.restricted
+	}
+	into[row.kind] = kc
+	if kc.Disabled {
+		return
+	}
+	if row.kind == "update-issue" && kc.Update == (policy.UpdateSettings{}) {
+		d.warn(e.line, e.col, "update-issue: no field is enabled, so every update is denied; add \"status:\", \"title:\" or \"body:\" below it")
+	}
+	if row.kind == "create-pull-request-review-comment" && kc.Target.Any {
+		d.warn(e.line, e.col, "%s: its items name no pull request, so target \"*\" means the triggering one", row.kind)
+	}
+}
+
+// kindValue is what a kind takes: settings, true, false or nothing.
+func kindValue(row kindRow) shape {
+	schema := `{"$ref": "#/definitions/` + string(row.kind) + `"}`
+	return shape{schema, "settings, true, false or no value, such as {max: 1}", func(n *node) (any, *fault) {
+		if n.kind != nullNode && n.kind != boolNode && n.kind != mapNode {
+			return mismatch()
+		}
+		return n, nil
+	}}
+}
+
+// placeOf says in which section a key is known, or "".
+func placeOf(name string) string {
+	var kinds []string
+	for _, row := range kindTable() {
+		for _, k := range row.keys {
+			if k.name == name && !k.foreign {
+				kinds = append(kinds, string(row.kind))
+			}
+		}
+		if string(row.kind) == name {
+			return "at the top, or below safe-outputs"
+		}
+	}
+	for _, k := range globalTable() {
+		if k.name == name && !k.foreign {
+			return "at the top, or below safe-outputs"
+		}
+	}
+	if kinds == nil {
+		return ""
+	}
+	return "below " + strings.Join(kinds[:min(len(kinds), 3)], ", ")
+}

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Sources are the places that a safe-outputs configuration can come from, in
+// order of precedence. Nothing is searched for: without a source there is no
+// configuration.
+type Sources struct {
+	// Inline is a configuration's text.
+	Inline string
+	// File names a file; giving both Inline and File is an error.
+	File string
+	// ReadFile reads File, or the file that the environment names, as far as it
+	// is trusted: in the action from the base commit. Nil means ReadFile of this
+	// package.
+	ReadFile func(name string) ([]byte, error)
+	// Getenv reads the environment. It is nil where others can set variables,
+	// such as an earlier step of the same job that ran the agent.
+	Getenv func(string) string
+}
+
+// The environment variables that agents and workflows already use; the first
+// that is set counts.
+const (
+	envConfig    = "GH_AW_SAFE_OUTPUTS_CONFIG"
+	envConfigOld = "GITHUB_AW_SAFE_OUTPUTS_CONFIG"
+	envStaged    = "GH_AW_SAFE_OUTPUTS_STAGED"
+	envStagedOld = "GITHUB_AW_SAFE_OUTPUTS_STAGED"
+)
+
+// Load reads the configuration from the first source that has one. Without any,
+// the zero SafeOutputs is returned. The error is of type Problems.
+func Load(s Sources) (SafeOutputs, error) {
+	read := s.ReadFile
+	if read == nil {
+		read = ReadFile
+	}
+	getenv := s.Getenv
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	cfg, err := load(s, read, getenv)
+	if err != nil {
+		return SafeOutputs{}, err
+	}
+	if getenv(envStaged) == "true" || getenv(envStagedOld) == "true" {
+		cfg.Policy.Staged = true
+	}
+	return cfg, nil
+}
+
+func load(s Sources, read func(string) ([]byte, error), getenv func(string) string) (SafeOutputs, error) {
+	inline := strings.TrimSpace(s.Inline) != ""
+	switch {
+	case inline && s.File != "":
+		return SafeOutputs{}, oneProblem("configuration", 0, 0, "given twice, as text and as the file %q; give one of them", s.File)
+	case inline:
+		return Parse("config", []byte(s.Inline))
+	case s.File != "":
+		return parseFile(s.File, s.File, read)
+	}
+	for _, name := range []string{envConfig, envConfigOld} {
+		value := strings.TrimSpace(getenv(name))
+		switch {
+		case value == "":
+		case strings.HasPrefix(value, "{") || strings.Contains(value, "\n"):
+			return Parse(name, []byte(value))
+		default:
+			return parseFile(value, name+" ("+value+")", read)
+		}
+	}
+	return SafeOutputs{}, nil
+}
+
+// parseFile reads and decodes a file; name names it in messages.
+func parseFile(file, name string, read func(string) ([]byte, error)) (SafeOutputs, error) {
+	data, err := read(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return SafeOutputs{}, oneProblem(name, 0, 0, "there is no such file; check the path of the configuration")
+	case errors.Is(err, fs.ErrPermission):
+		return SafeOutputs{}, oneProblem(name, 0, 0, "the file may not be read by this user; check its permissions")
+	case err != nil:
+		return SafeOutputs{}, oneProblem(name, 0, 0, "the configuration cannot be read: %s", plainError(err))
+	}
+	return Parse(name, data)
+}
+
+// plainError leaves the path out of an error, which is named already.
+func plainError(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}
+
+// ReadFile reads a file that the user named: a regular file or a pipe, at most
+// a little more than a configuration may have.
+func ReadFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.New("it is a directory, not a file")
+	}
+	return io.ReadAll(io.LimitReader(f, maxBytes+1))
+}

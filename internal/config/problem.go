@@ -1,0 +1,68 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is something about a configuration, with its place.
+type Problem struct {
+	// Source names the configuration: a file, an input, an environment variable.
+	Source string
+	// Line and Column count from 1; Column counts characters. 0 means unknown.
+	Line, Column int
+	// Message says what is wrong and how to mend it, in one line.
+	Message string
+}
+
+// String returns "source:line:column: message".
+func (p Problem) String() string {
+	switch {
+	case p.Line == 0:
+		return fmt.Sprintf("%s: %s", p.Source, p.Message)
+	case p.Column == 0:
+		return fmt.Sprintf("%s:%d: %s", p.Source, p.Line, p.Message)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.Source, p.Line, p.Column, p.Message)
+}
+
+// Problems is everything that is wrong with a configuration, in its order. It is
+// the error of every function that decodes.
+type Problems []Problem
+
+// Error returns one line for each problem.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, one := range p {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxProblems is how many problems are listed.
+const maxProblems = 50
+
+// err returns the problems sorted by place, or nil when there are none.
+func (p Problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	p.sort()
+	if more := len(p) - maxProblems; more > 0 {
+		p = append(p[:maxProblems:maxProblems], Problem{Source: p[0].Source, Message: fmt.Sprintf("and %d more problems", more)})
+	}
+	return p
+}
+
+func (p Problems) sort() {
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// oneProblem is an error of a single problem.
+func oneProblem(source string, line, column int, format string, args ...any) error {
+	return Problems{{source, line, column, fmt.Sprintf(format, args...)}}
+}

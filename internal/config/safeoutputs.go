@@ -1,0 +1,113 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// SafeOutputs is a decoded safe-outputs configuration. The zero value means
+// that there is none.
+type SafeOutputs struct {
+	// Policy holds the kinds and what the owner allows of each.
+	Policy policy.Config
+	// AllowedDomains are hosts that links may lead to, beside the default ones.
+	AllowedDomains []string
+	// AllowedMentions are users and teams that texts may mention.
+	AllowedMentions []string
+	// ClosingWords allows texts to close issues.
+	ClosingWords bool
+	// Warnings are keys that are understood and have no effect, and settings
+	// that allow less than they seem to.
+	Warnings Problems
+
+	// maxFiles and maxSizeKB hold for both kinds that carry code.
+	maxFiles, maxSizeKB int
+}
+
+// Parse decodes a configuration: YAML, JSON, or Markdown with a YAML front
+// matter, with the kinds at the top or below "safe-outputs". source names it in
+// messages. The error is of type Problems and holds everything that is wrong.
+func Parse(source string, data []byte) (SafeOutputs, error) {
+	doc, err := parseDocument(source, data)
+	if err != nil {
+		return SafeOutputs{}, err
+	}
+	d := &decoder{source: source, placeOf: placeOf}
+	if doc.root.kind == nullNode && !doc.frontMatter {
+		return SafeOutputs{}, nil
+	}
+	cfg := SafeOutputs{Policy: policy.Config{Kinds: map[policy.Kind]policy.KindConfig{}}}
+	if entries, ok := d.safeOutputs(doc); ok {
+		section(d, "", entries, globalTable(), &cfg)
+	}
+	if err := d.problems.err(); err != nil {
+		return SafeOutputs{}, err
+	}
+	cfg.shareLimits()
+	if !cfg.enablesKind() {
+		d.warn(doc.root.line, doc.root.col, "no kind is enabled, so everything that would change something is denied; add for example \"create-issue:\"")
+	}
+	d.warnings.sort()
+	cfg.Warnings = d.warnings
+	return cfg, nil
+}
+
+// safeOutputs finds the entries that hold the configuration.
+func (d *decoder) safeOutputs(doc document) ([]entry, bool) {
+	root := doc.root
+	if root.kind == textNode {
+		d.fail(root.line, root.col, "expected a mapping, such as \"create-issue: {max: 1}\", found %s; a file's name belongs to the setting for a file", root.describe())
+		return nil, false
+	}
+	if root.kind != mapNode && root.kind != nullNode {
+		d.fail(root.line, root.col, "expected a mapping, such as \"create-issue: {max: 1}\", found %s", root.describe())
+		return nil, false
+	}
+	at := slices.IndexFunc(root.entries, func(e entry) bool { return canonical(e.key) == "safe-outputs" })
+	switch {
+	case at < 0 && doc.frontMatter:
+		d.fail(1, 1, "the front matter has no key \"safe-outputs\"")
+		return nil, false
+	case at < 0:
+		return root.entries, true
+	}
+	found := root.entries[at].value
+	if found.kind != mapNode && found.kind != nullNode {
+		d.fail(found.line, found.col, "safe-outputs: expected a mapping, such as \"create-issue: {max: 1}\", found %s", found.describe())
+		return nil, false
+	}
+	for i, e := range root.entries {
+		if i != at && !doc.frontMatter {
+			d.fail(e.line, e.col, "%q stands beside safe-outputs, where nothing is read; move it below safe-outputs or remove it", shorten(e.key))
+		}
+	}
+	return found.entries, true
+}
+
+// enablesKind reports whether a kind is listed and not disabled.
+func (c *SafeOutputs) enablesKind() bool {
+	for _, kc := range c.Policy.Kinds {
+		if !kc.Disabled {
+			return true
+		}
+	}
+	return false
+}
+
+// shareLimits gives the limits at the top to the kinds that set none.
+func (c *SafeOutputs) shareLimits() {
+	for _, kind := range []policy.Kind{"create-pull-request", "push-to-branch"} {
+		kc, ok := c.Policy.Kinds[kind]
+		if !ok {
+			continue
+		}
+		if kc.Changes.MaxFiles == 0 {
+			kc.Changes.MaxFiles = c.maxFiles
+		}
+		if kc.Changes.MaxSizeKB == 0 {
+			kc.Changes.MaxSizeKB = c.maxSizeKB
+		}
+		c.Policy.Kinds[kind] = kc
+	}
+}

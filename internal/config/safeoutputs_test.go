@@ -1,0 +1,259 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+const everything = `
+safe-outputs:
+  staged: true
+  footer: "From an agent."
+  allowed-domains: [example.com, "*.example.org"]
+  allowed-mentions: octocat
+  mentions: {allowed: [hubot]}
+  allow-closing-words: true
+  max-patch-files: 20
+  create-issue:
+    max: 5
+    staged: true
+    title-prefix: "[ai] "
+    labels: [automation, ai]
+    allowed-labels: [bug, "area/*"]
+    blocked-labels: ["~*"]
+    footer: false
+  add-comment:
+    max: -1
+    target: "*"
+  add_labels:
+    allowed: triage
+    max: 2
+    max-items: 7
+    target: 12
+  update-issue: {status: , title: true, body: false, target: "34"}
+  create-pull-request-review-comment: {side: LEFT, outside-diff: file}
+  create-discussion: {category: 42, title-prefix: "x "}
+  missing-tool: {create-issue: true, labels: [tools]}
+  create-code-scanning-alert: {driver: my-scanner, category: airlock}
+  noop: false
+  create-pull-request:
+    draft: false
+    base-branch: next
+    branch: bot/x
+    reviewers: [octocat]
+    if-no-changes: error
+    allowed-files: ["docs/**"]
+    protected-files: {policy: fallback-to-issue, exclude: [CODEOWNERS]}
+    protect-manifests: true
+    max-patch-size: 512
+    fallback-as-issue: true
+    signed-commits: true
+  push-to-pull-request-branch:
+    target: "*"
+    branch: triggering
+    required-title-prefix: "[ai] "
+    labels: [bot]
+    protected-files: []
+    max-patch-files: 3
+    on-violation: issue
+    if-no-changes: ignore
+`
+
+func TestEverything(t *testing.T) {
+	cfg, err := Parse("all.yml", []byte(everything))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := SafeOutputs{
+		AllowedDomains:  []string{"example.com", "*.example.org"},
+		AllowedMentions: []string{"octocat", "hubot"},
+		ClosingWords:    true,
+		Policy: policy.Config{
+			Staged: true,
+			Footer: policy.Footer{Text: "From an agent."},
+			Kinds: map[policy.Kind]policy.KindConfig{
+				safeoutput.KindCreateIssue: {Max: new(5), Staged: true, TitlePrefix: "[ai] ", Labels: []string{"automation", "ai"},
+					AllowedLabels: []string{"bug", "area/*"}, BlockedLabels: []string{"~*"}, Footer: &policy.Footer{None: true}},
+				safeoutput.KindAddIssueComment:      {Max: new(-1), Target: policy.TargetRule{Any: true}},
+				safeoutput.KindAddIssueLabel:        {Max: new(7), MaxLabels: 2, AllowedLabels: []string{"triage"}, Target: policy.TargetRule{Number: 12}},
+				safeoutput.KindUpdateIssue:          {Update: policy.UpdateSettings{Status: true, Title: true}, Target: policy.TargetRule{Number: 34}},
+				safeoutput.KindCreateReviewComment:  {Review: policy.ReviewSettings{Side: "LEFT", OutsideDiff: policy.OutsideFile}},
+				safeoutput.KindCreateDiscussion:     {TitlePrefix: "x ", Discussion: policy.DiscussionSettings{Category: "42"}},
+				safeoutput.KindMissingTool:          {Labels: []string{"tools"}, MissingTool: policy.MissingToolSettings{CreateIssue: true}},
+				safeoutput.KindCreateSecurityReport: {Report: policy.ReportSettings{Driver: "my-scanner", Category: "airlock"}},
+				safeoutput.KindNoop:                 {Disabled: true},
+				safeoutput.KindCreatePullRequest: {Changes: policy.ChangeSettings{Draft: new(false), Base: "next", Branch: "bot/x", Reviewers: []string{"octocat"},
+					IfNoChanges: policy.NoChangesError, AllowedFiles: []string{"docs/**"}, UnprotectedFiles: []string{"CODEOWNERS"}, OnViolation: policy.ViolationIssue,
+					ProtectManifests: true, MaxFiles: 20, MaxSizeKB: 512, FallbackIssue: true, SignedCommits: true}},
+				safeoutput.KindPushToBranch: {Target: policy.TargetRule{Any: true}, Changes: policy.ChangeSettings{RequiredTitlePrefix: "[ai] ",
+					RequiredLabels: []string{"bot"}, ProtectedFiles: []string{}, MaxFiles: 3, OnViolation: policy.ViolationIssue, IfNoChanges: policy.NoChangesIgnore}},
+			},
+		},
+	}
+	if diff := cmp.Diff(want, cfg, cmpopts.IgnoreUnexported(SafeOutputs{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The same settings in every form that is understood.
+func TestForms(t *testing.T) {
+	want := map[policy.Kind]policy.KindConfig{"create-issue": {Max: new(2)}, "add-issue-comment": {}}
+	for name, text := range map[string]string{
+		"yaml":          "create-issue:\n  max: 2\nadd-issue-comment:\n",
+		"below":         "safe-outputs:\n  create-issue: {max: 2}\n  add-comment: true\n",
+		"document mark": "---\ncreate-issue: {max: 2}\nadd-comment:\n",
+		"bom and crlf":  "\ufeffcreate-issue:\r\n  max: 2\r\nadd-comment:\r\n",
+		"json":          `{"create-issue": {"max": 2}, "add_comment": {}}`,
+		"json, enabled": `{"create_issue": {"enabled": true, "max": 2}, "add-issue-comment": {"enabled": true}}`,
+		"flow yaml":     `{"create-issue": {max: 2}, add-comment: }`,
+		"front matter":  "---\non: issues\nengine: {id: x}\nsafe-outputs:\n  create-issue: {max: 2}\n  add-comment:\n---\n\n# Do it\n\n---\nmore: text\n",
+		"anchor":        "create-issue: &a\n  max: 2\nadd-comment:\n",
+		"merged":        "add-comment: &c {}\ncreate-issue: {<<: *c, max: 2}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := Parse("x", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, cfg.Policy.Kinds); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if cfg.Warnings != nil {
+				t.Errorf("warnings: %v", cfg.Warnings)
+			}
+		})
+	}
+}
+
+func TestMergeKey(t *testing.T) {
+	cfg, err := Parse("x", []byte("create-issue: &a {max: 2, labels: [a]}\ncreate-discussion:\n  <<: [{title-prefix: p, max: 9}, {max: 8}]\n  max: 3\nmissing-tool:\n  <<: *a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[policy.Kind]policy.KindConfig{
+		"create-issue": {Max: new(2), Labels: []string{"a"}}, "create-discussion": {Max: new(3), TitlePrefix: "p"}, "missing-tool": {Max: new(2), Labels: []string{"a"}},
+	}
+	if diff := cmp.Diff(want, cfg.Policy.Kinds); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestEmptyIsNoConfiguration(t *testing.T) {
+	for _, text := range []string{"", " \n\t\n", "# only a comment\n", "---\n", "null\n"} {
+		cfg, err := Parse("x", []byte(text))
+		if err != nil || cfg.Policy.Configured() {
+			t.Errorf("%q: configured %t, error %v", text, cfg.Policy.Configured(), err)
+		}
+	}
+	cfg, err := Parse("x", []byte("{}"))
+	if err != nil || !cfg.Policy.Configured() || len(cfg.Warnings) != 1 {
+		t.Errorf("{}: configured %t, error %v, warnings %v", cfg.Policy.Configured(), err, cfg.Warnings)
+	}
+}
+
+// A key that is not honoured never lets more through than the owner said.
+func TestRestrictingKeysStage(t *testing.T) {
+	cfg, err := Parse("x", []byte("add-comment: {target-repo: a/b, staged: false}\ncreate-issue: {allowed-repos: [a/b]}\nupdate-issue: {body: , required-labels: [x]}\nnoop: {github-token: x}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, kc := range cfg.Policy.Kinds {
+		if kc.Staged != (kind != "noop") {
+			t.Errorf("%s: staged %t", kind, kc.Staged)
+		}
+	}
+}
+
+func TestSizeIsBounded(t *testing.T) {
+	_, err := Parse("x", []byte("create-issue: # "+strings.Repeat("a", 1<<20)))
+	if err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// Hostile documents of the largest size end in an error, and soon.
+func TestHostileDocuments(t *testing.T) {
+	const size = 1<<20 - 100
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for name, text := range map[string]string{
+		"open brackets":   fill("["),
+		"open braces":     fill("{"),
+		"json brackets":   `{"a":` + fill("["),
+		"json objects":    fill(`{"a":`),
+		"dashes":          fill("- "),
+		"question marks":  fill("? "),
+		"quotes":          "a: '" + fill("''"),
+		"keys":            "a: {" + fill("a: 1, ") + "}",
+		"list":            "a: [" + fill("1,") + "]",
+		"anchors":         "a: [" + fill("&x 1,") + "]",
+		"colons":          fill(": "),
+		"exclamation":     fill("!"),
+		"block of spaces": "a: |\n" + fill(" "),
+		"percent":         fill("%a\n"),
+		"comments":        fill("#\n"),
+		"long key":        fill("a") + ": 1",
+		"unknown keys":    manyKeys(size),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, err := Parse("x", []byte(text))
+			if name != "comments" && err == nil {
+				t.Error("accepted")
+			}
+			if err != nil && len(err.Error()) > 1<<20 {
+				t.Errorf("a message of %d bytes", len(err.Error()))
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func TestManyProblems(t *testing.T) {
+	_, err := Parse("x", []byte(manyKeys(2000)))
+	problems, _ := err.(Problems)
+	if len(problems) != 51 || problems[50].Message != "and 62 more problems" {
+		t.Errorf("%d problems, the last %v", len(problems), problems[len(problems)-1])
+	}
+}
+
+func manyKeys(size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "unknown-key-%d: 1\n", i)
+	}
+	return b.String()
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(everything))
+	f.Add([]byte(`{"create_issue": {"max": 1}, "mentions": {"allowed": ["a"]}}`))
+	f.Add([]byte("a: &a [*a]\nb: {<<: *a}\n"))
+	f.Add([]byte("---\nsafe-outputs:\n  noop:\n---\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		cfg, err := Parse("x", data)
+		if err == nil {
+			return
+		}
+		problems, ok := err.(Problems)
+		if !ok || len(problems) == 0 {
+			t.Fatalf("error is %T: %v", err, err)
+		}
+		if cfg.Policy.Configured() {
+			t.Error("a configuration beside an error")
+		}
+		for _, p := range problems {
+			if p.Message == "" || strings.ContainsAny(p.Message, "\n\r\x00") || p.Line < 0 || p.Column < 0 {
+				t.Errorf("problem %+v", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,245 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+const schemaFile = "../../schemas/safe-outputs-config.json"
+
+// The published schema is made of the decoder's own tables: -update rewrites it.
+func TestSchemaIsThatOfTheDecoder(t *testing.T) {
+	want := publishedSchema()
+	if *update {
+		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs from the decoder's tables; run the test with -update (-want +got):\n%s", schemaFile, diff)
+	}
+	if format := regexp.MustCompile(`"format"`); format.Match(got) {
+		t.Error("the schema uses format, which strict validators refuse")
+	}
+}
+
+// Every key, in every spelling, takes the same values by the decoder and by the
+// schema.
+func TestSchemaAndDecoderAgree(t *testing.T) {
+	schema := compileSchema(t)
+	samples := []string{
+		`null`, `true`, `1`, `"x"`, `["x"]`, `[1]`, `{}`, `{"x": 1}`, `false`, `0`, `-1`, `-2`, `1.5`, `1.0`, `9999999999`, `""`, `" "`, `"*"`, `"5"`, `"05"`, `"-5"`, `"a\nb"`, `"a\tb"`,
+		`[]`, `[""]`, `["a\nb"]`, `[[]]`, `{"max": 1}`, `"triggering"`, `"RIGHT"`, `"warn"`, `"file"`, `"issue"`, `"blocked"`,
+		`{"policy": "allowed", "exclude": ["a"]}`, `{"policy": 1}`, `{"exclude": "a"}`, `{"allowed": ["x"]}`, `{"allowed": 1}`, `{"allow-context": 1}`, `{"enabled": "x"}`,
+		fmt.Sprintf("%q", strings.Repeat("é", 50)), fmt.Sprintf("%q", strings.Repeat("é", 51)), fmt.Sprintf("%q", strings.Repeat("x", 101)),
+		fmt.Sprintf("%q", strings.Repeat("x", 201)), fmt.Sprintf("%q", strings.Repeat("x", 2001)), fmt.Sprintf("[%q]", strings.Repeat("x", 501)),
+	}
+	check := func(document string) {
+		t.Helper()
+		_, err := Parse("test.json", []byte(document))
+		var value any
+		if jsonErr := json.Unmarshal([]byte(document), &value); jsonErr != nil {
+			t.Fatal(jsonErr)
+		}
+		schemaErr := schema.Validate(value)
+		if (err == nil) != (schemaErr == nil) {
+			t.Errorf("%s\ndecoder: %v\nschema: %v", document, err, schemaErr)
+		}
+	}
+	for _, k := range globalTable() {
+		for i, name := range spellings(k.name, k.also) {
+			for _, s := range samples[:someOf(i, len(samples))] {
+				check(fmt.Sprintf(`{%q: %s}`, name, s))
+			}
+			check(fmt.Sprintf(`{"safe-outputs": {%q: {}}}`, name))
+		}
+	}
+	for _, row := range kindTable() {
+		for _, k := range row.keys {
+			for i, name := range spellings(k.name, k.also) {
+				for _, s := range samples[:someOf(i, len(samples))] {
+					check(fmt.Sprintf(`{%q: {%q: %s}}`, row.kind, name, s))
+				}
+			}
+		}
+		check(fmt.Sprintf(`{%q: {"no-such-key": 1}}`, row.kind))
+	}
+	for _, document := range []string{
+		`{}`, `[]`, `1`, `"x"`, `true`, `{"safe-outputs": null}`, `{"safe_outputs": {}}`, `{"safe-outputs": 1}`, `{"safe-outputs": {}, "x": 1}`,
+		`{"safe-outputs": {"create-issue": null}, "add-comment": null}`, `{"no-such-key": 1}`, `{"mentions": {"no-such-key": 1}}`,
+	} {
+		check(document)
+	}
+}
+
+// Every kind of the union, by all of its names, can be configured.
+func TestKindTableIsTheUnions(t *testing.T) {
+	rows := kindTable()
+	specs := safeoutput.Kinds()
+	if len(rows) != len(specs) {
+		t.Fatalf("%d kinds here, %d in the union", len(rows), len(specs))
+	}
+	for i, spec := range specs {
+		if rows[i].kind != spec.Kind {
+			t.Errorf("row %d is %s, the union has %s", i, rows[i].kind, spec.Kind)
+		}
+		if diff := cmp.Diff(spec.Aliases, rows[i].also); diff != "" {
+			t.Errorf("%s: other names (-union +here):\n%s", spec.Kind, diff)
+		}
+		for _, k := range rows[i].keys {
+			name, items := "max", spec.DefaultMax
+			if spec.DefaultMaxLabels > 0 {
+				name = "max-items"
+				if k.name == "max" && !strings.Contains(k.doc, fmt.Sprintf("Default: %d.", spec.DefaultMaxLabels)) {
+					t.Errorf("%s: %q does not name the union's default of %d labels", spec.Kind, k.doc, spec.DefaultMaxLabels)
+				}
+			}
+			if k.name == name && !strings.Contains(k.doc, fmt.Sprintf("Default: %d.", items)) {
+				t.Errorf("%s: %q does not name the union's default of %d", spec.Kind, k.doc, items)
+			}
+		}
+	}
+}
+
+// No table has a name twice, and every key that is not foreign is described.
+func TestTablesAreSound(t *testing.T) {
+	checkTable(t, "top", globalTable())
+	checkTable(t, "mentions", mentionKeys())
+	for _, row := range kindTable() {
+		checkTable(t, string(row.kind), row.keys)
+	}
+}
+
+func checkTable[T any](t *testing.T, where string, keys []key[T]) {
+	seen := map[string]bool{}
+	for _, k := range keys {
+		for _, name := range append([]string{k.name}, k.also...) {
+			if seen[name] {
+				t.Errorf("%s: %s twice", where, name)
+			}
+			seen[name] = true
+			if name != canonical(name) {
+				t.Errorf("%s: %s is not in its canonical spelling", where, name)
+			}
+		}
+		if !k.foreign && !strings.HasSuffix(k.doc, ".") {
+			t.Errorf("%s: %s is not described by a sentence", where, k.name)
+		}
+	}
+}
+
+// someOf takes all samples for a key's own name and a few for its other names.
+func someOf(spelling, all int) int {
+	if spelling == 0 {
+		return all
+	}
+	return 8
+}
+
+func spellings(name string, also []string) []string {
+	var all []string
+	for _, n := range append([]string{name}, also...) {
+		all = append(all, n)
+		if under := strings.ReplaceAll(n, "-", "_"); under != n {
+			all = append(all, under)
+		}
+	}
+	return all
+}
+
+func compileSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	raw, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("config.json", bytes.NewReader(raw)); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// publishedSchema writes the schema from the tables, in their order.
+func publishedSchema() []byte {
+	var b strings.Builder
+	b.WriteString(`{"$schema": "http://json-schema.org/draft-07/schema#",
+"$id": "https://github.com/agent-airlock/airlock/schemas/safe-outputs-config.json",
+"title": "Airlock safe-outputs configuration",
+"description": "What an agent may ask for, and with which limits. The kinds stand at the top or below safe-outputs; \"_\" may stand for \"-\" in every key.",
+"type": "object",
+"if": {"anyOf": [{"required": ["safe-outputs"]}, {"required": ["safe_outputs"]}]},
+"then": {"maxProperties": 1, "patternProperties": {"^safe[-_]outputs$": {"anyOf": [{"type": "null"}, {"$ref": "#/definitions/safe-outputs"}]}}},
+"else": {"$ref": "#/definitions/safe-outputs"},
+"definitions": {"safe-outputs": `)
+	writeSection(&b, "safe-outputs", `"object"`, "What holds for all kinds, and the kinds that are allowed.", globalTable())
+	b.WriteString(`, "mentions": `)
+	writeSection(&b, "mentions", `["object", "boolean"]`, "Which mentions stay live.", mentionKeys())
+	for _, row := range kindTable() {
+		fmt.Fprintf(&b, `, %q: `, row.kind)
+		writeSection(&b, string(row.kind), `["object", "boolean", "null"]`, row.doc, row.keys)
+	}
+	b.WriteString("}}")
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(b.String()), "", "  "); err != nil {
+		panic(err)
+	}
+	return append(out.Bytes(), '\n')
+}
+
+func writeSection[T any](b *strings.Builder, name, types, doc string, keys []key[T]) {
+	fmt.Fprintf(b, `{"type": %s, "description": %s, "additionalProperties": false, "properties": {`, types, jsonText(doc))
+	var patterns, ignored []string
+	sep := ""
+	for _, k := range keys {
+		names := append([]string{k.name}, k.also...)
+		if k.foreign {
+			ignored = append(ignored, strings.ReplaceAll(k.name, "-", "[-_]"))
+			continue
+		}
+		described := fmt.Sprintf(`{"description": %s, %s`, jsonText(k.doc), strings.TrimPrefix(k.takes.schema, "{"))
+		if strings.Contains(k.takes.schema, `{"$ref"`) {
+			described = k.takes.schema // beside $ref, draft-07 reads nothing
+		}
+		fmt.Fprintf(b, "%s%q: %s", sep, k.name, described)
+		sep = ", "
+		if pattern := strings.ReplaceAll(strings.Join(names, "|"), "-", "[-_]"); pattern != k.name {
+			patterns = append(patterns, fmt.Sprintf(`"^(%s)$": {"$ref": "#/definitions/%s/properties/%s"}`, pattern, name, k.name))
+		}
+	}
+	if ignored != nil {
+		patterns = append(patterns, fmt.Sprintf(`"^(%s)$": {"description": "Understood from the widely used front matter; without effect here, or it stages the kind."}`, strings.Join(ignored, "|")))
+	}
+	b.WriteString("}")
+	if patterns != nil {
+		fmt.Fprintf(b, `, "patternProperties": {%s}`, strings.Join(patterns, ", "))
+	}
+	b.WriteString("}")
+}
+
+func jsonText(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Mode is what the action does.
+type Mode string
+
+// The modes of the action.
+const (
+	ModeAll     Mode = "all" // both, in this order
+	ModeCollect Mode = "collect"
+	ModeApply   Mode = "apply"
+)
+
+// FailOn says which outcomes fail the action's step.
+type FailOn string
+
+// The values of FailOn.
+const (
+	FailOnError    FailOn = "error"    // failed items
+	FailOnRejected FailOn = "rejected" // also rejected, denied, dropped and skipped items
+	FailOnNever    FailOn = "never"    // none of these
+)
+
+// LogLevel says how much is said while Airlock works.
+type LogLevel string
+
+// The levels, from the quietest.
+const (
+	LogError   LogLevel = "error"
+	LogWarning LogLevel = "warning"
+	LogInfo    LogLevel = "info"
+	LogDebug   LogLevel = "debug"
+)
+
+// Settings are the action's inputs, decoded. The token is not among them: it has
+// a type of its own.
+type Settings struct {
+	Mode Mode // input mode; default all
+	// OutputFile names the agent's lines, AgentOutput the checked output or its
+	// text; "" where the environment is to say. Inputs output-file, agent-output.
+	OutputFile, AgentOutput string
+	// Config and ConfigFile are for Sources. Inputs config, config-file.
+	Config, ConfigFile string
+	FailOn             FailOn   // input fail-on; default error
+	Staged             bool     // input staged: plan everything, apply nothing
+	Strict             bool     // input strict: unknown fields of an item are errors
+	LogLevel           LogLevel // input log-level; default info
+	// Proxy is the proxy for the API, from the input proxy; nil for none. It may
+	// hold a password: never print it.
+	Proxy *url.URL
+	// CAFile names a file with more certificates to trust, from the input ca-file.
+	CAFile string
+	// TrustEnv lets the environment name a proxy, certificates and the
+	// configuration; input trust-env. Earlier steps of a job can set it.
+	TrustEnv bool
+	// MatrixIndex is the job's index in its matrix; input matrix-index.
+	MatrixIndex string
+}
+
+// ParseSettings decodes the inputs; get returns an input's text, "" when it is
+// not given. The error is of type Problems and names every bad input.
+func ParseSettings(get func(name string) string) (Settings, error) {
+	in := inputs{get: get}
+	s := Settings{
+		Mode:        choice(&in, "mode", ModeAll, ModeCollect, ModeApply),
+		OutputFile:  in.text("output-file"),
+		AgentOutput: in.text("agent-output"),
+		Config:      in.get("config"),
+		ConfigFile:  in.text("config-file"),
+		FailOn:      choice(&in, "fail-on", FailOnError, FailOnRejected, FailOnNever),
+		Staged:      in.truth("staged"),
+		Strict:      in.truth("strict"),
+		LogLevel:    choice(&in, "log-level", LogInfo, LogError, LogWarning, LogDebug),
+		Proxy:       in.proxy("proxy"),
+		CAFile:      in.text("ca-file"),
+		TrustEnv:    in.truth("trust-env"),
+		MatrixIndex: in.text("matrix-index"),
+	}
+	if n, err := strconv.Atoi(s.MatrixIndex); s.MatrixIndex != "" && (err != nil || n < 0) {
+		in.fail("matrix-index", "expected a whole number, such as ${{ strategy.job-index }}, found %q", shorten(s.MatrixIndex))
+	}
+	if strings.TrimSpace(s.Config) != "" && s.ConfigFile != "" {
+		in.fail("config-file", "given beside config; give one of the two")
+	}
+	return s, in.problems.err()
+}
+
+// inputs decodes texts and collects what is wrong with them.
+type inputs struct {
+	get      func(string) string
+	problems Problems
+}
+
+func (in *inputs) text(name string) string { return strings.TrimSpace(in.get(name)) }
+
+func (in *inputs) fail(name, format string, args ...any) {
+	in.problems = append(in.problems, Problem{Source: "input " + name, Message: fmt.Sprintf(format, args...)})
+}
+
+// truth reads true or false, as the runner's own toolkit does.
+func (in *inputs) truth(name string) bool {
+	switch v := in.text(name); v {
+	case "true", "True", "TRUE":
+		return true
+	case "", "false", "False", "FALSE":
+	default:
+		in.fail(name, "expected true or false, found %q", shorten(v))
+	}
+	return false
+}
+
+// choice reads one of a few words, of which the first is the default.
+func choice[T ~string](in *inputs, name string, words ...T) T {
+	v := in.text(name)
+	if v == "" {
+		return words[0]
+	}
+	plain := make([]string, len(words))
+	for i, w := range words {
+		if v == string(w) {
+			return w
+		}
+		plain[i] = string(w)
+	}
+	meant := ""
+	if near := nearest(strings.ToLower(v), plain); near != "" {
+		meant = fmt.Sprintf("; did you mean %q?", near)
+	}
+	in.fail(name, "expected one of %s, found %q%s", strings.Join(plain, ", "), shorten(v), meant)
+	return words[0]
+}
+
+// proxy reads a proxy's URL. It is not shown when it is wrong, because of the
+// password that it may hold.
+func (in *inputs) proxy(name string) *url.URL {
+	v := in.text(name)
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "" {
+		in.fail(name, "expected the URL of a proxy, such as http://proxy.example.com:3128")
+		return nil
+	}
+	return u
+}

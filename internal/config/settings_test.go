@@ -1,0 +1,115 @@
+package config
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+func TestSettings(t *testing.T) {
+	s, err := parseInputs(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Settings{Mode: ModeAll, FailOn: FailOnError, LogLevel: LogInfo}, s); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+	s, err = parseInputs(map[string]string{
+		"mode": "apply", "fail-on": " rejected\n", "staged": "True", "strict": "true", "log-level": "debug", "trust-env": "false",
+		"proxy": "http://u:p@proxy:3128", "ca-file": "ca.pem", "matrix-index": "3", "config": " noop:\n", "output-file": "out.ndjson ", "agent-output": "{}",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Proxy == nil || s.Proxy.Host != "proxy:3128" {
+		t.Errorf("proxy is %v", s.Proxy)
+	}
+	s.Proxy = nil
+	want := Settings{Mode: ModeApply, FailOn: FailOnRejected, Staged: true, Strict: true, LogLevel: LogDebug, CAFile: "ca.pem", MatrixIndex: "3",
+		Config: " noop:\n", OutputFile: "out.ndjson", AgentOutput: "{}"}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	_, err := parseInputs(map[string]string{
+		"mode": "aply", "fail-on": "errors", "staged": "yes", "log-level": "quiet", "matrix-index": "-1", "config": "noop:", "config-file": "a.yml",
+		"proxy": "socks5://user:hunter2@proxy", "trust-env": "1",
+	})
+	want := strings.TrimPrefix(`
+input mode: expected one of all, collect, apply, found "aply"; did you mean "apply"?
+input fail-on: expected one of error, rejected, never, found "errors"; did you mean "error"?
+input staged: expected true or false, found "yes"
+input log-level: expected one of info, error, warning, debug, found "quiet"
+input proxy: expected the URL of a proxy, such as http://proxy.example.com:3128
+input trust-env: expected true or false, found "1"
+input matrix-index: expected a whole number, such as ${{ strategy.job-index }}, found "-1"
+input config-file: given beside config; give one of the two`, "\n")
+	if diff := cmp.Diff(want, errText(err)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, proxy := range []string{"proxy:3128", "http://", "http://[::1", "ftp://p", "http:p", "%zz"} {
+		if _, err := parseInputs(map[string]string{"proxy": proxy}); err == nil || strings.Contains(err.Error(), proxy+"\"") {
+			t.Errorf("proxy %q: %v", proxy, err)
+		}
+	}
+}
+
+// Every input of the action is decoded, and the default that action.yml states
+// for it means the same as leaving it out.
+func TestSettingsAreTheActionsInputs(t *testing.T) {
+	raw, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Inputs map[string]struct{ Default string }
+	}
+	if err := yaml.Unmarshal(raw, &action); err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{"token": true}
+	defaults, err := ParseSettings(func(name string) string {
+		read[name] = true
+		if v := action.Inputs[name].Default; !strings.Contains(v, "${{") {
+			return v
+		}
+		return ""
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, _ := parseInputs(nil)
+	if diff := cmp.Diff(none, defaults); diff != "" {
+		t.Errorf("defaults (-ours +action.yml's):\n%s", diff)
+	}
+	for name := range action.Inputs {
+		if !read[name] {
+			t.Errorf("the input %s is not read", name)
+		}
+	}
+	for name := range read {
+		if _, ok := action.Inputs[name]; !ok {
+			t.Errorf("action.yml has no input %s", name)
+		}
+	}
+}
+
+func parseInputs(in map[string]string) (Settings, error) {
+	return ParseSettings(func(name string) string { return in[name] })
+}
+
+func TestNearest(t *testing.T) {
+	words := []string{"title-prefix", "labels", "max", "staged"}
+	for in, want := range map[string]string{
+		"titel-prefix": "title-prefix", "label": "labels", "mac": "max", "zz": "", "": "", "stagde": "staged", "allowed-title-prefixes": "", "xam": "",
+	} {
+		if got := nearest(in, words); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/sanitize"
+)
+
+// target is what items may act on.
+func target() shape {
+	const wants = `"triggering", "*" or a number, such as 42`
+	const schema = `{"anyOf": [{"enum": ["triggering", "*"]}, {"type": "integer", "minimum": 1, "maximum": 2147483647}, {"type": "string", "pattern": "^0*[1-9][0-9]{0,8}$"}]}`
+	return shape{schema, wants, func(n *node) (any, *fault) {
+		switch {
+		case n.kind == textNode && n.text == "triggering":
+			return policy.TargetRule{}, nil
+		case n.kind == textNode && n.text == "*":
+			return policy.TargetRule{Any: true}, nil
+		}
+		i, ok := wholeNumber(n)
+		if n.kind == textNode && strings.Trim(n.text, "0123456789") == "" {
+			parsed, err := strconv.ParseInt(n.text, 10, 32)
+			i, ok = int(parsed), err == nil
+		}
+		if !ok || i < 1 {
+			return mismatch()
+		}
+		return policy.TargetRule{Number: i}, nil
+	}}
+}
+
+// footer is a text of the owner's, or whether there is one.
+func footer() shape {
+	const most = 2000
+	const schema = `{"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "\\S"}]}`
+	return shape{schema, `true, false, or a text, such as "Written by an agent."`, func(n *node) (any, *fault) {
+		switch {
+		case n.kind == boolNode:
+			return policy.Footer{None: n.text == "false"}, nil
+		case n.kind != textNode || strings.TrimSpace(n.text) == "":
+			return mismatch()
+		case utf8.RuneCountInString(n.text) > most:
+			return wrong(n, "the footer has more than %d characters", most)
+		}
+		return policy.Footer{Text: n.text}, nil
+	}}
+}
+
+// textOrNumber is a name that may look like a number.
+func textOrNumber(most int, example string) shape {
+	one := text(most, example)
+	schema := fmt.Sprintf(`{"anyOf": [%s, {"type": "integer", "minimum": 0}]}`, one.schema)
+	return shape{schema, one.wants, func(n *node) (any, *fault) {
+		if n.kind == numberNode && len(n.text) <= most && strings.Trim(n.text, "0123456789") == "" {
+			return n.text, nil
+		}
+		if i, ok := wholeNumber(n); ok && i >= 0 {
+			return strconv.Itoa(i), nil
+		}
+		return one.parse(n)
+	}}
+}
+
+// labels are names of labels as GitHub takes them.
+func labels() shape {
+	const item = `{"type": "string", "minLength": 1, "maxLength": 50, "pattern": "^[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$"}`
+	return texts(item, "[bug, automation]", func(s string) string {
+		switch {
+		case strings.TrimSpace(s) == "":
+			return "is empty; a label needs a name"
+		case strings.ContainsFunc(s, unicode.IsControl):
+			return "holds a control character, which no label can"
+		case utf8.RuneCountInString(s) > 50:
+			return "is longer than 50 characters, the most that a label can have"
+		}
+		return ""
+	})
+}
+
+// nameItem describes hosts and users only roughly; the sanitizer knows better.
+const nameItem = `{"type": "string", "minLength": 1, "pattern": "^[^\\s]+$"}`
+
+// domains are hosts that links may lead to. The sanitizer says which are sound.
+func domains() shape {
+	return texts(nameItem, "[example.com]", func(s string) string {
+		if _, err := sanitize.New(sanitize.Config{AllowedDomains: []string{s}}); err != nil {
+			return "is not the name of a host, such as example.com"
+		}
+		return ""
+	})
+}
+
+// mentioned are users and teams that a text may mention.
+func mentioned() shape {
+	return texts(nameItem, "[octocat, org/team]", func(s string) string {
+		if _, err := sanitize.New(sanitize.Config{AllowedMentions: []string{s}}); err != nil {
+			return "is not a user, such as octocat, or a team, such as org/team"
+		}
+		return ""
+	})
+}
+
+// patterns are glob patterns of paths from the repository's root.
+func patterns() shape {
+	return texts(patternItem, "[\"docs/**\", \"*.md\"]", checkPattern)
+}
+
+const patternItem = `{"type": "string", "minLength": 1, "maxLength": 500, "pattern": "^[^\\x00-\\x1f\\x7f]*$"}`
+
+func checkPattern(s string) string {
+	switch {
+	case s == "" || utf8.RuneCountInString(s) > 500 || strings.ContainsFunc(s, unicode.IsControl):
+		return "is not a pattern of paths, such as docs/**"
+	}
+	return ""
+}
+
+// protection is what protected-files takes: patterns, or one of the words of
+// the widely used front matter, or both in a mapping.
+type protection struct {
+	files     []string // nil: the built-in list
+	exclude   []string
+	violation policy.OnViolation
+	reviewed  bool // request-review was asked for
+}
+
+func protectedFiles() shape {
+	const words = `{"enum": ["blocked", "allowed", "fallback-to-issue", "request-review", "request_review"]}`
+	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[2]s, {"type": "object", "additionalProperties": false, "properties": {"policy": %[2]s, "exclude": {"type": "array", "items": %[1]s}}}]}`, patternItem, words)
+	const wants = `a list of patterns, such as [".github/**"], or one of "blocked", "allowed", "fallback-to-issue"`
+	return shape{schema, wants, func(n *node) (any, *fault) {
+		switch n.kind {
+		case textNode:
+			return protectionWord(n)
+		case listNode:
+			files, f := patterns().parse(n)
+			if f != nil {
+				return nil, f
+			}
+			return protection{files: files.([]string)}, nil
+		case mapNode:
+			return protectionMapping(n)
+		}
+		return mismatch()
+	}}
+}
+
+func protectionWord(n *node) (any, *fault) {
+	switch canonical(n.text) {
+	case "blocked":
+		return protection{}, nil
+	case "allowed":
+		return protection{files: []string{}}, nil
+	case "fallback-to-issue":
+		return protection{violation: policy.ViolationIssue}, nil
+	case "request-review":
+		return protection{reviewed: true}, nil
+	}
+	return mismatch()
+}
+
+func protectionMapping(n *node) (any, *fault) {
+	var p protection
+	for i := range n.entries {
+		e := &n.entries[i]
+		switch e.key {
+		case "policy":
+			word, f := protectionWord(&e.value)
+			if f != nil || e.value.kind != textNode {
+				return wrong(&e.value, "policy: expected one of \"blocked\", \"allowed\", \"fallback-to-issue\", found %s", e.value.describe())
+			}
+			exclude := p.exclude
+			p = word.(protection)
+			p.exclude = exclude
+		case "exclude":
+			list, f := patterns().parse(&e.value)
+			if f != nil || e.value.kind != listNode {
+				return wrong(&e.value, "exclude: expected %s", patterns().wants)
+			}
+			p.exclude = list.([]string)
+		default:
+			return wrong(&node{line: e.line, col: e.col}, "unknown key %q; known are: policy, exclude", shorten(e.key))
+		}
+	}
+	return p, nil
+}
+
+// mentions is what the key of that name takes: false, or a mapping.
+func mentions() shape {
+	const schema = `{"$ref": "#/definitions/mentions"}`
+	return shape{schema, "false, or a mapping, such as {allowed: [octocat]}", func(n *node) (any, *fault) {
+		if n.kind != boolNode && n.kind != mapNode {
+			return mismatch()
+		}
+		return n, nil
+	}}
+}

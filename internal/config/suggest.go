@@ -1,0 +1,44 @@
+package config
+
+// nearest returns the candidate that a misspelt word most likely means, or "".
+func nearest(word string, candidates []string) string {
+	best, bestDistance := "", max(len(word)/3, 1)+1
+	for _, c := range candidates {
+		if d := distance(word, c, bestDistance); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to insert, remove, replace or swap with
+// their neighbour (Damerau's optimal string alignment), or limit if it is more.
+func distance(a, b string, limit int) int {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) >= limit {
+		return limit
+	}
+	var before []int // the row before the previous one
+	row := make([]int, len(a)+1)
+	for i := range row {
+		row[i] = i
+	}
+	for j := 1; j <= len(b); j++ {
+		next := make([]int, len(a)+1)
+		next[0] = j
+		for i := 1; i <= len(a); i++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[i] = min(row[i]+1, next[i-1]+1, row[i-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[i] = min(next[i], before[i-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return min(row[len(a)], limit)
+}
