@@ -1,0 +1,142 @@
+package githubtest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// uploadSARIF takes a SARIF file: base64 of gzip, at most 10 MB packed. What is
+// wrong inside shows only in the status, as on GitHub.
+func (s *Server) uploadSARIF(c *conversation) reply {
+	if r, ok := s.codeScanning(c, "security_events=write"); !ok {
+		return r
+	}
+	var in struct {
+		CommitSHA string `json:"commit_sha"`
+		Ref       string
+		Sarif     string
+	}
+	decode(c, &in)
+	packed, err := base64.StdEncoding.DecodeString(in.Sarif)
+	if err != nil {
+		return fail(http.StatusBadRequest, "sarif is not valid base64")
+	}
+	if len(packed) > 10<<20 {
+		return fail(http.StatusRequestEntityTooLarge, "The SARIF file is larger than 10 MB")
+	}
+	raw, err := gunzip(packed)
+	if err != nil {
+		return fail(http.StatusBadRequest, "sarif is not gzip")
+	}
+	u := &Upload{ID: fmt.Sprintf("47177e22-5596-11eb-80a1-%012x", s.id()), CommitSHA: in.CommitSHA, Ref: in.Ref, ReadyAt: s.o.Clock.Now().Add(s.o.Processing)}
+	if json.Valid(raw) {
+		u.SARIF = raw
+	}
+	u.Errors = sarifErrors(raw)
+	s.state.Uploads = append(s.state.Uploads, u)
+	return reply{status: http.StatusAccepted, body: object{"id": u.ID, "url": s.repoURL() + "/code-scanning/sarifs/" + u.ID}}
+}
+
+// codeScanning refuses where the feature or the permission is missing.
+func (s *Server) codeScanning(c *conversation, accepted string) (reply, bool) {
+	if s.state.Repo.NoAdvancedSecurity {
+		return fail(http.StatusForbidden, "Advanced Security must be enabled for this repository to use code scanning."), false
+	}
+	return s.need(c, accepted)
+}
+
+// sarifErrors is what processing would complain about: the limits and demands
+// that GitHub documents.
+func sarifErrors(raw []byte) []string {
+	var doc struct {
+		Version string `json:"version"`
+		Runs    []struct {
+			Tool struct {
+				Driver struct {
+					Name  string            `json:"name"`
+					Rules []json.RawMessage `json:"rules"`
+				} `json:"driver"`
+			} `json:"tool"`
+			AutomationDetails struct {
+				ID string `json:"id"`
+			} `json:"automationDetails"`
+			Results *[]struct {
+				Message struct {
+					Text string `json:"text"`
+				} `json:"message"`
+				Locations []json.RawMessage `json:"locations"`
+			} `json:"results"`
+		} `json:"runs"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&doc); err != nil {
+		return []string{"Invalid SARIF. JSON syntax error: " + err.Error()}
+	}
+	if doc.Version != "2.1.0" {
+		return []string{"Invalid SARIF. unsupported version: " + doc.Version}
+	}
+	if len(doc.Runs) == 0 || len(doc.Runs) > 20 {
+		return []string{fmt.Sprintf("rejecting SARIF, as there are %d runs; between 1 and 20 are allowed", len(doc.Runs))}
+	}
+	var errs []string
+	seen := map[string]bool{}
+	for i, r := range doc.Runs {
+		if r.Tool.Driver.Name == "" {
+			errs = append(errs, fmt.Sprintf("run %d: the tool has no name", i))
+		}
+		category := r.AutomationDetails.ID[:strings.LastIndex(r.AutomationDetails.ID, "/")+1]
+		if key := r.Tool.Driver.Name + "\x00" + category; seen[key] {
+			errs = append(errs, fmt.Sprintf("run %d: more than one run with the tool %q and the category %q", i, r.Tool.Driver.Name, category))
+		} else {
+			seen[key] = true
+		}
+		if r.Results == nil {
+			errs = append(errs, fmt.Sprintf("run %d: results is missing", i))
+			continue
+		}
+		if len(*r.Results) > 25000 || len(r.Tool.Driver.Rules) > 25000 {
+			errs = append(errs, fmt.Sprintf("run %d: more than 25000 results or rules", i))
+		}
+		for k, res := range *r.Results {
+			if res.Message.Text == "" || len(res.Locations) == 0 {
+				errs = append(errs, fmt.Sprintf("run %d, result %d: it needs a message and a location", i, k))
+				break
+			}
+		}
+	}
+	return errs
+}
+
+func (s *Server) getSARIF(c *conversation) reply {
+	if r, ok := s.codeScanning(c, "security_events=read"); !ok {
+		return r
+	}
+	for _, u := range s.state.Uploads {
+		if u.ID != c.params["sarif_id"] {
+			continue
+		}
+		o := object{"processing_status": u.status(s.o.Clock.Now()), "analyses_url": nil, "errors": nil}
+		if o["processing_status"] == "failed" {
+			o["errors"] = u.Errors
+		}
+		if o["processing_status"] == "complete" {
+			o["analyses_url"] = s.repoURL() + "/code-scanning/analyses?sarif_id=" + u.ID
+		}
+		return okay(o)
+	}
+	return fail(http.StatusNotFound, "Not Found")
+}
+
+func (u *Upload) status(now time.Time) string {
+	switch {
+	case now.Before(u.ReadyAt):
+		return "pending"
+	case len(u.Errors) > 0:
+		return "failed"
+	}
+	return "complete"
+}

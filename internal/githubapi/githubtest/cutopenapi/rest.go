@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// operations are the REST operations to keep, by path. Adding one is a line here
+// and a handler in githubtest.
+func operations() map[string][]string {
+	const repo = "/repos/{owner}/{repo}"
+	return map[string][]string{
+		repo:                                              {"get"},
+		repo + "/issues":                                  {"get", "post"},
+		repo + "/issues/{issue_number}":                   {"get", "patch"},
+		repo + "/issues/{issue_number}/comments":          {"get", "post"},
+		repo + "/issues/comments/{comment_id}":            {"patch", "delete"},
+		repo + "/issues/{issue_number}/labels":            {"get", "post"},
+		repo + "/labels":                                  {"get"},
+		repo + "/pulls":                                   {"get", "post"},
+		repo + "/pulls/{pull_number}":                     {"get"},
+		repo + "/pulls/{pull_number}/files":               {"get"},
+		repo + "/pulls/{pull_number}/reviews":             {"get", "post"},
+		repo + "/pulls/{pull_number}/reviews/{review_id}": {"put"},
+		repo + "/pulls/{pull_number}/comments":            {"get", "post"},
+		repo + "/pulls/comments/{comment_id}":             {"delete"},
+		repo + "/code-scanning/sarifs":                    {"post"},
+		repo + "/code-scanning/sarifs/{sarif_id}":         {"get"},
+		repo + "/contents/{path}":                         {"get"},
+	}
+}
+
+// document is an OpenAPI document as far as the cut looks into it.
+type document struct {
+	OpenAPI    string                                `json:"openapi"`
+	Info       json.RawMessage                       `json:"info"`
+	Servers    []map[string]string                   `json:"servers"`
+	Paths      map[string]map[string]json.RawMessage `json:"paths"`
+	Components map[string]map[string]json.RawMessage `json:"components"`
+}
+
+// cutREST keeps the operations and, again and again, what the kept parts refer to.
+func cutREST(src []byte) ([]byte, error) {
+	var from document
+	if err := json.Unmarshal(src, &from); err != nil {
+		return nil, err
+	}
+	to := document{OpenAPI: from.OpenAPI, Info: from.Info, Servers: []map[string]string{{"url": "/"}},
+		Paths: map[string]map[string]json.RawMessage{}, Components: map[string]map[string]json.RawMessage{}}
+	var todo [][]byte
+	ops := operations()
+	for _, path := range slices.Sorted(maps.Keys(ops)) {
+		to.Paths[path] = map[string]json.RawMessage{}
+		for _, method := range ops[path] {
+			op, ok := from.Paths[path][method]
+			if !ok {
+				return nil, fmt.Errorf("there is no %s %s", strings.ToUpper(method), path)
+			}
+			to.Paths[path][method] = op
+			todo = append(todo, op)
+		}
+	}
+	// Errors that any operation can answer with.
+	for _, name := range []string{"basic-error", "validation-error", "validation-error-simple"} {
+		todo = append(todo, []byte(`{"$ref":"#/components/schemas/`+name+`"}`))
+	}
+	for len(todo) > 0 {
+		part := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		refs, err := refsOf(part)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range refs {
+			kind, name, ok := strings.Cut(strings.TrimPrefix(ref, "#/components/"), "/")
+			if !ok || strings.Contains(name, "/") {
+				return nil, fmt.Errorf("cannot follow %s", ref)
+			}
+			if _, done := to.Components[kind][name]; done {
+				continue
+			}
+			def, ok := from.Components[kind][name]
+			if !ok {
+				return nil, fmt.Errorf("%s leads nowhere", ref)
+			}
+			if to.Components[kind] == nil {
+				to.Components[kind] = map[string]json.RawMessage{}
+			}
+			to.Components[kind][name] = def
+			todo = append(todo, def)
+		}
+	}
+	// Through any and back: compact, and with sorted keys on every level.
+	raw, err := json.Marshal(to)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// refsOf lists what a part of the document refers to.
+func refsOf(part []byte) ([]string, error) {
+	var v any
+	if err := json.Unmarshal(part, &v); err != nil {
+		return nil, err
+	}
+	var refs []string
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if ref, ok := v["$ref"].(string); ok {
+				refs = append(refs, ref)
+			}
+			for _, c := range v {
+				walk(c)
+			}
+		case []any:
+			for _, c := range v {
+				walk(c)
+			}
+		}
+	}
+	walk(v)
+	return refs, nil
+}

@@ -1,0 +1,71 @@
+package githubtest
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Fault is what goes wrong with one request. The zero Fault is none.
+type Fault struct {
+	// After lets the request take effect first; without it a fault that answers
+	// or cuts prevents the effect.
+	After bool
+	// Delay passes on the server's clock before the answer (and before the
+	// effect, without After). A client whose patience ends earlier sees a
+	// time-out; the request then takes effect only with After.
+	Delay time.Duration
+	// Status, when it is not 0, is answered with Header and Body instead of the
+	// real answer.
+	Status int
+	Header http.Header
+	Body   string
+	// Garbage replaces the real answer's body, and keeps its status.
+	Garbage string
+	// Cut closes the connection instead of answering.
+	Cut bool
+	// CutBody sends the head and half of the body, then closes the connection.
+	CutBody bool
+	// Hide leaves the newest entries out of a listing.
+	Hide int
+	// Shift moves the pages of a listing, from the second on, as if that many
+	// entries had been added at the front (positive) or removed (negative) since
+	// the first page was read.
+	Shift int
+}
+
+// replaces reports whether the real handler's answer is not used.
+func (f Fault) replaces() bool { return f.Status != 0 || f.Cut }
+
+// ServerError answers with a 5xx status.
+func ServerError(status int, after bool) Fault {
+	return Fault{Status: status, After: after, Body: `{"message":"Server Error"}`, Header: jsonHeader()}
+}
+
+// NotJSON answers 200 with a page of HTML, as a broken proxy does.
+func NotJSON(after bool) Fault {
+	return Fault{Status: http.StatusOK, After: after, Body: "<html><body>Unicorn!</body></html>", Header: http.Header{"Content-Type": {"text/html"}}}
+}
+
+// SecondaryLimit answers with GitHub's secondary rate limit. retryAfter is in
+// seconds; a negative one leaves the header out.
+func SecondaryLimit(status, retryAfter int) Fault {
+	h := jsonHeader()
+	if retryAfter >= 0 {
+		h.Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	return Fault{Status: status, Header: h, Body: `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`}
+}
+
+// PrimaryLimit answers that all requests of the hour are used up until reset.
+func PrimaryLimit(status int, reset time.Time) Fault {
+	h := jsonHeader()
+	h.Set("X-RateLimit-Limit", "1000")
+	h.Set("X-RateLimit-Remaining", "0")
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(reset.Unix(), 10))
+	return Fault{Status: status, Header: h, Body: `{"message":"API rate limit exceeded for installation ID 1.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}`}
+}
+
+func jsonHeader() http.Header {
+	return http.Header{"Content-Type": {"application/json; charset=utf-8"}}
+}

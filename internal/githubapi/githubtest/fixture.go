@@ -1,0 +1,207 @@
+package githubtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Fixture is everything on the server: what it starts with, and what State
+// returns. As JSON it is the file that the githubserver command reads. Missing
+// ids, numbers, authors and times are filled in.
+type Fixture struct {
+	Repo        Repo         `json:"repo"`
+	Viewer      Account      `json:"viewer"`           // who the tokens without an account of their own belong to
+	Tokens      []Token      `json:"tokens,omitempty"` // none: every token is accepted and may do everything
+	Labels      []Label      `json:"labels,omitempty"`
+	Issues      []*Issue     `json:"issues,omitempty"` // pull requests too: those with Pull
+	Categories  []Category   `json:"categories,omitempty"`
+	Discussions []*Discuss   `json:"discussions,omitempty"`
+	Uploads     []*Upload    `json:"uploads,omitempty"`
+	Files       []StoredFile `json:"files,omitempty"`
+}
+
+// Repo is the one repository.
+type Repo struct {
+	ID                 int64  `json:"id"`
+	Owner              string `json:"owner"`
+	Name               string `json:"name"`
+	DefaultBranch      string `json:"default_branch,omitempty"`
+	Private            bool   `json:"private,omitempty"`
+	Archived           bool   `json:"archived,omitempty"`
+	NoIssues           bool   `json:"no_issues,omitempty"`
+	NoDiscussions      bool   `json:"no_discussions,omitempty"`
+	NoAdvancedSecurity bool   `json:"no_advanced_security,omitempty"`
+}
+
+// Account is a user or a bot, with the login as REST spells it: "name[bot]".
+type Account struct {
+	Login string `json:"login"`
+	ID    int64  `json:"id"`
+}
+
+// Token is a credential that the server knows.
+type Token struct {
+	Secret      string            `json:"secret"`
+	Account     Account           `json:"account,omitzero"`
+	Permissions map[string]string `json:"permissions,omitempty"` // issues: write, pull_requests: read, ...; nil allows everything
+}
+
+// Label is a label of the repository.
+type Label struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// Issue is an issue or, with Pull, a pull request.
+type Issue struct {
+	ID          int64      `json:"id"`
+	Number      int        `json:"number"`
+	Title       string     `json:"title"`
+	Body        string     `json:"body"`
+	State       string     `json:"state"`
+	StateReason string     `json:"state_reason,omitempty"`
+	Labels      []string   `json:"labels,omitempty"`
+	Author      Account    `json:"author,omitzero"`
+	Locked      bool       `json:"locked,omitempty"`
+	CreatedAt   time.Time  `json:"created_at,omitzero"`
+	UpdatedAt   time.Time  `json:"updated_at,omitzero"`
+	Comments    []*Comment `json:"comments,omitempty"`
+	Edits       []Edit     `json:"edits,omitempty"`
+	Pull        *Pull      `json:"pull,omitempty"`
+}
+
+// Edit is a change of an issue's title, body or state.
+type Edit struct {
+	Field  string    `json:"field"` // title, body, state
+	To     string    `json:"to,omitempty"`
+	Editor Account   `json:"editor,omitzero"`
+	At     time.Time `json:"at,omitzero"`
+}
+
+// Comment is a comment on an issue, a pull request or a discussion.
+type Comment struct {
+	ID        int64     `json:"id"`
+	Body      string    `json:"body"`
+	Author    Account   `json:"author,omitzero"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
+}
+
+// Pull is what a pull request has besides being an issue.
+type Pull struct {
+	Head     Branch         `json:"head"`
+	Base     Branch         `json:"base"`
+	Draft    bool           `json:"draft,omitempty"`
+	Merged   bool           `json:"merged,omitempty"`
+	Files    []File         `json:"files,omitempty"`
+	Reviews  []*Review      `json:"reviews,omitempty"`
+	Comments []*DiffComment `json:"comments,omitempty"`
+}
+
+// Branch is an end of a pull request.
+type Branch struct {
+	Ref  string `json:"ref"`
+	SHA  string `json:"sha"`
+	Fork string `json:"fork,omitempty"` // owner/name, when it is not the repository itself
+}
+
+// File is a file that a pull request changes.
+type File struct {
+	Path         string `json:"path"`
+	PreviousPath string `json:"previous_path,omitempty"`
+	Status       string `json:"status,omitempty"` // default modified
+	Patch        string `json:"patch,omitempty"`  // hunks; empty for a binary file
+}
+
+// Review is a review of a pull request.
+type Review struct {
+	ID          int64     `json:"id"`
+	State       string    `json:"state"`
+	Body        string    `json:"body"`
+	CommitID    string    `json:"commit_id"`
+	Author      Account   `json:"author,omitzero"`
+	SubmittedAt time.Time `json:"submitted_at,omitzero"`
+}
+
+// DiffComment is a comment on a line or file of a pull request.
+type DiffComment struct {
+	ID        int64     `json:"id"`
+	ReviewID  int64     `json:"review_id,omitempty"`
+	Path      string    `json:"path"`
+	Body      string    `json:"body"`
+	Line      int       `json:"line,omitempty"`
+	Side      string    `json:"side,omitempty"`
+	StartLine int       `json:"start_line,omitempty"`
+	StartSide string    `json:"start_side,omitempty"`
+	Subject   string    `json:"subject_type,omitempty"` // line or file
+	CommitID  string    `json:"commit_id"`
+	Author    Account   `json:"author,omitzero"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
+}
+
+// Category is a discussion category.
+type Category struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	Slug       string `json:"slug"`
+	Answerable bool   `json:"answerable,omitempty"`
+}
+
+// Discuss is a discussion.
+type Discuss struct {
+	ID         int64      `json:"id"`
+	Number     int        `json:"number"`
+	Title      string     `json:"title"`
+	Body       string     `json:"body"`
+	CategoryID int64      `json:"category_id"`
+	Author     Account    `json:"author,omitzero"`
+	Locked     bool       `json:"locked,omitempty"`
+	CreatedAt  time.Time  `json:"created_at,omitzero"`
+	UpdatedAt  time.Time  `json:"updated_at,omitzero"`
+	Comments   []*Comment `json:"comments,omitempty"`
+}
+
+// Upload is a SARIF file that was handed to code scanning.
+type Upload struct {
+	ID        string          `json:"id"`
+	CommitSHA string          `json:"commit_sha"`
+	Ref       string          `json:"ref"`
+	SARIF     json.RawMessage `json:"sarif"` // unpacked
+	Errors    []string        `json:"errors,omitempty"`
+	ReadyAt   time.Time       `json:"ready_at,omitzero"` // pending until then, then complete or, with errors, failed
+}
+
+// StoredFile is a file of the repository, for the contents endpoint.
+type StoredFile struct {
+	Path    string `json:"path"`
+	Ref     string `json:"ref,omitempty"` // branch, tag or commit; empty: every ref
+	Content string `json:"content"`
+	Type    string `json:"type,omitempty"` // file (default), dir or symlink
+}
+
+// ParseFixture reads a fixture file; unknown members are errors.
+func ParseFixture(data []byte) (Fixture, error) {
+	var f Fixture
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
+		return Fixture{}, fmt.Errorf("the fixture cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+// clone is a deep copy.
+func (f Fixture) clone() Fixture {
+	data, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // plain data always marshals
+	}
+	var c Fixture
+	if err := json.Unmarshal(data, &c); err != nil {
+		panic(err)
+	}
+	return c
+}

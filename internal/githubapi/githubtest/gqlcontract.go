@@ -1,0 +1,85 @@
+package githubtest
+
+import (
+	"bytes"
+	_ "embed" // the contract
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+//go:embed testdata/schema.graphql.gz
+var sdlGz []byte
+
+// graphQLContract loads GitHub's schema once for all servers.
+var graphQLContract = sync.OnceValues(func() (*ast.Schema, error) {
+	raw, err := gunzip(sdlGz)
+	if err != nil {
+		return nil, err
+	}
+	return gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: string(raw)})
+})
+
+// document is a GraphQL request that was found valid.
+type document struct {
+	schema *ast.Schema
+	op     *ast.OperationDefinition
+	vars   map[string]any
+}
+
+// receiveGraphQL parses a request and checks the document and its variables
+// against GitHub's schema.
+func (s *Server) receiveGraphQL(c *conversation) {
+	c.graphql = &document{}
+	c.rec.Operation, c.rec.Write = "graphql", true // until it is known to be a query
+	var in struct {
+		Query         string         `json:"query"`
+		Variables     map[string]any `json:"variables"`
+		OperationName string         `json:"operationName"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(c.body))
+	dec.DisallowUnknownFields()
+	dec.UseNumber()
+	if err := dec.Decode(&in); err != nil {
+		c.violation = fmt.Errorf("the body is not a GraphQL request: %w", err)
+		return
+	}
+	c.graphql, c.violation = parseDocument(in.Query, in.Variables)
+	if c.violation != nil {
+		c.graphql = &document{}
+		return
+	}
+	c.rec.Operation = "graphql/" + c.graphql.op.Name
+	c.rec.Write = c.graphql.op.Operation == ast.Mutation
+	c.rec.Content = c.rec.Write && c.rec.Operation != "graphql/DeleteDiscussion" && c.rec.Operation != "graphql/DeleteDiscussionComment"
+}
+
+func parseDocument(query string, variables map[string]any) (*document, error) {
+	schema, err := graphQLContract()
+	if err != nil {
+		return nil, err
+	}
+	doc, errs := gqlparser.LoadQueryWithRules(schema, query, rules.NewDefaultRules())
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	if len(doc.Operations) != 1 {
+		return nil, fmt.Errorf("a request holds one operation, not %d", len(doc.Operations))
+	}
+	vars, err := validator.VariableValues(schema, doc.Operations[0], variables)
+	if err != nil {
+		return nil, err
+	}
+	for name := range variables {
+		if doc.Operations[0].VariableDefinitions.ForName(name) == nil {
+			return nil, gqlerror.Errorf("the variable %s is not declared", name)
+		}
+	}
+	return &document{schema: schema, op: doc.Operations[0], vars: vars}, nil
+}

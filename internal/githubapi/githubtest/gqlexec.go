@@ -1,0 +1,210 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// node is an object of the graph: its type's name and its fields. A field that
+// takes arguments is a func(map[string]any) (any, error).
+type node struct {
+	typ    string
+	fields map[string]any
+}
+
+// gqlFailure is an error that GitHub would answer within a 200.
+type gqlFailure struct {
+	Type    string `json:"type,omitempty"`
+	Message string `json:"message"`
+	Path    []any  `json:"path,omitempty"`
+}
+
+func (f *gqlFailure) Error() string { return f.Message }
+
+// execution runs a document and checks each value against the schema as it goes.
+type execution struct {
+	doc     *document
+	failure *gqlFailure // the first one
+	broken  error       // what would break GitHub's schema
+}
+
+func (x *execution) breakf(format string, args ...any) any {
+	if x.broken == nil {
+		x.broken = fmt.Errorf(format, args...)
+	}
+	return nil
+}
+
+// object evaluates a selection on a node.
+func (x *execution) object(n *node, set ast.SelectionSet, path []any) map[string]any {
+	out := map[string]any{}
+	x.into(out, n, set, path)
+	return out
+}
+
+func (x *execution) into(out map[string]any, n *node, set ast.SelectionSet, path []any) {
+	for _, sel := range set {
+		switch sel := sel.(type) {
+		case *ast.Field:
+			if sel.Name == "__typename" {
+				out[sel.Alias] = n.typ
+				continue
+			}
+			out[sel.Alias] = x.field(n, sel, append(slices.Clone(path), sel.Alias))
+		case *ast.InlineFragment:
+			if x.applies(n, sel.TypeCondition) {
+				x.into(out, n, sel.SelectionSet, path)
+			}
+		case *ast.FragmentSpread:
+			if x.applies(n, sel.Definition.TypeCondition) {
+				x.into(out, n, sel.Definition.SelectionSet, path)
+			}
+		}
+	}
+}
+
+func (x *execution) applies(n *node, condition string) bool {
+	if condition == "" || condition == n.typ {
+		return true
+	}
+	return slices.ContainsFunc(x.doc.schema.PossibleTypes[condition], func(d *ast.Definition) bool { return d.Name == n.typ })
+}
+
+func (x *execution) field(n *node, f *ast.Field, path []any) any {
+	v, ok := n.fields[f.Name]
+	if !ok {
+		return x.breakf("githubtest does not serve %s.%s", n.typ, f.Name)
+	}
+	if fn, ok := v.(func(map[string]any) (any, error)); ok {
+		var err error
+		if v, err = fn(f.ArgumentMap(x.doc.vars)); err != nil {
+			if x.failure == nil {
+				x.failure = &gqlFailure{Message: err.Error(), Path: path}
+				if g, ok := err.(*gqlFailure); ok {
+					x.failure.Type = g.Type
+				}
+			}
+			return nil
+		}
+	}
+	def := x.doc.schema.Types[n.typ].Fields.ForName(f.Name)
+	return x.value(v, def.Type, f.SelectionSet, path)
+}
+
+// value completes a value to its type, and notes where it does not fit.
+func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) any {
+	if v == nil || v == (*node)(nil) {
+		if t.NonNull && x.failure == nil {
+			return x.breakf("%v is null, but its type is %s", path, t)
+		}
+		return nil
+	}
+	if t.Elem != nil {
+		list, ok := v.([]*node)
+		if !ok {
+			return x.breakf("%v is not a list", path)
+		}
+		out := make([]any, len(list))
+		for i, e := range list {
+			out[i] = x.value(e, t.Elem, set, append(slices.Clone(path), i))
+		}
+		return out
+	}
+	def := x.doc.schema.Types[t.NamedType]
+	switch def.Kind {
+	case ast.Object, ast.Interface, ast.Union:
+		n, ok := v.(*node)
+		if !ok || !x.applies(n, t.NamedType) {
+			return x.breakf("%v is no %s", path, t.NamedType)
+		}
+		return x.object(n, set, path)
+	case ast.Enum:
+		if s, ok := v.(string); !ok || def.EnumValues.ForName(s) == nil {
+			return x.breakf("%v: %v is no %s", path, v, t.NamedType)
+		}
+		return v
+	}
+	if !fits(v, t.NamedType) {
+		return x.breakf("%v: %v is no %s", path, v, t.NamedType)
+	}
+	return v
+}
+
+// fits checks a scalar.
+func fits(v any, scalar string) bool {
+	switch scalar {
+	case "Int":
+		switch n := v.(type) {
+		case int:
+			return n >= math.MinInt32 && n <= math.MaxInt32
+		case int64:
+			return n >= math.MinInt32 && n <= math.MaxInt32
+		}
+		return false
+	case "Boolean":
+		_, ok := v.(bool)
+		return ok
+	}
+	s, ok := v.(string)
+	switch scalar {
+	case "DateTime":
+		_, err := time.Parse(time.RFC3339, s)
+		return ok && err == nil
+	case "URI":
+		u, err := url.Parse(s)
+		return ok && err == nil && u.IsAbs()
+	}
+	return ok
+}
+
+// handleGraphQL answers a request that was found valid.
+func (s *Server) handleGraphQL(c *conversation) reply {
+	x := &execution{doc: c.graphql}
+	root := &node{typ: "Query", fields: s.queryFields(c)}
+	if c.graphql.op.Operation == ast.Mutation {
+		root = &node{typ: "Mutation", fields: s.mutationFields(c)}
+	}
+	data := x.object(root, c.graphql.op.SelectionSet, nil)
+	if x.broken != nil {
+		return s.violation(c.rec, "the answer breaks GitHub's GraphQL schema", x.broken)
+	}
+	out := object{"data": data}
+	if x.failure != nil {
+		out["errors"] = []*gqlFailure{x.failure}
+	}
+	return okay(out)
+}
+
+// connection pages through nodes as GraphQL does: first, after, and a cursor
+// that names an entry.
+func connection(typ string, list []*node, args map[string]any, key func(*node) string) *node {
+	first := 100
+	switch n := args["first"].(type) {
+	case int64:
+		first = int(n)
+	case json.Number:
+		if i, err := n.Int64(); err == nil {
+			first = int(i)
+		}
+	}
+	from := 0
+	if after, ok := args["after"].(string); ok && after != "" {
+		for i, n := range list {
+			if key(n) == after {
+				from = i + 1
+			}
+		}
+	}
+	to := min(from+first, len(list))
+	info := &node{typ: "PageInfo", fields: object{"hasNextPage": to < len(list), "endCursor": nil}}
+	if to > from {
+		info.fields["endCursor"] = key(list[to-1])
+	}
+	return &node{typ: typ, fields: object{"nodes": list[from:to], "pageInfo": info, "totalCount": len(list)}}
+}

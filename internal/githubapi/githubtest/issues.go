@@ -1,0 +1,292 @@
+package githubtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// The permissions that writing to an issue or to a pull request's conversation takes.
+const (
+	issuesWrite = "issues=write"
+	issueOrPull = "issues=write; pull_requests=write"
+	issuesRead  = "issues=read; pull_requests=read"
+	pullsWrite  = "pull_requests=write"
+	pullsRead   = "pull_requests=read"
+)
+
+func (s *Server) getRepo(c *conversation) reply { return okay(s.renderRepo()) }
+
+// issue finds the issue or pull request of the path.
+func (s *Server) issue(c *conversation) (*Issue, reply) {
+	for _, name := range []string{"issue_number", "pull_number"} {
+		if v, ok := c.params[name]; ok {
+			n, _ := strconv.Atoi(v)
+			for _, i := range s.state.Issues {
+				if i.Number == n && (i.Pull != nil || name == "issue_number") {
+					if i.Pull == nil && s.state.Repo.NoIssues {
+						return nil, issuesOff()
+					}
+					return i, reply{}
+				}
+			}
+		}
+	}
+	return nil, fail(http.StatusNotFound, "Not Found")
+}
+
+func issuesOff() reply { return fail(http.StatusGone, "Issues has been disabled in this repository.") }
+
+func (s *Server) getIssue(c *conversation) reply {
+	if r, ok := s.need(c, issuesRead); !ok {
+		return r
+	}
+	i, bad := s.issue(c)
+	if i == nil {
+		return bad
+	}
+	return okay(s.renderIssue(i))
+}
+
+func (s *Server) listIssues(c *conversation) reply {
+	if r, ok := s.need(c, issuesRead); !ok {
+		return r
+	}
+	state, from := cmp.Or(c.query.Get("state"), "open"), since(c.query)
+	var wanted []string
+	if l := c.query.Get("labels"); l != "" {
+		wanted = strings.Split(l, ",")
+	}
+	var list []*Issue
+	for _, i := range s.state.Issues {
+		if s.visible(i) && (state == "all" || i.State == state) && !i.UpdatedAt.Before(from) && hasAll(i.Labels, wanted) {
+			list = append(list, i)
+		}
+	}
+	order := func(a, b *Issue) int { return cmp.Compare(a.ID, b.ID) }
+	if c.query.Get("sort") == "updated" {
+		order = func(a, b *Issue) int { return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID)) }
+	}
+	slices.SortFunc(list, order)
+	if c.query.Get("direction") != "asc" {
+		slices.Reverse(list)
+	}
+	return page(s, c, list, func(a, b *Issue) int { return cmp.Compare(b.ID, a.ID) }, func(i *Issue) any { return s.renderIssue(i) })
+}
+
+func hasAll(have, want []string) bool {
+	for _, w := range want {
+		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, w) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) createIssue(c *conversation) reply {
+	if r, ok := s.need(c, issuesWrite); !ok {
+		return r
+	}
+	if s.state.Repo.NoIssues {
+		return issuesOff()
+	}
+	var in struct {
+		Title  string
+		Body   *string
+		Labels []string
+	}
+	decode(c, &in)
+	body := ""
+	if in.Body != nil {
+		body = *in.Body
+	}
+	if bad := checkText("Issue", &in.Title, &body); bad != nil {
+		return invalid(bad...)
+	}
+	if bad := checkLabels(nil, in.Labels); bad != nil {
+		return invalid(*bad)
+	}
+	i := &Issue{ID: s.id(), Number: s.number(), Title: in.Title, Body: body, State: "open", Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
+	s.setLabels(i, in.Labels)
+	s.state.Issues = append(s.state.Issues, i)
+	s.lag(i)
+	return created(s.renderIssue(i))
+}
+
+func (s *Server) updateIssue(c *conversation) reply {
+	i, bad := s.issue(c)
+	if i == nil {
+		return bad
+	}
+	if r, ok := s.need(c, permissionFor(i)); !ok {
+		return r
+	}
+	var in struct {
+		Title       *string
+		Body        *string
+		State       *string
+		StateReason *string `json:"state_reason"`
+		Labels      *[]string
+	}
+	decode(c, &in)
+	if bad := checkText("Issue", in.Title, in.Body); bad != nil {
+		return invalid(bad...)
+	}
+	s.edit(i, c.account, "title", in.Title, &i.Title)
+	s.edit(i, c.account, "body", in.Body, &i.Body)
+	if in.State != nil && *in.State == "open" {
+		i.StateReason = ""
+	}
+	s.edit(i, c.account, "state", in.State, &i.State)
+	if in.StateReason != nil {
+		i.StateReason = *in.StateReason
+	} else if in.State != nil && i.State == "closed" && i.StateReason == "" && i.Pull == nil {
+		i.StateReason = "completed"
+	}
+	if in.Labels != nil {
+		i.Labels = nil
+		s.setLabels(i, *in.Labels)
+	}
+	return okay(s.renderIssue(i))
+}
+
+// edit changes a field and remembers who did it.
+func (s *Server) edit(i *Issue, who Account, field string, to, at *string) {
+	if to == nil || *to == *at {
+		return
+	}
+	*at = *to
+	i.UpdatedAt = s.now()
+	i.Edits = append(i.Edits, Edit{Field: field, To: *to, Editor: who, At: s.now()})
+}
+
+func permissionFor(i *Issue) string {
+	if i.Pull != nil {
+		return issueOrPull
+	}
+	return issuesWrite
+}
+
+// checkText applies GitHub's limits to a title and a body; nil is not checked.
+func checkText(resource string, title, body *string) []fieldError {
+	var bad []fieldError
+	if title != nil {
+		switch {
+		case strings.TrimSpace(*title) == "":
+			bad = append(bad, fieldError{Resource: resource, Field: "title", Code: "missing_field"})
+		case length(*title) > 256:
+			bad = append(bad, fieldError{Resource: resource, Field: "title", Code: "custom", Message: "title is too long (maximum is 256 characters)"})
+		}
+	}
+	if body != nil && (length(*body) > 65536 || len(*body) > 262144) {
+		bad = append(bad, fieldError{Resource: resource, Field: "body", Code: "custom", Message: "body is too long (maximum is 65536 characters)"})
+	}
+	return bad
+}
+
+// length counts UTF-16 units, the strictest reading of GitHub's "characters".
+func length(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// decode reads a body that the contract has found valid.
+func decode(c *conversation, v any) {
+	if err := json.Unmarshal(c.body, v); err != nil {
+		panic(fmt.Sprintf("githubtest: %s: %v", c.rec.Operation, err))
+	}
+}
+
+// listComments and the rest: comments of issues and pull requests.
+
+func (s *Server) listComments(c *conversation) reply {
+	i, bad := s.issue(c)
+	if i == nil {
+		return bad
+	}
+	from := since(c.query)
+	var list []*Comment
+	for _, m := range i.Comments {
+		if s.visible(m) && !m.UpdatedAt.Before(from) {
+			list = append(list, m)
+		}
+	}
+	return page(s, c, list, func(a, b *Comment) int { return cmp.Compare(b.ID, a.ID) }, func(m *Comment) any { return s.renderComment(i, m) })
+}
+
+func (s *Server) createComment(c *conversation) reply {
+	i, bad := s.issue(c)
+	if i == nil {
+		return bad
+	}
+	if r, ok := s.need(c, permissionFor(i)); !ok {
+		return r
+	}
+	if i.Locked {
+		return fail(http.StatusForbidden, "Unable to create comment because issue is locked.")
+	}
+	body, r := s.commentBody(c)
+	if r.status != 0 {
+		return r
+	}
+	m := &Comment{ID: s.id(), Body: body, Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
+	i.Comments = append(i.Comments, m)
+	i.UpdatedAt = s.now()
+	s.lag(m)
+	return created(s.renderComment(i, m))
+}
+
+func (s *Server) commentBody(c *conversation) (string, reply) {
+	var in struct{ Body string }
+	decode(c, &in)
+	if strings.TrimSpace(in.Body) == "" {
+		return "", invalid(fieldError{Resource: "IssueComment", Field: "body", Code: "missing_field"})
+	}
+	if bad := checkText("IssueComment", nil, &in.Body); bad != nil {
+		return "", invalid(bad...)
+	}
+	return in.Body, reply{}
+}
+
+// comment finds the comment of the path and its issue.
+func (s *Server) comment(c *conversation) (*Issue, int) {
+	id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
+	for _, i := range s.state.Issues {
+		for k, m := range i.Comments {
+			if m.ID == id {
+				return i, k
+			}
+		}
+	}
+	return nil, 0
+}
+
+func (s *Server) updateComment(c *conversation) reply {
+	i, k := s.comment(c)
+	if i == nil {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	if r, ok := s.need(c, permissionFor(i)); !ok {
+		return r
+	}
+	body, r := s.commentBody(c)
+	if r.status != 0 {
+		return r
+	}
+	i.Comments[k].Body, i.Comments[k].UpdatedAt = body, s.now()
+	return okay(s.renderComment(i, i.Comments[k]))
+}
+
+func (s *Server) deleteComment(c *conversation) reply {
+	i, k := s.comment(c)
+	if i == nil {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	if r, ok := s.need(c, permissionFor(i)); !ok {
+		return r
+	}
+	i.Comments = slices.Delete(i.Comments, k, k+1)
+	return reply{status: http.StatusNoContent}
+}

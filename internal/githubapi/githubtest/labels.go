@@ -1,0 +1,100 @@
+package githubtest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// label finds a label without regard to case, and creates it when the
+// repository has none.
+func (s *Server) label(name string) Label {
+	if l, ok := s.findLabel(name); ok {
+		return l
+	}
+	l := Label{ID: s.id(), Name: name}
+	s.state.Labels = append(s.state.Labels, l)
+	return l
+}
+
+func (s *Server) findLabel(name string) (Label, bool) {
+	for _, l := range s.state.Labels {
+		if strings.EqualFold(l.Name, name) {
+			return l, true
+		}
+	}
+	return Label{}, false
+}
+
+// setLabels adds labels in the spelling that the repository has.
+func (s *Server) setLabels(i *Issue, names []string) {
+	for _, n := range names {
+		l := s.label(n)
+		if !slices.Contains(i.Labels, l.Name) {
+			i.Labels = append(i.Labels, l.Name)
+			i.UpdatedAt = s.now()
+		}
+	}
+}
+
+// checkLabels applies the limits: 50 characters a name, 100 labels an issue.
+func checkLabels(have, add []string) *fieldError {
+	all := map[string]bool{}
+	for _, n := range have {
+		all[strings.ToLower(n)] = true
+	}
+	for _, n := range add {
+		if strings.TrimSpace(n) == "" {
+			return &fieldError{Resource: "Label", Field: "name", Code: "missing_field"}
+		}
+		if length(n) > 50 {
+			return &fieldError{Resource: "Label", Field: "name", Code: "custom", Message: "name is too long (maximum is 50 characters)"}
+		}
+		all[strings.ToLower(n)] = true
+	}
+	if len(all) > 100 {
+		return &fieldError{Resource: "Issue", Field: "labels", Code: "custom", Message: "issues may have a maximum of 100 labels"}
+	}
+	return nil
+}
+
+func (s *Server) listLabels(c *conversation) reply {
+	return page(s, c, s.state.Labels, newerLabel, func(l Label) any { return s.renderLabel(l) })
+}
+
+func newerLabel(a, b Label) int { return cmp.Compare(b.ID, a.ID) }
+
+func (s *Server) listIssueLabels(c *conversation) reply {
+	i, bad := s.issue(c)
+	if i == nil {
+		return bad
+	}
+	list := make([]Label, len(i.Labels))
+	for k, n := range i.Labels {
+		list[k] = s.label(n)
+	}
+	return page(s, c, list, newerLabel, func(l Label) any { return s.renderLabel(l) })
+}
+
+func (s *Server) addLabels(c *conversation) reply {
+	i, bad := s.issue(c)
+	if i == nil {
+		return bad
+	}
+	var in struct{ Labels []string }
+	decode(c, &in)
+	accepted := permissionFor(i)
+	for _, n := range in.Labels {
+		if _, ok := s.findLabel(n); !ok {
+			accepted = issuesWrite // creating a label takes more than using one
+		}
+	}
+	if r, ok := s.need(c, accepted); !ok {
+		return r
+	}
+	if bad := checkLabels(i.Labels, in.Labels); bad != nil {
+		return invalid(*bad)
+	}
+	s.setLabels(i, in.Labels)
+	return okay(s.renderLabels(i.Labels))
+}

@@ -1,0 +1,66 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Request is one request as it was received. No secret is kept.
+type Request struct {
+	Seq       int             `json:"seq"` // counts from 1
+	At        time.Time       `json:"at"`
+	Method    string          `json:"method"`
+	Path      string          `json:"path"` // below the API's base, decoded
+	Query     url.Values      `json:"query,omitempty"`
+	Operation string          `json:"operation"` // GitHub's operation id, or graphql/ and the operation's name
+	Write     bool            `json:"write"`
+	Content   bool            `json:"content"` // creates content
+	Body      json.RawMessage `json:"body,omitempty"`
+	Account   string          `json:"account,omitempty"` // whose token it carried
+	Header    http.Header     `json:"-"`
+	Status    int             `json:"status"` // answered; 0 when the connection was cut
+	Effect    bool            `json:"effect"` // the handler ran and succeeded
+}
+
+// JSON decodes the body's member of a top-level object, for assertions; nil when
+// there is none.
+func (r Request) JSON(member string) any {
+	var m map[string]any
+	if json.Unmarshal(r.Body, &m) != nil {
+		return nil
+	}
+	return m[member]
+}
+
+// Points is what GitHub charges for a request: 1 to read, 5 to write.
+func Points(r Request) int {
+	if r.Write {
+		return 5
+	}
+	return 1
+}
+
+// Contents is 1 for a request that creates content, else 0.
+func Contents(r Request) int {
+	if r.Content {
+		return 1
+	}
+	return 0
+}
+
+// Peak is the highest sum of weights within any span of time, the span's end not
+// included.
+func Peak(reqs []Request, span time.Duration, weight func(Request) int) int {
+	peak, sum, from := 0, 0, 0
+	for _, r := range reqs {
+		for reqs[from].At.Add(span).Compare(r.At) <= 0 {
+			sum -= weight(reqs[from])
+			from++
+		}
+		sum += weight(r)
+		peak = max(peak, sum)
+	}
+	return peak
+}

@@ -1,0 +1,235 @@
+package githubtest
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+)
+
+type object = map[string]any
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// repoURL is the repository's address in the API, siteURL that for people.
+func (s *Server) repoURL() string {
+	return fmt.Sprintf("%s/repos/%s/%s", s.apiURL(), s.state.Repo.Owner, s.state.Repo.Name)
+}
+
+func (s *Server) siteURL() string {
+	return fmt.Sprintf("https://github.com/%s/%s", s.state.Repo.Owner, s.state.Repo.Name)
+}
+
+func (s *Server) renderUser(a Account) any {
+	if a == (Account{}) {
+		return nil
+	}
+	u := s.apiURL() + "/users/" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(a.Login)
+	kind := "User"
+	if strings.HasSuffix(a.Login, "[bot]") {
+		kind = "Bot"
+	}
+	o := object{"login": a.Login, "id": a.ID, "node_id": fmt.Sprintf("U_%d", a.ID), "type": kind, "site_admin": false, "gravatar_id": "",
+		"url": u, "html_url": "https://github.com/" + strings.TrimSuffix(a.Login, "[bot]"),
+		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", a.ID)}
+	for k, path := range map[string]string{"events": "/events{/privacy}", "followers": "/followers", "following": "/following{/other_user}", "gists": "/gists{/gist_id}",
+		"organizations": "/orgs", "received_events": "/received_events", "repos": "/repos", "starred": "/starred{/owner}{/repo}", "subscriptions": "/subscriptions"} {
+		o[k+"_url"] = u + path
+	}
+	return o
+}
+
+// association tells how an account relates to the repository.
+func (s *Server) association(a Account) string {
+	if a == s.state.Viewer {
+		return "CONTRIBUTOR"
+	}
+	return "NONE"
+}
+
+func (s *Server) renderRepo() object {
+	r := s.state.Repo
+	o := s.rest.example("full-repository-default-response")
+	s.identify(o, r.ID, r.Owner, r.Name)
+	o["default_branch"], o["private"], o["archived"] = r.DefaultBranch, r.Private, r.Archived
+	o["language"] = nil // required, but missing in GitHub's example
+	o["visibility"] = "public"
+	if r.Private {
+		o["visibility"] = "private"
+	}
+	o["has_issues"], o["has_discussions"] = !r.NoIssues, !r.NoDiscussions
+	for _, k := range []string{"template_repository", "parent", "source", "organization"} {
+		delete(o, k)
+	}
+	return o
+}
+
+// identify gives an example of a repository another identity: every address in
+// it is rewritten.
+func (s *Server) identify(o object, id int64, owner, name string) {
+	old, _ := o["full_name"].(string)
+	full := owner + "/" + name
+	for k, v := range o {
+		if str, ok := v.(string); ok {
+			str = strings.ReplaceAll(str, "https://api.github.com", s.apiURL())
+			str = strings.ReplaceAll(str, "http://api.github.com", s.apiURL())
+			o[k] = strings.ReplaceAll(str, old, full)
+		}
+	}
+	o["id"], o["node_id"], o["name"], o["full_name"] = id, fmt.Sprintf("R_%d", id), name, full
+	o["owner"] = s.renderUser(Account{Login: owner, ID: id + 7})
+}
+
+func (s *Server) renderLabel(l Label) object {
+	return object{"id": l.ID, "node_id": fmt.Sprintf("LA_%d", l.ID), "url": s.repoURL() + "/labels/x", "name": l.Name, "description": nil, "color": "ededed", "default": false}
+}
+
+func (s *Server) renderLabels(names []string) []object {
+	out := []object{}
+	for _, n := range names {
+		out = append(out, s.renderLabel(s.label(n)))
+	}
+	return out
+}
+
+func (s *Server) renderIssue(i *Issue) object {
+	u := fmt.Sprintf("%s/issues/%d", s.repoURL(), i.Number)
+	o := object{"id": i.ID, "node_id": fmt.Sprintf("I_%d", i.ID), "number": i.Number, "title": i.Title, "body": i.Body, "state": i.State, "locked": i.Locked,
+		"labels": s.renderLabels(i.Labels), "user": s.renderUser(i.Author), "author_association": s.association(i.Author), "assignee": nil, "assignees": []any{},
+		"milestone": nil, "comments": len(i.Comments), "created_at": stamp(i.CreatedAt), "updated_at": stamp(i.UpdatedAt), "closed_at": nil, "active_lock_reason": nil,
+		"url": u, "repository_url": s.repoURL(), "labels_url": u + "/labels{/name}", "comments_url": u + "/comments", "events_url": u + "/events",
+		"html_url": s.htmlURL(i), "state_reason": nil}
+	if i.StateReason != "" {
+		o["state_reason"] = i.StateReason
+	}
+	if i.State == "closed" {
+		o["closed_at"] = stamp(i.UpdatedAt)
+	}
+	if i.Pull != nil {
+		o["node_id"] = fmt.Sprintf("PR_%d", i.ID)
+		o["draft"] = i.Pull.Draft
+		o["pull_request"] = object{"url": fmt.Sprintf("%s/pulls/%d", s.repoURL(), i.Number), "html_url": s.htmlURL(i),
+			"diff_url": s.htmlURL(i) + ".diff", "patch_url": s.htmlURL(i) + ".patch", "merged_at": nil}
+	}
+	return o
+}
+
+func (s *Server) htmlURL(i *Issue) string {
+	kind := "issues"
+	if i.Pull != nil {
+		kind = "pull"
+	}
+	return fmt.Sprintf("%s/%s/%d", s.siteURL(), kind, i.Number)
+}
+
+func (s *Server) renderComment(i *Issue, c *Comment) object {
+	return object{"id": c.ID, "node_id": fmt.Sprintf("IC_%d", c.ID), "body": c.Body, "user": s.renderUser(c.Author), "author_association": s.association(c.Author),
+		"created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "url": fmt.Sprintf("%s/issues/comments/%d", s.repoURL(), c.ID),
+		"html_url": fmt.Sprintf("%s#issuecomment-%d", s.htmlURL(i), c.ID), "issue_url": fmt.Sprintf("%s/issues/%d", s.repoURL(), i.Number)}
+}
+
+// renderPull starts from GitHub's example, which has the many addresses of two
+// repositories, and replaces all that is state.
+func (s *Server) renderPull(i *Issue, full bool) object {
+	p := i.Pull
+	var o object
+	if full {
+		o = s.rest.example("pull-request")
+		add, del := 0, 0
+		for _, f := range p.Files {
+			a, d := countChanges(f.Patch)
+			add, del = add+a, del+d
+		}
+		o["additions"], o["deletions"], o["changed_files"] = add, del, len(p.Files)
+		o["comments"], o["review_comments"], o["commits"] = len(i.Comments), len(p.Comments), 1
+		o["merged"], o["merged_by"], o["mergeable"], o["rebaseable"], o["mergeable_state"] = p.Merged, nil, nil, nil, "unknown"
+	} else {
+		o = object{"author_association": s.association(i.Author), "auto_merge": nil, "active_lock_reason": nil}
+		ex := s.rest.example("pull-request")
+		for _, k := range []string{"_links", "head", "base", "review_comment_url", "merge_commit_sha"} {
+			o[k] = ex[k]
+		}
+	}
+	api := fmt.Sprintf("%s/pulls/%d", s.repoURL(), i.Number)
+	issue := fmt.Sprintf("%s/issues/%d", s.repoURL(), i.Number)
+	fields := object{"id": i.ID, "node_id": fmt.Sprintf("PR_%d", i.ID), "number": i.Number, "title": i.Title, "body": i.Body, "state": i.State, "locked": i.Locked,
+		"draft": p.Draft, "user": s.renderUser(i.Author), "author_association": s.association(i.Author), "labels": s.renderLabels(i.Labels),
+		"assignee": nil, "assignees": []any{}, "milestone": nil, "requested_reviewers": []any{}, "requested_teams": []any{}, "active_lock_reason": nil,
+		"created_at": stamp(i.CreatedAt), "updated_at": stamp(i.UpdatedAt), "closed_at": nil, "merged_at": nil,
+		"url": api, "issue_url": issue, "html_url": s.htmlURL(i), "diff_url": s.htmlURL(i) + ".diff", "patch_url": s.htmlURL(i) + ".patch",
+		"commits_url": api + "/commits", "comments_url": issue + "/comments", "review_comments_url": api + "/comments", "review_comment_url": s.repoURL() + "/pulls/comments{/number}",
+		"statuses_url": s.repoURL() + "/statuses/" + p.Head.SHA}
+	for k, v := range fields {
+		o[k] = v
+	}
+	o["head"] = s.renderBranch(o["head"], p.Head)
+	o["base"] = s.renderBranch(o["base"], p.Base)
+	return o
+}
+
+func (s *Server) renderBranch(example any, b Branch) object {
+	o := example.(object)
+	owner, name, id := s.state.Repo.Owner, s.state.Repo.Name, s.state.Repo.ID
+	if b.Fork != "" {
+		owner, name, _ = strings.Cut(b.Fork, "/")
+		id += 1000
+	}
+	o["ref"], o["sha"], o["label"] = b.Ref, b.SHA, owner+":"+b.Ref
+	if b.Fork == "deleted" {
+		o["repo"], o["user"], o["label"] = nil, nil, "unknown:"+b.Ref
+		return o
+	}
+	o["user"] = s.renderUser(Account{Login: owner, ID: id + 7})
+	repo := o["repo"].(object)
+	s.identify(repo, id, owner, name)
+	repo["default_branch"], repo["fork"] = s.state.Repo.DefaultBranch, b.Fork != ""
+	return o
+}
+
+func (s *Server) renderFile(p *Pull, f File) object {
+	add, del := countChanges(f.Patch)
+	sum := sha1.Sum([]byte(f.Path + f.Patch))
+	o := object{"sha": hex.EncodeToString(sum[:]), "filename": f.Path, "status": f.Status, "additions": add, "deletions": del, "changes": add + del,
+		"blob_url": s.siteURL() + "/blob/x", "raw_url": s.siteURL() + "/raw/x", "contents_url": s.repoURL() + "/contents/x?ref=" + p.Head.SHA}
+	if f.Patch != "" {
+		o["patch"] = f.Patch
+	}
+	if f.PreviousPath != "" {
+		o["previous_filename"] = f.PreviousPath
+	}
+	return o
+}
+
+func (s *Server) renderReview(i *Issue, r *Review) object {
+	pull := fmt.Sprintf("%s/pulls/%d", s.repoURL(), i.Number)
+	html := fmt.Sprintf("%s#pullrequestreview-%d", s.htmlURL(i), r.ID)
+	o := object{"id": r.ID, "node_id": fmt.Sprintf("PRR_%d", r.ID), "user": s.renderUser(r.Author), "author_association": s.association(r.Author), "body": r.Body,
+		"state": r.State, "commit_id": r.CommitID, "html_url": html, "pull_request_url": pull,
+		"_links": object{"html": object{"href": html}, "pull_request": object{"href": pull}}}
+	if r.State != "PENDING" {
+		o["submitted_at"] = stamp(r.SubmittedAt)
+	}
+	return o
+}
+
+func (s *Server) renderDiffComment(i *Issue, d *DiffComment) object {
+	pull := fmt.Sprintf("%s/pulls/%d", s.repoURL(), i.Number)
+	self := fmt.Sprintf("%s/pulls/comments/%d", s.repoURL(), d.ID)
+	html := fmt.Sprintf("%s#discussion_r%d", s.htmlURL(i), d.ID)
+	o := object{"id": d.ID, "node_id": fmt.Sprintf("PRRC_%d", d.ID), "pull_request_review_id": nil, "path": d.Path, "body": d.Body, "diff_hunk": "@@", "commit_id": d.CommitID,
+		"original_commit_id": d.CommitID, "user": s.renderUser(d.Author), "author_association": s.association(d.Author), "subject_type": d.Subject,
+		"created_at": stamp(d.CreatedAt), "updated_at": stamp(d.UpdatedAt), "url": self, "html_url": html, "pull_request_url": pull,
+		"_links": object{"self": object{"href": self}, "html": object{"href": html}, "pull_request": object{"href": pull}}}
+	if d.ReviewID != 0 {
+		o["pull_request_review_id"] = d.ReviewID
+	}
+	if d.Line != 0 {
+		o["line"], o["original_line"], o["side"] = d.Line, d.Line, d.Side
+		o["start_line"], o["original_start_line"], o["start_side"] = nil, nil, nil
+		if d.StartLine != 0 {
+			o["start_line"], o["original_start_line"], o["start_side"] = d.StartLine, d.StartLine, d.StartSide
+		}
+	}
+	return o
+}

@@ -1,0 +1,270 @@
+// Package githubtest is a GitHub for tests: one repository with real state,
+// whose every request and answer is checked against GitHub's own descriptions
+// of its REST and GraphQL APIs, and which can be told to fail.
+//
+// It is an http.Handler on TCP (Start) and an http.RoundTripper in memory
+// (Transport); in memory it can live in virtual time.
+package githubtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Reporter is told of every violation of a contract; *testing.T is one.
+type Reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// Options say how the server behaves.
+type Options struct {
+	Clock      Clock               // default: the machine's
+	Lag        time.Duration       // how long a new object stays out of listings
+	Processing time.Duration       // how long a SARIF upload is pending
+	Fault      func(Request) Fault // asked for every request, before it is handled; may be nil
+	Enterprise bool                // serve REST below /api/v3 and GraphQL at /api/graphql
+	HourLimit  int                 // requests an hour and token; default 5,000
+	Record     io.Writer           // every request as a line of JSON, when it is answered; may be nil
+}
+
+// Server is a GitHub with one repository.
+type Server struct {
+	t        Reporter
+	o        Options
+	rest     *contract
+	mu       sync.Mutex // over everything below; requests are handled one after another
+	state    Fixture
+	listed   map[any]time.Time // when an object appears in listings; absent: at once
+	nextID   int64
+	nextNum  int
+	seq      int
+	record   []*Request
+	broken   []string
+	hourFrom time.Time
+	hourUsed map[string]int
+	baseURL  string
+}
+
+// New returns a server that starts with the fixture. Broken contracts are told
+// to t.
+func New(t Reporter, f Fixture, o Options) *Server {
+	t.Helper()
+	rest, err := restContract()
+	if err != nil {
+		panic("githubtest: " + err.Error())
+	}
+	if o.Clock == nil {
+		o.Clock = realClock{}
+	}
+	if o.HourLimit == 0 {
+		o.HourLimit = 5000
+	}
+	s := &Server{t: t, o: o, rest: rest, state: f.clone(), listed: map[any]time.Time{}, hourUsed: map[string]int{}, baseURL: "https://github.test"}
+	s.complete()
+	return s
+}
+
+// SetFault replaces Options.Fault.
+func (s *Server) SetFault(f func(Request) Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.o.Fault = f
+}
+
+// State returns a copy of everything on the server.
+func (s *Server) State() Fixture {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.clone()
+}
+
+// Change lets f alter the state, as other people do on GitHub.
+func (s *Server) Change(f func(*Fixture)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.state)
+	s.complete()
+}
+
+// Requests returns every request so far, in order.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Request, len(s.record))
+	for i, r := range s.record {
+		out[i] = *r
+	}
+	return out
+}
+
+// Writes returns the requests that write.
+func (s *Server) Writes() []Request {
+	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return !r.Write })
+}
+
+// ResetRequests forgets the requests so far.
+func (s *Server) ResetRequests() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record = nil
+}
+
+// Violations returns what broke a contract so far.
+func (s *Server) Violations() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.broken)
+}
+
+// Start serves on a loopback address until the test's end and returns the REST
+// API's URL.
+func (s *Server) Start(t interface {
+	Reporter
+	Cleanup(func())
+}) string {
+	t.Helper()
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	s.SetBaseURL(srv.URL)
+	return s.APIURL()
+}
+
+// SetBaseURL says at which address (scheme and host) the server is reached.
+func (s *Server) SetBaseURL(u string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.baseURL = strings.TrimRight(u, "/")
+}
+
+// APIURL is the address of the REST API: of a server in memory, below
+// https://github.test.
+func (s *Server) APIURL() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.apiURL()
+}
+
+func (s *Server) apiURL() string {
+	if s.o.Enterprise {
+		return s.baseURL + "/api/v3"
+	}
+	return s.baseURL
+}
+
+// violation reports a broken contract. The caller holds the lock.
+func (s *Server) violation(rec *Request, what string, err error) reply {
+	s.t.Helper()
+	msg := fmt.Sprintf("githubtest: %s %s (%s): %s: %s", rec.Method, rec.Path, rec.Operation, what, brief(err))
+	s.broken = append(s.broken, msg)
+	s.t.Errorf("%s", msg)
+	return fail(http.StatusInternalServerError, msg)
+}
+
+// reply is what a handler answers.
+type reply struct {
+	status int
+	header http.Header
+	body   any // marshalled; nil for no body
+}
+
+// sent is what leaves the server.
+type sent struct {
+	status  int
+	header  http.Header
+	body    []byte
+	cut     bool
+	cutBody bool
+}
+
+// answer handles one request from its arrival to what leaves the server. sleep
+// passes time on the server's clock and reports whether the client is still there.
+func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration) bool) sent {
+	s.mu.Lock()
+	c := s.receive(req, body)
+	var f Fault
+	if s.o.Fault != nil {
+		hook, rec := s.o.Fault, *c.rec
+		s.mu.Unlock()
+		f = hook(rec) // outside the lock: it may look at the server
+		s.mu.Lock()
+	}
+	c.fault = f
+	if f.Delay > 0 && !f.After {
+		s.mu.Unlock()
+		there := sleep(f.Delay)
+		s.mu.Lock()
+		if !there {
+			f.Cut = true
+		}
+	}
+	var r reply
+	if f.After || !f.replaces() {
+		r = s.handle(c)
+		c.rec.Effect = r.status < 300
+	}
+	out := s.send(c, f, r)
+	s.finish(c, out)
+	s.mu.Unlock()
+	if f.Delay > 0 && f.After && !sleep(f.Delay) {
+		out.cut = true
+	}
+	return out
+}
+
+// send turns a reply into bytes, checks them, and lets the fault have its way.
+func (s *Server) send(c *conversation, f Fault, r reply) sent {
+	out := sent{status: r.status, header: http.Header{}, cut: f.Cut, cutBody: f.CutBody}
+	for k, v := range r.header {
+		out.header[k] = v
+	}
+	if r.body != nil {
+		data, err := json.Marshal(r.body)
+		if err != nil {
+			panic(err)
+		}
+		out.body = data
+		out.header.Set("Content-Type", "application/json; charset=utf-8")
+	}
+	if r.status != 0 && c.exchange != nil && c.violation == nil {
+		if err := s.rest.response(c.exchange, r.status, out.header, out.body); err != nil {
+			v := s.violation(c.rec, fmt.Sprintf("the answer with status %d breaks GitHub's description", r.status), err)
+			out.status = v.status
+			out.body, _ = json.Marshal(v.body)
+		}
+	}
+	if f.Status != 0 {
+		out.status, out.body, out.header = f.Status, []byte(f.Body), http.Header{}
+		for k, v := range f.Header {
+			out.header[k] = v
+		}
+	}
+	if f.Garbage != "" {
+		out.body = []byte(f.Garbage)
+	}
+	if out.header.Get("X-RateLimit-Limit") == "" {
+		s.rateHeaders(c, out.header)
+	}
+	out.header.Set("Date", s.o.Clock.Now().UTC().Format(http.TimeFormat))
+	out.header.Set("X-GitHub-Request-Id", fmt.Sprintf("TEST:%d", c.rec.Seq))
+	return out
+}
+
+// finish completes the record.
+func (s *Server) finish(c *conversation, out sent) {
+	if !out.cut {
+		c.rec.Status = out.status
+	}
+	if s.o.Record != nil {
+		if line, err := json.Marshal(c.rec); err == nil {
+			_, _ = s.o.Record.Write(append(line, '\n'))
+		}
+	}
+}
