@@ -81,9 +81,9 @@ func dotted(ptr string) string {
 	return strings.Join(tokens, ".")
 }
 
-// comparePaths orders paths so that elements come in the order of their
+// ComparePaths orders the paths of violations so that elements come in the order of their
 // indexes: "$.a[2]" before "$.a[10]".
-func comparePaths(a, b string) int {
+func ComparePaths(a, b string) int {
 	as, bs := steps(a), steps(b)
 	for i := range min(len(as), len(bs)) {
 		an, aerr := strconv.Atoi(as[i])

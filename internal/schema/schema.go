@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/agent-airlock/airlock/schemas"
@@ -155,6 +156,16 @@ func (s *Schema) Properties() ([]string, error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// Required returns the names of the properties that the schema requires at its
+// top level; none if it does not compile.
+func (s *Schema) Required() []string {
+	p, err := s.compile()
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(p.root.Required)
 }
 
 // Validate returns every violation of one JSON value, sorted by path, or none

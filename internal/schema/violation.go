@@ -32,7 +32,7 @@ func (c *collector) add(v Violation) {
 // validator ranges over maps, so its own order changes from run to run.
 func (c *collector) sorted() []Violation {
 	slices.SortFunc(c.found, func(a, b Violation) int {
-		return cmp.Or(comparePaths(a.Path, b.Path), cmp.Compare(a.SchemaPath, b.SchemaPath), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(ComparePaths(a.Path, b.Path), cmp.Compare(a.SchemaPath, b.SchemaPath), cmp.Compare(a.Message, b.Message))
 	})
 	out := slices.Compact(c.found)
 	if c.omitted > 0 {

@@ -1,0 +1,272 @@
+package intake
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// door is what all workers share; it does not change.
+type door struct {
+	cfg    Config
+	clean  *sanitize.Sanitizer
+	shapes map[string]*shape
+}
+
+func newDoor(cfg Config) (*door, error) {
+	if cfg.Sanitize.MaxBodyUTF16 == 0 {
+		cfg.Sanitize.MaxBodyUTF16 = DefaultMaxBody
+	}
+	clean, err := sanitize.New(cfg.Sanitize)
+	if err != nil {
+		return nil, err
+	}
+	return &door{cfg: cfg, clean: clean, shapes: shapes()}, nil
+}
+
+// verdict is what becomes of one record before it is counted.
+type verdict struct {
+	spec       safeoutput.Spec
+	accepted   Accepted
+	violations []Violation // not empty: rejected
+	cleaned    bool
+}
+
+// judge parses, repairs and validates one record. It does not count, and it
+// cleans only where no limit could drop the item.
+func (d *door) judge(p *parser, l safeoutput.Line) verdict {
+	v := verdict{accepted: Accepted{line: l.No}}
+	j := judging{door: d, verdict: &v, notes: &v.accepted.notes}
+	if l.Err != nil {
+		j.refuse("$", l.Err.Error())
+		return v
+	}
+	members, problem := p.object(l.Raw, j.notes)
+	if problem != "" {
+		j.refuse("$", problem)
+		return v
+	}
+	if !j.dispatch(members) {
+		return v
+	}
+	members = j.normalise(members)
+	j.validate(members)
+	j.rules()
+	if len(v.violations) == 0 && d.cfg.max(v.spec) < 0 {
+		d.cleanItem(&v)
+	}
+	return v
+}
+
+// cleanItem cleans a valid item's texts; what is left of them must still be
+// valid.
+func (d *door) cleanItem(v *verdict) {
+	j := judging{door: d, verdict: v, notes: &v.accepted.notes}
+	j.clean()
+	v.cleaned = true
+}
+
+// judging is the work on one record.
+type judging struct {
+	*door
+	verdict *verdict
+	notes   *Notes
+	shape   *shape
+}
+
+func (j *judging) refuse(path, message string) {
+	j.violation(schema.Violation{Path: path, Message: message})
+}
+
+// violation adds one, unless something is already said about the same place by
+// the same rule.
+func (j *judging) violation(v schema.Violation) {
+	j.verdict.violations = append(j.verdict.violations, Violation{
+		Line: j.verdict.accepted.line, Kind: j.verdict.spec.Kind, Path: v.Path, Message: v.Message, SchemaPath: v.SchemaPath,
+	})
+}
+
+// refused reports whether something is wrong with the field already.
+func (j *judging) refused(field string) bool {
+	path := "$." + field
+	return slices.ContainsFunc(j.verdict.violations, func(v Violation) bool {
+		return v.Path == path || strings.HasPrefix(v.Path, path+"[") || strings.HasPrefix(v.Path, path+".")
+	})
+}
+
+// dispatch finds the record's kind and the form of it.
+func (j *judging) dispatch(members []schema.Member) bool {
+	i := slices.IndexFunc(members, func(m schema.Member) bool { return m.Name == "type" })
+	if i < 0 {
+		j.refuse("$.type", "'type' is a required property; the kinds enabled are: "+j.enabledKinds())
+		return false
+	}
+	raw := members[i].Value
+	if raw[0] != '"' {
+		j.refuse("$.type", "'type' must be a string; the kinds enabled are: "+j.enabledKinds())
+		return false
+	}
+	spec, ok := safeoutput.Lookup(string(raw[1 : len(raw)-1]))
+	if !ok {
+		name, err := jsontext.AppendUnquote(nil, raw)
+		if spec, ok = safeoutput.Lookup(string(name)); !ok || err != nil {
+			j.refuse("$.type", j.unknownKind(string(name)))
+			return false
+		}
+	}
+	j.verdict.spec = spec
+	if j.cfg.Enabled != nil && !j.cfg.Enabled[spec.Kind] {
+		j.refuse("$.type", "'type': this kind is not enabled; the kinds enabled are: "+j.enabledKinds())
+		return false
+	}
+	j.shape = j.shapeOf(spec, members)
+	return true
+}
+
+// normalise gives fields and words their canonical form, and leaves out what
+// the kind does not know.
+func (j *judging) normalise(members []schema.Member) []schema.Member {
+	kind := j.verdict.spec.Kind
+	kept := members[:0]
+	for _, m := range members {
+		if m.Name == "type" {
+			m.Value = []byte(`"` + string(kind) + `"`)
+			kept = append(kept, m)
+			continue
+		}
+		if name := safeoutput.CanonicalField(kind, m.Name); name != m.Name {
+			if i := slices.IndexFunc(members, func(o schema.Member) bool { return o.Name == name }); i >= 0 {
+				if !bytes.Equal(members[i].Value, m.Value) {
+					j.refuse("$."+m.Name, quote(m.Name)+" is another name of "+quote(name)+", and they differ; give one of them")
+				}
+				continue
+			}
+			m.Name = name
+		}
+		if _, known := j.shape.fields[m.Name]; !known && j.unknown(m) {
+			continue
+		}
+		if m.Value[0] == 'n' && !j.cfg.Strict && j.optional(m.Name) {
+			j.notes.repair(RepairNullField, m.Name)
+			continue
+		}
+		switch m.Name {
+		case "severity":
+			m.Value = j.lowerCase(m)
+		case "labels":
+			m.Value = j.trimLabels(m.Value)
+		}
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// unknown deals with a field that the form does not have, and reports whether
+// it is left out.
+func (j *judging) unknown(m schema.Member) bool {
+	if slices.Contains(j.shape.others, m.Name) {
+		j.refuse("$."+m.Name, quote(m.Name)+" cannot be given together with 'sarif': report either a SARIF log or one finding")
+		return true
+	}
+	if j.cfg.Strict {
+		return false // the schema refuses it
+	}
+	j.notes.UnknownFields = append(j.notes.UnknownFields, m.Name)
+	return true
+}
+
+// optional reports whether the schema lets a field of this form be left out.
+func (j *judging) optional(name string) bool {
+	return !slices.Contains(j.shape.schema.Required(), name)
+}
+
+func (j *judging) lowerCase(m schema.Member) []byte {
+	lower := bytes.ToLower(m.Value)
+	if !bytes.Equal(lower, m.Value) && bytes.IndexByte(lower, '\\') < 0 {
+		j.notes.repair(RepairLetterCase, m.Name)
+		return lower
+	}
+	return m.Value
+}
+
+// validate checks the members against the form's schema, and gives the item
+// the values of those that conform.
+func (j *judging) validate(members []schema.Member) {
+	it := j.verdict.spec.New()
+	j.verdict.accepted.item = it
+	sure := j.shape.schema.SurelyValid(members)
+	if !sure {
+		found, err := j.shape.schema.Validate(object(members))
+		if err != nil {
+			j.refuse("$", err.Error())
+		}
+		for _, f := range found {
+			if f.SchemaPath != "" {
+				f.SchemaPath = j.shape.prefix + f.SchemaPath
+			}
+			j.violation(j.reword(f, members))
+		}
+	}
+	for _, m := range members {
+		if m.Name == "type" || !sure && j.refused(m.Name) {
+			continue
+		}
+		if _, known := j.shape.fields[m.Name]; !known {
+			continue
+		}
+		if m.Name == "sarif" {
+			m.Value = j.parseSARIF(m.Value)
+		}
+		if err := safeoutput.Assign(it, m.Name, m.Value); err != nil && !j.refused(m.Name) {
+			why := quote(m.Name) + " cannot be read: " + err.Error()
+			if j.shape.fields[m.Name] {
+				why = notWhole(m)
+			}
+			j.refuse("$."+m.Name, why)
+		}
+	}
+}
+
+// reword says of a number what is expected instead of quoting the schema's
+// alternatives.
+func (j *judging) reword(v schema.Violation, members []schema.Member) schema.Violation {
+	name := strings.TrimPrefix(v.Path, "$.")
+	if !j.shape.fields[name] || strings.HasSuffix(v.SchemaPath, "required") {
+		return v
+	}
+	for _, m := range members {
+		if m.Name == name {
+			v.Message = notWhole(m)
+		}
+	}
+	return v
+}
+
+func notWhole(m schema.Member) string {
+	return quote(m.Name) + " must be a whole number of at least 1, not " + value(m.Value)
+}
+
+// object writes members as a JSON object.
+func object(members []schema.Member) []byte {
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out, _ = jsontext.AppendQuote(out, m.Name)
+		out = append(append(out, ':'), m.Value...)
+	}
+	return append(out, '}')
+}
+
+// sortViolations orders violations as their fields come in the message: by
+// path, and by rule for one path.
+func sortViolations(list []Violation) []Violation {
+	slices.SortStableFunc(list, func(a, b Violation) int { return schema.ComparePaths(a.Path, b.Path) })
+	return list
+}

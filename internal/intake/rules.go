@@ -1,0 +1,205 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// rules checks what a schema cannot state, of the fields that the schema has
+// let pass.
+func (j *judging) rules() {
+	switch it := j.verdict.accepted.item.(type) {
+	case *safeoutput.CreateReviewComment:
+		it.Path = j.relative("path", it.Path)
+		if it.StartLine > 0 && it.Line > 0 && it.StartLine > it.Line {
+			j.refuse("$.start_line", fmt.Sprintf("'start_line' (%d) must not be after 'line' (%d)", it.StartLine, it.Line))
+		}
+	case *safeoutput.CreateSecurityReport:
+		it.File = j.relative("file", it.File)
+	case *safeoutput.AddIssueLabel:
+		it.Labels = j.labels(it.Labels)
+	case *safeoutput.CreateIssue:
+		it.Labels = j.labels(it.Labels)
+	case *safeoutput.CreatePullRequest:
+		it.Labels = j.labels(it.Labels)
+	}
+	for _, t := range j.verdict.accepted.item.Texts() {
+		// The schema's \S knows only ASCII space.
+		if *t.Value != "" && t.Mode != safeoutput.Label && isBlank(*t.Value) && !j.refused(t.Field) {
+			if j.optional(t.Field) && !isPointer(j.verdict.accepted.item, t.Field) {
+				*t.Value = ""
+				continue
+			}
+			j.refuse("$."+t.Field, quote(t.Field)+" must not be blank")
+		}
+	}
+}
+
+func isPointer(it safeoutput.Item, field string) bool {
+	_, ok := safeoutput.Field(it, field).(**string)
+	return ok
+}
+
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// relative checks a path and returns it without "." elements and doubled
+// slashes.
+func (j *judging) relative(field, p string) string {
+	if p == "" {
+		return p
+	}
+	refuse := func(why string) { j.refuse("$."+field, quote(field)+" ("+quote(p)+") "+why) }
+	switch {
+	case isBlank(p):
+		refuse("must not be blank")
+	case strings.ContainsFunc(p, unicode.IsControl):
+		refuse("must not hold control characters")
+	case strings.HasPrefix(p, "/"), len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0])):
+		refuse("must be relative to the repository's root")
+	case strings.Contains(p, `\`):
+		refuse(`must have '/' between folders, not '\'`)
+	case slices.Contains(strings.Split(p, "/"), ".."):
+		refuse("must not contain '..'")
+	case path.Clean(p) == "." || strings.HasSuffix(p, "/"):
+		refuse("must name a file")
+	default:
+		return path.Clean(p)
+	}
+	return p
+}
+
+// trimLabels takes the space from around labels before the schema counts their
+// characters. What is not an array of strings stays as it is.
+func (j *judging) trimLabels(raw []byte) []byte {
+	var list []string
+	if len(raw) > 1<<16 || !needsTrim(raw) || json.Unmarshal(raw, &list) != nil || bytes.Contains(raw, []byte("null")) {
+		return raw
+	}
+	changed := false
+	for i, l := range list {
+		list[i] = strings.TrimSpace(l)
+		changed = changed || list[i] != l
+	}
+	if !changed {
+		return raw
+	}
+	j.notes.repair(RepairLabel, "labels")
+	out := []byte{'['}
+	for i, l := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out, _ = jsontext.AppendQuote(out, l)
+	}
+	return append(out, ']')
+}
+
+// needsTrim reports whether a label could have space around it: a quote beside
+// a space, or an escape or a character beyond ASCII anywhere.
+func needsTrim(raw []byte) bool {
+	for i, c := range raw {
+		if c == '\\' || c >= 0x80 || c == ' ' && (raw[i-1] == '"' || i+1 < len(raw) && raw[i+1] == '"') {
+			return true
+		}
+	}
+	return false
+}
+
+// labels cleans labels, which are short, before they are counted: whether one
+// is valid is known only then. It leaves out repetitions, which GitHub ignores
+// as well, and what is beyond the limit.
+func (j *judging) labels(labels []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for i, l := range labels {
+		field := fmt.Sprintf("labels[%d]", i)
+		clean, notes, err := j.door.clean.Label(l)
+		if err != nil {
+			if !j.refused(field) {
+				j.refuse("$."+field, quote(field)+" ("+quote(l)+"): "+err.Error())
+			}
+			continue
+		}
+		j.redacted(field, notes)
+		fold := strings.ToLower(clean)
+		if seen[fold] {
+			j.notes.repair(RepairLabel, "labels")
+			continue
+		}
+		seen[fold] = true
+		out = append(out, clean)
+	}
+	if n := j.cfg.maxLabels(j.verdict.spec); n >= 0 && len(out) > n && len(j.verdict.violations) == 0 {
+		j.notes.DroppedLabels, j.notes.LabelLimit = out[n:], n
+		if out = out[:n:n]; n == 0 {
+			j.refuse("$.labels", "'labels': no label may be given")
+		}
+	}
+	return out
+}
+
+// parseSARIF turns the string form of a SARIF log into the object it holds.
+func (j *judging) parseSARIF(raw []byte) []byte {
+	if raw[0] != '"' {
+		return raw
+	}
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err == nil {
+		err = sarifText(text)
+	}
+	if err != nil {
+		j.refuse("$.sarif", "'sarif' is a string that holds no SARIF log: "+err.Error())
+		return []byte("{}")
+	}
+	return text
+}
+
+func sarifText(text []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
+	if dec.PeekKind() != '{' {
+		return errors.New("it is not a JSON object")
+	}
+	for {
+		if _, err := dec.ReadToken(); err != nil {
+			return errors.New("it is not valid JSON")
+		}
+		if dec.StackDepth() > safeoutput.MaxDepth {
+			return safeoutput.ErrTooDeep
+		}
+		if dec.StackDepth() == 0 {
+			break
+		}
+	}
+	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
+		return errors.New("there is more after the object")
+	}
+	return nil
+}
+
+// value writes a raw value for a message: strings quoted, the rest shortened.
+func value(raw []byte) string {
+	if raw[0] == '"' {
+		if text, err := jsontext.AppendUnquote(nil, raw); err == nil {
+			return quote(string(text))
+		}
+	}
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	}
+	if len(raw) > 40 {
+		return string(raw[:40]) + "…"
+	}
+	return string(raw)
+}
