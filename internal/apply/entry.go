@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -153,6 +154,26 @@ func (e *entry) textFallback() *Fallback {
 	return f
 }
 
-// account adds to a result what the doors changed about the item.
+// account adds to a result what the doors changed about the item, so that
+// whoever reads about it knows.
 func (e *entry) account(r *Result) {
+	for _, n := range e.approved.Notes() {
+		r.Notes = append(slices.Clone(r.Notes), n.Message)
+	}
+	if e.approved.Item() == nil {
+		return
+	}
+	doors := e.approved.Accepted().Notes()
+	for _, c := range doors.Redactions {
+		r.Cleaned = append(r.Cleaned, Cleaning{Field: c.Field, Rule: c.Rule, Detail: c.Detail, Count: c.Count})
+	}
+	for _, m := range doors.Repairs {
+		r.Repaired = append(r.Repaired, Repair{Kind: m.Kind, Field: m.Field, Count: m.Count})
+	}
+	if len(doors.UnknownFields) > 0 {
+		r.Notes = append(slices.Clone(r.Notes), "fields that the kind does not have were left out: "+quoted(doors.UnknownFields))
+	}
+	if len(doors.DroppedLabels) > 0 {
+		r.Notes = append(slices.Clone(r.Notes), "labels beyond the limit were left out: "+quoted(doors.DroppedLabels))
+	}
 }

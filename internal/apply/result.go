@@ -65,11 +65,19 @@ type Result struct {
 	Notes []string `json:"notes,omitempty"`
 	// Cleaned and Repaired say what the doors changed.
 	Cleaned  []Cleaning `json:"cleaned,omitempty"`
-	Repaired []string   `json:"repaired,omitempty"`
+	Repaired []Repair   `json:"repaired,omitempty"`
+}
+
+// Repair is one way in which the item's line was mended.
+type Repair struct {
+	Kind  string `json:"kind"`
+	Field string `json:"field,omitempty"`
+	Count int    `json:"count"`
 }
 
 // Cleaning is one thing that was made inert or removed.
 type Cleaning struct {
+	Field  string `json:"field,omitempty"`
 	Rule   string `json:"rule"`
 	Detail string `json:"detail,omitempty"`
 	Count  int    `json:"count"`

@@ -154,7 +154,7 @@ func TestTextThatDoesNotFitContinuesInComments(t *testing.T) {
 		}
 		lines = append(lines, reviewLine("nowhere.go", i+1, body.String()))
 	}
-	long := strings.Repeat("A very long paragraph indeed.\n\n", 3000)
+	long := strings.Repeat("A very long paragraph indeed.\n\n", 2000)
 	lines = append(lines, reviewLine("nowhere.go", 9, long))
 	results := b.run(lines...)
 	want(t, results, strings.TrimSpace(strings.Repeat("applied ", 6)))
@@ -166,8 +166,8 @@ func TestTextThatDoesNotFitContinuesInComments(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(text, "A very long paragraph indeed."); n != 3000 {
-		t.Errorf("%d of 3000 paragraphs", n)
+	if n := strings.Count(text, "A very long paragraph indeed."); n != 2000 {
+		t.Errorf("%d of 2000 paragraphs", n)
 	}
 	i := b.issue(pullNumber)
 	if len(i.Pull.Reviews) != 1 || len(i.Comments) < 2 {

@@ -1,0 +1,403 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// once returns a fault for the first request of an operation.
+func once(operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
+	return times(1, operation, f)
+}
+
+func times(n int, operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
+	return func(r githubtest.Request) githubtest.Fault {
+		if r.Operation != operation || n == 0 {
+			return githubtest.Fault{}
+		}
+		n--
+		return f
+	}
+}
+
+const (
+	aComment    = `{"type":"add-issue-comment","body":"Hello.","issue_number":5}`
+	aDiscussion = `{"type":"create-discussion","title":"Ideas","body":"Some."}`
+	aLabel      = `{"type":"add-issue-label","labels":["x"],"issue_number":5}`
+)
+
+func TestLostAnswersAreReadBack(t *testing.T) {
+	for _, tt := range []struct {
+		name, operation, line string
+		pull                  bool
+	}{
+		{"issue", "issues/create", anIssue, false},
+		{"comment", "issues/create-comment", aComment, false},
+		{"discussion", "graphql/CreateDiscussion", aDiscussion, false},
+		{"labels", "issues/add-labels", aLabel, false},
+		{"review", "pulls/create-review", reviewLine("main.go", 3, "Why?"), true},
+		{"review in its body only", "pulls/create-review", reviewLine("main.go", 333, "Why?"), true},
+	} {
+		for fault, f := range map[string]githubtest.Fault{
+			"502 after the write":     githubtest.ServerError(502, true),
+			"502 before the write":    githubtest.ServerError(502, false),
+			"cut after the write":     {Cut: true, After: true},
+			"cut in the answer":       {CutBody: true},
+			"no JSON after the write": githubtest.NotJSON(true),
+			"late, after the write":   {Delay: time.Minute, After: true},
+			"late, before the write":  {Delay: time.Minute},
+		} {
+			for _, lag := range []time.Duration{0, 25 * time.Second} {
+				t.Run(tt.name+"/"+fault+"/lag "+lag.String(), func(t *testing.T) {
+					b := newBench(t, fixture(), githubtest.Options{Lag: lag})
+					if tt.pull {
+						b.on("pull_request", pullNumber)
+					}
+					b.srv.SetFault(once(tt.operation, f))
+					want(t, b.run(tt.line), "applied")
+					effects := 0
+					for _, w := range b.srv.Writes() {
+						if w.Effect && w.Operation == tt.operation {
+							effects++
+						}
+					}
+					if tt.name != "labels" && effects != 1 {
+						t.Errorf("it was done %d times: %v", effects, operations(b.srv.Writes()))
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestAFailureStopsOnlyItsOwnItem(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.srv.SetFault(times(100, "issues/create-comment", githubtest.ServerError(502, false)))
+	results := b.run(aComment, anIssue, aLabel)
+	want(t, results, "failed(ambiguous) applied applied")
+	if n := count(operations(b.srv.Writes()), "issues/create-comment"); n != maxTries {
+		t.Errorf("%d tries", n)
+	}
+}
+
+func TestNoRetryWhereLookingIsImpossible(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	lost := false
+	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+		switch {
+		case r.Operation == "issues/create":
+			lost = true
+			return githubtest.ServerError(502, true)
+		case r.Operation == "issues/list-for-repo" && lost:
+			return githubtest.ServerError(503, false)
+		}
+		return githubtest.Fault{}
+	})
+	want(t, b.run(anIssue), "failed(ambiguous)")
+	if n := count(operations(b.srv.Writes()), "issues/create"); n != 1 {
+		t.Errorf("%d writes: a second one could double the issue", n)
+	}
+}
+
+func TestAnOutageIsNotTriedOutForEveryItem(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Write {
+			return githubtest.ServerError(503, false)
+		}
+		return githubtest.Fault{}
+	})
+	lines := make([]string, 50)
+	for i := range lines {
+		lines[i] = anIssue
+	}
+	for _, r := range b.run(lines...) {
+		if r.State != Failed || r.Code != "ambiguous" {
+			t.Fatalf("%s(%s)", r.State, r.Code)
+		}
+	}
+	if n := len(b.srv.Writes()); n != maxOutages*maxTries {
+		t.Errorf("%d writes", n)
+	}
+}
+
+func TestMissingPermissionIsNamedAndNotTriedAgain(t *testing.T) {
+	f := fixture()
+	f.Tokens = []githubtest.Token{{Secret: "ghs_weak", Permissions: map[string]string{"contents": "read", "issues": "read", "pull_requests": "read", "discussions": "read", "metadata": "read"}}}
+	b := newBench(t, f, githubtest.Options{})
+	b.token = "ghs_weak"
+	results := b.run(anIssue, anIssue, anIssue, aComment, aDiscussion)
+	want(t, results, "failed(permission) failed(permission) failed(permission) failed(permission) failed(permission)")
+	for i, perm := range []string{"issues: write", "issues: write", "issues: write", "issues: write", "discussions: write"} {
+		if !strings.Contains(results[i].Message, perm) {
+			t.Errorf("item %d: the message does not name %q: %s", i, perm, results[i].Message)
+		}
+	}
+	if n := len(b.srv.Writes()); n != 3 {
+		t.Errorf("%d writes: each kind is tried once", n)
+	}
+}
+
+func TestABadTokenEndsObserving(t *testing.T) {
+	f := fixture()
+	f.Tokens = []githubtest.Token{{Secret: "other"}}
+	b := newBench(t, f, githubtest.Options{})
+	approved, _ := b.judge(anIssue)
+	b.world.GitHub, b.world.Clock = b.client(), b.clock
+	_, err := Observe(context.Background(), b.world, b.cfg, b.ev, approved)
+	if err == nil || !isKind(err, githubapi.Unauthorized) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestWithoutATokenTheSnapshotIsEmptyAndThePlanSaysSo(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+	b.token = ""
+	plan := b.plan(anIssue, reviewLine("main.go", 3, "Why?"), aDiscussion)
+	if len(b.srv.Requests()) != 0 {
+		t.Error("requests were made")
+	}
+	text := strings.Join(plan.Unchecked, "\n")
+	for _, part := range []string{"earlier attempt", "lines of the review comments"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the plan does not say that %q is unchecked: %s", part, text)
+		}
+	}
+	if got := permissionWords(plan.Permissions); got != "discussions: write and issues: write and pull-requests: write" {
+		t.Errorf("permissions %s", got)
+	}
+	results := Execute(context.Background(), b.world, plan)
+	want(t, results, "failed(no-token) failed(no-token) failed(no-token)")
+	b.world.Diff = localDiff()
+	plan = b.plan(reviewLine("main.go", 333, "Why?"))
+	if len(plan.Unchecked) != 1 || len(plan.Operations[0].Notes) != 0 {
+		t.Errorf("with a diff from git the lines are checked: %q", plan.Unchecked)
+	}
+	if !strings.Contains(string(plan.Operations[0].Requests[0].Body), "line 333") {
+		t.Error("the comment outside the diff is not in the body")
+	}
+}
+
+func TestADryRunWritesNothing(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+	b.cfg.DryRun = true
+	lines := []string{anIssue, `{"type":"add-issue-comment","body":"Hello."}`, aDiscussion, `{"type":"add-issue-label","labels":["x"]}`,
+		reviewLine("main.go", 3, "Why?"), reviewLine("main.go", 333, "Why?"), `{"type":"missing-tool","tool":"t","reason":"r"}`, `{"type":"noop","message":"m"}`,
+		`{"type":"create-security-report","file":"main.go","line":3,"severity":"error","message":"Bad."}`, `{"type":"create-pull-request","title":"T","body":"B"}`}
+	for _, r := range b.run(lines...) {
+		if r.State != Staged {
+			t.Errorf("%s: %s", r.Kind, r.State)
+		}
+	}
+	if w := b.srv.Writes(); len(w) != 0 {
+		t.Errorf("a dry run wrote: %v", operations(w))
+	}
+	if len(b.files) != 0 {
+		t.Errorf("a dry run stored files: %v", b.files)
+	}
+}
+
+func TestThePlanIsWhatIsSent(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+	lines := []string{anIssue, `{"type":"add-issue-comment","body":"Hello."}`, aDiscussion, `{"type":"add-issue-label","labels":["x"]}`,
+		reviewLine("main.go", 3, "Why?"), reviewLine("main.go", 333, "Outside."),
+		line(map[string]any{"type": "create-pull-request-review-comment", "path": "main.go", "line": 5, "start_line": 2, "body": "A range."})}
+	plan := b.plan(lines...)
+	raw, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := json.Marshal(b.plan(lines...)); string(again) != string(raw) {
+		t.Error("the same arguments gave another plan")
+	}
+	b.srv.ResetRequests()
+	results := Execute(context.Background(), b.world, plan)
+	for _, r := range results {
+		if r.State != Applied {
+			t.Errorf("%s: %s: %s", r.Kind, r.State, r.Message)
+		}
+	}
+	var planned []Request
+	for _, op := range plan.Operations {
+		planned = append(planned, op.Requests...)
+	}
+	sent := b.srv.Writes()
+	if len(sent) != len(planned) {
+		t.Fatalf("%d requests planned, %d sent", len(planned), len(sent))
+	}
+	for i, p := range planned {
+		got := sent[i]
+		if p.Method != got.Method || p.Path != got.Path {
+			t.Errorf("planned %s %s, sent %s %s", p.Method, p.Path, got.Method, got.Path)
+		}
+		var a, c map[string]any
+		if json.Unmarshal(p.Body, &a) != nil || json.Unmarshal(got.Body, &c) != nil {
+			t.Fatalf("no JSON: %s, %s", p.Body, got.Body)
+		}
+		if p.Path == "/graphql" {
+			delete(a, "mutation")
+			delete(c, "query")
+		}
+		if diff := cmp.Diff(a, c); diff != "" {
+			t.Errorf("%s (-planned +sent):\n%s", p.Path, diff)
+		}
+	}
+}
+
+func TestCancelFinishesTheWriteInFlightAndReportsTheRest(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	plan := b.plan(anIssue, aComment, aLabel)
+	ctx, cancel := context.WithCancel(context.Background())
+	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Operation == "issues/create" {
+			cancel()
+		}
+		return githubtest.Fault{}
+	})
+	results := Execute(ctx, b.world, plan)
+	want(t, results, "applied failed(cancelled) failed(cancelled)")
+	if n := len(b.srv.Writes()); n != 1 {
+		t.Errorf("%d writes", n)
+	}
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(anIssue, aComment, aLabel), "adopted applied applied")
+}
+
+func TestCancelDuringAnAmbiguousFailureLooksOnceMore(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	plan := b.plan(anIssue)
+	ctx, cancel := context.WithCancel(context.Background())
+	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Operation == "issues/create" {
+			cancel()
+			return githubtest.ServerError(502, true)
+		}
+		return githubtest.Fault{}
+	})
+	want(t, Execute(ctx, b.world, plan), "applied")
+}
+
+func TestSettleKeepsTheLowest(t *testing.T) {
+	lines := []string{anIssue, aComment, aDiscussion}
+	t.Run("a second run at the same moment", func(t *testing.T) {
+		a := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})
+		a.cfg.Settle = SettleAlways
+		plan := a.plan(lines...)
+		other := a.plan(lines...) // has seen nothing of the first
+		want(t, Execute(context.Background(), a.world, plan), "applied applied applied")
+		results := Execute(context.Background(), a.world, other)
+		want(t, results, "applied applied applied")
+		st := a.srv.State()
+		open := 0
+		for _, i := range st.Issues {
+			if i.Title == "Crash on start" && i.State == "open" {
+				open++
+			}
+		}
+		if open != 1 || len(a.issue(issueNumber).Comments) != 1 || len(st.Discussions) != 2 {
+			t.Errorf("%d issues, %d comments, %d discussions are left", open, len(a.issue(issueNumber).Comments), len(st.Discussions)-1)
+		}
+		for _, r := range results {
+			if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "written twice") {
+				t.Errorf("%s: nothing says so: %q", r.Kind, r.Notes)
+			}
+		}
+		if results[0].Object.Number == 0 || a.issue(results[0].Object.Number).State != "open" {
+			t.Errorf("the result points at %+v", results[0].Object)
+		}
+		a.cfg.Run.Attempt, a.cfg.Settle = 3, SettleAuto
+		writes := len(a.srv.Writes())
+		want(t, a.run(lines...), "adopted adopted adopted")
+		if len(a.srv.Writes()) != writes {
+			t.Error("what was settled is settled again")
+		}
+	})
+	t.Run("not without a reason", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{})
+		start := b.clock.Now()
+		want(t, b.run(lines...), "applied applied applied")
+		if d := b.clock.Now().Sub(start); d != 0 {
+			t.Errorf("it waited %v", d)
+		}
+		if n := count(operations(b.srv.Requests()), "issues/list-for-repo"); n != 1 {
+			t.Errorf("%d listings", n)
+		}
+	})
+	t.Run("a re-run before the first's writes are listed", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{Lag: 29 * time.Second})
+		want(t, b.run(lines...), "applied applied applied")
+		b.cfg.Run.Attempt = 2
+		want(t, b.run(lines...), "applied applied applied")
+		if n := len(b.issue(issueNumber).Comments); n != 1 {
+			t.Errorf("%d comments", n)
+		}
+	})
+	t.Run("reviews", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second}).on("pull_request", pullNumber)
+		b.cfg.Settle = SettleAlways
+		lines := []string{reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside.")}
+		one, two := b.plan(lines...), b.plan(lines...)
+		want(t, Execute(context.Background(), b.world, one), "applied applied")
+		want(t, Execute(context.Background(), b.world, two), "applied applied")
+		text := b.everywhere()
+		if strings.Count(text, "Inline.") != 1 || strings.Count(text, "Outside.") != 1 {
+			t.Errorf("text stands there twice:\n%s", text)
+		}
+	})
+}
+
+func TestPacing(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.pace = githubapi.PaceConfig{}
+	lines := make([]string, 20)
+	for i := range lines {
+		lines[i] = aComment
+	}
+	b.run(lines...)
+	if n := githubtest.Peak(b.srv.Requests(), time.Second, githubtest.Contents); n != 1 {
+		t.Errorf("%d content-creating requests within a second", n)
+	}
+}
+
+func TestRequestsAreNotWasted(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+	lines := []string{`{"type":"noop","message":"m"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`}
+	b.run(lines...)
+	if n := len(b.srv.Requests()); n != 0 {
+		t.Errorf("%d requests for nothing", n)
+	}
+	for range 50 {
+		lines = append(lines, anIssue, `{"type":"add-issue-comment","body":"Hello."}`, reviewLine("main.go", 3, "Why?"))
+	}
+	b.srv.ResetRequests()
+	b.run(lines...)
+	got := map[string]int{}
+	for _, r := range b.srv.Requests() {
+		got[r.Operation]++
+	}
+	wantReqs := map[string]int{"graphql/Viewer": 1, "issues/list-for-repo": 1, "issues/list-comments": 1, "pulls/get": 1, "pulls/list-files": 1,
+		"pulls/list-reviews": 1, "pulls/list-review-comments": 1, "issues/create": 50, "issues/create-comment": 50, "pulls/create-review": 1}
+	if diff := cmp.Diff(wantReqs, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestUnknownStartOfARun(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.ev = event.Event{Name: "schedule", Repo: b.ev.Repo}
+	b.cfg.Run.StartedAt = time.Time{}
+	want(t, b.run(anIssue), "applied")
+	b.clock.Advance(23 * time.Hour)
+	want(t, b.run(anIssue), "adopted")
+	b.clock.Advance(20 * 24 * time.Hour)
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(anIssue), "adopted")
+}
