@@ -1,0 +1,117 @@
+//go:build unix
+
+package gitrepo_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// fork makes a clone with a base branch that went on after the head left it.
+func fork(t *testing.T, initArgs ...string) (c clone, root, base, head string) {
+	t.Helper()
+	c = newClone(t, initArgs...)
+	c.write("a.txt", "1\n2\n3\n")
+	c.write(".gitattributes", "* diff=evil filter=evil textconv=evil\n")
+	c.write("dir/old", strings.Repeat("line\n", 20))
+	root = c.commit("root")
+	c.git("checkout", "-q", "-b", "topic")
+	c.write("a.txt", "1\nzwei\n3\n")
+	c.git("mv", "dir/old", "dir/new\nname")
+	head = c.commit("head")
+	c.git("checkout", "-q", "main")
+	c.write("b.txt", "only on main\n")
+	base = c.commit("base")
+	return c, root, base, head
+}
+
+func TestDiffIsThatOfThePullRequest(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			c, root, base, head := fork(t, "--object-format="+format)
+			d, err := c.open().Diff(t.Context(), base, head)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Base != root {
+				t.Errorf("Base = %s, want %s", d.Base, root)
+			}
+			if !bytes.Contains(d.Raw, []byte("R100\x00dir/old\x00dir/new\nname\x00")) || bytes.Contains(d.Raw, []byte("b.txt")) {
+				t.Errorf("Raw = %q", d.Raw)
+			}
+			if !bytes.Contains(d.Patch, []byte("\n-2\n+zwei\n")) || !bytes.Contains(d.Patch, []byte(`"b/dir/new\nname"`)) {
+				t.Errorf("Patch = %s", d.Patch)
+			}
+		})
+	}
+}
+
+func TestShallowClone(t *testing.T) {
+	c, _, base, head := fork(t)
+	// A checkout of depth 1: the commit is there, its parents are not.
+	shallow := clone{t, t.TempDir()}
+	shallow.git("clone", "-q", "--depth=1", "--no-single-branch", "file://"+c.dir, "x")
+	shallow.dir += "/x"
+	found := shallow.locate()
+	if len(found.Shallow) != 2 {
+		t.Errorf("Shallow = %v", found.Shallow)
+	}
+	r := open(t, found)
+	_, err := r.Diff(t.Context(), base, head)
+	if !errors.Is(err, gitrepo.ErrShallow) || !strings.Contains(err.Error(), "fetch-depth: 0") {
+		t.Errorf("err = %v", err)
+	}
+	if data, err := r.File(t.Context(), head, "a.txt", 100); string(data) != "1\nzwei\n3\n" || err != nil {
+		t.Errorf("a file of a shallow commit: %q, %v", data, err)
+	}
+	one := clone{t, t.TempDir()}
+	one.git("clone", "-q", "--depth=1", "file://"+c.dir, "x")
+	one.dir += "/x"
+	_, err = one.open().Diff(t.Context(), base, head)
+	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "it is shallow") || !strings.Contains(err.Error(), "fetch-depth: 0") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestUnrelatedHistories(t *testing.T) {
+	c := newClone(t)
+	a := c.commit("a")
+	c.git("checkout", "-q", "--orphan", "other")
+	b := c.commit("b")
+	if _, err := c.open().MergeBase(t.Context(), a, b); err == nil || !strings.Contains(err.Error(), "no commit in common") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestOnlyWholeIDsReachGit(t *testing.T) {
+	c := newClone(t)
+	head := c.commit("a")
+	r := c.open()
+	for _, bad := range []string{"", "HEAD", "main", head[:10], "--output=/tmp/x", strings.ToUpper(head), head + "\n", head + "^{tree}"} {
+		if _, err := r.Diff(t.Context(), bad, head); err == nil || !strings.Contains(err.Error(), "not a whole commit id") {
+			t.Errorf("Diff(%q): %v", bad, err)
+		}
+		if _, err := r.Files(t.Context(), bad, nil, 1); err == nil {
+			t.Errorf("Files(%q) is accepted", bad)
+		}
+	}
+	tree := c.git("rev-parse", "HEAD^{tree}")
+	if ok, err := r.Has(t.Context(), tree); ok || err != nil {
+		t.Errorf("a tree passes for a commit: %v, %v", ok, err)
+	}
+}
+
+func TestNewWithoutGit(t *testing.T) {
+	c := newClone(t)
+	c.commit("a")
+	if _, err := gitrepo.New(c.locate(), gitrepo.Options{PathList: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "install it") {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := gitrepo.New(c.locate(), gitrepo.Options{TempDir: "/no/such/place"}); err == nil || !strings.Contains(err.Error(), "repository of our own") {
+		t.Errorf("err = %v", err)
+	}
+}

@@ -1,0 +1,229 @@
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// ErrForged is returned when an object of the clone does not have the content
+// that its id stands for.
+var ErrForged = errors.New("an object of the clone was changed: its content is not the one its id stands for")
+
+// maxObjects is how much is read of a commit's trees and files at once, in bytes.
+const maxObjects = 256 << 20
+
+// File is a file of a commit.
+type File struct {
+	Data []byte
+	Exec bool
+	// Err is set instead when there is no such file: fs.ErrNotExist, ErrTooLarge,
+	// or that the path is a directory, a link or a submodule.
+	Err error
+}
+
+// File reads one file of a commit; see Files.
+func (r *Repo) File(ctx context.Context, commit, path string, limit int64) ([]byte, error) {
+	files, err := r.Files(ctx, commit, []string{path}, limit)
+	if err != nil {
+		return nil, err
+	}
+	return files[path].Data, files[path].Err
+}
+
+// Files reads files of a commit, each of at most limit bytes. Every object on
+// the way from the commit's id to a file is hashed, so that a clone whose
+// objects somebody has replaced gives an error and never another text. All
+// paths together take two runs of git a directory level.
+func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit int64) (map[string]File, error) {
+	if err := r.need(ctx, commit); err != nil {
+		return nil, err
+	}
+	objects, err := r.read(ctx, []string{commit}, limit)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := treeOf(objects[commit].data)
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]File, len(paths))
+	at := map[string]step{}
+	for _, p := range paths {
+		if !fs.ValidPath(p) || p == "." {
+			files[p] = File{Err: fmt.Errorf("%q is not a path of a repository: %w", p, fs.ErrInvalid)}
+			continue
+		}
+		at[p] = step{oid: tree, rest: p}
+	}
+	for len(at) > 0 {
+		if objects, err = r.read(ctx, oidsOf(at), limit); err != nil {
+			return nil, err
+		}
+		for p, s := range at {
+			o := objects[s.oid]
+			switch {
+			case o.kind == "" && o.err == nil:
+				return nil, fmt.Errorf("git cat-file left out %s", s.oid)
+			case o.err != nil:
+				files[p] = File{Err: fmt.Errorf("%s: %w", p, o.err)}
+			case s.rest == "" && o.kind == "blob":
+				files[p] = File{Data: o.data, Exec: s.exec}
+			case s.rest == "":
+				files[p] = File{Err: fmt.Errorf("%s is a directory in commit %s", p, commit)}
+			default:
+				next, err := s.descend(o.data)
+				if err == nil {
+					at[p] = next
+					continue
+				}
+				files[p] = File{Err: fmt.Errorf("%s in commit %s: %w", p, commit, err)}
+			}
+			delete(at, p)
+		}
+	}
+	return files, nil
+}
+
+// step is how far a path has been followed: the object it has come to, and what
+// is left of it.
+type step struct {
+	oid, rest string
+	exec      bool
+}
+
+// descend follows the next element of the path through a tree.
+func (s step) descend(tree []byte) (step, error) {
+	name, rest, _ := strings.Cut(s.rest, "/")
+	mode, oid, err := lookup(tree, name, len(s.oid)/2)
+	if err != nil {
+		return step{}, err
+	}
+	isDir := mode == "40000"
+	switch {
+	case mode == "120000":
+		return step{}, errors.New("a link is not followed")
+	case mode == "160000":
+		return step{}, errors.New("a submodule is not followed")
+	case rest != "" && !isDir:
+		return step{}, fs.ErrNotExist
+	}
+	return step{oid: oid, rest: rest, exec: mode == "100755"}, nil
+}
+
+// lookup finds an entry of a tree: "<mode> <name>\x00<id>", one after another.
+func lookup(tree []byte, name string, idLen int) (mode, oid string, err error) {
+	for len(tree) > 0 {
+		head, rest, ok := bytes.Cut(tree, []byte{0})
+		m, n, ok2 := bytes.Cut(head, []byte{' '})
+		if !ok || !ok2 || len(rest) < idLen {
+			return "", "", errors.New("the tree cannot be read")
+		}
+		if string(n) == name {
+			return string(m), hex.EncodeToString(rest[:idLen]), nil
+		}
+		tree = rest[idLen:]
+	}
+	return "", "", fs.ErrNotExist
+}
+
+func treeOf(commit []byte) (string, error) {
+	line, _, _ := strings.Cut(string(commit), "\n")
+	oid, ok := strings.CutPrefix(line, "tree ")
+	if !ok || !isOID(oid) {
+		return "", errors.New("the commit cannot be read")
+	}
+	return oid, nil
+}
+
+func oidsOf(at map[string]step) []string {
+	seen := map[string]bool{}
+	var oids []string
+	for _, s := range at {
+		if !seen[s.oid] {
+			seen[s.oid] = true
+			oids = append(oids, s.oid)
+		}
+	}
+	return oids
+}
+
+// object is an object that was read, or why it was not.
+type object struct {
+	kind string
+	data []byte
+	err  error
+}
+
+// read reads objects and checks each against its id. Files over the limit, and
+// objects that are not there, come with an error of their own.
+func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string]object, error) {
+	out, _, err := r.git(ctx, maxObjects, strings.NewReader(strings.Join(oids, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	objects := make(map[string]object, len(oids))
+	var want []string
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 2 && fields[1] == "missing":
+			objects[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.lacks(), deeper)}
+		case len(fields) != 3:
+			return nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
+		default:
+			size, err := strconv.ParseInt(fields[2], 10, 64)
+			if err != nil || fields[1] == "blob" && size > limit {
+				objects[fields[0]] = object{err: fmt.Errorf("%w: %s bytes, at most %d are read", ErrTooLarge, fields[2], limit)}
+				continue
+			}
+			want = append(want, fields[0])
+		}
+	}
+	if len(want) == 0 {
+		return objects, nil
+	}
+	out, _, err = r.git(ctx, maxObjects, strings.NewReader(strings.Join(want, "\n")+"\n"), "cat-file", "--batch=%(objectname) %(objecttype) %(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	for len(out) > 0 {
+		head, rest, _ := bytes.Cut(out, []byte{'\n'})
+		fields := strings.Fields(string(head))
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("git cat-file answered %q", head)
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file answered %q and too little after it", head)
+		}
+		o := object{kind: fields[1], data: rest[:size:size]}
+		if !matches(fields[0], o) {
+			return nil, fmt.Errorf("%w (%s)", ErrForged, fields[0])
+		}
+		objects[fields[0]] = o
+		out = rest[size+1:]
+	}
+	return objects, nil
+}
+
+// matches reports whether the id is the hash of the object.
+func matches(oid string, o object) bool {
+	var h hash.Hash
+	if len(oid) == 64 {
+		h = sha256.New()
+	} else {
+		h = sha1.New()
+	}
+	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
+	h.Write(o.data)
+	return hex.EncodeToString(h.Sum(nil)) == oid
+}

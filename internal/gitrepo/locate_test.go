@@ -1,0 +1,199 @@
+//go:build unix
+
+package gitrepo_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+func TestLocateShapes(t *testing.T) {
+	main := newClone(t)
+	main.write("a", "1\n")
+	head := main.commit("one")
+	tests := map[string]func(t *testing.T) string{
+		"plain": func(*testing.T) string { return main.dir },
+		"worktree": func(t *testing.T) string {
+			dir := filepath.Join(t.TempDir(), "tree")
+			main.git("worktree", "add", "-q", "--detach", dir)
+			return dir
+		},
+		"submodule": func(t *testing.T) string {
+			dir := t.TempDir()
+			outer := clone{t, dir}
+			outer.git("init", "-q")
+			outer.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", main.dir, "sub")
+			return filepath.Join(dir, "sub")
+		},
+		"borrowing": func(t *testing.T) string {
+			c := clone{t, t.TempDir()}
+			c.git("clone", "-q", "--shared", main.dir, "x")
+			return filepath.Join(c.dir, "x")
+		},
+		"borrowing from a borrower": func(t *testing.T) string {
+			c := clone{t, t.TempDir()}
+			c.git("clone", "-q", "--shared", main.dir, "x")
+			c.git("clone", "-q", "--shared", "x", "y")
+			return filepath.Join(c.dir, "y")
+		},
+		"a strange name": func(t *testing.T) string {
+			c := clone{t, t.TempDir()}
+			name := "we\"ird\\ #na\nme:ü"
+			c.git("clone", "-q", main.dir, name)
+			return filepath.Join(c.dir, name)
+		},
+	}
+	for name, dir := range tests {
+		t.Run(name, func(t *testing.T) {
+			c, err := gitrepo.Locate(dir(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if oid, err := c.Resolve("HEAD"); err != nil || oid != head {
+				t.Errorf("HEAD = %s, %v", oid, err)
+			}
+			if data, err := open(t, c).File(t.Context(), head, "a", 100); string(data) != "1\n" || err != nil {
+				t.Errorf("a = %q, %v", data, err)
+			}
+			if c.MissingAlternates != nil || c.Shallow != nil {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+}
+
+func TestLocateRefusesWhatIsNoClone(t *testing.T) {
+	tests := map[string]struct {
+		make func(dir string) error
+		want string
+	}{
+		"nothing":            {func(string) error { return nil }, "check out the repository first"},
+		"an empty directory": {func(d string) error { return os.Mkdir(d+"/.git", 0o755) }, "holds no directory of objects"},
+		"an empty file":      {func(d string) error { return os.WriteFile(d+"/.git", nil, 0o644) }, "names no directory"},
+		"a file to nowhere":  {func(d string) error { return os.WriteFile(d+"/.git", []byte("gitdir: ../none\n"), 0o644) }, "cannot be opened"},
+		"a file with a NUL":  {func(d string) error { return os.WriteFile(d+"/.git", []byte("gitdir: a\x00b\n"), 0o644) }, "names no directory"},
+		"a large file":       {func(d string) error { return os.WriteFile(d+"/.git", make([]byte, 1<<20), 0o644) }, "larger than"},
+		"a link":             {func(d string) error { return os.Symlink("/etc", d+"/.git") }, "not an ordinary file"},
+		"a FIFO":             {func(d string) error { return syscall.Mkfifo(d+"/.git", 0o644) }, "not an ordinary file"},
+		"a directory outside": {func(d string) error {
+			return errors.Join(os.Mkdir(d+"/.git", 0o755), os.Symlink("/etc", d+"/.git/objects"))
+		}, "holds no directory of objects"},
+		"a FIFO as commondir": {func(d string) error {
+			return errors.Join(os.MkdirAll(d+"/.git/objects", 0o755), syscall.Mkfifo(d+"/.git/commondir", 0o644))
+		}, "not an ordinary file"},
+		"a FIFO as alternates": {func(d string) error {
+			return errors.Join(os.MkdirAll(d+"/.git/objects/info", 0o755), syscall.Mkfifo(d+"/.git/objects/info/alternates", 0o644))
+		}, "not an ordinary file"},
+		"a link as shallow": {func(d string) error {
+			return errors.Join(os.MkdirAll(d+"/.git/objects", 0o755), os.Symlink("/etc/passwd", d+"/.git/shallow"))
+		}, "not an ordinary file"},
+		"no list as shallow": {func(d string) error {
+			return errors.Join(os.MkdirAll(d+"/.git/objects", 0o755), os.WriteFile(d+"/.git/shallow", []byte("--upload-pack=x\n"), 0o644))
+		}, "not a list of commits"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := tt.make(dir); err != nil {
+				t.Fatal(err)
+			}
+			_, err := gitrepo.Locate(dir)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("err = %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := gitrepo.Locate(filepath.Join(t.TempDir(), "none")); !errors.Is(err, gitrepo.ErrNotRepository) {
+		t.Errorf("a missing directory: %v", err)
+	}
+}
+
+func TestAlternatesInCirclesAndMissing(t *testing.T) {
+	c := newClone(t)
+	head := c.commit("one")
+	c.write(".git/objects/info/alternates", "# a comment\n\n../objects\n"+c.dir+"/.git/objects\n/no/such/objects\n")
+	found := c.locate()
+	if diff := cmp.Diff([]string{"/no/such/objects"}, found.MissingAlternates); diff != "" {
+		t.Error(diff)
+	}
+	r := open(t, found)
+	if ok, err := r.Has(t.Context(), head); !ok || err != nil {
+		t.Errorf("Has = %v, %v", ok, err)
+	}
+	_, err := r.MergeBase(t.Context(), head, strings.Repeat("0", 40))
+	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "borrows objects from /no/such/objects") {
+		t.Errorf("err = %v", err)
+	}
+	lines := ""
+	for i := range 200 {
+		lines += "/x/" + strings.Repeat("y", i+1) + "\n"
+	}
+	c.write(".git/objects/info/alternates", lines)
+	if _, err := gitrepo.Locate(c.dir); err == nil || !strings.Contains(err.Error(), "more than 64") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestRefs(t *testing.T) {
+	c := newClone(t)
+	first := c.commit("one")
+	c.git("branch", "packed")
+	c.git("tag", "-a", "-m", "x", "v1")
+	tag := c.git("rev-parse", "refs/tags/v1")
+	c.git("pack-refs", "--all")
+	second := c.commit("two")
+	c.git("branch", "feature/x")
+	c.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/main")
+	found := c.locate()
+	want := []gitrepo.Ref{
+		{Name: "refs/heads/feature/x", OID: second}, {Name: "refs/heads/main", OID: second}, {Name: "refs/heads/packed", OID: first},
+		{Name: "refs/remotes/origin/HEAD", OID: second}, {Name: "refs/tags/v1", OID: tag},
+	}
+	got, err := found.Refs()
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	for _, r := range want {
+		if oid, err := found.Resolve(r.Name); oid != r.OID || err != nil {
+			t.Errorf("Resolve(%s) = %s, %v", r.Name, oid, err)
+		}
+	}
+	for _, bad := range []string{"main", "refs/heads/none", "refs/../config", "refs/heads/../../config", "-x", "", "refs/heads/a b", "refs/heads/\n"} {
+		if oid, err := found.Resolve(bad); !errors.Is(err, gitrepo.ErrNoRef) {
+			t.Errorf("Resolve(%q) = %s, %v", bad, oid, err)
+		}
+	}
+}
+
+func TestBrokenRefs(t *testing.T) {
+	c := newClone(t)
+	c.commit("one")
+	c.write(".git/refs/heads/a", "ref: refs/heads/b\n")
+	c.write(".git/refs/heads/b", "ref: refs/heads/a\n")
+	c.write(".git/refs/heads/c", "hello\n")
+	c.write(".git/refs/heads/d", "ref: ../../../../etc/passwd\n")
+	if err := os.Symlink("/etc/passwd", c.dir+"/.git/refs/heads/e"); err != nil {
+		t.Fatal(err)
+	}
+	found := c.locate()
+	for name, want := range map[string]string{"a": "in circles", "c": "holds no object id", "d": "points to no ref", "e": "not an ordinary file"} {
+		if _, err := found.Resolve("refs/heads/" + name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: err = %v, want one with %q", name, err, want)
+		}
+	}
+	if refs, err := found.Refs(); err != nil || len(refs) != 1 {
+		t.Errorf("Refs = %v, %v", refs, err)
+	}
+	c.write(".git/HEAD", "ref: refs/heads/.invalid\n")
+	if _, err := found.Resolve("HEAD"); err == nil || !strings.Contains(err.Error(), "reftable") {
+		t.Errorf("err = %v", err)
+	}
+}

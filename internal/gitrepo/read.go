@@ -1,0 +1,60 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// readRegular reads a file below root: an ordinary one, of at most limit bytes,
+// opened without blocking and not through a link.
+func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
+	full := filepath.Join(root.Name(), name)
+	before, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not an ordinary file", full)
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(before, info) {
+		return nil, fmt.Errorf("%s changed while it was opened", full)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes", full, limit)
+	}
+	return data, nil
+}
+
+// errTooLarge ends a program whose output is over the limit.
+var errTooLarge = errors.New("the output is too large")
+
+// buffer keeps what is written to it, up to a limit.
+type buffer struct {
+	data  []byte
+	limit int
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	if len(p) > b.limit-len(b.data) {
+		return 0, errTooLarge
+	}
+	b.data = append(b.data, p...)
+	return len(p), nil
+}

@@ -1,0 +1,185 @@
+// Package gitrepo reads git repositories with git, by argument list, from a
+// repository of its own making: git never runs inside a clone that somebody
+// else has written.
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// DefaultPath is where git is looked for when Options names no directories: the
+// system's own. A runner's PATH may begin with a directory of the workspace.
+const DefaultPath = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
+
+// Options say how git runs.
+type Options struct {
+	PathList string        // the PATH that git is found in, and runs with; "": DefaultPath
+	TempDir  string        // where the repository is made; "": the system's
+	Timeout  time.Duration // of each command; 0: two minutes
+}
+
+// Repo is a bare repository in a temporary directory. It has no hooks, no
+// attributes and no configuration but its own, and borrows a clone's objects.
+// Close removes it. Its methods may be used by several goroutines.
+type Repo struct {
+	dir   string
+	clone *Clone
+	opt   Options
+}
+
+// ErrMissing is returned for a commit that the clone does not have.
+var ErrMissing = errors.New("the commit is not in the clone")
+
+// ErrShallow is returned when the clone's history ends before the answer.
+var ErrShallow = errors.New("the clone is shallow")
+
+// ErrTooLarge is returned for a diff or a file over the limit.
+var ErrTooLarge = errors.New("too large")
+
+// deeper is how to mend a clone that lacks history.
+const deeper = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"
+
+// New makes a repository that borrows the objects of the clone.
+func New(clone *Clone, opt Options) (*Repo, error) {
+	if opt.PathList == "" {
+		opt.PathList = DefaultPath
+	}
+	if opt.Timeout <= 0 {
+		opt.Timeout = 2 * time.Minute
+	}
+	if _, err := command.Look("git", opt.PathList); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(opt.TempDir, "airlock-git-")
+	if err != nil {
+		return nil, fmt.Errorf("making a repository of our own: %w", err)
+	}
+	r := &Repo{dir: dir, clone: clone, opt: opt}
+	if err := r.lay(); err != nil {
+		return nil, errors.Join(fmt.Errorf("making a repository of our own: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+// Close removes the repository.
+func (r *Repo) Close() error { return os.RemoveAll(r.dir) }
+
+// lay writes the files that make a directory a bare repository.
+func (r *Repo) lay() error {
+	config := "[core]\n\trepositoryformatversion = 0\n"
+	if r.clone.oidLen == 64 {
+		config = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
+	}
+	config += `[core]
+	bare = true
+	hooksPath = /dev/null
+	attributesFile = /dev/null
+	fsmonitor = false
+	commitGraph = false
+	quotePath = true
+	pager = cat
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[credential]
+	helper =
+[protocol]
+	allow = never
+[protocol "https"]
+	allow = always
+`
+	files := map[string]string{
+		"HEAD":                    "ref: refs/heads/airlock-none\n",
+		"config":                  config,
+		"objects/info/alternates": quotePath(r.clone.ObjectDir) + "\n",
+	}
+	if len(r.clone.Shallow) > 0 {
+		files["shallow"] = strings.Join(r.clone.Shallow, "\n") + "\n"
+	}
+	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(r.gitDir(), filepath.FromSlash(d)), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(r.gitDir(), filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.Mkdir(filepath.Join(r.dir, "home"), 0o700)
+}
+
+func (r *Repo) gitDir() string { return filepath.Join(r.dir, "repo.git") }
+
+// quotePath writes a path as a line of objects/info/alternates, in quotes, so
+// that no character of it has a meaning.
+func quotePath(path string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(filepath.ToSlash(path)) + `"`
+}
+
+// env is the whole environment that git sees.
+func (r *Repo) env() []string {
+	return []string{
+		"PATH=" + r.opt.PathList,
+		"HOME=" + filepath.Join(r.dir, "home"),
+		"XDG_CONFIG_HOME=" + filepath.Join(r.dir, "home"),
+		"LC_ALL=C", "TZ=UTC",
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_CONFIG_SYSTEM=" + os.DevNull,
+		"GIT_ATTR_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_ASKPASS=",
+		"GIT_ALLOW_PROTOCOL=https",
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_NO_LAZY_FETCH=1",
+		"GIT_OPTIONAL_LOCKS=0",
+		"GIT_PAGER=cat",
+	}
+}
+
+// git runs git in the repository. It returns the exit code, and the output if
+// it is no larger than limit bytes.
+func (r *Repo) git(ctx context.Context, limit int, stdin io.Reader, args ...string) (out []byte, code int, err error) {
+	sink := &buffer{limit: limit}
+	res, err := command.Run(ctx, command.Spec{
+		Program: "git", Args: append([]string{"--git-dir=" + r.gitDir()}, args...),
+		Env: r.env(), Dir: r.dir, Stdin: stdin, Stdout: sink, Timeout: r.opt.Timeout, OutputLimit: 64 << 10,
+	})
+	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, 0, fmt.Errorf("%w: git %s gives more than %d bytes", ErrTooLarge, args[0], limit)
+	case err != nil:
+		return nil, 0, err
+	case res.TimedOut:
+		return nil, 0, fmt.Errorf("git %s took longer than %v", args[0], r.opt.Timeout)
+	case res.ExitCode > 1 || res.ExitCode < 0:
+		return nil, res.ExitCode, fmt.Errorf("git %s failed: %s", args[0], r.explain(res))
+	}
+	return sink.data, res.ExitCode, nil
+}
+
+// explain shortens what git said for people.
+func (r *Repo) explain(res command.Result) string {
+	text := strings.TrimSpace(res.Stderr.String())
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		text = text[:i]
+	}
+	if len(text) > 300 {
+		text = text[:300] + "..."
+	}
+	if text == "" {
+		text = fmt.Sprintf("exit code %d %s", res.ExitCode, res.Signal)
+	}
+	return fmt.Sprintf("%q", text)
+}
