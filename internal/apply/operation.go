@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -12,7 +13,8 @@ import (
 const PlanVersion = 1
 
 // Plan is the document of what would be done, in the order in which it would be
-// done. Its JSON form is stable: members are added, never renamed.
+// done. Its JSON form is stable: members are added, never renamed. Whoever
+// prints it does so without escaping HTML, so that bodies stay readable.
 type Plan struct {
 	Version    int    `json:"version"`
 	Repository string `json:"repository"` // owner/name
@@ -91,11 +93,14 @@ type Request struct {
 // newRequest makes a Request. The values come from our own types, which always
 // have a JSON form.
 func newRequest(method, path string, body any) Request {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		raw = nil
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // as it is sent, and readable
+	r := Request{Method: method, Path: path}
+	if enc.Encode(body) == nil {
+		r.Body = bytes.TrimSpace(b.Bytes())
 	}
-	return Request{Method: method, Path: path, Body: raw}
+	return r
 }
 
 // work is what an operation does. Each kind has its own type.
