@@ -19,6 +19,8 @@ type inliner struct {
 	// grows, so that what it has given out stays valid.
 	text   strings.Builder
 	starts []int
+	// brackets is the buffer of the stack of open brackets.
+	brackets []bracket
 }
 
 // load returns the content of a leaf. It is valid until the next load.
@@ -71,4 +73,17 @@ func (c *content) spanOf(start, end int) Span {
 		return Span{at, at}
 	}
 	return Span{c.sourceOf(start), c.sourceOf(end-1) + 1}
+}
+
+// pieceEnd returns where the piece that holds the content byte at pos ends, end
+// at most.
+func (c *content) pieceEnd(pos, end int) int {
+	i, found := slices.BinarySearch(c.starts, pos)
+	if !found {
+		i--
+	}
+	if i+1 < len(c.starts) {
+		return min(end, c.starts[i+1])
+	}
+	return end
 }

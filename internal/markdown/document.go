@@ -214,6 +214,8 @@ type Definition struct {
 	Shadowed bool
 	// Used reports that a link or image refers to it.
 	Used bool
+
+	firstPiece, pieceCount int
 }
 
 // Footnote is a footnote definition.
@@ -243,7 +245,10 @@ func (d *Document) PiecesOf(b *Block) []Piece {
 // Literal returns the content of the leaf b within span: the source without
 // container prefixes. It copies only where the content is not contiguous.
 func (d *Document) Literal(b *Block, span Span) string {
-	pieces := d.PiecesOf(b)
+	return d.literal(d.PiecesOf(b), span)
+}
+
+func (d *Document) literal(pieces []Piece, span Span) string {
 	first := firstPieceEnding(pieces, span.Start)
 	if first < len(pieces) && pieces[first].Start <= span.Start && span.End <= pieces[first].End {
 		return d.Source[span.Start:span.End]
@@ -251,7 +256,7 @@ func (d *Document) Literal(b *Block, span Span) string {
 	var out []byte
 	for _, p := range pieces[first:] {
 		start, end := max(p.Start, span.Start), min(p.End, span.End)
-		if start >= span.End {
+		if start > span.End || start == span.End && !p.Empty() {
 			break
 		}
 		if p.Start >= span.Start {

@@ -1,5 +1,221 @@
 package markdown
 
-// scanInlines reads the inlines of every leaf that has them.
+import "strings"
+
+// scanInlines reads the inlines of every leaf that has them. By now every
+// definition is known.
 func (s *scanner) scanInlines() {
+	d := s.doc
+	d.Inlines = make([]Inline, 0, 16+len(s.src)/24)
+	s.indexFootnotes()
+	for i := range d.Blocks {
+		b := &d.Blocks[i]
+		switch b.Kind {
+		case ParagraphBlock, HeadingBlock, CellBlock:
+		default:
+			continue
+		}
+		b.FirstInline = len(d.Inlines)
+		if b.PieceCount == 0 || b.Hidden {
+			continue
+		}
+		p := inlineParser{s: s, block: i, c: s.in.load(s.src, d.PiecesOf(b))}
+		p.brackets = bracketStack{open: s.in.brackets[:0], firstLink: -1}
+		p.text = strings.TrimRight(p.c.text, " \t\r\n")
+		p.run()
+		s.in.brackets = p.brackets.open[:0]
+		b = &d.Blocks[i]
+		b.InlineCount = len(d.Inlines) - b.FirstInline
+	}
+	s.markUsed()
+}
+
+// inlineParser reads the inlines of one leaf.
+type inlineParser struct {
+	s     *scanner
+	block int
+	c     content
+	text  string // c.text without white space at its end
+	pos   int
+	// lineOffset is cmark's column offset: minus the offset of the line's start,
+	// once a line break is passed. It makes footnote labels come out as in cmark.
+	lineOffset int
+	brackets   bracketStack
+
+	ticks   backtickMemo
+	html    htmlMemo
+	domains domainRun
+	delims  delimStack
+	at      bool // an @, or something that may decode to one, was seen
+}
+
+// special marks the bytes at which text ends. The others are one Text node.
+var special = [256]bool{
+	'\n': true, '\r': true, '\\': true, '`': true, '&': true, '<': true, '[': true, ']': true, '!': true,
+	':': true, 'w': true, '@': true,
+}
+
+func (p *inlineParser) run() {
+	text := p.text
+	start := 0 // of pending text
+	delims := needsDelims(text)
+	p.delims.last = -1
+	for p.pos < len(text) {
+		c := text[p.pos]
+		if !special[c] {
+			if delims && (c == '_' || c == '*' || c == '~') {
+				p.emitText(start, p.pos)
+				p.delimRun()
+				start = p.pos
+				continue
+			}
+			p.pos++
+			continue
+		}
+		from := p.pos
+		var kind InlineKind
+		var data int32
+		switch c {
+		case '\n', '\r':
+			start = p.lineBreak(start, false)
+			continue
+		case '`':
+			kind, data = p.backticks()
+		case '\\':
+			if from+1 < len(text) && (text[from+1] == '\n' || text[from+1] == '\r') {
+				p.emitText(start, from)
+				start = p.lineBreak(from, true)
+				continue
+			}
+			if from+1 < len(text) && isPunct(text[from+1]) {
+				kind = Escape
+				p.pos += 2
+				p.at = p.at || text[from+1] == '@'
+			}
+		case '&':
+			if _, n := DecodeEntity(text[from:]); n > 0 {
+				kind = Entity
+				p.pos += n
+				p.at = true
+			}
+		case '<':
+			kind, data = p.angle()
+		case '!':
+			if from+1 < len(text) && text[from+1] == '[' && !(from+2 < len(text) && text[from+2] == '^') {
+				p.emitText(start, from)
+				p.pos += 2
+				p.openBracket(from, true)
+				start = p.pos
+				continue
+			}
+		case '[':
+			p.emitText(start, from)
+			p.pos++
+			p.openBracket(from, false)
+			start = p.pos
+			continue
+		case ']':
+			p.emitText(start, from)
+			p.pos++
+			if !p.closeBracket(from) {
+				start = from
+				continue
+			}
+			start = p.pos
+			continue
+		case '@':
+			p.at = true
+		case ':':
+			if !strings.HasPrefix(text[from:], "://") {
+				break
+			}
+			if begin, end, ok := p.bareURL(); ok {
+				p.emitText(start, begin)
+				p.emitBare(BareURL, begin, end)
+				p.pos, start = end, end
+				continue
+			}
+		case 'w':
+			if !strings.HasPrefix(text[from:], "www.") {
+				break
+			}
+			if _, end, ok := p.bareURL(); ok {
+				p.emitText(start, from)
+				p.emitBare(BareWWW, from, end)
+				p.pos, start = end, end
+				continue
+			}
+		}
+		if kind == 0 {
+			p.pos++
+			continue
+		}
+		p.emitText(start, from)
+		p.emit(kind, data, from, p.pos)
+		start = p.pos
+	}
+	p.emitText(start, len(text))
+	if p.at {
+		if delims {
+			p.delims.process(-1)
+			p.splitMarks()
+		}
+		p.linkEmails()
+	}
+}
+
+// emit adds a node for the content from start to end.
+func (p *inlineParser) emit(kind InlineKind, data int32, start, end int) {
+	p.s.doc.Inlines = append(p.s.doc.Inlines, Inline{Span: p.c.spanOf(start, end), Kind: kind, Data: data})
+}
+
+// emitText adds text. Where the source is not contiguous it is split.
+func (p *inlineParser) emitText(start, end int) {
+	if start >= end {
+		return
+	}
+	if p.c.starts == nil {
+		base := p.c.pieces[0].Start
+		p.s.doc.Inlines = append(p.s.doc.Inlines, Inline{Span: Span{base + start, base + end}, Kind: Text})
+		return
+	}
+	p.s.doc.Inlines = p.c.appendText(p.s.doc.Inlines, start, end)
+}
+
+// appendText adds Text nodes for the content from start to end to nodes.
+func (c *content) appendText(nodes []Inline, start, end int) []Inline {
+	for start < end {
+		stop := c.pieceEnd(start, end)
+		nodes = append(nodes, Inline{Span: c.spanOf(start, stop), Kind: Text})
+		start = stop
+	}
+	return nodes
+}
+
+// lineBreak emits the text from start to the line break at p.pos and the break
+// itself, and moves to the first character of the next line. escaped says that
+// a backslash, at start, makes it a hard break.
+func (p *inlineParser) lineBreak(start int, escaped bool) (next int) {
+	text, nl := p.text, p.pos
+	end := nl
+	kind := SoftBreak
+	if escaped {
+		kind, end = HardBreak, start
+		p.pos = skipLineBreak(text, nl+1)
+	} else {
+		if nl > 1 && text[nl-1] == ' ' && text[nl-2] == ' ' {
+			kind = HardBreak
+		}
+		for end > start && isSpace(text[end-1]) {
+			end--
+		}
+		p.emitText(start, end)
+		p.pos = skipLineBreak(text, nl)
+		p.lineOffset = -p.pos
+		p.pos = skipSpaces(text, p.pos)
+	}
+	p.s.doc.Inlines = append(p.s.doc.Inlines, Inline{
+		Span: Span{p.c.sourceOf(end), p.c.sourceOf(p.pos)}, Kind: kind,
+	})
+	return p.pos
 }

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -32,25 +33,28 @@ func (s *scanner) takeDefinitions() bool {
 	if pos == 0 {
 		return true
 	}
-	s.dropContent(b, c.sourceOf(pos), pos == len(c.text))
+	s.dropContent(b, c.sourceOf(pos), pos >= len(c.text))
 	return strings.Trim(c.text[pos:], " \t\r\n") != ""
 }
 
-// dropContent drops the content of the open leaf before source offset start.
+// dropContent takes the content before source offset start, or all of it, from
+// the open leaf. Its pieces stay for the definitions in it.
 func (s *scanner) dropContent(b *Block, start int, all bool) {
+	end := b.FirstPiece + b.PieceCount
 	if all {
-		s.doc.Pieces = s.doc.Pieces[:b.FirstPiece]
-		b.PieceCount = 0
+		b.FirstPiece, b.PieceCount = end, 0
 		return
 	}
 	for s.doc.Pieces[b.FirstPiece].End <= start {
 		b.FirstPiece++
-		b.PieceCount--
 	}
-	p := &s.doc.Pieces[b.FirstPiece]
-	if p.Start < start {
-		p.Start, p.Pad = start, 0
+	if p := s.doc.Pieces[b.FirstPiece]; p.Start < start {
+		s.doc.Pieces = slices.Insert(s.doc.Pieces, b.FirstPiece, Piece{Span{p.Start, start}, p.Pad})
+		b.FirstPiece++
+		end++
+		s.doc.Pieces[b.FirstPiece] = Piece{Span: Span{start, p.End}}
 	}
+	b.PieceCount = end - b.FirstPiece
 }
 
 // define records a definition found in c.
@@ -64,6 +68,9 @@ func (s *scanner) define(c *content, p *parsedDefinition) {
 		Block: s.leaf.block,
 		Label: c.spanOf(p.label.Start, p.label.End),
 		Dest:  c.spanOf(p.dest.Start, p.dest.End),
+
+		firstPiece: s.doc.Blocks[s.leaf.block].FirstPiece,
+		pieceCount: s.doc.Blocks[s.leaf.block].PieceCount + 1, // dropContent may split one
 	}
 	if !p.title.Empty() {
 		d.Title = c.spanOf(p.title.Start, p.title.End)

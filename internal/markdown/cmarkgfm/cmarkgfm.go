@@ -65,6 +65,11 @@ static out to_events(const char *s, size_t n) {
 	while ((ev = cmark_iter_next(it)) != CMARK_EVENT_DONE) {
 		cmark_node *node = cmark_iter_get_node(it);
 		const char *type = cmark_node_get_type_string(node);
+		// The library has no names for these two.
+		if (cmark_node_get_type(node) == CMARK_NODE_FOOTNOTE_DEFINITION)
+			type = "footnote_definition";
+		if (cmark_node_get_type(node) == CMARK_NODE_FOOTNOTE_REFERENCE)
+			type = "footnote_reference";
 		put_number(&o, ev == CMARK_EVENT_ENTER);
 		put_string(&o, type);
 		if (ev != CMARK_EVENT_ENTER)

@@ -1,0 +1,205 @@
+package markdown
+
+import "strings"
+
+// maxEmailTries is how many @ of one text cmark looks at.
+const maxEmailTries = 1001
+
+// emailRun is text without structure, decoded, with the way back to its nodes.
+type emailRun struct {
+	text   []byte
+	starts []int // offset in text of each node
+	first  int   // index of the first node
+}
+
+// linkEmails turns the bare e-mail addresses in the leaf's text into Autolink
+// nodes. cmark looks for them after everything else, in decoded text.
+func (p *inlineParser) linkEmails() {
+	d := p.s.doc
+	first := d.Blocks[p.block].FirstInline
+	nodes := d.Inlines[first:]
+	var out []Inline // nil until something changes
+	depth, done := 0, 0
+	var run emailRun
+	for i := 0; i <= len(nodes); i++ {
+		if i < len(nodes) && depth == 0 {
+			if text, ok := p.nodeText(nodes[i]); ok {
+				if len(run.starts) == 0 {
+					run.first = i
+				}
+				run.starts = append(run.starts, len(run.text))
+				run.text = append(run.text, text...)
+				continue
+			}
+		}
+		if len(run.starts) > 0 {
+			out, done = p.linkRun(&run, nodes, out, done)
+			run.text, run.starts = run.text[:0], run.starts[:0]
+		}
+		if i < len(nodes) && nodes[i].Kind == LinkOpen && !d.Links[nodes[i].Data].Image {
+			depth++
+		}
+		if i < len(nodes) && nodes[i].Kind == LinkClose && !d.Links[nodes[i].Data].Image {
+			depth--
+		}
+	}
+	if out != nil {
+		out = append(out, nodes[done:]...)
+		d.Inlines = append(d.Inlines[:first], out...)
+	}
+}
+
+// nodeText returns the text of a node that is literal text.
+func (p *inlineParser) nodeText(n Inline) (string, bool) {
+	src := p.s.src[n.Start:n.End]
+	switch n.Kind {
+	case Text:
+		return src, n.Data != usedMark
+	case Backticks:
+		return src, true
+	case Escape:
+		return src[1:], true
+	case Entity:
+		text, _ := DecodeEntity(p.entitySource(n))
+		return text, true
+	}
+	return "", false
+}
+
+// entitySource returns an entity as written; the table's \| cannot be in it.
+func (p *inlineParser) entitySource(n Inline) string { return p.s.src[n.Start:n.End] }
+
+// linkRun finds the addresses in one run. out holds the new nodes so far, for
+// the old ones before done.
+func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]Inline, int) {
+	text := string(r.text)
+	from := 0
+	for range maxEmailTries {
+		n := strings.IndexByte(text[from:], '@')
+		if n < 0 {
+			break
+		}
+		at := from + n
+		begin, end, ok := emailAt(text, from, at)
+		if !ok {
+			from = at + 1
+			continue
+		}
+		from = end
+		d := p.s.doc
+		startNode, startSrc := r.locate(nodes, begin)
+		endNode, endSrc := r.locate(nodes, end)
+		if done <= startNode {
+			out = append(out, nodes[done:startNode]...)
+			if startSrc > nodes[startNode].Start {
+				head := nodes[startNode]
+				head.End = startSrc
+				out = append(out, head)
+			}
+		} else if last := len(out) - 1; startSrc < nodes[startNode].End {
+			// The rest of the node was added by the previous address; cut it.
+			if startSrc > out[last].Start {
+				out[last].End = startSrc
+			} else {
+				out = out[:last]
+			}
+		}
+		span := Span{startSrc, endSrc}
+		out = append(out, Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
+		d.Links = append(d.Links, Link{
+			Span: span, Kind: BareEmail, Block: p.block, Text: span, Dest: span, Definition: -1,
+		})
+		done = endNode
+		if done < len(nodes) && endSrc > nodes[done].Start {
+			if endSrc < nodes[done].End {
+				tail := nodes[done]
+				tail.Start = endSrc
+				out = append(out, tail)
+			}
+			done++
+		}
+	}
+	return out, done
+}
+
+// locate returns the node that holds offset i of the run's text, and the source
+// offset there. At the end of the text it is the node after the run.
+func (r *emailRun) locate(nodes []Inline, i int) (node, src int) {
+	if i == len(r.text) {
+		node = r.first + len(r.starts)
+		return node, nodes[node-1].End
+	}
+	lo, hi := 0, len(r.starts)
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if r.starts[mid] <= i {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	// Of empty nodes at one offset the last is taken, which holds the text.
+	n := nodes[r.first+lo]
+	if n.Kind == Text || n.Kind == Backticks {
+		return r.first + lo, n.Start + i - r.starts[lo]
+	}
+	return r.first + lo, n.Start
+}
+
+// emailAt returns the address around the @ at offset at; it starts at from at
+// the earliest.
+func emailAt(text string, from, at int) (begin, end int, ok bool) {
+	begin = at
+	xmpp := false
+	for begin > from {
+		c := text[begin-1]
+		if isAlnum(c) || strings.IndexByte(".+-_", c) >= 0 {
+			begin--
+			continue
+		}
+		if c == ':' {
+			if protocolBefore(text, begin, "mailto:") {
+				begin--
+				continue
+			}
+			if protocolBefore(text, begin, "xmpp:") {
+				xmpp = true
+				begin--
+				continue
+			}
+		}
+		break
+	}
+	if begin == at {
+		return 0, 0, false
+	}
+	dots := 0
+	end = at + 1
+	for ; end < len(text); end++ {
+		c := text[end]
+		switch {
+		case isAlnum(c), c == '-', c == '_', c == '/' && xmpp:
+			continue
+		case c == '@':
+			return 0, 0, false
+		case c == '.' && end+1 < len(text) && isAlnum(text[end+1]):
+			dots++
+			continue
+		}
+		break
+	}
+	if end-at < 2 || dots == 0 || !isAlpha(text[end-1]) {
+		return 0, 0, false
+	}
+	return begin, end, true
+}
+
+// protocolBefore reports whether text[:end] ends with the protocol, and no
+// letter or digit before it.
+func protocolBefore(text string, end int, protocol string) bool {
+	if !strings.HasSuffix(text[:end], protocol) {
+		return false
+	}
+	before := end - len(protocol)
+	return before == 0 || !isAlnum(text[before-1])
+}

@@ -1,0 +1,243 @@
+package markdown
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Emphasis does not matter to a text's classification, save in one case: an
+// underscore that is an emphasis mark ends an e-mail address, another one is
+// part of it. So delimiters are followed only in leaves that have both.
+
+// delim is a run of emphasis marks.
+type delim struct {
+	char       byte
+	canOpen    bool
+	canClose   bool
+	length     int // as written
+	left       int // not yet used
+	fromStart  int // used as a closer, from the run's start
+	fromEnd    int // used as an opener, from its end
+	node       int // index of its node in Document.Inlines
+	prev, next int // neighbours on cmark's stack, -1 for none
+}
+
+// delimStack is cmark's delimiter stack.
+type delimStack struct {
+	all  []delim // every run so far; those on the stack are linked
+	last int     // the top, -1 for none
+	// budget bounds the steps back in the search for openers: cmark's search is
+	// quadratic on some hostile texts. When it is used up, no more emphasis is
+	// found, which only means that addresses around it are not linked.
+	budget int
+}
+
+// needsDelims reports whether emphasis can decide what is an e-mail address.
+func needsDelims(text string) bool {
+	return strings.IndexByte(text, '_') >= 0 && strings.ContainsAny(text, "@&")
+}
+
+// delimRun emits the run of emphasis marks at p.pos and puts it on the stack.
+func (p *inlineParser) delimRun() {
+	text, c, start := p.text, p.text[p.pos], p.pos
+	n := leadingRun(text[start:], c)
+	if c == '~' {
+		n = min(n, 100)
+	}
+	p.pos += n
+	before, after := '\n', '\n'
+	if c == '~' {
+		if start > 0 {
+			before = runeBefore(text, start)
+		}
+		if p.pos < len(text) {
+			after, _ = utf8.DecodeRuneInString(text[p.pos:])
+		}
+	} else {
+		// cmark looks through the marks of extensions, that is ~.
+		i := start
+		for i > 0 && text[i-1] == '~' {
+			i--
+		}
+		if i > 0 {
+			before = runeBefore(text, i)
+		}
+		if j := p.pos + leadingRun(text[p.pos:], '~'); j < len(text) {
+			after, _ = utf8.DecodeRuneInString(text[j:])
+		}
+	}
+	punctBefore, punctAfter := isUnicodePunct(before), isUnicodePunct(after)
+	spaceBefore, spaceAfter := isUnicodeSpace(before), isUnicodeSpace(after)
+	left := !spaceAfter && (!punctAfter || spaceBefore || punctBefore)
+	right := !spaceBefore && (!punctBefore || spaceAfter || punctAfter)
+	canOpen, canClose := left, right
+	if c == '_' {
+		canOpen, canClose = left && (!right || punctBefore), right && (!left || punctAfter)
+	}
+	node := len(p.s.doc.Inlines)
+	p.emitText(start, p.pos)
+	if !canOpen && !canClose || c == '~' && n > 2 {
+		return
+	}
+	ds := &p.delims
+	ds.all = append(ds.all, delim{
+		char: c, canOpen: canOpen, canClose: canClose, length: n, left: n, node: node, prev: ds.last, next: -1,
+	})
+	if ds.last >= 0 {
+		ds.all[ds.last].next = len(ds.all) - 1
+	}
+	ds.last = len(ds.all) - 1
+	ds.budget += 64
+}
+
+// process matches the delimiters above bottom and takes them off the stack.
+func (ds *delimStack) process(bottom int) {
+	if ds.last == bottom {
+		return
+	}
+	var bottoms [3][3]int
+	for i := range bottoms {
+		bottoms[i] = [3]int{bottom, bottom, -1}
+	}
+	closer := ds.last
+	for ds.all[closer].prev != bottom && ds.all[closer].prev >= 0 {
+		closer = ds.all[closer].prev
+	}
+	for closer >= 0 {
+		c := &ds.all[closer]
+		if !c.canClose {
+			closer = c.next
+			continue
+		}
+		floor := &bottoms[c.length%3][strings.IndexByte("*_~", c.char)]
+		opener := c.prev
+		for opener >= 0 && opener != bottom && opener != *floor && ds.budget > 0 {
+			if o := &ds.all[opener]; o.canOpen && o.char == c.char && (!(c.canOpen || o.canClose) ||
+				c.length%3 == 0 || (o.length+c.length)%3 != 0) {
+				break
+			}
+			opener = ds.all[opener].prev
+			ds.budget--
+		}
+		found := opener >= 0 && opener != bottom && opener != *floor && ds.budget > 0
+		old := closer
+		switch {
+		case !found:
+			closer = c.next
+			*floor = c.prev
+			if !c.canOpen {
+				ds.remove(old)
+			}
+		case c.char == '~':
+			closer = c.next
+			if ds.all[opener].left == c.left {
+				ds.all[opener].fromEnd, c.fromStart = c.left, c.left
+				for i := old; i != opener; i = ds.all[i].prev {
+					ds.remove(i)
+				}
+				ds.remove(opener)
+			}
+		default:
+			closer = ds.emphasize(opener, old)
+		}
+	}
+	for ds.last >= 0 && ds.last != bottom {
+		ds.remove(ds.last)
+	}
+}
+
+// emphasize uses one or two marks of both runs and returns the next closer.
+func (ds *delimStack) emphasize(opener, closer int) int {
+	o, c := &ds.all[opener], &ds.all[closer]
+	n := 1
+	if o.left >= 2 && c.left >= 2 {
+		n = 2
+	}
+	o.left -= n
+	c.left -= n
+	o.fromEnd += n
+	c.fromStart += n
+	for i := c.prev; i >= 0 && i != opener; i = ds.all[i].prev {
+		ds.remove(i)
+	}
+	if o.left == 0 {
+		ds.remove(opener)
+	}
+	if c.left == 0 {
+		next := c.next
+		ds.remove(closer)
+		return next
+	}
+	return closer
+}
+
+// remove takes delimiter i off the stack. Its own links stay, so that a walk may
+// go on from it.
+func (ds *delimStack) remove(i int) {
+	d := &ds.all[i]
+	if d.next < 0 {
+		ds.last = d.prev
+	} else {
+		ds.all[d.next].prev = d.prev
+	}
+	if d.prev >= 0 {
+		ds.all[d.prev].next = d.next
+	}
+}
+
+// usedMark is the Data of a Text node that is an emphasis mark. Such nodes end a
+// text in cmark's tree.
+const usedMark = 1
+
+// splitMarks splits the nodes of runs that were used, so that each node is
+// either all mark or all text.
+func (p *inlineParser) splitMarks() {
+	d := p.s.doc
+	first := d.Blocks[p.block].FirstInline
+	var out []Inline
+	done := first
+	for i := range p.delims.all {
+		r := &p.delims.all[i]
+		if r.fromStart == 0 && r.fromEnd == 0 {
+			continue
+		}
+		n := d.Inlines[r.node]
+		out = append(out, d.Inlines[done:r.node]...)
+		done = r.node + 1
+		a, b := n.Start+r.fromStart, n.End-r.fromEnd
+		for _, part := range [...]Inline{
+			{Span: Span{n.Start, a}, Kind: Text, Data: usedMark},
+			{Span: Span{a, b}, Kind: Text},
+			{Span: Span{b, n.End}, Kind: Text, Data: usedMark},
+		} {
+			if !part.Empty() {
+				out = append(out, part)
+			}
+		}
+	}
+	if out != nil {
+		out = append(out, d.Inlines[done:]...)
+		d.Inlines = append(d.Inlines[:first], out...)
+	}
+}
+
+// runeBefore returns the character that ends at offset i > 0.
+func runeBefore(s string, i int) rune {
+	r, n := utf8.DecodeLastRuneInString(s[:i])
+	if r == utf8.RuneError && n == 1 {
+		return '\n'
+	}
+	return r
+}
+
+func isUnicodeSpace(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\f' || r == '\r' || unicode.Is(unicode.Zs, r)
+}
+
+func isUnicodePunct(r rune) bool {
+	if r < utf8.RuneSelf {
+		return isPunct(byte(r))
+	}
+	return unicode.IsPunct(r)
+}

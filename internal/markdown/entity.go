@@ -1,0 +1,116 @@
+package markdown
+
+import (
+	"html"
+	"strings"
+)
+
+const (
+	maxEntityDigits = 8
+	maxEntityName   = 31
+)
+
+// DecodeEntity decodes the character reference at the start of s as Markdown
+// does: it needs its semicolon, a number has at most eight digits, and a name is
+// one of HTML's. n is its length in s, 0 if there is none.
+func DecodeEntity(s string) (text string, n int) {
+	if len(s) < 3 || s[0] != '&' {
+		return "", 0
+	}
+	if s[1] == '#' {
+		return decodeNumber(s)
+	}
+	i := 1
+	for i < len(s) && i <= maxEntityName && isAlnum(s[i]) {
+		i++
+	}
+	if i < 3 || i == len(s) || s[i] != ';' {
+		return "", 0
+	}
+	switch s[1:i] {
+	case "amp":
+		return "&", i + 1
+	case "lt":
+		return "<", i + 1
+	case "gt":
+		return ">", i + 1
+	case "quot":
+		return `"`, i + 1
+	case "semi":
+		return ";", i + 1
+	}
+	text = html.UnescapeString(s[:i+1])
+	// Package html also takes the beginning of a name for an entity; then the
+	// semicolon is left.
+	if strings.HasSuffix(text, ";") {
+		return "", 0
+	}
+	return text, i + 1
+}
+
+func decodeNumber(s string) (text string, n int) {
+	i, base, r := 2, rune(10), rune(0)
+	if s[2] == 'x' || s[2] == 'X' {
+		i, base = 3, 16
+	}
+	start := i
+	for ; i < len(s) && i-start <= maxEntityDigits; i++ {
+		c := s[i]
+		var digit rune
+		switch {
+		case isDigit(c):
+			digit = rune(c - '0')
+		case base == 16 && 'a' <= c|0x20 && c|0x20 <= 'f':
+			digit = rune(c|0x20-'a') + 10
+		default:
+			digit = -1
+		}
+		if digit < 0 {
+			break
+		}
+		r = min(r*base+digit, 0x110000)
+	}
+	if i == start || i-start > maxEntityDigits || i == len(s) || s[i] != ';' {
+		return "", 0
+	}
+	if r == 0 || 0xD800 <= r && r < 0xE000 || r >= 0x110000 {
+		r = '\uFFFD'
+	}
+	return string(r), i + 1
+}
+
+// decodeEntities replaces all character references in s.
+func decodeEntities(s string) string {
+	if strings.IndexByte(s, '&') < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		if s[i] == '&' {
+			if text, n := DecodeEntity(s[i:]); n > 0 {
+				b.WriteString(text)
+				i += n
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return b.String()
+}
+
+// unescape removes the backslashes that make punctuation literal.
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && isPunct(s[i+1]) {
+			i++
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}

@@ -1,0 +1,115 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+)
+
+// indexFootnotes builds the map of footnote labels. Of two with one label the
+// one that ends first wins.
+func (s *scanner) indexFootnotes() {
+	d := s.doc
+	if len(d.Footnotes) == 0 {
+		return
+	}
+	order := make([]int, len(d.Footnotes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if c := d.Blocks[d.Footnotes[a].Block].Next - d.Blocks[d.Footnotes[b].Block].Next; c != 0 {
+			return c
+		}
+		return b - a // of two that end together, the inner one
+	})
+	s.footnotes = make(map[string]int, len(order))
+	for _, i := range order {
+		f := &d.Footnotes[i]
+		label := normalizeLabel(s.src[f.Label.Start:f.Label.End])
+		if _, taken := s.footnotes[label]; taken {
+			f.Shadowed = true
+			continue
+		}
+		s.footnotes[label] = i
+	}
+}
+
+// markUsed sets Used on what the links and references that are left use.
+func (s *scanner) markUsed() {
+	d := s.doc
+	for i := range d.Links {
+		if n := d.Links[i].Definition; n >= 0 {
+			d.Definitions[n].Used = true
+		}
+	}
+	if len(d.Footnotes) == 0 {
+		return
+	}
+	for i := range d.Inlines {
+		if d.Inlines[i].Kind == FootnoteRef {
+			d.Footnotes[d.Inlines[i].Data].Used = true
+		}
+	}
+}
+
+// footnoteRef handles [^label] whose ] is at offset from. As in cmark, whatever
+// was read between the brackets is given up: without a definition all of it is
+// plain text, code spans and tags too. A label that goes over a line break is
+// shortened, because cmark measures it in columns.
+func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
+	caret := b.pos
+	if b.image || caret >= from {
+		return false
+	}
+	if p.text[caret] == '\\' {
+		caret++
+	}
+	if p.text[caret] != '^' || caret+1 >= from {
+		return false
+	}
+	length := max(0, (from+p.lineOffset)-(b.start+b.lineOffset)-2)
+	label := Span{caret + 1, min(caret+1+length, from)}
+	d := p.s.doc
+	d.Inlines = d.Inlines[:b.node]
+	d.Links = d.Links[:b.links]
+	p.delims.process(b.delim)
+	p.delims.all = p.delims.all[:b.delims]
+	if i, ok := p.footnote(label, length); ok {
+		p.emit(FootnoteRef, int32(i), b.start, from+1)
+		return true
+	}
+	p.emitRaw(b.start, label.End)
+	if label.End < from {
+		p.emit(Dropped, 0, label.End, from)
+	}
+	p.emit(Text, 0, from, from+1)
+	p.at = p.at || strings.IndexByte(p.text[b.start:from], '@') >= 0
+	return true
+}
+
+// footnote looks a label up. length is what cmark takes for its length.
+func (p *inlineParser) footnote(label Span, length int) (int, bool) {
+	if length < 1 || length > maxLabel || len(p.s.footnotes) == 0 || length != label.End-label.Start {
+		return 0, false
+	}
+	i, ok := p.s.footnotes[normalizeLabel(p.text[label.Start:label.End])]
+	return i, ok
+}
+
+// emitRaw emits the content from start to end as text in which nothing has a
+// meaning but line breaks.
+func (p *inlineParser) emitRaw(start, end int) {
+	for start < end {
+		n := strings.IndexAny(p.text[start:end], "\r\n")
+		if n < 0 {
+			break
+		}
+		p.emitText(start, start+n)
+		next := skipLineBreak(p.text, start+n)
+		p.s.doc.Inlines = append(p.s.doc.Inlines, Inline{
+			Span: Span{p.c.sourceOf(start + n), p.c.sourceOf(min(next, end))}, Kind: SoftBreak,
+		})
+		start = next
+	}
+	p.emitText(start, end)
+}

@@ -1,0 +1,168 @@
+package markdown
+
+import "strings"
+
+// htmlMemo remembers searches that reached the end of a leaf in vain.
+type htmlMemo struct {
+	noComment, noInstruction, noDeclaration, noCDATA, noTag bool
+	dead                                                    map[int]bool
+}
+
+// angle reads what starts with the < at p.pos: an autolink or raw HTML.
+func (p *inlineParser) angle() (InlineKind, int32) {
+	rest := p.text[p.pos+1:]
+	if n := scanAngleURL(rest); n > 0 {
+		return p.angleLink(AngleURL, n)
+	}
+	if n := scanAngleEmail(rest); n > 0 {
+		return p.angleLink(AngleEmail, n)
+	}
+	n := 0
+	if rest != "" {
+		switch c := rest[0]; {
+		case c == '!':
+			n = p.scanBang(rest)
+		case c == '?':
+			n = endingIn(rest, 1, "?>", &p.html.noInstruction)
+		case c == '/' || isAlpha(c):
+			n = p.scanTag(rest)
+		}
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	p.pos += 1 + n
+	return HTMLNode, 0
+}
+
+// scanTag is scanTag with memos for unclosed tags.
+func (p *inlineParser) scanTag(rest string) int {
+	if p.html.noTag {
+		return 0
+	}
+	if strings.IndexByte(rest, '>') < 0 {
+		p.html.noTag = true
+		return 0
+	}
+	return scanTag(rest)
+}
+
+// angleLink emits nothing yet: it records the link of an autolink in angle
+// brackets with n bytes, the > included.
+func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
+	inner := p.c.spanOf(p.pos+1, p.pos+n)
+	d := p.s.doc
+	d.Links = append(d.Links, Link{
+		Span: p.c.spanOf(p.pos, p.pos+1+n), Kind: kind, Block: p.block, Text: inner, Dest: inner, Definition: -1,
+	})
+	p.pos += 1 + n
+	return Autolink, int32(len(d.Links) - 1)
+}
+
+// endingIn returns the length of s up to and including the first end at or after
+// from. The memo says that there is none to the end of the leaf.
+func endingIn(s string, from int, end string, none *bool) int {
+	if *none || from > len(s) {
+		return 0
+	}
+	n := strings.Index(s[from:], end)
+	if n < 0 {
+		*none = true
+		return 0
+	}
+	return from + n + len(end)
+}
+
+// scanBang returns the length of the comment, declaration or CDATA section at
+// the start of rest, which begins with the ! after a <.
+func (p *inlineParser) scanBang(rest string) int {
+	switch {
+	case strings.HasPrefix(rest, "!--"):
+		return p.scanComment(rest)
+	case len(rest) > 1 && 'A' <= rest[1] && rest[1] <= 'Z':
+		i := 1
+		for i < len(rest) && 'A' <= rest[i] && rest[i] <= 'Z' {
+			i++
+		}
+		if i == len(rest) || !isSpaceChar(rest[i]) {
+			return 0
+		}
+		return endingIn(rest, i, ">", &p.html.noDeclaration)
+	case strings.HasPrefix(rest, "![CDATA["):
+		return endingIn(rest, len("![CDATA["), "]]>", &p.html.noCDATA)
+	}
+	return 0
+}
+
+// scanComment reads a comment: its text has no -- and does not start with > or
+// ->, nor end with -.
+func (p *inlineParser) scanComment(rest string) int {
+	body := rest[len("!--"):]
+	if strings.HasPrefix(body, "-->") {
+		return len("!---->")
+	}
+	if strings.HasPrefix(body, ">") || strings.HasPrefix(body, "->") || p.html.noComment {
+		return 0
+	}
+	n := strings.Index(body, "--")
+	if n < 0 {
+		p.html.noComment = true
+		return 0
+	}
+	if n == 0 || n+2 >= len(body) || body[n+2] != '>' {
+		return 0
+	}
+	return len("!--") + n + len("-->")
+}
+
+// scanAngleURL returns the length of scheme:address> at the start of s, or 0.
+func scanAngleURL(s string) int {
+	if s == "" || !isAlpha(s[0]) {
+		return 0
+	}
+	i := 1
+	for i < len(s) && i <= 32 && (isAlnum(s[i]) || s[i] == '.' || s[i] == '+' || s[i] == '-') {
+		i++
+	}
+	if i < 2 || i > 32 || i == len(s) || s[i] != ':' {
+		return 0
+	}
+	for i++; i < len(s) && s[i] > ' ' && s[i] != '<'; i++ {
+		if s[i] == '>' {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// scanAngleEmail returns the length of user@host> at the start of s, or 0.
+func scanAngleEmail(s string) int {
+	i := 0
+	for i < len(s) && isEmailChar(s[i]) {
+		i++
+	}
+	if i == 0 || i == len(s) || s[i] != '@' {
+		return 0
+	}
+	for {
+		i++
+		label := i
+		for i < len(s) && (isAlnum(s[i]) || s[i] == '-') {
+			i++
+		}
+		if i == label || i-label > 63 || s[label] == '-' || s[i-1] == '-' || i == len(s) {
+			return 0
+		}
+		switch s[i] {
+		case '>':
+			return i + 1
+		case '.':
+		default:
+			return 0
+		}
+	}
+}
+
+func isEmailChar(c byte) bool {
+	return isAlnum(c) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0
+}
