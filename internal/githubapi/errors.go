@@ -124,7 +124,7 @@ func (e *Error) what() string {
 		case e.Feature == FeatureArchived:
 			return "the repository is archived, so it cannot be written to" + said
 		case e.Feature != "":
-			return e.Feature + " is not enabled there" + said
+			return "the repository does not have " + e.Feature + " enabled" + said
 		case e.Permission != "":
 			return "the token lacks the permission " + permissionWords(e.Permission) + said
 		}
@@ -163,7 +163,7 @@ func (e *Error) next() string {
 		case FeatureCodeScanning:
 			return "enable code scanning (GitHub Advanced Security for a private repository) in the repository's settings"
 		case FeatureIssues, FeatureDiscussions:
-			return "enable it in the repository's settings, under General, Features"
+			return "enable " + e.Feature + " in the repository's settings, under General, Features"
 		case FeatureLocked:
 			return "unlock it, or leave it alone"
 		case FeatureArchived:

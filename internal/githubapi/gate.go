@@ -93,7 +93,7 @@ func (g *gate) exchange(req *http.Request, c *call) (*http.Response, error) {
 			return got.response(req), nil
 		}
 		if bad.Kind == RateLimited {
-			if err := limit.wait(ctx, c, bad, got); err != nil {
+			if err := limit.wait(ctx, c, bad); err != nil {
 				return nil, err
 			}
 			attempt-- // a refusal for speed is not a failure

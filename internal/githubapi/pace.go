@@ -172,6 +172,7 @@ type limitWait struct {
 	log    func(string)
 	max    time.Duration
 	waited time.Duration
+	least  time.Duration // when GitHub says how long: doubling, so that a wrong answer does not make us spin
 	next   time.Duration // when GitHub does not say: a minute, doubling
 }
 
@@ -179,19 +180,20 @@ type limitWait struct {
 const (
 	firstLimitWait = time.Minute
 	maxLimitWait   = 15 * time.Minute
-	minLimitWait   = time.Second // also when GitHub says 0: never spin
+	minLimitWait   = time.Second
 )
 
 func newLimitWait(g *gate) *limitWait {
-	return &limitWait{clock: g.clock, log: g.log, max: g.pace.maxWait, next: firstLimitWait}
+	return &limitWait{clock: g.clock, log: g.log, max: g.pace.maxWait, least: minLimitWait, next: firstLimitWait}
 }
 
 // wait sleeps until the limit should be over, or returns the error when that
 // takes too long.
-func (l *limitWait) wait(ctx context.Context, c *call, e *Error, _ *answer) error {
+func (l *limitWait) wait(ctx context.Context, c *call, e *Error) error {
 	d := l.next
 	if !e.Until.IsZero() {
-		d = max(e.Until.Sub(l.clock.Now()), minLimitWait)
+		d = max(e.Until.Sub(l.clock.Now()), l.least)
+		l.least = min(l.least*2, maxLimitWait)
 	} else {
 		e.Until = l.clock.Now().Add(d)
 		l.next = min(l.next*2, maxLimitWait)

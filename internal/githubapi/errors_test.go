@@ -1,0 +1,447 @@
+package githubapi_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// TestRefusals lets the server refuse, and checks kind, details and wording.
+func TestRefusals(t *testing.T) {
+	head := strings.Repeat("a", 40)
+	for _, tt := range []struct {
+		name   string
+		change func(*githubtest.Fixture)
+		do     func(w world) error
+		kind   githubapi.Kind
+		want   string // within the message
+		check  func(*githubapi.Error) bool
+	}{
+		{
+			name: "missing permission",
+			change: func(f *githubtest.Fixture) {
+				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"contents": "read"}}}
+			},
+			do:   func(w world) error { _, err := w.CreateIssueComment(w.ctx, repo, 2, "x"); return err },
+			kind: githubapi.Forbidden,
+			want: "the token lacks the permission issues: write, or pull-requests: write",
+			check: func(e *githubapi.Error) bool {
+				return e.Permission == "issues=write; pull_requests=write" && e.Feature == ""
+			},
+		},
+		{
+			name: "missing permission for a new label",
+			change: func(f *githubtest.Fixture) {
+				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"pull_requests": "write"}}}
+			},
+			do:   func(w world) error { _, err := w.AddLabels(w.ctx, repo, 2, []string{"new"}); return err },
+			kind: githubapi.Forbidden, want: "lacks the permission issues: write (",
+		},
+		{
+			name: "missing permission for discussions",
+			change: func(f *githubtest.Fixture) {
+				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"contents": "read"}}}
+			},
+			do:   func(w world) error { _, err := w.AddDiscussionComment(w.ctx, "D_1", "x"); return err },
+			kind: githubapi.Forbidden, want: "Resource not accessible by integration",
+		},
+		{
+			name:   "unknown token",
+			change: func(f *githubtest.Fixture) { f.Tokens = []githubtest.Token{{Secret: "other"}} },
+			do:     func(w world) error { _, err := w.GetIssue(w.ctx, repo, 1); return err },
+			kind:   githubapi.Unauthorized, want: "does not accept the token",
+		},
+		{
+			name: "no such issue",
+			do:   func(w world) error { _, err := w.CreateIssueComment(w.ctx, repo, 77, "x"); return err },
+			kind: githubapi.NotFound, want: "could not comment on #77 in octo/repo: it does not exist",
+		},
+		{
+			name: "no such repository",
+			do:   func(w world) error { _, err := w.GetRepo(w.ctx, githubapi.Repo{Owner: "a", Name: "b"}); return err },
+			kind: githubapi.NotFound,
+		},
+		{
+			name: "no such repository in GraphQL",
+			do: func(w world) error {
+				_, err := w.DiscussionCategories(w.ctx, githubapi.Repo{Owner: "a", Name: "b"})
+				return err
+			},
+			kind: githubapi.NotFound,
+		},
+		{
+			name:   "code scanning off",
+			change: func(f *githubtest.Fixture) { f.Repo.NoAdvancedSecurity = true },
+			do: func(w world) error {
+				_, err := w.UploadSARIF(w.ctx, repo, githubapi.SARIFUpload{CommitSHA: head, Ref: "refs/heads/main", SARIF: packed(t, goodSARIF)})
+				return err
+			},
+			kind: githubapi.Forbidden, want: "the repository does not have code scanning enabled",
+			check: func(e *githubapi.Error) bool {
+				return e.Feature == githubapi.FeatureCodeScanning && e.Permission == ""
+			},
+		},
+		{
+			name:   "issues off",
+			change: func(f *githubtest.Fixture) { f.Repo.NoIssues = true },
+			do:     func(w world) error { _, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "x"}); return err },
+			kind:   githubapi.Forbidden, want: "does not have issues enabled",
+			check: func(e *githubapi.Error) bool {
+				return e.Feature == githubapi.FeatureIssues && e.Status == http.StatusGone
+			},
+		},
+		{
+			name:   "discussions off",
+			change: func(f *githubtest.Fixture) { f.Repo.NoDiscussions = true },
+			do:     func(w world) error { _, err := w.DiscussionCategories(w.ctx, repo); return err },
+			kind:   githubapi.Forbidden, want: "does not have discussions enabled",
+		},
+		{
+			name:   "discussions off, when creating",
+			change: func(f *githubtest.Fixture) { f.Repo.NoDiscussions = true },
+			do: func(w world) error {
+				_, err := w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_1", Title: "x", Body: "y"})
+				return err
+			},
+			kind: githubapi.Forbidden, check: func(e *githubapi.Error) bool { return e.Feature == githubapi.FeatureDiscussions },
+		},
+		{
+			name:   "discussions off, when listing",
+			change: func(f *githubtest.Fixture) { f.Repo.NoDiscussions = true },
+			do:     func(w world) error { return firstError(w.ListDiscussions(w.ctx, repo, w.clock.Now())) },
+			kind:   githubapi.Forbidden,
+		},
+		{
+			name:   "locked",
+			change: func(f *githubtest.Fixture) { f.Issues[0].Locked = true },
+			do:     func(w world) error { _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); return err },
+			kind:   githubapi.Forbidden, want: "the conversation is locked",
+		},
+		{
+			name:   "archived",
+			change: func(f *githubtest.Fixture) { f.Repo.Archived = true },
+			do:     func(w world) error { _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); return err },
+			kind:   githubapi.Forbidden, want: "the repository is archived",
+		},
+		{
+			name: "body too long",
+			do: func(w world) error {
+				_, err := w.CreateIssueComment(w.ctx, repo, 1, strings.Repeat("x", 65537))
+				return err
+			},
+			kind: githubapi.Validation, want: "GitHub refuses the content: body is too long (maximum is 65536 characters)",
+			check: func(e *githubapi.Error) bool {
+				return len(e.Fields) == 1 && e.Fields[0] == githubapi.FieldError{Resource: "IssueComment", Field: "body", Code: "custom", Message: "body is too long (maximum is 65536 characters)"}
+			},
+		},
+		{
+			name: "title too long",
+			do: func(w world) error {
+				_, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: strings.Repeat("é", 257)})
+				return err
+			},
+			kind: githubapi.Validation, want: "title is too long",
+		},
+		{
+			name: "title blank",
+			do:   func(w world) error { _, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: " "}); return err },
+			kind: githubapi.Validation, want: "title missing field",
+		},
+		{
+			name: "label too long",
+			do: func(w world) error {
+				_, err := w.AddLabels(w.ctx, repo, 1, []string{strings.Repeat("l", 51)})
+				return err
+			},
+			kind: githubapi.Validation, want: "name is too long",
+		},
+		{
+			name: "changes requested of oneself",
+			change: func(f *githubtest.Fixture) {
+				f.Issues[1].Author = githubtest.Account{Login: "github-actions[bot]", ID: 41898282}
+			},
+			do: func(w world) error {
+				_, err := w.CreateReview(w.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: githubapi.ReviewRequestChanges, Body: "x"})
+				return err
+			},
+			kind: githubapi.Validation, want: "Can not request changes on your own pull request",
+		},
+		{
+			name: "discussion in no category",
+			do: func(w world) error {
+				_, err := w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_0", Title: "x", Body: "y"})
+				return err
+			},
+			kind: githubapi.NotFound,
+		},
+		{
+			name: "discussion without a title",
+			do: func(w world) error {
+				cats, err := w.DiscussionCategories(w.ctx, repo)
+				if err != nil {
+					return err
+				}
+				_, err = w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: cats[0].ID, Title: " ", Body: "y"})
+				return err
+			},
+			kind: githubapi.Validation, want: "Title can't be blank",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := fixture()
+			if tt.change != nil {
+				tt.change(&f)
+			}
+			w := newWorld(t, f)
+			err := tt.do(w)
+			if !errors.Is(err, tt.kind) {
+				t.Fatalf("err = %v, want %s", err, tt.kind)
+			}
+			var e *githubapi.Error
+			if !errors.As(err, &e) || tt.check != nil && !tt.check(e) {
+				t.Errorf("details: %+v", e)
+			}
+			if !strings.Contains(err.Error(), tt.want) || strings.ContainsAny(err.Error(), "\n\r") || !strings.Contains(err.Error(), "; ") && e.Kind != githubapi.Validation {
+				t.Errorf("message: %s", err)
+			}
+			if n := len(w.Requests()); n > 2 {
+				t.Errorf("%d requests: a refusal is not to be repeated", n)
+			}
+		})
+	}
+}
+
+// TestUsage refuses before anything is sent.
+func TestUsage(t *testing.T) {
+	w := newWorld(t, fixture())
+	bad := githubapi.Repo{Owner: "..", Name: "x"}
+	for name, err := range map[string]error{
+		"repository":           second(w.GetRepo(w.ctx, bad)),
+		"issue":                second(w.CreateIssue(w.ctx, bad, githubapi.NewIssue{})),
+		"issues":               firstError(w.ListIssues(w.ctx, bad, githubapi.IssueFilter{})),
+		"number":               second(w.GetIssue(w.ctx, repo, 0)),
+		"comments":             firstError(w.ListIssueComments(w.ctx, repo, -1, w.clock.Now())),
+		"empty edit":           second(w.EditIssue(w.ctx, repo, 1, githubapi.IssueEdit{})),
+		"no labels":            second(w.AddLabels(w.ctx, repo, 1, nil)),
+		"labels":               firstError(w.ListLabels(w.ctx, bad)),
+		"issue's labels":       firstError(w.ListLabelsOfIssue(w.ctx, repo, 0)),
+		"files":                firstError(w.ListPullFiles(w.ctx, repo, 0)),
+		"reviews":              firstError(w.ListReviews(w.ctx, repo, 0)),
+		"review comments":      firstError(w.ListReviewComments(w.ctx, repo, 0, w.clock.Now())),
+		"discussions":          firstError(w.ListDiscussions(w.ctx, bad, w.clock.Now())),
+		"discussion comments":  firstError(w.ListDiscussionComments(w.ctx, repo, 0, w.clock.Now())),
+		"discussion":           second(w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{})),
+		"comment of nothing":   second(w.AddDiscussionComment(w.ctx, "", "x")),
+		"deletion of nothing":  w.DeleteDiscussion(w.ctx, ""),
+		"upload of nothing":    second(w.UploadSARIF(w.ctx, repo, githubapi.SARIFUpload{})),
+		"status of ../..":      second(w.SARIFStatus(w.ctx, repo, "../..")),
+		"deletion, repository": w.DeleteIssueComment(w.ctx, bad, 1),
+		"deletion of a review": w.DeleteReviewComment(w.ctx, bad, 1),
+	} {
+		if !errors.Is(err, githubapi.Usage) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := len(w.Requests()); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func firstError[T any](seq func(func(T, error) bool)) error {
+	var first error
+	seq(func(_ T, err error) bool { first = err; return err == nil })
+	return first
+}
+
+// TestAmbiguousWrites breaks a write in each way after which nobody can know
+// whether it happened: it is sent once and reported as ambiguous.
+func TestAmbiguousWrites(t *testing.T) {
+	faults := map[string]githubtest.Fault{
+		"500":               githubtest.ServerError(500, false),
+		"502 after effect":  githubtest.ServerError(502, true),
+		"503":               githubtest.ServerError(503, false),
+		"504 after effect":  githubtest.ServerError(504, true),
+		"cut before":        {Cut: true},
+		"cut after":         {Cut: true, After: true},
+		"cut in the body":   {CutBody: true},
+		"not JSON":          githubtest.NotJSON(true),
+		"garbage":           {Garbage: `[1,2`},
+		"other JSON":        {Garbage: `"text"`},
+		"late before":       {Delay: 90e9, Cut: true},
+		"late after effect": {Delay: 90e9, After: true},
+	}
+	writes := map[string]func(w world, f githubtest.Fixture) error{
+		"create issue": func(w world, _ githubtest.Fixture) error {
+			return second(w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "x"}))
+		},
+		"edit issue": func(w world, _ githubtest.Fixture) error {
+			return second(w.EditIssue(w.ctx, repo, 1, githubapi.IssueEdit{Title: ptr("y")}))
+		},
+		"comment": func(w world, _ githubtest.Fixture) error { return second(w.CreateIssueComment(w.ctx, repo, 1, "x")) },
+		"add labels": func(w world, _ githubtest.Fixture) error {
+			return second(w.AddLabels(w.ctx, repo, 1, []string{"docs"}))
+		},
+		"review": func(w world, _ githubtest.Fixture) error {
+			return second(w.CreateReview(w.ctx, repo, 2, githubapi.NewReview{Event: "COMMENT", Body: "x"}))
+		},
+		"discussion": func(w world, f githubtest.Fixture) error {
+			return second(w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_" + itoa(f.Categories[0].ID), Title: "x", Body: "y"}))
+		},
+	}
+	for fn, fault := range faults {
+		for wn, write := range writes {
+			t.Run(wn+"/"+fn, func(t *testing.T) {
+				w := newWorld(t, fixture())
+				before := w.State()
+				w.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
+				err := write(w, before)
+				if !errors.Is(err, githubapi.Ambiguous) {
+					t.Fatalf("err = %v", err)
+				}
+				if !strings.Contains(err.Error(), "may or may not have happened") {
+					t.Errorf("message: %s", err)
+				}
+				reqs := w.Requests()
+				if len(reqs) != 1 {
+					t.Errorf("sent %d times", len(reqs))
+				}
+				if want := fault.After || fault.CutBody || fault.Garbage != ""; reqs[0].Effect != want {
+					t.Errorf("took effect: %v, want %v", reqs[0].Effect, want)
+				}
+			})
+		}
+	}
+}
+
+// TestReadsAreRetried breaks a read a few times in each way.
+func TestReadsAreRetried(t *testing.T) {
+	for name, fault := range map[string]githubtest.Fault{
+		"500":             githubtest.ServerError(500, false),
+		"503":             githubtest.ServerError(503, false),
+		"cut":             {Cut: true},
+		"cut in the body": {CutBody: true},
+		"not JSON":        githubtest.NotJSON(false),
+		"late":            {Delay: 90e9},
+	} {
+		reads := map[string]func(w world) error{
+			"issue":  func(w world) error { return second(w.GetIssue(w.ctx, repo, 1)) },
+			"viewer": func(w world) error { return second(w.Viewer(w.ctx)) },
+			"list":   func(w world) error { return firstError(w.ListIssues(w.ctx, repo, githubapi.IssueFilter{})) },
+		}
+		for rn, read := range reads {
+			t.Run(rn+"/"+name, func(t *testing.T) {
+				w := newWorld(t, fixture())
+				n := 0
+				w.SetFault(func(githubtest.Request) githubtest.Fault {
+					if n++; n <= 3 {
+						return fault
+					}
+					return githubtest.Fault{}
+				})
+				start := w.clock.Now()
+				if err := read(w); err != nil {
+					t.Fatal(err)
+				}
+				if waited := w.clock.Now().Sub(start) - 3*min(fault.Delay, 30e9); waited != 7e9 {
+					t.Errorf("waited %v between the attempts, want 1+2+4 s", waited)
+				}
+				w.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
+				w.ResetRequests()
+				err := read(w)
+				if !errors.Is(err, githubapi.Unreachable) && !errors.Is(err, githubapi.Malformed) {
+					t.Errorf("err = %v", err)
+				}
+				if len(w.Requests()) != 4 {
+					t.Errorf("%d attempts", len(w.Requests()))
+				}
+			})
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	w := newWorld(t, fixture(), func(s *settings) { s.client.Transport = githubtest.Refuse() })
+	for name, err := range map[string]error{
+		"read":     second(w.GetIssue(w.ctx, repo, 1)),
+		"write":    second(w.CreateIssueComment(w.ctx, repo, 1, "x")),
+		"mutation": second(w.AddDiscussionComment(w.ctx, "D_1", "x")),
+	} {
+		if !errors.Is(err, githubapi.Unreachable) || !strings.Contains(err.Error(), "check the API URL") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	w := newWorld(t, fixture())
+	ctx, cancel := context.WithCancel(w.ctx)
+	cancel()
+	if _, err := w.GetIssue(ctx, repo, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("read: %v", err)
+	}
+	_, err := w.CreateIssueComment(ctx, repo, 1, "x")
+	if !errors.Is(err, context.Canceled) || errors.Is(err, githubapi.Ambiguous) {
+		t.Errorf("a write that was never sent: %v", err)
+	}
+	if n := len(w.Requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+	// Cancelled while the write is on its way: it may have happened.
+	ctx, cancel = context.WithCancel(w.ctx)
+	defer cancel()
+	w.SetFault(func(githubtest.Request) githubtest.Fault { cancel(); return githubtest.Fault{} })
+	_, err = w.CreateIssueComment(ctx, repo, 1, "x")
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, githubapi.Ambiguous) {
+		t.Errorf("a write on its way: %v", err)
+	}
+}
+
+// TestGraphQLErrors plays answers that the stateful server does not produce.
+func TestGraphQLErrors(t *testing.T) {
+	for _, tt := range []struct {
+		body        string
+		read, write githubapi.Kind
+	}{
+		{`{"data":null,"errors":[{"message":"Something went wrong while executing your query. Please include 1:2 when reporting this issue."}]}`, githubapi.Unreachable, githubapi.Ambiguous},
+		{`{"data":{},"errors":[{"type":"SERVICE_UNAVAILABLE","message":"Timed out"}]}`, githubapi.Unreachable, githubapi.Ambiguous},
+		{`{"errors":[{"type":"INSUFFICIENT_SCOPES","message":"Your token has not been granted the required scopes"}]}`, githubapi.Forbidden, githubapi.Forbidden},
+		{`{"errors":[{"message":"Resource not accessible by personal access token"}]}`, githubapi.Forbidden, githubapi.Forbidden},
+		{`{"errors":[{"type":"STALE_DATA","message":"Expected branch to point to"}]}`, githubapi.Conflict, githubapi.Conflict},
+		{`{"errors":[{"message":"Field 'x' doesn't exist on type 'Query'"}]}`, githubapi.Validation, githubapi.Validation},
+		{`{"data":null}`, githubapi.Unreachable, githubapi.Ambiguous},
+		{`{"message":"odd"}`, githubapi.Unreachable, githubapi.Ambiguous},
+		{`[]`, githubapi.Unreachable, githubapi.Ambiguous},
+		{`{"data":{"addDiscussionComment":null,"viewer":7}}`, githubapi.Malformed, githubapi.Ambiguous},
+	} {
+		w := newWorld(t, fixture())
+		w.SetFault(func(githubtest.Request) githubtest.Fault {
+			return githubtest.Fault{Status: 200, Body: tt.body}
+		})
+		if _, err := w.Viewer(w.ctx); !errors.Is(err, tt.read) {
+			t.Errorf("%s: read: %v", tt.body, err)
+		}
+		if _, err := w.AddDiscussionComment(w.ctx, "D_1", "x"); !errors.Is(err, tt.write) {
+			t.Errorf("%s: write: %v", tt.body, err)
+		}
+	}
+}
+
+// TestNoSecretInErrors looks for the token in every message.
+func TestNoSecretInErrors(t *testing.T) {
+	for _, f := range []githubtest.Fault{githubtest.ServerError(500, false), {Cut: true}, {Status: 401, Body: `{"message":"Bad credentials"}`}, githubtest.NotJSON(false)} {
+		w := newWorld(t, fixture())
+		w.SetFault(func(githubtest.Request) githubtest.Fault { return f })
+		_, err := w.GetIssue(w.ctx, repo, 1)
+		all := err.Error() + strings.Join(*w.log, "\n")
+		if strings.Contains(all, secret) {
+			t.Errorf("the token shows in: %s", all)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package githubapi_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// crowded has n comments on #1, n reviews and n files on #2, and n more issues.
+func crowded(n int) githubtest.Fixture {
+	f := fixture()
+	f.Issues[0].Comments, f.Issues[1].Pull.Files = nil, nil
+	for k := range n {
+		f.Issues[0].Comments = append(f.Issues[0].Comments, &githubtest.Comment{Body: fmt.Sprint(k)})
+		f.Issues[1].Pull.Reviews = append(f.Issues[1].Pull.Reviews, &githubtest.Review{Body: fmt.Sprint(k)})
+		f.Issues[1].Pull.Files = append(f.Issues[1].Pull.Files, githubtest.File{Path: fmt.Sprintf("f%05d", k), Patch: "@@ -1 +1 @@\n-a\n+b"})
+		f.Issues[1].Pull.Comments = append(f.Issues[1].Pull.Comments, &githubtest.DiffComment{Path: "f00000", Line: 1, Body: fmt.Sprint(k)})
+	}
+	for k := range n {
+		f.Issues = append(f.Issues, &githubtest.Issue{Title: fmt.Sprint(k)})
+	}
+	return f
+}
+
+// counts reads every list and returns how many entries each has.
+func counts(t *testing.T, w world) map[string]int {
+	return map[string]int{
+		"comments":        len(collect(t, w.ListIssueComments(w.ctx, repo, 1, time.Time{}))),
+		"reviews":         len(collect(t, w.ListReviews(w.ctx, repo, 2))),
+		"review comments": len(collect(t, w.ListReviewComments(w.ctx, repo, 2, time.Time{}))),
+		"files":           len(collect(t, w.ListPullFiles(w.ctx, repo, 2))),
+		"issues":          len(collect(t, w.ListIssues(w.ctx, repo, githubapi.IssueFilter{}))) - 2,
+	}
+}
+
+func TestPaging(t *testing.T) {
+	for _, n := range []int{1, 99, 100, 101, 250} {
+		w := newWorld(t, crowded(n))
+		for name, got := range counts(t, w) {
+			if got != n {
+				t.Errorf("%s: %d, want %d", name, got, n)
+			}
+		}
+	}
+}
+
+func TestOnePageIsOneRequest(t *testing.T) {
+	w := newWorld(t, crowded(50))
+	counts(t, w)
+	if n := len(w.Requests()); n != 5 {
+		t.Errorf("%d requests for five lists", n)
+	}
+}
+
+func TestPagesThatShift(t *testing.T) {
+	for _, shift := range []int{3, -3} {
+		t.Run(fmt.Sprint(shift), func(t *testing.T) {
+			w := newWorld(t, crowded(250))
+			// Each list shifts once, on its first reading.
+			shifted := map[string]bool{}
+			w.SetFault(func(r githubtest.Request) githubtest.Fault {
+				if r.Query.Get("page") == "2" && !shifted[r.Operation] && r.Operation != "pulls/list-files" {
+					shifted[r.Operation] = true
+					return githubtest.Fault{Shift: shift}
+				}
+				return githubtest.Fault{}
+			})
+			for name, got := range counts(t, w) {
+				if got != 250 {
+					t.Errorf("%s: %d, want 250", name, got)
+				}
+			}
+		})
+	}
+}
+
+func TestFilesStopAt3000(t *testing.T) {
+	w := newWorld(t, crowded(3050))
+	w.ResetRequests()
+	if n := len(collect(t, w.ListPullFiles(w.ctx, repo, 2))); n != 3000 {
+		t.Errorf("%d files", n)
+	}
+	if n := len(w.Requests()); n != 30 {
+		t.Errorf("%d requests", n)
+	}
+	if p, err := w.GetPull(w.ctx, repo, 2); err != nil || p.ChangedFiles != 3050 {
+		t.Errorf("ChangedFiles = %d, %v", p.ChangedFiles, err)
+	}
+}
+
+func TestStoppingEarly(t *testing.T) {
+	w := newWorld(t, crowded(250))
+	for range w.ListIssues(w.ctx, repo, githubapi.IssueFilter{}) {
+		break
+	}
+	if n := len(w.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestPagingEndsWithTheError(t *testing.T) {
+	w := newWorld(t, crowded(250))
+	w.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Query.Get("page") == "2" {
+			return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
+		}
+		return githubtest.Fault{}
+	})
+	items, errs := 0, 0
+	for _, err := range w.ListIssueComments(w.ctx, repo, 1, time.Time{}) {
+		if err != nil {
+			errs++
+			if !errors.Is(err, githubapi.NotFound) {
+				t.Error(err)
+			}
+			continue
+		}
+		items++
+	}
+	if items != 100 || errs != 1 {
+		t.Errorf("%d items, %d errors", items, errs)
+	}
+}
+
+// TestLag: a new object is readable at once and listed later.
+func TestLag(t *testing.T) {
+	w := newWorld(t, fixture(), func(s *settings) { s.server.Lag = 30 * time.Second })
+	start := w.clock.Now()
+	made, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.GetIssue(w.ctx, repo, made.Number); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); err != nil {
+		t.Fatal(err)
+	}
+	listed := func() int {
+		return len(collect(t, w.ListIssues(w.ctx, repo, githubapi.IssueFilter{Since: start, State: "open"}))) + len(collect(t, w.ListIssueComments(w.ctx, repo, 1, start)))
+	}
+	// #1 was updated by the comment, so it is listed.
+	if n := listed(); n != 1 {
+		t.Errorf("at once: %d", n)
+	}
+	w.clock.Advance(30 * time.Second)
+	if n := listed(); n != 3 {
+		t.Errorf("later: %d", n)
+	}
+}
