@@ -125,14 +125,14 @@ type Result struct {
 // Input says what the file was.
 type Input struct {
 	// Records is how many records were read.
-	Records int
+	Records int `json:"records"`
 	// Fences is how many lines of code fences around records were passed over.
-	Fences int
+	Fences int `json:"fences"`
 	// Document is whether the file was one {"items": [...]} document; Errors
 	// are those listed in it, and Unknown its other members, by name.
-	Document bool
-	Errors   []string
-	Unknown  []string
+	Document bool     `json:"document"`
+	Errors   []string `json:"errors,omitempty"`
+	Unknown  []string `json:"unknown,omitempty"`
 }
 
 // Run reads r, NDJSON or one {"items": [...], "errors": [...]} document, and

@@ -52,6 +52,7 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-issue: 'body' is a required property",
 			"Line 1: create-issue: 'labels[0]': 5 is not of type 'string'",
 			"Line 1: create-issue: 'labels[1]': '" + strings.Repeat("x", 51) + "' is too long (at most 50 characters)",
+			"Line 1: create-issue: 'labels[2]' ('-a'): a label must not begin with '-'",
 			"Line 1: create-issue: 'title' is a required property"}},
 		{"rules beside the schema", `{"type":"create-pull-request-review-comment","path":"../a","line":4,"start_line":5}`, []string{
 			"Line 1: create-pull-request-review-comment: 'body' is a required property",
@@ -186,7 +187,7 @@ func TestLimits(t *testing.T) {
 	if d := cmp.Diff([]Dropped{{Line: 3, Kind: "noop", Limit: 1}}, res.Dropped); d != "" {
 		t.Errorf("dropped differs: %s", d)
 	}
-	if got, want := res.Dropped[0].String(), "Line 3: noop: dropped: only 1 item may be given of this kind"; got != want {
+	if got, want := res.Dropped[0].String(), "Line 3: noop: dropped: at most 1 item of this kind is accepted"; got != want {
 		t.Errorf("String = %q, want %q", got, want)
 	}
 	res, _ = Collect(context.Background(), strings.NewReader(noop+noop+noop), Config{Max: map[safeoutput.Kind]int{"noop": 0}})

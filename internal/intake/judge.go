@@ -77,6 +77,7 @@ type judging struct {
 	verdict *verdict
 	notes   *Notes
 	shape   *shape
+	labels  []byte // the raw value of "labels"
 }
 
 func (j *judging) refuse(path, message string) {
@@ -160,6 +161,7 @@ func (j *judging) normalise(members []schema.Member) []schema.Member {
 			m.Value = j.lowerCase(m)
 		case "labels":
 			m.Value = j.trimLabels(m.Value)
+			j.labels = m.Value
 		}
 		kept = append(kept, m)
 	}

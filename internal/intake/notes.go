@@ -41,17 +41,17 @@ func prefix(line int, kind safeoutput.Kind) string {
 
 // String returns a sentence about what the limit dropped.
 func (d Dropped) String() string {
-	return prefix(d.Line, d.Kind) + "dropped: " + limitText(d.Limit, "item") + " of this kind"
+	return prefix(d.Line, d.Kind) + "dropped: " + atMost(d.Limit, "item of this kind is", "items of this kind are") + " accepted"
 }
 
-func limitText(n int, noun string) string {
+func atMost(n int, one, several string) string {
 	switch n {
 	case 0:
-		return "no " + noun + " may be given"
+		return "no " + one
 	case 1:
-		return "only 1 " + noun + " may be given"
+		return "at most 1 " + one
 	}
-	return fmt.Sprintf("only %d %ss may be given", n, noun)
+	return fmt.Sprintf("at most %d %s", n, several)
 }
 
 // Repair is one kind of repair to a record, or to one field of it.
@@ -60,8 +60,9 @@ type Repair struct {
 	Kind string `json:"kind"`
 	// Field is the field's name, where the repair is of one.
 	Field string `json:"field,omitempty"`
-	// Offset is where in the record the first one is, in bytes from 0.
-	Offset int `json:"offset"`
+	// Offset is where in the record the first one is, in bytes from 0. It is 0
+	// for a repair to a field.
+	Offset int `json:"offset,omitempty"`
 	// Count is how many there are.
 	Count int `json:"count"`
 }
@@ -125,7 +126,7 @@ func (o Outcome) Errors() []string {
 	case o.Accepted != nil && len(o.Accepted.notes.DroppedLabels) > 0:
 		n := o.Accepted.notes
 		return []string{prefix(o.Accepted.line, o.Accepted.item.Kind()) + "labels dropped: " +
-			strings.Join(quoteSome(n.DroppedLabels, 10), ", ") + "; " + limitText(n.LabelLimit, "label")}
+			strings.Join(quoteSome(n.DroppedLabels, 10), ", ") + "; " + atMost(n.LabelLimit, "label is", "labels are") + " accepted"}
 	}
 	return nil
 }

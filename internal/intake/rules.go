@@ -26,11 +26,11 @@ func (j *judging) rules() {
 	case *safeoutput.CreateSecurityReport:
 		it.File = j.relative("file", it.File)
 	case *safeoutput.AddIssueLabel:
-		it.Labels = j.labels(it.Labels)
+		it.Labels = j.checkLabels(it.Labels)
 	case *safeoutput.CreateIssue:
-		it.Labels = j.labels(it.Labels)
+		it.Labels = j.checkLabels(it.Labels)
 	case *safeoutput.CreatePullRequest:
-		it.Labels = j.labels(it.Labels)
+		it.Labels = j.checkLabels(it.Labels)
 	}
 	for _, t := range j.verdict.accepted.item.Texts() {
 		// The schema's \S knows only ASCII space.
@@ -114,38 +114,67 @@ func needsTrim(raw []byte) bool {
 	return false
 }
 
-// labels cleans labels, which are short, before they are counted: whether one
-// is valid is known only then. It leaves out repetitions, which GitHub ignores
-// as well, and what is beyond the limit.
-func (j *judging) labels(labels []string) []string {
+// checkLabels cleans labels, which are short, before items are counted:
+// whether one is valid is known only then. It leaves out repetitions, which
+// GitHub ignores as well, and what is beyond the limit.
+func (j *judging) checkLabels(labels []string) []string {
+	if j.labels != nil && labels == nil {
+		j.checkRefusedLabels()
+		return nil
+	}
 	var out []string
 	seen := map[string]bool{}
 	for i, l := range labels {
-		field := fmt.Sprintf("labels[%d]", i)
-		clean, notes, err := j.door.clean.Label(l)
-		if err != nil {
-			if !j.refused(field) {
-				j.refuse("$."+field, quote(field)+" ("+quote(l)+"): "+err.Error())
-			}
+		clean, ok := j.checkLabel(i, l)
+		if !ok {
 			continue
 		}
-		j.redacted(field, notes)
-		fold := strings.ToLower(clean)
-		if seen[fold] {
+		if fold := strings.ToLower(clean); seen[fold] {
 			j.notes.repair(RepairLabel, "labels")
 			continue
+		} else {
+			seen[fold] = true
 		}
-		seen[fold] = true
 		out = append(out, clean)
 	}
 	if n := j.cfg.maxLabels(j.verdict.spec); n >= 0 && len(out) > n && len(j.verdict.violations) == 0 {
 		j.notes.DroppedLabels, j.notes.LabelLimit = out[n:], n
 		if out = out[:n:n]; n == 0 {
-			j.refuse("$.labels", "'labels': no label may be given")
+			j.refuse("$.labels", "'labels': no label is accepted")
 		}
 	}
 	return out
 }
+
+func (j *judging) checkLabel(i int, label string) (clean string, ok bool) {
+	field := fmt.Sprintf("labels[%d]", i)
+	clean, notes, err := j.door.clean.Label(label)
+	if err != nil {
+		if !j.refused(field) {
+			j.refuse("$."+field, quote(field)+" ("+quote(label)+"): "+err.Error())
+		}
+		return "", false
+	}
+	j.redacted(field, notes)
+	return clean, true
+}
+
+// checkRefusedLabels looks for more to say about labels in which the schema
+// has found something wrong.
+func (j *judging) checkRefusedLabels() {
+	var list []any
+	if json.Unmarshal(j.labels, &list) != nil {
+		return
+	}
+	for i, l := range list[:min(len(list), maxLabelsChecked)] {
+		if s, ok := l.(string); ok {
+			j.checkLabel(i, s)
+		}
+	}
+}
+
+// maxLabelsChecked is how many labels the schema allows.
+const maxLabelsChecked = 100
 
 // parseSARIF turns the string form of a SARIF log into the object it holds.
 func (j *judging) parseSARIF(raw []byte) []byte {

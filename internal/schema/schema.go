@@ -4,6 +4,7 @@ package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +144,10 @@ func Published(file, definition string) (*Schema, bool) {
 	s, ok := published()[file]
 	return s, ok
 }
+
+// Source returns a published schema's own text: a file, with or without its
+// ending, or a kind of the union with all it refers to inlined.
+func Source(name string) (json.RawMessage, bool) { return schemas.Lookup(name) }
 
 // Properties returns the names of the properties that the schema lists at its
 // top level, in no particular order.

@@ -1,0 +1,117 @@
+package intake
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// ReportVersion is the version of the report's form. It grows when a member
+// changes its meaning or goes away, not when one is added.
+const ReportVersion = 1
+
+// Report is the document about a collection: every record that was rejected or
+// dropped and every one that was changed on its way in. Records that were let
+// in as they are appear only in the counts.
+type Report struct {
+	Version int      `json:"version"`
+	Records []Record `json:"records"`
+	Input   Input    `json:"input"`
+	Counts  Counts   `json:"counts"`
+	// Schemas holds the schemas of the kinds that rejected records name, where
+	// they were asked for.
+	Schemas map[safeoutput.Kind]json.RawMessage `json:"schemas,omitempty"`
+}
+
+// Record is what the report says about one record.
+type Record struct {
+	Line    int             `json:"line"`
+	Kind    safeoutput.Kind `json:"kind"` // "" where the record names none that exists
+	Outcome string          `json:"outcome"`
+	// Violations are a rejected record's.
+	Violations []Violation `json:"violations,omitempty"`
+	// Limit is, for a dropped item, how many of its kind are let in.
+	Limit *int `json:"limit,omitempty"`
+	Notes
+}
+
+// The outcomes of a Record.
+const (
+	OutcomeAccepted = "accepted"
+	OutcomeRejected = "rejected"
+	OutcomeDropped  = "dropped"
+)
+
+// Record returns what the report says about the outcome.
+func (o Outcome) Record() Record {
+	switch {
+	case o.Accepted != nil:
+		return Record{Line: o.Accepted.line, Kind: o.Accepted.item.Kind(), Outcome: OutcomeAccepted, Notes: o.Accepted.notes}
+	case o.Rejected != nil:
+		return Record{Line: o.Rejected.Line, Kind: o.Rejected.Kind, Outcome: OutcomeRejected, Violations: o.Rejected.Violations, Notes: o.Rejected.Notes}
+	}
+	limit := o.Dropped.Limit
+	return Record{Line: o.Dropped.Line, Kind: o.Dropped.Kind, Outcome: OutcomeDropped, Limit: &limit, Notes: o.Dropped.Notes}
+}
+
+// reportWriter writes a Report record by record.
+type reportWriter struct {
+	out     *bufio.Writer
+	records int
+	schemas map[safeoutput.Kind]json.RawMessage // nil where they were not asked for
+}
+
+func newReportWriter(out io.Writer, withSchemas bool) *reportWriter {
+	w := &reportWriter{out: bufio.NewWriterSize(out, 64<<10)}
+	if withSchemas {
+		w.schemas = map[safeoutput.Kind]json.RawMessage{}
+	}
+	w.out.WriteString(`{"version":1,"records":[`)
+	return w
+}
+
+func (w *reportWriter) outcome(o Outcome) error {
+	if o.Accepted != nil && o.Accepted.notes.Empty() {
+		return nil
+	}
+	r := o.Record()
+	if r.Outcome == OutcomeRejected && r.Kind != "" && w.schemas != nil && w.schemas[r.Kind] == nil {
+		w.schemas[r.Kind], _ = schema.Source(string(r.Kind))
+	}
+	if w.records++; w.records > 1 {
+		w.out.WriteByte(',')
+	}
+	w.out.WriteByte('\n')
+	return w.value(r)
+}
+
+func (w *reportWriter) value(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.out.Write(raw)
+	return err
+}
+
+func (w *reportWriter) end(in Input, c Counts) error {
+	w.out.WriteString("\n],\"input\":")
+	if err := w.value(in); err != nil {
+		return err
+	}
+	w.out.WriteString(",\n\"counts\":")
+	if err := w.value(c); err != nil {
+		return err
+	}
+	if w.schemas != nil {
+		w.out.WriteString(",\n\"schemas\":")
+		if err := w.value(w.schemas); err != nil {
+			return err
+		}
+	}
+	w.out.WriteString("}\n")
+	return w.out.Flush()
+}
