@@ -54,6 +54,6 @@ the GitHub API.`,
 	root.SetIn(w.Stdin)
 	root.SetOut(w.Stdout)
 	root.SetErr(w.Stderr)
-	root.AddCommand(newVersion(w))
+	root.AddCommand(newCollect(w), newApply(w), newSanitize(w), newSchema(w), newVersion(w))
 	return root
 }

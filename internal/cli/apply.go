@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+type applyFlags struct {
+	input, config, event, eventName, repo string
+	plan, outputDir, proxy, caFile        string
+	dryRun, strict, trustEnv, json        bool
+}
+
+func newApply(w World) *cobra.Command {
+	var f applyFlags
+	cmd := &cobra.Command{
+		Use:   "apply",
+		Short: "Perform what an agent asked for and the configuration allows",
+		Long: `Send agent output through both doors and perform what is left through the GitHub
+API. The input is the document that collect wrote, or the agent's own lines: it is
+checked again either way.
+
+Without a configuration nothing is written: the plan is shown, and how to enable
+it. The token is read from GITHUB_TOKEN or GH_TOKEN and goes to the API's host
+only. The event is that of the workflow run (GITHUB_EVENT_PATH), or --event.
+
+What a person reads goes to standard error; the results go to standard output as
+JSON, unless that is a terminal.`,
+		Example: `  airlock apply --dry-run --input agent.ndjson --event event.json
+  airlock collect --input agent.ndjson | airlock apply --config policy.yml
+  airlock apply --input agent-output.json --config policy.yml --plan plan.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runApply(cmd.Context(), w, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.input, "input", "", "agent output or agent lines; - is standard input (default: GH_AW_AGENT_OUTPUT, else standard input)")
+	flags.StringVar(&f.config, "config", "", "the safe-outputs configuration, YAML or JSON")
+	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
+	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
+	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing; print the plan")
+	flags.StringVar(&f.plan, "plan", "", "write the plan, with the exact requests, to this file as JSON")
+	flags.StringVar(&f.outputDir, "output-dir", ".airlock", "where files go that could not be delivered, such as SARIF")
+	flags.BoolVar(&f.strict, "strict", false, "reject lines with fields that the schema does not know")
+	flags.BoolVar(&f.json, "json", false, "print the results as JSON also to a terminal")
+	flags.StringVar(&f.proxy, "proxy", "", "the proxy for requests to the API")
+	flags.StringVar(&f.caFile, "ca-file", "", "PEM certificates to trust besides the system's")
+	flags.BoolVar(&f.trustEnv, "trust-env", false, "take proxy and certificates from the environment")
+	return cmd
+}
+
+func runApply(ctx context.Context, w World, f applyFlags) error {
+	cfg, err := loadConfig(w, f.config)
+	if err != nil {
+		return err
+	}
+	g, err := newGate(cfg, serverHost(w.Getenv), f.strict)
+	if err != nil {
+		return err
+	}
+	p, err := prepare(w, f)
+	if err != nil {
+		return err
+	}
+	if p.world.GitHub == nil && cfg.Policy.Configured() && !cfg.Policy.Staged && !f.dryRun {
+		return usageError(errors.New("there is no token to write with: set GITHUB_TOKEN, or add --dry-run to see the plan"))
+	}
+	in, err := openAgentOutput(w, f.input)
+	if err != nil {
+		return usageError(err)
+	}
+	defer in.Close()
+	collected, err := g.collect(ctx, in)
+	if err != nil {
+		return err
+	}
+	rep, err := g.pass(ctx, collected, p)
+	if err != nil {
+		return err
+	}
+	if f.plan != "" {
+		if err := writeJSONFile(f.plan, rep.PlanDocument()); err != nil {
+			return failedError(err)
+		}
+	}
+	if err := printReport(w, rep, f.json, !cfg.Policy.Configured()); err != nil {
+		return failedError(err)
+	}
+	if !rep.Clean() {
+		return findings()
+	}
+	return nil
+}
+
+// prepare sets up everything behind the first door.
+func prepare(w World, f applyFlags) (passage, error) {
+	conn := connectFromEnv(w)
+	conn.proxy = f.proxy
+	conn.log = progress(w)
+	if f.caFile != "" {
+		pem, err := config.ReadFile(f.caFile)
+		if err != nil {
+			return passage{}, usageError(fmt.Errorf("--ca-file: %w", err))
+		}
+		conn.caFile = pem
+	}
+	if f.trustEnv {
+		if err := conn.trustProxyOf(w.Getenv); err != nil {
+			return passage{}, usageError(err)
+		}
+	}
+	env := action.Snapshot(w.Getenv)
+	for _, o := range []struct{ flag, to *string }{{&f.event, &env.EventPath}, {&f.eventName, &env.Event.EventName}, {&f.repo, &env.Event.Repository}} {
+		if *o.flag != "" {
+			*o.to = *o.flag
+		}
+	}
+	ev, run, err := action.LoadEvent(env)
+	if err != nil {
+		return passage{}, usageError(err)
+	}
+	client, err := conn.open()
+	if err != nil {
+		return passage{}, err
+	}
+	p := passage{event: ev, config: apply.Config{Run: run, Workflow: w.Getenv("GITHUB_WORKFLOW"), DryRun: f.dryRun}}
+	p.world = apply.World{Clock: githubapi.SystemClock{}, Files: directory(f.outputDir), Log: progress(w)}
+	if client != nil {
+		p.world.GitHub = client
+	}
+	return p, nil
+}
+
+// printReport tells a person on standard error and a machine on standard output.
+func printReport(w World, rep *report.Report, asJSON, unconfigured bool) error {
+	colour := isTerminal(w.Stderr) && w.Getenv("NO_COLOR") == ""
+	if rep.DryRun {
+		if err := rep.PlanText(w.Stderr, colour); err != nil {
+			return err
+		}
+	}
+	if err := rep.Text(w.Stderr, colour); err != nil {
+		return err
+	}
+	if unconfigured {
+		fmt.Fprint(w.Stderr, `
+Nothing was written, because there is no configuration. To enable what you want,
+name the kinds in a file and give it with --config:
+
+  create-issue:
+  add-issue-comment:
+`)
+	}
+	if asJSON || !isTerminal(w.Stdout) {
+		return rep.JSON(w.Stdout, "  ")
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// connection says how GitHub is reached.
+type connection struct {
+	secret   string
+	apiURL   string // "" for GitHub.com
+	proxy    string
+	noProxy  string
+	caFile   []byte
+	pace     githubapi.PaceConfig
+	log      func(string)
+	agent    string
+	graphQL  string
+	trustEnv bool
+}
+
+// connectFromEnv fills in what the environment of a workflow run or of a shell says.
+func connectFromEnv(w World) connection {
+	c := connection{
+		apiURL: w.Getenv("GITHUB_API_URL"), graphQL: w.Getenv("GITHUB_GRAPHQL_URL"),
+		agent: "airlock/" + versionOf(w),
+	}
+	for _, name := range []string{"GITHUB_TOKEN", "GH_TOKEN"} {
+		if c.secret == "" {
+			c.secret = w.Getenv(name)
+		}
+	}
+	return c
+}
+
+// trustProxyOf takes the proxy from the environment, which every earlier step of
+// a job can set: only on the user's word.
+func (c *connection) trustProxyOf(getenv func(string) string) error {
+	c.trustEnv = true
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
+		if c.proxy == "" {
+			c.proxy = getenv(name)
+		}
+	}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		if c.noProxy == "" {
+			c.noProxy = getenv(name)
+		}
+	}
+	if file := getenv("SSL_CERT_FILE"); file != "" && len(c.caFile) == 0 {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("SSL_CERT_FILE: %w", err)
+		}
+		c.caFile = pem
+	}
+	return nil
+}
+
+// open returns a client that holds the token; nil without one.
+func (c connection) open() (*githubapi.Client, error) {
+	if c.secret == "" {
+		return nil, nil
+	}
+	api := c.apiURL
+	if api == "" {
+		api = githubapi.DefaultAPIURL
+	}
+	transport, err := githubapi.NewTransport(githubapi.TransportOptions{CAFile: c.caFile, Proxy: c.proxy, NoProxy: c.noProxy})
+	if err != nil {
+		return nil, usageError(err)
+	}
+	client, err := githubapi.New(githubapi.Options{
+		Token: token.New(c.secret, api), APIURL: c.apiURL, GraphQLURL: c.graphQL, Transport: transport,
+		Log: c.log, UserAgent: c.agent, Pace: c.pace,
+	})
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return client, nil
+}

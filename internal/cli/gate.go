@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/sanitize"
+)
+
+// gate is both doors and what stands behind them, set up for one repository.
+type gate struct {
+	cfg       config.SafeOutputs
+	clean     sanitize.Config
+	sanitizer *sanitize.Sanitizer
+	strict    bool
+}
+
+func newGate(cfg config.SafeOutputs, serverHost string, strict bool) (*gate, error) {
+	clean := cfg.Sanitize(serverHost)
+	s, err := sanitize.New(clean)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return &gate{cfg: cfg, clean: clean, sanitizer: s, strict: strict}, nil
+}
+
+// intake returns the first door's settings. collect tells the agent about kinds
+// that are not enabled; apply leaves that to the policy.
+func (g *gate) intake(collecting bool) intake.Config {
+	c := g.cfg.Intake(g.clean, g.strict)
+	if collecting {
+		c.Enabled = g.cfg.Enabled()
+	}
+	return c
+}
+
+// words makes a text fit to be shown to a person.
+func (g *gate) words(s string) string {
+	out, _ := g.sanitizer.Plain(s)
+	return strings.Join(strings.Fields(out), " ")
+}
+
+// collect lets a file of agent output through the first door, without documents.
+func (g *gate) collect(ctx context.Context, in io.Reader) (intake.Result, error) {
+	res, err := intake.Collect(ctx, in, g.intake(false))
+	return res, inputError(ctx, err)
+}
+
+// collectTo is collect that also writes the documents which later jobs read.
+func (g *gate) collectTo(ctx context.Context, in io.Reader, docs intake.Documents) (intake.Result, error) {
+	var res intake.Result
+	docs.Each = func(o intake.Outcome) {
+		switch {
+		case o.Accepted != nil:
+			res.Accepted = append(res.Accepted, *o.Accepted)
+		case o.Rejected != nil:
+			res.Rejected = append(res.Rejected, *o.Rejected)
+		case o.Dropped != nil:
+			res.Dropped = append(res.Dropped, *o.Dropped)
+		}
+	}
+	_, err := intake.Write(ctx, in, g.intake(false), docs)
+	return res, inputError(ctx, err)
+}
+
+// inputError tells an interruption from input that cannot be read.
+func inputError(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return failedError(errors.New("interrupted before anything was applied; run it again"))
+	}
+	return usageError(fmt.Errorf("agent output: %w", err))
+}
+
+// passage is what stands behind the first door.
+type passage struct {
+	event  event.Event
+	config apply.Config
+	world  apply.World
+}
+
+// pass sends what the first door let in through the second and applies what is
+// left. The error is one that came before any item could be judged.
+func (g *gate) pass(ctx context.Context, collected intake.Result, p passage) (*report.Report, error) {
+	approved, denied := policy.Judge(g.cfg.Policy, p.event, collected.Accepted)
+	p.config.Sanitizer = g.sanitizer
+	snapshot, err := apply.Observe(ctx, p.world, p.config, p.event, approved)
+	if err != nil {
+		return nil, failedError(err)
+	}
+	plan, err := apply.NewPlan(p.config, p.event, approved, snapshot)
+	if err != nil {
+		return nil, failedError(err)
+	}
+	results := append(apply.Execute(ctx, p.world, plan), apply.DeniedResults(denied)...)
+	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
+	return report.New(report.Input{
+		Event: p.event, DryRun: p.config.DryRun || !g.cfg.Policy.Configured(), Plan: plan, Results: results,
+		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Words: g.words,
+	}), nil
+}
+
+// serverHost is the GitHub server's own host, "" for github.com.
+func serverHost(getenv func(string) string) string {
+	u, err := url.Parse(getenv("GITHUB_SERVER_URL"))
+	if err != nil || u.Hostname() == "github.com" {
+		return ""
+	}
+	return u.Hostname()
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/sanitize"
+)
+
+// maxSanitizeInput bounds what the sanitize command reads: far more than GitHub
+// takes for any text.
+const maxSanitizeInput = 64 << 20
+
+func newSanitize(w World) *cobra.Command {
+	var as string
+	var cfg sanitize.Config
+	cmd := &cobra.Command{
+		Use:   "sanitize",
+		Short: "Clean a text: standard input to standard output",
+		Long: `Clean a text as Airlock cleans what agents write. The cleaned text goes to
+standard output, what was done to standard error. The exit code is 0 whether or
+not something had to be cleaned; it is 2 for a label that GitHub would refuse.`,
+		Example: `  printf 'Fixed by @octocat' | airlock sanitize
+  airlock sanitize --as title < title.txt
+  airlock sanitize --allow-domain example.org --allow-mention octocat < body.md`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if host := serverHost(w.Getenv); cfg.ServerHost == "" {
+				cfg.ServerHost = host
+			}
+			s, err := sanitize.New(cfg)
+			if err != nil {
+				return usageError(err)
+			}
+			raw, err := io.ReadAll(io.LimitReader(w.Stdin, maxSanitizeInput+1))
+			if err != nil {
+				return usageError(fmt.Errorf("standard input: %w", err))
+			}
+			if len(raw) > maxSanitizeInput {
+				return usageError(fmt.Errorf("standard input holds more than %d MiB; no text on GitHub is that long", maxSanitizeInput>>20))
+			}
+			out, notes, err := clean(s, as, string(raw))
+			if err != nil {
+				return usageError(err)
+			}
+			if _, err := io.WriteString(w.Stdout, out); err != nil {
+				return failedError(fmt.Errorf("standard output: %w", err))
+			}
+			for _, n := range notes {
+				fmt.Fprintf(w.Stderr, "cleaned: %s %s (%d)\n", n.Rule, n.Detail, n.Count)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&as, "as", "body", "what the text is: body, title, label or plain")
+	cmd.Flags().StringArrayVar(&cfg.AllowedDomains, "allow-domain", nil, "a host that links may lead to, with its subdomains; repeatable")
+	cmd.Flags().StringArrayVar(&cfg.AllowedMentions, "allow-mention", nil, "a user or team that may be mentioned; repeatable")
+	cmd.Flags().BoolVar(&cfg.ClosingWords, "allow-closing-words", false, "let words such as \"fixes #1\" close issues")
+	return cmd
+}
+
+// clean applies the rules for one kind of text.
+func clean(s *sanitize.Sanitizer, as, in string) (string, []sanitize.Note, error) {
+	switch as {
+	case "body":
+		out, notes := s.Body(in)
+		return out, notes, nil
+	case "title":
+		out, notes := s.Title(in)
+		return out, notes, nil
+	case "plain":
+		out, notes := s.Plain(in)
+		return out, notes, nil
+	case "label":
+		return s.Label(strings.TrimRight(in, "\r\n"))
+	}
+	return "", nil, fmt.Errorf("--as %q: it must be body, title, label or plain", as)
+}

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/config"
+)
+
+// loadConfig reads the safe-outputs configuration that the user named, else the
+// one of the environment, and shows its warnings.
+func loadConfig(w World, file string) (config.SafeOutputs, error) {
+	cfg, err := config.Load(config.Sources{File: file, Getenv: w.Getenv})
+	if err != nil {
+		return config.SafeOutputs{}, usageError(err)
+	}
+	for _, p := range cfg.Warnings {
+		fmt.Fprintf(w.Stderr, "warning: %s\n", p)
+	}
+	return cfg, nil
+}
+
+// progress returns a log for what takes long, one line each, to a person.
+func progress(w World) func(string) {
+	return func(line string) { fmt.Fprintf(w.Stderr, "airlock: %s\n", line) }
+}

@@ -1,0 +1,50 @@
+package report
+
+import (
+	"github.com/agent-airlock/airlock/internal/apply"
+)
+
+// Level is an annotation's severity.
+type Level string
+
+// The levels of the runner's commands.
+const (
+	Error   Level = "error"
+	Warning Level = "warning"
+	Notice  Level = "notice"
+)
+
+// Annotation is one line that the runner shows beside the job or a file.
+type Annotation struct {
+	Level              Level
+	Title, Message     string
+	Path               string // "" for none
+	StartLine, EndLine int    // 0 for none
+}
+
+// Annotations returns one annotation for everything that was not done, and for
+// texts that could only be shown this way.
+func (r *Report) Annotations() []Annotation {
+	var out []Annotation
+	for _, row := range r.notDone() {
+		level := Warning
+		if row.state == string(apply.Failed) {
+			level = Error
+		}
+		what := row.kind
+		if what == "" {
+			what = "a line"
+		}
+		title := "Airlock " + row.state + " " + what
+		if row.line > 0 {
+			title += " (line " + itoa(row.line) + ")"
+		}
+		out = append(out, Annotation{Level: level, Title: r.words(title), Message: row.why})
+	}
+	for _, res := range r.Results {
+		if f := res.Fallback; f != nil && f.To == apply.ToAnnotation {
+			out = append(out, Annotation{Level: Notice, Title: "Review comment", Message: r.words(f.Text), Path: f.Path, StartLine: f.StartLine, EndLine: f.Line})
+		}
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+)
+
+// Output is one output of the action's step.
+type Output struct{ Name, Value string }
+
+// Outputs returns the step's outputs that follow from the results, in a fixed
+// order: the counts, then single names for the first object of each type, empty
+// when there is none.
+func (r *Report) Outputs() []Output {
+	c := r.Counts
+	out := []Output{
+		{"asked", itoa(c.Asked)}, {"applied", itoa(c.Applied)}, {"adopted", itoa(c.Adopted)}, {"staged", itoa(c.Staged)},
+		{"denied", itoa(c.Denied)}, {"skipped", itoa(c.Skipped)}, {"failed", itoa(c.Failed)},
+		{"rejected", itoa(c.Rejected)}, {"dropped", itoa(c.Dropped)},
+	}
+	first := func(types ...string) apply.Object {
+		for _, res := range r.Results {
+			for _, t := range types {
+				if res.Object != nil && res.Object.Type == t {
+					return *res.Object
+				}
+			}
+		}
+		return apply.Object{}
+	}
+	issue, comment, review, discussion := first("issue"), first("comment", "discussion-comment"), first("review", "review-comment"), first("discussion")
+	return append(out,
+		Output{"issue-number", number(issue.Number)}, Output{"issue-url", issue.URL},
+		Output{"comment-id", id(comment.ID)}, Output{"comment-url", comment.URL},
+		Output{"review-id", id(review.ID)}, Output{"review-url", review.URL},
+		Output{"discussion-number", number(discussion.Number)}, Output{"discussion-url", discussion.URL},
+		Output{"sarif-file", r.sarifFile()}, Output{"sarif-id", first("sarif").NodeID},
+	)
+}
+
+// sarifFile is where a SARIF log was stored because it could not be uploaded.
+func (r *Report) sarifFile() string {
+	for _, res := range r.Results {
+		if res.File != "" {
+			return res.File
+		}
+	}
+	return ""
+}
+
+// number writes a number that exists, else "".
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return itoa(n)
+}
+
+func id(n int64) string { return number(int(n)) }
+
+// JSON writes the report in its documented form.
+func (r *Report) JSON(w io.Writer, indent string) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return enc.Encode(r)
+}
+
+// Clean reports whether nothing was rejected, denied, dropped, skipped or failed.
+func (r *Report) Clean() bool { return r.Counts.NotDone() == 0 }

@@ -1,0 +1,146 @@
+// Package report turns what became of every item into what people and machines
+// read: the job summary, the terminal's text, annotations, outputs and JSON.
+package report
+
+import (
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// Version is the version of the report's JSON form. Members are added, never
+// renamed.
+const Version = 1
+
+// Input is everything that a report is made from.
+type Input struct {
+	Event event.Event
+	// DryRun says that nothing was to be written.
+	DryRun bool
+	// Plan is what was to be done; nil when nothing was let in.
+	Plan *apply.Plan
+	// Results holds one result for every item that passed the first door, denied
+	// ones included.
+	Results []apply.Result
+	// Rejected are the lines that the first door refused, Dropped those over a limit.
+	Rejected []intake.Rejected
+	Dropped  []intake.Dropped
+	// Earlier are the errors that a collecting job listed in its document.
+	Earlier []string
+	// Words makes a text of an agent fit to be shown: no control character, no
+	// live mention. Required.
+	Words func(string) string
+}
+
+// Report is what became of every line, in its documented JSON form.
+type Report struct {
+	Version    int    `json:"version"`
+	Repository string `json:"repository,omitempty"`
+	Event      string `json:"event,omitempty"`
+	DryRun     bool   `json:"dry_run"`
+	Counts     Counts `json:"counts"`
+	// Results are in the order of the agent's lines.
+	Results  []apply.Result `json:"results"`
+	Rejected []Rejected     `json:"rejected"`
+	Dropped  []Dropped      `json:"dropped"`
+	// Earlier are the errors that a collecting job listed in its document. They
+	// are not counted here.
+	Earlier []string `json:"earlier_errors,omitempty"`
+	// Plan is what would be done, of a dry run.
+	Plan *apply.Plan `json:"plan,omitempty"`
+
+	plan  *apply.Plan
+	words func(string) string
+	asked map[int]string // what each approved item asks for, by its index
+	where string         // the event and its subject, for people
+}
+
+// Rejected is a line that the first door refused, with every reason.
+type Rejected struct {
+	Line       int                `json:"line"`
+	Kind       safeoutput.Kind    `json:"kind"` // "" where the line names none that exists
+	Violations []intake.Violation `json:"violations"`
+}
+
+// Dropped is a valid item beyond the limit of its kind.
+type Dropped struct {
+	Line  int             `json:"line"`
+	Kind  safeoutput.Kind `json:"kind"`
+	Limit int             `json:"limit"`
+}
+
+// Counts says how many items ended in which state. Asked is their sum.
+type Counts struct {
+	Asked    int `json:"asked"`
+	Applied  int `json:"applied"`
+	Adopted  int `json:"adopted"`
+	Staged   int `json:"staged"`
+	Denied   int `json:"denied"`
+	Skipped  int `json:"skipped"`
+	Failed   int `json:"failed"`
+	Rejected int `json:"rejected"`
+	Dropped  int `json:"dropped"`
+}
+
+// New makes a report.
+func New(in Input) *Report {
+	r := &Report{
+		Version: Version, Repository: in.Event.Repo.FullName(), Event: in.Event.Name, DryRun: in.DryRun,
+		Results: in.Results, Rejected: []Rejected{}, Dropped: []Dropped{},
+		Earlier: in.Earlier,
+		plan:    in.Plan, words: in.Words, asked: map[int]string{}, where: subject(in.Event),
+	}
+	if r.Results == nil {
+		r.Results = []apply.Result{}
+	}
+	for _, rej := range in.Rejected {
+		r.Rejected = append(r.Rejected, Rejected{rej.Line, rej.Kind, rej.Violations})
+	}
+	for _, d := range in.Dropped {
+		r.Dropped = append(r.Dropped, Dropped{d.Line, d.Kind, d.Limit})
+	}
+	if r.DryRun {
+		r.Plan = in.Plan
+	}
+	n := apply.Count(r.Results)
+	r.Counts = Counts{
+		Asked:   len(r.Results) + len(r.Rejected) + len(r.Dropped),
+		Applied: n[apply.Applied], Adopted: n[apply.Adopted], Staged: n[apply.Staged],
+		Denied: n[apply.Denied], Skipped: n[apply.Skipped], Failed: n[apply.Failed],
+		Rejected: len(r.Rejected), Dropped: len(r.Dropped),
+	}
+	if r.plan != nil {
+		for _, op := range r.plan.Operations {
+			for _, m := range op.Items {
+				r.asked[m.Index] = op.Summary
+			}
+		}
+	}
+	return r
+}
+
+// PlanDocument returns the plan with its exact requests.
+func (r *Report) PlanDocument() *apply.Plan { return r.plan }
+
+// Done is how many items are where they were asked to be.
+func (c Counts) Done() int { return c.Applied + c.Adopted }
+
+// NotDone is how many items were neither done nor only planned.
+func (c Counts) NotDone() int { return c.Denied + c.Skipped + c.Failed + c.Rejected + c.Dropped }
+
+// subject names the event and what it is about in a few words.
+func subject(ev event.Event) string {
+	words := ev.Name
+	switch {
+	case ev.Number == 0:
+		return words
+	case ev.IsPull:
+		words += " on pull request"
+	case ev.IsDiscussion:
+		words += " on discussion"
+	default:
+		words += " on issue"
+	}
+	return words + " #" + itoa(ev.Number)
+}

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+)
+
+// row is one item as every reader sees it: the summary, the terminal and the
+// annotations choose from it, so that they cannot disagree.
+type row struct {
+	state string
+	line  int
+	kind  string
+	asked string // what it asks for, in plain text
+	why   string // why it ended so, and what to do, in plain text
+	code  string
+	obj   *apply.Object
+	file  string
+}
+
+// The states that only the first door gives.
+const (
+	rejected = "rejected"
+	dropped  = "dropped"
+)
+
+// rows returns the results in one of the states, in their order.
+func (r *Report) rows(states ...apply.State) []row {
+	var out []row
+	for _, res := range r.Results {
+		for _, s := range states {
+			if res.State == s {
+				out = append(out, r.resultRow(res))
+			}
+		}
+	}
+	return out
+}
+
+func (r *Report) resultRow(res apply.Result) row {
+	why := res.Message
+	for _, n := range res.Notes {
+		if why != "" {
+			why += "; "
+		}
+		why += n
+	}
+	return row{
+		state: string(res.State), line: res.Line, kind: string(res.Kind), code: res.Code,
+		asked: r.words(r.asked[res.Index]), why: r.words(why), obj: res.Object, file: res.File,
+	}
+}
+
+// notDone returns everything that was neither done nor only planned, the worst
+// first.
+func (r *Report) notDone() []row {
+	out := r.rows(apply.Failed)
+	for _, rej := range r.Rejected {
+		out = append(out, row{state: rejected, line: rej.Line, kind: string(rej.Kind), why: r.words(rejection(rej))})
+	}
+	out = append(out, r.rows(apply.Denied)...)
+	out = append(out, r.rows(apply.Skipped)...)
+	for _, d := range r.Dropped {
+		out = append(out, row{state: dropped, line: d.Line, kind: string(d.Kind), why: r.words(dropReason(d))})
+	}
+	return out
+}
+
+// cleaned returns what the doors changed, one row an item.
+func (r *Report) cleaned() []row {
+	var out []row
+	for _, res := range r.Results {
+		var why string
+		add := func(s string) {
+			if why != "" {
+				why += "; "
+			}
+			why += s
+		}
+		for _, c := range res.Cleaned {
+			s := c.Rule
+			if c.Detail != "" {
+				s += ": " + c.Detail
+			}
+			if c.Field != "" {
+				s += " in '" + c.Field + "'"
+			}
+			add(s + times(c.Count))
+		}
+		for _, rep := range res.Repaired {
+			s := "repaired: " + rep.Kind
+			if rep.Field != "" {
+				s += " in '" + rep.Field + "'"
+			}
+			add(s + times(rep.Count))
+		}
+		if why != "" {
+			out = append(out, row{line: res.Line, kind: string(res.Kind), why: r.words(why)})
+		}
+	}
+	return out
+}
+
+// rejection joins the reasons for which a line was refused, each naming its field.
+func rejection(rej Rejected) string {
+	reasons := make([]string, len(rej.Violations))
+	for i, v := range rej.Violations {
+		v.Kind = "" // stands in a column of its own
+		_, reasons[i], _ = strings.Cut(v.String(), ": ")
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// dropReason says which limit an item was over, and how to raise it.
+func dropReason(d Dropped) string {
+	return fmt.Sprintf("over the limit of %d for this kind; raise it with \"max:\" below %s", d.Limit, d.Kind)
+}
+
+func times(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return " (" + itoa(n) + " times)"
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

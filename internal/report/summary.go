@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// maxRows is how many rows a table of the summary has at most: what is below
+// nobody reads there, and the report's JSON holds all of it.
+const maxRows = 100
+
+// Summary writes the job summary: what was asked and done in one line, then the
+// details, at most limit bytes.
+func (r *Report) Summary(limit int) string {
+	var b strings.Builder
+	b.WriteString("## Airlock: " + r.Headline() + "\n\n")
+	b.WriteString(r.countsLine() + "\n")
+
+	if rows := r.rows(apply.Applied, apply.Adopted); len(rows) > 0 {
+		section(&b, "Done", []string{"Line", "Request", "Where"}, rows, doneCells)
+	}
+	if rows := r.notDone(); len(rows) > 0 {
+		section(&b, "Not done", []string{"", "Line", "Request", "Why, and what to do"}, rows, notDoneCells)
+	}
+	if rows := r.rows(apply.Staged); len(rows) > 0 {
+		section(&b, "Planned, not written", []string{"Line", "Request", "What would be done"}, rows, stagedCells)
+	}
+	r.writeEarlier(&b)
+	r.writePermissions(&b)
+	r.writeFallbacks(&b)
+	if rows := r.cleaned(); len(rows) > 0 {
+		b.WriteString("\n<details><summary>What was cleaned or repaired (" + itoa(len(rows)) + ")</summary>\n\n")
+		table(&b, []string{"Line", "Request", "What"}, rows, cleanedCells)
+		b.WriteString("\n</details>\n")
+	}
+	out, _ := markdown.Cut(b.String(), limit/3, "*The rest was cut: a job summary holds no more. The results' JSON holds everything.*")
+	return out
+}
+
+// Headline says in a few words how it ended.
+func (r *Report) Headline() string {
+	c := r.Counts
+	switch {
+	case c.Asked == 0:
+		return "the agent asked for nothing"
+	case r.DryRun || c.Staged == c.Asked:
+		return fmt.Sprintf("%d of %s would be done, nothing was written", c.Staged, plural(c.Asked, "request"))
+	case c.NotDone() == 0 && c.Staged == 0:
+		return fmt.Sprintf("all %s done", plural(c.Asked, "request"))
+	}
+	return fmt.Sprintf("%d of %s done", c.Done(), plural(c.Asked, "request"))
+}
+
+// countsLine lists the states that occur.
+func (r *Report) countsLine() string {
+	var parts []string
+	for _, p := range r.Counts.named() {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s **%d** %s", icon(p.state), p.n, p.words))
+		}
+	}
+	if r.where != "" {
+		parts = append(parts, markdown.EscapeText(r.words(r.where)))
+	}
+	return strings.Join(parts, " · ")
+}
+
+type namedCount struct {
+	state, words string
+	n            int
+}
+
+func (c Counts) named() []namedCount {
+	return []namedCount{
+		{string(apply.Applied), "applied", c.Applied},
+		{string(apply.Adopted), "already there", c.Adopted},
+		{string(apply.Staged), "planned", c.Staged},
+		{string(apply.Failed), "failed", c.Failed},
+		{rejected, "rejected", c.Rejected},
+		{string(apply.Denied), "denied", c.Denied},
+		{string(apply.Skipped), "skipped", c.Skipped},
+		{dropped, "over the limit", c.Dropped},
+	}
+}
+
+// icon marks a state so that the eye finds it; the word always stands beside it.
+func icon(state string) string {
+	switch state {
+	case string(apply.Applied), string(apply.Adopted):
+		return "✅"
+	case string(apply.Staged):
+		return "📝"
+	case string(apply.Failed):
+		return "❌"
+	case string(apply.Skipped):
+		return "⏭️"
+	}
+	return "🚫"
+}
+
+func section(b *strings.Builder, title string, header []string, rows []row, cells func(row) []string) {
+	b.WriteString("\n### " + title + "\n\n")
+	table(b, header, rows, cells)
+}
+
+func table(b *strings.Builder, header []string, rows []row, cells func(row) []string) {
+	var lines [][]string
+	for _, r := range rows[:min(len(rows), maxRows)] {
+		lines = append(lines, cells(r))
+	}
+	b.WriteString(markdown.Table(header, lines))
+	if more := len(rows) - maxRows; more > 0 {
+		fmt.Fprintf(b, "\n*… and %d more, in the results' JSON.*\n", more)
+	}
+}
+
+func doneCells(r row) []string {
+	where := objectLink(r.obj)
+	if r.state == string(apply.Adopted) {
+		where += " (already there)"
+	}
+	if r.file != "" {
+		where += " " + markdown.CodeSpan(r.file)
+	}
+	if r.why != "" {
+		where += "<br>" + text(r.why)
+	}
+	return []string{itoa(r.line), request(r), where}
+}
+
+func notDoneCells(r row) []string {
+	why := text(r.why)
+	if r.code != "" {
+		why = "**" + text(r.code) + "**: " + why
+	}
+	if r.file != "" {
+		why += "<br>Stored as " + markdown.CodeSpan(r.file)
+	}
+	return []string{icon(r.state) + " " + r.state, itoa(r.line), request(r), why}
+}
+
+func stagedCells(r row) []string { return []string{itoa(r.line), "`" + r.kind + "`", text(r.asked)} }
+
+func cleanedCells(r row) []string { return []string{itoa(r.line), "`" + r.kind + "`", text(r.why)} }
+
+// request names what was asked for: the kind, and a few words of it.
+func request(r row) string {
+	kind := "–"
+	if r.kind != "" {
+		kind = markdown.CodeSpan(r.kind)
+	}
+	if r.asked == "" {
+		return kind
+	}
+	return kind + " " + text(r.asked)
+}
+
+// objectLink links to what was made.
+func objectLink(o *apply.Object) string {
+	if o == nil {
+		return ""
+	}
+	name := strings.ReplaceAll(o.Type, "-", " ")
+	if o.Number > 0 {
+		name += " #" + itoa(o.Number)
+	}
+	if o.URL == "" {
+		return text(name)
+	}
+	return "[" + text(name) + "](" + linkDestination(o.URL) + ")"
+}
+
+// linkDestination writes a URL that GitHub gave us so that Markdown takes it whole.
+func linkDestination(url string) string {
+	return strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "|", "%7C", "\\", "%5C").Replace(url)
+}
+
+// text shows plain text in Markdown.
+func text(s string) string { return markdown.EscapeText(s) }
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return itoa(n) + " " + word + "s"
+}
