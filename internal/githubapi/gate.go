@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"time"
@@ -131,30 +132,32 @@ func (g *gate) attempt(orig *http.Request, body []byte, c *call) (*answer, *Erro
 			return nil, &Error{Kind: Unauthorized, Op: c.op, Repo: c.repo, Message: oneLine(err.Error()), Err: err}
 		}
 	}
-	resp, err := g.next.RoundTrip(req)
+	trace := &sentTrace{}
+	resp, err := g.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace.hooks())))
 	if err != nil {
-		return nil, g.broken(c, err, nil)
+		return nil, g.broken(c, err, nil, trace.never() || neverSent(err))
 	}
 	defer resp.Body.Close()
 	got, err := io.ReadAll(io.LimitReader(resp.Body, g.maxBody+1))
 	a := &answer{resp: resp, body: got}
 	if err != nil {
-		return a, g.broken(c, err, a)
+		return a, g.broken(c, err, a, false)
 	}
 	if int64(len(got)) > g.maxBody {
-		return a, g.broken(c, fmt.Errorf("the answer is larger than %d bytes", g.maxBody), a)
+		return a, g.broken(c, fmt.Errorf("the answer is larger than %d bytes", g.maxBody), a, false)
 	}
 	return a, judge(orig, c, a, g.clock.Now())
 }
 
-// broken classifies an exchange that yielded no whole answer.
-func (g *gate) broken(c *call, err error, a *answer) *Error {
+// broken classifies an exchange that yielded no whole answer; unsent says that
+// the request certainly never left.
+func (g *gate) broken(c *call, err error, a *answer, unsent bool) *Error {
 	e := &Error{Kind: Unreachable, Op: c.op, Repo: c.repo, Message: oneLine(cause(err)), Err: err}
 	if a != nil {
 		e.Status = a.resp.StatusCode
 		e.RequestID = a.resp.Header.Get("X-GitHub-Request-Id")
 	}
-	if c.write && !neverSent(err) {
+	if c.write && !unsent {
 		e.Kind = Ambiguous
 	} else if a != nil {
 		e.Kind = Malformed

@@ -1,11 +1,7 @@
 package githubapi
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
-	"errors"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -168,24 +164,4 @@ func limitEnd(h http.Header, now time.Time) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-// neverSent reports whether an error came before the request could have left:
-// no connection, no TLS.
-func neverSent(err error) bool {
-	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
-		return true
-	}
-	var (
-		dns      *net.DNSError
-		unknown  x509.UnknownAuthorityError
-		host     x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		verify   *tls.CertificateVerificationError
-		badRec   tls.RecordHeaderError
-		tlsAlert tls.AlertError
-	)
-	return errors.As(err, &dns) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) ||
-		errors.As(err, &verify) || errors.As(err, &badRec) || errors.As(err, &tlsAlert)
 }

@@ -1,0 +1,294 @@
+package githubapi_test
+
+import (
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// plainClient is a client on the real network stack, without waiting.
+func plainClient(t *testing.T, apiURL string, rt http.RoundTripper) *githubapi.Client {
+	t.Helper()
+	c, err := githubapi.New(githubapi.Options{APIURL: apiURL, Token: token.New(secret, apiURL), Transport: rt, Pace: githubapi.Unpaced(),
+		Clock: githubtest.NewVirtualClock(time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func transport(t *testing.T, o githubapi.TransportOptions) *http.Transport {
+	t.Helper()
+	tr, err := githubapi.NewTransport(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tr.CloseIdleConnections)
+	return tr
+}
+
+// TestOverTCP repeats the main faults on real connections.
+func TestOverTCP(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	c := plainClient(t, s.Start(t), transport(t, githubapi.TransportOptions{}))
+	ctx := t.Context()
+	if _, err := c.CreateIssue(ctx, repo, githubapi.NewIssue{Title: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, fault := range map[string]githubtest.Fault{"cut": {Cut: true, After: true}, "cut in the body": {CutBody: true}, "502": githubtest.ServerError(502, true)} {
+		s.ResetRequests()
+		s.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
+		_, err := c.CreateIssueComment(ctx, repo, 1, "x")
+		if !errors.Is(err, githubapi.Ambiguous) || len(s.Requests()) != 1 {
+			t.Errorf("%s: %v with %d requests", name, err, len(s.Requests()))
+		}
+		n := 0
+		s.SetFault(func(githubtest.Request) githubtest.Fault {
+			if n++; n == 1 {
+				return fault
+			}
+			return githubtest.Fault{}
+		})
+		if _, err := c.GetIssue(ctx, repo, 1); err != nil {
+			t.Errorf("%s: a read: %v", name, err)
+		}
+	}
+}
+
+func TestEnterprise(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{Enterprise: true})
+	api := s.Start(t)
+	if !strings.HasSuffix(api, "/api/v3") {
+		t.Fatalf("API at %s", api)
+	}
+	c := plainClient(t, api+"/", transport(t, githubapi.TransportOptions{}))
+	if _, err := c.CreateIssue(t.Context(), repo, githubapi.NewIssue{Title: "x"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Viewer(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestURLs(t *testing.T) {
+	for api, want := range map[string]string{
+		"https://api.github.com":        "https://api.github.com/graphql",
+		"https://ghe.example/api/v3":    "https://ghe.example/api/graphql",
+		"https://ghe.example/api/v3/":   "https://ghe.example/api/graphql",
+		"https://api.acme.ghe.com/":     "https://api.acme.ghe.com/graphql",
+		"http://127.0.0.1:8080":         "http://127.0.0.1:8080/graphql",
+		"http://127.0.0.1:8080/api/v3/": "http://127.0.0.1:8080/api/graphql",
+	} {
+		if got := githubapi.GraphQLURLOf(api); got != want {
+			t.Errorf("GraphQLURLOf(%q) = %q, want %q", api, got, want)
+		}
+	}
+	for _, bad := range []string{"api.github.com", "ftp://x", "https://", "https://u:p@host", "https://host/?q", "https://host/#f", "://"} {
+		_, err := githubapi.New(githubapi.Options{APIURL: bad, Transport: githubtest.Refuse()})
+		if err == nil || strings.Contains(err.Error(), "u:p") {
+			t.Errorf("New with %q: %v", bad, err)
+		}
+	}
+	if _, err := githubapi.New(githubapi.Options{}); err == nil {
+		t.Error("New without a transport")
+	}
+}
+
+func TestParseRepo(t *testing.T) {
+	for in, ok := range map[string]bool{"octo/repo": true, "a-b/c.d_e": true, "octo": false, "/x": false, "x/": false, "a/b/c": false, "../x": false, "a/..": false,
+		"a/b?c": false, "a/b#": false, "a/b%2f": false, "a b/c": false, "a/" + strings.Repeat("x", 101): false, "": false} {
+		r, err := githubapi.ParseRepo(in)
+		if (err == nil) != ok || ok && r.String() != in {
+			t.Errorf("ParseRepo(%q) = %v, %v", in, r, err)
+		}
+	}
+}
+
+// TestRedirects: followed on the same host only, and never with a changed method.
+func TestRedirects(t *testing.T) {
+	var stolen []string
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stolen = append(stolen, r.Method+" "+r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, `{"id":1}`)
+	}))
+	t.Cleanup(other.Close)
+	for _, tt := range []struct {
+		name, to    string
+		status      int
+		read, write githubapi.Kind // empty: success
+	}{
+		{"another host", other.URL + "/repos/octo/repo/issues/1", 302, githubapi.Malformed, githubapi.Malformed},
+		{"another host, keeping the method", other.URL + "/x", 307, githubapi.Malformed, githubapi.Malformed},
+		{"without a scheme, another host", "//" + strings.TrimPrefix(other.URL, "http://") + "/x", 301, githubapi.Malformed, githubapi.Malformed},
+		{"same host, 307", "/moved", 307, "", ""},
+		{"same host, 308", "/moved", 308, "", ""},
+		{"same host, 301", "/moved", 301, "", githubapi.NotFound},
+		{"same host, 302", "/moved", 302, "", githubapi.NotFound},
+		{"nowhere", "", 301, githubapi.Malformed, githubapi.Malformed},
+		{"in circles", "/circle", 307, githubapi.Malformed, githubapi.Ambiguous},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var methods []string
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				if r.URL.Path == "/moved" {
+					methods = append(methods, r.Method+" "+strings.TrimSpace(string(body))+" "+r.Header.Get("Authorization"))
+					_, _ = io.WriteString(w, `{"id":1,"number":1}`)
+					return
+				}
+				if tt.to != "" {
+					w.Header().Set("Location", tt.to)
+				}
+				w.WriteHeader(tt.status)
+			}))
+			defer s.Close()
+			c := plainClient(t, s.URL, transport(t, githubapi.TransportOptions{}))
+			_, err := c.GetIssue(t.Context(), repo, 1)
+			if tt.read == "" && err != nil || tt.read != "" && !errors.Is(err, tt.read) {
+				t.Errorf("read: %v", err)
+			}
+			_, err = c.CreateIssueComment(t.Context(), repo, 1, "x")
+			if tt.write == "" && err != nil || tt.write != "" && !errors.Is(err, tt.write) {
+				t.Errorf("write: %v", err)
+			}
+			for _, m := range methods[min(1, len(methods)):] {
+				if m != `POST {"body":"x"} Bearer `+secret {
+					t.Errorf("the write arrived as %q", m)
+				}
+			}
+		})
+	}
+	if len(stolen) != 0 {
+		t.Errorf("the other host was asked: %q", stolen)
+	}
+}
+
+// TestTokenStaysAtItsHost: a GraphQL address on another host gets no token, and
+// so no request.
+func TestTokenStaysAtItsHost(t *testing.T) {
+	asked := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	t.Cleanup(other.Close)
+	c, err := githubapi.New(githubapi.Options{APIURL: "https://api.github.com", GraphQLURL: other.URL, Token: token.New(secret, "https://api.github.com"),
+		Transport: transport(t, githubapi.TransportOptions{}), Pace: githubapi.Unpaced()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Viewer(t.Context()); !errors.Is(err, githubapi.Unauthorized) || asked != 0 {
+		t.Errorf("err = %v after %d requests", err, asked)
+	}
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	w := newWorld(t, fixture(), func(s *settings) { s.client.MaxBody = 1000 })
+	w.SetFault(func(githubtest.Request) githubtest.Fault {
+		return githubtest.Fault{Garbage: `"` + strings.Repeat("x", 2000) + `"`}
+	})
+	if _, err := w.GetIssue(w.ctx, repo, 1); !errors.Is(err, githubapi.Malformed) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); !errors.Is(err, githubapi.Ambiguous) {
+		t.Errorf("write: %v", err)
+	}
+}
+
+// TestTransportIgnoresTheEnvironment is the experiment of an earlier step that
+// sets a proxy and certificates of its own to catch the token.
+func TestTransportIgnoresTheEnvironment(t *testing.T) {
+	thief := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the thief was asked")
+	}))
+	t.Cleanup(thief.Close)
+	thief.Config.ErrorLog = nil
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, certPEM(thief), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy"} {
+		t.Setenv(name, thief.URL)
+	}
+	t.Setenv("SSL_CERT_FILE", ca)
+	t.Setenv("SSL_CERT_DIR", filepath.Dir(ca))
+	tr := transport(t, githubapi.TransportOptions{})
+	if tr.Proxy != nil {
+		t.Error("a proxy is set")
+	}
+	// The thief's certificate is not trusted, though the environment says so.
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, thief.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := tr.RoundTrip(req); err == nil {
+		resp.Body.Close()
+		t.Error("the thief's certificate was accepted")
+	}
+	c := plainClient(t, thief.URL, tr)
+	_, err = c.CreateIssueComment(t.Context(), repo, 1, "x")
+	if !errors.Is(err, githubapi.Unreachable) || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("err = %v: a refused certificate is no ambiguous write", err)
+	}
+}
+
+func certPEM(s *httptest.Server) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+}
+
+func TestCAFile(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	srv := httptest.NewTLSServer(s)
+	t.Cleanup(srv.Close)
+	s.SetBaseURL(srv.URL)
+	c := plainClient(t, srv.URL, transport(t, githubapi.TransportOptions{CAFile: certPEM(srv)}))
+	if _, err := c.GetIssue(t.Context(), repo, 1); err != nil {
+		t.Error(err)
+	}
+	if _, err := githubapi.NewTransport(githubapi.TransportOptions{CAFile: []byte("no certificate")}); err == nil || !strings.Contains(err.Error(), "PEM") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestProxy(t *testing.T) {
+	var asked []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.RequestURI)
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	t.Cleanup(proxy.Close)
+	tr := transport(t, githubapi.TransportOptions{Proxy: proxy.URL, NoProxy: "direct.example"})
+	c := plainClient(t, "https://api.github.com", tr)
+	_, err := c.CreateIssueComment(t.Context(), repo, 1, "x")
+	if err == nil || len(asked) == 0 || asked[0] != "CONNECT api.github.com:443" {
+		t.Errorf("asked %q, err = %v", asked, err)
+	}
+	for host, want := range map[string]bool{"https://api.github.com": true, "https://direct.example": false} {
+		u, _ := url.Parse(host)
+		p, err := tr.Proxy(&http.Request{URL: u})
+		if err != nil || (p != nil) != want {
+			t.Errorf("%s: proxy %v, %v", host, p, err)
+		}
+	}
+	for _, bad := range []string{"proxy:3128", "ftp://x", "http://", "::"} {
+		if _, err := githubapi.NewTransport(githubapi.TransportOptions{Proxy: bad}); err == nil {
+			t.Errorf("proxy %q was accepted", bad)
+		}
+	}
+}
+
+func TestTransportWantsModernTLS(t *testing.T) {
+	if v := transport(t, githubapi.TransportOptions{}).TLSClientConfig.MinVersion; v < tls.VersionTLS12 {
+		t.Errorf("MinVersion = %x", v)
+	}
+}
