@@ -18,11 +18,11 @@ type decoder struct {
 }
 
 func (d *decoder) fail(line, col int, format string, args ...any) {
-	d.problems = append(d.problems, Problem{d.source, line, col, fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, problem(d.source, line, col, format, args...))
 }
 
 func (d *decoder) warn(line, col int, format string, args ...any) {
-	d.warnings = append(d.warnings, Problem{d.source, line, col, fmt.Sprintf(format, args...)})
+	d.warnings = append(d.warnings, problem(d.source, line, col, format, args...))
 }
 
 // key is one key of a section: its names, what it takes, and where that goes.
@@ -67,7 +67,7 @@ func section[T any](d *decoder, path string, entries []entry, keys []key[T], int
 			continue
 		}
 		if first, twice := given[k.name]; twice {
-			d.fail(e.line, e.col, "%q means the same as %q on line %d; remove one of them", e.key, first.key, first.line)
+			d.fail(e.line, e.col, "%q means the same as %q on line %d; remove one of them", shorten(e.key), shorten(first.key), first.line)
 			continue
 		}
 		given[k.name] = *e

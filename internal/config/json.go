@@ -102,7 +102,7 @@ func (p *jsonParser) object(n node, depth int) (node, error) {
 		key, _ := tok.(string) // the decoder lets nothing else pass
 		line, col := p.place(at)
 		if first, twice := own[key]; twice {
-			return node{}, p.problem(at, "the key %q is given twice, first on line %d; remove one of them", key, first)
+			return node{}, p.problem(at, "the key %q is given twice, first on line %d; remove one of them", shorten(key), first)
 		}
 		own[key] = line
 		value, err := p.value(depth + 1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Problem is something about a configuration, with its place.
@@ -64,5 +65,17 @@ func (p Problems) sort() {
 
 // oneProblem is an error of a single problem.
 func oneProblem(source string, line, column int, format string, args ...any) error {
-	return Problems{{source, line, column, fmt.Sprintf(format, args...)}}
+	return Problems{problem(source, line, column, format, args...)}
+}
+
+// problem words a Problem so that it stays on one line and nothing in it acts on
+// a terminal.
+func problem(source string, line, column int, format string, args ...any) Problem {
+	message := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, fmt.Sprintf(format, args...))
+	return Problem{source, line, column, message}
 }

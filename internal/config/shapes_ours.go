@@ -88,7 +88,7 @@ const nameItem = `{"type": "string", "minLength": 1, "pattern": "^[^\\s]+$"}`
 // domains are hosts that links may lead to. The sanitizer says which are sound.
 func domains() shape {
 	return texts(nameItem, "[example.com]", func(s string) string {
-		if _, err := sanitize.New(sanitize.Config{AllowedDomains: []string{s}}); err != nil {
+		if _, err := sanitize.New(sanitize.Config{AllowedDomains: []string{s}}); err != nil || strings.ContainsFunc(s, unicode.IsSpace) {
 			return "is not the name of a host, such as example.com"
 		}
 		return ""
@@ -98,7 +98,7 @@ func domains() shape {
 // mentioned are users and teams that a text may mention.
 func mentioned() shape {
 	return texts(nameItem, "[octocat, org/team]", func(s string) string {
-		if _, err := sanitize.New(sanitize.Config{AllowedMentions: []string{s}}); err != nil {
+		if _, err := sanitize.New(sanitize.Config{AllowedMentions: []string{s}}); err != nil || strings.ContainsFunc(s, unicode.IsSpace) {
 			return "is not a user, such as octocat, or a team, such as org/team"
 		}
 		return ""

@@ -98,7 +98,7 @@ func (c *yamlConverter) mapping(n node, y *yaml.Node, depth int) (node, error) {
 			return node{}, c.problem(k, "a key must be plain text, not a list or a mapping")
 		}
 		if first, twice := own[key.Value]; twice {
-			return node{}, c.problem(k, "the key %q is given twice, first on line %d; remove one of them", key.Value, first)
+			return node{}, c.problem(k, "the key %q is given twice, first on line %d; remove one of them", shorten(key.Value), first)
 		}
 		own[key.Value] = k.Line
 		n.entries = append(n.entries, entry{key.Value, k.Line, k.Column, value})
@@ -141,7 +141,7 @@ func (c *yamlConverter) scalar(n node, y *yaml.Node) (node, error) {
 	case "!!str", "!!timestamp":
 		n.kind = textNode
 	default:
-		return node{}, c.problem(y, "the tag %s has no meaning here; write plain text, a number, true or false", y.Tag)
+		return node{}, c.problem(y, "the tag %q has no meaning here; write plain text, a number, true or false", shorten(y.Tag))
 	}
 	return n, nil
 }
