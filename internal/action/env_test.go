@@ -1,0 +1,112 @@
+package action_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/event"
+)
+
+// environment is a getenv over a map.
+func environment(m map[string]string) func(string) string {
+	return func(name string) string { return m[name] }
+}
+
+func TestSnapshot(t *testing.T) {
+	env := action.Snapshot(environment(map[string]string{
+		"GITHUB_ACTIONS": "true", "RUNNER_DEBUG": "1", "GITHUB_WORKSPACE": "/github/workspace", "GITHUB_EVENT_PATH": "/github/workflow/event.json",
+		"GITHUB_OUTPUT": "/o", "GITHUB_STEP_SUMMARY": "/s", "RUNNER_TEMP": "/t", "GITHUB_API_URL": "https://ghe.example/api/v3",
+		"GITHUB_EVENT_NAME": "push", "GITHUB_REPOSITORY": "o/r", "GITHUB_REPOSITORY_ID": "5", "GITHUB_SHA": "ab", "GITHUB_REF": "refs/heads/main",
+		"GITHUB_ACTOR": "octocat", "GITHUB_TRIGGERING_ACTOR": "hubot", "GITHUB_RUN_ID": "7", "GITHUB_RUN_NUMBER": "8", "GITHUB_RUN_ATTEMPT": "9",
+		"GITHUB_WORKFLOW_REF": "o/r/.github/workflows/x.yml@refs/heads/main", "GITHUB_WORKFLOW": "x", "GITHUB_JOB": "gate", "GITHUB_ACTION": "airlock",
+		"INPUT_JOB-INDEX": "3",
+	}))
+	want := event.Env{
+		EventName: "push", Repository: "o/r", RepositoryID: "5", SHA: "ab", Ref: "refs/heads/main", Actor: "octocat", TriggeringActor: "hubot", RunID: "7",
+		RunNumber: "8", RunAttempt: "9", WorkflowRef: "o/r/.github/workflows/x.yml@refs/heads/main", Workflow: "x", Job: "gate", Step: "airlock",
+		MatrixIndex: "3", ServerURL: "https://github.com",
+	}
+	if diff := cmp.Diff(want, env.Event); diff != "" {
+		t.Error(diff)
+	}
+	if !env.OnRunner || !env.Debug || env.Workspace != "/github/workspace" || env.OutputPath != "/o" || env.SummaryPath != "/s" || env.Temp != "/t" ||
+		env.APIURL != "https://ghe.example/api/v3" || env.GraphQLURL != "https://api.github.com/graphql" || env.ServerURL != "https://github.com" {
+		t.Errorf("%+v", env)
+	}
+}
+
+func TestInputs(t *testing.T) {
+	in := action.Snapshot(environment(map[string]string{
+		"INPUT_FAIL-ON": " never \n", "INPUT_MY_INPUT": "x", "INPUT_YES": "True", "INPUT_NO": "false", "INPUT_MAYBE": "yes", "INPUT_N": "12",
+		"INPUT_BAD": "-1", "INPUT_LIST": "a, b\n\n c\r\n,d",
+	})).Inputs
+	if in.Get("fail-on") != "never" || in.Get("my input") != "x" || in.Get("none") != "" {
+		t.Error("Get")
+	}
+	if v, err := in.Bool("yes", false); !v || err != nil {
+		t.Error("Bool yes", v, err)
+	}
+	if v, err := in.Bool("no", true); v || err != nil {
+		t.Error("Bool no", v, err)
+	}
+	if v, err := in.Bool("none", true); !v || err != nil {
+		t.Error("Bool unset", v, err)
+	}
+	if _, err := in.Bool("maybe", true); err == nil || !strings.Contains(err.Error(), `input maybe is "yes": it must be true or false`) {
+		t.Error(err)
+	}
+	if n, err := in.Int("n", 1); n != 12 || err != nil {
+		t.Error("Int", n, err)
+	}
+	if n, err := in.Int("none", 1); n != 1 || err != nil {
+		t.Error("Int unset", n, err)
+	}
+	if _, err := in.Int("bad", 1); err == nil {
+		t.Error("Int accepts -1")
+	}
+	if v, err := in.OneOf("fail-on", "error", "never"); v != "never" || err != nil {
+		t.Error("OneOf", v, err)
+	}
+	if v, err := in.OneOf("none", "error", "never"); v != "error" || err != nil {
+		t.Error("OneOf unset", v, err)
+	}
+	if _, err := in.OneOf("maybe", "error", "never"); err == nil || !strings.Contains(err.Error(), "must be one of error, never") {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, in.List("list")); diff != "" {
+		t.Error(diff)
+	}
+	if (action.Inputs{}).Get("x") != "" {
+		t.Error("the zero Inputs has an input")
+	}
+}
+
+func TestLoadEvent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "event.json")
+	written := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	if err := os.WriteFile(file, []byte(`{"schedule":"0 0 * * *"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(file, written, written); err != nil {
+		t.Fatal(err)
+	}
+	env := action.Env{EventPath: file, Event: event.Env{EventName: "schedule", Repository: "o/r", RunID: "7"}}
+	ev, run, err := action.LoadEvent(env)
+	if err != nil || ev.Name != "schedule" || ev.Repo.FullName() != "o/r" || run.ID != 7 || !run.StartedAt.Equal(written) {
+		t.Errorf("%+v, %+v, %v", ev, run, err)
+	}
+	for want, path := range map[string]string{
+		"GITHUB_EVENT_PATH is not set": "", "does not exist": file + "x", "is a directory": filepath.Dir(file),
+	} {
+		env.EventPath = path
+		if _, _, err := action.LoadEvent(env); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("err = %v, want one with %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package action
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// FileError is why a file is not read or written, in words for the user.
+type FileError struct {
+	Path    string
+	Problem string // "is a link", "does not exist", ...
+	Advice  string // what to do
+	Err     error  // the cause, if any
+}
+
+// Error implements error.
+func (e *FileError) Error() string {
+	s := e.Path + " " + e.Problem
+	if e.Advice != "" {
+		s += ": " + e.Advice
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// ErrTooLarge is the cause when a file holds more than its limit.
+var ErrTooLarge = errors.New("file too large")
+
+// File is an ordinary file, opened for reading it once. Reading more than its
+// limit is an error.
+type File struct {
+	ModTime time.Time
+	path    string
+	f       io.ReadCloser
+	left    int64 // bytes that may still be read
+	limit   int64
+}
+
+// Read implements io.Reader.
+func (f *File) Read(p []byte) (int, error) {
+	if int64(len(p)) > f.left+1 {
+		p = p[:f.left+1] // one more, to tell the end from the limit
+	}
+	n, err := f.f.Read(p)
+	if int64(n) > f.left {
+		n = int(f.left)
+		f.left = 0
+		return n, tooLarge(f.path, f.limit)
+	}
+	f.left -= int64(n)
+	return n, err
+}
+
+// ReadAll reads the rest of the file.
+func (f *File) ReadAll() ([]byte, error) { return io.ReadAll(f) }
+
+// Close closes the file.
+func (f *File) Close() error { return f.f.Close() }
+
+func tooLarge(path string, limit int64) error {
+	return &FileError{path, fmt.Sprintf("is larger than %d bytes", limit), "split it, or check what wrote it", ErrTooLarge}
+}
+
+// Dir is a directory whose content others may write while we work, such as the
+// workspace: below it no link is followed, in whatever part of a path.
+type Dir struct{ root *os.Root }
+
+// OpenDir opens the directory.
+func OpenDir(path string) (*Dir, error) {
+	if path == "" {
+		return nil, errors.New("no directory is given: GITHUB_WORKSPACE is not set")
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	return &Dir{root}, nil
+}
+
+// Close closes the directory.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// Open opens an ordinary file below the directory, without blocking. The name is
+// relative to the directory, or absolute and inside it.
+func (d *Dir) Open(name string, limit int64) (*File, error) {
+	parent, base, err := d.walk(name)
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	before, err := parent.Lstat(base)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	if err := ordinary(name, before); err != nil {
+		return nil, err
+	}
+	f, err := parent.OpenFile(base, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	info, err := f.Stat()
+	if err != nil || !os.SameFile(before, info) {
+		_ = f.Close()
+		return nil, &FileError{name, "was replaced while it was opened", "make sure that nothing else writes it", err}
+	}
+	return opened(name, f, info, limit)
+}
+
+// Read reads an ordinary file below the directory; see Open.
+func (d *Dir) Read(name string, limit int64) ([]byte, error) {
+	f, err := d.Open(name, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadAll()
+}
+
+// walk opens the directory that holds the named file, step by step, so that no
+// step is a link.
+func (d *Dir) walk(name string) (parent *os.Root, base string, err error) {
+	rel, err := d.relative(name)
+	if err != nil {
+		return nil, "", err
+	}
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	if parent, err = d.root.OpenRoot("."); err != nil {
+		return nil, "", explain(name, err)
+	}
+	for i, part := range parts[:len(parts)-1] {
+		next, err := enter(parent, part, strings.Join(parts[:i+1], "/"))
+		_ = parent.Close()
+		if err != nil {
+			return nil, "", err
+		}
+		parent = next
+	}
+	return parent, parts[len(parts)-1], nil
+}
+
+// enter opens a directory of parent that is one itself, not a link to one.
+func enter(parent *os.Root, name, shown string) (*os.Root, error) {
+	before, err := parent.Lstat(name)
+	if err != nil {
+		return nil, explain(shown, err)
+	}
+	if !before.IsDir() {
+		if before.Mode()&fs.ModeSymlink != 0 {
+			return nil, &FileError{shown, "is a link", "links are not followed here; give the path of the directory itself", nil}
+		}
+		return nil, &FileError{shown, "is not a directory", "check the path", nil}
+	}
+	dir, err := parent.OpenRoot(name)
+	if err != nil {
+		return nil, explain(shown, err)
+	}
+	info, err := dir.Stat(".")
+	if err != nil || !os.SameFile(before, info) {
+		_ = dir.Close()
+		return nil, &FileError{shown, "was replaced while it was opened", "make sure that nothing else writes it", err}
+	}
+	return dir, nil
+}
+
+// relative returns the name below the directory.
+func (d *Dir) relative(name string) (string, error) {
+	rel := filepath.Clean(name)
+	if filepath.IsAbs(name) {
+		base, err := filepath.Abs(d.root.Name())
+		if err == nil {
+			rel, err = filepath.Rel(base, rel)
+		}
+		if err != nil {
+			return "", explain(name, err)
+		}
+	}
+	if name == "" {
+		return "", errors.New("no file is named")
+	}
+	if !filepath.IsLocal(rel) {
+		return "", &FileError{name, "lies outside of " + d.root.Name(), "give a path inside it; other paths of the runner are not visible in a container", nil}
+	}
+	if rel == "." {
+		return "", &FileError{name, "is a directory", "name a file in it", nil}
+	}
+	return rel, nil
+}
+
+// OpenUser opens a file that the user of the command line named: "-" is stdin,
+// whatever that is; links are followed, as the user's own word; what they lead
+// to must be an ordinary file.
+func OpenUser(path string, stdin io.Reader, limit int64) (*File, error) {
+	if path == "" {
+		return nil, errors.New("no file is named")
+	}
+	if path == "-" && stdin != nil {
+		return &File{path: "standard input", f: io.NopCloser(stdin), left: limit, limit: limit}, nil
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, explain(path, err)
+	}
+	if err := ordinary(path, info); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return opened(path, f, info, limit)
+}
+
+// opened wraps an open ordinary file; one that is too large already is refused.
+func opened(path string, f *os.File, info fs.FileInfo, limit int64) (*File, error) {
+	if info.Size() > limit {
+		_ = f.Close()
+		return nil, tooLarge(path, limit)
+	}
+	return &File{ModTime: info.ModTime(), path: path, f: f, left: limit, limit: limit}, nil
+}
+
+// ordinary returns a message for everything that is no ordinary file.
+func ordinary(path string, info fs.FileInfo) error {
+	e := &FileError{Path: path}
+	switch m := info.Mode(); {
+	case m.IsRegular():
+		return nil
+	case m.IsDir():
+		e.Problem, e.Advice = "is a directory", "name a file in it"
+	case m&fs.ModeSymlink != 0:
+		e.Problem, e.Advice = "is a link", "links are not followed here; give the path of the file itself"
+	case m&fs.ModeNamedPipe != 0:
+		e.Problem, e.Advice = "is a FIFO", "pass its text on standard input instead, as '-'"
+	case m&fs.ModeSocket != 0:
+		e.Problem, e.Advice = "is a socket", "name an ordinary file"
+	default:
+		e.Problem, e.Advice = "is a device", "name an ordinary file"
+	}
+	return e
+}
+
+// explain puts the system's error in words.
+func explain(path string, err error) error {
+	e := &FileError{Path: path, Err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Problem, e.Advice = "does not exist", "check the path, and that the step before wrote it"
+	case errors.Is(err, fs.ErrPermission):
+		e.Problem, e.Advice = "may not be accessed", "check its permissions"
+	case errors.Is(err, errNotDir):
+		e.Problem, e.Advice = "leads through something that is not a directory", "check the path"
+	default:
+		e.Problem = "cannot be used"
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		e.Advice = err.Error()
+	}
+	return e
+}

@@ -1,0 +1,110 @@
+package action
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// tokenVariables are where a token is looked for, the first one that is set
+// counting. They are gone from the environment after Enter.
+var tokenVariables = [...]string{
+	"INPUT_TOKEN", "INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN",
+	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN",
+}
+
+// handoverVariable names the file descriptor of the pipe that carries the
+// secrets into the second run of the program.
+const handoverVariable = "AIRLOCK_HANDOVER_FD"
+
+// Secrets are what Enter took out of the environment.
+type Secrets struct{ values map[string]string }
+
+// Token returns the secret of the token, and the variable it came from; "" when
+// there is none. It goes straight into token.New.
+func (s Secrets) Token() (secret, variable string) {
+	for _, name := range tokenVariables {
+		if v := strings.TrimSpace(s.values[name]); v != "" {
+			return v, name
+		}
+	}
+	return "", ""
+}
+
+// Format implements fmt.Formatter: no verb shows a secret.
+func (s Secrets) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "***") }
+
+// secret reports whether a variable must not stay in the environment: the tokens,
+// and what the runner gives to talk to GitHub's own services (ACTIONS_RUNTIME_TOKEN,
+// ACTIONS_ID_TOKEN_REQUEST_TOKEN and their URLs).
+func secretVariable(name string) bool {
+	name = strings.ToUpper(name) // as Windows does; elsewhere it takes a little more
+	return slices.Contains(tokenVariables[:], name) || strings.HasPrefix(name, "ACTIONS_")
+}
+
+// split parts an environment in what may stay and what may not.
+func split(environ []string) (stay []string, secrets map[string]string) {
+	secrets = map[string]string{}
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		switch {
+		case name == handoverVariable:
+		case secretVariable(name):
+			secrets[strings.ToUpper(name)] = value
+		default:
+			stay = append(stay, e)
+		}
+	}
+	return stay, secrets
+}
+
+// onlyTokens leaves out what nobody needs any more.
+func onlyTokens(secrets map[string]string) map[string]string {
+	kept := map[string]string{}
+	for _, name := range tokenVariables {
+		if v := secrets[name]; v != "" {
+			kept[name] = v
+		}
+	}
+	return kept
+}
+
+// Enter is the first act of the action (rule R5). A process's environment can
+// be read for as long as it lives, in /proc/<pid>/environ and by ps. Enter takes
+// the token and the runner's own secrets out of it: it replaces the process by a
+// second run of the same program with the same arguments and the rest of the
+// environment, handing the token over by a pipe. In the second run it reads the
+// pipe, makes the process unreadable for others of its user (PR_SET_DUMPABLE 0,
+// on Linux), and returns. Without a secret in the environment there is no
+// second run.
+//
+// Where a process cannot be replaced (Windows), the variables are only unset.
+//
+// It must be called before any goroutine, file or child process is started.
+func Enter(environ, args []string) (Secrets, error) {
+	stay, secrets := split(environ)
+	if len(secrets) > 0 {
+		// A handover that comes with secrets was not made by us: it is ignored.
+		return replace(stay, args, secrets)
+	}
+	s := Secrets{}
+	for _, e := range environ {
+		if fd, ok := strings.CutPrefix(e, handoverVariable+"="); ok {
+			data, err := receive(fd)
+			if err == nil {
+				err = json.Unmarshal(data, &s.values)
+			}
+			if err != nil {
+				return Secrets{}, fmt.Errorf("taking over the token: %w", err)
+			}
+			if err := os.Unsetenv(handoverVariable); err != nil {
+				return Secrets{}, err
+			}
+			break
+		}
+	}
+	return s, closeToOthers()
+}

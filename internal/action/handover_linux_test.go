@@ -1,0 +1,239 @@
+package action_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// helperDir is where the helper was built, for TestMain to remove.
+var helperDir string
+
+// helper builds the program in testdata/handover once.
+var helper = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "airlock-handover-")
+	if err != nil {
+		return "", err
+	}
+	helperDir = dir
+	bin := filepath.Join(dir, "handover")
+	if out, err := exec.Command("go", "build", "-o", bin, "./testdata/handover").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return bin, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if helperDir != "" {
+		_ = os.RemoveAll(helperDir)
+	}
+	os.Exit(code)
+}
+
+type report struct {
+	Secret, Variable, Printed string
+	Environ, Args             []string
+	PID                       int
+}
+
+// enter runs the helper and calls look while it is still alive.
+func enter(t *testing.T, env []string, look func(report, int)) {
+	t.Helper()
+	bin, err := helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), bin, "--flag", "a b", "")
+	cmd.Env = env
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal([]byte(line), &r); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	look(r, cmd.Process.Pid)
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+const secret = "ghs_notARealTokenButShapedLikeOne0000000"
+
+func TestEnterTakesTheTokenOutOfTheProcess(t *testing.T) {
+	env := []string{
+		"PATH=/usr/bin:/bin", "INPUT_TOKEN=" + secret, "GITHUB_TOKEN=" + secret + "2", "GH_TOKEN=" + secret + "3", "ODD=a=b\nc", "GITHUB_ACTIONS=true",
+		"ACTIONS_RUNTIME_TOKEN=runtime-secret", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=oidc-secret", "ACTIONS_ID_TOKEN_REQUEST_URL=https://x", "INPUT_FAIL-ON=error",
+	}
+	enter(t, env, func(r report, pid int) {
+		if r.Secret != secret || r.Variable != "INPUT_TOKEN" {
+			t.Errorf("the token of %q arrived wrongly", r.Variable)
+		}
+		if r.PID != pid {
+			t.Errorf("the process was not replaced: %d, then %d", pid, r.PID)
+		}
+		if diff := cmp.Diff([]string{"--flag", "a b", ""}, r.Args[1:]); diff != "" {
+			t.Error(diff)
+		}
+		want := []string{"GITHUB_ACTIONS=true", "INPUT_FAIL-ON=error", "ODD=a=b\nc", "PATH=/usr/bin:/bin"}
+		slices.Sort(r.Environ)
+		if diff := cmp.Diff(want, r.Environ); diff != "" {
+			t.Errorf("the environment (-want +got)\n%s", diff)
+		}
+		if r.Printed != "*** *** *** ***" {
+			t.Errorf("Secrets print as %q", r.Printed)
+		}
+		proc := fmt.Sprintf("/proc/%d/", pid)
+		for _, file := range []string{"environ", "cmdline"} {
+			data, err := os.ReadFile(proc + file)
+			if os.Getuid() != 0 { // not even readable
+				if err == nil && file == "environ" {
+					t.Errorf("%s can be read by another process of the user", file)
+				}
+				continue
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			if s := string(data); strings.Contains(s, "ghs_") || strings.Contains(s, "secret") {
+				t.Errorf("/proc/<pid>/%s holds a secret", file)
+			}
+		}
+		// The pipe is closed, and nothing else was left open.
+		fds, err := os.ReadDir(proc + "fd")
+		if err == nil {
+			for _, fd := range fds {
+				if to, _ := os.Readlink(proc + "fd/" + fd.Name()); strings.HasPrefix(to, "pipe:") && len(fd.Name()) == 1 && fd.Name() > "2" {
+					t.Errorf("fd %s is still %s", fd.Name(), to)
+				}
+			}
+		}
+		assertNotDumpable(t, pid)
+	})
+}
+
+func TestEnterWithoutAToken(t *testing.T) {
+	enter(t, []string{"A=1"}, func(r report, pid int) {
+		if r.Secret != "" || r.Variable != "" || !slices.Equal(r.Environ, []string{"A=1"}) {
+			t.Errorf("%+v", r)
+		}
+	})
+	enter(t, []string{"ACTIONS_CACHE_URL=x", "GITHUB_TOKEN= "}, func(r report, pid int) {
+		if r.Secret != "" || len(r.Environ) != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// TestEnterIgnoresAHandoverItDidNotMake is what an earlier step of the job could
+// set: the token must leave the environment all the same.
+func TestEnterIgnoresAHandoverItDidNotMake(t *testing.T) {
+	enter(t, []string{"AIRLOCK_HANDOVER_FD=0", "GITHUB_TOKEN=" + secret}, func(r report, pid int) {
+		if r.Secret != secret || len(r.Environ) != 0 {
+			t.Errorf("environment %q", r.Environ)
+		}
+	})
+	bin, err := helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range []string{"0", "1", "99", "x", "-1", ""} {
+		cmd := exec.CommandContext(t.Context(), bin)
+		cmd.Env = []string{"AIRLOCK_HANDOVER_FD=" + fd}
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "unset it") {
+			t.Errorf("%q: %v, %s", fd, err, out)
+		}
+	}
+}
+
+func TestEnterRefusesAnOversizedToken(t *testing.T) {
+	bin, err := helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), bin)
+	cmd.Env = []string{"GITHUB_TOKEN=" + strings.Repeat("x", 5000)}
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "too long") || strings.Contains(string(out), "xxx") {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
+// assertNotDumpable asks the kernel as a user who is not root would: a process
+// that is not dumpable belongs to root in /proc, whoever runs it.
+func assertNotDumpable(t *testing.T, pid int) {
+	t.Helper()
+	info, err := os.Stat(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := info.Sys().(*syscall.Stat_t); st.Uid != 0 {
+		t.Errorf("/proc/<pid>/environ belongs to %d", st.Uid)
+	}
+}
+
+// TestEnterMakesTheProcessNotDumpable runs the helper as another user, for which
+// alone the setting shows, when this test is root.
+func TestEnterMakesTheProcessNotDumpable(t *testing.T) {
+	bin, err := helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), bin)
+	cmd.Env = []string{"GITHUB_TOKEN=" + secret}
+	if os.Getuid() == 0 {
+		if err := os.Chmod(filepath.Dir(bin), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Error(err)
+	}
+	assertNotDumpable(t, cmd.Process.Pid)
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

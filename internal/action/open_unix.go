@@ -1,0 +1,26 @@
+//go:build unix
+
+package action
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+const (
+	openNonblock = syscall.O_NONBLOCK // do not wait for the other end of a FIFO
+	openNofollow = syscall.O_NOFOLLOW
+)
+
+var errNotDir error = syscall.ENOTDIR
+
+// giveTo makes the file belong to the owner of the directory it lies in, when
+// this process is root: the runner's later steps work as that user.
+func giveTo(f *os.File, dir fs.FileInfo) error {
+	st, ok := dir.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 {
+		return nil
+	}
+	return f.Chown(int(st.Uid), int(st.Gid))
+}

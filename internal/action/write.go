@@ -1,0 +1,164 @@
+package action
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Pending is a file that is being written under a name of its own. Nobody sees
+// it under its real name before Commit, which puts it there whole.
+type Pending struct {
+	dir       *os.Root
+	f         *os.File
+	temp      string
+	base      string
+	shown     string
+	done      bool
+	closeOnly bool // the target is a device: it is written to directly
+}
+
+// Create begins a file below the directory; see Open for the name. What has the
+// name already must be an ordinary file; it is replaced. Its mode is 0644
+// less the umask, and, when this process is root, the owner of the directory that it lies in.
+func (d *Dir) Create(name string) (*Pending, error) {
+	parent, base, err := d.walk(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := create(parent, base, name)
+	if err != nil {
+		_ = parent.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Write writes a whole file below the directory; see Create.
+func (d *Dir) Write(name string, data []byte) error {
+	p, err := d.Create(name)
+	if err != nil {
+		return err
+	}
+	return p.writeAll(data)
+}
+
+// CreateUser begins a file that the user of the command line named. A link is
+// followed; a device such as /dev/null is written to as it is.
+func CreateUser(path string) (*Pending, error) {
+	if path == "" {
+		return nil, errors.New("no file is named")
+	}
+	target := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		target = real
+	}
+	if info, err := os.Stat(target); err == nil && info.Mode()&fs.ModeDevice != 0 {
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, explain(path, err)
+		}
+		return &Pending{f: f, shown: path, closeOnly: true}, nil
+	}
+	dir, base := filepath.Split(target)
+	if dir == "" {
+		dir = "."
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	p, err := create(root, base, path)
+	if err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// WriteUser writes a whole file; see CreateUser.
+func WriteUser(path string, data []byte) error {
+	p, err := CreateUser(path)
+	if err != nil {
+		return err
+	}
+	return p.writeAll(data)
+}
+
+// create makes the file under a random name, exclusively.
+func create(dir *os.Root, base, shown string) (*Pending, error) {
+	if base == "" || base == "." || base == ".." {
+		return nil, &FileError{shown, "is a directory", "name a file in it", nil}
+	}
+	if info, err := dir.Lstat(base); err == nil {
+		if err := ordinary(shown, info); err != nil {
+			return nil, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, explain(shown, err)
+	}
+	p := &Pending{dir: dir, base: base, shown: shown, temp: ".airlock-" + rand.Text() + ".tmp"}
+	var err error
+	if p.f, err = dir.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
+		return nil, explain(shown, err)
+	}
+	return p, nil
+}
+
+// Write implements io.Writer.
+func (p *Pending) Write(b []byte) (int, error) {
+	n, err := p.f.Write(b)
+	if err != nil {
+		err = explain(p.shown, err)
+	}
+	return n, err
+}
+
+// Commit puts the file in its place. After an error nothing is left of it, and
+// what was in its place before is still there.
+func (p *Pending) Commit() error {
+	if p.done {
+		return errors.New("the file is written already")
+	}
+	if p.closeOnly {
+		p.done = true
+		return p.f.Close()
+	}
+	info, err := p.dir.Stat(".")
+	if err == nil {
+		err = giveTo(p.f, info)
+	}
+	if err == nil {
+		err = p.f.Close()
+	}
+	if err == nil {
+		err = p.dir.Rename(p.temp, p.base)
+	}
+	if err != nil {
+		return errors.Join(explain(p.shown, err), p.Abort())
+	}
+	p.done = true
+	return p.dir.Close()
+}
+
+// Abort removes the file, unless it was committed: it may be deferred.
+func (p *Pending) Abort() error {
+	if p.done {
+		return nil
+	}
+	p.done = true
+	_ = p.f.Close() // perhaps closed before
+	if p.closeOnly {
+		return nil
+	}
+	return errors.Join(p.dir.Remove(p.temp), p.dir.Close())
+}
+
+func (p *Pending) writeAll(data []byte) error {
+	if _, err := p.Write(data); err != nil {
+		return errors.Join(err, p.Abort())
+	}
+	return p.Commit()
+}
