@@ -101,7 +101,7 @@ func decodeKind(d *decoder, row kindRow, e *node, into map[policy.Kind]policy.Ki
 
 // kindValue is what a kind takes: settings, true, false or nothing.
 func kindValue(row kindRow) shape {
-	schema := `{"$ref": "#/definitions/` + string(row.kind) + `"}`
+	schema := `{"anyOf": [{"$ref": "#/definitions/` + string(row.kind) + `"}, {"type": "boolean"}, {"type": "null"}]}`
 	return shape{schema, "settings, true, false or no value, such as {max: 1}", func(n *node) (any, *fault) {
 		if n.kind != nullNode && n.kind != boolNode && n.kind != mapNode {
 			return mismatch()

@@ -194,12 +194,12 @@ func publishedSchema() []byte {
 "then": {"maxProperties": 1, "patternProperties": {"^safe[-_]outputs$": {"anyOf": [{"type": "null"}, {"$ref": "#/definitions/safe-outputs"}]}}},
 "else": {"$ref": "#/definitions/safe-outputs"},
 "definitions": {"safe-outputs": `)
-	writeSection(&b, "safe-outputs", `"object"`, "What holds for all kinds, and the kinds that are allowed.", globalTable())
+	writeSection(&b, "safe-outputs", "What holds for all kinds, and the kinds that are allowed.", globalTable())
 	b.WriteString(`, "mentions": `)
-	writeSection(&b, "mentions", `["object", "boolean"]`, "Which mentions stay live.", mentionKeys())
+	writeSection(&b, "mentions", "Which mentions stay live.", mentionKeys())
 	for _, row := range kindTable() {
 		fmt.Fprintf(&b, `, %q: `, row.kind)
-		writeSection(&b, string(row.kind), `["object", "boolean", "null"]`, row.doc, row.keys)
+		writeSection(&b, string(row.kind), row.doc, row.keys)
 	}
 	b.WriteString("}}")
 	var out bytes.Buffer
@@ -209,24 +209,20 @@ func publishedSchema() []byte {
 	return append(out.Bytes(), '\n')
 }
 
-func writeSection[T any](b *strings.Builder, name, types, doc string, keys []key[T]) {
-	fmt.Fprintf(b, `{"type": %s, "description": %s, "additionalProperties": false, "properties": {`, types, jsonText(doc))
+func writeSection[T any](b *strings.Builder, name, doc string, keys []key[T]) {
+	fmt.Fprintf(b, `{"type": "object", "description": %s, "additionalProperties": false, "properties": {`, jsonText(doc))
 	var patterns, ignored []string
 	sep := ""
 	for _, k := range keys {
-		names := append([]string{k.name}, k.also...)
 		if k.foreign {
 			ignored = append(ignored, strings.ReplaceAll(k.name, "-", "[-_]"))
 			continue
 		}
-		described := fmt.Sprintf(`{"description": %s, %s`, jsonText(k.doc), strings.TrimPrefix(k.takes.schema, "{"))
-		if strings.Contains(k.takes.schema, `{"$ref"`) {
-			described = k.takes.schema // beside $ref, draft-07 reads nothing
-		}
-		fmt.Fprintf(b, "%s%q: %s", sep, k.name, described)
+		fmt.Fprintf(b, `%s%q: {"description": %s, %s`, sep, k.name, jsonText(k.doc), strings.TrimPrefix(k.takes.schema, "{"))
 		sep = ", "
-		if pattern := strings.ReplaceAll(strings.Join(names, "|"), "-", "[-_]"); pattern != k.name {
-			patterns = append(patterns, fmt.Sprintf(`"^(%s)$": {"$ref": "#/definitions/%s/properties/%s"}`, pattern, name, k.name))
+		// Strict validators refuse a pattern that matches a property as well.
+		if others := spellings(k.name, k.also)[1:]; len(others) > 0 {
+			patterns = append(patterns, fmt.Sprintf(`"^(%s)$": {"$ref": "#/definitions/%s/properties/%s"}`, strings.Join(others, "|"), name, k.name))
 		}
 	}
 	if ignored != nil {

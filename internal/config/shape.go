@@ -69,7 +69,7 @@ func boolean() shape {
 // field is true, false or no value at all, which means true: the widely used
 // form "title:" allows the title.
 func field() shape {
-	return shape{`{"type": ["boolean", "null"]}`, "true, false or no value", func(n *node) (any, *fault) {
+	return shape{`{"anyOf": [{"type": "boolean"}, {"type": "null"}]}`, "true, false or no value", func(n *node) (any, *fault) {
 		if n.kind != boolNode && n.kind != nullNode {
 			return mismatch()
 		}

@@ -42,6 +42,7 @@ func TestTarget(t *testing.T) {
 		{"another issue", TargetRule{}, comment(3), onIssue, Target{}, RuleTarget, "'issue_number' is 3, but items may act only on #7, which triggered the workflow; set target to 3 or \"*\" to allow it"},
 		{"no context", TargetRule{}, comment(0), onSchedule, Target{}, RuleNoContext, `the event "schedule" is about no issue`},
 		{"no context, named", TargetRule{}, comment(3), onSchedule, Target{}, RuleNoContext, "set target to 3"},
+		{"no context, and why", TargetRule{}, comment(0), event.Event{Name: "workflow_run", Notice: "it was a fork"}, Target{}, RuleNoContext, "there is nothing that the item could act on: it was a fork; set target"},
 		{"no event at all", TargetRule{}, comment(0), event.Event{}, Target{}, RuleNoContext, "a run without an event is about no issue"},
 		{"wildcard, named", anyTarget, comment(3), onIssue, Target{Number: 3}, "", ""},
 		{"wildcard, the event's own", anyTarget, comment(8), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},

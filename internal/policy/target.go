@@ -132,9 +132,9 @@ func (r TargetRule) number(spec targetSpec, asked int, ev event.Event) (int, *re
 	case r.Any && spec.field != "":
 		return 0, refuse(RuleTarget, "'%s' is missing: with target: \"*\" the item must name the number that it acts on", spec.field)
 	case ev.Number == 0 && asked != 0:
-		return 0, refuse(RuleNoContext, "'%s' is %d, but items may act only on what triggered the workflow, and %s is about no issue, pull request or discussion; set target to %d or \"*\" to allow it", spec.field, asked, eventName(ev), asked)
+		return 0, refuse(RuleNoContext, "'%s' is %d, but items may act only on what triggered the workflow, and %s; set target to %d or \"*\" to allow it", spec.field, asked, noContext(ev), asked)
 	case ev.Number == 0:
-		return 0, refuse(RuleNoContext, "%s is about no issue, pull request or discussion that the item could act on; set target to a number, or let the workflow run on an event that has one", eventName(ev))
+		return 0, refuse(RuleNoContext, "there is nothing that the item could act on: %s; set target to a number, or let the workflow run on an event that has one", noContext(ev))
 	case asked != 0 && asked != ev.Number:
 		return 0, refuse(RuleTarget, "'%s' is %d, but items may act only on #%d, which triggered the workflow; set target to %d or \"*\" to allow it", spec.field, asked, ev.Number, asked)
 	}
@@ -167,10 +167,13 @@ func (s targetSpec) words() string {
 	return "issues"
 }
 
-// eventName names an event in a sentence.
-func eventName(ev event.Event) string {
-	if ev.Name == "" {
-		return "a run without an event"
+// noContext says why an event has nothing to act on.
+func noContext(ev event.Event) string {
+	switch {
+	case ev.Name == "":
+		return "a run without an event is about no issue, pull request or discussion"
+	case ev.Notice != "":
+		return ev.Notice
 	}
-	return fmt.Sprintf("the event %q", ev.Name)
+	return fmt.Sprintf("the event %q is about no issue, pull request or discussion", ev.Name)
 }
