@@ -29,7 +29,7 @@ func (c Config) body(text, footer, key string) (body string, cut bool) {
 	}
 	for room := limit - markdown.UTF16Len(tail); ; {
 		head, short := markdown.Cut(text, max(room, minRoom), cutNote)
-		whole, _ := c.Sanitizer.Body(head + markdown.CloseOpen(head) + tail)
+		whole, _ := c.Sanitizer.Body(closed(head) + tail)
 		whole = strings.TrimSpace(whole)
 		over := markdown.UTF16Len(whole) - limit
 		if over <= 0 || room < minRoom {

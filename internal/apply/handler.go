@@ -9,6 +9,8 @@ type handler struct {
 	// group names what an item is applied together with; the empty name, or no
 	// function, means that it is applied alone.
 	group func(e *entry) string
+	// most is how many items a group has at most; 0: no limit.
+	most int
 	// needs adds the reads that planning an item takes; nil: none.
 	needs func(n *needs, e *entry)
 	// plan turns one group of items into an operation.

@@ -58,9 +58,9 @@ func planMissingTool(p *planner, group []*entry) Operation {
 }
 
 func missingToolSection(it *safeoutput.MissingTool) string {
-	s := "### " + markdown.CodeSpan(it.Tool) + "\n\n" + it.Reason + markdown.CloseOpen(it.Reason)
+	s := "### " + markdown.CodeSpan(it.Tool) + "\n\n" + closed(it.Reason)
 	if strings.TrimSpace(it.Alternatives) != "" {
-		s += "\n\n**What could help instead:** " + it.Alternatives + markdown.CloseOpen(it.Alternatives)
+		s += "\n\n**What could help instead:** " + closed(it.Alternatives)
 	}
 	return s
 }

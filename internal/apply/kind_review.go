@@ -16,6 +16,7 @@ import (
 func reviewHandler() handler {
 	return handler{
 		group: func(e *entry) string { return strconv.Itoa(e.target.Number) },
+		most:  maxMembers,
 		needs: func(n *needs, e *entry) {
 			n.pull(e.target.Number)
 			n.diffOf(e.target.Number)

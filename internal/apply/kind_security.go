@@ -1,4 +1,157 @@
 package apply
 
-func securityHandler() handler { return handler{plan: planUnsupported} }
-func (o *observer) sources()   {}
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sarif"
+)
+
+// securityHandler applies create-security-report: one upload to code scanning
+// for all reports, in which all that one tool reported in one category is one
+// SARIF run. A second upload of a tool and category would replace the first.
+func securityHandler() handler {
+	return handler{
+		group: func(*entry) string { return "upload" },
+		needs: func(n *needs, e *entry) { n.reports = append(n.reports, e) },
+		plan:  planSecurity,
+	}
+}
+
+// sarifFile is the name under which an upload is stored that GitHub did not take.
+const sarifFile = "airlock.sarif"
+
+func planSecurity(p *planner, group []*entry) Operation {
+	op := p.operation(group, fmt.Sprintf("upload %d security reports to code scanning", len(group)))
+	op.Permissions = write(permSecurity)
+	read := func(path string) ([]byte, error) {
+		if text, ok := p.snap.sources[path]; ok {
+			return []byte(text), nil
+		}
+		return nil, errNoSource
+	}
+	up := prepareReports(p.cfg, group, read)
+	if up == nil {
+		return op
+	}
+	left := pending(group)
+	if up.Results == 0 && slices.ContainsFunc(up.Notes, func(n sarif.Note) bool { return n.Rule == sarif.RulePaths }) {
+		for _, e := range left {
+			e.decide(Failed, CodeInvalid, "no result names a file of the repository by a relative path, so code scanning would not take it")
+		}
+		return op
+	}
+	for _, n := range up.Notes {
+		op.Notes = append(op.Notes, n.String())
+	}
+	commit, ref := analysed(p.ev)
+	if commit == "" || ref == "" {
+		for _, e := range left {
+			e.decide(Failed, CodeInvalid, "it is not known which commit and ref the report is about; set GITHUB_SHA and GITHUB_REF")
+		}
+		return op
+	}
+	op.Target = fmt.Sprintf("code scanning, %s at %.7s", ref, commit)
+	op.Summary = fmt.Sprintf("upload %d results of %s to code scanning", up.Results, strings.Join(up.Tools, ", "))
+	w := &securityWork{repo: p.repo, sarif: up.SARIF, notes: op.Notes,
+		upload: githubapi.SARIFUpload{CommitSHA: commit, Ref: ref, SARIF: up.Packed}}
+	op.work = w
+	if readOnlyFork(p.ev.Fork, p.ev.Name) {
+		w.fork = true
+		op.Notes = append(op.Notes, "stored as a file: the token of a pull request from a fork cannot upload")
+		return op
+	}
+	op.Requests = []Request{newRequest("POST", p.path("/code-scanning/sarifs"), struct {
+		CommitSHA string `json:"commit_sha"`
+		Ref       string `json:"ref"`
+		SARIF     string `json:"sarif"`
+	}{commit, ref, up.Packed})}
+	return op
+}
+
+// analysed returns the commit and the ref that results are about: the merge
+// commit of a pull_request event, as its GITHUB_SHA and GITHUB_REF say; the head
+// where an event about a pull request runs on another branch; else the commit of
+// the workflow run.
+func analysed(ev event.Event) (commit, ref string) {
+	if ev.IsPull && ev.Head.SHA != "" && !strings.HasPrefix(ev.Ref, "refs/pull/") {
+		return ev.Head.SHA, fmt.Sprintf("refs/pull/%d/head", ev.Number)
+	}
+	return ev.SHA, ev.Ref
+}
+
+// prepareReports makes one upload of the reports. Those that cannot be part of
+// it are decided; nil means that none is left.
+func prepareReports(cfg Config, group []*entry, read func(string) ([]byte, error)) *sarif.Upload {
+	open := pending(group)
+	up, err := prepare(cfg, open, read)
+	if err == nil || len(open) == 0 {
+		return up
+	}
+	good := 0
+	for _, e := range open { // find out which ones are to blame
+		if _, err := prepare(cfg, []*entry{e}, nil); err != nil {
+			e.decide(Failed, CodeInvalid, "the report cannot be uploaded: %v", err)
+			continue
+		}
+		good++
+	}
+	if good > 0 && good < len(open) {
+		if up, err = prepare(cfg, pending(open), read); err == nil {
+			return up
+		}
+	}
+	for _, e := range pending(open) {
+		e.decide(Failed, CodeInvalid, "the reports cannot be uploaded: %v", err)
+	}
+	return nil
+}
+
+// prepare builds the upload: findings that agents reported one by one become
+// logs of their own, one a tool and category.
+func prepare(cfg Config, entries []*entry, read func(string) ([]byte, error)) (*sarif.Upload, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	type runID struct{ tool, category string }
+	var sources []sarif.Source
+	var order []runID
+	findings := map[runID][]finding.Finding{}
+	for _, e := range entries {
+		it := e.item.(*safeoutput.CreateSecurityReport)
+		if it.File == "" {
+			sources = append(sources, sarif.Source{SARIF: it.SARIF, Category: it.Category})
+			continue
+		}
+		id := runID{toolOf(cfg, e), it.Category}
+		if findings[id] == nil {
+			order = append(order, id)
+		}
+		findings[id] = append(findings[id], sarif.AgentFinding(id.tool, it.File, it.Line, it.Column, it.Severity, it.Message, it.RuleIDSuffix))
+	}
+	for _, id := range order {
+		finding.SetFingerprints(findings[id])
+		log, err := sarif.Build(sarif.Tool{Name: id.tool}, id.category, findings[id], nil)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, sarif.Source{SARIF: log, Category: id.category})
+	}
+	return sarif.Prepare(sources, sarif.Options{ReadFile: read})
+}
+
+// toolOf is the tool that a single finding is reported under.
+func toolOf(cfg Config, e *entry) string {
+	switch {
+	case e.settings.Report.Driver != "":
+		return e.settings.Report.Driver
+	case cfg.Tool != "":
+		return cfg.Tool
+	}
+	return DefaultTool
+}

@@ -210,7 +210,7 @@ func TestDiscussions(t *testing.T) {
 		b := newBench(t, f, githubtest.Options{})
 		results := b.run(disc("q-a"), anIssue)
 		want(t, results, "failed(feature-disabled) applied")
-		if !strings.Contains(results[0].Message, "enable it in the repository's settings") {
+		if !strings.Contains(results[0].Message, "in the repository's settings, under General, Features") {
 			t.Errorf("message %q", results[0].Message)
 		}
 	})

@@ -132,4 +132,5 @@ const (
 	objReviewComment     = "review-comment"
 	objDiscussion        = "discussion"
 	objDiscussionComment = "discussion-comment"
+	objSARIF             = "sarif"
 )

@@ -66,7 +66,7 @@ func groups(entries []*entry) [][]*entry {
 			name = h.group(e)
 		}
 		id := groupID{string(e.kind) + " " + name, e.staged}
-		if i, ok := at[id]; ok && name != "" && len(out[i]) < maxMembers {
+		if i, ok := at[id]; ok && name != "" && (h.most == 0 || len(out[i]) < h.most) {
 			out[i] = append(out[i], e)
 			continue
 		}

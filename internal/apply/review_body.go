@@ -58,8 +58,7 @@ func (w *reviewWork) parts(comments []*reviewComment) []part {
 
 // section is a comment's text with its place.
 func (c *reviewComment) section() string {
-	body := markdown.StripMarkers(c.item.Body)
-	return c.heading() + "\n\n" + body + markdown.CloseOpen(body)
+	return c.heading() + "\n\n" + closed(markdown.StripMarkers(c.item.Body))
 }
 
 // heading names the comment's file and lines.

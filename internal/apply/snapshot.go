@@ -91,8 +91,8 @@ type needs struct {
 	issues     []int
 	pulls      []int
 	diffs      []int
-	nodes      []int // of discussions
-	sources    []string
+	nodes      []int    // of discussions
+	reports    []*entry // whose files' lines are hashed
 	categories bool
 	seen       map[any]bool
 }
@@ -116,12 +116,11 @@ func (n *needs) list(what string, number int) {
 }
 
 type (
-	labelNeed  int
-	issueNeed  int
-	pullNeed   int
-	diffNeed   int
-	nodeNeed   int
-	sourceNeed string
+	labelNeed int
+	issueNeed int
+	pullNeed  int
+	diffNeed  int
+	nodeNeed  int
 )
 
 func (n *needs) labelsOf(number int) {
@@ -151,12 +150,6 @@ func (n *needs) diffOf(number int) {
 func (n *needs) nodeOf(number int) {
 	if n.once(nodeNeed(number)) {
 		n.nodes = append(n.nodes, number)
-	}
-}
-
-func (n *needs) source(path string) {
-	if n.once(sourceNeed(path)) {
-		n.sources = append(n.sources, path)
 	}
 }
 

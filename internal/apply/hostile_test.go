@@ -1,0 +1,211 @@
+package apply
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// hostile holds, in one line and without code, what must not act.
+const hostile = "hi @octocat and @octo/team fixes #12 closes octo/repo#3 [here](https://evil.example/a) <img src=https://evil.example/b> " +
+	"<!-- hidden --> <script>alert(1)</script> \u202eevil\u202c \U000e0041 \x1b[31mred " + "<!-- airlock:v1 key=00 -->"
+
+// live finds what acts in any text. U+200B or an entity after the @ or before
+// the # makes it inert.
+func live() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"a mention":        regexp.MustCompile(`@octo`),
+		"a closing word":   regexp.MustCompile(`(?i)(fix|close)e?s? (octo/repo)?#\d`),
+		"a denied link":    regexp.MustCompile(`https?://evil\.example`),
+		"a direction mark": regexp.MustCompile("\u202e"),
+		"a tag character":  regexp.MustCompile("\U000e0041"),
+		"an escape":        regexp.MustCompile("\x1b"),
+	}
+}
+
+// markup finds HTML that acts in Markdown; titles and plain text show it.
+func markup() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"a comment": regexp.MustCompile(`(^|[^\\])<!--`),
+		"a script":  regexp.MustCompile(`(?i)(^|[^\\])<script`),
+		"an image":  regexp.MustCompile(`(?i)(^|[^\\])<img`),
+	}
+}
+
+// inert asserts that a text does not act. Our own marker and code spans, which
+// show what they hold, are left out.
+func inert(t *testing.T, where, text string, isMarkdown bool) {
+	t.Helper()
+	rules := live()
+	if isMarkdown {
+		maps.Copy(rules, markup())
+		if key, ok := markdown.LastLineMarker(text); ok {
+			text = strings.TrimSuffix(strings.TrimSpace(text), markdown.Marker(key))
+		}
+		text = regexp.MustCompile("`[^`\n]+`").ReplaceAllString(text, "code")
+	}
+	for what, re := range rules {
+		if m := re.FindString(text); m != "" {
+			t.Errorf("%s holds %s, %q:\n%s", where, what, m, text)
+		}
+	}
+}
+
+// texts calls f with every string in a JSON value, save GraphQL's own document.
+func texts(path string, v any, f func(path, s string)) {
+	switch v := v.(type) {
+	case string:
+		f(path, v)
+	case []any:
+		for i, e := range v {
+			texts(fmt.Sprintf("%s[%d]", path, i), e, f)
+		}
+	case map[string]any:
+		for k, e := range v {
+			if k != "query" {
+				texts(path+"."+k, e, f)
+			}
+		}
+	}
+}
+
+// hostileLines is one item of every kind with the hostile text in every text field.
+func hostileLines(t *testing.T) []string {
+	t.Helper()
+	sarif := map[string]any{"version": "2.1.0", "runs": []any{map[string]any{
+		"tool":    map[string]any{"driver": map[string]any{"name": "Tool " + hostile, "rules": []any{map[string]any{"id": "R1", "shortDescription": map[string]any{"text": hostile, "markdown": hostile}}}}},
+		"results": []any{map[string]any{"ruleId": "R1", "message": map[string]any{"text": hostile, "markdown": hostile}, "locations": []any{map[string]any{"physicalLocation": map[string]any{"artifactLocation": map[string]any{"uri": "main.go"}, "region": map[string]any{"startLine": 1}}}}}},
+	}}}
+	lines := []string{
+		line(map[string]any{"type": "create-issue", "title": hostile, "body": hostile, "labels": []string{"a label"}}),
+		line(map[string]any{"type": "add-issue-comment", "body": hostile}),
+		line(map[string]any{"type": "add-issue-label", "labels": []string{"another"}}),
+		line(map[string]any{"type": "update-issue", "title": hostile, "body": hostile, "issue_number": issueNumber}),
+		line(map[string]any{"type": "create-pull-request", "title": hostile, "body": hostile}),
+		line(map[string]any{"type": "push-to-branch", "message": hostile}),
+		line(map[string]any{"type": "create-pull-request-review-comment", "path": "main.go", "line": 3, "body": hostile}),
+		line(map[string]any{"type": "create-pull-request-review-comment", "path": "@octocat fixes #12.go", "line": 3, "body": hostile}),
+		line(map[string]any{"type": "create-discussion", "title": hostile, "body": hostile, "category": "general"}),
+		line(map[string]any{"type": "missing-tool", "tool": hostile, "reason": hostile, "alternatives": hostile}),
+		line(map[string]any{"type": "create-security-report", "file": "main.go", "line": 3, "severity": "error", "message": hostile, "ruleIdSuffix": "sql-injection"}),
+		line(map[string]any{"type": "create-security-report", "sarif": sarif, "category": "c"}),
+		line(map[string]any{"type": "noop", "message": hostile}),
+	}
+	// Every text field of every kind must occur above.
+	seen := map[string]bool{}
+	for _, l := range lines {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(l), &m); err != nil {
+			t.Fatal(err)
+		}
+		for k := range m {
+			seen[fmt.Sprint(m["type"], ".", k)] = true
+		}
+	}
+	for _, s := range safeoutput.Kinds() {
+		it := s.New()
+		if u, ok := it.(*safeoutput.UpdateIssue); ok {
+			u.Title, u.Body = new(string), new(string)
+		}
+		for _, x := range it.Texts() {
+			if name := string(s.Kind) + "." + x.Field; !seen[name] && name != "create-pull-request.branch" {
+				t.Errorf("%s is not tested", name)
+			}
+		}
+	}
+	return lines
+}
+
+// hostileBench has hostile words of the owner's too: even those are cleaned.
+func hostileBench(t *testing.T) *bench {
+	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+	b.cfg.Workflow = hostile
+	b.kind(safeoutput.KindUpdateIssue, func(k *policy.KindConfig) { k.Target.Any = true })
+	b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) { k.MissingTool.CreateIssue = true; k.TitlePrefix = "@octocat " })
+	b.kind(safeoutput.KindCreateIssue, func(k *policy.KindConfig) { k.TitlePrefix = "fixes #12 " })
+	b.kind(safeoutput.KindAddIssueComment, func(k *policy.KindConfig) { k.Footer = &policy.Footer{Text: hostile} })
+	return b
+}
+
+func TestHostileTextIsInertInEveryRequest(t *testing.T) {
+	b := hostileBench(t)
+	lines := hostileLines(t)
+	results := b.run(lines...)
+	for _, r := range results {
+		if r.State != Applied && r.Code != CodeUnsupported {
+			t.Errorf("%s: %s(%s): %s", r.Kind, r.State, r.Code, r.Message)
+		}
+	}
+	writes := b.srv.Writes()
+	if len(writes) < 8 {
+		t.Errorf("only %d writes", len(writes))
+	}
+	bodies := 0
+	for _, w := range writes {
+		var doc any
+		if err := json.Unmarshal(w.Body, &doc); err != nil {
+			t.Fatal(err)
+		}
+		texts(w.Operation, doc, func(path, s string) {
+			if strings.HasSuffix(path, ".path") {
+				return // a file's name is a file's name
+			}
+			inert(t, path, s, strings.HasSuffix(path, "body"))
+			if strings.HasSuffix(path, "body") {
+				bodies++
+				if _, ok := markdown.LastLineMarker(s); !ok {
+					t.Errorf("%s has no marker as its last line", path)
+				}
+			}
+		})
+	}
+	if bodies < 8 {
+		t.Errorf("only %d bodies", bodies)
+	}
+	for _, u := range b.srv.State().Uploads {
+		var doc any
+		if err := json.Unmarshal(u.SARIF, &doc); err != nil {
+			t.Fatal(err)
+		}
+		texts("sarif", doc, func(path, s string) { inert(t, path, s, strings.HasSuffix(path, "markdown")) })
+	}
+	if len(b.srv.State().Uploads) != 1 {
+		t.Errorf("%d uploads", len(b.srv.State().Uploads))
+	}
+	for name, data := range b.files {
+		var doc any
+		if json.Unmarshal(data, &doc) == nil {
+			texts(name, doc, func(path, s string) { inert(t, path, s, strings.HasSuffix(path, "markdown")) })
+		}
+	}
+}
+
+// TestHarmlessPartsStayHarmlessTogether puts comments into one review body that
+// change how the next one is read.
+func TestHarmlessPartsStayHarmlessTogether(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+	b.run(
+		reviewLine("nowhere.go", 1, "<pre>\nopen"),
+		reviewLine("nowhere.go", 2, "```\nopen fence"),
+		reviewLine("nowhere.go", 3, "<details><summary>x</summary>\n\n[x]: https://github.com/a"),
+		reviewLine("nowhere.go", 4, "`@octocat fixes #12`"),
+	)
+	body := b.issue(pullNumber).Pull.Reviews[0].Body
+	if n := strings.Count(body, "```"); n%2 != 0 {
+		t.Errorf("%d fence lines in\n%s", n, body)
+	}
+	if _, ok := markdown.LastLineMarker(body); !ok {
+		t.Error("no marker")
+	}
+	if !strings.Contains(body, "`nowhere.go`, line 4") {
+		t.Errorf("a heading is lost:\n%s", body)
+	}
+}
