@@ -25,8 +25,10 @@ func (j *judging) clean() {
 			j.refuse("$."+t.Field, quote(t.Field)+" is empty once what may not be published is taken out")
 			continue
 		}
-		j.redacted(t.Field, notes)
-		*t.Value = out
+		if out != *t.Value {
+			j.redacted(t.Field, notes)
+			*t.Value = out
+		}
 	}
 }
 

@@ -122,18 +122,15 @@ func (j *judging) checkLabels(labels []string) []string {
 		j.checkRefusedLabels()
 		return nil
 	}
-	var out []string
-	seen := map[string]bool{}
-	for i, l := range labels {
+	out := labels[:0]
+	for i, l := range labels { // of which the schema allows a hundred
 		clean, ok := j.checkLabel(i, l)
 		if !ok {
 			continue
 		}
-		if fold := strings.ToLower(clean); seen[fold] {
+		if slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, clean) }) {
 			j.notes.repair(RepairLabel, "labels")
 			continue
-		} else {
-			seen[fold] = true
 		}
 		out = append(out, clean)
 	}
@@ -147,7 +144,7 @@ func (j *judging) checkLabels(labels []string) []string {
 }
 
 func (j *judging) checkLabel(i int, label string) (clean string, ok bool) {
-	field := fmt.Sprintf("labels[%d]", i)
+	field := safeoutput.LabelField(i)
 	clean, notes, err := j.door.clean.Label(label)
 	if err != nil {
 		if !j.refused(field) {
@@ -155,7 +152,9 @@ func (j *judging) checkLabel(i int, label string) (clean string, ok bool) {
 		}
 		return "", false
 	}
-	j.redacted(field, notes)
+	if clean != label {
+		j.redacted(field, notes)
+	}
 	return clean, true
 }
 

@@ -1,6 +1,7 @@
 package safeoutput
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func Assign(it Item, name string, raw []byte) error {
 		*p = &b
 		return nil
 	case *[]string:
-		return json.Unmarshal(raw, p)
+		return assignStrings(p, raw)
 	case *json.RawMessage:
 		*p = append(json.RawMessage(nil), raw...)
 		return nil
@@ -95,6 +96,27 @@ func Assign(it Item, name string, raw []byte) error {
 	default:
 		return fmt.Errorf("field %q has no JSON form", name)
 	}
+}
+
+func assignStrings(p *[]string, raw []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw))
+	tok, err := dec.ReadToken()
+	if err != nil || tok.Kind() != '[' {
+		return errors.New("not an array")
+	}
+	list := make([]string, 0, bytes.Count(raw, []byte{','})+1)
+	for dec.PeekKind() == '"' {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		list = append(list, tok.String())
+	}
+	if dec.PeekKind() != ']' {
+		return errors.New("not an array of strings")
+	}
+	*p = list
+	return nil
 }
 
 func assignString(p *string, raw []byte) error {

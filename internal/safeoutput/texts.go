@@ -1,6 +1,9 @@
 package safeoutput
 
-import "strconv"
+import (
+	"strconv"
+	"sync"
+)
 
 // Texts implements Item.
 func (i *CreateIssue) Texts() []Text {
@@ -58,7 +61,26 @@ func (i *Noop) Texts() []Text { return []Text{{"message", Body, &i.Message}} }
 func labelTexts(labels []string) []Text {
 	t := make([]Text, len(labels))
 	for n := range labels {
-		t[n] = Text{"labels[" + strconv.Itoa(n) + "]", Label, &labels[n]}
+		t[n] = Text{LabelField(n), Label, &labels[n]}
 	}
 	return t
+}
+
+// labelFields are the names of as many labels as an item can have, so that
+// they need not be made for each.
+var labelFields = sync.OnceValue(func() []string {
+	names := make([]string, 100)
+	for n := range names {
+		names[n] = "labels[" + strconv.Itoa(n) + "]"
+	}
+	return names
+})
+
+// LabelField returns the name of the n-th label's field, counted from 0:
+// "labels[2]".
+func LabelField(n int) string {
+	if names := labelFields(); n < len(names) {
+		return names[n]
+	}
+	return "labels[" + strconv.Itoa(n) + "]"
 }
