@@ -45,7 +45,6 @@ func (s *Server) receiveGraphQL(c *conversation) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(c.body))
 	dec.DisallowUnknownFields()
-	dec.UseNumber()
 	if err := dec.Decode(&in); err != nil {
 		c.violation = fmt.Errorf("the body is not a GraphQL request: %w", err)
 		return
@@ -76,9 +75,13 @@ func parseDocument(query string, variables map[string]any) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range variables {
-		if doc.Operations[0].VariableDefinitions.ForName(name) == nil {
+	for name, v := range variables {
+		def := doc.Operations[0].VariableDefinitions.ForName(name)
+		if def == nil {
 			return nil, gqlerror.Errorf("the variable %s is not declared", name)
+		}
+		if _, isText := v.(string); isText && def.Type.Name() == "Int" {
+			return nil, gqlerror.Errorf("the variable %s is text, but its type is %s", name, def.Type)
 		}
 	}
 	return &document{schema: schema, op: doc.Operations[0], vars: vars}, nil

@@ -1,7 +1,6 @@
 package githubtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
@@ -176,6 +175,7 @@ func (s *Server) handleGraphQL(c *conversation) reply {
 	}
 	out := object{"data": data}
 	if x.failure != nil {
+		c.refused = true
 		out["errors"] = []*gqlFailure{x.failure}
 	}
 	return okay(out)
@@ -185,13 +185,8 @@ func (s *Server) handleGraphQL(c *conversation) reply {
 // that names an entry.
 func connection(typ string, list []*node, args map[string]any, key func(*node) string) *node {
 	first := 100
-	switch n := args["first"].(type) {
-	case int64:
-		first = int(n)
-	case json.Number:
-		if i, err := n.Int64(); err == nil {
-			first = int(i)
-		}
+	if n := number(args["first"]); n > 0 {
+		first = n
 	}
 	from := 0
 	if after, ok := args["after"].(string); ok && after != "" {

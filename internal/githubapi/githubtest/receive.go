@@ -24,6 +24,7 @@ type conversation struct {
 	fault     Fault
 	rec       *Request
 	violation error
+	refused   bool // GraphQL answered 200 with errors
 }
 
 // receive records a request and checks it against the contracts. The caller

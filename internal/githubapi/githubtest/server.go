@@ -207,8 +207,8 @@ func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration
 	}
 	var r reply
 	if f.After || !f.replaces() {
-		r = s.handle(c)
-		c.rec.Effect = r.status < 300
+		r = s.handleSafely(c)
+		c.rec.Effect = r.status < 300 && !c.refused
 	}
 	out := s.send(c, f, r)
 	s.finish(c, out)
@@ -217,6 +217,17 @@ func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration
 		out.cut = true
 	}
 	return out
+}
+
+// handleSafely turns a fault of the server's own into a failed test instead of a
+// lock that is never released.
+func (s *Server) handleSafely(c *conversation) (r reply) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = s.violation(c.rec, "githubtest itself failed", fmt.Errorf("%v", p))
+		}
+	}()
+	return s.handle(c)
 }
 
 // send turns a reply into bytes, checks them, and lets the fault have its way.

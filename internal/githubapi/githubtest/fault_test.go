@@ -1,0 +1,136 @@
+package githubtest_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// TestFaults checks for each fault what the client sees and whether the write
+// took effect.
+func TestFaults(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault  githubtest.Fault
+		status int // 0: a transport error
+		effect bool
+	}{
+		"none":                {githubtest.Fault{}, 201, true},
+		"status":              {githubtest.ServerError(502, false), 502, false},
+		"status after":        {githubtest.ServerError(502, true), 502, true},
+		"cut":                 {githubtest.Fault{Cut: true}, 0, false},
+		"cut after":           {githubtest.Fault{Cut: true, After: true}, 0, true},
+		"not JSON":            {githubtest.NotJSON(false), 200, false},
+		"garbage":             {githubtest.Fault{Garbage: "x"}, 201, true},
+		"limit":               {githubtest.SecondaryLimit(403, 3), 403, false},
+		"slow":                {githubtest.Fault{Delay: time.Second}, 201, true},
+		"too late, no effect": {githubtest.Fault{Delay: time.Hour}, 0, false},
+		"too late, effect":    {githubtest.Fault{Delay: time.Hour, After: true}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := githubtest.NewVirtualClock(time.Time{})
+			s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, Fault: func(githubtest.Request) githubtest.Fault { return tt.fault }})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, "POST", s.APIURL()+"/repos/octo/repo/issues", strings.NewReader(`{"title":"x"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = http.Header{"Authorization": {"Bearer t"}, "Content-Type": {"application/json"}, "User-Agent": {"test"}}
+			start := clock.Now()
+			resp, err := s.Transport().RoundTrip(req)
+			status := 0
+			if err == nil {
+				status = resp.StatusCode
+				resp.Body.Close()
+			}
+			if status != tt.status {
+				t.Errorf("status %d, want %d (%v)", status, tt.status, err)
+			}
+			if got := len(s.State().Issues) == 3; got != tt.effect {
+				t.Errorf("effect %v, want %v", got, tt.effect)
+			}
+			if r := s.Requests()[0]; r.Effect != tt.effect {
+				t.Errorf("recorded effect %v", r.Effect)
+			}
+			if passed := clock.Now().Sub(start); passed != min(tt.fault.Delay, time.Minute) {
+				t.Errorf("%v passed", passed)
+			}
+		})
+	}
+}
+
+func TestHide(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault { return githubtest.Fault{Hide: 1} }})
+	_, list, _ := ask(t, s, "GET", "/repos/octo/repo/issues", "")
+	if strings.Contains(list, `"title":"Pull"`) || !strings.Contains(list, `"title":"One"`) {
+		t.Errorf("list: %s", list)
+	}
+}
+
+func TestFaultRules(t *testing.T) {
+	rules, err := githubtest.ParseFaultRules([]byte(`[
+		{"operation":"issues/create","skip":1,"times":2,"fault":{"status":503,"header":{"retry-after":"3"}}},
+		{"skip":3,"fault":{"delay":"30s","after":true}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hook := githubtest.Faults(rules)
+	var got []string
+	for range 5 {
+		f := hook(githubtest.Request{Operation: "issues/create"})
+		switch {
+		case f.Status == 503 && f.Header.Get("Retry-After") == "3":
+			got = append(got, "503")
+		case f.Delay == 30*time.Second && f.After:
+			got = append(got, "late")
+		default:
+			got = append(got, "-")
+		}
+	}
+	if diff := cmp.Diff([]string{"-", "503", "503", "late", "late"}, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{`{}`, `[{"fault":{"delay":"soon"}}]`, `[{"op":"x"}]`} {
+		if _, err := githubtest.ParseFaultRules([]byte(bad)); err == nil {
+			t.Errorf("%s was accepted", bad)
+		}
+	}
+}
+
+func TestHourLimit(t *testing.T) {
+	clock := githubtest.NewVirtualClock(time.Time{})
+	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, HourLimit: 2})
+	var codes []int
+	for range 3 {
+		code, _, header := ask(t, s, "GET", "/repos/octo/repo", "")
+		codes = append(codes, code)
+		if header.Get("X-RateLimit-Limit") != "2" || header.Get("X-RateLimit-Reset") == "" {
+			t.Errorf("header: %v", header)
+		}
+	}
+	clock.Advance(time.Hour)
+	code, _, _ := ask(t, s, "GET", "/repos/octo/repo", "")
+	if diff := cmp.Diff([]int{200, 200, 403, 200}, append(codes, code)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseFixture(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	ask(t, s, "POST", "/repos/octo/repo/issues/1/comments", `{"body":"x"}`)
+	ask(t, s, "POST", "/repos/octo/repo/pulls/2/reviews", `{"event":"COMMENT","comments":[{"path":"a.go","body":"x","line":1}]}`)
+	want := s.State()
+	again := githubtest.New(t, want, githubtest.Options{}).State()
+	if diff := cmp.Diff(want, again); diff != "" {
+		t.Errorf("a state that is loaded again differs: %s", diff)
+	}
+	if _, err := githubtest.ParseFixture([]byte(`{"isues":[]}`)); err == nil {
+		t.Error("an unknown member was accepted")
+	}
+}

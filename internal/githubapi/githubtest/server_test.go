@@ -1,0 +1,316 @@
+package githubtest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// witness is a Reporter that a test can look at.
+type witness struct{ said []string }
+
+func (*witness) Helper() {}
+
+func (w *witness) Errorf(format string, args ...any) {
+	w.said = append(w.said, fmt.Sprintf(format, args...))
+}
+
+const patch = "@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n+extra\n three\n\\ No newline at end of file\n@@ -10,2 +11,3 @@ func x\n ten\n+eleven\n twelve"
+
+func fixture() githubtest.Fixture {
+	return githubtest.Fixture{
+		Issues: []*githubtest.Issue{{Number: 1, Title: "One", Body: "Text"},
+			{Number: 2, Title: "Pull", Pull: &githubtest.Pull{Files: []githubtest.File{{Path: "a.go", Patch: patch}, {Path: "b.bin"}}}}},
+		Categories: []githubtest.Category{{ID: 5, Name: "General", Slug: "general"}},
+	}
+}
+
+// ask sends one request in memory.
+func ask(t *testing.T, s *githubtest.Server, method, path, body string, header ...string) (int, string, http.Header) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.APIURL()+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("User-Agent", "test")
+	req.Header.Set("Authorization", "Bearer secret")
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+		if header[i+1] == "" {
+			req.Header.Del(header[i])
+		}
+	}
+	resp, err := s.Transport().RoundTrip(req)
+	if err != nil {
+		return 0, err.Error(), nil
+	}
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(data), resp.Header
+}
+
+func TestRequestsThatBreakTheContract(t *testing.T) {
+	gql := func(query, vars string) string {
+		q, _ := json.Marshal(query)
+		return fmt.Sprintf(`{"query":%s,"variables":%s}`, q, vars)
+	}
+	for _, tt := range []struct{ name, method, path, body, want string }{
+		{"typing error in a member", "POST", "/repos/octo/repo/issues", `{"title":"x","lables":[]}`, "/lables"},
+		{"typing error in a nested member", "POST", "/repos/octo/repo/pulls/2/reviews", `{"event":"COMMENT","comments":[{"path":"a.go","body":"x","lin":1}]}`, "/comments/0/lin"},
+		{"unknown query parameter", "GET", "/repos/octo/repo/issues?sate=all", "", "sate"},
+		{"sort where there is none", "GET", "/repos/octo/repo/issues/1/comments?sort=created", "", "sort"},
+		{"bare array of labels", "POST", "/repos/octo/repo/issues/1/labels", `["bug"]`, "body"},
+		{"no labels", "POST", "/repos/octo/repo/issues/1/labels", `{"labels":[]}`, "body"},
+		{"missing member", "POST", "/repos/octo/repo/issues/1/comments", `{}`, "body"},
+		{"wrong type", "POST", "/repos/octo/repo/issues/1/comments", `{"body":5}`, "body"},
+		{"value not in the list", "PATCH", "/repos/octo/repo/issues/1", `{"state":"done"}`, "state"},
+		{"not JSON", "POST", "/repos/octo/repo/issues", `{`, "body"},
+		{"query value not in the list", "GET", "/repos/octo/repo/issues?state=any", "", "state"},
+		{"commit that is none", "POST", "/repos/octo/repo/code-scanning/sarifs", `{"commit_sha":"abc","ref":"refs/heads/main","sarif":"x"}`, "commit_sha"},
+		{"unknown address", "GET", "/repos/octo/repo/isues", "", "no operation"},
+		{"method that is not there", "DELETE", "/repos/octo/repo", "", "no operation"},
+		{"number that is none", "GET", "/repos/octo/repo/issues/x", "", "issue_number"},
+		{"GraphQL: unknown field", "POST", "/graphql", gql("{viewer{logn}}", "{}"), "logn"},
+		{"GraphQL: variable of the wrong type", "POST", "/graphql", gql("query Q($o:String!){repository(owner:$o,name:\"r\"){id}}", `{"o":5}`), "o"},
+		{"GraphQL: missing variable", "POST", "/graphql", gql("query Q($o:String!){repository(owner:$o,name:\"r\"){id}}", `{}`), "o"},
+		{"GraphQL: undeclared variable", "POST", "/graphql", gql("{viewer{login}}", `{"o":5}`), "not declared"},
+		{"GraphQL: unknown input member", "POST", "/graphql", gql("mutation M($i:DeleteDiscussionInput!){deleteDiscussion(input:$i){clientMutationId}}", `{"i":{"id":"x","ids":"y"}}`), "ids"},
+		{"GraphQL: unknown body member", "POST", "/graphql", `{"query":"{viewer{login}}","varables":{}}`, "varables"},
+		{"GraphQL: a field that is not served", "POST", "/graphql", gql("{viewer{email}}", "{}"), "does not serve"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &witness{}
+			s := githubtest.New(w, fixture(), githubtest.Options{})
+			before := s.State()
+			code, body, _ := ask(t, s, tt.method, tt.path, tt.body)
+			if code != http.StatusInternalServerError || !strings.Contains(body, "githubtest: ") {
+				t.Errorf("answered %d %s", code, body)
+			}
+			if len(w.said) != 1 || !strings.Contains(w.said[0], tt.want) {
+				t.Errorf("reported %q, want something with %q", w.said, tt.want)
+			}
+			if diff := cmp.Diff(w.said, s.Violations()); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(before, s.State()); diff != "" {
+				t.Errorf("it took effect: %s", diff)
+			}
+		})
+	}
+}
+
+func TestRequestWithoutUserAgent(t *testing.T) {
+	w := &witness{}
+	s := githubtest.New(w, fixture(), githubtest.Options{})
+	ask(t, s, "GET", "/repos/octo/repo", "", "User-Agent", "")
+	if len(w.said) != 1 {
+		t.Errorf("reported %q", w.said)
+	}
+}
+
+func TestAnswersThatBreakTheContract(t *testing.T) {
+	w := &witness{}
+	s := githubtest.New(w, fixture(), githubtest.Options{})
+	s.Change(func(f *githubtest.Fixture) { f.Issues[0].StateReason = "because" })
+	if code, _, _ := ask(t, s, "GET", "/repos/octo/repo/issues/1", ""); code != 500 || len(w.said) != 1 || !strings.Contains(w.said[0], "state_reason") {
+		t.Errorf("REST: %d, %q", code, w.said)
+	}
+	// GraphQL's Int has 32 bits.
+	s.Change(func(f *githubtest.Fixture) { f.Viewer.ID = 1 << 40 })
+	if code, _, _ := ask(t, s, "POST", "/graphql", `{"query":"{viewer{databaseId}}"}`); code != 500 || len(w.said) != 2 || !strings.Contains(w.said[1], "no Int") {
+		t.Errorf("GraphQL: %d, %q", code, w.said)
+	}
+}
+
+func TestAuthorization(t *testing.T) {
+	f := fixture()
+	f.Tokens = []githubtest.Token{
+		{Secret: "all"},
+		{Secret: "mine", Account: githubtest.Account{Login: "me", ID: 77}},
+		{Secret: "reader", Permissions: map[string]string{"issues": "read"}},
+	}
+	s := githubtest.New(t, f, githubtest.Options{})
+	comment := `{"body":"x"}`
+	for _, tt := range []struct {
+		auth   string
+		method string
+		want   int
+		needs  string
+	}{
+		{"Bearer all", "POST", 201, ""},
+		{"token mine", "POST", 201, ""},
+		{"Bearer reader", "POST", 403, "issues=write"},
+		{"Bearer reader", "GET", 200, ""},
+		{"Bearer unknown", "GET", 401, ""},
+		{"Basic x", "GET", 401, ""},
+		{"", "GET", 200, ""},
+		{"", "POST", 401, ""},
+	} {
+		body := ""
+		if tt.method == "POST" {
+			body = comment
+		}
+		code, answer, header := ask(t, s, tt.method, "/repos/octo/repo/issues/1/comments", body, "Authorization", tt.auth)
+		if code != tt.want || header.Get("X-Accepted-GitHub-Permissions") != tt.needs {
+			t.Errorf("%s %q: %d %s, needs %q", tt.method, tt.auth, code, answer, header.Get("X-Accepted-GitHub-Permissions"))
+		}
+	}
+	got := s.State().Issues[0].Comments
+	if len(got) != 2 || got[0].Author.ID != 41898282 || got[1].Author.Login != "me" {
+		t.Errorf("authors: %+v", got)
+	}
+	for _, r := range s.Requests() {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("a secret was recorded")
+		}
+	}
+	s.Change(func(f *githubtest.Fixture) { f.Repo.Private = true })
+	if code, _, _ := ask(t, s, "GET", "/repos/octo/repo", "", "Authorization", ""); code != 404 {
+		t.Errorf("a private repository without a token: %d", code)
+	}
+	if code, _, _ := ask(t, s, "GET", "/repos/octo/repo/pulls/2", "", "Authorization", "Bearer reader"); code != 403 {
+		t.Errorf("a private repository without the permission to read: %d", code)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	clock := githubtest.NewVirtualClock(time.Time{})
+	var lines strings.Builder
+	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, Record: &lines})
+	ask(t, s, "GET", "/repos/octo/repo/issues?state=all&page=2", "")
+	clock.Advance(time.Minute)
+	ask(t, s, "POST", "/repos/octo/repo/issues", `{"title":"x"}`)
+	ask(t, s, "POST", "/graphql", `{"query":"query Who {viewer{login}}"}`)
+	var got []string
+	for _, r := range s.Requests() {
+		got = append(got, fmt.Sprintf("%d %s %s %s %s write=%v content=%v %d %v %s", r.Seq, r.At.Format("15:04"), r.Method, r.Path, r.Operation, r.Write, r.Content, r.Status, r.Effect, r.Account))
+	}
+	want := []string{
+		"1 12:00 GET /repos/octo/repo/issues issues/list-for-repo write=false content=false 200 true github-actions[bot]",
+		"2 12:01 POST /repos/octo/repo/issues issues/create write=true content=true 201 true github-actions[bot]",
+		"3 12:01 POST /graphql graphql/Who write=false content=false 200 true github-actions[bot]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if s.Requests()[0].Query.Get("state") != "all" || s.Requests()[1].JSON("title") != "x" || len(s.Writes()) != 1 {
+		t.Errorf("record: %+v", s.Requests())
+	}
+	if strings.Count(lines.String(), "\n") != 3 || strings.Contains(lines.String(), "secret") {
+		t.Errorf("lines: %s", lines.String())
+	}
+	s.ResetRequests()
+	if len(s.Requests()) != 0 {
+		t.Error("ResetRequests left something")
+	}
+}
+
+func TestPeak(t *testing.T) {
+	start := time.Unix(0, 0)
+	var reqs []githubtest.Request
+	for _, s := range []int{0, 10, 50, 60, 65, 69, 70} {
+		reqs = append(reqs, githubtest.Request{At: start.Add(time.Duration(s) * time.Second), Write: true})
+	}
+	if got := githubtest.Peak(reqs, time.Minute, githubtest.Points); got != 25 {
+		t.Errorf("Peak = %d, want 25: five within (10, 70)", got)
+	}
+	if got := githubtest.Peak(nil, time.Minute, githubtest.Points); got != 0 {
+		t.Errorf("Peak of nothing = %d", got)
+	}
+}
+
+func TestNumbersAndIDsGrow(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	ask(t, s, "POST", "/repos/octo/repo/issues", `{"title":"x"}`)
+	ask(t, s, "POST", "/repos/octo/repo/pulls", `{"title":"x","head":"h","base":"main"}`)
+	ask(t, s, "POST", "/graphql", `{"query":"mutation M {createDiscussion(input:{repositoryId:\"R_1\",categoryId:\"DIC_5\",title:\"t\",body:\"b\"}){discussion{number}}}"}`)
+	ask(t, s, "POST", "/repos/octo/repo/issues", `{"title":"y"}`)
+	f := s.State()
+	numbers := []int{f.Issues[2].Number, f.Issues[3].Number, f.Discussions[0].Number, f.Issues[4].Number}
+	if diff := cmp.Diff([]int{3, 4, 5, 6}, numbers); diff != "" {
+		t.Error(diff)
+	}
+	if !(f.Issues[2].ID < f.Issues[3].ID && f.Issues[3].ID < f.Discussions[0].ID && f.Discussions[0].ID < f.Issues[4].ID) {
+		t.Error("ids do not grow")
+	}
+}
+
+func TestHeadAndBaseAreUnique(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	body := `{"title":"x","head":"topic","base":"main","draft":true}`
+	if code, _, _ := ask(t, s, "POST", "/repos/octo/repo/pulls", body); code != 201 {
+		t.Errorf("the first: %d", code)
+	}
+	if code, answer, _ := ask(t, s, "POST", "/repos/octo/repo/pulls", body); code != 422 || !strings.Contains(answer, "already exists for octo:topic") {
+		t.Errorf("the second: %d %s", code, answer)
+	}
+	_, list, _ := ask(t, s, "GET", "/repos/octo/repo/pulls?head=octo:topic&base=main", "")
+	if strings.Count(list, `"draft":true`) != 1 {
+		t.Errorf("list: %s", list)
+	}
+	ask(t, s, "PATCH", "/repos/octo/repo/issues/3", `{"state":"closed"}`)
+	if code, _, _ := ask(t, s, "POST", "/repos/octo/repo/pulls", body); code != 201 {
+		t.Errorf("after closing: %d", code)
+	}
+}
+
+func TestAHundredLabels(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	var labels []string
+	for i := range 100 {
+		labels = append(labels, fmt.Sprintf("L%d", i))
+	}
+	all, _ := json.Marshal(map[string]any{"labels": labels})
+	if code, _, _ := ask(t, s, "POST", "/repos/octo/repo/issues/1/labels", string(all)); code != 200 {
+		t.Errorf("a hundred: %d", code)
+	}
+	if code, _, _ := ask(t, s, "POST", "/repos/octo/repo/issues/1/labels", `{"labels":["l5"]}`); code != 200 {
+		t.Errorf("one that is there: %d", code)
+	}
+	if code, _, _ := ask(t, s, "POST", "/repos/octo/repo/issues/1/labels", `{"labels":["more"]}`); code != 422 {
+		t.Errorf("one more: %d", code)
+	}
+	if n := len(s.State().Issues[0].Labels); n != 100 {
+		t.Errorf("%d labels", n)
+	}
+}
+
+func TestAnchors(t *testing.T) {
+	for _, tt := range []struct {
+		anchor string
+		ok     bool
+	}{
+		{`"line":1`, true}, {`"line":4`, true}, {`"line":5`, false}, {`"line":0`, false},
+		{`"line":2,"side":"LEFT"`, true}, {`"line":3,"side":"LEFT"`, true}, {`"line":4,"side":"LEFT"`, false},
+		{`"line":13`, true}, {`"line":14`, false}, {`"line":11,"side":"LEFT"`, true}, {`"line":12,"side":"LEFT"`, false},
+		{`"line":4,"start_line":2`, true}, {`"line":4,"start_line":4`, false}, {`"line":2,"start_line":4`, false}, {`"line":12,"start_line":4`, false},
+		{`"line":3,"start_line":2,"start_side":"LEFT"`, true},
+	} {
+		s := githubtest.New(t, fixture(), githubtest.Options{})
+		code, answer, _ := ask(t, s, "POST", "/repos/octo/repo/pulls/2/reviews", `{"event":"COMMENT","comments":[{"path":"a.go","body":"x",`+tt.anchor+`}]}`)
+		if (code == 200) != tt.ok || !tt.ok && code != 422 {
+			t.Errorf("%s: %d %s", tt.anchor, code, answer)
+		}
+	}
+}
+
+func TestPendingReviewStaysHidden(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	ask(t, s, "POST", "/repos/octo/repo/pulls/2/reviews", `{"comments":[{"path":"a.go","body":"x","line":1}]}`)
+	if _, list, _ := ask(t, s, "GET", "/repos/octo/repo/pulls/2/comments", ""); list != "[]" {
+		t.Errorf("comments: %s", list)
+	}
+}
