@@ -1,6 +1,131 @@
 package sanitize
 
-// Body cleans a Markdown text.
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// maxRounds is how often a body is read again before it is fenced whole. Two
+// rounds are usual: one that edits and one that finds nothing.
+const maxRounds = 8
+
+// cutNote is the visible note of a body that was cut.
+const cutNote = "*(cut: the text was longer than allowed)*"
+
+// Body cleans a Markdown text. It reads the text as GitHub does, edits what
+// would act, and reads again until nothing is left to edit; so the result is
+// its own result. A text that needs nothing is returned without allocation.
 func (s *Sanitizer) Body(text string) (string, []Note) {
-	return s.Plain(text)
+	var n noter
+	if s.maxBody > 0 && len(text) > 8*s.maxBody {
+		// More than any cleaning removes: do not read what is cut anyway.
+		text, _ = markdown.Cut(strings.ToValidUTF8(text, ""), 4*s.maxBody, cutNote)
+		n.add(RuleSize, "body")
+	}
+	text = s.settle(characters(text, &n), &n)
+	if s.maxBody <= 0 || len(text) <= s.maxBody {
+		return text, n.list()
+	}
+	for room := s.maxBody; markdown.UTF16Len(text) > s.maxBody && room > 0; room -= 64 {
+		cut, _ := markdown.Cut(text, room, cutNote)
+		var quiet noter
+		cut = s.settle(characters(cut, &quiet), &quiet)
+		if markdown.UTF16Len(cut) <= s.maxBody {
+			text = cut
+			n.add(RuleSize, "body")
+		}
+	}
+	return text, n.list()
+}
+
+// settle reads and edits until nothing is left to edit.
+func (s *Sanitizer) settle(text string, n *noter) string {
+	if !needsReading(text) {
+		return text
+	}
+	var p pass
+	for range maxRounds {
+		p.read(s, text)
+		if p.tooDeep {
+			break
+		}
+		if len(p.edits) == 0 {
+			return text
+		}
+		text = applyEdits(text, p.edits, n)
+		if !needsReading(text) {
+			return text
+		}
+	}
+	n.add(RuleCode, "unsettled")
+	return markdown.Fence("", text)
+}
+
+// needsReading tells whether a text holds anything that could act, or hide,
+// in some reading of it. It looks at single bytes and their neighbours only.
+func needsReading(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if trigger(s[i]) && triggers(s, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// trigger tells quickly which bytes triggers has to look at.
+func trigger(c byte) bool {
+	const low = 1<<'#' | 1<<'&' | 1<<'-' | 1<<'.' | 1<<'/' | 1<<':' | 1<<'<'
+	if c < 64 {
+		return low>>c&1 != 0
+	}
+	return c == '@' || c == ']' || c == '\\'
+}
+
+// triggers tells whether the byte at i may be part of something that acts.
+func triggers(s string, i int) bool {
+	next := byte(0)
+	if i+1 < len(s) {
+		next = s[i+1]
+	}
+	switch s[i] {
+	case '@':
+		return true
+	case '#':
+		return isDigit(next) || next == '\\' || isSqueezed(next)
+	case '&':
+		return next == '#' || isAlpha(next)
+	case '-':
+		return i >= 2 && (isDigit(next) || next == '\\' || isSqueezed(next)) &&
+			(s[i-1]|0x20 == 'h' || s[i-1] == '\\' || isSqueezed(s[i-1]))
+	case '.':
+		return i >= 3 && (s[i-1]|0x20 == 'w' && s[i-2]|0x20 == 'w' || s[i-1] == '\\')
+	case ':':
+		return next == '/'
+	case '<':
+		return isAlpha(next) || next == '/' || next == '!' || next == '?'
+	case ']':
+		return next == '(' || next == ':'
+	case '\\':
+		return next == '/'
+	case '/':
+		return isAlpha(next) && startsLine(s, i)
+	}
+	return false
+}
+
+// startsLine tells that nothing but blanks and container marks may stand
+// before s[i] on its line.
+func startsLine(s string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	switch c := s[i-1]; {
+	case isAlnum(c) && c < 0x80:
+		return false
+	case c == ' ':
+		// A word before the blank: the middle of a sentence.
+		return i < 3 || !isAlpha(s[i-2]) && !(isDigit(s[i-2]) && isAlnum(s[i-3]))
+	}
+	return true
 }

@@ -5,7 +5,7 @@ import "strings"
 // The bytes that stand in a flat text for what is not text. The character
 // rules have removed these bytes from every text before.
 const (
-	markOpaque = 0x01 // code, an autolink, an image: not text, and not nothing
+	markOpaque = 0x01 // code: not text, and not nothing
 	markTag    = 0x02 // a tag: gone when texts are joined
 	markZWSP   = 0x03 // the entity by which we make things inert
 	markIssue  = 0x04 // a link that leads to an issue begins here
@@ -24,7 +24,7 @@ type mention struct {
 //
 // The boundaries are wider than GitHub's own: any @ before a letter or digit
 // counts, unless an ASCII letter or digit stands before it in the same run of
-// text, as in an e-mail address.
+// text and the run goes on, as in an e-mail address.
 func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention)) {
 	for from := 0; ; {
 		k := strings.IndexByte(text[from:], '@')
@@ -33,13 +33,14 @@ func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention))
 		}
 		at := from + k
 		from = at + 1
-		if at > 0 && isAlnum(text[at-1]) && !chained(text, at) {
-			continue
-		}
-		j, inert := at+1, false
-		for j < len(text) && (text[j] == markZWSP || squeeze && isSqueezed(text[j])) {
-			inert = inert || text[j] == markZWSP
+		j, boundary := at+1, false
+		inert := j < len(text) && text[j] == markZWSP
+		for j < len(text) && (text[j] == markZWSP || squeeze && (isSqueezed(text[j]) || text[j] == markIssue)) {
+			boundary = boundary || text[j] == markTag
 			j++
+		}
+		if at > 0 && isAlnum(text[at-1]) && !boundary && !chained(text, at) {
+			continue
 		}
 		if j >= len(text) || !isAlnum(text[j]) {
 			continue
@@ -53,10 +54,10 @@ func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention))
 	}
 }
 
-// chained tells that the word before the @ at k is itself a mention, as in
-// "@a@b".
+// chained tells that an @ stands before the word before the @ at k, as in
+// "@a@b" and "a@b.example@c": the part up to the second may be a node of its own.
 func chained(text string, k int) bool {
-	for k--; k >= 0 && isNameByte(text[k]); k-- {
+	for k--; k >= 0 && (isNameByte(text[k]) || text[k] == '.'); k-- {
 	}
 	if k >= 0 && text[k] == markZWSP {
 		k--

@@ -104,9 +104,9 @@ func findURLs(text string, found func(start, end int)) {
 			return
 		}
 		k += i
-		start := -1
+		start, rest := -1, k+1
 		if text[k] == ':' {
-			start = schemeStart(text, i, k)
+			start, rest = schemeAt(text, i, k)
 		} else if k-3 >= i && hasWWW(text[k-3:]) && (k == 3 || !isAlnum(text[k-4])) && k+1 < len(text) && isHostByte(text[k+1]) {
 			start = k - 3
 		}
@@ -114,23 +114,53 @@ func findURLs(text string, found func(start, end int)) {
 			i = k + 1
 			continue
 		}
-		end := urlEnd(text, k+1)
+		end := urlEnd(text, rest)
 		found(start, end)
 		i = end
 	}
 }
 
-// schemeStart returns where http, https or ftp begins before "://" at k, or -1.
-func schemeStart(text string, from, k int) int {
-	if !strings.HasPrefix(text[k:], "://") || k+3 >= len(text) || text[k+3] <= ' ' {
-		return -1
+// schemeAt returns where http, https or ftp begins before "://" at k, or -1,
+// and where the host begins. Tags may stand between: they are gone when texts
+// are joined.
+func schemeAt(text string, from, k int) (start, host int) {
+	host = k + 1
+	for range 2 {
+		host = skipTags(text, host)
+		if host >= len(text) || text[host] != '/' {
+			return -1, 0
+		}
+		host++
 	}
-	for _, scheme := range [...]string{"https", "http", "ftp"} {
-		if start := k - len(scheme); start >= from && strings.EqualFold(text[start:k], scheme) {
-			return start
+	host = skipTags(text, host)
+	if host < len(text) && text[host] <= ' ' {
+		return -1, 0
+	}
+	var letters [5]byte
+	n := len(letters)
+	start = -1
+	for j := k - 1; j >= from && n > 0; j-- {
+		if text[j] == markTag {
+			continue
+		}
+		if !isAlpha(text[j]) {
+			break
+		}
+		n--
+		letters[n] = text[j] | 0x20
+		switch string(letters[n:]) {
+		case "https", "http", "ftp":
+			start = j
 		}
 	}
-	return -1
+	return start, host
+}
+
+func skipTags(text string, k int) int {
+	for k < len(text) && text[k] == markTag {
+		k++
+	}
+	return k
 }
 
 // urlEnd returns the end of an address: before white space, markup or a mark;

@@ -146,7 +146,7 @@ func keepContextual(prev2, prev, r, next rune) bool {
 	case r == 0x1160:
 		return prev >= 0x1100 && prev <= 0x115e || prev >= 0xa960 && prev <= 0xa97c
 	case r >= 0x180b && r <= 0x180f:
-		return prev >= 0x1820 && prev <= 0x18aa
+		return prev >= 0x1807 && prev <= 0x18aa
 	case r == 0xfe0e || r == 0xfe0f:
 		if prev == '#' || prev == '*' || prev >= '0' && prev <= '9' {
 			return r == 0xfe0f && next == 0x20e3

@@ -136,11 +136,11 @@ func splitScheme(u string) (scheme, rest string) {
 // subject or body.
 func isMailAddress(s string) bool {
 	local, host, ok := strings.Cut(s, "@")
-	if !ok || local == "" || !isPlainHost(strings.ToLower(host)) {
+	if !ok || local == "" || !isPlainHost(strings.ToLower(strings.ReplaceAll(host, "_", "-"))) {
 		return false
 	}
 	for i := 0; i < len(local); i++ {
-		if c := local[i]; !isAlnum(c) && !strings.ContainsRune(".+-_", rune(c)) {
+		if c := local[i]; !isAlnum(c) && strings.IndexByte(".+-_=~!'*", c) < 0 {
 			return false
 		}
 	}

@@ -1,0 +1,255 @@
+package sanitize
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
+	xhtml "golang.org/x/net/html"
+)
+
+// goldmarkHTML renders text with goldmark, all of GitHub's extensions on and
+// raw HTML kept.
+func goldmarkHTML(t testing.TB, text string) string {
+	t.Helper()
+	md := goldmark.New(
+		goldmark.WithExtensions(extension.GFM, extension.Footnote),
+		goldmark.WithParserOptions(parser.WithAttribute()),
+		goldmark.WithRendererOptions(html.WithUnsafe()),
+	)
+	var b bytes.Buffer
+	if err := md.Convert([]byte(text), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// checker lists what is live, hidden or unsafe in rendered HTML. It shares no
+// rule with the package but the sets of safe elements: what it looks for it
+// finds with expressions of its own.
+type checker struct {
+	canary string // a word that must be visible wherever the source holds it
+}
+
+var (
+	liveMention = regexp.MustCompile(`(?:^|[^A-Za-z0-9])@[A-Za-z0-9]`)
+	liveClosing = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)[\s\p{Z}]*:?[\s\p{Z}]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[0-9]|gh-[0-9]|https?://[^/\s]+/[^/\s]+/[^/\s]+/(?:issues|pull)/[0-9])`)
+	anyURL      = regexp.MustCompile(`(?i)(?:https?|ftp)://[^\s<>"]+|\bwww\.[a-z0-9][^\s<>"]*`)
+	goodURL     = regexp.MustCompile(`(?i)^(?:https://|www\.|http://www\.)(?:[a-z0-9-]+\.)*(?:github\.com|github\.io|githubusercontent\.com|githubassets\.com|github\.dev|codespaces\.new|example\.org)\.?(?::[0-9]+)?(?:[/?#].*)?$`)
+	goodMail    = regexp.MustCompile(`(?i)^mailto:[^?@\s]+@[a-z0-9._-]+$`)
+	anyScheme   = regexp.MustCompile(`(?i)^[\x00-\x20]*[a-z][a-z0-9+.\t\r\n-]*:`)
+	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\]\s*[/\\]`)
+	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
+	commandLine = regexp.MustCompile(`(?m)^[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*/[A-Za-z][A-Za-z0-9_-]*(?:[\s\p{Z}]|$)`)
+	ourMentions = regexp.MustCompile(`@\x{200b}([*_~\[\]]*(?:$|[\x04\x05A-Za-z0-9]))`)
+	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05)[\s\p{Z}*_~\[\]]*:?[\s\p{Z}*_~\[\]]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|\x05))`)
+)
+
+// problems lists what acts in html. source is the Markdown that it was made of.
+func (c checker) problems(source, rendered string) []string {
+	doc, err := xhtml.Parse(strings.NewReader(rendered))
+	if err != nil {
+		return []string{"unparsable: " + err.Error()}
+	}
+	w := walker{seen: map[string]bool{}, rawCode: strings.Contains(source, "<pre") || strings.Contains(source, "<code")}
+	w.walk(doc, false, false)
+	w.flush()
+	if c.canary != "" && strings.Contains(source, c.canary) && !strings.Contains(w.visible.String(), c.canary) {
+		w.report("hidden text: " + c.canary)
+	}
+	for _, line := range commandLine.FindAllString(source, -1) {
+		word := strings.Fields(strings.TrimLeft(line, " \t\n>-+*.)0123456789\u00a0\u3000\u2003"))
+		if len(word) > 0 && !strings.Contains(w.code.String(), word[0]) {
+			w.report("command: " + line)
+		}
+	}
+	slices.Sort(w.found)
+	return w.found
+}
+
+type walker struct {
+	found   []string
+	seen    map[string]bool
+	squash  strings.Builder // texts of one block joined
+	visible strings.Builder
+	code    strings.Builder
+	rawCode bool // the source has code elements of its own, which are HTML and not code
+}
+
+func (w *walker) report(problem string) {
+	if !w.seen[problem] {
+		w.seen[problem] = true
+		w.found = append(w.found, problem)
+	}
+}
+
+func (w *walker) flush() {
+	text := w.squash.String()
+	w.squash.Reset()
+	w.text(text)
+	if m := liveClosing.FindString(text); m != "" {
+		w.report("closing word: " + m)
+	}
+	w.zwsp(text)
+}
+
+func (w *walker) text(text string) {
+	if m := liveMention.FindString(text); m != "" {
+		w.report("mention: " + m)
+	}
+	for _, u := range anyURL.FindAllString(text, -1) {
+		if !goodURL.MatchString(strings.TrimRight(u, ".,;:!?'*_~])")) {
+			w.report("address in text: " + u)
+		}
+	}
+	w.characters(text)
+}
+
+// zwsp reports a U+200B that makes nothing inert.
+func (w *walker) zwsp(text string) {
+	text = ourMentions.ReplaceAllString(text, "@$1")
+	if rest := ourRefs.ReplaceAllString(text, "$1$2"); strings.Contains(rest, "\u200b") {
+		w.report("stray U+200B: " + rest)
+	}
+}
+
+func (w *walker) characters(text string) {
+	if hasStray(strings.NewReplacer("\u200b", "", "\x04", "", "\x05", "").Replace(text)) {
+		w.report("invisible or control character in " + text)
+	}
+}
+
+func (w *walker) walk(n *xhtml.Node, code, link bool) {
+	switch n.Type {
+	case xhtml.CommentNode:
+		w.report("comment: " + n.Data)
+	case xhtml.TextNode:
+		if code {
+			w.characters(n.Data)
+			if !w.rawCode && strings.Contains(n.Data, "\u200b") {
+				w.report("U+200B in code: " + n.Data)
+			}
+			if n.Parent.Data == "pre" || n.Parent.Parent.Data == "pre" {
+				w.code.WriteString(n.Data)
+			}
+			w.visible.WriteString(n.Data)
+			return
+		}
+		w.visible.WriteString(n.Data)
+		if !link {
+			w.text(n.Data)
+		}
+		if link && anyURL.MatchString(n.Data) || link && strings.Contains(n.Data, "@") && goodMail.MatchString("mailto:"+n.Data) {
+			w.squash.WriteString("\x05") // an address that is its own link
+		} else {
+			w.squash.WriteString(n.Data)
+		}
+		return
+	case xhtml.ElementNode:
+		w.element(n)
+	}
+	block := false
+	switch n.Data {
+	case "p", "li", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "blockquote", "pre", "hr", "table", "tr", "ul", "ol", "dt", "dd":
+		block = n.Type == xhtml.ElementNode
+	}
+	if block {
+		w.flush()
+	}
+	isCode := n.Type == xhtml.ElementNode && (n.Data == "code" || n.Data == "pre")
+	if isCode && !code {
+		w.squash.WriteString("\x05")
+	}
+	if n.Type == xhtml.ElementNode && n.Data == "img" {
+		w.squash.WriteString(attr(n, "alt"))
+	}
+	isLink := n.Type == xhtml.ElementNode && n.Data == "a" && attr(n, "href") != ""
+	if isLink && issueURL.MatchString(attr(n, "href")) {
+		w.squash.WriteString("\x04")
+	}
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		w.walk(child, code || isCode, link || isLink)
+	}
+	if block {
+		w.flush()
+	}
+}
+
+func attr(n *xhtml.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func (w *walker) element(n *xhtml.Node) {
+	switch n.Data {
+	case "html", "head", "body", "section": // the parser's own, the footnotes' frame
+		return
+	case "input":
+		if attr(n, "type") == "checkbox" {
+			return
+		}
+	}
+	if !safeElement(n.Data) {
+		w.report("element: " + n.Data)
+	}
+	for _, a := range n.Attr {
+		w.attribute(n.Data, a)
+	}
+}
+
+func (w *walker) attribute(element string, a xhtml.Attribute) {
+	w.characters(a.Val)
+	w.zwsp(a.Val)
+	switch a.Key {
+	case "href", "src", "cite", "longdesc", "action", "background", "poster":
+		if !allowedAddress(a.Val) {
+			w.report("address: " + a.Val)
+		}
+	case "srcset":
+		for _, f := range strings.Fields(a.Val) {
+			if !allowedAddress(strings.Trim(f, ",")) {
+				w.report("address: " + f)
+			}
+		}
+	case "title":
+		if element != "abbr" && element != "dfn" {
+			w.report("title: " + a.Val)
+		}
+	case "class":
+		for _, prefix := range []string{"language-", "footnote", "task-list", "contains-"} {
+			if strings.HasPrefix(a.Val, prefix) {
+				return
+			}
+		}
+		w.report("class: " + a.Val)
+	default:
+		generated := strings.HasPrefix(a.Key, "data-footnote")
+		if !generated && (ruleOf(element, a.Key) == attrUnsafe || ruleOf(element, a.Key) == attrLook) &&
+			!(a.Key == "style" && (a.Val == "text-align:left" || a.Val == "text-align:right" || a.Val == "text-align:center")) {
+			w.report("attribute: " + a.Key)
+		}
+	}
+	if a.Key == "alt" {
+		w.visible.WriteString(a.Val)
+	}
+}
+
+func allowedAddress(address string) bool {
+	switch {
+	case goodURL.MatchString(address) && !strings.HasPrefix(address, "www."), goodMail.MatchString(address):
+		return true
+	case doubleSlash.MatchString(address), anyScheme.MatchString(address):
+		return false
+	}
+	return true
+}

@@ -1,0 +1,279 @@
+package sanitize
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// leaf reads a paragraph, heading or table cell.
+func (p *pass) leaf(b *markdown.Block) {
+	if !p.mayAct(b) {
+		return
+	}
+	nodes := p.doc.InlinesOf(b)
+	f := &p.flat
+	f.reset()
+	p.anchors = p.anchors[:0]
+	ticks := false
+	for i := range nodes {
+		n := &nodes[i]
+		switch n.Kind {
+		case markdown.Text:
+			f.put(p.src[n.Start:n.End], n.Start)
+			p.declarations(n)
+		case markdown.Backticks:
+			ticks = true
+			f.put(p.src[n.Start:n.End], n.Start)
+		case markdown.Escape:
+			f.decoded(p.src[n.Start+1:n.End], n.Start)
+		case markdown.Entity:
+			text, _ := markdown.DecodeEntity(p.src[n.Start:n.End])
+			if ok, detail := f.reference(p.src[n.Start:n.End], text, n.Start); !ok {
+				p.edit(n.Start, n.End, "", RuleCharacters, detail)
+			}
+		case markdown.SoftBreak, markdown.HardBreak:
+			f.mark('\n', n.Start)
+		case markdown.CodeNode:
+			f.mark(markOpaque, n.Start)
+			p.codeSpan(b, n)
+		case markdown.HTMLNode:
+			p.inlineHTML(b, n)
+		case markdown.LinkOpen, markdown.LinkClose:
+			p.link(n)
+		case markdown.Autolink:
+			p.autolink(n)
+		case markdown.FootnoteRef: // shown as a number
+			f.mark(markTag, n.Start)
+			f.decoded("1", n.Start)
+			f.mark(markTag, n.End)
+		}
+	}
+	p.closeAnchors()
+	p.bracket(b)
+	if ticks {
+		p.backticks(nodes)
+	}
+	p.match()
+}
+
+// codeSpan joins the lines of a code span that holds anything that could act:
+// some readers see the marks of blocks in its lines. It renders the same.
+func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
+	if strings.IndexByte(p.src[n.Start:n.End], '\n') < 0 || !needsReading(p.src[n.Start:n.End]) {
+		return
+	}
+	text := strings.ReplaceAll(p.doc.Literal(b, n.Span), "\n", " ")
+	p.edit(n.Start, n.End, text, RuleCode, "lines")
+}
+
+// bracket escapes the bracket of what looks like a definition at the start of
+// a paragraph or cell and is none: other readers take it for one.
+func (p *pass) bracket(b *markdown.Block) {
+	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 {
+		return
+	}
+	const maxLabel = 1000 // of a definition, by the specification
+	piece := p.doc.PiecesOf(b)[0]
+	if p.src[piece.Start] == '[' && strings.Contains(p.src[piece.Start:min(piece.End, piece.Start+maxLabel)], "]:") {
+		p.edit(piece.Start, piece.Start, `\`, RuleHiddenText, "definition")
+	}
+}
+
+// declarations escapes "<!" and "<?" in text: what is no declaration or comment
+// by one version of the specification is one by the next.
+func (p *pass) declarations(n *markdown.Inline) {
+	for at := n.Start; ; at++ {
+		k := strings.IndexByte(p.src[at:n.End], '<')
+		if k < 0 || at+k+1 >= len(p.src) {
+			return
+		}
+		at += k
+		if c := p.src[at+1]; c == '!' || c == '?' {
+			p.show(at, "declaration")
+		}
+	}
+}
+
+// mayAct tells quickly whether a leaf holds anything to look at.
+func (p *pass) mayAct(b *markdown.Block) bool {
+	for i := b.Start; i < b.End; i++ {
+		if trigger(p.src[i]) && triggers(p.src, i) {
+			return true
+		}
+	}
+	// A reference link shows none of the bytes that triggers looks for.
+	for _, n := range p.doc.InlinesOf(b) {
+		if n.Kind == markdown.LinkOpen {
+			return true
+		}
+	}
+	return false
+}
+
+// link handles the brackets of a link or image.
+func (p *pass) link(n *markdown.Inline) {
+	l := &p.doc.Links[n.Data]
+	if n.Kind == markdown.LinkClose {
+		p.flat.mark(markTag, n.Start)
+		return
+	}
+	dest := p.doc.Destination(int(n.Data))
+	if !l.Image && isIssueURL(dest) {
+		p.flat.mark(markIssue, n.Start)
+	} else {
+		p.flat.mark(markTag, n.Start)
+	}
+	v := p.s.judge(dest)
+	if v.allowed {
+		if !l.Title.Empty() && l.Definition < 0 {
+			p.edit(l.Title.Start, l.Title.End, "", RuleHiddenText, "title")
+		}
+		return
+	}
+	p.edit(n.Start, n.End, p.blockGuard(n), RuleLinks, v.detail)
+	p.edit(l.Text.End, l.End, " "+v.redaction(), "", "")
+}
+
+// blockGuard returns the escape that the text of a link needs, once its
+// bracket is gone, to stay text: at the start of a line it could begin a list,
+// a heading or a quote.
+func (p *pass) blockGuard(n *markdown.Inline) string {
+	line := strings.LastIndexByte(p.src[:n.Start], '\n') + 1
+	if strings.Trim(p.src[line:n.Start], " \t>*+-.)0123456789#") != "" || n.End >= len(p.src) {
+		return ""
+	}
+	rest := p.src[n.End:]
+	switch rest[0] {
+	case '#', '>', '+', '-', '=', '|', '~', '`', ':':
+		return `\`
+	case '*':
+		if len(rest) > 1 && (rest[1] == ' ' || rest[1] == '\t') {
+			return `\`
+		}
+	}
+	return ""
+}
+
+// autolink handles an address that links by itself. Its text is matched with
+// what stands around it, but nothing is inserted into it.
+func (p *pass) autolink(n *markdown.Inline) {
+	l := &p.doc.Links[n.Data]
+	dest := p.doc.Destination(int(n.Data))
+	written := p.src[l.Text.Start:l.Text.End]
+	if l.Kind == markdown.BareEmail && strings.HasPrefix(dest, "mailto:") && !hasWWW(written) {
+		p.flat.link(written, l.Text.Start, n.Start, n.End)
+		p.strayIn(n)
+		return
+	}
+	shown := dest
+	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && hasWWW(written) {
+		shown = "https://" + written
+	}
+	if v := p.s.judge(shown); !v.allowed {
+		p.flat.mark(markOpaque, n.Start)
+		p.edit(n.Start, n.End, p.spaced(n.Start, v.redaction()), RuleLinks, v.detail)
+		return
+	}
+	if p.strayIn(n) {
+		// Judged again when they are gone.
+	} else if l.Kind == markdown.BareURL && disputed(written) {
+		p.edit(n.Start, n.Start, "<", RuleLinks, "bracketed")
+		p.edit(n.End, n.End, ">", "", "")
+	}
+	if isIssueURL(dest) {
+		p.flat.mark(markIssue, n.Start)
+	}
+	p.flat.link(written, l.Text.Start, n.Start, n.End)
+}
+
+// strayIn removes the invisible characters that stand as references in an
+// address, and tells whether there were any.
+func (p *pass) strayIn(n *markdown.Inline) bool {
+	found := false
+	for i := n.Start; i < n.End; i++ {
+		if p.src[i] != '&' {
+			continue
+		}
+		if text, size := markdown.DecodeEntity(p.src[i:n.End]); size > 0 && hasStray(text) {
+			p.edit(i, i+size, "", RuleCharacters, "invisible")
+			found = true
+			i += size - 1
+		}
+	}
+	return found
+}
+
+// disputed tells that readers may disagree about where a bare address ends:
+// some see a code span, a link, a mention or a reference in it. Between < and >
+// all agree, and it looks the same.
+func disputed(address string) bool {
+	for i := 0; i < len(address); i++ {
+		switch address[i] {
+		case '`', '[', ']', '@', '\\', '|':
+			return true
+		case '&':
+			if _, size := markdown.DecodeEntity(address[i:]); size > 0 {
+				return true
+			}
+		case ':':
+			if i > len("https") && strings.HasPrefix(address[i:], "://") {
+				return true
+			}
+		case '#':
+			if i+1 < len(address) && isDigit(address[i+1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isIssueURL(dest string) bool {
+	i := strings.Index(dest, "://")
+	if i < 0 {
+		return false
+	}
+	_, ok := issueURLAt([]byte(dest), i)
+	return ok
+}
+
+// backticks escapes the runs of backticks in a leaf that begin no code span.
+// Readers disagree about the code behind such a run (trap: cmark's search is
+// faulty there). A run that has a partner by the specification waits for the
+// next reading, when the runs that confused the search are gone.
+func (p *pass) backticks(nodes []markdown.Inline) {
+	last := map[int]int{} // length of a run → offset of the last one
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Kind != markdown.Backticks && n.Kind != markdown.CodeNode {
+			continue
+		}
+		for k := n.Start; k < n.End; {
+			if p.src[k] != '`' {
+				k++
+				continue
+			}
+			first := k
+			for k < n.End && p.src[k] == '`' {
+				k++
+			}
+			last[k-first] = first
+		}
+	}
+	before := len(p.edits)
+	for _, all := range [...]bool{false, true} {
+		for i := range nodes {
+			n := &nodes[i]
+			if n.Kind != markdown.Backticks || !all && last[n.End-n.Start] > n.Start {
+				continue
+			}
+			for k := n.Start; k < n.End; k++ {
+				p.edit(k, k, `\`, RuleCode, "backticks")
+			}
+		}
+		if len(p.edits) > before {
+			return
+		}
+	}
+}

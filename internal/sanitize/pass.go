@@ -1,0 +1,235 @@
+package sanitize
+
+import (
+	"strings"
+	"unsafe"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// pass is one reading of a body and the edits that it asks for. Its buffers
+// are used again by the next reading.
+type pass struct {
+	s       *Sanitizer
+	src     string
+	doc     *markdown.Document
+	edits   []edit
+	tooDeep bool
+
+	flat     flat
+	squeezed squeezed
+	attrs    []htmlAttr
+	stray    []int // offsets in flat of markZWSP bytes that nothing has used yet
+	zwsp     []int // all of them
+
+	anchors []openAnchor
+	shown   map[string][]bool // open elements by name: was the start tag made text?
+	tags    []span            // tags over several lines, in source order
+}
+
+// read scans src and collects the edits.
+func (p *pass) read(s *Sanitizer, src string) {
+	p.s, p.src = s, src
+	p.edits, p.tags = p.edits[:0], p.tags[:0]
+	p.shown = nil
+	p.doc = markdown.Scan(src)
+	if p.tooDeep = p.doc.TooDeep; p.tooDeep {
+		return
+	}
+	p.hidden()
+	for i := range p.doc.Blocks {
+		b := &p.doc.Blocks[i]
+		switch b.Kind {
+		case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
+			p.leaf(b)
+		case markdown.HTMLBlock:
+			p.htmlBlock(b)
+		case markdown.FencedCodeBlock:
+			p.info(b)
+		case markdown.IndentedCodeBlock:
+			p.indented(i)
+		}
+	}
+	p.commands()
+}
+
+func (p *pass) edit(start, end int, text, rule, detail string) {
+	p.edits = append(p.edits, edit{start: start, end: end, text: text, rule: rule, detail: detail})
+}
+
+// match looks for what acts in the flat text that was collected: mentions,
+// closing words, addresses that are not links; and for invisible characters
+// that are written as references.
+func (p *pass) match() {
+	f := &p.flat
+	if len(f.text) == 0 {
+		return
+	}
+	f.pos = append(f.pos, 0)
+	f.pos[len(f.pos)-1] = f.pos[len(f.pos)-2] + 1
+	text := unsafe.String(unsafe.SliceData(f.text), len(f.text))
+	has := contentsOf(text)
+	if has&(hasColon|hasWWWDot) != 0 {
+		findURLs(text, func(start, end int) {
+			v := p.s.judgeText(strings.ReplaceAll(text[start:end], string(rune(markTag)), ""))
+			if !v.allowed && !f.inURL(start, text) {
+				p.edit(int(f.pos[start]), int(f.pos[end]), p.spaced(int(f.pos[start]), v.redaction()), RuleLinks, v.detail)
+			}
+		})
+	}
+	if has&hasAt != 0 {
+		p.s.findMentions(text, true, func(m mention) {
+			if m.inert {
+				p.use(text, m.at+1)
+				return
+			}
+			if f.inLink(m.at) {
+				return
+			}
+			at := int(f.pos[m.at+1])
+			p.edit(at, at, ourZWSP, RuleMentions, m.name)
+		})
+	}
+	if has&hasRef != 0 {
+		findClosing(text, true, &p.squeezed, func(c closing) {
+			if c.inert {
+				p.useBefore(text, c.ref)
+				return
+			}
+			if p.s.closing {
+				return
+			}
+			ref := c.ref
+			if f.inLink(ref) {
+				for f.inLink(ref) {
+					ref--
+				}
+				if ref+1 != c.ref {
+					return
+				}
+			}
+			at := int(f.pos[ref])
+			p.edit(at, at, ourZWSP, RuleClosingWords, c.word)
+		})
+	}
+	if has&hasZWSP != 0 {
+		for i := 0; i < len(text); i++ {
+			if text[i] == markZWSP {
+				p.edit(int(f.pos[i]), int(f.pos[i])+len(ourZWSP), "", RuleCharacters, "invisible")
+			}
+		}
+	}
+	for _, ref := range f.refs {
+		if !f.needed(ref) {
+			p.edit(ref.start, ref.end, "", RuleCharacters, contextDetail(ref.r))
+		}
+	}
+}
+
+// use marks the first markZWSP at or behind offset k as one that makes
+// something inert.
+func (p *pass) use(text string, k int) {
+	for ; k < len(text); k++ {
+		if text[k] == markZWSP {
+			p.flat.text[k] = markTag
+			return
+		}
+	}
+}
+
+// useBefore does so with the last one before offset k.
+func (p *pass) useBefore(text string, k int) {
+	for k--; k >= 0; k-- {
+		if text[k] == markZWSP {
+			p.flat.text[k] = markTag
+			return
+		}
+	}
+}
+
+// spaced puts a space before a redaction that would otherwise touch what
+// stands before it: "[a]" and "(host/redacted)" together would be a link.
+func (p *pass) spaced(at int, note string) string {
+	if at == 0 {
+		return note
+	}
+	switch p.src[at-1] {
+	case ' ', '\n', '\t', '(', '>', '|', '"', '\'':
+		return note
+	}
+	return " " + note
+}
+
+// What a flat text holds, so that only the rules that may find something run.
+const (
+	hasAt = 1 << iota
+	hasRef
+	hasColon
+	hasWWWDot
+	hasZWSP
+)
+
+func contentsOf(text string) int {
+	has := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '@':
+			has |= hasAt
+		case '#', markIssue, '-':
+			has |= hasRef
+		case ':':
+			has |= hasColon | hasRef
+		case '.':
+			has |= hasWWWDot
+		case markZWSP:
+			has |= hasZWSP
+		}
+	}
+	return has
+}
+
+// commands makes the commands inert that begin a line outside of code blocks.
+func (p *pass) commands() {
+	block, tag := 0, 0
+	findCommands(p.src, func(start, end int) {
+		for block < len(p.doc.Blocks) && !p.reaches(block, start) {
+			block++
+		}
+		if block < len(p.doc.Blocks) && p.doc.Blocks[block].Start <= start && isCode(p.doc.Blocks[block].Kind) {
+			return
+		}
+		for tag < len(p.tags) && p.tags[tag].end <= start {
+			tag++
+		}
+		word := p.src[start:end]
+		if tag < len(p.tags) && p.tags[tag].start < start {
+			p.joinLine(p.tags[tag], start, word)
+			return
+		}
+		p.edit(start, start+1, "&#47;", RuleCommands, word)
+	})
+}
+
+// reaches tells that the leaf ends behind offset at. Containers are passed:
+// their leaves follow.
+func (p *pass) reaches(block, at int) bool {
+	b := &p.doc.Blocks[block]
+	switch b.Kind {
+	case markdown.QuoteBlock, markdown.ItemBlock, markdown.FootnoteBlock, markdown.TableBlock, markdown.RowBlock:
+		return false
+	}
+	return b.End > at
+}
+
+func isCode(k markdown.BlockKind) bool {
+	return k == markdown.FencedCodeBlock || k == markdown.IndentedCodeBlock
+}
+
+// joinLine handles a command that begins a line within a tag: the line break
+// becomes the space that it is read as.
+func (p *pass) joinLine(tag span, at int, word string) {
+	start := strings.LastIndexByte(p.src[tag.start:at], '\n') + tag.start
+	if start > tag.start {
+		p.edit(start, at, " ", RuleCommands, word)
+	}
+}
