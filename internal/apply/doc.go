@@ -23,6 +23,7 @@
 //	create-discussion                   self, discussions, categories                               1 an item
 //	missing-tool                        none (with an issue: as create-issue)                       none (with an issue: 1 for all)
 //	create-security-report              1 for each file with findings, unless it is at hand         1 for all, then up to 5 reads of its status
+//	                                    (at most 50); the pull request, if the event lacks its head
 //	noop                                none                                                        none
 //
 // A review that GitHub refuses (422) is divided: with one bad comment among n

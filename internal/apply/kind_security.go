@@ -18,8 +18,13 @@ import (
 func securityHandler() handler {
 	return handler{
 		group: func(*entry) string { return "upload" },
-		needs: func(n *needs, e *entry) { n.reports = append(n.reports, e) },
-		plan:  planSecurity,
+		needs: func(n *needs, e *entry) {
+			n.reports = append(n.reports, e)
+			if n.ev.IsPull && n.ev.Head.SHA == "" {
+				n.pull(n.ev.Number)
+			}
+		},
+		plan: planSecurity,
 	}
 }
 
@@ -49,7 +54,7 @@ func planSecurity(p *planner, group []*entry) Operation {
 	for _, n := range up.Notes {
 		op.Notes = append(op.Notes, n.String())
 	}
-	commit, ref := analysed(p.ev)
+	commit, ref := analysed(p.ev, p.snap.pulls[p.ev.Number].pull.Head.SHA)
 	if commit == "" || ref == "" {
 		for _, e := range left {
 			e.decide(Failed, CodeInvalid, "it is not known which commit and ref the report is about; set GITHUB_SHA and GITHUB_REF")
@@ -77,10 +82,13 @@ func planSecurity(p *planner, group []*entry) Operation {
 // analysed returns the commit and the ref that results are about: the merge
 // commit of a pull_request event, as its GITHUB_SHA and GITHUB_REF say; the head
 // where an event about a pull request runs on another branch; else the commit of
-// the workflow run.
-func analysed(ev event.Event) (commit, ref string) {
-	if ev.IsPull && ev.Head.SHA != "" && !strings.HasPrefix(ev.Ref, "refs/pull/") {
-		return ev.Head.SHA, fmt.Sprintf("refs/pull/%d/head", ev.Number)
+// the workflow run. head is the pull request's, where only GitHub knows it.
+func analysed(ev event.Event, head string) (commit, ref string) {
+	if ev.Head.SHA != "" {
+		head = ev.Head.SHA
+	}
+	if ev.IsPull && head != "" && !strings.HasPrefix(ev.Ref, "refs/pull/") {
+		return head, fmt.Sprintf("refs/pull/%d/head", ev.Number)
 	}
 	return ev.SHA, ev.Ref
 }

@@ -28,7 +28,7 @@ func Observe(ctx context.Context, w World, cfg Config, ev event.Event, approved 
 }
 
 func observeEntries(ctx context.Context, w World, cfg Config, ev event.Event, entries []*entry) (*Snapshot, error) {
-	o := &observer{ctx: ctx, w: w, ev: ev, cfg: cfg, repo: repoOf(ev), need: needsOf(entries), s: &Snapshot{}}
+	o := &observer{ctx: ctx, w: w, ev: ev, cfg: cfg, repo: repoOf(ev), need: needsOf(ev, entries), s: &Snapshot{}}
 	o.localDiff()
 	if w.GitHub == nil {
 		o.sources()

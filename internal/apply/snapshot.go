@@ -86,6 +86,7 @@ const (
 
 // needs is what the approved items make Observe read: each thing once.
 type needs struct {
+	ev         event.Event
 	lists      []listID
 	labels     []int
 	issues     []int
@@ -154,8 +155,8 @@ func (n *needs) nodeOf(number int) {
 }
 
 // needsOf collects what the items need.
-func needsOf(entries []*entry) *needs {
-	n := &needs{}
+func needsOf(ev event.Event, entries []*entry) *needs {
+	n := &needs{ev: ev}
 	for _, e := range entries {
 		if h, _ := handlerOf(e.kind); h.needs != nil {
 			h.needs(n, e)

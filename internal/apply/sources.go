@@ -17,9 +17,16 @@ func (o *observer) sources() {
 		return
 	}
 	o.s.sources = map[string]string{}
-	commit, _ := analysed(o.ev)
+	commit, _ := analysed(o.ev, o.s.pulls[o.ev.Number].pull.Head.SHA)
 	asked, refused := 0, 0
+	failed := map[string]bool{}
 	_, _ = prepare(o.cfg, o.need.reports, func(path string) ([]byte, error) {
+		if text, ok := o.s.sources[path]; ok {
+			return []byte(text), nil
+		}
+		if failed[path] {
+			return nil, errNoSource
+		}
 		data, err := []byte(nil), errNoSource
 		if o.w.Source != nil {
 			data, err = o.w.Source.ReadFile(path)
@@ -27,11 +34,12 @@ func (o *observer) sources() {
 		if err != nil && o.w.GitHub != nil && commit != "" {
 			if asked++; asked > maxSourceReads {
 				refused++
+				failed[path] = true
 				return nil, errNoSource
 			}
 			data, err = o.w.GitHub.GetFile(o.ctx, o.repo, path, commit)
 		}
-		if err == nil {
+		if failed[path] = err != nil; err == nil {
 			o.s.sources[path] = string(data)
 		}
 		return data, err
