@@ -121,6 +121,9 @@ func (r *Reader) document(b *Batch, pos int) (next int, more bool) {
 			pos += len(byteOrderMark)
 			continue
 		}
+		if len(b.Lines) >= batchLines {
+			return pos, true
+		}
 		if pos == len(b.buf) {
 			if r.eof {
 				r.inDoc = false

@@ -15,8 +15,8 @@ type Line struct {
 	No, End int
 	// Raw is the record without the space around it. It is nil where Err is set.
 	Raw []byte
-	// Err is ErrLineTooLong, ErrTooDeep, ErrFileTooLong or ErrCutOff where the
-	// record could not be read.
+	// Err is ErrLineTooLong, ErrTooDeep, ErrTooMany, ErrFileTooLong or ErrCutOff
+	// where the record could not be read.
 	Err error
 }
 
@@ -24,6 +24,7 @@ type Line struct {
 var (
 	ErrLineTooLong = errors.New("the line is longer than 64 MiB")
 	ErrTooDeep     = errors.New("objects and arrays are nested more than 512 deep")
+	ErrTooMany     = errors.New("more than 10,000 objects stand on one line; the others were not read")
 	ErrFileTooLong = errors.New("the file is longer than 512 MiB; what follows was not read")
 	ErrCutOff      = errors.New("the document ends before its list of items does")
 	ErrUTF16       = errors.New("the file is UTF-16, not UTF-8: write it as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
@@ -36,10 +37,17 @@ const (
 	MaxFile = 512 << 20
 )
 
+// maxOnLine is how many objects may stand on one line.
+const maxOnLine = 10_000
+
 // batchSize is how many bytes a batch has, if no line is longer. It is large
 // enough that handing a batch over costs nothing beside reading it, and small
 // enough that several of them are in flight in little memory.
 const batchSize = 128 << 10
+
+// batchLines is how many records a batch has, give or take one line's: what is
+// made of a record takes some hundred bytes, however short it is.
+const batchLines = 2048
 
 // Batch is some records together with the memory they lie in. The zero value
 // is ready for use, again and again.
@@ -130,6 +138,9 @@ func (r *Reader) ReadBatch(b *Batch) error {
 			r.line(b, pos, nl)
 			pos, search = nl+1, nl+1
 			r.lineNo++
+			if len(b.Lines) >= batchLines {
+				return r.leave(b, pos)
+			}
 			continue
 		}
 		if r.eof {
@@ -313,7 +324,11 @@ func (r *Reader) continues(text []byte) bool {
 // record begins one or several records at b.buf[at:to], which has no space
 // around it.
 func (r *Reader) record(b *Batch, at, to int) {
-	for at < to {
+	for n := 0; at < to; n++ {
+		if n == maxOnLine {
+			b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrTooMany})
+			return
+		}
 		object := 0
 		if b.buf[at] != '{' {
 			if object = objectStart(b.buf[at:to]); object < 0 {

@@ -107,6 +107,30 @@ func TestReaderLimits(t *testing.T) {
 	}
 }
 
+func TestReaderBoundsBatches(t *testing.T) {
+	for name, in := range map[string]string{
+		"short lines": strings.Repeat("x\n", 100_000),
+		"one line":    strings.Repeat("{}", 100_000) + "\n{\"a\":1}",
+		"a document":  `{"items":[` + strings.Repeat("{},", 100_000) + `{}]}`,
+	} {
+		r, all := NewReader(strings.NewReader(in)), 0
+		var b Batch
+		var last Line
+		for r.ReadBatch(&b) == nil {
+			if len(b.Lines) > batchLines+maxOnLine {
+				t.Errorf("%s: a batch of %d records", name, len(b.Lines))
+			}
+			if all += len(b.Lines); len(b.Lines) > 0 {
+				last = b.Lines[len(b.Lines)-1]
+			}
+		}
+		want := map[string]int{"short lines": 100_000, "one line": maxOnLine + 2, "a document": 100_001}[name]
+		if all != want || last.Err != nil {
+			t.Errorf("%s: %d records, the last with %v; want %d", name, all, last.Err, want)
+		}
+	}
+}
+
 func TestReaderFileLimit(t *testing.T) {
 	in := strings.Repeat("{\"a\":1}\n", 100)
 	got := records(t, newReader(strings.NewReader(in), MaxLine, 20))
