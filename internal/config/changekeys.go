@@ -17,7 +17,7 @@ func pullKeys() []key[policy.KindConfig] {
 	keys[2].also = []string{"base"}
 	keys = append(keys, foreign("assignees", "team-reviewers", "fallback-labels", "auto-merge", "allow-empty", "expires", "preserve-branch-name", "recreate-ref",
 		"branch-prefix", "require-temporary-id", "stacked", "auto-close-issue", "allow-workflows", "allowed-base-branches",
-		"head-github-token", "head-github-app", "close-older-pull-requests", "close-older-key", "body-footer")...)
+		"head-github-token", "head-github-app", "close-older-pull-requests", "close-older-key")...)
 	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "allowed-branches")...)
 }
 
@@ -36,7 +36,7 @@ func pushKeys() []key[policy.KindConfig] {
 		list("labels", "Only pull requests with all of these labels are pushed to. Default: all.", labels(), func(k *policy.KindConfig) *[]string { return &k.Changes.RequiredLabels }),
 	}
 	keys[1].also, keys[2].also = []string{"required-title-prefix"}, []string{"required-labels"}
-	keys = append(keys, foreign("commit-title-suffix", "ignore-missing-branch-failure", "fallback-as-pull-request", "check-branch-protection", "allow-workflows", "head-github-token", "head-github-app")...)
+	keys = append(keys, foreign("footer", "base-branch", "commit-title-suffix", "ignore-missing-branch-failure", "fallback-as-pull-request", "check-branch-protection", "allow-workflows", "head-github-token", "head-github-app")...)
 	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "allowed-branches")...)
 }
 

@@ -47,20 +47,11 @@ func foreignWhy(name string) string {
 // without them would allow more than the owner said, so items of the kind are
 // only planned.
 func restricting(names ...string) []key[policy.KindConfig] {
-	return restrictingKeys(func(n *node) bool { return n.kind != nullNode }, names)
-}
-
-// restrictingIfFalse makes keys that restrict only when they say false.
-func restrictingIfFalse(names ...string) []key[policy.KindConfig] {
-	return restrictingKeys(func(n *node) bool { return n.kind == boolNode && n.text == "false" }, names)
-}
-
-func restrictingKeys(when func(*node) bool, names []string) []key[policy.KindConfig] {
 	keys := make([]key[policy.KindConfig], len(names))
 	for i, name := range names {
 		keys[i] = key[policy.KindConfig]{name: name, takes: anything(), foreign: true,
 			set: func(d *decoder, at *node, _ any, _ *policy.KindConfig) {
-				if !when(at) {
+				if at.kind == nullNode {
 					d.warn(at.line, at.col, "%s: %s", name, foreignWhy(name))
 					return
 				}
@@ -76,7 +67,7 @@ func foreignKinds() []key[SafeOutputs] {
 	names := []string{
 		"add-reviewer", "approve-workflow-run", "assign-milestone", "assign-to-agent", "assign-to-user",
 		"autofix-code-scanning-alert", "call-workflow", "close-discussion", "close-issue", "close-pull-request", "comment-memory",
-		"create-agent-session", "create-agent-task", "create-check-run", "create-project", "create-project-status-update",
+		"create-agent-session", "create-agent-task", "create-check-run", "create-project", "create-project-status-update", "edit-wiki",
 		"dismiss-pull-request-review", "dispatch-repository", "dispatch-workflow", "hide-comment", "link-sub-issue",
 		"mark-pull-request-as-ready-for-review", "merge-pull-request", "missing-data", "remove-labels", "replace-label",
 		"reply-to-pull-request-review-comment", "report-incomplete", "resolve-pull-request-review-thread",

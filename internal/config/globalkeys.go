@@ -29,7 +29,7 @@ func globalKeys() []key[SafeOutputs] {
 			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) {
 				c.AllowedMentions = append(c.AllowedMentions, v.([]string)...)
 			}},
-		key[SafeOutputs]{name: "mentions", takes: mentions(), doc: "The same as \"allowed\" below it; false for none.", set: setMentions},
+		key[SafeOutputs]{name: "mentions", takes: mentions(), doc: "Users and teams that texts may mention, as \"allowed\" below it; false for none. Default: none.", set: setMentions},
 		key[SafeOutputs]{name: "allow-closing-words", also: []string{"closing-words"}, takes: boolean(), doc: "Whether words such as \"fixes #12\" may close issues. Default: false.",
 			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.ClosingWords = v.(bool) }},
 		key[SafeOutputs]{name: "max-patch-files", takes: limit(100), doc: "As max-patch-files of the kinds that carry code, for both.",

@@ -1,6 +1,10 @@
 package config
 
-import "github.com/agent-airlock/airlock/internal/policy"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/policy"
+)
 
 // Constructors of keys whose value goes into one variable.
 
@@ -65,6 +69,25 @@ func ownFooter() []key[policy.KindConfig] {
 		name: "footer", takes: footer(), doc: "As the footer at the top, for this kind alone.",
 		set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Footer = new(v.(policy.Footer)) },
 	}}
+}
+
+// excludeKeys make keys that say false to leave out issues, pull requests or
+// discussions.
+func excludeKeys(names ...string) []key[policy.KindConfig] {
+	into := map[string]func(*policy.KindConfig) *bool{
+		"issues":        func(k *policy.KindConfig) *bool { return &k.Excludes.Issues },
+		"pull-requests": func(k *policy.KindConfig) *bool { return &k.Excludes.Pulls },
+		"discussions":   func(k *policy.KindConfig) *bool { return &k.Excludes.Discussions },
+	}
+	keys := make([]key[policy.KindConfig], len(names))
+	for i, name := range names {
+		in := into[name]
+		keys[i] = key[policy.KindConfig]{
+			name: name, takes: boolean(), doc: "Whether items may act on " + strings.ReplaceAll(name, "-", " ") + ". Default: true.",
+			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { *in(k) = !v.(bool) },
+		}
+	}
+	return keys
 }
 
 // Keys of one kind.

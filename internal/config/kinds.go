@@ -22,25 +22,25 @@ var kindTable = sync.OnceValue(kindRows)
 func kindRows() []kindRow {
 	return []kindRow{
 		{"create-issue", nil, "Open issues.", kindKeys(maxItems(1), titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(),
-			foreign("assignees", "expires", "group", "group-by-day", "close-older-issues", "close-older-key", "fields", "issue-intent", "body-footer", "deduplicate-by-title"),
+			foreign("assignees", "expires", "group", "group-by-day", "close-older-issues", "close-older-key", "fields", "allowed-fields", "deduplicate-by-title", "require-temporary-id"),
 			restricting("target-repo", "allowed-repos"))},
 		{"add-issue-comment", []string{"add-comment"}, "Comment on issues, pull requests and discussions.", kindKeys(maxItems(1), targetKey(), ownFooter(),
-			foreign("discussion", "hide-older-comments", "hide-older-comments-match", "allowed-reasons", "allows-comment-ids", "reply-to-id", "body-footer"),
+			foreign("discussion", "hide-older-comments", "hide-older-comments-match", "allowed-reasons", "allows-comment-ids", "reply-to-id"),
 			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"),
-			restrictingIfFalse("issues", "pull-requests", "discussions"))},
+			excludeKeys("issues", "pull-requests", "discussions"))},
 		{"create-pull-request", nil, "Open pull requests with the agent's changes.", kindKeys(maxItems(1), titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(), pullKeys(), changeKeys())},
 		{"add-issue-label", []string{"add-labels"}, "Add labels to issues and pull requests.", kindKeys(
 			[]key[policy.KindConfig]{number("max", "The most labels that one item may ask for. Default: 3.", limit(3), func(k *policy.KindConfig) *int { return &k.MaxLabels })},
 			[]key[policy.KindConfig]{maxKey("max-items", "The most items of this kind. Default: 5.", 5)},
 			targetKey(), allowedLabels("allowed"), blockedLabels("blocked"), addLabels(),
 			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"),
-			restrictingIfFalse("issues", "pull-requests"))},
+			foreign("footer"), excludeKeys("issues", "pull-requests"))},
 		{"update-issue", nil, "Change an issue's status, title or body.", kindKeys(maxItems(1), targetKey(), updateKeys(), ownFooter(),
-			foreign("operation", "issue-intent", "body-footer"),
+			foreign("operation"),
 			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"))},
 		{"push-to-branch", []string{"push-to-pull-request-branch"}, "Push the agent's changes to a pull request's branch.", kindKeys(maxItems(1), targetKey(), pushKeys(), changeKeys())},
 		{"create-pull-request-review-comment", nil, "Comment on lines of a pull request's diff.", kindKeys(maxItems(10), targetKey(), reviewKeys(), ownFooter(),
-			foreign("commit-id", "commit-sha", "body-footer"),
+			foreign("commit-id", "commit-sha"),
 			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"))},
 		{"create-discussion", nil, "Open discussions.", kindKeys(maxItems(1), titlePrefix(),
 			[]key[policy.KindConfig]{{
@@ -48,17 +48,17 @@ func kindRows() []kindRow {
 				doc: "The category of every discussion, by name, slug or id. Default: the item's, else the repository's first.",
 				set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Discussion.Category = v.(string) },
 			}}, ownFooter(),
-			foreign("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "required-category", "fallback-to-issue", "min-body-length", "body-footer"),
+			foreign("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "required-category", "fallback-to-issue", "min-body-length"),
 			restricting("target-repo", "allowed-repos"))},
 		{"missing-tool", nil, "Report tools that the agent lacked. Allowed without being listed, because it changes nothing.", kindKeys(maxItems(1000),
 			[]key[policy.KindConfig]{yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.MissingTool.CreateIssue })},
-			titlePrefix(), addLabels(), ownFooter(), foreign("assignees", "body-footer", "report-as-failure"))},
+			titlePrefix(), addLabels(), ownFooter(), foreign("assignees"))},
 		{"create-security-report", []string{"create-code-scanning-alert"}, "Report findings to code scanning.", kindKeys(maxItems(1000),
 			[]key[policy.KindConfig]{
 				word("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", text(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),
 				word("category", "Code scanning's category of the report. Default: the item's.", text(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category }),
-			}, restricting("target-repo", "allowed-repos"))},
-		{"noop", nil, "Say that there was nothing to do. Allowed without being listed, because it changes nothing.", kindKeys(maxItems(1), foreign("report-as-issue"))},
+			}, foreign("footer"), restricting("target-repo", "allowed-repos"))},
+		{"noop", nil, "Say that there was nothing to do. Allowed without being listed, because it changes nothing.", kindKeys(maxItems(1), foreign("footer", "report-as-issue"))},
 	}
 }
 
@@ -72,7 +72,7 @@ func kindKeys(groups ...[]key[policy.KindConfig]) []key[policy.KindConfig] {
 	for _, g := range groups {
 		all = append(all, g...)
 	}
-	return append(all, foreign("github-token", "github-app", "app", "min", "samples", "normalize-closing-keywords", "data")...)
+	return append(all, foreign("github-token", "github-app", "app", "min", "samples", "normalize-closing-keywords", "data", "body-footer", "issue-intent")...)
 }
 
 // decodeKind stores what an entry says about a kind.

@@ -70,6 +70,8 @@ type KindConfig struct {
 	Max *int
 	// Target says which issue, pull request or discussion items may name.
 	Target TargetRule
+	// Excludes are the things that items may not act on, though the kind could.
+	Excludes Exclusions
 	// TitlePrefix begins every title, exactly as written.
 	TitlePrefix string
 	// Labels are added to whatever the item asks for.
@@ -91,6 +93,9 @@ type KindConfig struct {
 	MissingTool MissingToolSettings
 	Changes     ChangeSettings
 }
+
+// Exclusions are things that items may not act on.
+type Exclusions struct{ Issues, Pulls, Discussions bool }
 
 // Footer is the line below a body. The zero value means the built-in footer.
 type Footer struct {

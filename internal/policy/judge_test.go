@@ -73,6 +73,36 @@ func TestTarget(t *testing.T) {
 	}
 }
 
+func TestExclusions(t *testing.T) {
+	comment := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", IssueNumber: n} }
+	noIssues, noPulls, noDiscussions := Exclusions{Issues: true}, Exclusions{Pulls: true}, Exclusions{Discussions: true}
+	for _, tt := range []struct {
+		name string
+		not  Exclusions
+		rule TargetRule
+		item safeoutput.Item
+		ev   event.Event
+		says string
+	}{
+		{"issues, on an issue", noIssues, TargetRule{}, comment(0), onIssue, "#7 is an issue, and add-issue-comment acts only on pull requests and discussions"},
+		{"issues, on a pull request", noIssues, TargetRule{}, comment(0), onPull, ""},
+		{"pull requests, on one", noPulls, TargetRule{Any: true}, comment(8), onPull, "#8 is a pull request"},
+		{"pull requests, unknown", noPulls, TargetRule{Any: true}, comment(3), onPull, "whether #3 is an issue or a pull request is not known here"},
+		{"discussions, on one", noDiscussions, TargetRule{}, comment(0), onDiscussion, "#9 is a discussion"},
+		{"discussions, unknown", noDiscussions, TargetRule{Any: true}, comment(3), onDiscussion, ""},
+		{"everything", Exclusions{true, true, true}, TargetRule{}, comment(0), onIssue, "acts only on nothing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, ref := judgeItem(allowing(tt.item.Kind(), KindConfig{Target: tt.rule, Excludes: tt.not}), tt.ev, tt.item)
+			rule := ""
+			if tt.says != "" {
+				rule = RuleTargetKind
+			}
+			checkRefusal(t, ref, rule, tt.says)
+		})
+	}
+}
+
 func TestPushToConfiguredBranch(t *testing.T) {
 	cfg := allowing(safeoutput.KindPushToBranch, KindConfig{Changes: ChangeSettings{Branch: "bot"}})
 	if got, ref := judgeItem(cfg, onSchedule, &safeoutput.PushToBranch{}); ref != nil || got.target != (Target{}) {

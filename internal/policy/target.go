@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -90,7 +91,7 @@ func numberOf(it safeoutput.Item) int {
 func targetOf(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *refusal) {
 	push, ok := it.(*safeoutput.PushToBranch)
 	if !ok || kc.Changes.Branch == "" {
-		return kc.Target.resolve(it, ev)
+		return kc.resolve(it, ev)
 	}
 	if push.PullRequestNumber != 0 {
 		return Target{}, refuse(RuleTarget, "'pull_request_number' is %d, but pushes go only to the configured branch %q", push.PullRequestNumber, kc.Changes.Branch)
@@ -99,24 +100,39 @@ func targetOf(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *refus
 }
 
 // resolve finds what an item acts on, or says why it may not.
-func (r TargetRule) resolve(it safeoutput.Item, ev event.Event) (Target, *refusal) {
+func (kc KindConfig) resolve(it safeoutput.Item, ev event.Event) (Target, *refusal) {
 	spec, ok := targetSpecOf(it.Kind())
 	if !ok {
 		return Target{}, nil
 	}
 	asked := numberOf(it)
-	number, ref := r.number(spec, asked, ev)
+	number, ref := kc.Target.number(spec, asked, ev)
 	if ref != nil {
 		return Target{}, ref
 	}
 	t := Target{Number: number}
-	if number == ev.Number {
+	spec = spec.without(kc.Excludes)
+	switch {
+	case number == ev.Number:
 		t.FromEvent, t.IsPull, t.IsDiscussion = true, ev.IsPull, ev.IsDiscussion
-		if ref := spec.suits(it.Kind(), t); ref != nil {
-			return Target{}, ref
-		}
+		ref = spec.suits(it.Kind(), t)
+	case kc.Excludes.Issues || kc.Excludes.Pulls:
+		// A number that the event is not about is an issue's or a pull request's:
+		// only GitHub could tell, so the owner's word is kept by refusing both.
+		ref = refuse(RuleTargetKind, "whether #%d is an issue or a pull request is not known here, and %s is configured to act only on %s", number, it.Kind(), spec.words())
+	}
+	if ref != nil {
+		return Target{}, ref
 	}
 	return t, nil
+}
+
+// without takes away what the owner excludes.
+func (s targetSpec) without(x Exclusions) targetSpec {
+	s.issue = s.issue && !x.Issues
+	s.pull = s.pull && !x.Pulls
+	s.discus = s.discus && !x.Discussions
+	return s
 }
 
 // number applies the rule to the number that an item asked for.
@@ -158,13 +174,20 @@ func (s targetSpec) suits(kind safeoutput.Kind, t Target) *refusal {
 
 // words names what the kind acts on.
 func (s targetSpec) words() string {
-	switch {
-	case s.issue && s.pull:
-		return "issues and pull requests"
-	case s.pull:
-		return "pull requests"
+	var w []string
+	if s.issue {
+		w = append(w, "issues")
 	}
-	return "issues"
+	if s.pull {
+		w = append(w, "pull requests")
+	}
+	if s.discus {
+		w = append(w, "discussions")
+	}
+	if w == nil {
+		return "nothing"
+	}
+	return strings.Join(w, " and ")
 }
 
 // noContext says why an event has nothing to act on.
