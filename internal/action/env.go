@@ -71,7 +71,7 @@ func Snapshot(getenv func(string) string) Env {
 // JobIndexInput is the input that carries the job's place in its matrix: the
 // runner exports no variable for it, but action.yml may give the input the
 // default ${{ strategy.job-index }}.
-const JobIndexInput = "job-index"
+const JobIndexInput = "matrix-index"
 
 // Inputs are the action's inputs, as the runner passes them: INPUT_ and the
 // name in upper case, blanks as underscores.

@@ -1,0 +1,416 @@
+package action_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+const onRunner, offRunner = true, false
+
+func runner(on bool) (*action.Runner, *bytes.Buffer) {
+	var buf bytes.Buffer
+	return action.NewRunner(action.Env{OnRunner: on}, &buf), &buf
+}
+
+// command is a workflow command as the runner reads it.
+type command struct{ name, props, message string }
+
+// model reads a log as the runner does (actions/runner, ActionCommand and
+// ActionCommandManager): lines end at \n, \r or both; "::name props::message"
+// after white space, "##[name props]message" anywhere; after stop-commands only
+// the word counts.
+func model(log string) []command {
+	var got []command
+	stop := ""
+	for _, line := range strings.FieldsFunc(log, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		c, ok := parseCommand(line)
+		switch {
+		case !ok:
+		case stop != "":
+			if strings.EqualFold(c.name, stop) {
+				stop = ""
+			}
+		case c.name == "stop-commands":
+			stop = c.message
+		default:
+			got = append(got, c)
+		}
+	}
+	if stop != "" {
+		got = append(got, command{name: "commands are still stopped"})
+	}
+	return got
+}
+
+func parseCommand(line string) (command, bool) {
+	if s := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(s, "::") {
+		if head, message, ok := strings.Cut(s[2:], "::"); ok {
+			name, props, _ := strings.Cut(head, " ")
+			return command{name, props, unescape(message)}, true
+		}
+	}
+	if _, s, ok := strings.Cut(line, "##["); ok {
+		if head, message, ok := strings.Cut(s, "]"); ok {
+			name, props, _ := strings.Cut(head, " ")
+			return command{name, props, unescape(message)}, true
+		}
+	}
+	return command{}, false
+}
+
+func unescape(s string) string {
+	return strings.NewReplacer("%0D", "\r", "%0A", "\n", "%3A", ":", "%2C", ",", "%25", "%").Replace(s)
+}
+
+// hostile is text that tries to be a command.
+var hostile = []string{
+	"::set-env name=PATH::/evil", "  ::error::x", "\t::warning file=a::x", "\u00a0::error::x", "\u2028::error::x", "\u0085::error::x", "\u200b::error::x", "\ufeff::error::x", "\x00::error::x",
+	"##[error]x", "text ##[set-env name=A]b", "x##[add-mask]y", "a\r::error::b", "a\r\n::error::b", "a\n::error::b", "\r\r  ::error::b", "a%0A::error::b",
+	"::stop-commands::evil", "::evil::", "::add-mask::e", "::debug::x", "::group::x", "::endgroup::", "##[group]x", "####[error]x", "##[##[error]x", "::::error::x", ":: ::error::x",
+	"::airlock-AAAA::", "EOF", "airlock_x\n", "x\x1b[31m::error::y", strings.Repeat(":", 50), strings.Repeat("##[", 50) + "error]",
+}
+
+func TestLogIsInert(t *testing.T) {
+	for _, text := range hostile {
+		r, buf := runner(onRunner)
+		r.Log(text)
+		r.Log("before " + text + "\nafter")
+		if got := model(buf.String()); got != nil {
+			t.Errorf("%q logs as %q, which runs %v", text, buf, got)
+		}
+	}
+}
+
+func TestInertChangesOnlyCommands(t *testing.T) {
+	for text, want := range map[string]string{
+		"std::vector<int> x;":            "std::vector<int> x;",
+		"a: b :: c":                      "a: b :: c",
+		"## [x] ##(x) #[x]":              "## [x] ##(x) #[x]",
+		"":                               "",
+		"a\n\n b\n":                      "a\n\n b\n",
+		"::error::x":                     ": :error::x",
+		"  ::error::x\nfine":             "  : :error::x\nfine",
+		"x##[error]y":                    "x# #[error]y",
+		"progress 10%\rprogress 20%\r\n": "progress 10%\nprogress 20%\n",
+	} {
+		if got := action.Inert(text); got != want {
+			t.Errorf("Inert(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzInert(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := action.Inert(s)
+		if c := model(got); c != nil {
+			t.Errorf("%q becomes %q, which runs %v", s, got, c)
+		}
+		if again := action.Inert(got); again != got {
+			t.Errorf("not idempotent: %q, %q", got, again)
+		}
+	})
+}
+
+func TestAnnotationsAreEscaped(t *testing.T) {
+	for _, text := range hostile {
+		r, buf := runner(onRunner)
+		r.Annotate(action.Annotation{Level: action.Error, Title: text, Message: text, File: "a,b:c\n" + text, Line: 3, EndLine: 4, Column: 5, EndColumn: 6})
+		got := model(buf.String())
+		if len(got) != 1 || got[0].name != "error" || got[0].message != text && strings.ToValidUTF8(text, "") == text {
+			t.Errorf("%q is annotated as %q: %v", text, buf, got)
+		}
+		if strings.Count(buf.String(), "\n") != 1 || strings.Contains(buf.String(), "\r") {
+			t.Errorf("%q takes several lines: %q", text, buf)
+		}
+	}
+	r, buf := runner(onRunner)
+	r.Annotate(action.Annotation{Level: action.Warning, Title: "t: 1, 2", Message: "50%\nof it", File: "x.go", Line: 7})
+	r.Annotate(action.Annotation{Message: "m", Line: 7})
+	want := "::warning file=x.go,line=7,title=t%3A 1%2C 2::50%25%0Aof it\n::notice::m\n"
+	if buf.String() != want {
+		t.Errorf("%q, want %q", buf, want)
+	}
+}
+
+func TestAnnotationsBeyondTheLimit(t *testing.T) {
+	r, buf := runner(onRunner)
+	for i := range 13 {
+		r.Annotate(action.Annotation{Level: action.Error, Message: fmt.Sprint("::error::e", i), File: "f", Line: i + 1})
+		r.Annotate(action.Annotation{Level: action.Warning, Message: "w"})
+		if i < 10 {
+			r.Annotate(action.Annotation{Level: action.Notice, Message: "n"})
+		}
+	}
+	r.Finish()
+	counts := map[string]int{}
+	for _, c := range model(buf.String()) {
+		counts[c.name]++
+	}
+	if diff := cmp.Diff(map[string]int{"error": 10, "warning": 10, "notice": 10}, counts); diff != "" {
+		t.Error(diff)
+	}
+	for _, want := range []string{"error: f:13: ::error::e12\n", "13 errors in all: GitHub shows the first 10", "13 warnings in all"} {
+		if !strings.Contains(buf.String(), want) {
+			t.Errorf("%q is missing from\n%s", want, buf)
+		}
+	}
+	if strings.Contains(buf.String(), "notices in all") {
+		t.Error("ten notices are not too many")
+	}
+}
+
+func TestOffARunnerEverythingIsPlain(t *testing.T) {
+	r, buf := runner(offRunner)
+	r.Annotate(action.Annotation{Level: action.Error, Title: "bad", Message: "50%", File: "x.go", Line: 7})
+	r.Annotate(action.Annotation{Level: action.Notice, Message: "m"})
+	r.Group("Collect", func() { r.Log("a\n") })
+	r.Debug("hidden")
+	r.Mask(token.New(secretToken, "https://api.github.com"))
+	g := r.Guard()
+	_, _ = g.Write([]byte("::error::x"))
+	_ = g.Close()
+	if err := r.SetOutput("n", "v"); err != nil {
+		t.Error(err)
+	}
+	if ok, err := r.AddSummary("# x", nil); ok || err != nil {
+		t.Error(ok, err)
+	}
+	r.Finish()
+	want := "error: x.go:7: bad: 50%\nnotice: m\nCollect\na\n::error::x\nn: v\n"
+	if buf.String() != want {
+		t.Errorf("%q, want %q", buf, want)
+	}
+	var out bytes.Buffer
+	action.NewRunner(action.Env{Debug: true}, &out).Debug("shown")
+	if out.String() != "debug: shown\n" {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestGroupsAndDebug(t *testing.T) {
+	r, buf := runner(onRunner)
+	r.Group("a\n::error::b", func() { r.Log("in"); r.Debug("x\ny") })
+	if want := "::group::a%0A::error::b\nin\n::debug::x%0Ay\n::endgroup::\n"; buf.String() != want {
+		t.Errorf("%q, want %q", buf, want)
+	}
+}
+
+const secretToken = "ghs_notARealToken+/But&Shaped=LikeOne000"
+
+func TestMaskCoversTheForms(t *testing.T) {
+	r, buf := runner(onRunner)
+	tok := token.New(secretToken, "https://api.github.com")
+	r.Mask(tok)
+	r.Mask(tok)
+	masked := map[string]bool{}
+	for _, c := range model(buf.String()) {
+		if c.name != "add-mask" || masked[c.message] {
+			t.Errorf("%v", c.name)
+		}
+		masked[c.message] = true
+	}
+	for _, form := range []string{
+		secretToken, url.QueryEscape(secretToken), base64.StdEncoding.EncodeToString([]byte(secretToken)),
+		base64.RawURLEncoding.EncodeToString([]byte(secretToken)), base64.StdEncoding.EncodeToString([]byte("x-access-token:" + secretToken)),
+	} {
+		if !masked[form] {
+			t.Errorf("a form of %d characters is not masked", len(form))
+		}
+	}
+	for form := range masked {
+		if len(form) < 6 {
+			t.Errorf("masking %q would blot out the log", form)
+		}
+	}
+	buf.Reset()
+	r.Mask(token.Token{})
+	if buf.Len() > 0 {
+		t.Errorf("no token is masked as %q", buf)
+	}
+}
+
+func TestGuardStopsCommands(t *testing.T) {
+	for _, text := range hostile {
+		r, buf := runner(onRunner)
+		g := r.Guard()
+		for i := range len(text) { // in the smallest pieces
+			if _, err := g.Write([]byte{text[i]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := model(buf.String()); got != nil {
+			t.Errorf("%q runs %v in\n%s", text, got, buf)
+		}
+		if !strings.Contains(buf.String(), text) {
+			t.Errorf("%q was changed:\n%s", text, buf)
+		}
+	}
+}
+
+func TestGuardsOverlapAndKeepTheRunnersOwnWords(t *testing.T) {
+	r, buf := runner(onRunner)
+	a, b, unused := r.Guard(), r.Guard(), r.Guard()
+	write := func(g *action.Guard, s string) {
+		t.Helper()
+		if n, err := g.Write([]byte(s)); n != len(s) || err != nil {
+			t.Error(n, err)
+		}
+	}
+	write(a, "one\n")
+	r.Annotate(action.Annotation{Level: action.Error, Message: "mine"})
+	write(b, "::error::evil\n")
+	_ = a.Close()
+	write(b, "::error::evil again")
+	r.Log("a line")
+	_ = b.Close()
+	_ = b.Close()
+	_ = unused.Close()
+	r.Annotate(action.Annotation{Message: "after"})
+	if diff := cmp.Diff([]command{{"error", "", "mine"}, {"notice", "", "after"}}, model(buf.String()), cmp.AllowUnexported(command{})); diff != "" {
+		t.Errorf("%s\n%s", diff, buf)
+	}
+	if _, err := a.Write([]byte("x")); err == nil {
+		t.Error("a closed guard writes")
+	}
+	shape := regexp.MustCompile(`^::stop-commands::(airlock-[A-Z2-7]{26})\none\n::error::evil\n::error::evil again\n::(airlock-[A-Z2-7]{26})::\n::error::mine\na line\n::notice::after\n$`)
+	m := shape.FindStringSubmatch(buf.String())
+	if m == nil || m[1] != m[2] {
+		t.Errorf("%s", buf)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "output")
+	if err := os.WriteFile(file, []byte("before=1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	r := action.NewRunner(action.Env{OnRunner: true, OutputPath: file}, &log)
+	values := append([]string{"", "plain", "a\nb\n", "a<<b\nc\nb\n", "x=y", "\n\n", "ü\r\n", `{"a":[1]}`}, hostile...)
+	for i, v := range values {
+		if err := r.SetOutput(fmt.Sprintf("out-%d", i), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := parseFile(t, string(data))
+	for i, v := range values {
+		if got[fmt.Sprintf("out-%d", i)] != v {
+			t.Errorf("%q arrives as %q", v, got[fmt.Sprintf("out-%d", i)])
+		}
+	}
+	if len(got) != len(values)+1 || got["before"] != "1" {
+		t.Errorf("%d outputs of %d", len(got), len(values)+1)
+	}
+	for _, name := range []string{"", "a b", "a\nb", "a=b", "a<<b", "1a", "-a", "ü"} {
+		if err := r.SetOutput(name, "v"); err == nil {
+			t.Errorf("the name %q is accepted", name)
+		}
+	}
+	if err := r.SetOutput("big", strings.Repeat("x", action.MaxOutput+1)); err == nil || !strings.Contains(err.Error(), "GitHub takes 1048576") {
+		t.Errorf("err = %v", err)
+	}
+	if log.Len() > 0 {
+		t.Errorf("outputs are logged: %q", log.String())
+	}
+}
+
+// parseFile reads a runner's command file as the runner does.
+func parseFile(t *testing.T, s string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	for s != "" {
+		line, rest, _ := strings.Cut(s, "\n")
+		eq, here := strings.Index(line, "="), strings.Index(line, "<<")
+		switch {
+		case here >= 0 && (eq < 0 || here < eq):
+			name, word := line[:here], line[here+2:]
+			value, after, ok := strings.Cut("\n"+rest, "\n"+word+"\n")
+			if !ok {
+				t.Fatalf("%s has no end", name)
+			}
+			got[name], s = strings.TrimPrefix(value, "\n"), after
+		case eq >= 0:
+			got[line[:eq]], s = line[eq+1:], rest
+		default:
+			t.Fatalf("the line %q", line)
+		}
+	}
+	return got
+}
+
+func TestSummary(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "summary")
+	if err := os.WriteFile(file, []byte(strings.Repeat("x", 999_000)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := action.NewRunner(action.Env{OnRunner: true, SummaryPath: file}, &bytes.Buffer{})
+	if ok, err := r.AddSummary("# Short\n", nil); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	var room int
+	cut := func(s string, most int) string { room = most; return s[:most] }
+	if ok, err := r.AddSummary(strings.Repeat("y", 5000), cut); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > action.MaxSummary || room < 900 || !strings.Contains(string(data), "# Short\n\n"+strings.Repeat("y", room)+"\n\n") {
+		t.Errorf("%d bytes, room %d", len(data), room)
+	}
+	if _, err := r.AddSummary("z", func(s string, most int) string { return s }); err == nil || !strings.Contains(err.Error(), "does not fit") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestRunnersFilesAreNotTrusted(t *testing.T) {
+	dir := t.TempDir()
+	victim := filepath.Join(dir, "victim")
+	if err := os.WriteFile(victim, []byte("keep"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(victim, link); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{link: "is a link", dir: "is a directory", filepath.Join(dir, "none"): "does not exist", "": "GITHUB_OUTPUT is not set"} {
+		r := action.NewRunner(action.Env{OnRunner: true, OutputPath: path, SummaryPath: path}, &bytes.Buffer{})
+		if err := r.SetOutput("a", "b"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("SetOutput to %s: %v, want %q", path, err, want)
+		}
+		if path == "" {
+			continue
+		}
+		if _, err := r.AddSummary("x", nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("AddSummary to %s: %v, want %q", path, err, want)
+		}
+	}
+	if data, _ := os.ReadFile(victim); string(data) != "keep" {
+		t.Errorf("the link's target was written: %q", data)
+	}
+}
