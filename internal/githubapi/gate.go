@@ -106,7 +106,7 @@ func (g *gate) exchange(req *http.Request, c *call) (*http.Response, error) {
 		d := g.backoff(attempt)
 		g.log(fmt.Sprintf("%v; trying again in %v", bad, d))
 		if err := g.clock.Sleep(ctx, d); err != nil {
-			return nil, bad
+			return nil, fmt.Errorf("%w (after: %w)", err, bad)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func retryable(e *Error, c *call) bool {
 	case Unreachable:
 		return true // of a write: it was never sent
 	case Malformed:
-		return !c.write
+		return !c.write && e.Status < 300 // another answer may be whole; a redirect stays one
 	}
 	return false
 }
@@ -208,38 +208,6 @@ func requestBody(req *http.Request) ([]byte, error) {
 	}
 	defer req.Body.Close()
 	return io.ReadAll(req.Body)
-}
-
-// redirect decides about an answer that points elsewhere: it is followed on the
-// same scheme, host and port only, and a write only where the method stays.
-func redirect(req *http.Request, c *call, a *answer) *Error {
-	e := &Error{Kind: NotFound, Op: c.op, Repo: c.repo, Status: a.resp.StatusCode}
-	to, err := req.URL.Parse(a.resp.Header.Get("Location"))
-	switch {
-	case a.resp.Header.Get("Location") == "" || err != nil:
-		e.Kind, e.Message = Malformed, "a redirect that names no address"
-	case !sameOrigin(req.URL, to):
-		e.Kind, e.Message = Malformed, "a redirect to another host, which is not followed"
-	case c.write && a.resp.StatusCode != http.StatusTemporaryRedirect && a.resp.StatusCode != http.StatusPermanentRedirect:
-		e.Message = "it has moved; use its new name"
-	default:
-		return nil
-	}
-	return e
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
-}
-
-func portOf(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
-	}
-	if strings.EqualFold(u.Scheme, "http") {
-		return "80"
-	}
-	return "443"
 }
 
 // judge decides what an answer means; nil is a success.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -18,9 +19,9 @@ func TestNeverSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	tries := 0
+	var tries atomic.Int32
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		tries++
+		tries.Add(1)
 		w.WriteHeader(http.StatusBadGateway)
 	}))
 	t.Cleanup(proxy.Close)
@@ -33,21 +34,21 @@ func TestNeverSent(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if tries != 4 {
-		t.Errorf("the proxy was asked %d times", tries)
+	if n := tries.Load(); n != 4 {
+		t.Errorf("the proxy was asked %d times", n)
 	}
 }
 
 // TestSentIsAmbiguous: the connection stood, so the write may have arrived.
 func TestSentIsAmbiguous(t *testing.T) {
-	n := 0
+	var n atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		n++
+		n.Add(1)
 		panic(http.ErrAbortHandler)
 	}))
 	t.Cleanup(s.Close)
 	c := plainClient(t, s.URL, transport(t, githubapi.TransportOptions{}))
-	if _, err := c.CreateIssueComment(t.Context(), repo, 1, "x"); !errors.Is(err, githubapi.Ambiguous) || n != 1 {
-		t.Errorf("err = %v after %d requests", err, n)
+	if _, err := c.CreateIssueComment(t.Context(), repo, 1, "x"); !errors.Is(err, githubapi.Ambiguous) || n.Load() != 1 {
+		t.Errorf("err = %v after %d requests", err, n.Load())
 	}
 }

@@ -1,15 +1,10 @@
 package githubapi_test
 
 import (
-	"crypto/tls"
-	"encoding/pem"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,10 +15,13 @@ import (
 )
 
 // plainClient is a client on the real network stack, without waiting.
-func plainClient(t *testing.T, apiURL string, rt http.RoundTripper) *githubapi.Client {
+func plainClient(t *testing.T, apiURL string, rt http.RoundTripper, change ...func(*githubapi.Options)) *githubapi.Client {
 	t.Helper()
-	c, err := githubapi.New(githubapi.Options{APIURL: apiURL, Token: token.New(secret, apiURL), Transport: rt, Pace: githubapi.Unpaced(),
-		Clock: githubtest.NewVirtualClock(time.Now())})
+	o := githubapi.Options{APIURL: apiURL, Token: token.New(secret, apiURL), Transport: rt, Pace: githubapi.Unpaced(), Clock: githubtest.NewVirtualClock(time.Now())}
+	for _, f := range change {
+		f(&o)
+	}
+	c, err := githubapi.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +140,9 @@ func TestRedirects(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var methods []string
+			asked := 0
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked++
 				body, _ := io.ReadAll(r.Body)
 				if r.URL.Path == "/moved" {
 					methods = append(methods, r.Method+" "+strings.TrimSpace(string(body))+" "+r.Header.Get("Authorization"))
@@ -157,6 +157,9 @@ func TestRedirects(t *testing.T) {
 			defer s.Close()
 			c := plainClient(t, s.URL, transport(t, githubapi.TransportOptions{}))
 			_, err := c.GetIssue(t.Context(), repo, 1)
+			if asked > 4 {
+				t.Errorf("%d requests: a redirect is not to be repeated", asked)
+			}
 			if tt.read == "" && err != nil || tt.read != "" && !errors.Is(err, tt.read) {
 				t.Errorf("read: %v", err)
 			}
@@ -202,93 +205,5 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 	if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); !errors.Is(err, githubapi.Ambiguous) {
 		t.Errorf("write: %v", err)
-	}
-}
-
-// TestTransportIgnoresTheEnvironment is the experiment of an earlier step that
-// sets a proxy and certificates of its own to catch the token.
-func TestTransportIgnoresTheEnvironment(t *testing.T) {
-	thief := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("the thief was asked")
-	}))
-	t.Cleanup(thief.Close)
-	thief.Config.ErrorLog = nil
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, certPEM(thief), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy"} {
-		t.Setenv(name, thief.URL)
-	}
-	t.Setenv("SSL_CERT_FILE", ca)
-	t.Setenv("SSL_CERT_DIR", filepath.Dir(ca))
-	tr := transport(t, githubapi.TransportOptions{})
-	if tr.Proxy != nil {
-		t.Error("a proxy is set")
-	}
-	// The thief's certificate is not trusted, though the environment says so.
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, thief.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp, err := tr.RoundTrip(req); err == nil {
-		resp.Body.Close()
-		t.Error("the thief's certificate was accepted")
-	}
-	c := plainClient(t, thief.URL, tr)
-	_, err = c.CreateIssueComment(t.Context(), repo, 1, "x")
-	if !errors.Is(err, githubapi.Unreachable) || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("err = %v: a refused certificate is no ambiguous write", err)
-	}
-}
-
-func certPEM(s *httptest.Server) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-}
-
-func TestCAFile(t *testing.T) {
-	s := githubtest.New(t, fixture(), githubtest.Options{})
-	srv := httptest.NewTLSServer(s)
-	t.Cleanup(srv.Close)
-	s.SetBaseURL(srv.URL)
-	c := plainClient(t, srv.URL, transport(t, githubapi.TransportOptions{CAFile: certPEM(srv)}))
-	if _, err := c.GetIssue(t.Context(), repo, 1); err != nil {
-		t.Error(err)
-	}
-	if _, err := githubapi.NewTransport(githubapi.TransportOptions{CAFile: []byte("no certificate")}); err == nil || !strings.Contains(err.Error(), "PEM") {
-		t.Errorf("err = %v", err)
-	}
-}
-
-func TestProxy(t *testing.T) {
-	var asked []string
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.Method+" "+r.RequestURI)
-		w.WriteHeader(http.StatusBadGateway)
-	}))
-	t.Cleanup(proxy.Close)
-	tr := transport(t, githubapi.TransportOptions{Proxy: proxy.URL, NoProxy: "direct.example"})
-	c := plainClient(t, "https://api.github.com", tr)
-	_, err := c.CreateIssueComment(t.Context(), repo, 1, "x")
-	if err == nil || len(asked) == 0 || asked[0] != "CONNECT api.github.com:443" {
-		t.Errorf("asked %q, err = %v", asked, err)
-	}
-	for host, want := range map[string]bool{"https://api.github.com": true, "https://direct.example": false} {
-		u, _ := url.Parse(host)
-		p, err := tr.Proxy(&http.Request{URL: u})
-		if err != nil || (p != nil) != want {
-			t.Errorf("%s: proxy %v, %v", host, p, err)
-		}
-	}
-	for _, bad := range []string{"proxy:3128", "ftp://x", "http://", "::"} {
-		if _, err := githubapi.NewTransport(githubapi.TransportOptions{Proxy: bad}); err == nil {
-			t.Errorf("proxy %q was accepted", bad)
-		}
-	}
-}
-
-func TestTransportWantsModernTLS(t *testing.T) {
-	if v := transport(t, githubapi.TransportOptions{}).TLSClientConfig.MinVersion; v < tls.VersionTLS12 {
-		t.Errorf("MinVersion = %x", v)
 	}
 }

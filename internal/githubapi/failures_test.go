@@ -1,0 +1,189 @@
+package githubapi_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// TestAmbiguousWrites breaks a write in each way after which nobody can know
+// whether it happened: it is sent once and reported as ambiguous.
+func TestAmbiguousWrites(t *testing.T) {
+	faults := map[string]githubtest.Fault{
+		"500":               githubtest.ServerError(500, false),
+		"502 after effect":  githubtest.ServerError(502, true),
+		"503":               githubtest.ServerError(503, false),
+		"504 after effect":  githubtest.ServerError(504, true),
+		"cut before":        {Cut: true},
+		"cut after":         {Cut: true, After: true},
+		"cut in the body":   {CutBody: true},
+		"not JSON":          githubtest.NotJSON(true),
+		"garbage":           {Garbage: `[1,2`},
+		"other JSON":        {Garbage: `"text"`},
+		"late before":       {Delay: 90e9, Cut: true},
+		"late after effect": {Delay: 90e9, After: true},
+	}
+	writes := map[string]func(w world, f githubtest.Fixture) error{
+		"create issue": func(w world, _ githubtest.Fixture) error {
+			return second(w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "x"}))
+		},
+		"edit issue": func(w world, _ githubtest.Fixture) error {
+			return second(w.EditIssue(w.ctx, repo, 1, githubapi.IssueEdit{Title: ptr("y")}))
+		},
+		"comment": func(w world, _ githubtest.Fixture) error { return second(w.CreateIssueComment(w.ctx, repo, 1, "x")) },
+		"add labels": func(w world, _ githubtest.Fixture) error {
+			return second(w.AddLabels(w.ctx, repo, 1, []string{"docs"}))
+		},
+		"review": func(w world, _ githubtest.Fixture) error {
+			return second(w.CreateReview(w.ctx, repo, 2, githubapi.NewReview{Event: "COMMENT", Body: "x"}))
+		},
+		"discussion": func(w world, f githubtest.Fixture) error {
+			return second(w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_" + itoa(f.Categories[0].ID), Title: "x", Body: "y"}))
+		},
+	}
+	for fn, fault := range faults {
+		for wn, write := range writes {
+			t.Run(wn+"/"+fn, func(t *testing.T) {
+				w := newWorld(t, fixture())
+				before := w.State()
+				w.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
+				err := write(w, before)
+				if !errors.Is(err, githubapi.Ambiguous) {
+					t.Fatalf("err = %v", err)
+				}
+				if !strings.Contains(err.Error(), "may or may not have happened") {
+					t.Errorf("message: %s", err)
+				}
+				reqs := w.Requests()
+				if len(reqs) != 1 {
+					t.Errorf("sent %d times", len(reqs))
+				}
+				if want := fault.After || fault.CutBody || fault.Garbage != ""; reqs[0].Effect != want {
+					t.Errorf("took effect: %v, want %v", reqs[0].Effect, want)
+				}
+			})
+		}
+	}
+}
+
+// TestReadsAreRetried breaks a read a few times in each way.
+func TestReadsAreRetried(t *testing.T) {
+	for name, fault := range map[string]githubtest.Fault{
+		"500":             githubtest.ServerError(500, false),
+		"503":             githubtest.ServerError(503, false),
+		"cut":             {Cut: true},
+		"cut in the body": {CutBody: true},
+		"not JSON":        githubtest.NotJSON(false),
+		"late":            {Delay: 90e9},
+	} {
+		reads := map[string]func(w world) error{
+			"issue":  func(w world) error { return second(w.GetIssue(w.ctx, repo, 1)) },
+			"viewer": func(w world) error { return second(w.Viewer(w.ctx)) },
+			"list":   func(w world) error { return firstError(w.ListIssues(w.ctx, repo, githubapi.IssueFilter{})) },
+		}
+		for rn, read := range reads {
+			t.Run(rn+"/"+name, func(t *testing.T) {
+				w := newWorld(t, fixture())
+				n := 0
+				w.SetFault(func(githubtest.Request) githubtest.Fault {
+					if n++; n <= 3 {
+						return fault
+					}
+					return githubtest.Fault{}
+				})
+				start := w.clock.Now()
+				if err := read(w); err != nil {
+					t.Fatal(err)
+				}
+				if waited := w.clock.Now().Sub(start) - 3*min(fault.Delay, 30e9); waited != 7e9 {
+					t.Errorf("waited %v between the attempts, want 1+2+4 s", waited)
+				}
+				w.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
+				w.ResetRequests()
+				err := read(w)
+				if !errors.Is(err, githubapi.Unreachable) && !errors.Is(err, githubapi.Malformed) {
+					t.Errorf("err = %v", err)
+				}
+				if len(w.Requests()) != 4 {
+					t.Errorf("%d attempts", len(w.Requests()))
+				}
+			})
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	w := newWorld(t, fixture(), func(s *settings) { s.client.Transport = githubtest.Refuse() })
+	for name, err := range map[string]error{
+		"read":     second(w.GetIssue(w.ctx, repo, 1)),
+		"write":    second(w.CreateIssueComment(w.ctx, repo, 1, "x")),
+		"mutation": second(w.AddDiscussionComment(w.ctx, "D_1", "x")),
+	} {
+		if !errors.Is(err, githubapi.Unreachable) || !strings.Contains(err.Error(), "check the API URL") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	w := newWorld(t, fixture())
+	ctx, cancel := context.WithCancel(w.ctx)
+	cancel()
+	if _, err := w.GetIssue(ctx, repo, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("read: %v", err)
+	}
+	_, err := w.CreateIssueComment(ctx, repo, 1, "x")
+	if !errors.Is(err, context.Canceled) || errors.Is(err, githubapi.Ambiguous) {
+		t.Errorf("a write that was never sent: %v", err)
+	}
+	if n := len(w.Requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+	// Cancelled while the write is on its way: it may have happened.
+	ctx, cancel = context.WithCancel(w.ctx)
+	defer cancel()
+	w.SetFault(func(githubtest.Request) githubtest.Fault { cancel(); return githubtest.Fault{} })
+	_, err = w.CreateIssueComment(ctx, repo, 1, "x")
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, githubapi.Ambiguous) {
+		t.Errorf("a write on its way: %v", err)
+	}
+}
+
+// TestCancelledBetweenAttempts ends a read while it waits for its next attempt.
+func TestCancelledBetweenAttempts(t *testing.T) {
+	w := newWorld(t, fixture())
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	w.SetFault(func(githubtest.Request) githubtest.Fault { return githubtest.ServerError(503, false) })
+	log := 0
+	w.Client = plainClient(t, w.APIURL(), w.Transport(), func(o *githubapi.Options) {
+		o.Log = func(string) { log++; cancel() }
+	})
+	_, err := w.GetIssue(ctx, repo, 1)
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, githubapi.Unreachable) || log != 1 || len(w.Requests()) != 1 {
+		t.Errorf("err = %v after %d requests", err, len(w.Requests()))
+	}
+}
+
+func TestSystemClock(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := githubapi.SystemClock{}
+	if err := c.Sleep(ctx, time.Nanosecond); err != nil {
+		t.Error(err)
+	}
+	if err := c.Sleep(ctx, -time.Hour); err != nil {
+		t.Error(err)
+	}
+	time.AfterFunc(time.Millisecond, cancel)
+	if err := c.Sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if c.Now().IsZero() {
+		t.Error("no time")
+	}
+}

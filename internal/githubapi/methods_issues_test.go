@@ -1,0 +1,188 @@
+package githubapi_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func TestIssues(t *testing.T) {
+	w := newWorld(t, fixture())
+	made, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "Broken", Body: "It is <b>broken</b> & more", Labels: []string{"BUG", "fresh"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Bug", "fresh"}, made.Labels); diff != "" {
+		t.Errorf("labels: %s", diff)
+	}
+	if made.Number != 4 || made.Author.DatabaseID != 41898282 || made.State != "open" || !made.CreatedAt.Equal(w.clock.Now()) {
+		t.Errorf("made = %+v", made)
+	}
+	if got := w.Writes()[0].JSON("body"); got != "It is <b>broken</b> & more" {
+		t.Errorf("body on the wire: %q", got)
+	}
+	w.clock.Advance(time.Minute)
+	edited, err := w.EditIssue(w.ctx, repo, 4, githubapi.IssueEdit{Title: ptr("Fixed"), State: ptr("closed"), StateReason: ptr("not_planned")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if edited.Title != "Fixed" || edited.State != "closed" || edited.StateReason != "not_planned" || edited.Body != made.Body {
+		t.Errorf("edited = %+v", edited)
+	}
+	if got := string(w.Writes()[1].Body); strings.Contains(got, `"body"`) {
+		t.Errorf("a field that was not to change is on the wire: %s", got)
+	}
+	read, err := w.GetIssue(w.ctx, repo, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(edited, read); diff != "" {
+		t.Error(diff)
+	}
+	pull, err := w.GetIssue(w.ctx, repo, 2)
+	if err != nil || !pull.IsPull {
+		t.Errorf("GetIssue(2) = %+v, %v", pull, err)
+	}
+	numbers := func(f githubapi.IssueFilter) (out []int) {
+		for _, i := range collect(t, w.ListIssues(w.ctx, repo, f)) {
+			out = append(out, i.Number)
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name   string
+		filter githubapi.IssueFilter
+		want   []int
+	}{
+		{"all, the newest first", githubapi.IssueFilter{}, []int{4, 2, 1}},
+		{"open", githubapi.IssueFilter{State: "open"}, []int{2, 1}},
+		{"since", githubapi.IssueFilter{Since: made.CreatedAt}, []int{4}},
+		{"labels", githubapi.IssueFilter{Labels: []string{"bug"}}, []int{4, 1}},
+	} {
+		if diff := cmp.Diff(tt.want, numbers(tt.filter)); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+}
+
+func TestIssueEdits(t *testing.T) {
+	w := newWorld(t, fixture())
+	start := w.clock.Now()
+	for _, n := range []int{1, 2} {
+		for _, e := range []githubapi.IssueEdit{{Title: ptr("T")}, {Body: ptr("B")}, {State: ptr("closed")}, {State: ptr("open")}, {Body: ptr("C")}} {
+			w.clock.Advance(time.Minute)
+			if _, err := w.EditIssue(w.ctx, repo, n, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := w.IssueEdits(w.ctx, repo, n, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields []string
+		for _, e := range got {
+			fields = append(fields, e.Field)
+			if e.Editor.DatabaseID != 41898282 {
+				t.Errorf("editor = %v", e.Editor)
+			}
+		}
+		if diff := cmp.Diff([]string{"title", "body", "state", "state", "body"}, fields); diff != "" {
+			t.Errorf("#%d: %s", n, diff)
+		}
+		late, err := w.IssueEdits(w.ctx, repo, n, w.clock.Now())
+		if err != nil || len(late) != 1 {
+			t.Errorf("since the last edit: %v, %v", late, err)
+		}
+	}
+	none, err := w.IssueEdits(w.ctx, repo, 1, w.clock.Now().Add(time.Hour))
+	if err != nil || len(none) != 0 {
+		t.Errorf("later: %v, %v", none, err)
+	}
+	if _, err := w.IssueEdits(w.ctx, repo, 99, start); !errors.Is(err, githubapi.NotFound) {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+func TestIssueEditsOverManyPages(t *testing.T) {
+	f := fixture()
+	old := time.Date(2026, 1, 14, 0, 0, 0, 0, time.UTC)
+	for k := range 230 {
+		f.Issues[0].Edits = append(f.Issues[0].Edits, githubtest.Edit{Field: "body", At: old.Add(time.Duration(2*k) * time.Second)})
+		if k < 120 {
+			f.Issues[0].Edits = append(f.Issues[0].Edits, githubtest.Edit{Field: "title", At: old.Add(time.Duration(2*k+1) * time.Second)})
+		}
+	}
+	f.Issues[0].CreatedAt = old.Add(-time.Hour)
+	w := newWorld(t, f)
+	got, err := w.IssueEdits(w.ctx, repo, 1, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 350 || !slices.IsSortedFunc(got, func(a, b githubapi.Edit) int { return a.At.Compare(b.At) }) {
+		t.Errorf("%d edits, or not sorted", len(got))
+	}
+	if n := len(w.Requests()); n != 3 {
+		t.Errorf("%d requests, want 3", n)
+	}
+}
+
+func TestIssueComments(t *testing.T) {
+	w := newWorld(t, fixture())
+	start := w.clock.Now()
+	for _, n := range []int{1, 2} {
+		made, err := w.CreateIssueComment(w.ctx, repo, n, "A *comment*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := collect(t, w.ListIssueComments(w.ctx, repo, n, start))
+		if diff := cmp.Diff([]githubapi.Comment{made}, list); diff != "" {
+			t.Error(diff)
+		}
+		edited, err := w.EditIssueComment(w.ctx, repo, made.ID, "New")
+		if err != nil || edited.Body != "New" || edited.ID != made.ID {
+			t.Errorf("EditIssueComment = %+v, %v", edited, err)
+		}
+		if err := w.DeleteIssueComment(w.ctx, repo, made.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.DeleteIssueComment(w.ctx, repo, made.ID); !errors.Is(err, githubapi.NotFound) {
+			t.Errorf("the second delete: %v", err)
+		}
+	}
+	if all := collect(t, w.ListIssueComments(w.ctx, repo, 1, time.Time{})); len(all) != 1 || all[0].Body != "hello" {
+		t.Errorf("all = %+v", all)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	w := newWorld(t, fixture())
+	got, err := w.AddLabels(w.ctx, repo, 1, []string{"DOCS", "bug", "type: new"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"Bug", "docs", "type: new"}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, ok := w.Writes()[0].JSON("labels").([]any); !ok {
+		t.Errorf("on the wire: %s", w.Writes()[0].Body)
+	}
+	list := collect(t, w.ListLabelsOfIssue(w.ctx, repo, 1))
+	slices.Sort(list)
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want, collect(t, w.ListLabels(w.ctx, repo))); diff != "" {
+		t.Error(diff)
+	}
+}
