@@ -180,6 +180,21 @@ func TestEveryTextIsCleaned(t *testing.T) {
 	}
 }
 
+// TestKindTableExamples: the example that the table shows agents is accepted as
+// it is.
+func TestKindTableExamples(t *testing.T) {
+	for _, spec := range safeoutput.Kinds() {
+		res := collect(t, Config{Strict: true}, spec.Example)
+		if len(res.Accepted) != 1 || !res.Accepted[0].Notes().Empty() {
+			t.Errorf("%s: the example is not accepted as it is: %q", spec.Kind, errorsOf(res))
+			continue
+		}
+		if got, err := safeoutput.Encode(res.Accepted[0].Item()); err != nil || string(got) != spec.Example || spec.Summary == "" {
+			t.Errorf("%s: the example is not canonical: %s, %v", spec.Kind, got, err)
+		}
+	}
+}
+
 func TestNearestKind(t *testing.T) {
 	for name, want := range map[string]string{
 		"create-isue": "create-issue", "createissue": "create-issue", "create_Issue": "create-issue", "comment": "add-issue-comment", "add-coment": "add-issue-comment",

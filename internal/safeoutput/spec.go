@@ -18,6 +18,8 @@ type Spec struct {
 	DefaultMaxLabels int
 	// Summary says in one line what the kind asks for.
 	Summary string
+	// Example is one line as an agent writes it.
+	Example string
 	// New returns a new, empty item of the kind.
 	New func() Item
 }
@@ -26,27 +28,38 @@ type Spec struct {
 var kinds = sync.OnceValue(func() []Spec {
 	return []Spec{
 		{Kind: KindCreateIssue, DefaultMax: 1,
-			Summary: "Open an issue.", New: func() Item { return &CreateIssue{} }},
+			Summary: "Open an issue.", New: func() Item { return &CreateIssue{} },
+			Example: "{\"type\":\"create-issue\",\"title\":\"Crash when the configuration is empty\",\"body\":\"Steps:\\n\\n1. Run `tool --config empty.yml`\",\"labels\":[\"bug\"]}"},
 		{Kind: KindAddIssueComment, Aliases: []string{"add-comment"}, DefaultMax: 1,
-			Summary: "Comment on an issue, a pull request or a discussion.", New: func() Item { return &AddIssueComment{} }},
+			Summary: "Comment on an issue, a pull request or a discussion.", New: func() Item { return &AddIssueComment{} },
+			Example: `{"type":"add-issue-comment","body":"The log shows that the cache was cold."}`},
 		{Kind: KindCreatePullRequest, DefaultMax: 1,
-			Summary: "Open a pull request with the changes in the working tree.", New: func() Item { return &CreatePullRequest{} }},
+			Summary: "Open a pull request with the changes in the working tree.", New: func() Item { return &CreatePullRequest{} },
+			Example: `{"type":"create-pull-request","title":"Read an empty configuration","body":"An empty file now means the defaults.","labels":["bug"],"draft":true}`},
 		{Kind: KindAddIssueLabel, Aliases: []string{"add-labels"}, DefaultMax: 5, DefaultMaxLabels: 3,
-			Summary: "Add labels to an issue or a pull request.", New: func() Item { return &AddIssueLabel{} }},
+			Summary: "Add labels to an issue or a pull request.", New: func() Item { return &AddIssueLabel{} },
+			Example: `{"type":"add-issue-label","labels":["bug","needs-triage"]}`},
 		{Kind: KindUpdateIssue, DefaultMax: 1,
-			Summary: "Change an issue's status, title or body.", New: func() Item { return &UpdateIssue{} }},
+			Summary: "Change an issue's status, title or body.", New: func() Item { return &UpdateIssue{} },
+			Example: `{"type":"update-issue","status":"closed","body":"Fixed in v1.2."}`},
 		{Kind: KindPushToBranch, Aliases: []string{"push-to-pull-request-branch"}, DefaultMax: 1,
-			Summary: "Push the changes in the working tree to a pull request's branch.", New: func() Item { return &PushToBranch{} }},
+			Summary: "Push the changes in the working tree to a pull request's branch.", New: func() Item { return &PushToBranch{} },
+			Example: `{"type":"push-to-branch","message":"Read an empty configuration"}`},
 		{Kind: KindCreateReviewComment, DefaultMax: 10,
-			Summary: "Comment on lines of a pull request's diff.", New: func() Item { return &CreateReviewComment{} }},
+			Summary: "Comment on lines of a pull request's diff.", New: func() Item { return &CreateReviewComment{} },
+			Example: `{"type":"create-pull-request-review-comment","path":"cmd/main.go","line":42,"body":"This error is dropped.","start_line":40,"side":"RIGHT"}`},
 		{Kind: KindCreateDiscussion, DefaultMax: 1,
-			Summary: "Open a discussion.", New: func() Item { return &CreateDiscussion{} }},
+			Summary: "Open a discussion.", New: func() Item { return &CreateDiscussion{} },
+			Example: `{"type":"create-discussion","title":"Drop support for YAML 1.1?","body":"Nobody seems to use it.","category":"ideas"}`},
 		{Kind: KindMissingTool, DefaultMax: 1000,
-			Summary: "Report a tool that was needed and not available.", New: func() Item { return &MissingTool{} }},
+			Summary: "Report a tool that was needed and not available.", New: func() Item { return &MissingTool{} },
+			Example: `{"type":"missing-tool","tool":"gh","reason":"To list the releases","alternatives":"curl"}`},
 		{Kind: KindCreateSecurityReport, Aliases: []string{"create-code-scanning-alert"}, DefaultMax: 1000,
-			Summary: "Report security findings to code scanning.", New: func() Item { return &CreateSecurityReport{} }},
+			Summary: "Report security findings to code scanning.", New: func() Item { return &CreateSecurityReport{} },
+			Example: `{"type":"create-security-report","file":"cmd/main.go","line":42,"severity":"warning","message":"The password is written to the log.","ruleIdSuffix":"secret-in-log"}`},
 		{Kind: KindNoop, DefaultMax: 1,
-			Summary: "Say that there was nothing to do.", New: func() Item { return &Noop{} }},
+			Summary: "Say that there was nothing to do.", New: func() Item { return &Noop{} },
+			Example: `{"type":"noop","message":"The issue has an answer already."}`},
 	}
 })
 
