@@ -83,7 +83,12 @@ func parseFile(file, name string, read func(string) ([]byte, error)) (SafeOutput
 	data, err := read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return SafeOutputs{}, oneProblem(name, 0, 0, "there is no such file; check the path of the configuration")
+		// The reader may say where it looked, such as in a base commit.
+		where, _ := strings.CutPrefix(plainError(err), fs.ErrNotExist.Error())
+		if _, isPath := errors.AsType[*fs.PathError](err); isPath {
+			where = ""
+		}
+		return SafeOutputs{}, oneProblem(name, 0, 0, "there is no such file%s; check the path of the configuration", where)
 	case errors.Is(err, fs.ErrPermission):
 		return SafeOutputs{}, oneProblem(name, 0, 0, "the file may not be read by this user; check its permissions")
 	case err != nil:

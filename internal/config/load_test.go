@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +24,9 @@ func TestLoad(t *testing.T) {
 		if name == "broken.yml" {
 			return nil, errors.New("it is a directory,\nnot a file")
 		}
+		if name == "base.yml" {
+			return nil, fmt.Errorf("%w on the base commit abc", fs.ErrNotExist)
+		}
 		text, ok := files[name]
 		if !ok {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -43,6 +47,7 @@ func TestLoad(t *testing.T) {
 		{"blank inline", Sources{Inline: " \n", File: "a.yml"}, nil, "create-issue", false, ""},
 		{"both", Sources{Inline: "noop:", File: "a.yml"}, nil, "", false, `configuration: given twice, as text and as the file "a.yml"; give one of them`},
 		{"missing file", Sources{File: "c.yml"}, nil, "", false, "c.yml: there is no such file; check the path of the configuration"},
+		{"file missing elsewhere", Sources{File: "base.yml"}, nil, "", false, "base.yml: there is no such file on the base commit abc; check the path of the configuration"},
 		{"forbidden file", Sources{File: "secret.yml"}, nil, "", false, "secret.yml: the file may not be read by this user; check its permissions"},
 		{"other error", Sources{File: "broken.yml"}, nil, "", false, "broken.yml: the configuration cannot be read: it is a directory, not a file"},
 		{"environment, text", Sources{}, map[string]string{"GITHUB_AW_SAFE_OUTPUTS_CONFIG": `{"create_issue": {"enabled": true}}`}, "create-issue", false, ""},

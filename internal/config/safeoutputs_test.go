@@ -180,7 +180,8 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile documents of the largest size end in an error, and soon.
+// Hostile documents of the largest size end in an error, in linear time: anything worse
+// takes many minutes at this size.
 func TestHostileDocuments(t *testing.T) {
 	const size = 1<<20 - 100
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
@@ -212,7 +213,7 @@ func TestHostileDocuments(t *testing.T) {
 			if err != nil && len(err.Error()) > 1<<20 {
 				t.Errorf("a message of %d bytes", len(err.Error()))
 			}
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})
