@@ -14,7 +14,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
-	"github.com/agent-airlock/airlock/internal/token"
 )
 
 // TestTransportIgnoresTheEnvironment is the experiment of an earlier step that
