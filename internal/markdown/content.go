@@ -52,10 +52,7 @@ func (c *content) sourceOf(pos int) int {
 		}
 		return min(c.pieces[0].Start+pos, c.pieces[0].End)
 	}
-	i, found := slices.BinarySearch(c.starts, pos)
-	if !found {
-		i--
-	}
+	i := c.pieceAt(pos)
 	if i < 0 { // in the padding of the first piece
 		return c.pieces[0].Start
 	}
@@ -75,15 +72,31 @@ func (c *content) spanOf(start, end int) Span {
 	return Span{c.sourceOf(start), c.sourceOf(end-1) + 1}
 }
 
-// pieceEnd returns where the piece that holds the content byte at pos ends, end
-// at most.
+// pieceEnd returns where the piece that holds the content byte at pos ends, or the
+// padding that holds it; end at most.
 func (c *content) pieceEnd(pos, end int) int {
+	i := c.pieceAt(pos)
+	if i >= 0 {
+		if stop := c.starts[i] + c.pieces[i].End - c.pieces[i].Start; stop > pos {
+			return min(end, stop)
+		}
+	}
+	return min(end, c.starts[i+1]) // in the padding before a piece
+}
+
+// pieceAt returns the index of the last piece that starts at or before pos, -1
+// if there is none.
+func (c *content) pieceAt(pos int) int {
 	i, found := slices.BinarySearch(c.starts, pos)
 	if !found {
 		i--
 	}
-	if i+1 < len(c.starts) {
-		return min(end, c.starts[i+1])
-	}
-	return end
+	return i
+}
+
+// inPadding reports whether the content byte at pos is padding, which the source
+// does not have.
+func (c *content) inPadding(pos int) bool {
+	i := c.pieceAt(pos)
+	return i < 0 || pos-c.starts[i] >= c.pieces[i].End-c.pieces[i].Start
 }

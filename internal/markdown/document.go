@@ -124,7 +124,8 @@ const (
 	// after it (cmark's search is faulty there).
 	Backticks
 	// Escape is a backslash and the punctuation character that it makes
-	// literal: the text is the second byte.
+	// literal: the text is the last byte. (In a table cell a third byte may lie
+	// between them: the backslash that the table takes away from \\|.)
 	Escape
 	// Entity is a character reference; DecodeEntity gives its text.
 	Entity

@@ -58,7 +58,7 @@ func (p *inlineParser) nodeText(n Inline) (string, bool) {
 	case Backticks:
 		return src, true
 	case Escape:
-		return src[1:], true
+		return src[len(src)-1:], true
 	case Entity:
 		text, _ := DecodeEntity(p.entitySource(n))
 		return text, true
@@ -73,19 +73,20 @@ func (p *inlineParser) entitySource(n Inline) string { return p.s.src[n.Start:n.
 // the old ones before done.
 func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]Inline, int) {
 	text := string(r.text)
-	from := 0
+	from, last := 0, 0 // where to look on, where the last address ended
 	for range maxEmailTries {
 		n := strings.IndexByte(text[from:], '@')
 		if n < 0 {
 			break
 		}
 		at := from + n
-		begin, end, ok := emailAt(text, from, at)
+		begin, end, ok := emailAt(text[last:], from-last, at-last)
 		if !ok {
 			from = at + 1
 			continue
 		}
-		from = end
+		begin, end = begin+last, end+last
+		from, last = end, end
 		d := p.s.doc
 		startNode, startSrc := r.locate(nodes, begin)
 		endNode, endSrc := r.locate(nodes, end)

@@ -23,7 +23,7 @@ func (p *inlineParser) angle() (InlineKind, int32) {
 		case c == '!':
 			n = p.scanBang(rest)
 		case c == '?':
-			n = endingIn(rest, 1, "?>", &p.html.noInstruction)
+			n = p.scanInstruction(rest)
 		case c == '/' || isAlpha(c):
 			n = p.scanTag(rest)
 		}
@@ -73,6 +73,43 @@ func endingIn(s string, from int, end string, none *bool) int {
 	return from + n + len(end)
 }
 
+// scanInstruction returns the length of the processing instruction at the start
+// of rest, which begins with the ? after a <.
+func (p *inlineParser) scanInstruction(rest string) int {
+	n := leadingRun(rest, '?')
+	if n%2 == 0 && n < len(rest) && rest[n] == '>' {
+		return n + 1
+	}
+	return runEnd(rest, n, '?', 2, 1, &p.html.noInstruction)
+}
+
+// runEnd finds the end of a processing instruction or CDATA section: a > behind
+// a run of c whose length leaves the remainder want modulo mod. cmark reads such
+// runs in groups, so that ??> does not end an instruction. The memo says that
+// there is no end to the end of the leaf.
+func runEnd(s string, from int, c byte, mod, want int, none *bool) int {
+	if *none {
+		return 0
+	}
+	for i := from; ; i++ {
+		n := strings.IndexByte(s[i:], c)
+		if n < 0 {
+			*none = true
+			return 0
+		}
+		i += n
+		n = leadingRun(s[i:], c)
+		i += n
+		if i == len(s) {
+			*none = true
+			return 0
+		}
+		if n%mod == want && s[i] == '>' {
+			return i + 1
+		}
+	}
+}
+
 // scanBang returns the length of the comment, declaration or CDATA section at
 // the start of rest, which begins with the ! after a <.
 func (p *inlineParser) scanBang(rest string) int {
@@ -89,7 +126,7 @@ func (p *inlineParser) scanBang(rest string) int {
 		}
 		return endingIn(rest, i, ">", &p.html.noDeclaration)
 	case strings.HasPrefix(rest, "![CDATA["):
-		return endingIn(rest, len("![CDATA["), "]]>", &p.html.noCDATA)
+		return runEnd(rest, len("![CDATA["), ']', 3, 2, &p.html.noCDATA)
 	}
 	return 0
 }

@@ -186,7 +186,9 @@ func (p *inlineParser) emitText(start, end int) {
 func (c *content) appendText(nodes []Inline, start, end int) []Inline {
 	for start < end {
 		stop := c.pieceEnd(start, end)
-		nodes = append(nodes, Inline{Span: c.spanOf(start, stop), Kind: Text})
+		if !c.inPadding(start) {
+			nodes = append(nodes, Inline{Span: c.spanOf(start, stop), Kind: Text})
+		}
 		start = stop
 	}
 	return nodes

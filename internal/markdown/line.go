@@ -26,9 +26,11 @@ type line struct {
 // CRLF or CR.
 func (s *scanner) readLine(start int) {
 	rest := s.src[start:]
-	n := strings.IndexByte(rest, '\n')
+	var n int
 	if s.hasCR {
 		n = strings.IndexAny(rest, "\r\n")
+	} else {
+		n = strings.IndexByte(rest, '\n')
 	}
 	l := &s.line
 	*l = line{start: start, offset: start}

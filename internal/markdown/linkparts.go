@@ -39,7 +39,8 @@ func parseDefinition(s string, pos int) (d parsedDefinition, next int, ok bool) 
 		if next, ok = endOfLine(s, pos+n); ok {
 			return d, next, true
 		}
-		d.title, d.end = Span{}, beforeTitle
+		// cmark goes back to before the title, and keeps it all the same.
+		d.end = beforeTitle
 	}
 	next, ok = endOfLine(s, beforeTitle)
 	return d, next, ok

@@ -18,7 +18,13 @@ type trace struct {
 var dropEmphasis = strings.NewReplacer("*", "", "_", "", "~", "")
 
 func (t *trace) flush() {
-	if s := dropEmphasis.Replace(t.text.String()); s != "" {
+	s := dropEmphasis.Replace(t.text.String())
+	// White space behind a hard break may be the rest of a tab, which has no
+	// source.
+	for strings.Contains(s, "\x01\n ") {
+		s = strings.ReplaceAll(s, "\x01\n ", "\x01\n")
+	}
+	if s != "" {
 		fmt.Fprintf(&t.b, "text %q\n", s)
 	}
 	t.text.Reset()
@@ -70,7 +76,10 @@ func (t *trace) blocks(doc *Document, parent, from, to int) {
 	for i := from; i < to; i = doc.Blocks[i].Next {
 		b := &doc.Blocks[i]
 		literal := func() string {
-			s := normalizeBreaks(doc.Literal(b, Span{0, len(doc.Source)}))
+			var s string
+			for _, p := range doc.PiecesOf(b) {
+				s += strings.Repeat(" ", p.Pad) + normalizeBreaks(doc.Source[p.Start:p.End])
+			}
 			// cmark ends the last line of a text if it is not ended.
 			if ps := doc.PiecesOf(b); len(ps) > 0 && !strings.HasSuffix(s, "\n") || len(ps) > 0 &&
 				ps[len(ps)-1].End == len(doc.Source) && !strings.HasSuffix(normalizeBreaks(doc.Source), "\n") {
@@ -124,7 +133,7 @@ func (t *trace) inlines(doc *Document, b *Block) {
 		case Text, Backticks:
 			t.text.WriteString(src)
 		case Escape:
-			t.text.WriteString(src[1:])
+			t.text.WriteString(src[len(src)-1:])
 		case Entity:
 			text, _ := DecodeEntity(src)
 			t.text.WriteString(text)

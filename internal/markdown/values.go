@@ -62,8 +62,8 @@ func (d *Document) InfoString(b *Block) string {
 // breaks as spaces, less one space at both ends if there is one at both and the
 // span is not only spaces.
 func (d *Document) CodeText(b *Block, n *Inline) string {
-	raw := d.Literal(b, Span{n.Start + int(n.Data), n.End - int(n.Data)})
-	raw = lineBreaksToSpaces(raw)
+	raw := d.Literal(b, n.Span)
+	raw = lineBreaksToSpaces(raw[n.Data : len(raw)-int(n.Data)])
 	if len(raw) > 1 && raw[0] == ' ' && raw[len(raw)-1] == ' ' && strings.Trim(raw, " ") != "" {
 		raw = raw[1 : len(raw)-1]
 	}
