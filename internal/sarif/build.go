@@ -1,0 +1,208 @@
+package sarif
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/owenrumney/go-sarif/v2/sarif"
+)
+
+// Tool is who noticed the findings of a SARIF run.
+type Tool struct {
+	Name, Version  string
+	InformationURI string // may be empty
+}
+
+// FingerprintKey is where a built result carries its finding's own fingerprint.
+// Code scanning reads the line hash instead, which Prepare adds.
+const FingerprintKey = "airlockFinding/v1"
+
+// Build returns findings as a SARIF log of one run. Rules tells what is known
+// about a finding's rule; it may be nil. The order of findings and rules is
+// that of finding.Sort, whatever order they come in, and ids are the findings'
+// own, so that the same findings give the same log. A finding without a path
+// cannot be shown by code scanning and is an error, as is a tool without a name.
+func Build(tool Tool, category string, findings []finding.Finding, rules finding.Rules) (json.RawMessage, error) {
+	if strings.TrimSpace(tool.Name) == "" {
+		return nil, fmt.Errorf("sarif: the tool has no name")
+	}
+	sorted := slices.Clone(findings)
+	finding.Sort(sorted)
+	driver := sarif.NewVersionedDriver(tool.Name, first(tool.Version, "0.0.0"))
+	if tool.InformationURI != "" {
+		driver.InformationURI = &tool.InformationURI
+	}
+	run := sarif.NewRun(sarif.Tool{Driver: driver}).WithColumnKind("utf16CodeUnits")
+	if id := AutomationID(category); id != "" {
+		run.AutomationDetails = sarif.NewRunAutomationDetails().WithID(id)
+	}
+	known := make(map[string]int)
+	worst := worstByRule(sorted)
+	for i, f := range sorted {
+		path, err := cleanPath(f.Path)
+		if err != nil || strings.HasPrefix(f.Path, "/") {
+			return nil, fmt.Errorf("sarif: finding %d of rule %q has no path in the repository: %q", i+1, f.Rule, f.Path)
+		}
+		id := ruleID(f)
+		at, ok := known[id]
+		if !ok {
+			at = len(driver.Rules)
+			known[id] = at
+			driver.Rules = append(driver.Rules, buildRule(id, worst[id], f, rules))
+		}
+		run.Results = append(run.Results, buildResult(f, id, at, path))
+	}
+	report, err := sarif.New(sarif.Version210)
+	if err != nil {
+		return nil, fmt.Errorf("sarif: %w", err)
+	}
+	report.AddRun(run)
+	var b bytes.Buffer
+	if err := report.Write(&b); err != nil {
+		return nil, fmt.Errorf("sarif: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// AgentFinding returns the finding that an agent reports without a SARIF log of
+// its own: severity is error, warning, info or note; column may be 0; suffix,
+// which names the kind of problem, may be empty.
+func AgentFinding(tool, file string, line, column int, severity, message, suffix string) finding.Finding {
+	s := map[string]finding.Severity{"error": finding.High, "warning": finding.Medium, "info": finding.Low, "note": finding.Low}[severity]
+	return finding.Finding{
+		Tool:     tool,
+		Rule:     suffix,
+		Severity: first2(s, finding.Medium),
+		Message:  message,
+		Path:     strings.TrimPrefix(file, "./"),
+		Range:    finding.Range{StartLine: max(line, 1), StartColumn: column},
+	}
+}
+
+func first2(a, b finding.Severity) finding.Severity {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// ruleID returns the id of a finding's rule. Findings without a rule share one
+// for each severity, as code scanning takes the severity from the rule; an id
+// made of a position would make every run's alerts new ones.
+func ruleID(f finding.Finding) string {
+	return first(trim(f.Rule), "finding-"+first(string(f.Severity), string(finding.None)))
+}
+
+func worstByRule(findings []finding.Finding) map[string]finding.Severity {
+	worst := make(map[string]finding.Severity)
+	for _, f := range findings {
+		if id := ruleID(f); f.Severity.Rank() >= worst[id].Rank() {
+			worst[id] = f.Severity
+		}
+	}
+	return worst
+}
+
+func buildRule(id string, worst finding.Severity, f finding.Finding, rules finding.Rules) *sarif.ReportingDescriptor {
+	var r finding.Rule
+	if rules != nil {
+		r, _ = rules(f.Tool, f.Rule)
+	}
+	if r.Severity == "" {
+		r.Severity = worst
+	}
+	name := first(r.Name, id)
+	short := first(r.Short, name)
+	full := first(r.Full, short)
+	help := sarif.NewMultiformatMessageString(first(r.Help, full))
+	if r.Help != "" {
+		help = help.WithMarkdown(r.Help)
+	}
+	level := levelOf(r.Severity)
+	rule := sarif.NewRule(id).WithName(name).
+		WithShortDescription(sarif.NewMultiformatMessageString(short)).
+		WithFullDescription(sarif.NewMultiformatMessageString(full)).
+		WithHelp(help).
+		WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(level))
+	if r.HelpURI != "" {
+		rule = rule.WithHelpURI(r.HelpURI)
+	}
+	rule.Properties = sarif.Properties{}
+	tags := slices.Clone(r.Tags)
+	if score := securitySeverity(r.Severity); score != "" {
+		rule.Properties["security-severity"] = score
+		if !slices.Contains(tags, "security") {
+			tags = append([]string{"security"}, tags...)
+		}
+	}
+	for _, n := range r.CWE {
+		tags = append(tags, fmt.Sprintf("external/cwe/cwe-%03d", n))
+	}
+	if len(tags) > 0 {
+		rule.Properties["tags"] = tags
+	}
+	if r.Precision != "" {
+		rule.Properties["precision"] = string(r.Precision)
+	}
+	rule.Properties["problem.severity"] = map[string]string{"error": "error", "warning": "warning"}[level]
+	if level == "note" || level == "none" {
+		rule.Properties["problem.severity"] = "recommendation"
+	}
+	return rule
+}
+
+func buildResult(f finding.Finding, id string, at int, path string) *sarif.Result {
+	region := sarif.NewRegion().WithStartLine(max(f.Range.StartLine, 1))
+	if f.Range.StartLine > 0 {
+		if f.Range.StartColumn > 0 {
+			region.WithStartColumn(f.Range.StartColumn)
+		}
+		if f.Range.EndLine >= f.Range.StartLine {
+			region.WithEndLine(f.Range.EndLine)
+			if f.Range.EndColumn > 0 && (f.Range.EndLine > f.Range.StartLine || f.Range.EndColumn >= f.Range.StartColumn) {
+				region.WithEndColumn(f.Range.EndColumn)
+			}
+		}
+	}
+	message := first(trim(f.Message), id)
+	if s := trim(f.Suggestion); s != "" {
+		message += "\n\nSuggestion: " + s
+	}
+	location := sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation(EncodePath(path))).WithRegion(region))
+	result := sarif.NewRuleResult(id).WithRuleIndex(at).WithLevel(levelOf(f.Severity)).
+		WithMessage(sarif.NewTextMessage(message)).WithLocations([]*sarif.Location{location})
+	if f.Fingerprint != "" {
+		result = result.WithPartialFingerPrints(map[string]interface{}{FingerprintKey: f.Fingerprint})
+	}
+	return result
+}
+
+func levelOf(s finding.Severity) string {
+	switch s {
+	case finding.Critical, finding.High:
+		return "error"
+	case finding.Medium:
+		return "warning"
+	}
+	return "note"
+}
+
+// securitySeverity is the number that code scanning shows as the same word.
+func securitySeverity(s finding.Severity) string {
+	switch s {
+	case finding.Critical:
+		return "9.5"
+	case finding.High:
+		return "8.0"
+	case finding.Medium:
+		return "5.5"
+	case finding.Low:
+		return "2.0"
+	}
+	return ""
+}

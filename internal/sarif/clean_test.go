@@ -1,0 +1,213 @@
+package sarif
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fakeCleaner marks what it cleans, like a sanitizer with simple rules: plain
+// text loses U+0001, Markdown loses "<b>", links must go to github.com.
+type fakeCleaner struct{}
+
+func (fakeCleaner) Plain(s string) (string, []Note) {
+	clean := strings.ReplaceAll(s, "\x01", "")
+	if clean == s {
+		return s, nil
+	}
+	return clean, []Note{{Rule: "characters", Detail: "control", Count: len(s) - len(clean)}}
+}
+
+func (f fakeCleaner) Body(s string) (string, []Note) {
+	clean, notes := f.Plain(s)
+	if strings.Contains(clean, "<b>") {
+		notes = append(notes, Note{Rule: "html", Detail: "b", Count: strings.Count(clean, "<b>")})
+	}
+	return strings.ReplaceAll(clean, "<b>", ""), notes
+}
+
+func (fakeCleaner) URL(address string) (string, bool) {
+	if strings.HasPrefix(address, "https://github.com/") {
+		return address, true
+	}
+	return "(evil.example/redacted)", false
+}
+
+func TestCleanReachesEveryString(t *testing.T) {
+	in := `{"version":"2.1.0","$schema":"https://json.schemastore.org/sarif-2.1.0.json","properties":{"a\u0001b":"x\u0001","ab":1,"n":null},"runs":[{
+		"tool":{"driver":{"name":"T\u0001","informationUri":"https://evil.example/x","downloadUri":"https://github.com/x","rules":[
+			{"id":"r\u0001","helpUri":"javascript:alert(1)","help":{"text":"<b>t\u0001","markdown":"<b>m\u0001"},"messageStrings":{"k\u0001":{"text":"x\u0001"}},
+			 "properties":{"tags":["t\u0001",7,{"deep":["y\u0001"]}]}}]}},
+		"versionControlProvenance":[{"repositoryUri":"https://evil.example/r"},{"repositoryUri":"https://github.com/r"}],
+		"results":[{"ruleId":"r\u0001","hostedViewerUri":"https://evil.example/v","workItemUris":["https://github.com/1","https://evil.example/2"],
+			"message":{"text":"<b>\u0001","markdown":"a<b>b"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a\u0001.go"},"region":{"startLine":1,"snippet":{"text":"if a <b> c\u0001"}}}}]}]}]}`
+	got, notes, err := Clean(json.RawMessage(in), fakeCleaner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(got), `\u0001`) || strings.Contains(string(got), "evil.example") || strings.Contains(string(got), "javascript") {
+		t.Errorf("something was not cleaned: %s", got)
+	}
+	log := tree(t, got)
+	wantAt(t, log, "properties", object{"ab": 1.0})
+	wantAt(t, log, "runs/0/versionControlProvenance", []any{object{"repositoryUri": "https://github.com/r"}})
+	wantAt(t, log, "runs/0/tool/driver/rules/0/help", object{"text": "<b>t", "markdown": "m"})
+	wantAt(t, log, "runs/0/tool/driver/rules/0/properties/tags", []any{"t", 7.0, object{"deep": []any{"y"}}})
+	wantAt(t, log, "runs/0/results/0/workItemUris", []any{"https://github.com/1"})
+	wantAt(t, log, "runs/0/results/0/message", object{"text": "<b>", "markdown": "ab"})
+	wantAt(t, log, "runs/0/results/0/locations/0/physicalLocation/region/snippet/text", "if a <b> c")
+	want := []Note{
+		{"characters", "control", 14},
+		{"html", "b", 2},
+		{RuleLinks, "evil.example", 5},
+		{RuleNames, "", 1},
+		{RuleNulls, "", 1},
+	}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCleanKeepsUnknownMembersAndNumbers(t *testing.T) {
+	in := `{"version":"2.1.0","runs":[],"properties":{"big":123456789012345678901234567890,"small":1.50,"e":1e3,"t":true,"deep":{"x":[[],{}]}}}`
+	got, notes, err := Clean(json.RawMessage(in), fakeCleaner{})
+	if err != nil || len(notes) > 0 {
+		t.Fatal(notes, err)
+	}
+	want := `{"version":"2.1.0","properties":{"big":123456789012345678901234567890,"deep":{"x":[[],{}]},"e":1e3,"small":1.50,"t":true},"runs":[]}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCleanErrors(t *testing.T) {
+	for name, in := range map[string]string{
+		"not JSON":   `{`,
+		"two values": `{}{}`,
+		"array":      `[]`,
+		"null":       `null`,
+		"string":     `"{}"`,
+		"too deep":   strings.Repeat(`{"a":`, MaxDepth+2) + "1" + strings.Repeat("}", MaxDepth+2),
+		"far deep":   strings.Repeat("[", 1<<20),
+	} {
+		if got, _, err := Clean(json.RawMessage(in), fakeCleaner{}); err == nil {
+			t.Errorf("%s: %.60s", name, got)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for name, c := range map[string]struct{ in, path, message string }{
+		"not JSON":            {`{`, "$", "not valid JSON"},
+		"array":               {`[]`, "$", "not a JSON object"},
+		"nothing":             {`{}`, "$.runs", "required"},
+		"wrong version":       {`{"version":"2.0.0","runs":[{"tool":{"driver":{"name":"t"}}}]}`, "$.version", "2.1.0"},
+		"no runs":             {`{"version":"2.1.0","runs":[]}`, "$.runs", "no run"},
+		"runs of wrong type":  {`{"version":"2.1.0","runs":{}}`, "$.runs", "array"},
+		"run is null":         {`{"version":"2.1.0","runs":[null]}`, "$.runs[0]", "object"},
+		"no tool":             {`{"version":"2.1.0","runs":[{}]}`, "$.runs[0].tool", "required"},
+		"tool is null":        {`{"version":"2.1.0","runs":[{"tool":null}]}`, "$.runs[0].tool", "required"},
+		"blank name":          {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":" "}}}]}`, "$.runs[0].tool.driver.name", "blank"},
+		"result without text": {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{}}]}]}`, "$.runs[0].results[0].message", "required"},
+		"unknown member":      {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"result":[]}]}`, "$.runs[0].result", ""},
+		"unknown level":       {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"level":"high"}]}]}`, "$.runs[0].results[0].level", ""},
+		"index below -1":      {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-2}]}]}`, "$.runs[0].results[0].ruleIndex", ""},
+		"index is text":       {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":"0"}]}]}`, "$.runs[0].results[0].ruleIndex", "integer"},
+		"bad GUID":            {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","guid":"x"}}}]}`, "$.runs[0].tool.driver.guid", "UUID"},
+		"huge number":         {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"rank":1e1000000000}]}]}`, "$.runs[0].results[0].rank", "range"},
+		"too deep":            {`{"properties":` + strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1) + `}`, "$", "nested"},
+		"too many results":    {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[` + strings.Repeat("1,", maxInputResults) + `1]}]}`, "$.runs", "at most"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := Validate([]byte(c.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range found {
+				if v.Path == c.path && strings.Contains(v.Message, c.message) {
+					return
+				}
+			}
+			t.Errorf("want %s: %q; got %+v", c.path, c.message, found)
+		})
+	}
+}
+
+func TestValidateAccepts(t *testing.T) {
+	for name, in := range map[string]string{
+		"the least":             `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]}`,
+		"nulls":                 `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"r","shortDescription":null}]}},"results":null}]}`,
+		"no rule index":         `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-1}]}]}`,
+		"duplicate rules":       `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"r"},{"id":"r"}]}}}]}`,
+		"an address as GitHub":  `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","informationUri":"https://x/{y}"}}}]}`,
+		"members of properties": `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"properties":{"x":{"y":[1]}}}]}`,
+		"a rich log":            string(rich(t)),
+	} {
+		found, err := Validate([]byte(in))
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
+}
+
+// TestQuickCheck holds the quick check to the full validator: it may be unsure,
+// never wrong.
+func TestQuickCheck(t *testing.T) {
+	good := string(rich(t))
+	sure := 0
+	for _, change := range [][2]string{
+		{"", ""}, {`"executionSuccessful": true`, `"executionSuccessful": 1`}, {`"startLine": 2`, `"startLine": 0`}, {`"startLine": 2`, `"startLine": 2.5`},
+		{`"level": "warning"`, `"level": "Warning"`}, {`"level": "warning"`, `"level": "note"`}, {`"text": "Dangling"`, `"text": 5`}, {`"text": "Dangling"`, `"markdown": "x"`},
+		{`"guid": "1`, `"guid": "x`}, {`"guid": "1`, `"guid": "a`}, {`"index": 0`, `"index": -2`}, {`"index": 0`, `"indexes": 0`}, {`"name": "pack"`, `"nam": "pack"`},
+		{`"locations": [{"index": 0, "executionOrder": 1}, {"location": {"physicalLocation": {"artifactLocation": {"uri": "/etc/passwd"}}}}]`, `"locations": []`},
+		{`"physicalLocation": {"artifactLocation": {"uri": "gone.go"}, `, `"physicalLocation": {`}, {`"version": "2.1.0",`, ``}, {`2.50`, `1e999999999`}, {`"arguments": ["x"`, `"arguments": [7`},
+		{`"tags": [`, `"tags": [1, `}, {`"columnKind": "utf16CodeUnits"`, `"columnKind": "utf16"`}, {`"results": [`, `"results": ["x", `}, {`"taxa": [{"id": "22"}]`, `"taxa": {"id": "22"}`},
+	} {
+		in := strings.Replace(good, change[0], change[1], 1)
+		if change[0] != "" && in == good {
+			t.Fatalf("there is no %s", change[0])
+		}
+		o, _, err := decode([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !quick().surely(o) {
+			continue
+		}
+		sure++
+		s, err := compiled()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, err := s.Validate(encode(o)); err != nil || len(found) > 0 {
+			t.Errorf("with %s the quick check is sure, but: %v, %v", change[1], found, err)
+		}
+	}
+	if sure < 3 {
+		t.Errorf("the quick check is sure of %d variants only", sure)
+	}
+}
+
+func TestTypesComeFromTheSchema(t *testing.T) {
+	for typ, want := range map[string]map[string]member{
+		logType:            {"runs": {"run", array, 0}},
+		"result":           {"message": {"message", single, 0}, "codeFlows": {"codeFlow", array, 0}},
+		"threadFlow":       {"locations": {"threadFlowLocation", array, 1}, "initialState": {"multiformatMessageString", dictionary, 0}},
+		"physicalLocation": {"artifactLocation": {"artifactLocation", single, 0}},
+	} {
+		info := types()[typ]
+		if info == nil {
+			t.Fatalf("there is no type %s", typ)
+		}
+		for name, m := range want {
+			if got := info.members[name]; got != m {
+				t.Errorf("%s.%s: %+v, want %+v", typ, name, got, m)
+			}
+		}
+	}
+	if !types()["reportingDescriptor"].links["helpUri"] || !types()["result"].links["workItemUris"] {
+		t.Error("links are missing")
+	}
+}

@@ -1,0 +1,73 @@
+package sarif
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLineHashesKnownValues(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"", []string{"c129715d7a2bc9a3:1"}},
+		{" a\nb\n  \t\tc\n d", []string{"271789c17abda88f:1", "54703d4cd895b18:1", "180aee12dab6264:1", "a23a3dc5e078b07b:1"}},
+	} {
+		if diff := cmp.Diff(c.want, LineHashes(c.text)); diff != "" {
+			t.Errorf("%q: %s", c.text, diff)
+		}
+	}
+}
+
+func TestLineHashesIgnoreBlanksAndLineEnds(t *testing.T) {
+	want := LineHashes("a b\nc\n\nd\n")
+	for _, text := range []string{"a b\r\nc\r\n\r\nd\r\n", "a b\rc\r\rd\r", "ab\n\tc\n  \nd  \n"} {
+		if diff := cmp.Diff(want, LineHashes(text)); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+	if len(want) != 5 {
+		t.Errorf("%d hashes, want one for each of 4 lines and the empty one after them", len(want))
+	}
+}
+
+func TestLineHashesCountRepetitions(t *testing.T) {
+	hashes := LineHashes(strings.Repeat("x\n", 300))
+	seen := make(map[string]bool)
+	for i, h := range hashes {
+		if seen[h] || !isLineHash(h) {
+			t.Fatalf("line %d: %q is not a new hash", i+1, h)
+		}
+		seen[h] = true
+	}
+	if !strings.HasSuffix(hashes[1], ":2") {
+		t.Errorf("the second of equal lines has %q", hashes[1])
+	}
+}
+
+func TestLineHashesBeyondTheBasicPlane(t *testing.T) {
+	if LineHashes("\U0001F600")[0] == LineHashes("\uF600")[0] {
+		t.Error("a character of two units hashes as one of one")
+	}
+}
+
+func TestLineHashesAreLinear(t *testing.T) {
+	for _, text := range []string{strings.Repeat("\n", 1<<19), strings.Repeat("x", 1<<20), strings.Repeat("ab \r\n", 1<<18)} {
+		start := time.Now()
+		LineHashes(text)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%v for %d bytes of %.10q", took, len(text), text)
+		}
+	}
+}
+
+func BenchmarkLineHashes(b *testing.B) {
+	text := strings.Repeat("\tif err != nil { return err }\n", 10_000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		LineHashes(text)
+	}
+}

@@ -1,0 +1,201 @@
+package sarif
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxPath is the longest path of a file, in bytes.
+const maxPath = 4096
+
+// The reasons why a URI is no file of the repository.
+var (
+	errNoFile   = errors.New("it names no file")
+	errOutside  = errors.New("it leads out of the repository")
+	errAbsolute = errors.New("it is an absolute path outside the repository")
+	errScheme   = errors.New("it is not a file's URI")
+	errLong     = errors.New("it is too long")
+	errText     = errors.New("it holds control characters or is not UTF-8")
+)
+
+// RepoPath returns the file that a URI of an artifact names, as a path relative
+// to the repository's root, slash-separated. It understands relative URIs and
+// paths, file URIs and absolute paths below one of the roots or below the
+// folder in which GitHub's runners check a repository out, backslashes, and
+// percent-encoding; it refuses what leads out of the repository.
+func RepoPath(uri string, roots []string) (string, error) {
+	uri = strings.TrimSpace(uri)
+	if len(uri) > 3*maxPath {
+		return "", errLong
+	}
+	absolute := false
+	if rest, ok := cutPrefixFold(uri, "file:"); ok {
+		absolute = true
+		if host, ok := strings.CutPrefix(rest, "//"); ok {
+			if rest, ok = cutPrefixFold(host, "localhost"); !ok {
+				rest = host
+			}
+			if !strings.HasPrefix(rest, "/") {
+				return "", errAbsolute // another machine's file
+			}
+		}
+		uri = rest
+	} else if hasScheme(uri) {
+		return "", errScheme
+	}
+	if i := strings.LastIndex(uri, "#L"); i >= 0 && isLineAnchor(uri[i+2:]) {
+		uri = uri[:i]
+	}
+	path := strings.ReplaceAll(unescape(uri), `\`, "/")
+	switch {
+	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
+		return "", errText
+	case strings.HasPrefix(path, "//") && !absolute:
+		return "", errScheme
+	case strings.HasPrefix(path, "/") || isDrive(path) || absolute:
+		var ok bool
+		if path, ok = belowRoot(path, roots); !ok {
+			return "", errAbsolute
+		}
+	}
+	return cleanPath(path)
+}
+
+// cleanPath takes "." and ".." out of a relative path.
+func cleanPath(path string) (string, error) {
+	var segments []string
+	for s := range strings.SplitSeq(path, "/") {
+		switch s {
+		case "", ".":
+		case "..":
+			if len(segments) == 0 {
+				return "", errOutside
+			}
+			segments = segments[:len(segments)-1]
+		default:
+			segments = append(segments, s)
+		}
+	}
+	path = strings.Join(segments, "/")
+	switch {
+	case path == "":
+		return "", errNoFile
+	case len(path) > maxPath:
+		return "", errLong
+	}
+	return path, nil
+}
+
+// belowRoot cuts a root off an absolute path.
+func belowRoot(path string, roots []string) (string, bool) {
+	if len(path) > 2 && path[0] == '/' && isDrive(path[1:]) {
+		path = path[1:] // file:///C:/x
+	}
+	for _, root := range roots {
+		root = strings.TrimRight(strings.ReplaceAll(root, `\`, "/"), "/")
+		if rest, ok := strings.CutPrefix(path, root+"/"); ok && root != "" {
+			return rest, true
+		}
+	}
+	// The runners' folders: the workspace in a container, and the repository's
+	// name twice below the work folder.
+	if rest, ok := strings.CutPrefix(path, "/github/workspace/"); ok {
+		return rest, true
+	}
+	for _, work := range []string{"/home/runner/work/", "/__w/", "/Users/runner/work/", "D:/a/"} {
+		rest, ok := strings.CutPrefix(path, work)
+		if !ok {
+			continue
+		}
+		name, rest, _ := strings.Cut(rest, "/")
+		if again, rest, ok := strings.Cut(rest, "/"); ok && again == name {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// EncodePath writes a path relative to the repository's root as a URI.
+func EncodePath(path string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(path) {
+		c := path[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/!$&'()*+,;=@", c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
+
+// unescape decodes percent-encoding; a % that encodes nothing stays.
+func unescape(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			high, ok1 := hexDigit(s[i+1])
+			low, ok2 := hexDigit(s[i+2])
+			if ok1 && ok2 {
+				b.WriteByte(high<<4 | low)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10, true
+	}
+	return 0, false
+}
+
+// hasScheme reports a URI's scheme; one letter is a drive, not a scheme.
+func hasScheme(s string) bool {
+	i := strings.IndexByte(s, ':')
+	if i < 2 || !isLetter(s[0]) {
+		return false
+	}
+	for _, c := range []byte(s[:i]) {
+		if !isLetter(c) && (c < '0' || c > '9') && c != '+' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+func isDrive(s string) bool { return len(s) > 2 && isLetter(s[0]) && s[1] == ':' && s[2] == '/' }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// isLineAnchor reports what follows "#L" in "#L10" and "#L10-L20".
+func isLineAnchor(s string) bool {
+	for part := range strings.SplitSeq(s, "-") {
+		part = strings.TrimPrefix(part, "L")
+		if part == "" || strings.Trim(part, "0123456789") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}

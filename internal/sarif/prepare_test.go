@@ -1,0 +1,382 @@
+package sarif
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// files serves a few files, like a checkout.
+func files(path string) ([]byte, error) {
+	content, ok := map[string]string{
+		"src/a.go":        "package a\n\nfunc F() {}\n",
+		"lib/b.go":        "package b\n",
+		"db/hash.go":      "package db\n\nimport \"crypto/md5\"\n",
+		"db/query one.go": "package db\n\nfunc Q() {\n}\n",
+		"a.go":            "package main\n",
+		"README.md":       "# Title\n",
+		"naïve/文件 #1.go":  "package x\n",
+	}[path]
+	if !ok {
+		return nil, errors.New("no such file")
+	}
+	return []byte(content), nil
+}
+
+func rich(t testing.TB) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "rich.sarif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func prepare(t *testing.T, opts Options, sources ...Source) *Upload {
+	t.Helper()
+	u, err := Prepare(sources, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantValid(t, u.SARIF)
+	wantNoDanglingIndex(t, u.SARIF)
+	unpacked, err := Unpack(u.Packed, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(unpacked, u.SARIF) {
+		t.Error("what is packed is not the log")
+	}
+	return u
+}
+
+// wantNoDanglingIndex asserts that all indexes in a log lead somewhere.
+func wantNoDanglingIndex(t *testing.T, raw []byte) {
+	t.Helper()
+	for _, run := range objects(list(tree(t, raw), "runs")) {
+		rules := objects(list(child(child(run, "tool"), "driver"), "rules"))
+		extensions := objects(list(child(run, "tool"), "extensions"))
+		invocations := list(run, "invocations")
+		for i, r := range objects(list(run, "results")) {
+			e, n := float64(-1), float64(-1)
+			if v, ok := r["ruleIndex"].(float64); ok {
+				n = v
+				if n < 0 || int(n) >= len(rules) || !names(text(r, "ruleId"), text(rules[int(n)], "id")) {
+					t.Fatalf("result %d: ruleIndex %v of %d, ruleId %q", i, n, len(rules), text(r, "ruleId"))
+				}
+			} else {
+				e, _ = at(t, r, "rule/toolComponent/index").(float64)
+				n, _ = at(t, r, "rule/index").(float64)
+				if e < 0 || int(e) >= len(extensions) || int(n) >= len(list(extensions[int(e)], "rules")) {
+					t.Fatalf("result %d: rule %v of extension %v", i, n, e)
+				}
+				if own := text(objects(list(extensions[int(e)], "rules"))[int(n)], "id"); !names(text(r, "ruleId"), own) {
+					t.Fatalf("result %d: ruleId %q, but its rule is %q", i, text(r, "ruleId"), own)
+				}
+			}
+			if v, ok := child(r, "provenance")["invocationIndex"].(float64); ok && int(v) >= len(invocations) {
+				t.Fatalf("result %d: invocation %v of %d", i, v, len(invocations))
+			}
+			delete(r, "rule")
+			delete(r, "properties")
+		}
+		for _, name := range []string{"index", "parentIndex", "runGraphIndex"} {
+			delete(child(run, "tool"), "driver")
+			delete(child(run, "tool"), "extensions")
+			if strings.Contains(string(encode(run["results"])), `"`+name+`":`) {
+				t.Fatalf("there is still a member %q", name)
+			}
+		}
+	}
+}
+
+func names(id, rule string) bool { return id == rule || strings.HasPrefix(id, rule+"/") }
+
+func TestPrepareGolden(t *testing.T) {
+	clean, cleaned, err := Clean(rich(t), fakeCleaner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantValid(t, clean)
+	u := prepare(t, Options{ReadFile: files}, Source{SARIF: clean})
+	var b bytes.Buffer
+	if err := json.Indent(&b, u.SARIF, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range append(cleaned, u.Notes...) {
+		fmt.Fprintf(&b, "\n%s", n)
+	}
+	b.WriteByte('\n')
+	golden := filepath.Join("testdata", "rich.golden")
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPrepareIsIdempotent(t *testing.T) {
+	first := prepare(t, Options{ReadFile: files}, Source{SARIF: rich(t)})
+	second := prepare(t, Options{ReadFile: files}, Source{SARIF: first.SARIF})
+	if diff := cmp.Diff(string(first.SARIF), string(second.SARIF)); diff != "" {
+		t.Error(diff)
+	}
+	if first.Packed != second.Packed {
+		t.Error("the same log packs differently")
+	}
+}
+
+func TestPrepareMergesOneToolAndCategory(t *testing.T) {
+	u := prepare(t, Options{ReadFile: files},
+		Source{SARIF: rich(t)},
+		Source{SARIF: rich(t), Category: "other"},
+		Source{SARIF: rich(t)},
+		Source{SARIF: json.RawMessage(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"Scanner","version":"2","organization":"O","rules":[
+			{"id":"S2","name":"Named"},{"id":"Z"},{"id":"Z","name":"Again"}]}},"automationDetails":{"id":"scan/"},"invocations":[{"executionSuccessful":true}],
+			"results":[{"ruleIndex":1,"message":{"text":"z"},"provenance":{"invocationIndex":0},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":1}}}]},
+			{"ruleIndex":2,"message":{"text":"z2"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":1}}}]}]}]}`)},
+	)
+	log := tree(t, u.SARIF)
+	runs := at(t, log, "runs").([]any)
+	if len(runs) != 2 || u.Results != 5+5+2+5 {
+		t.Fatalf("%d runs, %d results", len(runs), u.Results)
+	}
+	wantAt(t, runs[0], "automationDetails", object{"id": "scan/"})
+	wantAt(t, runs[1], "automationDetails", object{"id": "other/"})
+	wantAt(t, runs[0], "tool/driver/version", "1.0")
+	wantAt(t, runs[0], "tool/driver/organization", "O")
+	wantAt(t, runs[0], "tool/driver/rules/1/shortDescription/text", "Second")
+	var ids []string
+	for _, r := range objects(at(t, runs[0], "tool/driver/rules").([]any)) {
+		ids = append(ids, text(r, "id"))
+	}
+	if diff := cmp.Diff([]string{"S1", "S2", "new-rule", "unnamed-rule", "Z"}, ids); diff != "" {
+		t.Error(diff)
+	}
+	if n := len(at(t, runs[0], "tool/extensions").([]any)); n != 1 {
+		t.Errorf("%d extensions: equal ones were not merged", n)
+	}
+	wantAt(t, runs[0], "results/10/ruleId", "Z")
+	wantAt(t, runs[0], "results/10/provenance/invocationIndex", 2.0)
+	wantAt(t, runs[0], "results/11/ruleIndex", 4.0)
+}
+
+// simple returns a log of one tool with results of some levels.
+func simple(tool string, n int, level func(i int) string) json.RawMessage {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":%q,"rules":[{"id":"r0"},{"id":"r1"},{"id":"r2"}]}},"results":[`, tool)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"ruleIndex":%d,"level":%q,"message":{"text":"Message number %d about something that was found here"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"dir%d/file%d.go"},"region":{"startLine":%d,"startColumn":3}}}]}`,
+			i%3, level(i), i, i%50, i%400, i%10+1)
+	}
+	b.WriteString(`]}]}`)
+	return b.Bytes()
+}
+
+func TestPrepareCutsTheLeastSevere(t *testing.T) {
+	u := prepare(t, Options{}, Source{SARIF: simple("t", MaxResults+7, func(i int) string {
+		return map[bool]string{true: "error", false: "note"}[i >= MaxResults-3]
+	})})
+	if u.Results != MaxResults || noted(u.Notes, RuleResults) != 7 {
+		t.Errorf("%d results, %d noted", u.Results, noted(u.Notes, RuleResults))
+	}
+	log := tree(t, u.SARIF)
+	wantAt(t, log, "runs/0/results/0/message/text", "Message number 0 about something that was found here")
+	for i := range 10 {
+		wantAt(t, log, fmt.Sprintf("runs/0/results/%d/level", MaxResults-1-i), "error")
+	}
+	wantAt(t, log, fmt.Sprintf("runs/0/results/%d/level", MaxResults-11), "note")
+}
+
+func noted(notes []Note, rule string) (n int) {
+	for _, note := range notes {
+		if note.Rule == rule {
+			n += note.Count
+		}
+	}
+	return n
+}
+
+func TestPrepareCutsToTheSizeLimit(t *testing.T) {
+	const most = 20_000
+	source := Source{SARIF: simple("t", 5000, func(i int) string { return []string{"note", "error", "warning"}[i%3] })}
+	whole := prepare(t, Options{}, source)
+	u := prepare(t, Options{MaxPacked: most}, source)
+	if size := len(u.Packed) / 4 * 3; size > most+2 || size < most/4 {
+		t.Errorf("packed to %d bytes, the limit is %d", size, most)
+	}
+	if cut := noted(u.Notes, RuleSize); cut == 0 || cut+u.Results != whole.Results {
+		t.Errorf("%d cut, %d left of %d", cut, u.Results, whole.Results)
+	}
+	for _, r := range objects(at(t, tree(t, u.SARIF), "runs/0/results").([]any)) {
+		if u.Results < 1666 && text(r, "level") != "error" {
+			t.Fatalf("a %s was kept while errors were cut", text(r, "level"))
+		}
+	}
+	if _, err := Prepare([]Source{source}, Options{MaxPacked: 10}); err == nil || !strings.Contains(err.Error(), "shorten its rules") {
+		t.Errorf("a limit that cannot be met: %v", err)
+	}
+}
+
+func TestPrepareCutsRunsExtensionsAndRules(t *testing.T) {
+	var sources []Source
+	for i := range MaxRuns + 2 {
+		level := "note"
+		if i > 1 {
+			level = "error"
+		}
+		sources = append(sources, Source{SARIF: simple(fmt.Sprintf("t%d", i), 3, func(int) string { return level })})
+	}
+	u := prepare(t, Options{}, sources...)
+	if len(u.Tools) != MaxRuns || u.Tools[0] != "t2" || noted(u.Notes, RuleRuns) != 2 || noted(u.Notes, RuleResults) != 6 {
+		t.Errorf("tools %v, notes %v", u.Tools, u.Notes)
+	}
+
+	var extensions, rules, results []string
+	for i := range MaxExtensions + 5 {
+		extensions = append(extensions, fmt.Sprintf(`{"name":"x%d","rules":[{"id":"x%d/r"}]}`, i, i))
+		results = append(results, fmt.Sprintf(`{"rule":{"index":0,"toolComponent":{"index":%d}},"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]}`, i))
+	}
+	for i := range MaxRules + 5 {
+		rules = append(rules, fmt.Sprintf(`{"id":"r%d"}`, i))
+	}
+	results = append(results, fmt.Sprintf(`{"ruleIndex":%d,"message":{"text":"last"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]}`, MaxRules+4))
+	u = prepare(t, Options{ReadFile: files}, Source{SARIF: json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[%s]},"extensions":[%s]},"results":[%s]}]}`,
+		strings.Join(rules, ","), strings.Join(extensions, ","), strings.Join(results, ",")))})
+	log := tree(t, u.SARIF)
+	if n := len(at(t, log, "runs/0/tool/extensions").([]any)); n != MaxExtensions || noted(u.Notes, RuleExtensions) != 5 {
+		t.Errorf("%d extensions, notes %v", n, u.Notes)
+	}
+	if n := len(at(t, log, "runs/0/tool/driver/rules").([]any)); n != MaxRules || noted(u.Notes, RuleRules) != 10 {
+		t.Errorf("%d rules, notes %v", n, u.Notes)
+	}
+	if u.Results != MaxExtensions+6 {
+		t.Errorf("%d results", u.Results)
+	}
+}
+
+func TestPrepareReadsEachFileOnce(t *testing.T) {
+	reads := map[string]int{}
+	u := prepare(t, Options{ReadFile: func(path string) ([]byte, error) {
+		reads[path]++
+		return []byte(strings.Repeat("x\n", 5)), nil
+	}}, Source{SARIF: simple("t", 2000, func(int) string { return "error" })})
+	for path, n := range reads {
+		if n != 1 {
+			t.Fatalf("%s was read %d times", path, n)
+		}
+	}
+	if n := noted(u.Notes, RuleHashes); n != 800 { // lines 7 to 10 of files with 5 lines and an empty one
+		t.Errorf("%d results without a hash", n)
+	}
+	want := LineHashes(strings.Repeat("x\n", 5))
+	for _, r := range objects(at(t, tree(t, u.SARIF), "runs/0/results").([]any)) {
+		line := at(t, r, "locations/0/physicalLocation/region/startLine").(float64)
+		if line <= 6 {
+			wantAt(t, r, "partialFingerprints/primaryLocationLineHash", want[int(line)-1])
+		} else if r["partialFingerprints"] != nil {
+			t.Fatalf("line %v has a fingerprint", line)
+		}
+	}
+}
+
+func TestPrepareBuilt(t *testing.T) {
+	raw, err := Build(Tool{Name: "airlock", Version: "1"}, "checks", sampleFindings(), sampleRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := prepare(t, Options{ReadFile: files}, Source{SARIF: raw})
+	if diff := cmp.Diff([]Note(nil), u.Notes); diff != "" {
+		t.Errorf("our own log had to be mended: %s", diff)
+	}
+	agent := AgentFinding("agent", "README.md", 1, 0, "note", "Test.", "suffix")
+	raw, err = Build(Tool{Name: "agent"}, "", []finding.Finding{agent}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u = prepare(t, Options{ReadFile: files}, Source{SARIF: raw, Category: "nightly/agent/"})
+	log := tree(t, u.SARIF)
+	wantAt(t, log, "runs/0/automationDetails/id", "nightly/agent/")
+	wantAt(t, log, "runs/0/results/0/partialFingerprints/primaryLocationLineHash", LineHashes("# Title\n")[0])
+}
+
+func TestPrepareErrorsNameTheReport(t *testing.T) {
+	_, err := Prepare([]Source{{SARIF: simple("t", 1, func(int) string { return "note" })}, {SARIF: json.RawMessage(`[]`)}}, Options{})
+	if err == nil || !strings.HasPrefix(err.Error(), "security report 2: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAutomationID(t *testing.T) {
+	for category, want := range map[string]string{"": "", " ": "", "/": "", "a": "a/", "a/": "a/", "a/b": "a/b/", " a/b// ": "a/b/"} {
+		if got := AutomationID(category); got != want {
+			t.Errorf("AutomationID(%q) = %q, want %q", category, got, want)
+		}
+	}
+}
+
+func TestPrepareIsFast(t *testing.T) {
+	source := Source{SARIF: simple("t", 25_000, func(int) string { return "error" })}
+	start := time.Now()
+	prepare := func() {
+		if _, err := Prepare([]Source{source, source}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prepare()
+	if took := time.Since(start); took > 20*time.Second { // well under 2 s without the race detector on an idle machine
+		t.Errorf("50,000 results took %v", took)
+	}
+}
+
+func BenchmarkPrepare(b *testing.B) {
+	source := Source{SARIF: simple("t", 25_000, func(i int) string { return []string{"note", "error", "warning"}[i%3] })}
+	b.SetBytes(int64(len(source.SARIF)))
+	for b.Loop() {
+		if _, err := Prepare([]Source{source}, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkValidate(b *testing.B) {
+	log := simple("t", 25_000, func(int) string { return "error" })
+	b.SetBytes(int64(len(log)))
+	for b.Loop() {
+		if found, err := Validate(log); err != nil || len(found) > 0 {
+			b.Fatal(found, err)
+		}
+	}
+}
+
+func BenchmarkClean(b *testing.B) {
+	log := simple("t", 25_000, func(int) string { return "error" })
+	b.SetBytes(int64(len(log)))
+	for b.Loop() {
+		if _, _, err := Clean(log, fakeCleaner{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package sarif
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// maxInputResults bounds what one log may cost to check; code scanning takes
+// 25,000 results in all.
+const maxInputResults = 200_000
+
+// Validate returns every way in which a log is not SARIF 2.1.0, or not SARIF
+// that code scanning could take: no runs, a tool without a name. What can be
+// mended without loss (see Prepare) is not reported; members that are null
+// count as absent. An error is ours.
+func Validate(log []byte) ([]schema.Violation, error) {
+	o, nulls, err := decode(log)
+	if err != nil {
+		return []schema.Violation{{Path: "$", Message: err.Error()}}, nil
+	}
+	if found := tooMany(o); found != nil {
+		return found, nil
+	}
+	if quick().surely(o) {
+		return blanks(o), nil
+	}
+	s, err := compiled()
+	if err != nil {
+		return nil, err
+	}
+	if nulls > 0 {
+		log = encode(o)
+	}
+	found, err := s.Validate(log)
+	if err != nil {
+		return nil, err
+	}
+	return append(found, blanks(o)...), nil
+}
+
+func tooMany(o object) []schema.Violation {
+	total := 0
+	for _, run := range objects(list(o, "runs")) {
+		total += len(list(run, "results"))
+	}
+	if total <= maxInputResults {
+		return nil
+	}
+	return []schema.Violation{{Path: "$.runs", Message: fmt.Sprintf("there are %d results, at most %d can be read", total, maxInputResults)}}
+}
+
+// blanks reports what the schema cannot: required texts that are blank.
+func blanks(o object) (found []schema.Violation) {
+	runs, ok := o["runs"].([]any)
+	if ok && len(runs) == 0 {
+		found = append(found, schema.Violation{Path: "$.runs", Message: "there is no run in the log", SchemaPath: "properties.runs"})
+	}
+	for i, r := range runs {
+		run, _ := r.(object)
+		name, isText := child(child(run, "tool"), "driver")["name"].(string)
+		if isText && strings.TrimSpace(name) == "" {
+			found = append(found, schema.Violation{
+				Path:       fmt.Sprintf("$.runs[%d].tool.driver.name", i),
+				Message:    "the tool's name is blank",
+				SchemaPath: "definitions.toolComponent.properties.name",
+			})
+		}
+	}
+	return found
+}
