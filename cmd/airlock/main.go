@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,6 +15,11 @@ import (
 var version string
 
 func main() {
+	secrets, err := cli.Enter(os.Args, os.Environ())
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "airlock: %v\n", err)
+		os.Exit(cli.ExitFailed)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(cli.Main(ctx, os.Args[1:], cli.World{
@@ -21,6 +27,7 @@ func main() {
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
 		Getenv:  os.Getenv,
+		Secrets: secrets,
 		Version: version,
 	}))
 }

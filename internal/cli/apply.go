@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ type applyFlags struct {
 	input, config, event, eventName, repo string
 	plan, outputDir, proxy, caFile        string
 	dryRun, strict, trustEnv, json        bool
+	pace                                  time.Duration
 }
 
 func newApply(w World) *cobra.Command {
@@ -54,6 +56,7 @@ JSON, unless that is a terminal.`,
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON also to a terminal")
 	flags.StringVar(&f.proxy, "proxy", "", "the proxy for requests to the API")
 	flags.StringVar(&f.caFile, "ca-file", "", "PEM certificates to trust besides the system's")
+	flags.DurationVar(&f.pace, "pace", time.Second, "the time between two writes; 0 paces nothing, for a server without rate limits")
 	flags.BoolVar(&f.trustEnv, "trust-env", false, "take proxy and certificates from the environment")
 	return cmd
 }
@@ -105,6 +108,10 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 func prepare(w World, f applyFlags) (passage, error) {
 	conn := connectFromEnv(w)
 	conn.proxy = f.proxy
+	conn.pace = githubapi.PaceConfig{Spacing: f.pace}
+	if f.pace <= 0 {
+		conn.pace = githubapi.Unpaced()
+	}
 	conn.log = progress(w)
 	if f.caFile != "" {
 		pem, err := config.ReadFile(f.caFile)

@@ -9,6 +9,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/action"
 )
 
 // World is everything of the process that a command may touch; a test passes its own.
@@ -16,8 +18,20 @@ type World struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
+	// Secrets are what was taken out of the environment before anything else.
+	Secrets action.Secrets
 	// Version is the released version, or "" in a development build.
 	Version string
+}
+
+// Enter is the first act of a process: the action's token leaves the environment
+// (rule R5), for which the program runs a second time. The other commands read
+// GITHUB_TOKEN as other tools do.
+func Enter(args, environ []string) (action.Secrets, error) {
+	if len(args) < 2 || args[1] != "action" {
+		return action.Secrets{}, nil
+	}
+	return action.Enter(environ, args)
 }
 
 // Main runs one command line and returns the process's exit code.
@@ -54,6 +68,7 @@ the GitHub API.`,
 	root.SetIn(w.Stdin)
 	root.SetOut(w.Stdout)
 	root.SetErr(w.Stderr)
-	root.AddCommand(newCollect(w), newApply(w), newSanitize(w), newSchema(w), newVersion(w))
+	root.AddCommand(newCollect(w), newApply(w), newValidate(w), newSanitize(w), newAction(w),
+		newSchema(w), newVersion(w))
 	return root
 }

@@ -10,7 +10,7 @@ import (
 
 // connection says how GitHub is reached.
 type connection struct {
-	secret   string
+	tok      token.Token
 	apiURL   string // "" for GitHub.com
 	proxy    string
 	noProxy  string
@@ -28,11 +28,15 @@ func connectFromEnv(w World) connection {
 		apiURL: w.Getenv("GITHUB_API_URL"), graphQL: w.Getenv("GITHUB_GRAPHQL_URL"),
 		agent: "airlock/" + versionOf(w),
 	}
-	for _, name := range []string{"GITHUB_TOKEN", "GH_TOKEN"} {
-		if c.secret == "" {
-			c.secret = w.Getenv(name)
-		}
+	secret := w.Getenv("GITHUB_TOKEN")
+	if secret == "" {
+		secret = w.Getenv("GH_TOKEN")
 	}
+	api := c.apiURL
+	if api == "" {
+		api = githubapi.DefaultAPIURL
+	}
+	c.tok = token.New(secret, api)
 	return c
 }
 
@@ -62,19 +66,15 @@ func (c *connection) trustProxyOf(getenv func(string) string) error {
 
 // open returns a client that holds the token; nil without one.
 func (c connection) open() (*githubapi.Client, error) {
-	if c.secret == "" {
+	if c.tok.IsZero() {
 		return nil, nil
-	}
-	api := c.apiURL
-	if api == "" {
-		api = githubapi.DefaultAPIURL
 	}
 	transport, err := githubapi.NewTransport(githubapi.TransportOptions{CAFile: c.caFile, Proxy: c.proxy, NoProxy: c.noProxy})
 	if err != nil {
 		return nil, usageError(err)
 	}
 	client, err := githubapi.New(githubapi.Options{
-		Token: token.New(c.secret, api), APIURL: c.apiURL, GraphQLURL: c.graphQL, Transport: transport,
+		Token: c.tok, APIURL: c.apiURL, GraphQLURL: c.graphQL, Transport: transport,
 		Log: c.log, UserAgent: c.agent, Pace: c.pace,
 	})
 	if err != nil {

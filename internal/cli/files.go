@@ -42,11 +42,17 @@ func openInput(w World, path string) (io.ReadCloser, error) {
 }
 
 func writeJSONFile(path string, v any) error {
-	raw, err := json.MarshalIndent(v, "", "  ")
+	raw, err := indented(v)
 	if err != nil {
 		return err
 	}
-	return action.WriteUser(path, append(raw, '\n'))
+	return action.WriteUser(path, raw)
+}
+
+// indented is a document as JSON that people can read as well.
+func indented(v any) ([]byte, error) {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	return append(raw, '\n'), err
 }
 
 // directory stores what could not be delivered. It is made when it is needed.

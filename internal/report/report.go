@@ -28,6 +28,9 @@ type Input struct {
 	Dropped  []intake.Dropped
 	// Earlier are the errors that a collecting job listed in its document.
 	Earlier []string
+	// Collected are the items that were let in and not sent further, of a step
+	// that only collects; nil for one that applies.
+	Collected []intake.Accepted
 	// Words makes a text of an agent fit to be shown: no control character, no
 	// live mention. Required.
 	Words func(string) string
@@ -54,6 +57,20 @@ type Report struct {
 	words func(string) string
 	asked map[int]string // what each approved item asks for, by its index
 	where string         // the event and its subject, for people
+	// collected are the items of a step that only collects: they have no state.
+	collected []apply.Result
+}
+
+// collectedResult is an item that was let in, with what was cleaned about it.
+func collectedResult(a intake.Accepted) apply.Result {
+	res := apply.Result{Line: a.Line(), Kind: a.Item().Kind()}
+	for _, c := range a.Redactions() {
+		res.Cleaned = append(res.Cleaned, apply.Cleaning{Field: c.Field, Rule: c.Rule, Detail: c.Detail, Count: c.Count})
+	}
+	for _, m := range a.Repairs() {
+		res.Repaired = append(res.Repaired, apply.Repair{Kind: m.Kind, Field: m.Field, Count: m.Count})
+	}
+	return res
 }
 
 // Rejected is a line that the first door refused, with every reason.
@@ -73,6 +90,7 @@ type Dropped struct {
 // Counts says how many items ended in which state. Asked is their sum.
 type Counts struct {
 	Asked    int `json:"asked"`
+	Accepted int `json:"accepted,omitempty"` // of a step that only collects
 	Applied  int `json:"applied"`
 	Adopted  int `json:"adopted"`
 	Staged   int `json:"staged"`
@@ -103,10 +121,14 @@ func New(in Input) *Report {
 	if r.DryRun {
 		r.Plan = in.Plan
 	}
+	for _, a := range in.Collected {
+		r.collected = append(r.collected, collectedResult(a))
+	}
 	n := apply.Count(r.Results)
 	r.Counts = Counts{
-		Asked:   len(r.Results) + len(r.Rejected) + len(r.Dropped),
-		Applied: n[apply.Applied], Adopted: n[apply.Adopted], Staged: n[apply.Staged],
+		Asked:    len(r.Results) + len(r.collected) + len(r.Rejected) + len(r.Dropped),
+		Accepted: len(r.collected),
+		Applied:  n[apply.Applied], Adopted: n[apply.Adopted], Staged: n[apply.Staged],
 		Denied: n[apply.Denied], Skipped: n[apply.Skipped], Failed: n[apply.Failed],
 		Rejected: len(r.Rejected), Dropped: len(r.Dropped),
 	}

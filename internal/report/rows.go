@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,16 +42,13 @@ func (r *Report) rows(states ...apply.State) []row {
 }
 
 func (r *Report) resultRow(res apply.Result) row {
-	why := res.Message
-	for _, n := range res.Notes {
-		if why != "" {
-			why += "; "
-		}
-		why += n
+	why := res.Notes
+	if done := res.State == apply.Applied || res.State == apply.Adopted; !done && res.Message != "" {
+		why = append([]string{res.Message}, why...) // of what was done, the object says it
 	}
 	return row{
 		state: string(res.State), line: res.Line, kind: string(res.Kind), code: res.Code,
-		asked: r.words(r.asked[res.Index]), why: r.words(why), obj: res.Object, file: res.File,
+		asked: r.words(r.asked[res.Index]), why: r.words(strings.Join(why, "; ")), obj: res.Object, file: res.File,
 	}
 }
 
@@ -72,7 +70,7 @@ func (r *Report) notDone() []row {
 // cleaned returns what the doors changed, one row an item.
 func (r *Report) cleaned() []row {
 	var out []row
-	for _, res := range r.Results {
+	for _, res := range slices.Concat(r.Results, r.collected) {
 		var why string
 		add := func(s string) {
 			if why != "" {

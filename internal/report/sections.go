@@ -75,3 +75,6 @@ func (r *Report) writeFallbacks(b *strings.Builder) {
 		b.WriteString("\n#### " + text(r.words(title)) + "\n\n" + strings.TrimRight(f.Text, "\n") + markdown.CloseOpen(f.Text) + "\n")
 	}
 }
+
+// PlainBlock shows plain text, such as an error, in Markdown exactly as it is.
+func PlainBlock(s string) string { return markdown.Fence("text", s) + "\n" }

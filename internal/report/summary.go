@@ -46,6 +46,8 @@ func (r *Report) Headline() string {
 	switch {
 	case c.Asked == 0:
 		return "the agent asked for nothing"
+	case c.Accepted > 0 || len(r.Results) == 0 && r.plan == nil:
+		return fmt.Sprintf("%d of %s accepted", c.Accepted, plural(c.Asked, "line"))
 	case r.DryRun || c.Staged == c.Asked:
 		return fmt.Sprintf("%d of %s would be done, nothing was written", c.Staged, plural(c.Asked, "request"))
 	case c.NotDone() == 0 && c.Staged == 0:
@@ -75,6 +77,7 @@ type namedCount struct {
 
 func (c Counts) named() []namedCount {
 	return []namedCount{
+		{"accepted", "accepted", c.Accepted},
 		{string(apply.Applied), "applied", c.Applied},
 		{string(apply.Adopted), "already there", c.Adopted},
 		{string(apply.Staged), "planned", c.Staged},
@@ -89,7 +92,7 @@ func (c Counts) named() []namedCount {
 // icon marks a state so that the eye finds it; the word always stands beside it.
 func icon(state string) string {
 	switch state {
-	case string(apply.Applied), string(apply.Adopted):
+	case string(apply.Applied), string(apply.Adopted), "accepted":
 		return "✅"
 	case string(apply.Staged):
 		return "📝"
@@ -164,8 +167,12 @@ func objectLink(o *apply.Object) string {
 		return ""
 	}
 	name := strings.ReplaceAll(o.Type, "-", " ")
-	if o.Number > 0 {
+	switch {
+	case o.Number == 0:
+	case o.Type == "issue" || o.Type == "discussion":
 		name += " #" + itoa(o.Number)
+	default:
+		name += " on #" + itoa(o.Number)
 	}
 	if o.URL == "" {
 		return text(name)

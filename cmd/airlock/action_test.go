@@ -1,0 +1,222 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// workspace is a step's surroundings as the runner makes them.
+type workspace struct{ dir, output, summary string }
+
+func newWorkspace(t *testing.T, files map[string]string) workspace {
+	t.Helper()
+	base := t.TempDir()
+	ws := workspace{filepath.Join(base, "workspace"), filepath.Join(base, "output"), filepath.Join(base, "summary")}
+	for path, text := range files {
+		path = filepath.Join(ws.dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(ws.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{ws.output, ws.summary} {
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ws
+}
+
+// env adds the step's files and inputs to the environment of a workflow run.
+func (ws workspace) env(workflow []string, inputs map[string]string) []string {
+	env := append(workflow, "GITHUB_WORKSPACE="+ws.dir, "GITHUB_OUTPUT="+ws.output, "GITHUB_STEP_SUMMARY="+ws.summary,
+		"INPUT_TOKEN="+secret, "ACTIONS_RUNTIME_TOKEN=runtime-secret")
+	for name, value := range inputs {
+		env = append(env, "INPUT_"+strings.ToUpper(name)+"="+value)
+	}
+	return env
+}
+
+func (ws workspace) read(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// outputs parses GITHUB_OUTPUT as the runner does.
+func (ws workspace) outputs(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	lines := strings.Split(ws.read(t, ws.output), "\n")
+	for i := 0; i < len(lines)-1; i++ {
+		name, delimiter, ok := strings.Cut(lines[i], "<<")
+		if !ok {
+			t.Fatalf("line %d of GITHUB_OUTPUT is no output: %q", i+1, lines[i])
+		}
+		var value []string
+		for i++; lines[i] != delimiter; i++ {
+			value = append(value, lines[i])
+		}
+		out[name] = strings.Join(value, "\n")
+	}
+	return out
+}
+
+const twoLines = `{"type": "add_comment", "body": "Looks good, @octocat. This fixes #1."}
+{"type": "add-issue-label", "labels": ["automation"], "issue_number": 99}
+{"type": "create-issue", "title": "No body"}
+`
+
+func TestActionAll(t *testing.T) {
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	ws := newWorkspace(t, map[string]string{"out/lines.ndjson": twoLines})
+	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
+		"output-file": "out/lines.ndjson", "config": "add-issue-comment:\nadd-issue-label:\ncreate-issue:\n",
+	}), "", "action")
+
+	if res.code != 0 {
+		t.Errorf("exit code %d, want 0: nothing failed, and fail-on is error\n%s%s", res.code, res.stdout, res.stderr)
+	}
+	comments := s.State().Issues[1].Comments
+	if len(comments) != 1 || strings.Contains(comments[0].Body, "@octocat") || !strings.Contains(comments[0].Body, "octocat. This fixes") {
+		t.Errorf("comments: %+v", comments)
+	}
+	out := ws.outputs(t)
+	for name, want := range map[string]string{"asked": "3", "applied": "1", "denied": "1", "rejected": "1", "failed": "0"} {
+		if out[name] != want {
+			t.Errorf("output %s is %q, want %q", name, out[name], want)
+		}
+	}
+	if !strings.HasPrefix(out["comment-url"], "https://") && !strings.HasPrefix(out["comment-url"], "http://") {
+		t.Errorf("output comment-url is %q", out["comment-url"])
+	}
+	for _, name := range []string{"agent-output", "report", "results-file", "plan-file"} {
+		if ws.read(t, filepath.Join(ws.dir, out[name])) == "" {
+			t.Errorf("the file of output %s (%q) is empty", name, out[name])
+		}
+	}
+	summary := ws.read(t, ws.summary)
+	for _, want := range []string{"## Airlock: 1 of 3 requests done", "### Done", "### Not done", "**target**", "'body' is a required property", "mentions: octocat"} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the summary lacks %q:\n%s", want, summary)
+		}
+	}
+	for _, text := range []string{summary, res.stdout, res.stderr} {
+		if strings.Contains(text, "@octocat") {
+			t.Errorf("a live mention is shown:\n%s", text)
+		}
+	}
+	if !strings.Contains(res.stdout, "::warning title=Airlock denied add-issue-label (line 2)::") {
+		t.Errorf("no annotation for the denied item:\n%s", res.stdout)
+	}
+}
+
+func TestActionFailOn(t *testing.T) {
+	for _, c := range []struct {
+		failOn string
+		code   int
+	}{{"error", 0}, {"rejected", 1}, {"never", 0}} {
+		s := server(t, pullRequestFixture(), githubtest.Options{})
+		ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+		res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
+			"output-file": "lines.ndjson", "config": "add-issue-label:\n", "fail-on": c.failOn,
+		}), "", "action")
+		if res.code != c.code {
+			t.Errorf("fail-on %s: exit code %d, want %d\n%s", c.failOn, res.code, c.code, res.stdout)
+		}
+	}
+}
+
+// TestActionTwoJobs collects in one job, without a token, and applies in another.
+func TestActionTwoJobs(t *testing.T) {
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	collect := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
+		"mode": "collect", "output-file": "lines.ndjson",
+	}), "", "action")
+	if collect.code != 0 {
+		t.Fatalf("collect: exit code %d\n%s", collect.code, collect.stdout)
+	}
+	if summary := ws.read(t, ws.summary); !strings.Contains(summary, "## Airlock: 2 of 3 lines accepted") {
+		t.Errorf("the summary of collect:\n%s", summary)
+	}
+	path := ws.outputs(t)["agent-output"]
+
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	apply := newWorkspace(t, map[string]string{"agent-output.json": ws.read(t, filepath.Join(ws.dir, path))})
+	res := run(t, apply.dir, apply.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
+		"mode": "apply", "agent-output": "agent-output.json", "config": "add-issue-comment:\n",
+	}), "", "action")
+	if res.code != 0 || len(s.State().Issues[1].Comments) != 1 {
+		t.Errorf("apply: exit code %d\n%s", res.code, res.stdout)
+	}
+	if summary := apply.read(t, apply.summary); !strings.Contains(summary, "Refused when the lines were collected (1)") {
+		t.Errorf("the summary does not pass on what collect refused:\n%s", summary)
+	}
+}
+
+// TestActionPolicyFromBase is rule R10: a policy that the pull request's tree
+// holds does not rule, the one of the base commit does.
+func TestActionPolicyFromBase(t *testing.T) {
+	f := pullRequestFixture()
+	f.Files = append(f.Files, githubtest.StoredFile{Path: ".github/airlock.yml", Ref: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e", Content: "add-issue-label:\n"})
+	s := server(t, f, githubtest.Options{})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines, ".github/airlock.yml": "add-issue-comment:\n"})
+	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
+		"output-file": "lines.ndjson", "config-file": ".github/airlock.yml",
+	}), "", "action")
+	if len(s.Writes()) != 0 || !strings.Contains(res.stdout, "kind-not-enabled") {
+		t.Errorf("the policy of the workspace ruled: %d writes\n%s", len(s.Writes()), res.stdout)
+	}
+}
+
+// TestActionStops asserts that what stops a step before any item is said once,
+// clearly, with the documented exit code and nothing half done.
+func TestActionStops(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		inputs map[string]string
+		env    []string
+		code   int
+		says   string
+	}{
+		{"no output file", map[string]string{"config": "create-issue:"}, nil, 2, "set the input output-file"},
+		{"missing file", map[string]string{"output-file": "nowhere.ndjson"}, nil, 2, "nowhere.ndjson does not exist"},
+		{"outside", map[string]string{"output-file": "../lines.ndjson"}, nil, 2, "outside"},
+		{"directory", map[string]string{"output-file": "dir"}, nil, 2, "is a directory"},
+		{"bad configuration", map[string]string{"output-file": "lines.ndjson", "config": "create-isue:"}, nil, 2, "config:1:1: "},
+		{"bad mode", map[string]string{"output-file": "lines.ndjson", "mode": "aply"}, nil, 2, `did you mean "apply"?`},
+		{"no token", map[string]string{"output-file": "lines.ndjson", "config": "create-issue:", "token": ""}, []string{"GITHUB_TOKEN="}, 2, "no token"},
+		{"unreachable", map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:"}, []string{"GITHUB_API_URL=http://127.0.0.1:1", "GITHUB_GRAPHQL_URL=http://127.0.0.1:1/graphql"}, 3, "127.0.0.1:1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := server(t, pullRequestFixture(), githubtest.Options{})
+			ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines, "dir/x": ""})
+			env := append(ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), c.inputs), c.env...)
+			res := run(t, ws.dir, env, "", "action")
+			if res.code != c.code {
+				t.Errorf("exit code %d, want %d", res.code, c.code)
+			}
+			if !strings.Contains(res.stdout, c.says) {
+				t.Errorf("the log does not say %q:\n%s%s", c.says, res.stdout, res.stderr)
+			}
+			if summary := ws.read(t, ws.summary); !strings.Contains(summary, "## Airlock stopped") {
+				t.Errorf("the summary does not say that it stopped:\n%s", summary)
+			}
+			if len(s.Writes()) != 0 {
+				t.Errorf("%d writes", len(s.Writes()))
+			}
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// binary is the built program, and root the repository's root; TestMain sets them.
+var binary, root string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "airlock-test-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "airlock.exe") // the ending that Windows needs harms nobody else
+		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+		if root, err = filepath.Abs(filepath.Join("..", "..")); err != nil {
+			panic(err)
+		}
+		return m.Run()
+	}())
+}
+
+// result is how a run of the binary ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run executes the binary in dir with exactly the environment given.
+func run(t *testing.T, dir string, env []string, stdin string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "TMPDIR=" + t.TempDir()}, env...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if _, isExit := err.(*exec.ExitError); err != nil && !isExit {
+		t.Fatalf("airlock %v: %v", args, err)
+	}
+	res := result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+	for _, s := range []string{res.stdout, res.stderr} {
+		if strings.Contains(withoutMasks(s), secret) {
+			t.Errorf("airlock %v prints the token:\n%s", args, s)
+		}
+	}
+	return res
+}
+
+// withoutMasks leaves out the commands that tell the runner what to mask: it does
+// not show them.
+func withoutMasks(log string) string {
+	var b strings.Builder
+	for line := range strings.Lines(log) {
+		if !strings.HasPrefix(line, "::add-mask::") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// secret is the token of every test. No output may hold it.
+const secret = "ghs_TestOnly0123456789abcdefghijklmnop"
+
+// pullRequestFixture is the repository of testdata/events/pull_request.opened.json.
+func pullRequestFixture() githubtest.Fixture {
+	bot := githubtest.Account{Login: "github-actions[bot]", ID: 41898282}
+	return githubtest.Fixture{
+		Repo:   githubtest.Repo{ID: 186853002, Owner: "Codertocat", Name: "Hello-World", DefaultBranch: "master"},
+		Viewer: bot,
+		Tokens: []githubtest.Token{{Secret: secret, Account: bot}},
+		Labels: []githubtest.Label{{Name: "automation"}},
+		Issues: []*githubtest.Issue{
+			{Number: 1, Title: "An issue", Body: "Text", State: "open"},
+			{Number: 2, Title: "Update the README", Body: "Text", State: "open", Pull: &githubtest.Pull{
+				Head:  githubtest.Branch{Ref: "changes", SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
+				Base:  githubtest.Branch{Ref: "master", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"},
+				Files: []githubtest.File{{Path: "README.md", Patch: "@@ -1 +1,2 @@\n-# Hello\n+# Hello, World\n+More."}},
+			}},
+		},
+		Categories: []githubtest.Category{{Name: "General", Slug: "general"}},
+		Files:      []githubtest.StoredFile{{Path: "README.md", Content: "# Hello, World\nMore.\n"}},
+	}
+}
+
+// server starts a GitHub for the binary.
+func server(t *testing.T, f githubtest.Fixture, o githubtest.Options) *githubtest.Server {
+	t.Helper()
+	s := githubtest.New(t, f, o)
+	s.Start(t)
+	return s
+}
+
+// workflowEnv is the environment of a step, as the runner sets it.
+func workflowEnv(s *githubtest.Server, event, payload string) []string {
+	env := []string{
+		"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=" + event, "GITHUB_EVENT_PATH=" + filepath.Join(root, "testdata", "events", payload),
+		"GITHUB_REPOSITORY=Codertocat/Hello-World", "GITHUB_REPOSITORY_ID=186853002", "GITHUB_SHA=ec26c3e57ca3a959ca5aad62de7213c562f8c821",
+		"GITHUB_REF=refs/pull/2/merge", "GITHUB_RUN_ID=17459853211", "GITHUB_RUN_ATTEMPT=1", "GITHUB_WORKFLOW=Agents", "GITHUB_JOB=gate", "GITHUB_ACTION=airlock",
+		"GITHUB_WORKFLOW_REF=Codertocat/Hello-World/.github/workflows/agents.yml@refs/heads/master", "GITHUB_SERVER_URL=https://github.com",
+		"GITHUB_TOKEN=" + secret,
+	}
+	if s != nil {
+		env = append(env, "GITHUB_API_URL="+s.APIURL(), "GITHUB_GRAPHQL_URL="+s.APIURL()+"/graphql")
+	}
+	return env
+}

@@ -1,0 +1,160 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// everyKind enables all ten kinds, each with a setting that shows in its request.
+const everyKind = `
+create-issue:
+  title-prefix: "[agent] "
+  labels: [from-agent]
+add-issue-comment:
+create-pull-request:
+add-issue-label:
+update-issue:
+  target: "1"
+  status:
+  title:
+  body:
+push-to-branch:
+create-pull-request-review-comment:
+create-discussion:
+  category: general
+missing-tool:
+create-security-report:
+  driver: Agent Review
+`
+
+// TestMainJob sends the real output of a real agentic workflow through the built
+// binary to a GitHub that checks each request against GitHub's own description.
+func TestMainJob(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "policy.yml")
+	if err := os.WriteFile(config, []byte(everyKind), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	input := filepath.Join(root, "testdata", "outputs", "ok", "custom-engine.ndjson")
+
+	collected := run(t, dir, nil, "", "collect", "--input", input, "--config", config, "--output", "agent-output.json")
+	if collected.code != 0 {
+		t.Fatalf("collect ended with %d:\n%s", collected.code, collected.stderr)
+	}
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	applied := run(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), "", "apply", "--pace=0s", "--input", "agent-output.json", "--config", config)
+
+	// Two kinds carry code, which this version does not apply: it says so, and the
+	// exit code is not that of a success.
+	if applied.code != 1 {
+		t.Errorf("apply ended with %d, want 1:\n%s", applied.code, applied.stderr)
+	}
+	assertStates(t, applied.stdout, map[string]string{
+		"create-issue": "applied", "add-issue-comment": "applied", "add-issue-label": "applied", "update-issue": "applied",
+		"create-pull-request": "skipped unsupported", "push-to-branch": "skipped unsupported",
+		"create-pull-request-review-comment": "applied", "create-discussion": "applied",
+		"missing-tool": "applied", "create-security-report": "applied",
+	})
+	assertWrites(t, s)
+	assertState(t, s.State())
+
+	t.Run("again", func(t *testing.T) {
+		s.ResetRequests()
+		again := run(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), "", "apply", "--pace=0s", "--input", "agent-output.json", "--config", config)
+		for _, w := range s.Writes() {
+			if w.Operation != "code-scanning/upload-sarif" && w.Operation != "issues/update" {
+				t.Errorf("a second run of the same step wrote again: %s %s", w.Method, w.Path)
+			}
+		}
+		if !strings.Contains(again.stderr, "already there") {
+			t.Errorf("the summary does not say that items were there already:\n%s", again.stderr)
+		}
+	})
+}
+
+func assertStates(t *testing.T, stdout string, want map[string]string) {
+	t.Helper()
+	var rep struct {
+		Results []struct{ Kind, State, Code string }
+	}
+	if err := json.Unmarshal([]byte(stdout), &rep); err != nil {
+		t.Fatalf("standard output is not the report: %v\n%s", err, stdout)
+	}
+	got := map[string]string{}
+	for _, r := range rep.Results {
+		got[r.Kind] = strings.TrimSpace(r.State + " " + r.Code)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+}
+
+// assertWrites asserts each write request: which, in what order, with what.
+func assertWrites(t *testing.T, s *githubtest.Server) {
+	t.Helper()
+	type write struct{ operation, path string }
+	var got []write
+	for _, w := range s.Writes() {
+		got = append(got, write{w.Operation, w.Path})
+	}
+	want := []write{
+		{"issues/create", "/repos/Codertocat/Hello-World/issues"},
+		{"issues/create-comment", "/repos/Codertocat/Hello-World/issues/2/comments"},
+		{"issues/add-labels", "/repos/Codertocat/Hello-World/issues/2/labels"},
+		{"issues/update", "/repos/Codertocat/Hello-World/issues/1"},
+		{"graphql/CreateDiscussion", "/graphql"},
+		{"pulls/create-review", "/repos/Codertocat/Hello-World/pulls/2/reviews"},
+		{"code-scanning/upload-sarif", "/repos/Codertocat/Hello-World/code-scanning/sarifs"},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(write{})); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+}
+
+// assertState asserts what people then see on GitHub.
+func assertState(t *testing.T, f githubtest.Fixture) {
+	t.Helper()
+	var created *githubtest.Issue
+	for _, i := range f.Issues {
+		switch i.Number {
+		case 1:
+			if i.Title != "[UPDATED] Test Issue - Custom Engine Safe Output Test" || !strings.HasPrefix(i.Body, "# Updated Issue Body\n") {
+				t.Errorf("issue 1 is %q, %q", i.Title, i.Body)
+			}
+		case 2:
+			if diff := cmp.Diff([]string{"test-safe-outputs", "automation", "custom-engine"}, i.Labels); diff != "" {
+				t.Errorf("labels of the pull request (-want +got):\n%s", diff)
+			}
+			if len(i.Comments) != 1 || !strings.HasPrefix(i.Comments[0].Body, "## Test Comment from Custom Engine\n") || !strings.Contains(i.Comments[0].Body, "✅ Safe output testing in progress...") {
+				t.Errorf("comments of the pull request: %+v", i.Comments)
+			}
+			if len(i.Pull.Comments) != 1 || i.Pull.Comments[0].Path != "README.md" || !strings.HasPrefix(i.Pull.Comments[0].Body, "## Custom Engine Review Comment Test\n") {
+				t.Errorf("review comments: %+v", i.Pull.Comments)
+			}
+		default:
+			created = i
+		}
+	}
+	if created == nil {
+		t.Fatal("no issue was created")
+	}
+	if want := "[agent] [Custom Engine Test] Test Issue Created by Custom Engine"; created.Title != want {
+		t.Errorf("title %q, want %q", created.Title, want)
+	}
+	if diff := cmp.Diff([]string{"test-safe-outputs", "automation", "custom-engine", "from-agent"}, created.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if len(f.Discussions) != 1 || f.Discussions[0].Title != "[Custom Engine Test] Test Discussion - Custom Engine Safe Output" {
+		t.Errorf("discussions: %+v", f.Discussions)
+	}
+	if len(f.Uploads) != 1 || !strings.Contains(string(f.Uploads[0].SARIF), `"Agent Review"`) || !strings.Contains(string(f.Uploads[0].SARIF), "primaryLocationLineHash") {
+		t.Errorf("uploads: %+v", f.Uploads)
+	}
+}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+func newAction(w World) *cobra.Command {
+	return &cobra.Command{
+		Use:   "action",
+		Short: "The entry point of the GitHub Action",
+		Long: `Run as a step of a workflow: inputs come from INPUT_* variables as action.yml
+documents them, the environment from the runner. The token is taken out of the
+process's environment first of all.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s := newStep(w)
+			err := s.run(cmd.Context())
+			s.runner.Finish()
+			var exit *exitError
+			if errors.As(err, &exit) && exit.err != nil {
+				s.stopped(exit.err)
+				return &exitError{code: exit.code}
+			}
+			return err
+		},
+	}
+}
+
+// step is one step of a workflow.
+type step struct {
+	w         World
+	env       action.Env
+	runner    *action.Runner
+	settings  config.Settings
+	workspace *action.Dir
+}
+
+func newStep(w World) *step {
+	env := action.Snapshot(w.Getenv)
+	return &step{w: w, env: env, runner: action.NewRunner(env, w.Stdout)}
+}
+
+func (s *step) run(ctx context.Context) error {
+	secret, _ := s.w.Secrets.Token()
+	tok := token.New(secret, s.env.APIURL)
+	s.runner.Mask(tok)
+
+	var err error
+	if s.settings, err = config.ParseSettings(s.env.Inputs.Get); err != nil {
+		return usageError(err)
+	}
+	if s.workspace, err = action.OpenDir(s.env.Workspace); err != nil {
+		return usageError(fmt.Errorf("the workspace: %w", err))
+	}
+	defer s.workspace.Close()
+	ev, run, err := action.LoadEvent(s.env)
+	if err != nil {
+		return usageError(err)
+	}
+	client, err := s.client(tok)
+	if err != nil {
+		return err
+	}
+	git := openGit(ctx, s.env.Workspace, ev, s.debug)
+	if git != nil {
+		defer git.close()
+	}
+	cfg, err := s.policy(ctx, policySource{ev, client, git})
+	if err != nil {
+		return err
+	}
+	g, err := newGate(cfg, serverHost(s.w.Getenv), s.settings.Strict)
+	if err != nil {
+		return err
+	}
+	out, err := openOutputs(s.workspace)
+	if err != nil {
+		return usageError(err)
+	}
+	if s.settings.Mode == config.ModeCollect {
+		return s.collect(ctx, g, out)
+	}
+	if tok.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged {
+		return usageError(errors.New("there is no token to write with: leave the input token at its default, or set staged: true to see the plan"))
+	}
+	collected, err := s.collected(ctx, g, out)
+	if err != nil {
+		return err
+	}
+	p := passage{event: ev, config: apply.Config{Run: run, Workflow: s.w.Getenv("GITHUB_WORKFLOW")}}
+	p.world = apply.World{Clock: githubapi.SystemClock{}, Files: out, Log: s.info}
+	if client != nil {
+		p.world.GitHub = client
+	}
+	if git != nil {
+		if git.has() {
+			p.world.Source = git
+		}
+		if asksForReview(collected) {
+			p.world.Diff = git.diff()
+		}
+	}
+	rep, err := g.pass(ctx, collected, p)
+	if err != nil {
+		return err
+	}
+	return s.finish(rep, out, !cfg.Policy.Configured())
+}
+
+// client connects to GitHub; nil without a token.
+func (s *step) client(tok token.Token) (*githubapi.Client, error) {
+	c := connection{tok: tok, apiURL: s.env.APIURL, graphQL: s.env.GraphQLURL, agent: "airlock/" + versionOf(s.w), log: s.info}
+	if s.settings.Proxy != nil {
+		c.proxy = s.settings.Proxy.String()
+	}
+	if s.settings.CAFile != "" {
+		pem, err := s.workspace.Read(s.settings.CAFile, 1<<20)
+		if err != nil {
+			return nil, usageError(fmt.Errorf("input ca-file: %w", err))
+		}
+		c.caFile = pem
+	}
+	if s.settings.TrustEnv {
+		if err := c.trustProxyOf(s.w.Getenv); err != nil {
+			return nil, usageError(err)
+		}
+	}
+	return c.open()
+}
+
+// collect is mode collect: the agent's lines become checked agent output.
+func (s *step) collect(ctx context.Context, g *gate, out *outputs) error {
+	res, err := s.collected(ctx, g, out)
+	if err != nil {
+		return err
+	}
+	return s.finish(report.New(report.Input{
+		Collected: res.Accepted, Rejected: res.Rejected, Dropped: res.Dropped, Words: g.words,
+	}), out, false)
+}
+
+// collected lets the step's input through the first door. The agent's own lines
+// also become the documents that later jobs read.
+func (s *step) collected(ctx context.Context, g *gate, out *outputs) (intake.Result, error) {
+	if s.settings.Mode == config.ModeApply {
+		in, err := s.openAgentOutput()
+		if err != nil {
+			return intake.Result{}, usageError(err)
+		}
+		defer in.Close()
+		return g.collect(ctx, in)
+	}
+	in, err := s.openLines()
+	if err != nil {
+		return intake.Result{}, usageError(err)
+	}
+	defer in.Close()
+	return s.write(ctx, g, in, out)
+}
+
+// asksForReview reports whether the diff is needed.
+func asksForReview(res intake.Result) bool {
+	for _, a := range res.Accepted {
+		if a.Item().Kind() == safeoutput.KindCreateReviewComment {
+			return true
+		}
+	}
+	return false
+}
+
+// finish tells everybody how it ended, and returns what the step's exit code
+// follows from.
+func (s *step) finish(rep *report.Report, out *outputs, unconfigured bool) error {
+	var text bytes.Buffer
+	if rep.DryRun {
+		_ = rep.PlanText(&text, false) // a buffer takes everything
+	}
+	_ = rep.Text(&text, false)
+	s.runner.Group("Airlock: "+rep.Headline(), func() { s.runner.Log(strings.TrimLeft(text.String(), "\n")) })
+	for _, a := range rep.Annotations() {
+		s.runner.Annotate(annotation(a))
+	}
+	summary := rep.Summary(action.MaxSummary)
+	if unconfigured {
+		summary += "\nNothing was written, because there is no configuration. Name the kinds that the agent may use in the input `config`.\n"
+	}
+	if _, err := s.runner.AddSummary(summary, cutBytes); err != nil {
+		s.warn(err)
+	}
+	if err := s.setOutputs(rep, out); err != nil {
+		return failedError(err)
+	}
+	failed := rep.Counts.Failed > 0
+	switch {
+	case s.settings.FailOn == config.FailOnNever:
+		return nil
+	case failed, s.settings.FailOn == config.FailOnRejected && !rep.Clean():
+		return findings()
+	}
+	return nil
+}
+
+// stopped says in the log and in the summary why nothing was judged.
+func (s *step) stopped(err error) {
+	s.runner.Annotate(action.Annotation{Level: action.Error, Title: "Airlock stopped", Message: err.Error()})
+	if _, err := s.runner.AddSummary("## Airlock stopped\n\nNothing was applied.\n\n"+report.PlainBlock(err.Error()), cutBytes); err != nil {
+		s.warn(err)
+	}
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// maxSourceFile is how large a file may be whose lines are fingerprinted.
+const maxSourceFile = 8 << 20
+
+// localGit reads the workspace's git objects, which saves requests. What it
+// cannot tell, because the clone is shallow or there is none, is asked of GitHub.
+type localGit struct {
+	repo *gitrepo.Repo
+	ctx  context.Context // of the command: apply.Source has no room for one
+	ev   event.Event
+	log  func(string)
+}
+
+// openGit borrows the workspace's objects; nil without a clone there.
+func openGit(ctx context.Context, workspace string, ev event.Event, log func(string)) *localGit {
+	if workspace == "" {
+		return nil
+	}
+	clone, err := gitrepo.Locate(workspace)
+	if err != nil {
+		return nil
+	}
+	repo, err := gitrepo.New(clone, gitrepo.Options{})
+	if err != nil {
+		return nil
+	}
+	return &localGit{repo, ctx, ev, log}
+}
+
+func (g *localGit) close() {
+	if err := g.repo.Close(); err != nil {
+		g.log("removing a temporary repository: " + err.Error())
+	}
+}
+
+// commit is the one that items speak of.
+func (g *localGit) commit() string {
+	if g.ev.Head.SHA != "" {
+		return g.ev.Head.SHA
+	}
+	return g.ev.SHA
+}
+
+// ReadFile implements apply.Source.
+func (g *localGit) ReadFile(path string) ([]byte, error) {
+	return g.repo.File(g.ctx, g.commit(), path, maxSourceFile)
+}
+
+// has reports whether the commit is in the clone, so that its files can be read.
+func (g *localGit) has() bool {
+	ok, err := g.repo.Has(g.ctx, g.commit())
+	return ok && err == nil
+}
+
+// diff returns the pull request's changed files; nil if GitHub has to be asked.
+func (g *localGit) diff() []changes.ChangedFile {
+	if !g.ev.IsPull || g.ev.Base.SHA == "" || g.ev.Head.SHA == "" {
+		return nil
+	}
+	base, err := g.repo.MergeBase(g.ctx, g.ev.Base.SHA, g.ev.Head.SHA)
+	if err != nil {
+		g.log("the diff comes from GitHub, because git in the workspace cannot tell it: " + err.Error())
+		return nil
+	}
+	files, err := changes.FromGit(g.ctx, g.repo, base, g.ev.Head.SHA)
+	if err != nil {
+		g.log("the diff comes from GitHub, because git in the workspace cannot tell it: " + err.Error())
+		return nil
+	}
+	return files
+}
+
+// policyFile reads a configuration from the commit that the event names as the
+// base: a tree that neither an agent nor a pull request can write.
+func (g *localGit) policyFile(path string) ([]byte, error) {
+	return g.repo.File(g.ctx, g.ev.Base.SHA, path, 1<<20)
+}

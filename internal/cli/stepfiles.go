@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/intake"
+)
+
+// outputDir is where a step leaves its files, below the workspace. It ignores
+// itself, so that no later step commits it by accident.
+const outputDir = ".airlock"
+
+// outputs is the folder for the step's files.
+type outputs struct{ workspace *action.Dir }
+
+func openOutputs(workspace *action.Dir) (*outputs, error) {
+	if err := workspace.Mkdir(outputDir); err != nil {
+		return nil, err
+	}
+	o := &outputs{workspace}
+	_, err := o.WriteFile(".gitignore", []byte("*\n"))
+	return o, err
+}
+
+// WriteFile implements apply.Files. The path is relative to the workspace, since
+// a container's paths mean nothing to other steps.
+func (o *outputs) WriteFile(name string, data []byte) (string, error) {
+	p := path.Join(outputDir, name)
+	return p, o.workspace.Write(p, data)
+}
+
+func (o *outputs) create(name string) (*action.Pending, error) {
+	return o.workspace.Create(path.Join(outputDir, name))
+}
+
+// The names of the step's files.
+const (
+	agentOutputFile = "agent-output.json"
+	reportFile      = "report.json"
+	resultsFile     = "results.json"
+	planFile        = "plan.json"
+)
+
+// write lets lines through the first door and writes what came through.
+func (s *step) write(ctx context.Context, g *gate, in io.Reader, out *outputs) (res intake.Result, err error) {
+	var files pendingFiles
+	defer files.abort()
+	for _, name := range []string{agentOutputFile, reportFile} {
+		f, err := out.create(name)
+		if err != nil {
+			return res, usageError(err)
+		}
+		files = append(files, f)
+	}
+	if res, err = g.collectTo(ctx, in, intake.Documents{Output: files[0], Report: files[1]}); err != nil {
+		return res, err
+	}
+	if err := files.commit(); err != nil {
+		return res, failedError(err)
+	}
+	return res, errors.Join(
+		s.runner.SetOutput("agent-output", path.Join(outputDir, agentOutputFile)),
+		s.runner.SetOutput("report", path.Join(outputDir, reportFile)),
+	)
+}
+
+// openLines opens what the agent wrote: the input output-file, or the path in
+// the variables that workflows use.
+func (s *step) openLines() (io.ReadCloser, error) {
+	name := s.settings.OutputFile
+	for _, variable := range []string{"GH_AW_SAFE_OUTPUTS", "GITHUB_AW_SAFE_OUTPUTS"} {
+		if name == "" {
+			name = s.w.Getenv(variable)
+		}
+	}
+	if name == "" {
+		return nil, errors.New("no agent output is named: set the input output-file to the file of JSON lines that the agent wrote")
+	}
+	return s.openBelow("output-file", name)
+}
+
+// openAgentOutput opens what an earlier job collected: a path, or the text itself.
+func (s *step) openAgentOutput() (io.ReadCloser, error) {
+	value := s.settings.AgentOutput
+	for _, variable := range []string{"GH_AW_AGENT_OUTPUT", "GITHUB_AW_AGENT_OUTPUT"} {
+		if value == "" {
+			value = s.w.Getenv(variable)
+		}
+	}
+	switch {
+	case strings.HasPrefix(value, "{"):
+		return io.NopCloser(strings.NewReader(value)), nil
+	case value != "":
+		return s.openBelow("agent-output", value)
+	case s.settings.OutputFile != "":
+		return s.openLines()
+	}
+	return nil, errors.New("no agent output is named: set the input agent-output to the file of the collecting job, or to its text")
+}
+
+// openBelow opens an untrusted file below the workspace or the runner's
+// temporary folder.
+func (s *step) openBelow(input, name string) (io.ReadCloser, error) {
+	if temp := s.env.Temp; temp != "" && filepath.IsAbs(name) && strings.HasPrefix(filepath.Clean(name), filepath.Clean(temp)+string(filepath.Separator)) {
+		dir, err := action.OpenDir(temp)
+		if err != nil {
+			return nil, fmt.Errorf("the runner's temporary folder: %w", err)
+		}
+		defer dir.Close()
+		f, err := dir.Open(name, unlimited)
+		return orInputError(input, f, err)
+	}
+	f, err := s.workspace.Open(name, unlimited)
+	return orInputError(input, f, err)
+}
+
+func orInputError(input string, f *action.File, err error) (io.ReadCloser, error) {
+	if err != nil {
+		return nil, fmt.Errorf("input %s: %w", input, err)
+	}
+	return f, nil
+}

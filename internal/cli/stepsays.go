@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// maxInlineResults is how large the results may be to be an output as well as a
+// file: GitHub takes 1 MB for all outputs of a job together.
+const maxInlineResults = 900_000
+
+// setOutputs writes the results' files and sets the step's outputs.
+func (s *step) setOutputs(rep *report.Report, out *outputs) error {
+	var results bytes.Buffer
+	if err := rep.JSON(&results, ""); err != nil {
+		return err
+	}
+	resultsPath, err := out.WriteFile(resultsFile, results.Bytes())
+	if err != nil {
+		return err
+	}
+	inline := results.String()
+	if len(inline) > maxInlineResults {
+		inline = ""
+	}
+	list := append(rep.Outputs(), report.Output{Name: "results", Value: inline}, report.Output{Name: "results-file", Value: resultsPath})
+	if plan := rep.PlanDocument(); plan != nil {
+		raw, err := indented(plan)
+		if err != nil {
+			return err
+		}
+		planPath, err := out.WriteFile(planFile, raw)
+		if err != nil {
+			return err
+		}
+		list = append(list, report.Output{Name: "plan-file", Value: planPath})
+	}
+	for _, o := range list {
+		if err := s.runner.SetOutput(o.Name, o.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// annotation turns a report's annotation into the runner's.
+func annotation(a report.Annotation) action.Annotation {
+	level := map[report.Level]action.Level{report.Error: action.Error, report.Warning: action.Warning, report.Notice: action.Notice}[a.Level]
+	out := action.Annotation{Level: level, Title: a.Title, Message: a.Message, File: a.Path, Line: a.StartLine, EndLine: a.EndLine}
+	if out.Line == 0 {
+		out.Line = a.EndLine
+	}
+	return out
+}
+
+// cutBytes cuts Markdown to at most so many bytes: a UTF-16 unit takes at most three.
+func cutBytes(md string, maxBytes int) string {
+	out, _ := markdown.Cut(md, maxBytes/3, "*The rest was cut: a job summary holds no more.*")
+	return out
+}
+
+// info logs what happens, where the step wants to know it.
+func (s *step) info(line string) {
+	switch s.settings.LogLevel {
+	case config.LogInfo, config.LogDebug, "":
+		s.runner.Log(line)
+	}
+}
+
+// debug logs what only somebody who looks for a cause wants to know.
+func (s *step) debug(line string) {
+	if s.settings.LogLevel == config.LogDebug {
+		s.runner.Log(line)
+		return
+	}
+	s.runner.Debug(line)
+}
+
+func (s *step) warn(what any) {
+	s.runner.Annotate(action.Annotation{Level: action.Warning, Title: "Airlock", Message: fmt.Sprint(what)})
+}

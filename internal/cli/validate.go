@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+func newValidate(w World) *cobra.Command {
+	var file string
+	var strict, schemas bool
+	cmd := &cobra.Command{
+		Use:   "validate [--config FILE] [AGENT-OUTPUT]",
+		Short: "Check a configuration and agent output, without side effects",
+		Long: `Check a safe-outputs configuration, agent output, or both: the agent output is then
+also held against the kinds and limits of the configuration. Nothing is written
+and nothing is asked of GitHub; which issue an item may act on is only known with
+an event, so that is "airlock apply --dry-run".
+
+What is wrong goes to standard error, a report as JSON to standard output, unless
+that is a terminal. The exit code is 0 if all is well, 1 if a line is not, 2 if the
+configuration is not.`,
+		Example: `  airlock validate --config policy.yml
+  airlock validate --config policy.yml agent.ndjson
+  airlock validate - < agent.ndjson`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file == "" && len(args) == 0 {
+				return usageError(errors.New("nothing to validate: give --config FILE, agent output, or both"))
+			}
+			cfg, err := loadConfig(w, file)
+			if err != nil {
+				return err
+			}
+			if file != "" {
+				fmt.Fprintf(w.Stderr, "%s: the configuration is valid; %s\n", file, enabledWords(cfg))
+			}
+			if len(args) == 0 {
+				return nil
+			}
+			g, err := newGate(cfg, serverHost(w.Getenv), strict)
+			if err != nil {
+				return err
+			}
+			return validateOutput(cmd.Context(), w, g, args[0], schemas)
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "the safe-outputs configuration, YAML or JSON")
+	cmd.Flags().BoolVar(&strict, "strict", false, "refuse fields that the schema does not know")
+	cmd.Flags().BoolVar(&schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected")
+	return cmd
+}
+
+func validateOutput(ctx context.Context, w World, g *gate, path string, schemas bool) error {
+	in, err := openInput(w, path)
+	if err != nil {
+		return usageError(err)
+	}
+	defer in.Close()
+	docs := intake.Documents{Output: io.Discard, Schemas: schemas}
+	if !isTerminal(w.Stdout) {
+		docs.Report = w.Stdout
+	}
+	bad := false
+	docs.Each = func(o intake.Outcome) {
+		for _, e := range o.Errors() {
+			bad = true
+			fmt.Fprintln(w.Stderr, g.words(e))
+		}
+	}
+	counts, err := intake.Write(ctx, in, g.intake(true), docs)
+	if err != nil {
+		return inputError(ctx, err)
+	}
+	fmt.Fprintf(w.Stderr, "%d accepted, %d rejected, %d over a limit\n", counts.Accepted, counts.Rejected, counts.Dropped)
+	if bad {
+		return findings()
+	}
+	return nil
+}
+
+// enabledWords says which kinds a configuration enables.
+func enabledWords(cfg config.SafeOutputs) string {
+	enabled := cfg.Enabled()
+	if enabled == nil {
+		return "it is empty, so every kind is planned and none is written"
+	}
+	var names []string
+	for _, spec := range safeoutput.Kinds() {
+		if enabled[spec.Kind] {
+			names = append(names, string(spec.Kind))
+		}
+	}
+	slices.Sort(names)
+	return "it enables " + strings.Join(names, ", ")
+}
