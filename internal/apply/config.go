@@ -18,8 +18,8 @@ type Config struct {
 	Workflow string
 	// DryRun stages every item.
 	DryRun bool
-	// Settle says when to look for duplicates that another run of the same job
-	// made at the same moment.
+	// Settle says when to look for doubles that another run of the same job made
+	// at the same moment.
 	Settle Settle
 	// MaxInline is how many review comments are posted inline; 0 means
 	// DefaultMaxInline. The others go into the review's body.
@@ -39,14 +39,14 @@ const DefaultMaxInline = 30
 // DefaultTool is the tool that agents' findings are reported under.
 const DefaultTool = "Airlock agent findings"
 
-// Settle says when Execute looks for duplicates at its end.
+// Settle says when Execute looks, at its end, for doubles of what it created.
 type Settle int
 
 // The values of Settle. Looking costs a wait of 30 seconds after the last
 // creation and one listing of each list that was written to.
 const (
-	SettleAuto   Settle = iota // after an ambiguous failure, and from the second attempt of a workflow run on
-	SettleAlways               // whenever something was created
+	SettleAuto   Settle = iota // after a creation that was tried again
+	SettleAlways               // whenever something was created: two runs of one job may work at the same moment
 	SettleNever
 )
 
@@ -83,7 +83,8 @@ type World struct {
 	// Diff is the diff of the event's pull request from git; nil when there is
 	// none, and GitHub is asked.
 	Diff []changes.ChangedFile
-	// Log is told, one line each, what is going on. It may be nil.
+	// Log is told, one line each, what is going on. A line may hold the agent's
+	// words: whoever shows it escapes it. Log may be nil.
 	Log func(string)
 }
 

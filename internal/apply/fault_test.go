@@ -335,9 +335,18 @@ func TestSettleKeepsTheLowest(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{Lag: 29 * time.Second})
 		want(t, b.run(lines...), "applied applied applied")
 		b.cfg.Run.Attempt = 2
-		want(t, b.run(lines...), "applied applied applied")
+		start := b.clock.Now()
+		want(t, b.run(lines...), "adopted adopted adopted")
 		if n := len(b.issue(issueNumber).Comments); n != 1 {
 			t.Errorf("%d comments", n)
+		}
+		if d := b.clock.Now().Sub(start); d != listLag {
+			t.Errorf("it waited %v", d)
+		}
+		start = b.clock.Now()
+		want(t, b.run(lines...), "adopted adopted adopted")
+		if d := b.clock.Now().Sub(start); d != 0 {
+			t.Errorf("it waited %v although everything was there", d)
 		}
 	})
 	t.Run("reviews", func(t *testing.T) {

@@ -104,6 +104,6 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 	}
 	r := e.result(Applied, "", "added %s to %s", quoted(w.add), targetWords(e.target))
 	r.Labels = have
-	r.Object = &Object{Type: objIssue, Number: w.number}
+	r.Object = &Object{Type: objLabels, Number: w.number}
 	return []Result{r}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -34,17 +35,55 @@ func observeEntries(ctx context.Context, w World, cfg Config, ev event.Event, en
 		o.sources()
 		return o.s, nil
 	}
-	now := w.Clock.Now()
+	begun := w.Clock.Now()
 	o.s.connected = true
-	o.s.since = earliest(cfg.Run, ev, now)
-	o.s.lists, o.s.own = map[listID]error{}, map[string][]Object{}
+	o.s.since = earliest(cfg.Run, ev, begun)
 	for _, step := range []func() error{o.viewer, o.lists, o.issues, o.labels, o.pulls, o.diffs, o.discussions, o.categories} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
 	o.sources()
+	if err := o.lookAgain(begun, entries); err != nil {
+		return nil, err
+	}
 	return o.s, ctx.Err()
+}
+
+// lookAgain reads the lists of a later attempt once more where something is
+// missing: the attempt before may have been killed right after a write that GitHub
+// did not list yet. After the wait everything that was written before this
+// attempt began is listed.
+func (o *observer) lookAgain(begun time.Time, entries []*entry) error {
+	if o.cfg.Run.Attempt <= 1 || !createsSomething(o.cfg, o.ev, entries, o.s) {
+		return nil
+	}
+	if wait := begun.Add(listLag).Sub(o.w.Clock.Now()); wait > 0 {
+		o.w.log(fmt.Sprintf("waiting %v for GitHub's lists, since an earlier attempt may just have written something", wait.Round(time.Second)))
+		if err := o.w.Clock.Sleep(o.ctx, wait); err != nil {
+			return err
+		}
+	}
+	return o.lists()
+}
+
+// createsSomething reports whether the plan for a snapshot would create an object
+// that it found nowhere.
+func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot) bool {
+	trial := make([]*entry, len(entries))
+	for i, e := range entries {
+		c := *e
+		trial[i] = &c
+	}
+	for _, op := range planEntries(cfg, ev, trial, s).Operations {
+		switch op.work.(type) {
+		case *createWork, *reviewWork:
+			if !op.Staged {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // observer is the state of one call of Observe.
@@ -85,6 +124,7 @@ func (o *observer) viewer() error {
 }
 
 func (o *observer) lists() error {
+	o.s.lists, o.s.own = map[listID]error{}, map[string][]Object{}
 	for _, id := range o.need.lists {
 		if err := o.list(id); err != nil {
 			return err

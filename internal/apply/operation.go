@@ -113,7 +113,7 @@ type work interface {
 // Object is something on GitHub that Airlock made.
 type Object struct {
 	// Type is issue, comment, review, review-comment, discussion,
-	// discussion-comment or sarif.
+	// discussion-comment, sarif or labels (those of the issue Number).
 	Type   string `json:"type"`
 	ID     int64  `json:"id,omitempty"`
 	NodeID string `json:"node_id,omitempty"`
@@ -133,4 +133,5 @@ const (
 	objDiscussion        = "discussion"
 	objDiscussionComment = "discussion-comment"
 	objSARIF             = "sarif"
+	objLabels            = "labels"
 )

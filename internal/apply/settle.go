@@ -15,10 +15,10 @@ import (
 // does, so that all end with the same one.
 //
 // It costs a wait and a listing of each list that was written to, so it is done
-// only where a double is possible: after a create that was tried again, and from
-// the second attempt of a workflow run on, whose first may have been killed while
-// a write of its own was not listed yet. Doubles that Observe saw are removed
-// without either.
+// only where a double is possible: after a create that was tried again, whose
+// first try may have taken effect very late, and where the caller says that two
+// runs may work at the same moment. Doubles that Observe saw are removed without
+// either.
 func (x *executor) settle(ctx context.Context) {
 	if x.w.GitHub == nil || x.plan.config.DryRun {
 		return
@@ -54,10 +54,9 @@ func (x *executor) settle(ctx context.Context) {
 
 // unsettled returns the lists to look at and when the last object was created.
 func (x *executor) unsettled() (lists []listID, last time.Time) {
-	cfg := x.plan.config
-	always := cfg.Settle == SettleAlways || cfg.Settle == SettleAuto && cfg.Run.Attempt > 1
+	when := x.plan.config.Settle
 	for _, c := range x.made {
-		if cfg.Settle == SettleNever || !always && !c.doubtful {
+		if when == SettleNever || when == SettleAuto && !c.doubtful {
 			continue
 		}
 		if !slices.Contains(lists, c.list) {
