@@ -25,7 +25,7 @@ func TestSnapshot(t *testing.T) {
 		"GITHUB_EVENT_NAME": "push", "GITHUB_REPOSITORY": "o/r", "GITHUB_REPOSITORY_ID": "5", "GITHUB_SHA": "ab", "GITHUB_REF": "refs/heads/main",
 		"GITHUB_ACTOR": "octocat", "GITHUB_TRIGGERING_ACTOR": "hubot", "GITHUB_RUN_ID": "7", "GITHUB_RUN_NUMBER": "8", "GITHUB_RUN_ATTEMPT": "9",
 		"GITHUB_WORKFLOW_REF": "o/r/.github/workflows/x.yml@refs/heads/main", "GITHUB_WORKFLOW": "x", "GITHUB_JOB": "gate", "GITHUB_ACTION": "airlock",
-		"INPUT_JOB-INDEX": "3",
+		"INPUT_MATRIX-INDEX": "3",
 	}))
 	want := event.Env{
 		EventName: "push", Repository: "o/r", RepositoryID: "5", SHA: "ab", Ref: "refs/heads/main", Actor: "octocat", TriggeringActor: "hubot", RunID: "7",

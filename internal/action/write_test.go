@@ -128,3 +128,33 @@ func TestWriteUser(t *testing.T) {
 		}
 	}
 }
+
+func TestMkdir(t *testing.T) {
+	dir := tree(t)
+	if os.Getuid() == 0 {
+		if err := os.Chown(filepath.Join(dir, "sub"), 1001, 1001); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := openDir(t, dir)
+	for range 2 { // the second time it is there already
+		if err := d.Mkdir("sub/new"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, "sub/new"))
+	if err != nil || !info.IsDir() {
+		t.Fatal(err)
+	}
+	if st := info.Sys().(*syscall.Stat_t); os.Getuid() == 0 && st.Uid != 1001 {
+		t.Errorf("owner %d, want that of the directory above", st.Uid)
+	}
+	for name, want := range map[string]string{
+		"linkdir": "is a link", "linkdir/new": "is a link", "outdir/new": "is a link", "empty": "is not a directory", "fifo": "is not a directory",
+		"none/new": "does not exist", "../new": "lies outside", "": "no file is named",
+	} {
+		if err := d.Mkdir(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Mkdir(%q): %v, want %q", name, err, want)
+		}
+	}
+}

@@ -3,23 +3,12 @@ package gitrepo
 import (
 	"bytes"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
-	"strconv"
 	"strings"
 )
-
-// ErrForged is returned when an object of the clone does not have the content
-// that its id stands for.
-var ErrForged = errors.New("an object of the clone was changed: its content is not the one its id stands for")
-
-// maxObjects is how much is read of a commit's trees and files at once, in bytes.
-const maxObjects = 256 << 20
 
 // File is a file of a commit.
 type File struct {
@@ -42,10 +31,13 @@ func (r *Repo) File(ctx context.Context, commit, path string, limit int64) ([]by
 // Files reads files of a commit, each of at most limit bytes. Every object on
 // the way from the commit's id to a file is hashed, so that a clone whose
 // objects somebody has replaced gives an error and never another text. All
-// paths together take two runs of git a directory level.
+// paths together take two runs of git a directory level, and directories that
+// were read before take none.
 func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit int64) (map[string]File, error) {
-	if err := r.need(ctx, commit); err != nil {
-		return nil, err
+	if _, ok := r.known.get(commit); !ok {
+		if err := r.need(ctx, commit); err != nil {
+			return nil, err
+		}
 	}
 	objects, err := r.read(ctx, []string{commit}, limit)
 	if err != nil {
@@ -154,76 +146,4 @@ func oidsOf(at map[string]step) []string {
 		}
 	}
 	return oids
-}
-
-// object is an object that was read, or why it was not.
-type object struct {
-	kind string
-	data []byte
-	err  error
-}
-
-// read reads objects and checks each against its id. Files over the limit, and
-// objects that are not there, come with an error of their own.
-func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string]object, error) {
-	out, _, err := r.git(ctx, maxObjects, strings.NewReader(strings.Join(oids, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
-	if err != nil {
-		return nil, err
-	}
-	objects := make(map[string]object, len(oids))
-	var want []string
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 2 && fields[1] == "missing":
-			objects[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.lacks(), deeper)}
-		case len(fields) != 3:
-			return nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
-		default:
-			size, err := strconv.ParseInt(fields[2], 10, 64)
-			if err != nil || fields[1] == "blob" && size > limit {
-				objects[fields[0]] = object{err: fmt.Errorf("%w: %s bytes, at most %d are read", ErrTooLarge, fields[2], limit)}
-				continue
-			}
-			want = append(want, fields[0])
-		}
-	}
-	if len(want) == 0 {
-		return objects, nil
-	}
-	out, _, err = r.git(ctx, maxObjects, strings.NewReader(strings.Join(want, "\n")+"\n"), "cat-file", "--batch=%(objectname) %(objecttype) %(objectsize)")
-	if err != nil {
-		return nil, err
-	}
-	for len(out) > 0 {
-		head, rest, _ := bytes.Cut(out, []byte{'\n'})
-		fields := strings.Fields(string(head))
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("git cat-file answered %q", head)
-		}
-		size, err := strconv.Atoi(fields[2])
-		if err != nil || size < 0 || size >= len(rest) {
-			return nil, fmt.Errorf("git cat-file answered %q and too little after it", head)
-		}
-		o := object{kind: fields[1], data: rest[:size:size]}
-		if !matches(fields[0], o) {
-			return nil, fmt.Errorf("%w (%s)", ErrForged, fields[0])
-		}
-		objects[fields[0]] = o
-		out = rest[size+1:]
-	}
-	return objects, nil
-}
-
-// matches reports whether the id is the hash of the object.
-func matches(oid string, o object) bool {
-	var h hash.Hash
-	if len(oid) == 64 {
-		h = sha256.New()
-	} else {
-		h = sha1.New()
-	}
-	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
-	h.Write(o.data)
-	return hex.EncodeToString(h.Sum(nil)) == oid
 }

@@ -62,6 +62,15 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %q", p, f.Data, f.Err, want)
 		}
 	}
+	again, err := r.Files(t.Context(), head, paths, 1000) // now from what is known
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range files {
+		if string(again[p].Data) != string(files[p].Data) || (again[p].Err == nil) != (files[p].Err == nil) {
+			t.Errorf("%q: first %q, %v, then %q, %v", p, files[p].Data, files[p].Err, again[p].Data, again[p].Err)
+		}
+	}
 	if !errors.Is(files["none"].Err, fs.ErrNotExist) || !errors.Is(files["big"].Err, gitrepo.ErrTooLarge) {
 		t.Error("the errors lost what they are")
 	}
@@ -141,5 +150,17 @@ func TestBrokenTreeIsAnError(t *testing.T) {
 	c.forge(tree, []byte(b.String()))
 	if _, err := c.open().File(t.Context(), head, "a", 10); err == nil {
 		t.Error("a broken tree is read")
+	}
+}
+
+func BenchmarkFile(b *testing.B) {
+	c := newClone(b)
+	c.write("a/b/c/file", strings.Repeat("x\n", 100))
+	head := c.commit("one")
+	r := c.open()
+	for b.Loop() {
+		if _, err := r.File(b.Context(), head, "a/b/c/file", 1000); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

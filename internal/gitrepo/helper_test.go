@@ -14,11 +14,11 @@ import (
 
 // clone is a clone that a test writes with git itself.
 type clone struct {
-	t   *testing.T
+	t   testing.TB
 	dir string
 }
 
-func newClone(t *testing.T, initArgs ...string) clone {
+func newClone(t testing.TB, initArgs ...string) clone {
 	t.Helper()
 	c := clone{t, t.TempDir()}
 	c.git(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
@@ -72,7 +72,7 @@ func (c clone) open() *gitrepo.Repo {
 	return open(c.t, c.locate())
 }
 
-func open(t *testing.T, c *gitrepo.Clone) *gitrepo.Repo {
+func open(t testing.TB, c *gitrepo.Clone) *gitrepo.Repo {
 	t.Helper()
 	temp := t.TempDir()
 	r, err := gitrepo.New(c, gitrepo.Options{TempDir: temp})

@@ -34,6 +34,7 @@ type Repo struct {
 	dir   string
 	clone *Clone
 	opt   Options
+	known cache // commits and trees that were read and checked
 }
 
 // ErrMissing is returned for a commit that the clone does not have.

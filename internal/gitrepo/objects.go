@@ -1,0 +1,139 @@
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// ErrForged is returned when an object of the clone does not have the content
+// that its id stands for.
+var ErrForged = errors.New("an object of the clone was changed: its content is not the one its id stands for")
+
+// Limits of what is read, in bytes.
+const (
+	maxObjects = 256 << 20 // a commit's trees or files at once
+	maxKnown   = 64 << 20  // trees that are kept
+)
+
+// cache keeps commits and trees, which never change under their ids.
+type cache struct {
+	mu      sync.Mutex
+	objects map[string]object
+	size    int
+}
+
+func (c *cache) get(oid string) (object, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o, ok := c.objects[oid]
+	return o, ok
+}
+
+// put keeps a commit or a tree while there is room.
+func (c *cache) put(oid string, o object) {
+	if o.kind == "blob" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += len(o.data); c.size > maxKnown {
+		return
+	}
+	if c.objects == nil {
+		c.objects = map[string]object{}
+	}
+	c.objects[oid] = object{kind: o.kind, data: bytes.Clone(o.data)} // not the whole answer of git
+}
+
+// object is an object that was read, or why it was not.
+type object struct {
+	kind string
+	data []byte
+	err  error
+}
+
+// read reads objects and checks each against its id. Files over the limit, and
+// objects that are not there, come with an error of their own.
+func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string]object, error) {
+	objects := make(map[string]object, len(oids))
+	var unknown []string
+	for _, oid := range oids {
+		if o, ok := r.known.get(oid); ok {
+			objects[oid] = o
+		} else {
+			unknown = append(unknown, oid)
+		}
+	}
+	if len(unknown) == 0 {
+		return objects, nil
+	}
+	out, _, err := r.git(ctx, maxObjects, strings.NewReader(strings.Join(unknown, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	var want []string
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 2 && fields[1] == "missing":
+			objects[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.lacks(), deeper)}
+		case len(fields) != 3:
+			return nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
+		default:
+			size, err := strconv.ParseInt(fields[2], 10, 64)
+			if err != nil || fields[1] == "blob" && size > limit {
+				objects[fields[0]] = object{err: fmt.Errorf("%w: %s bytes, at most %d are read", ErrTooLarge, fields[2], limit)}
+				continue
+			}
+			want = append(want, fields[0])
+		}
+	}
+	if len(want) == 0 {
+		return objects, nil
+	}
+	out, _, err = r.git(ctx, maxObjects, strings.NewReader(strings.Join(want, "\n")+"\n"), "cat-file", "--batch=%(objectname) %(objecttype) %(objectsize)")
+	if err != nil {
+		return nil, err
+	}
+	for len(out) > 0 {
+		head, rest, _ := bytes.Cut(out, []byte{'\n'})
+		fields := strings.Fields(string(head))
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("git cat-file answered %q", head)
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file answered %q and too little after it", head)
+		}
+		o := object{kind: fields[1], data: rest[:size:size]}
+		if !matches(fields[0], o) {
+			return nil, fmt.Errorf("%w (%s)", ErrForged, fields[0])
+		}
+		objects[fields[0]] = o
+		r.known.put(fields[0], o)
+		out = rest[size+1:]
+	}
+	return objects, nil
+}
+
+// matches reports whether the id is the hash of the object.
+func matches(oid string, o object) bool {
+	var h hash.Hash
+	if len(oid) == 64 {
+		h = sha256.New()
+	} else {
+		h = sha1.New()
+	}
+	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
+	h.Write(o.data)
+	return hex.EncodeToString(h.Sum(nil)) == oid
+}
