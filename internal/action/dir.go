@@ -1,0 +1,135 @@
+package action
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Dir is a directory whose content others may write while we work, such as the
+// workspace: below it no link is followed, in whatever part of a path.
+type Dir struct{ root *os.Root }
+
+// OpenDir opens the directory.
+func OpenDir(path string) (*Dir, error) {
+	if path == "" {
+		return nil, errors.New("no directory is given: GITHUB_WORKSPACE is not set")
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	return &Dir{root}, nil
+}
+
+// Close closes the directory.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// Open opens an ordinary file below the directory, without blocking. The name is
+// relative to the directory, or absolute and inside it.
+func (d *Dir) Open(name string, limit int64) (*File, error) {
+	parent, base, err := d.walk(name)
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	before, err := parent.Lstat(base)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	if err := ordinary(name, before); err != nil {
+		return nil, err
+	}
+	f, err := parent.OpenFile(base, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	info, err := f.Stat()
+	if err != nil || !os.SameFile(before, info) {
+		_ = f.Close()
+		return nil, &FileError{name, "was replaced while it was opened", "make sure that nothing else writes it", err}
+	}
+	return opened(name, f, info, limit)
+}
+
+// Read reads an ordinary file below the directory; see Open.
+func (d *Dir) Read(name string, limit int64) ([]byte, error) {
+	f, err := d.Open(name, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadAll()
+}
+
+// walk opens the directory that holds the named file, step by step, so that no
+// step is a link.
+func (d *Dir) walk(name string) (parent *os.Root, base string, err error) {
+	rel, err := d.relative(name)
+	if err != nil {
+		return nil, "", err
+	}
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	if parent, err = d.root.OpenRoot("."); err != nil {
+		return nil, "", explain(name, err)
+	}
+	for i, part := range parts[:len(parts)-1] {
+		next, err := enter(parent, part, strings.Join(parts[:i+1], "/"))
+		_ = parent.Close()
+		if err != nil {
+			return nil, "", err
+		}
+		parent = next
+	}
+	return parent, parts[len(parts)-1], nil
+}
+
+// enter opens a directory of parent that is one itself, not a link to one.
+func enter(parent *os.Root, name, shown string) (*os.Root, error) {
+	before, err := parent.Lstat(name)
+	if err != nil {
+		return nil, explain(shown, err)
+	}
+	if !before.IsDir() {
+		if before.Mode()&fs.ModeSymlink != 0 {
+			return nil, &FileError{shown, "is a link", "links are not followed here; give the path of the directory itself", nil}
+		}
+		return nil, &FileError{shown, "is not a directory", "check the path", nil}
+	}
+	dir, err := parent.OpenRoot(name)
+	if err != nil {
+		return nil, explain(shown, err)
+	}
+	info, err := dir.Stat(".")
+	if err != nil || !os.SameFile(before, info) {
+		_ = dir.Close()
+		return nil, &FileError{shown, "was replaced while it was opened", "make sure that nothing else writes it", err}
+	}
+	return dir, nil
+}
+
+// relative returns the name below the directory.
+func (d *Dir) relative(name string) (string, error) {
+	rel := filepath.Clean(name)
+	if filepath.IsAbs(name) {
+		base, err := filepath.Abs(d.root.Name())
+		if err == nil {
+			rel, err = filepath.Rel(base, rel)
+		}
+		if err != nil {
+			return "", explain(name, err)
+		}
+	}
+	if name == "" {
+		return "", errors.New("no file is named")
+	}
+	if !filepath.IsLocal(rel) {
+		return "", &FileError{name, "lies outside of " + d.root.Name(), "give a path inside it; other paths of the runner are not visible in a container", nil}
+	}
+	if rel == "." {
+		return "", &FileError{name, "is a directory", "name a file in it", nil}
+	}
+	return rel, nil
+}
