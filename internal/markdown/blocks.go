@@ -30,7 +30,7 @@ func (s *scanner) scanLine() {
 		s.addCodeLine()
 	case HTMLBlock:
 		s.addCodeLine()
-		if b := &s.doc.Blocks[s.leaf.block]; htmlBlockEnds(b.Data, s.src[l.nonspace:l.end]) {
+		if b := &s.doc.Blocks[s.leaf.block]; htmlBlockEnds(int(b.Data), s.src[l.nonspace:l.end]) {
 			b.Closed = true
 			s.closeLeaf()
 		}
@@ -279,7 +279,7 @@ func (s *scanner) openBlock(kind BlockKind) bool {
 		n := footnoteLabel(rest)
 		s.push(container{kind: FootnoteBlock})
 		b := len(s.doc.Blocks) - 1
-		s.doc.Blocks[b].Data = len(s.doc.Footnotes)
+		s.doc.Blocks[b].Data = int32(len(s.doc.Footnotes))
 		s.doc.Footnotes = append(s.doc.Footnotes, Footnote{
 			Block: b, Label: Span{l.nonspace + 2, l.nonspace + n - 2},
 		})
@@ -304,7 +304,7 @@ func (s *scanner) openBlock(kind BlockKind) bool {
 		s.advanceTo(l.end)
 	case HTMLBlock:
 		b := s.openLeaf(HTMLBlock)
-		if b.Data = htmlBlockStart(rest); b.Data == 0 {
+		if b.Data = int32(htmlBlockStart(rest)); b.Data == 0 {
 			b.Data = 7
 		}
 	case ThematicBreakBlock:
@@ -368,7 +368,7 @@ func (s *scanner) openLeaf(kind BlockKind) *Block {
 func (s *scanner) addBlock(kind BlockKind) int {
 	b := Block{
 		Kind: kind, Span: Span{s.line.nonspace, s.line.end},
-		Depth: len(s.stack), Parent: -1, FirstPiece: len(s.doc.Pieces),
+		Depth: uint8(len(s.stack)), Parent: -1, FirstPiece: int32(len(s.doc.Pieces)),
 	}
 	if n := len(s.stack); n > 0 {
 		b.Parent = s.stack[n-1].block

@@ -12,7 +12,7 @@ const maxTicks = 80
 // one, which later count as "no such run".
 type backtickMemo struct {
 	scanned bool
-	last    *[maxTicks + 1]int
+	last    *[maxTicks + 1]int // shared by all leaves
 }
 
 // backticks reads a run of backticks and, if there is a closing run, the code
@@ -35,7 +35,8 @@ func (p *inlineParser) closingTicks(n int) int {
 	}
 	m := &p.ticks
 	if m.last == nil {
-		m.last = new([maxTicks + 1]int)
+		m.last = &p.s.in.ticks
+		*m.last = [maxTicks + 1]int{}
 	}
 	if m.scanned && m.last[n] <= p.pos {
 		return 0

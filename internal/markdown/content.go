@@ -21,6 +21,8 @@ type inliner struct {
 	starts []int
 	// brackets is the buffer of the stack of open brackets.
 	brackets []bracket
+	// ticks is the memory of backtickMemo.
+	ticks [maxTicks + 1]int
 }
 
 // load returns the content of a leaf. It is valid until the next load.

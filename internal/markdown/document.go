@@ -84,19 +84,19 @@ type Block struct {
 	Setext bool
 	// Task marks a list item with a task list box.
 	Task bool
-	// Depth is the number of containers around the block.
-	Depth int
+	// Depth is the number of containers around the block, MaxDepth at most.
+	Depth uint8
 	// Parent is the index of the parent in Document.Blocks, -1 at top level.
 	Parent int
 	// Next is the index after the block's last descendant.
-	Next int
+	Next int32
 	// Data depends on the kind; see there.
-	Data int
+	Data int32
 	// Info is the info string of fenced code, as written, outer space dropped.
 	Info Span
 
-	FirstPiece, PieceCount   int
-	FirstInline, InlineCount int
+	FirstPiece, PieceCount   int32
+	FirstInline, InlineCount int32
 }
 
 // Piece is a run of source bytes that is content of a leaf, usually one line
@@ -216,7 +216,7 @@ type Definition struct {
 	// Used reports that a link or image refers to it.
 	Used bool
 
-	firstPiece, pieceCount int
+	firstPiece, pieceCount int32
 }
 
 // Footnote is a footnote definition.

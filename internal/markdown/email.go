@@ -16,7 +16,7 @@ type emailRun struct {
 // nodes. cmark looks for them after everything else, in decoded text.
 func (p *inlineParser) linkEmails() {
 	d := p.s.doc
-	first := d.Blocks[p.block].FirstInline
+	first := int(d.Blocks[p.block].FirstInline)
 	nodes := d.Inlines[first:]
 	var out []Inline // nil until something changes
 	depth, done := 0, 0

@@ -194,7 +194,7 @@ const usedMark = 1
 // either all mark or all text.
 func (p *inlineParser) splitMarks() {
 	d := p.s.doc
-	first := d.Blocks[p.block].FirstInline
+	first := int(d.Blocks[p.block].FirstInline)
 	var out []Inline
 	done := first
 	for i := range p.delims.all {

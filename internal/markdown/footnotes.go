@@ -18,7 +18,7 @@ func (s *scanner) indexFootnotes() {
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		if c := d.Blocks[d.Footnotes[a].Block].Next - d.Blocks[d.Footnotes[b].Block].Next; c != 0 {
-			return c
+			return int(c)
 		}
 		return b - a // of two that end together, the inner one
 	})

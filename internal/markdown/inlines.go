@@ -6,7 +6,6 @@ import "strings"
 // definition is known.
 func (s *scanner) scanInlines() {
 	d := s.doc
-	d.Inlines = make([]Inline, 0, 16+len(s.src)/24)
 	s.indexFootnotes()
 	for i := range d.Blocks {
 		b := &d.Blocks[i]
@@ -15,7 +14,7 @@ func (s *scanner) scanInlines() {
 		default:
 			continue
 		}
-		b.FirstInline = len(d.Inlines)
+		b.FirstInline = int32(len(d.Inlines))
 		if b.PieceCount == 0 || b.Hidden {
 			continue
 		}
@@ -25,7 +24,7 @@ func (s *scanner) scanInlines() {
 		p.run()
 		s.in.brackets = p.brackets.open[:0]
 		b = &d.Blocks[i]
-		b.InlineCount = len(d.Inlines) - b.FirstInline
+		b.InlineCount = int32(len(d.Inlines)) - b.FirstInline
 	}
 	s.markUsed()
 }
@@ -55,23 +54,29 @@ var special = [256]bool{
 	':': true, 'w': true, '@': true,
 }
 
+// specialOrMark is special with the marks of emphasis.
+var specialOrMark = [256]bool{
+	'\n': true, '\r': true, '\\': true, '`': true, '&': true, '<': true, '[': true, ']': true, '!': true,
+	':': true, 'w': true, '@': true, '*': true, '_': true, '~': true,
+}
+
 func (p *inlineParser) run() {
 	text := p.text
 	start := 0 // of pending text
-	delims := needsDelims(text)
+	stops, delims := &special, needsDelims(text)
+	if delims {
+		stops = &specialOrMark
+	}
 	p.delims.last = -1
 	for p.pos < len(text) {
-		c := text[p.pos]
-		if !special[c] {
-			if delims && (c == '_' || c == '*' || c == '~') {
-				p.emitText(start, p.pos)
-				p.delimRun()
-				start = p.pos
-				continue
-			}
-			p.pos++
-			continue
+		i := p.pos
+		for i < len(text) && !stops[text[i]] {
+			i++
 		}
+		if p.pos = i; i == len(text) {
+			break
+		}
+		c := text[i]
 		from := p.pos
 		var kind InlineKind
 		var data int32
@@ -125,6 +130,11 @@ func (p *inlineParser) run() {
 			continue
 		case '@':
 			p.at = true
+		case '_', '*', '~':
+			p.emitText(start, from)
+			p.delimRun()
+			start = p.pos
+			continue
 		case ':':
 			if !strings.HasPrefix(text[from:], "://") {
 				break

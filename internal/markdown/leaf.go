@@ -47,7 +47,7 @@ func (s *scanner) appendPiece(p Piece) {
 		}
 	}
 	if b.PieceCount == 0 {
-		b.FirstPiece = len(s.doc.Pieces)
+		b.FirstPiece = int32(len(s.doc.Pieces))
 	}
 	s.doc.Pieces = append(s.doc.Pieces, p)
 	b.PieceCount++
@@ -58,7 +58,7 @@ func (s *scanner) atxHeading(rest string) {
 	l := &s.line
 	b := s.openLeaf(HeadingBlock)
 	level := leadingRun(rest, '#')
-	b.Data, b.End = level, l.end
+	b.Data, b.End = int32(level), l.end
 	content := trimSpan(s.src, Span{l.nonspace + level, l.end})
 	// A run of # at the end is no content if a space stands before it.
 	end := content.End

@@ -49,7 +49,7 @@ func (s *scanner) dropContent(b *Block, start int, all bool) {
 		b.FirstPiece++
 	}
 	if p := s.doc.Pieces[b.FirstPiece]; p.Start < start {
-		s.doc.Pieces = slices.Insert(s.doc.Pieces, b.FirstPiece, Piece{Span{p.Start, start}, p.Pad})
+		s.doc.Pieces = slices.Insert(s.doc.Pieces, int(b.FirstPiece), Piece{Span{p.Start, start}, p.Pad})
 		b.FirstPiece++
 		end++
 		s.doc.Pieces[b.FirstPiece] = Piece{Span: Span{start, p.End}}

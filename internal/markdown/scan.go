@@ -1,6 +1,9 @@
 package markdown
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // scanner is the state of one Scan.
 type scanner struct {
@@ -44,15 +47,29 @@ type leaf struct {
 //
 // src should be valid UTF-8; a NUL byte counts as an ordinary character.
 func Scan(src string) *Document {
-	doc := &Document{Source: src}
-	// Sizes that ordinary text fills about, so that slabs seldom grow.
-	doc.Blocks = make([]Block, 0, 8+len(src)/128)
-	doc.Pieces = make([]Piece, 0, 8+len(src)/128)
-	s := scanner{src: src, doc: doc, hasCR: strings.IndexByte(src, '\r') >= 0}
-	s.scanBlocks()
-	doc.finishBlocks()
-	s.scanInlines()
+	doc := new(Document)
+	doc.Rescan(src)
 	return doc
+}
+
+// Rescan is Scan into d, whose slices it uses again: whatever was taken from
+// them before is no longer valid.
+func (d *Document) Rescan(src string) {
+	// Sizes that ordinary text fills about, so that slabs seldom grow.
+	lines := min(strings.Count(src, "\n"), len(src)/32)
+	*d = Document{
+		Source:      src,
+		Blocks:      slices.Grow(d.Blocks[:0], lines+8),
+		Inlines:     slices.Grow(d.Inlines[:0], 2*lines+8),
+		Pieces:      slices.Grow(d.Pieces[:0], lines+8),
+		Links:       d.Links[:0],
+		Definitions: d.Definitions[:0],
+		Footnotes:   d.Footnotes[:0],
+	}
+	s := scanner{src: src, doc: d, hasCR: strings.IndexByte(src, '\r') >= 0}
+	s.scanBlocks()
+	d.finishBlocks()
+	s.scanInlines()
 }
 
 func (s *scanner) scanBlocks() {
@@ -71,7 +88,7 @@ func (s *scanner) scanBlocks() {
 func (d *Document) finishBlocks() {
 	for i := len(d.Blocks) - 1; i >= 0; i-- {
 		b := &d.Blocks[i]
-		b.Next = max(b.Next, i+1)
+		b.Next = max(b.Next, int32(i+1))
 		if b.Parent >= 0 {
 			p := &d.Blocks[b.Parent]
 			p.Next = max(p.Next, b.Next)

@@ -84,7 +84,7 @@ func (s *scanner) openTable() bool {
 		*l = header
 	}
 	b := &s.doc.Blocks[par]
-	b.Kind, b.Data, b.End = TableBlock, columns, l.end
+	b.Kind, b.Data, b.End = TableBlock, int32(columns), l.end
 	b.PieceCount = 0
 	s.leaf = leaf{kind: TableBlock, block: par}
 	s.addCells(start, end)
@@ -136,11 +136,11 @@ func (s *scanner) addRow() {
 // addCells adds a row with the cells in src[start:end] to the open table.
 func (s *scanner) addCells(start, end int) {
 	table := s.leaf
-	columns := s.doc.Blocks[table.block].Data
-	depth := len(s.stack)
+	columns := int(s.doc.Blocks[table.block].Data)
+	depth := uint8(len(s.stack))
 	row := len(s.doc.Blocks)
 	s.doc.Blocks = append(s.doc.Blocks, Block{
-		Kind: RowBlock, Span: Span{start, end}, Depth: depth, Parent: table.block, FirstPiece: len(s.doc.Pieces),
+		Kind: RowBlock, Span: Span{start, end}, Depth: depth, Parent: table.block, FirstPiece: int32(len(s.doc.Pieces)),
 	})
 	i := rowStart(s.src, start, end)
 	for n := 0; ; n++ {
@@ -152,7 +152,7 @@ func (s *scanner) addCells(start, end int) {
 		cell = trimSpan(s.src, cell)
 		s.leaf.block = len(s.doc.Blocks)
 		s.doc.Blocks = append(s.doc.Blocks, Block{
-			Kind: CellBlock, Span: cell, Depth: depth, Parent: row, Hidden: n >= columns, FirstPiece: len(s.doc.Pieces),
+			Kind: CellBlock, Span: cell, Depth: depth, Parent: row, Hidden: n >= columns, FirstPiece: int32(len(s.doc.Pieces)),
 		})
 		if !cell.Empty() {
 			s.appendUnescaped(Piece{Span: cell})

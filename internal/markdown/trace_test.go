@@ -55,7 +55,7 @@ func (t *trace) closeCell() {
 // traceOf is the trace of our own scanner.
 func traceOf(doc *Document) string {
 	var t trace
-	t.blocks(doc, -1, 0, len(doc.Blocks))
+	t.blocks(doc, 0, len(doc.Blocks))
 	var order []int
 	for _, n := range doc.Inlines {
 		if n.Kind == FootnoteRef && !slices.Contains(order, int(n.Data)) {
@@ -65,15 +65,15 @@ func traceOf(doc *Document) string {
 	for _, i := range order {
 		b := doc.Footnotes[i].Block
 		t.add("footnote")
-		t.blocks(doc, b, b+1, doc.Blocks[b].Next)
+		t.blocks(doc, b+1, int(doc.Blocks[b].Next))
 		t.add("/footnote")
 	}
 	t.flush()
 	return t.b.String()
 }
 
-func (t *trace) blocks(doc *Document, parent, from, to int) {
-	for i := from; i < to; i = doc.Blocks[i].Next {
+func (t *trace) blocks(doc *Document, from, to int) {
+	for i := from; i < to; i = int(doc.Blocks[i].Next) {
 		b := &doc.Blocks[i]
 		literal := func() string {
 			var s string
@@ -119,7 +119,7 @@ func (t *trace) blocks(doc *Document, parent, from, to int) {
 		}
 		t.add("%s", name)
 		t.inlines(doc, b)
-		t.blocks(doc, i, i+1, b.Next)
+		t.blocks(doc, i+1, int(b.Next))
 		t.add("/%s", name)
 	}
 }

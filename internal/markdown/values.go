@@ -48,7 +48,7 @@ func (d *Document) linkPart(l *Link, span Span) string {
 
 // DefinitionLiteral is Literal for a span of a definition.
 func (d *Document) DefinitionLiteral(def *Definition, span Span) string {
-	end := min(def.firstPiece+def.pieceCount, len(d.Pieces))
+	end := min(int(def.firstPiece+def.pieceCount), len(d.Pieces))
 	return d.literal(d.Pieces[def.firstPiece:end], span)
 }
 
