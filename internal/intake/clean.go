@@ -1,11 +1,14 @@
 package intake
 
 import (
+	"bytes"
+
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/sarif"
 )
 
-// clean cleans every text of the item.
+// clean cleans every text of the item, and all that is in a SARIF log.
 func (j *judging) clean() {
 	for _, t := range j.verdict.accepted.item.Texts() {
 		if *t.Value == "" || t.Mode == safeoutput.Label { // labels are cleaned where they are checked
@@ -30,10 +33,47 @@ func (j *judging) clean() {
 			*t.Value = out
 		}
 	}
+	if it, ok := j.verdict.accepted.item.(*safeoutput.CreateSecurityReport); ok && it.SARIF != nil {
+		log, notes, err := sarif.Clean(it.SARIF, sarifCleaner{j.door.clean})
+		if err != nil {
+			j.refuse("$.sarif", "'sarif': "+err.Error())
+			return
+		}
+		if bytes.Equal(log, it.SARIF) {
+			return
+		}
+		it.SARIF = log
+		for _, n := range notes {
+			j.notes.Redactions = append(j.notes.Redactions, Redaction{"sarif", n.Rule, n.Detail, n.Count})
+		}
+	}
 }
 
 func (j *judging) redacted(field string, notes []sanitize.Note) {
 	for _, n := range notes {
 		j.notes.Redactions = append(j.notes.Redactions, Redaction{field, n.Rule, n.Detail, n.Count})
 	}
+}
+
+// sarifCleaner lends package sarif the sanitizer.
+type sarifCleaner struct{ s *sanitize.Sanitizer }
+
+func (c sarifCleaner) Plain(text string) (string, []sarif.Note) {
+	out, notes := c.s.Plain(text)
+	return out, sarifNotes(notes)
+}
+
+func (c sarifCleaner) Body(text string) (string, []sarif.Note) {
+	out, notes := c.s.Body(text)
+	return out, sarifNotes(notes)
+}
+
+func (c sarifCleaner) URL(address string) (string, bool) { return c.s.URL(address) }
+
+func sarifNotes(notes []sanitize.Note) []sarif.Note {
+	var out []sarif.Note
+	for _, n := range notes {
+		out = append(out, sarif.Note{Rule: n.Rule, Detail: n.Detail, Count: n.Count})
+	}
+	return out
 }

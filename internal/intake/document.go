@@ -26,8 +26,8 @@ type Documents struct {
 	// Schemas adds to the report the schema of each kind that an item of was
 	// rejected, so that an agent can correct itself.
 	Schemas bool
-	// Each, unless nil, is called with each outcome, in the order of the input.
-	// The outcome is valid until it returns.
+	// Each, unless nil, is called with each outcome, in the order of the input,
+	// and may keep it.
 	Each func(Outcome)
 }
 
@@ -74,6 +74,7 @@ func (w *documentWriter) outcome(o Outcome) error {
 		if _, err := w.out.Write(o.Accepted.encoded); err != nil {
 			return err
 		}
+		o.Accepted.encoded = nil // its memory is used again
 	}
 	for _, e := range o.Errors() {
 		w.addError(e)

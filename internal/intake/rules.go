@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -175,40 +176,49 @@ func (j *judging) checkRefusedLabels() {
 // maxLabelsChecked is how many labels the schema allows.
 const maxLabelsChecked = 100
 
-// parseSARIF turns the string form of a SARIF log into the object it holds.
+// parseSARIF checks a SARIF log as far as later readers rely on it, and turns
+// its string form into the object that it holds.
 func (j *judging) parseSARIF(raw []byte) []byte {
-	if raw[0] != '"' {
-		return raw
+	text, what := raw, "'sarif'"
+	var err error
+	if raw[0] == '"' {
+		what = "'sarif' is a string that holds no SARIF log: it"
+		text, err = jsontext.AppendUnquote(nil, raw)
 	}
-	text, err := jsontext.AppendUnquote(nil, raw)
 	if err == nil {
-		err = sarifText(text)
+		err = checkLog(text)
 	}
 	if err != nil {
-		j.refuse("$.sarif", "'sarif' is a string that holds no SARIF log: "+err.Error())
+		j.refuse("$.sarif", what+" "+err.Error())
 		return []byte("{}")
 	}
 	return text
 }
 
-func sarifText(text []byte) error {
+// checkLog walks a log. In a string it can be anything; in an object it is
+// valid JSON, but numbers are not bounded yet.
+func checkLog(text []byte) error {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {
-		return errors.New("it is not a JSON object")
+		return errors.New("is not a JSON object")
 	}
 	for {
-		if _, err := dec.ReadToken(); err != nil {
-			return errors.New("it is not valid JSON")
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return errors.New("is not valid JSON")
+		}
+		if tok.Kind() == '0' && !schema.BoundedNumber(tok.String()) {
+			return errors.New("holds the number " + value([]byte(tok.String())) + ", which is out of range")
 		}
 		if dec.StackDepth() > safeoutput.MaxDepth {
-			return safeoutput.ErrTooDeep
+			return fmt.Errorf("is nested more than %d deep", safeoutput.MaxDepth)
 		}
 		if dec.StackDepth() == 0 {
 			break
 		}
 	}
 	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
-		return errors.New("there is more after the object")
+		return errors.New("goes on after its object")
 	}
 	return nil
 }

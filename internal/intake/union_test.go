@@ -139,7 +139,7 @@ func TestEveryTextIsCleaned(t *testing.T) {
 				switch {
 				case name == "type":
 				case name == "sarif":
-					item[name] = map[string]any{"version": "2.1.0", "runs": []any{}}
+					item[name] = map[string]any{"version": hostile, "runs": []any{map[string]any{hostile: hostile}}}
 				case name == "status":
 					item[name] = "open"
 				case name == "side":

@@ -52,7 +52,7 @@ func decodeValue(dec *jsontext.Decoder, depth int) (any, *Violation) {
 		return tok.String(), nil
 	case '0':
 		lit := tok.String()
-		if !boundedNumber(lit) {
+		if !BoundedNumber(lit) {
 			return nil, here(dec, shorten(lit)+" is out of range")
 		}
 		return json.Number(lit), nil
@@ -98,9 +98,9 @@ func here(dec *jsontext.Decoder, msg string) *Violation {
 	return &Violation{Path: instancePath(string(dec.StackPointer()), nil), Message: msg}
 }
 
-// boundedNumber reports whether a JSON number literal is small enough to be
-// computed with exactly.
-func boundedNumber(lit string) bool {
+// BoundedNumber reports whether a JSON number literal is small enough to be
+// computed with exactly: at most 400 characters, its exponent at most 400.
+func BoundedNumber(lit string) bool {
 	if len(lit) > maxNumber {
 		return false
 	}
