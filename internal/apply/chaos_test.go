@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -190,4 +191,30 @@ func anyTarget(b *bench) *bench {
 		b.pol.Kinds[k] = kc
 	}
 	return b
+}
+
+// TestTwoRunsAtOnceEndWithOneOfEach lets two runs of one job work at the same
+// moment.
+func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
+	lines := chaosLines()
+	calm := anyTarget(newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber))
+	calm.run(lines...)
+	wanted := calm.summary()
+	for seed := range 40 {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(seed), 3))
+			b := newBench(t, fixture(), githubtest.Options{Lag: time.Duration(r.IntN(30)) * time.Second})
+			anyTarget(b.on("pull_request", pullNumber))
+			b.cfg.Settle = SettleAlways
+			var wg sync.WaitGroup
+			for range 2 {
+				one := *b
+				wg.Go(func() { one.invoke(b.srv.Transport(), lines) })
+			}
+			wg.Wait()
+			if diff := cmp.Diff(wanted, b.summary()); diff != "" {
+				t.Errorf("the repository (-one run +two runs):\n%s", diff)
+			}
+		})
+	}
 }
