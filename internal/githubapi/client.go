@@ -141,7 +141,8 @@ type call struct {
 	write   bool // changes something: never sent twice unless it is certain that the first had no effect
 	content bool // creates content: counts against GitHub's limits for that
 	graphql bool
-	slow    bool // carries a large body
+	slow    bool   // carries a large body
+	needs   string // the permission it takes, where GitHub's answer does not name it
 	err     error
 }
 

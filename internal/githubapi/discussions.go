@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+// GraphQL does not say which permission is missing.
+const (
+	discussionsRead  = "discussions=read"
+	discussionsWrite = "discussions=write"
+)
+
 // DiscussionCategories reads a repository's discussion categories. Where
 // discussions are switched off the error is Forbidden with FeatureDiscussions.
 func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]DiscussionCategory, error) {
@@ -26,7 +32,7 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 				} `json:"discussionCategories"`
 			} `json:"repository"`
 		}
-		k := &call{op: op, repo: r}
+		k := &call{op: op, repo: r, needs: discussionsRead}
 		if err := c.query(ctx, k, categoriesQuery, map[string]any{"owner": r.Owner, "name": r.Name, "after": after(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, false, err
 		}
@@ -64,7 +70,7 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 				} `json:"discussions"`
 			} `json:"repository"`
 		}
-		k := &call{op: op, repo: r}
+		k := &call{op: op, repo: r, needs: discussionsRead}
 		if err := c.query(ctx, k, discussionsQuery, map[string]any{"owner": r.Owner, "name": r.Name, "after": after(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, false, err
 		}
@@ -94,7 +100,7 @@ func (c *Client) GetDiscussion(ctx context.Context, r Repo, n int) (Discussion, 
 			Discussion *gqlDiscussion `json:"discussion"`
 		} `json:"repository"`
 	}
-	k := &call{op: op, repo: r}
+	k := &call{op: op, repo: r, needs: discussionsRead}
 	if err := c.query(ctx, k, discussionQuery, map[string]any{"owner": r.Owner, "name": r.Name, "number": n}, &out); err != nil {
 		return Discussion{}, err
 	}
@@ -115,7 +121,7 @@ func (c *Client) CreateDiscussion(ctx context.Context, d NewDiscussion) (Discuss
 			Discussion *gqlDiscussion `json:"discussion"`
 		} `json:"createDiscussion"`
 	}
-	k := &call{op: op, write: true, content: true}
+	k := &call{op: op, write: true, content: true, needs: discussionsWrite}
 	err := c.query(ctx, k, createDiscussionMutation, map[string]any{"input": map[string]any{
 		"repositoryId": d.RepositoryID, "categoryId": d.CategoryID, "title": d.Title, "body": d.Body}}, &out)
 	if err != nil {
@@ -146,7 +152,7 @@ func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, sinc
 				} `json:"discussion"`
 			} `json:"repository"`
 		}
-		k := &call{op: op, repo: r}
+		k := &call{op: op, repo: r, needs: discussionsRead}
 		err := c.query(ctx, k, discussionCommentsQuery, map[string]any{"owner": r.Owner, "name": r.Name, "number": n, "after": after(cursor)}, &out)
 		if err != nil {
 			return nil, pageInfo{}, false, err
@@ -176,7 +182,7 @@ func (c *Client) AddDiscussionComment(ctx context.Context, discussionID, body st
 			Comment *gqlDiscussionComment `json:"comment"`
 		} `json:"addDiscussionComment"`
 	}
-	k := &call{op: op, write: true, content: true}
+	k := &call{op: op, write: true, content: true, needs: discussionsWrite}
 	err := c.query(ctx, k, addDiscussionCommentMutation, map[string]any{"input": map[string]any{"discussionId": discussionID, "body": body}}, &out)
 	if err != nil {
 		return DiscussionComment{}, err
@@ -202,7 +208,7 @@ func (c *Client) deleteNode(ctx context.Context, op, document, id string) error 
 		return usage(op, Repo{}, "the node id is missing")
 	}
 	var out map[string]any
-	return c.query(ctx, &call{op: op, write: true}, document, map[string]any{"input": map[string]any{"id": id}}, &out)
+	return c.query(ctx, &call{op: op, write: true, needs: discussionsWrite}, document, map[string]any{"input": map[string]any{"id": id}}, &out)
 }
 
 func discussionsOff(op string, r Repo) error {

@@ -47,7 +47,7 @@ func TestRefusals(t *testing.T) {
 				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"contents": "read"}}}
 			},
 			do:   func(w world) error { _, err := w.AddDiscussionComment(w.ctx, "D_1", "x"); return err },
-			kind: githubapi.Forbidden, want: "Resource not accessible by integration",
+			kind: githubapi.Forbidden, want: "the token lacks the permission discussions: write",
 		},
 		{
 			name:   "unknown token",

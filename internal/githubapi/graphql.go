@@ -94,7 +94,9 @@ func judgeGraphQL(c *call, a *answer, now time.Time) *Error {
 		e.Kind = NotFound
 	case first.Type == "FORBIDDEN" || first.Type == "INSUFFICIENT_SCOPES" || strings.Contains(low, "resource not accessible"):
 		e.Kind = Forbidden
-		e.Permission = oneLine(a.resp.Header.Get("X-Accepted-GitHub-Permissions"))
+		if e.Permission = oneLine(a.resp.Header.Get("X-Accepted-GitHub-Permissions")); e.Permission == "" {
+			e.Permission = c.needs
+		}
 	case first.Type == "SERVICE_UNAVAILABLE" || first.Type == "INTERNAL" ||
 		first.Type == "" && (strings.Contains(low, "something went wrong") || strings.Contains(low, "timeout") || strings.Contains(low, "timed out")):
 		e.Kind = transient(c)

@@ -17,14 +17,44 @@ import (
 //go:embed testdata/schema.graphql.gz
 var sdlGz []byte
 
+// graphQL is GitHub's schema, with the documents that were found valid: a test
+// sends the same few again and again.
+type graphQL struct {
+	schema *ast.Schema
+	mu     sync.Mutex
+	valid  map[string]*ast.QueryDocument
+}
+
 // graphQLContract loads GitHub's schema once for all servers.
-var graphQLContract = sync.OnceValues(func() (*ast.Schema, error) {
+var graphQLContract = sync.OnceValues(func() (*graphQL, error) {
 	raw, err := gunzip(sdlGz)
 	if err != nil {
 		return nil, err
 	}
-	return gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: string(raw)})
+	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: string(raw)})
+	if err != nil {
+		return nil, err
+	}
+	return &graphQL{schema: schema, valid: map[string]*ast.QueryDocument{}}, nil
 })
+
+// load parses and validates a document.
+func (g *graphQL) load(query string) (*ast.QueryDocument, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if doc, ok := g.valid[query]; ok {
+		return doc, nil
+	}
+	doc, errs := gqlparser.LoadQueryWithRules(g.schema, query, rules.NewDefaultRules())
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	if len(doc.Operations) != 1 {
+		return nil, fmt.Errorf("a request holds one operation, not %d", len(doc.Operations))
+	}
+	g.valid[query] = doc
+	return doc, nil
+}
 
 // document is a GraphQL request that was found valid.
 type document struct {
@@ -60,16 +90,14 @@ func (s *Server) receiveGraphQL(c *conversation) {
 }
 
 func parseDocument(query string, variables map[string]any) (*document, error) {
-	schema, err := graphQLContract()
+	contract, err := graphQLContract()
 	if err != nil {
 		return nil, err
 	}
-	doc, errs := gqlparser.LoadQueryWithRules(schema, query, rules.NewDefaultRules())
-	if len(errs) > 0 {
-		return nil, errs
-	}
-	if len(doc.Operations) != 1 {
-		return nil, fmt.Errorf("a request holds one operation, not %d", len(doc.Operations))
+	schema := contract.schema
+	doc, err := contract.load(query)
+	if err != nil {
+		return nil, err
 	}
 	vars, err := validator.VariableValues(schema, doc.Operations[0], variables)
 	if err != nil {
