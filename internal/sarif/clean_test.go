@@ -115,6 +115,7 @@ func TestValidate(t *testing.T) {
 		"unknown level":       {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"level":"high"}]}]}`, "$.runs[0].results[0].level", ""},
 		"index below -1":      {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-2}]}]}`, "$.runs[0].results[0].ruleIndex", ""},
 		"index is text":       {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":"0"}]}]}`, "$.runs[0].results[0].ruleIndex", "integer"},
+		"results nowhere":     {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"}}]}]}`, "$.runs[0].results", "none of the results has a location"},
 		"bad GUID":            {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","guid":"x"}}}]}`, "$.runs[0].tool.driver.guid", "UUID"},
 		"huge number":         {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"rank":1e1000000000}]}]}`, "$.runs[0].results[0].rank", "range"},
 		"too deep":            {`{"properties":` + strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1) + `}`, "$", "nested"},
@@ -139,7 +140,7 @@ func TestValidateAccepts(t *testing.T) {
 	for name, in := range map[string]string{
 		"the least":             `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]}`,
 		"nulls":                 `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"r","shortDescription":null}]}},"results":null}]}`,
-		"no rule index":         `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-1}]}]}`,
+		"no rule index":         `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-1,"locations":[{}]}]}]}`,
 		"duplicate rules":       `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"r"},{"id":"r"}]}}}]}`,
 		"an address as GitHub":  `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","informationUri":"https://x/{y}"}}}]}`,
 		"members of properties": `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"properties":{"x":{"y":[1]}}}]}`,

@@ -12,11 +12,14 @@ type group struct {
 	driver   object
 	rules    ruleTable
 	results  []object
-	runs     int // how many were merged
+	runs     int    // how many were merged
+	asked    int    // how many results they had
+	reason   string // why the last of those that were left out was
 
 	extensions     []object
 	extensionTable []ruleTable    // the rules of each
 	extensionKeys  map[string]int // by content
+	ruleTexts      map[ruleOf]string
 
 	notes notes
 	roots []string
@@ -26,7 +29,7 @@ type group struct {
 }
 
 // inlineBudget is the most that inlining adds to a run, in bytes.
-const inlineBudget = 64 << 20
+const inlineBudget = 32 << 20
 
 func newGroup(category string, n notes, roots []string) *group {
 	return &group{
@@ -35,6 +38,7 @@ func newGroup(category string, n notes, roots []string) *group {
 		driver:        object{},
 		rules:         newRuleTable(),
 		extensionKeys: map[string]int{},
+		ruleTexts:     map[ruleOf]string{},
 		notes:         n,
 		roots:         roots,
 		budget:        inlineBudget,
@@ -75,6 +79,7 @@ func (g *group) add(run object) {
 	delete(run, "tool")
 	r.shareSteps(run)
 	for _, o := range objects(list(run, "results")) {
+		g.asked++
 		switch {
 		case types().walk("result", o, r):
 			g.results = append(g.results, o)

@@ -48,12 +48,18 @@ type Upload struct {
 // linear in its input, save for sorting.
 //
 // Results without a place in the repository are left out, as code scanning
-// would reject the delivery for their sake. An error is about a source that is
-// no SARIF log, or about one result that is too large on its own.
+// would reject the delivery for their sake. If that leaves none of a SARIF run's
+// results, the run is left out, too: to deliver it empty would close its alerts.
+//
+// An error is about a source that is no SARIF log, about logs of which nothing
+// is left, or about rules that exceed the size limit on their own.
 func Prepare(sources []Source, opts Options) (*Upload, error) {
 	n := notes{}
 	groups, err := gather(sources, opts, n)
 	if err != nil {
+		return nil, err
+	}
+	if groups, err = placed(groups, n); err != nil {
 		return nil, err
 	}
 	for _, g := range groups {
@@ -118,6 +124,22 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 		}
 	}
 	return groups, nil
+}
+
+// placed leaves out the groups that lost all their results.
+func placed(groups []*group, n notes) (kept []*group, err error) {
+	for _, g := range groups {
+		if g.asked > 0 && len(g.results) == 0 {
+			n.add(RuleRuns, "none of its results is in the repository", 1)
+			err = fmt.Errorf("none of the results of %q is at a file of the repository: %s; write the path relative to the repository's root", text(g.driver, "name"), g.reason)
+			continue
+		}
+		kept = append(kept, g)
+	}
+	if len(kept) > 0 {
+		err = nil
+	}
+	return kept, err
 }
 
 // AutomationID returns the automation id of a category. Code scanning takes

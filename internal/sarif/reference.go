@@ -72,14 +72,19 @@ func (g *group) descriptor(r ruleOf) object {
 
 // ruleText returns a text for a result that has none of its own.
 func (r *resolver) ruleText() string {
+	if s, known := r.ruleTexts[r.rule]; known {
+		return s
+	}
 	rule := r.descriptor(r.rule)
-	for _, s := range []string{text(child(rule, "shortDescription"), "text"), text(child(rule, "fullDescription"), "text"), text(rule, "name"), text(r.current, "ruleId")} {
-		if !isBlank(s) {
-			s, _ = cutText(trim(upTo(s, maxMessage)), maxDescription)
-			return s
+	s := unnamedRule
+	for _, t := range []string{text(child(rule, "shortDescription"), "text"), text(child(rule, "fullDescription"), "text"), text(rule, "name"), text(rule, "id")} {
+		if !isBlank(t) {
+			s, _ = cutText(trim(upTo(t, maxMessage)), maxDescription)
+			break
 		}
 	}
-	return unnamedRule
+	r.ruleTexts[r.rule] = s
+	return s
 }
 
 // components are tool components that references name by index, name or GUID.
@@ -205,7 +210,8 @@ func (r *resolver) leaveResult(o object) bool {
 	r.current = nil
 	locations := objects(list(o, "locations"))
 	if len(locations) == 0 {
-		r.notes.add(RulePaths, first(r.place, "it has no location"), 1)
+		r.group.reason = first(r.place, "it has no location")
+		r.notes.add(RulePaths, r.group.reason, 1)
 		return false
 	}
 	for _, l := range locations {

@@ -239,7 +239,7 @@ func (r *resolver) step(o object) bool {
 }
 
 // maxMessage bounds a message that is put together, in bytes.
-const maxMessage = 64 << 10
+const maxMessage = 16 << 10
 
 // message writes a message out: from its id, and with its arguments. Markdown
 // with arguments is left out, as the arguments were not cleaned as Markdown.

@@ -2,6 +2,7 @@ package sarif
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/schema"
@@ -12,7 +13,8 @@ import (
 const maxInputResults = 200_000
 
 // Validate returns every way in which a log is not SARIF 2.1.0, or not SARIF
-// that code scanning could take: no runs, a tool without a name. What can be
+// that code scanning could take: no runs, a tool without a name, no result with
+// a location. What can be
 // mended without loss (see Prepare) is not reported; members that are null
 // count as absent. An error is ours.
 func Validate(log []byte) ([]schema.Violation, error) {
@@ -56,6 +58,16 @@ func blanks(o object) (found []schema.Violation) {
 	runs, ok := o["runs"].([]any)
 	if ok && len(runs) == 0 {
 		found = append(found, schema.Violation{Path: "$.runs", Message: "there is no run in the log", SchemaPath: "properties.runs"})
+	}
+	for i, run := range objects(runs) {
+		results := objects(list(run, "results"))
+		if len(results) > 0 && !slices.ContainsFunc(results, func(r object) bool { return len(list(r, "locations")) > 0 }) {
+			found = append(found, schema.Violation{
+				Path:       fmt.Sprintf("$.runs[%d].results", i),
+				Message:    "none of the results has a location, so that code scanning cannot show any: 'locations[0].physicalLocation.artifactLocation.uri' must name a file",
+				SchemaPath: "definitions.result.properties.locations",
+			})
+		}
 	}
 	for i, r := range runs {
 		run, _ := r.(object)

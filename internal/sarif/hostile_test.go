@@ -1,0 +1,224 @@
+package sarif
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// one returns a log with one rule and one result, with more members of the run
+// and of the result.
+func one(run, result string) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R"}]}}%s,"results":[{"ruleId":"R","message":{"text":"m"}%s}]}]}`, run, result))
+}
+
+func located(uri string) string {
+	quoted, _ := json.Marshal(uri)
+	return fmt.Sprintf(`,"locations":[{"physicalLocation":{"artifactLocation":{"uri":%s},"region":{"startLine":1}}}]`, quoted)
+}
+
+func TestPlacesOfResults(t *testing.T) {
+	for uri, want := range map[string]string{ // "" : the result is left out
+		"src/a.go":                          "src/a.go",
+		`src\a.go`:                          "src/a.go",
+		"src/%61.go":                        "src/a.go",
+		"file:///srv/repo/src/a.go":         "src/a.go",
+		"/github/workspace/src/a.go":        "src/a.go",
+		"naïve/文件 #1.go":                    "na%C3%AFve/%E6%96%87%E4%BB%B6%20%231.go",
+		"https://evil.example/a.go":         "",
+		"../a.go":                           "",
+		"%2e%2e/a.go":                       "",
+		"file:///etc/passwd":                "",
+		"/etc/passwd":                       "",
+		"javascript:alert(1)":               "",
+		"":                                  "",
+		"a\u0000b":                          "",
+		strings.Repeat("x/", maxPath):       "",
+		"file:///srv/repo/../../etc/passwd": "",
+		"src/a.go#L3":                       "src/a.go",
+		"file://evil.example/srv/repo/a.go": "",
+		"//evil.example/a.go":               "",
+		`\\evil.example\a.go`:               "",
+		"data:text/html,<script>alert(1)</script>":     "",
+		"FILE:///github/workspace/src/%2e%2e/src/a.go": "src/a.go",
+	} {
+		good := one("", located("good.go"))
+		u := prepare(t, Options{Roots: []string{"/srv/repo"}, ReadFile: files}, Source{SARIF: good}, Source{SARIF: one("", located(uri))})
+		switch {
+		case want == "" && (u.Results != 1 || noted(u.Notes, RulePaths) != 1):
+			t.Errorf("%.40q: %d results, %v", uri, u.Results, u.Notes)
+		case want != "" && u.Results != 2:
+			t.Errorf("%.40q: left out: %v", uri, u.Notes)
+		case want != "":
+			wantAt(t, tree(t, u.SARIF), "runs/0/results/1/locations/0/physicalLocation/artifactLocation/uri", want)
+		}
+	}
+}
+
+func TestBaseIDs(t *testing.T) {
+	for base, want := range map[string]string{
+		`{}`:                                  "a.go",
+		`{"SRC":{"uri":"file:///srv/repo/"}}`: "a.go",
+		`{"SRC":{"uri":"file:///srv/repo/sub/"}}`: "sub/a.go",
+		`{"SRC":{"uri":"sub"}}`:                   "sub/a.go",
+		`{"SRC":{"uri":"sub/","uriBaseId":"TOP"},"TOP":{"uri":"file:///srv/repo/top/"}}`:           "top/sub/a.go",
+		`{"SRC":{"uri":"file:///elsewhere/"}}`:                                                     "",
+		`{"SRC":{"uri":"sub/","uriBaseId":"PROJECTROOT"},"PROJECTROOT":{"uri":"file:///home/u/"}}`: "sub/a.go",
+		`{"SRC":{"uri":"x/","uriBaseId":"SRC"}}`:                                                   "x/x/x/x/x/x/x/x/a.go",
+		`{"SRC":{"uri":"../"}}`:                                                                    "",
+	} {
+		log := one(`,"originalUriBaseIds":`+base, `,"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go","uriBaseId":"SRC"},"region":{"startLine":1}}}]`)
+		if want == "" {
+			_, err := Prepare([]Source{{SARIF: log}}, Options{Roots: []string{"/srv/repo"}})
+			if err == nil || !strings.Contains(err.Error(), "relative to the repository's root") {
+				t.Errorf("%s: %v", base, err)
+			}
+			continue
+		}
+		u := prepare(t, Options{Roots: []string{"/srv/repo"}}, Source{SARIF: log})
+		wantAt(t, tree(t, u.SARIF), "runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri", want)
+	}
+}
+
+// TestLostRunsAreNotDelivered: an empty run would close the alerts of its tool.
+func TestLostRunsAreNotDelivered(t *testing.T) {
+	lost := json.RawMessage(strings.Replace(string(one("", located("/etc/passwd"))), `"name":"t"`, `"name":"lost"`, 1))
+	u := prepare(t, Options{}, Source{SARIF: lost}, Source{SARIF: one("", located("a.go"))})
+	if diff := cmp.Diff([]string{"t"}, u.Tools); diff != "" {
+		t.Error(diff)
+	}
+	if noted(u.Notes, RuleRuns) != 1 || noted(u.Notes, RulePaths) != 1 {
+		t.Errorf("%v", u.Notes)
+	}
+	if _, err := Prepare([]Source{{SARIF: lost}}, Options{}); err == nil || !strings.Contains(err.Error(), `"lost"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRuleReferences(t *testing.T) {
+	rules := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"A"},{"id":"B"},{"id":"A","name":"Again"}]},"extensions":[{"name":"x","guid":"22222222-2222-4222-8222-222222222222","rules":[{"id":"X"}]}]},"results":[{%s,"message":{"text":"m"}%s}]}]}`
+	for reference, want := range map[string][2]any{
+		`"ruleIndex":1`:                  {"B", 1.0},
+		`"ruleIndex":2`:                  {"A", 0.0},
+		`"ruleId":"B"`:                   {"B", 1.0},
+		`"ruleId":"B","ruleIndex":-1`:    {"B", 1.0},
+		`"ruleId":"B","ruleIndex":0`:     {"B", 1.0}, // the id is right
+		`"ruleId":"B/sub","ruleIndex":1`: {"B/sub", 1.0},
+		`"ruleId":"B/sub/deep"`:          {"B/sub/deep", 1.0},
+		`"ruleId":"New"`:                 {"New", 2.0},
+		`"ruleIndex":7`:                  {unnamedRule, 2.0},
+		`"ruleIndex":-1`:                 {unnamedRule, 2.0},
+		`"kind":"fail"`:                  {unnamedRule, 2.0},
+		`"rule":{"id":"A"}`:              {"A", 0.0},
+		`"rule":{"index":1}`:             {"B", 1.0},
+		`"rule":{"index":0,"toolComponent":{"index":5}}`:                                                 {"A", 0.0},
+		`"rule":{"index":0,"toolComponent":{"index":0}}`:                                                 {"X", nil},
+		`"rule":{"id":"X","toolComponent":{"name":"x"}}`:                                                 {"X", nil},
+		`"ruleId":"X","rule":{"id":"X","toolComponent":{"guid":"22222222-2222-4222-8222-222222222222"}}`: {"X", nil},
+		`"rule":{"index":9,"toolComponent":{"index":0}}`:                                                 {unnamedRule, 2.0},
+	} {
+		u := prepare(t, Options{}, Source{SARIF: json.RawMessage(fmt.Sprintf(rules, reference, located("a.go")))})
+		result, _ := at(t, tree(t, u.SARIF), "runs/0/results/0").(object)
+		if diff := cmp.Diff(want, [2]any{result["ruleId"], result["ruleIndex"]}); diff != "" {
+			t.Errorf("%s: %s", reference, diff)
+		}
+	}
+}
+
+func TestMessages(t *testing.T) {
+	log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","globalMessageStrings":{"g":{"text":"global"}},"rules":[{"id":"R","shortDescription":{"text":"Short."},"messageStrings":{"m":{"text":"a {0} b {1}","markdown":"**{0}**"},"p":{"text":"plain","markdown":"**p**"}}}]}},"results":[{"ruleId":"R","message":%s%s}]}]}`
+	for message, want := range map[string]object{
+		`{"text":"x"}`:                                     {"text": "x"},
+		`{"text":"x {0}","arguments":["y"]}`:               {"text": "x y"},
+		`{"text":"{{0}} {0} {7} {x} {","arguments":["y"]}`: {"text": "{0} y {7} {x} {"},
+		`{"id":"m","arguments":["1","2"]}`:                 {"text": "a 1 b 2"},
+		`{"id":"m","arguments":["1"]}`:                     {"text": "a 1 b {1}"},
+		`{"id":"p"}`:                                       {"text": "plain", "markdown": "**p**"},
+		`{"id":"g"}`:                                       {"text": "global"},
+		`{"id":"unknown"}`:                                 {"text": "unknown"},
+		`{"text":" "}`:                                     {"text": "Short."},
+		`{"text":"{0}","arguments":[""]}`:                  {"text": "Short."},
+		`{"text":"x {0}","markdown":"[{0}](https://x)","arguments":["y"]}`: {"text": "x y"},
+	} {
+		u := prepare(t, Options{}, Source{SARIF: json.RawMessage(fmt.Sprintf(log, message, located("a.go")))})
+		wantAt(t, tree(t, u.SARIF), "runs/0/results/0/message", want)
+	}
+}
+
+func TestSeverities(t *testing.T) {
+	for given, want := range map[string]any{`"7.5"`: "7.5", `7.5`: "7.5", `"10.0"`: "10.0", `"11"`: nil, `"high"`: nil, `-1`: nil, `true`: nil, `"1e1"`: nil, `"NaN"`: nil, `" 4 "`: "4"} {
+		log := json.RawMessage(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R","properties":{"security-severity":` + given + `}}]}}}]}`)
+		u := prepare(t, Options{}, Source{SARIF: log})
+		properties, _ := at(t, tree(t, u.SARIF), "runs/0/tool/driver/rules/0/properties").(object)
+		if diff := cmp.Diff(want, properties["security-severity"]); diff != "" {
+			t.Errorf("%s: %s", given, diff)
+		}
+		if noted(u.Notes, RuleSeverity) != map[bool]int{true: 1}[want == nil] {
+			t.Errorf("%s: %v", given, u.Notes)
+		}
+	}
+}
+
+func TestTextsOfRulesAreCut(t *testing.T) {
+	long := strings.Repeat("ü", 2000)
+	log := json.RawMessage(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R","name":"` + long + `","shortDescription":{"text":"` + long + `","markdown":"x"},"fullDescription":{"text":"ok"},"help":{"text":"` + long + `"}}]}}}]}`)
+	u := prepare(t, Options{}, Source{SARIF: log})
+	rule := at(t, tree(t, u.SARIF), "runs/0/tool/driver/rules/0")
+	wantAt(t, rule, "name", strings.Repeat("ü", maxRuleName-1)+"…")
+	wantAt(t, rule, "shortDescription", object{"text": strings.Repeat("ü", maxDescription-1) + "…"})
+	wantAt(t, rule, "help/text", long)
+	if noted(u.Notes, RuleLengths) != 2 {
+		t.Errorf("%v", u.Notes)
+	}
+}
+
+// TestCostIsBounded holds Prepare to its word where one part of a log is
+// referred to very often: neither its time nor its output may grow with the
+// product.
+func TestCostIsBounded(t *testing.T) {
+	const many = 3000
+	big := strings.Repeat("x", 1<<18)
+	blank := strings.Repeat(" ", 1<<18)
+	results := func(result string) string {
+		return strings.TrimSuffix(strings.Repeat("{"+result+"},", many), ",")
+	}
+	log := func(tool, run, result string) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"%s}}%s,"results":[%s]}]}`, tool, run, results(result)))
+	}
+	place := `"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a"}}}]`
+	for name, raw := range map[string]json.RawMessage{
+		"rule id":            log(`,"rules":[{"id":"`+big+`"}]`, ``, `"ruleIndex":0,"message":{"text":"m"},`+place),
+		"message string":     log(`,"globalMessageStrings":{"g":{"text":"`+big+`"}}`, ``, `"message":{"id":"g"},`+place),
+		"blank string":       log(`,"globalMessageStrings":{"g":{"text":"`+blank+`"}}`, ``, `"message":{"id":"g"},`+place),
+		"Markdown string":    log(`,"globalMessageStrings":{"g":{"text":"t","markdown":"`+big+`"}}`, ``, `"message":{"id":"g"},`+place),
+		"arguments":          log(`,"globalMessageStrings":{"g":{"text":"`+strings.Repeat("{0}", 1000)+`"}}`, ``, `"message":{"id":"g","arguments":["`+strings.Repeat("y", 1000)+`"]},`+place),
+		"rule description":   log(`,"rules":[{"id":"r","shortDescription":{"text":"`+big+`"}}]`, ``, `"ruleIndex":0,"message":{"text":" "},`+place),
+		"blank description":  log(`,"rules":[{"id":"r","shortDescription":{"text":"`+blank+`"}}]`, ``, `"ruleIndex":0,"message":{"text":" "},`+place),
+		"thread flow":        log(``, `,"threadFlowLocations":[{"location":{"physicalLocation":{"artifactLocation":{"uri":"a"}},"message":{"text":"`+big+`"}}}]`, `"message":{"text":"m"},"codeFlows":[{"threadFlows":[{"locations":[{"index":0}]}]}],`+place),
+		"logical location":   log(``, `,"logicalLocations":[{"name":"`+big+`"}]`, `"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a"}},"logicalLocations":[{"index":0}]}]`),
+		"artifact":           log(``, `,"artifacts":[{"location":{"uri":"`+strings.Repeat("a", maxPath)+`"}}]`, `"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"index":0}}}]`),
+		"base id":            log(``, `,"originalUriBaseIds":{"B":{"uri":"`+strings.Repeat("a/", maxPath/2-9)+`"}}`, `"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a","uriBaseId":"B"}}}]`),
+		"extensions by name": json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"},"extensions":[%s]},"results":[%s]}]}`, strings.TrimSuffix(strings.Repeat(`{"name":"x","rules":[{"id":"r"}]},`, many), ","), results(`"rule":{"id":"q","toolComponent":{"name":"y"}},"message":{"text":"m"},`+place))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			u, err := Prepare([]Source{{SARIF: raw}, {SARIF: one("", located("a.go"))}}, Options{MaxPacked: 1 << 30})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if most := 3*inlineBudget + 2*len(raw); len(u.SARIF) > most {
+				t.Errorf("%d bytes became %d", len(raw), len(u.SARIF))
+			}
+			if u.Results+noted(u.Notes, RulePaths) != many+1 {
+				t.Errorf("%d results, %v", u.Results, u.Notes)
+			}
+		})
+	}
+}
