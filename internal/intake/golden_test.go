@@ -35,6 +35,10 @@ func write(t testing.TB, cfg Config, in []byte) (document, report []byte, counts
 // something is not.
 func TestExamples(t *testing.T) {
 	union := unionSchema(t)
+	reports, ok := schema.Published("collect-report.json", "")
+	if !ok {
+		t.Fatal("the report's schema is not published")
+	}
 	for _, dir := range []string{"ok", "err"} {
 		files, err := filepath.Glob(filepath.Join(outputs, dir, "*.ndjson"))
 		if err != nil || len(files) < 20 {
@@ -53,6 +57,9 @@ func TestExamples(t *testing.T) {
 				}
 				if v, err := union.Validate(doc); err != nil || len(v) > 0 {
 					t.Errorf("the document does not conform to the published schema: %v, %v", v, err)
+				}
+				if v, err := reports.Validate(rep); err != nil || len(v) > 0 {
+					t.Errorf("the report does not conform to its published schema: %v, %v", v, err)
 				}
 				var report Report
 				if err := json.Unmarshal(rep, &report); err != nil {

@@ -15,7 +15,8 @@ const ReportVersion = 1
 
 // Report is the document about a collection: every record that was rejected or
 // dropped and every one that was changed on its way in. Records that were let
-// in as they are appear only in the counts.
+// in as they are appear only in the counts. schemas/collect-report.json is its
+// published form.
 type Report struct {
 	Version int      `json:"version"`
 	Records []Record `json:"records"`

@@ -97,10 +97,24 @@ func (r *Reader) advance(b *Batch, at, to int) int {
 		next++
 	}
 	if next < to && b.buf[next] != '{' {
-		next = to // text after the object is part of the record
+		next = r.afterText(b, at+n, next, to)
 	}
 	r.close(b, next)
 	return next
+}
+
+// afterText returns where on the line the next record begins behind an object
+// that ends at end and text that follows it at next. The text is part of the
+// object's record. All of the line is if there is a quote in the text, or if
+// the object is no valid JSON: then the brace that seems to end it may be part
+// of a string with quotes that are not escaped.
+func (r *Reader) afterText(b *Batch, end, next, to int) int {
+	n := objectStart(b.buf[next:to])
+	if n < 0 || bytes.IndexByte(b.buf[next:next+n], '"') >= 0 ||
+		!jsontext.Value(b.buf[r.start:end]).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		return to
+	}
+	return next + n
 }
 
 // close ends the open record, if there is one, at end.
