@@ -2,70 +2,149 @@ package markdown
 
 import "strings"
 
+// maxCutTries bounds how often Cut looks for a place where what must be closed
+// fits too. Each try scales the head down, so that two are typical.
+const maxCutTries = 12
+
 // Cut shortens s to at most maxUTF16 UTF-16 code units, the note included, if it
-// is longer. It cuts between blocks where that keeps at least half of what fits,
-// else between lines, else between words. A code fence, a comment or a <details> that the cut leaves
-// open is closed, and note, which should be visible Markdown, follows as a
-// block of its own. cut reports whether s was shortened.
+// is longer. It cuts between top-level blocks where that keeps at least half of
+// what fits, else between lines, else between words. A code fence, HTML block
+// or <details> that the cut leaves open is closed (see CloseOpen), and note,
+// which should be visible Markdown, follows as a block of its own. cut reports
+// whether s was shortened.
+//
+// If nothing of s fits, the result is the note, itself shortened if it must be.
 func Cut(s string, maxUTF16 int, note string) (out string, cut bool) {
-	if UTF16Len(s) <= maxUTF16 {
+	if len(s) <= maxUTF16 || UTF16Len(s) <= maxUTF16 {
 		return s, false
 	}
-	note = prefixUTF16(note, maxUTF16)
 	tail := "\n\n" + note
-	room := maxUTF16 - UTF16Len(tail)
-	for room > 0 {
-		head := strings.TrimRight(s[:cutPoint(s, room)], " \t\r\n")
-		out = head + CloseOpen(head) + tail
-		over := UTF16Len(out) - maxUTF16
-		if over <= 0 {
-			return out, true
+	fits := maxUTF16 - UTF16Len(tail)
+	room := fits
+	for range maxCutTries {
+		if room <= 0 {
+			break
 		}
-		room -= max(over, room/8)
+		prefix := prefixUTF16(s, room)
+		head := strings.TrimRight(prefix[:cutPoint(prefix)], " \t\r\n")
+		head += CloseOpen(head)
+		total := UTF16Len(head)
+		if total <= fits {
+			if head == "" {
+				break
+			}
+			return head + tail, true
+		}
+		room = min(room-1, int(int64(room)*int64(fits)/int64(total)))
 	}
-	return note, true
+	return prefixUTF16(note, maxUTF16), true
 }
 
-// cutPoint returns the offset of the best place to cut s so that the head has at
-// most room units.
-func cutPoint(s string, room int) int {
-	head := prefixUTF16(s, room)
-	half := len(head) / 2
-	if i := strings.LastIndex(head, "\n\n"); i >= half {
-		return i
-	}
-	if i := strings.LastIndexByte(head, '\n'); i >= half {
-		return i
-	}
-	if i := strings.LastIndexByte(head, ' '); i >= half {
-		return i
-	}
-	return len(head)
-}
-
-// CloseOpen returns what must be appended to s so that text after it stands on
-// its own: the end of a code fence or HTML comment left open at the end of s.
-// It is empty when nothing is open.
-func CloseOpen(s string) string {
-	fence := ""
-	for line := range strings.Lines(s) {
-		t := strings.TrimLeft(line, " ")
-		if len(line)-len(t) > 3 || t == "" || t[0] != '`' && t[0] != '~' {
+// cutPoint returns the offset of the best place to end prefix, which is the
+// beginning of a longer text.
+func cutPoint(prefix string) int {
+	half := len(prefix) / 2
+	doc := Scan(prefix)
+	for i := len(doc.Blocks) - 1; i >= 0; i-- {
+		b := &doc.Blocks[i]
+		if b.Parent >= 0 {
 			continue
 		}
-		n := len(t) - len(strings.TrimLeft(t, t[:1]))
-		rest := strings.TrimSpace(t[n:])
-		switch {
-		case fence == "" && n >= 3 && (t[0] == '~' || !strings.Contains(rest, "`")):
-			fence = t[:n]
-		case fence != "" && t[0] == fence[0] && n >= len(fence) && rest == "":
-			fence = ""
+		if at := lineStart(prefix, b.Start); at >= half && at > 0 {
+			return at
 		}
+		break
 	}
-	if fence == "" {
+	if i := strings.LastIndexByte(prefix, '\n'); i >= half {
+		return i
+	}
+	if i := strings.LastIndexByte(prefix, ' '); i >= half {
+		return i
+	}
+	return len(prefix)
+}
+
+func lineStart(s string, i int) int { return strings.LastIndexAny(s[:i], "\r\n") + 1 }
+
+// CloseOpen returns what must be appended to s so that text after it, and after
+// an empty line, stands on its own and is visible: the end of a code fence or an
+// HTML block (a comment, a <pre>) that s leaves open, and a </details> for each
+// one missing. It is empty when nothing is open. What is open inside a list
+// item or quote ends with it and needs nothing.
+func CloseOpen(s string) string {
+	doc := Scan(s)
+	var b strings.Builder
+	if n := len(doc.Blocks); n > 0 {
+		b.WriteString(doc.closing(&doc.Blocks[n-1]))
+	}
+	for range doc.openDetails() {
+		b.WriteString("\n\n</details>")
+	}
+	return b.String()
+}
+
+// closing returns the end of the last block, if it is open.
+func (d *Document) closing(b *Block) string {
+	if b.Closed || b.Depth > 0 {
 		return ""
 	}
-	return "\n" + fence
+	text := d.Source[b.Start:b.End]
+	switch b.Kind {
+	case FencedCodeBlock:
+		return "\n" + text[:leadingRun(text, text[0])]
+	case HTMLBlock:
+		text = strings.TrimLeft(text, " ")
+		switch b.Data {
+		case 1:
+			return "\n</" + strings.ToLower(text[1:1+tagName(text[1:])]) + ">"
+		case 2:
+			return "\n-->"
+		case 3:
+			return "\n?>"
+		case 4:
+			return "\n>"
+		case 5:
+			return "\n]]>"
+		}
+	}
+	return ""
+}
+
+// openDetails returns how many <details> have no end.
+func (d *Document) openDetails() int {
+	open := 0
+	for i := range d.Blocks {
+		b := &d.Blocks[i]
+		if b.Kind == HTMLBlock && (b.Data == 1 || b.Data >= 6) {
+			for _, p := range d.PiecesOf(b) {
+				open = countDetails(d.Source[p.Start:p.End], open)
+			}
+		}
+		for _, n := range d.InlinesOf(b) {
+			if n.Kind == HTMLNode {
+				open = countDetails(d.Source[n.Start:n.End], open)
+			}
+		}
+	}
+	return open
+}
+
+// countDetails adds the <details> in raw HTML to open and takes their ends away.
+// An end without a beginning counts for nothing.
+func countDetails(html string, open int) int {
+	for {
+		i := strings.IndexByte(html, '<')
+		if i < 0 {
+			return open
+		}
+		html = html[i+1:]
+		switch {
+		case hasPrefixFold(html, "details") && tagName(html) == len("details"):
+			open++
+		case hasPrefixFold(html, "/details") && tagName(html[1:]) == len("details"):
+			open = max(0, open-1)
+		}
+	}
 }
 
 // prefixUTF16 returns the longest prefix of whole characters with at most n

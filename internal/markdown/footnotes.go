@@ -78,7 +78,13 @@ func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
 		p.emit(FootnoteRef, int32(i), b.start, from+1)
 		return true
 	}
-	p.emitRaw(b.start, label.End)
+	if caret > b.pos { // [\^label]
+		p.emitText(b.start, b.pos)
+		p.emit(Escape, 0, b.pos, label.Start)
+		p.emitRaw(label.Start, label.End)
+	} else {
+		p.emitRaw(b.start, label.End)
+	}
 	if label.End < from {
 		p.emit(Dropped, 0, label.End, from)
 	}

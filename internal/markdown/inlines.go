@@ -20,7 +20,7 @@ func (s *scanner) scanInlines() {
 		}
 		p := inlineParser{s: s, block: i, c: s.in.load(s.src, d.PiecesOf(b))}
 		p.brackets = bracketStack{open: s.in.brackets[:0], firstLink: -1}
-		p.text = strings.TrimRight(p.c.text, " \t\r\n")
+		p.text = p.c.text[:trimSpan(p.c.text, Span{0, len(p.c.text)}).End]
 		p.run()
 		s.in.brackets = p.brackets.open[:0]
 		b = &d.Blocks[i]

@@ -177,3 +177,24 @@ func linkName(doc *Document, n *Inline) string {
 func normalizeBreaks(s string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 }
+
+// differ reports the first difference of two traces, "" if there is none.
+func differ(got, want string) string {
+	if got == want {
+		return ""
+	}
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		a, b := "(end)", "(end)"
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if a != b {
+			return fmt.Sprintf("at %d: scanner %s, cmark-gfm %s", i, a, b)
+		}
+	}
+	return "?"
+}

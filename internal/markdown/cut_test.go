@@ -1,0 +1,85 @@
+package markdown
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCut(t *testing.T) {
+	const note = "*(cut)*"
+	words := strings.Repeat("word ", 20)
+	for _, tt := range []struct {
+		name, in string
+		max      int
+		want     string
+	}{
+		{"short", "abc", 3, "abc"},
+		{"units", "😀😀", 4, "😀😀"},
+		{"between blocks", "one one one\n\ntwo two two\n\n" + words, 40, "one one one\n\ntwo two two\n\n" + note},
+		{"in a fence", "```go\na\nb\nc\n" + words + "\n```\n", 40, "```go\na\nb\nc\nword word word\n```\n\n" + note},
+		{"in a comment", "<!-- a\nb\n" + words + "-->", 30, "<!-- a\nb\nword\n-->\n\n" + note},
+		{"in details", "<details>\n\nabcdefghijklmn\n\n" + words, 50, "<details>\n\nabcdefghijklmn\n\n</details>\n\n" + note},
+		{"in a list", "- a\n\n  ```\n  x\n  " + words, 30, "- a\n\n  ```\n  x\n\n" + note},
+		{"no spaces", strings.Repeat("é", 100), 20, strings.Repeat("é", 11) + "\n\n" + note},
+		{"only the note", words, 8, note},
+		{"not even the note", words, 3, "*(c"},
+	} {
+		got, cut := Cut(tt.in, tt.max, note)
+		if got != tt.want || cut != (tt.in != tt.want) {
+			t.Errorf("%s: Cut = %q, %v, want %q", tt.name, got, cut, tt.want)
+		}
+	}
+}
+
+func TestCutLeavesTheNoteVisible(t *testing.T) {
+	const note = "(the rest was cut)"
+	g := generator{seed: 7}
+	for range 3000 {
+		md := g.document() + "\n" + g.document() + "<details>\n\n" + g.document() + g.document()
+		limit := 60 + len(md)/3
+		out, cut := Cut(md, limit, note)
+		if n := UTF16Len(out); n > limit {
+			t.Fatalf("Cut(%q, %d): %d units", md, limit, n)
+		}
+		if !cut {
+			continue
+		}
+		doc := Scan(out)
+		last := &doc.Blocks[len(doc.Blocks)-1]
+		if last.Kind != ParagraphBlock || last.Depth != 0 || doc.Source[last.Start:last.End] != note {
+			t.Fatalf("Cut(%q, %d) = %q: the note is not a paragraph of its own", md, limit, out)
+		}
+		if doc.openDetails() != 0 {
+			t.Fatalf("Cut(%q, %d) = %q: a <details> is open", md, limit, out)
+		}
+	}
+}
+
+func TestCutHostile(t *testing.T) {
+	for _, opener := range []string{"<details>", "<details>\n\n", "```\n", "````````````````````", "<!--", "> ", "- ", "😀", "\n", " "} {
+		out, cut := Cut(strings.Repeat(opener, 20000), 10000, "note")
+		if n := UTF16Len(out); n > 10000 || !cut || !strings.HasSuffix(out, "note") {
+			t.Errorf("%q: %d units, cut %v, end %q", opener, n, cut, out[max(0, len(out)-10):])
+		}
+	}
+}
+
+func TestCloseOpen(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"", ""},
+		{"text", ""},
+		{"```\na\n```", ""},
+		{"```\na\n", "\n```"},
+		{"~~~~go\n```", "\n~~~~"},
+		{"> ```\n> a", ""},
+		{"<PRE>\na", "\n</pre>"},
+		{"<!-- a", "\n-->"},
+		{"<details>\n<summary>x</summary>\n\n`<details>`", "\n\n</details>"},
+		{"a <details> b </details> </details>", ""},
+		{"<details>\n\n```\nx", "\n```\n\n</details>"},
+	} {
+		if got := CloseOpen(tt.in); got != tt.want {
+			t.Errorf("CloseOpen(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
