@@ -44,7 +44,11 @@ func (s *Sanitizer) settle(text string, n *noter) string {
 	if !needsReading(text) {
 		return text
 	}
-	var p pass
+	p, ok := s.passes.Get().(*pass)
+	if !ok {
+		p = new(pass)
+	}
+	defer p.release()
 	for range maxRounds {
 		p.read(s, text)
 		if p.tooDeep {
@@ -66,7 +70,7 @@ func (s *Sanitizer) settle(text string, n *noter) string {
 // in some reading of it. It looks at single bytes and their neighbours only.
 func needsReading(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if trigger(s[i]) && triggers(s, i) {
+		if trigger[s[i]] && triggers(s, i) {
 			return true
 		}
 	}
@@ -74,12 +78,8 @@ func needsReading(s string) bool {
 }
 
 // trigger tells quickly which bytes triggers has to look at.
-func trigger(c byte) bool {
-	const low = 1<<'#' | 1<<'&' | 1<<'-' | 1<<'.' | 1<<'/' | 1<<':' | 1<<'<'
-	if c < 64 {
-		return low>>c&1 != 0
-	}
-	return c == '@' || c == ']' || c == '\\'
+var trigger = [256]bool{
+	'#': true, '&': true, '-': true, '.': true, '/': true, ':': true, '<': true, '@': true, ']': true, '\\': true,
 }
 
 // triggers tells whether the byte at i may be part of something that acts.

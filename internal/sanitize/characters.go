@@ -15,30 +15,37 @@ func characters(s string, n *noter) string {
 	if i < 0 {
 		return s
 	}
-	if !context || hasUnconditional(s, i) {
-		s = stripUnconditional(s, i, n)
-		if i, _ = firstDirty(s); i < 0 {
-			return s
+	if context {
+		if out, ok := stripContextual(s, i, n); ok {
+			return out
 		}
 	}
-	return stripContextual(s, i, n)
+	s = stripUnconditional(s, i, n)
+	if i, _ = firstDirty(s); i < 0 {
+		return s
+	}
+	s, _ = stripContextual(s, i, n)
+	return s
 }
 
 // firstDirty returns the offset of the first character that the rules may
 // have to remove, or -1; context tells that it may be right where it is.
 func firstDirty(s string) (at int, context bool) {
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c < 0x20 && c != '\n' && c != '\t' || c == 0x7f {
-				return i, false
-			}
+		switch byteClass[s[i]] {
+		case bytePlain:
 			i++
 			continue
-		}
-		if quickRune(c) {
-			if n := quickLen(s[i:]); n > 0 {
-				i += n
+		case byteControl:
+			return i, false
+		case byteTwo:
+			if i+1 < len(s) && s[i+1]&0xc0 == 0x80 {
+				i += 2
+				continue
+			}
+		case byteThree:
+			if i+2 < len(s) && s[i+1]&0xc0 == 0x80 && s[i+2]&0xc0 == 0x80 {
+				i += 3
 				continue
 			}
 		}
@@ -58,46 +65,34 @@ func firstDirty(s string) (at int, context bool) {
 	return -1, false
 }
 
-// quickRune tells that a first byte begins a block without any invisible
-// character (Latin, Greek, Cyrillic, Hebrew, most of Arabic, CJK ideographs, Hangul): for those only
-// the encoding is checked.
-func quickRune(c byte) bool {
-	return c >= 0xc3 && c <= 0xdf && c != 0xcd && c != 0xd8 || c >= 0xe4 && c <= 0xec
-}
+// What a first byte tells about the character.
+const (
+	byteOther   = iota // decode it
+	bytePlain          // ASCII that stays
+	byteControl        // ASCII that goes
+	byteTwo            // two bytes, in a block without any invisible character
+	byteThree          // three bytes, likewise
+)
 
-func quickLen(s string) int {
-	want := 2
-	if s[0] >= 0xe0 {
-		want = 3
-	}
-	if len(s) < want {
-		return 0
-	}
-	for k := 1; k < want; k++ {
-		if s[k]&0xc0 != 0x80 {
-			return 0
-		}
-	}
-	return want
-}
+var byteClass = byteClasses()
 
-func hasUnconditional(s string, from int) bool {
-	for i := from; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c < 0x20 && c != '\n' && c != '\t' || c == 0x7f {
-				return true
-			}
-			i++
-			continue
+// byteClasses makes the table of first bytes. The blocks without invisible
+// characters are Latin, Greek, Cyrillic, Hebrew, most of Arabic, the Indic
+// scripts, kana's neighbours, most CJK ideographs and Hangul.
+func byteClasses() (table [256]uint8) {
+	for c := range table {
+		switch {
+		case c == '\n' || c == '\t' || c >= 0x20 && c < 0x7f:
+			table[c] = bytePlain
+		case c < 0x80:
+			table[c] = byteControl
+		case c >= 0xc3 && c <= 0xdf && c != 0xcd && c != 0xd8:
+			table[c] = byteTwo
+		case c >= 0xe4 && c <= 0xec:
+			table[c] = byteThree
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || classOf(r) > classContext {
-			return true
-		}
-		i += size
 	}
-	return false
+	return table
 }
 
 // stripUnconditional removes what is never right, whatever stands beside it.
@@ -158,60 +153,79 @@ func stripUnconditional(s string, from int, n *noter) string {
 
 // stripContextual removes joiners, variation selectors, tag characters and
 // the like where neither a script nor an emoji needs them. A decision looks
-// at the character kept before and at the next one, which must be an ordinary
-// one; so a second pass decides the same.
-func stripContextual(s string, from int, n *noter) string {
-	var b strings.Builder
-	copied := 0 // s[:copied] is in b, once something was removed
-	prev, prev2 := rune(-1), rune(-1)
-	if from > 0 {
-		r, size := utf8.DecodeLastRuneInString(s[:from])
-		prev = r
-		if from > size {
-			prev2, _ = utf8.DecodeLastRuneInString(s[:from-size])
-		}
-	}
-	for i := from; i < len(s); {
-		r, size := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(s[i:])
-		}
-		if classOf(r) == classContext {
-			next, _ := utf8.DecodeRuneInString(s[i+size:])
-			if i+size == len(s) {
-				next = -1
+// at the characters kept before and at the next one, which must be an ordinary
+// one; so a second pass decides the same. At a character that is never right it
+// gives up: ok is false.
+func stripContextual(s string, from int, n *noter) (out string, ok bool) {
+	var b []byte
+	copied := 0 // s[:copied] is in b, as far as it was kept
+	tags, others := 0, 0
+	for i := from; ; {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		keep := 0
+		prev, prev2 := lastTwo(b, s[copied:i])
+		if isTag(r) {
+			if prev == blackFlag {
+				keep = flagTags(s[i:])
 			}
-			keep := 0
-			if isTag(r) {
-				if prev == blackFlag {
-					keep = flagTags(s[i:])
-				}
-			} else if keepContextual(prev2, prev, r, next) {
+		} else {
+			next := rune(-1)
+			if i+size < len(s) {
+				next, _ = utf8.DecodeRuneInString(s[i+size:])
+			}
+			if keepContextual(prev2, prev, r, next) {
 				keep = size
 			}
-			if keep == 0 {
-				if copied == 0 {
-					b.Grow(len(s))
-				}
-				b.WriteString(s[copied:i])
-				i += size
-				copied = i
-				n.add(RuleCharacters, contextDetail(r))
-				continue
-			}
-			i += keep
-			prev2, prev = prev, r
-			if isTag(r) {
-				prev = tagEnd
-			}
-			continue
 		}
-		prev2, prev = prev, r
-		i += size
+		if keep == 0 {
+			if b == nil {
+				b = make([]byte, 0, len(s))
+			}
+			b = append(b, s[copied:i]...)
+			copied = i + size
+			keep = size
+			if isTag(r) {
+				tags++
+			} else {
+				others++
+			}
+		}
+		i += keep
+		k, context := firstDirty(s[i:])
+		if k < 0 {
+			break
+		}
+		if !context {
+			return "", false
+		}
+		i += k
 	}
-	if copied == 0 {
-		return s
+	n.addN(RuleCharacters, "tag", tags)
+	n.addN(RuleCharacters, "invisible", others)
+	if b == nil {
+		return s, true
 	}
-	b.WriteString(s[copied:])
-	return b.String()
+	return string(append(b, s[copied:]...)), true
+}
+
+// lastTwo returns the last character of what was kept and the one before it:
+// kept lies in b, then in tail. -1 stands for none.
+func lastTwo(b []byte, tail string) (last, before rune) {
+	last, before = -1, -1
+	take := func() rune {
+		if tail != "" {
+			r, size := utf8.DecodeLastRuneInString(tail)
+			tail = tail[:len(tail)-size]
+			return r
+		}
+		if len(b) > 0 {
+			r, size := utf8.DecodeLastRune(b)
+			b = b[:len(b)-size]
+			return r
+		}
+		return -1
+	}
+	last = take()
+	before = take()
+	return last, before
 }

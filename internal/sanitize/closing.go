@@ -17,24 +17,31 @@ type closing struct {
 // its bytes comes from.
 type squeezed struct {
 	text []byte
-	from []int32
+	from offsets // of text, in the flat text
 }
 
 // mayClose tells quickly that text may hold a reference.
 func mayClose(text string) bool {
 	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '#', markIssue:
+		if contents[text[i]]&hasRef == 0 {
+			continue
+		}
+		switch k := i + 1; text[i] {
+		case markIssue:
 			return true
-		case '-':
-			if i >= 2 && text[i-1]|0x20 == 'h' && text[i-2]|0x20 == 'g' {
+		case '#':
+			for k < len(text) && (isSqueezed(text[k]) || text[k] == markZWSP) {
+				k++
+			}
+			if k < len(text) && isDigit(text[k]) {
 				return true
 			}
-			if i >= 1 && (isSqueezed(text[i-1]) || text[i-1] == markZWSP) {
+		case '-':
+			if i > 0 && (text[i-1]|0x20 == 'h' || isSqueezed(text[i-1]) || text[i-1] == markZWSP) {
 				return true
 			}
 		case ':':
-			if i+1 < len(text) && text[i+1] == '/' {
+			if k < len(text) && text[k] == '/' {
 				return true
 			}
 		}
@@ -73,30 +80,39 @@ func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 // fill squeezes text. The letters that case-insensitive matching of Unicode
 // folds into ASCII (long s, the ligatures of f) are folded here.
 func (q *squeezed) fill(text string, squeeze bool) {
-	q.text, q.from = q.text[:0], q.from[:0]
+	q.text = q.text[:0]
+	q.from.reset()
+	from := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if c == markZWSP || squeeze && isSqueezed(c) {
+		if c != markZWSP && c != 0xc5 && c != 0xef && !(squeeze && isSqueezed(c)) {
 			continue
 		}
-		if c == 0xc5 && strings.HasPrefix(text[i:], "ſ") {
-			q.put('s', i)
-			i++
+		fold := ""
+		switch {
+		case c == 0xc5 && strings.HasPrefix(text[i:], "ſ"):
+			fold = "s"
+		case c == 0xef && strings.HasPrefix(text[i:], "ﬁ"):
+			fold = "fi"
+		case c >= 0x80:
 			continue
 		}
-		if c == 0xef && strings.HasPrefix(text[i:], "ﬁ") {
-			q.put('f', i)
-			q.put('i', i)
-			i += 2
-			continue
+		q.put(text[from:i], from, true)
+		q.put(fold, i, false)
+		from = i + 1
+		if fold != "" {
+			from += len(fold) // both letters are one byte longer than what they fold to
 		}
-		q.put(c, i)
+		i = from - 1
 	}
+	q.put(text[from:], from, true)
 }
 
-func (q *squeezed) put(c byte, from int) {
-	q.text = append(q.text, c)
-	q.from = append(q.from, int32(from))
+func (q *squeezed) put(text string, from int, literal bool) {
+	if text != "" {
+		q.from.add(len(q.text), from, literal)
+		q.text = append(q.text, text...)
+	}
 }
 
 // hash handles a # before a digit: "#1", "repo#1" or "owner/repo#1".
@@ -122,7 +138,7 @@ func (q *squeezed) reference(text string, start int, found func(closing)) {
 	if word == "" {
 		return
 	}
-	ref := int(q.from[start])
+	ref := q.from.of(start)
 	k := ref - 1
 	for k >= 0 && isSqueezed(text[k]) {
 		k--
@@ -147,7 +163,7 @@ func (q *squeezed) word(end int) string {
 	for ; k-start >= 3; start++ {
 		w := strings.ToLower(string(b[start:k]))
 		if isClosingWord(w) {
-			if start > 0 && isAlnum(b[start-1]) && q.from[start]-q.from[start-1] == 1 {
+			if start > 0 && isAlnum(b[start-1]) && q.from.of(start)-q.from.of(start-1) == 1 {
 				return "" // the end of a longer word
 			}
 			return w

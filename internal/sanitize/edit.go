@@ -16,9 +16,12 @@ type edit struct {
 // applyEdits applies the edits in source order. Of two that overlap the first
 // wins; the other is found again in the next round, if it is still needed.
 func applyEdits(src string, edits []edit, n *noter) string {
-	slices.SortStableFunc(edits, func(a, b edit) int {
+	order := func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
-	})
+	}
+	if !slices.IsSortedFunc(edits, order) {
+		slices.SortStableFunc(edits, order)
+	}
 	var b strings.Builder
 	b.Grow(len(src) + 8*len(edits))
 	last := 0

@@ -10,7 +10,7 @@ import (
 // decoded, with marks for what is not text, and a map back to the source.
 type flat struct {
 	text []byte
-	pos  []int32 // source offset of each byte of text; one more for the end
+	pos  offsets // of text, in the source
 	refs []strayRef
 	// links are the ranges of text that link by themselves: addresses, in
 	// which nothing can be inserted.
@@ -26,28 +26,25 @@ type strayRef struct {
 }
 
 func (f *flat) reset() {
-	f.text, f.pos, f.refs, f.links = f.text[:0], f.pos[:0], f.refs[:0], f.links[:0]
+	f.text, f.refs, f.links = f.text[:0], f.refs[:0], f.links[:0]
+	f.pos.reset()
 }
 
 // put appends literal source text that begins at the source offset at.
 func (f *flat) put(text string, at int) {
+	f.pos.add(len(f.text), at, true)
 	f.text = append(f.text, text...)
-	for i := range len(text) {
-		f.pos = append(f.pos, int32(at+i))
-	}
 }
 
 // decoded appends text that stands for one token of the source at offset at.
 func (f *flat) decoded(text string, at int) {
+	f.pos.add(len(f.text), at, false)
 	f.text = append(f.text, text...)
-	for range len(text) {
-		f.pos = append(f.pos, int32(at))
-	}
 }
 
 func (f *flat) mark(m byte, at int) {
+	f.pos.add(len(f.text), at, false)
 	f.text = append(f.text, m)
-	f.pos = append(f.pos, int32(at))
 }
 
 // reference appends a character reference of the source. What it stands for
@@ -120,6 +117,19 @@ func (f *flat) inURL(k int, text string) bool {
 	return i < len(f.links) && f.links[i].start <= k && (strings.Contains(text[f.links[i].start:f.links[i].end], "://") || hasWWW(text[f.links[i].start:]))
 }
 
+// lines appends literal text line by line: each may have a place of its own in
+// the source.
+func (f *flat) lines(text string, first int, at func(int) int) {
+	for text != "" {
+		n := strings.IndexByte(text, '\n') + 1
+		if n == 0 {
+			n = len(text)
+		}
+		f.put(text[:n], at(first))
+		text, first = text[n:], first+n
+	}
+}
+
 // htmlText appends HTML text, which begins at the source offset given by at,
 // decoded as browsers do. Stray references are handed to drop.
 func (f *flat) htmlText(text string, first int, at func(int) int, drop func(start, end int, detail string)) {
@@ -129,10 +139,7 @@ func (f *flat) htmlText(text string, first int, at func(int) int, drop func(star
 			if j < 0 {
 				j = len(text) - k
 			}
-			for i := range j {
-				f.text = append(f.text, text[k+i])
-				f.pos = append(f.pos, int32(at(first+k+i)))
-			}
+			f.lines(text[k:k+j], first+k, at)
 			k += j
 			continue
 		}

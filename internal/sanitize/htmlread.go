@@ -33,7 +33,7 @@ func (p *pass) htmlBlock(b *markdown.Block) {
 		})
 	}
 	p.closeAnchors()
-	p.match()
+	p.match(b.End)
 }
 
 func joinPieces(src string, pieces []markdown.Piece) (text string, starts []int) {

@@ -28,6 +28,10 @@ func (p *pass) leaf(b *markdown.Block) {
 		case markdown.Escape:
 			f.decoded(p.src[n.Start+1:n.End], n.Start)
 		case markdown.Entity:
+			if p.src[n.Start:n.End] == ourZWSP {
+				f.mark(markZWSP, n.Start)
+				continue
+			}
 			text, _ := markdown.DecodeEntity(p.src[n.Start:n.End])
 			if ok, detail := f.reference(p.src[n.Start:n.End], text, n.Start); !ok {
 				p.edit(n.Start, n.End, "", RuleCharacters, detail)
@@ -54,7 +58,7 @@ func (p *pass) leaf(b *markdown.Block) {
 	if ticks {
 		p.backticks(nodes)
 	}
-	p.match()
+	p.match(b.End)
 }
 
 // codeSpan joins the lines of a code span that holds anything that could act:
@@ -98,7 +102,7 @@ func (p *pass) declarations(n *markdown.Inline) {
 // mayAct tells quickly whether a leaf holds anything to look at.
 func (p *pass) mayAct(b *markdown.Block) bool {
 	for i := b.Start; i < b.End; i++ {
-		if trigger(p.src[i]) && triggers(p.src, i) {
+		if trigger[p.src[i]] && triggers(p.src, i) {
 			return true
 		}
 	}

@@ -30,7 +30,9 @@ type Note struct {
 
 // noter counts what the rules did to one text.
 type noter struct {
-	counts map[Note]int
+	notes []Note       // in the order of their first appearance
+	index map[Note]int // of notes, without their counts
+	last  int          // the index that was used last
 }
 
 func (n *noter) add(rule, detail string) { n.addN(rule, detail, 1) }
@@ -39,25 +41,45 @@ func (n *noter) addN(rule, detail string, count int) {
 	if count <= 0 {
 		return
 	}
-	if n.counts == nil {
-		n.counts = make(map[Note]int)
+	if n.last < len(n.notes) {
+		if last := &n.notes[n.last]; last.Rule == rule && last.Detail == detail {
+			last.Count += count
+			return
+		}
 	}
-	n.counts[Note{Rule: rule, Detail: cleanDetail(detail)}] += count
+	if n.index == nil {
+		n.index = make(map[Note]int)
+	}
+	key := Note{Rule: rule, Detail: detail}
+	i, ok := n.index[key]
+	if !ok {
+		// The text that a detail is cut from may lie in memory that is used again.
+		key.Detail = strings.Clone(detail)
+		i = len(n.notes)
+		n.index[key] = i
+		n.notes = append(n.notes, key)
+	}
+	n.notes[i].Count += count
+	n.last = i
 }
 
 // list returns the notes, sorted by rule and detail; nil when there are none.
 func (n *noter) list() []Note {
-	if len(n.counts) == 0 {
-		return nil
+	for i := range n.notes {
+		n.notes[i].Detail = cleanDetail(n.notes[i].Detail)
 	}
-	out := make([]Note, 0, len(n.counts))
-	for k, c := range n.counts {
-		k.Count = c
-		out = append(out, k)
-	}
-	slices.SortFunc(out, func(a, b Note) int {
+	slices.SortStableFunc(n.notes, func(a, b Note) int {
 		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Detail, b.Detail))
 	})
+	out := n.notes[:0]
+	for _, note := range n.notes {
+		if k := len(out); k > 0 && out[k-1].Rule == note.Rule && out[k-1].Detail == note.Detail {
+			out[k-1].Count += note.Count
+			continue
+		}
+		out = append(out, note)
+	}
+	n.notes, n.index = out, nil
 	return out
 }
 
@@ -68,13 +90,24 @@ func cleanDetail(s string) string {
 	if len(s) > maxDetail {
 		s = s[:maxDetail]
 	}
+	if isPlainDetail(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
-		case strings.ContainsRune(".-_/ ", r):
+		if r < 0x80 && isDetailByte(byte(r)) {
 			return r
 		}
 		return '?'
 	}, s)
 }
+
+func isPlainDetail(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isDetailByte(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDetailByte(c byte) bool { return isAlnum(c) || strings.IndexByte(".-_/ ", c) >= 0 }

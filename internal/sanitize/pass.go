@@ -12,19 +12,16 @@ import (
 type pass struct {
 	s       *Sanitizer
 	src     string
-	doc     *markdown.Document
+	doc     markdown.Document
 	edits   []edit
 	tooDeep bool
 
 	flat     flat
 	squeezed squeezed
 	attrs    []htmlAttr
-	stray    []int // offsets in flat of markZWSP bytes that nothing has used yet
-	zwsp     []int // all of them
-
-	anchors []openAnchor
-	shown   map[string][]bool // open elements by name: was the start tag made text?
-	tags    []span            // tags over several lines, in source order
+	anchors  []openAnchor
+	shown    map[string][]bool // open elements by name: was the start tag made text?
+	tags     []span            // tags over several lines, in source order
 }
 
 // read scans src and collects the edits.
@@ -32,7 +29,7 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.s, p.src = s, src
 	p.edits, p.tags = p.edits[:0], p.tags[:0]
 	p.shown = nil
-	p.doc = markdown.Scan(src)
+	p.doc.Rescan(src)
 	if p.tooDeep = p.doc.TooDeep; p.tooDeep {
 		return
 	}
@@ -53,27 +50,42 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.commands()
 }
 
+// maxKept is the largest buffer of a pass that is kept for the next text, in
+// elements.
+const maxKept = 1 << 16
+
+// release gives the pass back for the next text, without what it refers to.
+func (p *pass) release() {
+	s := p.s
+	if s == nil || cap(p.edits) > maxKept || cap(p.flat.text) > maxKept || cap(p.doc.Inlines) > maxKept {
+		return
+	}
+	clear(p.edits[:cap(p.edits)])
+	p.s, p.src, p.shown = nil, "", nil
+	p.doc.Rescan("")
+	s.passes.Put(p)
+}
+
 func (p *pass) edit(start, end int, text, rule, detail string) {
 	p.edits = append(p.edits, edit{start: start, end: end, text: text, rule: rule, detail: detail})
 }
 
 // match looks for what acts in the flat text that was collected: mentions,
 // closing words, addresses that are not links; and for invisible characters
-// that are written as references.
-func (p *pass) match() {
+// that are written as references. The text ends at the source offset end.
+func (p *pass) match(end int) {
 	f := &p.flat
 	if len(f.text) == 0 {
 		return
 	}
-	f.pos = append(f.pos, 0)
-	f.pos[len(f.pos)-1] = f.pos[len(f.pos)-2] + 1
+	f.pos.add(len(f.text), end, false)
 	text := unsafe.String(unsafe.SliceData(f.text), len(f.text))
 	has := contentsOf(text)
 	if has&(hasColon|hasWWWDot) != 0 {
 		findURLs(text, func(start, end int) {
 			v := p.s.judgeText(strings.ReplaceAll(text[start:end], string(rune(markTag)), ""))
 			if !v.allowed && !f.inURL(start, text) {
-				p.edit(int(f.pos[start]), int(f.pos[end]), p.spaced(int(f.pos[start]), v.redaction()), RuleLinks, v.detail)
+				p.edit(f.pos.of(start), f.pos.of(end), p.spaced(f.pos.of(start), v.redaction()), RuleLinks, v.detail)
 			}
 		})
 	}
@@ -86,7 +98,7 @@ func (p *pass) match() {
 			if f.inLink(m.at) {
 				return
 			}
-			at := int(f.pos[m.at+1])
+			at := f.pos.of(m.at + 1)
 			p.edit(at, at, ourZWSP, RuleMentions, m.name)
 		})
 	}
@@ -108,14 +120,14 @@ func (p *pass) match() {
 					return
 				}
 			}
-			at := int(f.pos[ref])
+			at := f.pos.of(ref)
 			p.edit(at, at, ourZWSP, RuleClosingWords, c.word)
 		})
 	}
 	if has&hasZWSP != 0 {
 		for i := 0; i < len(text); i++ {
 			if text[i] == markZWSP {
-				p.edit(int(f.pos[i]), int(f.pos[i])+len(ourZWSP), "", RuleCharacters, "invisible")
+				p.edit(f.pos.of(i), f.pos.of(i)+len(ourZWSP), "", RuleCharacters, "invisible")
 			}
 		}
 	}
@@ -169,21 +181,15 @@ const (
 	hasZWSP
 )
 
-func contentsOf(text string) int {
-	has := 0
+// contents says what a byte of a flat text stands for.
+var contents = [256]uint8{
+	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasWWWDot, markZWSP: hasZWSP,
+}
+
+func contentsOf(text string) uint8 {
+	has := uint8(0)
 	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '@':
-			has |= hasAt
-		case '#', markIssue, '-':
-			has |= hasRef
-		case ':':
-			has |= hasColon | hasRef
-		case '.':
-			has |= hasWWWDot
-		case markZWSP:
-			has |= hasZWSP
-		}
+		has |= contents[text[i]]
 	}
 	return has
 }

@@ -12,6 +12,7 @@ package sanitize
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // Config says what an agent's text may do. The zero value allows nothing but
@@ -41,6 +42,8 @@ type Sanitizer struct {
 	closing  bool
 	server   string
 	maxBody  int
+
+	passes sync.Pool // of *pass: buffers for reading bodies
 }
 
 // New makes a Sanitizer. It fails when an allowed domain or an allowed mention

@@ -1,0 +1,114 @@
+package sanitize
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// ordinaryText is the ordinary corpus, joined until it has about size bytes.
+func ordinaryText(t testing.TB, size int) string {
+	t.Helper()
+	files, _ := filepath.Glob("testdata/ordinary/*.md")
+	var all strings.Builder
+	for _, name := range files {
+		if filepath.Base(name) == "refs.md" {
+			continue // its definitions would be shadowed by the next copy's
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _, _ := strings.Cut(string(data), "[^1]: ")
+		all.WriteString(text)
+		all.WriteString("\n\n")
+	}
+	return strings.Repeat(all.String(), 1+size/all.Len())
+}
+
+// openers are strings that, repeated, make a naive reader search to the end of
+// the text again and again.
+func openers() []string {
+	return []string{
+		"[", "![", "]", "[]", "](", "[a](", "[a](<", "[a](https://x ", "[a][", "[^", "[^a]", "[^a]: ", "[a]: ", "[a]: x\n", "[a]:\n", "[x][y]",
+		"<", "<a ", "<a href='", "<a x=\"", "<a x=\" b='", "<b>", "</b>", "<!--", "<!-- ", "<!---", "<!-->", "<?", "<!X ", "<![CDATA[", "<div>\n", "<div>\n<a ", "<div>\n\n", "<script>", "<pre>\n", "<a href=\"https://x.example\">", "<img alt='@a' src=//x>",
+		"`", "` ", "``` ", "`a`", "`` ` ", "```\n", "~~~\n", "*", "**", "_", "*a ", "_a", "~", "~~", "\\", "\\`", "\\[",
+		"> ", ">", "- ", "* ", "1. ", "+\n", "- a\n", "> a\n", "    ", "\t", "#", "# ", "=\n", "-\n", "a\n=", "|", "|a", "| a | b\n|-|-\n", "|-", "a|\n", "\\|",
+		"&", "&#", "&#x", "&a", "&amp", "&#8203;", "&shy;", "&#64;", "@", "@a", "@a ", "@&#8203;a", "a@", "a@b.c", "a@b.c ", "a.", "@a@", "@*", "#1", "# 1", "fixes ", "fixes #1 ", "fixes #", "GH-1", "fixes GH-", "a/b#1", "x-", "*1",
+		"https://", "https://a", "https://x.example ", "http:", "://", "www.", "www.a", "www.x.example ", "(https://github.com/", "https://github.com/a)", "xmpp:a@", "mailto:",
+		"/a\n", "/a ", "> /a\n", "- /a\n", " /", "\u00a0/a\n", "\x1b[", "\x1b]", "\x1b[31m", "\x1bP", "\u009d", "\u200d", "\u200b", "\u202e", "\U000e0041", "\U0001f3f4", "\ufe0f", "\x00", "\xff", "\xe2\x80", "\r", "\r\n", "\n", " \n", "é", "中", "👨\u200d",
+	}
+}
+
+// TestLinear asserts that a quarter of a megabyte of any repeated opener is
+// cleaned in good time: the goal is 25 ms. A slow or busy machine passes, a
+// quadratic search does not.
+func TestLinear(t *testing.T) {
+	size, limit := 1<<18, 5*time.Second
+	if testing.Short() {
+		size = 1 << 16
+	}
+	s := mustNew(t, Config{})
+	for _, opener := range openers() {
+		text := strings.Repeat(opener, size/len(opener))
+		for name, clean := range map[string]func(string) (string, []Note){"body": s.Body, "plain": s.Plain, "title": s.Title} {
+			start := time.Now()
+			clean(text)
+			if took := time.Since(start); took > limit {
+				t.Errorf("%s: %q repeated takes %v", name, opener, took)
+			}
+		}
+	}
+}
+
+func benchmarkBody(b *testing.B, text string) {
+	s := mustNew(b, corpusConfig())
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Body(text)
+	}
+}
+
+func BenchmarkBodyOrdinary(b *testing.B) {
+	files, _ := filepath.Glob("testdata/ordinary/*.md")
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(b *testing.B) { benchmarkBody(b, string(data)) })
+	}
+	b.Run("all", func(b *testing.B) { benchmarkBody(b, ordinaryText(b, 100_000)) })
+}
+
+func BenchmarkBodyProse(b *testing.B) {
+	for name, text := range map[string]string{
+		"ascii":   "The quick summary: everything passed, nothing else to do here (for now). Numbers such as 1,000 are plain.\n\n- an item with `code` in it\n",
+		"latin":   "Größe und Höhe stimmen nicht überein; naïve Annahmen führen zu falschen Ergebnissen.\n",
+		"chinese": "缓存在启动时被清空，所以第一次请求很慢。版本号是「1.2.3」。\n",
+		"emoji":   "Done 👍🏽 with the team 👨‍👩‍👧‍👦 and the flag 🏴󠁧󠁢󠁥󠁮󠁧󠁿 today.\n",
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkBody(b, strings.Repeat(text, 100_000/len(text))) })
+	}
+}
+
+func BenchmarkBodyEdited(b *testing.B) {
+	benchmarkBody(b, strings.Repeat("Thanks @octocat, this fixes #12; see https://evil.example/x and [docs](https://github.com/a/b).\n\n", 1000))
+}
+
+func BenchmarkBodyOpener(b *testing.B) {
+	for _, opener := range []string{"[", "[a](", "`` ` ", "<a x=\"", "> ", "&#", "@a", "https://a", "*a "} {
+		b.Run(opener, func(b *testing.B) { benchmarkBody(b, strings.Repeat(opener, (1<<20)/len(opener))) })
+	}
+}
+
+func BenchmarkTitle(b *testing.B) {
+	s := mustNew(b, corpusConfig())
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Title("Fix the parser for nested lists in block quotes")
+	}
+}
