@@ -63,15 +63,15 @@ func Snapshot(getenv func(string) string) Env {
 		SHA: getenv("GITHUB_SHA"), Ref: getenv("GITHUB_REF"), Actor: getenv("GITHUB_ACTOR"), TriggeringActor: getenv("GITHUB_TRIGGERING_ACTOR"),
 		RunID: getenv("GITHUB_RUN_ID"), RunNumber: getenv("GITHUB_RUN_NUMBER"), RunAttempt: getenv("GITHUB_RUN_ATTEMPT"),
 		WorkflowRef: getenv("GITHUB_WORKFLOW_REF"), Workflow: getenv("GITHUB_WORKFLOW"), Job: getenv("GITHUB_JOB"), Step: getenv("GITHUB_ACTION"),
-		MatrixIndex: env.Inputs.Get(JobIndexInput), ServerURL: env.ServerURL,
+		MatrixIndex: env.Inputs.Get(MatrixIndexInput), ServerURL: env.ServerURL,
 	}
 	return env
 }
 
-// JobIndexInput is the input that carries the job's place in its matrix: the
+// MatrixIndexInput is the input that carries the job's place in its matrix: the
 // runner exports no variable for it, but action.yml may give the input the
 // default ${{ strategy.job-index }}.
-const JobIndexInput = "matrix-index"
+const MatrixIndexInput = "matrix-index"
 
 // Inputs are the action's inputs, as the runner passes them: INPUT_ and the
 // name in upper case, blanks as underscores.

@@ -68,7 +68,7 @@ the GitHub API.`,
 	root.SetIn(w.Stdin)
 	root.SetOut(w.Stdout)
 	root.SetErr(w.Stderr)
-	root.AddCommand(newCollect(w), newApply(w), newValidate(w), newSanitize(w), newAction(w),
+	root.AddCommand(newCollect(w), newApply(w), newValidate(w), newSanitize(w), newInstructions(w), newAction(w),
 		newSchema(w), newVersion(w))
 	return root
 }

@@ -1,0 +1,259 @@
+//go:build image
+
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// runnerUID is the user who owns a hosted runner's files.
+const runnerUID = 1001
+
+// job is a job of a hosted runner, as its container actions see it: what the
+// runner mounts, who owns it, and the environment of a step.
+type job struct {
+	t         *testing.T
+	temp      string // the runner's temporary folder, which holds the folders below
+	workspace string
+	home      string
+	commands  string
+	workflow  string
+	env       map[string]string
+	flags     []string // more flags for docker run
+}
+
+// newJob returns a job whose API is s, started by a real payload, with the
+// workspace's files.
+func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map[string]string) *job {
+	t.Helper()
+	base := t.TempDir()
+	j := &job{t: t, temp: filepath.Join(base, "_temp"), workspace: filepath.Join(base, "Hello-World"), env: map[string]string{}}
+	j.home, j.commands, j.workflow = filepath.Join(j.temp, "_github_home"), filepath.Join(j.temp, "_runner_file_commands"), filepath.Join(j.temp, "_github_workflow")
+	for _, dir := range []string{j.workspace, j.home, j.commands, j.workflow} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join(root, "testdata", "events", payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.write(filepath.Join(j.workflow, "event.json"), string(raw))
+	for _, name := range []string{"set_output_1", "step_summary_1", "set_env_1", "add_path_1", "save_state_1"} {
+		j.write(filepath.Join(j.commands, name), "")
+	}
+	j.write(filepath.Join(base, "docker.sock"), "") // stands in for the engine's socket
+	for path, text := range files {
+		j.write(filepath.Join(j.workspace, path), text)
+	}
+	for _, e := range workflowEnv(s, event, payload) {
+		name, value, _ := strings.Cut(e, "=")
+		j.env[name] = value
+	}
+	delete(j.env, "GITHUB_TOKEN") // the runner does not export it
+	for name, value := range map[string]string{
+		"HOME": "/github/home", "CI": "true", "GITHUB_WORKSPACE": "/github/workspace", "GITHUB_EVENT_PATH": "/github/workflow/event.json",
+		"GITHUB_OUTPUT": "/github/file_commands/set_output_1", "GITHUB_STEP_SUMMARY": "/github/file_commands/step_summary_1",
+		"GITHUB_ENV": "/github/file_commands/set_env_1", "GITHUB_PATH": "/github/file_commands/add_path_1", "GITHUB_STATE": "/github/file_commands/save_state_1",
+		"RUNNER_TEMP": "/github/runner_temp", "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", "RUNNER_NAME": "runner", "RUNNER_TOOL_CACHE": "/opt/hostedtoolcache",
+		"ACTIONS_RUNTIME_URL": "https://runtime.test/", "ACTIONS_RUNTIME_TOKEN": runtimeSecret, "ACTIONS_CACHE_URL": "https://cache.test/",
+		"ACTIONS_ID_TOKEN_REQUEST_URL": "https://id.test/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": runtimeSecret,
+		"INPUT_TOKEN": secret, "INPUT_MODE": "all", "INPUT_OUTPUT-FILE": "lines.ndjson", "INPUT_FAIL-ON": "error", "INPUT_STAGED": "false", "INPUT_STRICT": "false",
+		"INPUT_LOG-LEVEL": "info", "INPUT_TRUST-ENV": "false", "INPUT_AGENT-OUTPUT": "", "INPUT_CONFIG": "", "INPUT_CONFIG-FILE": "", "INPUT_PROXY": "",
+		"INPUT_CA-FILE": "", "INPUT_MATRIX-INDEX": "0",
+	} {
+		j.env[name] = value
+	}
+	return j
+}
+
+// runtimeSecret is the runner's own credential, which every step is handed.
+const runtimeSecret = "runtime-secret-0123456789"
+
+func (j *job) write(path, text string) {
+	j.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		j.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		j.t.Fatal(err)
+	}
+}
+
+// input sets inputs of the action's step.
+func (j *job) input(pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		j.env["INPUT_"+strings.ToUpper(pairs[i])] = pairs[i+1]
+	}
+}
+
+// container is a step that runs.
+type container struct {
+	t      *testing.T
+	name   string
+	cmd    *exec.Cmd
+	cancel context.CancelFunc
+	out    bytes.Buffer
+	errs   bytes.Buffer
+}
+
+// start runs the image as the runner runs a container action: as root, with
+// its mounts. More arguments replace the action's.
+func (j *job) start(args ...string) *container {
+	j.t.Helper()
+	j.own()
+	c := &container{t: j.t, name: "airlock-test-" + strings.ToLower(rand.Text())}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	c.cancel = cancel
+	argv := []string{
+		"run", "--rm", "--name", c.name, "--workdir", "/github/workspace", "--network", "host",
+		"--volume", filepath.Join(filepath.Dir(j.temp), "docker.sock") + ":/var/run/docker.sock",
+		"--volume", j.temp + ":/github/runner_temp",
+		"--volume", j.home + ":/github/home",
+		"--volume", j.workflow + ":/github/workflow",
+		"--volume", j.commands + ":/github/file_commands",
+		"--volume", j.workspace + ":/github/workspace",
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST")}
+	for name, value := range j.env {
+		argv = append(argv, "--env", name)
+		env = append(env, name+"="+value)
+	}
+	argv = append(argv, j.flags...)
+	argv = append(argv, os.Getenv("AIRLOCK_IMAGE"))
+	c.cmd = exec.CommandContext(ctx, docker(), append(argv, args...)...)
+	// HOME and the like are the container's; the engine's address is ours.
+	c.cmd.Env = env
+	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.errs
+	if err := c.cmd.Start(); err != nil {
+		j.t.Fatal(err)
+	}
+	return c
+}
+
+// wait returns how the container ended. It fails the test if it had to be killed.
+func (c *container) wait() result {
+	c.t.Helper()
+	defer c.cancel()
+	err := c.cmd.Wait()
+	if _, isExit := err.(*exec.ExitError); err != nil && !isExit {
+		c.t.Fatal(err)
+	}
+	res := result{c.cmd.ProcessState.ExitCode(), c.out.String(), c.errs.String()}
+	if res.code < 0 {
+		if out, err := exec.Command(docker(), "kill", c.name).CombinedOutput(); err != nil {
+			c.t.Errorf("docker kill: %v: %s", err, out)
+		}
+		c.t.Errorf("the container did not end:\n%s%s", res.stdout, res.stderr)
+	}
+	return res
+}
+
+// exec runs a second process in the running container.
+func (c *container) exec(flags []string, args ...string) (string, error) {
+	c.t.Helper()
+	out, err := exec.CommandContext(c.t.Context(), docker(), append(append(append([]string{"exec"}, flags...), c.name), args...)...).CombinedOutput()
+	return string(out), err
+}
+
+// run runs the action to its end, and asserts that nothing that it leaves
+// behind holds a secret (rule R14).
+func (j *job) run() result {
+	j.t.Helper()
+	res := j.start().wait()
+	j.assertNoSecret(res)
+	return res
+}
+
+// own gives the job's files to the runner's user. Links stay as they are.
+func (j *job) own() {
+	j.t.Helper()
+	for _, dir := range []string{j.workspace, j.temp} {
+		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Lchown(path, runnerUID, runnerUID)
+		})
+		if err != nil {
+			j.t.Fatal(err)
+		}
+	}
+}
+
+// assertOwned asserts that every file belongs to the runner's user: a later step
+// that does not run as root must be able to clean up.
+func (j *job) assertOwned() {
+	j.t.Helper()
+	for _, dir := range []string{j.workspace, j.temp} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			if st := info.Sys().(*syscall.Stat_t); st.Uid != runnerUID || st.Gid != runnerUID {
+				j.t.Errorf("%s belongs to %d:%d", path, st.Uid, st.Gid)
+			}
+			return nil
+		})
+		if err != nil {
+			j.t.Fatal(err)
+		}
+	}
+}
+
+// assertNoSecret looks for the secrets in everything that the step left behind.
+func (j *job) assertNoSecret(res result) {
+	j.t.Helper()
+	texts := map[string]string{"standard output": withoutMasks(res.stdout), "standard error": res.stderr}
+	for _, dir := range []string{j.workspace, j.temp} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			raw, err := os.ReadFile(path)
+			texts[path] = string(raw)
+			return err
+		})
+		if err != nil {
+			j.t.Fatal(err)
+		}
+	}
+	for where, text := range texts {
+		for _, form := range secretForms(j.env["INPUT_TOKEN"], runtimeSecret) {
+			if form != "" && strings.Contains(text, form) {
+				j.t.Errorf("%s holds a secret as %s:\n%s", where, form, text)
+			}
+		}
+	}
+}
+
+// outputs parses what the step set.
+func (j *job) outputs() map[string]string {
+	return workspace{output: filepath.Join(j.commands, "set_output_1")}.outputs(j.t)
+}
+
+func (j *job) read(elements ...string) string {
+	return workspace{}.read(j.t, filepath.Join(elements...))
+}
+
+func docker() string { return os.Getenv("AIRLOCK_DOCKER") }
+
+// id renders a user for docker exec.
+func id(uid int) string { return strconv.Itoa(uid) + ":" + strconv.Itoa(uid) }

@@ -1,0 +1,110 @@
+package main_test
+
+import (
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// secretForms returns the forms in which secrets could leak: as they are, in a
+// URL, and in Base64 at each of the three places of a group at which they may
+// begin.
+func secretForms(secrets ...string) []string {
+	var forms []string
+	for _, s := range secrets {
+		forms = append(forms, s, url.QueryEscape(s), url.PathEscape(s))
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			for shift := range 3 {
+				whole := (len(s) - (3-shift)%3) / 3 * 3 // bytes of s in groups of its own
+				start := (3 - shift) % 3
+				forms = append(forms, enc.EncodeToString([]byte(s[start:start+whole])))
+			}
+		}
+	}
+	slices.Sort(forms)
+	return slices.Compact(forms)
+}
+
+// obeyed is a workflow command that the runner would take from a log.
+type obeyed struct{ name, properties, message string }
+
+// obey reads one stream of a log as the runner does: lines end at \n, \r or both;
+// "::name properties::message" after white space is a command, and so is
+// "##[name properties]message" anywhere; after stop-commands only its word counts.
+func obey(t *testing.T, log string) []obeyed {
+	t.Helper()
+	var got []obeyed
+	stopped := ""
+	for _, line := range strings.FieldsFunc(log, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		c, ok := commandOf(line)
+		switch {
+		case !ok:
+		case stopped != "" && c.name == stopped:
+			stopped = ""
+		case stopped != "":
+		case c.name == "stop-commands":
+			stopped = c.message
+		default:
+			got = append(got, c)
+		}
+	}
+	if stopped != "" {
+		t.Error("commands stay stopped")
+	}
+	return got
+}
+
+func commandOf(line string) (obeyed, bool) {
+	if s, ok := strings.CutPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::"); ok {
+		if head, message, ok := strings.Cut(s, "::"); ok {
+			name, properties, _ := strings.Cut(head, " ")
+			return obeyed{name, properties, message}, true
+		}
+	}
+	if _, s, ok := strings.Cut(line, "##["); ok {
+		if head, message, ok := strings.Cut(s, "]"); ok {
+			name, properties, _ := strings.Cut(head, " ")
+			return obeyed{name, properties, message}, true
+		}
+	}
+	return obeyed{}, false
+}
+
+// assertOwnCommands asserts that the log holds no command but those that Airlock
+// means: folds and annotations with titles of its own, and masks of its token.
+func assertOwnCommands(t *testing.T, log string) {
+	t.Helper()
+	masks := secretForms(secret)
+	for _, c := range obey(t, log) {
+		ok := false
+		switch c.name {
+		case "endgroup":
+			ok = c.message == ""
+		case "group":
+			ok = strings.HasPrefix(c.message, "Airlock: ")
+		case "notice", "warning", "error":
+			ok = strings.Contains(","+c.properties, ",title=Airlock")
+		case "debug":
+			ok = true
+		case "add-mask":
+			ok = slices.ContainsFunc(masks, func(form string) bool { return strings.Contains(c.message, form) }) ||
+				maskOf(c.message)
+		}
+		if !ok {
+			t.Errorf("the runner would obey %+v in:\n%s", c, log)
+		}
+	}
+}
+
+// maskOf reports whether the text is the token in Base64, with a user before it.
+func maskOf(text string) bool {
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		if raw, err := enc.DecodeString(strings.TrimRight(text, "=")); err == nil && strings.HasSuffix(string(raw), secret) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// TestScripts runs testdata/script against the built binary. Besides testscript's
+// own commands there are:
+//
+//	github           start a GitHub; sets GITHUB_API_URL, GITHUB_GRAPHQL_URL and GITHUB_TOKEN
+//	writes N         assert how many write requests it has received
+//	fifo NAME        make a named pipe
+//
+// $EVENTS is testdata/events, and $EXAMPLES examples.
+func TestScripts(t *testing.T) {
+	var mu sync.Mutex
+	servers := map[string]*githubtest.Server{} // by the script's folder
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join(root, "testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			bin := filepath.Join(env.WorkDir, ".bin")
+			if err := os.Mkdir(bin, 0o755); err != nil {
+				return err
+			}
+			name := filepath.Base(binary)
+			if filepath.Ext(binary) == ".exe" && os.PathSeparator == '/' {
+				name = "airlock"
+			}
+			if err := os.Link(binary, filepath.Join(bin, name)); err != nil {
+				return err
+			}
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("EVENTS", filepath.Join(root, "testdata", "events"))
+			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"github": func(ts *testscript.TestScript, _ bool, _ []string) {
+				s := githubtest.New(t, pullRequestFixture(), githubtest.Options{})
+				s.Start(t)
+				mu.Lock()
+				defer mu.Unlock()
+				servers[ts.Getenv("WORK")] = s
+				ts.Setenv("GITHUB_API_URL", s.APIURL())
+				ts.Setenv("GITHUB_GRAPHQL_URL", s.APIURL()+"/graphql")
+				ts.Setenv("GITHUB_TOKEN", secret)
+			},
+			"writes": func(ts *testscript.TestScript, _ bool, args []string) {
+				mu.Lock()
+				defer mu.Unlock()
+				got := len(servers[ts.Getenv("WORK")].Writes())
+				if len(args) != 1 || args[0] != strconv.Itoa(got) {
+					ts.Fatalf("the server received %d writes, want %v", got, args)
+				}
+			},
+			"fifo": func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(mkfifo(ts.MkAbs(args[0]))) },
+		},
+	})
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// exampleNumber stands for a number that an agent has to know itself.
+const exampleNumber = 123
+
+// exampleFor is a kind's example as the owner's settings let it pass.
+func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
+	item, err := safeoutput.Decode(spec.Kind, []byte(spec.Example))
+	if err != nil {
+		return "", fmt.Errorf("example of %s: %w", spec.Kind, err)
+	}
+	number := 0
+	if kc.Target.Any {
+		number = exampleNumber
+	}
+	switch it := item.(type) {
+	case *safeoutput.CreateIssue:
+		it.Labels = exampleLabels(kc, it.Labels)
+	case *safeoutput.CreatePullRequest:
+		it.Labels = exampleLabels(kc, it.Labels)
+	case *safeoutput.AddIssueLabel:
+		it.Labels, it.IssueNumber = exampleLabels(kc, it.Labels), number
+	case *safeoutput.AddIssueComment:
+		it.IssueNumber = number
+	case *safeoutput.UpdateIssue:
+		it.IssueNumber = number
+		exampleUpdate(kc.Update, it)
+	case *safeoutput.PushToBranch:
+		it.PullRequestNumber = number
+	case *safeoutput.CreateDiscussion:
+		if kc.Discussion.Category != "" {
+			it.Category = ""
+		}
+	}
+	raw, err := safeoutput.Encode(item)
+	return string(raw), err
+}
+
+// exampleLabels keeps the labels that are allowed, or takes one that is.
+func exampleLabels(kc policy.KindConfig, labels []string) []string {
+	if kc.AllowedLabels == nil && kc.BlockedLabels == nil {
+		return labels
+	}
+	for _, l := range kc.AllowedLabels {
+		if !strings.Contains(l, "*") && !slices.Contains(kc.BlockedLabels, l) {
+			return []string{l}
+		}
+	}
+	return nil
+}
+
+// exampleUpdate leaves in the example only what may be changed.
+func exampleUpdate(allowed policy.UpdateSettings, it *safeoutput.UpdateIssue) {
+	if !allowed.Status {
+		it.Status = nil
+	}
+	if !allowed.Body {
+		it.Body = nil
+	}
+	if allowed.Title && it.Status == nil && it.Body == nil {
+		title := "Crash when the configuration is empty"
+		it.Title = &title
+	}
+}
