@@ -10,6 +10,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // AgentOutput is the name of the file that describes the safe-output union and
@@ -98,7 +99,17 @@ func Definitions(file string) ([]string, error) {
 	return names, nil
 }
 
+// union is AgentOutput's definitions, read once: each kind's schema needs them.
+var union = sync.OnceValues(func() (map[string]json.RawMessage, error) { return readDefinitions(AgentOutput) })
+
 func definitions(file string) (map[string]json.RawMessage, error) {
+	if file == AgentOutput {
+		return union()
+	}
+	return readDefinitions(file)
+}
+
+func readDefinitions(file string) (map[string]json.RawMessage, error) {
 	raw, err := files.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("schemas: there is no file %q", file)

@@ -2,10 +2,9 @@ package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
 	"slices"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // Member is one member of a JSON object: its name, unescaped, and its value as
@@ -17,77 +16,163 @@ type Member struct {
 
 // SurelyValid reports whether an object with these members, no two of the same
 // name, certainly conforms to the schema. False means only that Validate has
-// to be asked: the check reads the compiled schema and knows the simple
-// keywords.
+// to be asked: the check knows the simple keywords. It does not need the
+// schema compiled.
 func (s *Schema) SurelyValid(members []Member) bool {
-	p, err := s.compile()
-	if err != nil || p.quick == nil {
-		return false
-	}
-	return p.quick.valid(members)
+	p, err := s.read()
+	return err == nil && p.quick != nil && p.quick.object(members)
 }
 
-// quickObject is what the quick check needs of an object's schema. Required
-// properties are bits of a mask.
-type quickObject struct {
+// quick is what the quick check has read of a schema, or of a part of one. A
+// nil quick, one with a keyword that is not known here, is never sure.
+type quick struct {
+	typ      string
+	enum     []string // strings that need no escapes; a constant is one of these
+	isEnum   bool
+	oneOf    []*quick
+	items    *quick
+	pattern  *regexp.Regexp
+	min, max int64 // of an integer, of a string's length or of a list's
+
 	properties map[string]quickProperty
 	required   uint64
 	anyOf      []uint64 // alternatives that only require; nil if there are none
 	closed     bool     // unknown properties are refused
 }
 
+// quickProperty is a property and its bit in masks of properties.
 type quickProperty struct {
-	schema *jsonschema.Schema
-	bit    uint64
+	quick *quick
+	bit   uint64
 }
 
-// quickOf returns nil for a schema with anything that the quick check does not
-// understand.
-func quickOf(s *jsonschema.Schema) *quickObject {
-	if !only(s, "object") || s.Ref != nil || s.Not != nil || s.If != nil || len(s.AllOf) > 0 || len(s.OneOf) > 0 ||
-		len(s.Constant) > 0 || len(s.Enum) > 0 || s.MinProperties >= 0 || s.MaxProperties >= 0 || s.PropertyNames != nil ||
-		len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 || len(s.Properties) > 63 {
+// newQuick reads a part of a schema. It returns nil if it does not understand
+// all of it.
+func newQuick(doc any) *quick {
+	m, ok := doc.(map[string]any)
+	if !ok {
 		return nil
 	}
-	q := &quickObject{properties: map[string]quickProperty{}}
-	switch a := s.AdditionalProperties.(type) {
-	case nil:
-	case bool:
-		q.closed = !a
-	default:
-		return nil
-	}
-	bit := uint64(1)
-	for name, ps := range s.Properties {
-		q.properties[name] = quickProperty{ps, bit}
-		bit <<= 1
-	}
-	var ok bool
-	if q.required, ok = q.mask(s.Required); !ok {
-		return nil
-	}
-	for _, alt := range s.AnyOf {
-		m, ok := q.mask(alt.Required)
-		if !ok || !onlyRequires(alt) {
+	q := &quick{max: 1<<63 - 1, min: -1 << 63}
+	q.typ, _ = m["type"].(string)
+	if props, ok := m["properties"].(map[string]any); ok {
+		if len(props) > 64 {
 			return nil
 		}
-		q.anyOf = append(q.anyOf, m)
+		q.properties, ok = make(map[string]quickProperty, len(props)), true
+		bit := uint64(1)
+		for name, p := range props {
+			q.properties[name] = quickProperty{newQuick(p), bit}
+			bit <<= 1
+		}
+	}
+	for keyword, v := range m {
+		if !q.keyword(keyword, v) {
+			return nil
+		}
 	}
 	return q
 }
 
-func (q *quickObject) mask(names []string) (m uint64, ok bool) {
-	for _, n := range names {
-		p, ok := q.properties[n]
-		if !ok {
-			return 0, false
+// keyword takes in one keyword and reports whether it is understood.
+func (q *quick) keyword(name string, v any) (ok bool) {
+	switch name {
+	case "$schema", "$id", "title", "description", "default", "examples", "definitions", "$comment":
+		return true
+	case "type":
+		return slices.Contains([]string{"object", "array", "string", "integer", "boolean"}, q.typ)
+	case "properties":
+		return q.properties != nil
+	case "additionalProperties":
+		allowed, ok := v.(bool)
+		q.closed = !allowed
+		return ok
+	case "required":
+		q.required, ok = q.mask(v)
+		return ok
+	case "anyOf":
+		return q.alternatives(v)
+	case "oneOf":
+		list, ok := v.([]any)
+		for _, alt := range list {
+			a := newQuick(alt)
+			if a == nil || a.typ == "" {
+				return false
+			}
+			q.oneOf = append(q.oneOf, a)
 		}
-		m |= p.bit
+		return ok
+	case "const":
+		return q.word(v)
+	case "enum":
+		list, ok := v.([]any)
+		return ok && !slices.ContainsFunc(list, func(e any) bool { return !q.word(e) })
+	case "items":
+		q.items = newQuick(v)
+		return q.items != nil && q.typ == "array"
+	case "pattern":
+		text, _ := v.(string)
+		re, err := regexp.Compile(text)
+		q.pattern = re
+		return err == nil && q.typ == "string"
+	case "minLength", "maxLength":
+		return q.bound(v, name == "minLength", "string")
+	case "minItems", "maxItems":
+		return q.bound(v, name == "minItems", "array")
+	case "minimum", "maximum":
+		return q.bound(v, name == "minimum", "integer")
 	}
-	return m, true
+	return false
 }
 
-func (q *quickObject) valid(members []Member) bool {
+func (q *quick) bound(v any, lower bool, typ string) bool {
+	n, _ := v.(json.Number)
+	i, err := n.Int64()
+	if lower {
+		q.min = i
+	} else {
+		q.max = i
+	}
+	return err == nil && q.typ == typ
+}
+
+func (q *quick) word(v any) bool {
+	s, ok := v.(string)
+	raw, err := json.Marshal(s)
+	q.enum, q.isEnum = append(q.enum, s), true
+	return ok && err == nil && len(raw) == len(s)+2 && (q.typ == "" || q.typ == "string")
+}
+
+func (q *quick) mask(v any) (m uint64, ok bool) {
+	names, ok := v.([]any)
+	for _, n := range names {
+		name, _ := n.(string)
+		p, found := q.properties[name]
+		ok = ok && found
+		m |= p.bit
+	}
+	return m, ok
+}
+
+// alternatives knows an anyOf whose schemas say nothing but "required".
+func (q *quick) alternatives(v any) bool {
+	list, ok := v.([]any)
+	for _, alt := range list {
+		a, _ := alt.(map[string]any)
+		m, known := q.mask(a["required"])
+		if !known || len(a) != 1 {
+			return false
+		}
+		q.anyOf = append(q.anyOf, m)
+	}
+	return ok
+}
+
+// object checks an object by its members.
+func (q *quick) object(members []Member) bool {
+	if q.typ != "object" || q.isEnum || len(q.oneOf) > 0 {
+		return false
+	}
 	var seen uint64
 	for i := range members {
 		p, ok := q.properties[members[i].Name]
@@ -97,7 +182,7 @@ func (q *quickObject) valid(members []Member) bool {
 			}
 			continue
 		}
-		if !surely(p.schema, members[i].Value) {
+		if !p.quick.value(members[i].Value) {
 			return false
 		}
 		seen |= p.bit
@@ -108,49 +193,44 @@ func (q *quickObject) valid(members []Member) bool {
 	return q.anyOf == nil || slices.ContainsFunc(q.anyOf, func(m uint64) bool { return seen&m == m })
 }
 
-// surely is SurelyValid for one property's value.
-func surely(s *jsonschema.Schema, raw []byte) bool {
-	if s.Ref != nil || s.Not != nil || s.If != nil || s.Format != "" || len(s.AllOf) > 0 || len(s.AnyOf) > 0 || s.Always != nil || len(raw) == 0 {
+// value checks any value.
+func (q *quick) value(raw []byte) bool {
+	if q == nil || len(raw) == 0 || len(q.anyOf) > 0 {
 		return false
 	}
-	if len(s.OneOf) > 0 {
-		return len(s.Types) == 0 && len(s.Constant) == 0 && len(s.Enum) == 0 && oneSurely(s.OneOf, raw)
+	if len(q.oneOf) > 0 {
+		return q.typ == "" && !q.isEnum && q.one(raw)
 	}
-	if len(s.Constant) > 0 {
-		c, ok := s.Constant[0].(string)
-		return ok && len(s.Types) == 0 && isString(raw, c)
+	if q.isEnum && !slices.ContainsFunc(q.enum, func(w string) bool { return isString(raw, w) }) {
+		return false
 	}
-	switch {
-	case only(s, "string"):
-		return surelyString(s, raw)
-	case only(s, "integer"):
-		return surelyInteger(s, raw)
-	case only(s, "boolean"):
-		return len(s.Enum) == 0 && (string(raw) == "true" || string(raw) == "false")
-	case only(s, "array"):
-		return surelyStrings(s, raw)
-	case only(s, "object"):
-		return raw[0] == '{' && len(s.Enum) == 0 && s.MinProperties < 0 && s.MaxProperties < 0 && len(s.Required) == 0 && len(s.Properties) == 0 &&
-			s.AdditionalProperties == nil && len(s.PatternProperties) == 0 && s.PropertyNames == nil && len(s.Dependencies) == 0
+	switch q.typ {
+	case "string":
+		return q.text(raw)
+	case "integer":
+		return q.integer(raw)
+	case "boolean":
+		return string(raw) == "true" || string(raw) == "false"
+	case "array":
+		return q.list(raw)
+	case "object":
+		return raw[0] == '{' && len(q.properties) == 0 && q.required == 0 && !q.closed
 	}
-	return false
+	return q.isEnum // one of these words, whatever its type
 }
 
-// oneSurely: exactly one alternative is for values of this type, and fits.
-func oneSurely(alts []*jsonschema.Schema, raw []byte) bool {
-	var fit *jsonschema.Schema
-	for _, a := range alts {
-		if len(a.Types) != 1 {
-			return false
-		}
-		if ofType(a.Types[0], raw[0]) {
+// one: exactly one alternative is for values of this type, and fits.
+func (q *quick) one(raw []byte) bool {
+	var fit *quick
+	for _, a := range q.oneOf {
+		if ofType(a.typ, raw[0]) {
 			if fit != nil {
 				return false
 			}
 			fit = a
 		}
 	}
-	return fit != nil && surely(fit, raw)
+	return fit.value(raw)
 }
 
 func ofType(t string, first byte) bool {
@@ -163,41 +243,32 @@ func ofType(t string, first byte) bool {
 		return first == '['
 	case "boolean":
 		return first == 't' || first == 'f'
-	case "null":
-		return first == 'n'
 	}
 	return first == '-' || first >= '0' && first <= '9'
 }
 
-func surelyString(s *jsonschema.Schema, raw []byte) bool {
+func (q *quick) text(raw []byte) bool {
 	if raw[0] != '"' || len(raw) < 2 {
 		return false
 	}
 	text := raw[1 : len(raw)-1]
-	if s.ContentEncoding != "" || s.ContentMediaType != "" {
-		return false
-	}
 	// An escape only makes a literal longer than its text, and a character has
 	// at least one byte, so these bounds are safe, if not tight.
-	if s.MaxLength >= 0 && len(text) > s.MaxLength || s.MinLength > 1 || s.MinLength == 1 && len(text) == 0 {
+	if int64(len(text)) > q.max || q.min > 1 || q.min == 1 && len(text) == 0 {
 		return false
 	}
-	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(e any) bool { w, ok := e.(string); return ok && isString(raw, w) }) {
-		return false
-	}
-	return s.Pattern == nil || surelyMatches(s.Pattern, text)
-}
-
-func surelyMatches(re *regexp.Regexp, text []byte) bool {
-	if re.String() == `\S` && len(text) > 0 && text[0] > ' ' && text[0] < 0x7f && text[0] != '\\' {
+	if q.pattern == nil {
 		return true
 	}
-	return bytes.IndexByte(text, '\\') < 0 && re.Match(text)
+	if q.pattern.String() == `\S` && len(text) > 0 && text[0] > ' ' && text[0] < 0x7f && text[0] != '\\' {
+		return true
+	}
+	return bytes.IndexByte(text, '\\') < 0 && q.pattern.Match(text)
 }
 
-// surelyInteger knows plain integers of up to nine digits.
-func surelyInteger(s *jsonschema.Schema, raw []byte) bool {
-	if len(s.Enum) > 0 || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.MultipleOf != nil || len(raw) > 9 {
+// integer knows plain integers of up to nine digits.
+func (q *quick) integer(raw []byte) bool {
+	if len(raw) > 9 {
 		return false
 	}
 	n := int64(0)
@@ -207,48 +278,34 @@ func surelyInteger(s *jsonschema.Schema, raw []byte) bool {
 		}
 		n = n*10 + int64(c-'0')
 	}
-	if s.Minimum != nil && (!s.Minimum.IsInt() || !s.Minimum.Num().IsInt64() || n < s.Minimum.Num().Int64()) {
-		return false
-	}
-	return s.Maximum == nil || s.Maximum.IsInt() && s.Maximum.Num().IsInt64() && n <= s.Maximum.Num().Int64()
+	return n >= q.min && n <= q.max
 }
 
-// surelyStrings knows arrays of strings without escapes.
-func surelyStrings(s *jsonschema.Schema, raw []byte) bool {
-	items, ok := s.Items.(*jsonschema.Schema)
-	if !ok || !only(items, "string") || s.UniqueItems || s.Contains != nil || len(s.Enum) > 0 || raw[0] != '[' {
+// list knows arrays of strings without escapes.
+func (q *quick) list(raw []byte) bool {
+	if q.items == nil || q.items.typ != "string" || raw[0] != '[' {
 		return false
 	}
-	n := 0
-	for rest := raw[1:]; ; {
+	n := int64(0)
+	for rest := raw[1:]; ; n++ {
 		rest = bytes.TrimLeft(rest, " \t\r\n,")
 		if len(rest) == 0 {
 			return false
 		}
 		if rest[0] == ']' {
-			return n >= s.MinItems && (s.MaxItems < 0 || n <= s.MaxItems)
+			return n >= q.min && n <= q.max
 		}
 		if rest[0] != '"' {
 			return false
 		}
 		end := bytes.IndexByte(rest[1:], '"')
-		if end < 0 || bytes.IndexByte(rest[1:1+end], '\\') >= 0 || !surely(items, rest[:end+2]) {
+		if end < 0 || bytes.IndexByte(rest[1:1+end], '\\') >= 0 || !q.items.value(rest[:end+2]) {
 			return false
 		}
 		rest = rest[end+2:]
-		n++
 	}
 }
 
-func only(s *jsonschema.Schema, t string) bool { return len(s.Types) == 1 && s.Types[0] == t }
-
 func isString(raw []byte, want string) bool {
 	return len(raw) == len(want)+2 && raw[0] == '"' && string(raw[1:len(raw)-1]) == want
-}
-
-// onlyRequires reports whether a schema says nothing but "required".
-func onlyRequires(s *jsonschema.Schema) bool {
-	return len(s.Types) == 0 && len(s.Properties) == 0 && s.Ref == nil && s.Not == nil && s.Always == nil && s.If == nil &&
-		len(s.AllOf)+len(s.AnyOf)+len(s.OneOf)+len(s.Enum)+len(s.Constant)+len(s.PatternProperties)+len(s.Dependencies) == 0 &&
-		s.AdditionalProperties == nil && s.PropertyNames == nil && s.MinProperties < 0 && s.MaxProperties < 0
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 
@@ -29,16 +30,17 @@ type Violation struct {
 	SchemaPath string `json:"schema_path"`
 }
 
-// Schema is one compiled schema. It is safe for concurrent use.
+// Schema is one schema. It is safe for concurrent use.
 type Schema struct {
-	compile func() (*program, error)
+	read func() (*program, error)
 }
 
-// program is what compiling makes of a schema.
+// program is what is read of a schema; compiling, which costs most, waits until
+// a value has to be validated.
 type program struct {
-	root  *jsonschema.Schema
-	doc   any // the schema's own JSON, to look up what a keyword says
-	quick *quickObject
+	doc     any // the schema's own JSON, to look up what a keyword says
+	quick   *quick
+	compile func() (*jsonschema.Schema, error)
 }
 
 // Compile compiles a draft-07 schema, with the formats it names asserted.
@@ -46,38 +48,45 @@ type program struct {
 // neither from the network nor from a file.
 func Compile(raw []byte) (*Schema, error) {
 	s := lazy(func() ([]byte, error) { return raw, nil })
-	if _, err := s.compile(); err != nil {
+	p, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.compile(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// lazy returns a schema that is read and compiled when it is first used.
-func lazy(read func() ([]byte, error)) *Schema {
-	return &Schema{compile: sync.OnceValues(func() (*program, error) {
-		raw, err := read()
+// lazy returns a schema that is read when it is first used.
+func lazy(source func() ([]byte, error)) *Schema {
+	return &Schema{read: sync.OnceValues(func() (*program, error) {
+		raw, err := source()
 		if err != nil {
 			return nil, err
 		}
-		return compile(raw)
+		doc, bad := decode(raw)
+		if bad != nil {
+			return nil, fmt.Errorf("the schema at %s: %s", bad.Path, bad.Message)
+		}
+		return &program{
+			doc: doc, quick: newQuick(doc),
+			compile: sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(raw) }),
+		}, nil
 	})}
 }
 
 // resource is the name a document gets while it is compiled; no request goes there.
 const resource = "https://schema.invalid/schema.json"
 
-func compile(raw []byte) (p *program, err error) {
+func compile(raw []byte) (root *jsonschema.Schema, err error) {
 	// The compiler panics on some documents that its meta-schema lets pass,
 	// such as a pattern that Go's regexp does not know.
 	defer func() {
 		if r := recover(); r != nil {
-			p, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
+			root, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
 		}
 	}()
-	doc, bad := decode(raw)
-	if bad != nil {
-		return nil, fmt.Errorf("the schema at %s: %s", bad.Path, bad.Message)
-	}
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft7
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
@@ -86,11 +95,11 @@ func compile(raw []byte) (p *program, err error) {
 	if err := c.AddResource(resource, bytes.NewReader(raw)); err != nil {
 		return nil, fmt.Errorf("the schema is not valid JSON: %w", err)
 	}
-	root, err := c.Compile(resource)
+	root, err = c.Compile(resource)
 	if err != nil {
 		return nil, compileError(err)
 	}
-	return &program{root: root, doc: doc, quick: quickOf(root)}, nil
+	return root, nil
 }
 
 // compileError words a compiler's error without its internal names.
@@ -109,18 +118,20 @@ func compileError(err error) error {
 	return fmt.Errorf("the schema cannot be compiled: %w", err)
 }
 
-// published holds the schemas of package schemas; none is compiled before it
-// is used.
-var published = sync.OnceValue(func() map[string]*Schema {
-	m := map[string]*Schema{}
+// publishedFile is one file of package schemas.
+type publishedFile struct {
+	whole       *Schema
+	definitions func() map[string]*Schema
+}
+
+// published holds the schemas of package schemas; none is read before it is
+// used.
+var published = sync.OnceValue(func() map[string]publishedFile {
+	m := map[string]publishedFile{}
 	for _, file := range schemas.Names() {
-		m[file] = lazy(func() ([]byte, error) { return fileOf(file) })
-		names, err := schemas.Definitions(file)
-		if err != nil {
-			continue // the file itself then gives the error
-		}
-		for _, d := range names {
-			m[file+"#"+d] = lazy(func() ([]byte, error) { return schemas.Definition(file, d) })
+		m[file] = publishedFile{
+			whole:       lazy(func() ([]byte, error) { return fileOf(file) }),
+			definitions: sync.OnceValue(func() map[string]*Schema { return definitionsOf(file) }),
 		}
 	}
 	return m
@@ -134,14 +145,27 @@ func fileOf(file string) ([]byte, error) {
 	return raw, nil
 }
 
+func definitionsOf(file string) map[string]*Schema {
+	m := map[string]*Schema{}
+	names, err := schemas.Definitions(file)
+	if err != nil {
+		return m // the file itself gives the error
+	}
+	for _, d := range names {
+		m[d] = lazy(func() ([]byte, error) { return schemas.Definition(file, d) })
+	}
+	return m
+}
+
 // Published returns a published schema: a whole file where definition is "",
 // else one of the file's definitions as a schema of its own. It reports false
 // where there is none of that name.
 func Published(file, definition string) (*Schema, bool) {
-	if definition != "" {
-		file += "#" + definition
+	f, ok := published()[file]
+	if !ok || definition == "" {
+		return f.whole, ok
 	}
-	s, ok := published()[file]
+	s, ok := f.definitions()[definition]
 	return s, ok
 }
 
@@ -150,27 +174,31 @@ func Published(file, definition string) (*Schema, bool) {
 func Source(name string) (json.RawMessage, bool) { return schemas.Lookup(name) }
 
 // Properties returns the names of the properties that the schema lists at its
-// top level, in no particular order.
-func (s *Schema) Properties() ([]string, error) {
-	p, err := s.compile()
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for name := range p.root.Properties {
-		names = append(names, name)
-	}
-	return names, nil
-}
-
-// Required returns the names of the properties that the schema requires at its
-// top level; none if it does not compile.
-func (s *Schema) Required() []string {
-	p, err := s.compile()
+// top level, sorted; none if it cannot be read.
+func (s *Schema) Properties() []string {
+	p, err := s.read()
 	if err != nil {
 		return nil
 	}
-	return slices.Clone(p.root.Required)
+	props, _ := child(p.doc, "properties").(map[string]any)
+	return slices.Sorted(maps.Keys(props))
+}
+
+// Required returns the names of the properties that the schema requires at its
+// top level; none if it cannot be read.
+func (s *Schema) Required() []string {
+	p, err := s.read()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	list, _ := child(p.doc, "required").([]any)
+	for _, n := range list {
+		if name, ok := n.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Validate returns every violation of one JSON value, sorted by path, or none
@@ -178,7 +206,11 @@ func (s *Schema) Required() []string {
 // after 1,000 violations it stops counting and says so. An error is ours: the
 // schema does not compile.
 func (s *Schema) Validate(raw []byte) ([]Violation, error) {
-	p, err := s.compile()
+	p, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	root, err := p.compile()
 	if err != nil {
 		return nil, err
 	}
@@ -186,17 +218,17 @@ func (s *Schema) Validate(raw []byte) ([]Violation, error) {
 	if bad != nil {
 		return []Violation{*bad}, nil
 	}
-	return p.validate(v), nil
+	return p.validate(root, v), nil
 }
 
-func (p *program) validate(v any) (out []Violation) {
-	v, long := trim(p.root, v, "", "")
+func (p *program) validate(root *jsonschema.Schema, v any) (out []Violation) {
+	v, long := trim(root, v, "", "")
 	defer func() {
 		if r := recover(); r != nil {
 			out = []Violation{{Path: "$", Message: "the value cannot be checked against the schema"}}
 		}
 	}()
-	err := p.root.Validate(v)
+	err := root.Validate(v)
 	if err == nil && len(long) == 0 {
 		return nil
 	}
