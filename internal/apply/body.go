@@ -42,6 +42,13 @@ func (c Config) body(text, footer, key string) (body string, cut bool) {
 	}
 }
 
+// closed returns text with what it leaves open closed, so that what follows
+// stands on its own.
+func closed(text string) string {
+	text = strings.TrimRight(text, " \t\r\n")
+	return text + markdown.CloseOpen(text)
+}
+
 // title cleans a title once more, after a prefix was put before it.
 func (c Config) title(s string) string {
 	t, _ := c.Sanitizer.Title(s)

@@ -145,7 +145,7 @@ func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
 	anyTarget(calm)
 	calm.run(lines...)
 	wanted := calm.summary()
-	schedules := 150
+	schedules := 80
 	if testing.Short() {
 		schedules = 20
 	}

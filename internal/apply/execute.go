@@ -2,16 +2,11 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
-
-// grace is how long a write that was begun may go on after the context ended.
-// The runner sends SIGTERM 7.5 s after SIGINT; the report has to be written too.
-const grace = 5 * time.Second
 
 // executor is the state of one call of Execute.
 type executor struct {
@@ -31,11 +26,6 @@ type executor struct {
 	outage  *blockade
 	outages int
 }
-
-type blockade struct{ code, message string }
-
-// everything is the key of a blockade that concerns every write.
-const everything = "*"
 
 // Execute carries a plan out, one operation after the other, and returns one
 // result for each item, in the items' order. A failure concerns its own items
@@ -87,7 +77,7 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 		}
 	}
 	open := pending(op.entries)
-	if op.Staged || len(open) == 0 {
+	if op.Staged || len(open) == 0 || op.work == nil {
 		return
 	}
 	if code, message, stopped := x.stopped(ctx, op); stopped {
@@ -108,34 +98,6 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 	}
 }
 
-// stopped says why an operation is not even begun.
-func (x *executor) stopped(ctx context.Context, op *Operation) (code, message string, stopped bool) {
-	if ctx.Err() != nil {
-		return CodeCancelled, "the run was cancelled before it was this item's turn; run the job again", true
-	}
-	if x.w.GitHub == nil || op.work == nil {
-		return CodeNoToken, "there is no token to write with; give one with: " + permissionWords(op.Permissions), true
-	}
-	for _, k := range blockKeys(op) {
-		if b, ok := x.blocked[k]; ok {
-			return b.code, b.message, true
-		}
-	}
-	return "", "", false
-}
-
-// blockKeys names what an operation shares with those that would fail for the
-// same reason.
-func blockKeys(op *Operation) []string {
-	return []string{everything, permissionKey(op), kindKey(op), targetKind(op)}
-}
-
-func permissionKey(op *Operation) string {
-	return "permission " + string(op.Kind) + " " + permissionWords(op.Permissions)
-}
-func kindKey(op *Operation) string    { return "kind " + string(op.Kind) }
-func targetKind(op *Operation) string { return "target " + op.Target }
-
 // stagedResult is the result of an item that is only planned.
 func (e *entry) stagedResult(op *Operation) Result {
 	if d := e.decided; d != nil && d.State != Applied {
@@ -145,95 +107,6 @@ func (e *entry) stagedResult(op *Operation) Result {
 		return e.result(Staged, "", "%s", e.decided.Message)
 	}
 	return e.result(Staged, "", "would %s", op.Summary)
-}
-
-// failed is the result of an item whose write failed. It remembers what will
-// fail again.
-func (x *executor) failed(op *Operation, e *entry, err error) Result {
-	code, message := failure(err, op.Permissions)
-	x.remember(op, err, code, message)
-	if code == CodeNoPermission && x.readOnlyFork() {
-		r := e.result(Skipped, CodeForkReadOnly, "%s", forkMessage+message)
-		r.Fallback = e.textFallback()
-		return r
-	}
-	return e.result(Failed, code, "%s", message)
-}
-
-// forkMessage begins the message of what a fork's token could not write.
-const forkMessage = "workflow runs for pull requests from forks have a read-only token: "
-
-// maxOutages is after how many failed operations in a row GitHub is taken to be
-// out of order: each of them was tried several times already.
-const maxOutages = 3
-
-// remember blocks what the same lack would make fail.
-func (x *executor) remember(op *Operation, err error, code, message string) {
-	b := blockade{code, message}
-	var e *githubapi.Error
-	switch {
-	case !errors.As(err, &e):
-	case e.Kind == githubapi.Unreachable, e.Kind == githubapi.Ambiguous:
-		x.outage = &b
-	case e.Kind == githubapi.Unauthorized, e.Kind == githubapi.RateLimited, e.Feature == githubapi.FeatureArchived:
-		x.blocked[everything] = b
-	case e.Kind != githubapi.Forbidden:
-	case e.Feature == githubapi.FeatureLocked:
-		x.blocked[targetKind(op)] = b
-	case e.Feature != "":
-		x.blocked[kindKey(op)] = b
-	default:
-		x.blocked[permissionKey(op)] = b
-	}
-}
-
-// readOnlyFork reports whether the event is one whose token is read-only because
-// the pull request comes from a fork. pull_request_target is not.
-func (x *executor) readOnlyFork() bool { return readOnlyFork(x.plan.ev.Fork, x.plan.ev.Name) }
-
-func readOnlyFork(fork bool, name string) bool {
-	switch name {
-	case "pull_request", "pull_request_review", "pull_request_review_comment":
-		return fork
-	}
-	return false
-}
-
-// write does one write. It is not begun once ctx has ended, and one that was
-// begun is given the grace period to finish.
-func (x *executor) write(ctx context.Context, do func(context.Context) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	wctx, done := inFlight(ctx)
-	defer done()
-	return do(wctx)
-}
-
-// idempotent does a write that may be done twice without harm: an ambiguous
-// failure is tried again after the waits of lookWaits.
-func (x *executor) idempotent(ctx context.Context, do func(context.Context) error) error {
-	err := x.write(ctx, do)
-	for _, d := range lookWaits() {
-		if !isKind(err, githubapi.Ambiguous) {
-			return err
-		}
-		if x.w.Clock.Sleep(ctx, d) != nil {
-			return err
-		}
-		if again := x.write(ctx, do); again == nil || ctx.Err() == nil {
-			err = again
-		}
-	}
-	return err
-}
-
-// inFlight returns a context that lives for the grace period longer than ctx.
-// The timer is the machine's own: the runner's patience is not virtual.
-func inFlight(ctx context.Context) (context.Context, context.CancelFunc) {
-	w, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
-	return w, func() { stop(); cancel() }
 }
 
 // describe is what became of one created object, in words.

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -158,100 +157,6 @@ func TestABadTokenEndsObserving(t *testing.T) {
 	}
 }
 
-func TestWithoutATokenTheSnapshotIsEmptyAndThePlanSaysSo(t *testing.T) {
-	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
-	b.token = ""
-	plan := b.plan(anIssue, reviewLine("main.go", 3, "Why?"), aDiscussion)
-	if len(b.srv.Requests()) != 0 {
-		t.Error("requests were made")
-	}
-	text := strings.Join(plan.Unchecked, "\n")
-	for _, part := range []string{"earlier attempt", "lines of the review comments"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("the plan does not say that %q is unchecked: %s", part, text)
-		}
-	}
-	if got := permissionWords(plan.Permissions); got != "discussions: write and issues: write and pull-requests: write" {
-		t.Errorf("permissions %s", got)
-	}
-	results := Execute(context.Background(), b.world, plan)
-	want(t, results, "failed(no-token) failed(no-token) failed(no-token)")
-	b.world.Diff = localDiff()
-	plan = b.plan(reviewLine("main.go", 333, "Why?"))
-	if len(plan.Unchecked) != 1 || len(plan.Operations[0].Notes) != 0 {
-		t.Errorf("with a diff from git the lines are checked: %q", plan.Unchecked)
-	}
-	if !strings.Contains(string(plan.Operations[0].Requests[0].Body), "line 333") {
-		t.Error("the comment outside the diff is not in the body")
-	}
-}
-
-func TestADryRunWritesNothing(t *testing.T) {
-	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
-	b.cfg.DryRun = true
-	lines := []string{anIssue, `{"type":"add-issue-comment","body":"Hello."}`, aDiscussion, `{"type":"add-issue-label","labels":["x"]}`,
-		reviewLine("main.go", 3, "Why?"), reviewLine("main.go", 333, "Why?"), `{"type":"missing-tool","tool":"t","reason":"r"}`, `{"type":"noop","message":"m"}`,
-		`{"type":"create-security-report","file":"main.go","line":3,"severity":"error","message":"Bad."}`, `{"type":"create-pull-request","title":"T","body":"B"}`}
-	for _, r := range b.run(lines...) {
-		if r.State != Staged {
-			t.Errorf("%s: %s", r.Kind, r.State)
-		}
-	}
-	if w := b.srv.Writes(); len(w) != 0 {
-		t.Errorf("a dry run wrote: %v", operations(w))
-	}
-	if len(b.files) != 0 {
-		t.Errorf("a dry run stored files: %v", b.files)
-	}
-}
-
-func TestThePlanIsWhatIsSent(t *testing.T) {
-	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
-	lines := []string{anIssue, `{"type":"add-issue-comment","body":"Hello."}`, aDiscussion, `{"type":"add-issue-label","labels":["x"]}`,
-		reviewLine("main.go", 3, "Why?"), reviewLine("main.go", 333, "Outside."),
-		line(map[string]any{"type": "create-pull-request-review-comment", "path": "main.go", "line": 5, "start_line": 2, "body": "A range."})}
-	plan := b.plan(lines...)
-	raw, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, _ := json.Marshal(b.plan(lines...)); string(again) != string(raw) {
-		t.Error("the same arguments gave another plan")
-	}
-	b.srv.ResetRequests()
-	results := Execute(context.Background(), b.world, plan)
-	for _, r := range results {
-		if r.State != Applied {
-			t.Errorf("%s: %s: %s", r.Kind, r.State, r.Message)
-		}
-	}
-	var planned []Request
-	for _, op := range plan.Operations {
-		planned = append(planned, op.Requests...)
-	}
-	sent := b.srv.Writes()
-	if len(sent) != len(planned) {
-		t.Fatalf("%d requests planned, %d sent", len(planned), len(sent))
-	}
-	for i, p := range planned {
-		got := sent[i]
-		if p.Method != got.Method || p.Path != got.Path {
-			t.Errorf("planned %s %s, sent %s %s", p.Method, p.Path, got.Method, got.Path)
-		}
-		var a, c map[string]any
-		if json.Unmarshal(p.Body, &a) != nil || json.Unmarshal(got.Body, &c) != nil {
-			t.Fatalf("no JSON: %s, %s", p.Body, got.Body)
-		}
-		if p.Path == "/graphql" {
-			delete(a, "mutation")
-			delete(c, "query")
-		}
-		if diff := cmp.Diff(a, c); diff != "" {
-			t.Errorf("%s (-planned +sent):\n%s", p.Path, diff)
-		}
-	}
-}
-
 func TestCancelFinishesTheWriteInFlightAndReportsTheRest(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	plan := b.plan(anIssue, aComment, aLabel)
@@ -283,84 +188,6 @@ func TestCancelDuringAnAmbiguousFailureLooksOnceMore(t *testing.T) {
 		return githubtest.Fault{}
 	})
 	want(t, Execute(ctx, b.world, plan), "applied")
-}
-
-func TestSettleKeepsTheLowest(t *testing.T) {
-	lines := []string{anIssue, aComment, aDiscussion}
-	t.Run("a second run at the same moment", func(t *testing.T) {
-		a := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})
-		a.cfg.Settle = SettleAlways
-		plan := a.plan(lines...)
-		other := a.plan(lines...) // has seen nothing of the first
-		want(t, Execute(context.Background(), a.world, plan), "applied applied applied")
-		results := Execute(context.Background(), a.world, other)
-		want(t, results, "applied applied applied")
-		st := a.srv.State()
-		open := 0
-		for _, i := range st.Issues {
-			if i.Title == "Crash on start" && i.State == "open" {
-				open++
-			}
-		}
-		if open != 1 || len(a.issue(issueNumber).Comments) != 1 || len(st.Discussions) != 2 {
-			t.Errorf("%d issues, %d comments, %d discussions are left", open, len(a.issue(issueNumber).Comments), len(st.Discussions)-1)
-		}
-		for _, r := range results {
-			if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "written twice") {
-				t.Errorf("%s: nothing says so: %q", r.Kind, r.Notes)
-			}
-		}
-		if results[0].Object.Number == 0 || a.issue(results[0].Object.Number).State != "open" {
-			t.Errorf("the result points at %+v", results[0].Object)
-		}
-		a.cfg.Run.Attempt, a.cfg.Settle = 3, SettleAuto
-		writes := len(a.srv.Writes())
-		want(t, a.run(lines...), "adopted adopted adopted")
-		if len(a.srv.Writes()) != writes {
-			t.Error("what was settled is settled again")
-		}
-	})
-	t.Run("not without a reason", func(t *testing.T) {
-		b := newBench(t, fixture(), githubtest.Options{})
-		start := b.clock.Now()
-		want(t, b.run(lines...), "applied applied applied")
-		if d := b.clock.Now().Sub(start); d != 0 {
-			t.Errorf("it waited %v", d)
-		}
-		if n := count(operations(b.srv.Requests()), "issues/list-for-repo"); n != 1 {
-			t.Errorf("%d listings", n)
-		}
-	})
-	t.Run("a re-run before the first's writes are listed", func(t *testing.T) {
-		b := newBench(t, fixture(), githubtest.Options{Lag: 29 * time.Second})
-		want(t, b.run(lines...), "applied applied applied")
-		b.cfg.Run.Attempt = 2
-		start := b.clock.Now()
-		want(t, b.run(lines...), "adopted adopted adopted")
-		if n := len(b.issue(issueNumber).Comments); n != 1 {
-			t.Errorf("%d comments", n)
-		}
-		if d := b.clock.Now().Sub(start); d != listLag {
-			t.Errorf("it waited %v", d)
-		}
-		start = b.clock.Now()
-		want(t, b.run(lines...), "adopted adopted adopted")
-		if d := b.clock.Now().Sub(start); d != 0 {
-			t.Errorf("it waited %v although everything was there", d)
-		}
-	})
-	t.Run("reviews", func(t *testing.T) {
-		b := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second}).on("pull_request", pullNumber)
-		b.cfg.Settle = SettleAlways
-		lines := []string{reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside.")}
-		one, two := b.plan(lines...), b.plan(lines...)
-		want(t, Execute(context.Background(), b.world, one), "applied applied")
-		want(t, Execute(context.Background(), b.world, two), "applied applied")
-		text := b.everywhere()
-		if strings.Count(text, "Inline.") != 1 || strings.Count(text, "Outside.") != 1 {
-			t.Errorf("text stands there twice:\n%s", text)
-		}
-	})
 }
 
 func TestPacing(t *testing.T) {

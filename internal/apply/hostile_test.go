@@ -193,3 +193,24 @@ func TestHarmlessPartsStayHarmlessTogether(t *testing.T) {
 		t.Errorf("a heading is lost:\n%s", body)
 	}
 }
+
+func TestHostileSARIFIsInert(t *testing.T) {
+	b := hostileBench(t)
+	b.run(hostileLines(t)...)
+	uploads := b.srv.State().Uploads
+	if len(uploads) != 1 {
+		t.Fatalf("%d uploads", len(uploads))
+	}
+	var doc any
+	if err := json.Unmarshal(uploads[0].SARIF, &doc); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	texts("sarif", doc, func(path, s string) {
+		n++
+		inert(t, path, s, strings.HasSuffix(path, "markdown"))
+	})
+	if n < 20 {
+		t.Errorf("only %d strings", n)
+	}
+}

@@ -37,9 +37,7 @@ func planUpdate(p *planner, group []*entry) Operation {
 		return op
 	}
 	edit, skipped := p.edit(&op, e, it, st)
-	for _, s := range skipped {
-		op.Notes = append(op.Notes, s)
-	}
+	op.Notes = append(op.Notes, skipped...)
 	if edit == (githubapi.IssueEdit{}) {
 		if len(skipped) > 0 {
 			e.decide(Skipped, CodeEditedMeanwhile, "nothing was changed: %s", strings.Join(skipped, "; "))

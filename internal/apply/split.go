@@ -29,12 +29,19 @@ func split(s string, room int) []string {
 			closing = ""
 		}
 		parts = append(parts, head+closing)
-		reopen = ""
-		if closing != "" {
-			reopen = strings.TrimPrefix(closing, "\n") + "\n"
-		}
+		reopen = fenceIn(closing)
 		s = strings.TrimLeft(s[at:], "\n")
 	}
+}
+
+// fenceIn returns the line that opens again the code fence that closing ends, or
+// "" where it ends something else.
+func fenceIn(closing string) string {
+	line, _, _ := strings.Cut(strings.TrimPrefix(closing, "\n"), "\n")
+	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+		return line + "\n"
+	}
+	return ""
 }
 
 // splitPoint returns where to cut s so that the head has at most room units.

@@ -1,0 +1,88 @@
+package apply
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+func TestSettleKeepsTheLowest(t *testing.T) {
+	lines := []string{anIssue, aComment, aDiscussion}
+	t.Run("a second run at the same moment", func(t *testing.T) {
+		a := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})
+		a.cfg.Settle = SettleAlways
+		plan := a.plan(lines...)
+		other := a.plan(lines...) // has seen nothing of the first
+		want(t, Execute(context.Background(), a.world, plan), "applied applied applied")
+		results := Execute(context.Background(), a.world, other)
+		want(t, results, "applied applied applied")
+		st := a.srv.State()
+		open := 0
+		for _, i := range st.Issues {
+			if i.Title == "Crash on start" && i.State == "open" {
+				open++
+			}
+		}
+		if open != 1 || len(a.issue(issueNumber).Comments) != 1 || len(st.Discussions) != 2 {
+			t.Errorf("%d issues, %d comments, %d discussions are left", open, len(a.issue(issueNumber).Comments), len(st.Discussions)-1)
+		}
+		for _, r := range results {
+			if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "written twice") {
+				t.Errorf("%s: nothing says so: %q", r.Kind, r.Notes)
+			}
+		}
+		if results[0].Object.Number == 0 || a.issue(results[0].Object.Number).State != "open" {
+			t.Errorf("the result points at %+v", results[0].Object)
+		}
+		a.cfg.Run.Attempt, a.cfg.Settle = 3, SettleAuto
+		writes := len(a.srv.Writes())
+		want(t, a.run(lines...), "adopted adopted adopted")
+		if len(a.srv.Writes()) != writes {
+			t.Error("what was settled is settled again")
+		}
+	})
+	t.Run("not without a reason", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{})
+		start := b.clock.Now()
+		want(t, b.run(lines...), "applied applied applied")
+		if d := b.clock.Now().Sub(start); d != 0 {
+			t.Errorf("it waited %v", d)
+		}
+		if n := count(operations(b.srv.Requests()), "issues/list-for-repo"); n != 1 {
+			t.Errorf("%d listings", n)
+		}
+	})
+	t.Run("a re-run before the first's writes are listed", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{Lag: 29 * time.Second})
+		want(t, b.run(lines...), "applied applied applied")
+		b.cfg.Run.Attempt = 2
+		start := b.clock.Now()
+		want(t, b.run(lines...), "adopted adopted adopted")
+		if n := len(b.issue(issueNumber).Comments); n != 1 {
+			t.Errorf("%d comments", n)
+		}
+		if d := b.clock.Now().Sub(start); d != listLag {
+			t.Errorf("it waited %v", d)
+		}
+		start = b.clock.Now()
+		want(t, b.run(lines...), "adopted adopted adopted")
+		if d := b.clock.Now().Sub(start); d != 0 {
+			t.Errorf("it waited %v although everything was there", d)
+		}
+	})
+	t.Run("reviews", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second}).on("pull_request", pullNumber)
+		b.cfg.Settle = SettleAlways
+		lines := []string{reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside.")}
+		one, two := b.plan(lines...), b.plan(lines...)
+		want(t, Execute(context.Background(), b.world, one), "applied applied")
+		want(t, Execute(context.Background(), b.world, two), "applied applied")
+		text := b.everywhere()
+		if strings.Count(text, "Inline.") != 1 || strings.Count(text, "Outside.") != 1 {
+			t.Errorf("text stands there twice:\n%s", text)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package apply
+
+import (
+	"context"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+)
+
+// grace is how long a write that was begun may go on after the context ended.
+// The runner sends SIGTERM 7.5 s after SIGINT; the report has to be written too.
+const grace = 5 * time.Second
+
+// write does one write. It is not begun once ctx has ended, and one that was
+// begun is given the grace period to finish.
+func (x *executor) write(ctx context.Context, do func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	wctx, done := inFlight(ctx)
+	defer done()
+	return do(wctx)
+}
+
+// idempotent does a write that may be done twice without harm: an ambiguous
+// failure is tried again after the waits of lookWaits.
+func (x *executor) idempotent(ctx context.Context, do func(context.Context) error) error {
+	err := x.write(ctx, do)
+	for _, d := range lookWaits() {
+		if !isKind(err, githubapi.Ambiguous) {
+			return err
+		}
+		if x.w.Clock.Sleep(ctx, d) != nil {
+			return err
+		}
+		if again := x.write(ctx, do); again == nil || ctx.Err() == nil {
+			err = again
+		}
+	}
+	return err
+}
+
+// inFlight returns a context that lives for the grace period longer than ctx.
+// The timer is the machine's own: the runner's patience is not virtual.
+func inFlight(ctx context.Context) (context.Context, context.CancelFunc) {
+	w, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return w, func() { stop(); cancel() }
+}
