@@ -15,6 +15,7 @@ const (
 	Unexpected   Code = "unexpected"     // something stands where it cannot
 	BadNumber    Code = "bad-number"     // a number that JSON does not know
 	BareValue    Code = "bare-value"     // a word without quotes as a value
+	LeftOver     Code = "left-over"      // what may be members follows the object's end
 	WrongCloser  Code = "wrong-closer"   // } or ] that closes nothing
 	OpenComment  Code = "open-comment"   // a comment takes in the end of the object
 	TooDeep      Code = "too-deep"       // more than MaxDepth levels
@@ -39,6 +40,10 @@ func noObject(offset int) error {
 
 func secondObject(offset int) error {
 	return &Error{SecondObject, offset, "a second object follows one that is not valid JSON", "write one object a line"}
+}
+
+func leftOver(offset int) error {
+	return &Error{LeftOver, offset, "the object has ended, but more of it seems to follow", "put all members between its { and }"}
 }
 
 func depthError(offset int) error {

@@ -2,6 +2,7 @@ package jsonrepair
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -37,13 +38,14 @@ func (f *fixer) judge(q quote, width int, n *innerQuotes) verdict {
 		return inside // an apostrophe
 	}
 	v := f.follows(q, after, n.open())
+	free := unicode.IsDigit(before) || single && isAlphanumeric(before)
 	switch {
 	case v == ends && n.open() && n.free == 0:
 		return unclear
-	case v == inside && !n.open() && f.looksLikeEnd(q, after):
+	case v == inside && !n.open() && (!f.canOpen(before, after, free) || f.looksLikeEnd(q, after, free || before == '"')):
 		return unclear
 	case v == inside:
-		if unicode.IsDigit(before) || single && isAlphanumeric(before) {
+		if free {
 			n.free++
 		} else {
 			n.paired++
@@ -154,10 +156,24 @@ func (f *fixer) afterClosers(q quote, p int, open bool) verdict {
 	return ends
 }
 
+// canOpen reports whether a delimiter can open a quotation, by the character
+// before it: a space, an opening mark, or one of a script that sets no spaces.
+// One that may be an inch mark or an apostrophe needs a word behind it.
+func (f *fixer) canOpen(before rune, after int, free bool) bool {
+	if free {
+		word, _ := utf8.DecodeRune(f.in[min(after+1, len(f.in)):])
+		if f.in[after] == ' ' && isAlphanumeric(word) {
+			return true
+		}
+	}
+	return before <= ' ' || before >= '\u0E00' || strings.ContainsRune("\"'([{<>=:,-/|`*_~+&#$@\\", before)
+}
+
 // looksLikeEnd reports whether the delimiter before after, though nothing fit
 // to follow a string's end does, looks like one all the same: a comma may be
-// missing or be another character, or strings be joined.
-func (f *fixer) looksLikeEnd(q quote, after int) bool {
+// missing or be another character, or strings be joined. If it is doubtful, a
+// key behind it is enough.
+func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
 	p := f.next(after)
 	if p > after && f.keyAt(p) {
 		return true
@@ -166,16 +182,27 @@ func (f *fixer) looksLikeEnd(q quote, after int) bool {
 	if opening < 0 {
 		return false
 	}
+	closing, width2 := f.nextQuote(q, opening+width)
+	follow := len(f.in)
+	if closing >= 0 {
+		follow = f.next(closing + width2)
+	}
+	if doubtful && follow < len(f.in) && f.in[follow] == ':' {
+		return true
+	}
+	structural := false
 	for _, r := range string(f.in[after:opening]) {
 		if isAlphanumeric(r) || unicode.IsSymbol(r) && r >= utf8.RuneSelf {
 			return false
 		}
+		structural = structural || strings.ContainsRune(",:;[]{}", r)
 	}
-	closing, width2 := f.nextQuote(q, opening+width)
+	if structural {
+		return true
+	}
 	if closing < 0 {
 		return false
 	}
-	follow := f.next(closing + width2)
 	if follow == len(f.in) {
 		return opening > after
 	}

@@ -193,19 +193,28 @@ func (f *fixer) rest() error {
 		if f.pos == len(f.in) {
 			return nil
 		}
-		switch f.in[f.pos] {
+		rest := f.in[f.pos:]
+		switch rest[0] {
 		case '}', ']':
 			f.note(ExtraCloser, f.pos)
 			f.pos++
+			continue
 		case ',':
-			f.note(TrailingComma, f.pos)
-			f.pos++
-		default:
-			if second := bytes.IndexByte(f.in[f.pos:], '{'); second >= 0 {
-				return secondObject(f.pos + second)
+			if n := f.next(f.pos + 1); n == len(f.in) || f.in[n] == '}' || f.in[n] == ']' {
+				f.note(TrailingComma, f.pos)
+				f.pos++
+				continue
 			}
-			f.note(TextAround, f.pos)
-			return nil
 		}
+		if second := bytes.IndexByte(rest, '{'); second >= 0 {
+			return secondObject(f.pos + second)
+		}
+		// Prose may follow, but not what may be members of an object that was
+		// closed too early.
+		if _, quote := openingQuote(rest); quote || rest[0] == ',' || rest[0] == ':' || bytes.IndexByte(rest, '}') >= 0 {
+			return leftOver(f.pos)
+		}
+		f.note(TextAround, f.pos)
+		return nil
 	}
 }
