@@ -16,12 +16,12 @@ const (
 	unclear                // it may be either
 )
 
-// innerQuotes counts the unescaped delimiters in a string's text so far.
-// Quotations come in pairs: a string that would end while one is open was read
-// wrongly, for instance because its own closing quote is missing.
+// innerQuotes counts the unescaped delimiters in a string's text so far that
+// open or close a quotation; inch marks and apostrophes do not. Quotations come
+// in pairs: a string that would end while one is open was read wrongly, for
+// instance because its own closing quote is missing.
 type innerQuotes struct {
-	paired int // those that open or close a quotation
-	free   int // those that may be inch marks or apostrophes instead
+	paired int
 }
 
 func (n innerQuotes) open() bool { return n.paired%2 == 1 }
@@ -40,16 +40,12 @@ func (f *fixer) judge(q quote, width int, n *innerQuotes) verdict {
 	v := f.follows(q, after, n.open())
 	free := unicode.IsDigit(before) || single && isAlphanumeric(before)
 	switch {
-	case v == ends && n.open() && n.free == 0:
+	case v == ends && n.open():
 		return unclear
 	case v == inside && !n.open() && (!f.canOpen(before, after, free) || f.looksLikeEnd(q, after, free || before == '"')):
 		return unclear
-	case v == inside:
-		if free {
-			n.free++
-		} else {
-			n.paired++
-		}
+	case v == inside && (n.open() || !free):
+		n.paired++
 	}
 	return v
 }

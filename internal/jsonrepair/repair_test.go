@@ -38,6 +38,7 @@ func TestFixRepairs(t *testing.T) {
 		"inner quotes at the end":    {`{"a": "He said "hi"", "b": 1}`, `{"a": "He said \"hi\"", "b": 1}`, []string{InnerQuote}},
 		"inner quotes, comma, prose": {`{"a": "He said "hi", then left"}`, `{"a": "He said \"hi\", then left"}`, []string{InnerQuote}},
 		"list of quoted words":       {`{"a": "Labels "bug", "docs", and "x" added", "b": 1}`, `{"a": "Labels \"bug\", \"docs\", and \"x\" added", "b": 1}`, []string{InnerQuote}},
+		"quoted number":              {`{"a": "error "exit 1". See "v2", "3"", "b": 1}`, `{"a": "error \"exit 1\". See \"v2\", \"3\"", "b": 1}`, []string{InnerQuote}},
 		"inch mark":                  {`{"a": "a 5" pipe", "b": 1}`, `{"a": "a 5\" pipe", "b": 1}`, []string{InnerQuote}},
 		"JSON in a string, last":     {`{"a": "Set {"b": "x"} here"}`, `{"a": "Set {\"b\": \"x\"} here"}`, []string{InnerQuote}},
 		"JSON in a string, number":   {`{"a": "Set {"b": 1} here", "c": 2}`, `{"a": "Set {\"b\": 1} here", "c": 2}`, []string{InnerQuote}},
