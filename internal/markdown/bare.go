@@ -148,6 +148,6 @@ func trimBareURL(text string, start, end int) int {
 func (p *inlineParser) emitBare(kind LinkKind, begin, end int) {
 	span := p.c.spanOf(begin, end)
 	d := p.s.doc
-	d.Inlines = append(d.Inlines, Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
-	d.Links = append(d.Links, Link{Span: span, Kind: kind, Block: p.block, Text: span, Dest: span, Definition: -1})
+	d.Inlines = append(grown(d.Inlines), Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
+	d.Links = append(grown(d.Links), Link{Span: span, Kind: kind, Block: p.block, Text: span, Dest: span, Definition: -1})
 }

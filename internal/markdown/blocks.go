@@ -375,7 +375,7 @@ func (s *scanner) addBlock(kind BlockKind) int {
 		s.stack[n-1].children++
 		s.itemRun = -1
 	}
-	s.doc.Blocks = append(s.doc.Blocks, b)
+	s.doc.Blocks = append(grown(s.doc.Blocks), b)
 	return len(s.doc.Blocks) - 1
 }
 

@@ -1,15 +1,17 @@
 package markdown
 
+import "strings"
+
 // bracket is a [ or ![ that may become the start of a link or image.
 type bracket struct {
-	node  int // index of its node in Document.Inlines
-	links int // number of links before it
+	node  int32 // index of its node in Document.Inlines
+	links int32 // number of links before it
 	// delims is the number of delimiter runs before it, delim the stack's top.
-	delims, delim int
-	start         int // content offset of the [ or !
-	pos           int // content offset after the [
+	delims, delim int32
+	start         int32 // content offset of the [ or !
+	pos           int32 // content offset after the [
 	// lineOffset is the parser's at the bracket.
-	lineOffset int
+	lineOffset int32
 	image      bool
 	// after says that another bracket was opened behind this one.
 	after bool
@@ -37,7 +39,7 @@ func (s *bracketStack) push(b bracket) {
 	if !b.image && s.firstLink < 0 {
 		s.firstLink = len(s.open)
 	}
-	s.open = append(s.open, b)
+	s.open = append(grown(s.open), b)
 }
 
 func (s *bracketStack) pop() {
@@ -76,8 +78,8 @@ func (s *bracketStack) blocksBare() bool {
 func (p *inlineParser) openBracket(start int, image bool) {
 	d := p.s.doc
 	p.brackets.push(bracket{
-		node: len(d.Inlines), links: len(d.Links), start: start, pos: p.pos,
-		lineOffset: p.lineOffset, image: image, delims: len(p.delims.all), delim: p.delims.last,
+		node: int32(len(d.Inlines)), links: int32(len(d.Links)), start: int32(start), pos: int32(p.pos),
+		lineOffset: int32(p.lineOffset), image: image, delims: int32(len(p.delims.all)), delim: int32(p.delims.last),
 	})
 	p.emit(Text, 0, start, p.pos)
 }
@@ -108,18 +110,18 @@ func (p *inlineParser) closeBracket(from int) bool {
 	}
 	d := p.s.doc
 	p.pos = end
-	link.Span = p.c.spanOf(b.start, end)
+	link.Span = p.c.spanOf(int(b.start), end)
 	link.Image = b.image
 	link.Block = p.block
-	link.Text = p.c.spanOf(b.pos, from)
+	link.Text = p.c.spanOf(int(b.pos), from)
 	if link.Kind == ShortcutReference || link.Kind == CollapsedReference {
 		link.Label = link.Text
 	}
 	data := int32(len(d.Links))
-	d.Links = append(d.Links, link)
+	d.Links = append(grown(d.Links), link)
 	d.Inlines[b.node].Kind, d.Inlines[b.node].Data = LinkOpen, data
 	p.emit(LinkClose, data, from, end)
-	p.delims.process(b.delim)
+	p.delims.process(int(b.delim))
 	p.brackets.pop()
 	if !b.image {
 		p.brackets.linkClosed()
@@ -134,8 +136,13 @@ func (p *inlineParser) inlineLink(from int) (link Link, end int, ok bool) {
 	if i >= len(text) || text[i] != '(' {
 		return link, 0, false
 	}
-	dest, i, ok := linkDestination(text, skipSpaceChars(text, i+1))
+	i = skipSpaceChars(text, i+1)
+	if i >= p.noDest && i < len(text) && text[i] != '<' {
+		return link, 0, false
+	}
+	dest, i, ok := linkDestination(text, i)
 	if !ok {
+		p.findNoDest(from)
 		return link, 0, false
 	}
 	var title Span
@@ -154,6 +161,18 @@ func (p *inlineParser) inlineLink(from int) (link Link, end int, ok bool) {
 	return link, i + 1, true
 }
 
+// findNoDest notes if no bare destination can end behind offset from.
+func (p *inlineParser) findNoDest(from int) {
+	if from >= p.destEnd {
+		p.destEnd = len(p.text)
+		if n := strings.IndexAny(p.text[from:], ") \t\r\n"); n >= 0 {
+			p.destEnd = from + n + 1
+		} else {
+			p.noDest = from
+		}
+	}
+}
+
 // referenceLink looks for a definition by the label behind the ] at offset from,
 // or by the bracket's own text.
 func (p *inlineParser) referenceLink(b *bracket, from int) (link Link, end int, ok bool) {
@@ -166,10 +185,10 @@ func (p *inlineParser) referenceLink(b *bracket, from int) (link Link, end int, 
 		return link, 0, false
 	case found:
 		link.Kind = CollapsedReference
-		label = Span{b.pos, from}
+		label = Span{int(b.pos), from}
 	default:
 		link.Kind = ShortcutReference
-		label, end = Span{b.pos, from}, from+1
+		label, end = Span{int(b.pos), from}, from+1
 	}
 	if n := label.End - label.Start; n < 1 || n > maxLabel || len(p.s.labels) == 0 {
 		return link, 0, false

@@ -11,6 +11,8 @@ type content struct {
 	pieces []Piece
 	// starts holds the content offset of each piece; nil for a single piece.
 	starts []int
+	// last is the piece that was asked for last: most questions go on from it.
+	last int
 }
 
 // inliner holds the buffers that the leaves of one Scan share.
@@ -89,10 +91,17 @@ func (c *content) pieceEnd(pos, end int) int {
 // pieceAt returns the index of the last piece that starts at or before pos, -1
 // if there is none.
 func (c *content) pieceAt(pos int) int {
+	for i := c.last; i < min(c.last+3, len(c.starts)); i++ {
+		if c.starts[i] <= pos && (i+1 == len(c.starts) || pos < c.starts[i+1]) {
+			c.last = i
+			return i
+		}
+	}
 	i, found := slices.BinarySearch(c.starts, pos)
 	if !found {
 		i--
 	}
+	c.last = max(i, 0)
 	return i
 }
 

@@ -19,10 +19,10 @@ func (p *inlineParser) linkEmails() {
 	first := int(d.Blocks[p.block].FirstInline)
 	nodes := d.Inlines[first:]
 	var out []Inline // nil until something changes
-	depth, done := 0, 0
+	inLink, done := false, 0
 	var run emailRun
 	for i := 0; i <= len(nodes); i++ {
-		if i < len(nodes) && depth == 0 {
+		if i < len(nodes) && !inLink {
 			if text, ok := p.nodeText(nodes[i]); ok {
 				if len(run.starts) == 0 {
 					run.first = i
@@ -36,11 +36,16 @@ func (p *inlineParser) linkEmails() {
 			out, done = p.linkRun(&run, nodes, out, done)
 			run.text, run.starts = run.text[:0], run.starts[:0]
 		}
-		if i < len(nodes) && nodes[i].Kind == LinkOpen && !d.Links[nodes[i].Data].Image {
-			depth++
+		if i == len(nodes) {
+			break
 		}
-		if i < len(nodes) && nodes[i].Kind == LinkClose && !d.Links[nodes[i].Data].Image {
-			depth--
+		switch nodes[i].Kind {
+		case LinkOpen:
+			inLink = inLink || !d.Links[nodes[i].Data].Image
+		case LinkClose:
+			inLink = inLink && d.Links[nodes[i].Data].Image
+		case Autolink: // cmark forgets that it is in a link when one inside it ends
+			inLink = false
 		}
 	}
 	if out != nil {
@@ -107,7 +112,7 @@ func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]In
 		}
 		span := Span{startSrc, endSrc}
 		out = append(out, Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
-		d.Links = append(d.Links, Link{
+		d.Links = append(grown(d.Links), Link{
 			Span: span, Kind: BareEmail, Block: p.block, Text: span, Dest: span, Definition: -1,
 		})
 		done = endNode

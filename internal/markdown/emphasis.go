@@ -81,7 +81,7 @@ func (p *inlineParser) delimRun() {
 		return
 	}
 	ds := &p.delims
-	ds.all = append(ds.all, delim{
+	ds.all = append(grown(ds.all), delim{
 		char: c, canOpen: canOpen, canClose: canClose, length: n, left: n, node: node, prev: ds.last, next: -1,
 	})
 	if ds.last >= 0 {

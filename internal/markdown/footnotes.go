@@ -57,7 +57,8 @@ func (s *scanner) markUsed() {
 // plain text, code spans and tags too. A label that goes over a line break is
 // shortened, because cmark measures it in columns.
 func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
-	caret := b.pos
+	start, pos := int(b.start), int(b.pos)
+	caret := pos
 	if b.image || caret >= from {
 		return false
 	}
@@ -67,29 +68,29 @@ func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
 	if p.text[caret] != '^' || caret+1 >= from {
 		return false
 	}
-	length := max(0, (from+p.lineOffset)-(b.start+b.lineOffset)-2)
+	length := max(0, (from+p.lineOffset)-(start+int(b.lineOffset))-2)
 	label := Span{caret + 1, min(caret+1+length, from)}
 	d := p.s.doc
 	d.Inlines = d.Inlines[:b.node]
 	d.Links = d.Links[:b.links]
-	p.delims.process(b.delim)
+	p.delims.process(int(b.delim))
 	p.delims.all = p.delims.all[:b.delims]
 	if i, ok := p.footnote(label, length); ok {
-		p.emit(FootnoteRef, int32(i), b.start, from+1)
+		p.emit(FootnoteRef, int32(i), start, from+1)
 		return true
 	}
-	if caret > b.pos { // [\^label]
-		p.emitText(b.start, b.pos)
-		p.emit(Escape, 0, b.pos, label.Start)
+	if caret > pos { // [\^label]
+		p.emitText(start, pos)
+		p.emit(Escape, 0, pos, label.Start)
 		p.emitRaw(label.Start, label.End)
 	} else {
-		p.emitRaw(b.start, label.End)
+		p.emitRaw(start, label.End)
 	}
 	if label.End < from {
 		p.emit(Dropped, 0, label.End, from)
 	}
 	p.emit(Text, 0, from, from+1)
-	p.at = p.at || strings.IndexByte(p.text[b.start:from], '@') >= 0
+	p.at = p.at || strings.IndexByte(p.text[start:from], '@') >= 0
 	return true
 }
 
@@ -112,7 +113,7 @@ func (p *inlineParser) emitRaw(start, end int) {
 		}
 		p.emitText(start, start+n)
 		next := skipLineBreak(p.text, start+n)
-		p.s.doc.Inlines = append(p.s.doc.Inlines, Inline{
+		p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{
 			Span: Span{p.c.sourceOf(start + n), p.c.sourceOf(min(next, end))}, Kind: SoftBreak,
 		})
 		start = next

@@ -52,7 +52,7 @@ func (p *inlineParser) scanTag(rest string) int {
 func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
 	inner := p.c.spanOf(p.pos+1, p.pos+n)
 	d := p.s.doc
-	d.Links = append(d.Links, Link{
+	d.Links = append(grown(d.Links), Link{
 		Span: p.c.spanOf(p.pos, p.pos+1+n), Kind: kind, Block: p.block, Text: inner, Dest: inner, Definition: -1,
 	})
 	p.pos += 1 + n

@@ -18,7 +18,7 @@ func (s *scanner) scanInlines() {
 		if b.PieceCount == 0 || b.Hidden {
 			continue
 		}
-		p := inlineParser{s: s, block: i, c: s.in.load(s.src, d.PiecesOf(b))}
+		p := inlineParser{s: s, block: i, c: s.in.load(s.src, d.PiecesOf(b)), noDest: len(s.src)}
 		p.brackets = bracketStack{open: s.in.brackets[:0], firstLink: -1}
 		p.text = p.c.text[:trimSpan(p.c.text, Span{0, len(p.c.text)}).End]
 		p.run()
@@ -40,6 +40,10 @@ type inlineParser struct {
 	// once a line break is passed. It makes footnote labels come out as in cmark.
 	lineOffset int
 	brackets   bracketStack
+
+	// noDest: from this offset on no bare link destination ends; known as far as
+	// destEnd.
+	noDest, destEnd int
 
 	ticks   backtickMemo
 	html    htmlMemo
@@ -176,7 +180,7 @@ func (p *inlineParser) run() {
 
 // emit adds a node for the content from start to end.
 func (p *inlineParser) emit(kind InlineKind, data int32, start, end int) {
-	p.s.doc.Inlines = append(p.s.doc.Inlines, Inline{Span: p.c.spanOf(start, end), Kind: kind, Data: data})
+	p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{Span: p.c.spanOf(start, end), Kind: kind, Data: data})
 }
 
 // emitText adds text. Where the source is not contiguous it is split.
@@ -186,7 +190,7 @@ func (p *inlineParser) emitText(start, end int) {
 	}
 	if p.c.starts == nil {
 		base := p.c.pieces[0].Start
-		p.s.doc.Inlines = append(p.s.doc.Inlines, Inline{Span: Span{base + start, base + end}, Kind: Text})
+		p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{Span: Span{base + start, base + end}, Kind: Text})
 		return
 	}
 	p.s.doc.Inlines = p.c.appendText(p.s.doc.Inlines, start, end)
@@ -226,7 +230,7 @@ func (p *inlineParser) lineBreak(start int, escaped bool) (next int) {
 		p.lineOffset = -p.pos
 		p.pos = skipSpaces(text, p.pos)
 	}
-	p.s.doc.Inlines = append(p.s.doc.Inlines, Inline{
+	p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{
 		Span: Span{p.c.sourceOf(end), p.c.sourceOf(p.pos)}, Kind: kind,
 	})
 	return p.pos

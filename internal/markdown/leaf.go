@@ -49,7 +49,7 @@ func (s *scanner) appendPiece(p Piece) {
 	if b.PieceCount == 0 {
 		b.FirstPiece = int32(len(s.doc.Pieces))
 	}
-	s.doc.Pieces = append(s.doc.Pieces, p)
+	s.doc.Pieces = append(grown(s.doc.Pieces), p)
 	b.PieceCount++
 }
 

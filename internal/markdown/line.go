@@ -28,7 +28,7 @@ func (s *scanner) readLine(start int) {
 	rest := s.src[start:]
 	var n int
 	if s.hasCR {
-		n = strings.IndexAny(rest, "\r\n")
+		n = s.lineBreakOrCR(start)
 	} else {
 		n = strings.IndexByte(rest, '\n')
 	}
@@ -42,6 +42,24 @@ func (s *scanner) readLine(start int) {
 	default:
 		l.end, l.next = start+n, start+n+1
 	}
+}
+
+// lineBreakOrCR returns the distance from start to the next LF or CR, -1 if there
+// is none. It remembers the next LF: in a text with CR alone it may be far.
+func (s *scanner) lineBreakOrCR(start int) int {
+	if s.nextLF < start {
+		s.nextLF = len(s.src)
+		if n := strings.IndexByte(s.src[start:], '\n'); n >= 0 {
+			s.nextLF = start + n
+		}
+	}
+	if n := strings.IndexByte(s.src[start:s.nextLF], '\r'); n >= 0 {
+		return n
+	}
+	if s.nextLF == len(s.src) {
+		return -1
+	}
+	return s.nextLF - start
 }
 
 // at returns the byte at source offset i of the current line, a line feed at its

@@ -166,9 +166,11 @@ func linkTitle(s string, pos int) int {
 	}
 	last := 0
 	for i := pos + 1; i < len(s); i++ {
-		n := strings.IndexByte(s[i:], end)
+		var n int
 		if open == '(' {
 			n = strings.IndexAny(s[i:], "()")
+		} else {
+			n = strings.IndexByte(s[i:], end)
 		}
 		if n < 0 {
 			break

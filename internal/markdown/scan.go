@@ -10,9 +10,11 @@ type scanner struct {
 	src   string
 	doc   *Document
 	hasCR bool
-	line  line
-	stack []container
-	leaf  leaf
+	// nextLF is the offset of an LF, or the end: the memo of lineBreakOrCR.
+	nextLF int
+	line   line
+	stack  []container
+	leaf   leaf
 	// itemRun is the number of containers at the bottom of the stack that let
 	// every blank line pass: list items with content. -1 when not known.
 	itemRun int
@@ -66,7 +68,7 @@ func (d *Document) Rescan(src string) {
 		Definitions: d.Definitions[:0],
 		Footnotes:   d.Footnotes[:0],
 	}
-	s := scanner{src: src, doc: d, hasCR: strings.IndexByte(src, '\r') >= 0}
+	s := scanner{src: src, doc: d, hasCR: strings.IndexByte(src, '\r') >= 0, nextLF: -1}
 	s.scanBlocks()
 	d.finishBlocks()
 	s.scanInlines()
@@ -95,4 +97,13 @@ func (d *Document) finishBlocks() {
 			p.End = max(p.End, b.End)
 		}
 	}
+}
+
+// grown returns s with room for one more. It doubles: what append does with long
+// slices copies a hostile text's nodes many times.
+func grown[T any](s []T) []T {
+	if len(s) == cap(s) {
+		return slices.Grow(s, max(16, len(s)))
+	}
+	return s
 }

@@ -139,7 +139,7 @@ func (s *scanner) addCells(start, end int) {
 	columns := int(s.doc.Blocks[table.block].Data)
 	depth := uint8(len(s.stack))
 	row := len(s.doc.Blocks)
-	s.doc.Blocks = append(s.doc.Blocks, Block{
+	s.doc.Blocks = append(grown(s.doc.Blocks), Block{
 		Kind: RowBlock, Span: Span{start, end}, Depth: depth, Parent: table.block, FirstPiece: int32(len(s.doc.Pieces)),
 	})
 	i := rowStart(s.src, start, end)
@@ -151,7 +151,7 @@ func (s *scanner) addCells(start, end int) {
 		i = next
 		cell = trimSpan(s.src, cell)
 		s.leaf.block = len(s.doc.Blocks)
-		s.doc.Blocks = append(s.doc.Blocks, Block{
+		s.doc.Blocks = append(grown(s.doc.Blocks), Block{
 			Kind: CellBlock, Span: cell, Depth: depth, Parent: row, Hidden: n >= columns, FirstPiece: int32(len(s.doc.Pieces)),
 		})
 		if !cell.Empty() {

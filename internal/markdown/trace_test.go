@@ -13,6 +13,8 @@ type trace struct {
 	b    strings.Builder
 	text strings.Builder
 	cell int // where the open cell starts
+	// start says that no text has come since the last thing added.
+	start bool
 }
 
 var dropEmphasis = strings.NewReplacer("*", "", "_", "", "~", "")
@@ -24,6 +26,10 @@ func (t *trace) flush() {
 	for strings.Contains(s, "\x01\n ") {
 		s = strings.ReplaceAll(s, "\x01\n ", "\x01\n")
 	}
+	if t.start { // white space at the start of a leaf likewise
+		s = strings.TrimLeft(s, " ")
+	}
+	t.start = false
 	if s != "" {
 		fmt.Fprintf(&t.b, "text %q\n", s)
 	}
@@ -33,6 +39,7 @@ func (t *trace) flush() {
 func (t *trace) add(format string, args ...any) {
 	t.flush()
 	fmt.Fprintf(&t.b, format+"\n", args...)
+	t.start = true
 }
 
 // openCell and closeCell write a cell, unless it is empty: cmark fills rows up.
