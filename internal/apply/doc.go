@@ -36,7 +36,10 @@
 // ends with a marker line that holds it. Before something is created, the list
 // it will appear in is read, and what is there with the key, written by the
 // token's own account, is adopted. After a write whose answer was lost the list
-// is read again 2, 5, 10 and 30 seconds later before the write is tried again.
+// is read again 2, 5, 10 and 30 seconds later before the write is tried again. A
+// later attempt of a workflow run that does not find everything reads the lists
+// once more 30 seconds after it began: the attempt before it may have been killed
+// right after a write that was not listed yet.
 // An object that carries several items (a review, a comment with what did not fit
 // into it) has a key that says which: see membersKey.
 package apply

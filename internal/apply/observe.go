@@ -82,6 +82,9 @@ func (o *observer) viewer() error {
 	if err != nil {
 		return err
 	}
+	if v.DatabaseID == 0 {
+		return errors.New("GitHub does not say whose token this is, so what an earlier attempt wrote could not be told from what others wrote; use a token of a user or an app")
+	}
 	o.s.viewer = v
 	return nil
 }

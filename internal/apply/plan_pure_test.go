@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func sanitizer(t *testing.T) *sanitize.Sanitizer {
+func sanitizer(t testing.TB) *sanitize.Sanitizer {
 	t.Helper()
 	s, err := sanitize.New(sanitize.Config{})
 	if err != nil {

@@ -23,31 +23,32 @@ const partMargin = 2000
 func (w *reviewWork) parts(comments []*reviewComment) []part {
 	room := maxBody - partMargin - markdown.UTF16Len(w.footer) - 300 // the marker and blank lines
 	var out []part
-	cur, used := part{}, 0
+	var cur part
+	var pieces []string
+	used := 0
 	flush := func() {
-		if cur.text != "" {
+		if len(pieces) > 0 {
+			cur.text = strings.Join(pieces, "\n\n")
 			out = append(out, cur)
 		}
-		cur, used = part{}, 0
+		cur, pieces, used = part{}, nil, 0
 	}
 	for _, c := range comments {
 		section := c.section()
-		pieces := []string{section}
-		if n := markdown.UTF16Len(section); n > room-used && used > 0 {
+		size := markdown.UTF16Len(section)
+		if size > room-used {
 			flush()
 		}
-		if markdown.UTF16Len(section) > room {
-			pieces = split(section, room)
+		fitting := []string{section}
+		if size > room {
+			fitting = split(section, room)
 		}
-		for i, piece := range pieces {
+		for i, piece := range fitting {
 			if i > 0 {
 				flush()
 				piece = c.heading() + " (continued)\n\n" + piece
 			}
-			if cur.text != "" {
-				cur.text += "\n\n"
-			}
-			cur.text += piece
+			pieces = append(pieces, piece)
 			used += markdown.UTF16Len(piece) + 2
 		}
 		cur.ends = append(cur.ends, c)

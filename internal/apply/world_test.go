@@ -48,7 +48,7 @@ const patch = `@@ -1,4 +1,6 @@
 
 // bench is one repository on a contract-checked GitHub, and a workflow run in it.
 type bench struct {
-	t     *testing.T
+	t     testing.TB
 	srv   *githubtest.Server
 	clock *githubtest.VirtualClock
 	cfg   Config
@@ -79,15 +79,14 @@ func fixture() githubtest.Fixture {
 }
 
 // newBench starts from a fixture; everything is enabled and targets may be any.
-func newBench(t *testing.T, f githubtest.Fixture, o githubtest.Options) *bench {
+func newBench(t testing.TB, f githubtest.Fixture, o githubtest.Options) *bench {
 	t.Helper()
 	clock := githubtest.NewVirtualClock(noon)
 	o.Clock = clock
 	srv := githubtest.New(t, f, o)
 	srv.SetBaseURL("https://api.github.test")
 	b := &bench{t: t, srv: srv, clock: clock, pace: githubapi.Unpaced(), token: "ghs_test", files: map[string][]byte{}}
-	b.ev = event.Event{Name: "workflow_dispatch", Repo: event.Repo{ID: 42, Owner: "octo", Name: "repo", DefaultBranch: "main"},
-		SHA: headSHA, Ref: "refs/heads/main", Actor: "octocat", Time: noon.Add(-10 * time.Minute)}
+	b.ev = newEvent()
 	b.cfg = Config{Workflow: "agent", Run: event.Run{ID: 100, Attempt: 1, Job: "apply", Step: "airlock",
 		StartedAt: b.ev.Time, URL: "https://github.com/octo/repo/actions/runs/100"}, Sanitizer: sanitizer(t)}
 	b.pol = policy.Config{Kinds: map[safeoutput.Kind]policy.KindConfig{}}
@@ -96,6 +95,12 @@ func newBench(t *testing.T, f githubtest.Fixture, o githubtest.Options) *bench {
 			Update: policy.UpdateSettings{Status: true, Title: true, Body: true}}
 	}
 	return b
+}
+
+// newEvent is a workflow that somebody started by hand.
+func newEvent() event.Event {
+	return event.Event{Name: "workflow_dispatch", Repo: event.Repo{ID: 42, Owner: "octo", Name: "repo", DefaultBranch: "main"},
+		SHA: headSHA, Ref: "refs/heads/main", Actor: "octocat", Time: noon.Add(-10 * time.Minute)}
 }
 
 // on makes the run one that a pull request, an issue or a discussion triggered.
