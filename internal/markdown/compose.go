@@ -141,7 +141,7 @@ func writeRow(b *strings.Builder, cells []string, columns int) {
 	for i := range columns {
 		b.WriteString("| ")
 		if i < len(cells) {
-			writeCell(b, strings.TrimSpace(cells[i]))
+			writeCell(b, strings.Trim(cells[i], " \t\r\n"))
 		}
 		b.WriteByte(' ')
 	}

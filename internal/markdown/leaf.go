@@ -164,10 +164,11 @@ func isSetextLine(rest string) bool {
 
 // isTaskLine reports whether a whole line looks like a task list item to cmark.
 func isTaskLine(s string) bool {
+	if strings.IndexByte(s, '[') < 0 {
+		return false
+	}
 	s = strings.TrimLeft(s, " \t\v\f")
 	switch {
-	case s == "":
-		return false
 	case s[0] == '-' || s[0] == '+' || s[0] == '*':
 		s = s[1:]
 	case isDigit(s[0]):

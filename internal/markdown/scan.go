@@ -58,7 +58,7 @@ func Scan(src string) *Document {
 // them before is no longer valid.
 func (d *Document) Rescan(src string) {
 	// Sizes that ordinary text fills about, so that slabs seldom grow.
-	lines := min(strings.Count(src, "\n"), len(src)/32)
+	lines := min(strings.Count(src, "\n"), len(src)/8)
 	*d = Document{
 		Source:      src,
 		Blocks:      slices.Grow(d.Blocks[:0], lines+8),
