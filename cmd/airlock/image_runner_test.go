@@ -169,6 +169,20 @@ func (c *container) exec(flags []string, args ...string) (string, error) {
 	return string(out), err
 }
 
+// environ reads the environment of the container's process from outside.
+func (c *container) environ() string {
+	c.t.Helper()
+	pid, err := exec.CommandContext(c.t.Context(), docker(), "inspect", "--format", "{{.State.Pid}}", c.name).Output()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(string(pid)), "environ"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(raw)
+}
+
 // run runs the action to its end, and asserts that nothing that it leaves
 // behind holds a secret (rule R14).
 func (j *job) run() result {

@@ -29,7 +29,7 @@ func TestImageAll(t *testing.T) {
 	}
 	assertWrites(t, s)
 	assertState(t, s.State())
-	assertOwnCommands(t, res.stdout)
+	assertOwnCommands(t, res.stdout, j.env["INPUT_TOKEN"])
 	if res.stderr != "" {
 		t.Errorf("standard error: %s", res.stderr)
 	}
@@ -109,7 +109,7 @@ func TestImageInputs(t *testing.T) {
 			if diff := cmp.Diff(c.writes, writes); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
 			}
-			assertOwnCommands(t, res.stdout)
+			assertOwnCommands(t, res.stdout, j.env["INPUT_TOKEN"])
 			j.assertOwned()
 		})
 	}

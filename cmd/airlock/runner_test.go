@@ -15,12 +15,14 @@ import (
 func secretForms(secrets ...string) []string {
 	var forms []string
 	for _, s := range secrets {
+		if s == "" {
+			continue
+		}
 		forms = append(forms, s, url.QueryEscape(s), url.PathEscape(s))
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			for shift := range 3 {
-				whole := (len(s) - (3-shift)%3) / 3 * 3 // bytes of s in groups of its own
-				start := (3 - shift) % 3
-				forms = append(forms, enc.EncodeToString([]byte(s[start:start+whole])))
+			for begin := range 3 { // bytes that share a group with what stands before
+				whole := (len(s) - begin) / 3 * 3
+				forms = append(forms, enc.EncodeToString([]byte(s[begin:begin+whole])))
 			}
 		}
 	}
@@ -75,9 +77,8 @@ func commandOf(line string) (obeyed, bool) {
 
 // assertOwnCommands asserts that the log holds no command but those that Airlock
 // means: folds and annotations with titles of its own, and masks of its token.
-func assertOwnCommands(t *testing.T, log string) {
+func assertOwnCommands(t *testing.T, log, token string) {
 	t.Helper()
-	masks := secretForms(secret)
 	for _, c := range obey(t, log) {
 		ok := false
 		switch c.name {
@@ -87,11 +88,10 @@ func assertOwnCommands(t *testing.T, log string) {
 			ok = strings.HasPrefix(c.message, "Airlock: ")
 		case "notice", "warning", "error":
 			ok = strings.Contains(","+c.properties, ",title=Airlock")
+		case "add-mask":
+			ok = isForm(c.message, token)
 		case "debug":
 			ok = true
-		case "add-mask":
-			ok = slices.ContainsFunc(masks, func(form string) bool { return strings.Contains(c.message, form) }) ||
-				maskOf(c.message)
 		}
 		if !ok {
 			t.Errorf("the runner would obey %+v in:\n%s", c, log)
@@ -99,10 +99,14 @@ func assertOwnCommands(t *testing.T, log string) {
 	}
 }
 
-// maskOf reports whether the text is the token in Base64, with a user before it.
-func maskOf(text string) bool {
+// isForm reports whether the text is the token, or a credential in Base64 that
+// ends in it.
+func isForm(text, token string) bool {
+	if strings.Contains(text, token) {
+		return true
+	}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		if raw, err := enc.DecodeString(strings.TrimRight(text, "=")); err == nil && strings.HasSuffix(string(raw), secret) {
+		if raw, err := enc.DecodeString(strings.TrimRight(text, "=")); err == nil && strings.HasSuffix(string(raw), token) {
 			return true
 		}
 	}
