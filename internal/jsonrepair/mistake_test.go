@@ -30,7 +30,7 @@ func stringsOf(t *testing.T, raw []byte) (all []string) {
 // comes out says what the document said, or it is an error: no string is
 // joined with another, cut or grown.
 func FuzzOneMistake(f *testing.F) {
-	for seed := range uint64(3000) {
+	for seed := range uint64(1000) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {

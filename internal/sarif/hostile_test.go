@@ -180,7 +180,7 @@ func TestTextsOfRulesAreCut(t *testing.T) {
 // referred to very often: neither its time nor its output may grow with the
 // product.
 func TestCostIsBounded(t *testing.T) {
-	const many = 3000
+	const many = 1500
 	big := strings.Repeat("x", 1<<18)
 	blank := strings.Repeat(" ", 1<<18)
 	results := func(result string) string {
