@@ -65,6 +65,7 @@ func TestRejections(t *testing.T) {
 		{"keys are matched exactly", `{"type":"noop","Message":"a"}`, []string{"Line 1: noop: 'message' is a required property"}},
 		{"blank", `{"type":"create-issue","title":" ","body":"\u00a0\n"}`, []string{
 			"Line 1: create-issue: 'body' must not be blank", "Line 1: create-issue: 'title': ' ' must not be blank"}},
+		{"blank is no new title", `{"type":"update-issue","title":"\u00a0","status":"open"}`, []string{"Line 1: update-issue: 'title' must not be blank"}},
 		{"numbers", `{"type":"create-pull-request-review-comment","path":"a","line":"10abc","start_line":1.5,"body":"b"}
 {"type":"add-issue-comment","body":"b","issue_number":0}
 {"type":"add-issue-comment","body":"b","issue_number":1e10000000}
@@ -145,6 +146,7 @@ func TestAcceptance(t *testing.T) {
 		{"a log in a string", `{"type":"create-security-report","sarif":"{\"version\":\"2.1.0\",\"runs\":[]}"}`, `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[]}}`, Notes{}},
 		{"repair", `{'type': 'noop', message: "m",}`, `{"type":"noop","message":"m"}`,
 			Notes{Repairs: []Repair{{Kind: "single-quotes", Offset: 1, Count: 2}, {Kind: "bare-key", Offset: 17, Count: 1}, {Kind: "trailing-comma", Offset: 29, Count: 1}}}},
+		{"blank for what may be left out", `{"type":"missing-tool","tool":"t","reason":"r","alternatives":"\u00a0"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`, Notes{}},
 		{"cleaning", `{"type":"create-issue","title":"for @octocat","body":"b"}`, "{\"type\":\"create-issue\",\"title\":\"for @\u200boctocat\",\"body\":\"b\"}",
 			Notes{Redactions: []Redaction{{"title", "mentions", "octocat", 1}}}},
 	}

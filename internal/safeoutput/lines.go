@@ -12,12 +12,13 @@ func (r *Reader) line(b *Batch, from, to int) {
 		r.skipping = false
 		return
 	}
+	tooLong := to-from > r.maxLine+slack
 	at, to := bounds(b.buf, from, to)
-	if at == to {
+	if at == to && !tooLong {
 		return
 	}
 	text := b.buf[at:to]
-	if len(text) > r.maxLine {
+	if tooLong || len(text) > r.maxLine {
 		r.close(b, r.end)
 		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
 		return

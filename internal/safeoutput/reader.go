@@ -35,6 +35,9 @@ const (
 	MaxFile = 512 << 20
 )
 
+// slack is how much space there may be around a line of MaxLine.
+const slack = 4096
+
 // maxOnLine is how many objects may stand on one line.
 const maxOnLine = 10_000
 
@@ -149,9 +152,8 @@ func (r *Reader) ReadBatch(b *Batch) error {
 			return r.leave(b, pos)
 		}
 		pos = r.compact(b, pos)
-		if r.skipping || len(b.buf) > r.maxLine+sniffSize {
-			r.skip(b)
-			pos = 0
+		if r.skipping || len(b.buf)-pos > r.maxLine+slack {
+			pos = r.skip(b)
 		}
 		search = len(b.buf)
 		if err := r.fill(b); err != nil {
@@ -173,17 +175,20 @@ func (r *Reader) compact(b *Batch, pos int) int {
 	return pos - from
 }
 
-// skip gives up the line that is being read, and the open record with it.
-func (r *Reader) skip(b *Batch) {
+// skip gives up the line that is being read, and ends the open record before
+// it. It returns where reading goes on.
+func (r *Reader) skip(b *Batch) int {
+	keep := 0
 	if !r.skipping {
-		no := r.lineNo
 		if r.open {
-			no = r.no
+			keep = r.end
+			r.close(b, r.end)
 		}
-		b.Lines = append(b.Lines, Line{No: no, End: r.lineNo, Err: ErrLineTooLong})
+		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
 	}
-	r.open, r.skipping = false, true
-	b.buf = b.buf[:0]
+	r.skipping = true
+	b.buf = b.buf[:keep]
+	return keep
 }
 
 // finish frames what stands after the last newline.

@@ -91,9 +91,13 @@ func TestReaderFrames(t *testing.T) {
 }
 
 func TestReaderLimits(t *testing.T) {
-	long := strings.Repeat("x", 5000)
+	long, longer := strings.Repeat("x", 5000), strings.Repeat("x", 20_000) // held whole, and not
 	tests := []struct{ name, in, want string }{
 		{"a line", `{"a":1}` + "\n" + `{"b":"` + long + `"}` + "\n" + `{"c":1}`, `1-1: {"a":1}|2-2! the line|3-3: {"c":1}`},
+		{"a longer line", `{"a":1}` + "\n" + `{"b":"` + longer + `"}` + "\n" + `{"c":1}`, `1-1: {"a":1}|2-2! the line|3-3: {"c":1}`},
+		{"a longer last line", longer, `1-1! the line`},
+		{"a longer line in an open record", "{\"a\":\n" + longer + "\n{\"c\":1}\n", `1-1: {"a":|2-2! the line|3-3: {"c":1}`},
+		{"a longer item", `{"items":[{"a":1},{"b":"` + longer + `"},{"c":1}],"errors":[]}`, `1-1: {"a":1}|1-1! the line|1-1: {"c":1}`},
 		{"the last line", `{"a":1}` + "\n" + long, `1-1: {"a":1}|2-2! the line`},
 		{"an open record", "{\n" + strings.Repeat("1,\n", 600) + "{\"c\":1}", `1-501! the line`},
 		{"a document's item", `{"items":[{"a":1},{"b":"` + long + `"},{"c":1}],"errors":[]}`, `1-1: {"a":1}|1-1! the line|1-1: {"c":1}`},
