@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,6 +29,9 @@ type entry struct {
 
 // entriesOf numbers the approved items and gives each its key.
 func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry, error) {
+	if cfg.Sanitizer == nil {
+		return nil, errors.New("apply: Config.Sanitizer is required")
+	}
 	entries := make([]*entry, 0, len(approved))
 	seen := map[string]int{}
 	for i, a := range approved {

@@ -145,6 +145,18 @@ func TestMissingPermissionIsNamedAndNotTriedAgain(t *testing.T) {
 	}
 }
 
+func TestCreatingALabelOnAPullRequestTakesIssuesWrite(t *testing.T) {
+	f := fixture()
+	f.Tokens = []githubtest.Token{{Secret: "ghs_pulls", Permissions: map[string]string{"contents": "read", "pull_requests": "write", "metadata": "read"}}}
+	b := newBench(t, f, githubtest.Options{}).on("pull_request", pullNumber)
+	b.token = "ghs_pulls"
+	results := b.run(`{"type":"add-issue-label","labels":["bug"]}`, `{"type":"add-issue-label","labels":["nowhere yet"]}`, `{"type":"add-issue-comment","body":"Hello."}`)
+	want(t, results, "applied failed(permission) applied")
+	if !strings.Contains(results[1].Message, "a label that the repository does not have is created, which takes issues: write") {
+		t.Errorf("message %q", results[1].Message)
+	}
+}
+
 func TestABadTokenEndsObserving(t *testing.T) {
 	f := fixture()
 	f.Tokens = []githubtest.Token{{Secret: "other"}}

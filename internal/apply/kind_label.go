@@ -90,7 +90,11 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 		return err
 	})
 	if err != nil {
-		return []Result{x.failed(op, e, err)}
+		r := x.failed(op, e, err)
+		if lacksPermission(err) && e.target.IsPull {
+			r.Message += "; a label that the repository does not have is created, which takes issues: write"
+		}
+		return []Result{r}
 	}
 	if missing := missingLabels(have, w.want); len(missing) > 0 {
 		// The answer to a write may lag behind it: ask once more.

@@ -30,6 +30,9 @@ func Observe(ctx context.Context, w World, cfg Config, ev event.Event, approved 
 func observeEntries(ctx context.Context, w World, cfg Config, ev event.Event, entries []*entry) (*Snapshot, error) {
 	o := &observer{ctx: ctx, w: w, ev: ev, cfg: cfg, repo: repoOf(ev), need: needsOf(ev, entries), s: &Snapshot{}}
 	o.localDiff()
+	if w.GitHub != nil && w.Clock == nil {
+		return nil, errors.New("apply: World.Clock is required")
+	}
 	if w.GitHub == nil {
 		o.sources()
 		return o.s, nil

@@ -3,6 +3,7 @@ package apply
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
@@ -50,3 +51,42 @@ func TestSplitIsLinear(t *testing.T) {
 		t.Errorf("%d parts", n)
 	}
 }
+
+func FuzzSplit(f *testing.F) {
+	f.Add("a\n\n```go\ncode\n```\nb", 300)
+	f.Add(strings.Repeat("~~~~\nx\n", 200), 256)
+	f.Add(strings.Repeat("😀 ", 400), 257)
+	f.Add("<details>\n"+strings.Repeat("text ", 200), 300)
+	f.Fuzz(func(t *testing.T, s string, room int) {
+		if room < minRoom || room > 4000 || len(s) > 20_000 || !utf8.ValidString(s) {
+			return
+		}
+		parts := split(s, room)
+		at := 0
+		for _, p := range parts {
+			if n := markdown.UTF16Len(p); n > room {
+				t.Fatalf("a part of %d units, room %d", n, room)
+			}
+			// Every character but blanks, line ends and fences comes out, in order.
+			for _, c := range p {
+				for at < len(s) && skipped(s[at]) {
+					at++
+				}
+				if c < utf8.RuneSelf && skipped(byte(c)) {
+					continue
+				}
+				if want, n := utf8.DecodeRuneInString(s[at:]); want == c {
+					at += n
+				}
+			}
+		}
+		for at < len(s) && skipped(s[at]) {
+			at++
+		}
+		if at != len(s) {
+			t.Fatalf("text from %q on is lost", s[at:min(len(s), at+40)])
+		}
+	})
+}
+
+func skipped(c byte) bool { return c == ' ' || c == '\n' || c == '`' || c == '~' }
