@@ -47,7 +47,7 @@ func (p *inlineParser) bareURL() (begin, end int, ok bool) {
 			return 0, 0, false
 		}
 	}
-	for end < len(text) && !isSpace(text[end]) {
+	for end < len(text) && !isSpace(text[end]) && text[end] != '<' {
 		end++
 	}
 	return begin, trimBareURL(text, pos, end), true
@@ -106,12 +106,8 @@ func isHostChar(s string) bool {
 }
 
 // trimBareURL cuts what does not belong to the bare address text[start:end] from
-// its end: everything from a < on, closing punctuation, an unbalanced ), and a
-// trailing entity.
+// its end: closing punctuation, an unbalanced ), and a trailing entity.
 func trimBareURL(text string, start, end int) int {
-	if n := strings.IndexByte(text[start:end], '<'); n >= 0 {
-		end = start + n
-	}
 	surplus, counted := 0, false // closing parentheses over opening ones
 	for end > start {
 		switch c := text[end-1]; {

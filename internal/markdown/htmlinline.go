@@ -5,7 +5,6 @@ import "strings"
 // htmlMemo remembers searches that reached the end of a leaf in vain.
 type htmlMemo struct {
 	noComment, noInstruction, noDeclaration, noCDATA, noTag bool
-	dead                                                    map[int]bool
 }
 
 // angle reads what starts with the < at p.pos: an autolink or raw HTML.
