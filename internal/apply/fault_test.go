@@ -145,6 +145,44 @@ func TestMissingPermissionIsNamedAndNotTriedAgain(t *testing.T) {
 	}
 }
 
+func TestWhatEndsEverythingIsNotTriedAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault githubtest.Fault
+		code  string
+	}{
+		"the token expired":      {githubtest.Fault{Status: 401, Body: `{"message":"Bad credentials"}`}, "unauthorized"},
+		"a limit for hours":      {githubtest.PrimaryLimit(403, noon.Add(3*time.Hour)), "rate-limited"},
+		"an archived repository": {githubtest.Fault{Status: 403, Body: `{"message":"Repository was archived so is read-only."}`}, CodeArchived},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fixture(), githubtest.Options{})
+			b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+				if r.Write {
+					return tt.fault
+				}
+				return githubtest.Fault{}
+			})
+			for _, r := range b.run(aComment, anIssue, aLabel, aDiscussion) {
+				if r.State != Failed || r.Code != tt.code {
+					t.Errorf("%s: %s(%s): %s", r.Kind, r.State, r.Code, r.Message)
+				}
+			}
+			if n := len(b.srv.Writes()); n != 1 {
+				t.Errorf("%d writes", n)
+			}
+		})
+	}
+}
+
+func TestShortLimitsAreWaitedFor(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.srv.SetFault(times(2, "issues/create", githubtest.SecondaryLimit(403, 30)))
+	want(t, b.run(anIssue), "applied")
+	if n := len(b.srv.State().Issues); n != 3 {
+		t.Errorf("%d issues", n)
+	}
+}
+
 func TestCreatingALabelOnAPullRequestTakesIssuesWrite(t *testing.T) {
 	f := fixture()
 	f.Tokens = []githubtest.Token{{Secret: "ghs_pulls", Permissions: map[string]string{"contents": "read", "pull_requests": "write", "metadata": "read"}}}
