@@ -1,0 +1,202 @@
+//go:build image
+
+package main_test
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// apiName is a host that a proxy of the environment would be used for, unlike
+// a loopback address; the container resolves it to one.
+const apiName = "api.github.test"
+
+// authority is a certificate authority, and a certificate for apiName.
+type authority struct {
+	pem  string
+	leaf tls.Certificate
+}
+
+func newAuthority(t *testing.T) authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: apiName}, DNSNames: []string{apiName}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	root, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authority{
+		pem:  string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root})),
+		leaf: tls.Certificate{Certificate: [][]byte{signed}, PrivateKey: key},
+	}
+}
+
+// thief is a proxy that poses as the host it is asked for, and keeps what it is told.
+type thief struct {
+	mu          sync.Mutex
+	url         string
+	connections int
+	tokens      []string
+}
+
+func newThief(t *testing.T, a authority) *thief {
+	t.Helper()
+	th := &thief{}
+	poser := &http.Server{ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		th.mu.Lock()
+		th.tokens = append(th.tokens, r.Header.Get("Authorization"))
+		th.mu.Unlock()
+		w.WriteHeader(http.StatusUnauthorized)
+	})}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, buf, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		th.mu.Lock()
+		th.connections++
+		th.mu.Unlock()
+		if _, err := conn.Write([]byte("HTTP/1.1 200 OK\r\n\r\n")); err != nil {
+			return
+		}
+		_ = poser.Serve(&once{conn: tls.Server(bufferedConn{conn, buf.Reader}, &tls.Config{Certificates: []tls.Certificate{a.leaf}})})
+	}))
+	t.Cleanup(srv.Close)
+	th.url = srv.URL
+	return th
+}
+
+func (th *thief) seen() (connections int, tokens []string) {
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	return th.connections, th.tokens
+}
+
+type bufferedConn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (c bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// once is a listener of one connection.
+type once struct{ conn net.Conn }
+
+func (o *once) Accept() (net.Conn, error) {
+	if c := o.conn; c != nil {
+		o.conn = nil
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (o *once) Close() error   { return nil }
+func (o *once) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestImageTakesNoProxyFromTheEnvironment is rule R8, as an attack: an earlier
+// step names a proxy and certificates that are its own. A client that trusts the
+// environment hands it the token, as the last cases show.
+func TestImageTakesNoProxyFromTheEnvironment(t *testing.T) {
+	genuine, forged := newAuthority(t), newAuthority(t)
+	for _, c := range []struct {
+		name    string
+		inputs  []string
+		env     bool      // the environment names the thief's proxy and certificates
+		server  authority // whose certificate the API shows
+		code    int
+		says    string
+		writes  int
+		proxied bool
+		stolen  bool
+	}{
+		{name: "nobody interferes", inputs: []string{"ca-file", "ca/genuine.pem"}, server: genuine, writes: 1},
+		{name: "proxy and certificates", inputs: []string{"ca-file", "ca/genuine.pem"}, env: true, server: genuine, writes: 1},
+		{name: "certificates of a server in the API's place", env: true, server: forged, code: 3, says: "certificate"},
+		{name: "no certificate for the API", server: genuine, code: 3, says: "certificate"},
+		{name: "input proxy", inputs: []string{"ca-file", "ca/genuine.pem", "proxy", "PROXY"}, server: genuine, code: 3, says: "certificate", proxied: true},
+		{name: "trust-env", inputs: []string{"trust-env", "true"}, env: true, server: genuine, code: 3, proxied: true, stolen: true},
+		{name: "trust-env, but certificates from the input", inputs: []string{"trust-env", "true", "ca-file", "ca/genuine.pem"}, env: true, server: genuine, code: 3, says: "certificate", proxied: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			thief := newThief(t, forged)
+			s := githubtest.New(t, pullRequestFixture(), githubtest.Options{})
+			api := httptest.NewUnstartedServer(s)
+			api.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are what is tested
+			api.TLS = &tls.Config{Certificates: []tls.Certificate{c.server.leaf}}
+			api.StartTLS()
+			t.Cleanup(api.Close)
+			_, port, err := net.SplitHostPort(api.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.SetBaseURL("https://" + net.JoinHostPort(apiName, port))
+
+			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": twoLines, "ca/genuine.pem": genuine.pem})
+			j.write(filepath.Join(j.home, "forged.pem"), forged.pem)
+			j.flags = []string{"--add-host", apiName + ":127.0.0.1"}
+			j.input("config", "add-issue-comment:\n")
+			for i, v := range c.inputs {
+				if v == "PROXY" {
+					c.inputs[i] = thief.url
+				}
+			}
+			j.input(c.inputs...)
+			if c.env {
+				for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
+					j.env[name] = thief.url
+				}
+				j.env["SSL_CERT_FILE"], j.env["SSL_CERT_DIR"] = "/github/home/forged.pem", "/github/home"
+			}
+			res := j.run()
+			if res.code != c.code || !strings.Contains(res.stdout, c.says) {
+				t.Errorf("exit code %d, want %d with %q:\n%s%s", res.code, c.code, c.says, res.stdout, res.stderr)
+			}
+			if len(s.Writes()) != c.writes {
+				t.Errorf("%d writes, want %d", len(s.Writes()), c.writes)
+			}
+			if len(s.Requests()) > 0 && c.writes == 0 {
+				t.Errorf("%d requests reached a server that should not be trusted", len(s.Requests()))
+			}
+			connections, tokens := thief.seen()
+			if (connections > 0) != c.proxied {
+				t.Errorf("%d connections to the proxy, want some: %t", connections, c.proxied)
+			}
+			if (len(tokens) > 0) != c.stolen {
+				t.Errorf("the proxy was told %d tokens, want some: %t", len(tokens), c.stolen)
+			}
+		})
+	}
+}
