@@ -118,6 +118,9 @@ func (o *observer) list(id listID) error {
 func (o *observer) issues() error {
 	o.s.issues = map[int]issueState{}
 	since := started(o.cfg.Run, o.ev, o.w.Clock.Now())
+	if len(o.need.issues) > 0 && o.ev.Time.IsZero() && o.cfg.Run.StartedAt.IsZero() {
+		o.s.unchecked = append(o.s.unchecked, "edits of the issues by others before now: when the workflow run started is not known")
+	}
 	for _, n := range o.need.issues {
 		var st issueState
 		if st.issue, st.err = o.w.GitHub.GetIssue(o.ctx, o.repo, n); st.err == nil {
