@@ -60,6 +60,7 @@ func (c checker) problems(source, rendered string) []string {
 	w := walker{seen: map[string]bool{}, rawCode: strings.Contains(source, "<pre") || strings.Contains(source, "<code")}
 	w.walk(doc, false, false)
 	w.flush()
+	w.zwsp(w.whole.String())
 	if c.canary != "" && strings.Contains(source, c.canary) && !strings.Contains(w.visible.String(), c.canary) {
 		w.report("hidden text: " + c.canary)
 	}
@@ -77,6 +78,7 @@ type walker struct {
 	found   []string
 	seen    map[string]bool
 	squash  strings.Builder // texts of one block joined
+	whole   strings.Builder // texts of all blocks joined
 	visible strings.Builder
 	code    strings.Builder
 	rawCode bool // the source has code elements of its own, which are HTML and not code
@@ -96,7 +98,7 @@ func (w *walker) flush() {
 	if m := liveClosing.FindString(text); m != "" {
 		w.report("closing word: " + m)
 	}
-	w.zwsp(text)
+	w.whole.WriteString(text)
 }
 
 func (w *walker) text(text string) {
@@ -114,6 +116,7 @@ func (w *walker) text(text string) {
 // zwsp reports a U+200B that makes nothing inert.
 func (w *walker) zwsp(text string) {
 	text = ourMentions.ReplaceAllString(text, "@$1")
+	text = ourRefs.ReplaceAllString(text, "$1$2") // matches may overlap: twice
 	if rest := ourRefs.ReplaceAllString(text, "$1$2"); strings.Contains(rest, "\u200b") {
 		w.report("stray U+200B: " + rest)
 	}

@@ -8,8 +8,9 @@ import (
 
 // closing is a closing word with its reference in a flat text.
 type closing struct {
-	ref   int    // offset of the reference's first byte
-	inert bool   // a markZWSP stands before it
+	ref   int  // offset of the reference's first byte
+	inert bool // a markZWSP stands before it, at zwsp
+	zwsp  int
 	word  string // in lower case
 }
 
@@ -143,9 +144,7 @@ func (q *squeezed) reference(text string, start int, found func(closing)) {
 	for k >= 0 && isSqueezed(text[k]) {
 		k--
 	}
-	inert := k >= 0 && text[k] == markZWSP ||
-		k >= 2 && text[k-2:k+1] == string(zwsp)
-	found(closing{ref: ref, inert: inert, word: word})
+	found(closing{ref: ref, inert: k >= 0 && text[k] == markZWSP, zwsp: k, word: word})
 }
 
 // word returns the closing word before offset end, in lower case, with blanks

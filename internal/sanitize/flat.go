@@ -121,6 +121,11 @@ func (f *flat) inURL(k int, text string) bool {
 // the source.
 func (f *flat) lines(text string, first int, at func(int) int) {
 	for text != "" {
+		if len(text) > 1 && at(first) == at(first+1) { // padding for a tab
+			f.decoded(text[:1], at(first))
+			text, first = text[1:], first+1
+			continue
+		}
 		n := strings.IndexByte(text, '\n') + 1
 		if n == 0 {
 			n = len(text)

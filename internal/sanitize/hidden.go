@@ -1,10 +1,6 @@
 package sanitize
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/markdown"
-)
+import "github.com/agent-airlock/airlock/internal/markdown"
 
 // hidden removes what is in the source but not in what people see: reference
 // definitions that nothing uses, and the titles of those that are used.
@@ -13,8 +9,13 @@ func (p *pass) hidden() {
 	for i := range p.doc.Definitions {
 		d := &p.doc.Definitions[i]
 		switch {
+		case p.src[d.Start:d.End] == separator:
 		case d.Shadowed || !d.Used:
-			p.edit(d.Start, d.End, "", RuleHiddenText, "definition")
+			text := ""
+			if p.doc.Blocks[d.Block].Kind == markdown.DefinitionBlock && p.parts(d.Block) {
+				text = separator
+			}
+			p.edit(d.Start, d.End, text, RuleHiddenText, "definition")
 		case !d.Title.Empty():
 			p.edit(d.Title.Start, d.Title.End, "", RuleHiddenText, "title")
 		}
@@ -60,24 +61,6 @@ func (p *pass) info(b *markdown.Block) {
 		if size > 0 && hasStray(text) {
 			p.edit(i, i+size, "", RuleCharacters, "invisible")
 			i += size - 1
-		}
-	}
-}
-
-// indented puts an empty line between a table and indented code that follows
-// it directly: some readers take the code for rows.
-func (p *pass) indented(i int) {
-	b := &p.doc.Blocks[i]
-	line := strings.LastIndexByte(p.src[:b.Start], '\n') + 1
-	if i == 0 || b.Depth > 0 || line == 0 {
-		return
-	}
-	for k := i - 1; k >= 0; k = p.doc.Blocks[k].Parent {
-		if p.doc.Blocks[k].Kind == markdown.TableBlock {
-			if p.doc.Blocks[k].End >= line-1 {
-				p.edit(line, line, "\n", RuleCode, "table")
-			}
-			return
 		}
 	}
 }

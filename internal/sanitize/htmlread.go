@@ -14,8 +14,11 @@ type openAnchor struct {
 	note string
 }
 
-// htmlBlock reads a block of raw HTML by a browser's rules.
-func (p *pass) htmlBlock(b *markdown.Block) {
+// htmlBlock reads the block of raw HTML with index i by a browser's rules.
+func (p *pass) htmlBlock(i int) {
+	b := &p.doc.Blocks[i]
+	first := len(p.edits)
+	defer func() { p.dissolved(i, p.edits[first:]) }()
 	pieces := p.doc.PiecesOf(b)
 	if len(pieces) == 0 {
 		return
@@ -34,6 +37,9 @@ func (p *pass) htmlBlock(b *markdown.Block) {
 	}
 	p.closeAnchors()
 	p.match(b.End)
+	if b.Data == 7 && strings.HasPrefix(p.src[b.Start:], "</pre") && needsReading(p.src[b.Start+len("</"):b.End]) {
+		p.show(b.Start, "pre") // later versions of the specification begin no block here
+	}
 }
 
 func joinPieces(src string, pieces []markdown.Piece) (text string, starts []int) {

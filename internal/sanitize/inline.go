@@ -15,7 +15,7 @@ func (p *pass) leaf(b *markdown.Block) {
 	f := &p.flat
 	f.reset()
 	p.anchors = p.anchors[:0]
-	ticks := false
+	ticks, first := false, len(p.edits)
 	for i := range nodes {
 		n := &nodes[i]
 		switch n.Kind {
@@ -34,7 +34,7 @@ func (p *pass) leaf(b *markdown.Block) {
 			}
 			text, _ := markdown.DecodeEntity(p.src[n.Start:n.End])
 			if ok, detail := f.reference(p.src[n.Start:n.End], text, n.Start); !ok {
-				p.edit(n.Start, n.End, "", RuleCharacters, detail)
+				p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleCharacters, detail)
 			}
 		case markdown.SoftBreak, markdown.HardBreak:
 			f.mark('\n', n.Start)
@@ -53,22 +53,42 @@ func (p *pass) leaf(b *markdown.Block) {
 			f.mark(markTag, n.End)
 		}
 	}
+	if ticks && p.backticks(nodes, first) {
+		return
+	}
 	p.closeAnchors()
 	p.bracket(b)
-	if ticks {
-		p.backticks(nodes)
-	}
 	p.match(b.End)
 }
 
-// codeSpan joins the lines of a code span that holds anything that could act:
-// some readers see the marks of blocks in its lines. It renders the same.
+// codeSpan joins the lines of a code span that holds anything that could act,
+// or whose lines begin with what may be the mark of a block: readers disagree
+// about those. It renders the same.
 func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
-	if strings.IndexByte(p.src[n.Start:n.End], '\n') < 0 || !needsReading(p.src[n.Start:n.End]) {
+	span := p.src[n.Start:n.End]
+	if strings.IndexByte(span, '\n') < 0 {
 		return
 	}
-	text := strings.ReplaceAll(p.doc.Literal(b, n.Span), "\n", " ")
-	p.edit(n.Start, n.End, text, RuleCode, "lines")
+	text := p.doc.Literal(b, n.Span)
+	if !needsReading(span) && !marksLines(text) {
+		return
+	}
+	p.edit(n.Start, n.End, strings.ReplaceAll(text, "\n", " "), RuleCode, "lines")
+}
+
+// marksLines tells that a line of text, not the first, begins with anything
+// but a word.
+func marksLines(text string) bool {
+	for {
+		k := strings.IndexByte(text, '\n')
+		if k < 0 {
+			return false
+		}
+		text = text[k+1:]
+		if text == "" || text[0] < 0x80 && !isAlpha(text[0]) {
+			return true
+		}
+	}
 }
 
 // bracket escapes the bracket of what looks like a definition at the start of
@@ -135,28 +155,8 @@ func (p *pass) link(n *markdown.Inline) {
 		}
 		return
 	}
-	p.edit(n.Start, n.End, p.blockGuard(n), RuleLinks, v.detail)
+	p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleLinks, v.detail)
 	p.edit(l.Text.End, l.End, " "+v.redaction(), "", "")
-}
-
-// blockGuard returns the escape that the text of a link needs, once its
-// bracket is gone, to stay text: at the start of a line it could begin a list,
-// a heading or a quote.
-func (p *pass) blockGuard(n *markdown.Inline) string {
-	line := strings.LastIndexByte(p.src[:n.Start], '\n') + 1
-	if strings.Trim(p.src[line:n.Start], " \t>*+-.)0123456789#") != "" || n.End >= len(p.src) {
-		return ""
-	}
-	rest := p.src[n.End:]
-	switch rest[0] {
-	case '#', '>', '+', '-', '=', '|', '~', '`', ':':
-		return `\`
-	case '*':
-		if len(rest) > 1 && (rest[1] == ' ' || rest[1] == '\t') {
-			return `\`
-		}
-	}
-	return ""
 }
 
 // autolink handles an address that links by itself. Its text is matched with
@@ -181,7 +181,7 @@ func (p *pass) autolink(n *markdown.Inline) {
 	}
 	if p.strayIn(n) {
 		// Judged again when they are gone.
-	} else if l.Kind == markdown.BareURL && disputed(written) {
+	} else if l.Kind == markdown.BareURL && disputed(p.src[n.Start:min(n.End+1, len(p.src))]) {
 		p.edit(n.Start, n.Start, "<", RuleLinks, "bracketed")
 		p.edit(n.End, n.End, ">", "", "")
 	}
@@ -224,8 +224,8 @@ func disputed(address string) bool {
 			if i > len("https") && strings.HasPrefix(address[i:], "://") {
 				return true
 			}
-		case '#':
-			if i+1 < len(address) && isDigit(address[i+1]) {
+		case '.':
+			if i > len("https://www") && hasWWW(address[i-3:]) {
 				return true
 			}
 		}
@@ -243,41 +243,73 @@ func isIssueURL(dest string) bool {
 }
 
 // backticks escapes the runs of backticks in a leaf that begin no code span.
-// Readers disagree about the code behind such a run (trap: cmark's search is
-// faulty there). A run that has a partner by the specification waits for the
-// next reading, when the runs that confused the search are gone.
-func (p *pass) backticks(nodes []markdown.Inline) {
-	last := map[int]int{} // length of a run → offset of the last one
+// Readers disagree about the code behind such a run (cmark's search is faulty
+// there). When a run has no partner by the specification either, only such runs
+// are escaped: what is code is seen in the next reading, so the leaf's other
+// edits, from index first on, are dropped and the result is true.
+func (p *pass) backticks(nodes []markdown.Inline, first int) bool {
+	lonely, code := p.lonelyRuns(nodes)
+	var alone []edit
 	for i := range nodes {
 		n := &nodes[i]
-		if n.Kind != markdown.Backticks && n.Kind != markdown.CodeNode {
+		if n.Kind != markdown.Backticks {
 			continue
 		}
-		for k := n.Start; k < n.End; {
-			if p.src[k] != '`' {
-				k++
-				continue
+		paired := !lonely[n.Start]
+		code = code || paired
+		for k := n.Start; k < n.End; k++ {
+			e := edit{start: k, end: k, text: `\`, rule: RuleCode, detail: "backticks"}
+			if paired {
+				p.edits = append(p.edits, e)
+			} else {
+				alone = append(alone, e)
 			}
-			first := k
-			for k < n.End && p.src[k] == '`' {
-				k++
-			}
-			last[k-first] = first
 		}
 	}
-	before := len(p.edits)
-	for _, all := range [...]bool{false, true} {
-		for i := range nodes {
-			n := &nodes[i]
-			if n.Kind != markdown.Backticks || !all && last[n.End-n.Start] > n.Start {
-				continue
-			}
-			for k := n.Start; k < n.End; k++ {
-				p.edit(k, k, `\`, RuleCode, "backticks")
-			}
+	if len(alone) == 0 || !code {
+		p.edits = append(p.edits, alone...)
+		return false
+	}
+	p.edits = append(p.edits[:first], alone...)
+	return true
+}
+
+// lonelyRuns finds the runs of backticks, by their offsets, that have no
+// partner by the specification's rule: a run opens a code span up to the next
+// run of the same length. code tells that the leaf has a code span.
+func (p *pass) lonelyRuns(nodes []markdown.Inline) (lonely map[int]bool, code bool) {
+	var runs []span
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Kind == markdown.CodeNode {
+			code = true
+		} else if n.Kind != markdown.Backticks {
+			continue
 		}
-		if len(p.edits) > before {
-			return
+		for k := n.Start; k < n.End; k++ {
+			if p.src[k] == '`' {
+				start := k
+				for k < n.End && p.src[k] == '`' {
+					k++
+				}
+				runs = append(runs, span{start, k})
+			}
 		}
 	}
+	partner := make([]int, len(runs)) // the next run of the same length
+	next := map[int]int{}
+	for i := len(runs) - 1; i >= 0; i-- {
+		length := runs[i].end - runs[i].start
+		partner[i] = next[length]
+		next[length] = i
+	}
+	lonely = map[int]bool{}
+	for i := 0; i < len(runs); i++ {
+		if partner[i] > i {
+			i = partner[i]
+		} else {
+			lonely[runs[i].start] = true
+		}
+	}
+	return lonely, code
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // Note says that a rule changed a text: which rule, what it met, how often.
-// Detail holds only letters, digits and ".-_/ " and at most 60 bytes, so that
+// Detail holds only letters, digits and ".-+_/ " and at most 60 bytes, so that
 // a note never carries the text that it reports.
 type Note struct {
 	Rule   string
@@ -110,4 +110,4 @@ func isPlainDetail(s string) bool {
 	return true
 }
 
-func isDetailByte(c byte) bool { return isAlnum(c) || strings.IndexByte(".-_/ ", c) >= 0 }
+func isDetailByte(c byte) bool { return isAlnum(c) || strings.IndexByte(".-+_/ ", c) >= 0 }

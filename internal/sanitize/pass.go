@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -19,6 +20,7 @@ type pass struct {
 	flat     flat
 	squeezed squeezed
 	attrs    []htmlAttr
+	used     []int // offsets in flat of the markZWSP bytes that make something inert
 	anchors  []openAnchor
 	shown    map[string][]bool // open elements by name: was the start tag made text?
 	tags     []span            // tags over several lines, in source order
@@ -40,7 +42,7 @@ func (p *pass) read(s *Sanitizer, src string) {
 		case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
 			p.leaf(b)
 		case markdown.HTMLBlock:
-			p.htmlBlock(b)
+			p.htmlBlock(i)
 		case markdown.FencedCodeBlock:
 			p.info(b)
 		case markdown.IndentedCodeBlock:
@@ -79,23 +81,26 @@ func (p *pass) match(end int) {
 		return
 	}
 	f.pos.add(len(f.text), end, false)
+	p.used = p.used[:0]
 	text := unsafe.String(unsafe.SliceData(f.text), len(f.text))
 	has := contentsOf(text)
 	if has&(hasColon|hasWWWDot) != 0 {
-		findURLs(text, func(start, end int) {
-			v := p.s.judgeText(strings.ReplaceAll(text[start:end], string(rune(markTag)), ""))
-			if !v.allowed && !f.inURL(start, text) {
-				p.edit(f.pos.of(start), f.pos.of(end), p.spaced(f.pos.of(start), v.redaction()), RuleLinks, v.detail)
+		findURLs(text, func(start, end int) (next int) {
+			v := p.s.judgeText(text[start:end])
+			if v.allowed || f.inURL(start, text) {
+				return start + 1 // another address may stand within
 			}
+			p.edit(f.pos.of(start), f.pos.of(end), p.spaced(f.pos.of(start), v.redaction()), RuleLinks, v.detail)
+			return end
 		})
 	}
 	if has&hasAt != 0 {
 		p.s.findMentions(text, true, func(m mention) {
 			if m.inert {
-				p.use(text, m.at+1)
+				p.used = append(p.used, m.at+1)
 				return
 			}
-			if f.inLink(m.at) {
+			if f.inLink(m.at) && (isAlnum(text[m.at-1]) || f.inURL(m.at, text)) {
 				return
 			}
 			at := f.pos.of(m.at + 1)
@@ -105,7 +110,7 @@ func (p *pass) match(end int) {
 	if has&hasRef != 0 {
 		findClosing(text, true, &p.squeezed, func(c closing) {
 			if c.inert {
-				p.useBefore(text, c.ref)
+				p.used = append(p.used, c.zwsp)
 				return
 			}
 			if p.s.closing {
@@ -125,11 +130,7 @@ func (p *pass) match(end int) {
 		})
 	}
 	if has&hasZWSP != 0 {
-		for i := 0; i < len(text); i++ {
-			if text[i] == markZWSP {
-				p.edit(f.pos.of(i), f.pos.of(i)+len(ourZWSP), "", RuleCharacters, "invisible")
-			}
-		}
+		p.dropZWSP(text)
 	}
 	for _, ref := range f.refs {
 		if !f.needed(ref) {
@@ -138,23 +139,20 @@ func (p *pass) match(end int) {
 	}
 }
 
-// use marks the first markZWSP at or behind offset k as one that makes
-// something inert.
-func (p *pass) use(text string, k int) {
-	for ; k < len(text); k++ {
-		if text[k] == markZWSP {
-			p.flat.text[k] = markTag
-			return
+// dropZWSP removes the markZWSP bytes of text that make nothing inert.
+func (p *pass) dropZWSP(text string) {
+	slices.Sort(p.used)
+	used := p.used
+	for i := 0; i < len(text); i++ {
+		if text[i] != markZWSP {
+			continue
 		}
-	}
-}
-
-// useBefore does so with the last one before offset k.
-func (p *pass) useBefore(text string, k int) {
-	for k--; k >= 0; k-- {
-		if text[k] == markZWSP {
-			p.flat.text[k] = markTag
-			return
+		for len(used) > 0 && used[0] < i {
+			used = used[1:]
+		}
+		if len(used) == 0 || used[0] != i {
+			at := p.flat.pos.of(i)
+			p.edit(at, at+len(ourZWSP), "", RuleCharacters, "invisible")
 		}
 	}
 }

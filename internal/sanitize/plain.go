@@ -67,11 +67,11 @@ type span struct{ start, end int }
 func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span) {
 	var b strings.Builder
 	last, grown := 0, 0
-	findURLs(text, func(start, end int) {
+	findURLs(text, func(start, end int) (next int) {
 		v := s.judgeText(text[start:end])
 		if v.allowed {
 			allowed = append(allowed, span{start + grown, end + grown})
-			return
+			return end
 		}
 		n.add(RuleLinks, v.detail)
 		b.WriteString(text[last:start])
@@ -79,6 +79,7 @@ func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span)
 		b.WriteString(note)
 		grown += len(note) - (end - start)
 		last = end
+		return end
 	})
 	if last == 0 {
 		return text, allowed
@@ -87,17 +88,32 @@ func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span)
 	return b.String(), allowed
 }
 
-// judgeText judges an address found in text, where "www." stands for a scheme.
+// judgeText judges an address found in text, where "www." stands for a scheme
+// and marks of tags may stand between. Only its host decides.
 func (s *Sanitizer) judgeText(address string) verdict {
 	if hasWWW(address) {
-		address = "https://" + address
+		return s.judgeAuthority("https", address)
 	}
-	return s.judge(address)
+	host := strings.Index(address, "//")
+	if host < 0 { // marks between the slashes
+		address = strings.Map(func(r rune) rune {
+			if r < 0x80 && isSqueezed(byte(r)) {
+				return -1
+			}
+			return r
+		}, address)
+		host = max(0, strings.Index(address, "//"))
+	}
+	host += len("//")
+	end := host + indexAnyOrLen(address[host:], "/?#")
+	return s.judge(strings.ReplaceAll(address[:end], string(rune(markTag)), ""))
 }
 
 // findURLs calls found for each address in text that renderers and mail
 // programs link by themselves: http, https and ftp addresses, and www. names.
-func findURLs(text string, found func(start, end int)) {
+// found returns where to search on, at least one byte further.
+func findURLs(text string, found func(start, end int) (next int)) {
+	end := 0 // of the address that was found last
 	for i := 0; i < len(text); {
 		k := strings.IndexAny(text[i:], ":.")
 		if k < 0 {
@@ -114,25 +130,26 @@ func findURLs(text string, found func(start, end int)) {
 			i = k + 1
 			continue
 		}
-		end := urlEnd(text, rest)
-		found(start, end)
-		i = end
+		if rest >= end {
+			end = urlEnd(text, rest)
+		}
+		i = max(found(start, end), k+1)
 	}
 }
 
 // schemeAt returns where http, https or ftp begins before "://" at k, or -1,
-// and where the host begins. Tags may stand between: they are gone when texts
+// and where the host begins. Marks may stand between: they are gone when texts
 // are joined.
 func schemeAt(text string, from, k int) (start, host int) {
 	host = k + 1
 	for range 2 {
-		host = skipTags(text, host)
+		host = skipMarks(text, host)
 		if host >= len(text) || text[host] != '/' {
 			return -1, 0
 		}
 		host++
 	}
-	host = skipTags(text, host)
+	host = skipMarks(text, host)
 	if host < len(text) && text[host] <= ' ' {
 		return -1, 0
 	}
@@ -140,7 +157,7 @@ func schemeAt(text string, from, k int) (start, host int) {
 	n := len(letters)
 	start = -1
 	for j := k - 1; j >= from && n > 0; j-- {
-		if text[j] == markTag {
+		if isSqueezed(text[j]) {
 			continue
 		}
 		if !isAlpha(text[j]) {
@@ -156,8 +173,8 @@ func schemeAt(text string, from, k int) (start, host int) {
 	return start, host
 }
 
-func skipTags(text string, k int) int {
-	for k < len(text) && text[k] == markTag {
+func skipMarks(text string, k int) int {
+	for k < len(text) && isSqueezed(text[k]) {
 		k++
 	}
 	return k

@@ -126,10 +126,12 @@ func flagTags(s string) int {
 // keepContextual tells whether r, a joiner, selector or filler, is needed
 // between prev (with prev2 before it) and next; -1 stands for none.
 func keepContextual(prev2, prev, r, next rune) bool {
-	if next >= 0 && classOf(next) != classPlain && !(r >= 0xfe0e && r <= 0xfe0f && next == zwj) {
-		// Two such characters in a row: only a selector before a joiner, as
-		// emoji sequences have it.
-		return false
+	switch r {
+	case zwj, zwnj, cgj, 0x115f:
+		// Two such characters in a row help nobody.
+		if next >= 0 && classOf(next) != classPlain {
+			return false
+		}
 	}
 	switch {
 	case r == zwj:
@@ -138,9 +140,9 @@ func keepContextual(prev2, prev, r, next rune) bool {
 		}
 		return joinsLetters(prev)
 	case r == zwnj:
-		return joinsLetters(next) && (unicode.IsLetter(prev) || unicode.IsMark(prev) || unicode.IsDigit(prev))
+		return joinsLetters(next) && classOf(prev) == classPlain && (unicode.IsLetter(prev) || unicode.IsMark(prev) || unicode.IsDigit(prev))
 	case r == cgj:
-		return unicode.IsMark(prev) && unicode.IsMark(next)
+		return classOf(prev) == classPlain && unicode.IsMark(prev) && unicode.IsMark(next)
 	case r == 0x115f:
 		return next >= 0x1160 && next <= 0x11ff
 	case r == 0x1160:

@@ -1,0 +1,186 @@
+package sanitize
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+func TestBody(t *testing.T) {
+	s := mustNew(t, Config{AllowedMentions: []string{"hubot"}, AllowedDomains: []string{"example.org"}})
+	for _, tt := range []struct{ name, in, want string }{
+		{"mention", "Hi @octocat and @hubot", "Hi @&#8203;octocat and @hubot"},
+		{"mention behind an escape", `\@octocat`, `\@&#8203;octocat`},
+		{"mention behind an entity", "&#64;octocat", "&#64;&#8203;octocat"},
+		{"mention at a node boundary", "**a**@octocat `b`@octocat", "**a**@&#8203;octocat `b`@&#8203;octocat"},
+		{"allowed mention that goes on", "@hu**bot** @hubot**x**", "@&#8203;hu**bot** @&#8203;hubot**x**"},
+		{"e-mail", "jane@example.com <jane@example.com>", "jane@example.com <jane@example.com>"},
+		{"code", "`@octocat` ``fixes #1``", "`@octocat` ``fixes #1``"},
+		{"unmatched run before code", "`` `a` `@octocat`", "\\`\\` `a` `@octocat`"},
+		{"closing word", "Fixes #12, closes: acme/app#3", "Fixes &#8203;#12, closes: &#8203;acme/app#3"},
+		{"closing word in pieces", "fi**x**es <b>#</b>12", "fi**x**es <b>&#8203;#</b>12"},
+		{"closing a link", "fixes [it](https://github.com/a/b/issues/1)", "fixes &#8203;[it](https://github.com/a/b/issues/1)"},
+		{"comment", "a <!-- hidden --> b", "a  b"},
+		{"comment between list and code", "- a\n\n<!-- -->\n\n    code", "- a\n\n\n[//]: #\n\n\n    code"},
+		{"unsafe element", "<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"},
+		{"unsafe attribute", `<b onclick="x">a</b>`, `&lt;b onclick="x">a&lt;/b>`},
+		{"look", `<p class="x" align="center">a</p>`, `<p  align="center">a</p>`},
+		{"denied link", "[docs](https://evil.example/x)", "docs (evil.example/redacted)"},
+		{"denied reference", "[docs][d] and [d]\n\n[d]: https://evil.example", "docs (evil.example/redacted) and d (evil.example/redacted)\n\n"},
+		{"second definition stays dead", "[d]\n\n[d]: https://evil.example\n[d]: https://github.com", "d (evil.example/redacted)\n\n\n"},
+		{"denied image", "![a *b*](https://evil.example/x.png)", "a *b* (evil.example/redacted)"},
+		{"denied HTML link", `<a href="https://evil.example">a</a>`, "<a>a</a> (evil.example/redacted)"},
+		{"denied HTML image", `<img src="//evil.example/x.png" alt="a*b*">`, "a&#42;b&#42; (evil.example/redacted)"},
+		{"denied bare address", "see https://evil.example/x?y=1.", "see (evil.example/redacted)."},
+		{"www", "www.evil.example", "(evil.example/redacted)"},
+		{"note is no link", "[a]<https://evil.example>", "[a] (evil.example/redacted)"},
+		{"link text stays text", "[- a](https://evil.example)", `\- a (evil.example/redacted)`},
+		{"link title", `[a](https://github.com "hidden")`, "[a](https://github.com )"},
+		{"unused definition", "a\n\n[x]: https://github.com", "a\n\n"},
+		{"unused footnote", "[^1]: note", `\[^1]: note`},
+		{"command", "/deploy now\n> /stop", "&#47;deploy now\n> &#47;stop"},
+		{"command in a code span", "`a\n/deploy b`", "`a /deploy b`"},
+		{"command in a code block", "```\n/deploy\n```", "```\n/deploy\n```"},
+		{"entity of an invisible character", "a&shy;b &#8203;c", "ab c"},
+		{"table cell is no code", "| `a | @octocat | b` |\n|---|---|---|\n", "| `a | @&#8203;octocat | b` |\n|---|---|---|\n"},
+		{"address with a backtick", "https://github.com/`a @octocat b`", "<https://github.com/`a> @&#8203;octocat b\\`"},
+		{"deep nesting", strings.Repeat("> ", 200) + "@octocat", "```\n" + strings.Repeat("> ", 200) + "@octocat\n```"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, _ := s.Body(tt.in)
+			if got != tt.want {
+				t.Errorf("Body(%q)\n got %q\nwant %q", tt.in, got, tt.want)
+			}
+			if again, _ := s.Body(got); again != got {
+				t.Errorf("not idempotent: %q, then %q", got, again)
+			}
+		})
+	}
+}
+
+// TestBodyLeavesAlone holds what must come out byte for byte.
+func TestBodyLeavesAlone(t *testing.T) {
+	s := mustNew(t, Config{AllowedDomains: []string{"example.org"}})
+	for _, text := range []string{
+		"Map<K, V> and Map<K,V> and a<b and 5 <3", "12:30, 16:9, key:value, type:bug, main.go:42:7, C:\\x\\y, std::vector<int, 4>", "jane.doe@example.com",
+		"`@types/node`", "this fixes the problem, see #12", "It resolves to 127.0.0.1", "https://github.com/a/b#readme and <https://docs.github.com>", "https://a.example.org/x_(y)?z=1&w=2",
+		"<details open><summary>A</summary>\n\nb<sub>1</sub><sup>2</sup> <kbd>Ctrl</kbd><br>\n\n</details>", "| a | b |\n|---|:-:|\n| `x\\|y` | 2 |", "- [ ] a\n- [x] b", "[^1] a\n\n[^1]: b",
+		"a path /usr/bin and and/or", "/usr/bin is a path", "/etc/passwd", "1. a\n2. b\n\n    code", "```go\n// @octocat fixes #1 <script> https://evil.example\n```", "    @octocat",
+		"~~~\n<!-- kept -->\n~~~", "a&nbsp;b &amp; &lt; &copy; AT&T", "\\* \\_ \\#", "[a](docs/x.md) [b](#c) [d](?e=f) ![g](h.png)", "[a][b]\n\n[b]: https://github.com", "x@y.z", "prefixes #12", "fix #hash", "closes GH-", "2*3*4 snake_case __init__",
+		"“quotes” — dashes…", "می\u200cخواهم", "👨\u200d👩\u200d👧", "#1 is first", "See acme/app#7 and GH-3", "<h1 align=\"center\">x</h1>", "> quote\nlazy", "", "\n", " ", "a  \nb\\\nc", "Setext\n===", "***", "$x^2$ and $$y$$", ":+1: :tada:",
+		"```suggestion\n\treturn fmt.Errorf(\"x: %w\", err) // @TODO\n```", "foo (bar) [baz] {qux}", "a | b", "--flag -x", "x = y < z && z > w", "<a name=\"x\"></a>", "text[0] and f(x)[1]", "[ ] not a task", "cc: nobody", "git@github.com:a/b.git",
+	} {
+		if got, notes := s.Body(text); got != text || notes != nil {
+			t.Errorf("Body(%q)\n got %q %v", text, got, notes)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	s := mustNew(t, Config{})
+	_, notes := s.Body("@b @a @A\u200b fixes #1 <!-- x --> [x](https://evil.example \"y\")\n/run\n\n[u]: #v")
+	want := []Note{
+		{RuleCharacters, "invisible", 1}, {RuleClosingWords, "fixes", 1}, {RuleCommands, "/run", 1}, {RuleHiddenText, "definition", 1},
+		{RuleHTML, "comment", 1}, {RuleLinks, "evil.example", 1}, {RuleMentions, "a", 2}, {RuleMentions, "b", 1},
+	}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
+	}
+	for _, list := range attacks(t) {
+		for _, a := range list {
+			_, notes := s.Body(a.text)
+			for _, n := range notes {
+				if n.Count < 1 || n.Detail == "" || len(n.Detail) > maxDetail || !isPlainDetail(n.Detail) || strings.Contains(n.Detail, "://") {
+					t.Errorf("%q: note %+v", a.text, n)
+				}
+			}
+		}
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	const limit = 300
+	s := mustNew(t, Config{MaxBodyUTF16: limit})
+	for _, in := range []string{
+		strings.Repeat("Some words of a paragraph.\n\n", 30),
+		"```\n" + strings.Repeat("code @octocat\n", 50) + "```\n",
+		strings.Repeat("@octocat ", 60),
+		strings.Repeat("🎉", 500),
+		strings.Repeat("x", 10000),
+		strings.Repeat("- [a](https://evil.example)\n", 100),
+		strings.Repeat("<details>\n\n", 100),
+		strings.Repeat("> ", 2000),
+	} {
+		got, notes := s.Body(in)
+		if n := markdown.UTF16Len(got); n > limit {
+			t.Errorf("%.30q: %d units", in, n)
+		}
+		if len(notes) == 0 || notes[len(notes)-1].Rule != RuleSize {
+			t.Errorf("%.30q: notes %v", in, notes)
+		}
+		if again, _ := s.Body(got); again != got {
+			t.Errorf("not idempotent:\n%q\n%q", got, again)
+		}
+		assertSafe(t, checker{}, in, got)
+	}
+	if got, notes := s.Body(strings.Repeat("x", limit)); len(got) != limit || notes != nil {
+		t.Errorf("a text at the limit is changed: %d %v", len(got), notes)
+	}
+}
+
+func TestBodyAllowsClosing(t *testing.T) {
+	s := mustNew(t, Config{ClosingWords: true})
+	if got, _ := s.Body("Fixes #12"); got != "Fixes #12" {
+		t.Errorf("Body = %q", got)
+	}
+	if got, _ := s.Plain("Fixes #12"); got != "Fixes #12" {
+		t.Errorf("Plain = %q", got)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	s := mustNew(t, Config{})
+	for in, want := range map[string]string{
+		"Fix it\n\nThanks @octocat, closes #4\n":            "Fix it\n\nThanks @" + z + "octocat, closes " + z + "#4\n",
+		"`@octocat` in code":                                "`@" + z + "octocat` in code",
+		"Signed-off-by: A B <a@b.example>":                  "Signed-off-by: A B <a@b.example>",
+		"see https://evil.example/@x":                       "see (evil.example/redacted)",
+		"see https://github.com/a/b/tree/x/@scope/pkg (ok)": "see https://github.com/a/b/tree/x/@scope/pkg (ok)",
+		"std::vector 12:30 a/b#1":                           "std::vector 12:30 a/b#1",
+		"agent/fix-12":                                      "agent/fix-12",
+		"a\r\nb\x00":                                        "a\nb",
+	} {
+		got, _ := s.Plain(in)
+		if got != want {
+			t.Errorf("Plain(%q)\n got %q\nwant %q", in, got, want)
+		}
+		if again, _ := s.Plain(got); again != got {
+			t.Errorf("not idempotent: %q, then %q", got, again)
+		}
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	s := mustNew(t, Config{})
+	texts := []string{"@octocat `a`", "[a](https://evil.example)\n\n- b", "<script>x</script> fixes #1", "plain"}
+	var want []string
+	for _, text := range texts {
+		out, _ := mustNew(t, Config{}).Body(text)
+		want = append(want, out)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 400 {
+				if got, _ := s.Body(texts[i%len(texts)]); got != want[i%len(texts)] {
+					t.Errorf("got %q, want %q", got, want[i%len(texts)])
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
