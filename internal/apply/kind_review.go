@@ -20,8 +20,10 @@ func reviewHandler() handler {
 		needs: func(n *needs, e *entry) {
 			n.pull(e.target.Number)
 			n.diffOf(e.target.Number)
-			n.list(listReviews, e.target.Number)
+			// In this order: a review is listed no later than its comments, so
+			// where another run's comments are seen, its review is too.
 			n.list(listReviewComments, e.target.Number)
+			n.list(listReviews, e.target.Number)
 		},
 		plan: planReview,
 	}

@@ -40,14 +40,22 @@ func (x *executor) settle(ctx context.Context) {
 			x.w.log(fmt.Sprintf("could not look for doubles among the %s: %v", id.what, err))
 			continue
 		}
-		byKey := map[string][]Object{}
+		families := map[string][]Object{}
 		for _, o := range own {
-			byKey[o.key] = append(byKey[o.key], o)
+			families[o.family()] = append(families[o.family()], o)
 		}
+		entries := map[string][]*entry{}
+		var order []string
 		for _, c := range x.made {
-			if c.list == id {
-				x.keepLowest(ctx, byKey[c.object.key], c.entries)
+			if f := c.object.family(); c.list == id {
+				if entries[f] == nil {
+					order = append(order, f)
+				}
+				entries[f] = append(entries[f], c.entries...)
 			}
+		}
+		for _, f := range order {
+			x.keepLowest(ctx, families[f], entries[f])
 		}
 	}
 }
@@ -78,28 +86,37 @@ func (x *executor) settleObserved(ctx context.Context) {
 		}
 		seen := map[string]bool{}
 		for _, o := range op.Adopts {
-			if seen[o.key] {
+			if seen[o.family()] {
 				continue
 			}
-			seen[o.key] = true
-			same := slices.DeleteFunc(slices.Clone(op.Adopts), func(p Object) bool { return p.key != o.key })
+			seen[o.family()] = true
+			same := slices.DeleteFunc(slices.Clone(op.Adopts), func(p Object) bool { return p.family() != o.family() })
 			x.keepLowest(ctx, same, op.entries)
 		}
 	}
 }
 
-// keepLowest keeps the object with the lowest id, removes or closes the others,
-// and says so in the results of those entries that it carries.
-func (x *executor) keepLowest(ctx context.Context, same []Object, entries []*entry) {
-	same = slices.Clone(same)
-	slices.SortFunc(same, compareIDs)
-	same = slices.CompactFunc(same, Object.same)
-	for _, o := range same[min(1, len(same)):] {
+// family is what objects have in common that may be doubles of each other: the
+// type, and the key of the item or group.
+func (o Object) family() string { return o.Type + " " + o.key[:min(len(o.key), keyLen)] }
+
+// keepLowest keeps, of objects of one family, those with the lowest ids that
+// carry everything, removes or closes the others, and says so in the results of
+// those entries that they carry.
+func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*entry) {
+	family = slices.Clone(family)
+	slices.SortFunc(family, compareIDs)
+	family = slices.CompactFunc(family, Object.same)
+	var kept []Object
+	for _, o := range family {
+		if !covered(o, kept) {
+			kept = append(kept, o)
+			continue
+		}
 		if o.closed || ctx.Err() != nil {
 			continue
 		}
-		kept := same[0]
-		did, err := x.retire(ctx, o, kept)
+		did, err := x.retire(ctx, o, kept[0])
 		note := "it was written twice: " + did
 		if err != nil {
 			note = fmt.Sprintf("it was written twice, and the second (%s) could not be removed: %v", o.URL, err)
@@ -107,15 +124,43 @@ func (x *executor) keepLowest(ctx context.Context, same []Object, entries []*ent
 		x.w.log(note)
 		for _, e := range entries {
 			r := x.results[e.index]
-			if r == nil || r.Object == nil || r.Object.key != kept.key && e.key != kept.key {
+			if r == nil || r.Object == nil || r.Object.key != o.key && e.key != o.key {
 				continue
 			}
-			if r.Object.key == kept.key {
-				r.Object = &kept
+			if r.Object.key == o.key {
+				r.Object = &kept[0]
 			}
 			r.Notes = append(slices.Clone(r.Notes), note)
 		}
 	}
+}
+
+// covered reports whether everything that o carries is carried by kept, objects
+// of its family, too. The key of an object of one item says all by itself; that
+// of a group's says which members the object carries.
+func covered(o Object, kept []Object) bool {
+	if len(kept) == 0 {
+		return false
+	}
+	for i := keyLen; i < len(o.key); i++ {
+		left := hexDigit(o.key[i])
+		for _, k := range kept {
+			if i < len(k.key) {
+				left &^= hexDigit(k.key[i])
+			}
+		}
+		if left != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func hexDigit(c byte) byte {
+	if c >= 'a' {
+		return c - 'a' + 10
+	}
+	return c - '0'
 }
 
 func compareIDs(a, b Object) int { return cmp.Compare(a.ID, b.ID) }

@@ -86,3 +86,25 @@ func TestSettleKeepsTheLowest(t *testing.T) {
 		}
 	})
 }
+
+func TestCovered(t *testing.T) {
+	g := groupKey("review", nil)
+	obj := func(bits string) Object { return Object{Type: objReview, key: g + bits} }
+	for _, tt := range []struct {
+		name string
+		o    Object
+		kept []Object
+		want bool
+	}{
+		{"the first", obj("f0"), nil, false},
+		{"an equal one", obj("a1"), []Object{obj("a1")}, true},
+		{"a part", obj("20"), []Object{obj("a1")}, true},
+		{"something more", obj("a3"), []Object{obj("a1")}, false},
+		{"two together", obj("c3"), []Object{obj("81"), obj("42")}, true},
+		{"one item", obj(""), []Object{obj("")}, true},
+	} {
+		if got := covered(tt.o, tt.kept); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+}
