@@ -3,74 +3,11 @@
 package main_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
 )
-
-// hostileTexts pose as workflow commands, in each way in which a runner may take
-// one from a log.
-func hostileTexts() []string {
-	texts := []string{
-		"::set-env name=PATH::/pwned", "::add-path::/pwned", "::set-output name=applied::pwned", "::save-state name=a::pwned", "::add-mask::pwned",
-		"::stop-commands::pwned", "::pwned::", "::echo::on", "::error file=pwned.go,line=1::pwned", "::group::pwned", "::endgroup::",
-		"::add-matcher::pwned.json", "::debug::pwned",
-		"##[error]pwned", "##[command]pwned", "##[set-env name=PATH]/pwned", "##[add-path]/pwned",
-	}
-	var out []string
-	for _, text := range texts {
-		out = append(out, text, "  "+text, "\t"+text, "x"+text, "x\n"+text+"\ny", "x\r"+text+"\ry", "x\r\n"+text, "\u00a0"+text, "\u2028"+text, "\u0085"+text, "\u200b"+text, "\ufeff"+text,
-			"\x1b[0m"+text, "x\x0b"+text, "x%0A"+text, "%0D"+text, text+"\n")
-	}
-	return out
-}
-
-// hostileLines has the texts in each place of an item that a log might show.
-func hostileLines(t *testing.T) string {
-	t.Helper()
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	for _, text := range hostileTexts() {
-		for _, item := range []map[string]any{
-			{"type": "create-issue", "title": text, "body": text, "labels": []string{text}},
-			{"type": "add-issue-comment", "body": text},
-			{"type": "add-issue-label", "labels": []string{text}},
-			{"type": "missing-tool", "tool": text, "reason": text, "alternatives": text},
-			{"type": "create-security-report", "file": text, "line": 1, "severity": "error", "message": text, "category": text},
-			{"type": "create-pull-request-review-comment", "path": text, "line": 1, "body": text},
-			{"type": "create-discussion", "title": text, "body": text, "category": text},
-			{"type": "create-pull-request", "title": text, "body": text, "branch": text},
-			{"type": "noop", "message": text},
-			{"type": text, "body": text}, // a kind that there is not
-			{"type": "create-issue", text: text},
-			{"type": "update-issue", "issue_number": text, "title": text, "status": text},
-		} {
-			if err := enc.Encode(item); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b.WriteString(text + "\n") // no JSON at all
-	}
-	return b.String()
-}
-
-// hostileConfig lets everything through; with small limits, since GitHub is asked
-// to create at most one object a second.
-func hostileConfig(limit string) string {
-	return strings.ReplaceAll(`
-create-issue: {max: MAX}
-add-issue-comment: {max: MAX}
-add-issue-label: {max: MAX}
-update-issue: {max: MAX, title: null, status: null}
-create-pull-request-review-comment: {max: MAX}
-create-discussion: {max: MAX}
-missing-tool:
-create-security-report:
-noop: {max: 400}
-`, "MAX", limit)
-}
 
 // TestImageLogIsNotObeyed is rule R9: no line of the log is a command of the
 // agent's, whatever the agent wrote, and what the log level.

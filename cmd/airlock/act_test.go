@@ -1,0 +1,209 @@
+//go:build act
+
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// actLine is a line of act's log. Where act obeyed a line that a step had written,
+// Raw is that line, Command what it made of it.
+type actLine struct {
+	Raw     string `json:"raw"`
+	Command string `json:"command"`
+	Arg     string `json:"arg"`
+}
+
+// act runs the workflow's job on a real payload, in a repository that has the
+// files. The action is ours, with its own action.yml but for the image: that is the
+// one that was built.
+func act(t *testing.T, s *githubtest.Server, workflow string, files map[string]string) (obeyed []actLine, log string, ok bool) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	metadata := strings.Replace(string(raw), "image: Dockerfile", "image: docker://"+os.Getenv("AIRLOCK_IMAGE"), 1)
+	if metadata == string(raw) {
+		t.Fatal("action.yml does not name the Dockerfile")
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com"}
+	action := repository(t, env, "https://github.com/agent-airlock/airlock.git", map[string]string{"action.yml": metadata})
+	all := map[string]string{".github/workflows/gate.yml": workflow}
+	for path, text := range files {
+		all[path] = text
+	}
+	dir := repository(t, env, "https://github.com/Codertocat/Hello-World.git", all)
+	cmd := exec.CommandContext(t.Context(), os.Getenv("AIRLOCK_ACT"), "pull_request", "--json",
+		"--eventpath", filepath.Join(root, "testdata", "events", "pull_request.opened.json"),
+		"--platform", "ubuntu-latest=debian:bookworm-slim", "--pull=false", "--network", "host", "--container-daemon-socket", "-", "--no-cache-server", "--rm", "--bind",
+		"--local-repository", "agent-airlock/airlock@v1="+action,
+		"--env", "GITHUB_API_URL="+s.APIURL(), "--env", "GITHUB_GRAPHQL_URL="+s.APIURL()+"/graphql", "--secret", "GITHUB_TOKEN="+secret)
+	cmd.Dir, cmd.Env = dir, env
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	if _, isExit := err.(*exec.ExitError); err != nil && !isExit {
+		t.Fatal(err)
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(out.String()) {
+		var l actLine
+		if json.Unmarshal([]byte(line), &l) == nil && l.Raw != "" {
+			obeyed = append(obeyed, l)
+		}
+		if l.Command != "add-mask" { // act shows what it masks
+			kept.WriteString(line)
+		}
+	}
+	return obeyed, kept.String(), err == nil
+}
+
+// repository makes a git repository with the files and an origin.
+func repository(t *testing.T, env []string, origin string, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for path, text := range files {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch", "master"}, {"add", "--all"}, {"commit", "--quiet", "--message", "All"}, {"remote", "add", "origin", origin},
+	} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir, cmd.Env = dir, env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return dir
+}
+
+// TestActOutputs runs a workflow that uses the action and reads its outputs in the
+// next step, which fails if they are wrong.
+func TestActOutputs(t *testing.T) {
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	obeyed, log, ok := act(t, s, `
+on: pull_request
+jobs:
+  gate:
+    runs-on: ubuntu-latest
+    steps:
+      - id: gate
+        uses: agent-airlock/airlock@v1
+        with:
+          output-file: lines.ndjson
+          config: |
+            add-issue-comment:
+            add-issue-label:
+            create-issue:
+      - name: Read the outputs
+        env:
+          COUNTS: ${{ steps.gate.outputs.asked }} ${{ steps.gate.outputs.applied }} ${{ steps.gate.outputs.denied }} ${{ steps.gate.outputs.rejected }} ${{ steps.gate.outputs.failed }}
+          RESULTS: ${{ fromJSON(steps.gate.outputs.results).results[0].kind }} ${{ fromJSON(steps.gate.outputs.results).results[0].state }}
+          COMMENT: ${{ steps.gate.outputs.comment-url }}
+          AGENT_OUTPUT: ${{ steps.gate.outputs.agent-output }}
+          RESULTS_FILE: ${{ steps.gate.outputs.results-file }}
+          ISSUE: ${{ steps.gate.outputs.issue-url }}
+        run: |
+          set -x
+          test "$COUNTS" = "3 1 1 1 0"
+          test "$RESULTS" = "add-issue-comment applied"
+          test -n "$COMMENT"
+          test -z "$ISSUE"
+          test -s "$AGENT_OUTPUT"
+          test -s "$RESULTS_FILE"
+`, map[string]string{"lines.ndjson": twoLines})
+	if !ok {
+		t.Errorf("the workflow failed:\n%s", log)
+	}
+	if comments := s.State().Issues[1].Comments; len(comments) != 1 || len(s.Writes()) != 1 {
+		t.Errorf("%d writes; comments %+v", len(s.Writes()), comments)
+	}
+	if len(obeyed) == 0 {
+		t.Error("act obeyed nothing: the fields of its log have changed")
+	}
+	assertActLog(t, obeyed, log)
+}
+
+// assertActLog asserts that act obeyed only what Airlock meant, and that the token
+// is not in the log.
+func assertActLog(t *testing.T, obeyed []actLine, log string) {
+	t.Helper()
+	for _, l := range obeyed {
+		ok := false
+		switch l.Command {
+		case "group":
+			ok = strings.HasPrefix(l.Arg, "Airlock: ")
+		case "endgroup":
+			ok = l.Arg == ""
+		case "notice", "warning", "error":
+			// act takes a later :: for the end of the properties, so these are not what counts.
+			ok = strings.HasPrefix(l.Raw, "::"+l.Command+" title=Airlock")
+		case "add-mask":
+			ok = isForm(l.Arg, secret)
+		case "debug":
+			ok = true
+		}
+		if !ok {
+			t.Errorf("act obeyed %+v", l)
+		}
+	}
+	for _, form := range secretForms(secret) {
+		if strings.Contains(log, form) {
+			t.Errorf("the log holds the token as %s:\n%s", form, log)
+		}
+	}
+}
+
+// TestActLogIsNotObeyed is rule R9 against another reader of workflow commands.
+func TestActLogIsNotObeyed(t *testing.T) {
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	obeyed, log, ok := act(t, s, `
+on: pull_request
+jobs:
+  gate:
+    runs-on: ubuntu-latest
+    steps:
+      - id: gate
+        uses: agent-airlock/airlock@v1
+        with:
+          output-file: lines.ndjson
+          log-level: debug
+      - env:
+          COUNTS: ${{ steps.gate.outputs.applied }} ${{ steps.gate.outputs.a }}
+          PATHS: ${{ env.PATH }}
+        run: |
+          test "$COUNTS" = "0 "
+          test -z "$PATHS"
+          case "$PATH" in *pwned*) exit 1 ;; esac
+`, map[string]string{"lines.ndjson": hostileLines(t)})
+	if !ok {
+		t.Errorf("the workflow failed:\n%s", log)
+	}
+	if !strings.Contains(log, "pwned") {
+		t.Errorf("the log shows nothing of the agent's:\n%s", log)
+	}
+	assertActLog(t, obeyed, log)
+
+	// The corpus is live: act obeys it where a step just prints it.
+	obeyed, _, _ = act(t, s, "on: pull_request\njobs:\n  gate:\n    runs-on: ubuntu-latest\n    steps:\n      - run: cat hostile\n",
+		map[string]string{"hostile": strings.Join(hostileTexts(), "\n")})
+	if len(obeyed) < 10 {
+		t.Errorf("act obeyed only %+v", obeyed)
+	}
+}
