@@ -72,7 +72,7 @@ func TestBodyLeavesAlone(t *testing.T) {
 		"a path /usr/bin and and/or", "/usr/bin is a path", "/etc/passwd", "1. a\n2. b\n\n    code", "```go\n// @octocat fixes #1 <script> https://evil.example\n```", "    @octocat",
 		"~~~\n<!-- kept -->\n~~~", "a&nbsp;b &amp; &lt; &copy; AT&T", "\\* \\_ \\#", "[a](docs/x.md) [b](#c) [d](?e=f) ![g](h.png)", "[a][b]\n\n[b]: https://github.com", "x@y.z", "prefixes #12", "fix #hash", "closes GH-", "2*3*4 snake_case __init__",
 		"“quotes” — dashes…", "می\u200cخواهم", "👨\u200d👩\u200d👧", "#1 is first", "See acme/app#7 and GH-3", "<h1 align=\"center\">x</h1>", "> quote\nlazy", "", "\n", " ", "a  \nb\\\nc", "Setext\n===", "***", "$x^2$ and $$y$$", ":+1: :tada:",
-		"```suggestion\n\treturn fmt.Errorf(\"x: %w\", err) // @TODO\n```", "foo (bar) [baz] {qux}", "a | b", "--flag -x", "x = y < z && z > w", "<a name=\"x\"></a>", "text[0] and f(x)[1]", "[ ] not a task", "cc: nobody", "git@github.com:a/b.git",
+		"```suggestion\n\treturn fmt.Errorf(\"x: %w\", err) // @TODO\n```", "foo (bar) [baz] {qux}", "a | b", "--flag -x", "x = y < z && z > w", "<a name=\"x\"></a>", "text[0] and f(x)[1]", "[ ] not a task", "cc: nobody", "git@github.com:a/b.git", "- [A][b]: text\n\n[b]: https://github.com", "[A](b.md): text",
 	} {
 		if got, notes := s.Body(text); got != text || notes != nil {
 			t.Errorf("Body(%q)\n got %q %v", text, got, notes)

@@ -39,7 +39,7 @@ type checker struct {
 
 var (
 	liveMention = regexp.MustCompile(`(?:^|[^A-Za-z0-9])@[A-Za-z0-9]`)
-	liveClosing = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)[\s\p{Z}]*:?[\s\p{Z}]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[0-9]|gh-[0-9]|https?://[^/\s]+/[^/\s]+/[^/\s]+/(?:issues|pull)/[0-9])`)
+	liveClosing = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?:[\s\p{Z}:]+(?:[\w.-]+(?:/[\w.-]+)?)?#[0-9]|[\s\p{Z}]*:?[\s\p{Z}]*(?:\x04|#[0-9]|gh-[0-9]|https?://[^/\s]+/[^/\s]+/[^/\s]+/(?:issues|pull)/[0-9]))`)
 	anyURL      = regexp.MustCompile(`(?i)(?:https?|ftp)://[^\s<>"]+|\bwww\.[a-z0-9][^\s<>"]*`)
 	goodURL     = regexp.MustCompile(`(?i)^(?:https://|www\.|http://www\.)(?:[a-z0-9-]+\.)*(?:github\.com|github\.io|githubusercontent\.com|githubassets\.com|github\.dev|codespaces\.new|example\.org)\.?(?::[0-9]+)?(?:[/?#].*)?$`)
 	goodMail    = regexp.MustCompile(`(?i)^mailto:[^?@\s]+@[a-z0-9._-]+$`)

@@ -57,7 +57,7 @@ func (p *pass) leaf(b *markdown.Block) {
 		return
 	}
 	p.closeAnchors()
-	p.bracket(b)
+	p.bracket(b, nodes)
 	p.match(b.End)
 }
 
@@ -93,14 +93,26 @@ func marksLines(text string) bool {
 
 // bracket escapes the bracket of what looks like a definition at the start of
 // a paragraph or cell and is none: other readers take it for one.
-func (p *pass) bracket(b *markdown.Block) {
-	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 {
+func (p *pass) bracket(b *markdown.Block, nodes []markdown.Inline) {
+	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 || len(nodes) == 0 {
+		return
+	}
+	piece := p.doc.PiecesOf(b)[0]
+	if p.src[piece.Start] != '[' || nodes[0].Kind == markdown.LinkOpen || nodes[0].Kind == markdown.FootnoteRef {
 		return
 	}
 	const maxLabel = 1000 // of a definition, by the specification
-	piece := p.doc.PiecesOf(b)[0]
-	if p.src[piece.Start] == '[' && strings.Contains(p.src[piece.Start:min(piece.End, piece.Start+maxLabel)], "]:") {
-		p.edit(piece.Start, piece.Start, `\`, RuleHiddenText, "definition")
+	end := min(piece.End, piece.Start+maxLabel)
+	for k := piece.Start + 1; k < end; k++ {
+		switch p.src[k] {
+		case '\\':
+			k++
+		case ']':
+			if k+1 < end && p.src[k+1] == ':' {
+				p.edit(piece.Start, piece.Start, `\`, RuleHiddenText, "definition")
+			}
+			return
+		}
 	}
 }
 

@@ -140,7 +140,7 @@ func isMailAddress(s string) bool {
 		return false
 	}
 	for i := 0; i < len(local); i++ {
-		if c := local[i]; !isAlnum(c) && strings.IndexByte(".+-_=~!'*", c) < 0 {
+		if c := local[i]; !isAlnum(c) && strings.IndexByte(".+-_=~", c) < 0 {
 			return false
 		}
 	}
