@@ -98,10 +98,11 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 	}
 }
 
-// stagedResult is the result of an item that is only planned.
+// stagedResult is the result of an item that is only planned. What would not be
+// done is no success of the plan either: it keeps the state that it would have.
 func (e *entry) stagedResult(op *Operation) Result {
 	if d := e.decided; d != nil && d.State != Applied {
-		return e.result(Staged, "", "nothing would be written (%s): %s", d.State, d.Message)
+		return *d
 	}
 	if e.decided != nil {
 		return e.result(Staged, "", "%s", e.decided.Message)
