@@ -251,7 +251,9 @@ func allowedAddress(address string) bool {
 	switch {
 	case goodURL.MatchString(address) && !strings.HasPrefix(address, "www."), goodMail.MatchString(address):
 		return true
-	case doubleSlash.MatchString(address), anyScheme.MatchString(address):
+	case doubleSlash.MatchString(address):
+		return goodURL.MatchString("https://" + strings.TrimLeft(address, "\\/\t\r\n "))
+	case anyScheme.MatchString(address):
 		return false
 	}
 	return true

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
 // commandAt returns the length of a command ("/word", then a blank or the end
@@ -79,4 +81,50 @@ func beginsLine(src string, k int) bool {
 		k -= size
 	}
 	return true
+}
+
+// commands makes the commands inert that begin a line outside of code blocks.
+func (p *pass) commands() {
+	block, tag := 0, 0
+	findCommands(p.src, func(start, end int) {
+		for block < len(p.doc.Blocks) && !p.reaches(block, start) {
+			block++
+		}
+		if block < len(p.doc.Blocks) && p.doc.Blocks[block].Start <= start && isCode(p.doc.Blocks[block].Kind) {
+			return
+		}
+		for tag < len(p.tags) && p.tags[tag].end <= start {
+			tag++
+		}
+		word := p.src[start:end]
+		if tag < len(p.tags) && p.tags[tag].start < start {
+			p.joinLine(p.tags[tag], start, word)
+			return
+		}
+		p.edit(start, start+1, "&#47;", RuleCommands, word)
+	})
+}
+
+// reaches tells that the leaf ends behind offset at. Containers are passed:
+// their leaves follow.
+func (p *pass) reaches(block, at int) bool {
+	b := &p.doc.Blocks[block]
+	switch b.Kind {
+	case markdown.QuoteBlock, markdown.ItemBlock, markdown.FootnoteBlock, markdown.TableBlock, markdown.RowBlock:
+		return false
+	}
+	return b.End > at
+}
+
+func isCode(k markdown.BlockKind) bool {
+	return k == markdown.FencedCodeBlock || k == markdown.IndentedCodeBlock
+}
+
+// joinLine handles a command that begins a line within a tag: the line break
+// becomes the space that it is read as.
+func (p *pass) joinLine(tag span, at int, word string) {
+	start := strings.LastIndexByte(p.src[tag.start:at], '\n') + tag.start
+	if start > tag.start {
+		p.edit(start, at, " ", RuleCommands, word)
+	}
 }

@@ -40,7 +40,6 @@ type Sanitizer struct {
 	hosts    map[string]bool
 	mentions map[string]bool
 	closing  bool
-	server   string
 	maxBody  int
 
 	passes sync.Pool // of *pass: buffers for reading bodies
@@ -64,7 +63,6 @@ func New(cfg Config) (*Sanitizer, error) {
 			return nil, fmt.Errorf("server host %q: %w", cfg.ServerHost, err)
 		}
 		s.hosts[host] = true
-		s.server = host
 	}
 	for _, d := range cfg.AllowedDomains {
 		host, err := domainEntry(d)
