@@ -40,14 +40,14 @@ type checker struct {
 var (
 	liveMention = regexp.MustCompile(`(?:^|[^A-Za-z0-9])@[A-Za-z0-9]`)
 	liveClosing = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?:[\s\p{Z}:]+(?:[\w.-]+(?:/[\w.-]+)?)?#[0-9]|[\s\p{Z}]*:?[\s\p{Z}]*(?:\x04|#[0-9]|gh-[0-9]|https?://[^/\s]+/[^/\s]+/[^/\s]+/(?:issues|pull)/[0-9]))`)
-	anyURL      = regexp.MustCompile(`(?i)(?:https?|ftp)://[^\s<>"]+|\bwww\.[a-z0-9][^\s<>"]*`)
+	anyURL      = regexp.MustCompile(`(?i)(?:https?|ftp)://[*_~]*[^\s<>"*_~][^\s<>"]*|\bwww\.[a-z0-9][^\s<>"]*`)
 	goodURL     = regexp.MustCompile(`(?i)^(?:https://|www\.|http://www\.)(?:[a-z0-9-]+\.)*(?:github\.com|github\.io|githubusercontent\.com|githubassets\.com|github\.dev|codespaces\.new|example\.org)\.?(?::[0-9]+)?(?:[/?#].*)?$`)
 	goodMail    = regexp.MustCompile(`(?i)^mailto:[^?@\s]+@[a-z0-9._-]+$`)
 	anyScheme   = regexp.MustCompile(`(?i)^[\x00-\x20]*[a-z][a-z0-9+.\t\r\n-]*:`)
 	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\]\s*[/\\]`)
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
 	commandLine = regexp.MustCompile(`(?m)^[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*/[A-Za-z][A-Za-z0-9_-]*(?:[\s\p{Z}]|$)`)
-	ourMentions = regexp.MustCompile(`@\x{200b}([*_~\[\]]*(?:$|[\x04\x05A-Za-z0-9]))`)
+	ourMentions = regexp.MustCompile(`@\x{200b}([^ ]|$)`)
 	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05)[\s\p{Z}*_~\[\]]*:?[\s\p{Z}*_~\[\]]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|\x05))`)
 )
 
@@ -138,8 +138,11 @@ func (w *walker) walk(n *xhtml.Node, code, link bool) {
 			if !w.rawCode && strings.Contains(n.Data, "\u200b") {
 				w.report("U+200B in code: " + n.Data)
 			}
-			if n.Parent.Data == "pre" || n.Parent.Parent.Data == "pre" {
-				w.code.WriteString(n.Data)
+			for a := n.Parent; a != nil; a = a.Parent {
+				if a.Data == "pre" {
+					w.code.WriteString(n.Data)
+					break
+				}
 			}
 			w.visible.WriteString(n.Data)
 			return

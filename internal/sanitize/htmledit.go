@@ -117,7 +117,8 @@ func (p *pass) deniedTag(t *htmlTag, start, end int, v verdict) bool {
 		alt := ""
 		for i := range t.attrs {
 			if t.attrs[i].name == "alt" && t.name == "img" {
-				alt = literalText(decodeHTML(t.attrs[i].value)) + " "
+				var n noter
+				alt = literalText(characters(decodeHTML(t.attrs[i].value), &n)) + " "
 			}
 		}
 		p.edit(start, end, alt+p.spaced(start, v.redaction()), RuleLinks, v.detail)

@@ -35,9 +35,18 @@ func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention))
 		from = at + 1
 		j, boundary := at+1, false
 		inert := j < len(text) && text[j] == markZWSP
-		for j < len(text) && (text[j] == markZWSP || squeeze && (isSqueezed(text[j]) || text[j] == markIssue)) {
-			boundary = boundary || text[j] == markTag
-			j++
+		for j < len(text) {
+			if text[j] == markZWSP || squeeze && (isSqueezed(text[j]) || text[j] == markIssue) {
+				boundary = boundary || text[j] == markTag
+				j++
+				continue
+			}
+			// Blanks between tags may vanish, as in a table.
+			k := skipBlanks(text, j)
+			if k == j || !squeeze || text[j-1] != markTag || k == len(text) || text[k] != markTag {
+				break
+			}
+			j = k
 		}
 		if at > 0 && isAlnum(text[at-1]) && !boundary && !chained(text, at) {
 			continue
@@ -52,6 +61,13 @@ func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention))
 		}
 		found(mention{at: at, inert: inert, name: name})
 	}
+}
+
+func skipBlanks(text string, k int) int {
+	for k < len(text) && (text[k] == ' ' || text[k] == '\n' || text[k] == '\t') {
+		k++
+	}
+	return k
 }
 
 // chained tells that an @ stands before the word before the @ at k, as in
