@@ -9,7 +9,7 @@ import (
 type document struct {
 	state   docState
 	key     string
-	errors  json.RawMessage
+	errors  []string
 	unknown []string
 
 	skipping bool  // the rest of a value that is too long is passed over
@@ -31,16 +31,28 @@ const (
 func (r *Reader) IsDocument() bool { return r.doc != nil }
 
 // DocumentErrors returns the list under "errors" of a document, as read so
-// far; nil where there is none.
+// far; nil where there is none. What is no string in it is given as JSON.
 func (r *Reader) DocumentErrors() []string {
 	if r.doc == nil {
 		return nil
 	}
-	var list []string
-	if json.Unmarshal(r.doc.errors, &list) != nil {
-		return nil
+	return r.doc.errors
+}
+
+// addErrors takes in a list under "errors".
+func (d *document) addErrors(raw []byte) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		d.errors = append(d.errors, "the document's list of errors is not valid JSON")
+		return
 	}
-	return list
+	for _, e := range list {
+		var text string
+		if e[0] != '"' || json.Unmarshal(e, &text) != nil {
+			text = string(e)
+		}
+		d.errors = append(d.errors, text)
+	}
 }
 
 // DocumentUnknown returns the names of a document's members that are neither
@@ -146,7 +158,10 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 		return
 	case d.state == docValue && d.key == "errors" && raw[0] == '[':
 		d.state = docMember
-		d.errors = append(d.errors[:0], raw...)
+		d.addErrors(raw)
+		return
+	case d.state == docValue && string(raw) == "null": // as some programs write an empty list
+		d.state = docMember
 		return
 	case d.state == docValue && d.key != "items" && d.key != "errors":
 		d.state = docMember

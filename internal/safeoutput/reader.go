@@ -226,7 +226,7 @@ func (r *Reader) begin(b *Batch) error {
 		}
 	}
 	head := b.buf[:min(len(b.buf), sniffSize)]
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+	if isUTF16(head) {
 		return ErrUTF16
 	}
 	if !isText(head) {

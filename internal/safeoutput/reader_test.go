@@ -62,6 +62,11 @@ func TestReaderFrames(t *testing.T) {
 		{"prose before an object", "Output: {\"a\":\n1}\n{\"b\":1}", []string{"1-2: Output: {\"a\":\n1}", `3-3: {"b":1}`}},
 		{"text after an object", `{"a":1} // done {x}`, []string{`1-1: {"a":1} // done {x}`}},
 		{"text between objects", `{"a":1} and {"b":2}.`, []string{`1-1: {"a":1} and`, `1-1: {"b":2}.`}},
+		{"prose before objects, and between them", `So {"a":1} and {"b":2}.`, []string{`1-1: So {"a":1} and`, `1-1: {"b":2}.`}},
+		{"an object in a comment", `{"a":1} // {"b":2}`, []string{`1-1: {"a":1} // {"b":2}`}},
+		{"an object in a block comment", `{"a":1} /* {"b":2} */`, []string{`1-1: {"a":1} /* {"b":2} */`}},
+		{"an object behind a comment", `{"a":1} /* x */ {"b":2}`, []string{`1-1: {"a":1} /* x */`, `1-1: {"b":2}`}},
+		{"an array stands alone", `[{"a":1},{"b":2}]`, []string{`1-1: [{"a":1},{"b":2}]`}},
 		{"a brace in an unescaped quotation", `{"a":"use "}" and "{"}" here"}`, []string{`1-1: {"a":"use "}" and "{"}" here"}`}},
 		{"not objects", "null\n[1,2]\n\"x\"\n12\n[\n", []string{"1-1: null", "2-2: [1,2]", `3-3: "x"`, "4-4: 12", "5-5: ["}},
 		{"a missing bracket", "{\"a\":[1}\n{\"b\":1}", []string{`1-1: {"a":[1}`, `2-2: {"b":1}`}},
@@ -71,11 +76,15 @@ func TestReaderFrames(t *testing.T) {
 		{"too deep", strings.Repeat(`{"a":`, 513) + "1" + strings.Repeat("}", 513) + "\n{\"b\":1}", []string{"1-1! " + ErrTooDeep.Error(), `2-2: {"b":1}`}},
 		{"as deep as allowed", strings.Repeat(`{"a":`, 512) + "1" + strings.Repeat("}", 512), []string{"1-1: " + strings.Repeat(`{"a":`, 512) + "1" + strings.Repeat("}", 512)}},
 		{"UTF-16", "\xff\xfe{\x00", []string{"error: " + ErrUTF16.Error()}},
+		{"UTF-16 without a mark", "{\x00\"\x00t\x00y\x00", []string{"error: " + ErrUTF16.Error()}},
+		{"UTF-16 without a mark, high byte first", "\x00{\x00\"\x00t\x00y", []string{"error: " + ErrUTF16.Error()}},
+		{"NUL bytes that are no UTF-16", "\x00\x00\x00\x00{\"a\":1}", []string{`1-1: {"a":1}`}},
 		{"not text", "\x7fELF\x02\x01\x01\x00\x00\x00\x03\x00>\x00\x01", []string{"error: " + ErrNotText.Error()}},
 		{"document", "{\"items\":[{\"a\":1},\n {\"b\":[{}]}\n], \"errors\": [\"]{\"], \"z\":{}}\n{\"c\":1}", []string{`1-1: {"a":1}`, `2-2: {"b":[{}]}`, `4-4: {"c":1}`}},
 		{"document over many lines", "\n{\n \"errors\": [],\n \"items\": [\n  {\n  \"a\": 1\n  },\n  5, \"x\", null, [{\"y\":[1]}]\n ]\n}\n", []string{"5-7: {\n  \"a\": 1\n  }", "8-8: 5", `8-8: "x"`, "8-8: null", `8-8: [{"y":[1]}]`}},
 		{"document, cut off", `{"items":[{"a":1},{"b":"x`, []string{`1-1: {"a":1}`, `1-1: {"b":"x`, "1-1! " + ErrCutOff.Error()}},
 		{"document, cut off between", `{"items":[{"a":1}`, []string{`1-1: {"a":1}`, "1-1! " + ErrCutOff.Error()}},
+		{"a document without lists", `{"errors":null,"items":null}`, nil},
 		{"not a document", `{"items":1}`, []string{`1-1: {"items":1}`}},
 	}
 	for _, tt := range tests {
@@ -165,6 +174,21 @@ func TestDocumentErrors(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"odd"}, r.DocumentUnknown()); d != "" {
 		t.Errorf("DocumentUnknown differ: %s", d)
+	}
+}
+
+func TestNoDocumentErrorIsLost(t *testing.T) {
+	for in, want := range map[string][]string{
+		`{"items":[],"errors":["a",{"b":1},7]}`:           {"a", `{"b":1}`, "7"},
+		`{"errors":["a"],"items":[],"errors":["b"]}`:      {"a", "b"},
+		`{"items":[],"errors":["a",]}`:                    {"the document's list of errors is not valid JSON"},
+		`{"items":[{"a":1}],"errors":null,"x":{"y":[1]}}`: nil,
+	} {
+		r := NewReader(strings.NewReader(in))
+		records(t, r)
+		if d := cmp.Diff(want, r.DocumentErrors()); d != "" {
+			t.Errorf("%s: errors differ (-want +got):\n%s", in, d)
+		}
 	}
 }
 

@@ -27,8 +27,27 @@ func isText(head []byte) bool {
 	return bad*10 <= len(head)
 }
 
+// isUTF16 reports whether the beginning of a file is UTF-16: by its byte order
+// mark, or by a NUL at every other one of the first eight bytes.
+func isUTF16(head []byte) bool {
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return true
+	}
+	if len(head) < 8 {
+		return false
+	}
+	var zeros [2]int
+	for i, c := range head[:8] {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	return zeros[0]+zeros[1] == 4 && zeros[0] != zeros[1] && (zeros[0] == 0 || zeros[1] == 0)
+}
+
 // isDocument reports whether a file begins like the document that collect
-// writes: an object whose first key is "items" or "errors".
+// writes: an object whose first key is "items" or "errors" and holds a list, or
+// null in its place.
 func isDocument(head []byte) bool {
 	t := trim(head)
 	if len(t) == 0 || t[0] != '{' {
@@ -42,7 +61,7 @@ func isDocument(head []byte) bool {
 				return false
 			}
 			rest = trim(rest[1:])
-			return len(rest) > 0 && rest[0] == '['
+			return len(rest) > 0 && (rest[0] == '[' || bytes.HasPrefix(rest, []byte("null")))
 		}
 	}
 	return false
