@@ -44,7 +44,7 @@ var (
 	goodURL     = regexp.MustCompile(`(?i)^(?:https://|www\.|http://www\.)(?:[a-z0-9-]+\.)*(?:github\.com|github\.io|githubusercontent\.com|githubassets\.com|github\.dev|codespaces\.new|example\.org)\.?(?::[0-9]+)?(?:[/?#].*)?$`)
 	goodMail    = regexp.MustCompile(`(?i)^mailto:[^?@\s]+@[a-z0-9._-]+$`)
 	anyScheme   = regexp.MustCompile(`(?i)^[\x00-\x20]*[a-z][a-z0-9+.\t\r\n-]*:`)
-	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\]\s*[/\\]`)
+	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\r\n]*[/\\]`)
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
 	commandLine = regexp.MustCompile(`(?m)^[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*/[A-Za-z][A-Za-z0-9_-]*(?:[\s\p{Z}]|$)`)
 	ourMentions = regexp.MustCompile(`@\x{200b}([^ ]|$)`)
@@ -115,6 +115,7 @@ func (w *walker) text(text string) {
 
 // zwsp reports a U+200B that makes nothing inert.
 func (w *walker) zwsp(text string) {
+	text = strings.NewReplacer("*", "", "_", "", "~", "", "[", "", "]", "").Replace(text)
 	text = ourMentions.ReplaceAllString(text, "@$1")
 	text = ourRefs.ReplaceAllString(text, "$1$2") // matches may overlap: twice
 	if rest := ourRefs.ReplaceAllString(text, "$1$2"); strings.Contains(rest, "\u200b") {

@@ -76,11 +76,18 @@ func skipMarks(text string, k int) int {
 }
 
 // urlEnd returns the end of an address: before white space, markup or a mark;
-// punctuation and closing brackets at the end belong to the sentence.
+// punctuation and closing brackets at the end belong to the sentence. Before the
+// path a bracket ends nothing when an @ follows: what stands before that is user
+// information.
 func urlEnd(text string, i int) int {
 	start := i
-	open := 0
-	for i < len(text) {
+	user := i // where the user information ends
+	for k := i; k < len(text) && text[k] > ' ' && strings.IndexByte("/?#<>\"`", text[k]) < 0; k++ {
+		if text[k] == '@' {
+			user = k
+		}
+	}
+	for open := 0; i < len(text); i++ {
 		c := text[i]
 		if c <= ' ' || c == '<' || c == '>' || c == '"' || c == '`' || c == 0x7f {
 			break
@@ -89,12 +96,11 @@ func urlEnd(text string, i int) int {
 			open++
 		}
 		if c == ')' {
-			if open == 0 {
+			if open == 0 && i >= user {
 				break
 			}
-			open--
+			open = max(open-1, 0)
 		}
-		i++
 	}
 	for i > start && strings.IndexByte(`.,;:!?'*_~]`, text[i-1]) >= 0 {
 		i--
