@@ -16,10 +16,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// DefaultPath is where git is looked for when Options names no directories: the
-// system's own. A runner's PATH may begin with a directory of the workspace.
-const DefaultPath = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
-
 // Options say how git runs.
 type Options struct {
 	PathList string        // the PATH that git is found in, and runs with; "": DefaultPath
