@@ -6,8 +6,6 @@ package action
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/sethvargo/go-githubactions"
 
@@ -16,9 +14,8 @@ import (
 
 // Defaults of the URLs that a runner exports.
 const (
-	defaultAPIURL     = "https://api.github.com"
-	defaultGraphQLURL = "https://api.github.com/graphql"
-	defaultServerURL  = "https://github.com"
+	defaultAPIURL    = "https://api.github.com"
+	defaultServerURL = "https://github.com"
 )
 
 // Env is a snapshot of the variables by which the runner describes itself and
@@ -35,7 +32,7 @@ type Env struct {
 	Temp        string // RUNNER_TEMP
 
 	APIURL     string // GITHUB_API_URL, else GitHub.com's
-	GraphQLURL string // GITHUB_GRAPHQL_URL, else GitHub.com's
+	GraphQLURL string // GITHUB_GRAPHQL_URL; "" for the one that goes with APIURL
 	ServerURL  string // GITHUB_SERVER_URL, else GitHub.com's
 
 	Event  event.Env
@@ -54,7 +51,7 @@ func Snapshot(getenv func(string) string) Env {
 		OnRunner: getenv("GITHUB_ACTIONS") == "true", Debug: getenv("RUNNER_DEBUG") == "1",
 		Workspace: getenv("GITHUB_WORKSPACE"), EventPath: getenv("GITHUB_EVENT_PATH"),
 		OutputPath: getenv("GITHUB_OUTPUT"), SummaryPath: getenv("GITHUB_STEP_SUMMARY"), Temp: getenv("RUNNER_TEMP"),
-		APIURL: or("GITHUB_API_URL", defaultAPIURL), GraphQLURL: or("GITHUB_GRAPHQL_URL", defaultGraphQLURL),
+		APIURL: or("GITHUB_API_URL", defaultAPIURL), GraphQLURL: getenv("GITHUB_GRAPHQL_URL"),
 		ServerURL: or("GITHUB_SERVER_URL", defaultServerURL),
 		Inputs:    Inputs{getenv},
 	}
@@ -83,55 +80,6 @@ func (in Inputs) Get(name string) string {
 		return ""
 	}
 	return githubactions.New(githubactions.WithGetenv(in.getenv)).GetInput(name)
-}
-
-// Bool reads true and false as YAML 1.2 does; unset gives the default.
-func (in Inputs) Bool(name string, unset bool) (bool, error) {
-	switch v := in.Get(name); v {
-	case "":
-		return unset, nil
-	case "true", "True", "TRUE":
-		return true, nil
-	case "false", "False", "FALSE":
-		return false, nil
-	default:
-		return unset, fmt.Errorf("input %s is %q: it must be true or false", name, v)
-	}
-}
-
-// Int reads a whole number that is not negative; unset gives the default.
-func (in Inputs) Int(name string, unset int) (int, error) {
-	v := in.Get(name)
-	if v == "" {
-		return unset, nil
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 0 {
-		return unset, fmt.Errorf("input %s is %q: it must be a whole number that is not negative", name, v)
-	}
-	return n, nil
-}
-
-// OneOf reads one of the words; unset gives the first.
-func (in Inputs) OneOf(name string, words ...string) (string, error) {
-	v := in.Get(name)
-	for i, w := range words {
-		if v == w || v == "" && i == 0 {
-			return w, nil
-		}
-	}
-	return "", fmt.Errorf("input %s is %q: it must be one of %s", name, v, strings.Join(words, ", "))
-}
-
-// List reads a list with one entry a line, or with commas.
-func (in Inputs) List(name string) []string {
-	var list []string
-	for _, f := range strings.FieldsFunc(in.Get(name), func(r rune) bool { return r == '\n' || r == '\r' || r == ',' }) {
-		if f = strings.TrimSpace(f); f != "" {
-			list = append(list, f)
-		}
-	}
-	return list
 }
 
 // maxEvent is how large an event's payload may be. GitHub caps webhooks at 25 MB.

@@ -113,7 +113,7 @@ func ordinary(path string, info fs.FileInfo) error {
 	case m&fs.ModeSymlink != 0:
 		e.Problem, e.Advice = "is a link", "links are not followed here; give the path of the file itself"
 	case m&fs.ModeNamedPipe != 0:
-		e.Problem, e.Advice = "is a FIFO", "pass its text on standard input instead, as '-'"
+		e.Problem, e.Advice = "is a FIFO", "write its text into a file first; on the command line, '-' is standard input"
 	case m&fs.ModeSocket != 0:
 		e.Problem, e.Advice = "is a socket", "name an ordinary file"
 	default:

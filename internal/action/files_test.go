@@ -67,7 +67,7 @@ func TestReadBelowTheWorkspace(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"none": "none does not exist: check the path", "sub/none/x": "does not exist", "sub": "sub is a directory: name a file in it", ".": "is a directory",
-		"link": "link is a link: links are not followed here", "environ": "is a link", "dangling": "is a link", "fifo": "fifo is a FIFO: pass its text on standard input",
+		"link": "link is a link: links are not followed here", "environ": "is a link", "dangling": "is a link", "fifo": "fifo is a FIFO: write its text into a file first",
 		"socket": "is a socket", "linkdir/deep/file": "linkdir is a link", "outdir/file": "outdir is a link", "empty/x": "is not a directory",
 		"../x": "lies outside of", "sub/../../x": "lies outside of", "/etc/passwd": "lies outside of", "": "no file is named", dir: "is a directory", dir + "2/x": "lies outside of",
 	} {

@@ -45,8 +45,8 @@ func (d *Dir) Write(name string, data []byte) error {
 	return p.writeAll(data)
 }
 
-// CreateUser begins a file that the user of the command line named. A link is
-// followed; a device such as /dev/null is written to as it is.
+// CreateUser begins a file that the user of the command line named, in a folder
+// that exists. A link is followed; a device such as /dev/null is written to as it is.
 func CreateUser(path string) (*Pending, error) {
 	if path == "" {
 		return nil, errors.New("no file is named")
@@ -67,7 +67,10 @@ func CreateUser(path string) (*Pending, error) {
 		dir = "."
 	}
 	root, err := os.OpenRoot(dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &FileError{path, "cannot be created", "there is no folder " + filepath.Clean(dir) + ", make it first", err}
+	case err != nil:
 		return nil, explain(path, err)
 	}
 	p, err := create(root, base, path)
