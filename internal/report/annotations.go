@@ -1,6 +1,8 @@
 package report
 
 import (
+	"html"
+
 	"github.com/agent-airlock/airlock/internal/apply"
 )
 
@@ -43,7 +45,8 @@ func (r *Report) Annotations() []Annotation {
 	}
 	for _, res := range r.Results {
 		if f := res.Fallback; f != nil && f.To == apply.ToAnnotation {
-			out = append(out, Annotation{Level: Notice, Title: "Review comment", Message: r.words(f.Text), Path: f.Path, StartLine: f.StartLine, EndLine: f.Line})
+			out = append(out, Annotation{Level: Notice, Title: "Airlock: review comment", Message: r.words(html.UnescapeString(f.Text)),
+				Path: f.Path, StartLine: f.StartLine, EndLine: f.Line})
 		}
 	}
 	return out

@@ -16,8 +16,9 @@ const Version = 1
 // Input is everything that a report is made from.
 type Input struct {
 	Event event.Event
-	// DryRun says that nothing was to be written.
-	DryRun bool
+	// DryRun says that nothing was to be written, Unconfigured that this is for
+	// want of a configuration.
+	DryRun, Unconfigured bool
 	// Plan is what was to be done; nil when nothing was let in.
 	Plan *apply.Plan
 	// Results holds one result for every item that passed the first door, denied
@@ -42,7 +43,9 @@ type Report struct {
 	Repository string `json:"repository,omitempty"`
 	Event      string `json:"event,omitempty"`
 	DryRun     bool   `json:"dry_run"`
-	Counts     Counts `json:"counts"`
+	// Unconfigured says that nothing was written because nobody said what may be.
+	Unconfigured bool   `json:"unconfigured,omitempty"`
+	Counts       Counts `json:"counts"`
 	// Results are in the order of the agent's lines.
 	Results  []apply.Result `json:"results"`
 	Rejected []Rejected     `json:"rejected"`
@@ -55,20 +58,28 @@ type Report struct {
 
 	plan  *apply.Plan
 	words func(string) string
-	asked map[int]string // what each approved item asks for, by its index
-	where string         // the event and its subject, for people
+	asked map[int]string   // what an approved item asks for, by its index, where its operation carries nothing else
+	notes map[int][]string // what was left out of an approved item, by its index
+	where string           // the event and its subject, for people
 	// collected are the items of a step that only collects: they have no state.
 	collected []apply.Result
 }
 
-// collectedResult is an item that was let in, with what was cleaned about it.
+// collectedResult is an item that was let in, with what was changed about it.
 func collectedResult(a intake.Accepted) apply.Result {
 	res := apply.Result{Line: a.Line(), Kind: a.Item().Kind()}
-	for _, c := range a.Redactions() {
+	n := a.Notes()
+	for _, c := range n.Redactions {
 		res.Cleaned = append(res.Cleaned, apply.Cleaning{Field: c.Field, Rule: c.Rule, Detail: c.Detail, Count: c.Count})
 	}
-	for _, m := range a.Repairs() {
+	for _, m := range n.Repairs {
 		res.Repaired = append(res.Repaired, apply.Repair{Kind: m.Kind, Field: m.Field, Count: m.Count})
+	}
+	for _, f := range n.UnknownFields {
+		res.Cleaned = append(res.Cleaned, apply.Cleaning{Rule: "left out the unknown field", Detail: f, Count: 1})
+	}
+	for _, l := range n.DroppedLabels {
+		res.Cleaned = append(res.Cleaned, apply.Cleaning{Rule: "left out the label beyond the limit", Detail: l, Count: 1})
 	}
 	return res
 }
@@ -104,10 +115,13 @@ type Counts struct {
 // New makes a report.
 func New(in Input) *Report {
 	r := &Report{
-		Version: Version, Repository: in.Event.Repo.FullName(), Event: in.Event.Name, DryRun: in.DryRun,
+		Version: Version, Repository: in.Event.Repo.FullName(), Event: in.Event.Name, DryRun: in.DryRun, Unconfigured: in.Unconfigured,
 		Results: in.Results, Rejected: []Rejected{}, Dropped: []Dropped{},
 		Earlier: in.Earlier,
-		plan:    in.Plan, words: in.Words, asked: map[int]string{}, where: subject(in.Event),
+		plan:    in.Plan, words: in.Words, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
+	}
+	for _, res := range in.Results {
+		r.notes[res.Index] = res.Notes
 	}
 	if r.Results == nil {
 		r.Results = []apply.Result{}
@@ -134,16 +148,13 @@ func New(in Input) *Report {
 	}
 	if r.plan != nil {
 		for _, op := range r.plan.Operations {
-			for _, m := range op.Items {
-				r.asked[m.Index] = op.Summary
+			if len(op.Items) == 1 {
+				r.asked[op.Items[0].Index] = op.Summary
 			}
 		}
 	}
 	return r
 }
-
-// PlanDocument returns the plan with its exact requests.
-func (r *Report) PlanDocument() *apply.Plan { return r.plan }
 
 // Done is how many items are where they were asked to be.
 func (c Counts) Done() int { return c.Applied + c.Adopted }

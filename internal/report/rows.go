@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // row is one item as every reader sees it: the summary, the terminal and the
@@ -42,14 +43,30 @@ func (r *Report) rows(states ...apply.State) []row {
 }
 
 func (r *Report) resultRow(res apply.Result) row {
-	why := res.Notes
-	if done := res.State == apply.Applied || res.State == apply.Adopted; !done && res.Message != "" {
-		why = append([]string{res.Message}, why...) // of what was done, the object says it
+	asked, why := r.asked[res.Index], res.Notes
+	switch {
+	case res.Message == "":
+	case res.State == apply.Staged:
+		// What would be done is what was asked for, in other words.
+		asked = strings.TrimPrefix(res.Message, "would ")
+	case (res.State == apply.Applied || res.State == apply.Adopted) && res.Object != nil && res.Object.Type != "sarif" && asked != "":
+		// The request and the object say it.
+	default:
+		if res.Object == nil && res.State == apply.Applied {
+			asked = "" // of what leaves no object, the message is all that there is
+		}
+		why = append([]string{res.Message}, why...)
 	}
 	return row{
 		state: string(res.State), line: res.Line, kind: string(res.Kind), code: res.Code,
-		asked: r.words(r.asked[res.Index]), why: r.words(strings.Join(why, "; ")), obj: res.Object, file: res.File,
+		asked: r.plain(asked), why: r.plain(strings.Join(why, "; ")), obj: res.Object, file: res.File,
 	}
+}
+
+// plain makes a text fit to be shown, with the invisible character that cleaning
+// puts into mentions as itself where a text has it written out.
+func (r *Report) plain(s string) string {
+	return r.words(strings.NewReplacer("&#8203;", "\u200b", `\u200b`, "\u200b").Replace(s))
 }
 
 // notDone returns everything that was neither done nor only planned, the worst
@@ -114,7 +131,11 @@ func rejection(rej Rejected) string {
 
 // dropReason says which limit an item was over, and how to raise it.
 func dropReason(d Dropped) string {
-	return fmt.Sprintf("over the limit of %d for this kind; raise it with \"max:\" below %s", d.Limit, d.Kind)
+	key := "max"
+	if d.Kind == safeoutput.KindAddIssueLabel {
+		key = "max-items" // max counts the labels of an item
+	}
+	return fmt.Sprintf("over the limit of %d for this kind; raise it with \"%s:\" below %s", d.Limit, key, d.Kind)
 }
 
 func times(n int) string {

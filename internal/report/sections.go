@@ -7,33 +7,53 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// writePermissions says what to grant, where the plan needs it and did not have
-// it: a dry run, or failures for want of a permission.
-func (r *Report) writePermissions(b *strings.Builder) {
-	if block := r.PermissionsToGrant(); block != "" {
-		b.WriteString("\n### Permissions\n\nThe job needs:\n\n" + markdown.Fence("yaml", block) + "\n")
-	}
-}
-
-// PermissionsToGrant returns the permissions block that the plan needs, or "" if
-// nothing hints that it is missing.
-func (r *Report) PermissionsToGrant() string {
-	if r.plan == nil || len(r.plan.Permissions) == 0 {
-		return ""
-	}
-	if !r.DryRun && r.Counts.Staged == 0 && !r.lacksPermission() {
-		return ""
-	}
-	return apply.PermissionsBlock(r.plan.Permissions)
-}
-
-func (r *Report) lacksPermission() bool {
-	for _, res := range r.Results {
-		if res.Code == apply.CodeNoPermission {
-			return true
+// writePlan is the plan as a table, with the exact requests.
+func (r *Report) writePlan(b *strings.Builder) {
+	b.WriteString("\n### Planned, not written\n\n")
+	header, rows := r.plan.Table()
+	for i, row := range rows[:min(len(rows), maxRows)] {
+		cells := make([]string, len(row))
+		last := len(row) - 1
+		// In a dry run everything is staged, which the heading says.
+		notes := strings.TrimSpace(strings.TrimPrefix(row[last], "staged: nothing is written"))
+		row[last] = strings.Join(append([]string{notes}, r.itemNotes(r.plan.Operations[i])...), "\n")
+		for j, cell := range row {
+			var lines []string
+			for _, line := range strings.Split(strings.TrimSpace(cell), "\n") {
+				lines = append(lines, text(r.plain(line)))
+			}
+			cells[j] = strings.Join(lines, "<br>")
 		}
+		rows[i] = cells
 	}
-	return false
+	b.WriteString(markdown.Table(header, rows[:min(len(rows), maxRows)]))
+	writeMore(b, len(rows))
+	for _, u := range r.plan.Unchecked {
+		b.WriteString("\nUnchecked: " + text(r.plain(u)) + "\n")
+	}
+}
+
+// willApply is the outcome that a plan gives to what would be done.
+const willApply = "apply"
+
+// itemNotes says of an operation's items what leaves no object on GitHub to tell of
+// it, and what the doors left out of them.
+func (r *Report) itemNotes(op apply.Operation) []string {
+	var notes []string
+	for _, m := range op.Items {
+		if m.Outcome == willApply && m.Reason != "" {
+			notes = append(notes, m.Reason)
+		}
+		notes = append(notes, r.notes[m.Index]...)
+	}
+	return notes
+}
+
+// writeMore says how many of n rows are not shown.
+func writeMore(b *strings.Builder, n int) {
+	if more := n - maxRows; more > 0 {
+		b.WriteString("\n*… and " + itoa(more) + " more, in the results' JSON.*\n")
+	}
 }
 
 // writeEarlier lists what the collecting job refused: its own summary may be on
@@ -53,7 +73,8 @@ func (r *Report) writeEarlier(b *strings.Builder) {
 }
 
 // writeFallbacks shows the texts that GitHub did not take, so that none is lost.
-// They are sanitized Markdown already.
+// They are sanitized Markdown already. Each stands in a quote, so that no heading,
+// open element or table of it can pose as a part of the summary.
 func (r *Report) writeFallbacks(b *strings.Builder) {
 	first := true
 	for _, res := range r.Results {
@@ -72,7 +93,10 @@ func (r *Report) writeFallbacks(b *strings.Builder) {
 		if title == "" {
 			title = string(res.Kind)
 		}
-		b.WriteString("\n#### " + text(r.words(title)) + "\n\n" + strings.TrimRight(f.Text, "\n") + markdown.CloseOpen(f.Text) + "\n")
+		b.WriteString("\n#### " + text(r.words(title)) + "\n\n")
+		for line := range strings.Lines(strings.TrimRight(f.Text, "\n") + markdown.CloseOpen(f.Text)) {
+			b.WriteString(strings.TrimRight("> "+strings.TrimRight(line, "\n"), " ") + "\n")
+		}
 	}
 }
 

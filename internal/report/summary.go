@@ -20,16 +20,18 @@ func (r *Report) Summary(limit int) string {
 	b.WriteString(r.countsLine() + "\n")
 
 	if rows := r.rows(apply.Applied, apply.Adopted); len(rows) > 0 {
-		section(&b, "Done", []string{"Line", "Request", "Where"}, rows, doneCells)
+		section(&b, "Done", []string{"Line", "Request", "Result"}, rows, doneCells)
+	}
+	if r.DryRun && r.plan != nil && len(r.plan.Operations) > 0 {
+		r.writePlan(&b)
+	} else if rows := r.rows(apply.Staged); len(rows) > 0 {
+		section(&b, "Planned, not written", []string{"Line", "Request", "What would be done"}, rows, stagedCells)
 	}
 	if rows := r.notDone(); len(rows) > 0 {
 		section(&b, "Not done", []string{"", "Line", "Request", "Why, and what to do"}, rows, notDoneCells)
 	}
-	if rows := r.rows(apply.Staged); len(rows) > 0 {
-		section(&b, "Planned, not written", []string{"Line", "Request", "What would be done"}, rows, stagedCells)
-	}
 	r.writeEarlier(&b)
-	r.writePermissions(&b)
+	r.writeEnabling(&b)
 	r.writeFallbacks(&b)
 	if rows := r.cleaned(); len(rows) > 0 {
 		b.WriteString("\n<details><summary>What was cleaned or repaired (" + itoa(len(rows)) + ")</summary>\n\n")
@@ -50,7 +52,9 @@ func (r *Report) Headline() string {
 		return fmt.Sprintf("%d of %s accepted", c.Accepted, plural(c.Asked, "line"))
 	case r.DryRun || c.Staged == c.Asked:
 		return fmt.Sprintf("%d of %s would be done, nothing was written", c.Staged, plural(c.Asked, "request"))
-	case c.NotDone() == 0 && c.Staged == 0:
+	case c.Staged > 0:
+		return fmt.Sprintf("%d of %s done, %d only planned", c.Done(), plural(c.Asked, "request"), c.Staged)
+	case c.NotDone() == 0 && c.Asked > 1:
 		return fmt.Sprintf("all %s done", plural(c.Asked, "request"))
 	}
 	return fmt.Sprintf("%d of %s done", c.Done(), plural(c.Asked, "request"))
@@ -115,23 +119,25 @@ func table(b *strings.Builder, header []string, rows []row, cells func(row) []st
 		lines = append(lines, cells(r))
 	}
 	b.WriteString(markdown.Table(header, lines))
-	if more := len(rows) - maxRows; more > 0 {
-		fmt.Fprintf(b, "\n*… and %d more, in the results' JSON.*\n", more)
-	}
+	writeMore(b, len(rows))
 }
 
 func doneCells(r row) []string {
-	where := objectLink(r.obj)
+	var where []string
+	if link := objectLink(r.obj); link != "" {
+		where = append(where, link)
+	}
 	if r.state == string(apply.Adopted) {
-		where += " (already there)"
+		where = append(where, "(already there)")
 	}
 	if r.file != "" {
-		where += " " + markdown.CodeSpan(r.file)
+		where = append(where, markdown.CodeSpan(r.file))
 	}
-	if r.why != "" {
-		where += "<br>" + text(r.why)
+	cell := strings.Join(where, " ")
+	if cell != "" && r.why != "" {
+		cell += "<br>"
 	}
-	return []string{itoa(r.line), request(r), where}
+	return []string{itoa(r.line), request(r), cell + text(r.why)}
 }
 
 func notDoneCells(r row) []string {
@@ -145,9 +151,17 @@ func notDoneCells(r row) []string {
 	return []string{icon(r.state) + " " + r.state, itoa(r.line), request(r), why}
 }
 
-func stagedCells(r row) []string { return []string{itoa(r.line), "`" + r.kind + "`", text(r.asked)} }
+func stagedCells(r row) []string {
+	what := text(r.asked)
+	if r.why != "" {
+		what += "<br>" + text(r.why)
+	}
+	return []string{itoa(r.line), markdown.CodeSpan(r.kind), what}
+}
 
-func cleanedCells(r row) []string { return []string{itoa(r.line), "`" + r.kind + "`", text(r.why)} }
+func cleanedCells(r row) []string {
+	return []string{itoa(r.line), markdown.CodeSpan(r.kind), text(r.why)}
+}
 
 // request names what was asked for: the kind, and a few words of it.
 func request(r row) string {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/apply"
@@ -13,45 +14,43 @@ import (
 // colours.
 func (r *Report) Text(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
-	if rows := r.rows(apply.Applied, apply.Adopted); len(rows) > 0 {
-		t.title("Done")
-		for _, row := range rows {
-			where := row.file
-			if row.obj != nil {
-				where = r.words(row.obj.URL)
+	t.rows("Done", r.rows(apply.Applied, apply.Adopted), func(row row) {
+		where := row.file
+		if row.obj != nil && row.obj.URL != "" {
+			where = r.words(row.obj.URL)
+			if row.state == string(apply.Adopted) {
+				where += " (already there)"
 			}
-			t.row(green, "✓", row, row.asked, where, row.why)
 		}
+		t.row(green, "✓", row, row.asked, where, row.why)
+	})
+	if !r.DryRun { // else the plan says it
+		t.rows("Planned, not written", r.rows(apply.Staged), func(row row) { t.row(yellow, "·", row, row.asked, row.why) })
 	}
-	if rows := r.rows(apply.Staged); len(rows) > 0 && r.plan == nil {
-		t.title("Planned, not written")
-		for _, row := range rows {
-			t.row(yellow, "·", row, row.asked)
+	t.rows("Not done", r.notDone(), func(row row) {
+		state := row.state
+		if row.code != "" {
+			state += " (" + r.words(row.code) + ")"
 		}
+		t.row(red, "✗", row, state+": "+row.why, row.file)
+	})
+	t.rows("Cleaned or repaired", r.cleaned(), func(row row) { t.row(yellow, "~", row, row.why) })
+	if r.Unconfigured {
+		t.title("How to enable it")
+		t.printf("%s in a file for --config, or in the action's input config:\n\n%s", unconfiguredWords, r.kindsAsked())
 	}
-	if rows := r.notDone(); len(rows) > 0 {
-		t.title("Not done")
-		for _, row := range rows {
-			state := row.state
-			if row.code != "" {
-				state += " (" + r.words(row.code) + ")"
-			}
-			t.row(red, "✗", row, state+": "+row.why, row.file)
-		}
+	if block := r.permissionsToGrant(); block != "" && !r.DryRun {
+		t.title("Permissions")
+		t.printf("The job needs:\n\n%s", block)
 	}
-	if rows := r.cleaned(); len(rows) > 0 {
-		t.title("Cleaned or repaired")
-		for _, row := range rows {
-			t.row(yellow, "~", row, row.why)
-		}
-	}
+	t.gap()
+	t.printf("%s", r.Headline())
 	var parts []string
 	for _, p := range r.Counts.named() {
 		if p.n > 0 {
 			parts = append(parts, itoa(p.n)+" "+p.words)
 		}
 	}
-	t.printf("\n%s", r.Headline())
 	if len(parts) > 0 {
 		t.printf(" (%s)", strings.Join(parts, ", "))
 	}
@@ -65,7 +64,7 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 func (r *Report) PlanText(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
 	p := r.plan
-	if p == nil {
+	if p == nil || len(p.Operations) == 0 {
 		return nil
 	}
 	where := r.words(p.Repository)
@@ -78,26 +77,18 @@ func (r *Report) PlanText(w io.Writer, colour bool) error {
 	}
 	t.printf("\n")
 	for _, op := range p.Operations {
-		var lines []string
+		t.printf("\n%3d. %s  (%s → %s)\n", op.Number, t.paint(bold, string(op.Kind)), lineNumbers(op.Items), r.words(op.Target))
+		t.printf("     %s\n", r.plain(op.Summary))
 		for _, m := range op.Items {
-			lines = append(lines, itoa(m.Line))
-		}
-		word := "line"
-		if len(lines) > 1 {
-			word = "lines"
-		}
-		t.printf("\n%3d. %s  (%s %s → %s)\n", op.Number, t.paint(bold, string(op.Kind)), word, strings.Join(lines, ", "), r.words(op.Target))
-		t.printf("     %s\n", r.words(op.Summary))
-		for _, m := range op.Items {
-			if m.Reason != "" {
-				t.printf("     line %d %s: %s\n", m.Line, m.Outcome, r.words(m.Reason))
+			if m.Reason != "" && m.Outcome != willApply {
+				t.printf("     line %d %s: %s\n", m.Line, m.Outcome, r.plain(m.Reason))
 			}
 		}
 		for _, req := range op.Requests {
 			t.printf("     %s %s\n", req.Method, r.words(req.Path))
 		}
-		for _, n := range op.Notes {
-			t.printf("     note: %s\n", r.words(n))
+		for _, n := range slices.Concat(op.Notes, r.itemNotes(op)) {
+			t.printf("     note: %s\n", r.plain(n))
 		}
 	}
 	for _, u := range p.Unchecked {
@@ -109,12 +100,33 @@ func (r *Report) PlanText(w io.Writer, colour bool) error {
 	return t.err
 }
 
+// lineNumbers names the lines that an operation comes from, the first ten of them.
+func lineNumbers(items []apply.Member) string {
+	const most = 10
+	if len(items) == 1 {
+		return "line " + itoa(items[0].Line)
+	}
+	var lines []string
+	for _, m := range items[:min(len(items), most)] {
+		lines = append(lines, itoa(m.Line))
+	}
+	words := "lines " + strings.Join(lines, ", ")
+	if more := len(items) - most; more > 0 {
+		words += " and " + itoa(more) + " more"
+	}
+	return words
+}
+
 // terminal writes lines and keeps the first error.
 type terminal struct {
 	w      io.Writer
 	colour bool
+	began  bool // something was written
 	err    error
 }
+
+// maxText is how many rows of one state are written: the JSON form holds all.
+const maxText = 500
 
 // ANSI colours by their number.
 const (
@@ -125,6 +137,7 @@ const (
 )
 
 func (t *terminal) printf(format string, args ...any) {
+	t.began = true
 	if t.err == nil {
 		_, t.err = fmt.Fprintf(t.w, format, args...)
 	}
@@ -137,16 +150,40 @@ func (t *terminal) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-func (t *terminal) title(s string) { t.printf("\n%s\n", t.paint(bold, s)) }
+// gap parts what comes from what was written before.
+func (t *terminal) gap() {
+	if t.began {
+		t.printf("\n")
+	}
+}
+
+func (t *terminal) title(s string) {
+	t.gap()
+	t.printf("%s\n", t.paint(bold, s))
+}
+
+// rows writes a section, unless no row has anything to say.
+func (t *terminal) rows(title string, rows []row, write func(row)) {
+	if len(rows) == 0 {
+		return
+	}
+	t.title(title)
+	for _, r := range rows[:min(len(rows), maxText)] {
+		write(r)
+	}
+	if more := len(rows) - maxText; more > 0 {
+		t.printf("  … and %d more, in the results' JSON\n", more)
+	}
+}
 
 // row writes one item: its mark, line and kind, and the details that are not
 // empty below.
 func (t *terminal) row(colour, mark string, r row, details ...string) {
-	line := ""
+	name := r.kind
 	if r.line > 0 {
-		line = "line " + itoa(r.line) + "  "
+		name = strings.TrimSpace("line " + itoa(r.line) + "  " + r.kind)
 	}
-	t.printf("  %s %s%s\n", t.paint(colour, mark), line, r.kind)
+	t.printf("  %s %s\n", t.paint(colour, mark), name)
 	for _, d := range details {
 		if d != "" {
 			t.printf("      %s\n", d)

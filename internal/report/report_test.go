@@ -1,0 +1,250 @@
+package report_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// hostile is what an agent writes to be obeyed or to be taken for Airlock.
+const hostile = "x\r\n\n## All is done\n| a | b |\n</details></table><script>alert(1)</script><img src=x onerror=y> ![i](https://evil.example/i) " +
+	"[l](https://evil.example/l) https://evil.example @octocat @org/team `c` ``` ~~~ <!-- \x1b[2J\x1b]8;;https://evil.example\x07 \x00\u202e ::error::pwned ##[error]pwned"
+
+// poisoned puts the hostile text into every text of the input that an agent can
+// influence. Kinds and codes are ours, Fallback.Text passed the sanitizer.
+func poisoned() report.Input {
+	in := rich()
+	for i := range in.Results {
+		r := &in.Results[i]
+		r.Message, r.Notes, r.Labels = hostile, []string{hostile}, []string{hostile}
+		for j := range r.Cleaned {
+			r.Cleaned[j].Detail, r.Cleaned[j].Field = hostile, hostile
+		}
+		for j := range r.Repaired {
+			r.Repaired[j].Field = hostile
+		}
+		if r.Fallback != nil {
+			r.Fallback.Title = hostile
+			if r.Fallback.Path != "" {
+				r.Fallback.Path = hostile
+			}
+		}
+	}
+	for i := range in.Rejected {
+		for j := range in.Rejected[i].Violations {
+			v := &in.Rejected[i].Violations[j]
+			v.Message, v.Path = hostile, "$."+hostile
+		}
+	}
+	for i := range in.Plan.Operations {
+		op := &in.Plan.Operations[i]
+		op.Summary, op.Notes, op.Target = hostile, []string{hostile}, hostile
+		for j := range op.Items {
+			op.Items[j].Reason = hostile
+		}
+	}
+	in.Plan.Unchecked = []string{hostile}
+	in.Earlier = []string{hostile}
+	return in
+}
+
+// TestNothingThatAnAgentWroteIsLive judges the summary by rendering it, and what a
+// terminal and the runner get by their characters.
+func TestNothingThatAnAgentWroteIsLive(t *testing.T) {
+	for _, dryRun := range []bool{false, true} {
+		in := poisoned()
+		in.DryRun, in.Words = dryRun, words(t)
+		r := report.New(in)
+
+		summary := r.Summary(1_000_000)
+		var page bytes.Buffer
+		md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
+		if err := md.Convert([]byte(summary), &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range []string{"<script", "<img", "evil.example/i\"", `href="https://evil`, `href="http://evil`, "@octocat", "@org/team"} {
+			if strings.Contains(page.String(), bad) {
+				t.Errorf("dry run %t: the summary renders %q:\n%s", dryRun, bad, page.String())
+			}
+		}
+		if strings.Contains(page.String(), "<h2>All is done") {
+			t.Error("a heading of the agent's stands in the summary")
+		}
+		if n := len(regexp.MustCompile(`<details>`).FindAllString(page.String(), -1)); n != len(regexp.MustCompile(`</details>`).FindAllString(page.String(), -1)) {
+			t.Error("an element of the agent's is left open")
+		}
+
+		var text bytes.Buffer
+		if err := errors.Join(r.PlanText(&text, false), r.Text(&text, false)); err != nil {
+			t.Fatal(err)
+		}
+		shown := []string{summary, text.String()}
+		for _, a := range r.Annotations() {
+			shown = append(shown, a.Title, a.Message)
+		}
+		for _, s := range shown {
+			if i := strings.IndexFunc(s, func(c rune) bool { return unicode.IsControl(c) && c != '\n' || c == '\u202e' }); i >= 0 {
+				t.Errorf("dry run %t: a control character is shown: %q", dryRun, s[max(i-40, 0):min(i+40, len(s))])
+			}
+			if strings.Contains(s, "@octocat") {
+				t.Errorf("dry run %t: a live mention is shown:\n%s", dryRun, s)
+			}
+			for line := range strings.Lines(s) {
+				if strings.HasPrefix(strings.TrimSpace(line), "## All") {
+					t.Errorf("dry run %t: a line of the agent's begins a line: %q", dryRun, line)
+				}
+			}
+		}
+	}
+}
+
+// TestSummaryFits asserts that thousands of results leave a summary that GitHub
+// takes, which says that there is more.
+func TestSummaryFits(t *testing.T) {
+	long := strings.Repeat("Wörter 日本語 ", 4000)
+	in := report.Input{Event: pull(), Words: words(t)}
+	for i := range 3000 {
+		res := apply.Result{Index: i, Line: i + 1, Kind: "add-issue-comment", State: apply.Failed, Code: apply.CodeNoPermission, Message: "could not comment"}
+		if i%10 == 0 {
+			res.Fallback = &apply.Fallback{To: apply.ToSummary, Title: "t", Text: long}
+		}
+		in.Results = append(in.Results, res)
+	}
+	for i := range 3000 {
+		in.Rejected = append(in.Rejected, intake.Rejected{Line: 3000 + i, Violations: []intake.Violation{{Line: 3000 + i, Path: "$", Message: "not valid JSON"}}})
+		in.Earlier = append(in.Earlier, fmt.Sprintf("Line %d: not valid JSON", i))
+	}
+	r := report.New(in)
+	summary := r.Summary(1_000_000)
+	if len(summary) >= 1_000_000 || !strings.Contains(summary, "… and 5900 more") || !strings.Contains(summary, "The rest was cut") || !strings.HasPrefix(summary, "## Airlock: 0 of 6000 requests done") {
+		t.Errorf("a summary of %d bytes: %.300s", len(summary), summary)
+	}
+	var text bytes.Buffer
+	if err := r.Text(&text, false); err != nil || !strings.Contains(text.String(), "… and 5500 more") {
+		t.Errorf("%v, a text of %d bytes", err, text.Len())
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	in := rich()
+	in.Words = words(t)
+	got := map[report.Level]int{}
+	list := report.New(in).Annotations()
+	for _, a := range list {
+		got[a.Level]++
+	}
+	if diff := cmp.Diff(map[report.Level]int{report.Error: 1, report.Warning: 8, report.Notice: 1}, got); diff != "" {
+		t.Errorf("annotations by level (-want +got):\n%s", diff)
+	}
+	if list[0].Level != report.Error || list[0].Title != "Airlock failed add-issue-comment (line 6)" {
+		t.Errorf("the worst does not come first: %+v", list[0])
+	}
+	want := report.Annotation{Level: report.Notice, Title: "Airlock: review comment", Message: "Nice, @\u200boctocat <b>", Path: "main.go", StartLine: 3, EndLine: 5}
+	if diff := cmp.Diff(want, list[len(list)-1]); diff != "" {
+		t.Errorf("the comment that GitHub did not take (-want +got):\n%s", diff)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	in := rich()
+	in.Words = words(t)
+	got := map[string]string{}
+	for _, o := range report.New(in).Outputs() {
+		if _, twice := got[o.Name]; twice {
+			t.Errorf("the output %s is set twice", o.Name)
+		}
+		got[o.Name] = o.Value
+	}
+	want := map[string]string{
+		"asked": "15", "applied": "3", "adopted": "2", "staged": "1", "denied": "1", "skipped": "3", "failed": "1", "rejected": "2", "dropped": "2",
+		"issue-number": "12", "issue-url": "https://github.com/octo/hello/issues/12", "comment-id": "", "comment-url": "",
+		"review-id": "1", "review-url": "https://github.com/octo/hello/pull/7#pullrequestreview-1", "discussion-number": "", "discussion-url": "",
+		"sarif-file": ".airlock/airlock.sarif", "sarif-id": "",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("outputs (-want +got):\n%s", diff)
+	}
+}
+
+// TestClean holds what an exit code follows from: staged items and noops are no
+// skips.
+func TestClean(t *testing.T) {
+	for state, clean := range map[apply.State]bool{
+		apply.Applied: true, apply.Adopted: true, apply.Staged: true, apply.Denied: false, apply.Skipped: false, apply.Failed: false,
+	} {
+		r := report.New(report.Input{Words: words(t), Results: []apply.Result{{Kind: "noop", State: state}}})
+		if r.Clean() != clean {
+			t.Errorf("a result that is %s: clean is %t", state, r.Clean())
+		}
+	}
+	for _, in := range []report.Input{{Rejected: []intake.Rejected{{Line: 1}}}, {Dropped: []intake.Dropped{{Line: 1}}}} {
+		in.Words = words(t)
+		if report.New(in).Clean() {
+			t.Errorf("%+v is clean", in)
+		}
+	}
+}
+
+// TestCountsCoverEveryState asserts that a state cannot be left out of the counts.
+func TestCountsCoverEveryState(t *testing.T) {
+	in := rich()
+	in.Words = words(t)
+	c := report.New(in).Counts
+	sum := 0
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if v.Type().Field(i).Name != "Asked" {
+			sum += int(v.Field(i).Int())
+		}
+	}
+	if sum != c.Asked {
+		t.Errorf("%d asked, %d in all states: %+v", c.Asked, sum, c)
+	}
+}
+
+// failing is a writer that fails after some bytes.
+type failing struct{ left int }
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errors.New("full")
+	}
+	return len(p), nil
+}
+
+func TestTextReportsThatItCannotBeWritten(t *testing.T) {
+	in := rich()
+	in.Words = words(t)
+	r := report.New(in)
+	for _, n := range []int{0, 100, 1000} {
+		if err := r.Text(&failing{n}, true); err == nil {
+			t.Errorf("Text with room for %d bytes has no error", n)
+		}
+	}
+	if err := r.PlanText(&failing{10}, true); err == nil {
+		t.Error("PlanText has no error")
+	}
+	if err := r.JSON(&failing{10}, ""); err == nil {
+		t.Error("JSON has no error")
+	}
+}
+
+func TestPlainBlock(t *testing.T) {
+	if got := report.PlainBlock("a ``` b\n<b>"); got != "````text\na ``` b\n<b>\n````\n" {
+		t.Errorf("%q", got)
+	}
+}
