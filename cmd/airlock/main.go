@@ -20,8 +20,12 @@ func main() {
 		fmt.Fprintf(os.Stderr, "airlock: %v\n", err)
 		os.Exit(cli.ExitFailed)
 	}
+	// A log that nobody reads any more must not kill the program between two writes
+	// to GitHub.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends it at once
 	os.Exit(cli.Main(ctx, os.Args[1:], cli.World{
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,14 +28,19 @@ process's environment first of all.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s := newStep(w)
+			defer s.runner.Finish()
 			err := s.run(cmd.Context())
-			s.runner.Finish()
-			var exit *exitError
-			if errors.As(err, &exit) && exit.err != nil {
-				s.stopped(exit.err)
-				return &exitError{code: exit.code}
+			if err == nil {
+				return nil
 			}
-			return err
+			var exit *exitError
+			if !errors.As(err, &exit) {
+				exit = failedError(err)
+			}
+			if exit.err != nil {
+				s.stopped(exit.err)
+			}
+			return &exitError{code: exit.code}
 		},
 	}
 }
@@ -48,6 +52,7 @@ type step struct {
 	runner    *action.Runner
 	settings  config.Settings
 	workspace *action.Dir
+	reported  bool // what became of the items is in the log and the summary
 }
 
 func newStep(w World) *step {
@@ -76,7 +81,11 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	git := openGit(ctx, s.env.Workspace, ev, s.debug)
+	path := s.w.Getenv("PATH")
+	if s.env.OnRunner {
+		path = ""
+	}
+	git := openGit(ctx, s.env.Workspace, path, ev, s.debug)
 	if git != nil {
 		defer git.close()
 	}
@@ -90,7 +99,7 @@ func (s *step) run(ctx context.Context) error {
 	}
 	out, err := openOutputs(s.workspace)
 	if err != nil {
-		return usageError(err)
+		return failedError(fmt.Errorf("the step keeps its files in the workspace: %w", err))
 	}
 	if s.settings.Mode == config.ModeCollect {
 		return s.collect(ctx, g, out)
@@ -104,6 +113,7 @@ func (s *step) run(ctx context.Context) error {
 	}
 	p := passage{event: ev, config: apply.Config{Run: run, Workflow: s.w.Getenv("GITHUB_WORKFLOW")}}
 	p.world = apply.World{Clock: githubapi.SystemClock{}, Files: out, Log: s.info}
+	p.planned = func(plan *apply.Plan) error { return s.writePlan(plan, out) }
 	if client != nil {
 		p.world.GitHub = client
 	}
@@ -119,7 +129,7 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.finish(rep, out, !cfg.Policy.Configured())
+	return s.finish(rep, out)
 }
 
 // client connects to GitHub; nil without a token.
@@ -129,7 +139,7 @@ func (s *step) client(tok token.Token) (*githubapi.Client, error) {
 		c.proxy = s.settings.Proxy.String()
 	}
 	if s.settings.CAFile != "" {
-		pem, err := s.workspace.Read(s.settings.CAFile, 1<<20)
+		pem, err := s.workspace.Read(s.settings.CAFile, maxCertificates)
 		if err != nil {
 			return nil, usageError(fmt.Errorf("input ca-file: %w", err))
 		}
@@ -151,7 +161,7 @@ func (s *step) collect(ctx context.Context, g *gate, out *outputs) error {
 	}
 	return s.finish(report.New(report.Input{
 		Collected: res.Accepted, Rejected: res.Rejected, Dropped: res.Dropped, Words: g.words,
-	}), out, false)
+	}), out)
 }
 
 // collected lets the step's input through the first door. The agent's own lines
@@ -185,25 +195,17 @@ func asksForReview(res intake.Result) bool {
 
 // finish tells everybody how it ended, and returns what the step's exit code
 // follows from.
-func (s *step) finish(rep *report.Report, out *outputs, unconfigured bool) error {
+func (s *step) finish(rep *report.Report, out *outputs) error {
 	var text bytes.Buffer
-	if rep.DryRun {
-		_ = rep.PlanText(&text, false) // a buffer takes everything
-	}
-	_ = rep.Text(&text, false)
-	s.runner.Group("Airlock: "+rep.Headline(), func() { s.runner.Log(strings.TrimLeft(text.String(), "\n")) })
-	for _, a := range rep.Annotations() {
-		s.runner.Annotate(annotation(a))
-	}
-	summary := rep.Summary(action.MaxSummary)
-	if unconfigured {
-		summary += "\nNothing was written, because there is no configuration. Name the kinds that the agent may use in the input `config`.\n"
-	}
-	if _, err := s.runner.AddSummary(summary, cutBytes); err != nil {
+	_ = writeText(&text, rep, false) // a buffer takes everything
+	s.runner.Group("Airlock: "+rep.Headline(), func() { s.runner.Log(text.String()) })
+	s.annotate(rep.Annotations())
+	if _, err := s.runner.AddSummary(rep.Summary(action.MaxSummary), cutBytes); err != nil {
 		s.warn(err)
 	}
+	s.reported = true
 	if err := s.setOutputs(rep, out); err != nil {
-		return failedError(err)
+		return failedError(fmt.Errorf("the outputs cannot be set, this log says what was done: %w", err))
 	}
 	failed := rep.Counts.Failed > 0
 	switch {
@@ -215,9 +217,13 @@ func (s *step) finish(rep *report.Report, out *outputs, unconfigured bool) error
 	return nil
 }
 
-// stopped says in the log and in the summary why nothing was judged.
+// stopped says in the log and in the summary why nothing was judged or, behind the
+// report, why the outputs lack.
 func (s *step) stopped(err error) {
 	s.runner.Annotate(action.Annotation{Level: action.Error, Title: "Airlock stopped", Message: err.Error()})
+	if s.reported {
+		return
+	}
 	if _, err := s.runner.AddSummary("## Airlock stopped\n\nNothing was applied.\n\n"+report.PlainBlock(err.Error()), cutBytes); err != nil {
 		s.warn(err)
 	}

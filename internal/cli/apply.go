@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
-	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/report"
 )
@@ -45,7 +45,7 @@ JSON, unless that is a terminal.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.input, "input", "", "agent output or agent lines; - is standard input (default: GH_AW_AGENT_OUTPUT, else standard input)")
-	flags.StringVar(&f.config, "config", "", "the safe-outputs configuration, YAML or JSON")
+	flags.StringVar(&f.config, "config", "", configUsage)
 	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
 	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
 	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
@@ -82,6 +82,20 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 		return usageError(err)
 	}
 	defer in.Close()
+	var files pendingFiles
+	defer files.abort()
+	if f.plan != "" {
+		out, err := files.create(f.plan, nil)
+		if err != nil {
+			return usageError(fmt.Errorf("--plan: %w", err))
+		}
+		p.planned = func(plan *apply.Plan) error {
+			if err := writeJSON(out, plan); err != nil {
+				return err
+			}
+			return files.commit()
+		}
+	}
 	collected, err := g.collect(ctx, in)
 	if err != nil {
 		return err
@@ -90,13 +104,8 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.plan != "" {
-		if err := writeJSONFile(f.plan, rep.PlanDocument()); err != nil {
-			return failedError(err)
-		}
-	}
-	if err := printReport(w, rep, f.json, !cfg.Policy.Configured()); err != nil {
-		return failedError(err)
+	if err := printReport(w, rep, f.json); err != nil {
+		return failedError(fmt.Errorf("the results cannot be written, standard error has them: %w", err))
 	}
 	if !rep.Clean() {
 		return findings()
@@ -114,7 +123,7 @@ func prepare(w World, f applyFlags) (passage, error) {
 	}
 	conn.log = progress(w)
 	if f.caFile != "" {
-		pem, err := config.ReadFile(f.caFile)
+		pem, err := readCertificates(f.caFile)
 		if err != nil {
 			return passage{}, usageError(fmt.Errorf("--ca-file: %w", err))
 		}
@@ -148,27 +157,24 @@ func prepare(w World, f applyFlags) (passage, error) {
 }
 
 // printReport tells a person on standard error and a machine on standard output.
-func printReport(w World, rep *report.Report, asJSON, unconfigured bool) error {
-	colour := isTerminal(w.Stderr) && w.Getenv("NO_COLOR") == ""
-	if rep.DryRun {
-		if err := rep.PlanText(w.Stderr, colour); err != nil {
-			return err
-		}
-	}
-	if err := rep.Text(w.Stderr, colour); err != nil {
-		return err
-	}
-	if unconfigured {
-		fmt.Fprint(w.Stderr, `
-Nothing was written, because there is no configuration. To enable what you want,
-name the kinds in a file and give it with --config:
-
-  create-issue:
-  add-issue-comment:
-`)
-	}
+// What a person cannot be told is no reason not to tell the machine.
+func printReport(w World, rep *report.Report, asJSON bool) error {
+	_ = writeText(w.Stderr, rep, isTerminal(w.Stderr) && w.Getenv("NO_COLOR") == "")
 	if asJSON || !isTerminal(w.Stdout) {
 		return rep.JSON(w.Stdout, "  ")
 	}
 	return nil
+}
+
+// writeText writes what a person reads: the plan of a dry run, then the report.
+func writeText(w io.Writer, rep *report.Report, colour bool) error {
+	if rep.DryRun {
+		if err := rep.PlanText(w, colour); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+	}
+	return rep.Text(w, colour)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,7 @@ func Enter(args, environ []string) (action.Secrets, error) {
 
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, w World) int {
+	w.Stdout = sink{"standard output", w.Stdout}
 	root := newRoot(w)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -43,11 +45,18 @@ func Main(ctx context.Context, args []string, w World) int {
 		return ExitClean
 	}
 	var exit *exitError
-	if !errors.As(err, &exit) {
+	var out *outputError
+	switch {
+	case errors.As(err, &exit):
+	case errors.As(err, &out):
+		exit = failedError(err)
+	default:
 		exit = usageError(err)
 	}
-	if exit.err != nil {
-		fmt.Fprintf(w.Stderr, "airlock: %v\n", exit.err)
+	if exit.err != nil && !closedReader(exit.err) {
+		for line := range strings.SplitSeq(exit.err.Error(), "\n") {
+			fmt.Fprintf(w.Stderr, "airlock: %s\n", line)
+		}
 	}
 	return exit.code
 }
@@ -60,7 +69,16 @@ func newRoot(w World) *cobra.Command {
 
 An agent writes down what it wants as lines of JSON. Airlock validates and cleans
 each line, holds it against the owner's policy, and performs what is left through
-the GitHub API.`,
+the GitHub API.
+
+Exit codes: 0 if all was done, staged or planned; 1 if something was rejected,
+denied, dropped, skipped or failed; 2 for wrong usage or configuration, or input
+that is not there; 3 if Airlock itself or the API failed before any item could be
+judged, or the results could not be written.`,
+		Example: `  airlock instructions --config policy.yml              what to put into the agent's prompt
+  airlock validate --config policy.yml agent.ndjson     is everything well formed?
+  airlock apply --dry-run --config policy.yml --input agent.ndjson --event event.json
+  airlock collect --input agent.ndjson | airlock apply --config policy.yml`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

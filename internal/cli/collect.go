@@ -28,8 +28,9 @@ func newCollect(w World) *cobra.Command {
 validate and clean each, and write {"items": [...], "errors": [...]} to standard
 output or a file. Nothing of GitHub is touched and no token is needed.
 
-The exit code is 1 if a line was rejected or over a limit; the document is written
-all the same, and --report says everything about every line.`,
+The exit code is 1 if a line was rejected or over a limit, or lost labels that are
+over one; the document is written all the same, and --report says everything about
+every line.`,
 		Example: `  airlock collect --input agent.ndjson
   airlock collect --input agent.ndjson --output agent-output.json --report report.json
   cat agent.ndjson | airlock collect --config policy.yml`,
@@ -38,7 +39,7 @@ all the same, and --report says everything about every line.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.input, "input", "", "the agent's lines; - is standard input (default: GH_AW_SAFE_OUTPUTS, else standard input)")
-	flags.StringVar(&f.config, "config", "", "the safe-outputs configuration, YAML or JSON")
+	flags.StringVar(&f.config, "config", "", configUsage)
 	flags.StringVar(&f.output, "output", "", "write the agent output to this file (default: standard output)")
 	flags.StringVar(&f.report, "report", "", "write a report to this file: rejections with their place in the schema, repairs, what was cleaned and dropped")
 	flags.BoolVar(&f.schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected, so that an agent can correct itself")
@@ -70,10 +71,10 @@ func runCollect(ctx context.Context, w World, f collectFlags) error {
 	files := pendingFiles{}
 	defer files.abort()
 	if docs.Output, err = files.create(f.output, w.Stdout); err != nil {
-		return usageError(err)
+		return usageError(fmt.Errorf("--output: %w", err))
 	}
 	if docs.Report, err = files.create(f.report, nil); err != nil {
-		return usageError(err)
+		return usageError(fmt.Errorf("--report: %w", err))
 	}
 	told := 0
 	docs.Each = func(o intake.Outcome) {
@@ -113,7 +114,7 @@ func (p *pendingFiles) create(path string, otherwise io.Writer) (io.Writer, erro
 		return nil, err
 	}
 	*p = append(*p, f)
-	return f, nil
+	return sink{w: f}, nil
 }
 
 func (p *pendingFiles) commit() error {

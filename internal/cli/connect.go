@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/token"
@@ -55,7 +54,7 @@ func (c *connection) trustProxyOf(getenv func(string) string) error {
 		}
 	}
 	if file := getenv("SSL_CERT_FILE"); file != "" && len(c.caFile) == 0 {
-		pem, err := os.ReadFile(file)
+		pem, err := readCertificates(file)
 		if err != nil {
 			return fmt.Errorf("SSL_CERT_FILE: %w", err)
 		}

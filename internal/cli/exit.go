@@ -10,7 +10,8 @@ const (
 	ExitFindings = 1
 	// ExitUsage: wrong usage or configuration, or input that is not there.
 	ExitUsage = 2
-	// ExitFailed: Airlock itself or the API failed before any item could be judged.
+	// ExitFailed: Airlock itself or the API failed before any item could be judged,
+	// or the results could not be written.
 	ExitFailed = 3
 )
 

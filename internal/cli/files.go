@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,21 +39,18 @@ func openInput(w World, path string) (io.ReadCloser, error) {
 	if path == "" {
 		path = "-"
 	}
+	if f, ok := w.Stdin.(*os.File); ok && path == "-" && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintln(w.Stderr, "airlock: reading lines from the terminal; an end-of-file (Ctrl-D) ends them, and --help says more")
+	}
 	return action.OpenUser(path, w.Stdin, unlimited)
 }
 
-func writeJSONFile(path string, v any) error {
-	raw, err := indented(v)
-	if err != nil {
-		return err
-	}
-	return action.WriteUser(path, raw)
-}
-
-// indented is a document as JSON that people can read as well.
-func indented(v any) ([]byte, error) {
-	raw, err := json.MarshalIndent(v, "", "  ")
-	return append(raw, '\n'), err
+// writeJSON writes a document as JSON that people can read as well.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 // directory stores what could not be delivered. It is made when it is needed.
@@ -67,8 +65,16 @@ func (d directory) WriteFile(name string, data []byte) (string, error) {
 	return path, action.WriteUser(path, data)
 }
 
-// isTerminal reports whether a person sees what is written to w as it is written.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+// maxCertificates is how large a file of certificates may be: the bundles of
+// operating systems have a quarter of a megabyte.
+const maxCertificates = 16 << 20
+
+// readCertificates reads a file of certificates that the user named.
+func readCertificates(path string) ([]byte, error) {
+	f, err := action.OpenUser(path, nil, maxCertificates)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadAll()
 }

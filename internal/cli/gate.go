@@ -74,22 +74,32 @@ func (g *gate) collectTo(ctx context.Context, in io.Reader, docs intake.Document
 	return res, inputError(ctx, err)
 }
 
-// inputError tells an interruption from input that cannot be read.
+// inputError tells an interruption, and a result that cannot be written, from input
+// that cannot be read.
 func inputError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return failedError(errors.New("interrupted before anything was applied; run it again"))
+		return failedError(errInterrupted)
+	}
+	var out *outputError
+	if errors.As(err, &out) {
+		return failedError(out)
 	}
 	return usageError(fmt.Errorf("agent output: %w", err))
 }
+
+var errInterrupted = errors.New("interrupted before anything was applied; run it again")
 
 // passage is what stands behind the first door.
 type passage struct {
 	event  event.Event
 	config apply.Config
 	world  apply.World
+	// planned, unless nil, is shown the plan before anything is written; its error
+	// keeps everything from being written.
+	planned func(*apply.Plan) error
 }
 
 // pass sends what the first door let in through the second and applies what is
@@ -97,7 +107,14 @@ type passage struct {
 func (g *gate) pass(ctx context.Context, collected intake.Result, p passage) (*report.Report, error) {
 	approved, denied := policy.Judge(g.cfg.Policy, p.event, collected.Accepted)
 	p.config.Sanitizer = g.sanitizer
+	p.config.DryRun = p.config.DryRun || g.cfg.Policy.Staged || !g.cfg.Policy.Configured()
+	if log := p.world.Log; log != nil {
+		p.world.Log = func(line string) { log(g.words(line)) } // it holds words of the agent
+	}
 	snapshot, err := apply.Observe(ctx, p.world, p.config, p.event, approved)
+	if ctx.Err() != nil {
+		return nil, failedError(errInterrupted)
+	}
 	if err != nil {
 		return nil, failedError(err)
 	}
@@ -105,10 +122,15 @@ func (g *gate) pass(ctx context.Context, collected intake.Result, p passage) (*r
 	if err != nil {
 		return nil, failedError(err)
 	}
+	if p.planned != nil {
+		if err := p.planned(plan); err != nil {
+			return nil, failedError(fmt.Errorf("the plan cannot be written, so nothing was applied: %w", err))
+		}
+	}
 	results := append(apply.Execute(ctx, p.world, plan), apply.DeniedResults(denied)...)
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
 	return report.New(report.Input{
-		Event: p.event, DryRun: p.config.DryRun || !g.cfg.Policy.Configured(), Plan: plan, Results: results,
+		Event: p.event, DryRun: p.config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
 		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Words: g.words,
 	}), nil
 }

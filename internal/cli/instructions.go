@@ -36,7 +36,7 @@ example is one that the gate accepts.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "the safe-outputs configuration, YAML or JSON (default: every kind with its default limits)")
+	cmd.Flags().StringVar(&file, "config", "", configUsage+"; without any, every kind with its default limits")
 	cmd.Flags().StringVar(&lines, "lines", "", "the file that the agent appends to (default: the one that GH_AW_SAFE_OUTPUTS names)")
 	return cmd
 }

@@ -20,8 +20,10 @@ type localGit struct {
 	log  func(string)
 }
 
-// openGit borrows the workspace's objects; nil without a clone there.
-func openGit(ctx context.Context, workspace string, ev event.Event, log func(string)) *localGit {
+// openGit borrows the workspace's objects; nil without a clone there. On a runner
+// pathList is "", since an earlier step can have put any program into the PATH
+// there; elsewhere it is the user's own.
+func openGit(ctx context.Context, workspace, pathList string, ev event.Event, log func(string)) *localGit {
 	if workspace == "" {
 		return nil
 	}
@@ -29,8 +31,9 @@ func openGit(ctx context.Context, workspace string, ev event.Event, log func(str
 	if err != nil {
 		return nil
 	}
-	repo, err := gitrepo.New(clone, gitrepo.Options{})
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: pathList})
 	if err != nil {
+		log("git is not used: " + err.Error())
 		return nil
 	}
 	return &localGit{repo, ctx, ev, log}

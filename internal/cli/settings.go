@@ -6,6 +6,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/config"
 )
 
+// configUsage explains the flag --config of every command.
+const configUsage = "the safe-outputs configuration, YAML or JSON (default: GH_AW_SAFE_OUTPUTS_CONFIG, a path or the text)"
+
 // loadConfig reads the safe-outputs configuration that the user named, else the
 // one of the environment, and shows its warnings.
 func loadConfig(w World, file string) (config.SafeOutputs, error) {

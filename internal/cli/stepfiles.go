@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/report"
 )
 
 // outputDir is where a step leaves its files, below the workspace. It ignores
@@ -55,20 +56,17 @@ func (s *step) write(ctx context.Context, g *gate, in io.Reader, out *outputs) (
 	for _, name := range []string{agentOutputFile, reportFile} {
 		f, err := out.create(name)
 		if err != nil {
-			return res, usageError(err)
+			return res, failedError(err)
 		}
 		files = append(files, f)
 	}
-	if res, err = g.collectTo(ctx, in, intake.Documents{Output: files[0], Report: files[1]}); err != nil {
+	if res, err = g.collectTo(ctx, in, intake.Documents{Output: sink{w: files[0]}, Report: sink{w: files[1]}}); err != nil {
 		return res, err
 	}
 	if err := files.commit(); err != nil {
 		return res, failedError(err)
 	}
-	return res, errors.Join(
-		s.runner.SetOutput("agent-output", path.Join(outputDir, agentOutputFile)),
-		s.runner.SetOutput("report", path.Join(outputDir, reportFile)),
-	)
+	return res, s.set([]report.Output{{Name: "agent-output", Value: path.Join(outputDir, agentOutputFile)}, {Name: "report", Value: path.Join(outputDir, reportFile)}})
 }
 
 // openLines opens what the agent wrote: the input output-file, or the path in

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/report"
@@ -29,23 +30,47 @@ func (s *step) setOutputs(rep *report.Report, out *outputs) error {
 		inline = ""
 	}
 	list := append(rep.Outputs(), report.Output{Name: "results", Value: inline}, report.Output{Name: "results-file", Value: resultsPath})
-	if plan := rep.PlanDocument(); plan != nil {
-		raw, err := indented(plan)
-		if err != nil {
-			return err
-		}
-		planPath, err := out.WriteFile(planFile, raw)
-		if err != nil {
-			return err
-		}
-		list = append(list, report.Output{Name: "plan-file", Value: planPath})
+	return s.set(list)
+}
+
+// writePlan stores the plan before anything of it is carried out, so that whoever
+// looks into a step that was killed knows what it was about to do.
+func (s *step) writePlan(plan *apply.Plan, out *outputs) error {
+	var raw bytes.Buffer
+	if err := writeJSON(&raw, plan); err != nil {
+		return err
 	}
+	path, err := out.WriteFile(planFile, raw.Bytes())
+	if err != nil {
+		return err
+	}
+	return s.set([]report.Output{{Name: "plan-file", Value: path}})
+}
+
+// set sets outputs of the step, up to the first that fails.
+func (s *step) set(list []report.Output) error {
 	for _, o := range list {
 		if err := s.runner.SetOutput(o.Name, o.Value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// annotate writes as many annotations of each level as GitHub shows: the log holds
+// what the others say.
+func (s *step) annotate(list []report.Annotation) {
+	n, left := map[report.Level]int{}, 0
+	for _, a := range list {
+		if n[a.Level]++; n[a.Level] > action.MaxAnnotations {
+			left++
+			continue
+		}
+		s.runner.Annotate(annotation(a))
+	}
+	if left > 0 {
+		s.runner.Log(fmt.Sprintf("%d more are listed above: GitHub shows %d annotations of a level", left, action.MaxAnnotations))
+	}
 }
 
 // annotation turns a report's annotation into the runner's.

@@ -54,7 +54,7 @@ configuration is not.`,
 			return validateOutput(cmd.Context(), w, g, args[0], schemas)
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "the safe-outputs configuration, YAML or JSON")
+	cmd.Flags().StringVar(&file, "config", "", configUsage)
 	cmd.Flags().BoolVar(&strict, "strict", false, "refuse fields that the schema does not know")
 	cmd.Flags().BoolVar(&schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected")
 	return cmd

@@ -1,0 +1,118 @@
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// writing runs the binary with its two streams going to the given files; nil
+// captures one.
+func writing(t *testing.T, dir string, env []string, stdout, stderr *os.File, args ...string) result {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if stdout != nil {
+		cmd.Stdout = stdout
+	}
+	if stderr != nil {
+		cmd.Stderr = stderr
+	}
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+func open(t *testing.T, path string, flag int) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// abandoned returns the writing end of a pipe that nobody reads.
+func abandoned(t *testing.T) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Close()
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+// TestFullDisk asserts that a result which cannot be written is Airlock's failure,
+// not one of the input, and that nothing is applied without its plan.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	lines := filepath.Join(dir, "lines.ndjson")
+	if err := os.WriteFile(lines, []byte(`{"type":"add-issue-comment","body":"Hello"}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	policy := filepath.Join(dir, "policy.yml")
+	if err := os.WriteFile(policy, []byte("add-issue-comment:\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	full := open(t, "/dev/full", os.O_WRONLY)
+	for _, c := range []struct {
+		args   []string
+		stdout *os.File
+		writes int
+		says   string
+	}{
+		{[]string{"collect", "--input", lines}, full, 0, "airlock: standard output: no space left on device"},
+		{[]string{"collect", "--input", lines, "--output", "/dev/full"}, nil, 0, "airlock: /dev/full cannot be used: no space left on device"},
+		{[]string{"collect", "--input", lines, "--output", "out.json", "--report", "/dev/full"}, nil, 0, "/dev/full cannot be used"},
+		{[]string{"schema"}, full, 0, "standard output: no space left"},
+		{[]string{"instructions"}, full, 0, "standard output: no space left"},
+		{[]string{"version"}, full, 0, "standard output: no space left"},
+		{[]string{"apply", "--input", lines, "--config", policy, "--plan", "/dev/full"}, nil, 0, "the plan cannot be written, so nothing was applied"},
+		{[]string{"apply", "--input", lines, "--config", policy}, full, 1, "the results cannot be written, standard error has them"},
+	} {
+		s := server(t, pullRequestFixture(), githubtest.Options{})
+		res := writing(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), c.stdout, nil, c.args...)
+		if res.code != 3 || !strings.Contains(res.stderr, c.says) {
+			t.Errorf("airlock %v: exit code %d, want 3 and %q:\n%s", c.args, res.code, c.says, res.stderr)
+		}
+		if n := len(s.Writes()); n != c.writes {
+			t.Errorf("airlock %v: %d writes, want %d", c.args, n, c.writes)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out.json")); err == nil {
+		t.Error("one of two files that belong together is left")
+	}
+}
+
+// TestNobodyReads asserts that a reader that went away ends the program quietly,
+// and never between two writes to GitHub.
+func TestNobodyReads(t *testing.T) {
+	if res := writing(t, t.TempDir(), nil, abandoned(t), nil, "schema", "agent-output"); res.code != 3 || res.stderr != "" {
+		t.Errorf("schema: exit code %d, %q", res.code, res.stderr)
+	}
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"lines.ndjson": `{"type":"add-issue-comment","body":"Hello"}` + "\n" + `{"type":"add-issue-label","labels":["automation"]}` + "\n",
+		"policy.yml":   "add-issue-comment:\nadd-issue-label:\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res := writing(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), nil, abandoned(t), "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml")
+	if res.code != 0 || len(s.Writes()) != 2 || !strings.Contains(res.stdout, `"applied": 2`) {
+		t.Errorf("exit code %d, %d writes:\n%s", res.code, len(s.Writes()), res.stdout)
+	}
+}
