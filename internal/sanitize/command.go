@@ -85,7 +85,7 @@ func beginsLine(src string, k int) bool {
 
 // commands makes the commands inert that begin a line outside of code blocks.
 func (p *pass) commands() {
-	block, tag := 0, 0
+	block, tag, code := 0, 0, 0
 	findCommands(p.src, func(start, end int) {
 		for block < len(p.doc.Blocks) && !p.reaches(block, start) {
 			block++
@@ -95,6 +95,12 @@ func (p *pass) commands() {
 		}
 		for tag < len(p.tags) && p.tags[tag].end <= start {
 			tag++
+		}
+		for code < len(p.codes) && p.codes[code].end <= start {
+			code++
+		}
+		if code < len(p.codes) && p.codes[code].start < start {
+			return // the lines of the code span are joined, now or in the next round
 		}
 		word := p.src[start:end]
 		if tag < len(p.tags) && p.tags[tag].start < start {

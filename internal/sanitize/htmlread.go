@@ -18,6 +18,8 @@ func (p *pass) htmlBlock(i int) {
 	}
 	p.flat.reset()
 	p.anchors = p.anchors[:0]
+	p.inHTML = b.Data >= 6
+	defer func() { p.inHTML = false }()
 	if len(pieces) == 1 && pieces[0].Pad == 0 {
 		base := pieces[0].Start
 		p.html(p.src[base:pieces[0].End], func(k int) int { return base + k })
@@ -29,7 +31,7 @@ func (p *pass) htmlBlock(i int) {
 		})
 	}
 	p.closeAnchors()
-	p.match(b.End)
+	p.match(pieces[len(pieces)-1].End)
 	if b.Data == 7 && strings.HasPrefix(p.src[b.Start:], "</pre") && needsReading(p.src[b.Start+len("</"):b.End]) {
 		p.show(b.Start, "pre") // later versions of the specification begin no block here
 	}
@@ -94,7 +96,7 @@ func (p *pass) html(text string, at func(int) int) {
 				noComment = end < 0
 			}
 			if end >= 0 {
-				p.edit(at(k), at(end-1)+1, "", RuleHTML, "comment")
+				p.comment(at(k), at(end-1)+1)
 				k = end
 				continue
 			}
@@ -124,6 +126,29 @@ func (p *pass) html(text string, at func(int) int) {
 		p.flat.mark('<', at(k))
 		k++
 	}
+}
+
+// comment removes a comment. A line that holds nothing else goes with it, when
+// it stands within a block of HTML: an empty line would end the block.
+func (p *pass) comment(start, end int) {
+	if p.inHTML {
+		line, next := start, end
+		for line > 0 && strings.IndexByte(" \t>", p.src[line-1]) >= 0 {
+			line--
+		}
+		for next < len(p.src) && (p.src[next] == ' ' || p.src[next] == '\t') {
+			next++
+		}
+		if line > 0 && p.src[line-1] == '\n' && next < len(p.src) && p.src[next] == '\n' {
+			p.edit(line, next+1, "", RuleHTML, "comment")
+			return
+		}
+	}
+	text := p.lineGuard(start, end)
+	if text == "" && start > 0 && end < len(p.src) && p.src[start-1] == '`' && p.src[end] == '`' {
+		text = " " // or two runs would become one
+	}
+	p.edit(start, end, text, RuleHTML, "comment")
 }
 
 // show makes the < at the source offset literal.

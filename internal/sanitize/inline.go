@@ -8,10 +8,10 @@ import (
 
 // leaf reads a paragraph, heading or table cell.
 func (p *pass) leaf(b *markdown.Block) {
-	if !p.mayAct(b) {
+	nodes := p.doc.InlinesOf(b)
+	if len(nodes) == 0 || !p.mayAct(b) {
 		return
 	}
-	nodes := p.doc.InlinesOf(b)
 	f := &p.flat
 	f.reset()
 	p.anchors = p.anchors[:0]
@@ -58,19 +58,20 @@ func (p *pass) leaf(b *markdown.Block) {
 	}
 	p.closeAnchors()
 	p.bracket(b, nodes)
-	p.match(b.End)
+	p.match(nodes[len(nodes)-1].End)
 }
 
 // codeSpan joins the lines of a code span that holds anything that could act,
 // or whose lines begin with what may be the mark of a block: readers disagree
 // about those. It renders the same.
 func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
-	span := p.src[n.Start:n.End]
-	if strings.IndexByte(span, '\n') < 0 {
+	code := p.src[n.Start:n.End]
+	if strings.IndexByte(code, '\n') < 0 {
 		return
 	}
+	p.codes = append(p.codes, span{n.Start, n.End})
 	text := p.doc.Literal(b, n.Span)
-	if !needsReading(span) && !marksLines(text) {
+	if !needsReading(code) && !marksLines(text) {
 		return
 	}
 	p.edit(n.Start, n.End, strings.ReplaceAll(text, "\n", " "), RuleCode, "lines")
@@ -94,7 +95,7 @@ func marksLines(text string) bool {
 // bracket escapes the bracket of what looks like a definition at the start of
 // a paragraph or cell and is none: other readers take it for one.
 func (p *pass) bracket(b *markdown.Block, nodes []markdown.Inline) {
-	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 || len(nodes) == 0 {
+	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 {
 		return
 	}
 	piece := p.doc.PiecesOf(b)[0]

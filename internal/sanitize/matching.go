@@ -96,8 +96,7 @@ func (p *pass) spaced(at int, note string) string {
 	if at == 0 {
 		return note
 	}
-	switch p.src[at-1] {
-	case ' ', '\n', '\t', '(', '>', '|', '"', '\'':
+	if c := p.src[at-1]; c != ']' && c != ')' && !isAlnum(c) && c < 0x80 {
 		return note
 	}
 	return " " + note

@@ -10,6 +10,7 @@ type pass struct {
 	doc     markdown.Document
 	edits   []edit
 	tooDeep bool
+	inHTML  bool // the HTML being read is a block that an empty line ends
 
 	flat     flat
 	squeezed squeezed
@@ -18,12 +19,13 @@ type pass struct {
 	anchors  []openAnchor
 	shown    map[string][]bool // open elements by name: was the start tag made text?
 	tags     []span            // tags over several lines, in source order
+	codes    []span            // code spans over several lines, likewise
 }
 
 // read scans src and collects the edits.
 func (p *pass) read(s *Sanitizer, src string) {
 	p.s, p.src = s, src
-	p.edits, p.tags = p.edits[:0], p.tags[:0]
+	p.edits, p.tags, p.codes = p.edits[:0], p.tags[:0], p.codes[:0]
 	p.shown = nil
 	p.doc.Rescan(src)
 	if p.tooDeep = p.doc.TooDeep; p.tooDeep {

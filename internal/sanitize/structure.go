@@ -15,7 +15,13 @@ const separator = "[//]: #"
 // next line, or a list would take in the code behind it.
 func (p *pass) dissolved(i int, edits []edit) {
 	b := &p.doc.Blocks[i]
-	if b.Data > 5 || len(edits) == 0 || edits[0].start > b.Start {
+	if b.Data > 5 || len(edits) == 0 {
+		return
+	}
+	if edits[0].start > b.Start {
+		if last := p.src[strings.LastIndexByte(p.src[:b.End], '\n')+1 : b.End]; b.Data == 1 && b.Closed && !strings.Contains(strings.ToLower(last), "</pre>") {
+			p.edit(b.End, b.End, "</pre>", "", "") // what closed the block becomes text
+		}
 		return
 	}
 	if edits[0].text == "" && strings.Trim(p.src[min(edits[0].end, b.End):b.End], " \t\n>") == "" {
