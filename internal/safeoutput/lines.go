@@ -62,7 +62,7 @@ func (r *Reader) record(b *Batch, at, to int) {
 		}
 		object := 0
 		if b.buf[at] != '{' {
-			if object = objectStart(b.buf[at:to]); object < 0 || isArray(b.buf[at:to]) {
+			if object = objectStart(b.buf[at:to]); object < 0 || opensComment(b.buf[at:at+object]) || isArray(b.buf[at:to]) {
 				b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Raw: b.buf[at:to:to]})
 				return
 			}
@@ -106,17 +106,21 @@ func (r *Reader) advance(b *Batch, at, to int) int {
 
 // afterText returns where on the line the next record begins behind an object
 // that ends at end and text that follows it at next. The text is part of the
-// object's record. All of the line is if the text is a comment, if there is a
-// quote in it, or if the object is no valid JSON: then the brace that seems to
-// end it may be part of a string with quotes that are not escaped.
+// object's record, unless an object follows in a comment. All of the line is if
+// there is a quote in the text, or if the object is no valid JSON: then the
+// brace that seems to end it may be part of a string with quotes that are not
+// escaped.
 func (r *Reader) afterText(b *Batch, end, next, to int) int {
 	n := objectStart(b.buf[next:to])
-	if n < 0 || bytes.IndexByte(b.buf[next:next+n], '"') >= 0 || opensComment(b.buf[next:next+n]) {
+	if n < 0 || bytes.IndexByte(b.buf[next:next+n], '"') >= 0 {
 		return to
 	}
 	object := r.start + max(0, objectStart(b.buf[r.start:end])) // behind the text before it
 	if !isJSON(b.buf[object:end]) {
 		return to
+	}
+	if opensComment(b.buf[next : next+n]) {
+		return next
 	}
 	return next + n
 }
