@@ -1,6 +1,9 @@
 package jsonrepair
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Code is the reason why a text cannot be repaired.
 type Code string
@@ -58,9 +61,13 @@ func cutOff(offset int, missing string) error {
 	return &Error{CutOff, offset, "the text ends where " + missing, "write the object to its end"}
 }
 
-func ambiguous(offset int) error {
-	return &Error{Ambiguous, offset, "this quote may end its string or be part of it",
-		`write \" where a quote is part of a string, and put a comma between values`}
+// ambiguous is about a quote in a text, which may be cut off behind it.
+func ambiguous(offset int, text []byte) error {
+	mend := `write \" where a quote is part of a string, and put a comma between values`
+	if t := bytes.TrimSpace(text); t[len(t)-1] != '}' && t[len(t)-1] != ']' {
+		mend += ", and write the object to its end"
+	}
+	return &Error{Ambiguous, offset, "this quote may end its string or be part of it", mend}
 }
 
 func unexpected(offset int, in []byte, want string) error {

@@ -43,10 +43,20 @@ func (f *fixer) skip() error {
 	return nil
 }
 
-// oddSpace returns the width of the character at the start of in if it is a
-// control character or white space that JSON does not know, else 0.
+// oddSpace returns the width of what is at the start of in if it is a control
+// character, a terminal's control sequence (ECMA-48: ESC [, parameters, a
+// letter) or white space that JSON does not know, else 0.
 func oddSpace(in []byte) int {
 	c := in[0]
+	if c == 0x1B && len(in) > 1 && in[1] == '[' {
+		end := 2
+		for end < len(in) && (in[end] >= '0' && in[end] <= '9' || in[end] == ';' || in[end] == '?') {
+			end++
+		}
+		if end < len(in) && isLetter(in[end]) {
+			return end + 1
+		}
+	}
 	if c < 0x80 {
 		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7F {
 			return 1

@@ -87,7 +87,7 @@ func (f *fixer) quoted(key bool) error {
 				f.pos += width
 				return nil
 			case unclear:
-				return ambiguous(f.pos)
+				return ambiguous(f.pos, f.in)
 			}
 			if width == 1 {
 				f.note(InnerQuote, f.pos)
