@@ -25,8 +25,11 @@ func (j *judging) clean() {
 			out, notes = j.door.clean.Plain(*t.Value)
 		}
 		if isBlank(out) {
-			j.refuse("$."+t.Field, quote(t.Field)+" is empty once what may not be published is taken out")
-			continue
+			if !j.mayBeEmpty(t.Field) {
+				j.refuse("$."+t.Field, quote(t.Field)+" is empty once what may not be published is taken out")
+				continue
+			}
+			out = ""
 		}
 		if out != *t.Value {
 			j.redacted(t.Field, notes)
@@ -43,6 +46,7 @@ func (j *judging) clean() {
 			return
 		}
 		it.SARIF = log
+		j.checkSARIF(log) // a tool's name may be empty now
 		for _, n := range notes {
 			j.notes.Redactions = append(j.notes.Redactions, Redaction{"sarif", n.Rule, n.Detail, n.Count})
 		}

@@ -62,7 +62,9 @@ func TestRejections(t *testing.T) {
 		{"type is no string", `{"type":["noop"]}`, []string{"Line 1: 'type' must be a string; the kinds enabled are: " + kinds}},
 		{"a kind with a slip", `{"type":"create-isue"}`, []string{"Line 1: 'type' ('create-isue') is not a kind of safe output; did you mean 'create-issue'? The kinds enabled are: " + kinds}},
 		{"a kind that is none", `{"type":"launch-missiles"}`, []string{"Line 1: 'type' ('launch-missiles') is not a kind of safe output; the kinds enabled are: " + kinds}},
-		{"keys are matched exactly", `{"type":"noop","Message":"a"}`, []string{"Line 1: noop: 'message' is a required property"}},
+		{"keys are matched exactly", `{"type":"noop","Message":"a"}`, []string{"Line 1: noop: 'message' is a required property ('Message' is another name: names are matched exactly)"}},
+		{"keys are matched exactly, that of the kind too", `{"Type":"noop","message":"a"}`, []string{"Line 1: 'type' is a required property ('Type' is another name: names are matched exactly); the kinds enabled are: " + kinds}},
+		{"lines that were read together", "{\\\"type\\\":\nx\ny", []string{`Line 1: not valid JSON, and it cannot be repaired: byte 1: "\\\"type\\\":\nx\ny" stands where a key belongs; write valid JSON; lines 1 to 3 were read together`}},
 		{"blank", `{"type":"create-issue","title":" ","body":"\u00a0\n"}`, []string{
 			"Line 1: create-issue: 'body' must not be blank", "Line 1: create-issue: 'title': ' ' must not be blank"}},
 		{"blank is no new title", `{"type":"update-issue","title":"\u00a0","status":"open"}`, []string{"Line 1: update-issue: 'title' must not be blank"}},
@@ -76,9 +78,9 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-pull-request-review-comment: 'start_line' must be a whole number of at least 1, not 1.5",
 			"Line 2: add-issue-comment: 'issue_number' must be a whole number of at least 1, not 0",
 			"Line 3: add-issue-comment: 'issue_number' must be a whole number of at least 1, not 1e10000000",
-			"Line 4: add-issue-comment: 'issue_number' must be a whole number of at least 1, not '007'",
+			"Line 4: add-issue-comment: 'issue_number' must be written without leading zeros, not '007'",
 			"Line 5: add-issue-comment: 'issue_number' must be a whole number of at least 1, not true",
-			"Line 6: add-issue-comment: 'issue_number' must be a whole number of at least 1, not '9999999999'"}},
+			"Line 6: add-issue-comment: 'issue_number' must be at most 2147483647, not '9999999999'"}},
 		{"nothing to update", `{"type":"update-issue","issue_number":3}`, []string{"Line 1: update-issue: one of 'status', 'title', 'body' is required"}},
 		{"words", `{"type":"update-issue","status":"reopened"}`, []string{"Line 1: update-issue: 'status': 'reopened' is not one of ['open', 'closed']"}},
 		{"not an object", "null\n[1]\n\"x\"\n5", []string{
@@ -86,28 +88,38 @@ func TestRejections(t *testing.T) {
 			"Line 2: an object is expected, not an array; write one JSON object a line",
 			"Line 3: an object is expected, not a string; write one JSON object a line",
 			"Line 4: an object is expected, not a number; write one JSON object a line"}},
-		{"both forms of a report", `{"type":"create-security-report","sarif":{},"file":"a","line":1}`, []string{
+		{"both forms of a report", `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]},"file":"a","line":1}`, []string{
 			"Line 1: create-security-report: 'file' cannot be given together with 'sarif': report either a SARIF log or one finding",
 			"Line 1: create-security-report: 'line' cannot be given together with 'sarif': report either a SARIF log or one finding"}},
 		{"neither form", `{"type":"create-security-report"}`, []string{
-			"Line 1: create-security-report: 'file' is a required property",
-			"Line 1: create-security-report: 'line' is a required property",
-			"Line 1: create-security-report: 'message' is a required property",
-			"Line 1: create-security-report: 'severity' is a required property"}},
+			"Line 1: create-security-report: 'file' is a required property where there is no 'sarif'",
+			"Line 1: create-security-report: 'line' is a required property where there is no 'sarif'",
+			"Line 1: create-security-report: 'message' is a required property where there is no 'sarif'",
+			"Line 1: create-security-report: 'severity' is a required property where there is no 'sarif'"}},
+		{"a log that is no SARIF", `{"type":"create-security-report","sarif":{"runs":[{"tool":{"driver":{"name":" "}},"result":[]}]}}`, []string{
+			"Line 1: create-security-report: 'sarif.runs[0].result': Additional properties are not allowed ('result' was unexpected)",
+			"Line 1: create-security-report: 'sarif.runs[0].tool.driver.name': the tool's name is blank",
+			"Line 1: create-security-report: 'sarif.version': 'version' is a required property"}},
+		{"a log whose tool has no name once it is clean", `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"\u200b"}}}]}}`, []string{
+			"Line 1: create-security-report: 'sarif.runs[0].tool.driver.name': the tool's name is blank"}},
 		{"a string that is no log", `{"type":"create-security-report","sarif":"{]"}`, []string{
-			"Line 1: create-security-report: 'sarif' is a string that holds no SARIF log: it is not valid JSON"}},
+			"Line 1: create-security-report: 'sarif' is a string that holds no SARIF log: it is not valid JSON, and it cannot be repaired: byte 1: ']' closes nothing that is open; remove it or add its opener"}},
 		{"two names of one field", `{"type":"update-issue","status":"open","issue_number":1,"item_number":2}`, []string{
 			"Line 1: update-issue: 'item_number' is another name of 'issue_number', and they differ; give one of them"}},
 		{"paths", `{"type":"create-pull-request-review-comment","path":"/etc/passwd","line":1,"body":"b"}
 {"type":"create-pull-request-review-comment","path":"C:\\a","line":1,"body":"b"}
 {"type":"create-pull-request-review-comment","path":"a\\b","line":1,"body":"b"}
 {"type":"create-pull-request-review-comment","path":"a/","line":1,"body":"b"}
-{"type":"create-pull-request-review-comment","path":"a\u0007","line":1,"body":"b"}`, []string{
+{"type":"create-pull-request-review-comment","path":"a\u0007","line":1,"body":"b"}
+{"type":"create-pull-request-review-comment","path":"a\u202eb","line":1,"body":"b"}
+{"type":"create-pull-request-review-comment","path":"https://github.com/a","line":1,"body":"b"}`, []string{
 			`Line 1: create-pull-request-review-comment: 'path' ('/etc/passwd') must be relative to the repository's root`,
 			`Line 2: create-pull-request-review-comment: 'path' ('C:\\a') must be relative to the repository's root`,
 			`Line 3: create-pull-request-review-comment: 'path' ('a\\b') must have '/' between folders, not '\'`,
 			`Line 4: create-pull-request-review-comment: 'path' ('a/') must name a file`,
-			`Line 5: create-pull-request-review-comment: 'path' ('a\a') must not hold control characters`}},
+			`Line 5: create-pull-request-review-comment: 'path' ('a\a') must not hold control characters`,
+			`Line 6: create-pull-request-review-comment: 'path' ('a\u202eb') must not hold characters that change how it is displayed`,
+			`Line 7: create-pull-request-review-comment: 'path' ('https://github.com/a') must be a path in the repository, not a URL`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,14 +151,36 @@ func TestAcceptance(t *testing.T) {
 		{"letter case", `{"type":"create-security-report","file":"a","line":1,"severity":"Error","message":"m"}`,
 			`{"type":"create-security-report","file":"a","line":1,"severity":"error","message":"m"}`,
 			Notes{Repairs: []Repair{{Kind: RepairLetterCase, Field: "severity", Count: 1}}}},
+		{"letter case of a side", `{"type":"create-pull-request-review-comment","path":"a","line":1,"side":"right","body":"m"}`,
+			`{"type":"create-pull-request-review-comment","path":"a","line":1,"body":"m","side":"RIGHT"}`,
+			Notes{Repairs: []Repair{{Kind: RepairLetterCase, Field: "side", Count: 1}}}},
 		{"labels", `{"type":"create-issue","title":"t","body":"b","labels":[" bug ","a: b","BUG"]}`, `{"type":"create-issue","title":"t","body":"b","labels":["bug","a: b"]}`,
 			Notes{Repairs: []Repair{{Kind: RepairLabel, Field: "labels", Count: 2}}}},
 		{"labels beyond the limit", `{"type":"add-issue-label","labels":["a","b","c","d","e"]}`, `{"type":"add-issue-label","labels":["a","b","c"]}`,
 			Notes{DroppedLabels: []string{"d", "e"}, LabelLimit: 3}},
-		{"a log in a string", `{"type":"create-security-report","sarif":"{\"version\":\"2.1.0\",\"runs\":[]}"}`, `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[]}}`, Notes{}},
+		{"a log in a string", `{"type":"create-security-report","sarif":"{\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":\"t\"}}}]}"}`, `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]}}`, Notes{}},
+		{"a log in a string, not quite JSON", `{"type":"create-security-report","sarif":"{\"version\":'2.1.0',\"runs\":[{\"tool\":{\"driver\":{\"name\":\"t\"}}}]}"}`, `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]}}`,
+			Notes{Repairs: []Repair{{Kind: "single-quotes", Field: "sarif", Offset: 11, Count: 1}}}},
+		{"null for the other form", `{"type":"create-security-report","sarif":null,"file":"a","line":1,"severity":"note","message":"m","column":null}`,
+			`{"type":"create-security-report","file":"a","line":1,"severity":"note","message":"m"}`,
+			Notes{Repairs: []Repair{{Kind: RepairNullField, Field: "sarif", Count: 1}, {Kind: RepairNullField, Field: "column", Count: 1}}}},
+		{"null for the fields of the other form", `{"type":"create-security-report","file":null,"sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]},"line":null}`, `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]}}`,
+			Notes{Repairs: []Repair{{Kind: RepairNullField, Field: "file", Count: 1}, {Kind: RepairNullField, Field: "line", Count: 1}}}},
+		{"two names of one field, one of them null", `{"type":"add-comment","body":"b","item_number":3,"issue_number":null}`, `{"type":"add-issue-comment","body":"b","issue_number":3}`,
+			Notes{Repairs: []Repair{{Kind: RepairNullField, Field: "issue_number", Count: 1}}}},
+		{"two names of one field, the first null", `{"type":"add-comment","body":"b","item_number":null,"issue_number":3}`, `{"type":"add-issue-comment","body":"b","issue_number":3}`,
+			Notes{Repairs: []Repair{{Kind: RepairNullField, Field: "item_number", Count: 1}}}},
+		{"two names of one field, the same number", `{"type":"add-comment","body":"b","item_number":"3","issue_number":3}`, `{"type":"add-issue-comment","body":"b","issue_number":3}`, Notes{}},
+		{"a log line's prefix", `2025-01-02T03:04:05Z {"type":"noop","message":"m"}`, `{"type":"noop","message":"m"}`,
+			Notes{Repairs: []Repair{{Kind: "text-around", Count: 1}}}},
+		{"a terminal's colours", "\x1b[32m{\"type\":\"noop\",\"message\":\"m\"}\x1b[0m", `{"type":"noop","message":"m"}`,
+			Notes{Repairs: []Repair{{Kind: "control-character", Count: 2}}}},
 		{"repair", `{'type': 'noop', message: "m",}`, `{"type":"noop","message":"m"}`,
 			Notes{Repairs: []Repair{{Kind: "single-quotes", Offset: 1, Count: 2}, {Kind: "bare-key", Offset: 17, Count: 1}, {Kind: "trailing-comma", Offset: 29, Count: 1}}}},
-		{"blank for what may be left out", `{"type":"missing-tool","tool":"t","reason":"r","alternatives":"\u00a0"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`, Notes{}},
+		{"blank for what may be left out", `{"type":"missing-tool","tool":"t","reason":"r","alternatives":"\u00a0"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`,
+			Notes{Repairs: []Repair{{Kind: RepairBlankField, Field: "alternatives", Count: 1}}}},
+		{"nothing left of what may be left out", `{"type":"missing-tool","tool":"t","reason":"r","alternatives":"<!-- x -->"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`,
+			Notes{Redactions: []Redaction{{"alternatives", "html", "comment", 1}}}},
 		{"cleaning", `{"type":"create-issue","title":"for @octocat","body":"b"}`, "{\"type\":\"create-issue\",\"title\":\"for @\u200boctocat\",\"body\":\"b\"}",
 			Notes{Redactions: []Redaction{{"title", "mentions", "octocat", 1}}}},
 	}

@@ -2,6 +2,8 @@ package intake
 
 import (
 	"bytes"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -32,6 +34,7 @@ func newDoor(cfg Config) (*door, error) {
 // verdict is what becomes of one record before it is counted.
 type verdict struct {
 	spec       safeoutput.Spec
+	shape      *shape // the form that the record has; nil until its kind is known
 	accepted   Accepted
 	violations []Violation // not empty: rejected
 	cleaned    bool
@@ -48,6 +51,9 @@ func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 	}
 	members, problem := p.object(l.Raw, j.notes)
 	if problem != "" {
+		if l.End > l.No {
+			problem += fmt.Sprintf("; lines %d to %d were read together", l.No, l.End)
+		}
 		j.refuse("$", problem)
 		return v
 	}
@@ -76,7 +82,6 @@ type judging struct {
 	*door
 	verdict *verdict
 	notes   *Notes
-	shape   *shape
 	labels  []byte // the raw value of "labels"
 }
 
@@ -104,7 +109,7 @@ func (j *judging) refused(field string) bool {
 func (j *judging) dispatch(members []schema.Member) bool {
 	i := slices.IndexFunc(members, func(m schema.Member) bool { return m.Name == "type" })
 	if i < 0 {
-		j.refuse("$.type", "'type' is a required property; the kinds enabled are: "+j.enabledKinds())
+		j.refuse("$.type", "'type' is a required property"+alike("type", namesOf(members))+"; the kinds enabled are: "+j.enabledKinds())
 		return false
 	}
 	raw := members[i].Value
@@ -125,14 +130,14 @@ func (j *judging) dispatch(members []schema.Member) bool {
 		j.refuse("$.type", "'type': this kind is not enabled; the kinds enabled are: "+j.enabledKinds())
 		return false
 	}
-	j.shape = j.shapeOf(spec, members)
+	j.verdict.shape = j.shapeOf(spec, members)
 	return true
 }
 
 // normalise gives fields and words their canonical form, and leaves out what
 // the kind does not know.
 func (j *judging) normalise(members []schema.Member) []schema.Member {
-	kind := j.verdict.spec.Kind
+	kind, shape := j.verdict.spec.Kind, j.verdict.shape
 	kept := members[:0]
 	for _, m := range members {
 		if m.Name == "type" {
@@ -140,25 +145,29 @@ func (j *judging) normalise(members []schema.Member) []schema.Member {
 			kept = append(kept, m)
 			continue
 		}
-		if name := safeoutput.CanonicalField(kind, m.Name); name != m.Name {
-			if i := slices.IndexFunc(members, func(o schema.Member) bool { return o.Name == name }); i >= 0 {
-				if !bytes.Equal(members[i].Value, m.Value) {
+		name := safeoutput.CanonicalField(kind, m.Name)
+		_, known := shape.fields[name]
+		if j.absent(m) && (known && j.optional(name) || slices.Contains(shape.others, name)) {
+			j.notes.repair(RepairNullField, m.Name)
+			continue
+		}
+		if name != m.Name {
+			if i := slices.IndexFunc(members, func(o schema.Member) bool { return o.Name == name && !j.absent(o) }); i >= 0 {
+				if !sameNumber(members[i].Value, m.Value) {
 					j.refuse("$."+m.Name, quote(m.Name)+" is another name of "+quote(name)+", and they differ; give one of them")
 				}
 				continue
 			}
 			m.Name = name
 		}
-		if _, known := j.shape.fields[m.Name]; !known && j.unknown(m) {
-			continue
-		}
-		if m.Value[0] == 'n' && !j.cfg.Strict && j.optional(m.Name) {
-			j.notes.repair(RepairNullField, m.Name)
+		if !known && j.unknown(m) {
 			continue
 		}
 		switch m.Name {
-		case "severity":
-			m.Value = j.lowerCase(m)
+		case "severity", "status":
+			m.Value = j.inCase(m, bytes.ToLower)
+		case "side":
+			m.Value = j.inCase(m, bytes.ToUpper)
 		case "labels":
 			m.Value = j.trimLabels(m.Value)
 			j.labels = m.Value
@@ -168,10 +177,21 @@ func (j *judging) normalise(members []schema.Member) []schema.Member {
 	return kept
 }
 
+// absent reports whether a member counts as not given: as null, which is how
+// agents that have to write every field leave one out.
+func (j *judging) absent(m schema.Member) bool { return m.Value[0] == 'n' && !j.cfg.Strict }
+
+// sameNumber reports whether two raw values are equal, or say the same number.
+func sameNumber(a, b []byte) bool {
+	n, err := safeoutput.ParseWhole(a)
+	m, err2 := safeoutput.ParseWhole(b)
+	return bytes.Equal(a, b) || err == nil && err2 == nil && n == m
+}
+
 // unknown deals with a field that the form does not have, and reports whether
 // it is left out.
 func (j *judging) unknown(m schema.Member) bool {
-	if slices.Contains(j.shape.others, m.Name) {
+	if slices.Contains(j.verdict.shape.others, m.Name) {
 		j.refuse("$."+m.Name, quote(m.Name)+" cannot be given together with 'sarif': report either a SARIF log or one finding")
 		return true
 	}
@@ -184,32 +204,34 @@ func (j *judging) unknown(m schema.Member) bool {
 
 // optional reports whether the schema lets a field of this form be left out.
 func (j *judging) optional(name string) bool {
-	return !slices.Contains(j.shape.schema.Required(), name)
+	return !slices.Contains(j.verdict.shape.schema.Required(), name)
 }
 
-func (j *judging) lowerCase(m schema.Member) []byte {
-	lower := bytes.ToLower(m.Value)
-	if !bytes.Equal(lower, m.Value) && bytes.IndexByte(lower, '\\') < 0 {
-		j.notes.repair(RepairLetterCase, m.Name)
-		return lower
+// inCase gives a word the letter case that the schema has it in, if it is one
+// of the schema's words then.
+func (j *judging) inCase(m schema.Member, to func([]byte) []byte) []byte {
+	word := schema.Member{Name: m.Name, Value: to(m.Value)}
+	if bytes.Equal(word.Value, m.Value) || !j.verdict.shape.schema.SurelyHolds(word) {
+		return m.Value
 	}
-	return m.Value
+	j.notes.repair(RepairLetterCase, m.Name)
+	return word.Value
 }
 
 // validate checks the members against the form's schema, and gives the item
 // the values of those that conform.
 func (j *judging) validate(members []schema.Member) {
-	it := j.verdict.spec.New()
+	it, shape := j.verdict.spec.New(), j.verdict.shape
 	j.verdict.accepted.item = it
-	sure := j.shape.schema.SurelyValid(members)
+	sure := shape.schema.SurelyValid(members)
 	if !sure {
-		found, err := j.shape.schema.Validate(object(members))
+		found, err := shape.schema.Validate(object(members))
 		if err != nil {
 			j.refuse("$", err.Error())
 		}
 		for _, f := range found {
 			if f.SchemaPath != "" {
-				f.SchemaPath = j.shape.prefix + f.SchemaPath
+				f.SchemaPath = shape.prefix + f.SchemaPath
 			}
 			j.violation(j.reword(f, members))
 		}
@@ -218,7 +240,7 @@ func (j *judging) validate(members []schema.Member) {
 		if m.Name == "type" || !sure && j.refused(m.Name) {
 			continue
 		}
-		if _, known := j.shape.fields[m.Name]; !known {
+		if _, known := shape.fields[m.Name]; !known {
 			continue
 		}
 		if m.Name == "sarif" {
@@ -226,7 +248,7 @@ func (j *judging) validate(members []schema.Member) {
 		}
 		if err := safeoutput.Assign(it, m.Name, m.Value); err != nil && !j.refused(m.Name) {
 			why := quote(m.Name) + " cannot be read: " + err.Error()
-			if j.shape.fields[m.Name] {
+			if shape.fields[m.Name] {
 				why = notWhole(m)
 			}
 			j.refuse("$."+m.Name, why)
@@ -235,10 +257,17 @@ func (j *judging) validate(members []schema.Member) {
 }
 
 // reword says of a number what is expected instead of quoting the schema's
-// alternatives.
+// alternatives, and of a missing field what was given in its place.
 func (j *judging) reword(v schema.Violation, members []schema.Member) schema.Violation {
 	name := strings.TrimPrefix(v.Path, "$.")
-	if !j.shape.fields[name] || strings.HasSuffix(v.SchemaPath, "required") {
+	if strings.HasSuffix(v.SchemaPath, "required") {
+		v.Message += alike(name, j.notes.UnknownFields)
+		if slices.Equal(j.verdict.shape.others, []string{"sarif"}) && !slices.ContainsFunc(members, j.required) {
+			v.Message += " where there is no 'sarif'"
+		}
+		return v
+	}
+	if !j.verdict.shape.fields[name] {
 		return v
 	}
 	for _, m := range members {
@@ -249,8 +278,28 @@ func (j *judging) reword(v schema.Violation, members []schema.Member) schema.Vio
 	return v
 }
 
+// required reports whether a member is a field of this form that may not be
+// left out.
+func (j *judging) required(m schema.Member) bool { return m.Name != "type" && !j.optional(m.Name) }
+
 func notWhole(m schema.Member) string {
-	return quote(m.Name) + " must be a whole number of at least 1, not " + value(m.Value)
+	want := "must be a whole number of at least 1"
+	switch digits := strings.Trim(string(m.Value), `"`); {
+	case digits == "" || strings.Trim(digits, "0123456789") != "" || strings.Trim(digits, "0") == "":
+	case digits[0] == '0':
+		want = "must be written without leading zeros"
+	default:
+		want = fmt.Sprintf("must be at most %d", math.MaxInt32)
+	}
+	return quote(m.Name) + " " + want + ", not " + value(m.Value)
+}
+
+func namesOf(members []schema.Member) []string {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.Name
+	}
+	return names
 }
 
 // object writes members as a JSON object.

@@ -50,6 +50,7 @@ func newShape(spec safeoutput.Spec, definition string) shape {
 		}
 	case formFinding:
 		s.prefix = "oneOf.1."
+		s.others = []string{"sarif"} // null, or there would be the other form
 		delete(s.fields, "sarif")
 	}
 	return s
@@ -76,7 +77,7 @@ func (d *door) shapeOf(spec safeoutput.Spec, members []schema.Member) *shape {
 	name := string(spec.Kind)
 	if spec.Kind == safeoutput.KindCreateSecurityReport {
 		name = formFinding
-		if slices.ContainsFunc(members, func(m schema.Member) bool { return m.Name == "sarif" }) {
+		if slices.ContainsFunc(members, func(m schema.Member) bool { return m.Name == "sarif" && (m.Value[0] != 'n' || d.cfg.Strict) }) {
 			name = formSARIF
 		}
 	}
@@ -109,8 +110,22 @@ func (d *door) unknownKind(name string) string {
 // nearestKind returns the canonical kind whose name or alias is nearest to
 // name, or "" where none is near.
 func nearestKind(name string) string {
+	if len(name) > 60 {
+		return ""
+	}
 	name = strings.ToLower(strings.NewReplacer("_", "-", " ", "-").Replace(strings.TrimSpace(name)))
-	if name == "" || len(name) > 60 {
+	words := strings.Split(name, "-")
+	for i, w := range words {
+		switch w {
+		case "pr", "mr":
+			words[i] = "pull-request"
+		case "open", "file", "new":
+			words[i] = "create"
+		case "close", "reopen", "edit":
+			words[i] = "update"
+		}
+	}
+	if name = strings.Join(words, "-"); name == "" {
 		return ""
 	}
 	best, distance := "", len(name)/3+2

@@ -72,6 +72,7 @@ const (
 	RepairDuplicateKey = "duplicate-key" // a key was given more than once; the last counts
 	RepairNullField    = "null-field"    // null for a field that may be left out; it was left out
 	RepairLetterCase   = "letter-case"   // a word that is right but for its letter case
+	RepairBlankField   = "blank-field"   // a blank text for a field that may be left out; it was left out
 	RepairLabel        = "label"         // a label with space around it, or one given twice
 )
 

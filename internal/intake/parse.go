@@ -69,6 +69,9 @@ func (p *parser) read(raw []byte, opts ...jsontext.Options) error {
 		if err := p.dec.SkipValue(); err != nil {
 			return err
 		}
+		if err := p.end(raw); err != nil {
+			return err // "2025-01-02 {...}" begins with a number, too
+		}
 		return errNotObject
 	}
 	if _, err := p.dec.ReadToken(); err != nil {
@@ -98,8 +101,13 @@ func (p *parser) read(raw []byte, opts ...jsontext.Options) error {
 	if _, err := p.dec.ReadToken(); err != nil {
 		return err
 	}
+	return p.end(raw)
+}
+
+// end is an error where something follows the value that was read of raw.
+func (p *parser) end(raw []byte) error {
 	if len(bytes.TrimSpace(raw[p.dec.InputOffset():])) > 0 {
-		return errors.New("there is more after the object")
+		return errors.New("there is more after the value")
 	}
 	return nil
 }

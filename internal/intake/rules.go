@@ -10,7 +10,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/agent-airlock/airlock/internal/jsonrepair"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sarif"
 	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -26,6 +28,9 @@ func (j *judging) rules() {
 		}
 	case *safeoutput.CreateSecurityReport:
 		it.File = j.relative("file", it.File)
+		if it.SARIF != nil && !j.refused("sarif") {
+			j.checkSARIF(it.SARIF)
+		}
 	case *safeoutput.AddIssueLabel:
 		it.Labels = j.checkLabels(it.Labels)
 	case *safeoutput.CreateIssue:
@@ -36,7 +41,8 @@ func (j *judging) rules() {
 	for _, t := range j.verdict.accepted.item.Texts() {
 		// The schema's \S knows only ASCII space.
 		if *t.Value != "" && t.Mode != safeoutput.Label && isBlank(*t.Value) && !j.refused(t.Field) {
-			if j.optional(t.Field) && !isPointer(j.verdict.accepted.item, t.Field) {
+			if j.mayBeEmpty(t.Field) {
+				j.notes.repair(RepairBlankField, t.Field)
 				*t.Value = ""
 				continue
 			}
@@ -45,9 +51,10 @@ func (j *judging) rules() {
 	}
 }
 
-func isPointer(it safeoutput.Item, field string) bool {
-	_, ok := safeoutput.Field(it, field).(**string)
-	return ok
+// mayBeEmpty reports whether an empty text says the same as none.
+func (j *judging) mayBeEmpty(field string) bool {
+	_, isPointer := safeoutput.Field(j.verdict.accepted.item, field).(**string)
+	return j.optional(field) && !isPointer
 }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
@@ -64,6 +71,10 @@ func (j *judging) relative(field, p string) string {
 		refuse("must not be blank")
 	case strings.ContainsFunc(p, unicode.IsControl):
 		refuse("must not hold control characters")
+	case strings.ContainsFunc(p, func(r rune) bool { return unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) }):
+		refuse("must not hold characters that change how it is displayed")
+	case strings.Contains(p, "://"):
+		refuse("must be a path in the repository, not a URL")
 	case strings.HasPrefix(p, "/"), len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0])):
 		refuse("must be relative to the repository's root")
 	case strings.Contains(p, `\`):
@@ -183,7 +194,7 @@ func (j *judging) parseSARIF(raw []byte) []byte {
 	var err error
 	if raw[0] == '"' {
 		what = "'sarif' is a string that holds no SARIF log: it"
-		text, err = jsontext.AppendUnquote(nil, raw)
+		text, err = j.unquoteSARIF(raw)
 	}
 	if err == nil {
 		err = checkLog(text)
@@ -193,6 +204,49 @@ func (j *judging) parseSARIF(raw []byte) []byte {
 		return []byte("{}")
 	}
 	return text
+}
+
+// unquoteSARIF takes a log out of the string that holds it. A log that is not
+// strict JSON is repaired as a record is.
+func (j *judging) unquoteSARIF(raw []byte) ([]byte, error) {
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return nil, errors.New("is not valid JSON")
+	}
+	if isJSON(text) {
+		return text, nil
+	}
+	fixed, repairs, err := jsonrepair.Fix(text)
+	if err != nil {
+		return nil, errors.New("is not valid JSON, and it cannot be repaired: " + err.Error())
+	}
+	for _, r := range repairs {
+		j.notes.Repairs = append(j.notes.Repairs, Repair{Kind: r.Kind, Field: "sarif", Offset: r.Offset, Count: r.Count})
+	}
+	return fixed, nil
+}
+
+func isJSON(text []byte) bool {
+	return jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))
+}
+
+// maxSARIFViolations is how many violations of a SARIF log are told.
+const maxSARIFViolations = 20
+
+// checkSARIF holds a log to the SARIF schema, and to what code scanning needs
+// beside it.
+func (j *judging) checkSARIF(log []byte) {
+	found, err := sarif.Validate(log)
+	if err != nil {
+		j.refuse("$.sarif", "'sarif' cannot be checked: "+err.Error())
+	}
+	for i, f := range found {
+		if i == maxSARIFViolations {
+			j.refuse("$.sarif", fmt.Sprintf("'sarif': there are %d more violations", len(found)-i))
+			break
+		}
+		j.refuse("$.sarif"+strings.TrimPrefix(f.Path, "$"), f.Message)
+	}
 }
 
 // checkLog walks a log. In a string it can be anything; in an object it is

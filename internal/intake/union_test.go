@@ -139,7 +139,8 @@ func TestEveryTextIsCleaned(t *testing.T) {
 				switch {
 				case name == "type":
 				case name == "sarif":
-					item[name] = map[string]any{"version": hostile, "runs": []any{map[string]any{hostile: hostile}}}
+					tool := map[string]any{"driver": map[string]any{"name": hostile, "properties": map[string]any{hostile: hostile}}}
+					item[name] = map[string]any{"version": "2.1.0", "runs": []any{map[string]any{"tool": tool, "language": "en", "properties": map[string]any{hostile: hostile}}}}
 				case name == "status":
 					item[name] = "open"
 				case name == "side":
@@ -198,8 +199,8 @@ func TestKindTableExamples(t *testing.T) {
 func TestNearestKind(t *testing.T) {
 	for name, want := range map[string]string{
 		"create-isue": "create-issue", "createissue": "create-issue", "create_Issue": "create-issue", "comment": "add-issue-comment", "add-coment": "add-issue-comment",
-		"labels": "add-issue-label", "review-comment": "create-pull-request-review-comment", "create-pr": "", "nop": "noop", "missing tool": "missing-tool",
-		"": "", "launch-missiles": "", strings.Repeat("x", 1000): "",
+		"labels": "add-issue-label", "review-comment": "create-pull-request-review-comment", "create-pr": "create-pull-request", "nop": "noop", "missing tool": "missing-tool",
+		"close-issue": "update-issue", "open PR": "create-pull-request", "": "", "launch-missiles": "", strings.Repeat("x", 1000): "",
 	} {
 		if got := nearestKind(name); got != want {
 			t.Errorf("nearestKind(%.40q) = %q, want %q", name, got, want)

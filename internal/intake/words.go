@@ -24,6 +24,18 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + "'"
 }
 
+// alike says which of names is the wanted one but for letter case and
+// separators; "" if none is.
+func alike(wanted string, names []string) string {
+	plain := strings.NewReplacer("_", "", "-", "", " ", "")
+	for _, n := range names {
+		if len(n) < 64 && strings.EqualFold(plain.Replace(n), plain.Replace(wanted)) {
+			return " (" + quote(n) + " is another name: names are matched exactly)"
+		}
+	}
+	return ""
+}
+
 func quoteSome(list []string, most int) []string {
 	var out []string
 	for i, s := range list {

@@ -23,6 +23,13 @@ func (s *Schema) SurelyValid(members []Member) bool {
 	return err == nil && p.quick != nil && p.quick.object(members)
 }
 
+// SurelyHolds reports whether the schema lists the member's property, and the
+// value certainly conforms to it.
+func (s *Schema) SurelyHolds(m Member) bool {
+	p, err := s.read()
+	return err == nil && p.quick != nil && p.quick.properties[m.Name].quick.value(m.Value)
+}
+
 // quick is what the quick check has read of a schema, or of a part of one. A
 // nil quick, one with a keyword that is not known here, is never sure.
 type quick struct {
