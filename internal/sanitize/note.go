@@ -53,8 +53,6 @@ func (n *noter) addN(rule, detail string, count int) {
 	key := Note{Rule: rule, Detail: detail}
 	i, ok := n.index[key]
 	if !ok {
-		// The text that a detail is cut from may lie in memory that is used again.
-		key.Detail = strings.Clone(detail)
 		i = len(n.notes)
 		n.index[key] = i
 		n.notes = append(n.notes, key)

@@ -1,6 +1,10 @@
 package sanitize
 
-import "github.com/agent-airlock/airlock/internal/markdown"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
 
 // pass is one reading of a body and the edits that it asks for. Its buffers
 // are used again by the next reading.
@@ -64,6 +68,8 @@ func (p *pass) release() {
 	s.passes.Put(p)
 }
 
+// edit plans an edit. The detail may be cut from the flat text, whose memory the
+// next leaf uses again, so it is copied.
 func (p *pass) edit(start, end int, text, rule, detail string) {
-	p.edits = append(p.edits, edit{start: start, end: end, text: text, rule: rule, detail: detail})
+	p.edits = append(p.edits, edit{start: start, end: end, text: text, rule: rule, detail: strings.Clone(detail)})
 }
