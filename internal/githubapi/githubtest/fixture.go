@@ -95,9 +95,16 @@ type Pull struct {
 	Base     Branch         `json:"base"`
 	Draft    bool           `json:"draft,omitempty"`
 	Merged   bool           `json:"merged,omitempty"`
-	Files    []File         `json:"files,omitempty"`
+	Files    []File         `json:"files,omitempty"`   // of the head
+	Earlier  []Revision     `json:"earlier,omitempty"` // heads before, which are commits of the pull request still
 	Reviews  []*Review      `json:"reviews,omitempty"`
 	Comments []*DiffComment `json:"comments,omitempty"`
+}
+
+// Revision is a commit of a pull request with the diff as it was then.
+type Revision struct {
+	SHA   string `json:"sha"`
+	Files []File `json:"files,omitempty"`
 }
 
 // Branch is an end of a pull request.

@@ -59,9 +59,23 @@ func countChanges(patch string) (add, del int) {
 	return add, del
 }
 
-// anchored says what is wrong with a comment's place, or "".
-func (p *Pull) anchored(d *DiffComment) string {
-	for _, f := range p.Files {
+// filesAt returns the diff at a commit; ok is false where the commit is not part
+// of the pull request.
+func (p *Pull) filesAt(sha string) (files []File, ok bool) {
+	if sha == p.Head.SHA {
+		return p.Files, true
+	}
+	for _, r := range p.Earlier {
+		if r.SHA == sha {
+			return r.Files, true
+		}
+	}
+	return nil, false
+}
+
+// anchored says what is wrong with a comment's place in a diff, or "".
+func anchored(files []File, d *DiffComment) string {
+	for _, f := range files {
 		if f.Path != d.Path {
 			continue
 		}

@@ -146,7 +146,8 @@ func (s *Server) createReview(c *conversation) reply {
 	if length(in.Body) > 65536 {
 		return invalidSimple("Body is too long (maximum is 65536 characters)")
 	}
-	if review.CommitID != i.Pull.Head.SHA {
+	files, ok := i.Pull.filesAt(review.CommitID)
+	if !ok {
 		return invalidSimple("The commit is not part of the pull request")
 	}
 	comments := make([]*DiffComment, 0, len(in.Comments))
@@ -161,7 +162,7 @@ func (s *Server) createReview(c *conversation) reply {
 		if length(k.Body) > 65536 {
 			return invalidSimple("Body is too long (maximum is 65536 characters)")
 		}
-		if wrong := i.Pull.anchored(d); wrong != "" {
+		if wrong := anchored(files, d); wrong != "" {
 			return invalidSimple(wrong)
 		}
 		comments = append(comments, d)
@@ -263,14 +264,15 @@ func (s *Server) createDiffComment(c *conversation) reply {
 	if bad := checkText("PullRequestReviewComment", nil, &in.Body); bad != nil {
 		return invalid(bad...)
 	}
-	if in.CommitID != i.Pull.Head.SHA {
+	files, ok := i.Pull.filesAt(in.CommitID)
+	if !ok {
 		return wrong("commit_id", "is not part of the pull request")
 	}
 	d := &DiffComment{Path: in.Path, Body: in.Body, Line: in.Line, Side: cmp.Or(in.Side, "RIGHT"), StartLine: in.StartLine, Subject: cmp.Or(in.SubjectType, "line")}
 	if d.StartLine != 0 {
 		d.StartSide = cmp.Or(in.StartSide, d.Side)
 	}
-	if why := i.Pull.anchored(d); why != "" {
+	if why := anchored(files, d); why != "" {
 		return wrong("pull_request_review_thread.line", why)
 	}
 	review := &Review{ID: s.id(), State: "COMMENTED", CommitID: in.CommitID, Author: c.account, SubmittedAt: s.now()}
