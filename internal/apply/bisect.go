@@ -4,12 +4,12 @@ package apply
 // or nothing. items as a whole was refused already. It tries halves, in order,
 // and halves of what is refused, down to single items: what try accepts is done,
 // bad are the items that are refused by themselves. An error that is no refusal
-// ends it; rest are the items that were not done then.
+// ends it.
 //
 // With one bad item among n it takes about 2·log2(n) tries.
-func bisect[T any](items []T, try func([]T) error, refused func(error) bool) (bad, rest []T, err error) {
+func bisect[T any](items []T, try func([]T) error, refused func(error) bool) (bad []T, err error) {
 	if len(items) == 1 {
-		return items, nil, nil
+		return items, nil
 	}
 	todo := halves(nil, items)
 	for len(todo) > 0 {
@@ -20,18 +20,14 @@ func bisect[T any](items []T, try func([]T) error, refused func(error) bool) (ba
 		switch {
 		case err == nil:
 		case !refused(err):
-			rest = append(rest, part...)
-			for i := len(todo) - 1; i >= 0; i-- {
-				rest = append(rest, todo[i]...)
-			}
-			return bad, rest, err
+			return bad, err
 		case len(part) == 1:
 			bad = append(bad, part[0])
 		default:
 			todo = halves(todo, part)
 		}
 	}
-	return bad, nil, nil
+	return bad, nil
 }
 
 // halves pushes both halves of items, the first on top.

@@ -46,12 +46,18 @@ func targetKind(op *Operation) string { return "target " + op.Target }
 func (x *executor) failed(op *Operation, e *entry, err error) Result {
 	code, message := failure(err, op.Permissions)
 	x.remember(op, err, code, message)
-	if code == CodeNoPermission && x.readOnlyFork() {
-		r := e.result(Skipped, CodeForkReadOnly, "%s", forkMessage+message)
-		r.Fallback = e.textFallback()
-		return r
+	return x.refused(e, code, message)
+}
+
+// refused is the result of an item that GitHub did not take, or would not: a
+// fork's token cannot write, so that its items are shown by other means.
+func (x *executor) refused(e *entry, code, message string) Result {
+	if code != CodeNoPermission || !x.readOnlyFork() {
+		return e.result(Failed, code, "%s", message)
 	}
-	return e.result(Failed, code, "%s", message)
+	r := e.result(Skipped, CodeForkReadOnly, "%s", forkMessage+message)
+	r.Fallback = e.fallback()
+	return r
 }
 
 // forkMessage begins the message of what a fork's token could not write.

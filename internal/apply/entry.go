@@ -136,9 +136,9 @@ func shorten(s string, n int) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// textFallback is the text of an item that GitHub did not take; nil for kinds
-// without one.
-func (e *entry) textFallback() *Fallback {
+// fallback is the text of an item that GitHub did not take, for those who show
+// it by other means; nil for kinds without one.
+func (e *entry) fallback() *Fallback {
 	f := &Fallback{To: ToSummary, Title: string(e.kind) + " " + targetWords(e.target)}
 	switch it := e.item.(type) {
 	case *safeoutput.CreateIssue:
@@ -147,6 +147,9 @@ func (e *entry) textFallback() *Fallback {
 		f.Title, f.Text = it.Title, it.Body
 	case *safeoutput.AddIssueComment:
 		f.Text = it.Body
+	case *safeoutput.CreateReviewComment:
+		return &Fallback{To: ToAnnotation, Path: it.Path, StartLine: it.StartLine, Line: it.Line,
+			Title: it.Path + ", " + linesOf(it), Text: it.Body}
 	case *safeoutput.UpdateIssue:
 		if it.Body == nil {
 			return nil

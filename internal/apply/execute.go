@@ -82,7 +82,7 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 	}
 	if code, message, stopped := x.stopped(ctx, op); stopped {
 		for _, e := range open {
-			x.put(e.result(Failed, code, "%s", message))
+			x.put(x.refused(e, code, message))
 		}
 		return
 	}

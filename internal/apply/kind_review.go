@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -98,26 +99,28 @@ func (p *planner) reviewReadError(number int) error {
 	return p.snap.lists[listID{listReviewComments, number}]
 }
 
-// reviewedCommit is the commit that the lines of the comments belong to.
-func (p *planner) reviewedCommit(op *Operation, number int) string {
-	head := p.snap.pulls[number].pull.Head.SHA
-	asked := ""
-	if p.ev.IsPull && p.ev.Number == number {
-		asked = p.ev.Head.SHA
+// askedCommit is the head of the event's own pull request when the workflow run
+// started: what the agent looked at. It is "" where the event does not say.
+func askedCommit(ev event.Event, number int) string {
+	if ev.IsPull && ev.Number == number {
+		return ev.Head.SHA
 	}
+	return ""
+}
+
+// reviewedCommit is the commit that the lines of the comments belong to: the one
+// that the agent looked at, even if the pull request has moved on since.
+func (p *planner) reviewedCommit(op *Operation, number int) string {
+	asked, head := askedCommit(p.ev, number), p.snap.pulls[number].pull.Head.SHA
 	switch {
 	case asked == "" && head == "":
 		return "<commit>"
 	case asked == "":
 		return head
-	case head == "" || head == asked:
-		return asked
+	case head != "" && head != asked:
+		op.Notes = append(op.Notes, fmt.Sprintf("the pull request has moved on from %.7s to %.7s since the workflow run started: the comments are placed on %.7s, which the agent saw, and GitHub marks as outdated those whose lines have changed", asked, head, asked))
 	}
-	if p.snap.diff[number].local {
-		return asked
-	}
-	op.Notes = append(op.Notes, fmt.Sprintf("the pull request has moved on from %.7s to %.7s since the workflow run started: the comments are placed on the newer commit", asked, head))
-	return head
+	return asked
 }
 
 // adoptComment decides a comment that an earlier attempt posted: by itself, or
@@ -154,10 +157,10 @@ func (p *planner) place(w *reviewWork, c *reviewComment) {
 		if err := d.anchors.Check(c.item.Path, changes.Side(c.item.Side), c.item.StartLine, c.item.Line); err != nil {
 			c.why = err.Error()
 			switch {
-			case c.e.settings.Review.OutsideDiff == policy.OutsideDrop:
-				c.e.decide(Skipped, CodeOutsideDiff, "%s; the configuration leaves such comments out", c.why)
-				c.e.decided.Fallback = c.fallback()
-			case c.e.settings.Review.OutsideDiff == policy.OutsideFile && d.files[c.item.Path]:
+			case c.outside() == policy.OutsideDrop:
+				r := c.dropped()
+				c.e.decided = &r
+			case c.outside() == policy.OutsideFile && d.files[c.item.Path]:
 				w.file = append(w.file, c)
 			default:
 				w.body = append(w.body, c)
@@ -171,4 +174,15 @@ func (p *planner) place(w *reviewWork, c *reviewComment) {
 		return
 	}
 	w.inline = append(w.inline, c)
+}
+
+// outside is what the owner wants done with a comment whose lines are not in the
+// diff.
+func (c *reviewComment) outside() policy.OutsideDiff { return c.e.settings.Review.OutsideDiff }
+
+// dropped is the result of a comment that the owner wants left out.
+func (c *reviewComment) dropped() Result {
+	r := c.e.result(Skipped, CodeOutsideDiff, "%s; the configuration leaves such comments out", c.why)
+	r.Fallback = c.e.fallback()
+	return r
 }

@@ -167,9 +167,7 @@ func (o *observer) pulls() error {
 func (o *observer) localDiff() {
 	o.s.diff = map[int]diffState{}
 	if o.w.Diff != nil && o.ev.IsPull && slices.Contains(o.need.diffs, o.ev.Number) {
-		d := newDiff(o.w.Diff)
-		d.local = true
-		o.s.diff[o.ev.Number] = d
+		o.s.diff[o.ev.Number] = newDiff(o.w.Diff)
 	}
 }
 
@@ -183,7 +181,14 @@ func newDiff(files []changes.ChangedFile) diffState {
 
 func (o *observer) diffs() error {
 	for _, n := range o.need.diffs {
-		if _, have := o.s.diff[n]; have || o.s.pulls[n].err != nil {
+		pull := o.s.pulls[n]
+		if _, have := o.s.diff[n]; have || pull.err != nil {
+			continue
+		}
+		if asked := askedCommit(o.ev, n); asked != "" && asked != pull.pull.Head.SHA {
+			// GitHub shows the diff of the newer commit, whose lines are others.
+			o.s.diff[n] = diffState{}
+			o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the lines of the review comments: pull request #%d has moved on since the workflow run started, and GitHub shows the newer diff only", n))
 			continue
 		}
 		var files []changes.ChangedFile
@@ -198,7 +203,7 @@ func (o *observer) diffs() error {
 			o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the lines of the review comments: the diff of pull request #%d could not be read: %v", n, err))
 			continue
 		}
-		if all := o.s.pulls[n].pull.ChangedFiles; all > len(files) {
+		if all := pull.pull.ChangedFiles; all > len(files) {
 			o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the review comments on %d of %d files: GitHub lists only the first %d of pull request #%d", all-len(files), all, len(files), n))
 		}
 		o.s.diff[n] = newDiff(files)

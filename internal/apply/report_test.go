@@ -121,23 +121,6 @@ func TestDoublesThatAreThereAlreadyAreRemoved(t *testing.T) {
 	}
 }
 
-func TestAHeadThatMovedIsSaid(t *testing.T) {
-	b := reviewBench(t, githubtest.Options{})
-	b.ev.Head.SHA = strings.Repeat("0", 40)
-	p := b.plan(reviewLine("main.go", 3, "x"))
-	if !strings.Contains(strings.Join(p.Operations[0].Notes, "\n"), "has moved on from 0000000 to aaaaaaa") {
-		t.Errorf("notes %q", p.Operations[0].Notes)
-	}
-	if got := b.srv; got == nil || !strings.Contains(string(p.Operations[0].Requests[0].Body), headSHA) {
-		t.Error("the review is not for the commit whose diff was checked")
-	}
-	b.world.Diff = localDiff()
-	p = b.plan(reviewLine("main.go", 3, "x"))
-	if !strings.Contains(string(p.Operations[0].Requests[0].Body), b.ev.Head.SHA) {
-		t.Error("with a diff from git the review is for the commit of the event")
-	}
-}
-
 // A process that dies between the review and the comments that continue its body
 // leaves a part; the next attempt posts the rest and nothing twice.
 func TestAReviewThatWasPostedInPart(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // part is what one body holds of the comments that are not inline.
@@ -67,12 +69,15 @@ func (c *reviewComment) heading() string {
 	return "**" + markdown.CodeSpan(c.item.Path) + ", " + c.lines() + "**"
 }
 
-func (c *reviewComment) lines() string {
-	s := fmt.Sprintf("line %d", c.item.Line)
-	if c.item.StartLine != 0 && c.item.StartLine != c.item.Line {
-		s = fmt.Sprintf("lines %d to %d", c.item.StartLine, c.item.Line)
+func (c *reviewComment) lines() string { return linesOf(c.item) }
+
+// linesOf names the lines of a review comment.
+func linesOf(it *safeoutput.CreateReviewComment) string {
+	s := fmt.Sprintf("line %d", it.Line)
+	if it.StartLine != 0 && it.StartLine != it.Line {
+		s = fmt.Sprintf("lines %d to %d", it.StartLine, it.Line)
 	}
-	if c.item.Side == "LEFT" {
+	if it.Side == githubapi.SideLeft {
 		s += " of the old version"
 	}
 	return s
@@ -101,10 +106,4 @@ func (w *reviewWork) fileBody(c *reviewComment) string {
 	l := c.lines()
 	body, _ := w.cfg.body("**"+strings.ToUpper(l[:1])+l[1:]+"**\n\n"+c.item.Body, "", c.e.key)
 	return body
-}
-
-// fallback is the comment for those who show it by other means.
-func (c *reviewComment) fallback() *Fallback {
-	return &Fallback{To: ToAnnotation, Path: c.item.Path, StartLine: c.item.StartLine, Line: c.item.Line,
-		Title: c.item.Path + ", " + c.lines(), Text: c.item.Body}
 }

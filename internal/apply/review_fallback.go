@@ -72,7 +72,7 @@ func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment
 		if fork {
 			res = c.e.result(Skipped, CodeForkReadOnly, "%s", forkMessage+message+"; it is shown as an annotation and in the job summary instead")
 		}
-		res.Fallback = c.fallback()
+		res.Fallback = c.e.fallback()
 		r.results = append(r.results, res)
 	}
 }

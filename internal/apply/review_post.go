@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/policy"
 )
 
 // reviewRun is the state of posting one pull request's comments.
@@ -26,7 +27,7 @@ type reviewRun struct {
 func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	r := &reviewRun{reviewWork: w, x: x, op: op}
 	inline, file, body := w.inline, w.file, w.body
-	if w.partial {
+	if w.partial || x.plan.config.Run.Attempt > 1 {
 		inline, file, body = r.notPosted(ctx, inline), r.notPosted(ctx, file), r.notPosted(ctx, body)
 	}
 	refused, err := r.postFiles(ctx, file)
@@ -80,15 +81,37 @@ func (r *reviewRun) postReview(ctx context.Context, inline, body []*reviewCommen
 		// The review as such is not taken: the conversation is what remains.
 		return r.postComments(ctx, r.parts(inOrder(inline, body)), "since GitHub did not take the review ("+reason(err)+")")
 	}
-	bad, rest, stop := bisect(inline, func(some []*reviewComment) error { return r.review(ctx, some, part{}) },
+	bad, stop := bisect(inline, func(some []*reviewComment) error { return r.review(ctx, some, part{}) },
 		func(err error) bool { return isKind(err, githubapi.Validation) })
+	if stop != nil {
+		return stop
+	}
 	for _, c := range bad {
 		c.why = "GitHub did not accept its lines (" + reason(err) + ")"
 	}
-	if stop != nil {
-		r.giveUp(ctx, stop, rest)
+	toBody, err := r.outsideDiff(ctx, bad)
+	if err != nil {
+		return err
 	}
-	return r.postReview(ctx, nil, inOrder(bad, body))
+	return r.postReview(ctx, nil, inOrder(toBody, body))
+}
+
+// outsideDiff does with comments whose lines only GitHub found to be outside the
+// diff what the owner wants, and returns those that belong into a body.
+func (r *reviewRun) outsideDiff(ctx context.Context, bad []*reviewComment) (toBody []*reviewComment, err error) {
+	var file []*reviewComment
+	for _, c := range bad {
+		switch c.outside() {
+		case policy.OutsideDrop:
+			r.results = append(r.results, c.dropped())
+		case policy.OutsideFile:
+			file = append(file, c)
+		default:
+			toBody = append(toBody, c)
+		}
+	}
+	refused, err := r.postFiles(ctx, file)
+	return inOrder(toBody, refused), err
 }
 
 // review posts one review.

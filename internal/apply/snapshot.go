@@ -53,7 +53,6 @@ type pullState struct {
 type diffState struct {
 	anchors *changes.Anchors
 	files   map[string]bool
-	local   bool // from git, so for the event's own commit
 	err     error
 }
 
