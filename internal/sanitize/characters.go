@@ -5,6 +5,14 @@ import (
 	"unicode/utf8"
 )
 
+// Characters applies the character rules alone, for text that is shown as it is and
+// in which nothing acts, such as that of SARIF logs.
+func (s *Sanitizer) Characters(text string) (string, []Note) {
+	var n noter
+	out := characters(text, &n)
+	return out, n.list()
+}
+
 // characters applies the character rules: invalid UTF-8, control characters,
 // whole ANSI sequences, bidirectional controls and invisible characters are
 // removed, line endings become LF. Joiners, variation selectors and tag
