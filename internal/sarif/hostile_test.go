@@ -3,6 +3,7 @@ package sarif
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -220,5 +221,31 @@ func TestCostIsBounded(t *testing.T) {
 				t.Errorf("%d results, %v", u.Results, u.Notes)
 			}
 		})
+	}
+}
+
+// TestPrepareTellsNothingOfTheMachine: what a tool was called with, where and by
+// whom is no finding, and may be a secret.
+func TestPrepareTellsNothingOfTheMachine(t *testing.T) {
+	invocation := `{"executionSuccessful":false,"exitCode":1,"commandLine":"scan --token=SECRET","arguments":["--token=SECRET"],"machine":"SECRET","account":"SECRET",
+		"processId":7,"environmentVariables":{"TOKEN":"SECRET"},"executableLocation":{"uri":"SECRET"},"workingDirectory":{"uri":"SECRET"},"responseFiles":[{"uri":"SECRET"}],
+		"stdin":{"uri":"SECRET"},"stdout":{"uri":"SECRET"},"stderr":{"uri":"SECRET"},"stdoutStderr":{"uri":"SECRET"},"properties":{"x":"SECRET"},
+		"toolExecutionNotifications":[{"level":"error","message":{"text":"out of memory"}}]}`
+	log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"invocations":[` + invocation + `],"conversion":{"tool":{"driver":{"name":"c"}},"invocation":` + invocation + `},
+		"artifacts":[{"location":{"uri":"a.go"},"contents":{"text":"SECRET"}}],"webRequests":[{"headers":{"Authorization":"SECRET"}}],
+		"results":[{"message":{"text":"m"},"webRequest":{"headers":{"Cookie":"SECRET"}},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]}]}]}`
+	if found, err := Validate([]byte(log)); err != nil || len(found) > 0 {
+		t.Fatal(found, err)
+	}
+	u := prepare(t, Options{}, Source{SARIF: json.RawMessage(log)})
+	if strings.Contains(string(u.SARIF), "SECRET") {
+		t.Errorf("a secret is in %s", u.SARIF)
+	}
+	wantAt(t, tree(t, u.SARIF), "runs/0/invocations/0", object{"executionSuccessful": false, "exitCode": 1.0,
+		"toolExecutionNotifications": []any{object{"level": "error", "message": object{"text": "out of memory"}}}})
+	for _, want := range []Note{{RuleMachine, "environmentVariables", 2}, {RuleMachine, "account", 2}, {RuleMachine, "commandLine", 2}, {RuleUnused, "contents", 1}} {
+		if !slices.Contains(u.Notes, want) {
+			t.Errorf("notes lack %+v: %+v", want, u.Notes)
+		}
 	}
 }

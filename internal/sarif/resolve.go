@@ -1,6 +1,8 @@
 package sarif
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,6 +40,12 @@ func (r *resolver) enter(typ string, o object) bool {
 		r.inline(o, r.addresses)
 	case "artifact":
 		delete(o, "parentIndex")
+		if _, ok := o["contents"]; ok { // whole files, which code scanning has of its own
+			r.notes.add(RuleUnused, "contents", 1)
+			delete(o, "contents")
+		}
+	case "invocation":
+		r.invocation(o)
 	case "webRequest", "webResponse", "graphTraversal", "graph":
 		r.notes.add(RuleUnused, typ, 1)
 		return false
@@ -76,6 +84,21 @@ func (r *resolver) leave(typ string, o object) bool {
 		return r.step(o)
 	}
 	return true
+}
+
+// invocation leaves of an invocation how it went. The rest, such as command
+// lines, environment variables and accounts, tells about the machine, may hold
+// secrets, and is read by nobody.
+func (r *resolver) invocation(o object) {
+	for _, name := range slices.Collect(maps.Keys(o)) {
+		switch name {
+		case "executionSuccessful", "startTimeUtc", "endTimeUtc", "exitCode", "exitCodeDescription",
+			"toolExecutionNotifications", "toolConfigurationNotifications", "ruleConfigurationOverrides", "notificationConfigurationOverrides":
+		default:
+			r.notes.add(RuleMachine, name, 1)
+			delete(o, name)
+		}
+	}
 }
 
 // inline puts the members of the element that o's index refers to into o,
