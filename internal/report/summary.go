@@ -51,7 +51,15 @@ func (r *Report) Headline() string {
 	case c.Accepted > 0 || len(r.Results) == 0 && r.plan == nil:
 		return fmt.Sprintf("%d of %s accepted", c.Accepted, plural(c.Asked, "line"))
 	case r.DryRun || c.Staged == c.Asked:
-		return fmt.Sprintf("%d of %s would be done, nothing was written", c.Staged, plural(c.Asked, "request"))
+		already := ""
+		switch c.Done() {
+		case 0:
+		case 1:
+			already = ", 1 is done already"
+		default:
+			already = fmt.Sprintf(", %d are done already", c.Done())
+		}
+		return fmt.Sprintf("%d of %s would be done%s, nothing was written", c.Staged, plural(c.Asked, "request"), already)
 	case c.Staged > 0:
 		return fmt.Sprintf("%d of %s done, %d only planned", c.Done(), plural(c.Asked, "request"), c.Staged)
 	case c.NotDone() == 0 && c.Asked > 1:

@@ -1,0 +1,141 @@
+package cli_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// step runs the action in a workspace with the files, and returns the exit code,
+// the log, the outputs' file and the summary.
+func step(t *testing.T, env map[string]string, inputs, texts map[string]string) (code int, log, outputs, summary string) {
+	t.Helper()
+	base := files(t, map[string]string{"output": "", "summary": ""})
+	all := map[string]string{
+		"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": files(t, texts), "GITHUB_OUTPUT": filepath.Join(base, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(base, "summary"),
+		"GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": event(t), "GITHUB_REPOSITORY": "Codertocat/Hello-World", "GITHUB_RUN_ID": "7",
+	}
+	maps.Copy(all, env)
+	for name, value := range inputs {
+		all["INPUT_"+strings.ToUpper(name)] = value
+	}
+	code, log, _ = world{env: all}.run(t, "action")
+	read := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join(base, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	return code, log, read("output"), read("summary")
+}
+
+const line = `{"type":"add-issue-comment","body":"Hello","surprise":1}` + "\n"
+
+// In-process there is no token: Enter takes it out of the environment of a process.
+// What a token does is tested through the binary.
+
+func TestActionStaged(t *testing.T) {
+	code, log, outputs, summary := step(t, nil, map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:", "staged": "true", "log-level": "debug"}, map[string]string{"lines.ndjson": line})
+	if code != 0 || !strings.Contains(log, "::group::Airlock: 1 of 1 request would be done, nothing was written") {
+		t.Errorf("exit code %d\n%s", code, log)
+	}
+	for _, want := range []string{"agent-output<<", "report<<", "plan-file<<", "results<<", ".airlock/results.json", "staged<<"} {
+		if !strings.Contains(outputs, want) {
+			t.Errorf("the outputs lack %q:\n%s", want, outputs)
+		}
+	}
+	if !strings.Contains(summary, `left out: "surprise"`) {
+		t.Errorf("the summary does not say what was left out:\n%s", summary)
+	}
+}
+
+func TestActionCollects(t *testing.T) {
+	for failOn, want := range map[string]int{"error": 0, "rejected": 1, "never": 0} {
+		code, log, _, summary := step(t, nil, map[string]string{"mode": "collect", "fail-on": failOn}, map[string]string{"lines.ndjson": line + "no JSON\n"})
+		if code != 2 || !strings.Contains(log, "set the input output-file") {
+			t.Errorf("without a file: exit code %d\n%s", code, log)
+		}
+		code, _, _, summary = step(t, map[string]string{"GITHUB_AW_SAFE_OUTPUTS": "lines.ndjson"}, map[string]string{"mode": "collect", "fail-on": failOn}, map[string]string{"lines.ndjson": line + "no JSON\n"})
+		if code != want || !strings.Contains(summary, "1 of 2 lines accepted") || !strings.Contains(summary, "left out the unknown field: surprise") {
+			t.Errorf("fail-on %s: exit code %d\n%s", failOn, code, summary)
+		}
+	}
+}
+
+// TestActionFindsItsInput is mode apply, from a file, a text or the environment, and
+// lines below the runner's temporary folder.
+func TestActionFindsItsInput(t *testing.T) {
+	temp := files(t, map[string]string{"lines.ndjson": line})
+	const text = `{"items":[{"type":"add-issue-comment","body":"Hello"}],"errors":["Line 2: no"]}`
+	for name, c := range map[string]struct {
+		env, inputs map[string]string
+		code        int
+		says        string
+	}{
+		"file":      {nil, map[string]string{"agent-output": "out.json"}, 0, "1 of 1 request"},
+		"text":      {nil, map[string]string{"agent-output": text}, 0, "1 of 1 request"},
+		"variable":  {map[string]string{"GH_AW_AGENT_OUTPUT": text}, nil, 0, "1 of 1 request"},
+		"lines":     {nil, map[string]string{"output-file": "lines.ndjson"}, 0, "1 of 1 request"},
+		"nothing":   {nil, nil, 2, "set the input agent-output"},
+		"temp":      {map[string]string{"RUNNER_TEMP": temp}, map[string]string{"agent-output": filepath.Join(temp, "lines.ndjson")}, 0, "1 of 1 request"},
+		"no temp":   {map[string]string{"RUNNER_TEMP": "/nowhere"}, map[string]string{"agent-output": "/nowhere/lines.ndjson"}, 2, "the runner's temporary folder"},
+		"elsewhere": {map[string]string{"RUNNER_TEMP": temp}, map[string]string{"agent-output": temp + "/../x"}, 2, "outside"},
+	} {
+		inputs := map[string]string{"mode": "apply", "staged": "true"}
+		maps.Copy(inputs, c.inputs)
+		code, log, _, _ := step(t, c.env, inputs, map[string]string{"out.json": text, "lines.ndjson": line})
+		if code != c.code || !strings.Contains(log, c.says) {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s", name, code, c.code, c.says, log)
+		}
+	}
+}
+
+func TestActionRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		env, inputs map[string]string
+		code        int
+		says        string
+	}{
+		"workspace":     {map[string]string{"GITHUB_WORKSPACE": ""}, nil, 2, "GITHUB_WORKSPACE is not set"},
+		"event":         {map[string]string{"GITHUB_EVENT_PATH": ""}, nil, 2, "GITHUB_EVENT_PATH is not set"},
+		"token":         {nil, map[string]string{"config": "add-issue-comment:"}, 2, "there is no token to write with"},
+		"certificates":  {nil, map[string]string{"ca-file": "none.pem"}, 2, "input ca-file: none.pem does not exist"},
+		"environment":   {map[string]string{"SSL_CERT_FILE": "/nowhere"}, map[string]string{"trust-env": "true"}, 2, "SSL_CERT_FILE: "},
+		"configuration": {nil, map[string]string{"config": "add-issue-coment:"}, 2, `did you mean "add-issue-comment"?`},
+		"domain":        {nil, map[string]string{"config": "allowed-domains: ['a b']"}, 2, "a b"},
+		"file outside":  {nil, map[string]string{"config-file": "../x.yml"}, 2, "relative to the repository's root"},
+		"file unread":   {nil, map[string]string{"config-file": "x.yml"}, 2, "give the configuration inline"},
+		"mode":          {nil, map[string]string{"mode": "both"}, 2, "mode"},
+	} {
+		inputs := map[string]string{"output-file": "lines.ndjson"}
+		maps.Copy(inputs, c.inputs)
+		code, log, _, summary := step(t, c.env, inputs, map[string]string{"lines.ndjson": line})
+		if code != c.code || !strings.Contains(log, "::error title=Airlock stopped::") || !strings.Contains(log, c.says) || !strings.Contains(summary, "## Airlock stopped") {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s\n%s", name, code, c.code, c.says, log, summary)
+		}
+	}
+}
+
+// TestActionTrustsTheEnvironmentOnlyWhenTold is a configuration that an earlier
+// step could have set.
+func TestActionTrustsTheEnvironmentOnlyWhenTold(t *testing.T) {
+	env := map[string]string{"GH_AW_SAFE_OUTPUTS_CONFIG": "{\"noop\": {}, \"staged\": true}"}
+	for trust, says := range map[string]string{"false": "How to enable it", "true": "kind-not-enabled"} {
+		_, _, _, summary := step(t, env, map[string]string{"output-file": "lines.ndjson", "trust-env": trust}, map[string]string{"lines.ndjson": line})
+		if !strings.Contains(summary, says) {
+			t.Errorf("trust-env %s: the summary lacks %q:\n%s", trust, says, summary)
+		}
+	}
+}
+
+// TestActionAnnotatesWhatGitHubShows asserts that thousands of rejected lines do not
+// fill the log twice.
+func TestActionAnnotatesWhatGitHubShows(t *testing.T) {
+	_, log, _, _ := step(t, nil, map[string]string{"mode": "collect", "output-file": "lines.ndjson"}, map[string]string{"lines.ndjson": strings.Repeat("no JSON\n\n", 40)})
+	if n := strings.Count(log, "::warning "); n != 10 || !strings.Contains(log, "30 more are listed above") {
+		t.Errorf("%d annotations\n%s", n, log)
+	}
+}
