@@ -101,7 +101,7 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 		have = nil
 		err := each(x.w.GitHub.ListLabelsOfIssue(ctx, w.repo, w.number), func(l string) { have = append(have, l) })
 		if missing = missingLabels(have, w.want); err != nil || len(missing) > 0 {
-			r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but these labels are not on %s: %s", targetWords(e.target), quoted(missing))
+			r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but these labels are not on %s: %s; look there whether something else removes them, and run the job again", targetWords(e.target), quoted(missing))
 			r.Labels = have
 			return []Result{r}
 		}

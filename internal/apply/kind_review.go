@@ -79,7 +79,7 @@ func planReview(p *planner, group []*entry) Operation {
 			p.place(w, c)
 		}
 	}
-	op.Summary = fmt.Sprintf("review pull request #%d with %d comments", number, len(w.inline)+len(w.file)+len(w.body))
+	op.Summary = fmt.Sprintf("review pull request #%d with %s", number, counted(len(w.inline)+len(w.file)+len(w.body), "comment"))
 	if op.unanchored = p.snap.diff[number].anchors == nil && len(w.inline) > 0; op.unanchored {
 		op.Notes = append(op.Notes, "whether the lines are in the diff is unchecked")
 	}

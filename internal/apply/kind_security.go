@@ -32,7 +32,7 @@ func securityHandler() handler {
 const sarifFile = "airlock.sarif"
 
 func planSecurity(p *planner, group []*entry) Operation {
-	op := p.operation(group, fmt.Sprintf("upload %d security reports to code scanning", len(group)))
+	op := p.operation(group, fmt.Sprintf("upload %s to code scanning", counted(len(group), "security report")))
 	op.Permissions = write(permSecurity)
 	read := func(path string) ([]byte, error) {
 		if text, ok := p.snap.sources[path]; ok {
@@ -54,23 +54,29 @@ func planSecurity(p *planner, group []*entry) Operation {
 	for _, n := range up.Notes {
 		op.Notes = append(op.Notes, n.String())
 	}
+	w := &securityWork{repo: p.repo, sarif: up.SARIF, notes: op.Notes}
+	op.work = w
 	commit, ref := analysed(p.ev, p.snap.pulls[p.ev.Number].pull.Head.SHA)
-	if commit == "" || ref == "" {
+	switch {
+	case readOnlyFork(p.ev.Fork, p.ev.Name):
+		w.unable = &unable{Skipped, CodeForkReadOnly, strings.TrimSuffix(forkMessage, ": ")}
+		op.Notes = append(op.Notes, "stored as a file: the token of a pull request from a fork cannot upload")
+	case commit == "" || ref == "":
+		w.unable = &unable{Failed, CodeInvalid, unknownCommit(p.ev)}
+		op.Notes = append(op.Notes, "stored as a file: "+w.unable.message)
+	}
+	if u := w.unable; u != nil {
 		for _, e := range left {
-			e.decide(Failed, CodeInvalid, "it is not known which commit and ref the report is about; set GITHUB_SHA and GITHUB_REF")
+			if op.Staged { // it is no success of the plan either
+				e.decide(u.state, u.code, "%s", u.message)
+			}
 		}
+		op.Summary = fmt.Sprintf("store %s of %s as a file", counted(up.Results, "result"), strings.Join(up.Tools, ", "))
 		return op
 	}
 	op.Target = fmt.Sprintf("code scanning, %s at %.7s", ref, commit)
-	op.Summary = fmt.Sprintf("upload %d results of %s to code scanning", up.Results, strings.Join(up.Tools, ", "))
-	w := &securityWork{repo: p.repo, sarif: up.SARIF, notes: op.Notes,
-		upload: githubapi.SARIFUpload{CommitSHA: commit, Ref: ref, SARIF: up.Packed}}
-	op.work = w
-	if readOnlyFork(p.ev.Fork, p.ev.Name) {
-		w.fork = true
-		op.Notes = append(op.Notes, "stored as a file: the token of a pull request from a fork cannot upload")
-		return op
-	}
+	op.Summary = fmt.Sprintf("upload %s of %s to code scanning", counted(up.Results, "result"), strings.Join(up.Tools, ", "))
+	w.upload = githubapi.SARIFUpload{CommitSHA: commit, Ref: ref, SARIF: up.Packed}
 	op.Requests = []Request{newRequest("POST", p.path("/code-scanning/sarifs"), struct {
 		CommitSHA string `json:"commit_sha"`
 		Ref       string `json:"ref"`
@@ -81,16 +87,31 @@ func planSecurity(p *planner, group []*entry) Operation {
 
 // analysed returns the commit and the ref that results are about: the merge
 // commit of a pull_request event, as its GITHUB_SHA and GITHUB_REF say; the head
-// where an event about a pull request runs on another branch; else the commit of
-// the workflow run. head is the pull request's, where only GitHub knows it.
+// where an event about a pull request or about another workflow run runs on
+// another branch; else the commit of the workflow run. head is the pull
+// request's, where only GitHub knows it. Both are "" where that is not known.
 func analysed(ev event.Event, head string) (commit, ref string) {
 	if ev.Head.SHA != "" {
 		head = ev.Head.SHA
 	}
-	if ev.IsPull && head != "" && !strings.HasPrefix(ev.Ref, "refs/pull/") {
+	switch {
+	case ev.IsPull && head != "" && !strings.HasPrefix(ev.Ref, "refs/pull/"):
 		return head, fmt.Sprintf("refs/pull/%d/head", ev.Number)
+	case ev.Name == "workflow_run" && !ev.IsPull && head != "":
+		if ev.Fork || ev.Head.Ref == "" {
+			return "", "" // on the default branch, a stranger's code would open alerts there
+		}
+		return head, "refs/heads/" + ev.Head.Ref
 	}
 	return ev.SHA, ev.Ref
+}
+
+// unknownCommit says why a report cannot be uploaded for any commit.
+func unknownCommit(ev event.Event) string {
+	if ev.Name == "workflow_run" {
+		return "the workflow_run event is about a commit of a fork and does not name its pull request, so it is not known where the alerts belong; upload the file in the workflow that the pull request starts"
+	}
+	return "it is not known which commit and ref the report is about; set GITHUB_SHA and GITHUB_REF"
 }
 
 // prepareReports makes one upload of the reports. Those that cannot be part of

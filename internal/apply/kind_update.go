@@ -156,7 +156,7 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 	}
 	obj := issueObject(got)
 	if len(not) > 0 {
-		r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but did not change the %s of %s", strings.Join(not, ", "), targetWords(e.target))
+		r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but did not change the %s of %s; look there whether something else changes it back, and run the job again", strings.Join(not, ", "), targetWords(e.target))
 		r.Object = &obj
 		return []Result{r}
 	}

@@ -205,6 +205,8 @@ func TestWhereUploadingIsImpossibleTheLogIsAFile(t *testing.T) {
 		if n := len(b.srv.Writes()); n != 0 {
 			t.Errorf("%d writes", n)
 		}
+		b.cfg.DryRun = true
+		want(t, b.run(one), "skipped("+CodeForkReadOnly+")")
 	})
 	t.Run("nowhere to store it", func(t *testing.T) {
 		f := fixture()
@@ -228,7 +230,48 @@ func TestReportsOnACommentedPullRequestAreAboutItsHead(t *testing.T) {
 func TestReportsThatNameNoCommit(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.ev.SHA = ""
-	want(t, b.run(alert("main.go", 3, "One.", "sqli")), "failed(invalid)")
+	results := b.run(alert("main.go", 3, "One.", "sqli"))
+	want(t, results, "failed(invalid)")
+	if results[0].File != "/out/airlock.sarif" || !strings.Contains(results[0].Message, "set GITHUB_SHA and GITHUB_REF") {
+		t.Errorf("result %+v", results[0])
+	}
+}
+
+// A workflow_run event runs on the default branch, where alerts about a fork's
+// code do not belong.
+func TestReportsOfAForksWorkflowRunAreStored(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.ev.Name, b.ev.Head, b.ev.Fork = "workflow_run", event.Ref{SHA: headSHA, Ref: "main", Repo: "stranger/repo"}, true
+	results := b.run(alert("main.go", 3, "One.", "sqli"))
+	want(t, results, "failed(invalid)")
+	if results[0].File == "" || !strings.Contains(results[0].Message, "commit of a fork") || len(b.srv.State().Uploads) != 0 {
+		t.Errorf("result %+v", results[0])
+	}
+}
+
+func TestUploadsThatGitHubRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		body   string
+		state  string
+		word   string
+	}{
+		{404, `{"message":"Not Found"}`, "failed(not-found)", "does not exist"},
+		{413, "", "failed(validation)", "status 413"},
+		{422, `{"message":"Validation Failed","errors":["commit_sha is invalid"]}`, "failed(validation)", "commit_sha is invalid"},
+	} {
+		b := newBench(t, fixture(), githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
+			if r.Operation == "code-scanning/upload-sarif" {
+				return githubtest.Fault{Status: tt.status, Body: tt.body}
+			}
+			return githubtest.Fault{}
+		}})
+		results := b.run(alert("main.go", 3, "One.", "sqli"))
+		want(t, results, tt.state)
+		if results[0].File != "/out/airlock.sarif" || !strings.Contains(results[0].Message, tt.word) {
+			t.Errorf("%d: %+v", tt.status, results[0])
+		}
+	}
 }
 
 func TestAnalysedCommit(t *testing.T) {
@@ -241,6 +284,11 @@ func TestAnalysedCommit(t *testing.T) {
 		{event.Event{SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7, Head: head}, "h", "refs/pull/7/head"},
 		{event.Event{SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7}, "p", "refs/pull/7/head"},
 		{event.Event{SHA: "b", Ref: "refs/heads/main"}, "b", "refs/heads/main"},
+		{event.Event{SHA: "t", Ref: "refs/tags/v1", Name: "push"}, "t", "refs/tags/v1"},
+		{event.Event{Name: "pull_request_target", SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7, Head: head}, "h", "refs/pull/7/head"},
+		{event.Event{Name: "workflow_run", SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7, Head: head}, "h", "refs/pull/7/head"},
+		{event.Event{Name: "workflow_run", SHA: "b", Ref: "refs/heads/main", Head: event.Ref{SHA: "h", Ref: "topic"}}, "h", "refs/heads/topic"},
+		{event.Event{Name: "workflow_run", SHA: "b", Ref: "refs/heads/main", Head: event.Ref{SHA: "h", Ref: "main"}, Fork: true}, "", ""},
 	} {
 		if c, r := analysed(tt.ev, "p"); c != tt.commit || r != tt.ref {
 			t.Errorf("%+v: %s %s", tt.ev, c, r)

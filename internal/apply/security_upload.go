@@ -15,7 +15,14 @@ type securityWork struct {
 	sarif  []byte
 	upload githubapi.SARIFUpload
 	notes  []string
-	fork   bool
+	// unable is why the log is not even tried to be uploaded; else nil.
+	unable *unable
+}
+
+// unable is the outcome of reports that can only be stored.
+type unable struct {
+	state         State
+	code, message string
 }
 
 // pollWaits are the waits between looking whether GitHub has processed an
@@ -25,8 +32,8 @@ func pollWaits() []time.Duration {
 }
 
 func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
-	if w.fork {
-		return w.instead(x, op, Skipped, CodeForkReadOnly, strings.TrimSuffix(forkMessage, ": "))
+	if u := w.unable; u != nil {
+		return w.instead(x, op, u.state, u.code, u.message)
 	}
 	var id string
 	err := x.idempotent(ctx, func(ctx context.Context) (err error) {
@@ -37,7 +44,7 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 		code, message := failure(err, op.Permissions)
 		x.remember(op, err, code, message)
 		state := Failed
-		if isKind(err, githubapi.Forbidden) || isKind(err, githubapi.NotFound) {
+		if isKind(err, githubapi.Forbidden) {
 			state = Skipped
 		}
 		return w.instead(x, op, state, code, message)
@@ -45,7 +52,7 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 	status, err := w.wait(ctx, x, id)
 	switch {
 	case status.State == githubapi.SARIFFailed:
-		return w.instead(x, op, Failed, CodeRejected, "code scanning could not process the upload: "+strings.Join(status.Errors, "; "))
+		return w.instead(x, op, Failed, CodeRejected, "code scanning could not process the upload: "+strings.Join(status.Errors, "; ")+"; mend what it names in the report")
 	case status.State == githubapi.SARIFComplete:
 		return w.all(op, Applied, "", "uploaded to code scanning and processed", &Object{Type: objSARIF, NodeID: id}, "")
 	}
