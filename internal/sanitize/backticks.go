@@ -1,8 +1,6 @@
 package sanitize
 
-import (
-	"github.com/agent-airlock/airlock/internal/markdown"
-)
+import "github.com/agent-airlock/airlock/internal/markdown"
 
 // backticks escapes the runs of backticks in a leaf that begin no code span.
 // Readers disagree about the code behind such a run (cmark's search is faulty
@@ -11,29 +9,27 @@ import (
 // edits, from index first on, are dropped and the result is true.
 func (p *pass) backticks(nodes []markdown.Inline, first int) bool {
 	lonely, code := p.lonelyRuns(nodes)
-	var alone []edit
+	alone := false
+	for i := range nodes {
+		if nodes[i].Kind == markdown.Backticks {
+			alone = alone || lonely[nodes[i].Start]
+			code = code || !lonely[nodes[i].Start]
+		}
+	}
+	again := code && alone
+	if again {
+		p.edits = p.edits[:first]
+	}
 	for i := range nodes {
 		n := &nodes[i]
-		if n.Kind != markdown.Backticks {
+		if n.Kind != markdown.Backticks || again && !lonely[n.Start] {
 			continue
 		}
-		paired := !lonely[n.Start]
-		code = code || paired
 		for k := n.Start; k < n.End; k++ {
-			e := edit{start: k, end: k, text: `\`, rule: RuleCode, detail: "backticks"}
-			if paired {
-				p.edits = append(p.edits, e)
-			} else {
-				alone = append(alone, e)
-			}
+			p.edit(k, k, `\`, RuleCode, "backticks")
 		}
 	}
-	if len(alone) == 0 || !code {
-		p.edits = append(p.edits, alone...)
-		return false
-	}
-	p.edits = append(p.edits[:first], alone...)
-	return true
+	return again
 }
 
 // lonelyRuns finds the runs of backticks, by their offsets, that have no

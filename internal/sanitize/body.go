@@ -57,7 +57,7 @@ func (s *Sanitizer) settle(text string, n *noter) string {
 		if len(p.edits) == 0 {
 			return text
 		}
-		text = applyEdits(text, p.edits, n)
+		text = p.apply(text, n)
 		if !needsReading(text) {
 			return text
 		}

@@ -95,6 +95,11 @@ func TestNotes(t *testing.T) {
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)
 	}
+	_, notes = s.Body("@alice\n\n- @bobby\n\n<div>@carol</div>")
+	want = []Note{{RuleMentions, "alice", 1}, {RuleMentions, "bobby", 1}, {RuleMentions, "carol", 1}}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
+	}
 	for _, list := range attacks(t) {
 		for _, a := range list {
 			_, notes := s.Body(a.text)

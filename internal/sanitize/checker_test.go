@@ -42,7 +42,7 @@ var (
 	liveClosing = regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?:[\s\p{Z}:]+(?:[\w.-]+(?:/[\w.-]+)?)?#[0-9]|[\s\p{Z}]*:?[\s\p{Z}]*(?:\x04|#[0-9]|gh-[0-9]|https?://[^/\s]+/[^/\s]+/[^/\s]+/(?:issues|pull)/[0-9]))`)
 	anyURL      = regexp.MustCompile(`(?i)(?:https?|ftp)://[*_~]*[^\s<>"*_~][^\s<>"]*|\bwww\.[a-z0-9][^\s<>"]*`)
 	goodURL     = regexp.MustCompile(`(?i)^(?:https://|www\.|http://www\.)(?:[a-z0-9-]+\.)*(?:github\.com|github\.io|githubusercontent\.com|githubassets\.com|github\.dev|codespaces\.new|example\.org)\.?(?::[0-9]+)?(?:[/?#].*)?$`)
-	goodMail    = regexp.MustCompile(`(?i)^mailto:[^?@\s]+@[a-z0-9._-]+$`)
+	goodMail    = regexp.MustCompile(`(?i)^mailto:[^?@\s]+(?:\?[^=@\s]*)?@[a-z0-9._-]+$`)
 	anyScheme   = regexp.MustCompile(`(?i)^[\x00-\x20]*[a-z][a-z0-9+.\t\r\n-]*:`)
 	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\r\n]*[/\\]`)
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)

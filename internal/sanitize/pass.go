@@ -1,18 +1,14 @@
 package sanitize
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/markdown"
-)
+import "github.com/agent-airlock/airlock/internal/markdown"
 
 // pass is one reading of a body and the edits that it asks for. Its buffers
 // are used again by the next reading.
 type pass struct {
-	s       *Sanitizer
-	src     string
-	doc     markdown.Document
-	edits   []edit
+	s   *Sanitizer
+	src string
+	doc markdown.Document
+	plan
 	tooDeep bool
 	inHTML  bool // the HTML being read is a block that an empty line ends
 
@@ -29,7 +25,8 @@ type pass struct {
 // read scans src and collects the edits.
 func (p *pass) read(s *Sanitizer, src string) {
 	p.s, p.src = s, src
-	p.edits, p.tags, p.codes = p.edits[:0], p.tags[:0], p.codes[:0]
+	p.plan.reset()
+	p.tags, p.codes = p.tags[:0], p.codes[:0]
 	p.shown = nil
 	p.doc.Rescan(src)
 	if p.tooDeep = p.doc.TooDeep; p.tooDeep {
@@ -62,14 +59,8 @@ func (p *pass) release() {
 	if s == nil || cap(p.edits) > maxKept || cap(p.flat.text) > maxKept || cap(p.doc.Inlines) > maxKept {
 		return
 	}
-	clear(p.edits[:cap(p.edits)])
+	p.plan.reset()
 	p.s, p.src, p.shown = nil, "", nil
 	p.doc.Rescan("")
 	s.passes.Put(p)
-}
-
-// edit plans an edit. The detail may be cut from the flat text, whose memory the
-// next leaf uses again, so it is copied.
-func (p *pass) edit(start, end int, text, rule, detail string) {
-	p.edits = append(p.edits, edit{start: start, end: end, text: text, rule: rule, detail: strings.Clone(detail)})
 }

@@ -18,13 +18,13 @@ func (p *pass) dissolved(i int, edits []edit) {
 	if b.Data > 5 || len(edits) == 0 {
 		return
 	}
-	if edits[0].start > b.Start {
+	if int(edits[0].start) > b.Start {
 		if last := p.src[strings.LastIndexByte(p.src[:b.End], '\n')+1 : b.End]; b.Data == 1 && b.Closed && !strings.Contains(strings.ToLower(last), "</pre>") {
 			p.edit(b.End, b.End, "</pre>", "", "") // what closed the block becomes text
 		}
 		return
 	}
-	if edits[0].text == "" && strings.Trim(p.src[min(edits[0].end, b.End):b.End], " \t\n>") == "" {
+	if edits[0].text == "" && strings.Trim(p.src[min(int(edits[0].end), b.End):b.End], " \t\n>") == "" {
 		if p.parts(i) {
 			e := &p.edits[len(p.edits)-len(edits)]
 			e.text = "\n" + separator + "\n"
