@@ -165,7 +165,7 @@ func assertActLog(t *testing.T, obeyed []actLine, log string) {
 	}
 	for _, form := range secretForms(secret) {
 		if strings.Contains(log, form) {
-			t.Errorf("the log holds the token as %s:\n%s", form, log)
+			t.Errorf("the log holds the token as %s", form)
 		}
 	}
 }
@@ -184,6 +184,7 @@ jobs:
         with:
           output-file: lines.ndjson
           log-level: debug
+          fail-on: never
       - env:
           COUNTS: ${{ steps.gate.outputs.applied }} ${{ steps.gate.outputs.a }}
           PATHS: ${{ env.PATH }}
@@ -193,10 +194,10 @@ jobs:
           case "$PATH" in *pwned*) exit 1 ;; esac
 `, map[string]string{"lines.ndjson": hostileLines(t)})
 	if !ok {
-		t.Errorf("the workflow failed:\n%s", log)
+		t.Errorf("the workflow failed:\n%s", log[max(0, len(log)-5000):])
 	}
 	if !strings.Contains(log, "pwned") {
-		t.Errorf("the log shows nothing of the agent's:\n%s", log)
+		t.Errorf("the log shows nothing of the agent's:\n%.2000s", log)
 	}
 	assertActLog(t, obeyed, log)
 
