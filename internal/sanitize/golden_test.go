@@ -12,25 +12,6 @@ import (
 
 const goldenFile = "testdata/golden/cmark-gfm.txt"
 
-// readGolden reads the golden file: per line a text and what cmark-gfm makes
-// of it, as Go strings. A file that cannot be read is empty.
-func readGolden() map[string]string {
-	data, err := os.ReadFile(goldenFile)
-	if err != nil {
-		return nil
-	}
-	out := map[string]string{}
-	for line := range strings.Lines(string(data)) {
-		text, html, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		key, err1 := strconv.Unquote(text)
-		value, err2 := strconv.Unquote(html)
-		if err1 == nil && err2 == nil {
-			out[key] = value
-		}
-	}
-	return out
-}
-
 // TestGolden asserts that the golden file holds every text of the corpora,
 // before and after, and with the build tag cmark that it is what cmark-gfm says.
 func TestGolden(t *testing.T) {
