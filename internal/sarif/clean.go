@@ -70,6 +70,10 @@ func (l *linkCleaner) leave(string, object) bool { return true }
 
 func (l *linkCleaner) judge(address string) (string, bool) {
 	clean, ok := l.URL(address)
+	if ok && !hasScheme(clean) {
+		l.notes.add(RuleLinks, "no absolute address", 1) // nothing says what it is relative to
+		return clean, false
+	}
 	if !ok {
 		l.notes.add(RuleLinks, strings.TrimSuffix(strings.Trim(clean, "()"), "/redacted"), 1)
 	}

@@ -70,6 +70,19 @@ func TestCleanReachesEveryString(t *testing.T) {
 	}
 }
 
+func TestCleanLeavesOutRelativeLinks(t *testing.T) {
+	in := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","informationUri":"docs/","rules":[{"id":"r","helpUri":"https://github.com/r"}]}}}]}`
+	got, notes, err := Clean(json.RawMessage(in), anyLink{})
+	if err != nil || len(notes) != 1 || strings.Contains(string(got), "informationUri") || !strings.Contains(string(got), "https://github.com/r") {
+		t.Errorf("%s, %+v, %v", got, notes, err)
+	}
+}
+
+// anyLink allows every link.
+type anyLink struct{ fakeCleaner }
+
+func (anyLink) URL(address string) (string, bool) { return address, true }
+
 func TestCleanKeepsUnknownMembersAndNumbers(t *testing.T) {
 	in := `{"version":"2.1.0","runs":[],"properties":{"big":123456789012345678901234567890,"small":1.50,"e":1e3,"t":true,"deep":{"x":[[],{}]}}}`
 	got, notes, err := Clean(json.RawMessage(in), fakeCleaner{})

@@ -79,6 +79,10 @@ func (g *group) add(run object) {
 	delete(run, "tool")
 	r.shareSteps(run)
 	for _, o := range objects(list(run, "results")) {
+		if kind := text(o, "kind"); kind == "pass" || kind == "notApplicable" {
+			g.notes.add(RuleKinds, kind, 1)
+			continue
+		}
 		g.asked++
 		switch {
 		case types().walk("result", o, r):

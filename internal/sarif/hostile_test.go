@@ -69,8 +69,9 @@ func TestBaseIDs(t *testing.T) {
 		`{"SRC":{"uri":"sub/","uriBaseId":"TOP"},"TOP":{"uri":"file:///srv/repo/top/"}}`:           "top/sub/a.go",
 		`{"SRC":{"uri":"file:///elsewhere/"}}`:                                                     "",
 		`{"SRC":{"uri":"sub/","uriBaseId":"PROJECTROOT"},"PROJECTROOT":{"uri":"file:///home/u/"}}`: "sub/a.go",
-		`{"SRC":{"uri":"x/","uriBaseId":"SRC"}}`:                                                   "x/x/x/x/x/x/x/x/a.go",
-		`{"SRC":{"uri":"../"}}`:                                                                    "",
+		`{"SRC":{"uri":"x/","uriBaseId":"SRC"}}`:                                                   "a.go",
+		`{"SRC":{"uri":"x/","uriBaseId":"B"},"B":{"uriBaseId":"SRC"}}`:                             "a.go",
+		`{"SRC":{"uri":"../"}}`: "",
 	} {
 		log := one(`,"originalUriBaseIds":`+base, `,"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go","uriBaseId":"SRC"},"region":{"startLine":1}}}]`)
 		if want == "" {
@@ -247,5 +248,18 @@ func TestPrepareTellsNothingOfTheMachine(t *testing.T) {
 		if !slices.Contains(u.Notes, want) {
 			t.Errorf("notes lack %+v: %+v", want, u.Notes)
 		}
+	}
+}
+
+// TestPrepareDeliversProblemsOnly: a check that was passed is no alert, and a
+// SARIF run of nothing else closes the alerts that there were.
+func TestPrepareDeliversProblemsOnly(t *testing.T) {
+	place := `"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]`
+	log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"kind":"pass",` + place + `},{"kind":"notApplicable",` + place + `}]},
+		{"tool":{"driver":{"name":"u"}},"results":[{"kind":"review",` + place + `},{` + place + `}]}]}`
+	u := prepare(t, Options{}, Source{SARIF: json.RawMessage(log)})
+	wantAt(t, tree(t, u.SARIF), "runs/0/results", []any{})
+	if u.Results != 2 || !slices.Contains(u.Notes, Note{RuleKinds, "pass", 1}) {
+		t.Errorf("%d results, notes %+v", u.Results, u.Notes)
 	}
 }

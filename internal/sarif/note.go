@@ -27,6 +27,7 @@ const (
 	RuleDescriptions = "sarif-descriptions" // rules lacked texts or were missing; they got the texts that there are
 	RuleSeverity     = "sarif-severity"     // a security-severity that is no number from 0 to 10 was left out
 	RuleUnused       = "sarif-unused"       // parts that code scanning does not read were left out; Detail names them
+	RuleKinds        = "sarif-kinds"        // results that report no problem were left out, as code scanning would show them as alerts
 	RuleMachine      = "sarif-machine"      // members of invocations that tell about a machine were left out; Detail names them
 	RuleColumns      = "sarif-columns"      // runs that were merged count columns differently
 	RuleHashes       = "sarif-fingerprints" // line hashes could not be computed; Detail says why
@@ -66,6 +67,7 @@ func noteTexts() map[string]string {
 		RuleDescriptions: "rules completed",
 		RuleSeverity:     "security severities left out because they are no number from 0.0 to 10.0",
 		RuleUnused:       "parts left out that code scanning does not read",
+		RuleKinds:        "results left out because they report no problem",
 		RuleMachine:      "members left out that tell about the machine a tool ran on",
 		RuleColumns:      "merged runs that count columns differently",
 		RuleHashes:       "results without a line hash, so that their alerts may appear anew",

@@ -177,6 +177,7 @@ func (r *resolver) artifactLocation(o object) bool {
 // one. An id that is not explained, or whose name says that it is the source
 // root, stands for the repository's root.
 func (r *resolver) resolveBase(uri, base string) string {
+	given := uri
 	for range 8 {
 		b := child(r.bases, base)
 		prefix := text(b, "uri")
@@ -196,7 +197,7 @@ func (r *resolver) resolveBase(uri, base string) string {
 		}
 		base = text(b, "uriBaseId")
 	}
-	return uri
+	return given // the ids lead in a circle, and so nowhere
 }
 
 func isRootName(id string) bool { return strings.Contains(strings.ToUpper(id), "ROOT") }
