@@ -26,14 +26,14 @@ func (w *reviewWork) parts(comments []*reviewComment) []part {
 	room := maxBody - partMargin - markdown.UTF16Len(w.footer) - 300 // the marker and blank lines
 	var out []part
 	var cur part
-	var pieces []string
+	var texts []string
 	used := 0
 	flush := func() {
-		if len(pieces) > 0 {
-			cur.text = strings.Join(pieces, "\n\n")
+		if len(texts) > 0 {
+			cur.text = strings.Join(texts, "\n\n")
 			out = append(out, cur)
 		}
-		cur, pieces, used = part{}, nil, 0
+		cur, texts, used = part{}, nil, 0
 	}
 	for _, c := range comments {
 		section := c.section()
@@ -41,22 +41,43 @@ func (w *reviewWork) parts(comments []*reviewComment) []part {
 		if size > room-used {
 			flush()
 		}
-		fitting := []string{section}
+		pieces := []string{section}
 		if size > room {
-			fitting = split(section, room)
+			pieces = w.pieces(c, room)
 		}
-		for i, piece := range fitting {
+		for i, piece := range pieces {
 			if i > 0 {
 				flush()
-				piece = c.heading() + " (continued)\n\n" + piece
 			}
-			pieces = append(pieces, piece)
+			texts = append(texts, piece)
 			used += markdown.UTF16Len(piece) + 2
 		}
 		cur.ends = append(cur.ends, c)
 	}
 	flush()
 	return out
+}
+
+// pieces divides a comment's section into pieces of at most room UTF-16 code
+// units, all but the first with a heading of their own. They are clean: what a
+// cut takes out of a code span, for example, is no code any more, and grows by
+// being made inert, so that a piece may have to be divided further.
+func (w *reviewWork) pieces(c *reviewComment, room int) []string {
+	continued := c.heading() + " (continued)\n\n"
+	for most := room - markdown.UTF16Len(continued); ; most /= 2 {
+		pieces := split(c.section(), most)
+		longest := 0
+		for i, piece := range pieces {
+			if i > 0 {
+				piece = continued + piece
+			}
+			pieces[i], _ = w.cfg.Sanitizer.Body(closed(piece))
+			longest = max(longest, markdown.UTF16Len(pieces[i]))
+		}
+		if longest <= room || most <= minRoom {
+			return pieces
+		}
+	}
 }
 
 // section is a comment's text with its place.

@@ -189,6 +189,33 @@ func TestTextThatDoesNotFitContinuesInComments(t *testing.T) {
 	}
 }
 
+// Half a code span is no code, and what was quoted in it is made inert, which
+// takes room.
+func TestTextThatGrowsWhereItIsDivided(t *testing.T) {
+	b := reviewBench(t, githubtest.Options{})
+	var body strings.Builder
+	body.WriteString("`")
+	for i := range 9000 {
+		fmt.Fprintf(&body, "@u%d ", i)
+	}
+	body.WriteString("`")
+	long := strings.Repeat("d/", 1000) + "f.go"
+	want(t, b.run(reviewLine(long, 1, body.String()), reviewLine("nowhere.go", 2, "After it.")), "applied applied")
+	text := b.everywhere()
+	if strings.Contains(text, cutNote) || !strings.Contains(text, "After it.") {
+		t.Error("text is lost")
+	}
+	words := map[string]bool{}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r != 'u' && (r < '0' || r > '9') }) {
+		words[w] = true
+	}
+	for i := range 9000 {
+		if !words[fmt.Sprintf("u%d", i)] {
+			t.Fatalf("word %d is lost", i)
+		}
+	}
+}
+
 func TestARefusedReviewIsBisected(t *testing.T) {
 	// Without a diff nothing is pre-checked; GitHub knows better.
 	b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
