@@ -118,6 +118,9 @@ func (q *squeezed) hash(text string, i int, found func(closing)) {
 	for start > 0 && isRepoByte(q.text[start-1]) {
 		start--
 	}
+	for start < i && !isAlnum(q.text[start]) {
+		start++ // a repository's name begins with a letter or digit
+	}
 	if start == i || q.word(start) == "" {
 		if q.word(i) != "" { // "fixes#1"
 			q.reference(text, i, found)

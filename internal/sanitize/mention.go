@@ -51,6 +51,11 @@ func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention))
 		if at > 0 && isAlnum(text[at-1]) && !boundary && !chained(text, at) {
 			continue
 		}
+		if j == len(text) && boundary && at+1 < j {
+			// A tag ends the text: what follows may be joined to it.
+			found(mention{at: at, inert: inert, name: "tag"})
+			continue
+		}
 		if j >= len(text) || !isAlnum(text[j]) {
 			continue
 		}
