@@ -58,26 +58,3 @@ func (j *judging) redacted(field string, notes []sanitize.Note) {
 		j.notes.Redactions = append(j.notes.Redactions, Redaction{field, n.Rule, n.Detail, n.Count})
 	}
 }
-
-// sarifCleaner lends package sarif the sanitizer.
-type sarifCleaner struct{ s *sanitize.Sanitizer }
-
-func (c sarifCleaner) Plain(text string) (string, []sarif.Note) {
-	out, notes := c.s.Plain(text)
-	return out, sarifNotes(notes)
-}
-
-func (c sarifCleaner) Body(text string) (string, []sarif.Note) {
-	out, notes := c.s.Body(text)
-	return out, sarifNotes(notes)
-}
-
-func (c sarifCleaner) URL(address string) (string, bool) { return c.s.URL(address) }
-
-func sarifNotes(notes []sanitize.Note) []sarif.Note {
-	var out []sarif.Note
-	for _, n := range notes {
-		out = append(out, sarif.Note{Rule: n.Rule, Detail: n.Detail, Count: n.Count})
-	}
-	return out
-}

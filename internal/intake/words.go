@@ -2,27 +2,13 @@ package intake
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxQuoted is how many characters of what an agent wrote a message shows.
-const maxQuoted = 80
-
-// quote puts a text in single quotes, shortened and with what does not print
-// escaped, so that it stays on one line.
-func quote(s string) string {
-	n := 0
-	for i := range s {
-		if n == maxQuoted {
-			s = s[:i] + "…"
-			break
-		}
-		n++
-	}
-	q := strconv.QuoteToGraphic(s)
-	return "'" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + "'"
-}
+func quote(s string) string { return schema.Quote(s) }
 
 // alike says which of names is the wanted one but for letter case and
 // separators; "" if none is.
@@ -45,4 +31,23 @@ func quoteSome(list []string, most int) []string {
 		out = append(out, quote(s))
 	}
 	return out
+}
+
+// value writes a raw value for a message: strings quoted, the rest shortened.
+func value(raw []byte) string {
+	if raw[0] == '"' {
+		if text, err := jsontext.AppendUnquote(nil, raw); err == nil {
+			return quote(string(text))
+		}
+	}
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	}
+	if len(raw) > 40 {
+		return string(raw[:40]) + "…"
+	}
+	return string(raw)
 }

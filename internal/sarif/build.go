@@ -2,6 +2,7 @@ package sarif
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,7 +33,7 @@ func Build(tool Tool, category string, findings []finding.Finding, rules finding
 	}
 	sorted := slices.Clone(findings)
 	finding.Sort(sorted)
-	driver := sarif.NewVersionedDriver(tool.Name, first(tool.Version, "0.0.0"))
+	driver := sarif.NewVersionedDriver(tool.Name, cmp.Or(tool.Version, "0.0.0"))
 	if tool.InformationURI != "" {
 		driver.InformationURI = &tool.InformationURI
 	}
@@ -76,25 +77,18 @@ func AgentFinding(tool, file string, line, column int, severity, message, suffix
 	return finding.Finding{
 		Tool:     tool,
 		Rule:     suffix,
-		Severity: first2(s, finding.Medium),
+		Severity: cmp.Or(s, finding.Medium),
 		Message:  message,
 		Path:     strings.TrimPrefix(file, "./"),
 		Range:    finding.Range{StartLine: max(line, 1), StartColumn: column},
 	}
 }
 
-func first2(a, b finding.Severity) finding.Severity {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // ruleID returns the id of a finding's rule. Findings without a rule share one
 // for each severity, as code scanning takes the severity from the rule; an id
 // made of a position would make every run's alerts new ones.
 func ruleID(f finding.Finding) string {
-	return first(trim(f.Rule), "finding-"+first(string(f.Severity), string(finding.None)))
+	return cmp.Or(trim(f.Rule), "finding-"+cmp.Or(string(f.Severity), string(finding.None)))
 }
 
 func worstByRule(findings []finding.Finding) map[string]finding.Severity {
@@ -115,10 +109,10 @@ func buildRule(id string, worst finding.Severity, f finding.Finding, rules findi
 	if r.Severity == "" {
 		r.Severity = worst
 	}
-	name := first(r.Name, id)
-	short := first(r.Short, name)
-	full := first(r.Full, short)
-	help := sarif.NewMultiformatMessageString(first(r.Help, full))
+	name := cmp.Or(r.Name, id)
+	short := cmp.Or(r.Short, name)
+	full := cmp.Or(r.Full, short)
+	help := sarif.NewMultiformatMessageString(cmp.Or(r.Help, full))
 	if r.Help != "" {
 		help = help.WithMarkdown(r.Help)
 	}
@@ -168,7 +162,7 @@ func buildResult(f finding.Finding, id string, at int, path string) *sarif.Resul
 			}
 		}
 	}
-	message := first(trim(f.Message), id)
+	message := cmp.Or(trim(f.Message), id)
 	if s := trim(f.Suggestion); s != "" {
 		message += "\n\nSuggestion: " + s
 	}

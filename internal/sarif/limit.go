@@ -29,7 +29,7 @@ func (g *group) severity(o object) float64 {
 	if score, ok := severityScore(text(child(rule, "properties"), "security-severity")); ok {
 		return score
 	}
-	level := first(text(o, "level"), text(child(rule, "defaultConfiguration"), "level"), "warning")
+	level := cmp.Or(text(o, "level"), text(child(rule, "defaultConfiguration"), "level"), "warning")
 	switch level {
 	case "error":
 		return 8

@@ -1,6 +1,9 @@
 package sarif
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // ruleOf is the rule of a result: of the driver, or of an extension.
 type ruleOf struct {
@@ -11,7 +14,7 @@ type ruleOf struct {
 // taken out and set again, for the merged run, when it is left.
 func (r *resolver) enterResult(o object) {
 	ref := child(o, "rule")
-	id := first(text(o, "ruleId"), text(ref, "id"))
+	id := cmp.Or(text(o, "ruleId"), text(ref, "id"))
 	at, hasIndex := number(o, "ruleIndex")
 	if !hasIndex || at < 0 {
 		at, hasIndex = number(ref, "index")
@@ -33,7 +36,7 @@ func (r *resolver) enterResult(o object) {
 		if hasIndex && at >= 0 {
 			r.notes.add(RuleIndexes, "", 1)
 		}
-		id = first(id, unnamedRule)
+		id = cmp.Or(id, unnamedRule)
 		i = r.group.rules.add(object{"id": id})
 	}
 	o["ruleId"] = r.ruleID(id, r.group.rules.rules[i])
@@ -68,23 +71,6 @@ func (g *group) descriptor(r ruleOf) object {
 		return g.extensionTable[r.extension].rules[r.index]
 	}
 	return g.rules.rules[r.index]
-}
-
-// ruleText returns a text for a result that has none of its own.
-func (r *resolver) ruleText() string {
-	if s, known := r.ruleTexts[r.rule]; known {
-		return s
-	}
-	rule := r.descriptor(r.rule)
-	s := unnamedRule
-	for _, t := range []string{text(child(rule, "shortDescription"), "text"), text(child(rule, "fullDescription"), "text"), text(rule, "name"), text(rule, "id")} {
-		if !isBlank(t) {
-			s, _ = cutText(trim(upTo(t, maxMessage)), maxDescription)
-			break
-		}
-	}
-	r.ruleTexts[r.rule] = s
-	return s
 }
 
 // components are tool components that references name by index, name or GUID.
@@ -210,7 +196,7 @@ func (r *resolver) leaveResult(o object) bool {
 	r.current = nil
 	locations := objects(list(o, "locations"))
 	if len(locations) == 0 {
-		r.group.reason = first(r.place, "it has no location")
+		r.group.reason = cmp.Or(r.place, "it has no location")
 		r.notes.add(RulePaths, r.group.reason, 1)
 		return false
 	}

@@ -1,6 +1,7 @@
 package sarif
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -78,9 +79,9 @@ func complete(rule object, n notes) {
 	help := trim(text(child(rule, "help"), "text"))
 	if short == "" || full == "" || help == "" {
 		n.add(RuleDescriptions, "", 1)
-		short = first(short, full, text(rule, "name"), id)
-		full = first(full, short)
-		help = first(help, full)
+		short = cmp.Or(short, full, text(rule, "name"), id)
+		full = cmp.Or(full, short)
+		help = cmp.Or(help, full)
 	}
 	lengths := 0
 	set := func(name, value string, most int) {
@@ -178,12 +179,3 @@ func cutText(s string, most int) (string, bool) {
 }
 
 func trim(s string) string { return strings.TrimSpace(s) }
-
-func first(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}

@@ -20,19 +20,19 @@ func (c *collector) leaf(ve *jsonschema.ValidationError) {
 	switch keyword := lastToken(ve.KeywordLocation); keyword {
 	case "required":
 		for _, name := range c.missing(node, value) {
-			c.add(Violation{path + member(name), quoted(name) + " is a required property", v.SchemaPath})
+			c.add(Violation{path + member(name), Quote(name) + " is a required property", v.SchemaPath})
 		}
 		return
 	case "additionalProperties":
 		for _, name := range unexpected(node, value) {
-			c.add(Violation{path + member(name), "Additional properties are not allowed (" + quoted(name) + " was unexpected)", v.SchemaPath})
+			c.add(Violation{path + member(name), "Additional properties are not allowed (" + Quote(name) + " was unexpected)", v.SchemaPath})
 		}
 		return
 	default:
 		v.Message = c.message(keyword, node, value)
 	}
 	if name, ok := dependency(ve.KeywordLocation, node, c.program.doc); ok {
-		v.Path, v.Message = path+member(name), quoted(name)+" is a required property where "+quoted(dependent(ve.KeywordLocation))+" is given"
+		v.Path, v.Message = path+member(name), Quote(name)+" is a required property where "+Quote(dependent(ve.KeywordLocation))+" is given"
 	}
 	if v.Message == "" {
 		v.Message = show(value) + " is not allowed here"
@@ -167,7 +167,7 @@ const maxShown = 80
 func show(v any) string {
 	switch v := v.(type) {
 	case string:
-		return quoted(v)
+		return Quote(v)
 	case json.Number:
 		return shorten(v.String())
 	case []any:
@@ -196,7 +196,9 @@ func showAll(v any) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-func quoted(s string) string {
+// Quote puts a text in single quotes for a message: shortened to 80 characters,
+// and with what does not print escaped, so that it stays on one line.
+func Quote(s string) string {
 	s = shorten(s)
 	q := strconv.QuoteToGraphic(s)
 	q = strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
@@ -206,7 +208,7 @@ func quoted(s string) string {
 func quoteAll(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = quoted(n)
+		out[i] = Quote(n)
 	}
 	return out
 }
@@ -214,7 +216,7 @@ func quoteAll(names []string) []string {
 // words quotes the one or several names of a "type" keyword.
 func words(v any) []string {
 	if s, ok := v.(string); ok {
-		return []string{quoted(s)}
+		return []string{Quote(s)}
 	}
 	var out []string
 	list, _ := v.([]any)

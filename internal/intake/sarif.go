@@ -1,0 +1,128 @@
+package intake
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/jsonrepair"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/sarif"
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// parseSARIF checks a SARIF log as far as later readers rely on it, and turns
+// its string form into the object that it holds.
+func (j *judging) parseSARIF(raw []byte) []byte {
+	text, what := raw, "'sarif'"
+	var err error
+	if raw[0] == '"' {
+		what = "'sarif' is a string that holds no SARIF log: it"
+		text, err = j.unquoteSARIF(raw)
+	}
+	if err == nil {
+		err = checkLog(text)
+	}
+	if err != nil {
+		j.refuse("$.sarif", what+" "+err.Error())
+		return []byte("{}")
+	}
+	return text
+}
+
+// unquoteSARIF takes a log out of the string that holds it. A log that is not
+// strict JSON is repaired as a record is.
+func (j *judging) unquoteSARIF(raw []byte) ([]byte, error) {
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return nil, errors.New("is not valid JSON")
+	}
+	if isJSON(text) {
+		return text, nil
+	}
+	fixed, repairs, err := jsonrepair.Fix(text)
+	if err != nil {
+		return nil, errors.New("is not valid JSON, and it cannot be repaired: " + err.Error())
+	}
+	for _, r := range repairs {
+		j.notes.Repairs = append(j.notes.Repairs, Repair{Kind: r.Kind, Field: "sarif", Offset: r.Offset, Count: r.Count})
+	}
+	return fixed, nil
+}
+
+func isJSON(text []byte) bool {
+	return jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))
+}
+
+// maxSARIFViolations is how many violations of a SARIF log are told.
+const maxSARIFViolations = 20
+
+// checkSARIF holds a log to the SARIF schema, and to what code scanning needs
+// beside it.
+func (j *judging) checkSARIF(log []byte) {
+	found, err := sarif.Validate(log)
+	if err != nil {
+		j.refuse("$.sarif", "'sarif' cannot be checked: "+err.Error())
+	}
+	for i, f := range found {
+		if i == maxSARIFViolations {
+			j.refuse("$.sarif", fmt.Sprintf("'sarif': there are %d more violations", len(found)-i))
+			break
+		}
+		j.refuse("$.sarif"+strings.TrimPrefix(f.Path, "$"), f.Message)
+	}
+}
+
+// checkLog walks a log. In a string it can be anything; in an object it is
+// valid JSON, but numbers are not bounded yet.
+func checkLog(text []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
+	if dec.PeekKind() != '{' {
+		return errors.New("is not a JSON object")
+	}
+	for {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return errors.New("is not valid JSON")
+		}
+		if tok.Kind() == '0' && !schema.BoundedNumber(tok.String()) {
+			return errors.New("holds the number " + value([]byte(tok.String())) + ", which is out of range")
+		}
+		if dec.StackDepth() > safeoutput.MaxDepth {
+			return fmt.Errorf("is nested more than %d deep", safeoutput.MaxDepth)
+		}
+		if dec.StackDepth() == 0 {
+			break
+		}
+	}
+	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
+		return errors.New("goes on after its object")
+	}
+	return nil
+}
+
+// sarifCleaner lends package sarif the sanitizer.
+type sarifCleaner struct{ s *sanitize.Sanitizer }
+
+func (c sarifCleaner) Plain(text string) (string, []sarif.Note) {
+	out, notes := c.s.Plain(text)
+	return out, sarifNotes(notes)
+}
+
+func (c sarifCleaner) Body(text string) (string, []sarif.Note) {
+	out, notes := c.s.Body(text)
+	return out, sarifNotes(notes)
+}
+
+func (c sarifCleaner) URL(address string) (string, bool) { return c.s.URL(address) }
+
+func sarifNotes(notes []sanitize.Note) []sarif.Note {
+	var out []sarif.Note
+	for _, n := range notes {
+		out = append(out, sarif.Note{Rule: n.Rule, Detail: n.Detail, Count: n.Count})
+	}
+	return out
+}
