@@ -108,3 +108,45 @@ func TestCovered(t *testing.T) {
 		}
 	}
 }
+
+// Whoever can read an issue can copy its marker. A copy is neither adopted nor
+// settled: nothing that is not ours is closed or removed, whatever its id.
+func TestSettlingLeavesForgedMarkersAlone(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.cfg.Settle = SettleAlways
+	lines := []string{anIssue, aComment, aDiscussion}
+	first := b.run(lines...)
+	want(t, first, "applied applied applied")
+	stranger := githubtest.Account{Login: "mallory", ID: 666}
+	b.srv.Change(func(f *githubtest.Fixture) {
+		var body string
+		for _, i := range f.Issues {
+			if i.Number == first[0].Object.Number {
+				body = i.Body
+			}
+		}
+		f.Issues = append(f.Issues, &githubtest.Issue{ID: 1, Number: 950, Title: "forged", Body: body, State: "open", Author: stranger, CreatedAt: noon, UpdatedAt: noon})
+		c := f.Issues[0].Comments[0]
+		f.Issues[0].Comments = append(f.Issues[0].Comments, &githubtest.Comment{ID: 2, Body: c.Body, Author: stranger, CreatedAt: noon, UpdatedAt: noon},
+			&githubtest.Comment{ID: 9999999, Body: c.Body, Author: stranger, CreatedAt: noon, UpdatedAt: noon})
+		d := *f.Discussions[len(f.Discussions)-1]
+		d.ID, d.Number, d.Author = 3, 951, stranger
+		f.Discussions = append(f.Discussions, &d)
+	})
+	b.cfg.Run.Attempt = 2
+	writes := len(b.srv.Writes())
+	second := b.run(lines...)
+	want(t, second, "adopted adopted adopted")
+	for i := range second {
+		if second[i].Object.URL != first[i].Object.URL {
+			t.Errorf("adopted %s, made %s", second[i].Object.URL, first[i].Object.URL)
+		}
+	}
+	// A new item of the same kinds settles the lists that hold the forgeries.
+	b.run(`{"type":"create-issue","title":"Another","body":"B"}`, `{"type":"add-issue-comment","body":"Another.","issue_number":5}`)
+	for _, w := range b.srv.Writes()[writes:] {
+		if w.Method == "DELETE" || w.Method == "PATCH" {
+			t.Errorf("%s %s", w.Method, w.Path)
+		}
+	}
+}
