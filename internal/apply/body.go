@@ -75,13 +75,15 @@ func (c Config) builtinFooter() string {
 	if name == "" {
 		name = c.Run.WorkflowPath
 	}
+	// A link over http, of a host without certificate, would not be let through.
+	linked := strings.HasPrefix(c.Run.URL, "https://")
 	where := "an agent"
 	switch {
-	case name != "" && c.Run.URL != "":
+	case name != "" && linked:
 		where += " in the workflow [" + markdown.EscapeText(name) + "](" + c.Run.URL + ")"
 	case name != "":
 		where += " in the workflow " + markdown.EscapeText(name)
-	case c.Run.URL != "":
+	case linked:
 		where += " in [a workflow run](" + c.Run.URL + ")"
 	}
 	return "> Asked for by " + where + "; checked and posted by Airlock."

@@ -209,6 +209,7 @@ func TestBuiltInFooter(t *testing.T) {
 	}{
 		{Config{}, "by an agent; checked"},
 		{Config{Run: event.Run{URL: "https://github.com/o/r/actions/runs/1"}}, "[a workflow run](https://github.com/o/r/actions/runs/1)"},
+		{Config{Workflow: "w", Run: event.Run{URL: "http://ghe.example.com/o/r/actions/runs/1"}}, "in the workflow w;"},
 		{Config{Workflow: "a_b*"}, `in the workflow a_b\*;`},
 		{Config{Run: event.Run{WorkflowPath: ".github/workflows/x.yml"}}, "in the workflow .github/workflows/x.yml;"},
 	} {
