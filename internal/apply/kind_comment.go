@@ -13,7 +13,7 @@ func commentHandler() handler {
 	return handler{
 		needs: func(n *needs, e *entry) {
 			if e.target.IsDiscussion {
-				n.nodeOf(e.target.Number)
+				n.discussions.add(e.target.Number)
 				n.list(listDiscussionComments, e.target.Number)
 				return
 			}

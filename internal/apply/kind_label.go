@@ -17,7 +17,7 @@ const maxIssueLabels = 100
 // nothing is looked for but the labels that are there.
 func labelHandler() handler {
 	return handler{
-		needs: func(n *needs, e *entry) { n.labelsOf(e.target.Number) },
+		needs: func(n *needs, e *entry) { n.labels.add(e.target.Number) },
 		plan:  planLabels,
 	}
 }

@@ -19,8 +19,8 @@ func reviewHandler() handler {
 		group: func(e *entry) string { return strconv.Itoa(e.target.Number) },
 		most:  maxMembers,
 		needs: func(n *needs, e *entry) {
-			n.pull(e.target.Number)
-			n.diffOf(e.target.Number)
+			n.pulls.add(e.target.Number)
+			n.diffs.add(e.target.Number)
 			// In this order: a review is listed no later than its comments, so
 			// where another run's comments are seen, its review is too.
 			n.list(listReviewComments, e.target.Number)

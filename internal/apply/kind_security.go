@@ -21,7 +21,7 @@ func securityHandler() handler {
 		needs: func(n *needs, e *entry) {
 			n.reports = append(n.reports, e)
 			if n.ev.IsPull && n.ev.Head.SHA == "" {
-				n.pull(n.ev.Number)
+				n.pulls.add(n.ev.Number)
 			}
 		},
 		plan: planSecurity,

@@ -16,7 +16,7 @@ import (
 // workflow run started.
 func updateIssueHandler() handler {
 	return handler{
-		needs: func(n *needs, e *entry) { n.issue(e.target.Number) },
+		needs: func(n *needs, e *entry) { n.issues.add(e.target.Number) },
 		plan:  planUpdate,
 	}
 }

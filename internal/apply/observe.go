@@ -78,7 +78,7 @@ func (o *observer) fatal(err error) error {
 // viewer finds out who we are; that is only needed to recognise our own objects
 // and our own edits.
 func (o *observer) viewer() error {
-	if len(o.need.lists) == 0 && len(o.need.issues) == 0 {
+	if len(o.need.lists.all) == 0 && len(o.need.issues.all) == 0 {
 		return nil
 	}
 	v, err := o.w.GitHub.Viewer(o.ctx)
@@ -94,7 +94,7 @@ func (o *observer) viewer() error {
 
 func (o *observer) lists() error {
 	o.s.lists, o.s.own = map[listID]error{}, map[string][]Object{}
-	for _, id := range o.need.lists {
+	for _, id := range o.need.lists.all {
 		if err := o.list(id); err != nil {
 			return err
 		}
@@ -118,10 +118,10 @@ func (o *observer) list(id listID) error {
 func (o *observer) issues() error {
 	o.s.issues = map[int]issueState{}
 	since := started(o.cfg.Run, o.ev, o.w.Clock.Now())
-	if len(o.need.issues) > 0 && o.ev.Time.IsZero() && o.cfg.Run.StartedAt.IsZero() {
+	if len(o.need.issues.all) > 0 && o.ev.Time.IsZero() && o.cfg.Run.StartedAt.IsZero() {
 		o.s.unchecked = append(o.s.unchecked, "edits of the issues by others before now: when the workflow run started is not known")
 	}
-	for _, n := range o.need.issues {
+	for _, n := range o.need.issues.all {
 		var st issueState
 		if st.issue, st.err = o.w.GitHub.GetIssue(o.ctx, o.repo, n); st.err == nil {
 			st.edits, st.err = o.w.GitHub.IssueEdits(o.ctx, o.repo, n, since)
@@ -139,7 +139,7 @@ func (o *observer) issues() error {
 
 func (o *observer) labels() error {
 	o.s.labels = map[int]labelState{}
-	for _, n := range o.need.labels {
+	for _, n := range o.need.labels.all {
 		var st labelState
 		st.err = each(o.w.GitHub.ListLabelsOfIssue(o.ctx, o.repo, n), func(name string) { st.names = append(st.names, name) })
 		o.s.labels[n] = st
@@ -152,7 +152,7 @@ func (o *observer) labels() error {
 
 func (o *observer) pulls() error {
 	o.s.pulls = map[int]pullState{}
-	for _, n := range o.need.pulls {
+	for _, n := range o.need.pulls.all {
 		var st pullState
 		st.pull, st.err = o.w.GitHub.GetPull(o.ctx, o.repo, n)
 		o.s.pulls[n] = st
@@ -166,7 +166,7 @@ func (o *observer) pulls() error {
 // localDiff takes the caller's diff for the event's own pull request.
 func (o *observer) localDiff() {
 	o.s.diff = map[int]diffState{}
-	if o.w.Diff != nil && o.ev.IsPull && slices.Contains(o.need.diffs, o.ev.Number) {
+	if o.w.Diff != nil && o.ev.IsPull && o.need.diffs.seen[o.ev.Number] {
 		o.s.diff[o.ev.Number] = newDiff(o.w.Diff)
 	}
 }
@@ -180,7 +180,7 @@ func newDiff(files []changes.ChangedFile) diffState {
 }
 
 func (o *observer) diffs() error {
-	for _, n := range o.need.diffs {
+	for _, n := range o.need.diffs.all {
 		pull := o.s.pulls[n]
 		if _, have := o.s.diff[n]; have || pull.err != nil {
 			continue
@@ -213,7 +213,7 @@ func (o *observer) diffs() error {
 
 func (o *observer) discussions() error {
 	o.s.discussions = map[int]discussionState{}
-	for _, n := range o.need.nodes {
+	for _, n := range o.need.discussions.all {
 		d, err := o.w.GitHub.GetDiscussion(o.ctx, o.repo, n)
 		o.s.discussions[n] = discussionState{id: d.ID, err: err}
 		if err := o.fatal(err); err != nil {
