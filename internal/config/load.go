@@ -106,16 +106,23 @@ func plainError(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// ReadFile reads a file that the user named: a regular file or a pipe, at most
-// a little more than a configuration may have.
+// ReadFile reads a file that the user named: a regular file, or the pipe of a
+// shell's <(command), at most a little more than a configuration may have.
 func ReadFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a directory, not a file")
+	case info.Mode()&fs.ModeNamedPipe != 0 && !strings.HasPrefix(name, "/dev/fd/") && !strings.HasPrefix(name, "/proc/"):
+		// Opening it would wait for somebody who writes, perhaps for ever.
+		return nil, errors.New("it is a FIFO, not a file")
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.New("it is a directory, not a file")
-	}
 	return io.ReadAll(io.LimitReader(f, maxBytes+1))
 }
