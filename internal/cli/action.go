@@ -24,7 +24,13 @@ func newAction(w World) *cobra.Command {
 		Short: "The entry point of the GitHub Action",
 		Long: `Run as a step of a workflow: inputs come from INPUT_* variables as action.yml
 documents them, the environment from the runner. The token is taken out of the
-process's environment first of all.`,
+process's environment first of all. The step's files lie in .airlock below the
+workspace; the exit code follows from the input fail-on.`,
+		Example: `  - uses: agent-airlock/airlock@v1
+    with:
+      output-file: lines.ndjson
+      config: |
+        create-issue:`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s := newStep(w)

@@ -54,11 +54,11 @@ func TestActionStaged(t *testing.T) {
 
 func TestActionCollects(t *testing.T) {
 	for failOn, want := range map[string]int{"error": 0, "rejected": 1, "never": 0} {
-		code, log, _, summary := step(t, nil, map[string]string{"mode": "collect", "fail-on": failOn}, map[string]string{"lines.ndjson": line + "no JSON\n"})
+		code, log, _, _ := step(t, nil, map[string]string{"mode": "collect", "fail-on": failOn}, map[string]string{"lines.ndjson": line + "no JSON\n"})
 		if code != 2 || !strings.Contains(log, "set the input output-file") {
 			t.Errorf("without a file: exit code %d\n%s", code, log)
 		}
-		code, _, _, summary = step(t, map[string]string{"GITHUB_AW_SAFE_OUTPUTS": "lines.ndjson"}, map[string]string{"mode": "collect", "fail-on": failOn}, map[string]string{"lines.ndjson": line + "no JSON\n"})
+		code, _, _, summary := step(t, map[string]string{"GITHUB_AW_SAFE_OUTPUTS": "lines.ndjson"}, map[string]string{"mode": "collect", "fail-on": failOn}, map[string]string{"lines.ndjson": line + "no JSON\n"})
 		if code != want || !strings.Contains(summary, "1 of 2 lines accepted") || !strings.Contains(summary, "left out the unknown field: surprise") {
 			t.Errorf("fail-on %s: exit code %d\n%s", failOn, code, summary)
 		}

@@ -9,16 +9,15 @@ import (
 
 // connection says how GitHub is reached.
 type connection struct {
-	tok      token.Token
-	apiURL   string // "" for GitHub.com
-	proxy    string
-	noProxy  string
-	caFile   []byte
-	pace     githubapi.PaceConfig
-	log      func(string)
-	agent    string
-	graphQL  string
-	trustEnv bool
+	tok     token.Token
+	apiURL  string // "" for GitHub.com
+	proxy   string
+	noProxy string
+	caFile  []byte
+	pace    githubapi.PaceConfig
+	log     func(string)
+	agent   string
+	graphQL string
 }
 
 // connectFromEnv fills in what the environment of a workflow run or of a shell says.
@@ -42,7 +41,6 @@ func connectFromEnv(w World) connection {
 // trustProxyOf takes the proxy from the environment, which every earlier step of
 // a job can set: only on the user's word.
 func (c *connection) trustProxyOf(getenv func(string) string) error {
-	c.trustEnv = true
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
 		if c.proxy == "" {
 			c.proxy = getenv(name)
