@@ -17,7 +17,8 @@
 //	add-issue-comment                   self, comments of each target                               1 an item
 //	add-issue-comment, discussion       self, the discussion (its id), its comments                 1 an item
 //	add-issue-label                     labels of each target                                       1 an item with labels that are missing
-//	update-issue                        self, each target and the history of its edits              1 an item that changes something
+//	update-issue                        self, each target and the history of its edits; that        1 an item that changes something
+//	                                    once more before the write
 //	create-pull-request-review-comment  self, for each pull request: itself, its reviews, its       1 for each pull request, and 1 for each further
 //	                                    review comments, its files (unless git gave the diff)       65,000 characters that do not fit inline
 //	create-discussion                   self, discussions, categories                               1 an item

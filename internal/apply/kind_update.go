@@ -3,7 +3,9 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -36,11 +38,12 @@ func planUpdate(p *planner, group []*entry) Operation {
 		e.decide(Denied, policy.RuleTargetKind, "#%d is a pull request, and update-issue acts only on issues", e.target.Number)
 		return op
 	}
-	edit, skipped := p.edit(&op, e, it, st)
+	wanted := p.wantedEdit(&op, e, it, st.issue)
+	edit, skipped := leaveAlone(wanted, st.edits)
 	op.Notes = append(op.Notes, skipped...)
 	if edit == (githubapi.IssueEdit{}) {
 		if len(skipped) > 0 {
-			e.decide(Skipped, CodeEditedMeanwhile, "nothing was changed: %s", strings.Join(skipped, "; "))
+			e.decide(Skipped, CodeEditedMeanwhile, editedMeanwhile, strings.Join(skipped, "; "))
 			return op
 		}
 		e.decide(Adopted, "", "%s is as it was asked for already", targetWords(e.target))
@@ -53,7 +56,7 @@ func planUpdate(p *planner, group []*entry) Operation {
 		Body  *string `json:"body,omitempty"`
 		State *string `json:"state,omitempty"`
 	}{edit.Title, edit.Body, edit.State})}
-	op.work = &updateWork{repo: p.repo, number: e.target.Number, edit: edit, notes: skipped}
+	op.work = &updateWork{repo: p.repo, number: e.target.Number, edit: edit, notes: skipped, since: st.since}
 	return op
 }
 
@@ -72,42 +75,64 @@ func updateFields(it *safeoutput.UpdateIssue) []string {
 	return f
 }
 
-// edit decides which fields to send, and says which ones it leaves alone.
-func (p *planner) edit(op *Operation, e *entry, it *safeoutput.UpdateIssue, st issueState) (edit githubapi.IssueEdit, skipped []string) {
-	by := map[string]githubapi.Edit{}
-	for _, ed := range st.edits {
-		by[ed.Field] = ed
-	}
-	free := func(field, name string) bool {
-		ed, edited := by[field]
-		if edited {
-			who := ed.Editor.Login
-			if who == "" {
-				who = "somebody"
-			}
-			skipped = append(skipped, fmt.Sprintf("%s changed the %s at %s, after the workflow run started", who, name, ed.At.UTC().Format("15:04:05 MST")))
-		}
-		return !edited
-	}
+// editedMeanwhile is the message of an item of which nothing is left to do.
+const editedMeanwhile = "nothing was changed: %s"
+
+// wantedEdit names the fields whose value is not the wanted one already.
+func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue, is githubapi.Issue) (edit githubapi.IssueEdit) {
 	known := p.snap.connected
-	if it.Status != nil && !(known && st.issue.State == *it.Status) && free(githubapi.EditState, "status") {
+	if it.Status != nil && !(known && is.State == *it.Status) {
 		edit.State = it.Status
 	}
 	if it.Title != nil {
-		title := p.cfg.title(*it.Title)
-		if !(known && st.issue.Title == title) && free(githubapi.EditTitle, "title") {
+		if title := p.cfg.title(*it.Title); !(known && is.Title == title) {
 			edit.Title = &title
 		}
 	}
 	if it.Body != nil {
-		key := markerToKeep(st.issue, p.snap.viewer, e.key)
-		body, cut := p.cfg.body(*it.Body, p.cfg.footer(e.settings.Footer), key)
-		if !(known && sameText(st.issue.Body, body)) && free(githubapi.EditBody, "body") {
+		body, cut := p.cfg.body(*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer, e.key))
+		if !(known && sameText(is.Body, body)) {
 			op.noteCut(cut)
 			edit.Body = &body
 		}
 	}
+	return edit
+}
+
+// leaveAlone takes out of an edit the fields that others have edited, and says
+// so.
+func leaveAlone(edit githubapi.IssueEdit, others []githubapi.Edit) (rest githubapi.IssueEdit, skipped []string) {
+	last := map[string]githubapi.Edit{}
+	for _, ed := range others {
+		last[ed.Field] = ed
+	}
+	for _, f := range []struct {
+		field, name string
+		value       **string
+	}{
+		{githubapi.EditState, "status", &edit.State},
+		{githubapi.EditTitle, "title", &edit.Title},
+		{githubapi.EditBody, "body", &edit.Body},
+	} {
+		ed, edited := last[f.field]
+		if *f.value == nil || !edited {
+			continue
+		}
+		who := ed.Editor.Login
+		if who == "" {
+			who = "somebody"
+		}
+		skipped = append(skipped, fmt.Sprintf("%s changed the %s at %s, after the workflow run started", who, f.name, ed.At.UTC().Format("15:04:05 MST")))
+		*f.value = nil
+	}
 	return edit, skipped
+}
+
+// byOthers keeps the edits after since that are not ours.
+func byOthers(edits []githubapi.Edit, since time.Time, viewer githubapi.Actor) []githubapi.Edit {
+	return slices.DeleteFunc(edits, func(e githubapi.Edit) bool {
+		return !e.At.After(since) || e.Editor.DatabaseID == viewer.DatabaseID && e.Editor.DatabaseID != 0
+	})
 }
 
 // markerToKeep returns the key to put below a replaced body: the one that is
@@ -132,26 +157,34 @@ type updateWork struct {
 	number int
 	edit   githubapi.IssueEdit
 	notes  []string
+	since  time.Time // from when on an edit by others counts; zero where nothing was observed
 }
 
 func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	e := op.entries[0]
+	edit, skipped, err := w.recheck(ctx, x)
+	if err != nil {
+		return []Result{x.failed(op, e, err)}
+	}
+	if edit == (githubapi.IssueEdit{}) {
+		return []Result{e.result(Skipped, CodeEditedMeanwhile, editedMeanwhile, strings.Join(skipped, "; "))}
+	}
 	var got githubapi.Issue
-	err := x.idempotent(ctx, func(ctx context.Context) (err error) {
-		got, err = x.w.GitHub.EditIssue(ctx, w.repo, w.number, w.edit)
+	err = x.idempotent(ctx, func(ctx context.Context) (err error) {
+		got, err = x.w.GitHub.EditIssue(ctx, w.repo, w.number, edit)
 		return err
 	})
 	if err != nil {
 		return []Result{x.failed(op, e, err)}
 	}
 	var not []string
-	if w.edit.State != nil && got.State != *w.edit.State {
+	if edit.State != nil && got.State != *edit.State {
 		not = append(not, "status")
 	}
-	if w.edit.Title != nil && strings.TrimSpace(got.Title) != strings.TrimSpace(*w.edit.Title) {
+	if edit.Title != nil && strings.TrimSpace(got.Title) != strings.TrimSpace(*edit.Title) {
 		not = append(not, "title")
 	}
-	if w.edit.Body != nil && !sameText(got.Body, *w.edit.Body) {
+	if edit.Body != nil && !sameText(got.Body, *edit.Body) {
 		not = append(not, "body")
 	}
 	obj := issueObject(got)
@@ -161,6 +194,21 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 		return []Result{r}
 	}
 	r := e.result(Applied, "", "updated %s", targetWords(e.target))
-	r.Object, r.Notes = &obj, w.notes
+	r.Object, r.Notes = &obj, skipped
 	return []Result{r}
+}
+
+// recheck reads the history once more: the items before this one may have taken
+// minutes since it was observed.
+func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.IssueEdit, skipped []string, err error) {
+	since := w.since
+	if since.IsZero() {
+		since = started(x.plan.config.Run, x.plan.ev, x.w.Clock.Now())
+	}
+	edits, err := x.w.GitHub.IssueEdits(ctx, w.repo, w.number, since)
+	if err != nil {
+		return githubapi.IssueEdit{}, nil, err
+	}
+	edit, skipped = leaveAlone(w.edit, byOthers(edits, since, x.plan.snap.viewer))
+	return edit, slices.Concat(w.notes, skipped), nil
 }

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -155,6 +156,27 @@ func TestUpdateIssue(t *testing.T) {
 			t.Errorf("notes %q", results[0].Notes)
 		}
 		want(t, b.run(update(map[string]any{"title": "Mine"})), "skipped(edited-meanwhile)")
+	})
+	t.Run("edited between looking and writing", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{})
+		edited := func(field string) {
+			b.srv.Change(func(f *githubtest.Fixture) {
+				f.Issues[0].Edits = append(f.Issues[0].Edits, githubtest.Edit{Field: field, To: "Theirs", Editor: stranger, At: noon.Add(time.Second)})
+			})
+		}
+		plan := b.plan(all)
+		edited("title")
+		results := Execute(context.Background(), b.world, plan)
+		want(t, results, "applied")
+		if i := b.issue(issueNumber); i.Title != "It breaks" || i.State != "closed" {
+			t.Errorf("issue %+v", i)
+		}
+		if len(results[0].Notes) != 1 || !strings.Contains(results[0].Notes[0], "hubot changed the title") {
+			t.Errorf("notes %q", results[0].Notes)
+		}
+		plan = b.plan(update(map[string]any{"body": "Other."}))
+		edited("body")
+		want(t, Execute(context.Background(), b.world, plan), "skipped(edited-meanwhile)")
 	})
 	t.Run("a marker that is there stays", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -122,13 +121,11 @@ func (o *observer) issues() error {
 		o.s.unchecked = append(o.s.unchecked, "edits of the issues by others before now: when the workflow run started is not known")
 	}
 	for _, n := range o.need.issues.all {
-		var st issueState
+		st := issueState{since: since}
 		if st.issue, st.err = o.w.GitHub.GetIssue(o.ctx, o.repo, n); st.err == nil {
 			st.edits, st.err = o.w.GitHub.IssueEdits(o.ctx, o.repo, n, since)
 		}
-		st.edits = slices.DeleteFunc(st.edits, func(e githubapi.Edit) bool {
-			return !e.At.After(since) || e.Editor.DatabaseID == o.s.viewer.DatabaseID && e.Editor.DatabaseID != 0
-		})
+		st.edits = byOthers(st.edits, since, o.s.viewer)
 		o.s.issues[n] = st
 		if err := o.fatal(st.err); err != nil {
 			return err

@@ -40,7 +40,8 @@ type labelState struct {
 
 type issueState struct {
 	issue githubapi.Issue
-	edits []githubapi.Edit
+	edits []githubapi.Edit // by others
+	since time.Time        // from when on edits were read
 	err   error
 }
 
