@@ -57,8 +57,8 @@ func (s *step) set(list []report.Output) error {
 	return nil
 }
 
-// annotate writes as many annotations of each level as GitHub shows: the log holds
-// what the others say.
+// annotate writes as many annotations of each level as GitHub shows; the file of
+// the results holds them all.
 func (s *step) annotate(list []report.Annotation) {
 	n, left := map[report.Level]int{}, 0
 	for _, a := range list {
@@ -69,7 +69,7 @@ func (s *step) annotate(list []report.Annotation) {
 		s.runner.Annotate(annotation(a))
 	}
 	if left > 0 {
-		s.runner.Log(fmt.Sprintf("%d more are listed above: GitHub shows %d annotations of a level", left, action.MaxAnnotations))
+		s.runner.Log(fmt.Sprintf("%d more are in the file of the results: GitHub shows %d annotations of a level", left, action.MaxAnnotations))
 	}
 }
 
