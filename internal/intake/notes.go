@@ -60,8 +60,9 @@ type Repair struct {
 	Kind string `json:"kind"`
 	// Field is the field's name, where the repair is of one.
 	Field string `json:"field,omitempty"`
-	// Offset is where in the record the first one is, in bytes from 0. It is 0
-	// for a repair to a field.
+	// Offset is where the first one is, in bytes from 0: in the record, or in the
+	// text of the string that holds a SARIF log. It is 0 for any other repair to
+	// a field.
 	Offset int `json:"offset,omitempty"`
 	// Count is how many there are.
 	Count int `json:"count"`

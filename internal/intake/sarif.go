@@ -40,7 +40,11 @@ func (j *judging) unquoteSARIF(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("is not valid JSON")
 	}
-	if isJSON(text) {
+	switch v := jsontext.Value(text); {
+	case v.IsValid():
+		return text, nil
+	case v.IsValid(jsontext.AllowDuplicateNames(true)):
+		j.notes.repair(RepairDuplicateKey, "sarif")
 		return text, nil
 	}
 	fixed, repairs, err := jsonrepair.Fix(text)
@@ -51,10 +55,6 @@ func (j *judging) unquoteSARIF(raw []byte) ([]byte, error) {
 		j.notes.Repairs = append(j.notes.Repairs, Repair{Kind: r.Kind, Field: "sarif", Offset: r.Offset, Count: r.Count})
 	}
 	return fixed, nil
-}
-
-func isJSON(text []byte) bool {
-	return jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))
 }
 
 // maxSARIFViolations is how many violations of a SARIF log are told.
@@ -69,15 +69,14 @@ func (j *judging) checkSARIF(log []byte) {
 	}
 	for i, f := range found {
 		if i == maxSARIFViolations {
-			j.refuse("$.sarif", fmt.Sprintf("'sarif': there are %d more violations", len(found)-i))
+			j.refuse("$.sarif", "'sarif': there are more violations than are told here")
 			break
 		}
 		j.refuse("$.sarif"+strings.TrimPrefix(f.Path, "$"), f.Message)
 	}
 }
 
-// checkLog walks a log. In a string it can be anything; in an object it is
-// valid JSON, but numbers are not bounded yet.
+// checkLog walks a log, which is valid JSON, and bounds its depth and numbers.
 func checkLog(text []byte) error {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {
@@ -95,13 +94,9 @@ func checkLog(text []byte) error {
 			return fmt.Errorf("is nested more than %d deep", safeoutput.MaxDepth)
 		}
 		if dec.StackDepth() == 0 {
-			break
+			return nil
 		}
 	}
-	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
-		return errors.New("goes on after its object")
-	}
-	return nil
 }
 
 // sarifCleaner lends package sarif the sanitizer.
