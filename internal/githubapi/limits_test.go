@@ -35,6 +35,8 @@ func TestRateLimits(t *testing.T) {
 		{"Retry-After 0 does not spin", githubtest.SecondaryLimit(429, 0), 3, 7 * time.Second},
 		{"old wording", noHeader(403, "You have triggered an abuse detection mechanism."), 1, time.Minute},
 		{"422 with the wording", noHeader(422, "was submitted too quickly"), 1, time.Minute},
+		{"422 with the wording in an error", githubtest.Fault{Status: 422, Body: `{"message":"Validation Failed","errors":[` +
+			`{"resource":"IssueComment","code":"unprocessable","field":"data","message":"was submitted too quickly"}]}`}, 1, time.Minute},
 		{"primary, 403", githubtest.PrimaryLimit(403, now.Add(5*time.Minute)), 1, 5*time.Minute + time.Second},
 		{"primary, 429", githubtest.PrimaryLimit(429, now.Add(5*time.Minute)), 1, 5*time.Minute + time.Second},
 		{"GraphQL", githubtest.Fault{Status: 200, Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}, 1, time.Minute},

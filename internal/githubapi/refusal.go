@@ -17,7 +17,7 @@ func refusal(c *call, a *answer, now time.Time) *Error {
 		e.Permission = oneLine(h.Get("X-Accepted-GitHub-Permissions"))
 	}
 	e.Feature = featureOf(status, message)
-	if limited(status, h, message) && e.Feature == "" {
+	if limited(status, h, e.words()) && e.Feature == "" {
 		e.Kind = RateLimited
 		if until, ok := limitEnd(h, now); ok {
 			e.Until = until
@@ -46,6 +46,16 @@ func refusal(c *call, a *answer, now time.Time) *Error {
 		}
 	}
 	return e
+}
+
+// words is all that GitHub says in an answer: a refusal's reason may stand in its
+// message or only in its errors.
+func (e *Error) words() string {
+	all := []string{e.Message}
+	for _, f := range e.Fields {
+		all = append(all, f.Message)
+	}
+	return strings.Join(all, "; ")
 }
 
 // transient is the kind of a failure that is GitHub's own: a read can be sent
@@ -114,15 +124,15 @@ func featureOf(status int, message string) string {
 }
 
 // limited reports whether an answer says "too fast" or "too much": by status, by
-// headers, or only by its wording.
-func limited(status int, h http.Header, message string) bool {
+// headers, or only by its words.
+func limited(status int, h http.Header, words string) bool {
 	if status == http.StatusTooManyRequests {
 		return true
 	}
 	if status != http.StatusForbidden && status != http.StatusUnprocessableEntity {
 		return false
 	}
-	m := strings.ToLower(message)
+	m := strings.ToLower(words)
 	if strings.Contains(m, "resource not accessible") {
 		return false
 	}
