@@ -139,6 +139,20 @@ func TestSummaryFits(t *testing.T) {
 	}
 }
 
+// TestLongTextsAreCutVisibly asserts that one text cannot push all others off the
+// page, and that the results' JSON has all of it.
+func TestLongTextsAreCutVisibly(t *testing.T) {
+	long := strings.Repeat("日本語 ", 5000)
+	r := report.New(report.Input{Words: words(t), Results: []apply.Result{{Line: 1, Kind: "noop", State: apply.Applied, Message: long}}})
+	var doc bytes.Buffer
+	if err := r.JSON(&doc, ""); err != nil || !strings.Contains(doc.String(), long) {
+		t.Errorf("%v: the JSON form is cut", err)
+	}
+	if summary := r.Summary(1_000_000); len(summary) > 1500 || !strings.Contains(summary, "… |") {
+		t.Errorf("the summary has %d bytes: %.200s", len(summary), summary)
+	}
+}
+
 func TestAnnotations(t *testing.T) {
 	in := rich()
 	in.Words = words(t)

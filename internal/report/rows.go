@@ -63,9 +63,15 @@ func (r *Report) resultRow(res apply.Result) row {
 	}
 }
 
+// maxShown is how many bytes of one text are shown; the JSON form holds all of it.
+const maxShown = 1000
+
 // plain makes a text fit to be shown, with the invisible character that cleaning
-// puts into mentions as itself where a text has it written out.
+// puts into mentions as itself where a text has it written out. A long text is cut.
 func (r *Report) plain(s string) string {
+	if len(s) > maxShown {
+		s = strings.ToValidUTF8(s[:maxShown], "") + "…"
+	}
 	return r.words(strings.NewReplacer("&#8203;", "\u200b", `\u200b`, "\u200b").Replace(s))
 }
 
@@ -74,7 +80,7 @@ func (r *Report) plain(s string) string {
 func (r *Report) notDone() []row {
 	out := r.rows(apply.Failed)
 	for _, rej := range r.Rejected {
-		out = append(out, row{state: rejected, line: rej.Line, kind: string(rej.Kind), why: r.words(rejection(rej))})
+		out = append(out, row{state: rejected, line: rej.Line, kind: string(rej.Kind), why: r.plain(rejection(rej))})
 	}
 	out = append(out, r.rows(apply.Denied)...)
 	out = append(out, r.rows(apply.Skipped)...)
@@ -113,7 +119,7 @@ func (r *Report) cleaned() []row {
 			add(s + times(rep.Count))
 		}
 		if why != "" {
-			out = append(out, row{line: res.Line, kind: string(res.Kind), why: r.words(why)})
+			out = append(out, row{line: res.Line, kind: string(res.Kind), why: r.plain(why)})
 		}
 	}
 	return out
