@@ -191,17 +191,11 @@ func (b *bench) plan(lines ...string) *Plan {
 // run takes lines all the way.
 func (b *bench) run(lines ...string) []Result {
 	b.t.Helper()
-	results := Execute(context.Background(), b.world, b.planned(lines...))
+	results := Execute(context.Background(), b.world, b.plan(lines...))
 	if len(results) != len(lines) {
 		b.t.Fatalf("%d results for %d items", len(results), len(lines))
 	}
 	return results
-}
-
-func (b *bench) planned(lines ...string) *Plan {
-	b.t.Helper()
-	p := b.plan(lines...)
-	return p
 }
 
 // states are the results' states, with their codes.
