@@ -47,7 +47,7 @@ func planSecurity(p *planner, group []*entry) Operation {
 	left := pending(group)
 	if up.Results == 0 && slices.ContainsFunc(up.Notes, func(n sarif.Note) bool { return n.Rule == sarif.RulePaths }) {
 		for _, e := range left {
-			e.decide(Failed, CodeInvalid, "no result names a file of the repository by a relative path, so code scanning would not take it")
+			e.decide(Failed, CodeInvalid, "no result names a file of the repository by a relative path, so code scanning would not take it; use paths from the repository's root, such as src/main.go")
 		}
 		return op
 	}

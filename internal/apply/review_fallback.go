@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -88,7 +89,8 @@ func aboutTheWhole(err error) bool {
 	for _, f := range e.Fields {
 		text += " " + strings.ToLower(f.Field+" "+f.Message)
 	}
-	return strings.Contains(text, "commit_id") || strings.Contains(text, "commit is not part") || strings.Contains(text, "pending review")
+	return strings.Contains(text, "commit") && strings.Contains(text, "not part of the pull request") ||
+		strings.Contains(text, "commit_id") || strings.Contains(text, "pending review")
 }
 
 // reason is GitHub's own words for a refusal.
@@ -99,7 +101,7 @@ func reason(err error) string {
 	}
 	words := make([]string, 0, len(e.Fields))
 	for _, f := range e.Fields {
-		words = append(words, strings.TrimSpace(f.Field+" "+f.Message))
+		words = append(words, strings.TrimSpace(f.Field+" "+cmp.Or(f.Message, f.Code)))
 	}
 	if len(words) == 0 {
 		return e.Message

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -381,6 +382,30 @@ func TestAReviewThatGitHubDoesNotTakeAtAll(t *testing.T) {
 	}
 	if text := b.everywhere(); !strings.Contains(text, "One.") || !strings.Contains(text, "Two.") {
 		t.Errorf("text is lost: %s", text)
+	}
+}
+
+// GitHub words alike refusals differently, by endpoint and by age.
+func TestRefusalsOfTheWholeReview(t *testing.T) {
+	for text, whole := range map[string]bool{
+		"commit_id is not part of the pull request":                  true,
+		"Start commit oid is not part of the pull request":           true,
+		"The commit is not part of the pull request":                 true,
+		"User can only have one pending review per pull request":     true,
+		"Line could not be resolved":                                 false,
+		"Path could not be resolved":                                 false,
+		"pull_request_review_thread.line must be part of the diff":   false,
+		"start_line must be part of the same hunk as the line.":      false,
+		"pull_request_review_thread.start_line must precede the end": false,
+	} {
+		for _, err := range []error{
+			&githubapi.Error{Kind: githubapi.Validation, Message: text},
+			&githubapi.Error{Kind: githubapi.Validation, Message: "Unprocessable Entity", Fields: []githubapi.FieldError{{Message: text}}},
+		} {
+			if aboutTheWhole(err) != whole {
+				t.Errorf("%v: %v", err, !whole)
+			}
+		}
 	}
 }
 
