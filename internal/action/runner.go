@@ -160,7 +160,7 @@ func (r *Runner) Mask(t token.Token) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, form := range maskedForms(t.Reveal()) {
+	for _, form := range t.Forms() {
 		if !r.secrets[form] {
 			r.secrets[form] = true
 			r.command("add-mask", nil, form)

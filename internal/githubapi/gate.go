@@ -146,7 +146,15 @@ func (g *gate) attempt(orig *http.Request, body []byte, c *call) (*answer, *Erro
 	if int64(len(got)) > g.maxBody {
 		return a, g.broken(c, fmt.Errorf("the answer is larger than %d bytes", g.maxBody), a, false)
 	}
-	return a, judge(orig, c, a, g.clock.Now())
+	bad := judge(orig, c, a, g.clock.Now())
+	if bad != nil {
+		// What is said about a failure is shown to people, and an error page may
+		// repeat the request: it is judged without the token.
+		if bad = judge(orig, c, a.redacted(g.token), g.clock.Now()); bad != nil {
+			bad.Message = g.token.Redact(bad.Message) // what JSON had escaped
+		}
+	}
+	return a, bad
 }
 
 // broken classifies an exchange that yielded no whole answer; unsent says that
@@ -186,6 +194,19 @@ func (g *gate) backoff(n int) time.Duration {
 		}
 	}
 	return d
+}
+
+// redacted returns the answer with *** wherever it repeats the token.
+func (a *answer) redacted(t token.Token) *answer {
+	resp := *a.resp
+	resp.Header = a.resp.Header.Clone()
+	for name, values := range resp.Header {
+		for i := range values {
+			values[i] = t.Redact(values[i])
+		}
+		resp.Header[name] = values
+	}
+	return &answer{resp: &resp, body: []byte(t.Redact(string(a.body)))}
 }
 
 // response rebuilds the response around the body that was read. The rate-limit

@@ -1,0 +1,70 @@
+package token
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// shortestForm is the length below which a form cannot be told from ordinary
+// text, in bytes.
+const shortestForm = 6
+
+// Forms returns the secret and the forms in which it may appear in a log or in
+// somebody's answer, the longest first: each line of it, URL-encoded, as a JSON
+// string, and in Base64, by itself as well as within a longer text such as git's
+// basic authentication. It is empty for a token without a secret.
+func (t Token) Forms() []string {
+	secret := t.Reveal()
+	if secret == "" {
+		return nil
+	}
+	var forms []string
+	add := func(s string) {
+		if len(s) >= shortestForm && !slices.Contains(forms, s) {
+			forms = append(forms, s)
+		}
+	}
+	add(secret)
+	for line := range strings.SplitSeq(secret, "\n") {
+		add(strings.TrimSpace(line))
+	}
+	for _, text := range []string{secret, "x-access-token:" + secret, "oauth2:" + secret} {
+		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+			add(enc.EncodeToString([]byte(text)))
+		}
+	}
+	for before := range 3 {
+		add(withinBase64(base64.RawStdEncoding, secret, before))
+		add(withinBase64(base64.RawURLEncoding, secret, before))
+	}
+	add(url.QueryEscape(secret))
+	add(url.PathEscape(secret))
+	if quoted, err := json.Marshal(secret); err == nil {
+		add(string(quoted[1 : len(quoted)-1]))
+	}
+	slices.SortStableFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	return forms
+}
+
+// withinBase64 returns the part of a Base64 text that depends on the secret alone,
+// where before bytes (modulo 3) stand in front of it.
+func withinBase64(enc *base64.Encoding, secret string, before int) string {
+	text := enc.EncodeToString(append(make([]byte, before), secret...))
+	from := (before*8 + 5) / 6
+	to := (before + len(secret)) * 8 / 6
+	if from >= to {
+		return ""
+	}
+	return text[from:to]
+}
+
+// Redact replaces every form of the secret in a text by ***.
+func (t Token) Redact(text string) string {
+	for _, form := range t.Forms() {
+		text = strings.ReplaceAll(text, form, "***")
+	}
+	return text
+}
