@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -31,7 +32,10 @@ func (c *createWork) execute(ctx context.Context, x *executor, op *Operation) []
 		}
 		results[i] = e.result(state, "", "%s", message)
 		o := obj
-		results[i].Object, results[i].Notes = &o, notes
+		results[i].Object, results[i].Notes = &o, slices.Clone(notes)
+		if state == Applied && slices.Contains(op.Notes, cutText) {
+			results[i].Notes = append(results[i].Notes, cutText)
+		}
 	}
 	return results
 }

@@ -39,6 +39,9 @@ func Execute(ctx context.Context, w World, plan *Plan) []Result {
 	if x.since.IsZero() && w.Clock != nil {
 		x.since = earliest(plan.config.Run, plan.ev, w.Clock.Now())
 	}
+	if need := PermissionsNeeded(plan.Operations, false); len(need) > 0 {
+		x.w.log("this takes the permissions " + permissionWords(need))
+	}
 	for i := range plan.Operations {
 		x.operation(ctx, &plan.Operations[i])
 	}

@@ -32,6 +32,9 @@ func TestCreateIssue(t *testing.T) {
 			t.Errorf("the body lacks %q: %q", part, made.Body)
 		}
 	}
+	if len(b.log) == 0 || b.log[0] != "this takes the permissions issues: write" {
+		t.Errorf("the permissions are not printed beforehand: %q", b.log)
+	}
 	if results[0].Object.URL == "" || results[0].Object.Type != "issue" {
 		t.Errorf("object %+v", results[0].Object)
 	}
@@ -137,5 +140,15 @@ func TestMissingTools(t *testing.T) {
 			}
 		}
 		want(t, b.run(one, two), "adopted adopted")
+	})
+	t.Run("more than one issue holds", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{})
+		b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) { k.MissingTool.CreateIssue = true })
+		long := line(map[string]any{"type": "missing-tool", "tool": "x", "reason": strings.Repeat("Because. ", 5000)})
+		results := b.run(long, long)
+		want(t, results, "applied applied")
+		if !strings.Contains(b.issue(results[0].Object.Number).Body, cutNote) || !cmp.Equal(results[1].Notes, []string{cutText}) {
+			t.Errorf("nobody is told that the text is cut: notes %q", results[1].Notes)
+		}
 	})
 }

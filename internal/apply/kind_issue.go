@@ -68,9 +68,12 @@ func missingLabels(have, want []string) []string {
 	return missing
 }
 
+// cutText is what the plan and the results say of a text that did not fit.
+const cutText = "the text is longer than GitHub allows and is cut, with a note where it ends"
+
 // noteCut records that a text did not fit.
 func (op *Operation) noteCut(cut bool) {
 	if cut {
-		op.Notes = append(op.Notes, "the text is longer than GitHub allows and is cut, with a note where it ends")
+		op.Notes = append(op.Notes, cutText)
 	}
 }
