@@ -218,3 +218,38 @@ func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 		})
 	}
 }
+
+// A review that is being divided, killed before or after each of its requests,
+// is completed by the next attempt: every comment stands there once.
+func TestKilledWhileDividingAReview(t *testing.T) {
+	lines := []string{reviewLine("main.go", 1, "Good one."), reviewLine("main.go", 99, "Bad one."), reviewLine("main.go", 3, "Good two."),
+		reviewLine("gone.go", 1, "Bad two."), reviewLine("main.go", 5, "Good three.")}
+	for n := 1; n < 60; n++ {
+		for _, after := range []bool{false, true} {
+			b := reviewBench(t, githubtest.Options{Lag: 5 * time.Second, Fault: func(r githubtest.Request) githubtest.Fault {
+				if r.Operation == "pulls/list-files" {
+					return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
+				}
+				return githubtest.Fault{}
+			}})
+			first := b.invoke(&killer{next: b.srv.Transport(), left: n, after: after}, lines)
+			b.cfg.Run.Attempt = 2
+			results := b.invoke(b.srv.Transport(), lines)
+			for i, r := range results {
+				if r.State != Applied && r.State != Adopted {
+					t.Errorf("killed at %d (%v), item %d: %s(%s): %s", n, after, i, r.State, r.Code, r.Message)
+				}
+			}
+			text := b.everywhere()
+			for _, part := range []string{"Good one.", "Bad one.", "Good two.", "Bad two.", "Good three."} {
+				if c := strings.Count(text, part); c != 1 {
+					t.Errorf("killed at %d (%v): %q stands there %d times", n, after, part, c)
+				}
+			}
+			if first != nil { // it ended before the kill
+				return
+			}
+		}
+	}
+	t.Error("it never ended")
+}
