@@ -211,6 +211,20 @@ func TestSurelyValidIsNeverWrong(t *testing.T) {
 	}
 }
 
+func TestSurelyHolds(t *testing.T) {
+	s, ok := Published("agent-output.json", "update-issue")
+	if !ok {
+		t.Fatal("update-issue is not published")
+	}
+	for m, want := range map[[2]string]bool{
+		{"status", `"open"`}: true, {"status", `"Open"`}: false, {"status", `5`}: false, {"status", `"\u006fpen"`}: false, {"title", `"x"`}: true, {"state", `"open"`}: false,
+	} {
+		if got := s.SurelyHolds(Member{m[0], []byte(m[1])}); got != want {
+			t.Errorf("SurelyHolds(%s: %s) = %v, want %v", m[0], m[1], got, want)
+		}
+	}
+}
+
 func FuzzValidate(f *testing.F) {
 	f.Add([]byte(`{"type":"noop","message":"a"}`))
 	f.Add([]byte(`{"line":1e10000000,"labels":[null,[1],{"a":"\ud800"}]}`))
