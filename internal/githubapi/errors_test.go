@@ -274,6 +274,8 @@ func TestGraphQLErrors(t *testing.T) {
 		{`{"data":null}`, githubapi.Unreachable, githubapi.Ambiguous},
 		{`{"message":"odd"}`, githubapi.Unreachable, githubapi.Ambiguous},
 		{`[]`, githubapi.Unreachable, githubapi.Ambiguous},
+		{`{"data":{"addDiscussionComment":null},"errors":[{"type":"NOT_FOUND","path":["addDiscussionComment"],"message":"Could not resolve to a node"}]}`, githubapi.NotFound, githubapi.NotFound},
+		{`{"data":{"addDiscussionComment":{"comment":null}},"errors":[{"type":"FORBIDDEN","path":["addDiscussionComment","comment","author"],"message":"no"}]}`, githubapi.Forbidden, githubapi.Ambiguous},
 		{`{"data":{"addDiscussionComment":null,"viewer":7}}`, githubapi.Malformed, githubapi.Ambiguous},
 	} {
 		w := newWorld(t, fixture())

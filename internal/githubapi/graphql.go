@@ -83,6 +83,10 @@ func judgeGraphQL(c *call, a *answer, now time.Time) *Error {
 	low := strings.ToLower(first.Message)
 	e.Feature = featureOf(http.StatusOK, first.Message)
 	switch {
+	case c.write && len(first.Path) > 1:
+		// The mutation's own field comes first in a path: what is below it is read
+		// after the mutation took effect.
+		e.Kind, e.Feature = Ambiguous, ""
 	case first.Type == "RATE_LIMITED" || first.Type == "RATE_LIMIT" || limitWords(low):
 		e.Kind, e.Feature = RateLimited, ""
 		if until, ok := limitEnd(a.resp.Header, now); ok {
