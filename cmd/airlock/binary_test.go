@@ -56,8 +56,10 @@ func run(t *testing.T, dir string, env []string, stdin string, args ...string) r
 	}
 	res := result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 	for _, s := range []string{res.stdout, res.stderr} {
-		if strings.Contains(withoutMasks(s), secret) {
-			t.Errorf("airlock %v prints the token:\n%s", args, s)
+		for _, form := range secretForms(secret) {
+			if strings.Contains(withoutMasks(s), form) {
+				t.Errorf("airlock %v prints the token as %s:\n%s", args, form, s)
+			}
 		}
 	}
 	return res
