@@ -95,7 +95,7 @@ func analysed(ev event.Event, head string) (commit, ref string) {
 		head = ev.Head.SHA
 	}
 	switch {
-	case ev.IsPull && head != "" && !strings.HasPrefix(ev.Ref, "refs/pull/"):
+	case ev.IsPull && head != "" && (ev.SHA == head || !strings.HasPrefix(ev.Ref, "refs/pull/")):
 		return head, fmt.Sprintf("refs/pull/%d/head", ev.Number)
 	case ev.Name == "workflow_run" && !ev.IsPull && head != "":
 		if ev.Fork || ev.Head.Ref == "" {

@@ -284,6 +284,7 @@ func TestAnalysedCommit(t *testing.T) {
 		{event.Event{SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7, Head: head}, "h", "refs/pull/7/head"},
 		{event.Event{SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7}, "p", "refs/pull/7/head"},
 		{event.Event{SHA: "b", Ref: "refs/heads/main"}, "b", "refs/heads/main"},
+		{event.Event{SHA: "h", Ref: "refs/pull/7/merge", IsPull: true, Number: 7, Head: head}, "h", "refs/pull/7/head"}, // no GITHUB_SHA
 		{event.Event{SHA: "t", Ref: "refs/tags/v1", Name: "push"}, "t", "refs/tags/v1"},
 		{event.Event{Name: "pull_request_target", SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7, Head: head}, "h", "refs/pull/7/head"},
 		{event.Event{Name: "workflow_run", SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7, Head: head}, "h", "refs/pull/7/head"},
