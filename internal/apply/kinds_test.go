@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -216,6 +217,18 @@ func TestDiscussions(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"q-a", "q-a", "general"}, slugs); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("by node id", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{})
+		all, err := b.client().DiscussionCategories(t.Context(), githubapi.Repo{Owner: "octo", Name: "repo"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, b.run(disc(all[2].ID)), "applied")
+		st := b.srv.State()
+		if got := st.Discussions[1].CategoryID; got != st.Categories[2].ID {
+			t.Errorf("in category %d, want %d", got, st.Categories[2].ID)
 		}
 	})
 	t.Run("missing category", func(t *testing.T) {
