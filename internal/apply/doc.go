@@ -20,7 +20,8 @@
 //	update-issue                        self, each target and the history of its edits; that        1 an item that changes something
 //	                                    once more before the write
 //	create-pull-request-review-comment  self, for each pull request: itself, its reviews, its       1 for each pull request, and 1 for each further
-//	                                    review comments, its files (unless git gave the diff)       65,000 characters that do not fit inline
+//	                                    review comments, its files (unless git gave the diff);      65,000 characters that do not fit inline
+//	                                    on a later attempt its conversation
 //	create-discussion                   self, discussions, categories                               1 an item
 //	missing-tool                        none (with an issue: as create-issue)                       none (with an issue: 1 for all)
 //	create-security-report              1 for each file with findings, unless it is at hand         1 for all, then up to 5 reads of its status

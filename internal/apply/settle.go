@@ -113,8 +113,8 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 			kept = append(kept, o)
 			continue
 		}
-		if o.closed || ctx.Err() != nil {
-			continue
+		if o.closed || kept[0].closed || ctx.Err() != nil {
+			continue // closed by us or by somebody: one at most is open
 		}
 		did, err := x.retire(ctx, o, kept[0])
 		note := "it was written twice: " + did

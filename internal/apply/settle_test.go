@@ -150,3 +150,22 @@ func TestSettlingLeavesForgedMarkersAlone(t *testing.T) {
 		}
 	}
 }
+
+// Somebody who closed the first of two equal issues has chosen the second.
+func TestSettlingLeavesAnIssueThatSomebodyChose(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	first := b.run(anIssue)
+	want(t, first, "applied")
+	b.srv.Change(func(f *githubtest.Fixture) {
+		made := f.Issues[len(f.Issues)-1]
+		second := *made
+		second.ID, second.Number = made.ID+1000, 960
+		made.State = "closed"
+		f.Issues = append(f.Issues, &second)
+	})
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(anIssue), "adopted")
+	if b.issue(960).State != "open" {
+		t.Error("none of them is open any more")
+	}
+}
