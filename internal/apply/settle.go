@@ -114,7 +114,7 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 			continue
 		}
 		if o.closed || kept[0].closed || ctx.Err() != nil {
-			continue // closed by us or by somebody: one at most is open
+			continue // settled already, or somebody closed the first and so chose another
 		}
 		did, err := x.retire(ctx, o, kept[0])
 		note := "it was written twice: " + did
