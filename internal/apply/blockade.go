@@ -55,13 +55,18 @@ func (x *executor) refused(e *entry, code, message string) Result {
 	if code != CodeNoPermission || !x.readOnlyFork() {
 		return e.result(Failed, code, "%s", message)
 	}
-	r := e.result(Skipped, CodeForkReadOnly, "%s", forkMessage+message)
-	r.Fallback = e.fallback()
+	r := e.result(Skipped, CodeForkReadOnly, forkMessage)
+	if r.Fallback = e.fallback(); r.Fallback != nil {
+		r.Message += "; " + r.Fallback.words()
+	}
 	return r
 }
 
-// forkMessage begins the message of what a fork's token could not write.
-const forkMessage = "workflow runs for pull requests from forks have a read-only token: "
+// forkReason is why a fork's token could not write, and forkMessage what to do.
+const (
+	forkReason  = "workflow runs for pull requests from forks have a read-only token"
+	forkMessage = forkReason + ", whatever their permissions: block says; a workflow that runs on workflow_run can write what this one was asked for"
+)
 
 // maxOutages is after how many failed operations in a row GitHub is taken to be
 // out of order: each of them was tried several times already.

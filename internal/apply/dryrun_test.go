@@ -24,7 +24,7 @@ func TestWithoutATokenTheSnapshotIsEmptyAndThePlanSaysSo(t *testing.T) {
 			t.Errorf("the plan does not say that %q is unchecked: %s", part, text)
 		}
 	}
-	if got := permissionWords(plan.Permissions); got != "discussions: write and issues: write and pull-requests: write" {
+	if got := permissionWords(plan.Permissions); got != "discussions: write, issues: write and pull-requests: write" {
 		t.Errorf("permissions %s", got)
 	}
 	results := Execute(context.Background(), b.world, plan)

@@ -91,7 +91,7 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 	})
 	if err != nil {
 		r := x.failed(op, e, err)
-		if lacksPermission(err) && e.target.IsPull {
+		if r.Code == CodeNoPermission && e.target.IsPull {
 			r.Message += "; a label that the repository does not have is created, which takes issues: write"
 		}
 		return []Result{r}

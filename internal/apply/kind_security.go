@@ -59,7 +59,7 @@ func planSecurity(p *planner, group []*entry) Operation {
 	commit, ref := analysed(p.ev, p.snap.pulls[p.ev.Number].pull.Head.SHA)
 	switch {
 	case readOnlyFork(p.ev.Fork, p.ev.Name):
-		w.unable = &unable{Skipped, CodeForkReadOnly, strings.TrimSuffix(forkMessage, ": ")}
+		w.unable = &unable{Skipped, CodeForkReadOnly, forkMessage}
 		op.Notes = append(op.Notes, "stored as a file: the token of a pull request from a fork cannot upload")
 	case commit == "" || ref == "":
 		w.unable = &unable{Failed, CodeInvalid, unknownCommit(p.ev)}

@@ -68,5 +68,8 @@ func permissionWords(perms []Permission) string {
 	for i, p := range perms {
 		words[i] = p.String()
 	}
+	if last := len(words) - 1; last > 1 {
+		words = []string{strings.Join(words[:last], ", "), words[last]}
+	}
 	return strings.Join(words, " and ")
 }

@@ -101,6 +101,14 @@ const (
 	ToSummary    = "summary"
 )
 
+// words say where the text is shown.
+func (f *Fallback) words() string {
+	if f.To == ToAnnotation {
+		return "it is shown as an annotation and in the job summary instead"
+	}
+	return "its text is kept in the results and the job summary"
+}
+
 // DeniedResults turns policy's denials into results, so that all outcomes can be
 // reported alike.
 func DeniedResults(denied []policy.Denied) []Result {

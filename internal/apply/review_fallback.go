@@ -61,7 +61,7 @@ func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment
 	if fork && !r.stepped {
 		r.stepped = true
 		parts := r.parts(inOrder(left, nil))
-		if r.postComments(ctx, parts, "since "+forkMessage+message) == nil {
+		if r.postComments(ctx, parts, "since "+forkReason) == nil {
 			left = r.undone(left)
 		}
 	}
@@ -69,10 +69,7 @@ func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment
 		r.x.remember(r.op, err, code, message)
 	}
 	for _, c := range left {
-		res := c.e.result(Failed, code, "%s", message)
-		if fork {
-			res = c.e.result(Skipped, CodeForkReadOnly, "%s", forkMessage+message+"; it is shown as an annotation and in the job summary instead")
-		}
+		res := r.x.refused(c.e, code, message)
 		res.Fallback = c.e.fallback()
 		r.results = append(r.results, res)
 	}

@@ -461,3 +461,13 @@ func TestTheDiffFromGitSavesRequests(t *testing.T) {
 func localDiff() []changes.ChangedFile {
 	return []changes.ChangedFile{{Path: "main.go", Status: changes.Modified, Patch: patch}}
 }
+
+// A list of permissions is read as one sentence.
+func TestPermissionWords(t *testing.T) {
+	p := []Permission{{"a", "read"}, {"b", "write"}, {"c", "write"}}
+	for n, want := range []string{"", "a: read", "a: read and b: write", "a: read, b: write and c: write"} {
+		if got := permissionWords(p[:n]); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
