@@ -194,6 +194,8 @@ func TestHarmlessPartsStayHarmlessTogether(t *testing.T) {
 	}
 }
 
+// TestHostileSARIFIsInert asserts of an upload what code scanning makes of its
+// strings: Markdown is rendered and addresses are followed, text is shown as it is.
 func TestHostileSARIFIsInert(t *testing.T) {
 	b := hostileBench(t)
 	b.run(hostileLines(t)...)
@@ -208,7 +210,16 @@ func TestHostileSARIFIsInert(t *testing.T) {
 	n := 0
 	texts("sarif", doc, func(path, s string) {
 		n++
-		inert(t, path, s, strings.HasSuffix(path, "markdown"))
+		switch {
+		case strings.HasSuffix(path, "markdown"):
+			inert(t, path, s, true)
+		case strings.HasSuffix(strings.ToLower(path), "uri"):
+			if strings.Contains(s, "evil.example") {
+				t.Errorf("%s leads to %q", path, s)
+			}
+		case strings.ContainsAny(s, "\x00\x07\x1b\u200b\u202e\u2066\U000e0041"):
+			t.Errorf("%s holds a control or an invisible character: %q", path, s)
+		}
 	})
 	if n < 20 {
 		t.Errorf("only %d strings", n)

@@ -21,6 +21,8 @@ func (j *judging) clean() {
 			out, notes = j.door.clean.Body(*t.Value)
 		case safeoutput.Title:
 			out, notes = j.door.clean.Title(*t.Value)
+		case safeoutput.Literal:
+			out, notes = j.door.clean.Characters(*t.Value)
 		default:
 			out, notes = j.door.clean.Plain(*t.Value)
 		}

@@ -103,7 +103,7 @@ func checkLog(text []byte) error {
 type sarifCleaner struct{ s *sanitize.Sanitizer }
 
 func (c sarifCleaner) Plain(text string) (string, []sarif.Note) {
-	out, notes := c.s.Plain(text)
+	out, notes := c.s.Characters(text)
 	return out, sarifNotes(notes)
 }
 

@@ -16,12 +16,13 @@ type Item interface {
 // cleaned.
 type TextMode int
 
-// The four readings of a text.
+// The readings of a text.
 const (
-	Body  TextMode = iota // Markdown, as cmark-gfm reads it
-	Title                 // one line, shown as plain text with mentions live
-	Label                 // a label's name
-	Plain                 // raw text: commit messages, branch and tool names
+	Body    TextMode = iota // Markdown, as cmark-gfm reads it
+	Title                   // one line, shown as plain text with mentions live
+	Label                   // a label's name
+	Plain                   // raw text: commit messages, branch and tool names
+	Literal                 // shown as it is, and nothing in it acts: what SARIF says
 )
 
 // Text is one text field of an item.

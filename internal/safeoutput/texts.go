@@ -35,7 +35,7 @@ func (i *UpdateIssue) Texts() []Text {
 }
 
 // Texts implements Item.
-func (i *PushToBranch) Texts() []Text { return []Text{{"message", Plain, &i.Message}} }
+func (i *PushToBranch) Texts() []Text { return []Text{{"message", Literal, &i.Message}} }
 
 // Texts implements Item.
 func (i *CreateReviewComment) Texts() []Text { return []Text{{"body", Body, &i.Body}} }
@@ -52,7 +52,7 @@ func (i *MissingTool) Texts() []Text {
 
 // Texts implements Item. Texts inside SARIF are cleaned by package sarif.
 func (i *CreateSecurityReport) Texts() []Text {
-	return []Text{{"category", Plain, &i.Category}, {"message", Plain, &i.Message}}
+	return []Text{{"category", Plain, &i.Category}, {"message", Literal, &i.Message}}
 }
 
 // Texts implements Item.
