@@ -43,7 +43,11 @@ func (s *Sanitizer) judge(address string) verdict {
 	case "":
 		return s.judgeRelative(u)
 	case "https":
-		return s.judgeAuthority(scheme, strings.TrimLeft(rest, `/\`))
+		v := s.judgeAuthority(scheme, strings.TrimLeft(rest, `/\`))
+		if !strings.HasPrefix(rest, "//") {
+			v.allowed = false // some take it for a host, others for a path of this server
+		}
+		return v
 	case "http", "ftp", "ws", "wss":
 		v := s.judgeAuthority(scheme, strings.TrimLeft(rest, `/\`))
 		v.allowed = false
