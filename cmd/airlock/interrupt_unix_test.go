@@ -33,15 +33,17 @@ func TestInterrupted(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	var once sync.Once
+	process := make(chan *os.Process, 1)
 	s.SetFault(func(r githubtest.Request) githubtest.Fault {
 		if r.Method == "POST" && strings.HasSuffix(r.Path, "/issues/2/comments") {
-			once.Do(func() { _ = cmd.Process.Signal(os.Interrupt) })
+			once.Do(func() { _ = (<-process).Signal(os.Interrupt) })
 		}
 		return githubtest.Fault{}
 	})
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	process <- cmd.Process
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
