@@ -64,10 +64,9 @@ type Files interface {
 	WriteFile(name string, data []byte) (path string, err error)
 }
 
-// Source reads files of the commit that items speak of, by their path from the
-// repository's root.
+// Source reads files of a commit, by their path from the repository's root.
 type Source interface {
-	ReadFile(path string) ([]byte, error)
+	ReadFile(commit, path string) ([]byte, error)
 }
 
 // World is everything outside that Observe and Execute touch.
@@ -77,7 +76,7 @@ type World struct {
 	Clock  Clock
 	// Files is nil where nothing can be stored.
 	Files Files
-	// Source is nil where the commit's files are not at hand; they are then
+	// Source is nil where no commit's files are at hand; they are then
 	// asked of GitHub.
 	Source Source
 	// Diff is the diff of the event's pull request from git; nil when there is

@@ -105,7 +105,7 @@ func TestDriverAndCategoryOfTheOwner(t *testing.T) {
 
 type folder map[string]string
 
-func (f folder) ReadFile(path string) ([]byte, error) {
+func (f folder) ReadFile(_, path string) ([]byte, error) {
 	if s, ok := f[path]; ok {
 		return []byte(s), nil
 	}

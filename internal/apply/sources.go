@@ -28,8 +28,8 @@ func (o *observer) sources() {
 			return nil, errNoSource
 		}
 		data, err := []byte(nil), errNoSource
-		if o.w.Source != nil {
-			data, err = o.w.Source.ReadFile(path)
+		if o.w.Source != nil && commit != "" {
+			data, err = o.w.Source.ReadFile(commit, path)
 		}
 		if err != nil && o.w.GitHub != nil && commit != "" {
 			if asked++; asked > maxSourceReads {

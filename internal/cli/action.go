@@ -124,9 +124,7 @@ func (s *step) run(ctx context.Context) error {
 		p.world.GitHub = client
 	}
 	if git != nil {
-		if git.has() {
-			p.world.Source = git
-		}
+		p.world.Source = git
 		if asksForReview(collected) {
 			p.world.Diff = git.diff()
 		}

@@ -18,6 +18,7 @@ type localGit struct {
 	ctx  context.Context // of the command: apply.Source has no room for one
 	ev   event.Event
 	log  func(string)
+	here map[string]bool // commits that were looked for, and whether they are there
 }
 
 // openGit borrows the workspace's objects; nil without a clone there. On a runner
@@ -36,7 +37,7 @@ func openGit(ctx context.Context, workspace, pathList string, ev event.Event, lo
 		log("git is not used: " + err.Error())
 		return nil
 	}
-	return &localGit{repo, ctx, ev, log}
+	return &localGit{repo, ctx, ev, log, map[string]bool{}}
 }
 
 func (g *localGit) close() {
@@ -45,23 +46,19 @@ func (g *localGit) close() {
 	}
 }
 
-// commit is the one that items speak of.
-func (g *localGit) commit() string {
-	if g.ev.Head.SHA != "" {
-		return g.ev.Head.SHA
+// ReadFile implements apply.Source. A commit that is not in the clone is looked for
+// once.
+func (g *localGit) ReadFile(commit, path string) ([]byte, error) {
+	here, asked := g.here[commit]
+	if !asked {
+		ok, err := g.repo.Has(g.ctx, commit)
+		here = ok && err == nil
+		g.here[commit] = here
 	}
-	return g.ev.SHA
-}
-
-// ReadFile implements apply.Source.
-func (g *localGit) ReadFile(path string) ([]byte, error) {
-	return g.repo.File(g.ctx, g.commit(), path, maxSourceFile)
-}
-
-// has reports whether the commit is in the clone, so that its files can be read.
-func (g *localGit) has() bool {
-	ok, err := g.repo.Has(g.ctx, g.commit())
-	return ok && err == nil
+	if !here {
+		return nil, gitrepo.ErrMissing
+	}
+	return g.repo.File(g.ctx, commit, path, maxSourceFile)
 }
 
 // diff returns the pull request's changed files; nil if GitHub has to be asked.

@@ -114,8 +114,13 @@ func (q *squeezed) put(text string, from int, literal bool) {
 
 // hash handles a # before a digit: "#1", "repo#1" or "owner/repo#1".
 func (q *squeezed) hash(text string, i int, found func(closing)) {
-	start := i
+	start, slashes := i, 0
 	for start > 0 && isRepoByte(q.text[start-1]) {
+		if q.text[start-1] == '/' {
+			if slashes++; slashes > 1 { // a path is no repository
+				break
+			}
+		}
 		start--
 	}
 	for start < i && !isAlnum(q.text[start]) {
