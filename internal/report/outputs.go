@@ -3,8 +3,11 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"slices"
+	"strconv"
 
 	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // Output is one output of the action's step.
@@ -20,24 +23,32 @@ func (r *Report) Outputs() []Output {
 		{"denied", itoa(c.Denied)}, {"skipped", itoa(c.Skipped)}, {"failed", itoa(c.Failed)},
 		{"rejected", itoa(c.Rejected)}, {"dropped", itoa(c.Dropped)},
 	}
-	first := func(types ...string) apply.Object {
-		for _, res := range r.Results {
-			for _, t := range types {
-				if res.Object != nil && res.Object.Type == t {
-					return *res.Object
-				}
-			}
-		}
-		return apply.Object{}
-	}
-	issue, comment, review, discussion := first("issue"), first("comment", "discussion-comment"), first("review", "review-comment"), first("discussion")
+	issue := r.first(func(res apply.Result) bool { // an issue that was only updated was not made
+		return res.Object.Type == "issue" && res.Kind != safeoutput.KindUpdateIssue
+	})
+	comment, review, discussion := r.firstOf("comment", "discussion-comment"), r.firstOf("review", "review-comment"), r.firstOf("discussion")
 	return append(out,
 		Output{"issue-number", number(issue.Number)}, Output{"issue-url", issue.URL},
 		Output{"comment-id", id(comment.ID)}, Output{"comment-url", comment.URL},
 		Output{"review-id", id(review.ID)}, Output{"review-url", review.URL},
 		Output{"discussion-number", number(discussion.Number)}, Output{"discussion-url", discussion.URL},
-		Output{"sarif-file", r.sarifFile()}, Output{"sarif-id", first("sarif").NodeID},
+		Output{"sarif-file", r.sarifFile()}, Output{"sarif-id", r.firstOf("sarif").NodeID},
 	)
+}
+
+// first returns the object of the first result that has one and is wanted.
+func (r *Report) first(wanted func(apply.Result) bool) apply.Object {
+	for _, res := range r.Results {
+		if res.Object != nil && wanted(res) {
+			return *res.Object
+		}
+	}
+	return apply.Object{}
+}
+
+// firstOf returns the first object of one of the types.
+func (r *Report) firstOf(types ...string) apply.Object {
+	return r.first(func(res apply.Result) bool { return slices.Contains(types, res.Object.Type) })
 }
 
 // sarifFile is where a SARIF log was stored because it could not be uploaded.
@@ -58,7 +69,13 @@ func number(n int) string {
 	return itoa(n)
 }
 
-func id(n int64) string { return number(int(n)) }
+// id writes an id that exists, else "".
+func id(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
 
 // JSON writes the report in its documented form.
 func (r *Report) JSON(w io.Writer, indent string) error {

@@ -194,6 +194,20 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// TestOutputsNameWhatWasMade: an issue that was updated first does not take the
+// name of the one that was created.
+func TestOutputsNameWhatWasMade(t *testing.T) {
+	r := report.New(report.Input{Words: words(t), Results: []apply.Result{
+		{Kind: "update-issue", State: apply.Applied, Object: &apply.Object{Type: "issue", Number: 1}},
+		{Kind: "create-issue", State: apply.Applied, Object: &apply.Object{Type: "issue", Number: 2}},
+	}})
+	for _, o := range r.Outputs() {
+		if o.Name == "issue-number" && o.Value != "2" {
+			t.Errorf("issue-number is %q, want the created issue's", o.Value)
+		}
+	}
+}
+
 // TestClean holds what an exit code follows from: staged items and noops are no
 // skips.
 func TestClean(t *testing.T) {
