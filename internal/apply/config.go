@@ -27,6 +27,8 @@ type Config struct {
 	// Tool is the name that findings without a configured driver are reported
 	// under; "" means DefaultTool.
 	Tool string
+	// Version is Airlock's own, which such findings are reported with.
+	Version string
 	// Sanitizer cleans every composed text once more as a whole, so that parts
 	// which are harmless each by itself stay so together. Required.
 	Sanitizer *sanitize.Sanitizer

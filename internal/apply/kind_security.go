@@ -165,7 +165,7 @@ func prepare(cfg Config, entries []*entry, read func(string) ([]byte, error)) (*
 	}
 	for _, id := range order {
 		finding.SetFingerprints(findings[id])
-		log, err := sarif.Build(sarif.Tool{Name: id.tool}, id.category, findings[id], nil)
+		log, err := sarif.Build(sarif.Tool{Name: id.tool, Version: cfg.Version}, id.category, findings[id], nil)
 		if err != nil {
 			return nil, err
 		}

@@ -117,7 +117,7 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := passage{event: ev, config: apply.Config{Run: run, Workflow: s.w.Getenv("GITHUB_WORKFLOW")}}
+	p := passage{event: ev, config: apply.Config{Run: run, Workflow: s.w.Getenv("GITHUB_WORKFLOW"), Version: versionOf(s.w)}}
 	p.world = apply.World{Clock: githubapi.SystemClock{}, Files: out, Log: s.info}
 	p.planned = func(plan *apply.Plan) error { return s.writePlan(plan, out) }
 	if client != nil {

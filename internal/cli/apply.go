@@ -148,7 +148,7 @@ func prepare(w World, f applyFlags) (passage, error) {
 	if err != nil {
 		return passage{}, err
 	}
-	p := passage{event: ev, config: apply.Config{Run: run, Workflow: w.Getenv("GITHUB_WORKFLOW"), DryRun: f.dryRun}}
+	p := passage{event: ev, config: apply.Config{Run: run, Workflow: w.Getenv("GITHUB_WORKFLOW"), Version: versionOf(w), DryRun: f.dryRun}}
 	p.world = apply.World{Clock: githubapi.SystemClock{}, Files: directory(f.outputDir), Log: progress(w)}
 	if client != nil {
 		p.world.GitHub = client
