@@ -6,7 +6,7 @@ import (
 )
 
 func TestRepoPath(t *testing.T) {
-	roots := []string{"/srv/checkout/", `C:\work`}
+	roots := []string{"/srv/checkout/", `C:\code`}
 	for uri, want := range map[string]string{
 		"src/x.go":                             "src/x.go",
 		"./src//x.go":                          "src/x.go",
@@ -25,8 +25,8 @@ func TestRepoPath(t *testing.T) {
 		"FILE://localhost/srv/checkout/a%20b":  "a b",
 		"file:/srv/checkout/x.go":              "x.go",
 		"/srv/checkout/x.go":                   "x.go",
-		`C:\work\x.cs`:                         "x.cs",
-		"file:///C:/work/x.cs":                 "x.cs",
+		`C:\code\x.cs`:                         "x.cs",
+		"file:///C:/code/x.cs":                 "x.cs",
 		"/github/workspace/x.go":               "x.go",
 		"/home/runner/work/repo/repo/cmd/x.go": "cmd/x.go",
 		"file:///D:/a/repo/repo/x.cs":          "x.cs",
