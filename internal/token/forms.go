@@ -36,9 +36,12 @@ func (t Token) Forms() []string {
 			add(enc.EncodeToString([]byte(text)))
 		}
 	}
-	for before := range 3 {
-		add(withinBase64(base64.RawStdEncoding, secret, before))
-		add(withinBase64(base64.RawURLEncoding, secret, before))
+	for before := range min(3, len(secret)) {
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			add(withinBase64(enc, secret, before))
+			groups := (len(secret) - before) / 3 * 3 // what Base64 writes for whole groups of the secret's bytes
+			add(enc.EncodeToString([]byte(secret[before : before+groups])))
+		}
 	}
 	add(url.QueryEscape(secret))
 	add(url.PathEscape(secret))
