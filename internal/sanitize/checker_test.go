@@ -48,7 +48,7 @@ var (
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
 	commandLine = regexp.MustCompile(`(?m)^[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*/[A-Za-z][A-Za-z0-9_-]*(?:[\s\p{Z}]|$)`)
 	ourMentions = regexp.MustCompile(`@\x{200b}()`)
-	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05)[\s\p{Z}*_~\[\]]*:?[\s\p{Z}*_~\[\]]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|\x05))`)
+	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05)[\s\p{Z}*_~\[\]:]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|\x05))`)
 )
 
 // problems lists what acts in html. source is the Markdown that it was made of.

@@ -123,16 +123,17 @@ func (q *squeezed) hash(text string, i int, found func(closing)) {
 		}
 		start--
 	}
+	whole := start
 	for start < i && !isAlnum(q.text[start]) {
 		start++ // a repository's name begins with a letter or digit
 	}
-	if start == i || q.word(start) == "" {
-		if q.word(i) != "" { // "fixes#1"
-			q.reference(text, i, found)
-			return
-		}
+	if q.word(start) == "" && whole < i && q.text[whole] != '/' && q.text[i-1] != '/' {
+		start = whole // or with what else a name may hold, behind a closing word
 	}
-	q.reference(text, start, found)
+	if start < i {
+		q.reference(text, start, found)
+	}
+	q.reference(text, i, found) // "fixes#1", also where "fixes" could be a repository
 }
 
 // reference reports the reference at start if a closing word precedes it.
@@ -150,11 +151,11 @@ func (q *squeezed) reference(text string, start int, found func(closing)) {
 }
 
 // word returns the closing word before offset end, in lower case, with blanks
-// and a colon between; "" when there is none.
+// and colons between; "" when there is none.
 func (q *squeezed) word(end int) string {
 	b := q.text
 	k := skipSpaceBack(b, end)
-	if k > 0 && b[k-1] == ':' {
+	for k > 0 && b[k-1] == ':' {
 		k = skipSpaceBack(b, k-1)
 	}
 	start := k
