@@ -166,6 +166,18 @@ func TestActionTwoJobs(t *testing.T) {
 	}
 }
 
+// TestActionCollectTellsWhichKindsAreEnabled asserts that a collecting step refuses
+// at once what the applying one would deny, as the command does.
+func TestActionCollectTellsWhichKindsAreEnabled(t *testing.T) {
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	res := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
+		"mode": "collect", "output-file": "lines.ndjson", "config": "add-issue-label:\n", "fail-on": "rejected",
+	}), "", "action")
+	if summary := ws.read(t, ws.summary); res.code != 1 || !strings.Contains(summary, "## Airlock: 1 of 3 lines accepted") || !strings.Contains(summary, "add-issue-comment") {
+		t.Errorf("exit code %d:\n%s", res.code, summary)
+	}
+}
+
 // TestActionPolicyFromBase is rule R10: a policy that the pull request's tree
 // holds does not rule, the one of the base commit does.
 func TestActionPolicyFromBase(t *testing.T) {

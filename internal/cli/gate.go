@@ -58,7 +58,9 @@ func (g *gate) collect(ctx context.Context, in io.Reader) (intake.Result, error)
 }
 
 // collectTo is collect that also writes the documents which later jobs read.
-func (g *gate) collectTo(ctx context.Context, in io.Reader, docs intake.Documents) (intake.Result, error) {
+// collecting says that nothing is applied behind it, so that kinds which are not
+// enabled are refused here.
+func (g *gate) collectTo(ctx context.Context, in io.Reader, docs intake.Documents, collecting bool) (intake.Result, error) {
 	var res intake.Result
 	docs.Each = func(o intake.Outcome) {
 		switch {
@@ -70,7 +72,7 @@ func (g *gate) collectTo(ctx context.Context, in io.Reader, docs intake.Document
 			res.Dropped = append(res.Dropped, *o.Dropped)
 		}
 	}
-	_, err := intake.Write(ctx, in, g.intake(false), docs)
+	_, err := intake.Write(ctx, in, g.intake(collecting), docs)
 	return res, inputError(ctx, err)
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/report"
 )
@@ -60,7 +61,7 @@ func (s *step) write(ctx context.Context, g *gate, in io.Reader, out *outputs) (
 		}
 		files = append(files, f)
 	}
-	if res, err = g.collectTo(ctx, in, intake.Documents{Output: sink{w: files[0]}, Report: sink{w: files[1]}}); err != nil {
+	if res, err = g.collectTo(ctx, in, intake.Documents{Output: sink{w: files[0]}, Report: sink{w: files[1]}}, s.settings.Mode == config.ModeCollect); err != nil {
 		return res, err
 	}
 	if err := files.commit(); err != nil {
