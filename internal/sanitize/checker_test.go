@@ -94,28 +94,21 @@ func (w *walker) report(problem string) {
 func (w *walker) flush() {
 	text := w.squash.String()
 	w.squash.Reset()
-	w.joined(text)
+	w.text(text)
 	if m := liveClosing.FindString(text); m != "" {
 		w.report("closing word: " + m)
 	}
 	w.whole.WriteString(text)
 }
 
-// text checks one text node. Addresses are linked within a node only: one that
-// emphasis divides leads nowhere.
 func (w *walker) text(text string) {
+	if m := liveMention.FindString(text); m != "" {
+		w.report("mention: " + m)
+	}
 	for _, u := range anyURL.FindAllString(text, -1) {
 		if !goodURL.MatchString(strings.TrimRight(u, ".,;:!?'*_~])")) {
 			w.report("address in text: " + u)
 		}
-	}
-	w.joined(text)
-}
-
-// joined checks text that may be joined of several nodes.
-func (w *walker) joined(text string) {
-	if m := liveMention.FindString(text); m != "" {
-		w.report("mention: " + m)
 	}
 	w.characters(text)
 }
