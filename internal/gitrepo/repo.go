@@ -145,30 +145,22 @@ func (r *Repo) env() []string {
 	}
 }
 
-// git runs git in the repository. It returns the exit code, and the output if
-// it is no larger than limit bytes.
+// git runs git in the repository, without a work tree. It returns the exit code,
+// which is 0 or 1, and the output if it is no larger than limit bytes.
 func (r *Repo) git(ctx context.Context, limit int, stdin io.Reader, args ...string) (out []byte, code int, err error) {
-	sink := &buffer{limit: limit}
-	res, err := command.Run(ctx, command.Spec{
-		Program: "git", Args: append([]string{"--git-dir=" + r.gitDir()}, args...),
-		Env: r.env(), Dir: r.dir, Stdin: stdin, Stdout: sink, Timeout: r.opt.Timeout, OutputLimit: 64 << 10,
-	})
-	switch {
-	case errors.Is(err, errTooLarge):
-		return nil, 0, fmt.Errorf("%w: git %s gives more than %d bytes", ErrTooLarge, args[0], limit)
-	case err != nil:
-		return nil, 0, err
-	case res.TimedOut:
-		return nil, 0, fmt.Errorf("git %s took longer than %v", args[0], r.opt.Timeout)
-	case res.ExitCode > 1 || res.ExitCode < 0:
-		return nil, res.ExitCode, fmt.Errorf("git %s failed: %s", args[0], r.explain(res))
+	a, err := r.gitWith(ctx, call{stdin: stdin, limit: limit, fails: true}, args...)
+	if err == nil && a.code > 1 {
+		err = fmt.Errorf("git %s failed: %s", args[0], explain(a))
 	}
-	return sink.data, res.ExitCode, nil
+	if err != nil {
+		return nil, a.code, err
+	}
+	return a.out, a.code, nil
 }
 
 // explain shortens what git said for people.
-func (r *Repo) explain(res command.Result) string {
-	text := strings.TrimSpace(res.Stderr.String())
+func explain(a answer) string {
+	text := strings.TrimSpace(a.stderr)
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		text = text[:i]
 	}
@@ -176,7 +168,7 @@ func (r *Repo) explain(res command.Result) string {
 		text = text[:300] + "..."
 	}
 	if text == "" {
-		text = fmt.Sprintf("exit code %d %s", res.ExitCode, res.Signal)
+		text = fmt.Sprintf("exit code %d %s", a.code, a.signal)
 	}
 	return fmt.Sprintf("%q", text)
 }

@@ -1,0 +1,73 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// maxOutput is how much of git's output is read when a call does not say, in
+// bytes.
+const maxOutput = 64 << 20
+
+// call says how git runs beyond its arguments.
+type call struct {
+	stdin    io.Reader // nil: empty
+	limit    int       // of the output, in bytes; 0: maxOutput
+	index    string    // the index file to use; "": none is used
+	workTree string    // a work tree of our own making, never somebody's; "": none
+	env      []string  // more variables, as NAME=value
+	// fails makes every exit code an answer: none is an error.
+	fails bool
+}
+
+// answer is what git said.
+type answer struct {
+	out  []byte
+	code int
+	// signal ended git, "" if none did.
+	signal string
+	// stderr is what git said to people, at most 64 KiB: not for parsing beyond
+	// the words of an error, and never shown unquoted.
+	stderr string
+}
+
+// gitWith runs git in the repository, as the method git does, with more options. An
+// exit code other than 0 is an error unless the call expects one.
+func (r *Repo) gitWith(ctx context.Context, c call, args ...string) (answer, error) {
+	if c.limit == 0 {
+		c.limit = maxOutput
+	}
+	global := []string{"--git-dir=" + r.gitDir()}
+	if args[0] != "check-ignore" { // the only command that refuses it
+		global = append(global, "--literal-pathspecs")
+	}
+	env, dir := append(r.env(), c.env...), r.dir
+	if c.workTree != "" {
+		global = append(global, "--work-tree="+c.workTree)
+		dir = c.workTree
+	}
+	if c.index != "" {
+		env = append(env, "GIT_INDEX_FILE="+c.index)
+	}
+	sink := &buffer{limit: c.limit}
+	res, err := command.Run(ctx, command.Spec{
+		Program: "git", Args: append(global, args...),
+		Env: env, Dir: dir, Stdin: c.stdin, Stdout: sink, Timeout: r.opt.Timeout, OutputLimit: 64 << 10,
+	})
+	a := answer{out: sink.data, code: res.ExitCode, signal: res.Signal, stderr: res.Stderr.String()}
+	switch {
+	case errors.Is(err, errTooLarge):
+		return a, fmt.Errorf("%w: git %s gives more than %d bytes", ErrTooLarge, args[0], c.limit)
+	case err != nil:
+		return a, err
+	case res.TimedOut:
+		return a, fmt.Errorf("git %s took longer than %v", args[0], r.opt.Timeout)
+	case res.ExitCode < 0, res.ExitCode > 0 && !c.fails:
+		return a, fmt.Errorf("git %s failed: %s", args[0], explain(a))
+	}
+	return a, nil
+}
