@@ -112,4 +112,8 @@ fragment reopening on ReopenedEvent { createdAt actor { ...actor } }
 	deleteDiscussionCommentMutation = `mutation DeleteDiscussionComment($input: DeleteDiscussionCommentInput!) {
   deleteDiscussionComment(input: $input) { comment { id } }
 }`
+
+	createCommitMutation = `mutation CreateCommit($input: CreateCommitOnBranchInput!) {
+  createCommitOnBranch(input: $input) { commit { oid url } }
+}`
 )

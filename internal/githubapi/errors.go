@@ -51,6 +51,10 @@ const (
 	FeatureDiscussions  = "discussions"
 	FeatureLocked       = "locked"
 	FeatureArchived     = "archived"
+	// FeaturePullCreation: the workflow's token may not open pull requests.
+	FeaturePullCreation = "pull request creation"
+	// FeatureDrafts: the repository's plan has no draft pull requests.
+	FeatureDrafts = "draft pull requests"
 )
 
 // FieldError is one reason of a Validation error.
@@ -123,6 +127,10 @@ func (e *Error) what() string {
 			return "the conversation is locked" + said
 		case e.Feature == FeatureArchived:
 			return "the repository is archived, so it cannot be written to" + said
+		case e.Feature == FeaturePullCreation:
+			return "the settings do not let GitHub Actions create pull requests" + said
+		case e.Feature == FeatureDrafts:
+			return "the repository has no draft pull requests" + said
 		case e.Feature != "":
 			return "the repository does not have " + e.Feature + " enabled" + said
 		case e.Permission != "":
@@ -132,6 +140,9 @@ func (e *Error) what() string {
 	case Validation:
 		return "GitHub refuses the content: " + e.fieldWords()
 	case Conflict:
+		if len(e.Fields) > 0 {
+			said = fmt.Sprintf(" (%q)", e.fieldWords())
+		}
 		return "it conflicts with what is there" + said
 	case RateLimited:
 		if !e.Until.IsZero() {
@@ -168,11 +179,18 @@ func (e *Error) next() string {
 			return "unlock it, or leave it alone"
 		case FeatureArchived:
 			return "unarchive the repository"
+		case FeaturePullCreation:
+			return `allow it in the repository's Settings, Actions, General: "Allow GitHub Actions to create and approve pull requests" ` +
+				`(an organization may have to allow it first), or use the token of a GitHub App`
+		case FeatureDrafts:
+			return "open the pull request ready for review (draft: false)"
 		}
 		if e.Permission != "" {
 			return "add it to the job's permissions: block; workflow runs from forks are read-only whatever it says"
 		}
 		return "check what the token may do"
+	case Conflict:
+		return "look at what is there now, and start from that"
 	case RateLimited:
 		return "wait, or write less in one go"
 	case Ambiguous:

@@ -106,6 +106,8 @@ func judgeGraphQL(c *call, a *answer, now time.Time) *Error {
 		e.Kind = transient(c)
 	case first.Type == "STALE_DATA":
 		e.Kind = Conflict
+	case first.Type == "BRANCH_PROTECTION_RULE_VIOLATION":
+		e.Kind = Forbidden
 	default:
 		e.Kind = Validation
 		for _, g := range doc.Errors {

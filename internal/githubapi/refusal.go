@@ -16,7 +16,7 @@ func refusal(c *call, a *answer, now time.Time) *Error {
 	if status == http.StatusForbidden || status == http.StatusNotFound {
 		e.Permission = oneLine(h.Get("X-Accepted-GitHub-Permissions"))
 	}
-	e.Feature = featureOf(status, message)
+	e.Feature = featureOf(status, e.words())
 	if limited(status, h, e.words()) && e.Feature == "" {
 		e.Kind = RateLimited
 		if until, ok := limitEnd(h, now); ok {
@@ -33,7 +33,7 @@ func refusal(c *call, a *answer, now time.Time) *Error {
 		e.Kind = Forbidden
 	case status == http.StatusNotFound, status == http.StatusGone:
 		e.Kind = NotFound
-	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
+	case status == http.StatusConflict, status == http.StatusPreconditionFailed, status == http.StatusUnprocessableEntity && existsAlready(e.words()):
 		e.Kind = Conflict
 	case status == http.StatusRequestTimeout:
 		e.Kind = transient(c)
@@ -102,12 +102,17 @@ func errorBody(body []byte) (string, []FieldError) {
 // featureOf recognises GitHub's wordings for "this is switched off", which are
 // no matter of permissions.
 func featureOf(status int, message string) string {
-	if status != http.StatusForbidden && status != http.StatusGone && status != http.StatusOK {
-		return ""
-	}
 	m := strings.ToLower(message)
 	has := func(s string) bool { return strings.Contains(m, s) }
 	switch {
+	case status != http.StatusForbidden && status != http.StatusGone && status != http.StatusOK && status != http.StatusUnprocessableEntity:
+		return ""
+	case has("not permitted to create or approve pull requests"):
+		return FeaturePullCreation
+	case has("draft pull requests are not supported"):
+		return FeatureDrafts
+	case status == http.StatusUnprocessableEntity:
+		return ""
 	case has("must be enabled") && (has("advanced security") || has("code security") || has("code scanning")),
 		has("code scanning is not enabled"), has("advanced security is not enabled"), has("code security is not enabled"):
 		return FeatureCodeScanning
@@ -121,6 +126,13 @@ func featureOf(status int, message string) string {
 		return FeatureArchived
 	}
 	return ""
+}
+
+// existsAlready recognises the refusals of what is unique and there already:
+// branches, and pull requests between the same two.
+func existsAlready(words string) bool {
+	m := strings.ToLower(words)
+	return strings.Contains(m, "reference already exists") || strings.Contains(m, "a pull request already exists")
 }
 
 // limited reports whether an answer says "too fast" or "too much": by status, by

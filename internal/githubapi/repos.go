@@ -2,8 +2,6 @@ package githubapi
 
 import (
 	"context"
-	"path"
-	"strings"
 
 	"github.com/google/go-github/v60/github"
 )
@@ -44,7 +42,7 @@ func (c *Client) GetFile(ctx context.Context, r Repo, name, ref string) ([]byte,
 	if err := r.check(); err != nil {
 		return nil, usage(op, Repo{}, "%v", err)
 	}
-	if name == "" || strings.HasPrefix(name, "/") || path.Clean(name) != name || strings.HasPrefix(name, "..") {
+	if !inRepository(name) {
 		return nil, usage(op, r, "%q is not a path within the repository", name)
 	}
 	ctx, k := read(ctx, op, r)

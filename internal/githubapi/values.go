@@ -104,10 +104,35 @@ type Pull struct {
 	Author       Actor
 	Head         PullRef
 	Base         PullRef
-	ChangedFiles int
+	ChangedFiles int // only from GetPull, CreatePull and EditPull
+	Labels       []string
+	Reviewers    []string // logins that were asked for a review and have not given it
 	URL          string
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
+}
+
+// PullFilter restricts ListPulls.
+type PullFilter struct {
+	State string // open, closed or all; empty means all
+	Head  string // owner:branch
+	Base  string // branch
+}
+
+// NewPull is a pull request to open.
+type NewPull struct {
+	Title string
+	Body  string
+	Head  string // branch, or owner:branch of a fork
+	Base  string // branch
+	Draft bool
+}
+
+// PullEdit names the fields of a pull request to change; nil leaves a field as
+// it is.
+type PullEdit struct {
+	Title *string
+	Body  *string
 }
 
 // PullRef is one end of a pull request.
