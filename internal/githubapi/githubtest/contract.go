@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,10 +43,13 @@ func loadContract() (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A file's path holds slashes, which a plain variable does not match.
-	const contents = "/repos/{owner}/{repo}/contents/{path}"
-	doc.Paths.Set("/repos/{owner}/{repo}/contents/{path:.+}", doc.Paths.Value(contents))
-	doc.Paths.Delete(contents)
+	// Paths and refs hold slashes, which a plain variable does not match.
+	for name, item := range doc.Paths.Map() {
+		if at := strings.LastIndex(name, "/{"); slices.Contains([]string{"/{path}", "/{ref}", "/{basehead}"}, name[max(at, 0):]) {
+			doc.Paths.Delete(name)
+			doc.Paths.Set(strings.TrimSuffix(name, "}")+":.+}", item)
+		}
+	}
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
 		return nil, err

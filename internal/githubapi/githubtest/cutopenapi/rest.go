@@ -22,7 +22,8 @@ func operations() map[string][]string {
 		repo + "/issues/{issue_number}/labels":            {"get", "post"},
 		repo + "/labels":                                  {"get"},
 		repo + "/pulls":                                   {"get", "post"},
-		repo + "/pulls/{pull_number}":                     {"get"},
+		repo + "/pulls/{pull_number}":                     {"get", "patch"},
+		repo + "/pulls/{pull_number}/requested_reviewers": {"post"},
 		repo + "/pulls/{pull_number}/files":               {"get"},
 		repo + "/pulls/{pull_number}/reviews":             {"get", "post"},
 		repo + "/pulls/{pull_number}/reviews/{review_id}": {"put"},
@@ -31,6 +32,12 @@ func operations() map[string][]string {
 		repo + "/code-scanning/sarifs":                    {"post"},
 		repo + "/code-scanning/sarifs/{sarif_id}":         {"get"},
 		repo + "/contents/{path}":                         {"get"},
+		repo + "/commits":                                 {"get"},
+		repo + "/compare/{basehead}":                      {"get"},
+		repo + "/git/ref/{ref}":                           {"get"},
+		repo + "/git/matching-refs/{ref}":                 {"get"},
+		repo + "/git/refs":                                {"post"},
+		repo + "/git/commits/{commit_sha}":                {"get"},
 	}
 }
 
