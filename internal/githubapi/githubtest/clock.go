@@ -54,6 +54,16 @@ func (c *VirtualClock) Sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
+// Skewed is a clock that is wrong by the given amount, and passes time with c.
+func Skewed(c Clock, by time.Duration) Clock { return skewed{c, by} }
+
+type skewed struct {
+	Clock
+	by time.Duration
+}
+
+func (s skewed) Now() time.Time { return s.Clock.Now().Add(s.by) }
+
 // realClock is the machine's.
 type realClock struct{}
 

@@ -15,6 +15,10 @@ type Fault struct {
 	// effect, without After). A client whose patience ends earlier sees a
 	// time-out; the request then takes effect only with After.
 	Delay time.Duration
+	// Late lets the request take effect that long after the connection was cut
+	// without an answer, as a server does that goes on working for a client who
+	// has gone.
+	Late time.Duration
 	// Status, when it is not 0, is answered with Header and Body instead of the
 	// real answer.
 	Status int
@@ -64,6 +68,38 @@ func PrimaryLimit(status int, reset time.Time) Fault {
 	h.Set("X-RateLimit-Remaining", "0")
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(reset.Unix(), 10))
 	return Fault{Status: status, Header: h, Body: `{"message":"API rate limit exceeded for installation ID 1.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}`}
+}
+
+// BareLimit answers 403 or 429 as a proxy does that limits by itself: without
+// GitHub's words. retryAfter is in seconds; a negative one leaves the header out,
+// and then only 429 can be known for a limit.
+func BareLimit(status, retryAfter int) Fault {
+	f := SecondaryLimit(status, retryAfter)
+	f.Body = `{"message":"Slow down"}`
+	return f
+}
+
+// TooQuick answers 422 with the wording for content that is created too fast.
+func TooQuick() Fault {
+	return Fault{Status: http.StatusUnprocessableEntity, Header: jsonHeader(),
+		Body: `{"message":"Validation Failed","errors":[{"resource":"IssueComment","code":"custom","field":"base","message":"was submitted too quickly"}],"documentation_url":"https://docs.github.com/rest"}`}
+}
+
+// GraphQLLimit answers 200 with GraphQL's error for a rate limit.
+func GraphQLLimit() Fault {
+	return Fault{Status: http.StatusOK, Header: jsonHeader(), Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded for installation ID 1."}]}`}
+}
+
+// OutsideDiff refuses a review as GitHub does when one of its comments, it does
+// not say which, is not on a line of the diff.
+func OutsideDiff() Fault {
+	return Fault{Status: http.StatusUnprocessableEntity, Header: jsonHeader(),
+		Body: `{"message":"Unprocessable Entity","errors":["Pull request review thread line must be part of the diff"],"documentation_url":"https://docs.github.com/rest"}`}
+}
+
+// NotThere answers 404, as GitHub does for a moment after something was created.
+func NotThere() Fault {
+	return Fault{Status: http.StatusNotFound, Header: jsonHeader(), Body: `{"message":"Not Found","documentation_url":"https://docs.github.com/rest"}`}
 }
 
 func jsonHeader() http.Header {

@@ -28,6 +28,12 @@ func TestFaults(t *testing.T) {
 		"not JSON":            {githubtest.NotJSON(false), 200, false},
 		"garbage":             {githubtest.Fault{Garbage: "x"}, 201, true},
 		"limit":               {githubtest.SecondaryLimit(403, 3), 403, false},
+		"bare limit":          {githubtest.BareLimit(429, -1), 429, false},
+		"too quick":           {githubtest.TooQuick(), 422, false},
+		"outside the diff":    {githubtest.OutsideDiff(), 422, false},
+		"not there":           {githubtest.NotThere(), 404, false},
+		"GraphQL's limit":     {githubtest.GraphQLLimit(), 200, false},
+		"late":                {githubtest.Fault{Late: time.Minute}, 0, false},
 		"slow":                {githubtest.Fault{Delay: time.Second}, 201, true},
 		"too late, no effect": {githubtest.Fault{Delay: time.Hour}, 0, false},
 		"too late, effect":    {githubtest.Fault{Delay: time.Hour, After: true}, 0, true},
@@ -65,6 +71,62 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A request whose client has gone takes effect later, at its own time: the lag
+// of the listings counts from then.
+func TestLate(t *testing.T) {
+	clock := githubtest.NewVirtualClock(time.Time{})
+	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, Lag: 10 * time.Second})
+	s.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "issues/create", Fault: githubtest.Fault{Late: 20 * time.Second}}}))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", s.APIURL()+"/repos/octo/repo/issues", strings.NewReader(`{"title":"late"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer t"}, "Content-Type": {"application/json"}, "User-Agent": {"test"}}
+	if resp, err := s.Transport().RoundTrip(req); err == nil {
+		t.Errorf("it was answered with %d", resp.StatusCode)
+	}
+	listed := func() bool {
+		_, list, _ := ask(t, s, "GET", "/repos/octo/repo/issues", "")
+		return strings.Contains(list, `"title":"late"`)
+	}
+	for _, step := range []struct {
+		pass           time.Duration
+		issues         int
+		effect, listed bool
+	}{{19 * time.Second, 2, false, false}, {5 * time.Second, 3, true, false}, {5 * time.Second, 3, true, false}, {time.Second, 3, true, true}} {
+		clock.Advance(step.pass)
+		if n, l := len(s.State().Issues), listed(); n != step.issues || l != step.listed || s.Requests()[0].Effect != step.effect {
+			t.Errorf("after %v: %d issues, listed %v, effect %v", step.pass, n, l, s.Requests()[0].Effect)
+		}
+	}
+	if at := s.State().Issues[2].CreatedAt; !at.Equal(clock.Now().Add(-10 * time.Second)) {
+		t.Errorf("it was created at %v", at)
+	}
+}
+
+func TestSkewed(t *testing.T) {
+	clock := githubtest.NewVirtualClock(time.Time{})
+	ahead := githubtest.Skewed(clock, time.Hour)
+	if err := ahead.Sleep(t.Context(), time.Minute); err != nil || ahead.Now().Sub(clock.Now()) != time.Hour {
+		t.Errorf("%v and %v, %v", ahead.Now(), clock.Now(), err)
+	}
+	s := githubtest.New(t, fixture(), githubtest.Options{Clock: ahead})
+	_, _, header := ask(t, s, "GET", "/repos/octo/repo", "")
+	if header.Get("Date") != "Thu, 15 Jan 2026 13:01:00 GMT" {
+		t.Errorf("the server says that it is %s", header.Get("Date"))
+	}
+}
+
+func TestSmallPages(t *testing.T) {
+	s := githubtest.New(t, fixture(), githubtest.Options{PerPage: 1})
+	_, list, header := ask(t, s, "GET", "/repos/octo/repo/issues?per_page=100", "")
+	if strings.Count(list, `"title"`) != 1 || !strings.Contains(header.Get("Link"), `rel="next"`) {
+		t.Errorf("%s: %s", header.Get("Link"), list)
+	}
+}
+
 func TestHide(t *testing.T) {
 	s := githubtest.New(t, fixture(), githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault { return githubtest.Fault{Hide: 1} }})
 	_, list, _ := ask(t, s, "GET", "/repos/octo/repo/issues", "")
@@ -96,7 +158,7 @@ func TestFaultRules(t *testing.T) {
 	if diff := cmp.Diff([]string{"-", "503", "503", "late", "late"}, got); diff != "" {
 		t.Error(diff)
 	}
-	for _, bad := range []string{`{}`, `[{"fault":{"delay":"soon"}}]`, `[{"op":"x"}]`} {
+	for _, bad := range []string{`{}`, `[{"fault":{"delay":"soon"}}]`, `[{"fault":{"late":"soon"}}]`, `[{"op":"x"}]`} {
 		if _, err := githubtest.ParseFaultRules([]byte(bad)); err == nil {
 			t.Errorf("%s was accepted", bad)
 		}

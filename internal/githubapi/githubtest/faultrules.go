@@ -57,6 +57,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 	var in struct {
 		After   bool              `json:"after"`
 		Delay   string            `json:"delay"`
+		Late    string            `json:"late"`
 		Status  int               `json:"status"`
 		Header  map[string]string `json:"header"`
 		Body    string            `json:"body"`
@@ -72,12 +73,15 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*f = Fault{After: in.After, Status: in.Status, Body: in.Body, Garbage: in.Garbage, Cut: in.Cut, CutBody: in.CutBody, Hide: in.Hide, Shift: in.Shift}
-	if in.Delay != "" {
-		d, err := time.ParseDuration(in.Delay)
+	for text, at := range map[string]*time.Duration{in.Delay: &f.Delay, in.Late: &f.Late} {
+		if text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(text)
 		if err != nil {
 			return err
 		}
-		f.Delay = d
+		*at = d
 	}
 	for k, v := range in.Header {
 		if f.Header == nil {

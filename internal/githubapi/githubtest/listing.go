@@ -23,7 +23,7 @@ func page[T any](s *Server, c *conversation, list []T, newest func(a, b T) int, 
 		})
 	}
 	per, n := intQuery(c.query, "per_page", 30), intQuery(c.query, "page", 1)
-	per = min(max(per, 1), 100)
+	per = min(max(per, 1), s.o.PerPage)
 	from := (n - 1) * per
 	if n > 1 {
 		from = max(0, from-c.fault.Shift)
@@ -78,12 +78,12 @@ func (s *Server) visible(key any) bool {
 // lag keeps a new object out of listings for a while.
 func (s *Server) lag(key any) {
 	if s.o.Lag > 0 {
-		s.listed[key] = s.o.Clock.Now().Add(s.o.Lag)
+		s.listed[key] = s.time().Add(s.o.Lag)
 	}
 }
 
 // now is GitHub's time: whole seconds, UTC.
-func (s *Server) now() time.Time { return s.o.Clock.Now().UTC().Truncate(time.Second) }
+func (s *Server) now() time.Time { return s.time().UTC().Truncate(time.Second) }
 
 // id gives out growing ids; number gives out numbers, which issues, pull
 // requests and discussions share.
