@@ -28,8 +28,20 @@ func newClone(t testing.TB, initArgs ...string) clone {
 // git runs git in the clone, as somebody who trusts it would.
 func (c clone) git(args ...string) string {
 	c.t.Helper()
+	return strings.TrimSpace(c.gitFed("", args...))
+}
+
+// mktree makes a tree of the lines that git ls-tree would print of it.
+func (c clone) mktree(lines string) string {
+	c.t.Helper()
+	return strings.TrimSpace(c.gitFed(lines, "mktree"))
+}
+
+// gitFed runs git as git does, with a standard input, and returns all it prints.
+func (c clone) gitFed(stdin string, args ...string) string {
+	c.t.Helper()
 	res, err := command.Run(c.t.Context(), command.Spec{
-		Program: "git", Args: args, Dir: c.dir,
+		Program: "git", Args: args, Dir: c.dir, Stdin: strings.NewReader(stdin),
 		Env: []string{"PATH=" + gitrepo.DefaultPath, "HOME=" + c.dir, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=1700000000 +0000",
 			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=1700000000 +0000"},
@@ -37,7 +49,7 @@ func (c clone) git(args ...string) string {
 	if err != nil || !res.OK() {
 		c.t.Fatalf("git %v: %v\n%s%s", args, err, res.Stdout, res.Stderr)
 	}
-	return strings.TrimSpace(res.Stdout.String())
+	return res.Stdout.String()
 }
 
 func (c clone) write(name, text string) {

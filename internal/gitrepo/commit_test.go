@@ -1,0 +1,113 @@
+//go:build unix
+
+package gitrepo_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+func TestCommit(t *testing.T) {
+	c := newClone(t)
+	root := c.commit("root")
+	c.git("checkout", "-q", "-b", "side")
+	side := c.commit("side")
+	c.git("checkout", "-q", "main")
+	main := c.commit("main")
+	merge := c.git("commit-tree", "-p", main, "-p", side, "-m", "Join\n\ntwo lines", "HEAD^{tree}")
+	latin := c.git("-c", "i18n.commitEncoding=ISO-8859-1", "commit-tree", "-p", root, "-m", "Gr\xfc\xdfe", "HEAD^{tree}")
+	raw := strings.TrimSpace(c.gitFed(strings.ReplaceAll(c.gitFed("", "cat-file", "commit", main), "main", "not \xff UTF-8"), "hash-object", "-t", "commit", "-w", "--stdin"))
+	r := c.open()
+
+	got, err := r.Commit(t.Context(), merge)
+	if err != nil || got.Message != "Join\n\ntwo lines\n" || got.Author != (gitrepo.Person{Name: "a", Email: "a@example.com"}) ||
+		!got.When.Equal(time.Unix(1700000000, 0)) || !slices.Equal(got.Parents, []string{main, side}) || got.Tree != c.git("rev-parse", "HEAD^{tree}") {
+		t.Errorf("the merge is %+v, %v", got, err)
+	}
+	if got, err := r.Commit(t.Context(), latin); got.Message != "Grüße\n" || err != nil {
+		t.Errorf("Latin-1: %q, %v", got.Message, err)
+	}
+	if got, err := r.Commit(t.Context(), raw); got.Message != "not \uFFFD UTF-8\n" || err != nil {
+		t.Errorf("invalid: %q, %v", got.Message, err)
+	}
+	if _, err := r.Commit(t.Context(), strings.Repeat("1", 40)); !errors.Is(err, gitrepo.ErrMissing) {
+		t.Errorf("a missing commit: %v", err)
+	}
+	for _, bad := range []string{"", "HEAD", "main", "--all", root[:7], got.Tree} {
+		if _, err := r.Commit(t.Context(), bad); err == nil {
+			t.Errorf("%q is read as a commit", bad)
+		}
+	}
+}
+
+func TestBlob(t *testing.T) {
+	c := newClone(t)
+	c.write("f", "0123456789")
+	commit := c.commit("f")
+	oid := c.git("rev-parse", "HEAD:f")
+	r := c.open()
+	if data, err := r.Blob(t.Context(), oid, 10); string(data) != "0123456789" || err != nil {
+		t.Errorf("Blob = %q, %v", data, err)
+	}
+	if _, err := r.Blob(t.Context(), oid, 9); !errors.Is(err, gitrepo.ErrTooLarge) {
+		t.Errorf("over the limit: %v", err)
+	}
+	if _, err := r.Blob(t.Context(), commit, 1<<20); err == nil {
+		t.Error("a commit is read as a file")
+	}
+	if _, err := r.Blob(t.Context(), strings.Repeat("1", 40), 10); err == nil {
+		t.Error("what is missing is read")
+	}
+}
+
+// replaceObject puts another object's content where the clone keeps one.
+func replaceObject(t *testing.T, c clone, oid, by string) {
+	t.Helper()
+	path := func(oid string) string { return filepath.Join(c.dir, ".git", "objects", oid[:2], oid[2:]) }
+	data, err := os.ReadFile(path(by))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path(oid)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path(oid), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIsReadIsWhatTheIdStandsFor(t *testing.T) {
+	c := newClone(t)
+	c.write("f", "harmless")
+	c.write("dir/f", "also")
+	harmless := c.commit("harmless")
+	c.write(".github/workflows/x.yml", "on: push")
+	c.write("dir/f", "not harmless")
+	evil := c.commit("evil")
+	tree := func(commit string) string { return c.git("rev-parse", commit+"^{tree}") }
+	evilTree, harmlessTree, blob, other := tree(evil), tree(harmless), c.git("rev-parse", evil+":dir/f"), c.git("rev-parse", harmless+":dir/f")
+
+	replaceObject(t, c, evilTree, harmlessTree)
+	replaceObject(t, c, blob, other)
+	r := c.open()
+	if changes, err := r.TreeChanges(t.Context(), harmless, evil); !errors.Is(err, gitrepo.ErrForged) {
+		t.Errorf("a replaced tree: %v, %v", changes, err)
+	}
+	if paths, err := r.TreePaths(t.Context(), evil); !errors.Is(err, gitrepo.ErrForged) {
+		t.Errorf("paths of a replaced tree: %v, %v", paths, err)
+	}
+	if data, err := r.Blob(t.Context(), blob, 1<<10); !errors.Is(err, gitrepo.ErrForged) {
+		t.Errorf("a replaced file: %q, %v", data, err)
+	}
+	replaceObject(t, c, evil, harmless)
+	if got, err := c.open().Commit(t.Context(), evil); !errors.Is(err, gitrepo.ErrForged) {
+		t.Errorf("a replaced commit: %v, %v", got, err)
+	}
+}
