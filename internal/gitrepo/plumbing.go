@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/command"
 )
@@ -34,6 +36,18 @@ type answer struct {
 	// the words of an error, and never shown unquoted.
 	stderr string
 }
+
+// records splits output that ends each record with a NUL.
+func (a answer) records() []string {
+	text := strings.TrimSuffix(string(a.out), "\x00")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\x00")
+}
+
+// line returns output that is one line.
+func (a answer) line() string { return strings.TrimSpace(string(a.out)) }
 
 // gitWith runs git in the repository, as the method git does, with more options. An
 // exit code other than 0 is an error unless the call expects one.
@@ -70,4 +84,22 @@ func (r *Repo) gitWith(ctx context.Context, c call, args ...string) (answer, err
 		return a, fmt.Errorf("git %s failed: %s", args[0], explain(a))
 	}
 	return a, nil
+}
+
+// scratch makes a private directory that is removed with the repository, or
+// before by the function that it returns.
+func (r *Repo) scratch() (dir string, remove func(), err error) {
+	if dir, err = os.MkdirTemp(r.dir, "scratch-"); err != nil {
+		return "", nil, fmt.Errorf("making a directory of our own: %w", err)
+	}
+	return dir, func() { _ = os.RemoveAll(dir) }, nil
+}
+
+// treeID returns the id of the tree of a commit, or of a tree itself.
+func (r *Repo) treeID(ctx context.Context, commitOrTree string) (string, error) {
+	if !isOID(commitOrTree) {
+		return "", fmt.Errorf("%q is not a whole object id", commitOrTree)
+	}
+	a, err := r.gitWith(ctx, call{limit: 1 << 10}, "rev-parse", "--verify", "--quiet", commitOrTree+"^{tree}")
+	return a.line(), err
 }

@@ -21,6 +21,7 @@ type Options struct {
 	PathList string        // the PATH that git is found in, and runs with; "": DefaultPath
 	TempDir  string        // where the repository is made; "": the system's
 	Timeout  time.Duration // of each command; 0: two minutes
+	OIDLen   int           // of a Repo without a clone: hex digits of an object id, 40 or 64; 0: 40
 }
 
 // Repo is a bare repository in a temporary directory. It has no hooks, no
@@ -45,8 +46,16 @@ var ErrTooLarge = errors.New("too large")
 // deeper is how to mend a clone that lacks history.
 const deeper = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"
 
-// New makes a repository that borrows the objects of the clone.
+// New makes a repository that borrows the objects of the clone, or an empty one
+// for a nil clone.
 func New(clone *Clone, opt Options) (*Repo, error) {
+	switch {
+	case clone != nil:
+	case opt.OIDLen == 0, opt.OIDLen == 40, opt.OIDLen == 64:
+		clone = &Clone{oidLen: max(opt.OIDLen, 40)}
+	default:
+		return nil, fmt.Errorf("an object id has 40 or 64 hex digits, not %d", opt.OIDLen)
+	}
 	if opt.PathList == "" {
 		opt.PathList = DefaultPath
 	}
@@ -83,6 +92,8 @@ func (r *Repo) lay() error {
 	fsmonitor = false
 	commitGraph = false
 	quotePath = true
+	protectHFS = true
+	protectNTFS = true
 	pager = cat
 [gc]
 	auto = 0
@@ -96,9 +107,11 @@ func (r *Repo) lay() error {
 	allow = always
 `
 	files := map[string]string{
-		"HEAD":                    "ref: refs/heads/airlock-none\n",
-		"config":                  config,
-		"objects/info/alternates": quotePath(r.clone.ObjectDir) + "\n",
+		"HEAD":   "ref: refs/heads/airlock-none\n",
+		"config": config,
+	}
+	if r.clone.ObjectDir != "" {
+		files["objects/info/alternates"] = quotePath(r.clone.ObjectDir) + "\n"
 	}
 	if len(r.clone.Shallow) > 0 {
 		files["shallow"] = strings.Join(r.clone.Shallow, "\n") + "\n"
