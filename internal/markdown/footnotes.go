@@ -106,6 +106,14 @@ func (p *inlineParser) footnote(label Span, length int) (int, bool) {
 // emitRaw emits the content from start to end as text in which nothing has a
 // meaning but line breaks.
 func (p *inlineParser) emitRaw(start, end int) {
+	first := len(p.s.doc.Inlines)
+	defer func() {
+		for i := first; i < len(p.s.doc.Inlines); i++ {
+			if n := &p.s.doc.Inlines[i]; n.Kind == Text {
+				n.Data = RawText
+			}
+		}
+	}()
 	for start < end {
 		n := strings.IndexAny(p.text[start:end], "\r\n")
 		if n < 0 {

@@ -9,7 +9,7 @@ func isBlockTag(name string) bool {
 		"colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
 		"footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html",
 		"iframe", "legend", "li", "link", "main", "menu", "menuitem", "nav", "noframes", "ol", "optgroup",
-		"option", "p", "param", "section", "source", "title", "summary", "table", "tbody", "td", "tfoot", "th",
+		"option", "p", "param", "section", "title", "summary", "table", "tbody", "td", "tfoot", "th",
 		"thead", "tr", "track", "ul":
 		return true
 	}

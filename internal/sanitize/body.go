@@ -99,7 +99,7 @@ func triggers(s string, i int) bool {
 		return i >= 2 && (isDigit(next) || next == '\\' || isSqueezed(next)) &&
 			(s[i-1]|0x20 == 'h' || s[i-1] == '\\' || isSqueezed(s[i-1]))
 	case '.':
-		return i >= 3 && (s[i-1]|0x20 == 'w' && s[i-2]|0x20 == 'w' || s[i-1] == '\\')
+		return i >= 3 && (s[i-1]|0x20 == 'w' && (s[i-2]|0x20 == 'w' || isSqueezed(s[i-2])) || s[i-1] == '\\' || isSqueezed(s[i-1]))
 	case ':':
 		return next == '/'
 	case '<':

@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"bytes"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer/html"
 	xhtml "golang.org/x/net/html"
+	"golang.org/x/net/idna"
 )
 
 // goldmarkHTML renders text with goldmark, all of GitHub's extensions on and
@@ -48,7 +50,7 @@ var (
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
 	commandLine = regexp.MustCompile(`(?m)^[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*/[A-Za-z][A-Za-z0-9_-]*(?:[\s\p{Z}]|$)`)
 	ourMentions = regexp.MustCompile(`@\x{200b}()`)
-	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05)[\s\p{Z}*_~\[\]:]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|\x05))`)
+	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05[a-z]{0,7})[\s\p{Z}*_~\[\]:]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|\x05))`)
 )
 
 // problems lists what acts in html. source is the Markdown that it was made of.
@@ -95,6 +97,9 @@ func (w *walker) flush() {
 	text := w.squash.String()
 	w.squash.Reset()
 	w.text(text)
+	// A joiner's neighbours are those that it has on the page, whatever node they
+	// belong to; the address or code that \x05 stands for ends with some letter.
+	w.characters(strings.ReplaceAll(text, "\x05", "x"))
 	if m := liveClosing.FindString(text); m != "" {
 		w.report("closing word: " + m)
 	}
@@ -106,11 +111,10 @@ func (w *walker) text(text string) {
 		w.report("mention: " + m)
 	}
 	for _, u := range anyURL.FindAllString(text, -1) {
-		if !goodURL.MatchString(strings.TrimRight(u, ".,;:!?'*_~])")) {
+		if !goodURL.MatchString(asciiHost(strings.TrimRight(u, ".,;:!?'*_~])"))) {
 			w.report("address in text: " + u)
 		}
 	}
-	w.characters(text)
 }
 
 // zwsp reports a U+200B that makes nothing inert.
@@ -216,7 +220,9 @@ func (w *walker) element(n *xhtml.Node) {
 
 func (w *walker) attribute(element string, a xhtml.Attribute) {
 	w.characters(a.Val)
-	w.zwsp(a.Val)
+	if a.Key != "alt" { // which is judged with the text that it stands in
+		w.zwsp(a.Val)
+	}
 	switch a.Key {
 	case "href", "src", "cite", "longdesc", "action", "background", "poster":
 		if !allowedAddress(a.Val) {
@@ -251,7 +257,29 @@ func (w *walker) attribute(element string, a xhtml.Attribute) {
 	}
 }
 
+// asciiHost writes the host of an address in Punycode, letter by letter: a name that
+// browsers would change before they look it up is not that of an allowed host.
+func asciiHost(address string) string {
+	start := 0
+	if i := strings.Index(address, "://"); i >= 0 {
+		start = i + len("://")
+	} else if !strings.HasPrefix(address, "www.") {
+		return address
+	}
+	end := start + indexAnyOrLen(address[start:], "/?#")
+	name, err := url.PathUnescape(address[start:end])
+	if err != nil {
+		return address
+	}
+	ascii, err := idna.Punycode.ToASCII(name)
+	if err != nil {
+		return address
+	}
+	return address[:start] + ascii + address[end:]
+}
+
 func allowedAddress(address string) bool {
+	address = asciiHost(address)
 	switch {
 	case goodURL.MatchString(address) && !strings.HasPrefix(address, "www."), goodMail.MatchString(address):
 		return true

@@ -130,7 +130,7 @@ func (q *squeezed) hash(text string, i int, found func(closing)) {
 	if q.word(start) == "" && whole < i && q.text[whole] != '/' && q.text[i-1] != '/' {
 		start = whole // or with what else a name may hold, behind a closing word
 	}
-	if start < i {
+	if start < i && q.text[i-1] != '/' {
 		q.reference(text, start, found)
 	}
 	q.reference(text, i, found) // "fixes#1", also where "fixes" could be a repository

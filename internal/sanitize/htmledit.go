@@ -43,6 +43,12 @@ func (p *pass) tag(t *htmlTag, at func(int) int) bool {
 			}
 			p.edit(from, start+a.end-t.start, "", kind, detail)
 		case attrURL, attrSet:
+			if trimmed := trimURL(value); rule == attrURL && trimmed != value && len(value) == len(a.value) {
+				// The address as browsers read it.
+				from := start + a.valueAt - t.start
+				p.edit(from, from+len(a.value), trimmed, "", "")
+				value = trimmed
+			}
 			v := p.judgeAttr(rule, value)
 			if !v.allowed {
 				p.edits = p.edits[:edits]
@@ -53,10 +59,25 @@ func (p *pass) tag(t *htmlTag, at func(int) int) bool {
 			}
 		}
 	}
-	if t.name == "a" {
+	switch t.name {
+	case "a":
 		p.closeAnchors()
+	case "img":
+		p.altText(t, at)
 	}
 	return p.opened(t.name, false)
+}
+
+// altText adds the alternative text of an image, which stands for it.
+func (p *pass) altText(t *htmlTag, at func(int) int) {
+	for i := range t.attrs {
+		if a := &t.attrs[i]; a.name == "alt" {
+			p.flat.htmlText(a.value, a.valueAt, at, func(start, end int, detail string) {
+				p.edit(start, end, "", RuleCharacters, detail)
+			})
+			p.flat.mark(markTag, at(t.end-1)+1)
+		}
+	}
 }
 
 func (p *pass) judgeAttr(rule attrRule, value string) verdict {

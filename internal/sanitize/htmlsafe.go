@@ -1,6 +1,9 @@
 package sanitize
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // safeElement tells whether GitHub keeps an element in what it renders. The
 // list is that of GitHub's published HTML pipeline.
@@ -70,19 +73,20 @@ func ruleOf(element, attr string) attrRule {
 	return attrUnsafe
 }
 
-// judgeSet judges the addresses of a srcset; the first denied one decides. An
-// address may hold commas, so the set is read with and without them as
-// separators.
+// judgeSet judges the addresses of a srcset; the first denied one decides.
+// Readers disagree about what is a blank and whether a comma ends an address, so
+// the set is read in every way.
 func (s *Sanitizer) judgeSet(set string) verdict {
-	blank := func(r rune) bool { return r <= ' ' }
-	for _, field := range strings.FieldsFunc(set, blank) {
-		field = strings.Trim(field, ",")
-		if v := s.judge(field); !v.allowed {
-			return v
-		}
-		for _, part := range strings.Split(field, ",") {
-			if v := s.judge(part); !v.allowed {
+	for _, blank := range [...]func(rune) bool{isBlank, unicode.IsSpace} {
+		for _, field := range strings.FieldsFunc(set, blank) {
+			field = strings.Trim(field, ",")
+			if v := s.judge(field); !v.allowed {
 				return v
+			}
+			for _, part := range strings.Split(field, ",") {
+				if v := s.judge(part); !v.allowed {
+					return v
+				}
 			}
 		}
 	}

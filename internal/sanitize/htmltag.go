@@ -16,6 +16,7 @@ type htmlAttr struct {
 	start, end int
 	name       string
 	value      string
+	valueAt    int // offset of the value
 }
 
 func isHTMLSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r' }
@@ -79,14 +80,14 @@ func parseTag(s string, i int, attrs []htmlAttr) (tag htmlTag, dead int, ok bool
 				if j < 0 {
 					return tag, k, false
 				}
-				a.value = s[k+1 : k+1+j]
+				a.value, a.valueAt = s[k+1:k+1+j], k+1
 				k += j + 2
 			} else {
 				v := k
 				for k < len(s) && !isHTMLSpace(s[k]) && s[k] != '>' {
 					k++
 				}
-				a.value = s[v:k]
+				a.value, a.valueAt = s[v:k], v
 			}
 			a.end = k
 		}

@@ -14,14 +14,14 @@ func (p *pass) leaf(b *markdown.Block) {
 	}
 	f := &p.flat
 	f.reset()
-	p.anchors = p.anchors[:0]
+	p.anchors, p.images = p.anchors[:0], 0
 	ticks, first := false, len(p.edits)
 	for i := range nodes {
 		n := &nodes[i]
 		switch n.Kind {
 		case markdown.Text:
 			f.put(p.src[n.Start:n.End], n.Start)
-			p.declarations(n)
+			p.text(n)
 		case markdown.Backticks:
 			ticks = true
 			f.put(p.src[n.Start:n.End], n.Start)
@@ -35,18 +35,31 @@ func (p *pass) leaf(b *markdown.Block) {
 			text, _ := markdown.DecodeEntity(p.src[n.Start:n.End])
 			if ok, detail := f.reference(p.src[n.Start:n.End], text, n.Start); !ok {
 				p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleCharacters, detail)
+			} else {
+				p.longNumber(n, text)
 			}
 		case markdown.SoftBreak, markdown.HardBreak:
 			f.mark('\n', n.Start)
 		case markdown.CodeNode:
+			if p.images > 0 {
+				p.codeInImage(b, n)
+				continue
+			}
 			f.mark(markOpaque, n.Start)
 			p.codeSpan(b, n)
 		case markdown.HTMLNode:
+			if p.images > 0 {
+				f.mark(markOpaque, n.Start)
+				p.show(n.Start, "image") // it is shown
+				continue
+			}
 			p.inlineHTML(b, n)
 		case markdown.LinkOpen, markdown.LinkClose:
 			p.link(n)
 		case markdown.Autolink:
 			p.autolink(n)
+		case markdown.Dropped:
+			p.dropped(nodes, i)
 		case markdown.FootnoteRef: // shown as a number
 			f.mark(markTag, n.Start)
 			f.decoded("1", n.Start)
@@ -66,6 +79,7 @@ func (p *pass) leaf(b *markdown.Block) {
 // about those. It renders the same.
 func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 	code := p.src[n.Start:n.End]
+	p.mailBefore(n)
 	if strings.IndexByte(code, '\n') < 0 {
 		return
 	}
@@ -75,6 +89,19 @@ func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 		return
 	}
 	p.edit(n.Start, n.End, strings.ReplaceAll(text, "\n", " "), RuleCode, "lines")
+}
+
+// codeInImage makes text of a code span within an image, unless it is one word:
+// the code is a part of the alternative text.
+func (p *pass) codeInImage(b *markdown.Block, n *markdown.Inline) {
+	code := p.doc.CodeText(b, n)
+	p.flat.decoded(code, n.Start)
+	for i := 0; i < len(code); i++ {
+		if !isAlnum(code[i]) {
+			p.edit(n.Start, n.End, literalText(code), RuleCode, "image")
+			return
+		}
+	}
 }
 
 // marksLines tells that a line of text, not the first, begins with anything
@@ -113,21 +140,6 @@ func (p *pass) bracket(b *markdown.Block, nodes []markdown.Inline) {
 				p.edit(piece.Start, piece.Start, `\`, RuleHiddenText, "definition")
 			}
 			return
-		}
-	}
-}
-
-// declarations escapes "<!" and "<?" in text: what is no declaration or comment
-// by one version of the specification is one by the next.
-func (p *pass) declarations(n *markdown.Inline) {
-	for at := n.Start; ; at++ {
-		k := strings.IndexByte(p.src[at:n.End], '<')
-		if k < 0 || at+k+1 >= len(p.src) {
-			return
-		}
-		at += k
-		if c := p.src[at+1]; c == '!' || c == '?' {
-			p.show(at, "declaration")
 		}
 	}
 }

@@ -11,7 +11,13 @@ func (p *pass) link(n *markdown.Inline) {
 	l := &p.doc.Links[n.Data]
 	if n.Kind == markdown.LinkClose {
 		p.flat.mark(markTag, n.Start)
+		if l.Image {
+			p.images--
+		}
 		return
+	}
+	if l.Image {
+		p.images++
 	}
 	dest := p.doc.Destination(int(n.Data))
 	if !l.Image && isIssueURL(dest) {
@@ -36,13 +42,17 @@ func (p *pass) autolink(n *markdown.Inline) {
 	l := &p.doc.Links[n.Data]
 	dest := p.doc.Destination(int(n.Data))
 	written := p.src[l.Text.Start:l.Text.End]
-	if l.Kind == markdown.BareEmail && strings.HasPrefix(dest, "mailto:") && !hasWWW(written) {
+	mail, isMail := strings.CutPrefix(dest, "mailto:")
+	if l.Kind == markdown.BareEmail && isMail && mail[0] != '@' && !holdsWWW(mail) {
+		if at := strings.IndexByte(mail, '@'); at > 0 && !isAlnum(mail[at-1]) && mail != written {
+			p.edit(n.Start, n.End, mail, "", "") // others see a mention: so written, it is found
+		}
 		p.flat.link(written, l.Text.Start, n.Start, n.End)
 		p.strayIn(n)
 		return
 	}
 	shown := dest
-	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && hasWWW(written) {
+	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && isMail {
 		shown = "https://" + written
 	}
 	if v := p.s.judge(shown); !v.allowed {
@@ -50,16 +60,77 @@ func (p *pass) autolink(n *markdown.Inline) {
 		p.edit(n.Start, n.End, p.spaced(n.Start, v.redaction()), RuleLinks, v.detail)
 		return
 	}
+	if p.images > 0 && l.Kind != markdown.BareEmail {
+		p.plainAddress(n, l)
+		return
+	}
 	if p.strayIn(n) {
 		// Judged again when they are gone.
-	} else if l.Kind == markdown.BareURL && disputed(p.src[n.Start:min(n.End+1, len(p.src))]) {
-		p.edit(n.Start, n.Start, "<", RuleLinks, "bracketed")
+	} else if p.endsElsewhere(n, l) {
+		open := "<"
+		if l.Kind == markdown.BareWWW {
+			open = "<https://"
+		}
+		p.edit(n.Start, n.Start, open, RuleLinks, "bracketed")
 		p.edit(n.End, n.End, ">", "", "")
 	}
 	if isIssueURL(dest) {
 		p.flat.mark(markIssue, n.Start)
 	}
 	p.flat.link(written, l.Text.Start, n.Start, n.End)
+}
+
+// endsElsewhere tells that some readers see the end of a bare address at another
+// place, and something else in what lies between.
+func (p *pass) endsElsewhere(n *markdown.Inline, l *markdown.Link) bool {
+	address := p.src[n.Start:min(n.End+1, len(p.src))]
+	switch l.Kind {
+	case markdown.BareURL:
+		return disputed(address) || p.readOn(n)
+	case markdown.BareWWW: // of which all readers take what is usual in a path
+		return strings.ContainsAny(address, "*$|`\\[]") && disputed(address)
+	}
+	return false
+}
+
+// readOn tells that behind a bare address, which ends with its host, some readers
+// read on.
+func (p *pass) readOn(n *markdown.Inline) bool {
+	if strings.Count(p.src[n.Start:n.End], "/") > len("//") {
+		return n.End < len(p.src) && p.src[n.End] == '&'
+	}
+	k := n.End
+	for k < len(p.src) && strings.IndexByte(`.,;:!?'"*_~)`, p.src[k]) >= 0 {
+		k++
+	}
+	return k < len(p.src) && (p.src[k] == '<' || p.src[k] == '&')
+}
+
+// plainAddress makes text of an address that links by itself within an image: it
+// is a part of the alternative text.
+func (p *pass) plainAddress(n *markdown.Inline, l *markdown.Link) {
+	p.flat.mark(markOpaque, n.Start)
+	at := n.Start
+	switch l.Kind {
+	case markdown.BareURL:
+		at += strings.IndexByte(p.src[n.Start:n.End], ':')
+	case markdown.BareWWW:
+		at += strings.IndexByte(p.src[n.Start:n.End], '.')
+	default:
+		p.edit(n.Start, n.End, literalText(p.doc.Destination(int(n.Data))), RuleLinks, "image")
+		return
+	}
+	p.edit(at, at+1, literalText(p.src[at:at+1]), RuleLinks, "image")
+}
+
+// holdsWWW tells that text holds "www." at the start of a word.
+func holdsWWW(text string) bool {
+	for i := range text {
+		if text[i] == '.' && i >= 3 && hasWWW(text[i-3:]) && (i == 3 || !isAlnum(text[i-4])) {
+			return true
+		}
+	}
+	return false
 }
 
 // strayIn removes the invisible characters that stand as references in an
@@ -102,13 +173,4 @@ func disputed(address string) bool {
 		}
 	}
 	return false
-}
-
-func isIssueURL(dest string) bool {
-	i := strings.Index(dest, "://")
-	if i < 0 {
-		return false
-	}
-	_, ok := issueURLAt([]byte(dest), i)
-	return ok
 }

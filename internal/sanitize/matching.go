@@ -18,13 +18,18 @@ func (p *pass) match(end int) {
 	text := unsafe.String(unsafe.SliceData(f.text), len(f.text))
 	has := contentsOf(text)
 	if has&(hasColon|hasWWWDot) != 0 {
-		findURLs(text, func(start, end int) (next int) {
-			v := p.s.judgeText(text[start:end])
-			if v.allowed || f.inURL(start, text) {
-				return start + 1 // another address may stand within
+		findURLs(text, func(a address) (next int) {
+			v, part := p.s.judgeText(text, a)
+			if v.allowed || f.inURL(a.start, text) {
+				return a.start + 1 // another address may stand within
 			}
-			p.edit(f.pos.of(start), f.pos.of(end), p.spaced(f.pos.of(start), v.redaction()), RuleLinks, v.detail)
-			return end
+			if part > 0 {
+				at := f.pos.of(part)
+				p.edit(at, at, " ", RuleLinks, "parted")
+				return part
+			}
+			p.edit(f.pos.of(a.start), f.pos.of(a.end), p.spaced(f.pos.of(a.start), v.redaction()), RuleLinks, v.detail)
+			return a.end
 		})
 	}
 	if has&hasAt != 0 {

@@ -10,6 +10,8 @@ type pass struct {
 	doc markdown.Document
 	plan
 	tooDeep bool
+	images  int  // open images around the inline being read
+	rawAt   int  // where the bracket of the label being read begins
 	inHTML  bool // the HTML being read is a block that an empty line ends
 
 	flat     flat

@@ -19,7 +19,7 @@ func (s *Sanitizer) Plain(text string) (string, []Note) {
 // U+200B are gone from text; so what stands in the result stands where it must.
 func (s *Sanitizer) raw(text string, n *noter) string {
 	var allowed []span
-	if strings.Contains(text, "://") || containsWWW(text) {
+	if strings.ContainsAny(text, ":.") {
 		text, allowed = s.rawLinks(text, n)
 	}
 	var cuts []int
@@ -67,44 +67,27 @@ type span struct{ start, end int }
 func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span) {
 	var b strings.Builder
 	last, grown := 0, 0
-	findURLs(text, func(start, end int) (next int) {
-		v := s.judgeText(text[start:end])
+	findURLs(text, func(a address) (next int) {
+		v, part := s.judgeText(text, a)
 		if v.allowed {
-			allowed = append(allowed, span{start + grown, end + grown})
-			return end
+			allowed = append(allowed, span{a.start + grown, a.end + grown})
+			return a.end
 		}
 		n.add(RuleLinks, v.detail)
-		b.WriteString(text[last:start])
-		note := v.redaction()
+		note, from, to := v.redaction(), a.start, a.end
+		if part > 0 {
+			note, from, to = " ", part, part
+			allowed = append(allowed, span{a.start + grown, part + grown})
+		}
+		b.WriteString(text[last:from])
 		b.WriteString(note)
-		grown += len(note) - (end - start)
-		last = end
-		return end
+		grown += len(note) - (to - from)
+		last = to
+		return to
 	})
 	if last == 0 {
 		return text, allowed
 	}
 	b.WriteString(text[last:])
 	return b.String(), allowed
-}
-
-// judgeText judges an address found in text, where "www." stands for a scheme
-// and marks of tags may stand between. Only its host decides.
-func (s *Sanitizer) judgeText(address string) verdict {
-	if hasWWW(address) {
-		return s.judgeAuthority("https", address)
-	}
-	host := strings.Index(address, "//")
-	if host < 0 { // marks between the slashes
-		address = strings.Map(func(r rune) rune {
-			if r < 0x80 && isSqueezed(byte(r)) {
-				return -1
-			}
-			return r
-		}, address)
-		host = max(0, strings.Index(address, "//"))
-	}
-	host += len("//")
-	end := host + indexAnyOrLen(address[host:], "/?#")
-	return s.judge(strings.ReplaceAll(address[:end], string(rune(markTag)), ""))
 }

@@ -52,24 +52,42 @@ func issueURLAt(b []byte, i int) (start int, ok bool) {
 	default:
 		return 0, false
 	}
-	return start, isIssuePath(b[i+3:])
-}
-
-// isIssuePath tells that rest is "host/owner/repo/issues/1" or the like.
-func isIssuePath(rest []byte) bool {
+	rest := b[i+3:]
 	for range 3 {
 		k := 0
-		for k < len(rest) && rest[k] != '/' && rest[k] > ' ' && k < 256 {
+		for k < len(rest) && rest[k] != '/' && rest[k] != ' ' && rest[k] != '\n' && rest[k] != '\t' && k < 256 {
 			k++
 		}
 		if k == 0 || k == len(rest) || rest[k] != '/' {
-			return false
+			return 0, false
 		}
 		rest = rest[k+1:]
 	}
+	const longest = len("discussions/1")
+	return start, isIssueNumber(string(rest[:min(len(rest), longest)]))
+}
+
+// isIssueURL tells that an address is that of an issue or the like.
+func isIssueURL(address string) bool {
+	scheme, rest := splitScheme(address)
+	rest, ok := strings.CutPrefix(rest, "//")
+	if !ok || scheme != "https" && scheme != "http" {
+		return false
+	}
+	for range 3 { // host, owner, repository
+		var name string
+		if name, rest, ok = strings.Cut(rest, "/"); !ok || name == "" {
+			return false
+		}
+	}
+	return isIssueNumber(rest)
+}
+
+// isIssueNumber tells that path begins like "issues/1".
+func isIssueNumber(path string) bool {
 	for _, kind := range [...]string{"issues/", "pull/", "pulls/", "discussions/"} {
-		if len(rest) > len(kind) && strings.EqualFold(string(rest[:len(kind)]), kind) {
-			return isDigit(rest[len(kind)])
+		if len(path) > len(kind) && strings.EqualFold(path[:len(kind)], kind) {
+			return isDigit(path[len(kind)])
 		}
 	}
 	return false

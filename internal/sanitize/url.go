@@ -38,13 +38,18 @@ func (s *Sanitizer) URL(address string) (string, bool) {
 // backslash before a browser sees it; both readings must be allowed.
 func (s *Sanitizer) judge(address string) verdict {
 	u := trimURL(address)
+	if len(u) != len(address) && strings.ContainsAny(strings.TrimFunc(address, isBlank), "\t\n\r") {
+		v := s.judge(u) // browsers drop what others escape
+		v.allowed = false
+		return v
+	}
 	scheme, rest := splitScheme(u)
 	switch scheme {
 	case "":
 		return s.judgeRelative(u)
 	case "https":
 		v := s.judgeAuthority(scheme, strings.TrimLeft(rest, `/\`))
-		if !strings.HasPrefix(rest, "//") {
+		if !strings.HasPrefix(rest, "//") || len(rest) > 2 && isSlash(rest[2]) {
 			v.allowed = false // some take it for a host, others for a path of this server
 		}
 		return v
@@ -94,7 +99,7 @@ func (s *Sanitizer) judgeHost(authority string) verdict {
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
 		host, userInfo = authority[i+1:], true
 	}
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && (isPort(host[i+1:]) || i+1 == len(host)) {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && isPort(host[i+1:]) {
 		host = host[:i]
 	}
 	host, ok := canonicalHost(host)
@@ -111,12 +116,14 @@ func (s *Sanitizer) judgeHost(authority string) verdict {
 // trimURL drops what browsers drop: control characters and spaces at both
 // ends, tabs and line breaks everywhere.
 func trimURL(u string) string {
-	u = strings.TrimFunc(u, func(r rune) bool { return r <= ' ' })
+	u = strings.TrimFunc(u, isBlank)
 	if strings.ContainsAny(u, "\t\n\r") {
 		u = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(u)
 	}
 	return u
 }
+
+func isBlank(r rune) bool { return r <= ' ' }
 
 // splitScheme returns the scheme in lower case and what follows its colon; an
 // empty scheme when there is none.
