@@ -49,6 +49,7 @@ var layers = []struct {
 // package outside tests, so that a trap is handled in one place.
 var onlyImporter = map[string]string{
 	"os/exec":                                  "internal/command",
+	"github.com/bmatcuk/doublestar/v4":         "internal/policy",
 	"github.com/google/go-github/v60/github":   "internal/githubapi",
 	"github.com/sethvargo/go-githubactions":    "internal/action",
 	"github.com/owenrumney/go-sarif/v2/sarif":  "internal/sarif",

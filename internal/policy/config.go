@@ -18,6 +18,9 @@ type Config struct {
 	Staged bool
 	// Footer is what stands below every body, unless a kind has its own.
 	Footer Footer
+	// HoldAfterFailedCode holds text items back that come after a failed item
+	// that carries code; otherwise they are applied with a visible note.
+	HoldAfterFailedCode bool
 }
 
 // Configured reports whether an owner said anything at all about kinds.
@@ -187,16 +190,25 @@ type ChangeSettings struct {
 	Reviewers []string
 	// IfNoChanges is what an empty set of changes leads to.
 	IfNoChanges IfNoChanges
-	// AllowedFiles are the patterns that every changed path must match; nil allows all.
+	// AllowedBranches are the patterns that the branch which an item of
+	// create-pull-request names must match; nil allows all. They do not bind
+	// Branch, which is the owner's own word.
+	AllowedBranches []string
+	// AllowedFiles are the patterns that every changed path must match as a whole;
+	// nil allows all, an empty list none.
 	AllowedFiles []string
-	// ProtectedFiles are the patterns that no changed path may match; nil means
-	// the built-in list, an empty list none.
+	// ProtectedFiles are the patterns that no changed path may match, as it is or
+	// by a folder above it, whatever the case; nil means ProtectedByDefault, an
+	// empty list none.
 	ProtectedFiles []string
+	// AlsoProtectedFiles are protected beside ProtectedFiles or the built-in list.
+	AlsoProtectedFiles []string
 	// UnprotectedFiles are the patterns taken out of the protected files again.
 	UnprotectedFiles []string
 	// ProtectManifests adds dependency manifests and lock files to the protected files.
 	ProtectManifests bool
-	// MaxFiles and MaxSizeKB bound the changes: 0 means the default, negative no limit.
+	// MaxFiles bounds the number of changed files, MaxSizeKB their new contents in
+	// KiB: 0 means the default (100 and 1,024), negative no limit.
 	MaxFiles, MaxSizeKB int
 	// OnViolation is what a violated rule about files leads to.
 	OnViolation OnViolation

@@ -1,0 +1,149 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Bounds of a pattern. Matching a path costs at most the product of its length,
+// the pattern's, and what the braces unfold into.
+const (
+	maxPattern = 500 // characters
+	maxChoices = 256 // what braces unfold into
+)
+
+// CheckPattern says what is wrong with a pattern of paths or branches, nil if
+// nothing is. The error's text continues a sentence that names the pattern.
+// Patterns know
+//
+//   - any text within a name          ?       one character of a name
+//     **     any folders, or all that lies in one
+//     [a-z]  one of these             [!a-z]  none of these
+//     {a,b}  one of these             \*      the character itself
+//
+// and are written from the repository's root with "/" between names.
+func CheckPattern(pattern string) error {
+	switch {
+	case pattern == "":
+		return errors.New("is empty; write for example docs/**")
+	case !utf8.ValidString(pattern) || strings.ContainsFunc(pattern, unicode.IsControl):
+		return errors.New("is not a pattern of paths, such as docs/**")
+	case utf8.RuneCountInString(pattern) > maxPattern:
+		return fmt.Errorf("has more than %d characters", maxPattern)
+	case pattern[0] == '!':
+		return errors.New("begins with \"!\"; there is no negation: list what is meant, or write \\! for the character")
+	case !doublestar.ValidatePattern(pattern):
+		return errors.New("holds \"[\", \"{\", \"}\" or \"\\\" without what belongs to it; write \\ before a character that stands for itself")
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(pattern, "./"), "/"), "/"), "/") {
+		switch name {
+		case "":
+			return errors.New("holds an empty name: two slashes in a row, or nothing but a slash")
+		case ".", "..":
+			return fmt.Errorf("holds %q; patterns are written from the repository's root", name)
+		}
+	}
+	return checkSyntax(pattern)
+}
+
+// checkSyntax refuses what doublestar would read in another way than its writer
+// most likely means, and braces that unfold into too much.
+func checkSyntax(s string) error {
+	choices, commas := 1, []int{}
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '[':
+			length, err := checkClass(s[i:])
+			if err != nil {
+				return err
+			}
+			i += length - 1
+		case '*':
+			end := i + len(s[i:]) - len(strings.TrimLeft(s[i:], "*"))
+			if end-i > 1 && (end-i > 2 || i > 0 && s[i-1] != '/' || end < len(s) && s[end] != '/') {
+				return errors.New("holds \"**\" beside other text; it stands for whole folders: write docs/** or docs/**/*.md")
+			}
+			i = end - 1
+		case '{':
+			commas = append(commas, 0)
+		case ',':
+			if len(commas) > 0 {
+				commas[len(commas)-1]++
+			}
+		case '}':
+			last := len(commas) - 1
+			if last < 0 {
+				return errors.New("holds \"}\" without its \"{\"; write \\} for the character itself")
+			}
+			if choices *= commas[last] + 1; choices > maxChoices {
+				return fmt.Errorf("means more than %d patterns; divide it", maxChoices)
+			}
+			commas = commas[:last]
+		}
+	}
+	if len(commas) > 0 {
+		return errors.New("holds \"{\" without its \"}\"; write \\{ for the character itself")
+	}
+	return nil
+}
+
+// checkClass checks a class that begins s and returns its length. No class may
+// match a slash, so that a name stays a name.
+func checkClass(s string) (length int, err error) {
+	before := rune(-1) // what a "-" would begin a range with
+	for i := 1; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == ']' {
+			return i + 1, nil
+		}
+		if r == '-' && before >= 0 && i+1 < len(s) && s[i+1] != ']' {
+			i++
+			if s[i] == '\\' {
+				i++
+			}
+			r, size = utf8.DecodeRuneInString(s[i:])
+			if before > r {
+				return 0, fmt.Errorf("holds the range %c-%c, which is the wrong way round", before, r)
+			}
+			if before <= '/' && '/' <= r {
+				return 0, fmt.Errorf("holds the range %c-%c, in which a slash lies; a class stands for one character of a name", before, r)
+			}
+			before, i = -1, i+size
+			continue
+		}
+		if r == '\\' {
+			i++
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
+		if strings.ContainsRune("/{},", r) {
+			return 0, fmt.Errorf("holds %q in a class; write {a,b} to choose between texts", r)
+		}
+		before, i = r, i+size
+	}
+	return 0, errors.New("holds \"[\" without its \"]\"; write \\[ for the character itself")
+}
+
+// nameClasses writes negated classes so that they match no slash either.
+func nameClasses(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		b.WriteByte(pattern[i])
+		switch {
+		case pattern[i] == '\\' && i+1 < len(pattern):
+			i++
+			b.WriteByte(pattern[i])
+		case pattern[i] == '[' && i+1 < len(pattern) && (pattern[i+1] == '!' || pattern[i+1] == '^'):
+			b.WriteByte(pattern[i+1])
+			b.WriteByte('/')
+			i++
+		}
+	}
+	return b.String()
+}
