@@ -16,6 +16,9 @@ var tokenVariables = [...]string{
 	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN",
 }
 
+// secretsVariable is the input that names further secrets, a line each.
+const secretsVariable = "INPUT_SECRETS"
+
 // handoverVariable names the file descriptor of the pipe that carries the
 // secrets into the second run of the program.
 const handoverVariable = "AIRLOCK_HANDOVER_FD"
@@ -34,15 +37,27 @@ func (s Secrets) Token() (secret, variable string) {
 	return "", ""
 }
 
+// Further returns the values of the input secrets, one a line, without blank lines
+// and white space around them. They are not to appear in anything that is written.
+func (s Secrets) Further() []string {
+	var values []string
+	for line := range strings.SplitSeq(s.values[secretsVariable], "\n") {
+		if v := strings.TrimSpace(line); v != "" {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
 // Format implements fmt.Formatter: no verb shows a secret.
 func (s Secrets) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "***") }
 
-// secret reports whether a variable must not stay in the environment: the tokens,
-// and what the runner gives to talk to GitHub's own services (ACTIONS_RUNTIME_TOKEN,
+// secretVariable reports whether a variable must not stay in the environment: the
+// tokens, the input secrets, and what the runner gives to talk to GitHub's own services (ACTIONS_RUNTIME_TOKEN,
 // ACTIONS_ID_TOKEN_REQUEST_TOKEN and their URLs).
 func secretVariable(name string) bool {
 	name = strings.ToUpper(name) // as Windows does; elsewhere it takes a little more
-	return slices.Contains(tokenVariables[:], name) || strings.HasPrefix(name, "ACTIONS_")
+	return slices.Contains(tokenVariables[:], name) || name == secretsVariable || strings.HasPrefix(name, "ACTIONS_")
 }
 
 // split parts an environment in what may stay and what may not.
@@ -61,10 +76,10 @@ func split(environ []string) (stay []string, secrets map[string]string) {
 	return stay, secrets
 }
 
-// onlyTokens leaves out what nobody needs any more.
-func onlyTokens(secrets map[string]string) map[string]string {
+// onlyNeeded leaves out what nobody needs any more.
+func onlyNeeded(secrets map[string]string) map[string]string {
 	kept := map[string]string{}
-	for _, name := range tokenVariables {
+	for _, name := range append(tokenVariables[:], secretsVariable) {
 		if v := secrets[name]; v != "" {
 			kept[name] = v
 		}
@@ -74,9 +89,9 @@ func onlyTokens(secrets map[string]string) map[string]string {
 
 // Enter is the first act of the action (rule R5). A process's environment can
 // be read for as long as it lives, in /proc/<pid>/environ and by ps. Enter takes
-// the token and the runner's own secrets out of it: it replaces the process by a
-// second run of the same program with the same arguments and the rest of the
-// environment, handing the token over by a pipe. In the second run it reads the
+// the token, the input secrets and the runner's own secrets out of it: it replaces
+// the process by a second run of the same program with the same arguments and the
+// rest of the environment, handing token and secrets over by a pipe. In the second run it reads the
 // pipe, makes the process unreadable for others of its user (PR_SET_DUMPABLE 0,
 // on Linux), and returns. Without a secret in the environment there is no
 // second run.

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 
 type report struct {
 	Secret, Variable, Printed string
-	Environ, Args             []string
+	Environ, Args, Further    []string
 	PID                       int
 }
 
@@ -91,10 +91,14 @@ func TestEnterTakesTheTokenOutOfTheProcess(t *testing.T) {
 	env := []string{
 		"PATH=/usr/bin:/bin", "INPUT_TOKEN=" + secret, "GITHUB_TOKEN=" + secret + "2", "GH_TOKEN=" + secret + "3", "ODD=a=b\nc", "GITHUB_ACTIONS=true",
 		"ACTIONS_RUNTIME_TOKEN=runtime-secret", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=oidc-secret", "ACTIONS_ID_TOKEN_REQUEST_URL=https://x", "INPUT_FAIL-ON=error",
+		"INPUT_SECRETS=one ghs_\r\n\n  two" + strings.Repeat("2", 40_000) + "\n",
 	}
 	enter(t, env, func(r report, pid int) {
 		if r.Secret != secret || r.Variable != "INPUT_TOKEN" {
 			t.Errorf("the token of %q arrived wrongly", r.Variable)
+		}
+		if len(r.Further) != 2 || r.Further[0] != "one ghs_" || r.Further[1] != "two"+strings.Repeat("2", 40_000) {
+			t.Errorf("of the input secrets %d values arrived, the first %.20q", len(r.Further), r.Further)
 		}
 		if r.PID != pid {
 			t.Errorf("the process was not replaced: %d, then %d", pid, r.PID)
@@ -180,7 +184,7 @@ func TestEnterRefusesAnOversizedToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), bin)
-	cmd.Env = []string{"GITHUB_TOKEN=" + strings.Repeat("x", 5000)}
+	cmd.Env = []string{"GITHUB_TOKEN=" + strings.Repeat("x", 61<<10)}
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "too long") || strings.Contains(string(out), "xxx") {
 		t.Errorf("%v, %s", err, out)

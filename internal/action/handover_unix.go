@@ -14,18 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipeSize is what a pipe takes without a reader on every system.
-const pipeSize = 4096
+// maxHandover is how much is handed over at most: a little less than what a pipe
+// takes without a reader on Linux and macOS (64 KiB).
+const maxHandover = 60 << 10
 
 // replace runs the program again in the place of this process; it returns only
 // on an error.
 func replace(environ, args []string, secrets map[string]string) (Secrets, error) {
-	data, err := json.Marshal(onlyTokens(secrets))
+	data, err := json.Marshal(onlyNeeded(secrets))
 	if err != nil {
 		return Secrets{}, err
 	}
-	if len(data) > pipeSize {
-		return Secrets{}, errors.New("the token is too long to be one: check how the secret was stored")
+	if len(data) > maxHandover {
+		return Secrets{}, errors.New("the inputs token and secrets are too long together: check how the token was stored, and give fewer values")
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -37,11 +38,23 @@ func replace(environ, args []string, secrets map[string]string) (Secrets, error)
 	}
 	// The reading end stays open in the second run; the writing end does not.
 	syscall.CloseOnExec(fds[1])
-	if _, err = syscall.Write(fds[1], data); err == nil {
+	if err = fill(fds[1], data); err == nil {
 		err = syscall.Exec(self, args, append(environ, handoverVariable+"="+strconv.Itoa(fds[0])))
 	}
 	_, _ = syscall.Close(fds[0]), syscall.Close(fds[1])
 	return Secrets{}, fmt.Errorf("running again without the token in the environment: %w", err)
+}
+
+// fill writes all of data into a pipe that nobody reads yet.
+func fill(fd int, data []byte) error {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return err
+	}
+	n, err := syscall.Write(fd, data)
+	if err == nil && n < len(data) || err == syscall.EAGAIN {
+		return errors.New("the system's pipes are too small for the inputs token and secrets; give fewer values")
+	}
+	return err
 }
 
 // receive reads the pipe to its end and closes it.
@@ -59,12 +72,19 @@ func receive(fd string) ([]byte, error) {
 	}
 	f := os.NewFile(uintptr(n), "handover")
 	defer f.Close()
-	buf := make([]byte, pipeSize)
-	got, err := syscall.Read(n, buf)
-	if err != nil && err != syscall.EAGAIN {
-		return nil, err
+	buf := make([]byte, maxHandover)
+	got := 0
+	for got < len(buf) { // the writing end is closed, so it does not block
+		more, err := syscall.Read(n, buf[got:])
+		if err != nil && err != syscall.EAGAIN {
+			return nil, err
+		}
+		if more <= 0 {
+			break
+		}
+		got += more
 	}
-	if got <= 0 {
+	if got == 0 {
 		return nil, io.ErrUnexpectedEOF
 	}
 	return buf[:got], nil
