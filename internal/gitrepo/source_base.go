@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -11,8 +12,8 @@ import (
 // made from.
 var ErrNoBase = errors.New("the commit that the changes were made from is not known")
 
-// maxSeries is how many commits a series keeps apart.
-const maxSeries = 1000
+// deepen is how to mend a clone that lacks the base.
+const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (base)"
 
 // usable returns those of the bases that can be read, in their order.
 func (r *Repo) usable(ctx context.Context, bases []string) ([]string, error) {
@@ -40,15 +41,63 @@ func (r *Repo) noBase(bases []string) error {
 	if len(bases) == 0 {
 		return fmt.Errorf("%w: no commit is given that they could have been made from: name it (base)", ErrNoBase)
 	}
-	return fmt.Errorf("%w: the clone has none of %s%s: set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (base)",
-		ErrNoBase, strings.Join(bases, ", "), r.lacks())
+	return fmt.Errorf("%w: the clone has none of %s%s: %s", ErrNoBase, strings.Join(bases, ", "), r.lacks(), deepen)
 }
 
-// add appends a change unless it is empty; it reports whether it did.
-func (s *Series) add(c Change) bool {
-	if c.Before == c.After {
-		return false
+// baseOf finds the commit that the history up to tip was made from: that
+// ancestor among the bases with the fewest commits between, else the merge base
+// with the fewest.
+func (r *Repo) baseOf(ctx context.Context, tip string, bases []string) (string, error) {
+	there, err := r.usable(ctx, bases)
+	if err != nil {
+		return "", err
 	}
-	s.Changes = append(s.Changes, c)
-	return true
+	if len(there) == 0 {
+		return "", r.noBase(bases)
+	}
+	var forks []string
+	best, fewest := "", 0
+	closer := func(commit string) error {
+		a, err := r.gitWith(ctx, call{limit: 1 << 10}, "rev-list", "--count", commit+".."+tip)
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(a.line())
+		if err != nil {
+			return fmt.Errorf("git rev-list counted %q", a.line())
+		}
+		if best == "" || n < fewest {
+			best, fewest = commit, n
+		}
+		return nil
+	}
+	for _, b := range there {
+		a, err := r.gitWith(ctx, call{limit: 1 << 10, fails: true}, "merge-base", b, tip)
+		if err != nil {
+			return "", err
+		}
+		switch fork := a.line(); {
+		case a.code > 1:
+			return "", fmt.Errorf("the history between %s and %s cannot be read%s: %s", b, tip, r.lacks(), deepen)
+		case fork == b:
+			err = closer(b)
+		case isOID(fork):
+			forks = append(forks, fork)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if best != "" {
+		return best, nil
+	}
+	for _, fork := range forks {
+		if err := closer(fork); err != nil {
+			return "", err
+		}
+	}
+	if best == "" {
+		return "", fmt.Errorf("%w: %s has no commit in common with %s%s: %s", ErrNoBase, tip, strings.Join(there, ", "), r.lacks(), deepen)
+	}
+	return best, nil
 }

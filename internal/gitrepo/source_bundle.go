@@ -1,0 +1,160 @@
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxBundle is how large a bundle may be, in bytes.
+const maxBundle = 256 << 20
+
+// BundleSeries reads the commits of a git bundle, which must have one tip or a
+// HEAD. Its objects are checked as git fsck does and kept in the repository.
+//
+// The base is that of src.Bases which the commits were made from, or, where
+// none of them is known, a commit that the bundle builds on. The error is
+// ErrNoBase when there is none or the bundle builds on commits that cannot be
+// read, and ErrTooLarge over a limit.
+func (r *Repo) BundleSeries(ctx context.Context, src FileSource) (Series, error) {
+	if len(src.Data) > maxBundle {
+		return Series{}, fmt.Errorf("%w: %q has %d bytes, and a bundle at most %d", ErrTooLarge, src.Name, len(src.Data), maxBundle)
+	}
+	b, err := parseBundle(src.Data)
+	if err == nil && b.oidLen != r.clone.oidLen {
+		err = fmt.Errorf("its object ids have %d digits and the repository's %d", b.oidLen, r.clone.oidLen)
+	}
+	if err != nil {
+		return Series{}, fmt.Errorf("%q is no bundle that can be read: %w", src.Name, err)
+	}
+	tip, err := b.tip()
+	if err != nil {
+		return Series{}, fmt.Errorf("%q: %w", src.Name, err)
+	}
+	there, err := r.usable(ctx, b.needs)
+	if err != nil {
+		return Series{}, err
+	}
+	for _, oid := range b.needs {
+		if !slices.Contains(there, oid) {
+			return Series{}, fmt.Errorf("%w: %q builds on %s, which the clone does not have%s: %s", ErrNoBase, src.Name, oid, r.lacks(), deepen)
+		}
+	}
+	if tip, err = r.unpack(ctx, b, tip); err != nil {
+		return Series{}, fmt.Errorf("%q cannot be unpacked: %w", src.Name, err)
+	}
+	bases, err := r.usable(ctx, src.Bases)
+	if err != nil {
+		return Series{}, err
+	}
+	if len(bases) == 0 && len(b.needs) == 0 {
+		return Series{}, r.noBase(src.Bases)
+	}
+	if len(bases) == 0 {
+		bases = b.needs
+	}
+	base, err := r.baseOf(ctx, tip, bases)
+	if err != nil {
+		return Series{}, err
+	}
+	return r.series(ctx, base, tip)
+}
+
+// unpack keeps the bundle's objects and returns the commit that its tip is.
+func (r *Repo) unpack(ctx context.Context, b bundle, tip string) (string, error) {
+	// Old histories hold what these three names stand for; GitHub takes it.
+	const strict = "--strict=zeroPaddedFilemode=ignore,badTimezone=ignore,missingSpaceBeforeDate=ignore"
+	if _, err := r.gitWith(ctx, call{stdin: bytes.NewReader(b.pack)}, "index-pack", "--stdin", "--fix-thin", strict, "--max-input-size="+strconv.Itoa(maxBundle)); err != nil {
+		return "", err
+	}
+	a, err := r.gitWith(ctx, call{limit: 1 << 10, fails: true}, "rev-parse", "--verify", "--quiet", tip+"^{commit}")
+	if err == nil && a.code != 0 {
+		err = fmt.Errorf("its tip %s is no commit", tip)
+	}
+	return a.line(), err
+}
+
+// bundle is what a bundle says of itself before its pack: see
+// gitformat-bundle(5).
+type bundle struct {
+	oidLen int
+	needs  []string // commits that it builds on
+	refs   []Ref
+	pack   []byte
+}
+
+// maxBundleLines is how many commits and refs a bundle may name.
+const maxBundleLines = 10_000
+
+func parseBundle(data []byte) (bundle, error) {
+	b := bundle{oidLen: 40}
+	version, rest, _ := bytes.Cut(data, []byte{'\n'})
+	switch string(version) {
+	case "# v2 git bundle", "# v3 git bundle":
+	default:
+		return b, fmt.Errorf("it begins with %.40q: 'git bundle create FILE BASE..HEAD' writes one", version)
+	}
+	for n := 2; ; n++ {
+		head, next, whole := bytes.Cut(rest, []byte{'\n'})
+		line := string(head)
+		switch {
+		case !whole || n > maxBundleLines:
+			return b, fmt.Errorf("line %d: its list of refs does not end", n)
+		case line == "":
+			b.pack = next
+			return b, nil
+		case line[0] == '@':
+			if err := b.capability(line[1:]); err != nil {
+				return b, fmt.Errorf("line %d: %w", n, err)
+			}
+		default:
+			line, need := strings.CutPrefix(line, "-")
+			oid, name, _ := strings.Cut(line, " ")
+			if !isOID(oid) || len(oid) != b.oidLen {
+				return b, fmt.Errorf("line %d: %.80q begins with no object id of %d digits", n, line, b.oidLen)
+			}
+			if need {
+				b.needs = append(b.needs, oid)
+			} else {
+				b.refs = append(b.refs, Ref{Name: name, OID: oid})
+			}
+		}
+		rest = next
+	}
+}
+
+// capability reads what changes the meaning of the rest.
+func (b *bundle) capability(text string) error {
+	switch text {
+	case "object-format=sha1":
+		b.oidLen = 40
+	case "object-format=sha256":
+		b.oidLen = 64
+	default:
+		return fmt.Errorf("it has the property %.80q, which is not understood: make it without a filter", text)
+	}
+	return nil
+}
+
+// tip returns the object that the bundle is about.
+func (b *bundle) tip() (string, error) {
+	var names []string
+	for _, ref := range b.refs {
+		if ref.Name == "HEAD" {
+			return ref.OID, nil
+		}
+		names = append(names, ref.Name)
+	}
+	for _, ref := range b.refs {
+		if ref.OID != b.refs[0].OID {
+			return "", fmt.Errorf("it has more than one tip (%s): bundle one branch, or HEAD", quoteList(names))
+		}
+	}
+	if len(b.refs) == 0 {
+		return "", fmt.Errorf("it has no tip: bundle one branch, or HEAD")
+	}
+	return b.refs[0].OID, nil
+}
