@@ -33,6 +33,10 @@ type Repo struct {
 	NoIssues           bool   `json:"no_issues,omitempty"`
 	NoDiscussions      bool   `json:"no_discussions,omitempty"`
 	NoAdvancedSecurity bool   `json:"no_advanced_security,omitempty"`
+	// Protected are branches whose protection lets nobody write them but by a pull
+	// request; Ruled are those whose ruleset does, which GitHub words differently.
+	Protected []string `json:"protected,omitempty"`
+	Ruled     []string `json:"ruled,omitempty"`
 }
 
 // Account is a user or a bot, with the login as REST spells it: "name[bot]".

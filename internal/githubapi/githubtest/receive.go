@@ -17,6 +17,7 @@ type conversation struct {
 	body      []byte
 	exchange  *exchange // nil for GraphQL and for unknown addresses
 	graphql   *document // nil for REST
+	git       *gitCall  // nil for the API
 	params    map[string]string
 	token     *Token // nil without authorization
 	account   Account
@@ -38,6 +39,9 @@ func (s *Server) receive(req *http.Request, body []byte) *conversation {
 	}
 	s.record = append(s.record, rec)
 	c := &conversation{method: req.Method, query: req.URL.Query(), body: body, rec: rec}
+	if s.receiveGit(c, req) {
+		return c
+	}
 	s.authenticate(c, req.Header.Get("Authorization"))
 
 	restPrefix, graphQLPath := "", "/graphql"
@@ -83,6 +87,11 @@ func (s *Server) authenticate(c *conversation, header string) {
 	if !ok {
 		secret, ok = strings.CutPrefix(header, "token ")
 	}
+	s.recognise(c, secret, ok)
+}
+
+// recognise finds a token's entry; ok says whether there was a token to read.
+func (s *Server) recognise(c *conversation, secret string, ok bool) {
 	c.badToken = !ok || secret == ""
 	if c.badToken {
 		return
@@ -107,6 +116,9 @@ func (s *Server) authenticate(c *conversation, header string) {
 
 // handle answers a request as GitHub would. The caller holds the lock.
 func (s *Server) handle(c *conversation) reply {
+	if c.git != nil {
+		return s.handleGit(c)
+	}
 	if c.violation != nil {
 		return s.violation(c.rec, "the request breaks GitHub's description", c.violation)
 	}
@@ -180,15 +192,17 @@ func (s *Server) need(c *conversation, accepted string) (reply, bool) {
 }
 
 func (s *Server) may(c *conversation, accepted string) bool {
-	if c.token == nil || c.token.Permissions == nil {
-		return true
-	}
-	if !c.rec.Write && !s.state.Repo.Private && !strings.Contains(accepted, "security_events") {
+	return c.token == nil || !c.rec.Write && !s.state.Repo.Private && !strings.Contains(accepted, "security_events") || c.token.has(accepted)
+}
+
+// has reports whether a token has one of the permissions.
+func (t *Token) has(accepted string) bool {
+	if t.Permissions == nil {
 		return true
 	}
 	for alt := range strings.SplitSeq(accepted, ";") {
 		name, level, _ := strings.Cut(strings.TrimSpace(alt), "=")
-		if has := c.token.Permissions[name]; has == level || has == "write" {
+		if has := t.Permissions[name]; has == level || has == "write" {
 			return true
 		}
 	}

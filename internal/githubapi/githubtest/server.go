@@ -38,6 +38,7 @@ type Options struct {
 	// tests check. Requests are always checked.
 	TrustAnswers bool
 	Record       io.Writer // every request as a line of JSON, when it is answered; may be nil
+	Git          *Git      // the repository's content, served to git clients at GitURL; nil: only what the fixture has
 }
 
 // Server is a GitHub with one repository.
@@ -164,6 +165,18 @@ func (s *Server) APIURL() string {
 	return s.apiURL()
 }
 
+// GitURL is the address for git clients when there is Options.Git. As on GitHub,
+// the password is the token and any name will do.
+func (s *Server) GitURL() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gitURL()
+}
+
+func (s *Server) gitURL() string {
+	return fmt.Sprintf("%s/%s/%s.git", s.baseURL, s.state.Repo.Owner, s.state.Repo.Name)
+}
+
 func (s *Server) apiURL() string {
 	if s.o.Enterprise {
 		return s.baseURL + "/api/v3"
@@ -184,7 +197,8 @@ func (s *Server) violation(rec *Request, what string, err error) reply {
 type reply struct {
 	status int
 	header http.Header
-	body   any // marshalled; nil for no body
+	body   any    // marshalled; nil for no body
+	raw    []byte // sent as it is, instead of body
 }
 
 // sent is what leaves the server.
@@ -261,6 +275,9 @@ func (s *Server) send(c *conversation, f Fault, r reply) sent {
 		out.body = data
 		out.header.Set("Content-Type", "application/json; charset=utf-8")
 	}
+	if r.raw != nil {
+		out.body = r.raw
+	}
 	if r.status != 0 && c.exchange != nil && c.violation == nil && !s.o.TrustAnswers {
 		if err := s.rest.response(c.exchange, r.status, out.header, out.body); err != nil {
 			v := s.violation(c.rec, fmt.Sprintf("the answer with status %d breaks GitHub's description", r.status), err)
@@ -277,7 +294,7 @@ func (s *Server) send(c *conversation, f Fault, r reply) sent {
 	if f.Garbage != "" {
 		out.body = []byte(f.Garbage)
 	}
-	if out.header.Get("X-RateLimit-Limit") == "" {
+	if c.git == nil && out.header.Get("X-RateLimit-Limit") == "" {
 		s.rateHeaders(c, out.header)
 	}
 	out.header.Set("Date", s.o.Clock.Now().UTC().Format(http.TimeFormat))

@@ -1,0 +1,141 @@
+package githubtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Git is the git repository behind a Server (Options.Git): a bare one on disk,
+// worked on by the real git. Whoever changes it, by git or by the API, the server
+// answers from what is there.
+//
+// The methods without an error end the test when git fails.
+type Git struct {
+	dir     string
+	program string
+	fail    func(format string, args ...any)
+}
+
+// TB is what a Git needs of *testing.T.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	TempDir() string
+}
+
+// NewGit makes an empty repository that lasts as long as the test.
+func NewGit(t TB) *Git {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "repo.git")
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatalf("githubtest: %v", err)
+	}
+	g := &Git{dir: dir, program: program, fail: func(format string, args ...any) { t.Helper(); t.Fatalf("githubtest: "+format, args...) }}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatalf("githubtest: %v", err)
+	}
+	g.Run("init", "--quiet", "--bare", "--initial-branch=main")
+	return g
+}
+
+// OpenGit takes a bare repository that is there already. Without a test to end,
+// a failure of git panics.
+func OpenGit(dir string) (*Git, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, err
+	}
+	g := &Git{dir: dir, program: program, fail: func(format string, args ...any) { panic("githubtest: " + fmt.Sprintf(format, args...)) }}
+	bare, err := g.run("", "rev-parse", "--is-bare-repository")
+	if err == nil && bare != "true" {
+		err = fmt.Errorf("%s is not a bare repository", dir)
+	}
+	return g, err
+}
+
+// Dir is where the repository lies.
+func (g *Git) Dir() string { return g.dir }
+
+// Run runs git in the repository and returns what it prints, without the last
+// line's end.
+func (g *Git) Run(args ...string) string {
+	out, err := g.run("", args...)
+	if err != nil {
+		g.fail("%v", err)
+	}
+	return out
+}
+
+// SHA is the commit that a branch points to, "" when there is no such branch.
+func (g *Git) SHA(branch string) string {
+	sha, err := g.resolve("refs/heads/" + branch)
+	if err != nil {
+		return ""
+	}
+	return sha
+}
+
+// SetBranch makes a branch or moves it, wherever it was.
+func (g *Git) SetBranch(name, sha string) { g.Run("update-ref", "refs/heads/"+name, sha) }
+
+// DeleteBranch deletes a branch.
+func (g *Git) DeleteBranch(name string) { g.Run("update-ref", "-d", "refs/heads/"+name) }
+
+// resolve is the commit behind a ref or an id.
+func (g *Git) resolve(rev string) (string, error) {
+	return g.run("", "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
+}
+
+// ref is a ref and what it points to.
+type ref struct{ name, sha, kind string }
+
+// refs lists all refs below refs/, by name.
+func (g *Git) refs() ([]ref, error) {
+	out, err := g.run("", "for-each-ref", "--format=%(refname) %(objectname) %(objecttype)")
+	if err != nil {
+		return nil, err
+	}
+	var list []ref
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		list = append(list, ref{f[0], f[1], f[2]})
+	}
+	return list, nil
+}
+
+// run runs git in the repository, with input on its standard input.
+func (g *Git) run(input string, args ...string) (string, error) {
+	cmd := exec.Command(g.program, args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = g.dir, append(gitEnv(), "PATH="+os.Getenv("PATH"), "GIT_DIR="+g.dir), strings.NewReader(input)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return strings.TrimSuffix(stdout.String(), "\n"), err
+}
+
+// gitEnv keeps the machine's and the user's settings away from git, and sets what
+// GitHub allows: to fetch any commit by its id and parts of the history only, but
+// not to write the refs of pull requests.
+func gitEnv() []string {
+	settings := []string{"safe.directory", "*", "http.receivepack", "true", "uploadpack.allowAnySHA1InWant", "true", "uploadpack.allowFilter", "true",
+		"receive.fsckObjects", "true", "receive.hideRefs", "refs/pull", "receive.denyDeleteCurrent", "ignore", "receive.autogc", "false", "gc.auto", "0"}
+	env := []string{"LC_ALL=C", "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_TERMINAL_PROMPT=0",
+		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2)}
+	for i := 0; i < len(settings); i += 2 {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, settings[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, settings[i+1]))
+	}
+	return env
+}

@@ -1,0 +1,117 @@
+package githubtest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// gitCall is a request of a git client.
+type gitCall struct {
+	req  *http.Request
+	rest string // the address below the repository
+	push bool
+}
+
+// receiveGit takes a request that is a git client's: it has the operation
+// git-http/upload-pack or git-http/receive-pack, and the question for the refs
+// beforehand git-http/refs-of-upload-pack or git-http/refs-of-receive-pack.
+func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
+	if s.o.Git == nil {
+		return false
+	}
+	parts := strings.SplitN(req.URL.Path, "/", 4)
+	if len(parts) < 4 || !strings.EqualFold(parts[1], s.state.Repo.Owner) || !strings.EqualFold(strings.TrimSuffix(parts[2], ".git"), s.state.Repo.Name) {
+		return false
+	}
+	service, operation := parts[3], "git-http/"
+	if service == "info/refs" {
+		service, operation = c.query.Get("service"), operation+"refs-of-"
+	}
+	plain, ok := strings.CutPrefix(service, "git-")
+	if !ok {
+		return false
+	}
+	if unpacked, err := gunzip(c.body); err == nil && req.Header.Get("Content-Encoding") == "gzip" {
+		c.body = unpacked
+		req = req.Clone(req.Context())
+		req.Header.Del("Content-Encoding")
+	}
+	c.git = &gitCall{req: req, rest: "/" + parts[3], push: plain == "receive-pack"}
+	c.rec.Operation = operation + plain
+	c.rec.Write = c.git.push && req.Method == http.MethodPost
+	if header := req.Header.Get("Authorization"); header != "" {
+		_, secret, ok := req.BasicAuth()
+		s.recognise(c, secret, ok)
+	}
+	return true
+}
+
+// handleGit answers a git client: what it may not do like GitHub, all else by
+// git's own http-backend.
+func (s *Server) handleGit(c *conversation) reply {
+	r := s.state.Repo
+	switch {
+	case c.badToken:
+		return gitRefusal(http.StatusUnauthorized, "Invalid username or token. Password authentication is not supported for Git operations.")
+	case c.token == nil && (c.git.push || r.Private):
+		return gitRefusal(http.StatusUnauthorized, "No anonymous write access.")
+	case c.git.push && r.Archived:
+		return gitRefusal(http.StatusForbidden, "This repository was archived so it is read-only.")
+	case c.git.push && !c.token.has("contents=write"):
+		return gitRefusal(http.StatusForbidden, fmt.Sprintf("Permission to %s/%s.git denied to %s.", r.Owner, r.Name, c.account.Login))
+	case r.Private && !c.token.has("contents=read"):
+		return gitRefusal(http.StatusForbidden, "Write access to repository not granted.")
+	}
+	if c.rec.Write {
+		if out, refused := s.guard(c.body); refused {
+			c.refused = true
+			return reply{status: http.StatusOK, raw: out, header: http.Header{"Content-Type": {"application/x-git-receive-pack-result"}, "Cache-Control": {"no-cache"}}}
+		}
+	}
+	before, err := s.o.Git.refs()
+	if err != nil {
+		return s.violation(c.rec, "git failed", err)
+	}
+	out := s.o.Git.serve(c.git, c.body)
+	if after, err := s.o.Git.refs(); c.rec.Write && (err != nil || slices.Equal(before, after)) {
+		c.refused = true
+	}
+	return out
+}
+
+// gitRefusal is an answer whose text git shows to the person.
+func gitRefusal(status int, message string) reply {
+	h := http.Header{"Content-Type": {"text/plain"}}
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Basic realm="GitHub"`)
+	}
+	return reply{status: status, header: h, raw: []byte(message)}
+}
+
+// serve lets git answer.
+func (g *Git) serve(call *gitCall, body []byte) reply {
+	req := call.req.Clone(call.req.Context())
+	req.URL.Path = "/" + filepath.Base(g.dir) + call.rest
+	req.TransferEncoding, req.ContentLength, req.Body = nil, int64(len(body)), readCloser{bytes.NewReader(body)}
+	req.Header.Del("Authorization")
+	req.Header.Del("Content-Length")
+	env := append(gitEnv(), "GIT_PROJECT_ROOT="+filepath.Dir(g.dir), "GIT_HTTP_EXPORT_ALL=1", "GIT_PROTOCOL="+req.Header.Get("Git-Protocol"))
+	var said bytes.Buffer
+	backend := cgi.Handler{Path: g.program, Args: []string{"http-backend"}, Dir: g.dir, Env: env, Stderr: &said}
+	w := httptest.NewRecorder()
+	backend.ServeHTTP(w, req)
+	if w.Code >= 500 {
+		return gitRefusal(w.Code, said.String())
+	}
+	return reply{status: w.Code, header: w.Header(), raw: w.Body.Bytes()}
+}
+
+type readCloser struct{ *bytes.Reader }
+
+func (readCloser) Close() error { return nil }
