@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 )
 
 func FuzzFix(f *testing.F) {
@@ -154,19 +153,50 @@ func (w *writer) value(depth int) any {
 	return s
 }
 
-func TestFixIsLinear(t *testing.T) {
-	const size = 96 << 10
+// hostile returns texts of about size bytes, by name, that make a naive reader
+// look ahead to the end again and again.
+func hostile(size int) map[string][]byte {
+	texts := map[string][]byte{}
 	for _, unit := range []string{
 		`{"a":`, `[`, `{"a": "x" `, `"`, `'`, `",`, `", "`, `"}`, `' „`, `" ‚`, `"/*`, `"//`, `" # `, `/**/`, `"/**/,`, `"\`, `“`, `{`, `}`,
 		"\u00a0", "\xff", "\\", `"x "`, `"a":`, "'a", "\"#\n", `", a`, `"]`, "\x00", "// \n",
 	} {
 		for _, prefix := range []string{`{"a": "`, `{'a': '`, `{“a”: “`, `["`, `{`, `[`, ``, `{"a": 1} `, strings.Repeat(`{"a":[`, 250) + `"`} {
-			in := []byte(prefix + strings.Repeat(unit, size/len(unit)))
-			start := time.Now()
-			_, _, _ = Fix(in)
-			if took := time.Since(start); took > 2*time.Second {
-				t.Errorf("%.20q then %q: %v for 96 KB", prefix, unit, took)
+			texts[fmt.Sprintf("%.20q+%q", prefix, unit)] = []byte(prefix + strings.Repeat(unit, size/len(unit)))
+		}
+	}
+	return texts
+}
+
+// TestFixEndsOnHostileInput asserts that each text becomes valid JSON or an
+// error that points into it. BenchmarkFixHostile measures the time.
+func TestFixEndsOnHostileInput(t *testing.T) {
+	for name, in := range hostile(96 << 10) {
+		fixed, repairs, err := Fix(in)
+		if err == nil {
+			checkResult(t, fixed)
+			if len(repairs) == 0 && !valid(in) {
+				t.Errorf("%s: changed without saying so", name)
 			}
+			continue
+		}
+		if e := err.(*Error); e.Offset < 0 || e.Offset > len(in) {
+			t.Errorf("%s: offset %d of %d", name, e.Offset, len(in))
+		}
+	}
+}
+
+// BenchmarkFixHostile measures each text at two sizes: what is not linear shows
+// in the difference of their MB/s.
+func BenchmarkFixHostile(b *testing.B) {
+	for _, size := range []int{24 << 10, 96 << 10} {
+		for name, in := range hostile(size) {
+			b.Run(fmt.Sprintf("%s/%dKB", name, size>>10), func(b *testing.B) {
+				b.SetBytes(int64(len(in)))
+				for b.Loop() {
+					_, _, _ = Fix(in)
+				}
+			})
 		}
 	}
 }
