@@ -10,6 +10,10 @@ import (
 // failure turns an error of a request into a result's code and message. need is
 // what the operation needs, for the case that GitHub does not say.
 func failure(err error, need []Permission) (code, message string) {
+	var doubt *unsure
+	if errors.As(err, &doubt) {
+		return string(githubapi.Ambiguous), doubt.Error()
+	}
 	var e *githubapi.Error
 	if !errors.As(err, &e) {
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -77,6 +77,34 @@ func TestLostAnswersAreReadBack(t *testing.T) {
 	}
 }
 
+// What was refused at the second try may have been done at the first: nobody may
+// read that it certainly was not.
+func TestARefusalAfterALostAnswerStaysAmbiguous(t *testing.T) {
+	for operation, line := range map[string]string{
+		"issues/add-labels":          aLabel,
+		"issues/update":              `{"type":"update-issue","title":"New","issue_number":5}`,
+		"code-scanning/upload-sarif": alert("main.go", 3, "Found.", ""),
+	} {
+		for name, refusal := range map[string]githubtest.Fault{
+			"404": githubtest.NotThere(),
+			"403": {Status: 403, Body: `{"message":"Resource not accessible by integration"}`},
+			"422": githubtest.OutsideDiff(),
+		} {
+			t.Run(operation+"/"+name, func(t *testing.T) {
+				b := newBench(t, fixture(), githubtest.Options{})
+				b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{
+					{Operation: operation, Times: 1, Fault: githubtest.ServerError(502, true)},
+					{Operation: operation, Fault: refusal}}))
+				results := b.run(line)
+				want(t, results, "failed(ambiguous)")
+				if !strings.Contains(results[0].Message, "may or may not have happened") || !strings.Contains(results[0].Message, "trying again led to") {
+					t.Errorf("message %q", results[0].Message)
+				}
+			})
+		}
+	}
+}
+
 func TestAFailureStopsOnlyItsOwnItem(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.srv.SetFault(times(100, "issues/create-comment", githubtest.ServerError(502, false)))

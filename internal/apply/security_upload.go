@@ -44,7 +44,7 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 		code, message := failure(err, op.Permissions)
 		x.remember(op, err, code, message)
 		state := Failed
-		if isKind(err, githubapi.Forbidden) {
+		if isKind(err, githubapi.Forbidden) && code != string(githubapi.Ambiguous) {
 			state = Skipped
 		}
 		return w.instead(x, op, state, code, message)

@@ -33,12 +33,30 @@ func (x *executor) idempotent(ctx context.Context, do func(context.Context) erro
 		if x.w.Clock.Sleep(ctx, d) != nil {
 			return err
 		}
-		if again := x.write(ctx, do); again == nil || ctx.Err() == nil {
+		switch again := x.write(ctx, do); {
+		case again == nil:
+			return nil
+		case ctx.Err() != nil:
+			return err
+		case isKind(again, githubapi.Ambiguous):
 			err = again
+		default:
+			return &unsure{first: err, again: again}
 		}
 	}
 	return err
 }
+
+// unsure is the failure of a write that may have taken effect at its first try,
+// and was refused when it was tried again.
+type unsure struct{ first, again error }
+
+func (u *unsure) Error() string {
+	return u.first.Error() + "; trying again led to: " + u.again.Error()
+}
+
+// Unwrap gives the refusal first: it says what will fail again.
+func (u *unsure) Unwrap() []error { return []error{u.again, u.first} }
 
 // inFlight returns a context that lives for the grace period longer than ctx.
 // The timer is the machine's own: the runner's patience is not virtual.
