@@ -1,45 +1,20 @@
 package apply
 
 import (
-	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
 	"github.com/agent-airlock/airlock/internal/markdown"
-	"github.com/agent-airlock/airlock/internal/token"
 	"github.com/google/go-cmp/cmp"
 )
-
-// killer is a transport that ends its goroutine at the nth request, as a process
-// that is killed ends: before the request is sent, or after it took effect.
-type killer struct {
-	next  http.RoundTripper
-	left  int
-	after bool
-}
-
-// RoundTrip implements http.RoundTripper.
-func (k *killer) RoundTrip(req *http.Request) (*http.Response, error) {
-	if k.left--; k.left != 0 {
-		return k.next.RoundTrip(req)
-	}
-	if k.after {
-		if resp, err := k.next.RoundTrip(req); err == nil {
-			_ = resp.Body.Close()
-		}
-	}
-	runtime.Goexit()
-	return nil, nil
-}
 
 // chaosLines touch everything that is created.
 func chaosLines() []string {
@@ -52,27 +27,9 @@ func chaosLines() []string {
 
 // invoke is one process: it ends with its results, or with nil when it was killed
 // or could not begin.
-func (b *bench) invoke(rt http.RoundTripper, lines []string) (results []Result) {
-	client, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: rt, Clock: b.clock, Pace: b.pace})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+func (b *bench) invoke(rt http.RoundTripper, lines []string) []Result {
 	approved, _ := b.judge(lines...)
-	w := World{GitHub: client, Clock: b.clock, Files: b}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		snap, err := Observe(context.Background(), w, b.cfg, b.ev, approved)
-		if err != nil {
-			return
-		}
-		plan, err := NewPlan(b.cfg, b.ev, approved, snap)
-		if err != nil {
-			return
-		}
-		results = Execute(context.Background(), w, plan)
-	}()
-	<-ended
+	results, _ := b.process(rt, b.clock, approved)
 	return results
 }
 
@@ -113,74 +70,79 @@ func (b *bench) summary() []string {
 	return out
 }
 
-// randomFault is something that goes wrong with about one request in eight.
-func randomFault(r *rand.Rand) func(githubtest.Request) githubtest.Fault {
-	return func(githubtest.Request) githubtest.Fault {
-		if r.IntN(8) != 0 {
-			return githubtest.Fault{}
-		}
-		after := r.IntN(2) == 0
-		switch r.IntN(6) {
-		case 0:
-			return githubtest.ServerError([]int{500, 502, 503}[r.IntN(3)], after)
-		case 1:
-			return githubtest.Fault{Cut: true, After: after}
-		case 2:
-			return githubtest.Fault{CutBody: true}
-		case 3:
-			return githubtest.NotJSON(after)
-		case 4:
-			return githubtest.Fault{Delay: time.Minute, After: after}
-		}
-		return githubtest.SecondaryLimit([]int{403, 429}[r.IntN(2)], r.IntN(3)-1)
+// The flags of the random tests: how to see one seed again, and how to try more.
+var (
+	chaosSeed      = flag.Uint64("chaos.seed", 0, "play only the schedule of this seed")
+	chaosSchedules = flag.Uint64("chaos.schedules", 0, "how many schedules to play; 0: the default")
+)
+
+// eachSeed plays schedules side by side, one subtest a seed.
+func eachSeed(t *testing.T, usual uint64, play func(t *testing.T, seed uint64)) {
+	first, last := uint64(1), usual
+	if testing.Short() {
+		last = usual / 10
+	}
+	if *chaosSchedules > 0 {
+		last = *chaosSchedules
+	}
+	if *chaosSeed > 0 {
+		first, last = *chaosSeed, *chaosSeed
+	}
+	for seed := first; seed <= last; seed++ {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			play(t, seed)
+		})
 	}
 }
 
-// TestWhateverHappensEveryItemIsDoneOnce kills a run at random moments, under
-// random faults and lag, runs it again until it ends, and compares the repository
-// with one where nothing happened.
+// TestWhateverHappensEveryItemIsDoneOnce plays random items under random faults:
+// the run is killed at random moments and run again until it ends. The repository
+// must look as without faults, and every report must say the truth.
 func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
-	lines := chaosLines()
-	calm := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
-	anyTarget(calm)
-	calm.run(lines...)
-	wanted := calm.summary()
-	schedules := 80
-	if testing.Short() {
-		schedules = 20
+	eachSeed(t, 1500, func(t *testing.T, seed uint64) {
+		c := newChaos(t, seed)
+		wanted := c.withoutFaults()
+		defer c.explain(seed)
+		faulty := 1 + c.r.IntN(4)
+		for n := 1; ; n++ {
+			results := c.attempt(n, n > faulty)
+			c.clock.Advance(time.Duration(c.r.IntN(5)) * time.Second)
+			if results != nil && Count(results)[Failed] == 0 {
+				break
+			}
+			if n > faulty {
+				t.Errorf("it does not end without faults: %s", states(results))
+				break
+			}
+		}
+		c.clock.Advance(time.Minute) // for what comes late
+		c.once(wanted)
+	})
+}
+
+// withoutFaults is what the same items lead to when nothing goes wrong.
+func (c *chaos) withoutFaults() []string {
+	calm := *c
+	one := *c.bench
+	calm.bench = &one
+	calm.stranger = &stranger{}
+	calm.cfg.Settle = SettleNever
+	calm.renew(fixture(), githubtest.Options{TrustAnswers: true}, c.skew)
+	results, err := calm.process(calm.srv.Transport(), calm.clock, calm.approved)
+	if err != nil || Count(results)[Applied]+Count(results)[Adopted] != len(calm.items) {
+		c.t.Fatalf("without faults it ends with %s, %v", states(results), err)
 	}
-	for seed := range schedules {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(uint64(seed), 2))
-			b := newBench(t, fixture(), githubtest.Options{Lag: time.Duration(r.IntN(30)) * time.Second})
-			anyTarget(b.on("pull_request", pullNumber))
-			var last []Result
-			for attempt := 1; ; attempt++ {
-				b.cfg.Run.Attempt = attempt
-				var rt http.RoundTripper = b.srv.Transport()
-				b.srv.SetFault(nil)
-				if attempt < 6 {
-					b.srv.SetFault(randomFault(r))
-					rt = &killer{next: rt, left: 1 + r.IntN(40), after: r.IntN(2) == 0}
-				}
-				last = b.invoke(rt, lines)
-				b.clock.Advance(time.Duration(r.IntN(5)) * time.Second)
-				if last != nil && Count(last)[Failed] == 0 {
-					break
-				}
-				if attempt > 8 {
-					t.Fatalf("it does not end: %s", states(last))
-				}
-			}
-			if diff := cmp.Diff(wanted, b.summary()); diff != "" {
-				t.Errorf("the repository (-without faults +with):\n%s", diff)
-			}
-			for _, res := range last {
-				if res.State != Applied && res.State != Adopted {
-					t.Errorf("%s: %s(%s): %s", res.Kind, res.State, res.Code, res.Message)
-				}
-			}
-		})
+	wanted := ownThings(calm.srv.State())
+	calm.once(wanted)
+	return wanted
+}
+
+// explain tells how to see a schedule that failed again, and what happened in it.
+func (c *chaos) explain(seed uint64) {
+	if c.t.Failed() {
+		name, _, _ := strings.Cut(c.t.Name(), "/")
+		c.t.Logf("again: go test ./internal/apply -run '^%s$' -chaos.seed=%d\n%s", name, seed, strings.Join(c.diary, "\n"))
 	}
 }
 

@@ -81,11 +81,14 @@ func fixture() githubtest.Fixture {
 // newBench starts from a fixture; everything is enabled and targets may be any.
 func newBench(t testing.TB, f githubtest.Fixture, o githubtest.Options) *bench {
 	t.Helper()
-	clock := githubtest.NewVirtualClock(noon)
-	o.Clock = clock
-	srv := githubtest.New(t, f, o)
-	srv.SetBaseURL("https://api.github.test")
-	b := &bench{t: t, srv: srv, clock: clock, pace: githubapi.Unpaced(), token: "ghs_test", files: map[string][]byte{}}
+	return newSkewedBench(t, f, o, 0)
+}
+
+// newSkewedBench starts with a GitHub whose clock differs from the machine's.
+func newSkewedBench(t testing.TB, f githubtest.Fixture, o githubtest.Options, skew time.Duration) *bench {
+	t.Helper()
+	b := &bench{t: t, pace: githubapi.Unpaced(), token: "ghs_test", files: map[string][]byte{}}
+	b.renew(f, o, skew)
 	b.ev = newEvent()
 	b.cfg = Config{Workflow: "agent", Run: event.Run{ID: 100, Attempt: 1, Job: "apply", Step: "airlock",
 		StartedAt: b.ev.Time, URL: "https://github.com/octo/repo/actions/runs/100"}, Sanitizer: sanitizer(t)}
@@ -95,6 +98,14 @@ func newBench(t testing.TB, f githubtest.Fixture, o githubtest.Options) *bench {
 			Update: policy.UpdateSettings{Status: true, Title: true, Body: true}}
 	}
 	return b
+}
+
+// renew starts a new server and a new clock.
+func (b *bench) renew(f githubtest.Fixture, o githubtest.Options, skew time.Duration) {
+	b.clock = githubtest.NewVirtualClock(noon)
+	o.Clock = githubtest.Skewed(b.clock, skew)
+	b.srv = githubtest.New(b.t, f, o)
+	b.srv.SetBaseURL("https://api.github.test")
 }
 
 // newEvent is a workflow that somebody started by hand.

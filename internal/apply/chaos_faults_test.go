@@ -1,0 +1,127 @@
+package apply
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// killer is a transport that ends its goroutine at the nth request, as a process
+// that is killed ends: before the request is sent, or after it took effect.
+type killer struct {
+	next  http.RoundTripper
+	left  int
+	after bool
+}
+
+// RoundTrip implements http.RoundTripper.
+func (k *killer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if k.left--; k.left != 0 {
+		return k.next.RoundTrip(req)
+	}
+	if k.after {
+		if resp, err := k.next.RoundTrip(req); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	runtime.Goexit()
+	return nil, nil
+}
+
+// timeout is a delay that no client waits for.
+const timeout = 10 * time.Minute
+
+// drawFault is something that goes wrong with a request. Whatever it is, a write
+// that takes effect is listed at most listLag after the answer should have come.
+func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Duration) (string, githubtest.Fault) {
+	after := r.IntN(2) == 0
+	when := map[bool]string{false: "before", true: "after"}[after] + " the effect"
+	seconds := r.IntN(90)
+	limit := []int{http.StatusForbidden, http.StatusTooManyRequests}[r.IntN(2)]
+	switch r.IntN(13) {
+	case 0:
+		d := time.Duration(r.IntN(25)) * time.Second
+		return fmt.Sprintf("slow by %v %s", d, when), githubtest.Fault{Delay: d, After: after}
+	case 1:
+		status := 500 + []int{0, 2, 3}[r.IntN(3)]
+		return fmt.Sprintf("%d %s", status, when), githubtest.ServerError(status, after)
+	case 2:
+		return "time-out " + when, githubtest.Fault{Delay: timeout, After: after}
+	case 3:
+		return "cut " + when, githubtest.Fault{Cut: true, After: after}
+	case 4:
+		return "cut in the answer", githubtest.Fault{CutBody: true}
+	case 5:
+		return fmt.Sprintf("secondary limit %d, %d s", limit, seconds), githubtest.SecondaryLimit(limit, seconds)
+	case 6:
+		return fmt.Sprintf("secondary limit %d without a header", limit), githubtest.SecondaryLimit(limit, -1)
+	case 7:
+		return fmt.Sprintf("primary limit %d, %d s", limit, seconds), githubtest.PrimaryLimit(limit, now.Add(time.Duration(seconds)*time.Second))
+	case 8:
+		if strings.HasPrefix(req.Operation, "graphql/") {
+			return "GraphQL's limit", githubtest.GraphQLLimit()
+		}
+		if req.Write {
+			return "too quick", githubtest.TooQuick()
+		}
+		return "429 without a word", githubtest.BareLimit(http.StatusTooManyRequests, -1)
+	case 9:
+		return "404", githubtest.NotThere()
+	case 10:
+		return "not JSON " + when, githubtest.NotJSON(after)
+	case 11:
+		return "garbage", githubtest.Fault{Garbage: `{"id":`}
+	}
+	late := max(time.Second, time.Duration(r.Int64N(int64(listLag-lag)+1)))
+	if late+lag > listLag {
+		return "cut " + when, githubtest.Fault{Cut: true, After: after}
+	}
+	return fmt.Sprintf("cut, effect %v later", late), githubtest.Fault{Late: late}
+}
+
+// refuses reports whether a request is a review with the text among its inline
+// comments: the one of many that GitHub does not take.
+func refuses(text string, req githubtest.Request) bool {
+	if text == "" || req.Operation != "pulls/create-review" {
+		return false
+	}
+	var review struct{ Comments []struct{ Body string } }
+	return json.Unmarshal(req.Body, &review) == nil &&
+		slices.ContainsFunc(review.Comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, text) })
+}
+
+// stranger is somebody else who works in the repository meanwhile.
+type stranger struct {
+	said int // ever
+	left int // comments that stand there
+}
+
+func (s *stranger) account() githubtest.Account { return githubtest.Account{Login: "mallory", ID: 666} }
+
+// act says something, or takes back what was said before, so that pages shift.
+func (s *stranger) act(r *rand.Rand, f *githubtest.Fixture, now time.Time) {
+	s.said++
+	i := issueIn(*f, []int{issueNumber, pullNumber}[r.IntN(2)])
+	if r.IntN(2) == 0 {
+		for k, c := range i.Comments {
+			if c.Author == s.account() {
+				i.Comments = slices.Delete(i.Comments, k, k+1)
+				s.left--
+				return
+			}
+		}
+	}
+	s.left++
+	i.Comments = append(i.Comments, &githubtest.Comment{Body: fmt.Sprintf("Thought %d.", s.said), Author: s.account(), CreatedAt: now, UpdatedAt: now})
+	i.UpdatedAt = now
+	if r.IntN(3) == 0 {
+		f.Issues = append(f.Issues, &githubtest.Issue{Title: fmt.Sprintf("Thought %d.", s.said), Author: s.account(), CreatedAt: now, UpdatedAt: now})
+	}
+}

@@ -1,0 +1,263 @@
+package apply
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// chaosItem is an agent's item that can be found again in a repository.
+type chaosItem struct {
+	// name is the same for equal items.
+	name string
+	line string
+	text string // of a review comment
+	// times counts how often the item stands in the repository, whole and where
+	// it belongs; nil where it leaves no trace there.
+	times func(githubtest.Fixture) int
+	// once says that equal items are one: labels, fields, uploads.
+	once bool
+}
+
+// chaosKind makes items of one kind; n numbers an item's text. A kind that is to
+// take part in the random schedules is one more row in chaosKinds.
+type chaosKind struct {
+	name string
+	// events are those that the kind can act on; none: any.
+	events []string
+	draw   func(r *rand.Rand, n int) chaosItem
+}
+
+func chaosKinds() []chaosKind {
+	return []chaosKind{
+		{"create-issue", nil, drawIssue},
+		{"add-issue-comment", []string{"pull_request", "workflow_dispatch"}, drawComment},
+		{"add-issue-comment", []string{"discussion"}, drawDiscussionComment},
+		{"add-issue-label", nil, drawLabel},
+		{"update-issue", nil, drawUpdate},
+		{"create-pull-request-review-comment", []string{"pull_request"}, drawReviewComment},
+		{"create-discussion", nil, drawDiscussion},
+		{"missing-tool", nil, drawMissingTool},
+		{"create-security-report", []string{"pull_request"}, drawAlert},
+		{"noop", nil, drawNoop},
+	}
+}
+
+// drawItems makes the items of one schedule: a few of any kinds, now and then the
+// same one twice, and seldom more review comments than a review carries.
+func drawItems(r *rand.Rand, ev string) []chaosItem {
+	kinds := slices.DeleteFunc(chaosKinds(), func(k chaosKind) bool { return k.events != nil && !slices.Contains(k.events, ev) })
+	var items []chaosItem
+	updated := false
+	for n := range 1 + r.IntN(7) {
+		k := kinds[r.IntN(len(kinds))]
+		if k.name == "update-issue" {
+			if updated {
+				continue // two edits of one field would contradict each other
+			}
+			updated = true
+		}
+		it := k.draw(r, n)
+		items = append(items, it)
+		if r.IntN(6) == 0 {
+			items = append(items, it)
+		}
+	}
+	if ev == "pull_request" && r.IntN(25) == 0 {
+		for n := range DefaultMaxInline + 2 {
+			items = append(items, drawReviewComment(r, 100+n))
+		}
+	}
+	return items
+}
+
+// chaosText is a text that cleaning leaves as it is, so that it can be looked for.
+func chaosText(r *rand.Rand, n int) string {
+	return []string{
+		fmt.Sprintf("Text %d.", n),
+		fmt.Sprintf("Text %d, in `two`\n\n```go\nif a < b {\n\treturn\n}\n```\n\nparts with a *tail* %d.", n, n),
+		fmt.Sprintf("Text %d: Grüße, 漢字, 🙂\n\n- one\n- two %d.", n, n),
+	}[r.IntN(3)]
+}
+
+func drawIssue(r *rand.Rand, n int) chaosItem {
+	title, text := fmt.Sprintf("Issue %d.", n), chaosText(r, n)
+	labels := [][]string{{}, {"bug"}, {"bug", "made by an agent"}}[r.IntN(3)]
+	return chaosItem{
+		name: fmt.Sprintf("issue %d", n),
+		line: line(map[string]any{"type": "create-issue", "title": title, "body": text, "labels": labels}),
+		times: func(st githubtest.Fixture) (times int) {
+			for _, i := range st.Issues {
+				if i.State == "open" && i.Title == title && missingLabels(i.Labels, labels) == nil {
+					times += strings.Count(i.Body, text)
+				}
+			}
+			return times
+		},
+	}
+}
+
+func drawComment(r *rand.Rand, n int) chaosItem {
+	text, on := chaosText(r, n), []int{issueNumber, pullNumber}[r.IntN(2)]
+	return chaosItem{
+		name: fmt.Sprintf("comment %d on #%d", n, on),
+		line: line(map[string]any{"type": "add-issue-comment", "body": text, "issue_number": on}),
+		times: func(st githubtest.Fixture) (times int) {
+			for _, c := range issueIn(st, on).Comments {
+				times += strings.Count(c.Body, text)
+			}
+			return times
+		},
+	}
+}
+
+func drawDiscussionComment(r *rand.Rand, n int) chaosItem {
+	text := chaosText(r, n)
+	return chaosItem{
+		name: fmt.Sprintf("comment %d on the discussion", n),
+		line: line(map[string]any{"type": "add-issue-comment", "body": text}),
+		times: func(st githubtest.Fixture) (times int) {
+			for _, d := range st.Discussions {
+				for _, c := range d.Comments {
+					if d.Number == discussion {
+						times += strings.Count(c.Body, text)
+					}
+				}
+			}
+			return times
+		},
+	}
+}
+
+func drawLabel(r *rand.Rand, n int) chaosItem {
+	labels := []string{fmt.Sprintf("label %d", n), "Help Wanted"}[:1+r.IntN(2)]
+	on := []int{issueNumber, pullNumber}[r.IntN(2)]
+	return chaosItem{
+		name: fmt.Sprintf("labels %d on #%d", n, on),
+		line: line(map[string]any{"type": "add-issue-label", "labels": labels, "issue_number": on}),
+		once: true,
+		times: func(st githubtest.Fixture) int {
+			if missingLabels(issueIn(st, on).Labels, labels) == nil {
+				return 1
+			}
+			return 0
+		},
+	}
+}
+
+func drawUpdate(r *rand.Rand, n int) chaosItem {
+	fields := map[string]any{"type": "update-issue", "issue_number": issueNumber}
+	var is func(*githubtest.Issue) bool
+	switch r.IntN(3) {
+	case 0:
+		fields["status"], is = "closed", func(i *githubtest.Issue) bool { return i.State == "closed" }
+	case 1:
+		fields["title"], is = "Updated.", func(i *githubtest.Issue) bool { return i.Title == "Updated." }
+	case 2:
+		text := chaosText(r, n)
+		fields["body"], is = text, func(i *githubtest.Issue) bool { return strings.Count(i.Body, text) == 1 }
+	}
+	return chaosItem{
+		name: "update",
+		line: line(fields),
+		once: true,
+		times: func(st githubtest.Fixture) int {
+			if is(issueIn(st, issueNumber)) {
+				return 1
+			}
+			return 0
+		},
+	}
+}
+
+// drawReviewComment makes a comment on a line of the diff, or of none. It stands
+// there on its line, or with its place in a review's body or in a comment: which
+// one depends on what GitHub refuses.
+func drawReviewComment(r *rand.Rand, n int) chaosItem {
+	text := chaosText(r, n)
+	path, at := "main.go", []int{1, 2, 3, 5, 6, 20, 22, 333}[r.IntN(8)]
+	if r.IntN(10) == 0 {
+		path, at = "gone.go", 1
+	}
+	section := fmt.Sprintf("**`%s`, line %d**\n\n%s", path, at, text)
+	return chaosItem{
+		name: fmt.Sprintf("review comment %d on %s:%d", n, path, at),
+		line: reviewLine(path, at, text),
+		text: text,
+		times: func(st githubtest.Fixture) (times int) {
+			pull := issueIn(st, pullNumber)
+			for _, c := range pull.Pull.Comments {
+				if c.Path == path && c.Line == at {
+					times += strings.Count(c.Body, text)
+				}
+			}
+			for _, v := range pull.Pull.Reviews {
+				times += strings.Count(v.Body, section)
+			}
+			for _, c := range pull.Comments {
+				times += strings.Count(c.Body, section)
+			}
+			return times
+		},
+	}
+}
+
+func drawDiscussion(r *rand.Rand, n int) chaosItem {
+	title, text := fmt.Sprintf("Discussion %d.", n), chaosText(r, n)
+	return chaosItem{
+		name: fmt.Sprintf("discussion %d", n),
+		line: line(map[string]any{"type": "create-discussion", "title": title, "body": text}),
+		times: func(st githubtest.Fixture) (times int) {
+			for _, d := range st.Discussions {
+				if d.Title == title {
+					times += strings.Count(d.Body, text)
+				}
+			}
+			return times
+		},
+	}
+}
+
+func drawMissingTool(r *rand.Rand, n int) chaosItem {
+	text := chaosText(r, n)
+	return chaosItem{
+		name: fmt.Sprintf("missing tool %d", n),
+		line: line(map[string]any{"type": "missing-tool", "tool": "docker", "reason": text}),
+		times: func(st githubtest.Fixture) (times int) {
+			for _, i := range st.Issues {
+				if i.State == "open" {
+					times += strings.Count(i.Body, "### `docker`\n\n"+text)
+				}
+			}
+			return times
+		},
+	}
+}
+
+// drawAlert makes a report; an upload replaces the one before it, so that it does
+// not matter how often it is there.
+func drawAlert(_ *rand.Rand, n int) chaosItem {
+	text := fmt.Sprintf("Alert %d.", n)
+	return chaosItem{
+		name: fmt.Sprintf("alert %d", n),
+		line: alert("main.go", 1+n, text, ""),
+		once: true,
+		times: func(st githubtest.Fixture) int {
+			if slices.ContainsFunc(st.Uploads, func(u *githubtest.Upload) bool { return strings.Contains(string(u.SARIF), text) }) {
+				return 1
+			}
+			return 0
+		},
+	}
+}
+
+func drawNoop(_ *rand.Rand, n int) chaosItem {
+	return chaosItem{name: "noop", line: line(map[string]any{"type": "noop", "message": fmt.Sprintf("Nothing %d.", n)})}
+}
+
+func issueIn(st githubtest.Fixture, number int) *githubtest.Issue {
+	return st.Issues[slices.IndexFunc(st.Issues, func(i *githubtest.Issue) bool { return i.Number == number })]
+}
