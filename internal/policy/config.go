@@ -181,6 +181,15 @@ type ChangeSettings struct {
 	// Branch is the one branch that push-to-branch may push to instead of a
 	// pull request's head; for create-pull-request, the new branch's name.
 	Branch string
+	// BranchPrefix begins the names of the branches that create-pull-request makes.
+	// An approved item that names a branch has it already; Branch goes without it.
+	BranchPrefix string
+	// StayOnBase makes the new branch begin at the commit that the changes were made
+	// from. Otherwise they are carried over to the base branch's newest commit.
+	StayOnBase bool
+	// CommitTitleSuffix ends the first line of the message of every commit that
+	// push-to-branch makes.
+	CommitTitleSuffix string
 	// RequiredTitlePrefix and RequiredLabels say which pull requests
 	// push-to-branch may push to: those whose title begins so and that have all
 	// of the labels.
@@ -191,8 +200,8 @@ type ChangeSettings struct {
 	// IfNoChanges is what an empty set of changes leads to.
 	IfNoChanges IfNoChanges
 	// AllowedBranches are the patterns that the branch which an item of
-	// create-pull-request names must match; nil allows all. They do not bind
-	// Branch, which is the owner's own word.
+	// create-pull-request names must match, BranchPrefix included; nil allows all,
+	// an empty list none. They do not bind Branch, which is the owner's own word.
 	AllowedBranches []string
 	// AllowedFiles are the patterns that every changed path must match as a whole;
 	// nil allows all, an empty list none.

@@ -23,6 +23,10 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 		c.Title = n.title(kc.TitlePrefix, it.Title)
 		c.Labels = n.labels(kc, it.Labels, -1)
 		c.Draft = n.draft(kc.Changes.Draft, it.Draft)
+		var ref *refusal
+		if c.Branch, ref = n.branch(kc.Changes, it.Branch); ref != nil {
+			return nil, nil, ref
+		}
 		return &c, n, nil
 	case *safeoutput.CreateDiscussion:
 		c := *it

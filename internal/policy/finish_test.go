@@ -200,3 +200,49 @@ func TestOwnersWordWins(t *testing.T) {
 		})
 	}
 }
+
+func TestBranch(t *testing.T) {
+	features := []string{"feature/*", "bot/**"}
+	for _, tt := range []struct {
+		name     string
+		settings ChangeSettings
+		asked    string
+		want     string
+		rule     string // of the note, or of the refusal where want is "denied"
+	}{
+		{"the item's", ChangeSettings{}, "fix", "fix", ""},
+		{"none", ChangeSettings{}, "", "", ""},
+		{"configured", ChangeSettings{Branch: "bot/x"}, "", "bot/x", ""},
+		{"configured, another asked for", ChangeSettings{Branch: "bot/x"}, "main", "bot/x", RuleBranch},
+		{"configured, the same asked for", ChangeSettings{Branch: "bot/x"}, "bot/x", "bot/x", ""},
+		{"configured, whatever the list and the prefix say", ChangeSettings{Branch: "x", BranchPrefix: "bot/", AllowedBranches: features}, "", "x", ""},
+		{"prefix", ChangeSettings{BranchPrefix: "bot/"}, "fix", "bot/fix", RuleBranch},
+		{"prefix there already", ChangeSettings{BranchPrefix: "bot/"}, "bot/fix", "bot/fix", ""},
+		{"prefix without a name", ChangeSettings{BranchPrefix: "bot/"}, "", "", ""},
+		{"on the list", ChangeSettings{AllowedBranches: features}, "feature/a", "feature/a", ""},
+		{"on the list, deeper", ChangeSettings{AllowedBranches: features}, "bot/a/b", "bot/a/b", ""},
+		{"on the list by its prefix", ChangeSettings{AllowedBranches: features, BranchPrefix: "bot/"}, "a", "bot/a", RuleBranch},
+		{"not on the list", ChangeSettings{AllowedBranches: features}, "feature/a/b", "denied", RuleAllowedBranches},
+		{"not on the list by case", ChangeSettings{AllowedBranches: features}, "Feature/a", "denied", RuleAllowedBranches},
+		{"a list, and no name", ChangeSettings{AllowedBranches: features}, "", "denied", RuleAllowedBranches},
+		{"an empty list", ChangeSettings{AllowedBranches: []string{}}, "a", "denied", RuleAllowedBranches},
+		{"a pattern that is none", ChangeSettings{AllowedBranches: []string{"[a"}}, "[a", "denied", RuleAllowedBranches},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			item, notes, ref := finish(KindConfig{Changes: tt.settings}, &safeoutput.CreatePullRequest{Title: "t", Branch: tt.asked})
+			got, rule := "denied", ""
+			switch {
+			case ref != nil:
+				rule = ref.rule
+			case len(notes) > 0:
+				rule = notes[0].Rule
+			}
+			if ref == nil {
+				got = item.(*safeoutput.CreatePullRequest).Branch
+			}
+			if got != tt.want || rule != tt.rule {
+				t.Errorf("%q with rule %q, want %q with %q", got, rule, tt.want, tt.rule)
+			}
+		})
+	}
+}

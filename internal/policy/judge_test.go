@@ -59,6 +59,11 @@ func TestTarget(t *testing.T) {
 		{"update of a pull request", TargetRule{}, update, onPull, Target{}, RuleTargetKind, "acts only on issues"},
 		{"push to the triggering pull request", TargetRule{}, push(0), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
 		{"push to another", TargetRule{}, push(3), onPull, Target{}, RuleTarget, "'pull_request_number' is 3"},
+		{"push with a wildcard", anyTarget, push(3), onIssue, Target{Number: 3}, "", ""},
+		{"push with a wildcard, unnamed", anyTarget, push(0), onPull, Target{}, RuleTarget, "'pull_request_number' is missing"},
+		{"push to a number", five, push(0), onSchedule, Target{Number: 5}, "", ""},
+		{"push to a number, other", five, push(8), onPull, Target{}, RuleTarget, "allows only #5"},
+		{"push without context", TargetRule{}, push(3), onSchedule, Target{}, RuleNoContext, "set target to 3"},
 		{"push on an issue", TargetRule{}, push(0), onIssue, Target{}, RuleTargetKind, "acts only on pull requests"},
 		{"kinds without target", TargetRule{}, &safeoutput.CreateIssue{Title: "t"}, onSchedule, Target{}, "", ""},
 	} {

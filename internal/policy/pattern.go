@@ -51,8 +51,8 @@ func CheckPattern(pattern string) error {
 	return checkSyntax(pattern)
 }
 
-// checkSyntax refuses what doublestar would read in another way than its writer
-// most likely means, and braces that unfold into too much.
+// checkSyntax refuses what doublestar takes, but would read in another way than
+// its writer most likely means, and braces that unfold into too much.
 func checkSyntax(s string) error {
 	choices, commas := 1, []int{}
 	for i := 0; i < len(s); i++ {
@@ -78,18 +78,14 @@ func checkSyntax(s string) error {
 				commas[len(commas)-1]++
 			}
 		case '}':
-			last := len(commas) - 1
-			if last < 0 {
-				return errors.New("holds \"}\" without its \"{\"; write \\} for the character itself")
+			if last := len(commas) - 1; last >= 0 {
+				choices = min(choices*(commas[last]+1), maxChoices+1)
+				commas = commas[:last]
 			}
-			if choices *= commas[last] + 1; choices > maxChoices {
-				return fmt.Errorf("means more than %d patterns; divide it", maxChoices)
-			}
-			commas = commas[:last]
 		}
 	}
-	if len(commas) > 0 {
-		return errors.New("holds \"{\" without its \"}\"; write \\{ for the character itself")
+	if choices > maxChoices {
+		return fmt.Errorf("means more than %d patterns; divide it", maxChoices)
 	}
 	return nil
 }
@@ -127,7 +123,7 @@ func checkClass(s string) (length int, err error) {
 		}
 		before, i = r, i+size
 	}
-	return 0, errors.New("holds \"[\" without its \"]\"; write \\[ for the character itself")
+	return len(s), nil
 }
 
 // nameClasses writes negated classes so that they match no slash either.

@@ -18,6 +18,7 @@ const (
 	RuleTitleLength     = "title-length"      // a title was cut to make room for the prefix
 	RuleCategory        = "category"          // the owner's category replaced the item's
 	RuleDraft           = "draft"             // the owner's draft setting replaced the item's
+	RuleBranch          = "branch"            // the owner's branch, or prefix of branches, changed the item's
 	RuleAllowedBranches = "allowed-branches"  // the item names no branch, or one that is not on the list
 )
 
