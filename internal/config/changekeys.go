@@ -12,13 +12,19 @@ func pullKeys() []key[policy.KindConfig] {
 		word("branch", "The name of the new branch. Default: the item's, else made from the title.", text(200, "bot/docs"), func(k *policy.KindConfig) *string { return &k.Changes.Branch }),
 		word("base-branch", "The branch that pull requests are opened against. Default: the event's, else the default branch.", text(200, "main"), func(k *policy.KindConfig) *string { return &k.Changes.Base }),
 		list("reviewers", "Who is asked to review. Default: nobody.", mentioned(), func(k *policy.KindConfig) *[]string { return &k.Changes.Reviewers }),
-		yesNo("fallback-as-issue", "Open an issue that links to the branch where creating pull requests is forbidden. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.FallbackIssue }),
+		yesNo("fallback-as-issue", "Open an issue that links to the branch where creating pull requests is forbidden; otherwise the result says the link. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.FallbackIssue }),
+		word("branch-prefix", "Begins the name of every new branch, save that of \"branch\". Default: none.", text(100, "bot/"), func(k *policy.KindConfig) *string { return &k.Changes.BranchPrefix }),
+		list("allowed-branches", "Patterns that the branch which an item names must match; an item that names none is denied. Default: all.", branches(), func(k *policy.KindConfig) *[]string { return &k.Changes.AllowedBranches }),
+		{
+			name: "rebase", takes: boolean(), doc: "Carry the changes over to the base branch's newest commit; false leaves them on the commit that they were made from. Default: true.",
+			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Changes.StayOnBase = !v.(bool) },
+		},
 	}
 	keys[2].also = []string{"base"}
 	keys = append(keys, foreign("assignees", "team-reviewers", "fallback-labels", "auto-merge", "allow-empty", "expires", "preserve-branch-name", "recreate-ref",
-		"branch-prefix", "require-temporary-id", "stacked", "auto-close-issue", "allow-workflows", "allowed-base-branches",
+		"require-temporary-id", "stacked", "auto-close-issue", "allow-workflows", "allowed-base-branches",
 		"head-github-token", "head-github-app", "close-older-pull-requests", "close-older-key")...)
-	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "allowed-branches")...)
+	return append(keys, restricting("target-repo", "allowed-repos", "head-repo")...)
 }
 
 // pushKeys are the keys of push-to-branch alone.
@@ -34,9 +40,10 @@ func pushKeys() []key[policy.KindConfig] {
 		},
 		word("title-prefix", "Only pull requests whose title begins so are pushed to. Default: all.", text(100, `"[ai] "`), func(k *policy.KindConfig) *string { return &k.Changes.RequiredTitlePrefix }),
 		list("labels", "Only pull requests with all of these labels are pushed to. Default: all.", labels(), func(k *policy.KindConfig) *[]string { return &k.Changes.RequiredLabels }),
+		word("commit-title-suffix", "Ends the first line of every commit's message, exactly as written. Default: none.", text(100, `" [skip-ci]"`), func(k *policy.KindConfig) *string { return &k.Changes.CommitTitleSuffix }),
 	}
 	keys[1].also, keys[2].also = []string{"required-title-prefix"}, []string{"required-labels"}
-	keys = append(keys, foreign("footer", "base-branch", "commit-title-suffix", "ignore-missing-branch-failure", "fallback-as-pull-request", "check-branch-protection", "allow-workflows", "head-github-token", "head-github-app")...)
+	keys = append(keys, foreign("footer", "base-branch", "ignore-missing-branch-failure", "fallback-as-pull-request", "check-branch-protection", "allow-workflows", "head-github-token", "head-github-app")...)
 	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "allowed-branches")...)
 }
 
@@ -52,11 +59,11 @@ func changeKeys() []key[policy.KindConfig] {
 		list("allowed-files", "Patterns that every changed path must match. Default: all paths.", patterns(), func(k *policy.KindConfig) *[]string { return &k.Changes.AllowedFiles }),
 		{
 			name: "protected-files", takes: protectedFiles(), set: setProtection,
-			doc: "Patterns that no changed path may match, or \"blocked\" (the built-in list), \"allowed\" (none), \"fallback-to-issue\". Default: workflows, CODEOWNERS and instructions for agents.",
+			doc: "Patterns that no changed path may match, instead of the built-in list; a mapping with \"include\" and \"exclude\" changes that list. \"blocked\" is the built-in list, \"allowed\" none, \"fallback-to-issue\" the built-in list with on-violation: issue. Default: the built-in list.",
 		},
 		yesNo("protect-manifests", "Protect dependency manifests and lock files too. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.ProtectManifests }),
-		number("max-patch-files", "The most files that may change.", limit(100), func(k *policy.KindConfig) *int { return &k.Changes.MaxFiles }),
-		number("max-patch-size", "The most that the changes may hold, in KiB.", limit(1024), func(k *policy.KindConfig) *int { return &k.Changes.MaxSizeKB }),
+		number("max-patch-files", "The most files that may change. Default: 100.", limit(100), func(k *policy.KindConfig) *int { return &k.Changes.MaxFiles }),
+		number("max-patch-size", "The most new contents that the changes may hold, in KiB. Default: 1024.", limit(1024), func(k *policy.KindConfig) *int { return &k.Changes.MaxSizeKB }),
 		{
 			name: "on-violation", takes: oneOf("refuse", "issue"), doc: "What changes that break a rule about files lead to: nothing is pushed, or an \"issue\" with the patch is opened. Default: \"refuse\".",
 			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) {
@@ -71,7 +78,7 @@ func changeKeys() []key[policy.KindConfig] {
 
 func setProtection(d *decoder, at *node, v any, k *policy.KindConfig) {
 	p := v.(protection)
-	k.Changes.ProtectedFiles, k.Changes.UnprotectedFiles = p.files, p.exclude
+	k.Changes.ProtectedFiles, k.Changes.AlsoProtectedFiles, k.Changes.UnprotectedFiles = p.files, p.include, p.exclude
 	if p.violation != "" {
 		k.Changes.OnViolation = p.violation
 	}

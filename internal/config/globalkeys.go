@@ -32,6 +32,8 @@ func globalKeys() []key[SafeOutputs] {
 		key[SafeOutputs]{name: "mentions", takes: mentions(), doc: "Users and teams that texts may mention, as \"allowed\" below it; false for none. Default: none.", set: setMentions},
 		key[SafeOutputs]{name: "allow-closing-words", also: []string{"closing-words"}, takes: boolean(), doc: "Whether words such as \"fixes #12\" may close issues. Default: false.",
 			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.ClosingWords = v.(bool) }},
+		key[SafeOutputs]{name: "after-failed-code", takes: oneOf("note", "hold"), doc: "What becomes of texts after an item that carries code failed: they are applied with a \"note\" of it, or held (\"hold\"). Default: \"note\".",
+			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.Policy.HoldAfterFailedCode = v.(string) == "hold" }},
 		key[SafeOutputs]{name: "max-patch-files", takes: limit(100), doc: "As max-patch-files of the kinds that carry code, for both.",
 			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.maxFiles = v.(int) }},
 		key[SafeOutputs]{name: "max-patch-size", takes: limit(1024), doc: "As max-patch-size of the kinds that carry code, for both.",

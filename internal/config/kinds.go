@@ -94,9 +94,19 @@ func decodeKind(d *decoder, row kindRow, e *node, into map[policy.Kind]policy.Ki
 	if row.kind == "update-issue" && kc.Update == (policy.UpdateSettings{}) {
 		d.warn(e.line, e.col, "update-issue: no field is enabled, so every update is denied; add \"status:\", \"title:\" or \"body:\" below it")
 	}
+	if row.kind == "push-to-branch" && kc.Changes.Branch != "" && holdsPullRequests(kc) {
+		d.warn(e.line, e.col, "push-to-branch: \"branch\" is pushed to without a pull request, so target, title-prefix and labels cannot be held to and items are only planned (staged); remove \"branch\", or those keys")
+		kc.Staged = true
+		into[row.kind] = kc
+	}
 	if row.kind == "create-pull-request-review-comment" && kc.Target.Any {
 		d.warn(e.line, e.col, "%s: its items name no pull request, so target \"*\" means the triggering one", row.kind)
 	}
+}
+
+// holdsPullRequests reports whether a push is allowed for certain pull requests only.
+func holdsPullRequests(kc policy.KindConfig) bool {
+	return kc.Target != (policy.TargetRule{}) || kc.Changes.RequiredTitlePrefix != "" || len(kc.Changes.RequiredLabels) > 0
 }
 
 // kindValue is what a kind takes: settings, true, false or nothing.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/policy"
 )
@@ -10,6 +11,7 @@ import (
 // the widely used front matter, or both in a mapping.
 type protection struct {
 	files     []string // nil: the built-in list
+	include   []string
 	exclude   []string
 	violation policy.OnViolation
 	reviewed  bool // request-review was asked for
@@ -17,8 +19,8 @@ type protection struct {
 
 func protectedFiles() shape {
 	const words = `{"enum": ["blocked", "allowed", "fallback-to-issue", "request-review", "request_review"]}`
-	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[2]s, {"type": "object", "additionalProperties": false, "properties": {"policy": %[2]s, "exclude": {"type": "array", "items": %[1]s}}}]}`, patternItem, words)
-	const wants = `a list of patterns, such as [".github/**"], or one of "blocked", "allowed", "fallback-to-issue"`
+	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[2]s, {"type": "object", "additionalProperties": false, "properties": {"policy": %[2]s, "include": {"type": "array", "items": %[1]s}, "exclude": {"type": "array", "items": %[1]s}}}]}`, patternItem, words)
+	const wants = `a list of patterns, such as [".github/**"], a mapping, such as {exclude: [AGENTS.md]}, or one of "blocked", "allowed", "fallback-to-issue"`
 	return shape{schema, wants, func(n *node) (any, *fault) {
 		switch n.kind {
 		case textNode:
@@ -60,17 +62,28 @@ func protectionMapping(n *node) (any, *fault) {
 			if f != nil || e.value.kind != textNode {
 				return wrong(&e.value, "policy: expected one of \"blocked\", \"allowed\", \"fallback-to-issue\", found %s", e.value.describe())
 			}
-			exclude := p.exclude
+			include, exclude := p.include, p.exclude
 			p = word.(protection)
-			p.exclude = exclude
-		case "exclude":
-			list, f := patterns().parse(&e.value)
-			if f != nil || e.value.kind != listNode {
-				return wrong(&e.value, "exclude: expected %s", patterns().wants)
+			p.include, p.exclude = include, exclude
+		case "include", "exclude":
+			if e.value.kind != listNode {
+				return wrong(&e.value, "%s: expected %s, found %s", e.key, patterns().wants, e.value.describe())
 			}
-			p.exclude = list.([]string)
+			list, at, why := patterns().read(&e.value)
+			if why != "" {
+				return wrong(at, "%s: %s", e.key, why)
+			}
+			if e.key == "include" {
+				p.include = list.([]string)
+			} else {
+				p.exclude = list.([]string)
+			}
 		default:
-			return wrong(&node{line: e.line, col: e.col}, "unknown key %q; known are: policy, exclude", shorten(e.key))
+			known := []string{"policy", "include", "exclude"}
+			if near := nearest(e.key, known); near != "" {
+				return wrong(&node{line: e.line, col: e.col}, "unknown key %q; did you mean %q?", shorten(e.key), near)
+			}
+			return wrong(&node{line: e.line, col: e.col}, "unknown key %q; known are: %s", shorten(e.key), strings.Join(known, ", "))
 		}
 	}
 	return p, nil

@@ -19,6 +19,7 @@ safe-outputs:
   allowed-mentions: octocat
   mentions: {allowed: [hubot]}
   allow-closing-words: true
+  after-failed-code: hold
   max-patch-files: 20
   create-issue:
     max: 5
@@ -48,10 +49,13 @@ safe-outputs:
     draft: false
     base-branch: next
     branch: bot/x
+    branch-prefix: bot/
+    allowed-branches: [bot/*, "fix/**"]
+    rebase: false
     reviewers: [octocat]
     if-no-changes: error
     allowed-files: ["docs/**"]
-    protected-files: {policy: fallback-to-issue, exclude: [CODEOWNERS]}
+    protected-files: {include: [db/**], policy: fallback-to-issue, exclude: [CODEOWNERS]}
     protect-manifests: true
     max-patch-size: 512
     fallback-as-issue: true
@@ -61,6 +65,7 @@ safe-outputs:
     branch: triggering
     required-title-prefix: "[ai] "
     labels: [bot]
+    commit-title-suffix: " [skip-ci]"
     protected-files: []
     max-patch-files: 3
     on-violation: issue
@@ -79,6 +84,8 @@ func TestEverything(t *testing.T) {
 		Policy: policy.Config{
 			Staged: true,
 			Footer: policy.Footer{Text: "From an agent."},
+
+			HoldAfterFailedCode: true,
 			Kinds: map[policy.Kind]policy.KindConfig{
 				safeoutput.KindCreateIssue: {Max: new(5), Staged: true, TitlePrefix: "[ai] ", Labels: []string{"automation", "ai"},
 					AllowedLabels: []string{"bug", "area/*"}, BlockedLabels: []string{"~*"}, Footer: &policy.Footer{None: true}},
@@ -90,11 +97,11 @@ func TestEverything(t *testing.T) {
 				safeoutput.KindMissingTool:          {Labels: []string{"tools"}, MissingTool: policy.MissingToolSettings{CreateIssue: true}},
 				safeoutput.KindCreateSecurityReport: {Report: policy.ReportSettings{Driver: "my-scanner", Category: "airlock"}},
 				safeoutput.KindNoop:                 {Disabled: true},
-				safeoutput.KindCreatePullRequest: {Changes: policy.ChangeSettings{Draft: new(false), Base: "next", Branch: "bot/x", Reviewers: []string{"octocat"},
-					IfNoChanges: policy.NoChangesError, AllowedFiles: []string{"docs/**"}, UnprotectedFiles: []string{"CODEOWNERS"}, OnViolation: policy.ViolationIssue,
+				safeoutput.KindCreatePullRequest: {Changes: policy.ChangeSettings{Draft: new(false), Base: "next", Branch: "bot/x", BranchPrefix: "bot/", AllowedBranches: []string{"bot/*", "fix/**"}, StayOnBase: true, Reviewers: []string{"octocat"},
+					IfNoChanges: policy.NoChangesError, AllowedFiles: []string{"docs/**"}, AlsoProtectedFiles: []string{"db/**"}, UnprotectedFiles: []string{"CODEOWNERS"}, OnViolation: policy.ViolationIssue,
 					ProtectManifests: true, MaxFiles: 20, MaxSizeKB: 512, FallbackIssue: true, SignedCommits: true}},
 				safeoutput.KindPushToBranch: {Target: policy.TargetRule{Any: true}, Changes: policy.ChangeSettings{RequiredTitlePrefix: "[ai] ",
-					RequiredLabels: []string{"bot"}, ProtectedFiles: []string{}, MaxFiles: 3, OnViolation: policy.ViolationIssue, IfNoChanges: policy.NoChangesIgnore}},
+					RequiredLabels: []string{"bot"}, CommitTitleSuffix: " [skip-ci]", ProtectedFiles: []string{}, MaxFiles: 3, OnViolation: policy.ViolationIssue, IfNoChanges: policy.NoChangesIgnore}},
 			},
 		},
 	}
@@ -156,6 +163,22 @@ func TestEmptyIsNoConfiguration(t *testing.T) {
 	cfg, err := Parse("x", []byte("{}"))
 	if err != nil || !cfg.Policy.Configured() || len(cfg.Warnings) != 1 {
 		t.Errorf("{}: configured %t, error %v, warnings %v", cfg.Policy.Configured(), err, cfg.Warnings)
+	}
+}
+
+// A branch of its own has no pull request that the other keys could be about.
+func TestConfiguredBranchAndPullRequestsStage(t *testing.T) {
+	for keys, staged := range map[string]bool{
+		"branch: bot": false, "branch: triggering, labels: [a]": false, "target: 5, labels: [a]": false,
+		"branch: bot, labels: [a]": true, "title-prefix: x, branch: bot": true, "branch: bot, target: 5": true,
+	} {
+		cfg, err := Parse("x", []byte("push-to-branch: {"+keys+"}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cfg.Policy.Kinds["push-to-branch"].Staged; got != staged || (cfg.Warnings != nil) != staged {
+			t.Errorf("%s: staged %t, warnings %v", keys, got, cfg.Warnings)
+		}
 	}
 }
 

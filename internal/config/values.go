@@ -112,10 +112,13 @@ func patterns() shape {
 
 const patternItem = `{"type": "string", "minLength": 1, "maxLength": 500, "pattern": "^[^\\x00-\\x1f\\x7f]*$"}`
 
+// branches are patterns of the names of branches.
+func branches() shape { return texts(patternItem, `["feature/*"]`, checkPattern) }
+
+// checkPattern is the second door's own check, which the schema only outlines.
 func checkPattern(s string) string {
-	switch {
-	case s == "" || utf8.RuneCountInString(s) > 500 || strings.ContainsFunc(s, unicode.IsControl):
-		return "is not a pattern of paths, such as docs/**"
+	if err := policy.CheckPattern(s); err != nil {
+		return err.Error()
 	}
 	return ""
 }
