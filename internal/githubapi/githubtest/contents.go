@@ -14,6 +14,9 @@ func (s *Server) getContent(c *conversation) reply {
 		return r
 	}
 	name, ref := c.params["path"], c.query.Get("ref")
+	if s.o.Git != nil {
+		return s.storedContent(name, ref)
+	}
 	for _, f := range s.state.Files {
 		if f.Path != name || f.Ref != "" && f.Ref != ref && !(ref == "" && f.Ref == s.state.Repo.DefaultBranch) {
 			continue
@@ -21,15 +24,20 @@ func (s *Server) getContent(c *conversation) reply {
 		if f.Type == "dir" {
 			return okay([]any{s.entry(f.Path+"/file", "file")})
 		}
-		o := s.entry(f.Path, "file")
-		o["size"] = len(f.Content)
-		o["encoding"], o["content"] = "base64", wrapped(f.Content)
-		if len(f.Content) > 1<<20 {
-			o["encoding"], o["content"] = "none", ""
-		}
-		return okay(o)
+		return okay(s.fileEntry(f.Path, f.Content))
 	}
 	return fail(http.StatusNotFound, "Not Found")
+}
+
+// fileEntry is a file with its content, unless it is larger than 1 MB.
+func (s *Server) fileEntry(name, content string) object {
+	o := s.entry(name, "file")
+	o["size"] = len(content)
+	o["encoding"], o["content"] = "base64", wrapped(content)
+	if len(content) > 1<<20 {
+		o["encoding"], o["content"] = "none", ""
+	}
+	return o
 }
 
 func (s *Server) entry(name, kind string) object {

@@ -91,6 +91,23 @@ func (g *Git) SetBranch(name, sha string) { g.Run("update-ref", "refs/heads/"+na
 // DeleteBranch deletes a branch.
 func (g *Git) DeleteBranch(name string) { g.Run("update-ref", "-d", "refs/heads/"+name) }
 
+// named is the commit that a person means: a branch, a tag, a whole ref or an id;
+// "" stands for the default branch.
+func (g *Git) named(name string) (string, bool) {
+	for _, rev := range []string{"refs/heads/" + name, "refs/tags/" + name, name} {
+		if name == "" {
+			rev = "HEAD"
+		}
+		if rev == name && !strings.HasPrefix(name, "refs/") && strings.Trim(name, "0123456789abcdef") != "" {
+			break
+		}
+		if sha, err := g.resolve(rev); err == nil {
+			return sha, true
+		}
+	}
+	return "", false
+}
+
 // resolve is the commit behind a ref or an id.
 func (g *Git) resolve(rev string) (string, error) {
 	return g.run("", "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
@@ -113,8 +130,14 @@ func (g *Git) refs() ([]ref, error) {
 	return list, nil
 }
 
-// run runs git in the repository, with input on its standard input.
+// run is output without the last line's end.
 func (g *Git) run(input string, args ...string) (string, error) {
+	out, err := g.output(input, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// output runs git in the repository, with input on its standard input.
+func (g *Git) output(input string, args ...string) (string, error) {
 	cmd := exec.Command(g.program, args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = g.dir, append(gitEnv(), "PATH="+os.Getenv("PATH"), "GIT_DIR="+g.dir), strings.NewReader(input)
 	var stdout, stderr bytes.Buffer
@@ -123,7 +146,7 @@ func (g *Git) run(input string, args ...string) (string, error) {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
 	}
-	return strings.TrimSuffix(stdout.String(), "\n"), err
+	return stdout.String(), err
 }
 
 // gitEnv keeps the machine's and the user's settings away from git, and sets what
@@ -131,7 +154,8 @@ func (g *Git) run(input string, args ...string) (string, error) {
 // not to write the refs of pull requests.
 func gitEnv() []string {
 	settings := []string{"safe.directory", "*", "http.receivepack", "true", "uploadpack.allowAnySHA1InWant", "true", "uploadpack.allowFilter", "true",
-		"receive.fsckObjects", "true", "receive.hideRefs", "refs/pull", "receive.denyDeleteCurrent", "ignore", "receive.autogc", "false", "gc.auto", "0"}
+		"receive.fsckObjects", "true", "receive.hideRefs", "refs/pull", "receive.denyDeleteCurrent", "ignore", "receive.autogc", "false", "gc.auto", "0",
+		"user.name", "Octo Cat", "user.email", "octocat@example.com"}
 	env := []string{"LC_ALL=C", "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_TERMINAL_PROMPT=0",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2)}
 	for i := 0; i < len(settings); i += 2 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func (s *Server) receive(req *http.Request, body []byte) *conversation {
 			}
 			c.params[k] = v
 		}
-		rec.Content = rec.Method == http.MethodPost && rec.Operation != "issues/add-labels" && rec.Operation != "code-scanning/upload-sarif"
+		rec.Content = rec.Method == http.MethodPost && !slices.Contains([]string{"issues/add-labels", "code-scanning/upload-sarif", "git/create-ref"}, rec.Operation)
 	}
 	if c.violation == nil && req.Header.Get("User-Agent") == "" {
 		c.violation = errors.New("a request without User-Agent is refused by GitHub")
@@ -151,31 +152,39 @@ func (s *Server) handle(c *conversation) reply {
 // handlers are the REST operations by GitHub's operation id.
 func handlers() map[string]func(*Server, *conversation) reply {
 	return map[string]func(*Server, *conversation) reply{
-		"repos/get":                   (*Server).getRepo,
-		"repos/get-content":           (*Server).getContent,
-		"issues/list-for-repo":        (*Server).listIssues,
-		"issues/create":               (*Server).createIssue,
-		"issues/get":                  (*Server).getIssue,
-		"issues/update":               (*Server).updateIssue,
-		"issues/list-comments":        (*Server).listComments,
-		"issues/create-comment":       (*Server).createComment,
-		"issues/update-comment":       (*Server).updateComment,
-		"issues/delete-comment":       (*Server).deleteComment,
-		"issues/list-labels-on-issue": (*Server).listIssueLabels,
-		"issues/add-labels":           (*Server).addLabels,
-		"issues/list-labels-for-repo": (*Server).listLabels,
-		"pulls/list":                  (*Server).listPulls,
-		"pulls/create":                (*Server).createPull,
-		"pulls/get":                   (*Server).getPull,
-		"pulls/list-files":            (*Server).listFiles,
-		"pulls/list-reviews":          (*Server).listReviews,
-		"pulls/create-review":         (*Server).createReview,
-		"pulls/update-review":         (*Server).updateReview,
-		"pulls/list-review-comments":  (*Server).listDiffComments,
-		"pulls/create-review-comment": (*Server).createDiffComment,
-		"pulls/delete-review-comment": (*Server).deleteDiffComment,
-		"code-scanning/upload-sarif":  (*Server).uploadSARIF,
-		"code-scanning/get-sarif":     (*Server).getSARIF,
+		"repos/get":                           (*Server).getRepo,
+		"repos/get-content":                   (*Server).getContent,
+		"repos/list-commits":                  withGit("contents=read", (*Server).listCommits),
+		"repos/compare-commits-with-basehead": withGit("contents=read", (*Server).compare),
+		"git/get-commit":                      withGit("contents=read", (*Server).getCommit),
+		"git/get-ref":                         withGit("contents=read", (*Server).getRef),
+		"git/list-matching-refs":              withGit("contents=read", (*Server).listRefs),
+		"git/create-ref":                      withGit("contents=write", (*Server).createRef),
+		"git/update-ref":                      withGit("contents=write", (*Server).updateRef),
+		"git/delete-ref":                      withGit("contents=write", (*Server).deleteRef),
+		"issues/list-for-repo":                (*Server).listIssues,
+		"issues/create":                       (*Server).createIssue,
+		"issues/get":                          (*Server).getIssue,
+		"issues/update":                       (*Server).updateIssue,
+		"issues/list-comments":                (*Server).listComments,
+		"issues/create-comment":               (*Server).createComment,
+		"issues/update-comment":               (*Server).updateComment,
+		"issues/delete-comment":               (*Server).deleteComment,
+		"issues/list-labels-on-issue":         (*Server).listIssueLabels,
+		"issues/add-labels":                   (*Server).addLabels,
+		"issues/list-labels-for-repo":         (*Server).listLabels,
+		"pulls/list":                          (*Server).listPulls,
+		"pulls/create":                        (*Server).createPull,
+		"pulls/get":                           (*Server).getPull,
+		"pulls/list-files":                    (*Server).listFiles,
+		"pulls/list-reviews":                  (*Server).listReviews,
+		"pulls/create-review":                 (*Server).createReview,
+		"pulls/update-review":                 (*Server).updateReview,
+		"pulls/list-review-comments":          (*Server).listDiffComments,
+		"pulls/create-review-comment":         (*Server).createDiffComment,
+		"pulls/delete-review-comment":         (*Server).deleteDiffComment,
+		"code-scanning/upload-sarif":          (*Server).uploadSARIF,
+		"code-scanning/get-sarif":             (*Server).getSARIF,
 	}
 }
 
@@ -236,7 +245,7 @@ func fail(status int, message string) reply {
 // fieldError is an entry of a validation error.
 type fieldError struct {
 	Resource string `json:"resource"`
-	Field    string `json:"field"`
+	Field    string `json:"field,omitempty"`
 	Code     string `json:"code"`
 	Message  string `json:"message,omitempty"`
 }

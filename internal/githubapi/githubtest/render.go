@@ -53,6 +53,9 @@ func (s *Server) renderRepo() object {
 	o := s.rest.example("full-repository-default-response")
 	s.identify(o, r.ID, r.Owner, r.Name)
 	o["default_branch"], o["private"], o["archived"] = r.DefaultBranch, r.Private, r.Archived
+	if s.o.Git != nil {
+		o["clone_url"] = s.gitURL()
+	}
 	o["language"] = nil // required, but missing in GitHub's example
 	o["visibility"] = "public"
 	if r.Private {

@@ -59,6 +59,7 @@ type Server struct {
 	hourFrom time.Time
 	hourUsed map[string]int
 	baseURL  string
+	verified map[string]bool // commits that the server made, and so signed
 }
 
 // New returns a server that starts with the fixture. Broken contracts are told
@@ -78,8 +79,11 @@ func New(t Reporter, f Fixture, o Options) *Server {
 	if o.PerPage == 0 {
 		o.PerPage = 100
 	}
-	s := &Server{t: t, o: o, rest: rest, state: f.clone(), listed: map[any]time.Time{}, hourUsed: map[string]int{}, baseURL: "https://github.test"}
+	s := &Server{t: t, o: o, rest: rest, state: f.clone(), listed: map[any]time.Time{}, hourUsed: map[string]int{}, baseURL: "https://github.test", verified: map[string]bool{}}
 	s.complete()
+	if o.Git != nil {
+		o.Git.Run("symbolic-ref", "HEAD", "refs/heads/"+s.state.Repo.DefaultBranch)
+	}
 	return s
 }
 

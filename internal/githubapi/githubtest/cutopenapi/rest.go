@@ -37,6 +37,7 @@ func operations() map[string][]string {
 		repo + "/git/ref/{ref}":                           {"get"},
 		repo + "/git/matching-refs/{ref}":                 {"get"},
 		repo + "/git/refs":                                {"post"},
+		repo + "/git/refs/{ref}":                          {"patch", "delete"},
 		repo + "/git/commits/{commit_sha}":                {"get"},
 	}
 }
