@@ -3,27 +3,13 @@ package apply
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
-	"github.com/agent-airlock/airlock/internal/markdown"
-	"github.com/google/go-cmp/cmp"
 )
-
-// chaosLines touch everything that is created.
-func chaosLines() []string {
-	return []string{anIssue, aComment, aComment, aDiscussion, aLabel, anIssue,
-		`{"type":"update-issue","title":"New","issue_number":5}`,
-		`{"type":"add-issue-comment","body":"On the pull request.","issue_number":7}`,
-		reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside."), reviewLine("main.go", 5, "Inline too."),
-		`{"type":"create-discussion","title":"More","body":"Some."}`}
-}
 
 // invoke is one process: it ends with its results, or with nil when it was killed
 // or could not begin.
@@ -31,43 +17,6 @@ func (b *bench) invoke(rt http.RoundTripper, lines []string) []Result {
 	approved, _ := b.judge(lines...)
 	results, _ := b.process(rt, b.clock, approved)
 	return results
-}
-
-// summary is what matters about a repository: all texts, without footers, keys
-// and numbers, sorted.
-func (b *bench) summary() []string {
-	var out []string
-	add := func(where, body string) {
-		body = markdown.StripMarkers(body)
-		if i := strings.Index(body, "> Asked for by"); i >= 0 {
-			body = body[:i]
-		}
-		if body = strings.TrimSpace(body); body != "" && !strings.HasPrefix(body, "*This review was posted twice") {
-			out = append(out, where+": "+body)
-		}
-	}
-	st := b.srv.State()
-	for _, i := range st.Issues {
-		if i.State == "open" {
-			add("issue", i.Title+" "+strings.Join(i.Labels, ",")+"\n"+i.Body)
-		}
-		for _, c := range i.Comments {
-			add(fmt.Sprint("comment on ", i.Number), c.Body)
-		}
-		if i.Pull != nil {
-			for _, r := range i.Pull.Reviews {
-				add("review", r.Body)
-			}
-			for _, c := range i.Pull.Comments {
-				add(fmt.Sprint("line ", c.Line), c.Body)
-			}
-		}
-	}
-	for _, d := range st.Discussions {
-		add("discussion", d.Title+"\n"+d.Body)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // The flags of the random tests: how to see one seed again, and how to try more.
@@ -155,30 +104,56 @@ func anyTarget(b *bench) *bench {
 	return b
 }
 
-// TestTwoRunsAtOnceEndWithOneOfEach lets two runs of one job work at the same
-// moment.
+// TestTwoRunsAtOnceEndWithOneOfEach plays two runs of one job that work at the
+// same moment. Without faults their settle passes are enough; after faults and
+// kills it takes one more run.
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
-	lines := chaosLines()
-	calm := anyTarget(newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber))
-	calm.run(lines...)
-	wanted := calm.summary()
-	for seed := range 40 {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(uint64(seed), 3))
-			b := newBench(t, fixture(), githubtest.Options{Lag: time.Duration(r.IntN(30)) * time.Second})
-			anyTarget(b.on("pull_request", pullNumber))
-			b.cfg.Settle = SettleAlways
-			var wg sync.WaitGroup
-			for range 2 {
-				one := *b
-				wg.Go(func() { one.invoke(b.srv.Transport(), lines) })
+	eachSeed(t, 500, func(t *testing.T, seed uint64) {
+		c := newChaos(t, seed)
+		wanted := c.withoutFaults()
+		defer c.explain(seed)
+		c.cfg.Settle = SettleAlways
+		faulty := c.r.IntN(2) == 0
+		for i, results := range c.atOnce(faulty) {
+			if n := Count(results); !faulty && n[Applied]+n[Adopted] != len(c.items) {
+				t.Errorf("run %d ended with %s", i+1, states(results))
 			}
-			wg.Wait()
-			if diff := cmp.Diff(wanted, b.summary()); diff != "" {
-				t.Errorf("the repository (-one run +two runs):\n%s", diff)
+		}
+		if faulty {
+			c.clock.Advance(time.Minute)
+			if results := c.attempt(3, true); Count(results)[Applied]+Count(results)[Adopted] != len(c.items) {
+				t.Errorf("the last run ended with %s", states(results))
 			}
+		}
+		c.once(wanted)
+	})
+}
+
+// atOnce lets two processes work at the same moment, and returns their results.
+func (c *chaos) atOnce(faulty bool) (results [2][]Result) {
+	s := &stage{r: c.r, clock: c.clock}
+	rate := 0
+	if faulty {
+		rate = []int{4, 8, 16}[c.r.IntN(3)]
+	}
+	c.srv.SetFault(c.hook(rate, c.r.IntN(2) == 0))
+	for i := range results {
+		one := *c.bench
+		one.cfg.Run.Attempt = 1 + c.r.IntN(2)
+		left := 0
+		if faulty && c.r.IntN(2) == 0 {
+			left = 1 + c.r.IntN(12+2*len(c.items))
+		}
+		c.write("run %d: attempt %d, one fault in %d, killed at request %d", i+1, one.cfg.Run.Attempt, rate, left)
+		after := c.r.IntN(2) == 0
+		s.add(c.srv.Transport(), func(a *actor) {
+			var err error
+			results[i], err = one.process(&killer{next: a, left: left, after: after}, a, c.approved)
+			c.write("run %d ended: %s %v", i+1, states(results[i]), err)
 		})
 	}
+	s.play()
+	return results
 }
 
 // A review that is being divided, killed before or after each of its requests,

@@ -1,0 +1,88 @@
+package apply
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// stage lets several processes run at the same moment, though only one of them at
+// a time: at every request, before and after it takes effect, and whenever one
+// sleeps, chance says who goes on. Time passes when all of them sleep.
+type stage struct {
+	r     *rand.Rand
+	clock *githubtest.VirtualClock
+	all   []*actor
+}
+
+// actor is a process on a stage. It is a Clock and a transport of its own.
+type actor struct {
+	stage *stage
+	next  http.RoundTripper
+	turn  chan struct{} // it may go on
+	rest  chan struct{} // it waits, or has ended
+	wake  time.Time
+	ended bool
+}
+
+// add puts a process on the stage, which does not begin before play.
+func (s *stage) add(next http.RoundTripper, process func(a *actor)) {
+	a := &actor{stage: s, next: next, turn: make(chan struct{}), rest: make(chan struct{})}
+	s.all = append(s.all, a)
+	go func() {
+		<-a.turn
+		process(a)
+		a.ended = true
+		a.rest <- struct{}{}
+	}()
+}
+
+// play runs until all processes have ended.
+func (s *stage) play() {
+	for {
+		left := slices.DeleteFunc(slices.Clone(s.all), func(a *actor) bool { return a.ended })
+		if len(left) == 0 {
+			return
+		}
+		ready := slices.DeleteFunc(slices.Clone(left), func(a *actor) bool { return a.wake.After(s.clock.Now()) })
+		if len(ready) == 0 {
+			first := slices.MinFunc(left, func(a, b *actor) int { return a.wake.Compare(b.wake) })
+			s.clock.Advance(first.wake.Sub(s.clock.Now()))
+			continue
+		}
+		a := ready[s.r.IntN(len(ready))]
+		a.turn <- struct{}{}
+		<-a.rest
+	}
+}
+
+// pause lets others go on until it is the actor's turn again.
+func (a *actor) pause(until time.Time) {
+	a.wake = until
+	a.rest <- struct{}{}
+	<-a.turn
+}
+
+// Now implements Clock.
+func (a *actor) Now() time.Time { return a.stage.clock.Now() }
+
+// Sleep implements Clock.
+func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	a.pause(a.Now().Add(d))
+	return ctx.Err()
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a *actor) RoundTrip(req *http.Request) (*http.Response, error) {
+	a.pause(a.Now())
+	resp, err := a.next.RoundTrip(req)
+	a.pause(a.Now())
+	return resp, err
+}
