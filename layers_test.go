@@ -28,6 +28,7 @@ var layers = []struct {
 	{"internal/schema", "schemas"},
 	{"internal/sanitize", "markdown"},
 	{"internal/sarif", "finding schema"},
+	{"internal/secrets", "finding token"},
 	{"internal/command", ""},
 	{"internal/githubapi", "token"},
 	{"internal/githubapi/githubtest", ""},
@@ -48,13 +49,16 @@ var layers = []struct {
 // onlyImporter names the one package that may use a third-party or standard
 // package outside tests, so that a trap is handled in one place.
 var onlyImporter = map[string]string{
-	"os/exec":                                  "internal/command",
-	"github.com/bmatcuk/doublestar/v4":         "internal/policy",
-	"github.com/google/go-github/v60/github":   "internal/githubapi",
-	"github.com/sethvargo/go-githubactions":    "internal/action",
-	"github.com/owenrumney/go-sarif/v2/sarif":  "internal/sarif",
-	"github.com/santhosh-tekuri/jsonschema/v5": "internal/schema",
-	"github.com/spf13/cobra":                   "internal/cli",
+	"os/exec":                                   "internal/command",
+	"github.com/bmatcuk/doublestar/v4":          "internal/policy",
+	"github.com/google/go-github/v60/github":    "internal/githubapi",
+	"github.com/sethvargo/go-githubactions":     "internal/action",
+	"github.com/owenrumney/go-sarif/v2/sarif":   "internal/sarif",
+	"github.com/santhosh-tekuri/jsonschema/v5":  "internal/schema",
+	"github.com/spf13/cobra":                    "internal/cli",
+	"github.com/zricethezav/gitleaks/v8/config": "internal/secrets",
+	"github.com/BobuSumisu/aho-corasick":        "internal/secrets",
+	"github.com/pelletier/go-toml/v2":           "internal/secrets",
 	// Nobody: no text of an agent can become a program (rule R15).
 	"text/template": "no package",
 	"html/template": "no package",

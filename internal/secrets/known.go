@@ -1,0 +1,121 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// Known is an exact value that must not leave: the token, a line of the `secrets`
+// input.
+type Known struct {
+	Name  string      // what it is, for people, such as "the token"
+	Value token.Token // of one line or several; a Token, since that never prints
+}
+
+// shortest is the length in bytes from which a value is looked for; shorter ones
+// would be found in ordinary text. It is that of token.Forms.
+const shortest = 6
+
+// knownSet looks for known values in all their forms.
+type knownSet struct {
+	search *searcher // nil without values
+	forms  []form
+}
+
+// form is one way to write a known value.
+type form struct {
+	name    string
+	encoded bool
+}
+
+// newKnownSet returns the set, and the names of the values that are too short.
+func newKnownSet(known []Known) (set *knownSet, ignored []string) {
+	set = &knownSet{}
+	var words []string
+	seen := map[string]bool{}
+	for _, k := range known {
+		value := k.Value.Reveal()
+		if value == "" || boundary(value) {
+			continue
+		}
+		if len(value) < shortest {
+			ignored = append(ignored, k.Name)
+			continue
+		}
+		for _, f := range formsOf(k.Value) {
+			if !seen[f] {
+				seen[f] = true
+				words = append(words, f)
+				set.forms = append(set.forms, form{name: k.Name, encoded: !strings.Contains(value, f)})
+			}
+		}
+	}
+	if len(words) > 0 {
+		set.search = newSearcher(words)
+	}
+	return set, ignored
+}
+
+// percents finds what URL encoding makes of a byte.
+var percents = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// formsOf returns the forms in which a value may appear: those of its token, its
+// lines, hexadecimal, and what other encoders than Go's make of it.
+func formsOf(value token.Token) []string {
+	secret := value.Reveal()
+	digits := hex.EncodeToString([]byte(secret))
+	all := append(value.Forms(), digits, strings.ToUpper(digits), escaped(secret))
+	for line := range strings.SplitSeq(secret, "\n") {
+		line = strings.TrimSpace(line)
+		all = append(all, line, escaped(line))
+	}
+	for _, f := range all {
+		if lower := percents.ReplaceAllStringFunc(f, strings.ToLower); lower != f {
+			all = append(all, lower)
+		}
+	}
+	var forms []string
+	for _, f := range all {
+		if len(f) >= shortest && !boundary(f) {
+			forms = append(forms, f)
+		}
+	}
+	return forms
+}
+
+// escaped returns the text as it stands in JSON whose encoder leaves <, > and & as
+// they are, which Go's does not.
+func escaped(text string) string {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(text); err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(out.String()), `"`), `"`)
+}
+
+// boundary reports whether a line is the first or last of a PEM block, which
+// every such key has and anybody may write. The lines between are the secret.
+func boundary(line string) bool {
+	return strings.HasPrefix(line, "-----") && strings.HasSuffix(line, "-----") && !strings.Contains(line, "\n") && len(line) < 80
+}
+
+// find returns where known values stand.
+func (k *knownSet) find(text string) []Hit {
+	if k.search == nil {
+		return nil
+	}
+	var hits []Hit
+	k.search.each([]byte(text), func(id, start, end int) bool {
+		f := k.forms[id]
+		hits = append(hits, Hit{Rule: KnownRule, Name: f.name, Start: start, End: end, Encoded: f.encoded})
+		return true
+	})
+	return hits
+}

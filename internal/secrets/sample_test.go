@@ -1,0 +1,178 @@
+package secrets
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/zricethezav/gitleaks/v8/config"
+)
+
+// samples makes texts that an expression matches, so that nothing that looks like
+// a secret has to be written down in this repository.
+type samples struct{ random *rand.Rand }
+
+func newSamples() samples { return samples{rand.New(rand.NewPCG(1, 2))} }
+
+// of returns one match of an expression in Go's syntax.
+func (s samples) of(t testing.TB, expression string) string {
+	t.Helper()
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	s.write(&out, tree)
+	return out.String()
+}
+
+func (s samples) write(out *strings.Builder, re *syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		out.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		out.WriteRune(s.char(re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		// Expressions often leave dots of host names unescaped.
+		out.WriteByte("..abcdef"[s.random.IntN(8)])
+	case syntax.OpConcat, syntax.OpCapture:
+		for _, sub := range re.Sub {
+			s.write(out, sub)
+		}
+	case syntax.OpAlternate:
+		s.write(out, re.Sub[s.random.IntN(len(re.Sub))])
+	case syntax.OpQuest:
+		s.times(out, re.Sub[0], 0, 1)
+	case syntax.OpStar:
+		s.times(out, re.Sub[0], 0, 3)
+	case syntax.OpPlus:
+		s.times(out, re.Sub[0], 1, 12)
+	case syntax.OpRepeat:
+		most := re.Max
+		if most < 0 {
+			most = re.Min + 20
+		}
+		s.times(out, re.Sub[0], re.Min, most)
+	}
+}
+
+func (s samples) times(out *strings.Builder, re *syntax.Regexp, least, most int) {
+	for range least + s.random.IntN(most-least+1) {
+		s.write(out, re)
+	}
+}
+
+// char returns an ASCII character of a class.
+func (s samples) char(ranges []rune) rune {
+	var all []rune
+	for i := 0; i+1 < len(ranges); i += 2 {
+		for r := ranges[i]; r <= min(ranges[i+1], '~'); r++ {
+			if r >= ' ' || r == '\n' || r == '\t' {
+				all = append(all, r)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return ranges[0]
+	}
+	return all[s.random.IntN(len(all))]
+}
+
+// ruleTexts returns gitleaks' rules as they are written.
+func ruleTexts(t testing.TB) []ruleText {
+	t.Helper()
+	var file ruleFile
+	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Rules
+}
+
+// pathOf is a file in which a rule with a path holds.
+var pathOf = map[string]string{
+	"freemius-secret-key":    "src/start.php",
+	"hashicorp-tf-password":  "main.tf",
+	"kubernetes-secret-yaml": "deploy/secret.yaml",
+	"nuget-config-password":  "nuget.config",
+}
+
+func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
+	const wanted = 20 // samples a rule that have to be found
+	const around = "\n// The quick brown fox jumps over the lazy dog, and nothing else happens here.\n"
+	make, scanner := newSamples(), New(nil)
+	left := []string{}
+	for _, r := range ruleTexts(t) {
+		if r.Regex == "" {
+			left = append(left, r.ID)
+			continue
+		}
+		expression := regexp.MustCompile(r.Regex)
+		judge := newRule(r, lowerWords(r.Keywords), nil)
+		found := 0
+		for try := 0; try < 2000 && found < wanted; try++ {
+			sample := make.of(t, r.Regex)
+			text := strings.Repeat(around, 5) + sample + strings.Repeat(around, 5)
+			if apart[r.ID] {
+				text += "See " + r.Keywords[0] + ".\n"
+			}
+			// What the whole expression finds in the whole text is the truth.
+			m := expression.FindStringSubmatchIndex(text)
+			if m == nil || !strings.Contains(text[m[0]:m[1]], strings.TrimSpace(sample)) || !hasKeyword(text, r.Keywords) {
+				continue
+			}
+			if len(judge.judge(text, text, 0, m, nil)) == 0 {
+				continue // too regular for a secret, or allowed by the rule itself
+			}
+			start, end := secretGroup(m, r.SecretGroup, text)
+			hits := scanner.ScanFile(pathOf[r.ID], text)
+			if !covered(hits, start, end) {
+				if global(t, text[start:end]) {
+					continue
+				}
+				t.Errorf("%s: nothing found at %d to %d of %q: %v", r.ID, start, end, text, hits)
+				break
+			}
+			found++
+		}
+		if found < wanted {
+			t.Errorf("%s: only %d samples were found", r.ID, found)
+		}
+	}
+	if strings.Join(left, " ") != "pkcs12-file" {
+		t.Errorf("rules without an expression: %q", left)
+	}
+}
+
+// hasKeyword reports what gitleaks asks of a text before it applies a rule.
+func hasKeyword(text string, keywords []string) bool {
+	for _, k := range keywords {
+		if strings.Contains(strings.ToLower(text), strings.ToLower(k)) {
+			return true
+		}
+	}
+	return false
+}
+
+// covered reports whether hits cover a part of a text without a gap.
+func covered(hits []Hit, start, end int) bool {
+	for _, h := range hits {
+		if h.Start <= start && start < h.End {
+			start = h.End
+		}
+	}
+	return start >= end
+}
+
+// global reports whether gitleaks allows a secret whatever its rule is.
+func global(t testing.TB, secret string) bool {
+	t.Helper()
+	var file ruleFile
+	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
+		t.Fatal(err)
+	}
+	r := rule{allow: allowLists([]allowText{file.Allowlist})}
+	return r.allowed(secret, secret, 0, len(secret))
+}
