@@ -97,7 +97,7 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 func (x *executor) lookAgain(ctx context.Context, list listID, key string) (found *Object, looked bool) {
 	for _, d := range lookWaits() {
 		cancelled := x.w.Clock.Sleep(ctx, d) != nil
-		rctx, done := inFlight(ctx)
+		rctx, done := inFlight(ctx, lookGrace)
 		own, err := ownObjects(rctx, x.w.GitHub, x.repo, list, x.plan.snap.viewer, x.since)
 		done()
 		looked = err == nil && !cancelled

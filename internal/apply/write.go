@@ -7,9 +7,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
-// grace is how long a write that was begun may go on after the context ended.
+// How long, after the context ended, a write that was begun may go on, and how
+// long the look may then take whether one took effect whose answer is missing.
 // The runner sends SIGTERM 7.5 s after SIGINT; the report has to be written too.
-const grace = 5 * time.Second
+const (
+	writeGrace = 4 * time.Second
+	lookGrace  = 2 * time.Second
+)
 
 // write does one write. It is not begun once ctx has ended, and one that was
 // begun is given the grace period to finish.
@@ -17,7 +21,7 @@ func (x *executor) write(ctx context.Context, do func(context.Context) error) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	wctx, done := inFlight(ctx)
+	wctx, done := inFlight(ctx, writeGrace)
 	defer done()
 	return do(wctx)
 }
@@ -58,9 +62,9 @@ func (u *unsure) Error() string {
 // Unwrap gives the refusal first: it says what will fail again.
 func (u *unsure) Unwrap() []error { return []error{u.again, u.first} }
 
-// inFlight returns a context that lives for the grace period longer than ctx.
-// The timer is the machine's own: the runner's patience is not virtual.
-func inFlight(ctx context.Context) (context.Context, context.CancelFunc) {
+// inFlight returns a context that lives longer than ctx, by the grace period. The
+// timer is the machine's own: the runner's patience is not virtual.
+func inFlight(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	w, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	return w, func() { stop(); cancel() }

@@ -1,0 +1,128 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// What the runner does to a step that is cancelled: SIGINT, then SIGTERM, then the
+// end.
+const (
+	runnerTerminates = 7500 * time.Millisecond
+	runnerKills      = runnerTerminates + 2500*time.Millisecond
+)
+
+// cancelled is how a step ended that the runner cancelled.
+type cancelled struct {
+	code       int
+	terminated bool // it was still there when the runner sent SIGTERM
+	log        string
+}
+
+// cancelAt runs the program, and cancels it as the runner does when the server
+// receives a request of the operation. That one has the fault and, if it lasts, so
+// has every later one.
+func cancelAt(t *testing.T, s *githubtest.Server, operation string, f githubtest.Fault, lasts bool, dir string, env []string, args ...string) cancelled {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	started, gone := make(chan struct{}), make(chan struct{})
+	var res cancelled
+	var began atomic.Bool
+	var runner sync.WaitGroup
+	s.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Operation != operation && !(lasts && began.Load()) {
+			return githubtest.Fault{}
+		}
+		if began.CompareAndSwap(false, true) {
+			<-started
+			_ = cmd.Process.Signal(os.Interrupt)
+			runner.Go(func() {
+				select {
+				case <-gone:
+					return
+				case <-time.After(runnerTerminates):
+					res.terminated = true
+					_ = cmd.Process.Signal(syscall.SIGTERM)
+				}
+				select {
+				case <-gone:
+				case <-time.After(runnerKills - runnerTerminates):
+					_ = cmd.Process.Kill()
+				}
+			})
+		}
+		return f
+	})
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	close(started)
+	_ = cmd.Wait()
+	close(gone)
+	runner.Wait()
+	res.code, res.log = cmd.ProcessState.ExitCode(), log.String()
+	return res
+}
+
+// TestInterruptedWhileWriting asserts that the write in flight is finished, that the
+// report tells what was done and what was not, and that the step is gone before the
+// runner's patience ends, even if GitHub does not answer at all.
+func TestInterruptedWhileWriting(t *testing.T) {
+	lines := `{"type":"add-issue-comment","body":"Hello"}` + "\n" + `{"type":"create-issue","title":"T","body":"B"}` + "\n"
+	for name, tt := range map[string]struct {
+		fault   githubtest.Fault
+		lasts   bool
+		effects int
+		says    []string
+	}{
+		"it takes a moment":      {githubtest.Fault{Delay: 300 * time.Millisecond}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
+		"GitHub never answers":   {githubtest.Fault{Delay: time.Hour}, true, 0, []string{`"code":"ambiguous"`, `"code":"cancelled"`}},
+		"the answer never ends":  {githubtest.Fault{Delay: time.Hour, After: true}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
+		"the connection is cut":  {githubtest.Fault{Cut: true, After: true}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
+		"GitHub is at its limit": {githubtest.SecondaryLimit(403, 60), true, 0, []string{`"code":"cancelled"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := server(t, pullRequestFixture(), githubtest.Options{})
+			ws := newWorkspace(t, map[string]string{"lines.ndjson": lines})
+			inputs := map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:\ncreate-issue:\n"}
+			env := ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), inputs)
+			res := cancelAt(t, s, "issues/create-comment", tt.fault, tt.lasts, ws.dir, env, "action")
+			if res.code != 1 || res.terminated {
+				t.Errorf("exit code %d, and it was still there when the runner sent SIGTERM: %v\n%s", res.code, res.terminated, res.log)
+			}
+			results := ws.outputs(t)["results"]
+			for _, want := range tt.says {
+				if !strings.Contains(strings.ReplaceAll(results, " ", ""), want) {
+					t.Errorf("the results lack %s:\n%s", want, results)
+				}
+			}
+			if summary := ws.read(t, ws.summary); !strings.Contains(summary, "cancelled") {
+				t.Errorf("the summary does not say that the run was cancelled:\n%s", summary)
+			}
+			effects := 0
+			for _, w := range s.Writes() {
+				if w.Effect {
+					effects++
+				}
+			}
+			if effects != tt.effects {
+				t.Errorf("%d writes took effect", effects)
+			}
+		})
+	}
+}
