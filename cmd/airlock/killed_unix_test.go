@@ -1,0 +1,145 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+const killedPolicy = `
+create-issue:
+  max: 3
+add-issue-comment:
+  max: 3
+  target: "*"
+add-issue-label:
+  target: "*"
+update-issue:
+  target: "1"
+  title:
+create-pull-request-review-comment:
+create-discussion:
+`
+
+const killedLines = `{"type":"create-issue","title":"One","body":"The first."}
+{"type":"add-issue-comment","body":"Twice.","issue_number":2}
+{"type":"add-issue-comment","body":"Twice.","issue_number":2}
+{"type":"create-discussion","title":"What next","body":"Ideas."}
+{"type":"add-issue-label","labels":["automation","new"],"issue_number":1}
+{"type":"create-pull-request-review-comment","path":"README.md","line":2,"body":"Inline."}
+{"type":"create-pull-request-review-comment","path":"README.md","line":99,"body":"Outside."}
+{"type":"update-issue","title":"Better","issue_number":1}
+{"type":"create-issue","title":"Two","body":"The second."}
+`
+
+// TestKilled kills the program at random moments and runs it again: the repository
+// must look as if nothing had happened.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"lines.ndjson": killedLines, "policy.yml": killedPolicy} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"apply", "--input", "lines.ndjson", "--config", "policy.yml", "--pace=0s"}
+	calm := server(t, pullRequestFixture(), githubtest.Options{})
+	if res := run(t, dir, workflowEnv(calm, "pull_request", "pull_request.opened.json"), "", args...); res.code != 0 {
+		t.Fatalf("without a kill it ended with %d:\n%s", res.code, res.stderr)
+	}
+	wanted, requests := texts(calm.State()), len(calm.Requests())
+	for seed := range uint64(24) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 9))
+			s := server(t, pullRequestFixture(), githubtest.Options{})
+			env := workflowEnv(s, "pull_request", "pull_request.opened.json")
+			for range 1 + r.IntN(2) {
+				runKilled(t, s, dir, env, 1+r.IntN(requests), r.IntN(3), args)
+			}
+			s.SetFault(nil)
+			if res := run(t, dir, env, "", args...); res.code != 0 {
+				t.Errorf("the last run ended with %d:\n%s", res.code, res.stderr)
+			}
+			if diff := cmp.Diff(wanted, texts(s.State())); diff != "" {
+				t.Errorf("the repository (-not killed +killed):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The moments of a kill.
+const (
+	beforeEffect = iota
+	afterEffect
+	soon // whatever the program is doing then
+)
+
+// runKilled runs the program and kills it at its nth request, unless it ends
+// before.
+func runKilled(t *testing.T, s *githubtest.Server, dir string, env []string, n, when int, args []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	started, gone := make(chan struct{}), make(chan struct{})
+	var seen atomic.Int64
+	s.SetFault(func(githubtest.Request) githubtest.Fault {
+		if seen.Add(1) != int64(n) {
+			return githubtest.Fault{}
+		}
+		<-started
+		_ = cmd.Process.Kill()
+		if when == soon {
+			return githubtest.Fault{}
+		}
+		<-gone
+		return githubtest.Fault{Cut: when == beforeEffect}
+	})
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	close(started)
+	_ = cmd.Wait()
+	close(gone)
+	if code := cmd.ProcessState.ExitCode(); code > 0 {
+		t.Errorf("killed at request %d, it ended by itself with %d:\n%s", n, code, stderr.String())
+	}
+}
+
+// texts is everything on the server that people read, and the markers.
+func texts(st githubtest.Fixture) []string {
+	var out []string
+	for _, i := range st.Issues {
+		out = append(out, fmt.Sprint("issue ", i.Title, i.State, i.Labels, "\n", i.Body))
+		for _, c := range i.Comments {
+			out = append(out, fmt.Sprint("comment on ", i.Title, "\n", c.Body))
+		}
+		if i.Pull == nil {
+			continue
+		}
+		for _, v := range i.Pull.Reviews {
+			out = append(out, "review\n"+v.Body)
+		}
+		for _, c := range i.Pull.Comments {
+			out = append(out, fmt.Sprint("review comment ", c.Path, c.Line, "\n", c.Body))
+		}
+	}
+	for _, d := range st.Discussions {
+		out = append(out, "discussion "+d.Title+"\n"+d.Body)
+	}
+	slices.Sort(out)
+	return out
+}
