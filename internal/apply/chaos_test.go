@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,21 +21,23 @@ func (b *bench) invoke(rt http.RoundTripper, lines []string) []Result {
 	return results
 }
 
-// The flags of the random tests: how to see one seed again, and how to try more.
-var (
-	chaosSeed      = flag.Uint64("chaos.seed", 0, "play only the schedule of this seed")
-	chaosSchedules = flag.Uint64("chaos.schedules", 0, "how many schedules to play; 0: the default")
-)
+// chaosSeed shows one schedule of a random test again.
+var chaosSeed = flag.Uint64("chaos.seed", 0, "play only the schedule of this seed")
+
+// moreChaos is the environment variable that says how many times as many schedules
+// are played. CI sets it.
+const moreChaos = "AIRLOCK_CHAOS"
 
 // eachSeed plays schedules side by side, one subtest a seed.
-func eachSeed(t *testing.T, usual uint64, play func(t *testing.T, seed uint64)) {
-	first, last := uint64(1), usual
-	if testing.Short() {
-		last = usual / 10
+func eachSeed(t *testing.T, schedules uint64, play func(t *testing.T, seed uint64)) {
+	if more := os.Getenv(moreChaos); more != "" {
+		times, err := strconv.ParseUint(more, 10, 32)
+		if err != nil {
+			t.Fatalf("%s: %v", moreChaos, err)
+		}
+		schedules *= times
 	}
-	if *chaosSchedules > 0 {
-		last = *chaosSchedules
-	}
+	first, last := uint64(1), schedules
 	if *chaosSeed > 0 {
 		first, last = *chaosSeed, *chaosSeed
 	}
@@ -49,7 +53,7 @@ func eachSeed(t *testing.T, usual uint64, play func(t *testing.T, seed uint64)) 
 // the run is killed at random moments and run again until it ends. The repository
 // must look as without faults, and every report must say the truth.
 func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
-	eachSeed(t, 1500, func(t *testing.T, seed uint64) {
+	eachSeed(t, 400, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		wanted := c.withoutFaults()
 		defer c.explain(seed)
@@ -108,7 +112,7 @@ func anyTarget(b *bench) *bench {
 // same moment. Without faults their settle passes are enough; after faults and
 // kills it takes one more run.
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 500, func(t *testing.T, seed uint64) {
+	eachSeed(t, 150, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		wanted := c.withoutFaults()
 		defer c.explain(seed)
