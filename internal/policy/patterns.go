@@ -70,7 +70,6 @@ func (s *patternSet) add(pattern string, source int) {
 			s.addPlain(text, rooted, source)
 			return
 		}
-		folder = false
 	}
 	text = nameClasses(text)
 	if !rooted && s.how != whole {

@@ -47,7 +47,8 @@ type Tree struct {
 	// Paths are all file paths of the tree.
 	Paths []string
 	// Links are the targets of links that did not change, where they are known.
-	// Without them, links through such links are taken by their text alone.
+	// Without them, links through such links are taken by their text alone, and what
+	// a protected link leads to is not protected.
 	Links map[string]string
 }
 

@@ -116,6 +116,7 @@ func TestChangesAreLimited(t *testing.T) {
 		{"as large as may be", ChangeSettings{}, Tree{Changes: large(1024)}, nil},
 		{"too large", ChangeSettings{}, Tree{Changes: append(large(1024), added("b")...)}, []string{"max-patch-size"}},
 		{"no limit of the size", ChangeSettings{MaxSizeKB: -1}, Tree{Changes: large(1 << 40)}, nil},
+		{"of two like files one moved", ChangeSettings{MaxFiles: 1}, Tree{Changes: append(slices.Clone(moved), TreeChange{Path: "c", OldMode: "100644", OldOID: "old a"})}, []string{"max-patch-files"}},
 		{"a moved file is one, and nothing new", ChangeSettings{MaxFiles: 1, MaxSizeKB: 1}, Tree{Changes: moved}, nil},
 	})
 }
