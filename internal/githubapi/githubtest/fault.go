@@ -26,7 +26,9 @@ type Fault struct {
 	Body   string
 	// Garbage replaces the real answer's body, and keeps its status.
 	Garbage string
-	// Cut closes the connection instead of answering.
+	// Cut closes the connection instead of answering. git's own client then asks
+	// once more by itself, as curl does where a connection that served before
+	// yields nothing: a FaultRule for one push lets it see what its first try did.
 	Cut bool
 	// CutBody sends the head and half of the body, then closes the connection.
 	CutBody bool

@@ -37,6 +37,12 @@ type Repo struct {
 	// request; Ruled are those whose ruleset does, which GitHub words differently.
 	Protected []string `json:"protected,omitempty"`
 	Ruled     []string `json:"ruled,omitempty"`
+	// Collaborators can be asked for reviews.
+	Collaborators []Account `json:"collaborators,omitempty"`
+	// NoPullsByActions is the setting that keeps the token of a workflow from
+	// opening pull requests; NoDrafts a plan without drafts.
+	NoPullsByActions bool `json:"no_pulls_by_actions,omitempty"`
+	NoDrafts         bool `json:"no_drafts,omitempty"`
 }
 
 // Account is a user or a bot, with the login as REST spells it: "name[bot]".
@@ -101,6 +107,7 @@ type Pull struct {
 	Merged   bool           `json:"merged,omitempty"`
 	Files    []File         `json:"files,omitempty"`   // of the head
 	Earlier  []Revision     `json:"earlier,omitempty"` // heads before, which are commits of the pull request still
+	Asked    []string       `json:"asked,omitempty"`   // logins of those who were asked for a review
 	Reviews  []*Review      `json:"reviews,omitempty"`
 	Comments []*DiffComment `json:"comments,omitempty"`
 }

@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/cgi"
@@ -96,7 +97,7 @@ func gitRefusal(status int, message string) reply {
 
 // serve lets git answer.
 func (g *Git) serve(call *gitCall, body []byte) reply {
-	req := call.req.Clone(call.req.Context())
+	req := call.req.Clone(context.WithoutCancel(call.req.Context())) // its client may have gone (Fault.Late)
 	req.URL.Path = "/" + filepath.Base(g.dir) + call.rest
 	req.TransferEncoding, req.ContentLength, req.Body = nil, int64(len(body)), readCloser{bytes.NewReader(body)}
 	req.Header.Del("Authorization")

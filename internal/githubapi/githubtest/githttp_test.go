@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
 )
@@ -229,6 +230,28 @@ func TestGitFaults(t *testing.T) {
 				t.Errorf("fetch: %v", err)
 			}
 		})
+	}
+}
+
+// TestLatePush: a push whose client has gone takes effect later.
+func TestLatePush(t *testing.T) {
+	g := githubtest.NewGit(t)
+	g.Commit("main", map[string]string{"a": "1"}, "One")
+	clock := githubtest.NewVirtualClock(time.Time{})
+	s := githubtest.New(t, githubtest.Fixture{}, githubtest.Options{Git: g, Clock: clock,
+		Fault: githubtest.Faults([]githubtest.FaultRule{{Operation: "git-http/receive-pack", Fault: githubtest.Fault{Late: time.Minute}}})})
+	s.Start(t)
+	c := clone(t, s, "t")
+	sha := c.commit("x")
+	if out, err := c.git("push", "origin", "HEAD:refs/heads/topic"); err == nil {
+		t.Errorf("push: %s", out)
+	}
+	if got := g.SHA("topic"); got != "" {
+		t.Errorf("it took effect at once: %s", got)
+	}
+	clock.Advance(time.Minute)
+	if s.State(); g.SHA("topic") != sha {
+		t.Errorf("the branch is at %q, want %s", g.SHA("topic"), sha)
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 )
 
 func (s *Server) mutationFields(c *conversation) object {
-	wrap := func(f func(*conversation, map[string]any) (any, error)) func(map[string]any) (any, error) {
+	wrap := func(permission string, f func(*conversation, map[string]any) (any, error)) func(map[string]any) (any, error) {
 		return func(args map[string]any) (any, error) {
-			if !s.may(c, "discussions=write") {
+			if !s.may(c, permission) {
 				return nil, &gqlFailure{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}
 			}
 			if s.state.Repo.Archived {
@@ -19,10 +19,11 @@ func (s *Server) mutationFields(c *conversation) object {
 		}
 	}
 	return object{
-		"createDiscussion":        wrap(s.createDiscussion),
-		"addDiscussionComment":    wrap(s.addDiscussionComment),
-		"deleteDiscussion":        wrap(s.deleteDiscussion),
-		"deleteDiscussionComment": wrap(s.deleteDiscussionComment),
+		"createCommitOnBranch":    wrap("contents=write", s.createCommitOnBranch),
+		"createDiscussion":        wrap("discussions=write", s.createDiscussion),
+		"addDiscussionComment":    wrap("discussions=write", s.addDiscussionComment),
+		"deleteDiscussion":        wrap("discussions=write", s.deleteDiscussion),
+		"deleteDiscussionComment": wrap("discussions=write", s.deleteDiscussionComment),
 	}
 }
 

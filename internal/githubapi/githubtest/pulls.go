@@ -48,37 +48,6 @@ func (s *Server) headLabel(b Branch) string {
 	return owner + ":" + b.Ref
 }
 
-// createPull keeps a pair of head and base unique among the open pull requests.
-func (s *Server) createPull(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
-	var in struct {
-		Title, Head, Base string
-		Body              *string
-		Draft             bool
-	}
-	decode(c, &in)
-	body := ""
-	if in.Body != nil {
-		body = *in.Body
-	}
-	if bad := checkText("PullRequest", &in.Title, &body); bad != nil {
-		return invalid(bad...)
-	}
-	head := Branch{Ref: in.Head, SHA: strings.Repeat("c", 40)}
-	for _, i := range s.state.Issues {
-		if i.Pull != nil && i.State == "open" && i.Pull.Base.Ref == in.Base && s.headLabel(i.Pull.Head) == s.headLabel(head) {
-			return invalid(fieldError{Resource: "PullRequest", Field: "head", Code: "custom", Message: "A pull request already exists for " + s.headLabel(head) + "."})
-		}
-	}
-	i := &Issue{ID: s.id(), Number: s.number(), Title: in.Title, Body: body, State: "open", Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now(),
-		Pull: &Pull{Head: head, Base: Branch{Ref: in.Base, SHA: strings.Repeat("b", 40)}, Draft: in.Draft}}
-	s.state.Issues = append(s.state.Issues, i)
-	s.lag(i)
-	return created(s.renderPull(i, true))
-}
-
 // listFiles shows at most 3,000 files, as GitHub does.
 func (s *Server) listFiles(c *conversation) reply {
 	if r, ok := s.need(c, pullsRead); !ok {

@@ -132,6 +132,9 @@ func (s *Server) handle(c *conversation) reply {
 	if r, over := s.countHour(c); over {
 		return r
 	}
+	if err := s.followBranches(); err != nil {
+		return s.violation(c.rec, "git failed", err)
+	}
 	if c.graphql != nil {
 		return s.handleGraphQL(c)
 	}
@@ -176,6 +179,8 @@ func handlers() map[string]func(*Server, *conversation) reply {
 		"pulls/list":                          (*Server).listPulls,
 		"pulls/create":                        (*Server).createPull,
 		"pulls/get":                           (*Server).getPull,
+		"pulls/update":                        (*Server).updatePull,
+		"pulls/request-reviewers":             (*Server).requestReviewers,
 		"pulls/list-files":                    (*Server).listFiles,
 		"pulls/list-reviews":                  (*Server).listReviews,
 		"pulls/create-review":                 (*Server).createReview,

@@ -158,11 +158,22 @@ func (s *Server) renderPull(i *Issue, full bool) object {
 	issue := fmt.Sprintf("%s/issues/%d", s.repoURL(), i.Number)
 	fields := object{"id": i.ID, "node_id": fmt.Sprintf("PR_%d", i.ID), "number": i.Number, "title": i.Title, "body": i.Body, "state": i.State, "locked": i.Locked,
 		"draft": p.Draft, "user": s.renderUser(i.Author), "author_association": s.association(i.Author), "labels": s.renderLabels(i.Labels),
-		"assignee": nil, "assignees": []any{}, "milestone": nil, "requested_reviewers": []any{}, "requested_teams": []any{}, "active_lock_reason": nil,
+		"assignee": nil, "assignees": []any{}, "milestone": nil, "requested_teams": []any{}, "active_lock_reason": nil,
 		"created_at": stamp(i.CreatedAt), "updated_at": stamp(i.UpdatedAt), "closed_at": nil, "merged_at": nil,
 		"url": api, "issue_url": issue, "html_url": s.htmlURL(i), "diff_url": s.htmlURL(i) + ".diff", "patch_url": s.htmlURL(i) + ".patch",
 		"commits_url": api + "/commits", "comments_url": issue + "/comments", "review_comments_url": api + "/comments", "review_comment_url": s.repoURL() + "/pulls/comments{/number}",
 		"statuses_url": s.repoURL() + "/statuses/" + p.Head.SHA}
+	asked := []any{}
+	for _, login := range p.Asked {
+		asked = append(asked, s.renderUser(s.collaborator(login)))
+	}
+	fields["requested_reviewers"] = asked
+	if i.State == "closed" {
+		fields["closed_at"] = stamp(i.UpdatedAt)
+	}
+	if p.Merged {
+		fields["merged_at"] = stamp(i.UpdatedAt)
+	}
 	for k, v := range fields {
 		o[k] = v
 	}

@@ -59,7 +59,8 @@ type Server struct {
 	hourFrom time.Time
 	hourUsed map[string]int
 	baseURL  string
-	verified map[string]bool // commits that the server made, and so signed
+	verified map[string]bool   // commits that the server made, and so signed
+	heads    map[string]string // where the branches were when the pull requests followed them last
 }
 
 // New returns a server that starts with the fixture. Broken contracts are told
@@ -99,6 +100,9 @@ func (s *Server) State() Fixture {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp()
+	if err := s.followBranches(); err != nil {
+		s.t.Errorf("githubtest: %v", err)
+	}
 	return s.state.clone()
 }
 
