@@ -4,7 +4,8 @@
 // It prints the API's URL as its only line on standard output and serves until
 // SIGTERM or SIGINT. GET /_test/state (on the host, not below the API's path)
 // answers with everything on the server. The exit status is 1 when a contract
-// was broken.
+// was broken. With --git, git clients find the repository at /OWNER/NAME.git on the
+// same host.
 package main
 
 import (
@@ -42,11 +43,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	faults := flags.String("faults", "", "JSON file with rules for requests that fail")
 	enterprise := flags.Bool("enterprise", false, "serve REST below /api/v3 and GraphQL at /api/graphql")
 	lag := flags.Duration("lag", 0, "how long a new object stays out of listings")
+	repository := flags.String("git", "", "bare git repository to serve at /OWNER/NAME.git and to answer from")
 	processing := flags.Duration("processing", 0, "how long a SARIF upload is pending")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	code, err := serve(ctx, stdout, stderr, *addr, files{*fixture, *record, *violations, *faults},
+	code, err := serve(ctx, stdout, stderr, *addr, files{*fixture, *record, *violations, *faults, *repository},
 		githubtest.Options{Enterprise: *enterprise, Lag: *lag, Processing: *processing})
 	if err != nil {
 		fmt.Fprintln(stderr, "githubserver:", err)
@@ -55,8 +57,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// files are the command's files; an empty name means none.
-type files struct{ fixture, record, violations, faults string }
+// files are the command's files and folders; an empty name means none.
+type files struct{ fixture, record, violations, faults, git string }
 
 func serve(ctx context.Context, stdout, stderr io.Writer, addr string, f files, o githubtest.Options) (int, error) {
 	var state githubtest.Fixture
@@ -66,6 +68,12 @@ func serve(ctx context.Context, stdout, stderr io.Writer, addr string, f files, 
 			return 0, err
 		}
 		if state, err = githubtest.ParseFixture(data); err != nil {
+			return 0, err
+		}
+	}
+	if f.git != "" {
+		var err error
+		if o.Git, err = githubtest.OpenGit(f.git); err != nil {
 			return 0, err
 		}
 	}

@@ -127,12 +127,31 @@ func TestViolations(t *testing.T) {
 	}
 }
 
+// TestGit: what git pushes, the API knows.
+func TestGit(t *testing.T) {
+	g := githubtest.NewGit(t)
+	main := g.Commit("main", map[string]string{"a": "1"}, "One")
+	url, stop := started(t, "--git", g.Dir(), "--enterprise")
+	host := strings.TrimSuffix(url, "/api/v3")
+	g.Run("push", "--quiet", strings.Replace(host, "://", "://any:token@", 1)+"/octo/repo.git", main+":refs/heads/topic")
+	if code, body := ask(t, "GET", url+"/repos/octo/repo/git/ref/heads/topic", ""); code != 200 || !strings.Contains(body, main) {
+		t.Errorf("%d %s", code, body)
+	}
+	if _, body := ask(t, "GET", url+"/repos/octo/repo", ""); !strings.Contains(body, `"clone_url":"`+host+`/octo/repo.git"`) {
+		t.Errorf("repository: %s", body)
+	}
+	if code, said := stop(); code != 0 || said != "" {
+		t.Errorf("exit status %d, %s", code, said)
+	}
+}
+
 func TestBadArguments(t *testing.T) {
 	for name, args := range map[string][]string{
 		"flag":    {"--nonsense"},
 		"fixture": {"--fixture", write(t, "x", `{"isues":[]}`)},
 		"missing": {"--fixture", filepath.Join(t.TempDir(), "none")},
 		"faults":  {"--faults", write(t, "y", `[{"fault":{"dely":"1s"}}]`)},
+		"git":     {"--git", t.TempDir()},
 		"address": {"--addr", "256.0.0.1:1"},
 	} {
 		var stderr bytes.Buffer
