@@ -1,0 +1,303 @@
+//go:build unix
+
+package gitrepo_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+var airlock = gitrepo.Person{Name: "Airlock", Email: "airlock@example.com"}
+
+// tree returns the id of a commit's tree.
+func (c clone) tree(commit string) string { return c.git("rev-parse", commit+"^{tree}") }
+
+// series reads the commits between two as an agent's series.
+func (c clone) series(base, tip string) gitrepo.Series {
+	s := gitrepo.Series{Base: base}
+	before := c.tree(base)
+	for oid := range strings.FieldsSeq(c.git("rev-list", "--reverse", base+".."+tip)) {
+		s.Changes = append(s.Changes, gitrepo.Change{Before: before, After: c.tree(oid), Message: c.gitFed("", "log", "-1", "--format=%B", oid),
+			Author: gitrepo.Person{Name: c.git("log", "-1", "--format=%an", oid), Email: c.git("log", "-1", "--format=%ae", oid)}})
+		before = c.tree(oid)
+	}
+	return s
+}
+
+func (c clone) remove(name string) {
+	c.t.Helper()
+	if err := os.RemoveAll(filepath.Join(c.dir, name)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// lookInto runs git for what a repository made, through its object directory.
+func lookInto(t *testing.T, c clone, r *gitrepo.Repo) clone {
+	t.Helper()
+	c.write(".git/objects/info/alternates", filepath.Join(r.GitDir(), "objects")+"\n")
+	t.Cleanup(func() { c.remove(".git/objects/info/alternates") })
+	return c
+}
+
+func TestTransplantOnItsOwnBase(t *testing.T) {
+	c := newClone(t)
+	c.write("f", "1\n")
+	base := c.commit("base")
+	c.write("f", "2\n")
+	c.commit("Second")
+	c.write("g", "3\n")
+	tip := c.commit("Third\n\nwith a body")
+	s := c.series(base, tip)
+	r := c.open()
+	got, err := r.Transplant(t.Context(), s, base, gitrepo.Style{Committer: airlock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Commits) != 2 || got.Tip != got.Commits[1] || got.Moved || got.Dropped != nil {
+		t.Fatalf("Transplant = %+v", got)
+	}
+	last, err := r.Commit(t.Context(), got.Tip)
+	if err != nil || last.Tree != c.tree(tip) || !slices.Equal(last.Parents, got.Commits[:1]) || last.Message != "Third\n\nwith a body\n" ||
+		last.Author != (gitrepo.Person{Name: "a", Email: "a@example.com"}) || !last.When.Equal(time.Unix(1700000000, 0)) {
+		t.Errorf("the last commit is %+v, %v", last, err)
+	}
+	again, err := c.open().Transplant(t.Context(), s, base, gitrepo.Style{Committer: airlock})
+	if err != nil || again.Tip != got.Tip {
+		t.Errorf("another run makes %s, not %s (%v)", again.Tip, got.Tip, err)
+	}
+	lookInto(t, c, r).git("fsck", "--strict", got.Tip)
+}
+
+func TestTransplantOnAMovedBase(t *testing.T) {
+	c := newClone(t)
+	c.write("code.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	c.write("other", "x\n")
+	base := c.commit("base")
+	c.write("code.txt", "1\nzwei\n3\n4\n5\n6\n7\n8\n9\n")
+	c.commit("Change line 2")
+	c.write("picked", "both have it\n")
+	c.commit("Add what the base has too")
+	c.write("new", "n\n")
+	tip := c.commit("Add a file")
+	c.git("checkout", "-q", "-b", "moved", base)
+	c.git("mv", "code.txt", "renamed.txt")
+	c.write("picked", "both have it\n")
+	moved := c.commit("Rename, and add")
+
+	r := c.open()
+	got, err := r.Transplant(t.Context(), c.series(base, tip), moved, gitrepo.Style{Committer: airlock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Moved || !slices.Equal(got.Dropped, []int{1}) || len(got.Commits) != 2 {
+		t.Errorf("Transplant = %+v", got)
+	}
+	if data, err := r.File(t.Context(), got.Tip, "renamed.txt", 100); !strings.HasPrefix(string(data), "1\nzwei\n") || err != nil {
+		t.Errorf("the renamed file is %q, %v", data, err)
+	}
+	c.git("checkout", "-q", "--detach", tip)
+	c.git("rebase", "-q", "moved")
+	changes, err := r.TreeChanges(t.Context(), c.git("rev-parse", "HEAD"), got.Tip)
+	if err != nil || len(changes) != 0 {
+		t.Errorf("git rebase gives another tree: %+v, %v", changes, err)
+	}
+}
+
+func TestNothingIsLeft(t *testing.T) {
+	c := newClone(t)
+	base := c.commit("base")
+	c.write("f", "1\n")
+	tip := c.commit("f")
+	got, err := c.open().Transplant(t.Context(), c.series(base, tip), tip, gitrepo.Style{Committer: airlock})
+	if err != nil || got.Tip != tip || len(got.Commits) != 0 || !slices.Equal(got.Dropped, []int{0}) || !got.Moved {
+		t.Errorf("Transplant = %+v, %v", got, err)
+	}
+}
+
+func TestConflicts(t *testing.T) {
+	lines := strings.Repeat("line\n", 20)
+	for name, tt := range map[string]struct {
+		base, ours, theirs func(clone)
+		paths              []string
+		detail             string
+	}{
+		"lines": {
+			base:   func(c clone) { c.write("f", "1\n") },
+			ours:   func(c clone) { c.write("f", "2\n") },
+			theirs: func(c clone) { c.write("f", "3\n") },
+			paths:  []string{"f"}, detail: "the same lines",
+		},
+		"a hostile name": {
+			base:   func(c clone) { c.write("a\nb\xff \"$(x)", "1\n") },
+			ours:   func(c clone) { c.write("a\nb\xff \"$(x)", "2\n") },
+			theirs: func(c clone) { c.write("a\nb\xff \"$(x)", "3\n") },
+			paths:  []string{"a\nb\xff \"$(x)"}, detail: "the same lines",
+		},
+		"binary": {
+			base:   func(c clone) { c.write("f", "\x001") },
+			ours:   func(c clone) { c.write("f", "\x002") },
+			theirs: func(c clone) { c.write("f", "\x003") },
+			paths:  []string{"f"}, detail: "a binary file",
+		},
+		"deleted here": {
+			base:   func(c clone) { c.write("f", "1\n") },
+			ours:   func(c clone) { c.remove("f") },
+			theirs: func(c clone) { c.write("f", "3\n") },
+			paths:  []string{"f"}, detail: "the other deleted",
+		},
+		"deleted there": {
+			base:   func(c clone) { c.write("f", "1\n") },
+			ours:   func(c clone) { c.write("f", "2\n") },
+			theirs: func(c clone) { c.remove("f") },
+			paths:  []string{"f"}, detail: "the other deleted",
+		},
+		"added twice": {
+			ours:   func(c clone) { c.write("f", "2\n") },
+			theirs: func(c clone) { c.write("f", "3\n") },
+			paths:  []string{"f"}, detail: "the same lines",
+		},
+		"file and directory": {
+			ours:   func(c clone) { c.write("f/x", "2\n") },
+			theirs: func(c clone) { c.write("f", "3\n") },
+			paths:  []string{"f"}, detail: "a directory",
+		},
+		"file and link": {
+			ours: func(c clone) { c.write("f", "2\n") },
+			theirs: func(c clone) {
+				if err := os.Symlink("x", filepath.Join(c.dir, "f")); err != nil {
+					c.t.Fatal(err)
+				}
+			},
+			paths: []string{"f"}, detail: "different kinds",
+		},
+		"two renames": {
+			base:   func(c clone) { c.write("f", lines) },
+			ours:   func(c clone) { c.git("mv", "f", "g") },
+			theirs: func(c clone) { c.git("mv", "f", "h") },
+			paths:  []string{"f", "g", "h"}, detail: "renamed it differently",
+		},
+		"a file of a renamed directory": {
+			base:   func(c clone) { c.write("d/f", lines) },
+			ours:   func(c clone) { c.git("mv", "d", "e") },
+			theirs: func(c clone) { c.write("d/g", "3\n") },
+			paths:  []string{"e/g"}, detail: "renamed its directory",
+		},
+		"binding attributes": { // union would put both versions into the file
+			base:   func(c clone) { c.write(".gitattributes", "f merge=union\n"); c.write("f", "1\n") },
+			ours:   func(c clone) { c.write("f", "2\n") },
+			theirs: func(c clone) { c.write("f", "3\n") },
+			paths:  []string{"f"}, detail: "the same lines",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			c.write("unrelated", "u")
+			if tt.base != nil {
+				tt.base(c)
+			}
+			base := c.commit("base")
+			c.write("fine", "f")
+			c.commit("A change that fits")
+			tt.theirs(c)
+			theirs := c.commit("theirs")
+			c.git("checkout", "-q", "-b", "ours", base)
+			tt.ours(c)
+			ours := c.commit("ours")
+			_, err := c.open().Transplant(t.Context(), c.series(base, theirs), ours, gitrepo.Style{Committer: airlock})
+			var conflict *gitrepo.Conflict
+			if !errors.As(err, &conflict) {
+				t.Fatalf("err = %v", err)
+			}
+			if conflict.Change != 1 || !slices.Equal(conflict.Paths, tt.paths) || !strings.Contains(conflict.Detail, tt.detail) {
+				t.Errorf("conflict = %+v", conflict)
+			}
+			if !utf8.ValidString(err.Error()) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error is not one line: %v", err)
+			}
+		})
+	}
+}
+
+func TestMergesThatFit(t *testing.T) {
+	c := newClone(t)
+	c.write("mode", "1\n2\n3\n")
+	c.write("gone", "1\n")
+	base := c.commit("base")
+	c.write("mode", "1\n2\ndrei\n")
+	c.remove("gone")
+	theirs := c.commit("theirs")
+	c.git("checkout", "-q", "-b", "ours", base)
+	if err := os.Chmod(filepath.Join(c.dir, "mode"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.remove("gone")
+	ours := c.commit("ours")
+	r := c.open()
+	got, err := r.Transplant(t.Context(), c.series(base, theirs), ours, gitrepo.Style{Committer: airlock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := r.TreeChanges(t.Context(), ours, got.Tip)
+	if err != nil || len(changes) != 1 || changes[0].NewMode != "100755" || changes[0].Size != 9 {
+		t.Errorf("changes = %+v, %v", changes, err)
+	}
+}
+
+func TestStyle(t *testing.T) {
+	c := newClone(t)
+	base := c.commit("base")
+	c.write("f", "1\n")
+	tip := c.commit("x")
+	for name, tt := range map[string]struct {
+		change gitrepo.Change // its author and message
+		style  gitrepo.Style
+		author gitrepo.Person
+		text   string
+	}{
+		"nothing":        {author: airlock, text: "Change files\n"},
+		"blank":          {change: gitrepo.Change{Message: " \n\n"}, author: airlock, text: "Change files\n"},
+		"style's author": {style: gitrepo.Style{Author: gitrepo.Person{Name: "bot", Email: "b@x"}}, author: gitrepo.Person{Name: "bot", Email: "b@x"}, text: "Change files\n"},
+		"own":            {change: gitrepo.Change{Message: "\nEin Gruß\n\n\n", Author: gitrepo.Person{Name: "Zoë", Email: "z@x"}}, author: gitrepo.Person{Name: "Zoë", Email: "z@x"}, text: "Ein Gruß\n"},
+		"functions": {
+			change: gitrepo.Change{Message: "m", Author: gitrepo.Person{Name: "n", Email: "n@x"}},
+			style: gitrepo.Style{
+				Message:  func(i int, c gitrepo.Change) string { return string(rune('0'+i)) + c.Message },
+				AuthorOf: func(gitrepo.Change) gitrepo.Person { return gitrepo.Person{Name: "who", Email: "w@x"} },
+			},
+			author: gitrepo.Person{Name: "who", Email: "w@x"}, text: "0m\n",
+		},
+		"an injected header": {
+			change: gitrepo.Change{Message: "a\x00b\xff", Author: gitrepo.Person{Name: "x <evil@x> 1 +0000\nparent 12\x00\x1b", Email: "a@x>\ncommitter <y"}},
+			author: gitrepo.Person{Name: "x evil@x 1 +0000 parent 12", Email: "a@xcommittery"}, text: "ab\uFFFD\n",
+		},
+		"only crud": {change: gitrepo.Change{Author: gitrepo.Person{Name: " .,;'\"<>", Email: "\n"}}, author: gitrepo.Person{Name: "unknown", Email: "unknown@example.invalid"}, text: "Change files\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.change.Before, tt.change.After = c.tree(base), c.tree(tip)
+			tt.style.Committer = airlock
+			tt.style.When = time.Unix(99, 0)
+			r := c.open()
+			got, err := r.Transplant(t.Context(), gitrepo.Series{Base: base, Changes: []gitrepo.Change{tt.change}}, base, tt.style)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commit, err := r.Commit(t.Context(), got.Tip)
+			if err != nil || commit.Author != tt.author || commit.Message != tt.text || !commit.When.Equal(tt.style.When) {
+				t.Errorf("commit = %+v, %v", commit, err)
+			}
+			raw := lookInto(t, c, r).gitFed("", "cat-file", "commit", got.Tip)
+			if !strings.Contains(raw, "<"+tt.author.Email+"> 99 +0000\ncommitter Airlock <airlock@example.com> 99 +0000\n\n") || strings.Contains(raw, "encoding") {
+				t.Errorf("the commit is %q", raw)
+			}
+			c.git("fsck", "--strict", got.Tip)
+		})
+	}
+}
