@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/command"
@@ -93,6 +94,20 @@ func (r *Repo) scratch() (dir string, remove func(), err error) {
 		return "", nil, fmt.Errorf("making a directory of our own: %w", err)
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
+}
+
+// scratchFile writes a private file, which the function that it returns removes.
+func (r *Repo) scratchFile(name, text string) (path string, remove func(), err error) {
+	dir, remove, err := r.scratch()
+	if err != nil {
+		return "", nil, err
+	}
+	path = filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("writing a file of our own: %w", err)
+	}
+	return path, remove, nil
 }
 
 // treeID returns the id of the tree of a commit, or of a tree itself.

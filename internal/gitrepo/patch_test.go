@@ -1,0 +1,197 @@
+//go:build unix
+
+package gitrepo_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// am applies mails to a commit with git's defaults and returns the new commits,
+// oldest first.
+func (c clone) am(base string, mails []byte) []string {
+	c.t.Helper()
+	c.git("checkout", "-q", "-f", "--detach", base)
+	c.gitFed(string(mails), "am", "-q", "--3way")
+	return strings.Fields(c.git("rev-list", "--reverse", base+"..HEAD"))
+}
+
+// mailed lets git make a commit of each step, writes them as mails and asserts
+// that git am makes the same trees of these.
+func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
+	t.Helper()
+	c = newClone(t)
+	c.write("file", "1\n2\n3\n")
+	c.write("crlf", "1\r\n2\r\n3\r\n")
+	c.write("bin", "\x00\x01\x02\r\n")
+	c.write("dir/old", strings.Repeat("line\n", 30))
+	base := c.commit("base")
+	for _, step := range steps {
+		step(c)
+		c.commit("Step")
+	}
+	tip := c.git("rev-parse", "HEAD")
+	r := c.open()
+	mails, err := r.Patch(t.Context(), base, tip, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromSeries, err := r.SeriesPatch(t.Context(), c.series(base, tip), 1<<20)
+	if err != nil || !bytes.Equal(fromSeries, mails) {
+		t.Errorf("the series is written in another way (%v):\n%s\n---------\n%s", err, mails, fromSeries)
+	}
+	want := strings.Fields(c.git("rev-list", "--reverse", base+".."+tip))
+	got := c.am(base, mails)
+	if len(got) != len(want) {
+		t.Fatalf("git am made %d commits of %d", len(got), len(want))
+	}
+	for i := range got {
+		if c.tree(got[i]) != c.tree(want[i]) {
+			t.Errorf("commit %d has another tree:\n%s", i+1, c.git("diff", "--stat", want[i], got[i]))
+		}
+	}
+	read, err := r.PatchSeries(t.Context(), gitrepo.FileSource{Name: "own", Data: mails})
+	if err != nil || read.Base != base || len(read.Changes) != len(want) {
+		t.Fatalf("PatchSeries reads %+v, %v", read, err)
+	}
+	for i, change := range read.Changes {
+		if change.After != c.tree(want[i]) {
+			t.Errorf("PatchSeries reads another tree %d", i+1)
+		}
+	}
+	if !bytes.Contains(mails, []byte("\nbase-commit: "+base+"\n")) {
+		t.Error("the base is not named")
+	}
+	return c, mails
+}
+
+func TestPatchGivesTheSameTrees(t *testing.T) {
+	for name, step := range map[string]func(clone){
+		"text":                   func(c clone) { c.write("file", "1\nzwei\n3\n") },
+		"no newline at the end":  func(c clone) { c.write("file", "1\n2\n3") },
+		"CRLF":                   func(c clone) { c.write("crlf", "1\r\nzwei\r\n3\r\n"); c.write("file", "1\nzwei\n3\n") },
+		"CRLF added":             func(c clone) { c.write("n\"e\\w*[x]?\xff\n", "a\r\nb\r\n"); c.write("file", "1\r\n2\r\n3\r\n") },
+		"CRLF removed":           func(c clone) { c.write("crlf", "1\n2\n3\n") },
+		"CR alone":               func(c clone) { c.write("file", "1\r2\n\r3\n") },
+		"binary":                 func(c clone) { c.write("bin", "\x00\r\n\xff"+strings.Repeat("x", 5000)) },
+		"binary added":           func(c clone) { c.write("bin2", "\x00\r\n\xff") },
+		"late NUL":               func(c clone) { c.write("late", strings.Repeat("line\n", 4000)+"a\x00b\n") },
+		"rename":                 func(c clone) { c.git("mv", "dir/old", "dir/new name") },
+		"rename with change":     func(c clone) { c.git("mv", "dir/old", "n"); c.write("n", strings.Repeat("line\n", 30)+"more\n") },
+		"rename of CRLF":         func(c clone) { c.git("mv", "crlf", "crlf 2"); c.write("crlf 2", "1\r\n2\r\n3\r\n4\r\n") },
+		"names":                  func(c clone) { c.write("ü/\"q\"\t\n", "x\n"); c.write(" a ", "b\n"); c.write("diff --git a b", "c\n") },
+		"Latin-1":                func(c clone) { c.write("file", "1\nzw\xe9i\n3\n") },
+		"deleted":                func(c clone) { c.remove("file"); c.remove("bin") },
+		"empty file":             func(c clone) { c.write("empty", "") },
+		"file becomes directory": func(c clone) { c.remove("file"); c.write("file/in", "x\n") },
+		"directory becomes file": func(c clone) { c.remove("dir"); c.write("dir", "x\n") },
+		"what looks like a mail": func(c clone) {
+			c.write("mbox", "From a@b Mon Sep 17 00:00:00 2001\nFrom: x\n\n---\ndiff --git a/x b/x\n-- \n2.0\n")
+		},
+		"what looks like separator": func(c clone) { c.write("file", "-- \n--\n---\n+++ x\n@@ -1 +1 @@\n") },
+		"executable": func(c clone) {
+			if err := os.Chmod(filepath.Join(c.dir, "file"), 0o755); err != nil {
+				c.t.Fatal(err)
+			}
+		},
+		"link": func(c clone) {
+			c.remove("file")
+			if err := os.Symlink("../x", filepath.Join(c.dir, "file")); err != nil {
+				c.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { mailed(t, step, func(c clone) { c.write("last", "after it\n") }) })
+	}
+}
+
+func TestPatchStaysReadable(t *testing.T) {
+	_, mails := mailed(t, func(c clone) { c.write("crlf", "x\r\n"); c.write("file", "1\nzwei\n3\n") })
+	if !bytes.Contains(mails, []byte("\n-2\n+zwei\n")) || bytes.Contains(mails, []byte("\r\n")) {
+		t.Errorf("only what has CRLF is binary:\n%s", mails)
+	}
+}
+
+func TestPatchMessagesDeceiveNobody(t *testing.T) {
+	const diff = "diff --git a/evil b/evil\nnew file mode 100644\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"
+	for name, tt := range map[string]struct{ message, want string }{
+		"plain":               {"Fix it\n\nBody: yes\n", ""},
+		"Unicode":             {"Grüße an Zoë\n\n→ ok\n", ""},
+		"a long subject":      {strings.Repeat("word ", 60) + "end\n", ""},
+		"a diff":              {"Fix\n\n" + diff, "Fix\n\n diff --git a/evil b/evil\nnew file mode 100644\n --- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"},
+		"a diff after dashes": {"Fix\n\ntext\n---\n" + diff, "Fix\n\ntext\n ---\n diff --git a/evil b/evil\nnew file mode 100644\n --- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"},
+		"an old diff":         {"Fix\n\ntext\n--- a/file\n+++ b/file\n@@ -1 +1 @@\n-1\n+x\n", "Fix\n\ntext\n --- a/file\n+++ b/file\n@@ -1 +1 @@\n-1\n+x\n"},
+		"an index line":       {"Fix\n\nIndex: file\n", "Fix\n\n Index: file\n"},
+		"another mail":        {"Fix\n\nFrom 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\nFrom: E <e@x>\nSubject: evil\n\n" + diff, ""},
+		"another author":      {"Fix\n\nFrom: Evil <evil@example.com>\nSubject: evil\nDate: Mon, 1 Jan 2001 00:00:00 +0000\n\nbody\n", ""},
+		"author after blank":  {"Fix\n\n\n \n>From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\nfrom: Evil <evil@example.com>\n", ""},
+		"a patch mark":        {"Fix\n\n[PATCH] evil\n", "Fix\n\n [PATCH] evil\n"},
+		"brackets":            {"[core] Fix\n", "(core) Fix\n"},
+		"a reply":             {"Re: Fix\n", "Re Fix\n"},
+		"only brackets":       {"[x]\n", "(x)\n"},
+		"nothing":             {":: \n", "Change files\n"},
+		"lines of a subject":  {"one\ndiff --git a b\n---\n", "one diff --git a b ---\n"},
+		"carriage returns":    {"Fix\r\n\r\n---\r\n" + diff, ""},
+		"a MIME header":       {"Fix\n\nContent-Type: text/plain; charset=UTF-16\nContent-Transfer-Encoding: base64\n\nZQ==\n", "Fix\n\nContent-Type: text/plain; charset=UTF-16\nContent-Transfer-Encoding: base64\n\nZQ==\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			base := c.commit("base")
+			c.write("file", "content\n")
+			tip := c.commit("x")
+			s := c.series(base, tip)
+			author := gitrepo.Person{Name: "Ünal, Zoë <x>", Email: "zoe@example.com"}
+			s.Changes[0].Message, s.Changes[0].Author = tt.message, author
+			mails, err := c.open().SeriesPatch(t.Context(), s, 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := c.am(base, mails)
+			if len(got) != 1 || c.tree(got[0]) != c.tree(tip) {
+				t.Fatalf("git am made %d commits of\n%s", len(got), mails)
+			}
+			if who := c.git("log", "-1", "--format=%an <%ae>"); who != "Ünal, Zoë x <zoe@example.com>" {
+				t.Errorf("the author is %s", who)
+			}
+			text := c.gitFed("", "log", "-1", "--format=%B")
+			if tt.want != "" && strings.TrimSpace(text) != strings.TrimSpace(tt.want) {
+				t.Errorf("the message is %q, want %q", text, tt.want)
+			}
+			if tt.want == "" && squeeze(text) != squeeze(tt.message) {
+				t.Errorf("the message is %q, was %q", text, tt.message)
+			}
+		})
+	}
+}
+
+// squeeze leaves out all white space.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+
+func TestPatchLimits(t *testing.T) {
+	c := newClone(t)
+	base := c.commit("base")
+	c.write("f", strings.Repeat("x\n", 1000))
+	tip := c.commit("f")
+	c.git("checkout", "-q", "-b", "side", base)
+	side := c.commit("side")
+	merge := c.git("commit-tree", "-p", tip, "-p", side, "-m", "merge", tip+"^{tree}")
+	r := c.open()
+	if _, err := r.Patch(t.Context(), base, tip, 1000); !errors.Is(err, gitrepo.ErrTooLarge) {
+		t.Errorf("over the limit: %v", err)
+	}
+	if _, err := r.Patch(t.Context(), base, merge, 1<<20); err == nil {
+		t.Error("a merge is written as mails")
+	}
+	if _, err := r.Patch(t.Context(), side, tip, 1<<20); err == nil {
+		t.Error("a base that is no ancestor is taken")
+	}
+	if text, err := r.Patch(t.Context(), base, base, 1<<20); len(text) != 0 || err != nil {
+		t.Errorf("nothing: %q, %v", text, err)
+	}
+}
