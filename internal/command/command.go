@@ -37,7 +37,11 @@ type Spec struct {
 	// Stdout and Stderr additionally receive the whole streams as they come; nil
 	// for none. A write error ends the run.
 	Stdout, Stderr io.Writer
-	Timeout        time.Duration // 0: only the context ends the run
+	// ExtraFiles are inherited by the program as its files 3, 4 and so on. It is
+	// how a secret can be passed that arguments and environment must not show.
+	// Windows has no such thing: the program is not started then.
+	ExtraFiles []*os.File
+	Timeout    time.Duration // 0: only the context ends the run
 	// Grace is the time between asking the process group to end (SIGTERM) and
 	// killing it; 0 kills at once. On Windows it is always killed at once.
 	Grace       time.Duration
@@ -89,6 +93,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	cmd.Env = append([]string{}, spec.Env...) // nil would inherit
 	cmd.Dir = spec.Dir
 	cmd.Stdin = spec.Stdin
+	cmd.ExtraFiles = spec.ExtraFiles
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.WaitDelay = waitDelay + spec.Grace
 	if err := prepare(cmd, spec.Identity); err != nil {

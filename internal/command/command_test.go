@@ -247,3 +247,22 @@ func TestFailingSinkEndsTheRun(t *testing.T) {
 		t.Error("a failing writer is not reported")
 	}
 }
+
+func TestExtraFiles(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	if _, err := write.WriteString("by the pipe"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	spec := sh(t, "sh -c 'cat <&3'") // a child of the program inherits it too
+	spec.ExtraFiles = []*os.File{read}
+	if r := run(t, spec); r.Stdout.String() != "by the pipe" {
+		t.Errorf("the program read %q", r.Stdout)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/command"
 )
@@ -18,11 +19,13 @@ const maxOutput = 64 << 20
 
 // call says how git runs beyond its arguments.
 type call struct {
-	stdin    io.Reader // nil: empty
-	limit    int       // of the output, in bytes; 0: maxOutput
-	index    string    // the index file to use; "": none is used
-	workTree string    // a work tree of our own making, never somebody's; "": none
-	env      []string  // more variables, as NAME=value
+	stdin    io.Reader     // nil: empty
+	limit    int           // of the output, in bytes; 0: maxOutput
+	index    string        // the index file to use; "": none is used
+	workTree string        // a work tree of our own making, never somebody's; "": none
+	env      []string      // more variables, as NAME=value
+	files    []*os.File    // that git and what it starts inherit, from 3 on
+	timeout  time.Duration // 0: that of the Repo
 	// fails makes every exit code an answer: none is an error.
 	fails bool
 }
@@ -56,6 +59,9 @@ func (r *Repo) gitWith(ctx context.Context, c call, args ...string) (answer, err
 	if c.limit == 0 {
 		c.limit = maxOutput
 	}
+	if c.timeout == 0 {
+		c.timeout = r.opt.Timeout
+	}
 	global := []string{"--git-dir=" + r.gitDir()}
 	if args[0] != "check-ignore" { // the only command that refuses it
 		global = append(global, "--literal-pathspecs")
@@ -71,7 +77,7 @@ func (r *Repo) gitWith(ctx context.Context, c call, args ...string) (answer, err
 	sink := &buffer{limit: c.limit}
 	res, err := command.Run(ctx, command.Spec{
 		Program: "git", Args: append(global, args...),
-		Env: env, Dir: dir, Stdin: c.stdin, Stdout: sink, Timeout: r.opt.Timeout, OutputLimit: 64 << 10,
+		Env: env, Dir: dir, Stdin: c.stdin, Stdout: sink, ExtraFiles: c.files, Timeout: c.timeout, OutputLimit: 64 << 10,
 	})
 	a := answer{out: sink.data, code: res.ExitCode, signal: res.Signal, stderr: res.Stderr.String()}
 	switch {
@@ -80,7 +86,7 @@ func (r *Repo) gitWith(ctx context.Context, c call, args ...string) (answer, err
 	case err != nil:
 		return a, err
 	case res.TimedOut:
-		return a, fmt.Errorf("git %s took longer than %v", args[0], r.opt.Timeout)
+		return a, fmt.Errorf("git %s took longer than %v", args[0], c.timeout)
 	case res.ExitCode < 0, res.ExitCode > 0 && !c.fails:
 		return a, fmt.Errorf("git %s failed: %s", args[0], explain(a))
 	}
