@@ -157,6 +157,14 @@ func TestShortValuesAreIgnoredAndSaid(t *testing.T) {
 	}
 }
 
+func TestALineOfAKnownFileIsFoundInJSON(t *testing.T) {
+	s := New([]Known{known("a file", "first <\"quoted\"> line\nsecond line")})
+	text := `{"log": "first <\"quoted\"> line"}`
+	if hits := s.Scan(text); len(hits) != 1 || s.Mask(text) != `{"log": "***"}` {
+		t.Errorf("%v, masked %q", hits, s.Mask(text))
+	}
+}
+
 func TestKnownValuesThatShareABeginning(t *testing.T) {
 	s := New([]Known{known("one", "shared-beginning-1"), known("two", "shared-beginning-2"), known("three", "shared"), known("again", "shared")})
 	for text, want := range map[string]string{"a shared-beginning-1": "one", "a shared-beginning-2": "two", "a shared-beginning-3": "three", "a share": ""} {

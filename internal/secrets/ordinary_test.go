@@ -124,7 +124,7 @@ func TestOrdinaryLinesHoldNoSecret(t *testing.T) {
 	for name, line := range ordinaryLines {
 		t.Run(name, func(t *testing.T) {
 			var text strings.Builder
-			for range 100 {
+			for range 30 {
 				text.WriteString(make.of(t, line))
 				text.WriteByte('\n')
 			}
