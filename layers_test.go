@@ -29,6 +29,7 @@ var layers = []struct {
 	{"internal/sanitize", "markdown"},
 	{"internal/sarif", "finding schema"},
 	{"internal/secrets", "finding token"},
+	{"internal/toolreport", "finding sarif safeoutput"},
 	{"internal/command", ""},
 	{"internal/githubapi", "token"},
 	{"internal/githubapi/githubtest", ""},
@@ -59,6 +60,7 @@ var onlyImporter = map[string]string{
 	"github.com/zricethezav/gitleaks/v8/config": "internal/secrets",
 	"github.com/BobuSumisu/aho-corasick":        "internal/secrets",
 	"github.com/pelletier/go-toml/v2":           "internal/secrets",
+	"github.com/reviewdog/errorformat":          "internal/toolreport",
 	// Nobody: no text of an agent can become a program (rule R15).
 	"text/template": "no package",
 	"html/template": "no package",

@@ -1,0 +1,202 @@
+package toolreport_test
+
+import (
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/toolreport"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// capture is one row of testdata/MANIFEST.tsv.
+type capture struct {
+	name, tool, version, check, folder, command, holds string
+	exit                                               toolreport.Exit
+}
+
+func captures(t testing.TB) []capture {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/MANIFEST.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []capture
+	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) != 8 {
+			t.Fatalf("line %d has %d fields", i+1, len(f))
+		}
+		if i == 0 {
+			continue
+		}
+		c := capture{name: f[0], tool: f[1], version: f[2], check: f[3], folder: f[4], command: f[5], holds: f[7]}
+		if f[6] == "timeout" {
+			c.exit = toolreport.Exit{Code: -1, TimedOut: true}
+		} else if c.exit.Code, err = strconv.Atoi(f[6]); err != nil {
+			t.Fatalf("line %d: %v", i+1, err)
+		} else if c.exit.Code > 128 { // the shell's word for a signal
+			c.exit.Code = -1
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// as returns how a capture's tool ran: in a folder below the root /src.
+func (c capture) as() toolreport.Tool {
+	return toolreport.Tool{
+		Command: strings.Fields(c.command), Check: c.check, Dir: c.folder,
+		Roots: []string{"/src"}, Modules: map[string]string{"example.com/app": c.folder},
+	}
+}
+
+func (c capture) output(t testing.TB) toolreport.Output {
+	t.Helper()
+	open := func(ending string) *os.File {
+		f, err := os.Open(filepath.Join("testdata", "captures", filepath.FromSlash(c.name)+ending))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	return toolreport.Output{Stdout: open(".out"), Stderr: open(".err"), Exit: c.exit}
+}
+
+func TestCaptures(t *testing.T) {
+	for _, c := range captures(t) {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := toolreport.Read(c.as(), c.output(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join("testdata", "captures", filepath.FromSlash(c.name)+".json"), got)
+		})
+	}
+}
+
+func golden(t *testing.T, file string, got any) {
+	t.Helper()
+	raw, err := json.MarshalIndent(got, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = append(raw, '\n')
+	if *update {
+		if err := os.WriteFile(file, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(raw), "\n")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestCapturesNameNoMachine(t *testing.T) {
+	files, err := filepath.Glob("testdata/captures/*/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range []string{"/root/", "/home/"} {
+			if strings.Contains(string(raw), place) {
+				t.Errorf("%s holds %s", f, place)
+			}
+		}
+	}
+}
+
+// TestFailingCounts holds how many tests really fail in the projects, counted by
+// hand from their sources, against what is read.
+func TestFailingCounts(t *testing.T) {
+	const unknown = -1 // the run was ended before the runner said so: at least 1
+	want := map[string]int{
+		// A test prints a line that looks like a failure: text cannot tell, JSON can.
+		"go-test/fail": 4, "go-test/verbose": 4, "go-test-json/fail": 3,
+		"go-test/pass": 0, "go-test/crash": 3, "go-test/hang": 1, "go-test/killed": unknown, "go-test/nocompile": 3,
+		"go-test-json/pass": 0, "go-test-json/crash": 3, "go-test-json/hang": 1, "go-test-json/killed": unknown, "go-test-json/nocompile": 3,
+		"jest/pass": 0, "jest/fail": 2, "jest/crash": 2, "jest/hang": unknown, "jest/nocompile": 2, "jest/none": 0, "jest-json/crash": 2, "npm/test": 2,
+		"vitest/pass": 0, "vitest/fail": 2, "vitest/crash": 2, "vitest/hang": unknown, "vitest/nocompile": 1, "vitest/none": 0, "vitest-json/crash": 2,
+		// Mocha gives up at the first file that it cannot load.
+		"mocha/pass": 0, "mocha/fail": 2, "mocha/crash": 1, "mocha/hang": unknown, "mocha/nocompile": unknown, "mocha/none": 0, "mocha-json/fail": 2,
+		"node-spec/pass": 0, "node-spec/fail": 3, "node-spec/crash": 2, "node-spec/hang": unknown, "node-spec/nocompile": 1, "node-spec/none": 0,
+		"node-tap/pass": 0, "node-tap/fail": 3, "node-tap/crash": 2, "node-tap/hang": unknown, "node-tap/nocompile": 1, "node-tap/none": 0,
+		"pytest/pass": 0, "pytest/fail": 7, "pytest/quiet": 7, "pytest/verbose": 7, "pytest/crash": unknown, "pytest/hang": unknown, "pytest/nocompile": 2, "pytest/none": 0,
+		"unittest/pass": 0, "unittest/fail": 4, "unittest/crash": unknown, "unittest/hang": unknown, "unittest/nocompile": 2, "unittest/none": 0,
+		// Cargo stops at the first target that fails, if it is not told otherwise.
+		"cargo-test/pass": 0, "cargo-test/fail": unknown, "cargo-test/all": 4, "cargo-test/crash": unknown, "cargo-test/hang": unknown, "cargo-test/nocompile": unknown,
+		"rspec/pass": 0, "rspec/fail": 2, "rspec/documentation": 2, "rspec/crash": unknown, "rspec/hang": unknown, "rspec/nocompile": 2, "rspec/none": 0, "rspec-json/fail": 2, "rspec-json/nocompile": 2,
+		"minitest/pass": 0, "minitest/fail": 2, "minitest/verbose": 2, "minitest/crash": unknown, "minitest/hang": unknown, "minitest/nocompile": unknown, "minitest/none": 0,
+		"maven/pass": 0, "maven/fail": 3, "maven/crash": 1, "maven/hang": unknown, "maven/nocompile": 1, "junit-xml/fail": 3,
+		"gradle/pass": 0, "gradle/fail": 2, "gradle/crash": 1, "gradle/hang": unknown, "gradle/nocompile": 1,
+	}
+	for _, c := range captures(t) {
+		if c.check != "tests" {
+			continue
+		}
+		count, ok := want[c.name]
+		if !ok {
+			t.Errorf("nobody has counted %s", c.name)
+			continue
+		}
+		got, err := toolreport.Read(c.as(), c.output(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests := got.Tests
+		switch {
+		case count == unknown && (tests.Known || tests.Failed < 1):
+			t.Errorf("%s: %d failed, known %v; that cannot be known", c.name, tests.Failed, tests.Known)
+		case count != unknown && (!tests.Known || tests.Failed != count):
+			t.Errorf("%s: %d failed, known %v; want %d", c.name, tests.Failed, tests.Known, count)
+		case tests.None != strings.HasSuffix(c.name, "/none"):
+			t.Errorf("%s: none is %v", c.name, tests.None)
+		case len(tests.Failing) > tests.Failed:
+			t.Errorf("%s: names %d of %d failures", c.name, len(tests.Failing), tests.Failed)
+		}
+	}
+}
+
+// TestStreaming writes each capture in small pieces, both streams by turns: what
+// is read must not depend on how the output arrives.
+func TestStreaming(t *testing.T) {
+	for _, c := range captures(t) {
+		whole, err := toolreport.Read(c.as(), c.output(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []int{7, 1000} {
+			r, err := toolreport.New(c.as())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := c.output(t)
+			for open := true; open; {
+				a, _ := io.CopyN(r.Stdout(), out.Stdout, int64(size))
+				b, _ := io.CopyN(r.Stderr(), out.Stderr, int64(size))
+				open = a > 0 || b > 0
+			}
+			got := r.Report(c.exit)
+			got.FirstFailures, whole.FirstFailures = "", "" // follow the order of arrival
+			if diff := cmp.Diff(whole, got); diff != "" {
+				t.Errorf("%s in pieces of %d (-whole +pieces)\n%s", c.name, size, diff)
+			}
+		}
+	}
+}

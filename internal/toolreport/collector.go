@@ -1,0 +1,94 @@
+package toolreport
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// collector gathers what one way of reading an output finds in it.
+type collector struct {
+	places   places
+	modules  map[string]string
+	tool     string // the name that findings are given
+	check    string
+	findings []finding.Finding
+	seen     map[finding.Finding]bool
+	outside  int
+	omitted  int
+	tally    tally
+	// recognised reports that the output has the form which is read here: it
+	// has lines that only this tool prints.
+	recognised bool
+	crashed    bool // the tool said that it itself failed
+	broken     bool // a file could not be compiled, parsed or type-checked
+	notes      []string
+}
+
+func newCollector(t Tool, name string) *collector {
+	return &collector{places: newPlaces(t), modules: t.Modules, tool: name, check: t.Check, seen: map[finding.Finding]bool{}}
+}
+
+// add keeps a finding whose path is as it was printed.
+func (c *collector) add(f finding.Finding) {
+	path, ok := c.places.rel(f.Path)
+	if !ok {
+		c.outside++
+		return
+	}
+	f.Path, f.Check = path, c.check
+	if f.Tool == "" {
+		f.Tool = c.tool
+	}
+	if f.Severity == "" {
+		f.Severity = finding.Medium
+	}
+	f.Rule = clip(f.Rule, maxName)
+	f.Message = clip(strings.TrimSpace(f.Message), maxMessage)
+	f.Range = sound(f.Range)
+	switch {
+	case c.seen[f]:
+	case len(c.findings) == MaxFindings:
+		c.omitted++
+	default:
+		c.seen[f] = true
+		c.findings = append(c.findings, f)
+	}
+}
+
+// fail counts a failure whose path is as it was printed.
+func (c *collector) fail(f Failure) {
+	path, ok := c.places.rel(f.Path)
+	if f.Path = path; !ok {
+		f.Path, f.Line = "", 0
+	}
+	c.tally.add(f)
+}
+
+// note keeps a note, each once and not more than a few.
+func (c *collector) note(text string) {
+	for _, n := range c.notes {
+		if n == text {
+			return
+		}
+	}
+	if len(c.notes) < 20 {
+		c.notes = append(c.notes, text)
+	}
+}
+
+// sound leaves out of a range what cannot be.
+func sound(r finding.Range) finding.Range {
+	r.StartLine, r.StartColumn = max(r.StartLine, 0), max(r.StartColumn, 0)
+	r.EndLine, r.EndColumn = max(r.EndLine, 0), max(r.EndColumn, 0)
+	if r.StartLine == 0 {
+		return finding.Range{}
+	}
+	if r.EndLine < r.StartLine {
+		r.EndLine, r.EndColumn = 0, 0
+	}
+	if r.EndLine == r.StartLine && r.EndColumn < r.StartColumn {
+		r.EndColumn = 0
+	}
+	return r
+}

@@ -1,0 +1,79 @@
+package toolreport
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// document collects what may be a JSON or XML document among a stream's lines:
+// from the first line that begins like one to the end.
+type document struct {
+	data    bytes.Buffer
+	started bool
+	not     bool // it turned out to be something else
+	over    bool // longer than MaxDocument
+}
+
+func (d *document) line(line string) {
+	if d.not {
+		return
+	}
+	if !d.started {
+		if !beginsDocument(line) {
+			return
+		}
+		d.started = true
+	}
+	if d.data.Len()+len(line) >= MaxDocument {
+		d.over = true
+		return
+	}
+	d.data.WriteString(line)
+	d.data.WriteByte('\n')
+}
+
+// drop says that this is no document.
+func (d *document) drop() {
+	d.not = true
+	d.data = bytes.Buffer{}
+}
+
+func beginsDocument(line string) bool {
+	if line == "{" || line == "[" || line == "{}" {
+		return true
+	}
+	for _, b := range []string{"{\"", "[{", "[]", "<?xml ", "<checkstyle", "<testsuite", "{ \"", "[ {"} {
+		if strings.HasPrefix(line, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads the document into the collector and returns the name of its form,
+// "" if it has none that is known. The error is a document that is not whole.
+func (d *document) read(c *collector) (string, error) {
+	b := bytes.TrimSpace(d.data.Bytes())
+	if len(b) == 0 || d.over {
+		return "", nil
+	}
+	if b[0] == '<' {
+		return readXML(b, c)
+	}
+	// A tool may print several values one after the other, and text behind them.
+	var found string
+	dec := json.NewDecoder(bytes.NewReader(b))
+	for {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			if found == "" && dec.InputOffset() == 0 {
+				return "", err
+			}
+			return found, nil
+		}
+		if name := readJSON(raw, c); name != "" {
+			found = name
+		}
+	}
+}

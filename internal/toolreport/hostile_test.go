@@ -1,0 +1,192 @@
+package toolreport_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/toolreport"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPaths(t *testing.T) {
+	for printed, want := range map[string]string{
+		"app.go": "sub/app.go", "./app.go": "sub/app.go", "../app.go": "app.go", "/copy/x/app.go": "x/app.go", "/src/app.go": "app.go",
+		"/src/../etc/passwd": "", "../../app.go": "", "/etc/passwd": "", "/srcs/app.go": "", "/src": "", "<stdin>": "", "/copy": "",
+		"/src/a/./b/../app.go": "a/app.go",
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Name: "go vet", Roots: []string{"/src", "/copy/"}, Dir: "sub"},
+			toolreport.Output{Stderr: strings.NewReader(printed + ":3:1: message\n"), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case want == "" && (len(got.Findings) != 0 || got.Outside != 1):
+			t.Errorf("%s: %+v", printed, got)
+		case want != "" && (len(got.Findings) != 1 || got.Findings[0].Path != want):
+			t.Errorf("%s: %+v, want %s", printed, got.Findings, want)
+		}
+	}
+}
+
+func TestControlSequencesAreRemoved(t *testing.T) {
+	for printed, want := range map[string]string{
+		"\x1b[1;31ma.go\x1b[0m:1:2: \x1b]8;;https://example.com\x07red\x1b]8;;\x1b\\": "red",
+		"10%\r100%\ra.go:1:2: over\r": "over",
+		"a.go:1:2: bell\a\x00 \x7f":   "bell",
+		"a.go:1:2: bad \xff":          "bad \uFFFD",
+		"a.go:1:2: open \x1b[":        "open",
+		"a.go:1:2: short\x1b(B end":   "short end",
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Name: "go vet"}, toolreport.Output{Stdout: strings.NewReader(printed)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Findings) != 1 || got.Findings[0].Message != want || got.Findings[0].Path != "a.go" {
+			t.Errorf("%q: %+v", printed, got.Findings)
+		}
+	}
+}
+
+// flood prints the same line without end, up to a number of bytes.
+type flood struct {
+	line string
+	left int
+}
+
+func (f *flood) Read(p []byte) (int, error) {
+	if f.left <= 0 {
+		return 0, io.EOF
+	}
+	n := 0
+	for n+len(f.line) <= len(p) && f.left > 0 {
+		n += copy(p[n:], f.line)
+		f.left -= len(f.line)
+	}
+	return n, nil
+}
+
+func TestFloods(t *testing.T) {
+	numbered := &strings.Builder{}
+	for i := range toolreport.MaxFindings + 50 {
+		fmt.Fprintf(numbered, "a.go:%d:1: message\n", i+1)
+	}
+	for name, c := range map[string]struct {
+		in               io.Reader
+		findings, omited int
+	}{
+		"many findings":     {strings.NewReader(numbered.String()), toolreport.MaxFindings, 50},
+		"one finding often": {&flood{line: "a.go:1:1: message\n", left: 4 << 20}, 1, 0},
+		"one endless line":  {&flood{line: "a.go:1:1: message ", left: 16 << 20}, 1, 0},
+		"empty lines":       {&flood{line: "\n", left: 1 << 20}, 0, 0},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Name: "go vet"}, toolreport.Output{Stdout: c.in, Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Findings) != c.findings || got.Omitted != c.omited || len(got.FirstFailures) > 20_000 {
+			t.Errorf("%s: %d findings, %d omitted, %d bytes of excerpt", name, len(got.Findings), got.Omitted, len(got.FirstFailures))
+		}
+		for _, f := range got.Findings {
+			if len(f.Message) > 2_000 {
+				t.Errorf("%s: a message of %d bytes", name, len(f.Message))
+			}
+		}
+	}
+}
+
+func TestCutOutputIsNeverKnown(t *testing.T) {
+	out := func(cut bool) toolreport.Output {
+		f, err := os.Open("testdata/captures/jest/fail.err")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return toolreport.Output{Stderr: f, Cut: cut, Exit: toolreport.Exit{Code: 1}}
+	}
+	for _, cut := range []bool{false, true} {
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{"jest"}, Check: "tests"}, out(cut))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Tests.Known == cut || got.Tests.Failed != 2 || got.Explained || (len(got.Notes) > 0) != cut {
+			t.Errorf("cut %v: %+v", cut, got.Tests)
+		}
+	}
+}
+
+func TestCustomFormats(t *testing.T) {
+	tool := toolreport.Tool{Name: "mine", Formats: []string{"%t|%f|%l|%m", "in %f at line %l: %m"}}
+	got, err := toolreport.Read(tool, toolreport.Output{Stdout: strings.NewReader("E|a.go|3|broken\nin b.go at line 12: odd\nother\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []finding.Finding{
+		{Tool: "mine", Path: "a.go", Range: at(3, 0, 0, 0), Message: "broken", Severity: finding.High},
+		{Tool: "mine", Path: "b.go", Range: at(12, 0, 0, 0), Message: "odd", Severity: finding.Medium},
+	}
+	if diff := cmp.Diff(want, got.Findings); diff != "" {
+		t.Error(diff)
+	}
+	for _, wrong := range []string{"%E%f:%l", "%", "%*[a", "%y"} {
+		if _, err := toolreport.New(toolreport.Tool{Formats: []string{wrong}}); err == nil {
+			t.Errorf("the format %q is taken", wrong)
+		}
+	}
+	if _, err := toolreport.New(toolreport.Tool{Name: "no such tool"}); err == nil || !strings.Contains(err.Error(), "golangci-lint") {
+		t.Errorf("error %v names no known tool", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, c := range captures(f) {
+		for _, s := range []io.Reader{c.output(f).Stdout, c.output(f).Stderr} {
+			raw, err := io.ReadAll(s)
+			if err != nil {
+				f.Fatal(err)
+			}
+			if len(raw) > 0 && len(raw) < 4000 {
+				f.Add(raw, c.check, c.command, c.exit.Code)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, check, command string, code int) {
+		for _, words := range [][]string{strings.Fields(command), nil} {
+			got, err := toolreport.Read(toolreport.Tool{Command: words, Check: check, Roots: []string{"/src"}},
+				toolreport.Output{Stdout: strings.NewReader(string(raw)), Stderr: strings.NewReader(string(raw)), Exit: toolreport.Exit{Code: code}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, fd := range got.Findings {
+				if fd.Path == "" || strings.HasPrefix(fd.Path, "/") || strings.HasPrefix(fd.Path, "../") || len(fd.Message) > 2_000 {
+					t.Fatalf("finding %+v", fd)
+				}
+			}
+			if check == "tests" && code != 0 && got.Tests.Failed < 1 && !got.Tests.None || got.Tests.Failed < len(got.Tests.Failing) {
+				t.Fatalf("tests %+v", got.Tests)
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	const line = "2026/11/22 00:00:00 app.go: a line of a log that says nothing of interest, 42 times\n"
+	for name, tool := range map[string]toolreport.Tool{
+		"known":   {Command: []string{"go", "test", "./..."}, Check: "tests"},
+		"linter":  {Command: []string{"golangci-lint", "run"}, Check: "linter"},
+		"unknown": {Command: []string{"make", "check"}, Check: "tests"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(8 << 20)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := toolreport.Read(tool, toolreport.Output{Stdout: &flood{line: line, left: 8 << 20}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package toolreport_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/toolreport"
+	"github.com/google/go-cmp/cmp"
+)
+
+func at(line, column, endLine, endColumn int) finding.Range {
+	return finding.Range{StartLine: line, StartColumn: column, EndLine: endLine, EndColumn: endColumn}
+}
+
+// TestFormsFromAnything reads what any command may print, and the forms of tools
+// that could not be run for a capture.
+func TestFormsFromAnything(t *testing.T) {
+	const ruffText = "src/app.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n"
+	for name, c := range map[string]struct {
+		command, stdout string
+		tool            string
+		want            []finding.Finding
+	}{
+		"sarif": {"anything", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan","rules":[{"id":"R1","defaultConfiguration":{"level":"error"},"messageStrings":{"m":{"text":"bad {0}"}}}]}},
+			"artifacts":[{"location":{"uri":"lib/b.go"}}],
+			"results":[
+			 {"ruleId":"R1","message":{"text":"no"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/a%20b.go"},"region":{"startLine":3,"startColumn":2,"endLine":3,"endColumn":9}}}]},
+			 {"ruleId":"R1","level":"note","message":{"id":"m","arguments":["luck"]},"locations":[{"physicalLocation":{"artifactLocation":{"index":0},"region":{"startLine":7}}}]},
+			 {"ruleId":"R1","message":{"text":"suppressed"},"suppressions":[{"kind":"inSource"}],"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]},
+			 {"ruleId":"R1","message":{"text":"outside"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"file:///etc/passwd"}}}]}]}]}`, "sarif",
+			[]finding.Finding{
+				{Tool: "scan", Rule: "R1", Severity: finding.Low, Message: "bad luck", Path: "lib/b.go", Range: at(7, 0, 0, 0)},
+				{Tool: "scan", Rule: "R1", Severity: finding.High, Message: "no", Path: "src/a b.go", Range: at(3, 2, 3, 9)},
+			}},
+		"rdjson": {"anything", `{"source":{"name":"lint"},"severity":"WARNING","diagnostics":[
+			{"message":"long","location":{"path":"/src/a.go","range":{"start":{"line":2,"column":4},"end":{"line":2,"column":9}}},"code":{"value":"L1"}},
+			{"message":"whole lines","severity":"ERROR","location":{"path":"a.go","range":{"start":{"line":5}}},"suggestions":[{"range":{"start":{"line":5,"column":1},"end":{"line":6}},"text":"x\ny"}]}]}`, "rdjson",
+			[]finding.Finding{
+				{Tool: "lint", Rule: "L1", Severity: finding.Medium, Message: "long", Path: "a.go", Range: at(2, 4, 2, 9)},
+				{Tool: "lint", Severity: finding.High, Message: "whole lines", Path: "a.go", Range: at(5, 1, 6, 0), Suggestion: "x\ny"},
+			}},
+		"rdjsonl": {"npx thing", "starting\n" + `{"message":"one","location":{"path":"a.go","range":{"start":{"line":1}}},"severity":"INFO"}` + "\n" +
+			`{"message":"two","location":{"path":"b.go"},"source":{"name":"t"},"severity":1}` + "\n", "rdjsonl",
+			[]finding.Finding{
+				{Tool: "thing", Severity: finding.Low, Message: "one", Path: "a.go", Range: at(1, 0, 0, 0)},
+				{Tool: "t", Severity: finding.High, Message: "two", Path: "b.go"},
+			}},
+		"safe outputs": {"reviewer", `{"type":"create-pull-request-review-comment","path":"a.go","line":"4","start_line":2,"body":"Odd."}` + "\n" +
+			`{"type":"create_code_scanning_alert","file":"b.go","line":9,"severity":"error","message":"Injection","ruleIdSuffix":"sql"}` + "\n" +
+			`{"type":"noop","message":"done"}` + "\n", "safe outputs",
+			[]finding.Finding{
+				{Tool: "reviewer", Severity: finding.Medium, Message: "Odd.", Path: "a.go", Range: at(2, 0, 4, 0)},
+				{Tool: "reviewer", Rule: "sql", Severity: finding.High, Message: "Injection", Path: "b.go", Range: at(9, 0, 0, 0)},
+			}},
+		"checkstyle XML of another tool": {"npm run x", `<?xml version="1.0"?><checkstyle version="4.3"><file name="/src/a.js"><error line="1" column="2" severity="warning" message="Tabs &amp; blanks" source="eslint.rules.tabs" /></file></checkstyle>`, "checkstyle",
+			[]finding.Finding{{Tool: "checkstyle", Rule: "tabs", Severity: finding.Medium, Message: "Tabs & blanks", Path: "a.js", Range: at(1, 2, 0, 0)}}},
+		"ruff": {"ruff check .", ruffText, "ruff",
+			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "`os` imported but unused", Path: "src/app.py", Range: at(1, 8, 0, 0)}}},
+		"ruff JSON": {"ruff check --output-format=json .", `[{"cell":null,"code":"F401","end_location":{"column":10,"row":1},"filename":"/src/app.py","fix":null,"location":{"column":8,"row":1},"message":"unused","noqa_row":1,"url":"https://docs.astral.sh/"}]`, "ruff",
+			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "unused", Path: "app.py", Range: at(1, 8, 1, 10)}}},
+		"mypy JSON": {"mypy -O json .", `{"file": "app.py", "line": 6, "column": 11, "message": "Incompatible", "hint": null, "code": "return-value", "severity": "error"}` + "\n", "mypy",
+			[]finding.Finding{{Tool: "mypy", Rule: "return-value", Severity: finding.High, Message: "Incompatible", Path: "app.py", Range: at(6, 12, 0, 0)}}},
+		"checkstyle by Maven": {"mvn checkstyle:check", "[WARN] src/main/java/App.java:[3,5] (naming) MethodName: Name 'Run' must match pattern.\n[INFO] BUILD FAILURE\n", "maven",
+			[]finding.Finding{{Tool: "maven", Rule: "MethodName", Severity: finding.Medium, Message: "Name 'Run' must match pattern.", Path: "src/main/java/App.java", Range: at(3, 5, 0, 0)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := toolreport.Read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+				toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got.Findings); diff != "" || got.Tool != c.tool {
+				t.Errorf("tool %q, notes %v\n%s", got.Tool, got.Notes, diff)
+			}
+			if !got.Explained {
+				t.Error("not explained")
+			}
+		})
+	}
+}
+
+func TestBrokenDocumentsAreSaid(t *testing.T) {
+	long := `[{"filePath":"/src/a.js","messages":[{"line":1,"message":"` + strings.Repeat("x", 20_000)
+	for name, c := range map[string]struct{ command, stdout, note string }{
+		"cut off":     {"npx eslint -f json .", long, "not whole"},
+		"no SARIF":    {"scan", `{"version":"2.1.0","runs":[{"results":[]}]}`, "looks like SARIF"},
+		"wrong field": {"scan", `{"type":"create-pull-request-review-comment","path":"a.go","line":"none","body":"x"}`, "wrong field"},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Explained || len(got.Findings) > 0 || !strings.Contains(strings.Join(got.Notes, "\n"), c.note) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package toolreport
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// mavenReader reads Maven: the compiler's and checkstyle's lines, and what
+// surefire says of tests.
+type mavenReader struct {
+	c        *collector
+	compiler lineReader
+	totals   *regexp.Regexp
+	test     *regexp.Regexp
+	crashed  map[string]bool
+	crashes  bool // the next lines name crashed tests
+	failed   int
+	ran      int
+	broken   bool
+	skipped  bool // modules that were not built
+	ended    bool
+	now      *Failure
+	all      []Failure
+}
+
+func openMaven(c *collector) [2]lineReader {
+	return each(func(c *collector) lineReader {
+		f := form{
+			formats:  []string{`[%tRROR] %f:[%l,%c] %m`, `[%tARNING] %f:[%l,%c] %m`, `[%tARN] %f:[%l,%c] %m`, `[%tRROR] %f:[%l] %m`, `[%tARN] %f:[%l] %m`},
+			rule:     `^(?s)\((?P<category>\w+)\) (?P<rule>\w+): (?P<message>.*)$`,
+			more:     []string{"  symbol:", "  location:", "[ERROR]   symbol:", "[ERROR]   location:"},
+			severity: finding.High,
+			broken:   func(f finding.Finding) bool { return f.Rule == "" && isError(f) },
+		}
+		return &mavenReader{
+			c: c, compiler: text(f)(c)[0],
+			totals:  regexp.MustCompile(`^\[(?:INFO|ERROR|WARNING)\] Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: \d+$`),
+			test:    regexp.MustCompile(`^\[ERROR\] (.+?)(?: --)? +Time elapsed: .*<<< (?:FAILURE|ERROR)!`),
+			crashed: map[string]bool{},
+		}
+	})(c)
+}
+
+func (r *mavenReader) line(line string) {
+	line = clip(line, maxText)
+	r.compiler.line(strings.Replace(line, "[ERROR]   ", "  ", 1))
+	if m := r.totals.FindStringSubmatch(line); m != nil {
+		r.ran += number(m[1])
+		r.failed += number(m[2]) + number(m[3])
+		r.now = nil
+		return
+	}
+	if m := r.test.FindStringSubmatch(line); m != nil && !strings.HasPrefix(m[1], "Tests run:") {
+		r.now = nil
+		if len(r.all) < MaxFailures {
+			r.all = append(r.all, Failure{Name: m[1], Cause: Failed})
+			r.now = &r.all[len(r.all)-1]
+		}
+		return
+	}
+	switch {
+	case strings.HasPrefix(line, "[INFO] BUILD "):
+		r.ended, r.c.recognised, r.now = true, true, nil
+	case strings.HasPrefix(line, "[INFO] ") && strings.HasSuffix(line, " SKIPPED"):
+		r.skipped = true
+	case strings.HasPrefix(line, "[ERROR] COMPILATION ERROR"):
+		r.broken = true
+	case strings.HasPrefix(line, "[ERROR] Crashed tests:"):
+		r.crashes = true
+	case r.crashes:
+		name := strings.TrimSpace(strings.TrimPrefix(line, "[ERROR]"))
+		if r.crashes = name != "" && !strings.Contains(name, " "); r.crashes && len(r.crashed) < MaxFailures {
+			r.crashed[name] = true
+		}
+	case r.now != nil && strings.HasPrefix(line, "["):
+		r.now = nil
+	case r.now != nil && strings.TrimSpace(line) != "" && len(r.now.Message) < maxName:
+		r.now.Message = strings.TrimSpace(r.now.Message + "\n" + strings.TrimSpace(line))
+	}
+}
+
+func (r *mavenReader) end() {
+	r.compiler.end()
+	t := &r.c.tally
+	before := t.failed
+	for _, f := range r.all {
+		r.c.fail(f)
+	}
+	t.failed = before + r.failed
+	for name := range r.crashed {
+		r.c.fail(Failure{Unit: name, Cause: Crash})
+	}
+	if r.broken {
+		r.c.fail(Failure{Cause: Build, Message: "the sources did not compile"})
+	}
+	if r.ended {
+		t.closed = !r.skipped
+		t.none = r.ran == 0 && t.failed == 0
+	}
+}
+
+// gradleRun is what both streams of Gradle say together.
+type gradleRun struct {
+	c       *collector
+	totals  *regexp.Regexp
+	test    *regexp.Regexp
+	task    *regexp.Regexp
+	failed  int
+	counted bool
+	ended   bool
+	ran     bool
+	units   []Failure
+	all     []Failure
+}
+
+type gradleReader struct {
+	*gradleRun
+	compiler lineReader
+	now      *Failure
+	out      bool
+}
+
+func openGradle(c *collector) [2]lineReader {
+	run := &gradleRun{
+		c:      c,
+		totals: regexp.MustCompile(`^(\d+) tests? completed, (\d+) failed`),
+		test:   regexp.MustCompile(`^(\S.* > .+) FAILED$`),
+		task:   regexp.MustCompile(`^(?:> Task )?(:[\w:-]*compile\w*) FAILED$`),
+	}
+	compiler := text(javacForm())
+	return [2]lineReader{&gradleReader{gradleRun: run, compiler: compiler(c)[0], out: true}, &gradleReader{gradleRun: run, compiler: compiler(c)[1]}}
+}
+
+func (r *gradleReader) line(line string) {
+	line = clip(line, maxText)
+	r.compiler.line(strings.TrimPrefix(line, "[ant:checkstyle] "))
+	if m := r.totals.FindStringSubmatch(line); m != nil {
+		r.failed += number(m[2])
+		r.counted, r.ran = true, true
+		return
+	}
+	if m := r.task.FindStringSubmatch(line); m != nil {
+		r.units = append(r.units, Failure{Unit: m[1], Cause: Build})
+		return
+	}
+	if m := r.test.FindStringSubmatch(line); m != nil && !strings.HasPrefix(line, "> Task") {
+		r.now = nil
+		if len(r.all) < MaxFailures {
+			r.all = append(r.all, Failure{Name: m[1], Cause: Failed})
+			r.now = &r.all[len(r.all)-1]
+		}
+		return
+	}
+	switch {
+	case strings.HasPrefix(line, "BUILD SUCCESSFUL in"), strings.HasPrefix(line, "BUILD FAILED in"):
+		r.ended, r.c.recognised = true, true
+	case line == ":test" || strings.HasPrefix(line, "> Task ") && strings.HasSuffix(line, ":test"):
+		r.ran = true
+	case strings.HasPrefix(line, "> Process 'Gradle Test Executor") && len(r.units) < MaxFailures:
+		r.units = append(r.units, Failure{Cause: Crash, Message: line[2:]})
+	case !strings.HasPrefix(line, "    "):
+		r.now = nil
+	case r.now != nil && len(r.now.Message) < maxName:
+		r.now.Message = strings.TrimSpace(r.now.Message + "\n" + strings.TrimSpace(line))
+	}
+}
+
+// end is called for standard error first; standard output then counts.
+func (r *gradleReader) end() {
+	r.compiler.end()
+	if !r.out {
+		return
+	}
+	t := &r.c.tally
+	for _, f := range r.all {
+		r.c.fail(f)
+	}
+	if r.counted {
+		t.failed = r.failed
+	}
+	for _, f := range r.units {
+		r.c.fail(f)
+	}
+	t.closed = r.ended
+	t.none = r.ended && !r.ran && t.failed == 0
+}

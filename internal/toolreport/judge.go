@@ -1,0 +1,180 @@
+package toolreport
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// verdict is what has been taken over of the ways in which the output was read.
+type verdict struct {
+	report Report
+	names  []string // of the forms that the output has
+	whole  bool     // nothing was cut off, and no tool failed itself
+	tally  tally
+	tests  bool // a document told of tests
+	exits  []int
+	counts bool // the exit code may be the number of what was found
+}
+
+// judge decides which of the ways in which the output was read is right: what
+// documents say comes before what text says, and what the command names before
+// what the output looks like.
+func (r *Reader) judge(exit Exit) Report {
+	v := verdict{whole: !r.isCut && !exit.TimedOut}
+	for _, s := range r.streams {
+		v.structured(s)
+	}
+	structured := len(v.names) > 0
+	for _, rd := range r.readings {
+		if structured {
+			v.beside(rd, r.named[rd.row.name])
+		} else if r.believes(rd) {
+			v.take(rd.row.name, rd.c)
+			v.tally.join(rd.c.tally)
+			v.whole = v.whole && !rd.c.crashed
+		}
+	}
+	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {
+		v.report.add(r.generic.c) // lines that look like findings, of whichever tool
+	}
+	for _, row := range rows() {
+		if slices.Contains(v.names, row.name) || r.named[row.name] {
+			v.exits, v.counts = append(v.exits, row.exits...), v.counts || row.counts
+		}
+	}
+	report := v.report
+	report.Findings = withoutRepeats(report.Findings)
+	report.Tool = strings.Join(v.names, ", ")
+	if r.tool.Check == "tests" {
+		report.Tests = v.tally.tests(exit)
+		report.Tests.Known = report.Tests.Known && !r.isCut
+	}
+	found := len(report.Findings) > 0 && (v.counts || slices.Contains(v.exits, exit.Code))
+	report.Explained = v.whole && len(v.names) > 0 && (exit.OK() || found)
+	if r.isCut {
+		report.Notes = append(report.Notes, "a part of the output was not kept, so it was not read")
+	}
+	return report
+}
+
+// believes reports whether the output has the form of a text reading, as far as
+// can be told. A tool that the command names may print nothing that only it
+// prints; another one is believed by its own words.
+func (r *Reader) believes(rd *reading) bool {
+	if !r.named[rd.row.name] {
+		return len(r.named) == 0 && rd.c.recognised && (!rd.row.tests || r.tool.Check == "tests")
+	}
+	if rd.c.recognised || !rd.row.tests {
+		return true
+	}
+	// One row of several that the command names, such as two forms of one runner.
+	return !slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.c.recognised })
+}
+
+// structured takes over what stood in documents and lines of JSON.
+func (v *verdict) structured(s *stream) {
+	name, err := s.doc.read(s.docC)
+	if name != "" {
+		v.take(name, s.docC)
+		v.join(s.docC.tally)
+		v.exits = append(v.exits, 1)
+	} else {
+		v.report.Notes = append(v.report.Notes, s.docC.notes...)
+	}
+	if err != nil && (name != "" || s.doc.data.Len() > maxText) {
+		v.whole = false
+		v.note("the document in the output is not whole: " + clip(err.Error(), maxName))
+	}
+	if s.doc.over {
+		v.whole = false
+		v.note("the document in the output is longer than 64 MiB and was not read")
+	}
+	if s.nd.form == "" {
+		return
+	}
+	if s.nd.form == "go test" {
+		s.nd.c.tool = s.nd.form
+	}
+	v.take(s.nd.form, s.nd.c)
+	v.join(s.nd.c.tally)
+	v.exits = append(v.exits, 1)
+	if s.nd.cut {
+		v.whole = false
+		v.note("the last line of JSON in the output is cut off")
+	}
+}
+
+// beside takes over what a tool said as text beside a document.
+func (v *verdict) beside(rd *reading, named bool) {
+	if !named {
+		return
+	}
+	v.whole = v.whole && !rd.c.crashed
+	if !rd.row.tests {
+		return // its text repeats the document
+	}
+	v.report.add(rd.c)
+	if !v.tests && rd.c.recognised {
+		v.tally.join(rd.c.tally)
+		if !slices.Contains(v.names, rd.row.name) {
+			v.names = append(v.names, rd.row.name)
+		}
+	}
+}
+
+// take takes over findings.
+func (v *verdict) take(name string, c *collector) {
+	if !slices.Contains(v.names, name) {
+		v.names = append(v.names, name)
+	}
+	v.report.add(c)
+}
+
+func (v *verdict) join(t tally) {
+	v.tests = v.tests || t.closed || t.failed > 0
+	v.tally.join(t)
+}
+
+func (v *verdict) note(text string) { v.report.Notes = append(v.report.Notes, text) }
+
+// add takes over what was found.
+func (p *Report) add(c *collector) {
+	for _, f := range c.findings {
+		if f.Tool == "" {
+			f.Tool = c.tool
+		}
+		if len(p.Findings) < MaxFindings {
+			p.Findings = append(p.Findings, f)
+		} else {
+			p.Omitted++
+		}
+	}
+	p.Outside += c.outside
+	p.Omitted += c.omitted
+	p.Broken = p.Broken || c.broken
+	p.Notes = append(p.Notes, c.notes...)
+}
+
+// withoutRepeats leaves out that a file is not formatted where the tool also says
+// which lines are not.
+func withoutRepeats(findings []finding.Finding) []finding.Finding {
+	exact := map[string]bool{}
+	for _, f := range findings {
+		if f.Range.StartLine > 0 {
+			exact[f.Tool+"\x00"+f.Path] = true
+		}
+	}
+	return slices.DeleteFunc(findings, func(f finding.Finding) bool {
+		return f.Range.StartLine == 0 && f.Message == unformatted && exact[f.Tool+"\x00"+f.Path]
+	})
+}
+
+// join adds what another reading counted.
+func (t *tally) join(o tally) {
+	t.none = o.none && (t.none || !t.closed) || t.none && !o.closed
+	t.closed = t.closed || o.closed
+	t.failed += o.failed
+	t.failing = append(t.failing, o.failing[:min(len(o.failing), MaxFailures-len(t.failing))]...)
+}

@@ -1,0 +1,59 @@
+package toolreport
+
+import (
+	"path"
+	"strings"
+)
+
+// places turns the paths that a tool printed into paths of the repository.
+type places struct {
+	roots []string
+	dir   string
+}
+
+func newPlaces(t Tool) places {
+	p := places{dir: path.Clean("/" + slashed(t.Dir))[1:]}
+	for _, r := range t.Roots {
+		if r = strings.TrimRight(slashed(r), "/"); r != "" {
+			p.roots = append(p.roots, r)
+		}
+	}
+	return p
+}
+
+// rel returns a printed path relative to the root, slash-separated. It is false
+// for one that leads out of the root, or that is none.
+func (p places) rel(printed string) (string, bool) {
+	s := strings.TrimPrefix(strings.TrimSpace(printed), "file://")
+	if isWindows(s) || !strings.Contains(s, "/") && strings.Contains(s, `\`) {
+		s = slashed(s)
+	}
+	switch {
+	case s == "", strings.HasPrefix(s, "<"), strings.ContainsFunc(s, isControl), len(s) > 4096:
+		return "", false
+	case strings.HasPrefix(s, "/") || isWindows(s):
+		return p.below(path.Clean(s))
+	}
+	s = path.Join(p.dir, s)
+	return s, s != "." && s != ".." && !strings.HasPrefix(s, "../")
+}
+
+func (p places) below(abs string) (string, bool) {
+	for _, r := range p.roots {
+		rest, ok := strings.CutPrefix(abs, r+"/")
+		if !ok && isWindows(r) && len(abs) > len(r) && strings.EqualFold(abs[:len(r)+1], r+"/") {
+			rest, ok = abs[len(r)+1:], true
+		}
+		if ok && rest != "" {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// isWindows reports whether a path begins with a drive.
+func isWindows(s string) bool {
+	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') && (s[0]|0x20) >= 'a' && (s[0]|0x20) <= 'z'
+}
+
+func slashed(s string) string { return strings.ReplaceAll(s, `\`, "/") }

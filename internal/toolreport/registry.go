@@ -1,0 +1,122 @@
+package toolreport
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// lineReader reads the lines of one stream.
+type lineReader interface {
+	line(line string)
+	end() // after the last line
+}
+
+// opener makes the readers of standard output and standard error, which share
+// a collector.
+type opener func(c *collector) [2]lineReader
+
+// each reads both streams alike.
+func each(open func(c *collector) lineReader) opener {
+	return func(c *collector) [2]lineReader { return [2]lineReader{open(c), open(c)} }
+}
+
+// row is what is known of one tool.
+type row struct {
+	name string
+	// words are the command's words that name it: a program, with a subcommand
+	// where it has several uses.
+	words []string
+	open  opener
+	// exits are the codes other than 0 with which it ends when it has said all.
+	exits []int
+	// counts reports that its exit code is the number of what it found.
+	counts bool
+	tests  bool // it runs tests
+	// flags make it print the form that is read best.
+	flags []string
+}
+
+// rows is the registry. Documents (JSON, XML) need no row of their own: they are
+// known by their form, whichever tool printed them.
+func rows() []row {
+	return []row{
+		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1}, flags: []string{"-d"}},
+		{name: "go vet", words: []string{"go vet"}, open: text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}}), exits: []int{1}, flags: []string{"-json"}},
+		{name: "go build", words: []string{"go build", "go install", "go run"}, open: each(goCompiler), exits: []int{1}},
+		{name: "golangci-lint", words: []string{"golangci-lint"}, exits: []int{1}, flags: []string{"--output.json.path=stdout"},
+			open: text(form{formats: goFormats(), rule: `^(?s)(?P<message>.*) \((?P<rule>[a-z0-9_-]+)\)$`, ignore: []string{": # "}, broken: func(f finding.Finding) bool { return f.Rule == "typecheck" }, closing: []string{"# issues:"}, crash: []string{"level=error", "Error: can't"}})},
+		{name: "eslint", words: []string{"eslint"}, open: each(newStylish), exits: []int{1}, flags: []string{"--format", "json"}},
+		{name: "tsc", words: []string{"tsc", "vue-tsc"}, exits: []int{1, 2}, flags: []string{"--pretty", "false"},
+			open: text(form{formats: []string{`%f(%l,%c): %trror %m`, `%f(%l,%c): %tarning %m`, `%f:%l:%c - %trror %m`}, rule: `^(?s)(?P<rule>TS\d+): (?P<message>.*)$`,
+				more: []string{"  "}, severity: finding.High, broken: isError, closing: []string{"error TS"}, crash: []string{"error TS5", "error TS6", "error TS18003"}})},
+		{name: "prettier", words: []string{"prettier"}, open: each(newPrettier), exits: []int{1, 2}},
+		{name: "black", words: []string{"black"}, open: each(newBlack), exits: []int{1, 123}, flags: []string{"--diff"}},
+		{name: "ruff", words: []string{"ruff"}, exits: []int{1}, flags: []string{"--output-format=json"},
+			open: text(form{formats: goFormats(), rule: pythonRule, broken: pythonSyntax, closing: []string{"Found "}, crash: []string{"ruff failed", "error: "}})},
+		{name: "flake8", words: []string{"flake8", "pycodestyle", "pyflakes"}, exits: []int{1},
+			open: text(form{formats: goFormats(), rule: pythonRule, broken: pythonSyntax})},
+		{name: "mypy", words: []string{"mypy", "dmypy"}, exits: []int{1}, flags: []string{"--show-column-numbers", "--no-pretty"},
+			open: text(form{formats: []string{`%f:%l:%c: %t%*[a-z]: %m`, `%f:%l: %t%*[a-z]: %m`}, rule: `^(?s)(?P<message>.*?)  \[(?P<rule>[a-z0-9-]+)\]$`,
+				broken: isError, closing: []string{"Found ", "Success: no issues"}, crash: []string{"usage: mypy", "mypy: "}})},
+		{name: "rubocop", words: []string{"rubocop", "standardrb"}, exits: []int{1}, flags: []string{"--format", "json"},
+			open: text(form{formats: []string{`%f:%l:%c: %t: %m`}, rule: `^(?s)(?:\[Correctable\] )?(?P<rule>[A-Z]\w*(?:/\w+)+): (?P<message>.*)$`,
+				broken: func(f finding.Finding) bool { return f.Rule == "Lint/Syntax" }, closing: []string{"# file inspected", "# files inspected"}, crash: []string{"invalid option"}})},
+		{name: "javac", words: []string{"javac"}, open: text(javacForm()), exits: []int{1}},
+		{name: "checkstyle", words: []string{"checkstyle"}, counts: true, flags: []string{"-f", "xml"},
+			open: text(form{formats: []string{`[%tRROR] %f:%l:%c: %m`, `[%tARN] %f:%l:%c: %m`, `[%tNFO] %f:%l:%c: %m`, `[%tRROR] %f:%l: %m`, `[%tARN] %f:%l: %m`, `[%tNFO] %f:%l: %m`},
+				rule: `^(?s)(?P<message>.*) \[(?P<rule>\w+)\]$`, closing: []string{"Audit done.", "Starting audit..."}})},
+		{name: "cargo", words: []string{"cargo build", "cargo check", "cargo clippy", "rustc"}, open: each(newRustc), exits: []int{101}, flags: []string{"--message-format=json"}},
+		{name: "rustfmt", words: []string{"cargo fmt", "rustfmt"}, open: each(newRustfmt), exits: []int{1}},
+
+		{name: "go test", words: []string{"go test", "gotestsum"}, open: openGoTest, exits: []int{1}, tests: true, flags: []string{"-json"}},
+		{name: "pytest", words: []string{"pytest", "py.test"}, open: each(newPytest), exits: []int{1, 2}, tests: true},
+		{name: "unittest", words: []string{"unittest"}, open: each(newUnittest), exits: []int{1}, tests: true},
+		{name: "jest", words: []string{"jest"}, open: each(newJest), exits: []int{1}, tests: true},
+		{name: "vitest", words: []string{"vitest"}, open: openVitest, exits: []int{1}, tests: true},
+		{name: "mocha", words: []string{"mocha"}, open: each(newMocha), counts: true, tests: true},
+		{name: "node", words: []string{"node --test"}, open: each(newNodeSpec), exits: []int{1}, tests: true},
+		{name: "tap", words: []string{"tap", "prove", "node --test"}, open: each(newTAP), exits: []int{1}, tests: true},
+		{name: "cargo test", words: []string{"cargo test"}, open: openCargoTest, exits: []int{101}, tests: true, flags: []string{"--no-fail-fast"}},
+		{name: "rspec", words: []string{"rspec"}, open: each(newRSpec), exits: []int{1}, tests: true},
+		{name: "minitest", words: []string{"rake test", "rails test", "m"}, open: each(newMinitest), exits: []int{1}, tests: true},
+		{name: "maven", words: []string{"mvn", "mvnw"}, open: openMaven, exits: []int{1}, tests: true},
+		{name: "gradle", words: []string{"gradle", "gradlew"}, open: openGradle, exits: []int{1}, tests: true},
+	}
+}
+
+// goFormats are what Go's tools print, and many others.
+func goFormats() []string { return []string{`%f:%l:%c: %m`, `%f:%l: %m`} }
+
+// pythonRule takes off the code that Python's linters begin a message with.
+const pythonRule = `^(?s)(?P<rule>[A-Z]+[0-9]+):? (?:\[\*\] )?(?P<message>.*)$`
+
+// pythonSyntax is a file that Python's linters cannot parse.
+func pythonSyntax(f finding.Finding) bool {
+	return strings.HasPrefix(f.Rule, "E9") || f.Rule == "" && strings.Contains(f.Message, "yntax")
+}
+
+func javacForm() form {
+	return form{formats: []string{`%f:%l: %trror: %m`, `%f:%l: %tarning: %m`}, rule: `^(?s)\[(?P<rule>[a-z-]+)\] (?P<message>.*)$`,
+		more: []string{"  symbol:", "  location:"}, between: true, broken: isError, severity: finding.High, closing: []string{"# error", "# warning"}}
+}
+
+// Names returns the names of the tools that are known.
+func Names() []string {
+	var names []string
+	for _, r := range rows() {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// Flags returns the flags with which a tool prints what is read best; none
+// where it needs none.
+func Flags(name string) []string {
+	for _, r := range rows() {
+		if r.name == name {
+			return r.flags
+		}
+	}
+	return nil
+}

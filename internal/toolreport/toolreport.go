@@ -1,0 +1,102 @@
+package toolreport
+
+import (
+	"io"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// Limits of what a report keeps. What is over them is counted.
+const (
+	MaxFindings = 10_000
+	MaxFailures = 1_000    // failing tests that are named
+	MaxDocument = 64 << 20 // bytes of one JSON or XML document
+)
+
+// Tool says whose output is read, and where it ran.
+type Tool struct {
+	// Name is the tool's name, one of Names; "" has it found out, from Command
+	// and from the output.
+	Name string
+	// Command are the words of the command line that ran, for finding out.
+	Command []string
+	// Check is the check that findings are given; "tests" has test runners
+	// looked for, too.
+	Check string
+	// Formats, if set, read the output instead of what is known of a tool:
+	// patterns as Vim's errorformat has them, the first that matches wins.
+	Formats []string
+	// Roots are absolute paths of the repository's root, as the tool saw it.
+	Roots []string
+	// Modules are Go's module paths, and the folder of each, relative to the
+	// root. Without them the place of a failing Go test is not known.
+	Modules map[string]string
+	// Dir is where the tool ran, relative to the root, slash-separated; ""
+	// for the root itself.
+	Dir string
+}
+
+// Exit is how a tool's run ended.
+type Exit struct {
+	Code     int  // -1 when a signal ended it
+	TimedOut bool // it was ended because its time was over
+}
+
+// OK reports whether the run ended by itself with code 0.
+func (e Exit) OK() bool { return e.Code == 0 && !e.TimedOut }
+
+// Report is what was read.
+type Report struct {
+	// Tool is the name of the tool whose form the output has; "" if it has none
+	// that is known.
+	Tool string
+	// Findings are sorted, each once. Columns are as the tool counts them.
+	Findings []finding.Finding
+	// Explained reports that the findings are all that the tool had to say, and
+	// the reason for its exit code: nothing was cut off or in another form, and
+	// the tool did not crash.
+	Explained bool
+	// Broken reports that a file could not be compiled, parsed or type-checked:
+	// such errors count wherever they stand, and may hide others.
+	Broken bool
+	// Tests is given for the check "tests" only.
+	Tests   Tests
+	Outside int // findings left out, because they are about a file outside the root
+	Omitted int // findings over MaxFindings
+	// Notes say what could not be read, and why, for people.
+	Notes []string
+	// FirstFailures are the lines at which failing began, and the last lines.
+	FirstFailures string
+}
+
+// Output is what a tool printed, as it was kept.
+type Output struct {
+	Stdout, Stderr io.Reader // nil for nothing
+	// Cut reports that the readers leave out a part of what was printed.
+	Cut  bool
+	Exit Exit
+}
+
+// Read reads kept output: standard error first, then standard output. The error
+// is a reader's, or about Tool: a name that is not known, a wrong format.
+func Read(tool Tool, out Output) (Report, error) {
+	r, err := New(tool)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, s := range []struct {
+		to   io.Writer
+		from io.Reader
+	}{{r.Stderr(), out.Stderr}, {r.Stdout(), out.Stdout}} {
+		if s.from == nil {
+			continue
+		}
+		if _, err := io.Copy(s.to, s.from); err != nil {
+			return Report{}, err
+		}
+	}
+	if out.Cut {
+		r.cut()
+	}
+	return r.Report(out.Exit), nil
+}
