@@ -89,6 +89,32 @@ func TestPushOfWhatWasTransplanted(t *testing.T) {
 	}
 }
 
+func TestFromAPatchToABranchWithoutAClone(t *testing.T) {
+	s, _, _, two, _, _ := published(t)
+	r := open(t, nil)
+	if err := r.Fetch(t.Context(), s.remote(), []string{two}, 1); err != nil {
+		t.Fatal(err)
+	}
+	patch := "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-2\n+zwei\n"
+	series, err := r.PatchSeries(t.Context(), gitrepo.FileSource{Name: "x.patch", Data: []byte(patch), Bases: []string{two}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Transplant(t.Context(), series, two, gitrepo.Style{Committer: airlock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: got.Tip, Branch: "main", Expect: two}); err != nil {
+		t.Fatal(err)
+	}
+	if at, text := s.at("main"), s.git("show", "main:f"); at != got.Tip || text != "zwei" {
+		t.Errorf("main is at %s with %q", at, text)
+	}
+	if _, err := r.MergeBase(t.Context(), two, got.Tip); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPushOfHostileNames(t *testing.T) {
 	s, c, one, _, _, _ := published(t)
 	r := c.open()
