@@ -14,16 +14,22 @@ import (
 )
 
 // killer is a transport that ends its goroutine at the nth request, as a process
-// that is killed ends: before the request is sent, or after it took effect.
+// that is killed ends: before the request is sent, or after it took effect. With
+// cancel it calls that instead, as an interruption does.
 type killer struct {
-	next  http.RoundTripper
-	left  int
-	after bool
+	next   http.RoundTripper
+	left   int
+	after  bool
+	cancel func()
 }
 
 // RoundTrip implements http.RoundTripper.
 func (k *killer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if k.left--; k.left != 0 {
+		return k.next.RoundTrip(req)
+	}
+	if k.cancel != nil {
+		k.cancel()
 		return k.next.RoundTrip(req)
 	}
 	if k.after {
@@ -71,7 +77,10 @@ func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Dur
 		if req.Write {
 			return "too quick", githubtest.TooQuick()
 		}
-		return "429 without a word", githubtest.BareLimit(http.StatusTooManyRequests, -1)
+		if limit == http.StatusForbidden {
+			return fmt.Sprintf("403 with nothing but a header, %d s", seconds), githubtest.BareLimit(limit, seconds)
+		}
+		return "429 without a word or header", githubtest.BareLimit(limit, -1)
 	case 9:
 		return "404", githubtest.NotThere()
 	case 10:

@@ -174,10 +174,14 @@ func drawUpdate(r *rand.Rand, n int) chaosItem {
 }
 
 // drawReviewComment makes a comment on a line of the diff, or of none. It stands
-// there on its line, or with its place in a review's body or in a comment: which
-// one depends on what GitHub refuses.
+// there on its line or file, or with its place in a review's body or in a comment:
+// which one depends on what GitHub refuses. Now and then it is so long that a
+// review's body has no room for two.
 func drawReviewComment(r *rand.Rand, n int) chaosItem {
 	text := chaosText(r, n)
+	if r.IntN(8) == 0 {
+		text += "\n\n" + strings.Repeat("Much ado. ", 4000) + "The end."
+	}
 	path, at := "main.go", []int{1, 2, 3, 5, 6, 20, 22, 333}[r.IntN(8)]
 	if r.IntN(10) == 0 {
 		path, at = "gone.go", 1
@@ -190,7 +194,7 @@ func drawReviewComment(r *rand.Rand, n int) chaosItem {
 		times: func(st githubtest.Fixture) (times int) {
 			pull := issueIn(st, pullNumber)
 			for _, c := range pull.Pull.Comments {
-				if c.Path == path && c.Line == at {
+				if c.Path == path && (c.Line == at || c.Subject == "file") {
 					times += strings.Count(c.Body, text)
 				}
 			}

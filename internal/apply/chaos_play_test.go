@@ -41,6 +41,9 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	c.lag = []time.Duration{0, time.Duration(r.IntN(31)) * time.Second, listLag}[r.IntN(3)]
 	c.skew = []time.Duration{0, 0, time.Duration(r.Int64N(int64(2*maxSkew))) - maxSkew}[r.IntN(3)]
 	o := githubtest.Options{Lag: c.lag, PerPage: []int{2, 3, 100}[r.IntN(3)], TrustAnswers: true, Processing: time.Duration(r.IntN(60)) * time.Second}
+	if r.IntN(3) == 0 {
+		o.LagOf = func() time.Duration { return time.Duration(r.Int64N(int64(c.lag) + 1)) }
+	}
 	c.bench = newSkewedBench(t, fixture(), o, c.skew)
 	ev := []string{"pull_request", "pull_request", "workflow_dispatch", "discussion"}[r.IntN(4)]
 	switch ev {
@@ -58,6 +61,8 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 		c.kind(safeoutput.KindAddIssueComment, func(kc *policy.KindConfig) { kc.Target = policy.TargetRule{} })
 	}
 	c.items = drawItems(r, ev)
+	outside := []policy.OutsideDiff{policy.OutsideBody, policy.OutsideFile}[r.IntN(2)]
+	c.kind(safeoutput.KindCreateReviewComment, func(kc *policy.KindConfig) { kc.Review.OutsideDiff = outside })
 	asIssue := r.IntN(2) == 0
 	c.kind(safeoutput.KindMissingTool, func(kc *policy.KindConfig) { kc.MissingTool.CreateIssue = asIssue })
 	lines := make([]string, len(c.items))
@@ -67,7 +72,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 			c.items[i].times = nil
 		}
 		if strings.HasPrefix(it.name, "review comment") && r.IntN(12) == 0 {
-			c.refused = it.text
+			c.refused, _, _ = strings.Cut(it.text, "\n") // which holds its number
 		}
 	}
 	var denied []policy.Denied
@@ -78,7 +83,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	if r.IntN(4) == 0 {
 		c.pace = githubapi.PaceConfig{}
 	}
-	c.write("%s, lag %v, skew %v, %d a page, settle %d, paced %v", ev, c.lag, c.skew, o.PerPage, c.cfg.Settle, c.pace == githubapi.PaceConfig{})
+	c.write("%s, lag %v (each another: %v), skew %v, %d a page, settle %d, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Settle, c.pace == githubapi.PaceConfig{})
 	for _, it := range c.items {
 		c.write("  item: %s", it.name)
 	}
@@ -100,23 +105,28 @@ func (c *chaos) now() time.Time { return c.clock.Now().Add(c.skew) }
 // it is calm. It returns nil when it was killed or could not begin.
 func (c *chaos) attempt(n int, calm bool) []Result {
 	c.cfg.Run.Attempt = n
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	rt := c.srv.Transport()
 	c.srv.SetFault(c.hook(0, false))
 	if !calm {
 		rate, aimed := []int{0, 3, 8, 16}[c.r.IntN(4)], c.r.IntN(2) == 0
 		c.srv.SetFault(c.hook(rate, aimed))
+		how := ""
 		if c.r.IntN(3) > 0 {
 			k := &killer{next: rt, left: 1 + c.r.IntN(12+2*len(c.items)), after: c.r.IntN(2) == 0}
-			c.write("attempt %d: one fault in %d (writes only: %v), killed at request %d (after its effect: %v)", n, rate, aimed, k.left, k.after)
+			how = fmt.Sprintf(", killed at request %d (after its effect: %v)", k.left, k.after)
+			if c.r.IntN(4) == 0 {
+				k.cancel, how = cancel, fmt.Sprintf(", interrupted at request %d", k.left)
+			}
 			rt = k
-		} else {
-			c.write("attempt %d: one fault in %d (writes only: %v)", n, rate, aimed)
 		}
+		c.write("attempt %d: one fault in %d (writes only: %v)%s", n, rate, aimed, how)
 	} else {
 		c.write("attempt %d: calm", n)
 	}
 	before, writes := c.srv.State(), len(c.srv.Writes())
-	results, err := c.process(rt, c.clock, c.approved)
+	results, err := c.process(ctx, rt, c.clock, c.approved)
 	switch {
 	case err != nil:
 		c.write("  it could not begin: %v", err)
@@ -155,7 +165,7 @@ func (c *chaos) hook(rate int, writesOnly bool) func(githubtest.Request) githubt
 
 // process is one process with its own client: it ends with its results, with the
 // error for which it could not begin, or with neither when it was killed.
-func (b *bench) process(rt http.RoundTripper, clock Clock, approved []policy.Approved) (results []Result, err error) {
+func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, approved []policy.Approved) (results []Result, err error) {
 	client, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: rt, Clock: clock, Pace: b.pace})
 	if err != nil {
 		b.t.Fatal(err)
@@ -164,7 +174,7 @@ func (b *bench) process(rt http.RoundTripper, clock Clock, approved []policy.App
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		snap, failed := Observe(context.Background(), w, b.cfg, b.ev, approved)
+		snap, failed := Observe(ctx, w, b.cfg, b.ev, approved)
 		if failed != nil {
 			err = failed
 			return
@@ -174,7 +184,7 @@ func (b *bench) process(rt http.RoundTripper, clock Clock, approved []policy.App
 			err = failed
 			return
 		}
-		results = Execute(context.Background(), w, plan)
+		results = Execute(ctx, w, plan)
 	}()
 	<-ended
 	return results, err

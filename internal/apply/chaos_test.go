@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"net/http"
@@ -17,7 +18,7 @@ import (
 // or could not begin.
 func (b *bench) invoke(rt http.RoundTripper, lines []string) []Result {
 	approved, _ := b.judge(lines...)
-	results, _ := b.process(rt, b.clock, approved)
+	results, _ := b.process(context.Background(), rt, b.clock, approved)
 	return results
 }
 
@@ -82,7 +83,7 @@ func (c *chaos) withoutFaults() []string {
 	calm.stranger = &stranger{}
 	calm.cfg.Settle = SettleNever
 	calm.renew(fixture(), githubtest.Options{TrustAnswers: true}, c.skew)
-	results, err := calm.process(calm.srv.Transport(), calm.clock, calm.approved)
+	results, err := calm.process(context.Background(), calm.srv.Transport(), calm.clock, calm.approved)
 	if err != nil || Count(results)[Applied]+Count(results)[Adopted] != len(calm.items) {
 		c.t.Fatalf("without faults it ends with %s, %v", states(results), err)
 	}
@@ -152,7 +153,7 @@ func (c *chaos) atOnce(faulty bool) (results [2][]Result) {
 		after := c.r.IntN(2) == 0
 		s.add(c.srv.Transport(), func(a *actor) {
 			var err error
-			results[i], err = one.process(&killer{next: a, left: left, after: after}, a, c.approved)
+			results[i], err = one.process(context.Background(), &killer{next: a, left: left, after: after}, a, c.approved)
 			c.write("run %d ended: %s %v", i+1, states(results[i]), err)
 		})
 	}

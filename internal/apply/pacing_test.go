@@ -57,7 +57,7 @@ func TestLimitsAreNeverPassed(t *testing.T) {
 			lines := loadLines(1000)
 			approved, _ := b.judge(lines...)
 			gauge := &gauge{next: b.srv.Transport()}
-			results, err := b.process(gauge, b.clock, approved)
+			results, err := b.process(t.Context(), gauge, b.clock, approved)
 			if err != nil {
 				t.Fatal(err)
 			}

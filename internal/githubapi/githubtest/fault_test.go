@@ -119,6 +119,27 @@ func TestSkewed(t *testing.T) {
 	}
 }
 
+// Each object can have a lag of its own, so that a later one is listed first.
+func TestLagOf(t *testing.T) {
+	clock := githubtest.NewVirtualClock(time.Time{})
+	lags := []time.Duration{20 * time.Second, 0}
+	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, LagOf: func() time.Duration {
+		next := lags[0]
+		lags = lags[1:]
+		return next
+	}})
+	for _, title := range []string{"slow", "quick"} {
+		ask(t, s, "POST", "/repos/octo/repo/issues", `{"title":"`+title+`"}`)
+	}
+	for _, slow := range []bool{false, true} {
+		_, list, _ := ask(t, s, "GET", "/repos/octo/repo/issues", "")
+		if strings.Contains(list, `"title":"slow"`) != slow || !strings.Contains(list, `"title":"quick"`) {
+			t.Errorf("want slow %v in the list: %s", slow, list)
+		}
+		clock.Advance(20 * time.Second)
+	}
+}
+
 func TestSmallPages(t *testing.T) {
 	s := githubtest.New(t, fixture(), githubtest.Options{PerPage: 1})
 	_, list, header := ask(t, s, "GET", "/repos/octo/repo/issues?per_page=100", "")

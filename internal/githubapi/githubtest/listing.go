@@ -77,8 +77,12 @@ func (s *Server) visible(key any) bool {
 
 // lag keeps a new object out of listings for a while.
 func (s *Server) lag(key any) {
-	if s.o.Lag > 0 {
-		s.listed[key] = s.time().Add(s.o.Lag)
+	by := s.o.Lag
+	if s.o.LagOf != nil {
+		by = s.o.LagOf()
+	}
+	if by > 0 {
+		s.listed[key] = s.time().Add(by)
 	}
 }
 

@@ -26,13 +26,14 @@ type Reporter interface {
 
 // Options say how the server behaves.
 type Options struct {
-	Clock      Clock               // default: the machine's
-	Lag        time.Duration       // how long a new object stays out of listings
-	Processing time.Duration       // how long a SARIF upload is pending
-	Fault      func(Request) Fault // asked for every request, before it is handled; may be nil
-	Enterprise bool                // serve REST below /api/v3 and GraphQL at /api/graphql
-	HourLimit  int                 // requests an hour and token; default 5,000
-	PerPage    int                 // the most entries on a page of a REST list; default 100, as GitHub's
+	Clock      Clock                // default: the machine's
+	Lag        time.Duration        // how long a new object stays out of listings
+	LagOf      func() time.Duration // asked for every new object, instead of Lag; may be nil
+	Processing time.Duration        // how long a SARIF upload is pending
+	Fault      func(Request) Fault  // asked for every request, before it is handled; may be nil
+	Enterprise bool                 // serve REST below /api/v3 and GraphQL at /api/graphql
+	HourLimit  int                  // requests an hour and token; default 5,000
+	PerPage    int                  // the most entries on a page of a REST list; default 100, as GitHub's
 	// TrustAnswers leaves out the check of the server's own answers, which takes
 	// a third of the time: for tests of very many requests, whose sorts other
 	// tests check. Requests are always checked.
