@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/toolreport"
@@ -198,5 +200,53 @@ func TestStreaming(t *testing.T) {
 				t.Errorf("%s in pieces of %d (-whole +pieces)\n%s", c.name, size, diff)
 			}
 		}
+	}
+}
+
+func TestBothStreamsAtOnce(t *testing.T) {
+	for _, c := range captures(t) {
+		r, err := toolreport.New(c.as())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := c.output(t)
+		var group sync.WaitGroup
+		group.Go(func() { _, _ = io.Copy(r.Stdout(), out.Stdout) })
+		group.Go(func() { _, _ = io.Copy(r.Stderr(), out.Stderr) })
+		group.Wait()
+		want, err := toolreport.Read(c.as(), c.output(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Report(c.exit)
+		got.FirstFailures, want.FirstFailures = "", "" // follow the order of arrival
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-one after the other +at once)\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestEachToolWasCaptured holds the registry against what was really run: each
+// tool, and the flags that are said to be best.
+func TestEachToolWasCaptured(t *testing.T) {
+	commands := map[string][]string{}
+	for _, c := range captures(t) {
+		got, err := toolreport.Read(c.as(), c.output(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands[got.Tool] = append(commands[got.Tool], c.command)
+	}
+	for _, name := range toolreport.Names() {
+		if name == "ruff" { // not to be had for the captures; see interchange_test.go
+			continue
+		}
+		flags := strings.Join(toolreport.Flags(name), " ")
+		if !slices.ContainsFunc(commands[name], func(c string) bool { return strings.Contains(c, flags) }) {
+			t.Errorf("%s with the flags %q was never captured", name, flags)
+		}
+	}
+	if toolreport.Flags("no such tool") != nil {
+		t.Error("a tool that is not known has flags")
 	}
 }

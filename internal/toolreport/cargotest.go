@@ -1,7 +1,9 @@
 package toolreport
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -48,14 +50,14 @@ type cargoResults struct {
 
 func (r *cargoResults) line(line string) {
 	line = clip(line, maxText)
-	if m := r.test.FindStringSubmatch(line); m != nil {
+	if m := findAt(r.test, "test ", line); m != nil {
 		if len(r.open) < MaxFailures {
 			r.byName[m[1]] = len(r.open)
 			r.open = append(r.open, Failure{Name: m[1], Cause: Failed})
 		}
 		return
 	}
-	if m := r.result.FindStringSubmatch(line); m != nil {
+	if m := findAt(r.result, "test result: ", line); m != nil {
 		r.results++
 		r.c.recognised = true
 		r.failed += number(m[2])
@@ -64,7 +66,7 @@ func (r *cargoResults) line(line string) {
 		r.open, r.byName, r.now = nil, map[string]int{}, ""
 		return
 	}
-	if m := r.block.FindStringSubmatch(line); m != nil {
+	if m := findAt(r.block, "---- ", line); m != nil {
 		r.now = m[1]
 		return
 	}
@@ -74,7 +76,7 @@ func (r *cargoResults) line(line string) {
 		return
 	}
 	f := &r.open[i]
-	if m := r.panic.FindStringSubmatch(line); m != nil && f.Line == 0 {
+	if m := findAt(r.panic, "thread ", line); m != nil && f.Line == 0 {
 		f.Path, f.Line, f.Message = m[1], number(m[2]), ""
 	} else if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "note: ") && len(f.Message) < maxMessage/2 && !strings.HasPrefix(line, "failures:") {
 		f.Message = strings.TrimSpace(f.Message + "\n" + text)
@@ -90,7 +92,7 @@ func (r *cargoResults) end() {
 		r.c.fail(f)
 	}
 	t.failed = r.failed + len(r.open)
-	for target := range r.broken {
+	for _, target := range slices.Sorted(maps.Keys(r.broken)) {
 		r.c.fail(Failure{Unit: target, Cause: Build})
 	}
 	for range r.crashed - min(r.crashed, len(r.open)) {
@@ -109,7 +111,7 @@ type cargoErrors struct {
 func (e *cargoErrors) line(line string) {
 	line = clip(line, maxText)
 	e.rustc.line(line)
-	switch m := e.compile.FindStringSubmatch(line); {
+	switch m := findAt(e.compile, "error: could not compile", line); {
 	case m != nil && len(e.broken) < maxRunning:
 		e.c.recognised = true
 		// A library is compiled a second time for its own tests.
@@ -119,7 +121,7 @@ func (e *cargoErrors) line(line string) {
 	case strings.Contains(line, "process didn't exit successfully: ") && !strings.Contains(line, "(exit status: 101)"):
 		e.crashed++
 		e.c.recognised = true
-	case e.targets.MatchString(line):
+	case strings.HasPrefix(line, "error: ") && e.targets.MatchString(line):
 		e.all = true
 	}
 }

@@ -2,7 +2,9 @@ package toolreport
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -94,7 +96,8 @@ func (g *goEvents) over(p *goPackage, action, pkg, test, failedBuild string) {
 // end counts what failed in packages that did not come to their end.
 func (g *goEvents) end() {
 	g.build.end()
-	for name, p := range g.packages {
+	for _, name := range slices.Sorted(maps.Keys(g.packages)) {
+		p := g.packages[name]
 		if len(p.failing) > 0 {
 			p.byName = keepFailing(p)
 			p.end(name, true, g.c)
@@ -139,7 +142,7 @@ func openGoTest(c *collector) [2]lineReader {
 
 func (g *goText) line(line string) {
 	line = clip(line, maxText)
-	if m := g.result.FindStringSubmatch(line); m != nil {
+	if m := find(g.result, "\t", line); m != nil {
 		g.ended, g.c.recognised = true, true
 		switch {
 		case m[1] == "FAIL":
@@ -151,7 +154,7 @@ func (g *goText) line(line string) {
 		g.pkg, g.last = newGoPackage(), ""
 		return
 	}
-	if m := g.verdict.FindStringSubmatch(line); m != nil {
+	if m := find(g.verdict, "--- ", line); m != nil {
 		if m[1] == "FAIL" {
 			g.pkg.fail(m[2])
 			g.last = m[2]
@@ -160,7 +163,7 @@ func (g *goText) line(line string) {
 		}
 		return
 	}
-	if m := g.running.FindStringSubmatch(line); m != nil && g.pkg.timedOut {
+	if m := findAt(g.running, "\t\t", line); m != nil && g.pkg.timedOut {
 		g.pkg.test(m[1])
 		return
 	}

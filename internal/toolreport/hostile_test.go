@@ -148,7 +148,7 @@ func FuzzRead(f *testing.F) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			if len(raw) > 0 && len(raw) < 4000 {
+			if len(raw) > 0 && len(raw) < 1500 {
 				f.Add(raw, c.check, c.command, c.exit.Code)
 			}
 		}

@@ -41,7 +41,7 @@ func (j *jestReader) line(line string) {
 	case strings.HasPrefix(line, "  ● ") && j.file != "":
 		j.begin(line[len("  ● "):])
 	default:
-		if m := j.totals.FindStringSubmatch(line); m != nil {
+		if m := findAt(j.totals, "Tests:", line); m != nil {
 			j.close(number(m[1]))
 			return
 		}
@@ -77,7 +77,7 @@ func (j *jestReader) detail(line string) {
 		}
 		return
 	}
-	if text := strings.TrimSpace(line); text != "" && !strings.Contains(text, " | ") && !strings.HasPrefix(text, "|") && len(j.now.Message) < maxMessage/2 && j.now.Line == 0 {
+	if text := strings.TrimSpace(line); text != "" && !strings.Contains(text, " | ") && !strings.HasPrefix(text, "|") && !strings.HasSuffix(text, " |") && len(j.now.Message) < maxMessage/2 && j.now.Line == 0 {
 		j.now.Message = strings.TrimSpace(j.now.Message + "\n" + text)
 	}
 }

@@ -2,6 +2,7 @@ package toolreport
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -118,4 +119,21 @@ func clip(s string, n int) string {
 		n--
 	}
 	return s[:n] + "…"
+}
+
+// find matches a pattern against a line that has a text in it, so that most lines
+// cost no more than looking for the text.
+func find(pattern *regexp.Regexp, has, line string) []string {
+	if !strings.Contains(line, has) {
+		return nil
+	}
+	return pattern.FindStringSubmatch(line)
+}
+
+// findAt matches a pattern against a line that begins with a text.
+func findAt(pattern *regexp.Regexp, beginning, line string) []string {
+	if !strings.HasPrefix(line, beginning) {
+		return nil
+	}
+	return pattern.FindStringSubmatch(line)
 }

@@ -32,13 +32,13 @@ func newMocha(c *collector) lineReader {
 
 func (r *mochaReader) line(line string) {
 	line = clip(line, maxText)
-	if m := r.passing.FindStringSubmatch(line); m != nil {
+	if m := find(r.passing, " passing (", line); m != nil {
 		r.flush()
 		r.passed += number(m[1])
 		r.closed, r.c.recognised = true, true
 		return
 	}
-	if m := r.failing.FindStringSubmatch(line); m != nil && r.closed {
+	if m := find(r.failing, " failing", line); m != nil && r.closed {
 		r.failed += number(m[1])
 		return
 	}

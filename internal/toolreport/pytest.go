@@ -43,11 +43,11 @@ func (p *pytestReader) line(line string) {
 		p.root, _, _ = strings.Cut(line[len("rootdir: "):], ", ")
 		return
 	}
-	if m := p.section.FindStringSubmatch(line); m != nil {
+	if m := findAt(p.section, "___", line); m != nil {
 		p.name = m[1]
 		return
 	}
-	if p.closing.MatchString(line) {
+	if strings.Contains(line, " in ") && p.closing.MatchString(line) {
 		p.close(line)
 		return
 	}

@@ -42,7 +42,7 @@ type row struct {
 func rows() []row {
 	return []row{
 		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1}, flags: []string{"-d"}},
-		{name: "go vet", words: []string{"go vet"}, open: text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}}), exits: []int{1}, flags: []string{"-json"}},
+		{name: "go vet", words: []string{"go vet"}, open: text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}}), exits: []int{1}},
 		{name: "go build", words: []string{"go build", "go install", "go run"}, open: each(goCompiler), exits: []int{1}},
 		{name: "golangci-lint", words: []string{"golangci-lint"}, exits: []int{1}, flags: []string{"--output.json.path=stdout"},
 			open: text(form{formats: goFormats(), rule: `^(?s)(?P<message>.*) \((?P<rule>[a-z0-9_-]+)\)$`, ignore: []string{": # "}, broken: func(f finding.Finding) bool { return f.Rule == "typecheck" }, closing: []string{"# issues:"}, crash: []string{"level=error", "Error: can't"}})},
@@ -56,7 +56,7 @@ func rows() []row {
 			open: text(form{formats: goFormats(), rule: pythonRule, broken: pythonSyntax, closing: []string{"Found "}, crash: []string{"ruff failed", "error: "}})},
 		{name: "flake8", words: []string{"flake8", "pycodestyle", "pyflakes"}, exits: []int{1},
 			open: text(form{formats: goFormats(), rule: pythonRule, broken: pythonSyntax})},
-		{name: "mypy", words: []string{"mypy", "dmypy"}, exits: []int{1}, flags: []string{"--show-column-numbers", "--no-pretty"},
+		{name: "mypy", words: []string{"mypy", "dmypy"}, exits: []int{1}, flags: []string{"--show-column-numbers"},
 			open: text(form{formats: []string{`%f:%l:%c: %t%*[a-z]: %m`, `%f:%l: %t%*[a-z]: %m`}, rule: `^(?s)(?P<message>.*?)  \[(?P<rule>[a-z0-9-]+)\]$`,
 				broken: isError, closing: []string{"Found ", "Success: no issues"}, crash: []string{"usage: mypy", "mypy: "}})},
 		{name: "rubocop", words: []string{"rubocop", "standardrb"}, exits: []int{1}, flags: []string{"--format", "json"},
@@ -110,8 +110,9 @@ func Names() []string {
 	return names
 }
 
-// Flags returns the flags with which a tool prints what is read best; none
-// where it needs none.
+// Flags returns the flags with which a tool prints what is read best, and ends
+// with the same exit code; none where it needs none. They belong right behind
+// the tool's name and its subcommand.
 func Flags(name string) []string {
 	for _, r := range rows() {
 		if r.name == name {

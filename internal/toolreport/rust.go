@@ -28,7 +28,7 @@ func newRustc(c *collector) lineReader {
 
 func (r *rustcReader) line(line string) {
 	line = clip(line, maxText)
-	if m := r.head.FindStringSubmatch(line); m != nil {
+	if m := r.headline(line); m != nil {
 		r.end()
 		r.now = finding.Finding{Rule: m[2], Message: m[3], Severity: severityOf(m[1][0], "")}
 		if strings.HasPrefix(m[3], "could not compile") || m[2] != "" {
@@ -36,11 +36,18 @@ func (r *rustcReader) line(line string) {
 		}
 		return
 	}
-	if m := r.arrow.FindStringSubmatch(line); m != nil && r.now.Path == "" && r.now.Message != "" {
+	if m := find(r.arrow, "--> ", line); m != nil && r.now.Path == "" && r.now.Message != "" {
 		r.now.Path, r.now.Range = m[1], finding.Range{StartLine: number(m[2]), StartColumn: number(m[3])}
-	} else if m := r.lint.FindStringSubmatch(line); m != nil && r.now.Rule == "" {
+	} else if m := find(r.lint, "= note: `#[", line); m != nil && r.now.Rule == "" {
 		r.now.Rule = m[1]
 	}
+}
+
+func (r *rustcReader) headline(line string) []string {
+	if !strings.HasPrefix(line, "error") && !strings.HasPrefix(line, "warning") {
+		return nil
+	}
+	return r.head.FindStringSubmatch(line)
 }
 
 func (r *rustcReader) end() {
@@ -54,32 +61,3 @@ func (r *rustcReader) end() {
 	}
 	r.now = finding.Finding{}
 }
-
-// rustfmtReader reads cargo fmt --check: "Diff in FILE:LINE:" and lines with
-// their signs.
-type rustfmtReader struct {
-	c    *collector
-	head *regexp.Regexp
-	diff diffReader
-}
-
-func newRustfmt(c *collector) lineReader {
-	return &rustfmtReader{c, regexp.MustCompile(`^Diff in (.+?):(\d+):$|^Diff in (.+?) at line (\d+):$`), diffReader{c: c}}
-}
-
-func (r *rustfmtReader) line(line string) {
-	line = clip(line, maxText)
-	if m := r.head.FindStringSubmatch(line); m != nil {
-		r.c.recognised = true
-		r.diff.end()
-		r.diff.path, r.diff.at = m[1]+m[3], number(m[2]+m[4])
-		return
-	}
-	if r.diff.path != "" && line != "" && strings.IndexByte(" +-", line[0]) >= 0 {
-		r.diff.left, r.diff.new = 2, 2 // the form does not say how long it is
-		r.diff.body(line)
-	}
-	r.diff.left, r.diff.new = 0, 0
-}
-
-func (r *rustfmtReader) end() { r.diff.end() }

@@ -141,18 +141,6 @@ func (t *textReader) match(line string) *errorformat.Match {
 // isError takes a compiler's errors for broken, and not its warnings.
 func isError(f finding.Finding) bool { return f.Severity == finding.High }
 
-// placeIn returns where a line number seems to begin: a digit behind one of
-// ":", "(" and "[". It is -1 where there is none, so that most lines are not
-// matched at all.
-func placeIn(line string) int {
-	for i := 1; i+1 < len(line); i++ {
-		if c := line[i]; (c == ':' || c == '(' || c == '[') && line[i+1] >= '0' && line[i+1] <= '9' {
-			return i
-		}
-	}
-	return -1
-}
-
 // severityOf reads a severity's first letter.
 func severityOf(letter byte, otherwise finding.Severity) finding.Severity {
 	switch letter | 0x20 {

@@ -43,7 +43,7 @@ func (u *unittestReader) line(line string) {
 		u.begin(m)
 		return
 	}
-	if m := u.closing.FindStringSubmatch(line); m != nil {
+	if m := findAt(u.closing, "Ran ", line); m != nil {
 		u.ran, u.ended, u.now = number(m[1]), true, nil
 		return
 	}

@@ -37,14 +37,14 @@ func openVitest(c *collector) [2]lineReader {
 
 func (v *vitestReader) line(line string) {
 	line = clip(line, maxText)
-	if m := v.section.FindStringSubmatch(line); m != nil {
+	if m := findAt(v.section, "⎯", line); m != nil {
 		v.in, v.now = m[1], nil
 		if v.in == "Failed Suites" {
 			v.suites += number(m[2])
 		}
 		return
 	}
-	if m := v.totals.FindStringSubmatch(line); m != nil {
+	if m := find(v.totals, " Tests  ", line); m != nil {
 		v.closed, v.in, v.now = true, "", nil
 		v.tests += number(m[1])
 		return

@@ -3,11 +3,9 @@ package toolreport
 import (
 	"cmp"
 	"encoding/json"
-	"path"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sarif"
 )
 
@@ -138,117 +136,4 @@ func levelOf(level string) finding.Severity {
 		return finding.None
 	}
 	return finding.Low
-}
-
-// rdDiagnostic is one diagnostic of reviewdog's format.
-type rdDiagnostic struct {
-	Message  string
-	Severity any
-	Source   struct{ Name string }
-	Code     struct{ Value string }
-	Location struct {
-		Path  string
-		Range rdRange
-	}
-	Suggestions []struct {
-		Range rdRange
-		Text  string
-	}
-}
-
-type rdRange struct {
-	Start, End struct{ Line, Column int }
-}
-
-func (r rdRange) of() finding.Range {
-	return finding.Range{StartLine: r.Start.Line, StartColumn: r.Start.Column, EndLine: r.End.Line, EndColumn: r.End.Column}
-}
-
-// readRDJSON reads a whole rdjson document.
-func readRDJSON(raw json.RawMessage, c *collector) string {
-	var log struct {
-		Source      struct{ Name string }
-		Severity    any
-		Diagnostics []rdDiagnostic
-	}
-	if err := json.Unmarshal(raw, &log); err != nil {
-		c.note("the output looks like rdjson, but is none: " + clip(err.Error(), maxName))
-		return ""
-	}
-	for _, d := range log.Diagnostics {
-		d.Source.Name = cmp.Or(d.Source.Name, log.Source.Name)
-		if d.Severity == nil {
-			d.Severity = log.Severity
-		}
-		c.addDiagnostic(d)
-	}
-	return "rdjson"
-}
-
-func (c *collector) addDiagnostic(d rdDiagnostic) {
-	f := finding.Finding{Tool: clip(d.Source.Name, maxName), Rule: d.Code.Value, Message: d.Message, Path: d.Location.Path, Range: d.Location.Range.of()}
-	switch s, _ := d.Severity.(string); s {
-	case "ERROR":
-		f.Severity = finding.High
-	case "WARNING":
-		f.Severity = finding.Medium
-	case "INFO":
-		f.Severity = finding.Low
-	}
-	if n, ok := d.Severity.(float64); ok && n >= 1 && n <= 3 { // the numbers of the same enumeration
-		f.Severity = []finding.Severity{finding.High, finding.Medium, finding.Low}[int(n)-1]
-	}
-	// A suggestion is of use where it replaces whole lines.
-	if len(d.Suggestions) > 0 {
-		if s := d.Suggestions[0]; s.Range.Start.Line > 0 && s.Range.Start.Column <= 1 && s.Range.End.Column == 0 {
-			f.Suggestion, f.Range = s.Text, s.Range.of()
-		}
-	}
-	c.add(f)
-}
-
-// readItem reads one safe output: those that are about a place are findings.
-func readItem(kind string, fields map[string]json.RawMessage, c *collector) bool {
-	spec, ok := safeoutput.Lookup(kind)
-	if !ok {
-		return false
-	}
-	item := spec.New()
-	for name, raw := range fields {
-		if name == "type" || string(raw) == "null" {
-			continue
-		}
-		if err := safeoutput.Assign(item, safeoutput.CanonicalField(spec.Kind, name), raw); err != nil {
-			c.note("a safe output has a wrong field: " + clip(err.Error(), maxName))
-			return true
-		}
-	}
-	switch it := item.(type) {
-	case *safeoutput.CreateReviewComment:
-		r := finding.Range{StartLine: it.Line}
-		if it.StartLine > 0 && it.StartLine < it.Line {
-			r = finding.Range{StartLine: it.StartLine, EndLine: it.Line}
-		}
-		c.add(finding.Finding{Path: it.Path, Range: r, Message: it.Body, Severity: finding.Medium})
-	case *safeoutput.CreateSecurityReport:
-		if len(it.SARIF) > 0 {
-			readSARIF(unquoted(it.SARIF), c)
-			break
-		}
-		f := sarif.AgentFinding(c.tool, it.File, it.Line, it.Column, it.Severity, it.Message, it.RuleIDSuffix)
-		f.Path = path.Clean(it.File)
-		c.add(f)
-	case *safeoutput.MissingTool:
-		c.note("missing tool: " + clip(it.Tool, maxName) + ": " + clip(it.Reason, maxName))
-	}
-	return true
-}
-
-// unquoted returns the log inside a SARIF field that is a string.
-func unquoted(raw json.RawMessage) json.RawMessage {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return json.RawMessage(s)
-	}
-	return raw
 }

@@ -1,7 +1,9 @@
 package toolreport
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -46,13 +48,13 @@ func openMaven(c *collector) [2]lineReader {
 func (r *mavenReader) line(line string) {
 	line = clip(line, maxText)
 	r.compiler.line(strings.Replace(line, "[ERROR]   ", "  ", 1))
-	if m := r.totals.FindStringSubmatch(line); m != nil {
+	if m := find(r.totals, "] Tests run: ", line); m != nil {
 		r.ran += number(m[1])
 		r.failed += number(m[2]) + number(m[3])
 		r.now = nil
 		return
 	}
-	if m := r.test.FindStringSubmatch(line); m != nil && !strings.HasPrefix(m[1], "Tests run:") {
+	if m := find(r.test, "<<< ", line); m != nil && !strings.HasPrefix(m[1], "Tests run:") {
 		r.now = nil
 		if len(r.all) < MaxFailures {
 			r.all = append(r.all, Failure{Name: m[1], Cause: Failed})
@@ -89,7 +91,7 @@ func (r *mavenReader) end() {
 		r.c.fail(f)
 	}
 	t.failed = before + r.failed
-	for name := range r.crashed {
+	for _, name := range slices.Sorted(maps.Keys(r.crashed)) {
 		r.c.fail(Failure{Unit: name, Cause: Crash})
 	}
 	if r.broken {
@@ -99,90 +101,4 @@ func (r *mavenReader) end() {
 		t.closed = !r.skipped
 		t.none = r.ran == 0 && t.failed == 0
 	}
-}
-
-// gradleRun is what both streams of Gradle say together.
-type gradleRun struct {
-	c       *collector
-	totals  *regexp.Regexp
-	test    *regexp.Regexp
-	task    *regexp.Regexp
-	failed  int
-	counted bool
-	ended   bool
-	ran     bool
-	units   []Failure
-	all     []Failure
-}
-
-type gradleReader struct {
-	*gradleRun
-	compiler lineReader
-	now      *Failure
-	out      bool
-}
-
-func openGradle(c *collector) [2]lineReader {
-	run := &gradleRun{
-		c:      c,
-		totals: regexp.MustCompile(`^(\d+) tests? completed, (\d+) failed`),
-		test:   regexp.MustCompile(`^(\S.* > .+) FAILED$`),
-		task:   regexp.MustCompile(`^(?:> Task )?(:[\w:-]*compile\w*) FAILED$`),
-	}
-	compiler := text(javacForm())
-	return [2]lineReader{&gradleReader{gradleRun: run, compiler: compiler(c)[0], out: true}, &gradleReader{gradleRun: run, compiler: compiler(c)[1]}}
-}
-
-func (r *gradleReader) line(line string) {
-	line = clip(line, maxText)
-	r.compiler.line(strings.TrimPrefix(line, "[ant:checkstyle] "))
-	if m := r.totals.FindStringSubmatch(line); m != nil {
-		r.failed += number(m[2])
-		r.counted, r.ran = true, true
-		return
-	}
-	if m := r.task.FindStringSubmatch(line); m != nil {
-		r.units = append(r.units, Failure{Unit: m[1], Cause: Build})
-		return
-	}
-	if m := r.test.FindStringSubmatch(line); m != nil && !strings.HasPrefix(line, "> Task") {
-		r.now = nil
-		if len(r.all) < MaxFailures {
-			r.all = append(r.all, Failure{Name: m[1], Cause: Failed})
-			r.now = &r.all[len(r.all)-1]
-		}
-		return
-	}
-	switch {
-	case strings.HasPrefix(line, "BUILD SUCCESSFUL in"), strings.HasPrefix(line, "BUILD FAILED in"):
-		r.ended, r.c.recognised = true, true
-	case line == ":test" || strings.HasPrefix(line, "> Task ") && strings.HasSuffix(line, ":test"):
-		r.ran = true
-	case strings.HasPrefix(line, "> Process 'Gradle Test Executor") && len(r.units) < MaxFailures:
-		r.units = append(r.units, Failure{Cause: Crash, Message: line[2:]})
-	case !strings.HasPrefix(line, "    "):
-		r.now = nil
-	case r.now != nil && len(r.now.Message) < maxName:
-		r.now.Message = strings.TrimSpace(r.now.Message + "\n" + strings.TrimSpace(line))
-	}
-}
-
-// end is called for standard error first; standard output then counts.
-func (r *gradleReader) end() {
-	r.compiler.end()
-	if !r.out {
-		return
-	}
-	t := &r.c.tally
-	for _, f := range r.all {
-		r.c.fail(f)
-	}
-	if r.counted {
-		t.failed = r.failed
-	}
-	for _, f := range r.units {
-		r.c.fail(f)
-	}
-	t.closed = r.ended
-	t.none = r.ended && !r.ran && t.failed == 0
 }
