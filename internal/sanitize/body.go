@@ -18,12 +18,7 @@ const cutNote = "*(cut: the text was longer than allowed)*"
 // its own result. A text that needs nothing is returned without allocation.
 func (s *Sanitizer) Body(text string) (string, []Note) {
 	var n noter
-	if s.maxBody > 0 && len(text) > 8*s.maxBody {
-		// More than any cleaning removes: do not read what is cut anyway.
-		text, _ = markdown.Cut(strings.ToValidUTF8(text, ""), 4*s.maxBody, cutNote)
-		n.add(RuleSize, "body")
-	}
-	text = s.settle(characters(text, &n), &n)
+	text = s.beginning(text, &n)
 	if s.maxBody <= 0 || len(text) <= s.maxBody {
 		return text, n.list()
 	}
@@ -37,6 +32,31 @@ func (s *Sanitizer) Body(text string) (string, []Note) {
 		}
 	}
 	return text, n.list()
+}
+
+// beginning cleans a text, or as much of its beginning as the result has room
+// for: what is cut anyway is not read.
+func (s *Sanitizer) beginning(text string, n *noter) string {
+	if s.maxBody > 0 && len(text) > s.maxBody+s.maxBody/4 {
+		text = strings.ToValidUTF8(text, "")
+		// Cleaning adds more than it takes away, in most texts: a little more than
+		// what fits will do. Four times as much is the most that is read.
+		for _, room := range [...]int{s.maxBody + s.maxBody/4, 4 * s.maxBody} {
+			head, cut := markdown.Cut(text, room, cutNote)
+			if !cut {
+				break
+			}
+			var found noter
+			head = s.settle(characters(head, &found), &found)
+			if size := markdown.UTF16Len(head); room == 4*s.maxBody || size >= s.maxBody {
+				if *n = found; size <= s.maxBody { // else the cut that follows is noted
+					n.add(RuleSize, "body")
+				}
+				return head
+			}
+		}
+	}
+	return s.settle(characters(text, n), n)
 }
 
 // settle reads and edits until nothing is left to edit.
@@ -101,7 +121,7 @@ func triggers(s string, i int) bool {
 	case '.':
 		return i >= 3 && (s[i-1]|0x20 == 'w' && (s[i-2]|0x20 == 'w' || isSqueezed(s[i-2])) || s[i-1] == '\\' || isSqueezed(s[i-1]))
 	case ':':
-		return next == '/'
+		return next == '/' || isSqueezed(next)
 	case '<':
 		return isAlpha(next) || next == '/' || next == '!' || next == '?'
 	case ']':

@@ -19,6 +19,7 @@ func TestBody(t *testing.T) {
 		{"mention at a node boundary", "**a**@octocat `b`@octocat", "**a**@&#8203;octocat `b`@&#8203;octocat"},
 		{"allowed mention that goes on", "@hu**bot** @hubot**x**", "@&#8203;hu**bot** @&#8203;hubot**x**"},
 		{"e-mail", "jane@example.com <jane@example.com>", "jane@example.com <jane@example.com>"},
+		{"e-mail with an escape", `jane\@example.com jane&#64;example.com`, `jane\@example.com jane&#64;example.com`},
 		{"code", "`@octocat` ``fixes #1``", "`@octocat` ``fixes #1``"},
 		{"unmatched run before code", "`` `a` `@octocat`", "\\`\\` `a` `@octocat`"},
 		{"closing word", "Fixes #12, closes: acme/app#3", "Fixes &#8203;#12, closes: &#8203;acme/app#3"},
@@ -139,6 +140,28 @@ func TestBodyLimit(t *testing.T) {
 	}
 	if got, notes := s.Body(strings.Repeat("x", limit)); len(got) != limit || notes != nil {
 		t.Errorf("a text at the limit is changed: %d %v", len(got), notes)
+	}
+}
+
+// TestBodyLimitIsFilled asserts that a long text of which cleaning takes most away
+// fills the room that there is, as far as it is read, and that its cut is noted
+// once.
+func TestBodyLimitIsFilled(t *testing.T) {
+	const limit = 1000
+	s := mustNew(t, Config{MaxBodyUTF16: limit})
+	for name, in := range map[string]string{
+		"comments":    strings.Repeat("word <!-- nobody reads this -->", 500),
+		"definitions": strings.Repeat("[a]: https://github.com\n", 100) + strings.Repeat("\n\nword", 500),
+		"mentions":    strings.Repeat("@octocat ", 1000),
+		"plain":       strings.Repeat("word ", 1000),
+	} {
+		got, notes := s.Body(in)
+		if n := markdown.UTF16Len(got); n > limit || n < limit/2 {
+			t.Errorf("%s: %d units", name, n)
+		}
+		if last := notes[len(notes)-1]; last != (Note{Rule: RuleSize, Detail: "body", Count: 1}) {
+			t.Errorf("%s: %v", name, notes)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func mayClose(text string) bool {
 				return true
 			}
 		case ':':
-			if k < len(text) && text[k] == '/' {
+			if k < len(text) && (text[k] == '/' || isSqueezed(text[k]) || text[k] == markZWSP) {
 				return true
 			}
 		}

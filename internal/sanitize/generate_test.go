@@ -69,6 +69,13 @@ func sound(t *testing.T, s *Sanitizer, in string) bool {
 	t.Helper()
 	out, _ := s.Body(in)
 	rendered := renderings(t, out)
+	for name, html := range rendered {
+		// Parsers of HTML, as browsers and GitHub have them, give up at some 400
+		// or 500 elements within each other: no page shows such a text.
+		if _, err := xhtml.Parse(strings.NewReader(html)); err != nil && strings.Contains(err.Error(), "exceeds 512 nodes") {
+			delete(rendered, name)
+		}
+	}
 	if !sameBlocks(t, rendered) {
 		// Where goldmark reads other blocks than GitHub's parser, what it calls
 		// text is not what anybody sees on GitHub.

@@ -126,7 +126,7 @@ func (p *pass) bracket(b *markdown.Block, nodes []markdown.Inline) {
 		return
 	}
 	piece := p.doc.PiecesOf(b)[0]
-	if p.src[piece.Start] != '[' || nodes[0].Kind == markdown.LinkOpen || nodes[0].Kind == markdown.FootnoteRef {
+	if p.src[piece.Start] != '[' || nodes[0].Kind == markdown.FootnoteRef {
 		return
 	}
 	const maxLabel = 1000 // of a definition, by the specification
@@ -136,12 +136,25 @@ func (p *pass) bracket(b *markdown.Block, nodes []markdown.Inline) {
 		case '\\':
 			k++
 		case ']':
-			if k+1 < end && p.src[k+1] == ':' {
+			if k+1 == end || p.src[k+1] != ':' {
+				return
+			}
+			if nodes[0].Kind != markdown.LinkOpen {
 				p.edit(piece.Start, piece.Start, `\`, RuleHiddenText, "definition")
+			} else if hasDestination(p.src[k+2 : piece.End]) {
+				p.edit(k+1, k+2, "&#58;", RuleHiddenText, "definition") // it stays a link
 			}
 			return
 		}
 	}
+}
+
+// hasDestination tells that what stands behind the colon of a definition begins
+// like a destination and, perhaps, a title.
+func hasDestination(s string) bool {
+	s = strings.TrimLeft(s, " \t\n")
+	s = strings.TrimLeft(s[indexAnyOrLen(s, " \t\n"):], " \t")
+	return s == "" || strings.IndexByte("\n\"'(", s[0]) >= 0
 }
 
 // mayAct tells quickly whether a leaf holds anything to look at.

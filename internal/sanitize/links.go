@@ -44,10 +44,7 @@ func (p *pass) autolink(n *markdown.Inline) {
 	written := p.src[l.Text.Start:l.Text.End]
 	mail, isMail := strings.CutPrefix(dest, "mailto:")
 	if l.Kind == markdown.BareEmail && isMail && mail[0] != '@' && !holdsWWW(mail) {
-		if at := strings.IndexByte(mail, '@'); at > 0 && !isAlnum(mail[at-1]) && mail != written {
-			p.edit(n.Start, n.End, mail, "", "") // others see a mention: so written, it is found
-		}
-		p.flat.link(written, l.Text.Start, n.Start, n.End)
+		p.mail(n, l, mail)
 		p.strayIn(n)
 		return
 	}
@@ -78,6 +75,23 @@ func (p *pass) autolink(n *markdown.Inline) {
 		p.flat.mark(markIssue, n.Start)
 	}
 	p.flat.link(written, l.Text.Start, n.Start, n.End)
+}
+
+// mail handles a bare e-mail address, which may be written with references and
+// escapes.
+func (p *pass) mail(n *markdown.Inline, l *markdown.Link, mail string) {
+	if written := p.src[l.Text.Start:l.Text.End]; written == mail {
+		p.flat.link(written, l.Text.Start, n.Start, n.End)
+		return
+	}
+	if at := strings.IndexByte(mail, '@'); at == 0 || !isAlnum(mail[at-1]) {
+		p.flat.mark(markOpaque, n.Start)
+		p.edit(n.Start, n.End, mail, "", "") // others see a mention: so written, it is found
+		return
+	}
+	p.flat.mark(markTag, n.Start)
+	p.flat.decoded(mail, n.Start)
+	p.flat.mark(markTag, n.End)
 }
 
 // endsElsewhere tells that some readers see the end of a bare address at another
