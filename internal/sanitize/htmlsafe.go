@@ -77,16 +77,25 @@ func ruleOf(element, attr string) attrRule {
 // Readers disagree about what is a blank and whether a comma ends an address, so
 // the set is read in every way.
 func (s *Sanitizer) judgeSet(set string) verdict {
-	for _, blank := range [...]func(rune) bool{isBlank, unicode.IsSpace} {
-		for _, field := range strings.FieldsFunc(set, blank) {
-			field = strings.Trim(field, ",")
-			if v := s.judge(field); !v.allowed {
+	v := s.judgeFields(strings.FieldsFunc(set, isBlank))
+	if v.allowed && strings.ContainsFunc(set, func(r rune) bool { return r > ' ' && unicode.IsSpace(r) }) {
+		v = s.judgeFields(strings.Fields(set))
+	}
+	return v
+}
+
+func (s *Sanitizer) judgeFields(fields []string) verdict {
+	for _, field := range fields {
+		field = strings.Trim(field, ",")
+		if v := s.judge(field); !v.allowed {
+			return v
+		}
+		if strings.IndexByte(field, ',') < 0 {
+			continue
+		}
+		for _, part := range strings.Split(field, ",") {
+			if v := s.judge(part); !v.allowed {
 				return v
-			}
-			for _, part := range strings.Split(field, ",") {
-				if v := s.judge(part); !v.allowed {
-					return v
-				}
 			}
 		}
 	}

@@ -30,10 +30,23 @@ func (p *pass) link(n *markdown.Inline) {
 		if !l.Title.Empty() && l.Definition < 0 {
 			p.edit(l.Title.Start, l.Title.End, "", RuleHiddenText, "title")
 		}
+		p.notTask(n, l)
 		return
 	}
 	p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleLinks, v.detail)
 	p.edit(l.Text.End, l.End, " "+v.redaction(), "", "")
+}
+
+// notTask writes the text of a link at the start of a line, "[x](address)", so
+// that no reader takes it for the box of a task and the address for text.
+func (p *pass) notTask(n *markdown.Inline, l *markdown.Link) {
+	at := l.Text.Start
+	if l.Image || l.Text.End != at+1 || strings.IndexByte(" xX", p.src[at]) < 0 || !beginsLine(p.src, n.Start) {
+		return
+	}
+	if needsReading(p.src[l.Text.End+1 : l.End]) {
+		p.edit(at, at+1, "&#"+decimal(int(p.src[at]))+";", RuleLinks, "box")
+	}
 }
 
 // autolink handles an address that links by itself. Its text is matched with
@@ -49,7 +62,7 @@ func (p *pass) autolink(n *markdown.Inline) {
 		return
 	}
 	shown := dest
-	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && isMail {
+	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && (isMail || p.s.judge(dest).allowed) {
 		shown = "https://" + written
 	}
 	if v := p.s.judge(shown); !v.allowed {

@@ -86,7 +86,8 @@ func (p *pass) dropped(nodes []markdown.Inline, i int) {
 
 // mailBefore handles a code span that begins like the rest of an e-mail
 // address, as in "a`b@host.example`": some readers take the word before it and
-// its beginning for one, and see no code. A reference in the word parts them.
+// its beginning for one, and see no code. A reference in the word, or a space,
+// parts them.
 func (p *pass) mailBefore(n *markdown.Inline) {
 	code := p.src[n.Start:n.End]
 	at := 0
@@ -97,11 +98,18 @@ func (p *pass) mailBefore(n *markdown.Inline) {
 		return
 	}
 	const longest = 64 // of what stands before the @ in an address
-	for k := n.Start - 1; k >= max(0, n.Start-longest) && isMailByte(p.src[k]); k-- {
-		if isAlnum(p.src[k]) {
-			p.edit(k, k+1, "&#"+decimal(int(p.src[k]))+";", RuleCode, "address")
-			return
+	from, last := n.Start, -1
+	for from > max(0, n.Start-longest) && isMailByte(p.src[from-1]) {
+		if from--; last < 0 && isAlnum(p.src[from]) {
+			last = from
 		}
+	}
+	switch word := p.src[from:n.Start]; {
+	case last < 0:
+	case strings.Contains(word, "//"), holdsWWW(word):
+		p.edit(n.Start, n.Start, " ", RuleCode, "address") // a reference would shorten the host
+	default:
+		p.edit(last, last+1, "&#"+decimal(int(p.src[last]))+";", RuleCode, "address")
 	}
 }
 

@@ -21,8 +21,8 @@ func (v verdict) redaction() string {
 }
 
 // URL judges an address that is used as it is (not Markdown, not HTML), as in
-// a SARIF log. It returns the address after the character rules, and whether
-// the link rules allow it; when they do not, the text is its redaction.
+// a SARIF log. It returns the address after the character rules, without blanks
+// around it, and whether the link rules allow it; when they do not, the text is its redaction.
 func (s *Sanitizer) URL(address string) (string, bool) {
 	var n noter
 	clean := characters(address, &n)
@@ -30,7 +30,7 @@ func (s *Sanitizer) URL(address string) (string, bool) {
 	if !v.allowed {
 		return v.redaction(), false
 	}
-	return clean, true
+	return strings.TrimFunc(clean, isBlank), true
 }
 
 // judge decides about an address whose entities and escapes are decoded. It
