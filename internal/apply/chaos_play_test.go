@@ -142,18 +142,26 @@ func (c *chaos) attempt(n int, calm bool) []Result {
 	return results
 }
 
-// hook is what the world does to the requests: one in rate fails.
+// hook is what the world does to the requests: one in rate fails. A fault may stay:
+// then every further request of the same operation has it, too.
 func (c *chaos) hook(rate int, writesOnly bool) func(githubtest.Request) githubtest.Fault {
+	stays := map[string]githubtest.Fault{}
 	return func(req githubtest.Request) githubtest.Fault {
 		if c.r.IntN(12) == 0 {
 			c.srv.Change(func(f *githubtest.Fixture) { c.stranger.act(c.r, f, c.now()) })
 		}
-		name, fault := "", githubtest.Fault{}
+		name := ""
+		fault, stayed := stays[req.Operation]
 		switch {
+		case stayed:
+			name = "as before"
 		case refuses(c.refused, req):
 			name, fault = "refused", githubtest.OutsideDiff()
 		case rate > 0 && (req.Write || !writesOnly) && c.r.IntN(rate) == 0:
 			name, fault = drawFault(c.r, req, c.now(), c.lag)
+			if c.r.IntN(6) == 0 {
+				name, stays[req.Operation] = name+", and it stays", fault
+			}
 		}
 		if fault.Late > 0 && req.Write {
 			c.late++

@@ -134,6 +134,23 @@ func TestNoRetryWhereLookingIsImpossible(t *testing.T) {
 	}
 }
 
+// A list that cannot be read may hold what an earlier attempt posted.
+func TestNoReviewWhereLookingIsImpossible(t *testing.T) {
+	for _, list := range []string{"pulls/list-reviews", "pulls/list-review-comments"} {
+		t.Run(list, func(t *testing.T) {
+			b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+			lines := []string{reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside.")}
+			want(t, b.run(lines...), "applied applied")
+			b.cfg.Run.Attempt = 2
+			b.srv.SetFault(times(100, list, githubtest.NotThere()))
+			want(t, b.run(lines...), "failed(not-found) failed(not-found)")
+			if n := len(b.srv.Writes()); n != 1 {
+				t.Errorf("%d writes: a second one doubles the comments", n)
+			}
+		})
+	}
+}
+
 func TestAnOutageIsNotTriedOutForEveryItem(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
