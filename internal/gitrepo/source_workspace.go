@@ -1,0 +1,161 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// WorkspaceSource is a work tree that an agent has worked in.
+type WorkspaceSource struct {
+	Dir     string   // its root, which holds the Repo's Clone
+	Bases   []string // commits that the changes may have been made from, best first
+	Exclude []string // slash paths below Dir that are never part of the changes
+}
+
+// Limits of what is read of a work tree.
+const (
+	maxWorkFiles = 2_000_000 // names, ignored ones not counted
+	maxWorkFile  = 100 << 20 // bytes of a changed file; GitHub takes no larger one
+	maxWorkBytes = 2 << 30   // bytes of all changed files
+	maxDepth     = 200       // of directories that are not committed
+)
+
+// WorkspaceSeries reads the commits after the base, and as one last change
+// without author and message what is not committed: files that git tracks and
+// those that no ignore rule of the work tree hides. Where a file is staged and
+// then changed again, what is in the work tree counts.
+//
+// Nothing is written there and git does not run there: its configuration and
+// attributes only say how lines end. No filter runs; a file that needs one and
+// was changed is left out, as are submodules, nested repositories and what is
+// neither a file nor a link, each with a note.
+//
+// The error is ErrNoBase without a readable base, ErrTooLarge over a limit, and
+// one that names the file where one cannot be read or is written meanwhile.
+func (r *Repo) WorkspaceSeries(ctx context.Context, src WorkspaceSource) (Series, error) {
+	if err := r.owns(src.Dir); err != nil {
+		return Series{}, err
+	}
+	head, err := r.clone.Resolve("HEAD")
+	if errors.Is(err, ErrNoRef) {
+		return Series{}, fmt.Errorf("%w: the work tree %s has no commit yet", ErrNoBase, src.Dir)
+	}
+	if err != nil {
+		return Series{}, err
+	}
+	if err := r.need(ctx, head); err != nil {
+		return Series{}, err
+	}
+	base, err := r.baseOf(ctx, head, src.Bases)
+	if err != nil {
+		return Series{}, err
+	}
+	s, err := r.series(ctx, base, head)
+	if err != nil {
+		return Series{}, err
+	}
+	from, err := r.treeID(ctx, head)
+	if err != nil {
+		return Series{}, err
+	}
+	to, notes, err := r.workTree(ctx, src, from)
+	if err != nil {
+		return Series{}, fmt.Errorf("reading the work tree %s: %w", src.Dir, err)
+	}
+	s.Notes = append(s.Notes, notes...)
+	s.add(Change{Before: from, After: to})
+	return s, nil
+}
+
+// owns returns an error unless the directory holds the clone.
+func (r *Repo) owns(dir string) error {
+	found, err := Locate(dir)
+	if err == nil && found.gitDir != r.clone.gitDir {
+		err = fmt.Errorf("%s is not the work tree of the clone %s", dir, r.clone.gitDir)
+	}
+	return err
+}
+
+// workTree makes the tree of what is in a work tree, whose last commit has the
+// tree from.
+func (r *Repo) workTree(ctx context.Context, src WorkspaceSource, from string) (to string, notes []string, err error) {
+	committed, err := r.committed(ctx, from)
+	if err != nil {
+		return "", nil, err
+	}
+	index, err := r.clone.readIndex()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, errors.New("nothing is checked out in it: there is no index ('git checkout HEAD' makes one)")
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("the index cannot be used: %w", err)
+	}
+	if len(index.unmerged) > 0 {
+		return "", nil, fmt.Errorf("a merge was not finished in %s: resolve it, and 'git add' the files", quoteList(index.unmerged))
+	}
+	dir, remove, err := r.scratch()
+	if err != nil {
+		return "", nil, err
+	}
+	defer remove()
+	sh, err := r.newShadow(ctx, dir)
+	if err != nil {
+		return "", nil, err
+	}
+	defer sh.Close()
+	files, err := newDirs(src.Dir)
+	if err != nil {
+		return "", nil, err
+	}
+	defer files.Close()
+	s := &scan{dirs: files, shadow: sh, committed: committed, index: index, exclude: cleanPaths(src.Exclude)}
+	if err := s.run(ctx); err != nil {
+		return "", nil, err
+	}
+	put, err := s.read(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if to, err = sh.tree(ctx, from, put, s.removed()); err != nil {
+		return "", nil, err
+	}
+	return to, s.notes(), nil
+}
+
+// committedFile is an entry of the last commit's tree.
+type committedFile struct {
+	mode uint32
+	oid  string
+}
+
+// committed lists the files of a tree.
+func (r *Repo) committed(ctx context.Context, tree string) (map[string]committedFile, error) {
+	a, err := r.gitWith(ctx, call{limit: maxIndex}, "ls-tree", "-r", "-z", "--full-tree", tree)
+	if err != nil {
+		return nil, err
+	}
+	records := a.records()
+	files := make(map[string]committedFile, len(records))
+	for _, record := range records {
+		var f committedFile
+		var kind string
+		what, name, ok := strings.Cut(record, "\t")
+		if n, err := fmt.Sscanf(what, "%o %s %s", &f.mode, &kind, &f.oid); !ok || err != nil || n != 3 {
+			return nil, fmt.Errorf("git ls-tree answered %.80q", record)
+		}
+		files[name] = f
+	}
+	return files, nil
+}
+
+func cleanPaths(names []string) map[string]bool {
+	clean := make(map[string]bool, len(names))
+	for _, name := range names {
+		clean[path.Clean(name)] = true
+	}
+	return clean
+}
