@@ -91,6 +91,7 @@ func (r *Repo) lay() error {
 	attributesFile = /dev/null
 	fsmonitor = false
 	commitGraph = false
+	fsync = none
 	quotePath = true
 	protectHFS = true
 	protectNTFS = true
