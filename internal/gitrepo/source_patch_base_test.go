@@ -133,3 +133,12 @@ func TestRepoWithoutClone(t *testing.T) {
 		t.Error("41 digits are taken")
 	}
 }
+
+func TestPatchSeriesNotesASubmoduleInWords(t *testing.T) {
+	c, base, _, _, diff := patched(t)
+	data := "Submodule sub 1234567..89abcde:\n  > more\n" + string(diff[strings.Index(string(diff), "diff --git"):])
+	s, err := c.open().PatchSeries(t.Context(), gitrepo.FileSource{Name: "x", Data: []byte(data), Bases: []string{base}})
+	if err != nil || len(s.Changes) != 1 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], `"Submodule sub 1234567..89abcde"`) {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

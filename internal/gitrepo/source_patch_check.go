@@ -12,6 +12,8 @@ import (
 var (
 	firstDiff  = regexp.MustCompile(`(?m)^(diff --git |--- .*\n\+\+\+ )`)
 	binarySize = regexp.MustCompile(`(?m)^(?:literal|delta) ([0-9]+)$`)
+	combined   = regexp.MustCompile(`(?m)^diff --(?:cc|combined) `)
+	submodule  = regexp.MustCompile(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
 	lineOf     = regexp.MustCompile(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
 )
 
@@ -28,6 +30,10 @@ func (r *Repo) checkPatch(ctx context.Context, p *patch) error {
 			return fmt.Errorf("%w: %s: a file of %s bytes, and a patch's file may have at most %d", ErrTooLarge,
 				p.at(1+bytes.Count(p.text[:m[0]], []byte{'\n'})), p.text[m[2]:m[3]], maxPatchFile)
 		}
+	}
+	if m := combined.FindIndex(p.text); m != nil { // git apply would pass over it
+		return fmt.Errorf("%s: the diff of a merge against all its parents cannot be applied: 'git diff --binary BASE' writes one that can",
+			p.at(1+bytes.Count(p.text[:m[0]], []byte{'\n'})))
 	}
 	strip, line, err := stripOf(p.text)
 	if err != nil {

@@ -44,6 +44,9 @@ func (r *Repo) readPatches(ctx context.Context, src FileSource) (patches []patch
 		if err := r.checkPatch(ctx, &patches[i]); err != nil {
 			return nil, nil, err
 		}
+		if words := submodule.Find(patches[i].text); words != nil {
+			notes = append(notes, fmt.Sprintf("%s describes a submodule in words, which is left out: %.100q ('git diff --submodule=short' writes it)", patches[i].where, words))
+		}
 	}
 	return patches, notes, nil
 }

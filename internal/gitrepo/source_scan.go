@@ -38,10 +38,8 @@ type unknownName struct {
 // rules of all that are above them, so that an ignored one is never opened.
 func (s *scan) run(ctx context.Context) error {
 	s.there, s.inner = map[string]bool{}, map[string]bool{"": true}
-	for name, f := range s.index.files {
-		if f.mode != indexGitlink {
-			s.addParents(name)
-		}
+	for name := range s.index.files {
+		s.addParents(name)
 	}
 	s.pending = []string{""}
 	for round := 0; len(s.pending) > 0; round++ {
@@ -87,6 +85,9 @@ func (s *scan) list(ctx context.Context, dir string) error {
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		if isDotGit(e.Name()) || s.exclude[name] {
+			if dir == "" && e.Name() != ".git" && !s.exclude[name] {
+				s.nested = append(s.nested, name)
+			}
 			continue
 		}
 		if e.Name() == ".gitignore" || e.Name() == ".gitattributes" {

@@ -77,6 +77,8 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 			c.write("in2/.g\u200cit. ", "x")
 			c.write("in3/git~1/x", "x")
 		}, `"in", "in2", "in3"`, nil},
+		"disguised at the top": {func(c clone) { c.write(".GIT/config", "x"); c.write("git~1", "x") }, `repositories of their own: ".GIT", "git~1"`, nil},
+		"ignored submodule":    {func(c clone) { c.write(".git/info/exclude", "/libs\n"); c.write("libs/x", "x") }, "", nil},
 		"tracked in it": {func(c clone) { nested(c, "src"); c.write("src/b.txt", "2") }, `repositories of their own: "src"`,
 			map[string]string{"src/b.txt": "100644 2", "src/own.txt": ""}},
 		"a submodule moved": {func(c clone) {
@@ -114,6 +116,7 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 			c.commit("files")
 			c.write(".gitattributes", "*.lfs filter=lfs\n")
 			nested(c, "sub")
+			nested(c, "libs/sub")
 			c.commit("base")
 			_, before := c.workspace(gitrepo.WorkspaceSource{})
 			// As git lfs pull leaves it: the content in place, the pointer in the index.

@@ -53,12 +53,11 @@ func snapshot(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// workspace reads the clone's work tree, asserts that this changed nothing in
-// it, and returns the last tree as "mode path" lines with what is in the files.
-func (c clone) workspace(src gitrepo.WorkspaceSource) (gitrepo.Series, map[string]string) {
+// workspaceSeries reads the clone's work tree and asserts that this changed
+// nothing in it.
+func (c clone) workspaceSeries(r *gitrepo.Repo, src gitrepo.WorkspaceSource) gitrepo.Series {
 	c.t.Helper()
 	t := c.t.(*testing.T)
-	r := c.open()
 	src.Dir = c.dir
 	if src.Bases == nil {
 		src.Bases = []string{c.git("rev-parse", "HEAD")}
@@ -72,6 +71,15 @@ func (c clone) workspace(src gitrepo.WorkspaceSource) (gitrepo.Series, map[strin
 		t.Errorf("the work tree was changed, from\n%s\nto\n%s", before, after)
 	}
 	checkSeries(t, r, s)
+	return s
+}
+
+// workspace does so too, and returns the mode and content of each file of the
+// last tree.
+func (c clone) workspace(src gitrepo.WorkspaceSource) (gitrepo.Series, map[string]string) {
+	c.t.Helper()
+	r := c.open()
+	s, t := c.workspaceSeries(r, src), c.t
 	own := clone{t, r.GitDir()}
 	last := s.Base
 	if n := len(s.Changes); n > 0 {
@@ -224,13 +232,14 @@ func TestWorkspaceSeries(t *testing.T) {
 			c.commit("base")
 			change(c)
 			want := c.asGit()
-			s, tree := c.workspace(gitrepo.WorkspaceSource{})
+			s := c.workspaceSeries(c.open(), gitrepo.WorkspaceSource{})
 			got := c.treeOf("HEAD")
 			if n := len(s.Changes); n > 0 {
 				got = s.Changes[n-1].After
 			}
 			if got != want {
-				t.Errorf("the tree is %s, and git's is %s\n%q\nwant\n%s", got, want, tree, c.git("ls-files", "-s"))
+				_, tree := c.workspace(gitrepo.WorkspaceSource{})
+				t.Errorf("the tree is %s, and git's is %s: %q", got, want, tree)
 			}
 			if len(s.Changes) > 1 || len(s.Notes) > 0 {
 				t.Errorf("%+v", s)
