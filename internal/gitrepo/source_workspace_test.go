@@ -117,13 +117,6 @@ func (c clone) chmod(name string, mode fs.FileMode) {
 	}
 }
 
-func (c clone) remove(name string) {
-	c.t.Helper()
-	if err := os.RemoveAll(filepath.Join(c.dir, name)); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
 func (c clone) link(target, name string) {
 	c.t.Helper()
 	if err := os.Symlink(target, filepath.Join(c.dir, name)); err != nil {
