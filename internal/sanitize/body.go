@@ -99,7 +99,7 @@ func needsReading(s string) bool {
 
 // trigger tells quickly which bytes triggers has to look at.
 var trigger = [256]bool{
-	'#': true, '&': true, '-': true, '.': true, '/': true, ':': true, '<': true, '@': true, ']': true, '\\': true,
+	'#': true, '&': true, '-': true, '.': true, '/': true, ':': true, '<': true, '@': true, '[': true, ']': true, '\\': true,
 }
 
 // triggers tells whether the byte at i may be part of something that acts.
@@ -124,6 +124,8 @@ func triggers(s string, i int) bool {
 		return next == '/' || isSqueezed(next)
 	case '<':
 		return isAlpha(next) || next == '/' || next == '!' || next == '?'
+	case '[':
+		return next == '^'
 	case ']':
 		return next == '(' || next == ':'
 	case '\\':

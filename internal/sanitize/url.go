@@ -110,7 +110,11 @@ func (s *Sanitizer) judgeHost(authority string) verdict {
 	for strings.HasPrefix(shown, "www.") {
 		shown = shown[len("www."):]
 	}
-	return verdict{allowed: !userInfo && s.hostAllowed(host), host: shown, detail: shown}
+	v := verdict{allowed: !userInfo && s.hostAllowed(host), host: shown, detail: shown}
+	if strings.Contains(shown, "www.") {
+		v.host = "" // shown, it would link again
+	}
+	return v
 }
 
 // trimURL drops what browsers drop: control characters and spaces at both

@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	s := mustNew(t, Config{})
-	for in, want := range map[string]string{"src/a.go": "src/a.go", "https://github.com/a\u200b": "https://github.com/a", "src/\x1b[31ma.go": "src/a.go"} {
+	for in, want := range map[string]string{"src/a.go": "src/a.go", "https://github.com/a\u200b": "https://github.com/a", "src/\x1b[31ma.go": "src/a.go", "//github.com/a\r": "//github.com/a"} {
 		if got, ok := s.URL(in); !ok || got != want {
 			t.Errorf("URL(%q) = %q, %v", in, got, ok)
 		}
@@ -85,7 +85,7 @@ func TestURL(t *testing.T) {
 // after another one.
 func TestRedactionIsInert(t *testing.T) {
 	s := mustNew(t, Config{})
-	for _, u := range []string{"https://www.evil.example", "https://www.www.www.evil.example", "https://www.", "https://[::1]", "https://a_b.example", "https://x*y.example", "https://GH-1.example", "https://1.2.3.4", "javascript:x", "https://a@b@c"} {
+	for _, u := range []string{"https://www.evil.example", "https://www.www.www.evil.example", "https://a.www.evil.example", "https://www.", "https://[::1]", "https://a_b.example", "https://x*y.example", "https://GH-1.example", "https://1.2.3.4", "javascript:x", "https://a@b@c"} {
 		note := s.judge(u).redaction()
 		if out, notes := s.Body("fixes " + note + " see " + note); out != "fixes "+note+" see "+note {
 			t.Errorf("%s: %q %v", u, out, notes)
