@@ -62,7 +62,7 @@ func (r *cargoResults) line(line string) {
 		r.c.recognised = true
 		r.failed += number(m[2])
 		r.ran += number(m[1]) + number(m[2]) + number(m[3])
-		r.listed = append(r.listed, r.open...)
+		r.listed = append(r.listed, r.open[:min(len(r.open), MaxFailures-len(r.listed))]...)
 		r.open, r.byName, r.now = nil, map[string]int{}, ""
 		return
 	}

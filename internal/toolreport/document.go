@@ -3,8 +3,15 @@ package toolreport
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 )
+
+// maxObjects is how many objects a JSON document may have: each takes far more
+// memory than the three bytes that it has at least.
+const maxObjects = 1_000_000
+
+var errObjects = errors.New("it has more than 1,000,000 objects")
 
 // document collects what may be a JSON or XML document among a stream's lines:
 // from the first line that begins like one to the end.
@@ -57,6 +64,9 @@ func (d *document) read(c *collector) (string, error) {
 	b := bytes.TrimSpace(d.data.Bytes())
 	if len(b) == 0 || d.over {
 		return "", nil
+	}
+	if bytes.Count(b, []byte("{")) > maxObjects {
+		return "", errObjects
 	}
 	if b[0] == '<' {
 		return readXML(b, c)

@@ -12,6 +12,7 @@ type goPackage struct {
 	failing  []*goTest // that failed, in this order, those with subtests included
 	byName   map[string]*goTest
 	timedOut bool
+	lost     int      // failures over maxRunning
 	tail     []string // the last lines that belong to no test
 }
 
@@ -25,7 +26,7 @@ type goTest struct {
 }
 
 const (
-	maxRunning = 100_000 // tests that have not ended, of one package
+	maxRunning = 10_000 // tests or packages that are kept at a time
 	tailLines  = 12
 )
 
@@ -33,6 +34,7 @@ func newGoPackage() *goPackage { return &goPackage{byName: map[string]*goTest{}}
 
 // test returns what is known of a test; nil where there are too many.
 func (p *goPackage) test(name string) *goTest {
+	name = clip(name, maxName)
 	t := p.byName[name]
 	if t == nil && len(p.byName) < maxRunning {
 		t = &goTest{name: name}
@@ -43,7 +45,9 @@ func (p *goPackage) test(name string) *goTest {
 
 func (p *goPackage) fail(name string) *goTest {
 	t := p.test(name)
-	if t != nil && !t.failed {
+	if t == nil {
+		p.lost++
+	} else if !t.failed {
 		t.failed = true
 		p.failing = append(p.failing, t)
 	}
@@ -51,7 +55,7 @@ func (p *goPackage) fail(name string) *goTest {
 }
 
 // pass forgets a test that ended well.
-func (p *goPackage) pass(name string) { delete(p.byName, name) }
+func (p *goPackage) pass(name string) { delete(p.byName, clip(name, maxName)) }
 
 // say keeps a line of a test's output, or of the package's where test is "".
 func (p *goPackage) say(test, line string) {
@@ -78,7 +82,10 @@ func (p *goPackage) end(pkg string, built bool, c *collector) {
 	for _, t := range p.failing {
 		p.markParents(t.name)
 	}
-	counted := false
+	// Which of those are parents is not known any more.
+	counted := p.lost > 0
+	c.tally.failed += p.lost
+	c.tally.lost = c.tally.lost || p.lost > 0
 	for _, t := range p.failing {
 		if !t.parent {
 			counted = true

@@ -34,14 +34,15 @@ func (g *goEvents) event(line []byte) bool {
 	var e struct {
 		Action, Package, Test, Output, ImportPath, FailedBuild string
 	}
-	if json.Unmarshal(line, &e) != nil || len(g.packages) > maxRunning {
+	if json.Unmarshal(line, &e) != nil {
 		return false
 	}
+	e.Package, e.ImportPath = clip(e.Package, maxName), clip(e.ImportPath, maxName)
 	output := plain([]byte(strings.TrimSuffix(e.Output, "\n")))
 	if strings.HasPrefix(e.Action, "build-") {
 		if e.Action == "build-output" {
 			g.build.line(output)
-			if said := g.said[e.ImportPath]; len(said) < tailLines && !strings.HasPrefix(output, "#") {
+			if said := g.said[e.ImportPath]; len(said) < tailLines && len(g.said) < maxRunning && !strings.HasPrefix(output, "#") {
 				g.said[e.ImportPath] = append(said, clip(output, maxName))
 			}
 		}
@@ -51,6 +52,10 @@ func (g *goEvents) event(line []byte) bool {
 		return false
 	}
 	p := g.packages[e.Package]
+	if p == nil && len(g.packages) == maxRunning {
+		g.c.tally.lost = true
+		return true
+	}
 	if p == nil {
 		p = newGoPackage()
 		g.packages[e.Package] = p

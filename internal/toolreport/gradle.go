@@ -46,7 +46,9 @@ func (r *gradleReader) line(line string) {
 		return
 	}
 	if m := find(r.task, " FAILED", line); m != nil {
-		r.units = append(r.units, Failure{Unit: m[1], Cause: Build})
+		if len(r.units) < MaxFailures {
+			r.units = append(r.units, Failure{Unit: m[1], Cause: Build})
+		}
 		return
 	}
 	if m := find(r.test, " FAILED", line); m != nil && !strings.HasPrefix(line, "> Task") {

@@ -98,6 +98,44 @@ func TestFloods(t *testing.T) {
 	}
 }
 
+func TestMoreFailuresThanAreKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		line, end string
+		n, failed int
+		known     bool
+	}{
+		"go test -json": {`{"Action":"fail","Package":"p","Test":"Test%d"}`, `{"Action":"fail","Package":"p"}`, 12_000, 12_000, false},
+		"go test":       {"--- FAIL: Test%d (0.00s)", "FAIL\tp\t0.1s", 5_000, 5_000, true},
+		"tap":           {"not ok %d - test", "1..5000", 5_000, 5_000, true},
+		"unittest":      {"======\nFAIL: test_%[1]d (t.T.test_%[1]d)\n", "Ran 5000 tests in 1s\n\nFAILED (failures=5000)", 5_000, 5_000, true},
+	} {
+		var b strings.Builder
+		for i := range c.n {
+			fmt.Fprintf(&b, c.line+"\n", i)
+		}
+		tool, _, _ := strings.Cut(name, " -")
+		got, err := toolreport.Read(toolreport.Tool{Name: tool, Check: "tests"},
+			toolreport.Output{Stdout: strings.NewReader(b.String() + c.end + "\n"), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Tests.Failed != c.failed || got.Tests.Known != c.known || len(got.Tests.Failing) != toolreport.MaxFailures {
+			t.Errorf("%s: %d failed, known %v, %d named", name, got.Tests.Failed, got.Tests.Known, len(got.Tests.Failing))
+		}
+	}
+}
+
+func TestDocumentOfTooManyObjects(t *testing.T) {
+	doc := io.MultiReader(strings.NewReader("[{}"), &flood{line: ",{}", left: 3_300_000}, strings.NewReader("]"))
+	got, err := toolreport.Read(toolreport.Tool{Command: []string{"eslint"}}, toolreport.Output{Stdout: doc, Exit: toolreport.Exit{Code: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Explained || !strings.Contains(strings.Join(got.Notes, "\n"), "1,000,000 objects") {
+		t.Errorf("%+v", got.Notes)
+	}
+}
+
 func TestCutOutputIsNeverKnown(t *testing.T) {
 	out := func(cut bool) toolreport.Output {
 		f, err := os.Open("testdata/captures/jest/fail.err")

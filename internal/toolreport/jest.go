@@ -51,8 +51,8 @@ func (j *jestReader) line(line string) {
 
 func (j *jestReader) begin(title string) {
 	j.now = nil
-	key := j.file + "\x00" + title
-	if title == "Console" || j.seen[key] || len(j.seen) > maxRunning {
+	key := clip(j.file+"\x00"+title, maxName)
+	if title == "Console" || j.seen[key] || len(j.seen) == maxRunning {
 		return
 	}
 	j.seen[key] = true
@@ -60,6 +60,9 @@ func (j *jestReader) begin(title string) {
 	if title == "Test suite failed to run" {
 		f.Name, f.Cause, f.Path = "", Build, j.file
 		j.suites++
+	}
+	if len(j.all) == MaxFailures {
+		return // the totals count it
 	}
 	j.all = append(j.all, f)
 	j.now = &j.all[len(j.all)-1]

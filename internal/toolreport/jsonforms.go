@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -47,16 +48,15 @@ func readJSON(raw json.RawMessage, c *collector) string {
 
 // readJSONList reads a list whose first element tells the form.
 func readJSONList(raw json.RawMessage, c *collector) string {
-	var list []map[string]json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		return ""
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = dec.Token() // the opening bracket
+	var first map[string]json.RawMessage
+	if dec.Decode(&first) != nil {
+		return "" // an empty list: nothing was found, by whichever tool
 	}
-	if len(list) == 0 {
-		return "" // nothing was found, by whichever tool
-	}
-	_, messages := list[0]["messages"]
-	_, filename := list[0]["filename"]
-	_, location := list[0]["location"]
+	_, messages := first["messages"]
+	_, filename := first["filename"]
+	_, location := first["location"]
 	switch {
 	case messages:
 		return readESLint(raw, c)

@@ -175,6 +175,7 @@ func withoutRepeats(findings []finding.Finding) []finding.Finding {
 func (t *tally) join(o tally) {
 	t.none = o.none && (t.none || !t.closed) || t.none && !o.closed
 	t.closed = t.closed || o.closed
+	t.lost = t.lost || o.lost
 	t.failed += o.failed
 	t.failing = append(t.failing, o.failing[:min(len(o.failing), MaxFailures-len(t.failing))]...)
 }

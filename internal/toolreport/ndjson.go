@@ -21,6 +21,10 @@ func (n *ndjson) line(line string) {
 	if !strings.HasPrefix(line, "{") || len(line) < 2 || n.form == "" && !strings.HasPrefix(line, `{"`) {
 		return
 	}
+	if n.form == "go test" && n.gt.event([]byte(line)) {
+		n.cut = false
+		return
+	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(line), &fields) != nil {
 		n.cut = n.cut || n.form != ""

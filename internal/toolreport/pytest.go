@@ -75,13 +75,15 @@ func (p *pytestReader) line(line string) {
 func (p *pytestReader) summary(rest string, isError bool) {
 	node, message, _ := strings.Cut(rest, " - ")
 	p.lines++
-	if p.listed[node] || len(p.listed) > maxRunning {
+	key := clip(node, maxName)
+	if p.listed[key] || len(p.listed) == maxRunning {
+		p.c.tally.lost = p.c.tally.lost || !p.listed[key]
 		return
 	}
-	p.listed[node] = true
+	p.listed[key] = true
 	file, test, isTest := strings.Cut(node, "::")
 	f := Failure{Name: node, Unit: file, Cause: Failed, Message: message}
-	key := strings.ReplaceAll(test, "::", ".")
+	key = strings.ReplaceAll(test, "::", ".")
 	if !isTest {
 		f.Name, f.Cause, key = "", Build, file
 	}

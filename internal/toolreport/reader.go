@@ -3,7 +3,7 @@ package toolreport
 import (
 	"fmt"
 	"io"
-	"slices"
+	"maps"
 	"strings"
 	"sync"
 
@@ -62,20 +62,18 @@ func New(tool Tool) (*Reader, error) {
 	}
 	r.generic = &reading{c: newCollector(tool, caller(tool))}
 	r.generic.parts = text(form{formats: goFormats()})(r.generic.c)
-	for _, row := range rows() {
-		if tool.Name != "" && row.name != tool.Name {
-			continue
-		}
-		if tool.Name != "" || nameIn(row, tool.Command) {
-			r.named[row.name] = true
-		}
-		r.try(row)
+	known := rows()
+	for _, row := range known {
+		r.named[row.name] = row.name == tool.Name || tool.Name == "" && nameIn(row, tool.Command)
 	}
+	maps.DeleteFunc(r.named, func(_ string, named bool) bool { return !named })
 	if tool.Name != "" && len(r.named) == 0 {
 		return nil, fmt.Errorf("the tool %q is not known; the known ones are %s", tool.Name, strings.Join(Names(), ", "))
 	}
-	if len(r.named) > 0 {
-		r.readings = slices.DeleteFunc(r.readings, func(rd *reading) bool { return !r.named[rd.row.name] })
+	for _, row := range known {
+		if len(r.named) == 0 || r.named[row.name] {
+			r.try(row)
+		}
 	}
 	return r, nil
 }

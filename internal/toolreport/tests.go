@@ -42,6 +42,7 @@ type tally struct {
 	failed  int
 	closed  bool // the runner came to its end
 	none    bool // it said that it found no test
+	lost    bool // there was too much to count exactly
 	failing []Failure
 }
 
@@ -56,7 +57,7 @@ func (t *tally) add(f Failure) {
 
 // tests judges the tally by how the run ended.
 func (t *tally) tests(exit Exit) Tests {
-	r := Tests{Failed: t.failed, Known: t.closed && !exit.TimedOut && exit.Code >= 0, None: t.none && t.failed == 0, Failing: t.failing}
+	r := Tests{Failed: t.failed, Known: t.closed && !t.lost && !exit.TimedOut && exit.Code >= 0, None: t.none && t.failed == 0, Failing: t.failing}
 	if !exit.OK() && r.Failed == 0 && !r.None {
 		r.Failed, r.Known = 1, false
 	}

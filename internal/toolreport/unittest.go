@@ -65,9 +65,13 @@ func (u *unittestReader) line(line string) {
 
 // begin begins a block. A test's parts (subTest) are one test.
 func (u *unittestReader) begin(m []string) {
-	id := m[2] + " " + m[3]
+	id := clip(m[2]+" "+m[3], maxName)
 	u.now = &Failure{}
-	if u.seen[id] || len(u.seen) > maxRunning {
+	if u.seen[id] {
+		return
+	}
+	if len(u.seen) == maxRunning {
+		u.c.tally.lost = true
 		return
 	}
 	u.seen[id] = true
@@ -83,6 +87,10 @@ func (u *unittestReader) begin(m []string) {
 	case !strings.HasSuffix(m[3], "."+m[2]) && m[3] != "": // before Python 3.11
 		f.Name = m[3] + "." + m[2]
 		f.Unit = m[3]
+	}
+	if len(u.all) == MaxFailures {
+		u.c.tally.failed++
+		return
 	}
 	u.all = append(u.all, f)
 	u.now = &u.all[len(u.all)-1]
