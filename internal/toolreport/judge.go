@@ -33,7 +33,8 @@ func (r *Reader) judge(exit Exit) Report {
 		} else if r.believes(rd) {
 			v.take(rd.row.name, rd.c)
 			v.tally.join(rd.c.tally)
-			v.whole = v.whole && !rd.c.crashed
+			// The exit code of a command that only looks like the tool's may be another's.
+			v.whole = v.whole && !rd.c.crashed && (r.named[rd.row.name] || exit.OK())
 		}
 	}
 	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {

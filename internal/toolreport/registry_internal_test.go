@@ -60,3 +60,19 @@ func TestPlaceIn(t *testing.T) {
 		}
 	}
 }
+
+func TestLinesKeepNoMoreThanTheirLimit(t *testing.T) {
+	var got []string
+	l := lines{to: func(line string) { got = append(got, line) }}
+	for range maxLine/1000 + 100 {
+		l.write([]byte(strings.Repeat("x", 1000)))
+	}
+	if cap(l.part) > 2*maxLine {
+		t.Errorf("%d bytes are kept", cap(l.part))
+	}
+	l.write([]byte("\nnext\nlast"))
+	l.end()
+	if len(got) != 3 || len(got[0]) != maxLine || got[1] != "next" || got[2] != "last" {
+		t.Errorf("%d lines", len(got))
+	}
+}

@@ -1,0 +1,97 @@
+package toolreport_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/toolreport"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExplained(t *testing.T) {
+	const stylish = "\n/src/a.js\n  1:1  error  Bad  semi\n\n✖ 1 problem (1 error, 0 warnings)\n"
+	for name, c := range map[string]struct {
+		command, stdout, stderr string
+		exit                    toolreport.Exit
+		want                    bool
+	}{
+		"findings":              {"eslint .", stylish, "", toolreport.Exit{Code: 1}, true},
+		"nothing":               {"eslint .", "", "", toolreport.Exit{}, true},
+		"failed without a word": {"eslint .", "", "", toolreport.Exit{Code: 1}, false},
+		"another exit code":     {"eslint .", stylish, "", toolreport.Exit{Code: 2}, false},
+		"crashed beside it":     {"eslint .", stylish, "Oops! Something went wrong! :(\n", toolreport.Exit{Code: 1}, false},
+		"time was over":         {"eslint .", stylish, "", toolreport.Exit{Code: 1, TimedOut: true}, false},
+		"ended by a signal":     {"eslint .", stylish, "", toolreport.Exit{Code: -1}, false},
+		"an unknown tool":       {"make lint", "a.go:1:1: odd\n", "", toolreport.Exit{Code: 1}, false},
+		"known by its words":    {"make lint", stylish, "", toolreport.Exit{Code: 1}, false},
+		"known by the echo":     {"yarn lint", "$ eslint .\n" + stylish, "", toolreport.Exit{Code: 1}, true},
+		"code is the count":     {"checkstyle -c x.xml .", "[ERROR] /src/A.java:1: Bad. [Rule]\n", "", toolreport.Exit{Code: 7}, true},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+			toolreport.Output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: c.exit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Explained != c.want {
+			t.Errorf("%s: explained %v, by %q", name, got.Explained, got.Tool)
+		}
+	}
+}
+
+func TestDiffsBecomeSuggestions(t *testing.T) {
+	const head = "--- a/app.py\t2026-11-22 00:00:00\n+++ b/app.py\n"
+	for name, c := range map[string]struct {
+		hunks string
+		want  []finding.Finding
+	}{
+		"a line":             {"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", []finding.Finding{{Range: at(2, 0, 2, 0), Suggestion: "B"}}},
+		"two runs":           {"@@ -1,5 +1,4 @@\n-a\n+A\n b\n-c\n-d\n+CD\n e\n", []finding.Finding{{Range: at(1, 0, 1, 0), Suggestion: "A"}, {Range: at(3, 0, 4, 0), Suggestion: "CD"}}},
+		"only added":         {"@@ -2,2 +2,3 @@\n a\n+\n b\n", []finding.Finding{{Range: at(2, 0, 2, 0), Suggestion: "a\n"}}},
+		"added at the start": {"@@ -0,0 +1 @@\n+x\n", []finding.Finding{{Range: at(1, 0, 0, 0)}}},
+		"added, no context":  {"@@ -7,0 +8,2 @@\n+x\n+y\n", []finding.Finding{{Range: at(7, 0, 0, 0)}}},
+		"removed":            {"@@ -3,2 +3 @@\n-a\n b\n", []finding.Finding{{Range: at(3, 0, 3, 0)}}},
+		"looks like a head":  {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: at(1, 0, 1, 0), Suggestion: "++ y"}}},
+		"no hunk":            {"@@ -x,2 +1 @@\n-a\n", nil},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Name: "black"}, toolreport.Output{Stdout: strings.NewReader(head + c.hunks), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got.Findings {
+			f := &got.Findings[i]
+			if f.Path != "app.py" || f.Severity != finding.Low || f.Message == "" || f.Tool != "black" {
+				t.Errorf("%s: %+v", name, f)
+			}
+			*f = finding.Finding{Range: f.Range, Suggestion: f.Suggestion}
+		}
+		if diff := cmp.Diff(c.want, got.Findings); diff != "" {
+			t.Errorf("%s\n%s", name, diff)
+		}
+	}
+}
+
+func TestTAP(t *testing.T) {
+	for name, c := range map[string]struct {
+		tap    string
+		failed int
+		known  bool
+	}{
+		"plan first":         {"1..2\nok 1 - a\nnot ok 2 - b\n", 1, true},
+		"plan last":          {"ok 1\nnot ok 2\n1..2\n", 1, true},
+		"subtests":           {"TAP version 14\n    not ok 1 - x\n    ok 2 - y\n    1..2\nnot ok 1 - parent\nnot ok 2 - alone\n1..2\n", 2, true},
+		"deep subtests":      {"TAP version 14\n        not ok 1 - x\n    not ok 1 - y\nnot ok 1 - z\nok 2\n1..2\n", 1, true},
+		"fewer than planned": {"1..3\nok 1\nok 2\n", 1, false},
+		"bail out":           {"1..3\nnot ok 1\nBail out! No disk\n", 2, false},
+		"directives":         {"1..3\nnot ok 1 - a # TODO later\nnot ok 2 - b # SKIP no\nnot ok 3 - c \\# TODO\n", 1, true},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{"make", "test"}, Check: "tests"},
+			toolreport.Output{Stdout: strings.NewReader(c.tap), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Tool != "tap" || got.Tests.Failed != c.failed || got.Tests.Known != c.known {
+			t.Errorf("%s: %s: %+v", name, got.Tool, got.Tests)
+		}
+	}
+}
