@@ -294,7 +294,9 @@ func asciiHost(address string) string {
 }
 
 func allowedAddress(address string) bool {
-	address = asciiHost(address)
+	if strings.Contains(address, "://") {
+		address = asciiHost(address)
+	}
 	switch {
 	case goodURL.MatchString(address) && !strings.HasPrefix(address, "www."), goodMail.MatchString(address):
 		return true
