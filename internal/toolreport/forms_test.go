@@ -95,3 +95,40 @@ func TestTAP(t *testing.T) {
 		}
 	}
 }
+
+func TestCutOffEvents(t *testing.T) {
+	const events = `{"Action":"fail","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n"
+	for _, cut := range []bool{false, true} {
+		out := events
+		if cut {
+			out += `{"Action":"run","Pack`
+		}
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{"go", "test", "-json"}, Check: "tests"},
+			toolreport.Output{Stdout: strings.NewReader(out), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Tests.Failed != 1 || (len(got.Notes) > 0) != cut {
+			t.Errorf("cut %v: %+v, notes %v", cut, got.Tests, got.Notes)
+		}
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	for name, c := range map[string]struct {
+		xml  string
+		want []toolreport.Failure
+	}{
+		"a test":      {`<testsuites><testsuite name="s" failures="1"><testcase classname="c" name="t" file="a.py" line="3"><failure message="no">at</failure></testcase><testcase name="ok"/></testsuite></testsuites>`, []toolreport.Failure{{Name: "c t", Unit: "s", Cause: toolreport.Failed, Path: "a.py", Line: 3, Message: "no"}}},
+		"a suite":     {`<testsuite name="s" errors="1" file="a.py"></testsuite>`, []toolreport.Failure{{Unit: "s", Cause: toolreport.Crash, Path: "a.py"}}},
+		"two reports": {`<?xml version="1.0"?><testsuite name="a"><testcase name="x"><error/></testcase></testsuite>` + "\n" + `<?xml version="1.0"?><testsuite name="b"><testcase name="y"><failure>text</failure></testcase></testsuite>`, []toolreport.Failure{{Name: "x", Unit: "a", Cause: toolreport.Failed}, {Name: "y", Unit: "b", Cause: toolreport.Failed, Message: "text"}}},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Check: "tests"}, toolreport.Output{Stdout: strings.NewReader(c.xml + "\n"), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got.Tests.Failing); diff != "" || !got.Tests.Known {
+			t.Errorf("%s: known %v\n%s", name, got.Tests.Known, diff)
+		}
+	}
+}
