@@ -20,7 +20,13 @@ func (s *Sanitizer) Plain(text string) (string, []Note) {
 func (s *Sanitizer) raw(text string, n *noter) string {
 	var allowed []span
 	if strings.ContainsAny(text, ":.") {
-		text, allowed = s.rawLinks(text, n)
+		// What stands for one address may show another: look until none is left.
+		for range maxRounds {
+			before := text
+			if text, allowed = s.rawLinks(text, n); text == before {
+				break
+			}
+		}
 	}
 	var cuts []int
 	if strings.IndexByte(text, '@') >= 0 {
