@@ -134,7 +134,7 @@ func kindOfStatus(code string, sent bool) PushErrorKind {
 	switch {
 	case code == "401" || code == "403" || code == "404":
 		return PushForbidden
-	case !sent:
+	case !sent, code == "429", code == "408": // not now
 		return PushUnreachable
 	case code[0] == '4':
 		return PushRefused

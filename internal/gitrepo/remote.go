@@ -15,7 +15,7 @@ import (
 type RemoteOptions struct {
 	URL     string      // https, without user and query; as GitHub's API gives it (clone_url)
 	Token   token.Token // zero: none, which public repositories can be fetched with
-	CAFile  string      // certificates to trust in place of the system's; "": the system's
+	CAPEM   []byte      // certificates to trust in place of the system's; nil: the system's
 	Proxy   string      // "http://host:port", likewise https and socks5h; "": none
 	NoProxy string      // hosts that are reached without it, as the variable NO_PROXY lists them
 	// AllowLoopback allows http to an address of this machine, for tests.
@@ -27,6 +27,7 @@ type Remote struct {
 	url     *url.URL
 	token   token.Token
 	config  string // of git, for this remote
+	ca      []byte // certificates to trust in place of the system's
 	noProxy string
 	hidden  []string // what messages must not show, besides the token
 }
@@ -44,8 +45,8 @@ func NewRemote(opt RemoteOptions) (*Remote, error) {
 	if err := checkHome(opt.Token, u); err != nil {
 		return nil, err
 	}
-	m := &Remote{url: u, token: opt.Token, noProxy: opt.NoProxy}
-	for name, value := range map[string]string{"the CA file": opt.CAFile, "the list of hosts without proxy": opt.NoProxy, "the proxy": opt.Proxy} {
+	m := &Remote{url: u, token: opt.Token, noProxy: opt.NoProxy, ca: opt.CAPEM}
+	for name, value := range map[string]string{"the list of hosts without proxy": opt.NoProxy, "the proxy": opt.Proxy} {
 		if strings.ContainsFunc(value, unicode.IsControl) {
 			return nil, fmt.Errorf("%s has a control character in it", name)
 		}
@@ -124,10 +125,8 @@ func remoteConfig(opt RemoteOptions) string {
 	lowSpeedTime = 120
 	emptyAuth = false
 `)
-	for _, kv := range [][2]string{{"sslCAInfo", opt.CAFile}, {"proxy", opt.Proxy}} {
-		if kv[1] != "" {
-			fmt.Fprintf(&b, "\t%s = \"%s\"\n", kv[0], strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(kv[1]))
-		}
+	if opt.Proxy != "" {
+		fmt.Fprintf(&b, "\tproxy = \"%s\"\n", strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(opt.Proxy))
 	}
 	// Borrowed objects: git would run in the clone to list what its refs name.
 	b.WriteString(`[core]

@@ -9,8 +9,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,19 +21,16 @@ func TestHTTPSTrustsTheGivenCertificatesOnly(t *testing.T) {
 	s, c, _, _, three, _ := published(t)
 	secure := httptest.NewTLSServer(s.Config.Handler)
 	defer secure.Close()
-	ca := filepath.Join(t.TempDir(), `a "quoted" name.pem`)
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for file, ok := range map[string]bool{ca: true, "": false} {
-		m, err := gitrepo.NewRemote(gitrepo.RemoteOptions{URL: secure.URL + "/o/r.git", Token: token.New(secret, secure.URL), CAFile: file})
+	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
+	for trusted, ok := range map[string]bool{ca: true, "": false} {
+		m, err := gitrepo.NewRemote(gitrepo.RemoteOptions{URL: secure.URL + "/o/r.git", Token: token.New(secret, secure.URL), CAPEM: []byte(trusted)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = c.open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
 		var failed *gitrepo.PushError
 		if ok && err != nil || !ok && (!errors.As(err, &failed) || failed.Kind != gitrepo.PushUnreachable || !strings.Contains(err.Error(), "certificate")) {
-			t.Errorf("with %q: %v", file, err)
+			t.Errorf("with %q: %v", trusted, err)
 		}
 	}
 }

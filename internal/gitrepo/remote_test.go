@@ -53,7 +53,6 @@ func TestNewRemote(t *testing.T) {
 		"a token of nowhere":    {URL: "https://github.com/o/r", Token: token.New(secret, "nonsense")},
 		"a proxy program":       {URL: "https://github.com/o/r", Proxy: "ext::x"},
 		"a proxy in two lines":  {URL: "https://github.com/o/r", Proxy: "http://u:pass-word@p\n[core]\n\tsshCommand = x"},
-		"a CA in two lines":     {URL: "https://github.com/o/r", CAFile: "x\"\n[core]\n\tsshCommand = x"},
 	} {
 		m, err := gitrepo.NewRemote(opt)
 		if err == nil {

@@ -30,6 +30,14 @@ func (r *Repo) gitRemote(ctx context.Context, m *Remote, args ...string) (answer
 		"GIT_ALLOW_PROTOCOL=" + m.url.Scheme,
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=include.path", "GIT_CONFIG_VALUE_0=" + config,
 	}}
+	if len(m.ca) > 0 {
+		ca, remove, err := r.scratchFile("ca.pem", string(m.ca))
+		if err != nil {
+			return answer{}, err
+		}
+		defer remove()
+		c.env = append(c.env, "GIT_SSL_CAINFO="+ca)
+	}
 	if m.noProxy != "" {
 		c.env = append(c.env, "no_proxy="+m.noProxy, "NO_PROXY="+m.noProxy)
 	}

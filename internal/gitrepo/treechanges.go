@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -60,6 +61,41 @@ func (r *Repo) TreePaths(ctx context.Context, commit string) ([]string, error) {
 	err = r.walkTrees(ctx, "", tree, func(path string, _, _ entry) { paths = append(paths, path) })
 	slices.Sort(paths)
 	return paths, err
+}
+
+// TreeLinks returns the targets of all links of a commit (or tree) by their paths.
+// A target of more than 4,096 bytes, which no system follows, is left out.
+func (r *Repo) TreeLinks(ctx context.Context, commit string) (map[string]string, error) {
+	tree, err := r.verifiedTree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]string{}
+	var oids []string
+	err = r.walkTrees(ctx, "", tree, func(path string, _, to entry) {
+		if to.mode == modeLink {
+			at[path] = to.oid
+			oids = append(oids, to.oid)
+		}
+	})
+	if err != nil || len(oids) == 0 {
+		return nil, err
+	}
+	contents, err := r.read(ctx, unique(oids), maxLink)
+	if err != nil {
+		return nil, err
+	}
+	links := make(map[string]string, len(at))
+	for path, oid := range at {
+		switch o := contents[oid]; {
+		case errors.Is(o.err, ErrTooLarge):
+		case o.err != nil:
+			return nil, fmt.Errorf("the link %q: %w", path, o.err)
+		default:
+			links[path] = string(o.data)
+		}
+	}
+	return links, nil
 }
 
 // verifiedTree returns the id of the tree of a commit, or of a tree itself.

@@ -26,8 +26,18 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 	if name == "" {
 		return "", refuse(RuleAllowedBranches, "'branch' is missing, and only branches of the list may be made; %s", words)
 	}
-	if _, ok := newPatternSet(whole, s.AllowedBranches).find(name); !ok {
+	if !BranchAllowed(s, name) {
 		return "", refuse(RuleAllowedBranches, "the branch %q may not be made; %s", name, words)
 	}
 	return name, nil
+}
+
+// BranchAllowed reports whether AllowedBranches lets create-pull-request make a
+// branch of the name, the prefix included.
+func BranchAllowed(s ChangeSettings, name string) bool {
+	if s.AllowedBranches == nil {
+		return true
+	}
+	_, ok := newPatternSet(whole, s.AllowedBranches).find(name)
+	return ok
 }

@@ -85,7 +85,7 @@ func (s *Server) identify(o object, id int64, owner, name string) {
 }
 
 func (s *Server) renderLabel(l Label) object {
-	return object{"id": l.ID, "node_id": fmt.Sprintf("LA_%d", l.ID), "url": s.repoURL() + "/labels/x", "name": l.Name, "description": nil, "color": "ededed", "default": false}
+	return object{"id": l.ID, "node_id": fmt.Sprintf("LA_%d", l.ID), "url": s.repoURL() + "/labels/x", "name": l.Name, "description": "", "color": "ededed", "default": false}
 }
 
 func (s *Server) renderLabels(names []string) []object {
