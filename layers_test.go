@@ -39,7 +39,7 @@ var layers = []struct {
 	{"internal/gitrepo", "command token"},
 	{"internal/changes", "gitrepo"},
 	{"internal/policy", "safeoutput intake event schema"},
-	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize githubapi gitrepo"},
+	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
 	{"internal/report", "safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/action", "event token"},
 	{"internal/config", "action token intake sanitize policy apply"},

@@ -2,11 +2,13 @@ package apply
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
 // Config is what a run of this package depends on besides the items, the event
@@ -29,9 +31,29 @@ type Config struct {
 	Tool string
 	// Version is Airlock's own, which such findings are reported with.
 	Version string
+	// Server is the address of the GitHub server's pages; "" means
+	// https://github.com.
+	Server string
+	// Secrets looks through everything before it is written; an item that holds a
+	// secret is denied. nil looks for nothing.
+	Secrets *secrets.Scanner
+	// LostCode says why items that carry code did not come this far: texts that go
+	// with them say so, or are held back. "" when none was lost.
+	LostCode string
+	// HoldText holds texts back that go with changes which were not delivered;
+	// otherwise they carry a visible note.
+	HoldText bool
 	// Sanitizer cleans every composed text once more as a whole, so that parts
 	// which are harmless each by itself stay so together. Required.
 	Sanitizer *sanitize.Sanitizer
+}
+
+// server is the address of the server's pages.
+func (c Config) server() string {
+	if c.Server == "" {
+		return "https://github.com"
+	}
+	return strings.TrimRight(c.Server, "/")
 }
 
 // DefaultMaxInline is how many comments one review carries: 65 in one call
@@ -84,6 +106,8 @@ type World struct {
 	// Diff is the diff of the event's pull request from git; nil when there is
 	// none, and GitHub is asked.
 	Diff []changes.ChangedFile
+	// Code is nil where items that carry code cannot be applied.
+	Code *Code
 	// Log is told, one line each, what is going on. A line may hold the agent's
 	// words: whoever shows it escapes it. Log may be nil.
 	Log func(string)

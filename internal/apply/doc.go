@@ -23,6 +23,11 @@
 //	                                    review comments, its files (unless git gave the diff);      65,000 characters that do not fit inline
 //	                                    on a later attempt its conversation
 //	create-discussion                   self, discussions, categories                               1 an item
+//	create-pull-request                 self, the repository, its base branch, branches of the     1 push (signed: 1, and 1 a commit), 1 pull request, 1 for labels,
+//	                                    same name; for each of those 1 comparison and 1 list of     1 for reviewers
+//	                                    pull requests
+//	push-to-branch                      self, the repository, the pull request or the branch; on    1 push (signed: 1 a commit)
+//	                                    a later attempt its last 100 commits
 //	missing-tool                        none (with an issue: as create-issue)                       none (with an issue: 1 for all)
 //	create-security-report              1 for each file with findings, unless it is at hand         1 for all, then up to 5 reads of its status
 //	                                    (at most 50); the pull request, if the event lacks its head
@@ -31,6 +36,9 @@
 // A review that GitHub refuses (422) is divided: with one bad comment among n
 // that takes about 2·log2(n) further writes. An ambiguous failure adds up to four
 // listings. A settle pass adds one listing of each list that was written to.
+//
+// Commits that are not at hand are fetched, each once. A push that meets a moved
+// branch is made once more, on where the branch is.
 //
 // # Keys, markers, adoption
 //

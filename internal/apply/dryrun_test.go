@@ -48,7 +48,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 	for _, r := range b.run(lines...) {
 		wanted := Staged
 		if r.Kind == safeoutput.KindCreatePullRequest {
-			wanted = Skipped // what would be skipped is no success of a dry run
+			wanted = Failed // what would fail is no success of a dry run
 		}
 		if r.State != wanted {
 			t.Errorf("%s: %s, want %s", r.Kind, r.State, wanted)

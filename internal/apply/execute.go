@@ -42,11 +42,30 @@ func Execute(ctx context.Context, w World, plan *Plan) []Result {
 	if need := PermissionsNeeded(plan.Operations, false); len(need) > 0 {
 		x.w.log("this takes the permissions " + permissionWords(need))
 	}
-	for i := range plan.Operations {
-		x.operation(ctx, &plan.Operations[i])
+	for i := 0; i < len(x.plan.Operations); i++ { // replanning may change what follows
+		x.operation(ctx, &x.plan.Operations[i])
+		x.afterCode(i)
 	}
 	x.settle(ctx)
 	return x.all()
+}
+
+// afterCode plans what follows anew when operation i carried code that was not
+// delivered, and the plan had counted on it.
+func (x *executor) afterCode(i int) {
+	op := &x.plan.Operations[i]
+	h, _ := handlerOf(op.Kind)
+	if !h.code || op.Staged || x.plan.lost != "" {
+		return
+	}
+	for _, e := range op.entries {
+		if r := x.results[e.index]; r != nil && x.plan.lost == "" {
+			x.plan.lost = lostIn(*r)
+		}
+	}
+	if x.plan.lost != "" {
+		x.replan(i+1, x.plan.lost)
+	}
 }
 
 // all returns the results in the order of the items.
@@ -58,6 +77,7 @@ func (x *executor) all() []Result {
 			lost := e.result(Failed, CodeInternal, "nothing was reported about this item; please report this as a defect of Airlock")
 			r = &lost
 		}
+		x.keepPatch(e, r)
 		e.account(r)
 		out = append(out, *r)
 	}

@@ -48,3 +48,12 @@ func lacksPermission(err error) bool {
 }
 
 func isKind(err error, k githubapi.Kind) bool { return errors.Is(err, k) }
+
+// feature returns what an error says is switched off, "" if nothing.
+func feature(err error) string {
+	var e *githubapi.Error
+	if errors.As(err, &e) {
+		return e.Feature
+	}
+	return ""
+}

@@ -35,6 +35,19 @@ type GitHub interface {
 	CreateReviewComment(ctx context.Context, r githubapi.Repo, number int, n githubapi.NewDiffComment) (githubapi.DiffComment, error)
 	DeleteReviewComment(ctx context.Context, r githubapi.Repo, id int64) error
 
+	GetRepo(ctx context.Context, r githubapi.Repo) (githubapi.Repository, error)
+	GetBranch(ctx context.Context, r githubapi.Repo, name string) (sha string, err error)
+	ListBranches(ctx context.Context, r githubapi.Repo, prefix string) ([]githubapi.Branch, error)
+	CreateBranch(ctx context.Context, r githubapi.Repo, name, sha string) error
+	GetCommit(ctx context.Context, r githubapi.Repo, sha string) (githubapi.Commit, error)
+	ListCommits(ctx context.Context, r githubapi.Repo, ref string, n int) ([]githubapi.Commit, error)
+	CreateCommit(ctx context.Context, r githubapi.Repo, n githubapi.NewCommit) (sha, url string, err error)
+	Compare(ctx context.Context, r githubapi.Repo, base, head string) (githubapi.Comparison, error)
+	ListPulls(ctx context.Context, r githubapi.Repo, f githubapi.PullFilter) iter.Seq2[githubapi.Pull, error]
+	CreatePull(ctx context.Context, r githubapi.Repo, n githubapi.NewPull) (githubapi.Pull, error)
+	EditPull(ctx context.Context, r githubapi.Repo, n int, e githubapi.PullEdit) (githubapi.Pull, error)
+	RequestReviewers(ctx context.Context, r githubapi.Repo, n int, users []string) error
+
 	DiscussionCategories(ctx context.Context, r githubapi.Repo) ([]githubapi.DiscussionCategory, error)
 	ListDiscussions(ctx context.Context, r githubapi.Repo, since time.Time) iter.Seq2[githubapi.Discussion, error]
 	CreateDiscussion(ctx context.Context, n githubapi.NewDiscussion) (githubapi.Discussion, error)

@@ -6,6 +6,9 @@ import "github.com/agent-airlock/airlock/internal/safeoutput"
 type handler struct {
 	// code says that the kind carries code: such items are applied first.
 	code bool
+	// text says that the kind shows people a text of the agent's, which can tell of
+	// changes that go with it.
+	text bool
 	// group names what an item is applied together with; the empty name, or no
 	// function, means that it is applied alone.
 	group func(e *entry) string
@@ -38,11 +41,12 @@ func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
 		return securityHandler(), true
 	case safeoutput.KindNoop:
 		return noopHandler(), true
+	case safeoutput.KindCreatePullRequest:
+		return pullHandler(), true
+	case safeoutput.KindPushToBranch:
+		return pushHandler(), true
 	}
-	return handler{
-		code: kind == safeoutput.KindCreatePullRequest || kind == safeoutput.KindPushToBranch,
-		plan: planUnsupported,
-	}, false
+	return handler{plan: planUnsupported}, false
 }
 
 // planUnsupported is the plan of a kind without a handler.

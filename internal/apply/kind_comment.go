@@ -11,6 +11,7 @@ import (
 // conversation of an issue, a pull request, or the event's discussion.
 func commentHandler() handler {
 	return handler{
+		text: true,
 		needs: func(n *needs, e *entry) {
 			if e.target.IsDiscussion {
 				n.discussions.add(e.target.Number)
@@ -34,7 +35,7 @@ func planComment(p *planner, group []*entry) Operation {
 	if p.adopt(&op, list, group, e.key) {
 		return op
 	}
-	body, cut := p.cfg.body(e.item.(*safeoutput.AddIssueComment).Body, p.cfg.footer(e.settings.Footer), e.key)
+	body, cut := p.cfg.body(p.lead()+e.item.(*safeoutput.AddIssueComment).Body, p.cfg.footer(e.settings.Footer), e.key)
 	op.noteCut(cut)
 	if e.target.IsDiscussion {
 		p.discussionComment(&op, e, list, body)

@@ -12,6 +12,7 @@ import (
 // discussionHandler applies create-discussion: one discussion an item.
 func discussionHandler() handler {
 	return handler{
+		text: true,
 		needs: func(n *needs, _ *entry) {
 			n.categories = true
 			n.list(listDiscussions, 0)
@@ -45,7 +46,7 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	} else {
 		op.Notes = append(op.Notes, "the category is looked up when the plan is carried out")
 	}
-	body, cut := p.cfg.body(it.Body, p.cfg.footer(e.settings.Footer), e.key)
+	body, cut := p.cfg.body(p.lead()+it.Body, p.cfg.footer(e.settings.Footer), e.key)
 	op.noteCut(cut)
 	d := githubapi.NewDiscussion{RepositoryID: category.RepositoryID, CategoryID: category.ID, Title: title, Body: body}
 	op.Requests = []Request{graphQL("createDiscussion", map[string]any{

@@ -14,10 +14,11 @@ import (
 // createIssueHandler applies create-issue: one issue an item.
 func createIssueHandler() handler {
 	return handler{
+		text:  true,
 		needs: func(n *needs, _ *entry) { n.list(listIssues, 0) },
 		plan: func(p *planner, group []*entry) Operation {
 			it := group[0].item.(*safeoutput.CreateIssue)
-			return p.issueOperation(group, group[0].key, it.Title, it.Body, it.Labels, group[0].settings.Footer)
+			return p.issueOperation(group, group[0].key, it.Title, p.lead()+it.Body, it.Labels, group[0].settings.Footer)
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 // comments on one pull request.
 func reviewHandler() handler {
 	return handler{
+		text:  true,
 		group: func(e *entry) string { return strconv.Itoa(e.target.Number) },
 		most:  maxMembers,
 		needs: func(n *needs, e *entry) {
@@ -45,6 +46,7 @@ type reviewWork struct {
 	repo   githubapi.Repo
 	number int
 	commit string
+	lead   string // stands above the review's body
 	footer string
 	group  string // key
 	size   int    // of the group
@@ -65,7 +67,7 @@ func planReview(p *planner, group []*entry) Operation {
 		keys[i] = e.key
 	}
 	w := &reviewWork{cfg: p.cfg, repo: p.repo, number: number, group: groupKey("review", keys), size: len(group),
-		footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
+		lead: p.lead(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
 	if err := p.reviewReadError(number); err != nil {
 		code, message := failure(err, op.Permissions)
 		for _, e := range group {

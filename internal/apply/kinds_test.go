@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -251,31 +250,11 @@ func TestDiscussions(t *testing.T) {
 	})
 }
 
-func TestKindsWithoutHandlerSaySo(t *testing.T) {
+func TestCodeComesFirst(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
-	results := b.run(anIssue, `{"type":"create-pull-request","title":"T","body":"B"}`, `{"type":"push-to-branch","message":"m"}`, `{"type":"noop","message":"nothing"}`)
-	want(t, results, "applied skipped(unsupported) skipped(unsupported) applied")
-	plan := b.plan(anIssue, `{"type":"create-pull-request","title":"T","body":"B"}`)
-	if plan.Operations[0].Kind != safeoutput.KindCreatePullRequest {
+	lines := []string{anIssue, `{"type":"create-pull-request","title":"T","body":"B"}`, `{"type":"push-to-branch","message":"m"}`, `{"type":"noop","message":"nothing"}`}
+	want(t, b.run(lines...), "applied failed(no-clone) failed(no-clone) applied")
+	if plan := b.plan(lines...); plan.Operations[0].Kind != safeoutput.KindCreatePullRequest || plan.Operations[1].Kind != safeoutput.KindPushToBranch {
 		t.Error("what carries code does not come first")
-	}
-}
-
-func TestEveryKindHasAHandlerOrSaysSo(t *testing.T) {
-	without := map[safeoutput.Kind]bool{safeoutput.KindCreatePullRequest: true, safeoutput.KindPushToBranch: true}
-	for _, s := range safeoutput.Kinds() {
-		h, ok := handlerOf(s.Kind)
-		if ok == without[s.Kind] {
-			t.Errorf("%s: handler %v", s.Kind, ok)
-		}
-		if h.plan == nil {
-			t.Errorf("%s cannot be planned", s.Kind)
-		}
-	}
-}
-
-func TestNothingWithoutApproval(t *testing.T) {
-	if _, err := NewPlan(Config{}, event.Event{}, make([]policy.Approved, 1), nil); err == nil {
-		t.Error("an item that the policy did not make was planned")
 	}
 }

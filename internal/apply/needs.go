@@ -13,6 +13,7 @@ type needs struct {
 	discussions set[int] // whose node ids are needed
 	reports     []*entry // whose files' lines are hashed
 	categories  bool
+	code        []*entry // whose changes are read
 }
 
 // set holds values in the order in which they were added, each once.

@@ -27,19 +27,20 @@ func Observe(ctx context.Context, w World, cfg Config, ev event.Event, approved 
 }
 
 func observeEntries(ctx context.Context, w World, cfg Config, ev event.Event, entries []*entry) (*Snapshot, error) {
-	o := &observer{ctx: ctx, w: w, ev: ev, cfg: cfg, repo: repoOf(ev), need: needsOf(ev, entries), s: &Snapshot{}}
+	o := &observer{ctx: ctx, w: w, ev: ev, cfg: cfg, repo: repoOf(ev), s: &Snapshot{secrets: screen(cfg.Secrets, entries)}}
+	o.need = needsOf(ev, o.s.clean(entries))
 	o.localDiff()
 	if w.GitHub != nil && w.Clock == nil {
 		return nil, errors.New("apply: World.Clock is required")
 	}
 	if w.GitHub == nil {
 		o.sources()
-		return o.s, nil
+		return o.s, o.code()
 	}
 	begun := w.Clock.Now()
 	o.s.connected = true
 	o.s.since = earliest(cfg.Run, ev, begun)
-	for _, step := range []func() error{o.viewer, o.lists, o.issues, o.labels, o.pulls, o.diffs, o.discussions, o.categories} {
+	for _, step := range []func() error{o.viewer, o.lists, o.issues, o.labels, o.pulls, o.diffs, o.discussions, o.categories, o.code} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -77,7 +78,7 @@ func (o *observer) fatal(err error) error {
 // viewer finds out who we are; that is only needed to recognise our own objects
 // and our own edits.
 func (o *observer) viewer() error {
-	if len(o.need.lists.all) == 0 && len(o.need.issues.all) == 0 {
+	if len(o.need.lists.all) == 0 && len(o.need.issues.all) == 0 && len(o.need.code) == 0 {
 		return nil
 	}
 	v, err := o.w.GitHub.Viewer(o.ctx)

@@ -30,6 +30,7 @@ type Plan struct {
 	Operations []Operation `json:"operations"`
 
 	entries []*entry
+	lost    string // why changes are not delivered that texts go with
 	snap    *Snapshot
 	config  Config
 	ev      event.Event
@@ -85,9 +86,11 @@ const outcomeApply = "apply"
 // Request is one write request. Values that are only known once something else
 // was done stand in angle brackets, such as "<commit>".
 type Request struct {
-	Method string          `json:"method"`
-	Path   string          `json:"path"` // below the API's address; "/graphql" for GraphQL
-	Body   json.RawMessage `json:"body,omitempty"`
+	// Method is that of HTTP, or PUSH for a push by git.
+	Method string `json:"method"`
+	// Path is below the API's address, "/graphql" for GraphQL; of a push, the ref.
+	Path string          `json:"path"`
+	Body json.RawMessage `json:"body,omitempty"`
 }
 
 // newRequest makes a Request. The values come from our own types, which always
@@ -113,12 +116,16 @@ type work interface {
 // Object is something on GitHub that Airlock made.
 type Object struct {
 	// Type is issue, comment, review, review-comment, discussion,
-	// discussion-comment, sarif or labels (those of the issue Number).
+	// discussion-comment, sarif, labels (those of the issue Number), pull-request,
+	// commit or branch.
 	Type   string `json:"type"`
 	ID     int64  `json:"id,omitempty"`
 	NodeID string `json:"node_id,omitempty"`
 	Number int    `json:"number,omitempty"`
 	URL    string `json:"url,omitempty"`
+	// Branch and SHA are what was pushed: the branch and its last commit.
+	Branch string `json:"branch,omitempty"`
+	SHA    string `json:"sha,omitempty"`
 
 	key    string // of the marker
 	closed bool   // of an issue: a double that was closed already
@@ -134,4 +141,7 @@ const (
 	objDiscussionComment = "discussion-comment"
 	objSARIF             = "sarif"
 	objLabels            = "labels"
+	objPull              = "pull-request"
+	objCommit            = "commit"
+	objBranch            = "branch"
 )

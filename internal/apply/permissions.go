@@ -20,6 +20,7 @@ const (
 	permPulls       = "pull-requests"
 	permDiscussions = "discussions"
 	permSecurity    = "security-events"
+	permContents    = "contents"
 )
 
 // write is the permission to write name.

@@ -18,6 +18,8 @@ type planner struct {
 	// labels holds, by issue and in lower case, the labels that are there or
 	// that an earlier operation adds.
 	labels map[int]map[string]bool
+	// lost says why changes are not delivered; "" while none is lost.
+	lost string
 }
 
 // NewPlan decides what is done for the approved items, in which order and with
@@ -35,24 +37,43 @@ func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snaps
 }
 
 func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *Plan {
-	p := &planner{cfg: cfg, ev: ev, repo: repoOf(ev), snap: snap, labels: map[int]map[string]bool{}}
+	p := &planner{cfg: cfg, ev: ev, repo: repoOf(ev), snap: snap, labels: map[int]map[string]bool{}, lost: cfg.LostCode}
+	if snap.secrets == nil { // nobody has observed
+		snap.secrets = screen(cfg.Secrets, entries)
+	}
 	plan := &Plan{Version: PlanVersion, Repository: ev.Repo.FullName(), Event: ev.Name, DryRun: cfg.DryRun,
 		Operations: []Operation{}, entries: entries, snap: snap, config: cfg, ev: ev}
-	for _, g := range groups(entries) {
-		h, _ := handlerOf(g[0].kind)
-		op := h.plan(p, g)
+	for _, g := range p.groups(entries) {
+		op := p.plan(g)
 		op.Number = len(plan.Operations) + 1
 		op.finish()
 		plan.Operations = append(plan.Operations, op)
 	}
+	plan.lost = p.lost
 	plan.Permissions = PermissionsNeeded(plan.Operations, cfg.DryRun)
 	plan.Unchecked = p.unchecked(plan.Operations)
 	return plan
 }
 
+// plan turns one group of items into an operation.
+func (p *planner) plan(group []*entry) Operation {
+	h, _ := handlerOf(group[0].kind)
+	switch {
+	case p.snap.secrets[group[0].index] != "":
+		return p.withheld(group)
+	case p.lost != "" && h.text && p.cfg.HoldText:
+		return p.hold(group)
+	}
+	op := h.plan(p, group)
+	if h.code && p.lost == "" && (!op.Staged || p.cfg.DryRun) {
+		p.lost = lostInPlan(group)
+	}
+	return op
+}
+
 // groups puts together what is applied together, in the order of the first item
 // of each group, those that carry code first.
-func groups(entries []*entry) [][]*entry {
+func (p *planner) groups(entries []*entry) [][]*entry {
 	type groupID struct {
 		name   string
 		staged bool
@@ -62,7 +83,7 @@ func groups(entries []*entry) [][]*entry {
 	for _, e := range entries {
 		h, _ := handlerOf(e.kind)
 		name := ""
-		if h.group != nil {
+		if h.group != nil && p.snap.secrets[e.index] == "" {
 			name = h.group(e)
 		}
 		id := groupID{string(e.kind) + " " + name, e.staged}

@@ -37,6 +37,18 @@ const (
 	CodeNotTaken         = "not-taken"          // GitHub accepted the write, but reading back does not show it
 	CodeRejected         = "sarif-rejected"     // code scanning could not process the upload
 	CodeInvalid          = "invalid"            // it cannot be put into a request
+	CodeSecret           = "secret"             // it holds what looks like a secret
+	CodeNoClone          = "no-clone"           // the changes are not at hand
+	CodeNoBase           = "no-base"            // it is not known what the changes were made from, or what they go onto
+	CodeUnreadable       = "unreadable-changes" // the changes cannot be read
+	CodeNoChanges        = "no-changes"         // there are none
+	CodeConflict         = "merge-conflict"     // the changes do not fit where they go
+	CodeMoved            = "moved"              // the branch was changed meanwhile
+	CodePushRefused      = "push-refused"       // GitHub did not take the push
+	CodePullForbidden    = "pull-forbidden"     // the token may not open pull requests; the branch is there
+	CodeForkHead         = "fork-head"          // the branch lies in a fork
+	CodeClosed           = "closed"             // the pull request is closed
+	CodeHeld             = "held"               // held back, because changes that go with it were not delivered
 	CodeInternal         = "internal"           // Airlock itself went wrong
 )
 

@@ -23,7 +23,7 @@ const partMargin = 2000
 // parts lays out comments as sections, in order, in as many bodies as it takes.
 // No text is lost: a section that does not fit is continued in the next part.
 func (w *reviewWork) parts(comments []*reviewComment) []part {
-	room := maxBody - partMargin - markdown.UTF16Len(w.footer) - 300 // the marker and blank lines
+	room := maxBody - partMargin - markdown.UTF16Len(w.lead+w.footer) - 300 // the marker and blank lines
 	var out []part
 	var cur part
 	var texts []string
@@ -107,7 +107,7 @@ func linesOf(it *safeoutput.CreateReviewComment) string {
 // partBody composes the body of a review or comment that carries a part and,
 // for a review, inline comments. The marker names all that it carries.
 func (w *reviewWork) partBody(in part, inline []*reviewComment) string {
-	body, _ := w.cfg.body(in.text, w.footer, w.partKey(in, inline))
+	body, _ := w.cfg.body(w.lead+in.text, w.footer, w.partKey(in, inline))
 	return body
 }
 

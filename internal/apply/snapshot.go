@@ -7,6 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
 // Snapshot is what Observe read. The zero Snapshot is that of a run without a
@@ -30,7 +31,16 @@ type Snapshot struct {
 	// discussions holds the node ids of the discussions that are commented on.
 	discussions map[int]discussionState
 	sources     map[string]string // text of files, by path
-	unchecked   []string
+	// code holds the items that carry code, by the entry's index.
+	code map[int]*codeState
+	// remote is where code is pushed to, and defaultBranch the repository's; read
+	// only where an item carries code.
+	remote        *gitrepo.Remote
+	defaultBranch string
+	// secrets says by the entry's index which items hold a secret; nil where nobody
+	// has looked yet.
+	secrets   map[int]string
+	unchecked []string
 }
 
 type labelState struct {

@@ -1,0 +1,98 @@
+package apply
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// judge holds the result of an item's changes against the rules about files, then
+// looks for secrets in every commit, and keeps the patch of what is refused unless
+// it holds one.
+func (c *coder) judge(e *entry, st *codeState) error {
+	ctx, repo, settings := c.o.ctx, c.code.Repo, e.settings.Changes
+	paths, err := repo.TreePaths(ctx, st.tip())
+	if err != nil {
+		return err
+	}
+	links, err := repo.TreeLinks(ctx, st.tip())
+	if err != nil {
+		return err
+	}
+	tree := policy.Tree{Changes: make([]policy.TreeChange, len(st.changes)), Paths: paths, Links: links}
+	for i, ch := range st.changes {
+		tree.Changes[i] = policy.TreeChange(ch)
+	}
+	broken := policy.JudgeTree(settings, tree)
+	if settings.SignedCommits {
+		broken = append(broken, unsignable(st.changes)...)
+	}
+	for _, n := range policy.TreeNotes(tree) {
+		st.note(n.Message)
+	}
+	hit, err := c.secret(st)
+	if err != nil {
+		return err
+	}
+	switch {
+	case hit != "":
+		st.refuse(Denied, CodeSecret, hit)
+	case len(broken) > 0:
+		st.refuse(Denied, broken[0].Rule, violationWords(broken))
+		st.asIssue = settings.OnViolation == policy.ViolationIssue
+	}
+	if hit == "" {
+		st.patch, err = repo.Patch(ctx, st.onto, st.tip(), maxPatch)
+		if err != nil {
+			st.note("the patch could not be kept: " + err.Error())
+		}
+	}
+	return nil
+}
+
+// maxViolations is how many violations one message lists.
+const maxViolations = 10
+
+// violationWords lists what is wrong with the changes.
+func violationWords(broken []policy.TreeViolation) string {
+	text := "nothing was pushed"
+	for i, v := range broken {
+		if i == maxViolations {
+			return text + fmt.Sprintf("; and %d more", len(broken)-i)
+		}
+		sep := "; "
+		if i == 0 {
+			sep = ": "
+		}
+		text += sep + v.Message
+	}
+	return text
+}
+
+// RuleSignedCommits is the rule that what GitHub cannot sign is not pushed where
+// the owner wants signed commits.
+const RuleSignedCommits = "signed-commits"
+
+// unsignable returns what a commit through the API cannot hold: GitHub's
+// createCommitOnBranch writes plain files only.
+func unsignable(changes []gitrepo.TreeChange) []policy.TreeViolation {
+	var found []policy.TreeViolation
+	var size int64
+	for _, ch := range changes {
+		if ch.NewMode != "" && ch.NewMode != "100644" {
+			found = append(found, policy.TreeViolation{Rule: RuleSignedCommits, Path: ch.Path,
+				Message: fmt.Sprintf("%s: %s has the mode %s, and a signed commit through the API holds plain files (100644) only", RuleSignedCommits, strconv.Quote(ch.Path), ch.NewMode)})
+		}
+		if ch.NewMode != "" {
+			size += ch.Size
+		}
+	}
+	if size > githubapi.MaxCommitBytes {
+		found = append(found, policy.TreeViolation{Rule: RuleSignedCommits,
+			Message: fmt.Sprintf("%s: the changed files hold %d bytes, and a signed commit through the API at most %d", RuleSignedCommits, size, githubapi.MaxCommitBytes)})
+	}
+	return found
+}

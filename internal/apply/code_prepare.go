@@ -1,0 +1,291 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// coder prepares the items that carry code. It reads GitHub, fetches into the
+// repository of our own, and makes the commits there; nothing leaves it.
+type coder struct {
+	o      *observer
+	code   *Code
+	series *gitrepo.Series // read once, for all items
+}
+
+// code prepares every item that carries code: where it goes, what it changes
+// there, and whether it may. Nothing is pushed that did not pass here.
+func (o *observer) code() error {
+	if len(o.need.code) == 0 {
+		return nil
+	}
+	o.s.code = map[int]*codeState{}
+	c := &coder{o: o, code: o.w.Code}
+	if c.code != nil && c.code.Repo != nil {
+		if err := c.connect(); err != nil {
+			return c.unconnected(err)
+		}
+	}
+	ordinals := map[safeoutput.Kind]int{}
+	for _, e := range o.need.code {
+		st := &codeState{stable: stableKey(o.cfg.Run, o.ev, e.kind, ordinals[e.kind])}
+		o.s.code[e.index] = st
+		ordinals[e.kind]++
+		if c.code == nil || c.code.Repo == nil {
+			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the file that holds them (changes)")
+			continue
+		}
+		if err := c.prepare(e, st); err != nil {
+			if fatal := o.fatal(err); fatal != nil {
+				return fatal
+			}
+			code, message := failure(err, handlerPermissions(e.kind))
+			st.refuse(Failed, code, message)
+		}
+	}
+	return nil
+}
+
+// unconnected decides every item where the repository cannot be got at.
+func (c *coder) unconnected(err error) error {
+	if fatal := c.o.fatal(err); fatal != nil {
+		return fatal
+	}
+	for _, e := range c.o.need.code {
+		code, message := failure(err, handlerPermissions(e.kind))
+		c.o.s.code[e.index] = (&codeState{}).refuse(Failed, code, message)
+	}
+	return nil
+}
+
+// handlerPermissions are what a kind that carries code needs.
+func handlerPermissions(kind safeoutput.Kind) []Permission {
+	if kind == safeoutput.KindCreatePullRequest {
+		return append(write(permContents), write(permPulls)...)
+	}
+	return write(permContents)
+}
+
+// prepare fills in the state of one item. An error is one of GitHub's; what is
+// wrong with the item or the changes is a refusal.
+func (c *coder) prepare(e *entry, st *codeState) error {
+	if err := c.place(e, st); err != nil || st.refusal != nil || st.pushed {
+		return err
+	}
+	if err := c.fetch(st.onto); err != nil {
+		return err
+	}
+	if err := c.read(st); err != nil || st.refusal != nil {
+		return err
+	}
+	if len(st.series.Changes) == 0 {
+		c.unchanged(e, st)
+		return nil
+	}
+	if e.settings.Changes.StayOnBase {
+		st.onto = st.series.Base
+	}
+	return c.carry(e, st)
+}
+
+// carry puts the changes onto where they go, and holds the result against the
+// rules.
+func (c *coder) carry(e *entry, st *codeState) error {
+	ctx, repo := c.o.ctx, c.code.Repo
+	if st.onto == "" {
+		st.onto = st.series.Base // without a token: as if nothing had moved
+	}
+	if st.onto == "" {
+		st.refuse(Failed, CodeNoBase, "the commit that the changes were made from is not known; name it (changes-base)")
+		return nil
+	}
+	var err error
+	st.carried, err = repo.Transplant(ctx, st.series, st.onto, c.style(e, st))
+	var conflict *gitrepo.Conflict
+	switch {
+	case errors.As(err, &conflict):
+		st.patch = c.seriesPatch(st)
+		st.refuse(Failed, CodeConflict, fmt.Sprintf("the changes do not fit %s any more: %s; let the agent work on the present commit, or apply the patch by hand (git am --3way)", c.where(st), conflict.Error()))
+		return nil
+	case err != nil:
+		return err
+	}
+	if st.carried.Moved {
+		st.note(fmt.Sprintf("%s has moved since the changes were made (from %.7s to %.7s): they were put onto where it is now", c.where(st), st.series.Base, st.onto))
+	}
+	if n := len(st.carried.Dropped); n > 0 {
+		st.note(fmt.Sprintf("%s holds %s of these changes already", c.where(st), counted(n, "commit")))
+	}
+	if st.tip() == st.onto {
+		st.refuse(Adopted, "", c.where(st)+" holds these changes already").refusal.unchanged = true
+		return nil
+	}
+	if st.changes, err = repo.TreeChanges(ctx, st.onto, st.tip()); err != nil {
+		return err
+	}
+	if err := c.judge(e, st); err != nil || st.refusal != nil {
+		return err
+	}
+	return c.same(st)
+}
+
+// same recognises a branch of an earlier run that holds the very same files: there
+// is nothing to push, and no reason to make anybody look again.
+func (c *coder) same(st *codeState) error {
+	if st.expect == "" || st.expect == st.onto {
+		return nil
+	}
+	is, err := c.code.Repo.Commit(c.o.ctx, st.expect)
+	if err != nil {
+		return err
+	}
+	wanted, err := c.code.Repo.Commit(c.o.ctx, st.tip())
+	if err != nil {
+		return err
+	}
+	if is.Tree == wanted.Tree {
+		st.pushed, st.carried.Tip = true, st.expect
+		st.note(fmt.Sprintf("the branch %q holds the same files already, so nothing was pushed", st.branch))
+	}
+	return nil
+}
+
+// where names what the changes go onto.
+func (c *coder) where(st *codeState) string {
+	if st.base != "" {
+		return fmt.Sprintf("the branch %q", st.base)
+	}
+	return fmt.Sprintf("the branch %q", st.branch)
+}
+
+// read reads the agent's changes, once for all items.
+func (c *coder) read(st *codeState) error {
+	if c.series == nil {
+		var bases []string
+		if st.onto != "" {
+			bases = []string{st.onto}
+		}
+		s, err := c.code.Series(c.o.ctx, bases)
+		if errors.Is(err, gitrepo.ErrNoBase) && c.fetchBases(st) {
+			s, err = c.code.Series(c.o.ctx, bases)
+		}
+		var conflict *gitrepo.Conflict
+		switch {
+		case errors.Is(err, gitrepo.ErrNoBase):
+			st.refuse(Failed, CodeNoBase, err.Error())
+			return nil
+		case errors.As(err, &conflict):
+			st.refuse(Failed, CodeConflict, "the changes cannot be read: "+conflict.Error())
+			return nil
+		case err != nil:
+			if c.o.ctx.Err() != nil {
+				return c.o.ctx.Err()
+			}
+			st.refuse(Failed, CodeUnreadable, "the changes cannot be read: "+err.Error())
+			return nil
+		}
+		c.series = &s
+	}
+	st.series = *c.series
+	for _, n := range st.series.Notes {
+		st.note(n)
+	}
+	return nil
+}
+
+// unchanged decides an item that changes nothing as the owner wants it.
+func (c *coder) unchanged(e *entry, st *codeState) {
+	const what = "there are no changes: neither a commit nor an edited file since "
+	message := what + short(st.series.Base)
+	switch e.settings.Changes.IfNoChanges {
+	case policy.NoChangesIgnore:
+		st.refuse(Applied, "", message+"; the configuration ignores that (if-no-changes)")
+	case policy.NoChangesError:
+		st.refuse(Failed, CodeNoChanges, message)
+	default:
+		st.refuse(Skipped, CodeNoChanges, message)
+	}
+	st.refusal.unchanged = true
+}
+
+// short shortens a commit's id for people.
+func short(oid string) string {
+	if oid == "" {
+		return "the base"
+	}
+	return oid[:min(7, len(oid))]
+}
+
+// fetch gets commits that are not there. Without a remote, nothing is got: what
+// needs them says so.
+func (c *coder) fetch(commits ...string) error {
+	var missing []string
+	for _, oid := range commits {
+		if oid == "" {
+			continue
+		}
+		ok, err := c.code.Repo.Has(c.o.ctx, oid)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			missing = append(missing, oid)
+		}
+	}
+	if len(missing) == 0 || c.o.s.remote == nil {
+		return nil
+	}
+	return pushFailure(c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1))
+}
+
+// connect opens the repository that is fetched from and pushed to. Its address is
+// GitHub's own word (rule R6), never the clone's.
+func (c *coder) connect() error {
+	if c.o.w.GitHub == nil || c.code.Connect == nil {
+		return nil
+	}
+	info, err := c.o.w.GitHub.GetRepo(c.o.ctx, c.o.repo)
+	if err != nil {
+		return err
+	}
+	c.o.s.defaultBranch = info.DefaultBranch
+	c.o.s.remote, err = c.code.Connect(info.CloneURL)
+	return err
+}
+
+// fetchBases gets the commits that the changes may have been made from, as far as
+// GitHub still hands them out. It reports whether one is there that was not.
+func (c *coder) fetchBases(st *codeState) (more bool) {
+	for _, oid := range c.code.Bases {
+		before, _ := c.code.Repo.Has(c.o.ctx, oid)
+		if err := c.fetch(oid); err != nil {
+			st.note(fmt.Sprintf("the commit %.7s could not be fetched: %v", oid, err))
+			continue
+		}
+		after, _ := c.code.Repo.Has(c.o.ctx, oid)
+		more = more || after && !before
+	}
+	return more
+}
+
+// maxPatch is how large a patch is kept for people, in bytes.
+const maxPatch = 10 << 20
+
+// seriesPatch is the patch of changes that could not be put onto anything; nil
+// when it cannot be made.
+func (c *coder) seriesPatch(st *codeState) []byte {
+	data, err := c.code.Repo.SeriesPatch(c.o.ctx, st.series, maxPatch)
+	if err != nil {
+		st.note("the patch could not be kept: " + err.Error())
+		return nil
+	}
+	if scanner := c.o.cfg.Secrets; scanner != nil && len(scanner.Scan(string(data))) > 0 {
+		st.note("the patch is not kept, since it holds what looks like a secret")
+		return nil
+	}
+	return data
+}

@@ -1,0 +1,305 @@
+package apply
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// TestPullRequest takes a commit and an edited file all the way.
+func TestPullRequest(t *testing.T) {
+	var tips []string
+	for range 2 {
+		b := newCodeBench(t)
+		b.pull(func(s *policy.ChangeSettings) { s.Reviewers = []string{"octocat"} })
+		b.write(map[string]string{"src/main.go": "package main\n\nfunc main() { run() }\n"}).commit("Call run\n\nFixes #5. Thanks @octocat [skip ci]\nAirlock-Item: 0123456789abcdef-0123456789abcdef")
+		b.write(map[string]string{"src/run.go": "package main\n\nfunc run() {}\n"})
+		before := fingerprint(t, b.dir)
+		r := b.run(aPull)
+		want(t, r, "applied")
+		if after := fingerprint(t, b.dir); after != before {
+			t.Error("the workspace was changed")
+		}
+		pulls := b.pulls()
+		if len(pulls) != 1 {
+			t.Fatalf("%d pull requests", len(pulls))
+		}
+		p := pulls[0]
+		if p.Title != "Mend the demo" || !strings.HasPrefix(p.Body, "It was broken.") || !p.Pull.Draft || p.Pull.Base.Ref != "main" || strings.Join(p.Labels, ",") != "bug" {
+			t.Errorf("the pull request is %+v, %+v", p, p.Pull)
+		}
+		branch := p.Pull.Head.Ref
+		if !strings.HasPrefix(branch, "airlock/") || !strings.HasSuffix(branch, "-mend-the-demo") {
+			t.Errorf("the branch is %q", branch)
+		}
+		if got := b.file(branch, "src/run.go"); got != "package main\n\nfunc run() {}" {
+			t.Errorf("run.go is %q", got)
+		}
+		log := b.messages(branch)
+		for _, w := range []string{"github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>|github-actions[bot]|Mend the demo", "Ada Lovelace <ada@example.com>|github-actions[bot]|Call run", "(skip ci)"} {
+			if !strings.Contains(log, w) {
+				t.Errorf("no %q in\n%s", w, log)
+			}
+		}
+		for _, w := range []string{"[skip ci]", "Fixes #5", "@octocat", "0123456789abcdef-0123456789abcdef"} {
+			if strings.Contains(log, w) {
+				t.Errorf("%q acts in\n%s", w, log)
+			}
+		}
+		if o := r[0].Object; o == nil || o.Number != p.Number || o.SHA != b.git.SHA(branch) || o.Branch != branch || o.URL == "" {
+			t.Errorf("the object is %+v", r[0].Object)
+		}
+		if !strings.Contains(strings.Join(r[0].Notes, "; "), "until somebody approves") {
+			t.Errorf("notes: %q", r[0].Notes)
+		}
+		if got := strings.Join(operations(b.srv.Writes()), " "); got != "git-http/receive-pack pulls/create issues/add-labels pulls/request-reviewers" {
+			t.Errorf("writes: %s", got)
+		}
+		tips = append(tips, b.git.SHA(branch))
+
+		// The same attempt once more, and a later one, find everything there.
+		for b.cfg.Run.Attempt = 1; b.cfg.Run.Attempt <= 2; b.cfg.Run.Attempt++ {
+			b.srv.ResetRequests()
+			want(t, b.run(aPull), "adopted")
+			if w := b.srv.Writes(); len(w) != 0 {
+				t.Errorf("again: %s", operations(w))
+			}
+		}
+	}
+	if tips[0] != tips[1] {
+		t.Errorf("the commits are not the same: %s", tips)
+	}
+}
+
+// TestPullRequestIsUpdated runs the same workflow again, with other changes.
+func TestPullRequestIsUpdated(t *testing.T) {
+	b := newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "one\n2\nthree\n"})
+	want(t, b.run(aPull), "applied")
+	first := b.pulls()[0]
+	branch := first.Pull.Head.Ref
+
+	b.git.Commit("main", map[string]string{"other.txt": "other\n"}, "Move on")
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
+	other := strings.ReplaceAll(aPull, "Mend the demo", "Mend it better")
+	r := b.run(other)
+	want(t, r, "applied")
+	pulls := b.pulls()
+	if len(pulls) != 1 || pulls[0].Pull.Head.Ref != branch || pulls[0].Title != "Mend it better" {
+		t.Fatalf("%d pull requests, the first %q from %q", len(pulls), pulls[0].Title, pulls[0].Pull.Head.Ref)
+	}
+	if got := b.file(branch, "docs/a.md"); got != "one\ntwo\n3" {
+		t.Errorf("a.md is %q", got)
+	}
+	if got := b.git.Run("rev-list", "--count", "main.."+branch); got != "1" {
+		t.Errorf("%s commits beyond main", got)
+	}
+
+	// The same once more: nobody is bothered.
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
+	b.srv.ResetRequests()
+	want(t, b.run(other), "adopted")
+	if w := b.srv.Writes(); len(w) != 0 {
+		t.Errorf("the same changes again: %s", operations(w))
+	}
+
+	// Somebody edits the title: it stays.
+	b.srv.Change(func(f *githubtest.Fixture) {
+		for _, i := range f.Issues {
+			if i.Number == first.Number {
+				i.Title = "A person's title"
+			}
+		}
+	})
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "1\ntwo\n3\n"})
+	r = b.run(other)
+	want(t, r, "applied")
+	if got := b.pulls()[0].Title; got != "A person's title" || !strings.Contains(strings.Join(r[0].Notes, ";"), "left alone") {
+		t.Errorf("the title is %q, the notes %q", got, r[0].Notes)
+	}
+
+	// Somebody pushes to the branch: it is theirs now, and nothing of it is lost.
+	theirs := b.git.Commit(branch, map[string]string{"theirs.txt": "theirs\n"}, "Help out")
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "one\nzwei\nthree\n"})
+	want(t, b.run(other), "applied")
+	if b.git.SHA(branch) != theirs {
+		t.Error("the branch that somebody else pushed to was changed")
+	}
+	if pulls := b.pulls(); len(pulls) != 2 {
+		t.Errorf("%d pull requests", len(pulls))
+	}
+}
+
+// TestPullRequestAfterAClosedOne leaves alone what somebody has closed.
+func TestPullRequestAfterAClosedOne(t *testing.T) {
+	b := newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	want(t, b.run(aPull), "applied")
+	first := b.pulls()[0]
+	b.srv.Change(func(f *githubtest.Fixture) {
+		for _, i := range f.Issues {
+			if i.Number == first.Number {
+				i.State = "closed"
+			}
+		}
+	})
+	tip := b.git.SHA(first.Pull.Head.Ref)
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "2\n"})
+	want(t, b.run(aPull), "applied")
+	if pulls := b.pulls(); len(pulls) != 2 || pulls[1].Pull.Head.Ref != first.Pull.Head.Ref+"-2" || b.git.SHA(first.Pull.Head.Ref) != tip {
+		t.Errorf("%d pull requests", len(pulls))
+	}
+}
+
+// TestBranchNames takes names as text, and somebody else's branch as taken.
+func TestBranchNames(t *testing.T) {
+	for _, tt := range []struct {
+		name, title, branch string
+		want                string // of the branch
+		state               string
+	}{
+		{"named", "T", "feature/x", "feature/x", "applied"},
+		{"taken", "T", "topic", "topic-2", "applied"},
+		{"base", "T", "main", "main-2", "applied"},
+		{"semicolon", "T", "a;b", "a;b", "applied"},
+		{"shell", "$(touch x)", "$(touch${IFS}x)", "$(touch${IFS}x)", "applied"},
+		{"option", "T", "-x", "", "failed(invalid)"},
+		{"dots", "T", "a..b", "", "failed(invalid)"},
+		{"lock", "T", "a.lock", "", "failed(invalid)"},
+		{"ref", "T", "refs/heads/x", "", "failed(invalid)"},
+		{"script", "Ünïcode & <b>", "", "-ünïcode-b", "applied"},
+		{"nothing", "!!!", "", "-changes", "applied"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newCodeBench(t)
+			b.write(map[string]string{"docs/a.md": "1\n"})
+			r := b.run(line(map[string]any{"type": "create-pull-request", "title": tt.title, "body": "B", "branch": tt.branch}))
+			want(t, r, tt.state)
+			if tt.want == "" {
+				if w := b.srv.Writes(); len(w) != 0 {
+					t.Errorf("writes: %s", operations(w))
+				}
+				return
+			}
+			pulls := b.pulls()
+			if len(pulls) != 1 || !strings.HasSuffix(pulls[0].Pull.Head.Ref, tt.want) {
+				t.Fatalf("%d pull requests: %+v", len(pulls), pulls)
+			}
+			if b.git.SHA(pulls[0].Pull.Head.Ref) == "" {
+				t.Error("there is no such branch")
+			}
+		})
+	}
+}
+
+// TestPullRequestWhereNothingChanged follows the owner's wish.
+func TestPullRequestWhereNothingChanged(t *testing.T) {
+	for wish, state := range map[policy.IfNoChanges]string{policy.NoChangesWarn: "skipped(no-changes)", policy.NoChangesError: "failed(no-changes)", policy.NoChangesIgnore: "applied"} {
+		b := newCodeBench(t)
+		b.pull(func(s *policy.ChangeSettings) { s.IfNoChanges = wish })
+		want(t, b.run(aPull), state)
+		if w := b.srv.Writes(); len(w) != 0 {
+			t.Errorf("%q: %s", wish, operations(w))
+		}
+	}
+}
+
+// TestPullRequestOnAMovedBase puts the changes onto where the base is, or says what
+// does not fit and keeps the patch.
+func TestPullRequestOnAMovedBase(t *testing.T) {
+	b := newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
+	b.git.Commit("main", map[string]string{"docs/a.md": "1\ntwo\nthree\n"}, "Elsewhere")
+	r := b.run(aPull)
+	want(t, r, "applied")
+	branch := b.pulls()[0].Pull.Head.Ref
+	if got := b.file(branch, "docs/a.md"); got != "1\ntwo\n3" {
+		t.Errorf("a.md is %q", got)
+	}
+	if !strings.Contains(strings.Join(r[0].Notes, ";"), "has moved") {
+		t.Errorf("notes: %q", r[0].Notes)
+	}
+
+	b = newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"}).commit("Three")
+	b.git.Commit("main", map[string]string{"docs/a.md": "one\ntwo\ndrei\n"}, "The same line")
+	r = b.run(aPull)
+	want(t, r, "failed(merge-conflict)")
+	if !strings.Contains(r[0].Message, `"docs/a.md"`) || len(b.srv.Writes()) != 0 {
+		t.Errorf("%s; %s", r[0].Message, operations(b.srv.Writes()))
+	}
+	kept := string(b.files[strings.TrimPrefix(r[0].File, "/out/")])
+	if !strings.Contains(kept, "+3") || !strings.Contains(kept, "Subject: [PATCH] Three") {
+		t.Errorf("the patch is kept as %q: %q", r[0].File, kept)
+	}
+}
+
+// TestPullRequestForbidden keeps the branch where GitHub opens no pull request.
+func TestPullRequestForbidden(t *testing.T) {
+	refuse := githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/create", Fault: githubtest.Fault{Status: 403, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: `{"message":"GitHub Actions is not permitted to create or approve pull requests."}`}}})
+	b := newCodeBench(t)
+	b.srv.SetFault(refuse)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	r := b.run(aPull)
+	want(t, r, "skipped(pull-forbidden)")
+	if o := r[0].Object; o == nil || o.Type != "branch" || b.git.SHA(o.Branch) != o.SHA || !strings.Contains(o.URL, "/compare/main...airlock/") {
+		t.Errorf("the object is %+v", r[0].Object)
+	}
+
+	b = newCodeBench(t)
+	b.srv.SetFault(refuse)
+	b.pull(func(s *policy.ChangeSettings) { s.FallbackIssue = true })
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	r = b.run(aPull)
+	want(t, r, "applied")
+	if o := r[0].Object; o == nil || o.Type != "issue" || !strings.Contains(b.issue(o.Number).Body, "/compare/main...airlock/") {
+		t.Errorf("the object is %+v", r[0].Object)
+	}
+	b.cfg.Run.Attempt = 2
+	b.srv.ResetRequests()
+	want(t, b.run(aPull), "adopted")
+}
+
+// TestPullRequestPlan shows everything without a token, and writes nothing with one.
+func TestPullRequestPlan(t *testing.T) {
+	b := newCodeBench(t)
+	b.cfg.DryRun = true
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	plan := b.plan(aPull)
+	var reqs []string
+	for _, r := range plan.Operations[0].Requests {
+		reqs = append(reqs, r.Method+" "+r.Path)
+	}
+	got := strings.Join(reqs, "\n")
+	for _, w := range []string{"PUSH refs/heads/airlock/", "POST /repos/octo/repo/pulls", "POST /repos/octo/repo/issues/<number>/labels"} {
+		if !strings.Contains(got, w) {
+			t.Errorf("no %q in\n%s", w, got)
+		}
+	}
+	if fmt.Sprint(plan.Permissions) != "[contents: write pull-requests: write]" {
+		t.Errorf("permissions: %v", plan.Permissions)
+	}
+	want(t, Execute(t.Context(), b.world, plan), "staged")
+	if w := b.srv.Writes(); len(w) != 0 {
+		t.Errorf("writes: %s", operations(w))
+	}
+
+	b.token, b.world.GitHub = "", nil
+	b.srv.ResetRequests()
+	if plan = b.plan(aPull); len(plan.Operations[0].Requests) == 0 || len(plan.Unchecked) == 0 || len(b.srv.Requests()) != 0 {
+		t.Errorf("without a token: %+v, %d requests", plan.Operations[0], len(b.srv.Requests()))
+	}
+
+	b.world.Code = nil
+	want(t, Execute(t.Context(), b.world, b.plan(aPull)), "failed(no-clone)")
+}

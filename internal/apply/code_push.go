@@ -1,0 +1,223 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// deliver brings an item's commits onto its branch, and returns the commit that
+// the branch is at afterwards.
+func (x *executor) deliver(ctx context.Context, e *entry, st *codeState) (tip string, err error) {
+	if x.w.Code == nil || x.plan.snap.remote == nil {
+		return "", errors.New("there is no remote to push to")
+	}
+	if e.settings.Changes.SignedCommits {
+		return x.commitByAPI(ctx, st)
+	}
+	return st.tip(), x.pushByGit(ctx, st)
+}
+
+// pushByGit pushes. After a push whose answer was lost it looks where the branch
+// is; the push names the commit that it replaces, so that a second one does no
+// harm.
+func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
+	req := gitrepo.PushRequest{Tip: st.tip(), Branch: st.branch, Expect: st.expect, Replace: st.replace}
+	push := func() error {
+		return x.write(ctx, func(ctx context.Context) error { return x.w.Code.Repo.Push(ctx, x.plan.snap.remote, req) })
+	}
+	err := push()
+	for _, wait := range lookWaits() {
+		if kind := pushKind(err); kind != gitrepo.PushAmbiguous && kind != gitrepo.PushUnreachable {
+			break
+		}
+		if x.w.Clock.Sleep(ctx, wait) != nil {
+			break
+		}
+		at, looked := x.branchAt(ctx, st.branch)
+		if looked && at == st.tip() {
+			return nil
+		}
+		if looked && at == st.expect {
+			err = push()
+		}
+	}
+	// What GitHub calls moved may be our own push, whose answer was lost.
+	if pushKind(err) == gitrepo.PushMoved {
+		if at, looked := x.branchAt(ctx, st.branch); looked && at == st.tip() {
+			return nil
+		}
+	}
+	return pushFailure(err)
+}
+
+// branchAt returns where a branch is, "" if it is not there.
+func (x *executor) branchAt(ctx context.Context, branch string) (sha string, looked bool) {
+	rctx, done := inFlight(ctx, lookGrace)
+	defer done()
+	sha, err := x.w.GitHub.GetBranch(rctx, x.repo, branch)
+	if isKind(err, githubapi.NotFound) {
+		return "", true
+	}
+	return sha, err == nil
+}
+
+// commitByAPI makes the commits through GitHub, which signs them. The branch is
+// made first where it is not there; each commit names the one before it, so that
+// a second try cannot double it.
+func (x *executor) commitByAPI(ctx context.Context, st *codeState) (tip string, err error) {
+	at, from, commits := st.expect, st.onto, st.carried.Commits
+	switch {
+	case at == "":
+		err := x.idempotent(ctx, func(ctx context.Context) error { return x.w.GitHub.CreateBranch(ctx, x.repo, st.branch, st.onto) })
+		if err != nil && !isKind(err, githubapi.Conflict) {
+			return "", err
+		}
+		at = st.onto
+		if now, looked := x.branchAt(ctx, st.branch); err != nil && (!looked || now != at) {
+			return "", err
+		}
+	case at != st.onto: // an earlier run's branch: one commit makes it what it should be
+		from, commits = at, commits[len(commits)-1:]
+	}
+	for _, commit := range commits {
+		made, err := x.commit(ctx, st, at, from, commit)
+		if err != nil {
+			return at, err
+		}
+		at, from = made, commit
+	}
+	return at, nil
+}
+
+// commit makes one commit, whose changes are those between two trees of ours.
+func (x *executor) commit(ctx context.Context, st *codeState, at, from, to string) (made string, err error) {
+	repo := x.w.Code.Repo
+	info, err := repo.Commit(ctx, to)
+	if err != nil {
+		return "", err
+	}
+	headline, body, _ := strings.Cut(info.Message, "\n")
+	n := githubapi.NewCommit{Branch: st.branch, ExpectedHead: at, Headline: headline, Body: strings.TrimSpace(body)}
+	changes, err := repo.TreeChanges(ctx, from, to)
+	if err != nil {
+		return "", err
+	}
+	for _, ch := range changes {
+		if ch.NewMode == "" {
+			n.Deletions = append(n.Deletions, ch.Path)
+			continue
+		}
+		data, err := repo.Blob(ctx, ch.NewOID, githubapi.MaxCommitBytes)
+		if err != nil {
+			return "", err
+		}
+		n.Additions = append(n.Additions, githubapi.Addition{Path: ch.Path, Data: data})
+	}
+	err = x.write(ctx, func(ctx context.Context) (err error) {
+		made, _, err = x.w.GitHub.CreateCommit(ctx, x.repo, n)
+		return err
+	})
+	for _, wait := range lookWaits() {
+		if !isKind(err, githubapi.Ambiguous) || x.w.Clock.Sleep(ctx, wait) != nil {
+			break
+		}
+		now, looked := x.branchAt(ctx, st.branch)
+		switch {
+		case looked && now != at:
+			return x.ourCommit(ctx, now, at, info.Message)
+		case looked:
+			err = x.write(ctx, func(ctx context.Context) (err error) {
+				made, _, err = x.w.GitHub.CreateCommit(ctx, x.repo, n)
+				return err
+			})
+		}
+	}
+	return made, err
+}
+
+// ourCommit recognises a commit whose answer was lost: it follows the one that was
+// there, with our own message.
+func (x *executor) ourCommit(ctx context.Context, now, before, message string) (string, error) {
+	rctx, done := inFlight(ctx, lookGrace)
+	defer done()
+	got, err := x.w.GitHub.GetCommit(rctx, x.repo, now)
+	if err != nil {
+		return "", err
+	}
+	if len(got.Parents) != 1 || got.Parents[0] != before || trailerOf(got.Message) != trailerOf(message) {
+		return "", &githubapi.Error{Kind: githubapi.Conflict, Op: "commit to the branch", Repo: x.repo, Message: "somebody else pushed to it meanwhile"}
+	}
+	return now, nil
+}
+
+// pushKind is why a push did not happen; 0 where it did, or git itself failed.
+func pushKind(err error) gitrepo.PushErrorKind {
+	var p *gitrepo.PushError
+	if errors.As(err, &p) {
+		return p.Kind
+	}
+	return 0
+}
+
+// pushFailure turns an error of git's into one of GitHub's, so that all failures
+// are handled alike: blocked, retried, explained.
+func pushFailure(err error) error {
+	var p *gitrepo.PushError
+	if !errors.As(err, &p) {
+		return err
+	}
+	e := &githubapi.Error{Op: "push", Message: p.Error(), Err: err}
+	switch p.Kind {
+	case gitrepo.PushMoved:
+		e.Kind = githubapi.Conflict
+	case gitrepo.PushRefused:
+		e.Kind = githubapi.Validation
+	case gitrepo.PushForbidden:
+		e.Kind, e.Permission = githubapi.Forbidden, "contents=write"
+	case gitrepo.PushAmbiguous:
+		e.Kind = githubapi.Ambiguous
+	default:
+		e.Kind = githubapi.Unreachable
+	}
+	return e
+}
+
+// pushPath is how a plan names a branch.
+func pushPath(branch string) string { return "refs/heads/" + branch }
+
+// pushRequests are the writes that bring the commits onto the branch, as a plan
+// shows them: a push, which is no request of the API, or the API's commits.
+func (p *planner) pushRequests(e *entry, st *codeState) []Request {
+	if st.pushed {
+		return nil
+	}
+	type commit struct {
+		Commits []string `json:"commits"`
+		Expect  string   `json:"expect,omitempty"`
+		Replace bool     `json:"replace,omitempty"`
+	}
+	if !e.settings.Changes.SignedCommits {
+		return []Request{newRequest("PUSH", pushPath(st.branch), commit{st.carried.Commits, st.expect, st.replace})}
+	}
+	var reqs []Request
+	if st.expect == "" {
+		reqs = append(reqs, newRequest("POST", p.path("/git/refs"), map[string]string{"ref": pushPath(st.branch), "sha": st.onto}))
+	}
+	head := st.expect
+	if head == "" {
+		head = st.onto
+	}
+	for range st.carried.Commits {
+		reqs = append(reqs, graphQL("createCommitOnBranch", map[string]any{
+			"branch": map[string]string{"branchName": st.branch}, "expectedHeadOid": head,
+			"fileChanges": fmt.Sprintf("<%s>", counted(len(st.changes), "file")),
+		}))
+		head = "<commit>"
+	}
+	return reqs
+}

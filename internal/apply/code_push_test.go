@@ -1,0 +1,241 @@
+package apply
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// TestPush adds commits to the head of the event's pull request.
+func TestPush(t *testing.T) {
+	b := newCodeBench(t).onPull()
+	head := b.git.SHA("topic")
+	b.write(map[string]string{"src/run.go": "package main\n"}).commit("Add run")
+	b.write(map[string]string{"topic.txt": "better\n"})
+	r := b.run(aPush)
+	want(t, r, "applied")
+	if got := b.git.Run("log", "--format=%s", head+"..topic"); got != "Apply the review\nAdd run" {
+		t.Errorf("the commits are %q", got)
+	}
+	if o := r[0].Object; o == nil || o.SHA != b.git.SHA("topic") || o.Branch != "topic" || o.Number != pullNumber || !strings.HasSuffix(o.URL, "/octo/repo/commit/"+o.SHA) {
+		t.Errorf("the object is %+v", r[0].Object)
+	}
+	if got := strings.Join(operations(b.srv.Writes()), " "); got != "git-http/receive-pack" {
+		t.Errorf("writes: %s", got)
+	}
+	if !strings.Contains(strings.Join(r[0].Notes, ";"), "starts no workflow runs") {
+		t.Errorf("notes: %q", r[0].Notes)
+	}
+
+	// A later attempt finds the commits, even below somebody else's.
+	b.git.Commit("topic", map[string]string{"x": "x\n"}, "On top")
+	b.srv.ResetRequests()
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(aPush), "adopted")
+	if w := b.srv.Writes(); len(w) != 0 {
+		t.Errorf("again: %s", operations(w))
+	}
+}
+
+// TestPushToAMovedBranch puts the commits onto where the branch is, and never
+// forces.
+func TestPushToAMovedBranch(t *testing.T) {
+	b := newCodeBench(t).onPull()
+	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
+	b.git.Commit("topic", map[string]string{"docs/a.md": "1\ntwo\nthree\n"}, "Meanwhile")
+	want(t, b.run(aPush), "applied")
+	if got := b.file("topic", "docs/a.md"); got != "1\ntwo\n3" {
+		t.Errorf("a.md is %q", got)
+	}
+
+	// It moves between looking and pushing: once is followed, twice is too often.
+	for _, moves := range []int{1, 2} {
+		b := newCodeBench(t).onPull()
+		b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
+		plan := b.plan(aPush)
+		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+			if r.Operation == "git-http/receive-pack" && moves > 0 {
+				moves--
+				b.git.Commit("topic", map[string]string{"moved.txt": strings.Repeat("x", moves+1)}, "Meanwhile")
+			}
+			return githubtest.Fault{}
+		})
+		state := "applied"
+		if moves == 2 {
+			state = "failed(moved)"
+		}
+		r := Execute(t.Context(), b.world, plan)
+		want(t, r, state)
+		if got := b.git.Run("show", "topic:moved.txt"); got == "" {
+			t.Error("somebody else's commit is gone")
+		}
+		if state != "applied" && r[0].File == "" {
+			t.Error("the patch is not kept")
+		}
+	}
+}
+
+// TestPushIsHeldAgainstTheRules denies what the owner does not allow.
+func TestPushIsHeldAgainstTheRules(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		policy func(*policy.ChangeSettings)
+		change func(*githubtest.Issue)
+		state  string
+	}{
+		{"title", func(s *policy.ChangeSettings) { s.RequiredTitlePrefix = "[bot]" }, nil, "denied(required-title-prefix)"},
+		{"title there", func(s *policy.ChangeSettings) { s.RequiredTitlePrefix = "Mend" }, nil, "applied"},
+		{"labels", func(s *policy.ChangeSettings) { s.RequiredLabels = []string{"bug"} }, nil, "denied(required-labels)"},
+		{"labels there", func(s *policy.ChangeSettings) { s.RequiredLabels = []string{"BUG"} }, func(i *githubtest.Issue) { i.Labels = []string{"bug"} }, "applied"},
+		{"closed", nil, func(i *githubtest.Issue) { i.State = "closed" }, "skipped(closed)"},
+		{"fork", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/repo" }, "skipped(fork-head)"},
+		{"default branch", nil, func(i *githubtest.Issue) { i.Pull.Head.Ref = "main" }, "denied(default-branch)"},
+		{"files", func(s *policy.ChangeSettings) { s.AllowedFiles = []string{"src/**"} }, nil, "denied(allowed-files)"},
+		{"configured branch", func(s *policy.ChangeSettings) { s.Branch = "main" }, nil, "applied"},
+		{"configured branch that is not there", func(s *policy.ChangeSettings) { s.Branch = "nowhere" }, nil, "failed(no-base)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newCodeBench(t).onPull()
+			if tt.policy != nil {
+				b.push(tt.policy)
+			}
+			if tt.change != nil {
+				b.srv.Change(func(f *githubtest.Fixture) {
+					for _, i := range f.Issues {
+						if i.Number == pullNumber {
+							tt.change(i)
+						}
+					}
+				})
+			}
+			b.write(map[string]string{"docs/a.md": "1\n"})
+			want(t, b.run(aPush), tt.state)
+			if w := b.srv.Writes(); (len(w) == 0) == (tt.state == "applied") {
+				t.Errorf("writes: %s", operations(w))
+			}
+		})
+	}
+}
+
+// TestPushFaults loses the answer of a push, or the push itself.
+func TestPushFaults(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault githubtest.Fault
+		times int
+		state string
+	}{
+		"cut before":      {githubtest.Fault{Cut: true}, 1, "applied"},
+		"cut after":       {githubtest.Fault{Cut: true, After: true}, 1, "applied"},
+		"500":             {githubtest.ServerError(500, false), 2, "applied"},
+		"502 after":       {githubtest.ServerError(502, true), 1, "applied"},
+		"answer cut":      {githubtest.Fault{CutBody: true}, 1, "applied"},
+		"out of order":    {githubtest.Fault{Cut: true}, 99, "failed(ambiguous)"},
+		"no permission":   {githubtest.Fault{Status: 403}, 99, "failed(permission)"},
+		"late":            {githubtest.Fault{Late: 3e9}, 1, "applied"},
+		"secondary limit": {githubtest.SecondaryLimit(429, 1), 1, "applied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newCodeBench(t).onPull()
+			head := b.git.SHA("topic")
+			b.write(map[string]string{"docs/a.md": "1\n"})
+			plan, left := b.plan(aPush), tt.times
+			b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+				if r.Operation != "git-http/receive-pack" || left == 0 {
+					return githubtest.Fault{}
+				}
+				left--
+				return tt.fault
+			})
+			r := Execute(t.Context(), b.world, plan)
+			want(t, r, tt.state)
+			commits := b.git.Run("rev-list", "--count", head+"..topic")
+			if done := tt.state == "applied"; done != (commits == "1") {
+				t.Errorf("%s commits were pushed", commits)
+			}
+			if tt.state != "applied" && r[0].File == "" {
+				t.Error("the patch is not kept")
+			}
+		})
+	}
+}
+
+// TestPushRefusedByARule gives the server's own words.
+func TestPushRefusedByARule(t *testing.T) {
+	b := newCodeBench(t, func(f *githubtest.Fixture) { f.Repo.Protected = []string{"topic"} }).onPull()
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	r := b.run(aPush)
+	want(t, r, "failed(push-refused)")
+	if !strings.Contains(r[0].Message, "GH006") || r[0].File == "" {
+		t.Errorf("%s, kept as %q", r[0].Message, r[0].File)
+	}
+}
+
+// TestSignedCommits commits through the API, one commit after the other.
+func TestSignedCommits(t *testing.T) {
+	b := newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
+	b.write(map[string]string{"docs/a.md": "1\n"}).commit("One")
+	b.write(map[string]string{"docs/b.md": "2\n"}).commit("Two")
+	want(t, b.run(aPull), "applied")
+	branch := b.pulls()[0].Pull.Head.Ref
+	if got := b.git.Run("log", "--format=%s", "main.."+branch); got != "Two\nOne" {
+		t.Errorf("the commits are %q", got)
+	}
+	if got := strings.Join(operations(b.srv.Writes()), " "); got != "git/create-ref graphql/CreateCommit graphql/CreateCommit pulls/create issues/add-labels" {
+		t.Errorf("writes: %s", got)
+	}
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "3\n"})
+	want(t, b.run(aPull), "applied")
+	if got := b.file(branch, "docs/a.md"); got != "3" {
+		t.Errorf("a.md is %q", got)
+	}
+	if b.git.Run("ls-tree", "--name-only", branch, "docs/b.md") != "" {
+		t.Error("b.md is still there")
+	}
+
+	b = newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
+	b.write(map[string]string{"run.sh": "#!/bin/sh\n"})
+	b.sh(b.dir, "add", "run.sh")
+	b.sh(b.dir, "update-index", "--chmod=+x", "run.sh")
+	b.sh(b.dir, "commit", "-qm", "Run")
+	b.sh(b.dir, "checkout", "-q", "--", ".")
+	want(t, b.run(aPull), "denied(signed-commits)")
+	if w := b.srv.Writes(); len(w) != 0 {
+		t.Errorf("writes: %s", operations(w))
+	}
+}
+
+// codeRequests are the requests of one item of each kind that carries code, by
+// operation. git asks for the branches once without and once with the token, and
+// again before it pushes.
+func codeRequests() map[string]map[string]int {
+	return map[string]map[string]int{
+		"create-pull-request": {"graphql/Viewer": 1, "repos/get": 1, "git/get-ref": 1, "git/list-matching-refs": 1, "git-http/refs-of-receive-pack": 2, "git-http/receive-pack": 1,
+			"pulls/create": 1, "issues/add-labels": 1, "pulls/request-reviewers": 1},
+		"push-to-branch": {"graphql/Viewer": 1, "repos/get": 1, "pulls/get": 1, "git-http/refs-of-receive-pack": 2, "git-http/receive-pack": 1},
+	}
+}
+
+// TestRequestsOfCode holds the rows of the kinds that carry code in the table of
+// the package's documentation.
+func TestRequestsOfCode(t *testing.T) {
+	for kind, item := range map[string]string{"create-pull-request": aPull, "push-to-branch": aPush} {
+		b := newCodeBench(t).onPull()
+		b.pull(func(s *policy.ChangeSettings) { s.Reviewers = []string{"octocat"} })
+		b.write(map[string]string{"docs/a.md": "1\n"})
+		want(t, b.run(item), "applied")
+		got := map[string]int{}
+		for _, r := range b.srv.Requests() {
+			got[r.Operation]++
+		}
+		if diff := cmp.Diff(codeRequests()[kind], got); diff != "" {
+			t.Errorf("%s: requests (-documented +sent):\n%s", kind, diff)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package apply
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// TestChangesAreHeldAgainstTheRules pushes nothing of what breaks one.
+func TestChangesAreHeldAgainstTheRules(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		make   func(b *codeBench)
+		policy func(*policy.ChangeSettings)
+		rule   string
+	}{
+		{"workflow", func(b *codeBench) { b.write(map[string]string{".github/workflows/x.yml": "on: push\n"}) }, nil, policy.RuleProtected},
+		{"other case", func(b *codeBench) { b.write(map[string]string{".GitHub/workflows/x.yml": "on: push\n"}) }, nil, policy.RuleProtected},
+		{"quoted path", func(b *codeBench) { b.write(map[string]string{".github/\"ä\n.yml": "on: push\n"}) }, nil, policy.RulePath},
+		{"not allowed", func(b *codeBench) { b.write(map[string]string{"x.txt": "x"}) }, func(s *policy.ChangeSettings) { s.AllowedFiles = []string{"docs/**"} }, policy.RuleAllowedFiles},
+		{"renamed away", func(b *codeBench) {
+			if err := os.Rename(filepath.Join(b.dir, "src", "main.go"), filepath.Join(b.dir, "docs", "main.go")); err != nil {
+				b.t.Fatal(err)
+			}
+		}, func(s *policy.ChangeSettings) { s.AllowedFiles = []string{"docs/**"} }, policy.RuleAllowedFiles},
+		{"link out", func(b *codeBench) {
+			if err := os.Symlink("../../etc/passwd", filepath.Join(b.dir, "docs", "link")); err != nil {
+				b.t.Fatal(err)
+			}
+		}, nil, policy.RuleLink},
+		{"too many", func(b *codeBench) { b.write(map[string]string{"a": "1", "b": "2"}) }, func(s *policy.ChangeSettings) { s.MaxFiles = 1 }, policy.RuleMaxFiles},
+		{"too much", func(b *codeBench) { b.write(map[string]string{"a": strings.Repeat("x\n", 2000)}) }, func(s *policy.ChangeSettings) { s.MaxSizeKB = 1 }, policy.RuleMaxSize},
+		{"submodule", func(b *codeBench) {
+			b.sh(b.dir, "update-index", "--add", "--cacheinfo", "160000,"+b.base+",sub")
+			b.sh(b.dir, "commit", "-qm", "Add a submodule")
+		}, nil, policy.RuleSubmodule},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newCodeBench(t)
+			if tt.policy != nil {
+				b.pull(tt.policy)
+			}
+			tt.make(b)
+			r := b.run(aPull)
+			want(t, r, "denied("+tt.rule+")")
+			if w := b.srv.Writes(); len(w) != 0 {
+				t.Errorf("writes: %s", operations(w))
+			}
+			if !strings.Contains(r[0].Message, tt.rule) || r[0].File == "" {
+				t.Errorf("%q, the patch in %q", r[0].Message, r[0].File)
+			}
+		})
+	}
+}
+
+// TestViolationBecomesAnIssue tells of refused changes where the owner wants it.
+func TestViolationBecomesAnIssue(t *testing.T) {
+	b := newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.OnViolation = policy.ViolationIssue })
+	b.write(map[string]string{".github/workflows/x.yml": "on: push\n"})
+	r := b.run(aPull)
+	want(t, r, "denied(protected-files)")
+	o := r[0].Object
+	if o == nil || o.Type != "issue" {
+		t.Fatalf("the object is %+v", o)
+	}
+	if body := b.issue(o.Number).Body; !strings.Contains(body, "+on: push") || !strings.Contains(body, "protected-files") || !strings.Contains(body, "It was broken.") {
+		t.Errorf("the issue says %s", body)
+	}
+	b.cfg.Run.Attempt = 2
+	b.srv.ResetRequests()
+	r = b.run(aPull)
+	want(t, r, "denied(protected-files)")
+	if w := b.srv.Writes(); len(w) != 0 || r[0].Object == nil {
+		t.Errorf("again: %s", operations(w))
+	}
+}
+
+// TestSecretsGoNowhere looks for a known secret, in all its forms, and one that only
+// looks like one, in everything that is written or said.
+func TestSecretsGoNowhere(t *testing.T) {
+	const known = "correct-horse-battery"
+	looks := "ghp_" + "R2D2c3poBB8x7y6z5w4v3u2t1s0rQpOnMlKj"
+	forms := []string{known, base64.StdEncoding.EncodeToString([]byte(known)), url.QueryEscape("a " + known), looks}
+	check := func(t *testing.T, b *codeBench, plan *Plan, r []Result) {
+		t.Helper()
+		want(t, r, "denied(secret)")
+		if w := b.srv.Writes(); len(w) != 0 {
+			t.Errorf("writes: %s", operations(w))
+		}
+		said, err := json.Marshal([]any{plan, r, b.log, b.files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{known, "Y29ycmVjdC1ob3JzZS1iYXR0ZX", looks} {
+			if strings.Contains(string(said), s) {
+				t.Errorf("the secret is in %s", said)
+			}
+		}
+		if len(b.files) != 0 {
+			t.Errorf("files are kept: %d", len(b.files))
+		}
+	}
+	for _, secret := range forms {
+		for name, prepare := range map[string]func(b *codeBench) string{
+			"file": func(b *codeBench) string {
+				b.write(map[string]string{"x.txt": "a\nkey " + secret + "\n"})
+				return aPull
+			},
+			"message": func(b *codeBench) string { b.write(map[string]string{"x": "1"}).commit("Add " + secret); return aPull },
+			"gone again": func(b *codeBench) string {
+				b.write(map[string]string{"x": "key " + secret + "\n"}).commit("One").write(map[string]string{"x": "key\n"}).commit("Two")
+				return aPull
+			},
+			"title": func(b *codeBench) string { return strings.ReplaceAll(aPull, "Mend the demo", "Mend "+secret) },
+			"branch": func(b *codeBench) string {
+				return strings.ReplaceAll(aPull, `"title"`, `"branch":"x/`+secret+`","title"`)
+			},
+			"issue": func(b *codeBench) string {
+				return line(map[string]any{"type": "create-issue", "title": "T", "body": "a `" + secret + "`"})
+			},
+			"report": func(b *codeBench) string {
+				return line(map[string]any{"type": "create-security-report", "file": "a.go", "line": 1, "severity": "error", "message": "Found " + secret})
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				b := newCodeBench(t)
+				item := prepare(b)
+				plan := b.plan(item)
+				check(t, b, plan, Execute(t.Context(), b.world, plan))
+			})
+		}
+	}
+	t.Run("was there before", func(t *testing.T) {
+		b := newCodeBench(t)
+		b.checkout(b.git.Commit("main", map[string]string{"old": "key " + known + "\nrest\n"}, "Long ago"))
+		b.write(map[string]string{"old": "key " + known + "\nmended\n"})
+		want(t, b.run(aPull), "applied")
+	})
+}
+
+// TestTextsOfLostCode carry a note, or wait.
+func TestTextsOfLostCode(t *testing.T) {
+	texts := []string{aComment, aDiscussion, anIssue, `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Inline."}`, aLabel}
+	for _, late := range []bool{false, true} { // known when planning, or only when pushing
+		for _, hold := range []bool{false, true} {
+			b := newCodeBench(t, func(f *githubtest.Fixture) {
+				if late {
+					f.Repo.Protected = []string{"topic"}
+				}
+			})
+			b.onPull()
+			anyTarget(b.bench)
+			b.cfg.HoldText = hold
+			name := "x.txt"
+			if !late {
+				name = ".github/x.yml"
+			}
+			b.write(map[string]string{name: "x"})
+			lines := append([]string{`{"type":"push-to-branch","pull_request_number":7}`}, texts...)
+			r := b.run(lines...)
+			first := "denied(protected-files)"
+			if late {
+				first = "failed(push-refused)"
+			}
+			if hold {
+				want(t, r, first+strings.Repeat(" skipped(held)", 4)+" applied")
+				continue
+			}
+			want(t, r, first+strings.Repeat(" applied", 5))
+			noted := 0
+			for _, text := range b.texts() {
+				if strings.Contains(text, "were not delivered") {
+					noted++
+				}
+			}
+			if noted != 4 {
+				t.Errorf("late %t: %d of 4 texts carry the note:\n%s", late, noted, b.everywhere())
+			}
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package apply
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/secrets"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// codeBench is a bench with a real git repository behind the server, and a
+// workspace in which an agent works.
+type codeBench struct {
+	*bench
+	git  *githubtest.Git
+	dir  string // the workspace
+	base string // the commit that was checked out
+}
+
+// newCodeBench has the branches main and topic, of which pull request #7 is made.
+func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
+	t.Helper()
+	git := githubtest.NewGit(t)
+	base := git.Commit("main", map[string]string{"README.md": "# Demo\n", "src/main.go": "package main\n\nfunc main() {}\n", "docs/a.md": "one\ntwo\nthree\n"}, "Begin")
+	git.SetBranch("topic", base)
+	git.Commit("topic", map[string]string{"topic.txt": "topic\n", "main.go": strings.Repeat("line\n", 9)}, "Work on the topic")
+	f := fixture()
+	f.Repo.DefaultBranch = "main"
+	f.Viewer = githubtest.Account{Login: "github-actions[bot]", ID: actionsBot}
+	for _, c := range change {
+		c(&f)
+	}
+	b := newBench(t, f, githubtest.Options{Git: git})
+	b.srv.Start(t)
+	b.ev.SHA = base
+	b.cfg.Run.WorkflowPath = ".github/workflows/agent.yml"
+	b.cfg.Secrets = secrets.New([]secrets.Known{{Name: "the deploy key", Value: token.New("correct-horse-battery", "")}})
+	cb := &codeBench{bench: b, git: git, base: base}
+	cb.checkout(base)
+	return cb
+}
+
+// checkout makes a fresh workspace at a commit.
+func (b *codeBench) checkout(commit string) {
+	b.t.Helper()
+	b.dir = filepath.Join(b.t.TempDir(), "work")
+	b.sh("", "clone", "--quiet", "--no-local", b.git.Dir(), b.dir)
+	b.sh(b.dir, "checkout", "--quiet", "--detach", commit)
+	clone, err := gitrepo.Locate(b.dir)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: os.Getenv("PATH")})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = repo.Close() })
+	b.world.Code = &Code{
+		Repo: repo,
+		Series: func(ctx context.Context, bases []string) (gitrepo.Series, error) {
+			return repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: b.dir, Bases: append([]string{commit}, bases...)})
+		},
+		Connect: func(url string) (*gitrepo.Remote, error) {
+			return gitrepo.NewRemote(gitrepo.RemoteOptions{URL: url, Token: token.New(b.token, b.srv.APIURL()), AllowLoopback: true})
+		},
+	}
+}
+
+// sh runs git for the agent or for other people.
+func (b *codeBench) sh(dir string, args ...string) string {
+	b.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=Ada Lovelace", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Agent", "GIT_COMMITTER_EMAIL=agent@example.com"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("git %s: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// write puts files into the workspace.
+func (b *codeBench) write(files map[string]string) *codeBench {
+	b.t.Helper()
+	for name, data := range files {
+		path := filepath.Join(b.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return b
+}
+
+// commit commits everything in the workspace.
+func (b *codeBench) commit(message string) *codeBench {
+	b.t.Helper()
+	b.sh(b.dir, "add", "-A")
+	b.sh(b.dir, "commit", "--quiet", "--allow-empty", "-m", message)
+	return b
+}
+
+// nextRun is a later run of the same workflow, with a workspace of its own.
+func (b *codeBench) nextRun() {
+	b.cfg.Run.ID++
+	b.cfg.Run.Attempt = 1
+	b.checkout(b.git.SHA("main"))
+	b.ev.SHA = b.git.SHA("main")
+}
+
+// pull changes the policy of create-pull-request.
+func (b *codeBench) pull(f func(*policy.ChangeSettings)) *codeBench {
+	b.kind(safeoutput.KindCreatePullRequest, func(k *policy.KindConfig) { f(&k.Changes) })
+	return b
+}
+
+func (b *codeBench) push(f func(*policy.ChangeSettings)) *codeBench {
+	b.kind(safeoutput.KindPushToBranch, func(k *policy.KindConfig) { f(&k.Changes) })
+	return b
+}
+
+// file is a file at a branch of the server.
+func (b *codeBench) file(branch, name string) string { return b.git.Run("show", branch+":"+name) }
+
+// messages are the commit messages of a branch beyond main, the newest first.
+func (b *codeBench) messages(branch string) string {
+	return b.git.Run("log", "--format=%an <%ae>|%cn|%B", "main.."+branch)
+}
+
+// pulls are the pull requests beside the fixture's.
+func (b *codeBench) pulls() (pulls []*githubtest.Issue) {
+	for _, i := range b.srv.State().Issues {
+		if i.Pull != nil && i.Number != pullNumber {
+			pulls = append(pulls, i)
+		}
+	}
+	return pulls
+}
+
+// fingerprint tells whether anything below a directory has changed.
+func fingerprint(t testing.TB, dir string) string {
+	t.Helper()
+	h := sha256.New()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		writeField(h, path)
+		writeField(h, info.Mode().String()+info.ModTime().String())
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			writeField(h, string(data))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+const (
+	aPull = `{"type":"create-pull-request","title":"Mend the demo","body":"It was broken.","labels":["bug"]}`
+	aPush = `{"type":"push-to-branch","message":"Apply the review"}`
+)
+
+// onPull makes the run one that pull request #7 triggered.
+func (b *codeBench) onPull() *codeBench {
+	b.on("pull_request", pullNumber)
+	b.ev.Head = event.Ref{Ref: "topic", SHA: b.git.SHA("topic"), Repo: "octo/repo"}
+	b.ev.Base = event.Ref{Ref: "main", SHA: b.git.SHA("main"), Repo: "octo/repo"}
+	b.ev.SHA = b.git.SHA("topic")
+	b.checkout(b.ev.SHA)
+	return b
+}
+
+// texts are all texts on the server.
+func (b *codeBench) texts() (out []string) {
+	st := b.srv.State()
+	for _, i := range st.Issues {
+		out = append(out, i.Body)
+		for _, c := range i.Comments {
+			out = append(out, c.Body)
+		}
+		if i.Pull != nil {
+			for _, r := range i.Pull.Reviews {
+				out = append(out, r.Body)
+			}
+			for _, c := range i.Pull.Comments {
+				out = append(out, c.Body)
+			}
+		}
+	}
+	for _, d := range st.Discussions {
+		out = append(out, d.Body)
+	}
+	return out
+}

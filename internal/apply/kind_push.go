@@ -1,0 +1,103 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// pushHandler applies push-to-branch: the changes on top of a branch that is
+// there. It never forces.
+func pushHandler() handler {
+	return handler{code: true, needs: needCode, plan: planPush}
+}
+
+func planPush(p *planner, group []*entry) Operation {
+	e := group[0]
+	op := p.operation(group, "push to "+targetWords(e.target))
+	op.Permissions = write(permContents)
+	st := p.snap.code[e.index]
+	if st == nil {
+		e.decide(Failed, CodeNoClone, "the changes were not read")
+		return op
+	}
+	op.Notes = append(op.Notes, st.notes...)
+	if st.branch != "" {
+		op.Summary = fmt.Sprintf("push to the branch %q", st.branch)
+	}
+	if st.refusal != nil {
+		return p.refusedCode(op, e, st)
+	}
+	op.Requests = p.pushRequests(e, st)
+	op.work = &pushWork{e: e, st: st}
+	return op
+}
+
+// pushWork adds commits to a branch.
+type pushWork struct {
+	e  *entry
+	st *codeState
+}
+
+func (w *pushWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
+	st := w.st
+	tip, err := x.deliver(ctx, w.e, st)
+	if isKind(err, githubapi.Conflict) {
+		if st, err = w.again(ctx, x); err == nil && st.refusal == nil {
+			tip, err = x.deliver(ctx, w.e, st)
+		}
+	}
+	if err != nil {
+		return []Result{x.failedPush(op, w.e, st, err)}
+	}
+	if r := st.refusal; r != nil {
+		x.plan.snap.code[w.e.index] = st
+		return []Result{w.e.result(r.state, r.code, "%s", r.message)}
+	}
+	r := w.e.result(Applied, "", "pushed %s to the branch %q", counted(len(st.carried.Commits), "commit"), st.branch)
+	r.Object = &Object{Type: objCommit, SHA: tip, Branch: st.branch, URL: x.plan.config.server() + "/" + x.repo.String() + "/commit/" + tip}
+	if st.pull != nil {
+		r.Object.Number = st.pull.Number
+	}
+	r.Notes = append(append(r.Notes, st.notes...), x.startsNote(true, false))
+	return []Result{r}
+}
+
+// again puts the changes onto where the branch is now, once: somebody pushed after
+// it was looked at. Everything is held against the rules anew.
+func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
+	x.w.log(fmt.Sprintf("the branch %q has moved; putting the changes onto where it is now", w.st.branch))
+	rctx, done := inFlight(ctx, lookGrace)
+	defer done()
+	head, looked := x.branchAt(ctx, w.st.branch)
+	if !looked || head == "" {
+		return w.st, &githubapi.Error{Kind: githubapi.Conflict, Op: "push", Repo: x.repo, Message: fmt.Sprintf("the branch %q is gone", w.st.branch)}
+	}
+	o := &observer{ctx: rctx, w: x.w, ev: x.plan.ev, cfg: x.plan.config, repo: x.repo, s: x.plan.snap}
+	c := &coder{o: o, code: x.w.Code}
+	st := &codeState{stable: w.st.stable, branch: w.st.branch, onto: head, expect: head, pull: w.st.pull, series: w.st.series}
+	st.note("the branch moved while this was at work, so the changes were put onto it once more")
+	if err := c.fetch(head); err != nil {
+		return st, err
+	}
+	return st, c.carry(w.e, st)
+}
+
+// failedPush is the result of changes that could not be delivered.
+func (x *executor) failedPush(op *Operation, e *entry, st *codeState, err error) Result {
+	var p *gitrepo.PushError
+	var r Result
+	switch {
+	case errors.As(err, &p) && p.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
+		r = e.result(Failed, CodeMoved, "nothing was pushed, because somebody else changed the branch %q meanwhile; run the job again", st.branch)
+	case errors.As(err, &p) && p.Kind == gitrepo.PushRefused:
+		r = e.result(Failed, CodePushRefused, "GitHub did not take the push to the branch %q: %s; a rule of the repository forbids it, or the content does", st.branch, p.Error())
+	default:
+		r = x.failed(op, e, err)
+	}
+	r.Notes = append(r.Notes, st.notes...)
+	return r
+}

@@ -1,0 +1,71 @@
+package apply
+
+import (
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// lead is what stands above a text that goes with changes which were not
+// delivered, so that nobody is told of work that is not there; "" otherwise.
+func (p *planner) lead() string {
+	if p.lost == "" {
+		return ""
+	}
+	return "> [!WARNING]\n> The changes that go with this were not delivered: " + markdown.EscapeText(shorten(p.lost, 300)) + "\n\n"
+}
+
+// lostIn says why changes are not delivered, by the outcomes of items that carry
+// code; "" where nothing is lost. A branch without its pull request is not lost.
+func lostIn(r Result) string {
+	switch r.State {
+	case Failed, Denied, Skipped:
+	default:
+		return ""
+	}
+	if r.Code == CodePullForbidden {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s", r.Kind, r.State, r.Message)
+}
+
+// lostInPlan is lostIn for what the plan decides.
+func lostInPlan(group []*entry) string {
+	for _, e := range group {
+		if e.decided != nil {
+			if lost := lostIn(*e.decided); lost != "" {
+				return lost
+			}
+		}
+	}
+	return ""
+}
+
+// hold decides the items of a group that would tell of changes which were not
+// delivered, where the owner wants them held back.
+func (p *planner) hold(group []*entry) Operation {
+	for _, e := range group {
+		e.decide(Skipped, CodeHeld, "held back, because the changes that go with it were not delivered: %s", p.lost)
+	}
+	op := p.operation(group, fmt.Sprintf("nothing: %s is held back", group[0].kind))
+	return op
+}
+
+// replan plans the operations that are left once more, when changes turned out
+// not to be delivered that the plan had counted on.
+func (x *executor) replan(from int, lost string) {
+	var left []*entry
+	for _, op := range x.plan.Operations[from:] {
+		for _, e := range op.entries {
+			e.decided = nil
+			left = append(left, e)
+		}
+	}
+	cfg := x.plan.config
+	cfg.LostCode = lost
+	again := planEntries(cfg, x.plan.ev, left, x.plan.snap)
+	for i := range again.Operations {
+		again.Operations[i].Number = from + i + 1
+	}
+	x.plan.Operations = append(x.plan.Operations[:from:from], again.Operations...)
+}
