@@ -48,26 +48,30 @@ func TestMainJob(t *testing.T) {
 	if collected.code != 0 {
 		t.Fatalf("collect ended with %d:\n%s", collected.code, collected.stderr)
 	}
-	s := server(t, pullRequestFixture(), githubtest.Options{})
-	applied := run(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), "", "apply", "--pace=0s", "--input", "agent-output.json", "--config", config)
-
-	// Two kinds carry code, which this version does not apply: it says so, and the
-	// exit code is not that of a success.
-	if applied.code != 1 {
-		t.Errorf("apply ended with %d, want 1:\n%s", applied.code, applied.stderr)
+	hosted := newHosted(t)
+	s := hosted.server
+	workspace := hosted.checkout(t, "changes")
+	hosted.write(t, workspace, "docs/new.md", "New.\n")
+	args := []string{"apply", "--pace=0s", "--input", "agent-output.json", "--config", config, "--dir", workspace}
+	applied := run(t, dir, hosted.env(t), "", args...)
+	if applied.code != 0 {
+		t.Errorf("apply ended with %d, want 0:\n%s", applied.code, applied.stderr)
 	}
 	assertStates(t, applied.stdout, map[string]string{
 		"create-issue": "applied", "add-issue-comment": "applied", "add-issue-label": "applied", "update-issue": "applied",
-		"create-pull-request": "skipped unsupported", "push-to-branch": "skipped unsupported",
+		"create-pull-request": "applied", "push-to-branch": "applied",
 		"create-pull-request-review-comment": "applied", "create-discussion": "applied",
 		"missing-tool": "applied", "create-security-report": "applied",
 	})
 	assertWrites(t, s)
 	assertState(t, s.State())
+	if got := hosted.git.Run("show", "changes:docs/new.md"); got != "New." {
+		t.Errorf("the pushed file says %q", got)
+	}
 
 	t.Run("again", func(t *testing.T) {
 		s.ResetRequests()
-		again := run(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), "", "apply", "--pace=0s", "--input", "agent-output.json", "--config", config)
+		again := run(t, dir, hosted.env(t, "GITHUB_RUN_ATTEMPT=2"), "", args...)
 		for _, w := range s.Writes() {
 			if w.Operation != "code-scanning/upload-sarif" && w.Operation != "issues/update" {
 				t.Errorf("a second run of the same step wrote again: %s %s", w.Method, w.Path)
@@ -105,6 +109,10 @@ func assertWrites(t *testing.T, s *githubtest.Server) {
 		got = append(got, write{w.Operation, w.Path})
 	}
 	want := []write{
+		{"git-http/receive-pack", "/Codertocat/Hello-World.git/git-receive-pack"},
+		{"pulls/create", "/repos/Codertocat/Hello-World/pulls"},
+		{"issues/add-labels", "/repos/Codertocat/Hello-World/issues/3/labels"},
+		{"git-http/receive-pack", "/Codertocat/Hello-World.git/git-receive-pack"},
 		{"issues/create", "/repos/Codertocat/Hello-World/issues"},
 		{"issues/create-comment", "/repos/Codertocat/Hello-World/issues/2/comments"},
 		{"issues/add-labels", "/repos/Codertocat/Hello-World/issues/2/labels"},
@@ -137,6 +145,10 @@ func assertState(t *testing.T, f githubtest.Fixture) {
 			}
 			if len(i.Pull.Comments) != 1 || i.Pull.Comments[0].Path != "README.md" || !strings.HasPrefix(i.Pull.Comments[0].Body, "## Custom Engine Review Comment Test\n") {
 				t.Errorf("review comments: %+v", i.Pull.Comments)
+			}
+		case 3:
+			if i.Pull == nil || i.Title != "[Custom Engine Test] Test Pull Request - Custom Engine Safe Output" || !i.Pull.Draft || len(i.Labels) != 3 {
+				t.Errorf("the new pull request: %+v, %+v", i, i.Pull)
 			}
 		default:
 			created = i

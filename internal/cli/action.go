@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +71,10 @@ func (s *step) run(ctx context.Context) error {
 	secret, _ := s.w.Secrets.Token()
 	tok := token.New(secret, s.env.APIURL)
 	s.runner.Mask(tok)
+	further := s.w.Secrets.Further()
+	for _, v := range further {
+		s.runner.Mask(token.New(v, s.env.APIURL))
+	}
 
 	var err error
 	if s.settings, err = config.ParseSettings(s.env.Inputs.Get); err != nil {
@@ -83,7 +88,11 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil {
 		return usageError(err)
 	}
-	client, err := s.client(tok)
+	conn, err := s.connection(tok)
+	if err != nil {
+		return err
+	}
+	client, err := conn.open()
 	if err != nil {
 		return err
 	}
@@ -99,7 +108,7 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := newGate(cfg, serverHost(s.w.Getenv), s.settings.Strict)
+	g, err := newGate(cfg, serverHost(s.w.Getenv), s.settings.Strict, scanner(tok, further))
 	if err != nil {
 		return err
 	}
@@ -117,7 +126,7 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := passage{event: ev, config: apply.Config{Run: run, Workflow: s.w.Getenv("GITHUB_WORKFLOW"), Version: versionOf(s.w)}}
+	p := passage{event: ev, config: apply.Config{Run: run, Workflow: s.w.Getenv("GITHUB_WORKFLOW"), Version: versionOf(s.w), Server: s.env.ServerURL}}
 	p.world = apply.World{Clock: githubapi.SystemClock{}, Files: out, Log: s.info}
 	p.planned = func(plan *apply.Plan) error { return s.writePlan(plan, out) }
 	if client != nil {
@@ -129,6 +138,14 @@ func (s *step) run(ctx context.Context) error {
 			p.world.Diff = git.diff()
 		}
 	}
+	if carriesCode(collected) {
+		code, release, err := s.changes(path).code(git, ev, conn)
+		defer release()
+		if err != nil {
+			return err
+		}
+		p.world.Code = code
+	}
 	rep, err := g.pass(ctx, collected, p)
 	if err != nil {
 		return err
@@ -136,8 +153,17 @@ func (s *step) run(ctx context.Context) error {
 	return s.finish(rep, out)
 }
 
-// client connects to GitHub; nil without a token.
-func (s *step) client(tok token.Token) (*githubapi.Client, error) {
+// changes says where the agent's changes are. What Airlock and the agent write for
+// each other is none of them.
+func (s *step) changes(pathList string) changeSource {
+	name := s.settings.Changes
+	return changeSource{file: name, base: s.settings.ChangesBase, workspace: s.env.Workspace, pathList: pathList,
+		exclude: belowDir(s.env.Workspace, s.env.Workspace, outputDir, s.settings.OutputFile, s.settings.AgentOutput, name, s.w.Getenv("GH_AW_SAFE_OUTPUTS"), s.w.Getenv("GITHUB_AW_SAFE_OUTPUTS")),
+		open:    func() (io.ReadCloser, error) { return s.openBelow("changes", name) }}
+}
+
+// connection says how GitHub is reached.
+func (s *step) connection(tok token.Token) (connection, error) {
 	c := connection{tok: tok, apiURL: s.env.APIURL, graphQL: s.env.GraphQLURL, agent: "airlock/" + versionOf(s.w), log: s.info}
 	if s.settings.Proxy != nil {
 		c.proxy = s.settings.Proxy.String()
@@ -145,16 +171,16 @@ func (s *step) client(tok token.Token) (*githubapi.Client, error) {
 	if s.settings.CAFile != "" {
 		pem, err := s.workspace.Read(s.settings.CAFile, maxCertificates)
 		if err != nil {
-			return nil, usageError(fmt.Errorf("input ca-file: %w", err))
+			return c, usageError(fmt.Errorf("input ca-file: %w", err))
 		}
 		c.caFile = pem
 	}
 	if s.settings.TrustEnv {
 		if err := c.trustProxyOf(s.w.Getenv); err != nil {
-			return nil, usageError(err)
+			return c, usageError(err)
 		}
 	}
-	return c.open()
+	return c, nil
 }
 
 // collect is mode collect: the agent's lines become checked agent output.

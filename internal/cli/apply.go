@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 type applyFlags struct {
 	input, config, event, eventName, repo string
 	plan, outputDir, proxy, caFile        string
+	dir, changes, changesBase             string
 	dryRun, strict, trustEnv, json        bool
 	pace                                  time.Duration
 }
@@ -34,6 +36,10 @@ checked again either way.
 Without a configuration nothing is written: the plan is shown, and how to enable
 it. The token is read from GITHUB_TOKEN or GH_TOKEN and goes to the API's host
 only. The event is that of the workflow run (GITHUB_EVENT_PATH), or --event.
+
+The code of create-pull-request and push-to-branch is what the clone in --dir holds
+beyond the event's commit, committed or not, or a patch or bundle (--changes).
+Values in AIRLOCK_SECRETS, one a line, stop every item that holds one of them.
 
 What a person reads goes to standard error; the results go to standard output as
 JSON, unless that is a terminal.`,
@@ -54,6 +60,9 @@ JSON, unless that is a terminal.`,
 	flags.StringVar(&f.outputDir, "output-dir", ".airlock", "where files go that could not be delivered, such as SARIF")
 	flags.BoolVar(&f.strict, "strict", false, "reject lines with fields that the schema does not know")
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON also to a terminal")
+	flags.StringVar(&f.dir, "dir", "", "the clone that holds the agent's changes (default: GITHUB_WORKSPACE, else the present folder)")
+	flags.StringVar(&f.changes, "changes", "", "a patch (git format-patch, git diff) or bundle file with the agent's changes, instead of those in the clone")
+	flags.StringVar(&f.changesBase, "changes-base", "", "the commit or branch that the changes were made from (default: found out)")
 	flags.StringVar(&f.proxy, "proxy", "", "the proxy for requests to the API")
 	flags.StringVar(&f.caFile, "ca-file", "", "PEM certificates to trust besides the system's")
 	flags.DurationVar(&f.pace, "pace", time.Second, "the time between two writes; 0 paces nothing, for a server without rate limits")
@@ -66,11 +75,11 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 	if err != nil {
 		return err
 	}
-	g, err := newGate(cfg, serverHost(w.Getenv), f.strict)
+	g, err := newGate(cfg, serverHost(w.Getenv), f.strict, scannerFromEnv(w))
 	if err != nil {
 		return err
 	}
-	p, err := prepare(w, f)
+	p, conn, err := prepare(w, f)
 	if err != nil {
 		return err
 	}
@@ -100,6 +109,13 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 	if err != nil {
 		return err
 	}
+	if carriesCode(collected) {
+		release, err := p.withChanges(ctx, w, f, conn)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	rep, err := g.pass(ctx, collected, p)
 	if err != nil {
 		return err
@@ -114,7 +130,7 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 }
 
 // prepare sets up everything behind the first door.
-func prepare(w World, f applyFlags) (passage, error) {
+func prepare(w World, f applyFlags) (passage, connection, error) {
 	conn := connectFromEnv(w)
 	conn.proxy = f.proxy
 	conn.pace = githubapi.PaceConfig{Spacing: f.pace}
@@ -125,13 +141,13 @@ func prepare(w World, f applyFlags) (passage, error) {
 	if f.caFile != "" {
 		pem, err := readCertificates(f.caFile)
 		if err != nil {
-			return passage{}, usageError(fmt.Errorf("--ca-file: %w", err))
+			return passage{}, conn, usageError(fmt.Errorf("--ca-file: %w", err))
 		}
 		conn.caFile = pem
 	}
 	if f.trustEnv {
 		if err := conn.trustProxyOf(w.Getenv); err != nil {
-			return passage{}, usageError(err)
+			return passage{}, conn, usageError(err)
 		}
 	}
 	env := action.Snapshot(w.Getenv)
@@ -142,18 +158,41 @@ func prepare(w World, f applyFlags) (passage, error) {
 	}
 	ev, run, err := action.LoadEvent(env)
 	if err != nil {
-		return passage{}, usageError(err)
+		return passage{}, conn, usageError(err)
 	}
 	client, err := conn.open()
 	if err != nil {
-		return passage{}, err
+		return passage{}, conn, err
 	}
-	p := passage{event: ev, config: apply.Config{Run: run, Workflow: w.Getenv("GITHUB_WORKFLOW"), Version: versionOf(w), DryRun: f.dryRun}}
+	p := passage{event: ev, config: apply.Config{Run: run, Workflow: w.Getenv("GITHUB_WORKFLOW"), Version: versionOf(w), DryRun: f.dryRun, Server: env.ServerURL}}
 	p.world = apply.World{Clock: githubapi.SystemClock{}, Files: directory(f.outputDir), Log: progress(w)}
 	if client != nil {
 		p.world.GitHub = client
 	}
-	return p, nil
+	return p, conn, nil
+}
+
+// withChanges gives the passage the agent's changes. release undoes what was set up.
+func (p *passage) withChanges(ctx context.Context, w World, f applyFlags, conn connection) (release func(), err error) {
+	dir := cmp.Or(f.dir, w.Getenv("GITHUB_WORKSPACE"), ".")
+	git := openGit(ctx, dir, w.Getenv("PATH"), p.event, progress(w))
+	if git != nil {
+		release = git.close
+	} else {
+		release = func() {}
+	}
+	src := changeSource{file: f.changes, base: f.changesBase, workspace: dir, pathList: w.Getenv("PATH"),
+		exclude: belowDir(dir, ".", f.outputDir, f.input, f.plan, f.changes),
+		open:    func() (io.ReadCloser, error) { return openInput(w, f.changes) }}
+	code, more, err := src.code(git, p.event, conn)
+	if err != nil {
+		more()
+		release()
+		return nil, err
+	}
+	p.world.Code = code
+	before := release
+	return func() { more(); before() }, nil
 }
 
 // printReport tells a person on standard error and a machine on standard output.

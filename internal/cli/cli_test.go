@@ -145,7 +145,7 @@ func TestExitCodes(t *testing.T) {
 		{0, env, apply("good.ndjson", "policy.yml", "--dry-run"), "Plan for Codertocat/Hello-World"},
 		{1, env, apply("bad.ndjson", "policy.yml"), "rejected"},
 		{1, env, apply("two.ndjson", "policy.yml"), "raise it with \"max:\""},
-		{1, env, apply("push.ndjson", "policy.yml"), "skipped (unsupported)"},
+		{1, env, apply("push.ndjson", "policy.yml"), "failed (no-clone)"},
 		{1, env, apply("labels.ndjson", "staged.yml"), "denied (kind-not-enabled)"},
 		{2, without, apply("good.ndjson", "policy.yml"), "there is no token to write with"},
 		{2, env, apply("good.ndjson", "policy.yml", "--plan", in("none/x")), "--plan: "},

@@ -52,7 +52,7 @@ func runCollect(ctx context.Context, w World, f collectFlags) error {
 	if err != nil {
 		return err
 	}
-	g, err := newGate(cfg, serverHost(w.Getenv), f.strict)
+	g, err := newGate(cfg, serverHost(w.Getenv), f.strict, scannerFromEnv(w))
 	if err != nil {
 		return err
 	}

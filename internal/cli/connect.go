@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
@@ -59,6 +60,12 @@ func (c *connection) trustProxyOf(getenv func(string) string) error {
 		c.caFile = pem
 	}
 	return nil
+}
+
+// remote opens the repository at the address for cloning, with the same token,
+// certificates and proxy as the API.
+func (c connection) remote(cloneURL string) (*gitrepo.Remote, error) {
+	return gitrepo.NewRemote(gitrepo.RemoteOptions{URL: cloneURL, Token: c.tok, CAPEM: c.caFile, Proxy: c.proxy, NoProxy: c.noProxy, AllowLoopback: true})
 }
 
 // open returns a client that holds the token; nil without one.

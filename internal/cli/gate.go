@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/report"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
 // gate is both doors and what stands behind them, set up for one repository.
@@ -23,16 +24,17 @@ type gate struct {
 	cfg       config.SafeOutputs
 	clean     sanitize.Config
 	sanitizer *sanitize.Sanitizer
+	secrets   *secrets.Scanner
 	strict    bool
 }
 
-func newGate(cfg config.SafeOutputs, serverHost string, strict bool) (*gate, error) {
+func newGate(cfg config.SafeOutputs, serverHost string, strict bool, scanner *secrets.Scanner) (*gate, error) {
 	clean := cfg.Sanitize(serverHost)
 	s, err := sanitize.New(clean)
 	if err != nil {
 		return nil, usageError(err)
 	}
-	return &gate{cfg: cfg, clean: clean, sanitizer: s, strict: strict}, nil
+	return &gate{cfg: cfg, clean: clean, sanitizer: s, secrets: scanner, strict: strict}, nil
 }
 
 // intake returns the first door's settings. collect tells the agent about kinds
@@ -45,9 +47,9 @@ func (g *gate) intake(collecting bool) intake.Config {
 	return c
 }
 
-// words makes a text fit to be shown to a person.
+// words makes a text fit to be shown to a person, and shows no secret.
 func (g *gate) words(s string) string {
-	out, _ := g.sanitizer.Plain(s)
+	out, _ := g.sanitizer.Plain(g.secrets.Mask(s))
 	return strings.Join(strings.Fields(out), " ")
 }
 
@@ -108,7 +110,13 @@ type passage struct {
 // left. The error is one that came before any item could be judged.
 func (g *gate) pass(ctx context.Context, collected intake.Result, p passage) (*report.Report, error) {
 	approved, denied := policy.Judge(g.cfg.Policy, p.event, collected.Accepted)
-	p.config.Sanitizer = g.sanitizer
+	p.config.Sanitizer, p.config.Secrets = g.sanitizer, g.secrets
+	p.config.HoldText, p.config.LostCode = g.cfg.Policy.HoldAfterFailedCode, lostCode(collected)
+	for _, d := range denied {
+		if isCode(d.Item.Kind()) && p.config.LostCode == "" {
+			p.config.LostCode = fmt.Sprintf("%s was denied: %s", d.Item.Kind(), d.Message)
+		}
+	}
 	p.config.DryRun = p.config.DryRun || g.cfg.Policy.Staged || !g.cfg.Policy.Configured()
 	if log := p.world.Log; log != nil {
 		p.world.Log = func(line string) { log(g.words(line)) } // it holds words of the agent

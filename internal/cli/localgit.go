@@ -15,10 +15,12 @@ const maxSourceFile = 8 << 20
 // cannot tell, because the clone is shallow or there is none, is asked of GitHub.
 type localGit struct {
 	repo *gitrepo.Repo
-	ctx  context.Context // of the command: apply.Source has no room for one
-	ev   event.Event
-	log  func(string)
-	here map[string]bool // commits that were looked for, and whether they are there
+	// clone is the workspace's, whose refs are read as data.
+	clone *gitrepo.Clone
+	ctx   context.Context // of the command: apply.Source has no room for one
+	ev    event.Event
+	log   func(string)
+	here  map[string]bool // commits that were looked for, and whether they are there
 }
 
 // openGit borrows the workspace's objects; nil without a clone there. On a runner
@@ -37,7 +39,7 @@ func openGit(ctx context.Context, workspace, pathList string, ev event.Event, lo
 		log("git is not used: " + err.Error())
 		return nil
 	}
-	return &localGit{repo, ctx, ev, log, map[string]bool{}}
+	return &localGit{repo, clone, ctx, ev, log, map[string]bool{}}
 }
 
 func (g *localGit) close() {

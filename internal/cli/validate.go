@@ -47,7 +47,7 @@ configuration is not.`,
 			if len(args) == 0 {
 				return nil
 			}
-			g, err := newGate(cfg, serverHost(w.Getenv), strict)
+			g, err := newGate(cfg, serverHost(w.Getenv), strict, scannerFromEnv(w))
 			if err != nil {
 				return err
 			}

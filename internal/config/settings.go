@@ -47,10 +47,14 @@ type Settings struct {
 	OutputFile, AgentOutput string
 	// Config and ConfigFile are for Sources. Inputs config, config-file.
 	Config, ConfigFile string
-	FailOn             FailOn   // input fail-on; default error
-	Staged             bool     // input staged: plan everything, apply nothing
-	Strict             bool     // input strict: unknown fields of an item are errors
-	LogLevel           LogLevel // input log-level; default info
+	// Changes names the patch or bundle with the agent's changes, "" for what the
+	// workspace holds; ChangesBase the commit or branch that they were made from, ""
+	// to find it out. Inputs changes, changes-base.
+	Changes, ChangesBase string
+	FailOn               FailOn   // input fail-on; default error
+	Staged               bool     // input staged: plan everything, apply nothing
+	Strict               bool     // input strict: unknown fields of an item are errors
+	LogLevel             LogLevel // input log-level; default info
 	// Proxy is the proxy for the API, from the input proxy; nil for none. It may
 	// hold a password: never print it.
 	Proxy *url.URL
@@ -73,6 +77,8 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 		AgentOutput: in.text("agent-output"),
 		Config:      in.get("config"),
 		ConfigFile:  in.text("config-file"),
+		Changes:     in.text("changes"),
+		ChangesBase: in.text("changes-base"),
 		FailOn:      choice(&in, "fail-on", FailOnError, FailOnRejected, FailOnNever),
 		Staged:      in.truth("staged"),
 		Strict:      in.truth("strict"),

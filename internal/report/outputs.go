@@ -26,13 +26,16 @@ func (r *Report) Outputs() []Output {
 	issue := r.first(func(res apply.Result) bool { // an issue that was only updated was not made
 		return res.Object.Type == "issue" && res.Kind != safeoutput.KindUpdateIssue
 	})
+	pull, pushed := r.firstOf("pull-request"), r.first(func(res apply.Result) bool { return res.Object.SHA != "" })
 	comment, review, discussion := r.firstOf("comment", "discussion-comment"), r.firstOf("review", "review-comment"), r.firstOf("discussion")
 	return append(out,
 		Output{"issue-number", number(issue.Number)}, Output{"issue-url", issue.URL},
 		Output{"comment-id", id(comment.ID)}, Output{"comment-url", comment.URL},
 		Output{"review-id", id(review.ID)}, Output{"review-url", review.URL},
 		Output{"discussion-number", number(discussion.Number)}, Output{"discussion-url", discussion.URL},
-		Output{"sarif-file", r.sarifFile()}, Output{"sarif-id", r.firstOf("sarif").NodeID},
+		Output{"pull-request-number", number(pull.Number)}, Output{"pull-request-url", pull.URL},
+		Output{"branch", pushed.Branch}, Output{"commit-sha", pushed.SHA}, Output{"patch-file", r.file(carriesCode)},
+		Output{"sarif-file", r.file(reports)}, Output{"sarif-id", r.firstOf("sarif").NodeID},
 	)
 }
 
@@ -51,15 +54,22 @@ func (r *Report) firstOf(types ...string) apply.Object {
 	return r.first(func(res apply.Result) bool { return slices.Contains(types, res.Object.Type) })
 }
 
-// sarifFile is where a SARIF log was stored because it could not be uploaded.
-func (r *Report) sarifFile() string {
+// file is where the first item of the kinds was stored because it could not be
+// delivered.
+func (r *Report) file(of func(safeoutput.Kind) bool) string {
 	for _, res := range r.Results {
-		if res.File != "" {
+		if res.File != "" && of(res.Kind) {
 			return res.File
 		}
 	}
 	return ""
 }
+
+func carriesCode(k safeoutput.Kind) bool {
+	return k == safeoutput.KindCreatePullRequest || k == safeoutput.KindPushToBranch
+}
+
+func reports(k safeoutput.Kind) bool { return k == safeoutput.KindCreateSecurityReport }
 
 // number writes a number that exists, else "".
 func number(n int) string {

@@ -187,6 +187,7 @@ func TestOutputs(t *testing.T) {
 		"asked": "15", "applied": "3", "adopted": "2", "staged": "1", "denied": "1", "skipped": "3", "failed": "1", "rejected": "2", "dropped": "2",
 		"issue-number": "12", "issue-url": "https://github.com/octo/hello/issues/12", "comment-id": "", "comment-url": "",
 		"review-id": "1", "review-url": "https://github.com/octo/hello/pull/7#pullrequestreview-1", "discussion-number": "", "discussion-url": "",
+		"pull-request-number": "", "pull-request-url": "", "branch": "", "commit-sha": "", "patch-file": "",
 		"sarif-file": ".airlock/airlock.sarif", "sarif-id": "",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

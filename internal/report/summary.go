@@ -153,6 +153,9 @@ func notDoneCells(r row) []string {
 	if r.code != "" {
 		why = "**" + text(r.code) + "**: " + why
 	}
+	if link := objectLink(r.obj); link != "" {
+		why += "<br>" + link
+	}
 	if r.file != "" {
 		why += "<br>Stored as " + markdown.CodeSpan(r.file)
 	}
@@ -190,8 +193,12 @@ func objectLink(o *apply.Object) string {
 	}
 	name := strings.ReplaceAll(o.Type, "-", " ")
 	switch {
+	case o.Type == "branch" && o.Branch != "":
+		name += " " + o.Branch
+	case o.Type == "commit" && len(o.SHA) >= 7:
+		name += " " + o.SHA[:7]
 	case o.Number == 0:
-	case o.Type == "issue" || o.Type == "discussion":
+	case o.Type == "issue" || o.Type == "discussion" || o.Type == "pull-request":
 		name += " #" + itoa(o.Number)
 	default:
 		name += " on #" + itoa(o.Number)

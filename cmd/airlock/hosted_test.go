@@ -1,0 +1,71 @@
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+)
+
+// hosted is the repository of the sample event with real branches: master, and
+// changes, of which pull request #2 is made.
+type hosted struct {
+	git    *githubtest.Git
+	server *githubtest.Server
+	start  string // the head of the pull request when the event happened
+}
+
+func newHosted(t *testing.T) hosted {
+	t.Helper()
+	git := githubtest.NewGit(t)
+	base := git.Commit("master", map[string]string{"README.md": "# Hello\n", "docs/old.md": "Old.\n"}, "Begin")
+	git.SetBranch("changes", base)
+	git.Commit("changes", map[string]string{"README.md": "# Hello, World\nMore.\n"}, "Update the README")
+	return hosted{git, server(t, pullRequestFixture(), githubtest.Options{Git: git}), git.SHA("changes")}
+}
+
+// checkout makes a workspace at a branch, as actions/checkout does.
+func (h hosted) checkout(t *testing.T, branch string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "work")
+	for _, args := range [][]string{{"clone", "--quiet", "--no-local", h.git.Dir(), dir}, {"-C", dir, "checkout", "--quiet", "--detach", h.git.SHA(branch)}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", args, err, out)
+		}
+	}
+	return dir
+}
+
+// write is what an agent does in its workspace.
+func (h hosted) write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// env is that of a step on the sample event, which names the real commits; what is
+// given counts.
+func (h hosted) env(t *testing.T, given ...string) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, "testdata", "events", "pull_request.opened.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := pullRequestFixture().Issues[1].Pull
+	data = bytes.ReplaceAll(data, []byte(f.Head.SHA), []byte(h.start))
+	data = bytes.ReplaceAll(data, []byte(f.Base.SHA), []byte(h.git.SHA("master")))
+	payload := filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(payload, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := workflowEnv(h.server, "pull_request", "pull_request.opened.json")
+	return append(append(env, "GITHUB_EVENT_PATH="+payload, "GITHUB_SHA="+h.start), given...)
+}
