@@ -39,6 +39,7 @@ var layers = []struct {
 	{"internal/gitrepo", "command token"},
 	{"internal/changes", "gitrepo"},
 	{"internal/policy", "safeoutput intake event schema"},
+	{"internal/phase", "finding changes command toolreport schema"},
 	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
 	{"internal/report", "safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/action", "event token"},

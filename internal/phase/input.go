@@ -1,0 +1,196 @@
+package phase
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// Names of the published schemas of the input and the output.
+const (
+	InputSchema  = "phase-validation-input.json"
+	OutputSchema = "phase-validation-output.json"
+)
+
+// DefaultMaxRetries holds where the input does not say.
+const DefaultMaxRetries = 3
+
+// Input is what to validate, as spec 000 gives it, with aliases resolved and
+// defaults put in.
+type Input struct {
+	WorkingDirectory string   // absolute
+	ChangedFiles     []string // relative to WorkingDirectory, slash-separated, clean
+	Language         Language // "" has it detected
+	// The commands that stand in the place of the language's own; "" for none.
+	FormatCommand, LintCommand, BuildCommand, TestCommand string
+	// MaxRetries is how often a failing formatter or linter is fixed and run
+	// again, 0 to 10; build and tests are repeated at most once.
+	MaxRetries           int
+	SkipBuild, SkipTests bool
+}
+
+// InvalidInput is every problem of an input, each in one sentence of the form
+// that the spec's Example 4 gives.
+type InvalidInput struct{ Problems []string }
+
+func (e *InvalidInput) Error() string { return strings.Join(e.Problems, "; ") }
+
+// ReadInput reads the JSON of an input, and looks whether its directory is
+// there. The error is an *InvalidInput that lists all problems, or ours.
+func ReadInput(raw []byte) (Input, error) {
+	s, ok := schema.Published(InputSchema, "")
+	if !ok {
+		return Input{}, errors.New("there is no schema " + InputSchema)
+	}
+	violations, err := s.Validate(raw)
+	if err != nil {
+		return Input{}, err
+	}
+	var problems []string
+	for _, v := range violations {
+		problems = append(problems, problem(v))
+	}
+	var doc struct {
+		WorkingDirectory json.RawMessage `json:"working_directory"`
+		ChangedFiles     json.RawMessage `json:"changed_files"`
+	}
+	if json.Unmarshal(raw, &doc) == nil { // what can be judged beside those
+		problems = append(problems, directoryProblems(doc.WorkingDirectory)...)
+		problems = append(problems, fileProblems(doc.ChangedFiles)...)
+	}
+	if len(problems) > 0 {
+		return Input{}, &InvalidInput{problems}
+	}
+	return decodeInput(raw)
+}
+
+func decodeInput(raw []byte) (Input, error) {
+	var doc struct {
+		WorkingDirectory string   `json:"working_directory"`
+		ChangedFiles     []string `json:"changed_files"`
+		Language         string   `json:"language"`
+		FormatCommand    string   `json:"format_command"`
+		LintCommand      string   `json:"lint_command"`
+		BuildCommand     string   `json:"build_command"`
+		TestCommand      string   `json:"test_command"`
+		MaxRetries       *number  `json:"max_retries"`
+		SkipBuild        bool     `json:"skip_build"`
+		SkipTests        bool     `json:"skip_tests"`
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return Input{}, &InvalidInput{[]string{"Validation failed: " + err.Error()}}
+	}
+	in := Input{
+		WorkingDirectory: path.Clean(doc.WorkingDirectory),
+		Language:         languageOf(doc.Language),
+		FormatCommand:    doc.FormatCommand, LintCommand: doc.LintCommand,
+		BuildCommand: doc.BuildCommand, TestCommand: doc.TestCommand,
+		MaxRetries: DefaultMaxRetries,
+		SkipBuild:  doc.SkipBuild, SkipTests: doc.SkipTests,
+	}
+	if doc.MaxRetries != nil {
+		in.MaxRetries = int(*doc.MaxRetries)
+	}
+	for _, f := range doc.ChangedFiles {
+		in.ChangedFiles = append(in.ChangedFiles, path.Clean(f))
+	}
+	return in, nil
+}
+
+// number reads an integer that may be written as 3.0 or 3e0, which the schema
+// accepts.
+type number int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(raw []byte) error {
+	var f float64
+	err := json.Unmarshal(raw, &f)
+	*n = number(f)
+	return err
+}
+
+// problem words a violation of the schema in the spec's way.
+func problem(v schema.Violation) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(v.Path, "$"), ".")
+	switch {
+	case v.SchemaPath == "required":
+		return fmt.Sprintf("Validation failed: missing required parameter '%s'", name)
+	case v.SchemaPath == "additionalProperties":
+		return fmt.Sprintf("Validation failed: unknown parameter '%s'", name)
+	case name == "":
+		return "Validation failed: the input is invalid: " + v.Message
+	case name == "working_directory" && strings.HasSuffix(v.SchemaPath, "pattern"):
+		return "Validation failed: invalid parameter 'working_directory': it must be an absolute path, starting with '/'"
+	case name == "language" && strings.HasSuffix(v.SchemaPath, "enum"):
+		value, _, _ := strings.Cut(v.Message, " is not one of ") // the list there is shortened
+		return "Validation failed: invalid parameter 'language': " + value + " is not javascript (js), typescript (ts), python (py), go (golang), rust (rs), ruby (rb) or java"
+	}
+	return fmt.Sprintf("Validation failed: invalid parameter '%s': %s", name, v.Message)
+}
+
+func directoryProblems(raw json.RawMessage) []string {
+	var dir string
+	if json.Unmarshal(raw, &dir) != nil || !strings.HasPrefix(dir, "/") {
+		return nil // the schema's to say
+	}
+	why := ""
+	if strings.ContainsRune(dir, 0) {
+		why = "it holds a NUL character"
+	} else if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		why = "there is no such directory"
+	} else if err != nil {
+		why = "it cannot be read: " + reason(err)
+	} else if !info.IsDir() {
+		why = "it is not a directory"
+	} else if f, err := os.Open(dir); err != nil {
+		why = "it cannot be read: " + reason(err)
+	} else {
+		_ = f.Close() // it was only opened to see that it can be
+	}
+	if why == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("Validation failed: invalid parameter 'working_directory': %s (%s)", why, schema.Quote(dir))}
+}
+
+// reason is an error of the file system without the path, which is told beside it.
+func reason(err error) string {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func fileProblems(raw json.RawMessage) []string {
+	var files []json.RawMessage
+	if json.Unmarshal(raw, &files) != nil {
+		return nil
+	}
+	var problems []string
+	for i, r := range files {
+		var f string
+		if json.Unmarshal(r, &f) != nil || f == "" {
+			continue
+		}
+		why := ""
+		switch {
+		case strings.HasPrefix(f, "/"):
+			why = "it must be relative to working_directory"
+		case strings.ContainsRune(f, 0):
+			why = "it holds a NUL character"
+		case slices.Contains(strings.Split(f, "/"), ".."):
+			why = "it must not contain '..'"
+		default:
+			continue
+		}
+		problems = append(problems, fmt.Sprintf("Validation failed: invalid parameter 'changed_files[%d]': %s (%s)", i, why, schema.Quote(f)))
+	}
+	return problems
+}
