@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/command"
 )
 
 // World is everything of the process that a command may touch; a test passes its own.
@@ -27,8 +28,10 @@ type World struct {
 
 // Enter is the first act of a process: the action's token leaves the environment
 // (rule R5), for which the program runs a second time. The other commands read
-// GITHUB_TOKEN as other tools do.
+// GITHUB_TOKEN as other tools do. Where the process was started to become a
+// program of a pull request, it does, and Enter does not return.
 func Enter(args, environ []string) (action.Secrets, error) {
+	command.EnterChild(args)
 	if len(args) < 2 || args[1] != "action" {
 		return action.Secrets{}, nil
 	}

@@ -45,12 +45,21 @@ type Spec struct {
 	// Grace is the time between asking the process group to end (SIGTERM) and
 	// killing it; 0 kills at once. On Windows it is always killed at once.
 	Grace       time.Duration
-	OutputLimit int       // bytes kept of each stream; 0: DefaultOutputLimit
-	Identity    *Identity // nil: as this process
+	OutputLimit int // bytes kept of each stream; 0: DefaultOutputLimit
+	// Identity runs the program apart from this process; nil runs it as this
+	// process's user. With it or with Limits, this program must call EnterChild.
+	Identity *Identity
+	Limits   Limits
 }
 
-// Identity is the user and group that a program runs as, without supplementary
-// groups. It needs root, and a system that knows such ids.
+// Identity is the user and group that a program runs as, apart from this process:
+// in a session of its own, without supplementary groups and capabilities, unable
+// to gain any (a setuid program does not help), and killed when this process ends.
+// It needs Linux and root.
+//
+// User and group must be nobody else's, and UID+1 must be nobody's: every process
+// of UID is killed when the program has ended. So one program runs as an identity
+// at a time.
 type Identity struct{ UID, GID uint32 }
 
 // Result is how a run ended. A program that fails is a result, not an error.
@@ -59,8 +68,11 @@ type Result struct {
 	Signal   string // the signal's name, "" when there was none
 	TimedOut bool   // Spec.Timeout was over
 	// Lingered reports that a process which left the group still held the output
-	// open: what it wrote later is not captured.
-	Lingered       bool
+	// open: what it wrote later is not captured. It cannot happen with an Identity.
+	Lingered bool
+	// LeftBehind is how many processes the program left, which were killed; they
+	// are counted where Spec.Identity tells them from others.
+	LeftBehind     int
 	Stdout, Stderr Output
 	Duration       time.Duration
 }
@@ -68,9 +80,10 @@ type Result struct {
 // OK reports whether the program ended by itself with exit code 0.
 func (r Result) OK() bool { return r.ExitCode == 0 && !r.TimedOut }
 
-// Run runs the program and waits for its end and for that of its process group.
-// The error is non-nil only when the program could not be run, or when ctx
-// ended it; the Result holds then what there was.
+// Run runs the program and waits for its end and for that of its process group;
+// with an Identity, for that of everything it started. The error is non-nil only
+// when the program could not be run, when ctx ended it, or when a process of the
+// Identity cannot be ended; the Result holds then what there was.
 func Run(ctx context.Context, spec Spec) (Result, error) {
 	path, err := spec.check()
 	if err != nil {
@@ -96,9 +109,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	cmd.ExtraFiles = spec.ExtraFiles
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.WaitDelay = waitDelay + spec.Grace
-	if err := prepare(cmd, spec.Identity); err != nil {
-		return Result{ExitCode: -1}, err
-	}
+	prepare(cmd)
 	var ended bool       // written by Cancel, which is over when Wait returns
 	var kill *time.Timer // likewise
 	cmd.Cancel = func() error {
@@ -110,11 +121,22 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 		killGroup(cmd.Process)
 		return nil
 	}
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
+	// The program may be tied to the thread that starts it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := time.Now()
+	if err := start(cmd, spec); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
 		return Result{ExitCode: -1}, fmt.Errorf("cannot start %s: %w", spec.Program, err)
 	}
+	var r Result
+	var endErr error
 	unreaped := awaitExit(cmd.Process)
+	if spec.Identity != nil {
+		r.LeftBehind, endErr = endUser(*spec.Identity, cmd.Process)
+	}
 	if unreaped {
 		killGroup(cmd.Process) // what the program left behind in its group
 	}
@@ -126,9 +148,12 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 		killGroup(cmd.Process)
 	}
 
-	r := Result{ExitCode: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState), Duration: time.Since(start)}
+	r.ExitCode, r.Signal, r.Duration = cmd.ProcessState.ExitCode(), signalOf(cmd.ProcessState), time.Since(began)
 	r.Stdout, r.Stderr = stdout.output(), stderr.output()
 	r.Lingered = errors.Is(err, exec.ErrWaitDelay)
+	if endErr != nil {
+		return r, endErr
+	}
 	if ended {
 		if ctx.Err() != nil {
 			return r, fmt.Errorf("%s was ended: %w", spec.Program, context.Cause(ctx))

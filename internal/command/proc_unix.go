@@ -12,13 +12,7 @@ import (
 var extensions = [...]string{""}
 
 // prepare makes the program the leader of a process group of its own.
-func prepare(cmd *exec.Cmd, id *Identity) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if id != nil {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id.UID, Gid: id.GID}
-	}
-	return nil
-}
+func prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killGroup kills the process and everything in its group.
 func killGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }

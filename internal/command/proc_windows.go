@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -11,12 +10,8 @@ import (
 // are run by a shell, which reads their arguments in its own way.
 var extensions = [...]string{"", ".exe", ".com"}
 
-func prepare(cmd *exec.Cmd, id *Identity) error {
-	if id != nil {
-		return errors.New("running a program as another user is not possible on Windows")
-	}
+func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
-	return nil
 }
 
 // killGroup kills the process; its children end on their own.

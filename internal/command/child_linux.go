@@ -1,0 +1,165 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// EnterChild must be the first call of the main function of every program that
+// uses Run with an Identity or Limits. It returns at once, unless args are those
+// with which Run starts this program a second time: then it becomes the program
+// that Run was asked for, and never returns.
+func EnterChild(args []string) {
+	if len(args) != 3 || args[1] != childFlag {
+		return
+	}
+	runtime.LockOSThread() // what is set below belongs to the thread that becomes the program
+	fd, err := strconv.Atoi(args[2])
+	if err != nil || fd < 3 {
+		os.Exit(2)
+	}
+	answer := os.NewFile(uintptr(fd+1), "answer")
+	if err := become(fd, answer); err != nil {
+		_, _ = answer.WriteString(err.Error())
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// become takes on what the order on descriptor fd says. It returns nil only for
+// an order without a program.
+func become(fd int, answer *os.File) error {
+	if err := closeOnExec(fd); err != nil {
+		return err
+	}
+	var o order
+	err := json.NewDecoder(os.NewFile(uintptr(fd), "order")).Decode(&o)
+	if err != nil {
+		return fmt.Errorf("reading what to run: %w", err)
+	}
+	// A signal that is handled is back at its default in the next program; one that
+	// is ignored would stay ignored.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
+	if o.Identity != nil {
+		if err := o.Identity.take(); err != nil {
+			return err
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("tying the program's end to Airlock's: %w", err)
+	}
+	if os.Getppid() != o.Parent {
+		return errors.New("airlock ended before the program began")
+	}
+	unix.Umask(0o022)
+	if err := unix.Chdir(string(o.Dir)); err != nil {
+		return fmt.Errorf("entering %s: %w", o.Dir, err)
+	}
+	argv, env := texts(o.Args), texts(o.Env)
+	if err := o.Limits.set(); err != nil {
+		return err
+	}
+	if _, err := answer.WriteString(ready); err != nil || len(o.Path) == 0 {
+		return err
+	}
+	return syscall.Exec(string(o.Path), argv, env)
+}
+
+// closeOnExec keeps descriptors from fd on from the program: the order's, and
+// whatever this process was itself started with.
+func closeOnExec(fd int) error {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return fmt.Errorf("closing files: %w", err)
+	}
+	for _, e := range open {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n >= fd {
+			unix.CloseOnExec(n)
+		}
+	}
+	return nil
+}
+
+// take makes this thread, and what it becomes, run as the identity, for good:
+// without groups or capabilities, and without a way to gain them.
+func (id Identity) take() error {
+	for c := 0; c <= 63; c++ {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0)
+		if err == unix.EINVAL {
+			break // past the last capability
+		}
+		if err != nil {
+			return fmt.Errorf("dropping capabilities needs root: %w", err)
+		}
+	}
+	for _, step := range []struct {
+		what string
+		do   func() error
+	}{
+		{"dropping groups", func() error { return syscall.Setgroups(nil) }},
+		{"changing the group", func() error { return syscall.Setresgid(int(id.GID), int(id.GID), int(id.GID)) }},
+		{"changing the user", func() error { return syscall.Setresuid(int(id.UID), int(id.UID), int(id.UID)) }},
+		{"dropping capabilities", func() error {
+			var none [2]unix.CapUserData
+			return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
+		}},
+		{"forbidding new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
+	} {
+		if err := step.do(); err != nil {
+			return fmt.Errorf("%s (user %d, group %d): %w", step.what, id.UID, id.GID, err)
+		}
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETUID, 0, 0, 0); errno == 0 {
+		return errors.New("the program could become root again")
+	}
+	return nil
+}
+
+// set lowers this process's limits for good.
+func (l Limits) set() error {
+	seconds := int64(0)
+	if l.CPU > 0 {
+		seconds = int64((l.CPU-1)/1e9) + 1
+	}
+	for _, limit := range []struct {
+		name     string
+		resource int
+		value    int64
+	}{
+		{"processor time", unix.RLIMIT_CPU, seconds},
+		{"size of files", unix.RLIMIT_FSIZE, l.FileSize},
+		{"processes", unix.RLIMIT_NPROC, int64(l.Processes)},
+		{"open files", unix.RLIMIT_NOFILE, int64(l.OpenFiles)},
+		{"memory", unix.RLIMIT_DATA, l.Memory},
+	} {
+		if limit.value <= 0 {
+			continue
+		}
+		var now syscall.Rlimit
+		err := syscall.Getrlimit(limit.resource, &now)
+		if err == nil {
+			most := min(uint64(limit.value), now.Max)
+			err = syscall.Setrlimit(limit.resource, &syscall.Rlimit{Cur: most, Max: most})
+		}
+		if err != nil {
+			return fmt.Errorf("limiting %s: %w", limit.name, err)
+		}
+	}
+	return syscall.Setrlimit(unix.RLIMIT_CORE, &syscall.Rlimit{})
+}
+
+func texts(b [][]byte) []string {
+	s := make([]string, len(b))
+	for i := range b {
+		s[i] = string(b[i])
+	}
+	return s
+}

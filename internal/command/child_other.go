@@ -1,0 +1,27 @@
+//go:build !linux
+
+package command
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
+
+// EnterChild does nothing here: only on Linux does Run start the program a second
+// time.
+func EnterChild([]string) {}
+
+// Probe reports whether a program can be run as the identity; here it cannot.
+func Probe(Identity) error {
+	return errors.New("running a program as a user of its own is possible on Linux only")
+}
+
+func start(cmd *exec.Cmd, spec Spec) error {
+	if spec.Identity != nil || spec.Limits != (Limits{}) {
+		return errors.New("a user of its own and limits for a program are possible on Linux only")
+	}
+	return cmd.Start()
+}
+
+func endUser(Identity, *os.Process) (int, error) { return 0, nil }

@@ -1,0 +1,149 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// endWithin is how long the processes of a user may take to die.
+const endWithin = 20 * time.Second
+
+// endUser kills every process of the identity's user, whatever session, parent or
+// signal handlers it has, until none is left, and returns how many there were
+// beside the program itself. Those that became this process's children are reaped;
+// the program is not.
+func endUser(id Identity, program *os.Process) (int, error) {
+	left, err := living(id.UID, program.Pid)
+	if err != nil {
+		return 0, err
+	}
+	count := len(left)
+	for pause, until := time.Millisecond, time.Now().Add(endWithin); ; pause = min(2*pause, 50*time.Millisecond) {
+		if err := killAll(id.UID); err != nil {
+			return count, fmt.Errorf("ending the processes of user %d: %w", id.UID, err)
+		}
+		if left, err = living(id.UID, program.Pid); err != nil || len(left) == 0 {
+			return count, err
+		}
+		if time.Now().After(until) {
+			return count, fmt.Errorf("processes %v of user %d do not end", left, id.UID)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// killAll kills all processes of the user in one act of the kernel, which no
+// program that forks can outrun. It is done by a thread whose effective user is
+// the identity's, while its other ids are the next one: so the processes cannot
+// kill it first, and it may kill nobody else's.
+func killAll(uid uint32) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with this function
+		if unix.Gettid() == unix.Getpid() {
+			// The main thread does not end; it waits for another that does.
+			defer runtime.UnlockOSThread()
+			done <- killAll(uid)
+			return
+		}
+		own, next := uintptr(uid), uintptr(uid+1)
+		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, next, own, next); errno != 0 {
+			done <- errno
+			return
+		}
+		_, _, errno := unix.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL), 0)
+		if errno != 0 && errno != unix.ESRCH {
+			done <- errno
+			return
+		}
+		done <- nil
+	}()
+	return <-done
+}
+
+// living lists the user's processes that still run, without the program, and
+// reaps those that do not, where they are this process's children.
+func living(uid uint32, program int) ([]int, error) {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer proc.Close()
+	names, err := proc.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == program {
+			continue
+		}
+		status, err := os.ReadFile("/proc/" + name + "/status")
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+			continue // it has just ended
+		}
+		if err != nil {
+			return nil, err
+		}
+		p := parseStatus(status)
+		switch {
+		case !p.hasUser(uid):
+		case !p.dead:
+			pids = append(pids, pid)
+		case p.parent == os.Getpid():
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+		}
+	}
+	return pids, nil
+}
+
+// process is what /proc tells of one.
+type process struct {
+	dead   bool
+	parent int
+	users  [4][]byte // real, effective, saved, and that of files
+}
+
+// parseStatus reads /proc/<pid>/status. A process whose first thread has ended
+// looks like a zombie, but is not dead as long as it has others.
+func parseStatus(status []byte) process {
+	var p process
+	zombie, threads := false, 0
+	for line := range bytes.Lines(status) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		fields := bytes.Fields(value)
+		if len(fields) == 0 {
+			continue
+		}
+		switch string(name) {
+		case "State":
+			zombie = fields[0][0] == 'Z' || fields[0][0] == 'X'
+		case "PPid":
+			p.parent, _ = strconv.Atoi(string(fields[0]))
+		case "Uid":
+			copy(p.users[:], fields)
+		case "Threads":
+			threads, _ = strconv.Atoi(string(fields[0]))
+		}
+	}
+	p.dead = zombie && threads <= 1
+	return p
+}
+
+func (p process) hasUser(uid uint32) bool {
+	want := strconv.AppendUint(nil, uint64(uid), 10)
+	for _, u := range p.users {
+		if bytes.Equal(u, want) {
+			return true
+		}
+	}
+	return false
+}
