@@ -56,6 +56,12 @@ func TestChangesAreHeldAgainstTheRules(t *testing.T) {
 			if !strings.Contains(r[0].Message, tt.rule) || r[0].File == "" {
 				t.Errorf("%q, the patch in %q", r[0].Message, r[0].File)
 			}
+			clear(b.files)
+			b.cfg.DryRun = true
+			want(t, b.run(aPull), "denied("+tt.rule+")")
+			if len(b.files) != 0 {
+				t.Errorf("a dry run keeps %d files", len(b.files))
+			}
 		})
 	}
 }

@@ -6,7 +6,7 @@ import "fmt"
 // lost, and tells where in the result.
 func (x *executor) keepPatch(e *entry, r *Result) {
 	st := x.plan.snap.code[e.index]
-	if st == nil || len(st.patch) == 0 || r.File != "" {
+	if st == nil || len(st.patch) == 0 || r.File != "" || e.staged {
 		return
 	}
 	switch r.State {
