@@ -76,8 +76,10 @@ func (st *codeState) refuse(s State, code, message string) *codeState {
 func (st *codeState) tip() string { return st.carried.Tip }
 
 // stableKey is the key of what a later run of the same workflow finds again:
-// SHA-256 over the repository's id, the workflow's file, the job, the kind, what
-// triggered the workflow, and the ordinal (from 0) among the items of the kind.
+// SHA-256 over the repository's id, the workflow's file, the job, its place in a
+// matrix, the step, the kind, what triggered the workflow, and the ordinal (from 0)
+// among the items of the kind. Jobs of a matrix and steps of a job would replace
+// each other's branches otherwise.
 func stableKey(run event.Run, ev event.Event, kind safeoutput.Kind, ordinal int) string {
 	trigger := "repository"
 	if ev.Number != 0 {
@@ -88,6 +90,8 @@ func stableKey(run event.Run, ev event.Event, kind safeoutput.Kind, ordinal int)
 	writeField(h, strconv.FormatInt(ev.Repo.ID, 10))
 	writeField(h, run.WorkflowPath)
 	writeField(h, run.Job)
+	writeField(h, run.Step)
+	writeField(h, strconv.Itoa(run.MatrixIndex))
 	writeField(h, string(kind))
 	writeField(h, trigger)
 	writeField(h, strconv.Itoa(ordinal))

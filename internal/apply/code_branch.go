@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -71,15 +72,17 @@ func (c *coder) placeBranch(e *entry, st *codeState) error {
 		return err
 	}
 	for _, b := range there {
-		if !sameSeries(b.Name, name, prefix) {
+		if !sameSeries(b.Name, name, prefix) || slices.Contains(c.given, b.Name) || b.Name == st.base || b.Name == c.defaultBranch() {
 			continue
 		}
 		found, err := c.earlier(e, st, b)
 		if err != nil || found {
+			c.given = append(c.given, st.branch)
 			return err
 		}
 	}
-	freeName(st, name, there)
+	c.freeName(st, name, there)
+	c.given = append(c.given, st.branch)
 	// A suffix does not lead around the owner's list.
 	if s := e.settings.Changes; st.branch != name && s.Branch == "" && prefix == name && !policy.BranchAllowed(s, st.branch) {
 		st.refuse(Denied, policy.RuleAllowedBranches, fmt.Sprintf("the branch %q is somebody else's, and %q is not among the allowed-branches", name, st.branch))
@@ -103,30 +106,32 @@ func sameSeries(branch, name, prefix string) bool {
 
 // earlier takes a branch over if it is ours: every commit that it has beside its
 // base was made for this series, and its pull request is open, or was never
-// opened. A branch to which somebody else pushed is theirs too, and stays as it is.
+// opened. A branch to which somebody else pushed is theirs too, and stays as it is;
+// so does one whose pull request somebody has turned to another base.
 func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (bool, error) {
 	gh, ctx := c.o.w.GitHub, c.o.ctx
-	cmp, err := gh.Compare(ctx, c.o.repo, st.base, b.Name)
+	// The commit that is compared is the one that the push expects there.
+	cmp, err := gh.Compare(ctx, c.o.repo, st.onto, b.SHA)
 	if isKind(err, githubapi.NotFound) {
 		return false, nil // gone meanwhile, or without a common history
 	}
 	if err != nil {
 		return false, err
 	}
-	if cmp.AheadBy != len(cmp.Commits) || !allOfSeries(cmp.Commits, st.stable) {
+	empty := cmp.AheadBy == 0 && c.begun(e, st, b.Name)
+	if cmp.AheadBy != len(cmp.Commits) || !empty && !allOfSeries(cmp.Commits, st.stable, committerOf(c.o.s.viewer)) {
 		return false, nil
 	}
 	var open *githubapi.Pull
-	closed := false
+	used := false
 	err = each(gh.ListPulls(ctx, c.o.repo, githubapi.PullFilter{State: "all", Head: c.o.repo.Owner + ":" + b.Name}), func(p githubapi.Pull) {
-		switch {
-		case p.State != "open":
-			closed = true
-		case open == nil && p.Base.Ref == st.base:
+		if p.State == "open" && p.Base.Ref == st.base && open == nil {
 			open = &p
+			return
 		}
+		used = used || p.State != "open" || p.Base.Ref != st.base
 	})
-	if err != nil || open == nil && closed {
+	if err != nil || open == nil && used {
 		return false, err
 	}
 	st.branch, st.expect, st.replace, st.pull = b.Name, b.SHA, true, open
@@ -135,16 +140,27 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (bool, erro
 		// The API adds commits and takes none away: the changes go onto the commit
 		// that the branch began at, so that only they differ.
 		st.onto, st.replace = cmp.MergeBase, false
-	case ofItem(cmp.Commits, st.stable, e.key): // a push is whole or not at all
-		st.pushed, st.carried.Tip = true, b.SHA
-		st.note("an earlier attempt of this workflow run pushed the branch already")
+	case ofItem(cmp.Commits, st.stable, e.key):
+		// An earlier attempt pushed it, unless somebody wrote the line who is not us:
+		// onto the same commit, the same changes make the same files again.
+		st.onto = cmp.MergeBase
 	}
 	return true, c.fetch(b.SHA)
 }
 
+// begun reports whether a branch without any commit of its own can be one that we
+// made and were then kept from committing to: the API makes the branch first.
+func (c *coder) begun(e *entry, st *codeState, branch string) bool {
+	_, prefix := branchName(e, st.stable)
+	return e.settings.Changes.SignedCommits && (prefix != "" || c.o.cfg.Run.Attempt > 1) && strings.HasPrefix(branch, prefix)
+}
+
 // freeName takes the name, or the first with a suffix that nobody has.
-func freeName(st *codeState, name string, there []githubapi.Branch) {
+func (c *coder) freeName(st *codeState, name string, there []githubapi.Branch) {
 	taken := map[string]bool{st.base: true}
+	for _, b := range c.given {
+		taken[b] = true
+	}
 	for _, b := range there {
 		taken[b.Name] = true
 	}
@@ -157,6 +173,6 @@ func freeName(st *codeState, name string, there []githubapi.Branch) {
 		st.branch = name + "-" + strconv.Itoa(i)
 	}
 	if st.branch != name {
-		st.note(fmt.Sprintf("the branch %q is somebody else's, so the name got a suffix", name))
+		st.note(fmt.Sprintf("the branch %q is taken, so the name got a suffix", name))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -15,6 +16,8 @@ type coder struct {
 	o      *observer
 	code   *Code
 	series *gitrepo.Series // read once, for all items
+	// given are the branches that items before get: they are not free any more.
+	given []string
 }
 
 // code prepares every item that carries code: where it goes, what it changes
@@ -30,11 +33,9 @@ func (o *observer) code() error {
 			return c.unconnected(err)
 		}
 	}
-	ordinals := map[safeoutput.Kind]int{}
 	for _, e := range o.need.code {
-		st := &codeState{stable: stableKey(o.cfg.Run, o.ev, e.kind, ordinals[e.kind])}
+		st := &codeState{stable: stableKey(o.cfg.Run, o.ev, e.kind, e.ordinal)}
 		o.s.code[e.index] = st
-		ordinals[e.kind]++
 		if c.code == nil || c.code.Repo == nil {
 			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the file that holds them (changes)")
 			continue
@@ -73,7 +74,7 @@ func handlerPermissions(kind safeoutput.Kind) []Permission {
 // prepare fills in the state of one item. An error is one of GitHub's; what is
 // wrong with the item or the changes is a refusal.
 func (c *coder) prepare(e *entry, st *codeState) error {
-	if err := c.place(e, st); err != nil || st.refusal != nil || st.pushed {
+	if err := c.place(e, st); err != nil || st.refusal != nil {
 		return err
 	}
 	if err := c.fetch(st.onto); err != nil {
@@ -87,9 +88,32 @@ func (c *coder) prepare(e *entry, st *codeState) error {
 		return nil
 	}
 	if e.settings.Changes.StayOnBase {
-		st.onto = st.series.Base
+		if err := c.stay(st); err != nil {
+			return err
+		}
 	}
 	return c.carry(e, st)
+}
+
+// stay puts the changes onto the very commit that they were made from, if the base
+// branch has it. Another commit would bring along what nobody has judged: those of
+// a fork in the merge commit of its pull request, or those of an agent that names
+// one of its own as the base of its patch.
+func (c *coder) stay(st *codeState) error {
+	if c.o.w.GitHub == nil || st.series.Base == st.onto {
+		st.onto = st.series.Base
+		return nil
+	}
+	cmp, err := c.o.w.GitHub.Compare(c.o.ctx, c.o.repo, st.onto, st.series.Base)
+	if err != nil && !isKind(err, githubapi.NotFound) {
+		return err
+	}
+	if err != nil || cmp.MergeBase != st.series.Base {
+		st.note(fmt.Sprintf("the commit %.7s, which the changes were made from, is not on the branch %q: they were put onto where that is, in spite of rebase: false", st.series.Base, st.base))
+		return nil
+	}
+	st.onto = st.series.Base
+	return nil
 }
 
 // carry puts the changes onto where they go, and holds the result against the

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
 // trailerName begins the line of a commit message that says which item the
@@ -37,15 +38,25 @@ func ofItem(commits []githubapi.Commit, stable, key string) bool {
 }
 
 // allOfSeries reports whether every commit was made for what has the stable key,
-// in whichever workflow run. Without commits nothing is known.
-func allOfSeries(commits []githubapi.Commit, stable string) bool {
+// in whichever workflow run, and is as we made it. Without commits nothing is known.
+func allOfSeries(commits []githubapi.Commit, stable string, committer gitrepo.Person) bool {
 	for _, c := range commits {
-		if !strings.HasPrefix(trailerOf(c.Message), stable[:16]+"-") {
+		if !strings.HasPrefix(trailerOf(c.Message), stable[:16]+"-") || !madeBy(c, committer) {
 			return false
 		}
 	}
 	return len(commits) > 0
 }
+
+// madeBy reports whether we committed it. Who amends or rebases a commit keeps its
+// message, and with it our line, and becomes its committer. Of a commit that GitHub
+// made for us, GitHub is, and has signed it.
+func madeBy(c githubapi.Commit, committer gitrepo.Person) bool {
+	return c.Committer.Email == committer.Email || c.Committer.Email == githubEmail && c.Verified
+}
+
+// githubEmail is the address of GitHub itself as a committer.
+const githubEmail = "noreply@github.com"
 
 // skipCommands are the words in a commit message that keep GitHub from starting
 // workflows: an agent may not switch off the checks of its own changes. See

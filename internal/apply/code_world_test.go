@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -217,4 +218,14 @@ func (b *codeBench) texts() (out []string) {
 		out = append(out, d.Body)
 	}
 	return out
+}
+
+// viewer is who the token belongs to.
+func (b *codeBench) viewer() githubapi.Actor {
+	b.t.Helper()
+	v, err := b.client().Viewer(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return v
 }

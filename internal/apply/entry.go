@@ -22,6 +22,7 @@ type entry struct {
 	settings policy.KindConfig
 	staged   bool
 	key      string
+	ordinal  int // among the approved items of the kind, from 0
 	approved policy.Approved
 	// decided is the outcome where the plan knows it already.
 	decided *Result
@@ -33,7 +34,7 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		return nil, errors.New("apply: Config.Sanitizer is required")
 	}
 	entries := make([]*entry, 0, len(approved))
-	seen := map[string]int{}
+	seen, ofKind := map[string]int{}, map[safeoutput.Kind]int{}
 	for i, a := range approved {
 		it := a.Item()
 		if it == nil {
@@ -44,7 +45,8 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 			return nil, fmt.Errorf("line %d: %s: cannot be encoded: %w", a.Line(), it.Kind(), err)
 		}
 		e := &entry{index: i, line: a.Line(), kind: it.Kind(), item: it, target: a.Target(), settings: a.Settings(),
-			staged: a.Staged() || cfg.DryRun, approved: a}
+			staged: a.Staged() || cfg.DryRun, approved: a, ordinal: ofKind[it.Kind()]}
+		ofKind[e.kind]++
 		target := targetKey(e.target)
 		equal := string(e.kind) + "\x00" + target + "\x00" + string(canonical)
 		e.key = itemKey(cfg.Run, ev.Repo.ID, string(e.kind), target, canonical, seen[equal])

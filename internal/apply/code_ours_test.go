@@ -1,0 +1,208 @@
+package apply
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// recommit puts a commit onto a branch of the server that has the tree, the parent
+// and the message of the branch's last one, save for what is given.
+func (b *codeBench) recommit(branch, email, tree string) string {
+	b.t.Helper()
+	dir := b.git.Dir()
+	cmd := exec.Command("git", "commit-tree", "-p", b.git.SHA(branch+"^"), "-m", b.git.Run("log", "-1", "--format=%B", branch), tree)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=" + email}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("%v: %s", err, out)
+	}
+	sha := strings.TrimSpace(string(out))
+	b.git.SetBranch(branch, sha)
+	return sha
+}
+
+// treeWith is the tree of a branch of the server with one more file.
+func (b *codeBench) treeWith(branch, name string) string {
+	b.git.SetBranch("scratch", b.git.SHA(branch))
+	b.git.Commit("scratch", map[string]string{name: "theirs\n"}, "Scratch")
+	tree := b.git.Run("rev-parse", "scratch^{tree}")
+	b.git.Run("update-ref", "-d", "refs/heads/scratch")
+	return tree
+}
+
+// TestAmendedBranchIsTheirs: who amends a commit of ours keeps its message, and it
+// is their work all the same.
+func TestAmendedBranchIsTheirs(t *testing.T) {
+	b := newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	want(t, b.run(aPull), "applied")
+	branch := b.pulls()[0].Pull.Head.Ref
+	theirs := b.recommit(branch, "person@example.com", b.treeWith(branch, "theirs.txt"))
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "2\n"})
+	want(t, b.run(aPull), "applied")
+	if got := b.git.SHA(branch); got != theirs {
+		t.Error("somebody's amended commit is gone")
+	}
+	if pulls := b.pulls(); len(pulls) != 2 || pulls[1].Pull.Head.Ref != branch+"-2" {
+		t.Errorf("%d pull requests", len(pulls))
+	}
+}
+
+// TestForgedTrailerPassesNoRule: what says that an earlier attempt pushed it is
+// held against what this one would push.
+func TestForgedTrailerPassesNoRule(t *testing.T) {
+	b := newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/create", Fault: githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}}}))
+	want(t, b.run(aPull), "failed(not-found)")
+	b.srv.SetFault(nil)
+	branch := strings.TrimSpace(b.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/airlock"))
+	good := b.git.SHA(branch)
+	b.recommit(branch, committerOf(b.viewer()).Email, b.treeWith(branch, ".github/workflows/evil.yml"))
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(aPull), "applied")
+	if got := b.git.SHA(branch); got != good {
+		t.Errorf("the branch holds %s", b.git.Run("ls-tree", "-r", "--name-only", branch))
+	}
+}
+
+// TestRetargetedPullRequestIsLeftAlone: its branch would show there what belongs to
+// the old base.
+func TestRetargetedPullRequestIsLeftAlone(t *testing.T) {
+	b := newCodeBench(t)
+	b.git.SetBranch("next", b.base)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	want(t, b.run(aPull), "applied")
+	first := b.pulls()[0]
+	b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, first.Number).Pull.Base.Ref = "next" })
+	tip := b.git.SHA(first.Pull.Head.Ref)
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "2\n"})
+	want(t, b.run(aPull), "applied")
+	if pulls := b.pulls(); len(pulls) != 2 || b.git.SHA(first.Pull.Head.Ref) != tip {
+		t.Errorf("%d pull requests, the first from %s, which was at %s", len(pulls), b.git.SHA(first.Pull.Head.Ref), tip)
+	}
+}
+
+// TestEachItemHasABranchOfItsOwn: jobs of a matrix, steps of a job and items of a
+// run do not replace each other's branches.
+func TestEachItemHasABranchOfItsOwn(t *testing.T) {
+	b := newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	want(t, b.run(aPull), "applied")
+	b.cfg.Run.MatrixIndex = 1
+	want(t, b.run(aPull), "applied")
+	b.cfg.Run.Step = "another"
+	want(t, b.run(aPull), "applied")
+	if pulls := b.pulls(); len(pulls) != 3 {
+		t.Errorf("%d pull requests for three steps", len(pulls))
+	}
+
+	b = newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	named := strings.ReplaceAll(aPull, `"title"`, `"branch":"feature","title"`)
+	for b.cfg.Run.Attempt = 1; b.cfg.Run.Attempt <= 2; b.cfg.Run.Attempt++ {
+		r := b.run(named, strings.ReplaceAll(named, "Mend the demo", "And again"))
+		if n := Count(r); n[Applied]+n[Adopted] != 2 {
+			t.Errorf("attempt %d: %s", b.cfg.Run.Attempt, states(r))
+		}
+	}
+	if got := b.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/feature", "refs/heads/feature-2", "refs/heads/feature-3"); got != "feature\nfeature-2" {
+		t.Errorf("the branches are %q", got)
+	}
+
+	// An item that is withheld does not lend its place to the next.
+	b = newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	second := strings.ReplaceAll(aPull, "Mend the demo", "And again")
+	want(t, b.run(aPull, second), "applied applied")
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "2\n"})
+	want(t, b.run(strings.ReplaceAll(aPull, "broken", "correct-horse-battery"), second), "denied(secret) applied")
+	if p := b.pulls(); len(p) != 2 || b.file(p[0].Pull.Head.Ref, "docs/a.md") != "1" || b.file(p[1].Pull.Head.Ref, "docs/a.md") != "2" {
+		t.Errorf("%d pull requests, of which the wrong one was updated", len(p))
+	}
+}
+
+// TestDefaultBranchIsNeverTakenOver, also where all that it has beyond the base
+// looks like ours, as after a squash of our own commits.
+func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
+	b := newCodeBench(t)
+	b.git.SetBranch("next", b.base)
+	b.pull(func(s *policy.ChangeSettings) { s.Base, s.Branch = "next", "main" })
+	st := stableKey(b.cfg.Run, b.ev, "create-pull-request", 0)
+	b.git.Commit("main", map[string]string{"x": "1"}, "Squashed\n\n"+trailer(st, st))
+	head := b.recommit("main", committerOf(b.viewer()).Email, b.git.Run("rev-parse", "main^{tree}"))
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	want(t, b.run(aPull), "applied")
+	if got := b.git.SHA("main"); got != head {
+		t.Error("the default branch was replaced")
+	}
+}
+
+// TestChangesStayOnTheirBase only where the base branch has it: what lies below
+// other commits would go along without having been judged.
+func TestChangesStayOnTheirBase(t *testing.T) {
+	for _, published := range []bool{true, false} {
+		b := newCodeBench(t)
+		b.pull(func(s *policy.ChangeSettings) { s.StayOnBase = true })
+		b.git.Commit("main", map[string]string{"other.txt": "other\n"}, "Move on")
+		base := b.base
+		if !published {
+			b.write(map[string]string{".github/workflows/evil.yml": "on: push\n"}).commit("Prepare")
+			base = b.sh(b.dir, "rev-parse", "HEAD")
+		}
+		b.write(map[string]string{"docs/a.md": "1\n"})
+		repo := b.world.Code.Repo
+		b.world.Code.Series = func(ctx context.Context, _ []string) (gitrepo.Series, error) {
+			return repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: b.dir, Bases: []string{base}})
+		}
+		r := b.run(aPull)
+		want(t, r, "applied")
+		branch := b.pulls()[0].Pull.Head.Ref
+		if got := b.git.SHA(branch + "^"); (got == base) != published {
+			t.Errorf("published %t: it begins at %s", published, got)
+		}
+		if files := b.git.Run("ls-tree", "-r", "--name-only", branch); strings.Contains(files, "evil") {
+			t.Errorf("what nobody has judged was pushed:\n%s", files)
+		}
+		if told := strings.Contains(strings.Join(r[0].Notes, "; "), "is not on the branch"); told == published {
+			t.Errorf("published %t: notes %q", published, r[0].Notes)
+		}
+	}
+}
+
+// TestSignedCommitsGoOnAfterAKill, which came after the branch was made.
+func TestSignedCommitsGoOnAfterAKill(t *testing.T) {
+	b := newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
+	b.write(map[string]string{"docs/a.md": "1\n"}).commit("One").write(map[string]string{"docs/b.md": "2\n"}).commit("Two")
+	for commits := range 2 {
+		left := commits
+		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+			if r.Operation == "graphql/CreateCommit" {
+				if left--; left < 0 {
+					return githubtest.Fault{Status: 401, Body: `{"message":"Bad credentials"}`}
+				}
+			}
+			return githubtest.Fault{}
+		})
+		want(t, b.run(aPull), "failed(unauthorized)")
+		b.cfg.Run.Attempt++
+	}
+	b.srv.SetFault(nil)
+	want(t, b.run(aPull), "applied")
+	pulls := b.pulls()
+	if got := b.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/airlock"); len(pulls) != 1 || got != pulls[0].Pull.Head.Ref || b.file(got, "docs/b.md") != "2" || b.file(got, "docs/a.md") != "1" {
+		t.Errorf("%d pull requests; the branches are %q", len(pulls), got)
+	}
+}
