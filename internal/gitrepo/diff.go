@@ -81,7 +81,18 @@ func (r *Repo) Diff(ctx context.Context, base, head string) (Diff, error) {
 	if err != nil {
 		return Diff{}, err
 	}
+	return r.DiffFrom(ctx, from, head)
+}
+
+// DiffFrom does what Diff does, with a merge base that the caller knows: the
+// history between the two need not be there. Beside ErrTooLarge the result holds
+// the names, if it is only the hunks that are too large.
+func (r *Repo) DiffFrom(ctx context.Context, from, head string) (Diff, error) {
+	if err := r.need(ctx, from, head); err != nil {
+		return Diff{}, err
+	}
 	d := Diff{Base: from}
+	var err error
 	tree := []string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--full-index", "--find-renames=50%", "-l1000", "--submodule=short", "--ignore-submodules=none"}
 	if d.Raw, _, err = r.git(ctx, maxDiff, nil, append(tree[:len(tree):len(tree)], "--raw", "-z", from, head)...); err != nil {
 		return Diff{}, err

@@ -35,13 +35,3 @@ func ParseIndex(data []byte, idLen int) ([]string, error) {
 	}
 	return append(slices.Collect(maps.Keys(x.files)), x.unmerged...), nil
 }
-
-// ReadBelow reads a file of at most limit bytes as those of a work tree are.
-func ReadBelow(dir, name string, limit int64) ([]byte, error) {
-	d, err := newDirs(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return d.read(name, limit)
-}

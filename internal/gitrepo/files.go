@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 )
 
@@ -14,6 +15,7 @@ import (
 type File struct {
 	Data []byte
 	Exec bool
+	Mode string // git's, of six digits; also of a link or a submodule; "" where nothing is
 	// Err is set instead when there is no such file: fs.ErrNotExist, ErrTooLarge,
 	// or that the path is a directory, a link or a submodule.
 	Err error
@@ -66,18 +68,18 @@ func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit i
 			case o.kind == "" && o.err == nil:
 				return nil, fmt.Errorf("git cat-file left out %s", s.oid)
 			case o.err != nil:
-				files[p] = File{Err: fmt.Errorf("%s: %w", p, o.err)}
+				files[p] = File{Mode: s.mode, Err: fmt.Errorf("%s: %w", p, o.err)}
 			case s.rest == "" && o.kind == "blob":
-				files[p] = File{Data: o.data, Exec: s.exec}
+				files[p] = File{Data: o.data, Exec: s.mode == modeExec, Mode: s.mode}
 			case s.rest == "":
-				files[p] = File{Err: fmt.Errorf("%s is a directory in commit %s", p, commit)}
+				files[p] = File{Mode: modeDir, Err: fmt.Errorf("%s is a directory in commit %s", p, commit)}
 			default:
 				next, err := s.descend(o.data)
 				if err == nil {
 					at[p] = next
 					continue
 				}
-				files[p] = File{Err: fmt.Errorf("%s in commit %s: %w", p, commit, err)}
+				files[p] = File{Mode: next.mode, Err: fmt.Errorf("%s in commit %s: %w", p, commit, err)}
 			}
 			delete(at, p)
 		}
@@ -85,30 +87,36 @@ func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit i
 	return files, nil
 }
 
-// step is how far a path has been followed: the object it has come to, and what
-// is left of it.
-type step struct {
-	oid, rest string
-	exec      bool
-}
+// step is how far a path has been followed: the object it has come to, what is
+// left of it, and the mode once nothing is.
+type step struct{ oid, rest, mode string }
 
-// descend follows the next element of the path through a tree.
+// descend follows the next element of the path through a tree. Beside an error
+// only the mode of the whole path is set, where it has one.
 func (s step) descend(tree []byte) (step, error) {
 	name, rest, _ := strings.Cut(s.rest, "/")
-	mode, oid, err := lookup(tree, name, len(s.oid)/2)
+	bits, oid, err := lookup(tree, name, len(s.oid)/2)
 	if err != nil {
 		return step{}, err
 	}
-	isDir := mode == "40000"
+	n, err := strconv.ParseUint(bits, 8, 32)
+	if err != nil {
+		return step{}, errors.New("the tree cannot be read")
+	}
+	mode := canonical(n)
+	at := step{oid: oid, rest: rest, mode: mode}
+	if rest != "" {
+		at.mode = ""
+	}
 	switch {
-	case mode == "120000":
-		return step{}, errors.New("a link is not followed")
-	case mode == "160000":
-		return step{}, errors.New("a submodule is not followed")
-	case rest != "" && !isDir:
+	case mode == modeLink:
+		return step{mode: at.mode}, errors.New("a link is not followed")
+	case mode == modeSubmodule:
+		return step{mode: at.mode}, errors.New("a submodule is not followed")
+	case rest != "" && mode != modeDir:
 		return step{}, fs.ErrNotExist
 	}
-	return step{oid: oid, rest: rest, exec: mode == "100755"}, nil
+	return at, nil
 }
 
 // lookup finds an entry of a tree: "<mode> <name>\x00<id>", one after another.

@@ -57,6 +57,11 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q: %q, %v", p, f.Data, f.Err)
 		}
 	}
+	for p, want := range map[string]string{"policy.yml": "100644", "run.sh": "100755", "link": "120000", "deep": "040000", "linkdir/er/y": "", "none": "", "big": "100644"} {
+		if got := files[p].Mode; got != want {
+			t.Errorf("the mode of %s is %q, not %q", p, got, want)
+		}
+	}
 	for p, want := range bad {
 		if f := files[p]; f.Err == nil || !strings.Contains(f.Err.Error(), want) || f.Data != nil {
 			t.Errorf("%q: %q, %v, want %q", p, f.Data, f.Err, want)

@@ -14,6 +14,9 @@ import (
 // errChanged is returned for what became something else while it was opened.
 var errChanged = errors.New("it changed while it was read: let what writes it end first")
 
+// errNotDir is returned for a path through what is no directory.
+var errNotDir = fmt.Errorf("a directory above it is a link or a file: %w", errChanged)
+
 // dirs opens the directories of somebody else's work tree: each through the
 // handle of its parent and never through a link, so that nothing which happens
 // there meanwhile leads out of the directory that was meant.
@@ -82,7 +85,7 @@ func enter(here *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	if !before.IsDir() {
-		return nil, errChanged
+		return nil, errNotDir
 	}
 	next, err := here.OpenRoot(name)
 	if err != nil {

@@ -4,6 +4,7 @@ package gitrepo_test
 
 import (
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"testing"
 
@@ -19,16 +20,39 @@ func TestReadBelow(t *testing.T) {
 	c.link("dir/in/f.txt", "to-file")
 	c.link(filepath.Join(c.dir, "dir"), "absolute")
 	c.mkfifo("pipe")
+	tree, err := gitrepo.OpenWorkTree(c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
 	for name, ok := range map[string]bool{
 		"dir/in/f.txt": true, "to-dir/in/f.txt": false, "to-file": false, "absolute/in/f.txt": false, "pipe": false, "dir": false,
 		"none": false, "none/x": false, "../x": false, "dir/../dir/in/f.txt": false, "dir/in/f.txt/x": false,
 	} {
-		data, err := gitrepo.ReadBelow(c.dir, name, 4)
+		data, err := tree.Read(name, 4)
 		if ok != (err == nil) || ok && string(data) != "text" {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
-	if _, err := gitrepo.ReadBelow(c.dir, "dir/in/f.txt", 3); !errors.Is(err, gitrepo.ErrTooLarge) {
+	if _, err := tree.Read("dir/in/f.txt", 3); !errors.Is(err, gitrepo.ErrTooLarge) {
 		t.Error(err)
+	}
+	for name, want := range map[string]string{"to-dir": "dir", "dir": "", "none": "", "../x": "", "to-dir/in": ""} {
+		if got, err := tree.Link(name); got != want || (err == nil) != (want != "") {
+			t.Errorf("the link %s: %q, %v", name, got, err)
+		}
+	}
+	for name, ok := range map[string]bool{"to-dir": true, "dir/in": true, "pipe": true, "to-dir/in": false, "none": false, ".": false, "/etc": false, "dir/in/f.txt/x": false} {
+		if _, err := tree.Lstat(name); ok != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"none/x", "to-dir/in", "dir/in/f.txt/x"} {
+		if _, err := tree.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := gitrepo.OpenWorkTree(filepath.Join(c.dir, "none")); err == nil {
+		t.Error("a directory that is not there is opened")
 	}
 }

@@ -1,0 +1,112 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// Content is what is at a path.
+type Content struct {
+	Mode string // git's, of six digits; "" where nothing is, or what git does not know
+	Data []byte // of a file
+	Link string // what a link points to, where that is known
+	// Err says why there is no Data: fs.ErrNotExist where nothing is,
+	// gitrepo.ErrTooLarge for a file over the limit, or that it is no file.
+	Err error
+}
+
+// Contents reads what is at a moment of a repository's life.
+type Contents interface {
+	// Read reads the paths, each file of at most limit bytes; the result holds each
+	// path once. An error means that none could be read.
+	Read(ctx context.Context, paths []string, limit int64) (map[string]Content, error)
+}
+
+// The modes of git.
+const (
+	modeFile      = "100644"
+	modeExec      = "100755"
+	modeLink      = "120000"
+	modeSubmodule = "160000"
+	modeDir       = "040000"
+)
+
+// commitContents is the contents of a commit.
+type commitContents struct {
+	repo   *gitrepo.Repo
+	commit string
+}
+
+// CommitContents reads the files of a commit, whose every object is checked
+// against its id.
+func CommitContents(repo *gitrepo.Repo, commit string) Contents { return commitContents{repo, commit} }
+
+// Read implements Contents.
+func (c commitContents) Read(ctx context.Context, paths []string, limit int64) (map[string]Content, error) {
+	files, err := c.repo.Files(ctx, c.commit, paths, limit)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]Content, len(files))
+	for name, f := range files {
+		found[name] = Content{Mode: f.Mode, Data: f.Data, Err: f.Err}
+	}
+	return found, nil
+}
+
+// treeContents is the contents of a work tree.
+type treeContents struct{ tree *gitrepo.WorkTree }
+
+// TreeContents reads the files of a work tree as they are now. A directory that is
+// a repository of its own counts as a submodule. It is not for several goroutines.
+func TreeContents(tree *gitrepo.WorkTree) Contents { return treeContents{tree} }
+
+// Read implements Contents.
+func (t treeContents) Read(ctx context.Context, paths []string, limit int64) (map[string]Content, error) {
+	found := make(map[string]Content, len(paths))
+	for _, name := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		found[name] = t.one(name, limit)
+	}
+	return found, nil
+}
+
+func (t treeContents) one(name string, limit int64) Content {
+	info, err := t.tree.Lstat(name)
+	switch {
+	case err != nil:
+		return Content{Err: err}
+	case info.Mode().Type() == fs.ModeSymlink:
+		target, err := t.tree.Link(name)
+		return Content{Mode: modeLink, Link: target, Err: errors.Join(errors.New("a link is not followed"), err)}
+	case info.IsDir():
+		if _, err := t.tree.Lstat(name + "/.git"); err == nil {
+			return Content{Mode: modeSubmodule, Err: errors.New("a submodule is not followed")}
+		}
+		return Content{Mode: modeDir, Err: errors.New("it is a directory")}
+	case !info.Mode().IsRegular():
+		return Content{Err: fmt.Errorf("it is no file but a %s", kindOf(info.Mode()))}
+	}
+	c := Content{Mode: modeFile}
+	if info.Mode()&0o100 != 0 {
+		c.Mode = modeExec
+	}
+	c.Data, c.Err = t.tree.Read(name, limit)
+	return c
+}
+
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}

@@ -1,0 +1,112 @@
+package changes
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// Mark is a property for which a file may be skipped.
+type Mark string
+
+// The hard marks: the file has no text that could be looked at.
+const (
+	MarkDeleted    Mark = "deleted"
+	MarkSubmodule  Mark = "submodule"
+	MarkLink       Mark = "link"
+	MarkNotFile    Mark = "not-a-file" // a directory, a device, a pipe
+	MarkLFSPointer Mark = "lfs-pointer"
+	MarkTooLarge   Mark = "too-large"
+	MarkBinary     Mark = "binary"
+	MarkNotUTF8    Mark = "not-utf8"
+	MarkUnread     Mark = "unread" // it could not be read
+)
+
+// The soft marks: the file has a text, which people did not write or did not
+// write here. A pull request can set the first by itself (a header is enough), so
+// what looks for attacks must not skip it.
+const (
+	MarkGenerated Mark = "generated"
+	MarkVendored  Mark = "vendored"
+)
+
+// Hard reports whether a file with the mark has no text.
+func (m Mark) Hard() bool { return m != MarkGenerated && m != MarkVendored }
+
+// Marked is a mark and the reason for it, as a clause for people.
+type Marked struct {
+	Mark Mark
+	Why  string
+}
+
+// sniffed is how much of a content git looks at for a NUL.
+const sniffed = 8000
+
+// isBinary reports whether git takes a content for binary.
+func isBinary(data []byte) bool {
+	return bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0
+}
+
+// textMark says why a content is not a text; ok is true if it is one.
+func textMark(data []byte) (m Marked, ok bool) {
+	switch {
+	case isBinary(data):
+		return Marked{MarkBinary, "it is a binary file"}, false
+	case isLFSPointer(data):
+		return Marked{MarkLFSPointer, "Git LFS keeps its content elsewhere"}, false
+	case !utf8.Valid(data):
+		return Marked{MarkNotUTF8, "it is not UTF-8 text"}, false
+	case bytes.IndexByte(data, 0) >= 0:
+		return Marked{MarkBinary, "it holds NUL bytes"}, false
+	}
+	return Marked{}, true
+}
+
+// isLFSPointer reports whether a content stands for one that Git LFS keeps.
+func isLFSPointer(data []byte) bool {
+	const first = "version https://git-lfs.github.com/spec/v1\n"
+	return len(data) <= 1024 && bytes.HasPrefix(data, []byte(first)) && bytes.Contains(data, []byte("\noid sha256:"))
+}
+
+// markOrigin adds the soft marks. What the attributes say of a file goes before
+// what its path and text look like.
+func (f *File) markOrigin(said attributes) {
+	switch why := vendoredWhy(f.Path); {
+	case said.vendored == set:
+		f.mark(MarkVendored, ".gitattributes marks it linguist-vendored")
+	case said.vendored == unspecified && why != "":
+		f.mark(MarkVendored, why)
+	}
+	switch why := generatedWhy(f.Path, f.Text); {
+	case said.generated == set:
+		f.mark(MarkGenerated, ".gitattributes marks it linguist-generated")
+	case said.generated == unspecified && why != "":
+		f.mark(MarkGenerated, why)
+	}
+}
+
+// vendoredDirs hold code that comes from elsewhere.
+var vendoredDirs = map[string]bool{
+	"vendor": true, "node_modules": true, "third_party": true, "third-party": true, "3rdparty": true, "bower_components": true,
+	"jspm_packages": true, "Godeps": true, "Pods": true, "Carthage": true, "site-packages": true, ".venv": true, "venv": true,
+}
+
+// vendoredWhy says why a path is one of vendored code, "" if it is not.
+func vendoredWhy(name string) string {
+	dir := path.Dir(name)
+	for part := range strings.SplitSeq(dir, "/") {
+		if vendoredDirs[part] {
+			return "it lies in a directory " + part
+		}
+	}
+	for _, yarn := range []string{".yarn/releases", ".yarn/plugins", ".yarn/sdks", ".yarn/cache"} {
+		if strings.HasSuffix(dir, yarn) || strings.Contains(dir, yarn+"/") {
+			return "it lies in " + yarn
+		}
+	}
+	if base := path.Base(name); base == "gradlew" || base == "gradlew.bat" || base == "mvnw" || base == "mvnw.cmd" {
+		return "it is a wrapper that the build tool writes"
+	}
+	return ""
+}
