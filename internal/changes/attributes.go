@@ -10,7 +10,7 @@ import (
 const (
 	attributesName  = ".gitattributes"
 	maxAttributes   = 100 << 10 // bytes of one file; git reads larger ones
-	maxAttributeSet = 2000      // lines, of all files together, that say something of interest
+	maxAttributeSet = 500       // lines, of all files together, that say something of interest
 )
 
 // state is what a line says of an attribute.
@@ -58,19 +58,16 @@ type attributeRules map[string][]attributeRule
 // of returns what the rules say of a path: deeper directories and later lines win.
 func (rules attributeRules) of(name string) attributes {
 	var said attributes
-	for at := 0; ; {
-		dir := strings.TrimSuffix(name[:at], "/")
-		for _, r := range rules[dir] {
-			if r.matches(name[at:]) {
+	segments := strings.Split(name, "/")
+	for i, at := 0, 0; i < len(segments); i++ {
+		for _, r := range rules[strings.TrimSuffix(name[:at], "/")] {
+			if r.matches(segments[i:]) {
 				said = r.says.over(said)
 			}
 		}
-		i := strings.IndexByte(name[at:], '/')
-		if i < 0 {
-			return attributes{said.generated.final(), said.vendored.final()}
-		}
-		at += i + 1
+		at = min(at+len(segments[i])+1, len(name))
 	}
+	return attributes{said.generated.final(), said.vendored.final()}
 }
 
 // parseAttributes reads the lines that speak of generated and vendored files.
@@ -155,12 +152,12 @@ func newRule(pattern string, says attributes) (attributeRule, bool) {
 }
 
 // matches reports whether the rule speaks of a path below its directory.
-func (r attributeRule) matches(name string) bool {
+func (r attributeRule) matches(name []string) bool {
 	if r.base != "" {
-		ok, err := path.Match(r.base, path.Base(name))
+		ok, err := path.Match(r.base, name[len(name)-1])
 		return ok && err == nil
 	}
-	return matchSegments(r.segments, strings.Split(name, "/"))
+	return matchSegments(r.segments, name)
 }
 
 // matchSegments matches a path against a pattern in which "**" stands for any

@@ -12,6 +12,7 @@ import (
 // Content is what is at a path.
 type Content struct {
 	Mode string // git's, of six digits; "" where nothing is, or what git does not know
+	Size int64  // of a file in bytes, also of one over the limit where that is known; else 0
 	Data []byte // of a file
 	Link string // what a link points to, where that is known
 	// Err says why there is no Data: fs.ErrNotExist where nothing is,
@@ -53,7 +54,7 @@ func (c commitContents) Read(ctx context.Context, paths []string, limit int64) (
 	}
 	found := make(map[string]Content, len(files))
 	for name, f := range files {
-		found[name] = Content{Mode: f.Mode, Data: f.Data, Err: f.Err}
+		found[name] = Content{Mode: f.Mode, Size: int64(len(f.Data)), Data: f.Data, Err: f.Err}
 	}
 	return found, nil
 }
@@ -93,7 +94,7 @@ func (t treeContents) one(name string, limit int64) Content {
 	case !info.Mode().IsRegular():
 		return Content{Err: fmt.Errorf("it is no file but a %s", kindOf(info.Mode()))}
 	}
-	c := Content{Mode: modeFile}
+	c := Content{Mode: modeFile, Size: info.Size()}
 	if info.Mode()&0o100 != 0 {
 		c.Mode = modeExec
 	}

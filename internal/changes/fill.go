@@ -68,6 +68,9 @@ func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error
 		}
 	}
 	for i := range s.Files {
+		if err := ctx.Err(); err != nil { // many long patterns take seconds
+			return err
+		}
 		f := &s.Files[i]
 		f.Language = LanguageOf(f.Path, f.Text)
 		f.markOrigin(said.of(f.Path))
@@ -79,6 +82,9 @@ func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error
 func (f *File) take(c Content, opt Options, room *int64) {
 	if c.Mode != "" {
 		f.Mode = c.Mode
+	}
+	if c.Size > 0 {
+		f.Size = c.Size
 	}
 	switch {
 	case c.Mode == modeSubmodule:
@@ -113,6 +119,9 @@ func (f *File) takeText(data []byte, opt Options, room *int64) {
 	}
 	if len(data) > 0 {
 		f.Text = bytes.Clone(data) // not the whole batch that it is part of
+	}
+	if f.Binary { // the old content was, or the source of the diff said no more
+		f.Binary, f.AllChanged = false, true
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxDiff is how much of a diff is read, in bytes.
+// maxDiff is how much of a diff is read, in bytes, when Options do not say.
 const maxDiff = 128 << 20
 
 // Has reports whether the clone holds the commit.
@@ -97,7 +97,7 @@ func (r *Repo) DiffFrom(ctx context.Context, from, head string) (Diff, error) {
 	if d.Raw, _, err = r.git(ctx, maxDiff, nil, append(tree[:len(tree):len(tree)], "--raw", "-z", from, head)...); err != nil {
 		return Diff{}, err
 	}
-	d.Patch, _, err = r.git(ctx, maxDiff, nil, append(tree[:len(tree):len(tree)],
+	d.Patch, _, err = r.git(ctx, r.opt.MaxDiff, nil, append(tree[:len(tree):len(tree)],
 		"-p", "-U3", "--no-color", "--diff-algorithm=default", "--src-prefix=a/", "--dst-prefix=b/", from, head)...)
 	return d, err
 }

@@ -21,6 +21,7 @@ type Options struct {
 	PathList string        // the PATH that git is found in, and runs with; "": DefaultPath
 	TempDir  string        // where the repository is made; "": the system's
 	Timeout  time.Duration // of each command; 0: two minutes
+	MaxDiff  int           // bytes of a diff's hunks that are read; 0: 128 MiB
 	OIDLen   int           // of a Repo without a clone: hex digits of an object id, 40 or 64; 0: 40
 }
 
@@ -61,6 +62,9 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	}
 	if opt.Timeout <= 0 {
 		opt.Timeout = 2 * time.Minute
+	}
+	if opt.MaxDiff <= 0 {
+		opt.MaxDiff = maxDiff
 	}
 	if _, err := command.Look("git", opt.PathList); err != nil {
 		return nil, err

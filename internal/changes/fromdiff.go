@@ -1,0 +1,178 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// GitSource says what to compare.
+type GitSource struct {
+	Repo *gitrepo.Repo
+	Base string // the commit that the pull request is to be merged into
+	Head string // its last commit
+	// MergeBase is the commit at which the two part, if the caller knows it, as from
+	// GitHub's comparison: then Base and its history are not needed.
+	MergeBase string
+	// Remote is where commits that are not in the clone are fetched from; nil: they
+	// are an error. Without MergeBase the whole history is fetched.
+	Remote *gitrepo.Remote
+	// Only restricts the set to these paths; nil: all that changed. One that did not
+	// change is in the set too, as Unchanged.
+	Only []string
+}
+
+// SetFromGit takes the changed files from git: what Head changes since it left Base,
+// with the texts of Head and the attributes of the base, which the pull request
+// cannot write.
+//
+// The errors are those of gitrepo, and say what to set: ErrMissing and ErrShallow
+// where the clone lacks history and no remote is given, or it does not help;
+// ErrForged where somebody wrote other objects into the clone.
+func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
+	only, err := cleanList(src.Only)
+	if err != nil {
+		return nil, err
+	}
+	base, err := src.mergeBase(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Base: base, Head: src.Head}
+	found, err := s.diff(ctx, src.Repo)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		s.add(f)
+	}
+	if err := s.describe(ctx, src.Repo); err != nil {
+		return nil, err
+	}
+	if src.Only != nil {
+		s.restrict(only)
+	}
+	for i := range s.Files {
+		f := &s.Files[i]
+		if path.Base(f.Path) == attributesName && f.Status != Unchanged {
+			s.Notes = append(s.Notes, fmt.Sprintf("%q is changed: until the pull request is merged, what it said before counts.", f.Path))
+		}
+	}
+	return s, s.fill(ctx, CommitContents(src.Repo, src.Head), CommitContents(src.Repo, base), opt)
+}
+
+// mergeBase finds where the two commits part, and fetches what that takes.
+func (src GitSource) mergeBase(ctx context.Context) (string, error) {
+	lacking := func(err error) bool {
+		return src.Remote != nil && (errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, gitrepo.ErrShallow))
+	}
+	if src.MergeBase != "" {
+		if src.Remote == nil {
+			return src.MergeBase, nil
+		}
+		return src.MergeBase, src.Repo.Fetch(ctx, src.Remote, []string{src.MergeBase, src.Head}, 1)
+	}
+	base, err := src.Repo.MergeBase(ctx, src.Base, src.Head)
+	if !lacking(err) {
+		return base, err
+	}
+	if err := src.Repo.Fetch(ctx, src.Remote, []string{src.Base, src.Head}, 0); err != nil {
+		return "", err
+	}
+	return src.Repo.MergeBase(ctx, src.Base, src.Head)
+}
+
+// diff asks git for the difference, at least for the names.
+func (s *Set) diff(ctx context.Context, repo *gitrepo.Repo) ([]ChangedFile, error) {
+	d, err := repo.DiffFrom(ctx, s.Base, s.Head)
+	var files []ChangedFile
+	switch {
+	case err == nil:
+		files, err = ParseGit(d.Raw, d.Patch)
+	case errors.Is(err, gitrepo.ErrTooLarge) && len(d.Raw) > 0:
+		s.Notes = append(s.Notes, fmt.Sprintf("The diff is not used, and every line of a changed file counts as changed: %s.", clause(err)))
+		files, err = withoutPatches(d.Raw)
+	}
+	return files, err
+}
+
+// describe adds what the trees say of the files. They are hashed, and so assert that
+// the diff, which is taken from the clone's objects as they are, leaves none out.
+func (s *Set) describe(ctx context.Context, repo *gitrepo.Repo) error {
+	tree, err := repo.TreeChanges(ctx, s.Base, s.Head)
+	if err != nil {
+		return err
+	}
+	at := make(map[string]*File, len(s.Files))
+	for i := range s.Files {
+		at[s.Files[i].PreviousPath] = nil
+	}
+	for i := range s.Files {
+		at[s.Files[i].Path] = &s.Files[i]
+	}
+	for _, c := range tree {
+		f, ok := at[c.Path]
+		if !ok {
+			return fmt.Errorf("%w: git's diff leaves out %q", gitrepo.ErrForged, c.Path)
+		}
+		if f != nil && c.NewMode != "" {
+			f.Mode = c.NewMode
+		}
+		if f != nil && (f.Mode == modeFile || f.Mode == modeExec) {
+			f.Size = c.Size
+		}
+	}
+	return nil
+}
+
+// withoutPatches reads git's list of changed files alone.
+func withoutPatches(raw []byte) ([]ChangedFile, error) {
+	entries, err := parseRaw(raw)
+	files := make([]ChangedFile, 0, len(entries))
+	for _, e := range entries {
+		e.file.PatchMissing = e.file.Status != Deleted
+		files = append(files, e.file)
+	}
+	return files, err
+}
+
+// restrict keeps the files of a list; those that did not change are Unchanged.
+func (s *Set) restrict(only []string) {
+	at := make(map[string]File, len(s.Files))
+	for _, f := range s.Files {
+		if f.Status == Renamed { // its old path is gone
+			at[f.PreviousPath] = File{ChangedFile: ChangedFile{Path: f.PreviousPath, Status: Deleted}, Size: -1}
+		}
+	}
+	for _, f := range s.Files {
+		at[f.Path] = f
+	}
+	s.Files = make([]File, 0, len(only))
+	for _, name := range only {
+		f, ok := at[name]
+		if !ok {
+			f = File{ChangedFile: ChangedFile{Path: name, Status: Unchanged}, Size: -1}
+		}
+		s.Files = append(s.Files, f)
+	}
+}
+
+// add puts a file of a diff into the set, with the lines that its hunks say. Where
+// they say nothing, or not all, every line counts.
+func (s *Set) add(c ChangedFile) {
+	f := File{ChangedFile: c, Size: -1}
+	hunks, err := ParsePatch(c.Patch)
+	for _, h := range hunks {
+		f.Changed = append(f.Changed, h.Added...)
+	}
+	if err != nil {
+		s.Notes = append(s.Notes, fmt.Sprintf("Every line of %q counts as changed, because its diff cannot be read to its end: %s.", clip(c.Path), clause(err)))
+	}
+	if err != nil || c.PatchMissing && c.Status != Deleted {
+		f.Changed, f.AllChanged = nil, true
+	}
+	s.Files = append(s.Files, f)
+}
