@@ -38,6 +38,7 @@ var layers = []struct {
 	{"internal/intake", "safeoutput jsonrepair schema sanitize sarif"},
 	{"internal/gitrepo", "command token"},
 	{"internal/changes", "gitrepo"},
+	{"internal/reviewer", "finding changes secrets"},
 	{"internal/policy", "safeoutput intake event schema"},
 	{"internal/phase", "finding changes command toolreport schema"},
 	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize secrets githubapi gitrepo"},

@@ -1,0 +1,94 @@
+package reviewer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// hostile are texts that grow to a size and ask most of a scanner or an evaluator.
+var hostile = map[string]struct{ path, begin, repeat string }{
+	"brackets":      {"a.js", "", "("},
+	"mixed":         {"a.js", "", "([{"},
+	"closing":       {"a.js", strings.Repeat("(", 1000), "}"},
+	"templates":     {"a.js", "", "`${"},
+	"f-strings":     {"a.py", "", "f\"{"},
+	"lines":         {"a.py", strings.Repeat("(", 1000), "f\"{\n"},
+	"calls":         {"a.js", "", "eval("},
+	"queries":       {"a.js", "", "db.query(\"select a from b\"+"},
+	"formats":       {"a.go", "", "fmt.Sprintf(\"%s\","},
+	"assignments":   {"a.js", "", "a="},
+	"growing":       {"a.js", "", "a+=a+'x';"},
+	"sums":          {"a.js", "x=", "a+"},
+	"choices":       {"a.js", "x=", "a?b:"},
+	"python ifs":    {"a.py", "x=", "a if b else "},
+	"dots":          {"a.js", "", "a."},
+	"functions":     {"a.js", "", "function f(){"},
+	"defs":          {"a.py", "", "def f(a):\n"},
+	"arguments":     {"a.js", "eval(", "a,"},
+	"heredocs":      {"a.rb", "", "<<~A\n"},
+	"slashes":       {"a.js", "", "/"},
+	"commands":      {"a.rb", "", "system a,"},
+	"lifetimes":     {"a.rs", "", "'a "},
+	"quotes":        {"a.rs", "", "r#\""},
+	"comments":      {"a.rs", "", "/*"},
+	"ignores":       {"a.js", "", "/* airlock:ignore code-injection a reason */ eval(x);\n"},
+	"findings":      {"a.js", "", "eval(x);\n"},
+	"typed":         {"a.js", "", "let a:b<c,"},
+	"object chains": {"a.js", "", "a({b:"},
+}
+
+// text returns a hostile text of n bytes.
+func hostileText(name string, n int) File {
+	h := hostile[name]
+	t := h.begin + strings.Repeat(h.repeat, n/len(h.repeat)+1)
+	return File{Path: h.path, Text: t[:n]}
+}
+
+func BenchmarkHostile(b *testing.B) {
+	for name := range hostile {
+		for _, n := range []int{100_000, 400_000} {
+			f := hostileText(name, n)
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				b.SetBytes(int64(n))
+				for b.Loop() {
+					matchPack(scan(f.Path, f.Text, languageOf(f.Path)), packFor(b, f.Path), func(*Rule) bool { return true })
+				}
+			})
+		}
+	}
+}
+
+// packFor returns the pack for a path, or that of another language where none is written yet.
+func packFor(tb testing.TB, path string) *pack {
+	all, err := packs()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if p := all[languageOf(path).name]; p != nil {
+		return p
+	}
+	return all["javascript"]
+}
+
+func TestHostileTextsEnd(t *testing.T) {
+	r, err := New(Config{}, secrets.New(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range hostile {
+		f := hostileText(name, 20_000)
+		s := scan(f.Path, f.Text, languageOf(f.Path))
+		for i, tok := range s.tokens {
+			if tok.end < tok.start || tok.from > tok.to || int(tok.end) > len(f.Text) || i > 0 && tok.start < s.tokens[i-1].end {
+				t.Fatalf("%s: token %d is %+v", name, i, tok)
+			}
+		}
+		if _, err := r.Security(t.Context(), []File{f}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		matchPack(s, packFor(t, f.Path), func(*Rule) bool { return true })
+	}
+}

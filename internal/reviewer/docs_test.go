@@ -1,0 +1,61 @@
+package reviewer
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write docs/review-rules.md")
+
+const document = "../../docs/review-rules.md"
+
+// TestDocumentListsTheRules holds docs/review-rules.md against the rules.
+func TestDocumentListsTheRules(t *testing.T) {
+	want := describe(t)
+	if *update {
+		if err := os.WriteFile(document, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("run go test ./internal/reviewer -update:\n%s", diff)
+	}
+}
+
+func describe(t *testing.T) string {
+	rules, err := Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString(`# Review rules
+
+Airlock reads the changed files of a pull request by these rules, without a model. This page
+is made from the rules (` + "`go test ./internal/reviewer -update`" + `).
+
+A finding on a line that the pull request did not change is listed and does not gate. A comment
+` + "`airlock:ignore RULE REASON`" + ` on the line, or alone on the line before, suppresses a finding; the
+report lists it with the reason. Without a reason it does not count.
+
+| rule | CWE | severity | precision | instead |
+| --- | --- | --- | --- | --- |
+`)
+	for _, r := range rules {
+		off := ""
+		if r.Off != "" {
+			off = " Off by default: " + r.Off + "."
+		}
+		cwe := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.CWE), " ", ", "), "[]")
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s%s |\n", r.ID, cwe, r.Severity, r.Precision, r.Remediation, off)
+	}
+	return b.String()
+}

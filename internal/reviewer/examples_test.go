@@ -1,0 +1,74 @@
+package reviewer
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// TestRulesFindTheirExamples holds every rule against the code that it names: what
+// it rejects it finds, what it accepts no rule of its language finds.
+func TestRulesFindTheirExamples(t *testing.T) {
+	rules, err := Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules {
+		if rule.Language == "" {
+			continue
+		}
+		t.Run(rule.ID, func(t *testing.T) {
+			if len(rule.Rejected) == 0 || len(rule.Accepted) == 0 || len(rule.CWE) == 0 || rule.Precision == "" || rule.Help == "" {
+				t.Error("the rule lacks an example of each kind, a CWE, a precision or a help")
+			}
+			path := "a" + languageNamed(rule.Language).extensions[0]
+			for _, code := range rule.Rejected {
+				if !slices.Contains(findingRules(t, path, code), rule.ID) {
+					t.Errorf("not found:\n%s", code)
+				}
+			}
+			for _, code := range rule.Accepted {
+				if found := findingRules(t, path, code); len(found) > 0 {
+					t.Errorf("%v found in:\n%s", found, code)
+				}
+			}
+		})
+	}
+}
+
+// findingRules returns the rules of the findings in a file, every rule being on.
+func findingRules(t *testing.T, path, code string) []string {
+	t.Helper()
+	var ids []string
+	for _, f := range security(t, everyRule(t), File{Path: path, Text: code}).Findings {
+		ids = append(ids, f.Rule)
+	}
+	return ids
+}
+
+func everyRule(t testing.TB) Config {
+	t.Helper()
+	rules, err := Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c Config
+	for _, r := range rules {
+		c.On = append(c.On, r.ID)
+	}
+	return c
+}
+
+func security(t testing.TB, c Config, files ...File) Result {
+	t.Helper()
+	r, err := New(c, secrets.New(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := r.Security(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}

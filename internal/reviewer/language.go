@@ -1,0 +1,74 @@
+package reviewer
+
+import "strings"
+
+// language says how a language writes what is no code: comments and strings.
+type language struct {
+	name       string
+	extensions []string
+	line       []string // what begins a comment to the end of the line
+	block      [2]string
+	nested     bool // block comments nest
+	quotes     []quote
+	prefixes   string // letters that may stand before a quote
+	regexes    bool   // a slash may begin a regular expression
+	indented   bool   // blocks are told by their indentation
+	heredocs   bool
+	functions  []string // keywords that begin a function
+}
+
+// quote is a way to write a string.
+type quote struct {
+	open, close string
+	raw         bool   // a backslash is a backslash
+	lines       bool   // it may go on in the next line
+	hole        string // what begins an expression in it, which a brace ends
+	prefix      string // only behind one of these letters; a hole then too
+}
+
+// languages is the table of what is reviewed. Quotes are tried in order, so longer ones stand first.
+var languages = []*language{
+	{name: "javascript", extensions: []string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"},
+		line: []string{"//"}, block: [2]string{"/*", "*/"}, regexes: true, functions: []string{"function"},
+		quotes: []quote{{open: "`", close: "`", lines: true, hole: "${"}, {open: `"`, close: `"`}, {open: "'", close: "'"}}},
+	{name: "python", extensions: []string{".py", ".pyi"}, line: []string{"#"}, prefixes: "rbfuRBFU", indented: true, functions: []string{"def", "lambda"},
+		quotes: []quote{
+			{open: `"""`, close: `"""`, lines: true, hole: "{", prefix: "fF"}, {open: `'''`, close: `'''`, lines: true, hole: "{", prefix: "fF"},
+			{open: `"`, close: `"`, hole: "{", prefix: "fF"}, {open: `'`, close: `'`, hole: "{", prefix: "fF"},
+			{open: `"""`, close: `"""`, lines: true}, {open: `'''`, close: `'''`, lines: true}, {open: `"`, close: `"`}, {open: `'`, close: `'`}}},
+	{name: "go", extensions: []string{".go"}, line: []string{"//"}, block: [2]string{"/*", "*/"}, functions: []string{"func"},
+		quotes: []quote{{open: "`", close: "`", raw: true, lines: true}, {open: `"`, close: `"`}, {open: "'", close: "'"}}},
+	{name: "ruby", extensions: []string{".rb", ".rake", ".gemspec"}, line: []string{"#"}, block: [2]string{"\n=begin", "\n=end"}, regexes: true, indented: true, heredocs: true,
+		functions: []string{"def"}, quotes: []quote{{open: `"`, close: `"`, lines: true, hole: "#{"}, {open: "'", close: "'", lines: true}, {open: "`", close: "`", lines: true, hole: "#{"}}},
+	{name: "java", extensions: []string{".java"}, line: []string{"//"}, block: [2]string{"/*", "*/"},
+		quotes: []quote{{open: `"""`, close: `"""`, lines: true}, {open: `"`, close: `"`}, {open: "'", close: "'"}}},
+	{name: "rust", extensions: []string{".rs"}, line: []string{"//"}, block: [2]string{"/*", "*/"}, nested: true, functions: []string{"fn"}, prefixes: "br",
+		quotes: []quote{{open: `##"`, close: `"##`, raw: true, lines: true, prefix: "r"}, {open: `#"`, close: `"#`, raw: true, lines: true, prefix: "r"}, {open: `"`, close: `"`, raw: true, lines: true, prefix: "r"}, {open: `"`, close: `"`, lines: true}}},
+}
+
+// languageOf returns the language of a path, by its extension, or nil.
+func languageOf(path string) *language {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 {
+		return nil
+	}
+	for _, l := range languages {
+		for _, e := range l.extensions {
+			if strings.EqualFold(name[dot:], e) {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// languageNamed returns the language of a rule pack, or nil.
+func languageNamed(name string) *language {
+	for _, l := range languages {
+		if l.name == name {
+			return l
+		}
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package reviewer
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+const injection = `db.query("SELECT a FROM b WHERE c = " + c)`
+
+func TestOnlyChangedLinesGate(t *testing.T) {
+	code := injection + "\n\n" + injection + "\n"
+	got := security(t, Config{}, File{Path: "a.js", Text: code, Changed: []changes.Span{{First: 3, Last: 3}}})
+	if len(got.Findings) != 1 || got.Findings[0].Range.StartLine != 3 {
+		t.Errorf("gating: %+v", got.Findings)
+	}
+	if len(got.Unchanged) != 1 || got.Unchanged[0].Range.StartLine != 1 {
+		t.Errorf("listed: %+v", got.Unchanged)
+	}
+	if got := security(t, Config{}, File{Path: "a.js", Text: code, Changed: []changes.Span{}}); len(got.Findings) != 0 || len(got.Unchanged) != 2 {
+		t.Errorf("without a changed line: %+v", got)
+	}
+}
+
+func TestFindingSaysWhereInUTF16(t *testing.T) {
+	got := security(t, Config{}, File{Path: "src/a.js", Text: "\n/* 😀é */ " + injection}).Findings
+	want := finding.Finding{Check: "security_review", Tool: "airlock", Rule: "javascript/sql-injection", Severity: finding.High,
+		Message: "db.query gets SQL that is built from variables.", Path: "src/a.js", Range: finding.Range{StartLine: 2, StartColumn: 11, EndLine: 2, EndColumn: 19}}
+	if len(got) != 1 {
+		t.Fatalf("%d findings", len(got))
+	}
+	if len(got[0].Fingerprint) != 32 {
+		t.Errorf("fingerprint %q", got[0].Fingerprint)
+	}
+	want.Fingerprint = got[0].Fingerprint
+	if diff := cmp.Diff(want, got[0]); diff != "" {
+		t.Error(diff)
+	}
+	moved := security(t, Config{}, File{Path: "src/a.js", Text: "\n\n\n  " + injection}).Findings
+	if moved[0].Fingerprint != want.Fingerprint {
+		t.Error("the fingerprint changed with the line")
+	}
+}
+
+func TestIgnoring(t *testing.T) {
+	for name, c := range map[string]struct {
+		code       string
+		suppressed string // the reason, or "" where the finding stays
+	}{
+		"on its line":           {injection + " // airlock:ignore javascript/sql-injection c is a number", "c is a number"},
+		"on the line before":    {"// airlock:ignore javascript/sql-injection c is a number\n" + injection, "c is a number"},
+		"without the language":  {"/* airlock:ignore sql-injection checked above */\n" + injection, "checked above"},
+		"without a reason":      {injection + " // airlock:ignore javascript/sql-injection", ""},
+		"of another rule":       {injection + " // airlock:ignore javascript/xss no HTML here", ""},
+		"two lines before":      {"// airlock:ignore sql-injection far away\n\n" + injection, ""},
+		"behind other code":     {"f() // airlock:ignore sql-injection for f only\n" + injection, ""},
+		"in a string":           {"f(\"// airlock:ignore sql-injection not a comment\"); " + injection, ""},
+		"of everything":         {injection + " // airlock:ignore * all is well", ""},
+		"with the rule missing": {injection + " // airlock:ignore", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := security(t, Config{}, File{Path: "a.js", Text: c.code})
+			if c.suppressed == "" {
+				if len(got.Findings) != 1 || len(got.Suppressed) != 0 {
+					t.Errorf("%+v", got)
+				}
+				return
+			}
+			if len(got.Findings) != 0 || len(got.Suppressed) != 1 || got.Suppressed[0].Reason != c.suppressed || got.Suppressed[0].Comment != 1 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// credential is made here, so that no scanner finds one in this file.
+func credential() string { return "ghp" + "_" + "R4nd0mLooking9Characters8OfAToken7xyz"[:36] }
+
+func TestSecretsAreNeverShown(t *testing.T) {
+	secret := credential()
+	files := []File{
+		{Path: "b.js", Text: "const t = '" + secret + "';"},
+		{Path: "a.env", Text: "T=" + secret + "\n"},
+		{Path: "gen.js", Text: "x('" + secret + "'); " + injection, Generated: true},
+		{Path: "c.env", Text: "T=" + secret + " # airlock:ignore secret an example of the documents\n"},
+	}
+	got := security(t, Config{}, files...)
+	var paths []string
+	for _, f := range got.Findings {
+		if f.Rule != "secret" || strings.Contains(f.Message, secret[4:]) {
+			t.Errorf("%+v", f)
+		}
+		paths = append(paths, f.Path)
+	}
+	if !slices.Equal(paths, []string{"a.env", "b.js", "gen.js"}) {
+		t.Errorf("in %v", paths)
+	}
+	if len(got.Suppressed) != 1 || got.Suppressed[0].Path != "c.env" {
+		t.Errorf("suppressed: %+v", got.Suppressed)
+	}
+}
+
+func TestSkippedFilesAreListed(t *testing.T) {
+	got := security(t, Config{MaxFileBytes: 20000},
+		File{Path: "big.js", Text: strings.Repeat("f();\n", 5000)},
+		File{Path: "min.js", Text: strings.Repeat("f();", 2000) + injection},
+		File{Path: "nul.js", Text: "\x00" + injection},
+		File{Path: "pic.png", Binary: true, Size: 10},
+		File{Path: "v.js", Text: injection, Vendored: true},
+		File{Path: "a.unknown", Text: injection},
+	)
+	if len(got.Findings) != 0 {
+		t.Errorf("%+v", got.Findings)
+	}
+	want := []Skipped{
+		{"big.js", "larger than 20000 bytes"},
+		{"min.js", "a line of more than 5000 bytes, as minified files have: only secrets were looked for"},
+		{"nul.js", "a binary file"},
+		{"pic.png", "a binary file"},
+		{"v.js", "a vendored file: only secrets were looked for"},
+	}
+	if diff := cmp.Diff(want, got.Skipped); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRulesAreChosenByConfiguration(t *testing.T) {
+	files := []File{{Path: "a.js", Text: injection + "\neval(x)"}}
+	for name, c := range map[string]struct {
+		config Config
+		want   int
+	}{
+		"all":  {Config{}, 2},
+		"off":  {Config{Off: []string{"javascript/code-injection"}}, 1},
+		"only": {Config{Only: []string{"javascript/code-injection"}}, 1},
+		"none": {Config{Only: []string{"go/xss"}}, 0},
+	} {
+		if got := security(t, c.config, files...).Findings; len(got) != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if _, err := New(Config{Off: []string{"no-rule"}}, secrets.New(nil)); err == nil || !strings.Contains(err.Error(), `"no-rule"`) {
+		t.Errorf("an unknown rule: %v", err)
+	}
+}
+
+func TestReviewStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := New(Config{}, secrets.New(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Security(ctx, []File{{Path: "a.js", Text: injection}}); err != context.Canceled {
+		t.Errorf("%v", err)
+	}
+}

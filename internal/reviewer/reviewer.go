@@ -1,0 +1,129 @@
+// Package reviewer reads the changed files of a pull request and finds weaknesses
+// and slips in them, without a model and without running anything.
+//
+// A file becomes tokens that tell code, strings and comments apart. Rules, which
+// are data (rules/*.yaml), are held against the tokens: a call or a setting, and
+// what is known about its value. What counts is text that is built from parts that
+// change and then reaches a place where text becomes a query, a command, a path or
+// code; constants and parameters of queries do not. Every step takes time linear in
+// the file, whatever it holds.
+package reviewer
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// The checks of spec 000 to which findings belong.
+const (
+	SecurityReview = "security_review"
+	CodeReview     = "code_review"
+)
+
+// Config says what is reviewed. The zero Config is the default.
+type Config struct {
+	// MaxFileBytes is the size over which a file is skipped; 0 means 1 MiB.
+	MaxFileBytes int
+	// Only names the rules that are used, if it is not empty.
+	Only []string
+	// Off names rules that are not used, by their ID.
+	Off []string
+	// On names rules that are used although they are off by default.
+	On []string
+}
+
+// File is a changed file as it is in the head commit.
+type File struct {
+	Path string // relative to the repository's root, slash-separated
+	Text string // its content; not read where Binary is set
+	// Changed are the lines of Text that the change added or modified, in order. If
+	// it is nil, every line counts as changed.
+	Changed []changes.Span
+	// Binary, Generated and Vendored are what the caller knows about the file. In a
+	// generated or vendored file only secrets are looked for.
+	Binary, Generated, Vendored bool
+	// Size is the size of a binary file in bytes.
+	Size int64
+}
+
+// Result is what a review says. All lists are in a stable order.
+type Result struct {
+	// Findings are on changed lines.
+	Findings []finding.Finding
+	// Unchanged are on lines that the change did not touch: to be listed, not to gate.
+	Unchanged []finding.Finding
+	// Suppressed are the findings that a comment asks to ignore.
+	Suppressed []Suppressed
+	// Skipped are the files that were not reviewed, or not wholly.
+	Skipped []Skipped
+}
+
+// Suppressed is a finding that an `airlock:ignore` comment names.
+type Suppressed struct {
+	finding.Finding
+	Reason  string // as the comment gives it
+	Comment int    // the comment's line
+}
+
+// Skipped is a file that was not reviewed, or not wholly, and why.
+type Skipped struct{ Path, Reason string }
+
+// Reviewer reviews files. It is safe for concurrent use.
+type Reviewer struct {
+	config  Config
+	packs   map[string]*pack
+	secrets *secrets.Scanner
+	uses    func(*Rule) bool
+}
+
+// New returns a reviewer that looks for secrets with the scanner. An error says
+// that the configuration names a rule that does not exist.
+func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
+	all, err := packs()
+	if err != nil {
+		return nil, err
+	}
+	if config.MaxFileBytes == 0 {
+		config.MaxFileBytes = 1 << 20
+	}
+	uses, err := chosen(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Reviewer{config: config, packs: all, secrets: scanner, uses: uses}, nil
+}
+
+// Security reviews files for weaknesses and secrets. It works on as many files at
+// a time as there are processors, and stops early, with the context's error, when
+// the context ends.
+func (r *Reviewer) Security(ctx context.Context, files []File) (Result, error) {
+	return r.each(ctx, files, r.security)
+}
+
+// each reviews every file and joins the results in the order of the files.
+func (r *Reviewer) each(ctx context.Context, files []File, review func(File) reviewed) (Result, error) {
+	results := make([]reviewed, len(files))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		workers.Go(func() {
+			for i := range next {
+				results[i] = review(files[i])
+			}
+		})
+	}
+	for i := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return join(files, results), ctx.Err()
+}

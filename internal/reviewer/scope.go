@@ -1,0 +1,175 @@
+package reviewer
+
+import (
+	"slices"
+	"strings"
+)
+
+// scopes knows the last value that was given to each name, function by function:
+// what a function gave its names is forgotten at its end.
+type scopes struct {
+	*source
+	values  map[string]value
+	undo    []undo
+	nested  []function
+	pending bool // a function's head was read, its body was not
+	head    function
+	params  []string
+}
+
+type undo struct {
+	name string
+	old  value
+	had  bool
+}
+
+// function is a function whose body is being read.
+type function struct {
+	name   string
+	end    int // index of the bracket that ends it, or -1 where its indentation tells
+	indent int
+	undo   int // length of the undo list when it began
+}
+
+func newScopes(s *source) *scopes { return &scopes{source: s, values: map[string]value{}} }
+
+// value returns what is known of a name.
+func (s *scopes) value(name string) value {
+	if v, ok := s.values[name]; ok {
+		return v
+	}
+	switch name {
+	case "true", "false", "nil", "null", "None", "True", "False", "undefined":
+		return value{said: name}
+	}
+	if constantName(name) {
+		return value{said: name}
+	}
+	return changing()
+}
+
+// set gives a name a value until the end of the function.
+func (s *scopes) set(name string, v value) {
+	old, had := s.values[name]
+	if len(s.nested) > 0 {
+		s.undo = append(s.undo, undo{name, old, had})
+	}
+	s.values[name] = v
+}
+
+// in returns the names of the functions that are being read, the innermost last.
+func (s *scopes) in() string {
+	var names []string
+	for _, f := range s.nested[max(0, len(s.nested)-2):] {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, " ")
+}
+
+// enter looks whether a function begins or ends at the token at index i.
+func (s *scopes) enter(i int) {
+	t := s.tokens[i]
+	for n := len(s.nested); n > 0; n = len(s.nested) {
+		f := s.nested[n-1]
+		if f.end >= 0 && i < f.end || f.end < 0 && (!t.first || t.kind == closing || s.indent(i) > f.indent) {
+			break
+		}
+		s.leave(f)
+	}
+	switch {
+	case t.kind == word && slices.Contains(s.lang.functions, s.written(i)) && s.written(i) != "lambda":
+		s.begin(i)
+	case t.kind == open && s.is(i, "{") && s.beginsBody(i):
+		name := ""
+		if s.pending {
+			name = s.head.name
+		}
+		s.pending = false
+		s.push(function{name: name, end: s.after(i) - 1, undo: len(s.undo)})
+	}
+}
+
+// begin reads the head of a function that a keyword begins.
+func (s *scopes) begin(i int) {
+	s.head, s.params, s.pending = function{end: -1, undo: len(s.undo)}, nil, true
+	for j := i + 1; j < len(s.tokens) && j < i+40; j = s.after(j) {
+		if s.tokens[j].kind == word && s.head.name == "" && (s.is(j+1, "(") || s.lang.indented || s.is(j+1, "<") || s.is(j+1, "[")) {
+			s.head.name = s.written(j)
+		}
+		if s.is(j, "(") {
+			for k := j + 1; k < min(s.after(j)-1, j+80); k++ {
+				if s.tokens[k].kind == word {
+					s.params = append(s.params, s.written(k))
+				}
+			}
+		}
+		if s.is(j, "{") || s.is(j, ":") || s.is(j, ";") {
+			break
+		}
+	}
+	if s.lang.indented {
+		s.pending = false
+		s.head.indent = s.indent(i)
+		s.push(s.head)
+	}
+}
+
+func (s *scopes) push(f function) {
+	s.nested = append(s.nested, f)
+	for _, p := range s.params {
+		if _, known := s.values[p]; known {
+			s.set(p, changing())
+		}
+	}
+	s.params = nil
+}
+
+// leave forgets what a function gave its names.
+func (s *scopes) leave(f function) {
+	s.nested = s.nested[:len(s.nested)-1]
+	for n := len(s.undo); n > f.undo; n-- {
+		if u := s.undo[n-1]; u.had {
+			s.values[u.name] = u.old
+		} else {
+			delete(s.values, u.name)
+		}
+	}
+	s.undo = s.undo[:f.undo]
+}
+
+// notFunctions are words before brackets that begin no function.
+var notFunctions = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "catch": true, "with": true, "synchronized": true, "match": true, "try": true, "else": true}
+
+// beginsBody reports whether the brace at index i begins the body of a function:
+// a head was read, or an arrow or the brackets of parameters stand before it.
+func (s *scopes) beginsBody(i int) bool {
+	if s.pending {
+		return true
+	}
+	if s.lang.indented || s.lang.name == "go" || s.lang.name == "rust" {
+		return false
+	}
+	if s.is(i-1, "=>") {
+		return true
+	}
+	for j := i - 1; j > 0 && j > i-8; j-- { // "throws IOException" may stand in between
+		if s.is(j, ")") {
+			p := int(s.tokens[j].pair)
+			if p < 1 || s.kindAt(p-1) != word || notFunctions[s.written(p-1)] {
+				return false
+			}
+			s.head = function{name: s.written(p - 1)}
+			for k := p + 1; k < min(j, p+80); k++ {
+				if s.tokens[k].kind == word {
+					s.params = append(s.params, s.written(k))
+				}
+			}
+			s.pending = true
+			return true
+		}
+		if k := s.tokens[j].kind; k != word && !s.is(j, ",") && !s.is(j, ".") {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package reviewer
+
+import "strings"
+
+const (
+	// hole stands in a value's text for what is not known before the program runs.
+	hole = "\x00"
+	// longestText bounds the bytes of a value's text and origin.
+	longestText = 2000
+	// deepestValue bounds how deep brackets in an expression are followed.
+	deepestValue = 12
+)
+
+// value is what can be told about an expression without running it.
+type value struct {
+	// said are its literal parts in their order, with holes for the others.
+	said string
+	// literal and changing say that there are parts of either sort.
+	literal, changing bool
+	// origin is the source of the expression, and of the values of its names.
+	origin string
+}
+
+// built reports whether literal text and something that changes are joined.
+func (v value) built() bool { return v.literal && v.changing }
+
+func (v *value) add(w value) {
+	if len(v.said) < longestText {
+		v.said += w.said
+	}
+	v.literal = v.literal || w.literal
+	v.changing = v.changing || w.changing
+	v.trace(w.origin)
+}
+
+func (v *value) trace(origin string) {
+	if origin != "" && len(v.origin)+len(origin) < longestText {
+		v.origin += "\n" + origin
+	}
+}
+
+func literal(said string) value {
+	if len(said) > longestText {
+		said = said[:longestText]
+	}
+	return value{said: said, literal: strings.TrimSpace(said) != ""}
+}
+
+func changing() value { return value{said: hole, changing: true} }
+
+// evaluator finds out what expressions say, in the order of the file.
+type evaluator struct {
+	*source
+	pack  *pack
+	scope *scopes
+}
+
+// of returns the value of an extent.
+func (e *evaluator) of(x extent) value {
+	v := e.joined(x, 0)
+	v.trace(e.between(x))
+	return v
+}
+
+// joined evaluates terms that are joined by operators.
+func (e *evaluator) joined(x extent, depth int) value {
+	var v value
+	if depth > deepestValue || x.to-x.from > 20*longestExpression {
+		return changing()
+	}
+	for i := x.from; i < x.to; {
+		switch w := e.written(i); {
+		case e.tokens[i].kind == op && w == "?" && i > x.from:
+			return e.either(extent{i + 1, x.to}, ":", depth)
+		case e.tokens[i].kind == word && e.lang.name == "python" && w == "if" && i > x.from:
+			return e.either(extent{x.from, x.to}, "else", depth)
+		case e.tokens[i].kind == op && w == "%" && v.literal && (e.lang.name == "python" || e.lang.name == "ruby"):
+			return e.formatted(v, extent{i + 1, x.to}, depth)
+		case e.tokens[i].kind == op && comparison(w) && i > x.from:
+			return value{said: "0"}
+		case e.tokens[i].kind == op || e.tokens[i].kind == word && (w == "await" || w == "new" || w == "return"):
+			i++
+		default:
+			t, next := e.term(i, x.to, depth)
+			v.add(t)
+			i = next
+		}
+	}
+	return v
+}
+
+// comparison reports operators whose result is no text: a number or a truth value.
+func comparison(w string) bool {
+	switch w {
+	case "==", "===", "!=", "!==", "<", ">", "<=", ">=", "-", "*", "/", "&&":
+		return true
+	}
+	return false
+}
+
+// either evaluates both sides of a choice: a value that changes if one of them does.
+func (e *evaluator) either(x extent, separator string, depth int) value {
+	at := x.from
+	for at < x.to && e.written(at) != separator {
+		at = e.after(at)
+	}
+	first := extent{x.from, min(at, x.to)}
+	if separator == "else" {
+		for i := first.from; i < first.to; i = e.after(i) {
+			if e.is(i, "if") {
+				first.to = i
+			}
+		}
+	}
+	a := e.joined(first, depth+1)
+	b := e.joined(extent{min(at+1, x.to), x.to}, depth+1)
+	if b.changing && !a.built() {
+		return b
+	}
+	return a
+}
+
+// term evaluates one operand, and returns the index behind it: a literal, a name,
+// a call, a bracket, with everything that hangs on it by dots and brackets.
+func (e *evaluator) term(i, end, depth int) (v value, next int) {
+	start := i
+	t := e.tokens[i]
+	called := ""
+	switch {
+	case t.kind == text:
+		v = e.textValue(i)
+	case t.kind == number:
+		v = value{said: e.written(i)}
+	case t.kind == open && e.isString(i):
+		v = e.pieces(i, depth)
+	case t.kind == open && e.is(i, "("):
+		v = e.joined(extent{i + 1, e.after(i) - 1}, depth+1)
+	case t.kind == open:
+		v = changing()
+		if e.onlyLiterals(extent{i + 1, e.after(i) - 1}) {
+			v = value{said: "0"}
+		}
+	case t.kind == word:
+		called = e.written(i)
+		v = e.scope.value(called)
+	default:
+		return changing(), i + 1
+	}
+	i = e.after(i)
+	for i < end {
+		switch {
+		case (e.is(i, ".") || e.is(i, "?.") || e.is(i, "::")) && e.kindAt(i+1) == word && i+1 < end:
+			v, called = e.member(v, e.written(i+1), called)
+			i += 2
+		case e.is(i, "!") && e.lang.name == "rust" && (e.is(i+1, "(") || e.is(i+1, "[")):
+			i++
+		case e.is(i, "(") && e.kindAt(i-1) != text:
+			v = e.call(v, called, start, i, depth)
+			i = e.after(i)
+		case e.is(i, "["):
+			if !v.changing {
+				v = value{said: v.said, literal: v.literal}
+			}
+			i = e.after(i)
+		default:
+			return v, i
+		}
+	}
+	return v, min(i, end)
+}
+
+// isString reports whether the token at index i begins a string with holes.
+func (s *source) isString(i int) bool {
+	t := s.tokens[i]
+	switch last := s.text[t.end-1]; last {
+	case '"', '\'', '`':
+		return t.kind == open
+	}
+	return false
+}
+
+// textValue is that of a plain literal. A here-document may have holes.
+func (e *evaluator) textValue(i int) value {
+	v := literal(e.content(i))
+	if e.lang.heredocs && strings.Contains(v.said, "#{") && strings.HasPrefix(e.written(i), "<<") && !strings.Contains(e.written(i), "'") {
+		v.said, v.changing = strings.ReplaceAll(v.said, "#{", hole), true
+	}
+	return v
+}
+
+// pieces evaluates a string with holes.
+func (e *evaluator) pieces(i, depth int) value {
+	var v value
+	for j := i + 1; j < e.after(i)-1; j = e.after(j) {
+		if e.tokens[j].kind == text {
+			v.add(literal(e.content(j)))
+			continue
+		}
+		v.add(e.joined(extent{j + 1, e.after(j) - 1}, depth+1))
+	}
+	return v
+}
+
+// onlyLiterals reports whether an extent, such as that of a list, holds no name.
+func (e *evaluator) onlyLiterals(x extent) bool {
+	for i := x.from; i < min(x.to, x.from+longestExpression); i++ {
+		if e.tokens[i].kind == word {
+			return false
+		}
+	}
+	return x.to-x.from < longestExpression
+}
