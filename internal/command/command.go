@@ -20,6 +20,10 @@ import (
 // a Spec does not say.
 const DefaultOutputLimit = 4 << 20
 
+// ErrNotFound is wrapped by the error about a program that no directory of PATH
+// holds.
+var ErrNotFound = exec.ErrNotFound
+
 // waitDelay is how long output is awaited from processes that outlive the
 // program and hold its streams open.
 const waitDelay = 2 * time.Second
@@ -215,7 +219,7 @@ func Look(program, pathList string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s: %w in the directories of PATH: install it, or extend PATH", program, exec.ErrNotFound)
+	return "", fmt.Errorf("%s: %w in the directories of PATH: install it, or extend PATH", program, ErrNotFound)
 }
 
 func executable(path string) error {

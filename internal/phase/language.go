@@ -1,5 +1,10 @@
 package phase
 
+import (
+	"path"
+	"strings"
+)
+
 // Language is a programming language that the checks know.
 type Language string
 
@@ -31,4 +36,35 @@ func languageOf(name string) Language {
 		return Ruby
 	}
 	return Language(name)
+}
+
+// languageOfFile returns the language that a file's ending says it is written
+// in, "" for none of ours.
+func languageOfFile(name string) Language {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".js", ".jsx", ".mjs", ".cjs":
+		return JavaScript
+	case ".ts", ".tsx", ".mts", ".cts":
+		return TypeScript
+	case ".py", ".pyi":
+		return Python
+	case ".go":
+		return Go
+	case ".rs":
+		return Rust
+	case ".rb", ".rake", ".gemspec":
+		return Ruby
+	case ".java":
+		return Java
+	}
+	return ""
+}
+
+// family returns one language for those that share their tools and their marker:
+// a package.json is for JavaScript as much as for TypeScript.
+func (l Language) family() Language {
+	if l == TypeScript {
+		return JavaScript
+	}
+	return l
 }

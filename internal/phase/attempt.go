@@ -1,0 +1,101 @@
+package phase
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/toolreport"
+)
+
+// attempt is one run of a command.
+type attempt struct {
+	result  command.Result
+	report  toolreport.Report
+	missing string // the tool that is not there
+	fault   string // why the command could not be run, for another reason
+}
+
+// passed reports whether the run shows that all is well.
+func (a attempt) passed(c commandLine) bool {
+	if a.fault != "" || a.missing != "" || !a.result.OK() {
+		return false
+	}
+	return !c.silent || len(a.result.Stdout.Head) == 0
+}
+
+// once runs a command of a root, and reads what it prints. The error is the
+// context's: all else is a result.
+func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {
+	reader, err := toolreport.New(e.tool(r, check, c))
+	if err != nil {
+		return attempt{}, err
+	}
+	spec := command.Spec{
+		Program: "sh", Args: []string{"-c", c.line}, Env: e.world.Env,
+		Dir:    filepath.Join(e.dir, filepath.FromSlash(r.dir)),
+		Stdout: reader.Stdout(), Stderr: reader.Stderr(),
+		Timeout: e.config.TimeLimit, Grace: grace,
+	}
+	if c.args != nil {
+		spec.Program, spec.Args = c.args[0], c.args[1:]
+		if strings.Contains(spec.Program, "/") && !filepath.IsAbs(spec.Program) {
+			spec.Program = filepath.Join(spec.Dir, spec.Program) // as a shell would find it
+		}
+	}
+	a := attempt{}
+	a.result, err = e.world.Run(ctx, spec)
+	if ctx.Err() != nil {
+		return a, context.Cause(ctx)
+	}
+	a.report = reader.Report(toolreport.Exit{Code: a.result.ExitCode, TimedOut: a.result.TimedOut})
+	if a.missing = missingTool(c, a.result, err); a.missing == "" && err != nil {
+		a.fault = err.Error()
+	}
+	return a, nil
+}
+
+func (e *engine) tool(r root, check Check, c commandLine) toolreport.Tool {
+	t := toolreport.Tool{Name: c.tool, Command: []string{c.line}, Check: string(check), Roots: []string{e.repository}, Dir: path.Join(e.prefix, r.dir)}
+	if t.Dir == "." {
+		t.Dir = ""
+	}
+	if r.language == Go && check == Tests {
+		if module := e.project.goModule(r.dir); module != "" {
+			t.Modules = map[string]string{module: t.Dir}
+		}
+	}
+	return t
+}
+
+// goModule returns the module path of a folder's go.mod, "" if it tells none.
+func (p *project) goModule(dir string) string {
+	raw, err := p.read(path.Join(dir, "go.mod"))
+	if err != nil {
+		return ""
+	}
+	m := regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`).FindSubmatch(raw)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}
+
+// ended says how a run ended that did not pass.
+func ended(c commandLine, a attempt, limit fmt.Stringer) string {
+	switch {
+	case a.fault != "":
+		return fmt.Sprintf("'%s' could not be run: %s", c.line, a.fault)
+	case a.result.TimedOut:
+		return fmt.Sprintf("'%s' was ended after %s, the time limit of a command", c.line, limit)
+	case a.result.Signal != "":
+		return fmt.Sprintf("'%s' was ended by a signal: %s", c.line, a.result.Signal)
+	case a.result.ExitCode == 0:
+		return fmt.Sprintf("'%s' printed something, which means failure", c.line)
+	}
+	return fmt.Sprintf("'%s' ended with exit code %d", c.line, a.result.ExitCode)
+}

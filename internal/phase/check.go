@@ -1,0 +1,160 @@
+package phase
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// grace is the time between asking a command to end and killing it.
+const grace = 2 * time.Second
+
+// run is one check at work.
+type run struct {
+	e     *engine
+	root  root
+	plan  plan
+	start time.Time
+	way   candidate // the one that decides
+	last  attempt   // the one that counts
+	out   CheckResult
+}
+
+// check does one check of a root.
+func (e *engine) check(ctx context.Context, r root, p plan) (CheckResult, error) {
+	w := &run{e: e, root: r, plan: p, start: e.world.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
+	switch {
+	case p.skip != "":
+		w.out.Status, w.out.ExitCode = Skipped, 0
+		w.out.Notes = append(w.out.Notes, p.skip)
+	case p.refuse != "":
+		w.fail(p.refuse)
+	default:
+		if err := w.decide(ctx); err != nil {
+			return w.out, err
+		}
+	}
+	w.out.Duration = e.world.Now().Sub(w.start)
+	w.tell(w.out.Status)
+	return w.out, nil
+}
+
+func (w *run) tell(s Status) {
+	w.e.tell(Event{Root: w.root.dir, Check: w.plan.check, Command: w.out.Command, Retries: w.out.Retries, Status: s, Elapsed: w.e.world.Now().Sub(w.start)})
+}
+
+// fail makes the check fail with one more problem. What only tests have, a
+// count, is at least 1 then.
+func (w *run) fail(problem string) {
+	w.out.Status = Fail
+	w.out.Problems = append(w.out.Problems, problem)
+	if w.plan.check == Tests {
+		w.out.Failing = max(w.out.Failing, 1)
+	}
+}
+
+// decide runs the candidates until the tool of one is there, and retries that one.
+func (w *run) decide(ctx context.Context) error {
+	before := w.watch()
+	for i, c := range w.plan.candidates {
+		w.way = c
+		w.out.Command = c.check.line
+		if c.check.nothing {
+			w.out.Status, w.out.ExitCode = Pass, 0
+			w.out.Notes = append(w.out.Notes, "no changed file for {files}: nothing was run")
+			return nil
+		}
+		if c.writes && w.e.config.CheckOnly && !w.e.config.Scratch && c.check.line == c.fix.line {
+			w.fail(fmt.Sprintf("'%s' writes files and has no check form that is known: add a script 'format:check', or set format_command", c.check.line))
+			return nil
+		}
+		w.tell("")
+		var err error
+		if w.last, err = w.e.once(ctx, w.root, w.plan.check, c.check); err != nil {
+			return err
+		}
+		if w.last.missing == "" {
+			break
+		}
+		if i == len(w.plan.candidates)-1 {
+			w.missing()
+			return nil
+		}
+	}
+	retry := w.repeat
+	if w.plan.check == Formatter || w.plan.check == Linter {
+		retry = w.mend
+	}
+	if err := retry(ctx); err != nil {
+		return err
+	}
+	w.out.Rewritten = before.rewritten(w.watch())
+	w.judge()
+	return nil
+}
+
+// watch looks at the files that a formatter may change.
+func (w *run) watch() snapshot {
+	if w.plan.check != Formatter && w.plan.check != Linter {
+		return nil
+	}
+	return w.e.project.snapshot(w.root.dir)
+}
+
+// missing fails the check for want of a tool: of the first candidate, which is
+// what people are expected to have.
+func (w *run) missing() {
+	first := w.plan.candidates[0].check
+	m := MissingTool{Tool: w.last.missing, Check: w.plan.check, Command: first.line, Override: overrideName(w.plan.check)}
+	if len(w.plan.candidates) > 1 {
+		m.Tool = known("", first.line, "").args[0]
+		w.out.Notes = append(w.out.Notes, fmt.Sprintf("nor is there a tool for '%s'", w.way.check.line))
+	}
+	w.out.Command = first.line
+	w.fail(lacking(m))
+	w.e.miss(m)
+}
+
+// mend fixes and checks again while the check fails.
+func (w *run) mend(ctx context.Context) error {
+	for w.out.Retries < w.e.retries() && w.way.fix.line != "" && !w.last.passed(w.way.check) && !w.last.result.TimedOut && w.last.fault == "" {
+		w.out.Retries++
+		w.tell("")
+		fixed, err := w.e.once(ctx, w.root, w.plan.check, w.way.fix)
+		if err != nil {
+			return err
+		}
+		if fixed.missing != "" || fixed.fault != "" {
+			w.out.Notes = append(w.out.Notes, fmt.Sprintf("'%s', which fixes, could not be run: %s", w.way.fix.line, fixed.missing+fixed.fault))
+			return nil
+		}
+		if err := w.e.world.Wait(ctx, w.e.config.RetryDelay); err != nil {
+			return err
+		}
+		if w.last, err = w.e.once(ctx, w.root, w.plan.check, w.way.check); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeat runs a failing build or test once more, unchanged.
+func (w *run) repeat(ctx context.Context) error {
+	if w.e.job.Input.MaxRetries == 0 || w.last.passed(w.way.check) || w.last.result.TimedOut || w.last.fault != "" {
+		return nil
+	}
+	w.out.Retries++
+	w.tell("")
+	first := w.last
+	var err error
+	if w.last, err = w.e.once(ctx, w.root, w.plan.check, w.way.check); err != nil {
+		return err
+	}
+	if w.last.passed(w.way.check) {
+		w.out.Flaky = true
+		w.out.Failures = first.report.Tests.Failing
+		w.out.Excerpt = first.report.FirstFailures
+		w.out.Notes = append(w.out.Notes, "flaky: it failed, and passed when it was repeated unchanged")
+	}
+	return nil
+}

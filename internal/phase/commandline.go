@@ -1,0 +1,113 @@
+package phase
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/toolreport"
+)
+
+// filesWord stands in an overriding command for the changed files of its language.
+const filesWord = "{files}"
+
+// commandLine is a command as people write it, and how it is run.
+type commandLine struct {
+	line string // as it is shown
+	// args are the program and its arguments; nil has a shell read the line, as
+	// it would for a person.
+	args []string
+	tool string // as toolreport calls it; "" has it found out
+	// nothing reports that there is no file for the command to look at.
+	nothing bool
+	// silent reports that any standard output means failure.
+	silent bool
+}
+
+// known returns one of our own commands: what stands behind head follows the
+// flags that make the tool print what is read best, which are not shown.
+func known(tool, head, tail string) commandLine {
+	args := append(strings.Fields(head), toolreport.Flags(tool)...)
+	return commandLine{line: strings.TrimSpace(head + " " + tail), args: append(args, strings.Fields(tail)...), tool: tool}
+}
+
+// script returns a command that a shell reads.
+func script(line string) commandLine { return commandLine{line: line} }
+
+// given returns the command with which the owner overrides a check. With {files}
+// in it, it is run without a shell and each file is an argument of its own;
+// files are relative to where it runs.
+func given(line string, files []string) (commandLine, error) {
+	if !strings.Contains(line, filesWord) {
+		return script(line), nil
+	}
+	words, err := split(line)
+	if err != nil {
+		return commandLine{}, fmt.Errorf("the command %q cannot be run with {files}: %w", line, err)
+	}
+	c := commandLine{line: line, nothing: len(files) == 0}
+	for _, w := range words {
+		switch {
+		case w != filesWord && strings.Contains(w, filesWord):
+			return commandLine{}, fmt.Errorf("the command %q: {files} has to be a word of its own", line)
+		case w != filesWord:
+			c.args = append(c.args, w)
+		}
+		if w != filesWord {
+			continue
+		}
+		for _, f := range files {
+			if strings.HasPrefix(f, "-") {
+				f = "./" + f // a name is never an option
+			}
+			c.args = append(c.args, f)
+		}
+	}
+	return c, nil
+}
+
+// split reads words with quotes and backslashes, and nothing else that a shell
+// would do.
+func split(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	inWord, quote := false, byte(0)
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote == '\'' && c != '\'', quote == '"' && c != '"' && c != '\\':
+			word.WriteByte(c)
+		case quote != 0 && c == quote:
+			quote = 0
+		case c == '\'' || c == '"':
+			quote, inWord = c, true
+		case c == '\\':
+			if i++; i == len(line) {
+				return nil, errors.New("it ends in a backslash")
+			}
+			word.WriteByte(line[i])
+			inWord = true
+		case c == ' ' || c == '\t':
+			if inWord {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			inWord = false
+		case strings.IndexByte("|&;<>()$`\n*?[#~", c) >= 0:
+			return nil, fmt.Errorf("%q needs a shell; quote it, or put the command into a script", c)
+		default:
+			word.WriteByte(c)
+			inWord = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	if len(words) == 0 || words[0] == filesWord {
+		return nil, errors.New("it has no program")
+	}
+	return words, nil
+}

@@ -1,0 +1,151 @@
+package phase
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// engine is one validation at work.
+type engine struct {
+	job        Job
+	config     Config
+	world      World
+	dir        string // absolute: the working directory
+	repository string // absolute
+	prefix     string // of dir in the repository, slash-separated, "." for none
+	files      []string
+	lines      changedLines
+	project    *project
+
+	mu   sync.Mutex
+	lost []MissingTool
+}
+
+// Validate runs the six checks. The error is the context's, an *InvalidInput
+// when no language can be told, or ours; whatever the project's commands do is
+// in the result.
+func Validate(ctx context.Context, job Job, config Config, world World) (Result, error) {
+	start := world.Now()
+	e, err := newEngine(job, config, world)
+	if err != nil {
+		return Result{}, err
+	}
+	defer e.project.at.Close() //nolint:errcheck // it was only read
+	plans, err := e.project.plan(job.Input)
+	if err != nil {
+		return Result{}, err
+	}
+	var result Result
+	if result.Roots, err = e.runRoots(ctx, plans); err != nil {
+		return Result{}, err
+	}
+	if result.Reviews, err = e.reviews(ctx); err != nil {
+		return Result{}, err
+	}
+	result.Missing = e.lost
+	result.Output = combine(result, config.Informational)
+	result.Output.Time = world.Now().Sub(start).Milliseconds()
+	return result, nil
+}
+
+func newEngine(job Job, config Config, world World) (*engine, error) {
+	if world.Run == nil || world.Now == nil || world.Wait == nil {
+		return nil, errors.New("phase: a World needs Run, Now and Wait")
+	}
+	config.TimeLimit = cmp.Or(config.TimeLimit, DefaultTimeLimit)
+	config.RetryDelay = cmp.Or(config.RetryDelay, DefaultRetryDelay)
+	e := &engine{job: job, config: config, world: world, dir: job.Input.WorkingDirectory}
+	e.repository = cmp.Or(job.Repository, e.dir)
+	rel, err := filepath.Rel(e.repository, e.dir)
+	if e.prefix = filepath.ToSlash(rel); err != nil || e.prefix == ".." || strings.HasPrefix(e.prefix, "../") {
+		return nil, fmt.Errorf("the working directory %s does not lie in the repository %s", e.dir, e.repository)
+	}
+	for _, f := range job.Input.ChangedFiles {
+		e.files = append(e.files, path.Join(e.prefix, f))
+	}
+	e.lines = changedLinesOf(job.Diff, e.files)
+	e.project, err = openProject(e.dir)
+	return e, err
+}
+
+// retries is how often a fix may be tried.
+func (e *engine) retries() int {
+	if e.config.CheckOnly {
+		return 0
+	}
+	return e.job.Input.MaxRetries
+}
+
+// runRoots works on independent roots side by side. Roots of which one lies in
+// another share files, and wait for each other.
+func (e *engine) runRoots(ctx context.Context, plans []rootPlan) ([]RootResult, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	results := make([]RootResult, len(plans))
+	slots := make(chan struct{}, max(e.world.Cores, 1))
+	var wg sync.WaitGroup
+	for i := 0; i < len(plans); {
+		first := i
+		for i++; i < len(plans) && under(plans[first].dir, plans[i].dir); {
+			i++
+		}
+		last := i
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			for n := first; n < last; n++ {
+				var err error
+				if results[n], err = e.runRoot(ctx, plans[n]); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return results, context.Cause(ctx)
+}
+
+// under reports whether dir is outer or lies below it. Roots are sorted, so that
+// an outer one comes first.
+func under(outer, dir string) bool {
+	return outer == "." || dir == outer || strings.HasPrefix(dir, outer+"/")
+}
+
+func (e *engine) runRoot(ctx context.Context, rp rootPlan) (RootResult, error) {
+	r := RootResult{Dir: rp.dir, Language: rp.language}
+	for _, p := range rp.plans {
+		c, err := e.check(ctx, rp.root, p)
+		if err != nil {
+			return r, err
+		}
+		r.Checks = append(r.Checks, c)
+	}
+	return r, nil
+}
+
+func (e *engine) tell(ev Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.world.Progress != nil {
+		e.world.Progress(ev)
+	}
+}
+
+// miss notes a missing tool, each once.
+func (e *engine) miss(m MissingTool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range e.lost {
+		if l.Tool == m.Tool {
+			return
+		}
+	}
+	e.lost = append(e.lost, m)
+}

@@ -1,0 +1,107 @@
+package phase_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+const ms = time.Millisecond
+
+// play runs the request of one of the spec's examples in a folder of the test's.
+func play(t *testing.T, name, dir string, world phase.World) phase.Output {
+	t.Helper()
+	var members map[string]any
+	if err := json.Unmarshal(readSpec(t, name+"-request.json"), &members); err != nil {
+		t.Fatal(err)
+	}
+	delete(members, "working_directory")
+	in, err := phase.ReadInput(inDir(t, dir, members))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return validate(t, phase.Job{Input: in}, phase.Config{}, world).Output
+}
+
+// golden compares an output with the spec's, after what the notes settle.
+func golden(t *testing.T, name string, got phase.Output, settled func(*phase.Output)) {
+	t.Helper()
+	var want phase.Output
+	if err := json.Unmarshal(readSpec(t, name+"-response.json"), &want); err != nil {
+		t.Fatal(err)
+	}
+	settled(&want)
+	w, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := got.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameJSON(t, w, g)
+}
+
+// reviewed returns a reviewer that takes its time and finds these.
+func reviewed(found ...finding.Finding) phase.Reviewer {
+	return func(context.Context, phase.ReviewRequest) ([]finding.Finding, error) { return found, nil }
+}
+
+const nodeProject = `{"scripts":{"lint":"eslint .","build":"tsc","test":"jest"}}`
+
+func nodeSteps() map[string][]step {
+	return map[string][]step{
+		"npx prettier --check .": {{took: 1200 * ms}}, "npm run lint": {{took: 1800 * ms}},
+		"npm run build": {{took: 3000 * ms}}, "npm test": {{took: 2400 * ms}},
+	}
+}
+
+// Times that two reviews side by side would add are the spec's own; here they
+// take none. The formatter's command is the check form, which the notes ask for.
+func TestExampleOne(t *testing.T) {
+	dir := files(t, map[string]string{"package.json": nodeProject, "tsconfig.json": "{}"})
+	got := play(t, "example1", dir, newStage(t, dir, nodeSteps()).world())
+	golden(t, "example1", got, func(o *phase.Output) {
+		o.Checks.Formatter.Command = "npx prettier --check ."
+		o.Time, o.Checks.CodeReview.Time, o.Checks.SecurityReview.Time = 8400, 0, 0
+	})
+}
+
+func TestExampleTwo(t *testing.T) {
+	dir := files(t, map[string]string{"pyproject.toml": "", "main.py": ""})
+	s := newStage(t, dir, map[string][]step{
+		"black . --check":    {{code: 1, took: 600 * ms}, {code: 1, took: 600 * ms}, {took: 600 * ms}},
+		"black .":            {{took: 300 * ms}},
+		"ruff check . --fix": {{code: 1, took: 1000 * ms}, {took: 1000 * ms}},
+		"ruff check --fix --output-format=json .": {{took: 100 * ms}},
+		"pytest -v": {{took: 3400 * ms, stdout: "==== 3 passed in 0.01s ====\n"}},
+	})
+	got := play(t, "example2", dir, s.world())
+	golden(t, "example2", got, func(o *phase.Output) {
+		o.Time, o.Checks.CodeReview.Time, o.Checks.SecurityReview.Time = 7900, 0, 0
+	})
+	if len(s.waits) != 3 || s.waits[0] != 2*time.Second {
+		t.Errorf("waited %v between fix and check, want 2 s three times", s.waits)
+	}
+}
+
+func TestExampleThree(t *testing.T) {
+	dir := files(t, map[string]string{"package.json": nodeProject})
+	s := newStage(t, dir, nodeSteps())
+	w := s.world()
+	w.SecurityReview = reviewed(finding.Finding{
+		Tool: "airlock", Severity: finding.Critical, Path: "src/database.ts", Range: finding.Range{StartLine: 156},
+		Message: "SQL Injection",
+	})
+	got := play(t, "example3", dir, w)
+	golden(t, "example3", got, func(o *phase.Output) {
+		c := &o.Checks
+		c.Formatter.Command, c.SecurityReview.Vulnerabilities = "npx prettier --check .", []string{"SQL Injection at src/database.ts:156"}
+		c.Formatter.Time, c.Linter.Time, c.Build.Time, c.CodeReview.Time, c.SecurityReview.Time = 1200, 1800, 3000, 0, 0
+		o.Time = 8400
+	})
+}

@@ -1,0 +1,84 @@
+package phase
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// judge turns the last run into the check's result.
+func (w *run) judge() {
+	a, check := w.last, w.plan.check
+	w.out.ExitCode, w.out.TimedOut = a.result.ExitCode, a.result.TimedOut
+	w.out.Notes = append(w.out.Notes, a.report.Notes...)
+	if a.result.Lingered {
+		w.out.Notes = append(w.out.Notes, "a process that the command left behind was still running; what it wrote later was not read")
+	}
+	if check == Tests && a.report.Tests.None {
+		w.out.NoTests = true
+		w.out.Notes = append(w.out.Notes, "no tests were run")
+	}
+	findings := slices.Clone(a.report.Findings)
+	finding.SetFingerprints(findings)
+	passed := a.passed(w.way.check)
+	if passed && w.way.writes && w.e.config.CheckOnly && len(w.out.Rewritten) > 0 {
+		w.unformatted()
+		return
+	}
+	style := check == Formatter || check == Linter
+	readable := style && a.report.Explained && !a.report.Broken && a.report.Outside+a.report.Omitted == 0 && len(findings) > 0
+	w.out.Gating, w.out.Old = w.e.lines.sort(findings, style && w.e.config.NewOnly)
+	if passed {
+		w.out.Status, w.out.Gating, w.out.Old = Pass, nil, append(w.out.Old, w.out.Gating...)
+		return
+	}
+	w.out.Excerpt = a.report.FirstFailures
+	if readable && w.e.config.NewOnly && len(w.out.Gating) == 0 {
+		w.out.Status = Pass
+		w.out.Notes = append(w.out.Notes, fmt.Sprintf("%d problems are on lines that did not change", len(w.out.Old)))
+		return
+	}
+	if style && !readable {
+		w.out.Gating, w.out.Old = append(w.out.Gating, w.out.Old...), nil // its exit status decides
+	}
+	w.failed(a)
+}
+
+// failed says why a check failed.
+func (w *run) failed(a attempt) {
+	w.out.Status = Fail
+	switch {
+	case w.plan.check == Tests:
+		w.out.Failing = max(a.report.Tests.Failed, 1)
+		w.out.Failures = a.report.Tests.Failing
+		w.fail(ended(w.way.check, a, w.e.config.TimeLimit))
+	case w.plan.check == Formatter && len(w.out.Gating) > 0 && a.report.Explained:
+		for _, f := range w.out.Gating {
+			w.stillUnformatted(f.Path)
+		}
+	default:
+		w.out.Problems = append(w.out.Problems, list(w.out.Gating)...)
+		if !a.report.Explained || len(w.out.Gating) == 0 {
+			w.fail(ended(w.way.check, a, w.e.config.TimeLimit))
+		}
+	}
+}
+
+// unformatted fails a formatter that changed files where none should change.
+func (w *run) unformatted() {
+	for _, f := range w.out.Rewritten {
+		w.fail(fmt.Sprintf("File %s has formatting issues", f))
+	}
+}
+
+// stillUnformatted names a file once.
+func (w *run) stillUnformatted(file string) {
+	text := fmt.Sprintf("File %s has formatting issues", file)
+	if w.out.Retries > 0 {
+		text = fmt.Sprintf("File %s still has formatting issues after %d retries", file, w.out.Retries)
+	}
+	if !slices.Contains(w.out.Problems, text) && len(w.out.Problems) < maxProblems {
+		w.fail(text)
+	}
+}

@@ -1,0 +1,73 @@
+package phase
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// notFoundCode is a shell's exit code for a command that it does not find.
+const notFoundCode = 127
+
+// missingTool returns the name of the tool that a run shows to be missing, ""
+// where it shows no such thing.
+func missingTool(c commandLine, r command.Result, err error) string {
+	if err != nil {
+		program := "sh"
+		if len(c.args) > 0 {
+			program = c.args[0]
+		}
+		if errors.Is(err, command.ErrNotFound) || errors.Is(err, fs.ErrNotExist) && strings.Contains(program, "/") {
+			return program
+		}
+		return ""
+	}
+	if r.OK() || r.TimedOut {
+		return ""
+	}
+	said := string(r.Stderr.Tail)
+	if len(r.Stderr.Tail) == 0 {
+		said = string(r.Stderr.Head)
+	}
+	if r.ExitCode == notFoundCode {
+		if m := regexp.MustCompile(`([^\s:'"]+): (?:command )?not found`).FindStringSubmatch(said); m != nil {
+			return m[1]
+		}
+		return strings.Fields(c.line)[0]
+	}
+	if len(c.args) == 0 {
+		return ""
+	}
+	for _, sign := range []struct{ program, pattern string }{
+		{"python", `(?m)^\S*python[^\s:]*: No module named (\w+)$`},
+		{"python3", `(?m)^\S*python[^\s:]*: No module named (\w+)$`},
+		{"cargo", "(?m)^error: (?:no such command: `|'cargo-)([a-z]+)[`']"},
+		{"npx", `(?m)^npm (?:ERR!|error) (?:could not determine executable to run|code (?:E404|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED|ENOVERSIONS))`},
+		{"mvn", `No plugin found for prefix '([a-z]+)'`},
+	} {
+		if sign.program != c.args[0] {
+			continue
+		}
+		if sign.program == "mvn" { // says what went wrong on standard output
+			said = r.Stdout.String()
+		}
+		m := regexp.MustCompile(sign.pattern).FindStringSubmatch(said)
+		switch {
+		case m == nil:
+		case len(m) > 1:
+			return m[1]
+		default:
+			return strings.Fields(c.line)[1]
+		}
+	}
+	return ""
+}
+
+// lacking says for people which tool is missing and what to do.
+func lacking(m MissingTool) string {
+	return fmt.Sprintf("The tool '%s' is missing, which '%s' needs: install it, use the image that holds the toolchains, or set %s to another command", m.Tool, m.Command, m.Override)
+}

@@ -1,0 +1,85 @@
+package phase
+
+import (
+	"context"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// Limits that hold where a Config does not say.
+const (
+	DefaultTimeLimit  = 300 * time.Second // of one command
+	DefaultRetryDelay = 2 * time.Second   // between a fix and the next try
+)
+
+// Job is what to validate.
+type Job struct {
+	Input Input
+	// Repository is the absolute path of the repository's root, at or above the
+	// input's working directory, which it is where this is "". Findings name
+	// their files relative to it.
+	Repository string
+	// Diff is what changed, with paths relative to Repository. Without it, every
+	// line of a changed file counts as changed.
+	Diff []changes.ChangedFile
+}
+
+// Config is what the owner decides.
+type Config struct {
+	// CheckOnly has no fix command run, and no command that is known to write.
+	CheckOnly bool
+	// Scratch tells that the working directory is a copy that nobody keeps: with
+	// CheckOnly, a formatter that only writes is run there all the same, and
+	// judged by what it changes.
+	Scratch bool
+	// NewOnly lets only findings on changed lines fail the formatter, the linter
+	// and the reviews, where the output could be read whole.
+	NewOnly bool
+	// Informational are checks whose failure does not fail the whole.
+	Informational []Check
+	TimeLimit     time.Duration // of one command; 0: DefaultTimeLimit
+	RetryDelay    time.Duration // 0: DefaultRetryDelay
+}
+
+// Runner runs a command as command.Run does, under whichever identity and in
+// whichever place it decides.
+type Runner func(ctx context.Context, spec command.Spec) (command.Result, error)
+
+// Reviewer reviews the changed files. An error means that it could not; it is
+// asked once more then.
+type Reviewer func(ctx context.Context, r ReviewRequest) ([]finding.Finding, error)
+
+// ReviewRequest is what a reviewer looks at.
+type ReviewRequest struct {
+	Repository string   // the absolute path of the root
+	Files      []string // the changed files, relative to the root, slash-separated
+	Diff       []changes.ChangedFile
+}
+
+// World is what the validation uses of the world.
+type World struct {
+	Run Runner
+	Env []string // the commands' whole environment, as NAME=value
+	// Now tells the time, and Wait waits or returns the context's error.
+	Now  func() time.Time
+	Wait func(ctx context.Context, d time.Duration) error
+	// CodeReview and SecurityReview may be nil: that check then passes without
+	// having looked, and the result says so.
+	CodeReview, SecurityReview Reviewer
+	Progress                   func(Event) // one call at a time; may be nil
+	Cores                      int         // how many roots are worked on side by side; 0: one
+}
+
+// Event is one step of a running check.
+type Event struct {
+	Root    string // relative to the working directory, "." for itself
+	Check   Check
+	Command string
+	Retries int
+	// Status is "" while the check goes on.
+	Status  Status
+	Elapsed time.Duration // since the check began
+}

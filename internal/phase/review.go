@@ -1,0 +1,73 @@
+package phase
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// reviews runs both reviews side by side.
+func (e *engine) reviews(ctx context.Context) ([]ReviewResult, error) {
+	results := []ReviewResult{{Check: CodeReviewed}, {Check: SecurityReview}}
+	start := e.world.Now()
+	var wg sync.WaitGroup
+	for i, reviewer := range []Reviewer{e.world.CodeReview, e.world.SecurityReview} {
+		wg.Go(func() {
+			r := &results[i]
+			e.review(ctx, reviewer, r)
+			r.Duration = e.world.Now().Sub(start)
+			e.tell(Event{Root: ".", Check: r.Check, Status: r.Status, Elapsed: r.Duration})
+		})
+	}
+	wg.Wait()
+	return results, ctx.Err()
+}
+
+// review asks a reviewer, and once more if it crashes.
+func (e *engine) review(ctx context.Context, reviewer Reviewer, r *ReviewResult) {
+	r.Status, r.Severity = Pass, finding.None
+	if reviewer == nil {
+		r.Notes = append(r.Notes, "no reviewer is configured: nothing was looked at")
+		return
+	}
+	request := ReviewRequest{Repository: e.repository, Files: e.files, Diff: e.job.Diff}
+	findings, err := guarded(ctx, reviewer, request)
+	if err != nil && ctx.Err() == nil {
+		r.Notes = append(r.Notes, "the reviewer crashed and was run once more: "+err.Error())
+		findings, err = guarded(ctx, reviewer, request)
+	}
+	if err != nil {
+		r.Status, r.Severity = Fail, finding.High
+		r.Problems = []string{"The review could not be done: " + err.Error()}
+		return
+	}
+	for i := range findings {
+		findings[i].Check = string(r.Check)
+	}
+	finding.SetFingerprints(findings)
+	r.Gating, r.Old = e.lines.sort(findings, e.config.NewOnly)
+	for _, f := range r.Gating {
+		r.Status = Fail
+		if s := max(f.Severity.Rank(), finding.Low.Rank()); s > r.Severity.Rank() {
+			r.Severity = severities()[s]
+		}
+	}
+	r.Problems = list(r.Gating)
+}
+
+// severities are in the order of their ranks.
+func severities() []finding.Severity {
+	return []finding.Severity{finding.None, finding.Low, finding.Medium, finding.High, finding.Critical}
+}
+
+// guarded turns a reviewer's panic into an error: its files are hostile.
+func guarded(ctx context.Context, reviewer Reviewer, r ReviewRequest) (findings []finding.Finding, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			findings, err = nil, fmt.Errorf("it panicked: %v", p)
+		}
+	}()
+	return reviewer(ctx, r)
+}
