@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -28,13 +29,20 @@ func (c *coder) judge(e *entry, st *codeState) error {
 	}
 	broken := policy.JudgeTree(settings, tree)
 	if settings.SignedCommits {
-		broken = append(broken, unsignable(st.changes)...)
+		signed := st.changes
+		if st.expect != "" && st.expect != st.onto { // what the commit on top of it changes
+			if signed, err = repo.TreeChanges(ctx, st.expect, st.tip()); err != nil {
+				return err
+			}
+		}
+		broken = append(broken, unsignable(signed)...)
 	}
 	for _, n := range policy.TreeNotes(tree) {
 		st.note(n.Message)
 	}
 	hit, err := c.secret(st)
-	if err != nil {
+	unread := errors.Is(err, gitrepo.ErrTooLarge)
+	if err != nil && !unread {
 		return err
 	}
 	switch {
@@ -43,12 +51,12 @@ func (c *coder) judge(e *entry, st *codeState) error {
 	case len(broken) > 0:
 		st.refuse(Denied, broken[0].Rule, violationWords(broken))
 		st.asIssue = settings.OnViolation == policy.ViolationIssue
+	case unread:
+		st.refuse(Denied, CodeSecret, fmt.Sprintf("nothing was pushed, since it cannot be looked through for secrets: %v", err))
 	}
-	if hit == "" {
-		st.patch, err = repo.Patch(ctx, st.onto, st.tip(), maxPatch)
-		if err != nil {
-			st.note("the patch could not be kept: " + err.Error())
-		}
+	if hit == "" && !unread {
+		data, err := repo.Patch(ctx, st.onto, st.tip(), maxPatch)
+		st.patch = c.keepable(st, data, err)
 	}
 	return nil
 }

@@ -39,7 +39,9 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	if strings.TrimSpace(text) != "" {
 		body += "\n" + closed(text) + "\n"
 	}
-	if patch := string(st.patch); markdown.UTF16Len(patch) <= maxShown && patch != "" {
+	if patch := string(st.patch); patch == "" {
+		body += "\nThere is no patch to show; the notes of the workflow run say why.\n"
+	} else if markdown.UTF16Len(patch) <= maxShown {
 		body += "\n<details><summary>The patch</summary>\n\n" + markdown.Fence("diff", patch) + "\n\n</details>\n"
 	} else {
 		body += "\nThe patch is too long to be shown; the workflow run keeps it as a file.\n"
@@ -84,7 +86,7 @@ func (w *violationWork) execute(ctx context.Context, x *executor, op *Operation)
 // request, where GitHub does not let the token do so.
 func (w *pullWork) issueInstead(ctx context.Context, x *executor, op *Operation, tip, compare string) Result {
 	text := "The branch " + markdown.CodeSpan(w.st.branch) + " holds the changes. GitHub does not let this workflow open pull requests; " +
-		"[open it by hand](" + compare + ").\n\n" + w.body
+		"[open it by hand](" + compare + ").\n\n" + w.e.item.(*safeoutput.CreatePullRequest).Body
 	issue := w.p.issueOperation([]*entry{w.e}, groupKey("pull", []string{w.e.key}), w.title, text, w.labels, w.e.settings.Footer)
 	work, ok := issue.work.(*createWork)
 	if !ok { // adopted, or not to be had

@@ -47,6 +47,7 @@ func (o *observer) code() error {
 			code, message := failure(err, handlerPermissions(e.kind))
 			st.refuse(Failed, code, message)
 		}
+		st.mask(o.cfg)
 	}
 	return nil
 }
@@ -263,7 +264,15 @@ func (c *coder) fetch(commits ...string) error {
 	if len(missing) == 0 || c.o.s.remote == nil {
 		return nil
 	}
-	return pushFailure(c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1))
+	get := func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1) }
+	err := get()
+	for _, wait := range lookWaits() {
+		if !errors.Is(err, gitrepo.ErrUnreachable) || c.o.w.Clock.Sleep(c.o.ctx, wait) != nil {
+			break
+		}
+		err = get()
+	}
+	return err
 }
 
 // connect opens the repository that is fetched from and pushed to. Its address is
@@ -303,6 +312,12 @@ const maxPatch = 10 << 20
 // when it cannot be made.
 func (c *coder) seriesPatch(st *codeState) []byte {
 	data, err := c.code.Repo.SeriesPatch(c.o.ctx, st.series, maxPatch)
+	return c.keepable(st, data, err)
+}
+
+// keepable returns a patch if it was made and holds no secret. One may stand in it
+// although the changes bring none: in the lines that they take away or leave.
+func (c *coder) keepable(st *codeState, data []byte, err error) []byte {
 	if err != nil {
 		st.note("the patch could not be kept: " + err.Error())
 		return nil

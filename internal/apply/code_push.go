@@ -179,6 +179,9 @@ func pushFailure(err error) error {
 		e.Kind = githubapi.Validation
 	case gitrepo.PushForbidden:
 		e.Kind, e.Permission = githubapi.Forbidden, "contents=write"
+		if p.Permission == workflowsPermission {
+			e.Permission = "workflows=write"
+		}
 	case gitrepo.PushAmbiguous:
 		e.Kind = githubapi.Ambiguous
 	default:
@@ -186,6 +189,10 @@ func pushFailure(err error) error {
 	}
 	return e
 }
+
+// workflowsPermission is what only changes of workflow files need: GITHUB_TOKEN
+// never has it.
+const workflowsPermission = "workflows: write"
 
 // pushPath is how a plan names a branch.
 func pushPath(branch string) string { return "refs/heads/" + branch }

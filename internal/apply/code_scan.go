@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -60,7 +61,7 @@ func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange) (strin
 	}
 	data, err := c.code.Repo.Blob(c.o.ctx, ch.NewOID, maxScanned)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("the file %q: %w", ch.Path, err)
 	}
 	text := string(data)
 	hits := scanner.ScanFile(ch.Path, text)
@@ -70,7 +71,7 @@ func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange) (strin
 	before := ""
 	if ch.OldMode != "" && ch.OldMode != "160000" {
 		old, err := c.code.Repo.Blob(c.o.ctx, ch.OldOID, maxScanned)
-		if err != nil {
+		if err != nil && !errors.Is(err, gitrepo.ErrTooLarge) {
 			return "", err
 		}
 		before = string(old)

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -86,6 +87,8 @@ func (x *executor) all() []Result {
 
 func (x *executor) put(rs ...Result) {
 	for _, r := range rs {
+		r.Notes = slices.Clone(r.Notes)
+		r.mask(x.plan.config)
 		x.results[r.Index] = &r
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
 // failure turns an error of a request into a result's code and message. need is
@@ -16,6 +17,12 @@ func failure(err error, need []Permission) (code, message string) {
 	}
 	var e *githubapi.Error
 	if !errors.As(err, &e) {
+		switch {
+		case errors.Is(err, gitrepo.ErrUnreachable):
+			return string(githubapi.Unreachable), err.Error()
+		case errors.Is(err, gitrepo.ErrMissing):
+			return CodeNoBase, err.Error() + "; if a branch moved just now, run the job again"
+		}
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			return CodeCancelled, "the run was cancelled before this was done; run the job again, and it is done once"
 		}

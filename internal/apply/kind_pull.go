@@ -33,7 +33,7 @@ func needCode(n *needs, e *entry) {
 func planPull(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.CreatePullRequest)
-	title := p.cfg.title(it.Title)
+	title, _ := startable(p.cfg.title(it.Title)) // which becomes a commit's when it is merged
 	op := p.operation(group, fmt.Sprintf("open the pull request %q", shorten(title, 80)))
 	op.Permissions = append(write(permContents), write(permPulls)...)
 	st := p.snap.code[e.index]

@@ -130,7 +130,7 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 			r.Notes = append(r.Notes, "the review could not be requested: "+err.Error())
 		}
 	}
-	r.Notes = append(r.Notes, x.startsNote(!w.st.pushed, w.st.pull == nil))
+	r.Notes = append(r.Notes, x.startsNotes(!w.st.pushed, w.st.pull == nil)...)
 }
 
 // unopened is the result where the branch is there and the pull request is not.
@@ -164,16 +164,16 @@ func escapeRef(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// startsNote says what GitHub starts for what was done with the token at hand.
-func (x *executor) startsNote(pushed, opened bool) string {
+// startsNotes say what GitHub starts for what was done with the token at hand.
+func (x *executor) startsNotes(pushed, opened bool) []string {
 	if x.plan.snap.viewer.DatabaseID != actionsBot {
-		return ""
+		return nil
 	}
 	switch {
 	case opened:
-		return "GitHub holds the workflow runs of a pull request that GITHUB_TOKEN opened until somebody approves them"
+		return []string{"GitHub holds the workflow runs of a pull request that GITHUB_TOKEN opened until somebody approves them"}
 	case pushed:
-		return "GitHub starts no workflow runs for what GITHUB_TOKEN pushes; close and open the pull request to start them, or give Airlock the token of a GitHub App"
+		return []string{"GitHub starts no workflow runs for what GITHUB_TOKEN pushes; close and open the pull request to start them, or give Airlock the token of a GitHub App"}
 	}
-	return ""
+	return nil
 }

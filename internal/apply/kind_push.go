@@ -62,7 +62,7 @@ func (w *pushWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 	if st.pull != nil {
 		r.Object.Number = st.pull.Number
 	}
-	r.Notes = append(append(r.Notes, st.notes...), x.startsNote(true, false))
+	r.Notes = append(append(r.Notes, st.notes...), x.startsNotes(true, false)...)
 	return []Result{r}
 }
 
@@ -83,7 +83,9 @@ func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
 	if err := c.fetch(head); err != nil {
 		return st, err
 	}
-	return st, c.carry(w.e, st)
+	err := c.carry(w.e, st)
+	st.mask(x.plan.config)
+	return st, err
 }
 
 // failedPush is the result of changes that could not be delivered.
@@ -95,6 +97,9 @@ func (x *executor) failedPush(op *Operation, e *entry, st *codeState, err error)
 		r = e.result(Failed, CodeMoved, "nothing was pushed, because somebody else changed the branch %q meanwhile; run the job again", st.branch)
 	case errors.As(err, &p) && p.Kind == gitrepo.PushRefused:
 		r = e.result(Failed, CodePushRefused, "GitHub did not take the push to the branch %q: %s; a rule of the repository forbids it, or the content does", st.branch, p.Error())
+	case errors.As(err, &p) && p.Permission == workflowsPermission: // others need it not
+		code, message := failure(err, op.Permissions)
+		r = x.refused(e, code, message)
 	default:
 		r = x.failed(op, e, err)
 	}

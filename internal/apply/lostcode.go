@@ -29,13 +29,20 @@ func lostIn(r Result) string {
 	return fmt.Sprintf("%s %s: %s", r.Kind, r.State, r.Message)
 }
 
-// lostInPlan is lostIn for what the plan decides.
-func lostInPlan(group []*entry) string {
+// lostInPlan is lostIn for what the plan decides, also where it has an issue tell of
+// changes that were refused.
+func (p *planner) lostInPlan(group []*entry) string {
 	for _, e := range group {
-		if e.decided != nil {
-			if lost := lostIn(*e.decided); lost != "" {
-				return lost
-			}
+		var r Result
+		st := p.snap.code[e.index]
+		switch {
+		case e.decided != nil:
+			r = *e.decided
+		case st != nil && st.refusal != nil:
+			r = e.result(st.refusal.state, st.refusal.code, "%s", st.refusal.message)
+		}
+		if lost := lostIn(r); lost != "" {
+			return lost
 		}
 	}
 	return ""

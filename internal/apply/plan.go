@@ -37,7 +37,7 @@ func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snaps
 }
 
 func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *Plan {
-	p := &planner{cfg: cfg, ev: ev, repo: repoOf(ev), snap: snap, labels: map[int]map[string]bool{}, lost: cfg.LostCode}
+	p := &planner{cfg: cfg, ev: ev, repo: repoOf(ev), snap: snap, labels: map[int]map[string]bool{}, lost: cfg.mask(cfg.LostCode)}
 	if snap.secrets == nil { // nobody has observed
 		snap.secrets = screen(cfg.Secrets, entries)
 	}
@@ -58,15 +58,17 @@ func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *
 // plan turns one group of items into an operation.
 func (p *planner) plan(group []*entry) Operation {
 	h, _ := handlerOf(group[0].kind)
+	var op Operation
 	switch {
 	case p.snap.secrets[group[0].index] != "":
-		return p.withheld(group)
+		op = p.withheld(group)
 	case p.lost != "" && h.text && p.cfg.HoldText:
-		return p.hold(group)
+		op = p.hold(group)
+	default:
+		op = h.plan(p, group)
 	}
-	op := h.plan(p, group)
 	if h.code && p.lost == "" && (!op.Staged || p.cfg.DryRun) {
-		p.lost = lostInPlan(group)
+		p.lost = p.lostInPlan(group)
 	}
 	return op
 }

@@ -33,11 +33,15 @@ func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot)
 		trial[i] = &c
 	}
 	for _, op := range planEntries(cfg, ev, trial, s).Operations {
-		switch op.work.(type) {
-		case *createWork, *reviewWork:
-			if !op.Staged {
-				return true
-			}
+		creates := false
+		switch w := op.work.(type) {
+		case *createWork, *reviewWork, *violationWork:
+			creates = true
+		case *pullWork: // an issue, where GitHub lets no pull request be opened
+			creates = w.st.pull == nil && w.e.settings.Changes.FallbackIssue
+		}
+		if creates && !op.Staged {
+			return true
 		}
 	}
 	return false

@@ -26,6 +26,34 @@ func screen(scanner *secrets.Scanner, entries []*entry) map[int]string {
 	return found
 }
 
+// mask takes secrets out of a text that people are shown: names of files, and what
+// git or GitHub said.
+func (c Config) mask(text string) string {
+	if c.Secrets == nil {
+		return text
+	}
+	return c.Secrets.Mask(text)
+}
+
+// mask takes secrets out of what is said about a result.
+func (r *Result) mask(c Config) {
+	r.Message = c.mask(r.Message)
+	for i, n := range r.Notes {
+		r.Notes[i] = c.mask(n)
+	}
+}
+
+// mask takes secrets out of what is said about an item's changes: they may stand in
+// the names of files, in a patch that cannot be read, and in what git says of both.
+func (st *codeState) mask(c Config) {
+	if st.refusal != nil {
+		st.refusal.message = c.mask(st.refusal.message)
+	}
+	for i, n := range st.notes {
+		st.notes[i] = c.mask(n)
+	}
+}
+
 // clean returns the entries without a secret.
 func (s *Snapshot) clean(entries []*entry) []*entry {
 	if len(s.secrets) == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -71,5 +72,14 @@ func (m *Remote) fetchError(a answer) error {
 	if strings.Contains(text, "not our ref") || strings.Contains(text, "unadvertised object") {
 		return fmt.Errorf("%w: %s does not have it either: %s", ErrMissing, m, text)
 	}
+	if code := httpStatus.FindStringSubmatch(text); code != nil && kindOfStatus(code[1], true) == PushForbidden || strings.Contains(text, "Authentication failed") || strings.Contains(text, "could not read Username") {
+		return fmt.Errorf("fetching from %s: the token may not read it: %s", m, text)
+	}
+	if lostConnection.MatchString(text) {
+		return fmt.Errorf("fetching from %s: %w: %s", m, ErrUnreachable, text)
+	}
 	return fmt.Errorf("fetching from %s: %s", m, text)
 }
+
+// lostConnection is how git tells that it did not get through.
+var lostConnection = regexp.MustCompile(`unable to access|RPC failed|disconnect|early EOF|hung up|timed out|returned error: (5|429)`)

@@ -41,6 +41,10 @@ var ErrMissing = errors.New("the commit is not in the clone")
 // ErrShallow is returned when the clone's history ends before the answer.
 var ErrShallow = errors.New("the clone is shallow")
 
+// ErrUnreachable is returned for a fetch that did not get through to the server, or
+// not through to its end: it may succeed another time.
+var ErrUnreachable = errors.New("the connection failed")
+
 // ErrTooLarge is returned for a diff or a file over the limit.
 var ErrTooLarge = errors.New("too large")
 
