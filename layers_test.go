@@ -37,6 +37,7 @@ var layers = []struct {
 	{"internal/githubapi/githubtest/cutopenapi", ""},
 	{"internal/intake", "safeoutput jsonrepair schema sanitize sarif"},
 	{"internal/gitrepo", "command token"},
+	{"internal/isolate", "command secrets"},
 	{"internal/changes", "gitrepo"},
 	{"internal/reviewer", "finding changes secrets"},
 	{"internal/policy", "safeoutput intake event schema"},

@@ -114,16 +114,24 @@ func second(cmd *exec.Cmd, o order) error {
 	return fmt.Errorf("the second run of this program did not answer (its main function must begin with command.EnterChild): %w", errors.Join(err, readErr, io.ErrUnexpectedEOF))
 }
 
-// Probe reports why a program cannot be run as the identity on this system; nil
-// if it can. Nothing but this program itself is run.
+// Probe reports why a program cannot be run as the identity on this system, or
+// should not, since processes of that user run already; nil if it can. Nothing but
+// this program itself is run.
 func Probe(id Identity) error {
 	if err := id.check(); err != nil {
 		return err
 	}
+	others, err := living(id.UID, 0)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return fmt.Errorf("processes %v run as user %d already, and would be ended with the program", others, id.UID)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
-	err := second(cmd, order{Parent: os.Getpid(), Identity: &id, Dir: []byte("/")})
+	err = second(cmd, order{Parent: os.Getpid(), Identity: &id, Dir: []byte("/")})
 	if err == nil {
 		err = cmd.Wait()
 	}

@@ -1,0 +1,218 @@
+package isolate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// maxDepth is how deep directories may nest: each level holds two files open.
+const maxDepth = 200
+
+// copier copies a tree for another owner. The tree may change meanwhile: links are
+// never followed, and only ordinary files are read.
+type copier struct {
+	limits         CopyLimits
+	uid, gid       int
+	entries, bytes atomic.Int64
+	room           chan struct{} // directories that may be copied beside another
+
+	mu    sync.Mutex
+	notes []Note
+}
+
+// copyTree copies what is in the directory from to the directory to, for the
+// identity: contents, permissions without setuid and setgid, and times. Links stay
+// links; everything else is left out with a note. The notes are in order of path.
+func copyTree(ctx context.Context, from, to string, id command.Identity, limits CopyLimits) ([]Note, error) {
+	c := &copier{limits: limits.withDefaults(), uid: int(id.UID), gid: int(id.GID), room: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+	src, err := openDir(unix.AT_FDCWD, from, from)
+	if err != nil {
+		return nil, err
+	}
+	dst, err := openDir(unix.AT_FDCWD, to, to)
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	if err := c.dir(ctx, src, dst, "", 0); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(c.notes, func(a, b Note) int { return cmp.Compare(a.Name, b.Name) })
+	return c.notes, nil
+}
+
+// dir copies the entries of src to dst and closes both.
+func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth int) (err error) {
+	defer func() { err = errors.Join(err, src.Close(), dst.Close()) }()
+	if depth > maxDepth {
+		return fmt.Errorf("%s: directories nest deeper than %d", rel, maxDepth)
+	}
+	entries, err := src.ReadDir(-1)
+	if err != nil {
+		return err
+	}
+	var below sync.WaitGroup
+	var failed atomic.Pointer[error]
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		if err = ctx.Err(); err != nil || failed.Load() != nil {
+			break
+		}
+		if why := c.limits.leaveOut(e.Name()); why != "" {
+			c.note(name, why)
+			continue
+		}
+		if c.entries.Add(1) > c.limits.Entries {
+			err = fmt.Errorf("the workspace has more than %d files and directories", c.limits.Entries)
+			break
+		}
+		switch t := e.Type(); {
+		case t.IsDir():
+			var from, to *os.File
+			if from, to, err = c.mkdir(src, dst, e.Name(), name); err != nil {
+				break
+			}
+			select {
+			case c.room <- struct{}{}:
+				below.Go(func() {
+					if err := c.dir(ctx, from, to, name, depth+1); err != nil {
+						failed.CompareAndSwap(nil, &err)
+					}
+					<-c.room
+				})
+			default:
+				err = c.dir(ctx, from, to, name, depth+1)
+			}
+		case t.IsRegular():
+			err = c.file(src, dst, e.Name(), name)
+		case t&fs.ModeSymlink != 0:
+			err = c.link(src, dst, e.Name())
+		default:
+			c.note(name, "it is a "+kind(t))
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+			break
+		}
+	}
+	below.Wait()
+	if p := failed.Load(); p != nil && err == nil {
+		err = *p
+	}
+	if err != nil {
+		return err
+	}
+	return c.finish(src, dst, 0o700)
+}
+
+// mkdir makes a directory and opens it with the one it is a copy of.
+func (c *copier) mkdir(src, dst *os.File, base, name string) (from, to *os.File, err error) {
+	if from, err = openDir(int(src.Fd()), base, name); err != nil {
+		return nil, nil, err
+	}
+	if err = unix.Mkdirat(int(dst.Fd()), base, 0o700); err == nil {
+		to, err = openDir(int(dst.Fd()), base, name)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, from.Close())
+	}
+	return from, to, nil
+}
+
+func openDir(at int, base, name string) (*os.File, error) {
+	fd, err := unix.Openat(at, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening the directory: %w", err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func (c *copier) file(src, dst *os.File, base, name string) error {
+	fd, err := unix.Openat(int(src.Fd()), base, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	from := os.NewFile(uintptr(fd), name)
+	defer from.Close()
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() { // it has just been put in the file's place
+		c.note(name, "it is a "+kind(info.Mode()))
+		return nil
+	}
+	if c.bytes.Add(info.Size()) > c.limits.Bytes {
+		return fmt.Errorf("the workspace holds more than %d bytes", c.limits.Bytes)
+	}
+	fd, err = unix.Openat(int(dst.Fd()), base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	to := os.NewFile(uintptr(fd), name)
+	_, err = io.CopyN(to, from, info.Size())
+	if err == nil || err == io.EOF { // a file that shrinks is what it is then
+		err = c.finish(from, to, 0)
+	}
+	return errors.Join(err, to.Close())
+}
+
+// finish gives a copy the permissions and times of the original, and its owner.
+func (c *copier) finish(from, to *os.File, atLeast fs.FileMode) error {
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	if err := to.Chown(c.uid, c.gid); err != nil {
+		return err
+	}
+	if err := to.Chmod(info.Mode().Perm() | atLeast); err != nil {
+		return err
+	}
+	at := unix.NsecToTimeval(info.ModTime().UnixNano())
+	return unix.Futimes(int(to.Fd()), []unix.Timeval{at, at})
+}
+
+func (c *copier) link(src, dst *os.File, base string) error {
+	target := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(int(src.Fd()), base, target)
+	if err != nil {
+		return err
+	}
+	if err := unix.Symlinkat(string(target[:n]), int(dst.Fd()), base); err != nil {
+		return err
+	}
+	return unix.Fchownat(int(dst.Fd()), base, c.uid, c.gid, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+func (c *copier) note(name, why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notes = append(c.notes, Note{name, why})
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "FIFO"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	case m.IsDir():
+		return "directory"
+	default:
+		return "device"
+	}
+}

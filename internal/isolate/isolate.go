@@ -1,0 +1,130 @@
+// Package isolate runs a pull request's code apart from Airlock's credentials: as a
+// user that owns nothing, in a copy of the workspace, with an environment from
+// zero, while the runner's files are closed to others.
+package isolate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// DefaultIdentity is the user and group of what runs in a Room: nobody's, in the
+// image and on usual systems.
+var DefaultIdentity = command.Identity{UID: 65532, GID: 65532}
+
+// Config says what is kept apart from what.
+type Config struct {
+	Workspace string // absolute; a directory
+	// Credential says that a token or a credential of git's can be seen by this
+	// process or lies in its files. Without separation, Open refuses then.
+	Credential bool
+	Environ    []string // this process's environment, as os.Environ returns it
+	Pass       []string // names of Environ to pass on; nil: DefaultPass
+	// Closed are files, folders and sockets that lose all rights for others until
+	// Close: see RunnerPaths. The workspace need not be named.
+	Closed []string
+	// Scratch is an existing directory for the copy, which others may enter; "" is
+	// the system's temporary directory.
+	Scratch  string
+	Identity *command.Identity // nil: DefaultIdentity
+	Limits   command.Limits    // of each program whose Spec has none
+	Copy     CopyLimits
+	// Disk is how many bytes a program may take from the copy's file system,
+	// beyond which it is ended; 0: no limit. Others' use of it counts too.
+	Disk int64
+}
+
+// Note is something that Open did not take over, and why.
+type Note struct{ Name, Why string }
+
+// RefusedError is why nothing of a pull request may run here.
+type RefusedError struct{ Why string }
+
+// Error implements error.
+func (e *RefusedError) Error() string {
+	return "refusing to run the repository's code: " + e.Why + "; run the checks in a job without secrets (permissions: contents: read), or as root on Linux, as the action does"
+}
+
+// Room is where a pull request's code runs. Close must be called.
+type Room struct {
+	apart    bool
+	dir      string
+	env      []string
+	notes    []Note
+	identity command.Identity
+	limits   command.Limits
+	disk     int64
+	mu       sync.Mutex // one program at a time has the identity
+	undo     []func() error
+}
+
+// Apart reports whether what runs in the room is apart from this process. It is
+// not where neither root nor a credential is at stake: there it runs in the
+// workspace itself, as the user, in the user's environment.
+func (r *Room) Apart() bool { return r.apart }
+
+// Dir is the workspace as the room's programs see it. What lies there after a run
+// was made by a stranger: read it without following links.
+func (r *Room) Dir() string { return r.dir }
+
+// Notes lists what is not in the copy and which variables are not passed on.
+func (r *Room) Notes() []Note { return r.notes }
+
+// Open prepares a room. Where it needs to be apart and cannot be, the error is a
+// *RefusedError.
+func Open(ctx context.Context, cfg Config) (*Room, error) {
+	why := cannotSeparate()
+	if why != "" && cfg.Credential {
+		return nil, &RefusedError{"a token or git credential can be seen here, and " + why}
+	}
+	if why != "" {
+		return &Room{dir: cfg.Workspace, env: cfg.Environ}, nil
+	}
+	r := &Room{apart: true, limits: cfg.Limits, disk: cfg.Disk, identity: DefaultIdentity}
+	if cfg.Identity != nil {
+		r.identity = *cfg.Identity
+	}
+	if err := r.separate(ctx, cfg); err != nil {
+		_ = r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Run runs a program in the room as command.Run does; in a room that is apart, one
+// after the other. The room gives the identity and, where the Spec has none, the
+// limits and the directory; spec.Env adds to the room's environment.
+func (r *Room) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
+	spec.Env = append(r.env[:len(r.env):len(r.env)], spec.Env...)
+	if spec.Dir == "" {
+		spec.Dir = r.dir
+	}
+	if !r.apart {
+		return command.Run(ctx, spec)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	spec.Identity = &r.identity
+	if spec.Limits == (command.Limits{}) {
+		spec.Limits = r.limits
+	}
+	ctx, stop := watchDisk(ctx, r.dir, r.disk)
+	defer stop()
+	return command.Run(ctx, spec)
+}
+
+// Close removes the copy and what the programs left in the system's shared
+// directories, and gives the closed paths their rights back.
+func (r *Room) Close() error {
+	var first error
+	for i := len(r.undo) - 1; i >= 0; i-- {
+		if err := r.undo[i](); err != nil && first == nil {
+			first = fmt.Errorf("clearing up after the checks: %w", err)
+		}
+	}
+	r.undo = nil
+	return first
+}

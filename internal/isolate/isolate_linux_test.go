@@ -1,0 +1,423 @@
+package isolate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/isolate"
+)
+
+func TestMain(m *testing.M) {
+	command.EnterChild(os.Args)
+	os.Exit(m.Run())
+}
+
+const secret = "ghs_notARealTokenButShapedLikeOne0000000"
+
+// runner is what a hosted runner gives a container action: everything belongs to
+// one user, everybody may read it, and some of it everybody may write.
+type runner struct {
+	base, workspace, temp string
+	env                   []string
+}
+
+func newRunner(t *testing.T) runner {
+	t.Helper()
+	base := t.TempDir()
+	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil { // as a container's root directory
+		t.Fatal(err)
+	}
+	r := runner{base: base, workspace: filepath.Join(base, "workspace"), temp: filepath.Join(base, "temp")}
+	for path, text := range map[string]string{
+		"workspace/main.go": "package main\n", "workspace/.git/config": "extraheader = " + secret, "workspace/sub/.git/config": secret, "workspace/gha-creds-1.json": secret,
+		"temp/event.json": "{}", "temp/set_env_1": "", "temp/set_output_1": "", "temp/credentials": secret, "home/.netrc": secret, "workspace/sub/run.sh": "echo ran\n",
+	} {
+		path = filepath.Join(base, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666), os.Chmod(path, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"workspace", "temp", "home"} {
+		if err := os.Chmod(filepath.Join(base, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	socket, err := net.Listen("unix", filepath.Join(base, "engine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = socket.Close() })
+	if err := os.Chmod(filepath.Join(base, "engine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r.env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "GITHUB_TOKEN=" + secret, "GITHUB_ENV=" + r.temp + "/set_env_1"}
+	return r
+}
+
+// config is for a user of this test process alone: what is ended is its own.
+func (r runner) config() isolate.Config {
+	id := command.Identity{UID: uint32(1<<24 + 2*os.Getpid()), GID: uint32(1<<24 + 2*os.Getpid())}
+	return isolate.Config{
+		Workspace: r.workspace, Credential: true, Environ: r.env, Identity: &id,
+		Closed: []string{r.temp, filepath.Join(r.temp, "set_env_1"), filepath.Join(r.base, "home"), filepath.Join(r.base, "engine"), filepath.Join(r.base, "none")},
+	}
+}
+
+// open opens a room, or returns nil where this is not root's process and the
+// refusal is as it should be.
+func open(t *testing.T, cfg isolate.Config) *isolate.Room {
+	t.Helper()
+	room, err := isolate.Open(t.Context(), cfg)
+	if os.Getuid() != 0 {
+		var refused *isolate.RefusedError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "only root") || room != nil {
+			t.Errorf("without root, beside a token: %v", err)
+		}
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return room
+}
+
+func sh(script string, args ...string) command.Spec {
+	return command.Spec{Program: "sh", Args: append([]string{"-c", script, "sh"}, args...), Timeout: time.Minute}
+}
+
+// TestAttacks is rule R3. Each script succeeds where nothing is isolated, and must
+// fail in the room.
+func TestAttacks(t *testing.T) {
+	r := newRunner(t)
+	room := open(t, r.config())
+	if room == nil {
+		return
+	}
+	for _, c := range []struct{ name, script string }{
+		{"environment of the parent", `tr '\0' '\n' </proc/$PPID/environ`},
+		{"memory of the parent", `head -c 1 </proc/$PPID/maps && ls /proc/$PPID/fd`},
+		{"signal to the parent", `kill -0 $PPID`},
+		{"write GITHUB_ENV", `echo EVIL=1 >>$1/temp/set_env_1`},
+		{"write GITHUB_OUTPUT", `echo evil=1 >>$1/temp/set_output_1`},
+		{"read the event", `cat $1/temp/event.json`},
+		{"write the event", `echo '{}' >$1/temp/event.json`},
+		{"read checkout's credentials", `cat $1/temp/credentials`},
+		{"read git's credentials", `cat $1/workspace/.git/config`},
+		{"read git's credentials in the copy", `cat .git/config || cat sub/.git/config || cat gha-creds-1.json`},
+		{"plant a hook", `mkdir -p $1/workspace/.git/hooks && echo evil >$1/workspace/.git/hooks/pre-commit`},
+		{"change the workspace", `echo evil >$1/workspace/main.go`},
+		{"add to the workspace", `echo evil >$1/workspace/evil.go`},
+		{"read the home folder", `cat $1/home/.netrc`},
+		{"write the home folder", `echo evil >$1/home/.bashrc`},
+		{"rename the workspace", `mv $1/workspace $1/evil`},
+		{"follow a link to the workspace", `ln -s $1/workspace out && cat out/main.go`},
+		{"link a runner's file into the copy", `ln $1/temp/set_env_1 hard && echo EVIL=1 >>hard`},
+		{"open the engine's socket", `test -w $1/engine`},
+		{"open the closed folders", `chmod o+rwx $1/temp`},
+		{"write above the copy", `echo evil >../evil`},
+		{"a secret in the environment", `env | grep -e TOKEN -e ghs_ -e GITHUB`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, err := room.Run(t.Context(), sh(c.script, r.base))
+			if err != nil || res.ExitCode <= 0 || strings.Contains(res.Stdout.String(), "ghs_") {
+				t.Errorf("%v: exit code %d: %s%s", err, res.ExitCode, res.Stdout, res.Stderr)
+			}
+		})
+	}
+	res, err := room.Run(t.Context(), sh(`cat main.go && sh sub/run.sh && echo mine >>main.go && echo $HOME >$HOME/f && echo >$TMPDIR/f && echo $CI`))
+	if err != nil || res.Stdout.String() != "package main\nran\ntrue\n" {
+		t.Errorf("ordinary work: %v, %s%s", err, res.Stdout, res.Stderr)
+	}
+	if err := room.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Dir(room.Dir())); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the copy is still there: %v", err)
+	}
+	for path, mode := range map[string]os.FileMode{"workspace": 0o777, "temp": 0o777, "home": 0o777, "engine": 0o666, "temp/set_env_1": 0o666} {
+		if info, err := os.Stat(filepath.Join(r.base, path)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s has not got its rights back: %v, %v", path, info.Mode(), err)
+		}
+	}
+	for path, want := range map[string]string{"workspace/main.go": "package main\n", "temp/set_env_1": "", "temp/set_output_1": "", "temp/event.json": "{}"} {
+		if got, err := os.ReadFile(filepath.Join(r.base, path)); err != nil || string(got) != want {
+			t.Errorf("%s was changed to %q, %v", path, got, err)
+		}
+	}
+	for _, c := range []string{`cat $1/temp/credentials`, `cat $1/workspace/.git/config`, `echo EVIL=1 >>$1/temp/set_env_1`, `test -w $1/engine`, `echo evil >$1/home/.bashrc`} {
+		spec := sh(c, r.base)
+		spec.Identity, spec.Dir, spec.Env = r.config().Identity, "/", r.env
+		if res, err := command.Run(t.Context(), spec); err != nil || !res.OK() {
+			t.Errorf("the attack %s fails in any case: %v, %s", c, err, res.Stderr)
+		}
+	}
+}
+
+// TestNothingStays looks for what a program leaves: processes and files.
+func TestNothingStays(t *testing.T) {
+	r := newRunner(t)
+	room := open(t, r.config())
+	if room == nil {
+		return
+	}
+	left := fmt.Sprintf("/tmp/airlock-left-%d", os.Getpid())
+	res, err := room.Run(t.Context(), sh(`mkdir $1 && echo evil >$1/evil && trap "" TERM; setsid sleep 600 & exit 0`, left))
+	if err != nil || !res.OK() || res.LeftBehind != 1 {
+		t.Errorf("%v, %+v", err, res)
+	}
+	if err := room.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", left, err)
+	}
+	if err := room.Close(); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+}
+
+func TestLimitsOfTheRoom(t *testing.T) {
+	r := newRunner(t)
+	cfg := r.config()
+	cfg.Limits, cfg.Disk = command.Limits{FileSize: 1 << 20}, 64<<20
+	room := open(t, cfg)
+	if room == nil {
+		return
+	}
+	defer room.Close()
+	res, err := room.Run(t.Context(), sh(`head -c 3000000 /dev/zero >big`))
+	if info, statErr := os.Stat(filepath.Join(room.Dir(), "big")); err != nil || res.OK() || statErr != nil || info.Size() != 1<<20 {
+		t.Errorf("a large file: %v, %+v", err, res)
+	}
+	_, err = room.Run(t.Context(), sh(`i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero >f$i; done`))
+	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of disk") {
+		t.Errorf("many files: %v", err)
+	}
+}
+
+// TestCopy asserts what the copy is, beside the files' content.
+func TestCopy(t *testing.T) {
+	r := newRunner(t)
+	at := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	in := func(name string) string { return filepath.Join(r.workspace, name) }
+	if err := errors.Join(
+		os.Symlink("/etc/passwd", in("outside")), os.Symlink("nowhere", in("dangling")), os.Symlink("sub", in("linked")),
+		syscall.Mkfifo(in("fifo"), 0o666), os.Chmod(in("sub/run.sh"), 0o755|os.ModeSetuid), os.Chtimes(in("sub/run.sh"), at, at),
+		os.WriteFile(in("odd\xff\nname"), nil, 0o400), os.Mkdir(in("closed"), 0o500), os.WriteFile(in("left.log"), nil, 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.Listen("unix", in("socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	cfg := r.config()
+	cfg.Copy.Exclude = []string{"*.log"}
+	room := open(t, cfg)
+	if room == nil {
+		return
+	}
+	defer room.Close()
+	var got []string
+	err = filepath.WalkDir(room.Dir(), func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if st := info.Sys().(*syscall.Stat_t); st.Uid != cfg.Identity.UID || st.Gid != cfg.Identity.GID {
+			t.Errorf("%s belongs to %d:%d", path, st.Uid, st.Gid)
+		}
+		rel, _ := filepath.Rel(room.Dir(), path)
+		target, _ := os.Readlink(path)
+		got = append(got, fmt.Sprintf("%s %q %s", info.Mode(), rel, target))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`drwx------ "." `, `dr-x------ "closed" `, `Lrwxrwxrwx "dangling" nowhere`, `Lrwxrwxrwx "linked" sub`, `-rw-rw-rw- "main.go" `,
+		`-r-------- "odd\xff\nname" `, `Lrwxrwxrwx "outside" /etc/passwd`, `drwxr-xr-x "sub" `, `-rwxr-xr-x "sub/run.sh" `,
+	}
+	want[1] = `drwx------ "closed" ` // its owner may always enter and clean up
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the copy (-want +got)\n%s", diff)
+	}
+	if info, err := os.Stat(filepath.Join(room.Dir(), "sub/run.sh")); err != nil || !info.ModTime().Equal(at) {
+		t.Errorf("%v, %v", info.ModTime(), err)
+	}
+	var notes []string
+	for _, n := range room.Notes() {
+		notes = append(notes, n.Name+": "+n.Why)
+	}
+	if diff := cmp.Diff([]string{
+		".git: git's folder may hold credentials, and programs in its configuration", "fifo: it is a FIFO", "gha-creds-1.json: it holds credentials of a cloud",
+		"left.log: excluded", "socket: it is a socket", "sub/.git: git's folder may hold credentials, and programs in its configuration",
+	}, notes); diff != "" {
+		t.Errorf("the notes (-want +got)\n%s", diff)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	r := newRunner(t)
+	cfg := r.config()
+	cfg.Environ = []string{
+		"PATH=node_modules/.bin::/usr/bin:.:/bin", "LANG=C.UTF-8", "HOME=/root", "CI=", "GOPROXY=https://user:pass@proxy.test,direct", "GOFLAGS=-mod=mod", "NPM_TOKEN=x",
+		"PIP_INDEX_URL=https://pypi.test/simple", "NODE_ENV=ghs_q3Zt8LwX1vRb6NcYpK0sDf7HjM2aGe9uTiQo", "OTHER=1", "LD_PRELOAD=/x", "EXTRA=1", "GITHUB_TOKEN=" + secret,
+	}
+	cfg.Pass = append(isolate.DefaultPass(), "NPM_TOKEN", "EXTRA", "HOME")
+	room := open(t, cfg)
+	if room == nil {
+		return
+	}
+	defer room.Close()
+	spec := sh("env")
+	spec.Env = []string{"ADDED=1"}
+	res, err := room.Run(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Fields(strings.ReplaceAll(res.Stdout.String(), filepath.Dir(room.Dir()), "ROOM"))
+	slices.Sort(got)
+	want := []string{"ADDED=1", "CI=true", "EXTRA=1", "GOFLAGS=-mod=mod", "HOME=ROOM/home", "LANG=C.UTF-8", "PATH=/usr/bin:/bin", "PIP_INDEX_URL=https://pypi.test/simple", "PWD=ROOM/workspace", "TMPDIR=ROOM/tmp"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the environment (-want +got)\n%s", diff)
+	}
+	if notes := fmt.Sprint(room.Notes()); !strings.Contains(notes, "{GOPROXY its value looks like a secret} {NPM_TOKEN its name is that of a secret} {NODE_ENV its value") || strings.Contains(notes, "ghs_") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+// TestRefusals are what cannot be set up; nothing stays closed or copied then.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(*isolate.Config, runner) error
+		refused bool
+		want    string
+	}{
+		{"owner's id", func(cfg *isolate.Config, r runner) error { return os.Chown(r.temp, int(cfg.Identity.UID), 0) }, true, "belongs to the user or group"},
+		{"owner's group", func(cfg *isolate.Config, r runner) error { return os.Chown(r.workspace, 1001, int(cfg.Identity.GID)) }, true, "belongs to the user or group"},
+		{"root's id", func(cfg *isolate.Config, _ runner) error { cfg.Identity.UID = 0; return nil }, true, "name a user and a group that nobody is"},
+		{"scratch in the workspace", func(cfg *isolate.Config, r runner) error { cfg.Scratch = r.workspace; return nil }, false, "set TMPDIR to a directory outside of it"},
+		{"scratch that is closed", func(cfg *isolate.Config, r runner) error {
+			cfg.Scratch = filepath.Join(r.base, "scratch")
+			return os.Mkdir(cfg.Scratch, 0o700)
+		}, false, "set TMPDIR to a directory that they may"},
+		{"too many files", func(cfg *isolate.Config, _ runner) error { cfg.Copy.Entries = 2; return nil }, false, "more than 2 files"},
+		{"too large", func(cfg *isolate.Config, _ runner) error { cfg.Copy.Bytes = 10; return nil }, false, "more than 10 bytes"},
+		{"too deep", func(_ *isolate.Config, r runner) error {
+			return os.MkdirAll(filepath.Join(r.workspace, strings.Repeat("d/", 250)), 0o755)
+		}, false, "deeper than 200"},
+		{"no workspace", func(cfg *isolate.Config, r runner) error { cfg.Workspace = filepath.Join(r.base, "none"); return nil }, false, "no such file"},
+		{"a linked workspace", func(cfg *isolate.Config, r runner) error {
+			cfg.Workspace = filepath.Join(r.base, "link")
+			return os.Symlink(r.workspace, cfg.Workspace)
+		}, false, "not a directory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRunner(t)
+			cfg := r.config()
+			if os.Getuid() != 0 {
+				open(t, cfg)
+				return
+			}
+			if err := c.change(&cfg, r); err != nil {
+				t.Fatal(err)
+			}
+			_, err := isolate.Open(t.Context(), cfg)
+			var refused *isolate.RefusedError
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &refused) != c.refused {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if info, err := os.Stat(r.temp); err != nil || info.Mode().Perm() != 0o777 {
+				t.Errorf("it stays closed: %v, %v", info.Mode(), err)
+			}
+		})
+	}
+	t.Run("used by another", func(t *testing.T) {
+		r := newRunner(t)
+		room := open(t, r.config())
+		if room == nil {
+			return
+		}
+		defer room.Close()
+		if _, err := isolate.Open(t.Context(), r.config()); err == nil || !strings.Contains(err.Error(), "another Airlock uses the user id") {
+			t.Error(err)
+		}
+	})
+	t.Run("processes that run already", func(t *testing.T) {
+		r := newRunner(t)
+		cfg := r.config()
+		if os.Getuid() != 0 {
+			open(t, cfg)
+			return
+		}
+		spec := sh("echo started; sleep 600")
+		spec.Identity, spec.Dir, spec.Env = cfg.Identity, "/", r.env
+		started := make(chan struct{})
+		spec.Stdout = writer(func(p []byte) (int, error) { close(started); return len(p), nil })
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _, _ = command.Run(ctx, spec) }()
+		<-started
+		if _, err := isolate.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "already") {
+			t.Error(err)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// BenchmarkCopy opens and closes a room on a workspace of 10,000 files of 4 KiB.
+func BenchmarkCopy(b *testing.B) {
+	if os.Getuid() != 0 {
+		b.Fatal("needs root")
+	}
+	workspace := b.TempDir()
+	for d := range 100 {
+		dir := filepath.Join(workspace, fmt.Sprintf("d%d", d%10), fmt.Sprintf("e%d", d))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		for f := range 100 {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.go", f)), make([]byte, 4096), 0o644); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	id := command.Identity{UID: uint32(1<<24 + 2*os.Getpid()), GID: uint32(1<<24 + 2*os.Getpid())}
+	var closing time.Duration
+	for b.Loop() {
+		room, err := isolate.Open(b.Context(), isolate.Config{Workspace: workspace, Identity: &id})
+		if err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now()
+		if err := room.Close(); err != nil {
+			b.Fatal(err)
+		}
+		closing += time.Since(began)
+	}
+	b.ReportMetric(float64(closing.Milliseconds())/float64(b.N), "ms-closing/op")
+}

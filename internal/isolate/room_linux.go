@@ -1,0 +1,195 @@
+package isolate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// cannotSeparate returns why this process cannot keep a program apart, or "".
+func cannotSeparate() string {
+	if os.Geteuid() != 0 {
+		return "only root can keep it apart"
+	}
+	return ""
+}
+
+// separate sets the room up; what it did is in r.undo, also on an error.
+func (r *Room) separate(ctx context.Context, cfg Config) error {
+	// The name belongs to this process until it ends: two that end the processes of
+	// one user would end each other's.
+	lock, err := net.Listen("unix", fmt.Sprintf("@airlock-user-%d", r.identity.UID))
+	if err != nil {
+		return &RefusedError{fmt.Sprintf("another Airlock uses the user id %d (%v)", r.identity.UID, err)}
+	}
+	r.undo = append(r.undo, lock.Close)
+	if err := command.Probe(r.identity); err != nil {
+		return &RefusedError{err.Error()}
+	}
+
+	scratch, err := filepath.EvalSymlinks(orTemp(cfg.Scratch))
+	if err != nil {
+		return err
+	}
+	for _, p := range append([]string{cfg.Workspace}, cfg.Closed...) {
+		if err := r.shut(p, scratch); err != nil {
+			return err
+		}
+	}
+	if err := enterable(scratch); err != nil {
+		return err
+	}
+	base, err := os.MkdirTemp(scratch, "airlock-room-")
+	if err != nil {
+		return err
+	}
+	r.undo = append(r.undo, func() error { return os.RemoveAll(base) }, r.sweep)
+	if err := os.Chmod(base, 0o711); err != nil {
+		return err
+	}
+	r.dir = filepath.Join(base, "workspace")
+	home, temp := filepath.Join(base, "home"), filepath.Join(base, "tmp")
+	for _, dir := range []string{r.dir, home, temp} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+		if err := os.Chown(dir, int(r.identity.UID), int(r.identity.GID)); err != nil {
+			return err
+		}
+	}
+	left, err := copyTree(ctx, cfg.Workspace, r.dir, r.identity, cfg.Copy)
+	if err != nil {
+		return fmt.Errorf("copying the workspace: %w", err)
+	}
+	if err := os.Chmod(r.dir, 0o700); err != nil { // whatever the workspace's mode
+		return err
+	}
+	env, dropped := environment(cfg.Environ, cfg.Pass, home, temp)
+	r.env, r.notes = env, append(left, dropped...)
+	return nil
+}
+
+func orTemp(dir string) string {
+	if dir == "" {
+		return os.TempDir()
+	}
+	return dir
+}
+
+// enterable refuses a directory into which others cannot get.
+func enterable(dir string) error {
+	for d := dir; ; d = filepath.Dir(d) {
+		info, err := os.Stat(d)
+		if err != nil {
+			return err
+		}
+		if info.Mode()&0o001 == 0 {
+			return fmt.Errorf("the workspace cannot be copied below %s, since other users may not enter %s: set TMPDIR to a directory that they may", dir, d)
+		}
+		if d == filepath.Dir(d) {
+			return nil
+		}
+	}
+}
+
+// shut takes all rights on a path from others, until Close. The owner and the
+// group keep theirs; what belongs to the identity, or holds the scratch
+// directory, is refused.
+func (r *Room) shut(path, scratch string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("closing %s to others: %w", path, err)
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return fmt.Errorf("closing %s to others: %w", path, err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid == r.identity.UID || st.Gid == r.identity.GID {
+		return &RefusedError{fmt.Sprintf("%s belongs to the user or group %d, as which the code would run", path, r.identity.UID)}
+	}
+	if rel, err := filepath.Rel(real, scratch); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return fmt.Errorf("the workspace cannot be copied below %s, which lies in %s: set TMPDIR to a directory outside of it", scratch, path)
+	}
+	if info.Mode()&0o007 == 0 {
+		return nil
+	}
+	r.undo = append(r.undo, func() error { return os.Chmod(real, info.Mode()) })
+	if err := os.Chmod(real, info.Mode()&^0o007); err != nil {
+		return &RefusedError{fmt.Sprintf("%s cannot be closed to others: %v", path, err)}
+	}
+	if now, err := os.Stat(real); err != nil || now.Mode()&0o007 != 0 {
+		return &RefusedError{fmt.Sprintf("%s stays open to others (%v)", path, err)}
+	}
+	return nil
+}
+
+// shared are the directories in which every user may leave files.
+var shared = [...]string{"/tmp", "/var/tmp", "/dev/shm"}
+
+// sweep removes what the identity's programs left in the shared directories.
+func (r *Room) sweep() error {
+	var first error
+	for _, dir := range shared {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // this system has no such directory
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				continue // somebody else removed it
+			}
+			if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid == r.identity.UID {
+				if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil && first == nil {
+					first = err
+				}
+			}
+		}
+	}
+	return first
+}
+
+// watchDisk returns a context that ends when the file system of dir has less left
+// by more than limit bytes than now.
+func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, func()) {
+	if limit <= 0 {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	free := func() int64 {
+		var st unix.Statfs_t
+		if err := unix.Statfs(dir, &st); err != nil {
+			return 0
+		}
+		return int64(st.Bfree) * st.Bsize
+	}
+	before := free()
+	tick := time.NewTicker(50 * time.Millisecond)
+	go func() {
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if used := before - free(); used > limit {
+					cancel(fmt.Errorf("it took more than %d bytes of disk", limit))
+				}
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
