@@ -178,7 +178,7 @@ func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, 
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	w := World{GitHub: client, Clock: clock, Files: b}
+	w := World{GitHub: client, Clock: clock, Files: b, Code: b.world.Code}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -1,0 +1,225 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// codeChaos is one schedule of items that carry code, with real git.
+type codeChaos struct {
+	*codeBench
+	mu      sync.Mutex // git's requests come from other processes
+	r       *rand.Rand
+	lines   []string
+	start   string   // of the branch topic
+	theirs  []string // commits of other people, as branch and id
+	onPull  bool     // an item pushes to pull request #7
+	commits int      // of the series
+	diary   []string
+}
+
+func newCodeChaos(t *testing.T, seed uint64) *codeChaos {
+	r := rand.New(rand.NewPCG(seed, 7))
+	c := &codeChaos{codeBench: newCodeBench(t), r: r, onPull: r.IntN(2) == 0, commits: 1 + r.IntN(2)}
+	if c.onPull {
+		c.codeBench.onPull()
+		c.lines = append(c.lines, aPush)
+	}
+	if !c.onPull || r.IntN(2) == 0 {
+		pull := aPull
+		if r.IntN(3) == 0 {
+			pull = strings.ReplaceAll(aPull, `"title"`, `"branch":"topic","title"`) // somebody else's
+		}
+		c.lines = append(c.lines, pull)
+	}
+	signed := r.IntN(3) == 0
+	sign := func(s *policy.ChangeSettings) { s.SignedCommits = signed }
+	c.pull(sign)
+	c.push(sign)
+	c.start = c.git.SHA("topic")
+	if c.commits == 2 {
+		c.write(map[string]string{"docs/b.md": "new\n"}).commit("Add b")
+	}
+	c.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
+	c.note("signed %t, %d commits, items %s", signed, c.commits, c.lines)
+	return c
+}
+
+func (c *codeChaos) note(format string, args ...any) {
+	c.diary = append(c.diary, fmt.Sprintf(format, args...))
+}
+
+// hook lets one request in rate fail, and somebody else push now and then.
+func (c *codeChaos) hook(rate int) func(githubtest.Request) githubtest.Fault {
+	return func(req githubtest.Request) githubtest.Fault {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.r.IntN(15) == 0 && len(c.theirs) < 4 {
+			branch := []string{"main", "topic"}[c.r.IntN(2)]
+			c.theirs = append(c.theirs, branch+" "+c.git.Commit(branch, map[string]string{fmt.Sprint("theirs", len(c.theirs)): "x\n"}, "Somebody else's"))
+			c.note("  somebody pushes to %s", branch)
+		}
+		var f githubtest.Fault
+		name := ""
+		switch isGit := strings.HasPrefix(req.Operation, "git-http/"); {
+		case c.r.IntN(rate) != 0:
+		case isGit:
+			name, f = c.gitFault()
+		default:
+			name, f = drawFault(c.r, req, c.clock.Now(), 0)
+		}
+		c.note("  %d %s %s", req.Seq, req.Operation, name)
+		return f
+	}
+}
+
+// gitFault is something that goes wrong with a fetch or a push.
+func (c *codeChaos) gitFault() (string, githubtest.Fault) {
+	after := c.r.IntN(2) == 0
+	switch c.r.IntN(5) {
+	case 0:
+		return fmt.Sprint("cut, after the effect: ", after), githubtest.Fault{Cut: true, After: after}
+	case 1:
+		return "cut in the answer", githubtest.Fault{CutBody: true}
+	case 2:
+		return "the effect comes late", githubtest.Fault{Late: time.Duration(1+c.r.IntN(30)) * time.Second}
+	case 3:
+		return "limited", githubtest.SecondaryLimit(429, 1)
+	}
+	return fmt.Sprint("502, after the effect: ", after), githubtest.ServerError(502, after)
+}
+
+// attempt runs the step once; nil where it was killed or could not begin.
+func (c *codeChaos) attempt(n int, calm bool) []Result {
+	c.cfg.Run.Attempt = n
+	approved, _ := c.judge(c.lines...)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	rt := c.srv.Transport()
+	c.srv.SetFault(nil)
+	if !calm {
+		c.srv.SetFault(c.hook(3 + c.r.IntN(12)))
+		if c.r.IntN(3) > 0 {
+			k := &killer{next: rt, left: 1 + c.r.IntN(12), after: c.r.IntN(2) == 0}
+			c.note("attempt %d: killed at request %d, after its effect: %t", n, k.left, k.after)
+			if c.r.IntN(3) == 0 {
+				k.cancel = cancel
+				c.note("  by an interruption")
+			}
+			rt = k
+		}
+	}
+	results, err := c.process(ctx, rt, c.clock, approved)
+	c.note("attempt %d ended: %s %v", n, states(results), err)
+	c.truth(results)
+	return results
+}
+
+// truth holds what is said against the repository.
+func (c *codeChaos) truth(results []Result) {
+	c.t.Helper()
+	for _, r := range results {
+		switch {
+		case r.State != Applied && r.State != Adopted:
+			continue
+		case r.Object == nil:
+			if r.State == Applied {
+				c.t.Errorf("%s is applied, and nothing says where: %s", r.Kind, r.Message)
+			}
+			continue
+		case r.Kind == "create-pull-request" && (len(c.pulls()) != 1 || c.pulls()[0].Number != r.Object.Number || c.git.SHA(r.Object.Branch) != r.Object.SHA):
+			c.t.Errorf("it is %s, and not there: %+v", r.State, r.Object)
+		case r.Kind == "push-to-branch" && !c.contains("topic", r.Object.SHA):
+			c.t.Errorf("it is %s, and the branch does not hold %s", r.State, r.Object.SHA)
+		}
+	}
+}
+
+func (c *codeChaos) contains(branch, sha string) bool {
+	return strings.Contains(c.git.Run("rev-list", branch), sha)
+}
+
+// once holds the end against what one undisturbed run makes.
+func (c *codeChaos) once() {
+	c.t.Helper()
+	for _, commit := range c.theirs {
+		if branch, sha, _ := strings.Cut(commit, " "); !c.contains(branch, sha) {
+			c.t.Errorf("somebody else's commit on %s is lost", branch)
+		}
+	}
+	trailers := func(revs string) string {
+		return strconv.Itoa(strings.Count(c.git.Run("log", "--format=%B", revs), trailerName+": "))
+	}
+	onTopic := "0"
+	if c.onPull {
+		onTopic = strconv.Itoa(c.commits)
+		if got := c.file("topic", "docs/a.md"); got != "one\ntwo\n3" {
+			c.t.Errorf("topic has %q", got)
+		}
+	}
+	if got := trailers(c.start + "..topic"); got != onTopic {
+		c.t.Errorf("topic has %s commits of the item, not %s", got, onTopic)
+	}
+	pulls := 0
+	if strings.Contains(strings.Join(c.lines, ""), "create-pull-request") {
+		pulls = 1
+	}
+	if got := len(c.pulls()); got != pulls {
+		c.t.Fatalf("%d pull requests, not %d", got, pulls)
+	}
+	branches := strings.Fields(c.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"))
+	if len(branches) != 2+pulls {
+		c.t.Errorf("the branches are %q", branches)
+	}
+	if pulls == 0 {
+		return
+	}
+	p := c.pulls()[0]
+	if p.Title != "Mend the demo" || !strings.HasPrefix(p.Body, "It was broken.") || p.State != "open" {
+		c.t.Errorf("the pull request is %+v", p)
+	}
+	if got := c.git.Run("diff", "--name-only", "main..."+p.Pull.Head.Ref); got != strings.TrimSpace("docs/a.md\n"+strings.Repeat("docs/b.md", c.commits-1)) {
+		c.t.Errorf("it changes %q", got)
+	}
+	if got := c.file(p.Pull.Head.Ref, "docs/a.md"); got != "one\ntwo\n3" {
+		c.t.Errorf("it has %q", got)
+	}
+}
+
+// TestWhateverHappensCodeIsPushedOnce plays items that carry code under random
+// faults of GitHub's and of git's requests, with kills, interruptions and other
+// people's pushes, until an attempt ends: the branches and pull requests must be
+// those of one undisturbed run, and nobody's commit may be lost.
+func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
+	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+		c := newCodeChaos(t, seed)
+		defer func() {
+			if t.Failed() {
+				t.Logf("again: go test ./internal/apply -run '^TestWhateverHappensCodeIsPushedOnce$' -chaos.seed=%d\n%s", seed, strings.Join(c.diary, "\n"))
+			}
+		}()
+		faulty := 1 + c.r.IntN(3)
+		for n := 1; ; n++ {
+			results := c.attempt(n, n > faulty)
+			c.clock.Advance(time.Duration(c.r.IntN(5)) * time.Second)
+			if results != nil && Count(results)[Failed]+Count(results)[Skipped] == 0 {
+				break
+			}
+			if n > faulty {
+				t.Errorf("it does not end without faults: %s", states(results))
+				break
+			}
+		}
+		c.clock.Advance(time.Minute) // for what comes late
+		c.once()
+	})
+}
