@@ -16,9 +16,8 @@ type reviewed struct {
 }
 
 // join merges duplicates, gives fingerprints, and parts what gates from what does not.
-func join(files []File, results []reviewed) Result {
+func join(files []File, results []reviewed, all []finding.Finding) Result {
 	var out Result
-	var all []finding.Finding
 	byPath := make(map[string]int, len(files))
 	for i, r := range results {
 		byPath[files[i].Path] = i
@@ -71,6 +70,13 @@ func Rules() ([]Rule, error) {
 				rules = append(rules, *r)
 			}
 		}
+	}
+	code, err := codeRules()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range code {
+		rules = append(rules, *r)
 	}
 	return rules, nil
 }

@@ -79,6 +79,8 @@ type Reviewer struct {
 	packs   map[string]*pack
 	secrets *secrets.Scanner
 	uses    func(*Rule) bool
+
+	codeRules map[string]*Rule
 }
 
 // New returns a reviewer that looks for secrets with the scanner. An error says
@@ -95,7 +97,15 @@ func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reviewer{config: config, packs: all, secrets: scanner, uses: uses}, nil
+	code, err := codeRules()
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]*Rule, len(code))
+	for _, rule := range code {
+		byID[rule.ID] = rule
+	}
+	return &Reviewer{config: config, packs: all, secrets: scanner, uses: uses, codeRules: byID}, nil
 }
 
 // Security reviews files for weaknesses and secrets. It works on as many files at
@@ -105,8 +115,9 @@ func (r *Reviewer) Security(ctx context.Context, files []File) (Result, error) {
 	return r.each(ctx, files, r.security)
 }
 
-// each reviews every file and joins the results in the order of the files.
-func (r *Reviewer) each(ctx context.Context, files []File, review func(File) reviewed) (Result, error) {
+// each reviews every file and joins the results, and findings about the whole, in
+// the order of the files.
+func (r *Reviewer) each(ctx context.Context, files []File, review func(File) reviewed, whole ...finding.Finding) (Result, error) {
 	results := make([]reviewed, len(files))
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -125,5 +136,5 @@ func (r *Reviewer) each(ctx context.Context, files []File, review func(File) rev
 	}
 	close(next)
 	workers.Wait()
-	return join(files, results), ctx.Err()
+	return join(files, results, whole), ctx.Err()
 }

@@ -30,6 +30,8 @@ type Rule struct {
 	Remediation string
 	// Off says why the rule is not used unless it is asked for, or is "".
 	Off string
+	// Example is the path that the examples have, or "" where there are none.
+	Example string
 	// Rejected is code in which the rule finds something; Accepted is code that
 	// looks alike and is right.
 	Rejected, Accepted []string
@@ -154,7 +156,8 @@ func newPack(f packFile, known map[string]weakness) (*pack, error) {
 		rule := &Rule{
 			Rule: finding.Rule{ID: f.Language + "/" + w.ID, Name: w.Name, Short: w.Remediation, Full: w.Help, Help: w.Help + "\n\n" + w.Remediation, CWE: w.CWE,
 				Severity: severity, Precision: r.Precision, Tags: []string{"security"}},
-			Language: f.Language, Check: SecurityReview, Message: w.Message, Remediation: w.Remediation, Off: r.Off, Rejected: r.Rejected, Accepted: r.Accepted,
+			Language: f.Language, Check: SecurityReview, Message: w.Message, Remediation: w.Remediation, Off: r.Off, Example: "a" + languageNamed(f.Language).extensions[0],
+			Rejected: r.Rejected, Accepted: r.Accepted,
 		}
 		p.rules = append(p.rules, rule)
 		for _, raw := range r.Patterns {

@@ -1,0 +1,146 @@
+package reviewer
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// codeRules reads the rules of the code review, once a process.
+var codeRules = sync.OnceValues(func() ([]*Rule, error) {
+	var list []struct {
+		ID, Name, Message, Remediation, Off, Example string
+		Severity                                     finding.Severity
+		Precision                                    finding.Precision
+		Rejected, Accepted                           []string
+	}
+	if err := decode("rules/code.yaml", &list); err != nil {
+		return nil, err
+	}
+	var rules []*Rule
+	for _, r := range list {
+		rules = append(rules, &Rule{
+			Rule: finding.Rule{ID: r.ID, Name: r.Name, Short: r.Remediation, Full: r.Message, Help: r.Remediation, Severity: r.Severity,
+				Precision: r.Precision, Tags: []string{"maintainability"}},
+			Check: CodeReview, Message: r.Message, Remediation: r.Remediation, Off: r.Off, Example: r.Example, Rejected: r.Rejected, Accepted: r.Accepted,
+		})
+	}
+	return rules, nil
+})
+
+// Code reviews files for slips: what was left over, what is silent, what is too
+// long. It works as Security does. It also judges the change as a whole, such as
+// new code without a test.
+func (r *Reviewer) Code(ctx context.Context, files []File) (Result, error) {
+	return r.each(ctx, files, r.code, r.whole(files)...)
+}
+
+// codeFile is a file under code review.
+type codeFile struct {
+	*source
+	uses  func(*Rule) bool
+	rules map[string]*Rule
+	found []finding.Finding
+}
+
+// code reviews one file.
+func (r *Reviewer) code(f File) reviewed {
+	var out reviewed
+	c := &codeFile{source: &source{path: f.Path}, uses: r.uses, rules: r.codeRules}
+	switch {
+	case f.Generated || f.Vendored:
+		return out // the security review lists it
+	case f.Binary:
+		if f.Size > largestBinary {
+			c.reportLine("large-binary", 0)
+		}
+		return reviewed{findings: c.found}
+	case r.unreadable(f) != "":
+		return reviewed{skipped: r.unreadable(f)}
+	}
+	lang := languageOf(f.Path)
+	if lang == nil || hasLineOver(f.Text, longestLine) {
+		c.source = &source{path: f.Path, text: f.Text, lines: lineStarts(f.Text)}
+		c.conflicts()
+		return reviewed{findings: c.found, ignores: ignores(f.Text, nil)}
+	}
+	c.source = scan(f.Path, f.Text, lang)
+	c.conflicts()
+	c.leftovers()
+	c.swallowed()
+	c.unreachable()
+	c.comments()
+	c.lengths()
+	return reviewed{findings: c.found, ignores: ignores(f.Text, c.source)}
+}
+
+// largestBinary is the size in bytes over which a binary file is reported.
+const largestBinary = 1 << 20
+
+// report adds a finding at the bytes from start to end, if its rule is used.
+func (c *codeFile) report(id string, start, end int32, sink string) {
+	if rule := c.rules[id]; rule != nil && c.uses(rule) {
+		c.found = append(c.found, c.finding(rule, start, end, strings.ReplaceAll(rule.Message, "{sink}", sink)))
+	}
+}
+
+// reportLine adds a finding about a whole line, or the whole file (line 0).
+func (c *codeFile) reportLine(id string, line int) {
+	if rule := c.rules[id]; rule != nil && c.uses(rule) {
+		c.found = append(c.found, finding.Finding{Check: CodeReview, Tool: Tool, Rule: id, Severity: rule.Severity, Message: rule.Message, Path: c.path,
+			Range: finding.Range{StartLine: line, EndLine: line}})
+	}
+}
+
+// conflicts finds the three markers of a merge conflict in their order.
+func (c *codeFile) conflicts() {
+	begun, parted := 0, false
+	number := 0
+	for line := range strings.Lines(c.text) {
+		number++
+		switch {
+		case strings.HasPrefix(line, "<<<<<<< "):
+			begun, parted = number, false
+		case strings.TrimRight(line, "\r\n") == "=======":
+			parted = begun > 0
+		case strings.HasPrefix(line, ">>>>>>> ") && parted:
+			c.reportLine("conflict-marker", begun)
+			begun, parted = 0, false
+		}
+	}
+}
+
+var testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|e2e)/|(_test|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.py|conftest\.py|[^/]*Tests?\.java)$`)
+
+// fewestLines is how many changed lines of code ask for a test.
+const fewestLines = 30
+
+// whole judges the change as a whole.
+func (r *Reviewer) whole(files []File) []finding.Finding {
+	lines, most, at := 0, 0, ""
+	for _, f := range files {
+		if testPath.MatchString(f.Path) {
+			return nil
+		}
+		if f.Binary || f.Generated || f.Vendored || languageOf(f.Path) == nil {
+			continue
+		}
+		n := 0
+		for _, s := range f.Changed {
+			n += s.Last - s.First + 1
+		}
+		if lines += n; n > most {
+			most, at = n, f.Path
+		}
+	}
+	rule := r.codeRules["no-test-change"]
+	if lines < fewestLines || !r.uses(rule) {
+		return nil
+	}
+	return []finding.Finding{{Check: CodeReview, Tool: Tool, Rule: rule.ID, Severity: rule.Severity, Path: at,
+		Message: fmt.Sprintf("%d lines of code were changed and no test was.", lines)}}
+}

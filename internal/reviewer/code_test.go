@@ -1,0 +1,50 @@
+package reviewer
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+)
+
+func TestCodeReview(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("\tf()\n", n) }
+	for name, c := range map[string]struct {
+		file File
+		want string // the rules found, in order
+	}{
+		"a conflict without its end":      {File{Path: "a.txt", Text: "<<<<<<< a\n=======\n"}, ""},
+		"a conflict in any text":          {File{Path: "a.txt", Text: "<<<<<<< a\n=======\n>>>>>>> b\n"}, "conflict-marker"},
+		"a debugger statement":            {File{Path: "a.ts", Text: "function f() {\n  debugger;\n}\n"}, "breakpoint"},
+		"a name like it":                  {File{Path: "a.ts", Text: "x.debugger = 1;\ndebugger.start();\n"}, ""},
+		"except and pass":                 {File{Path: "a.py", Text: "try:\n    f()\nexcept Exception:\n    pass\ng()\n"}, "swallowed-error"},
+		"except of one error":             {File{Path: "a.py", Text: "try:\n    f()\nexcept KeyError:\n    pass\n"}, ""},
+		"except with a reason":            {File{Path: "a.py", Text: "try:\n    f()\nexcept Exception:\n    pass  # gone already\n"}, ""},
+		"except that does more than pass": {File{Path: "a.py", Text: "try:\n    f()\nexcept Exception:\n    pass\n    g()\n"}, ""},
+		"code behind a return in Python":  {File{Path: "a.py", Text: "def f():\n    return 1\n    g()\n"}, "unreachable-code"},
+		"code behind an inner return":     {File{Path: "a.py", Text: "def f():\n    if a:\n        return (1 +\n            2)\n    g()\n"}, ""},
+		"code behind a return in Go":      {File{Path: "a.go", Text: "func f() int {\n\treturn 1\n\tg()\n}\n"}, "unreachable-code"},
+		"a return over two lines":         {File{Path: "a.go", Text: "func f() int {\n\treturn 1 +\n\t\tg()\n}\n"}, ""},
+		"a long function":                 {File{Path: "a.go", Text: "func f() {\n" + lines(205) + "}\n"}, "long-function"},
+		"two functions":                   {File{Path: "a.go", Text: strings.Repeat("func f() {\n"+lines(150)+"}\n", 2)}, ""},
+		"a long file":                     {File{Path: "a.go", Text: strings.Repeat("var a = f()\n", 1600)}, "long-file"},
+		"a large binary":                  {File{Path: "a.bin", Binary: true, Size: 2 << 20}, "large-binary"},
+		"a small binary":                  {File{Path: "a.bin", Binary: true, Size: 1 << 20}, ""},
+		"a focused name outside tests":    {File{Path: "a.js", Text: "fit(curve);\n"}, ""},
+		"much code and no test":           {File{Path: "a.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 40}}}, "no-test-change"},
+		"a little code and no test":       {File{Path: "a.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 4}}}, ""},
+		"a test":                          {File{Path: "a_test.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 40}}}, ""},
+		"a generated file":                {File{Path: "a.go", Text: "// TODO\n", Generated: true}, ""},
+		"commented code, by default":      {File{Path: "a.js", Text: "// a = f(b);\n// g(a);\n// h(a);\n"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, f := range codeReview(t, Config{}, c.file).Findings {
+				got = append(got, f.Rule)
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("found %v, want %q", got, c.want)
+			}
+		})
+	}
+}
