@@ -30,13 +30,21 @@ func newHosted(t *testing.T) hosted {
 // checkout makes a workspace at a branch, as actions/checkout does.
 func (h hosted) checkout(t *testing.T, branch string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "work")
-	for _, args := range [][]string{{"clone", "--quiet", "--no-local", h.git.Dir(), dir}, {"-C", dir, "checkout", "--quiet", "--detach", h.git.SHA(branch)}} {
-		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	h.fill(t, dir, branch)
+	return dir
+}
+
+// fill makes a directory that is there a workspace at a branch.
+func (h hosted) fill(t *testing.T, dir, branch string) {
+	t.Helper()
+	for _, args := range [][]string{{"init", "--quiet"}, {"fetch", "--quiet", h.git.Dir(), "+refs/heads/*:refs/remotes/origin/*"}, {"checkout", "--quiet", "--detach", h.git.SHA(branch)}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %s: %v: %s", args, err, out)
 		}
 	}
-	return dir
 }
 
 // write is what an agent does in its workspace.
@@ -51,9 +59,8 @@ func (h hosted) write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// env is that of a step on the sample event, which names the real commits; what is
-// given counts.
-func (h hosted) env(t *testing.T, given ...string) []string {
+// event is the sample event's payload with the real commits.
+func (h hosted) event(t *testing.T) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, "testdata", "events", "pull_request.opened.json"))
 	if err != nil {
@@ -61,9 +68,14 @@ func (h hosted) env(t *testing.T, given ...string) []string {
 	}
 	f := pullRequestFixture().Issues[1].Pull
 	data = bytes.ReplaceAll(data, []byte(f.Head.SHA), []byte(h.start))
-	data = bytes.ReplaceAll(data, []byte(f.Base.SHA), []byte(h.git.SHA("master")))
+	return bytes.ReplaceAll(data, []byte(f.Base.SHA), []byte(h.git.SHA("master")))
+}
+
+// env is that of a step on the sample event; what is given counts.
+func (h hosted) env(t *testing.T, given ...string) []string {
+	t.Helper()
 	payload := filepath.Join(t.TempDir(), "event.json")
-	if err := os.WriteFile(payload, data, 0o644); err != nil {
+	if err := os.WriteFile(payload, h.event(t), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	env := workflowEnv(h.server, "pull_request", "pull_request.opened.json")

@@ -15,12 +15,17 @@ import (
 
 // TestImageAll runs the action on the real output of a real agentic workflow.
 func TestImageAll(t *testing.T) {
-	s := server(t, pullRequestFixture(), githubtest.Options{})
+	h := newHosted(t)
+	s := h.server
 	lines, err := os.ReadFile(filepath.Join(root, "testdata", "outputs", "ok", "custom-engine.ndjson"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"out/lines.ndjson": string(lines)})
+	j.write(filepath.Join(j.workflow, "event.json"), string(h.event(t)))
+	j.env["GITHUB_SHA"] = h.start
+	h.fill(t, j.workspace, "changes")
+	h.write(t, j.workspace, "docs/new.md", "New.\n")
 	j.input("output-file", "out/lines.ndjson", "config", everyKind)
 	res := j.run()
 
@@ -29,32 +34,38 @@ func TestImageAll(t *testing.T) {
 	}
 	assertWrites(t, s)
 	assertState(t, s.State())
+	if got := h.git.Run("diff", "--name-only", "changes~1", "changes"); got != "docs/new.md" {
+		t.Errorf("the push changed %q", got)
+	}
 	assertOwnCommands(t, res.stdout, j.env["INPUT_TOKEN"])
 	if res.stderr != "" {
 		t.Errorf("standard error: %s", res.stderr)
 	}
 	out := j.outputs()
 	want := map[string]string{
-		"asked": "10", "applied": "8", "adopted": "0", "staged": "0", "denied": "0", "skipped": "2", "failed": "0", "rejected": "0", "dropped": "0",
-		"agent-output": ".airlock/agent-output.json", "report": ".airlock/report.json", "results-file": ".airlock/results.json", "issue-number": "3",
-		"discussion-number": "4", "sarif-file": "",
+		"asked": "10", "applied": "10", "adopted": "0", "staged": "0", "denied": "0", "skipped": "0", "failed": "0", "rejected": "0", "dropped": "0",
+		"agent-output": ".airlock/agent-output.json", "report": ".airlock/report.json", "results-file": ".airlock/results.json", "issue-number": "4",
+		"discussion-number": "5", "pull-request-number": "3", "patch-file": "", "sarif-file": "",
 	}
 	for name, value := range want {
 		if got, ok := out[name]; !ok || got != value {
 			t.Errorf("output %s is %q (%t), want %q", name, got, ok, value)
 		}
 	}
-	for _, name := range []string{"issue-url", "comment-url", "comment-id", "review-url", "review-id", "discussion-url", "sarif-id", "results"} {
+	for _, name := range []string{"issue-url", "comment-url", "comment-id", "review-url", "review-id", "discussion-url", "sarif-id", "results", "pull-request-url"} {
 		if out[name] == "" {
 			t.Errorf("output %s is empty", name)
 		}
+	}
+	if sha := h.git.SHA(out["branch"]); sha == "" || out["commit-sha"] != sha {
+		t.Errorf("the branch %q is at %q, and commit-sha is %q", out["branch"], sha, out["commit-sha"])
 	}
 	for _, name := range []string{"agent-output", "report", "results-file", "plan-file"} {
 		if path := out[name]; filepath.IsAbs(path) || j.read(j.workspace, path) == "" {
 			t.Errorf("output %s is %q", name, path)
 		}
 	}
-	if summary := j.read(j.commands, "step_summary_1"); !strings.Contains(summary, "## Airlock: 8 of 10 requests done") {
+	if summary := j.read(j.commands, "step_summary_1"); !strings.Contains(summary, "## Airlock: all 10 requests done") {
 		t.Errorf("the summary:\n%s", summary)
 	}
 	for _, name := range []string{"set_env_1", "add_path_1", "save_state_1"} {

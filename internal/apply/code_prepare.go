@@ -140,7 +140,7 @@ func (c *coder) carry(e *entry, st *codeState) error {
 		return err
 	}
 	if st.carried.Moved {
-		st.note(fmt.Sprintf("%s has moved since the changes were made (from %.7s to %.7s): they were put onto where it is now", c.where(st), st.series.Base, st.onto))
+		st.note(fmt.Sprintf("the changes were made from %.7s and put onto %s, which is at %.7s", st.series.Base, c.where(st), st.onto))
 	}
 	if n := len(st.carried.Dropped); n > 0 {
 		st.note(fmt.Sprintf("%s holds %s of these changes already", c.where(st), counted(n, "commit")))

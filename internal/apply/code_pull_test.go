@@ -225,7 +225,7 @@ func TestPullRequestOnAMovedBase(t *testing.T) {
 	if got := b.file(branch, "docs/a.md"); got != "1\ntwo\n3" {
 		t.Errorf("a.md is %q", got)
 	}
-	if !strings.Contains(strings.Join(r[0].Notes, ";"), "has moved") {
+	if !strings.Contains(strings.Join(r[0].Notes, ";"), "put onto the branch") {
 		t.Errorf("notes: %q", r[0].Notes)
 	}
 
