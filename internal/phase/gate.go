@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -61,9 +62,10 @@ func (l changedLines) sort(findings []finding.Finding, newOnly bool) (gating, ol
 	return gating, old
 }
 
-// describe words a finding as the spec's examples do, with its place at the end.
+// describe words a finding as the spec's examples do, on one line, with its
+// place at the end.
 func describe(f finding.Finding) string {
-	text := f.Message
+	text := strings.Join(strings.Fields(f.Message), " ")
 	if f.Rule != "" {
 		text += " [" + f.Rule + "]"
 	}

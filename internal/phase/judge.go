@@ -3,6 +3,7 @@ package phase
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 )
@@ -60,9 +61,23 @@ func (w *run) failed(a attempt) {
 	default:
 		w.out.Problems = append(w.out.Problems, list(w.out.Gating)...)
 		if !a.report.Explained || len(w.out.Gating) == 0 {
-			w.fail(ended(w.way.check, a, w.e.config.TimeLimit))
+			w.fail(ended(w.way.check, a, w.e.config.TimeLimit) + gist(a.report.FirstFailures))
 		}
 	}
+}
+
+// gist is the first lines of an excerpt, for output that tells no findings.
+func gist(excerpt string) string {
+	var lines []string
+	for line := range strings.SplitSeq(excerpt, "\n") {
+		if line = strings.Join(strings.Fields(line), " "); line != "" && len(lines) < 4 {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(lines, " / ")
 }
 
 // unformatted fails a formatter that changed files where none should change.

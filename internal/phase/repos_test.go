@@ -1,0 +1,147 @@
+package phase_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite what the projects in testdata/repos want")
+
+// TestGoProjects runs real projects with their real tools; those of the other
+// languages need more tools than Go and git, and the build tag "tools".
+func TestGoProjects(t *testing.T) { runProjects(t, "go-") }
+
+// runProjects validates the projects of testdata/repos whose names begin so, and
+// compares what is said of them with the file "want" in each.
+func runProjects(t *testing.T, prefix string) {
+	t.Helper()
+	archives, err := filepath.Glob("../../testdata/repos/" + prefix + "*.txtar")
+	if err != nil || len(archives) < 2 {
+		t.Fatalf("%v, %v: want two projects at least", archives, err)
+	}
+	for _, file := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := runProject(t, archive)
+			want := &archive.Files[len(archive.Files)-1]
+			if want.Name != "want" {
+				t.Fatalf("the last file is %s, not want", want.Name)
+			}
+			if *update {
+				want.Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(want.Data), got); diff != "" {
+				t.Errorf("%s\n%s", archive.Comment, diff)
+			}
+		})
+	}
+}
+
+// runProject validates a project, and tells the result in a form that is the same
+// wherever it stood.
+func runProject(t *testing.T, archive *txtar.Archive) string {
+	t.Helper()
+	contents := map[string]string{}
+	var members map[string]any
+	for _, f := range archive.Files {
+		switch f.Name {
+		case "want":
+		case "input.json":
+			if err := json.Unmarshal(f.Data, &members); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			contents[f.Name] = string(f.Data)
+		}
+	}
+	dir := files(t, contents)
+	if _, ok := contents["package.json"]; ok {
+		if err := os.Symlink(os.Getenv("AIRLOCK_NODE_MODULES"), filepath.Join(dir, "node_modules")); err != nil {
+			t.Fatalf("AIRLOCK_NODE_MODULES has to name a node_modules folder: %v", err)
+		}
+	}
+	in, err := phase.ReadInput(inDir(t, dir, members))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := validate(t, phase.Job{Input: in}, phase.Config{RetryDelay: time.Nanosecond}, realWorld(t))
+	return strings.ReplaceAll(describe(r), dir, "/project")
+}
+
+// realWorld runs real tools: those beside Go's and Rust's own, and the system's.
+func realWorld(t *testing.T) phase.World {
+	t.Helper()
+	var path []string
+	for _, tool := range []string{"go", "cargo"} {
+		if at, err := exec.LookPath(tool); err == nil {
+			path = append(path, filepath.Dir(at))
+		}
+	}
+	path = append(path, "/usr/bin", "/bin")
+	env := []string{"PATH=" + strings.Join(path, ":"), "LANG=C.UTF-8", "CI=1", "NO_COLOR=1", "TMPDIR=" + t.TempDir()}
+	for _, name := range []string{"HOME", "GOCACHE", "GOROOT", "GOTOOLCHAIN", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME"} {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return phase.World{
+		Run: command.Run, Env: env, Now: time.Now,
+		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+}
+
+// describe writes down what a result says, without its times.
+func describe(r phase.Result) string {
+	var b strings.Builder
+	for _, root := range r.Roots {
+		fmt.Fprintf(&b, "%s: %s\n", root.Dir, root.Language)
+		for _, c := range root.Checks {
+			fmt.Fprintf(&b, "%s: %s", c.Check, c.Status)
+			if c.Command != "" {
+				fmt.Fprintf(&b, ", `%s`, exit code %d", c.Command, c.ExitCode)
+			}
+			if c.Retries > 0 {
+				fmt.Fprintf(&b, ", %d retries", c.Retries)
+			}
+			if c.Failing > 0 {
+				fmt.Fprintf(&b, ", %d failing", c.Failing)
+			}
+			b.WriteString("\n")
+			for _, p := range c.Problems {
+				fmt.Fprintf(&b, "  %s\n", p)
+			}
+			for _, f := range c.Failures {
+				fmt.Fprintf(&b, "  failing: %s %s %s:%d\n", f.Unit, f.Name, f.Path, f.Line)
+			}
+			for _, f := range c.Rewritten {
+				fmt.Fprintf(&b, "  rewritten: %s\n", f)
+			}
+			for _, n := range c.Notes {
+				fmt.Fprintf(&b, "  note: %s\n", n)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "all: %s\n", r.Output.Status)
+	return b.String()
+}

@@ -1,0 +1,14 @@
+//go:build tools
+
+package phase_test
+
+import "testing"
+
+// TestProjectsOfOtherLanguages needs what .ci/tools installs: Node with prettier,
+// eslint and typescript in the folder that AIRLOCK_NODE_MODULES names, Debian's
+// Python, Ruby and Java tools, and a Rust toolchain. What is missing fails.
+func TestProjectsOfOtherLanguages(t *testing.T) {
+	for _, language := range []string{"javascript-", "typescript-", "python-", "rust-", "ruby-", "java-"} {
+		runProjects(t, language)
+	}
+}
