@@ -5,32 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 )
-
-// codeRules reads the rules of the code review, once a process.
-var codeRules = sync.OnceValues(func() ([]*Rule, error) {
-	var list []struct {
-		ID, Name, Message, Remediation, Off, Example string
-		Severity                                     finding.Severity
-		Precision                                    finding.Precision
-		Rejected, Accepted                           []string
-	}
-	if err := decode("rules/code.yaml", &list); err != nil {
-		return nil, err
-	}
-	var rules []*Rule
-	for _, r := range list {
-		rules = append(rules, &Rule{
-			Rule: finding.Rule{ID: r.ID, Name: r.Name, Short: r.Remediation, Full: r.Message, Help: r.Remediation, Severity: r.Severity,
-				Precision: r.Precision, Tags: []string{"maintainability"}},
-			Check: CodeReview, Message: r.Message, Remediation: r.Remediation, Off: r.Off, Example: r.Example, Rejected: r.Rejected, Accepted: r.Accepted,
-		})
-	}
-	return rules, nil
-})
 
 // Code reviews files for slips: what was left over, what is silent, what is too
 // long. It works as Security does. It also judges the change as a whole, such as

@@ -71,12 +71,14 @@ func Rules() ([]Rule, error) {
 			}
 		}
 	}
-	code, err := codeRules()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range code {
-		rules = append(rules, *r)
+	for _, read := range []func() ([]*Rule, error){workflowRules, codeRules} {
+		list, err := read()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			rules = append(rules, *r)
+		}
 	}
 	return rules, nil
 }

@@ -80,7 +80,7 @@ type Reviewer struct {
 	secrets *secrets.Scanner
 	uses    func(*Rule) bool
 
-	codeRules map[string]*Rule
+	codeRules, workflowRules map[string]*Rule
 }
 
 // New returns a reviewer that looks for secrets with the scanner. An error says
@@ -97,15 +97,15 @@ func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	code, err := codeRules()
+	code, err := byID(codeRules())
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[string]*Rule, len(code))
-	for _, rule := range code {
-		byID[rule.ID] = rule
+	workflow, err := byID(workflowRules())
+	if err != nil {
+		return nil, err
 	}
-	return &Reviewer{config: config, packs: all, secrets: scanner, uses: uses, codeRules: byID}, nil
+	return &Reviewer{config: config, packs: all, secrets: scanner, uses: uses, codeRules: code, workflowRules: workflow}, nil
 }
 
 // Security reviews files for weaknesses and secrets. It works on as many files at

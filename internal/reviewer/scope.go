@@ -42,11 +42,14 @@ func (s *scopes) value(name string) value {
 	case "true", "false", "nil", "null", "None", "True", "False", "undefined":
 		return value{said: name}
 	}
-	if constantName(name) {
+	if constantName(name) || numeric[name] {
 		return value{said: name}
 	}
 	return changing()
 }
+
+// numeric are names that hold numbers in all languages.
+var numeric = set([]string{"pid", "ppid", "uid", "gid", "port", "i", "j", "n", "idx", "index", "count"})
 
 // set gives a name a value until the end of the function.
 func (s *scopes) set(name string, v value) {

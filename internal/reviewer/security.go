@@ -39,6 +39,9 @@ func (r *Reviewer) security(f File) reviewed {
 		comments = scan(f.Path, f.Text, lang)
 		out.findings = append(out.findings, matchPack(comments, pack, r.uses)...)
 	}
+	if workflowPath.MatchString(f.Path) {
+		out.findings = append(out.findings, r.workflow(f)...)
+	}
 	out.ignores = ignores(f.Text, comments)
 	return out
 }
