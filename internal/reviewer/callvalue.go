@@ -36,13 +36,13 @@ func (e *evaluator) call(v value, name string, start, open, depth int) value {
 	case e.pack.clean[name]:
 		return value{said: "0"}
 	case e.pack.formats[name] && v.literal: // "…".format(x)
-		return e.formatted(v, extent{open + 1, e.after(open) - 1}, depth)
+		return e.formatted(v, extent{open + 1, e.after(open) - 1}, e.lang.name == "python", depth)
 	case e.pack.formats[name] && len(list) > 0:
 		first := 0
 		if v := e.joined(list[0].extent, depth+1); !v.literal && len(list) > 1 { // a writer or a locale stands first
 			first = 1
 		}
-		return e.formatted(e.joined(list[first].extent, depth+1), extent{list[first].to, e.after(open) - 1}, depth)
+		return e.formatted(e.joined(list[first].extent, depth+1), extent{list[first].to, e.after(open) - 1}, e.lang.name == "rust", depth)
 	case e.pack.joins[name]: // "a".concat(b), filepath.Join(a, b)
 		for _, a := range list {
 			v.add(e.joined(a.extent, depth+1))
@@ -83,7 +83,7 @@ func (e *evaluator) marksPlaces(x extent) bool {
 
 // formatted returns a format with its places filled by the arguments in an extent:
 // with holes, if one of them changes. Places for numbers take numbers only.
-func (e *evaluator) formatted(format value, x extent, depth int) value {
+func (e *evaluator) formatted(format value, x extent, braces bool, depth int) value {
 	var filled value
 	for i := x.from; i < x.to; {
 		if e.is(i, ",") || e.tokens[i].kind == op {
@@ -113,7 +113,7 @@ func (e *evaluator) formatted(format value, x extent, depth int) value {
 	}
 	out := value{literal: format.literal, changing: format.changing, origin: format.origin}
 	out.trace(filled.origin)
-	said, places := places(format.said)
+	said, places := places(format.said, braces)
 	inline := e.lang.name == "rust" && inlineHole(format.said)
 	switch {
 	case places > 0 && filled.changing, inline:
@@ -144,13 +144,13 @@ func inlineHole(format string) bool {
 	return false
 }
 
-// places puts holes in the places of a format: %s, %v, {}, {name}, and digits in
-// those for numbers. It counts the holes.
-func places(format string) (said string, holes int) {
+// places puts holes in the places of a format: {} and {name} where it has braces,
+// else %s and %v, with digits in those for numbers. It counts the holes.
+func places(format string, braces bool) (said string, holes int) {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
 		switch c := format[i]; {
-		case c == '%' && i+1 < len(format):
+		case c == '%' && !braces && i+1 < len(format):
 			n := i + 1
 			if format[n] == '(' {
 				if end := strings.IndexByte(format[n:], ')'); end > 0 && end < 64 {
@@ -173,7 +173,7 @@ func places(format string) (said string, holes int) {
 				continue
 			}
 			i = n
-		case c == '{':
+		case c == '{' && braces:
 			end := strings.IndexByte(format[i:min(len(format), i+64)], '}')
 			if end < 0 || strings.ContainsAny(format[i+1:i+end], " \n\"'") {
 				b.WriteByte(c)

@@ -147,7 +147,9 @@ func (m *matcher) assignment(i int, uses func(*Rule) bool) {
 			sign = at
 			break
 		}
-		m.setting(i, sign+1, uses)
+		if !m.is(i-1, ".") { // "a.b : c" is half of a choice
+			m.setting(i, sign+1, uses)
+		}
 		return
 	default:
 		return

@@ -39,7 +39,7 @@ func (s *scopes) value(name string) value {
 		return v
 	}
 	switch name {
-	case "true", "false", "nil", "null", "None", "True", "False", "undefined":
+	case "true", "false", "nil", "null", "None", "True", "False", "undefined", "__dirname", "__filename", "__file__":
 		return value{said: name}
 	}
 	if constantName(name) || numeric[name] {

@@ -75,7 +75,7 @@ func (e *evaluator) joined(x extent, depth int) value {
 		case e.tokens[i].kind == word && e.lang.name == "python" && w == "if" && i > x.from:
 			return e.either(extent{x.from, x.to}, "else", depth)
 		case e.tokens[i].kind == op && w == "%" && v.literal && (e.lang.name == "python" || e.lang.name == "ruby"):
-			return e.formatted(v, extent{i + 1, x.to}, depth)
+			return e.formatted(v, extent{i + 1, x.to}, false, depth)
 		case e.tokens[i].kind == op && comparison(w) && i > x.from:
 			return value{said: "0"}
 		case e.tokens[i].kind == op || e.tokens[i].kind == word && (w == "await" || w == "new" || w == "return"):
