@@ -275,3 +275,12 @@ func TestProgressTellsEachStep(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
+	job, dir := goJob(t)
+	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: -1, timedOut: true}}}))
+	r := validate(t, job, phase.Config{}, s.world())
+	if c := checkOf(r, phase.Formatter); c.Status != phase.Fail || c.Retries != 0 || !c.TimedOut || !strings.Contains(c.Problems[0], "5m0s") {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,75 @@
+//go:build unix
+
+package phase_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// TestCommandsThatMisbehave runs real commands: each ends, and the truth about it
+// is in the result.
+func TestCommandsThatMisbehave(t *testing.T) {
+	tests := []struct {
+		name, line string
+		limit      time.Duration
+		status     phase.Status
+		timedOut   bool
+		says       string // in a problem or a note
+	}{
+		{"prints a gigabyte and fails", "head -c 1000000000 /dev/zero; exit 3", 0, phase.Fail, false, "ended with exit code 3"},
+		{"prints endless lines", "yes error", 100 * time.Millisecond, phase.Fail, true, "ended after 100ms"},
+		{"ignores the signal", "trap '' TERM; while :; do sleep 300; done", 100 * time.Millisecond, phase.Fail, true, "the time limit of a command"},
+		{"leaves a process behind", "sleep 300 & exit 0", 0, phase.Pass, false, ""},
+		{"leaves a failing process behind", "sleep 300 & exit 1", 0, phase.Fail, false, "ended with exit code 1"},
+		{"kills itself", "kill -9 $$", 0, phase.Fail, false, "ended by a signal: killed"},
+		{"is not there", "no-such-tool --all", 0, phase.Fail, false, "'no-such-tool' is missing"},
+		{"reads what is not given", "cat", 0, phase.Pass, false, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			job, _ := goJob(t)
+			job.Input.SkipTests, job.Input.MaxRetries = true, 0
+			job.Input.FormatCommand, job.Input.LintCommand, job.Input.BuildCommand = "true", "true", tt.line
+			r := validate(t, job, phase.Config{TimeLimit: tt.limit}, realWorld(t))
+			c := checkOf(r, phase.Build)
+			if c.Status != tt.status || c.TimedOut != tt.timedOut || r.Output.Status != tt.status {
+				t.Errorf("%+v", c)
+			}
+			if said := strings.Join(append(c.Problems, c.Notes...), "\n"); !strings.Contains(said, tt.says) {
+				t.Errorf("says %q, want %q in it", said, tt.says)
+			}
+		})
+	}
+}
+
+// TestIndependentRootsRunSideBySide: each root's test waits for the other's, which
+// only works if both run at once.
+func TestIndependentRootsRunSideBySide(t *testing.T) {
+	dir := files(t, map[string]string{"a/setup.py": "", "b/setup.py": "", "a/x.py": "", "b/x.py": ""})
+	w := newStage(t, dir, nil).world()
+	meet := make(chan struct{})
+	inner := w.Run
+	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
+		if spec.Program == "pytest" {
+			select {
+			case meet <- struct{}{}:
+			case <-meet:
+			case <-ctx.Done():
+			}
+		}
+		return inner(ctx, spec)
+	}
+	w.Cores = 2
+	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/x.py", "b/x.py"}}
+	r := validate(t, phase.Job{Input: in}, phase.Config{}, w)
+	if len(r.Roots) != 2 || !strings.Contains(r.Output.Checks.Tests.Command, "(cd 'a' && pytest) && (cd 'b' && pytest)") {
+		t.Errorf("%+v", r.Output.Checks.Tests)
+	}
+}
