@@ -75,6 +75,38 @@ func TestPullRequest(t *testing.T) {
 	}
 }
 
+// TestReviewersAreAskedOnce: users and teams, also where the first attempt was
+// killed before it came to it; who has reviewed is not asked again.
+func TestReviewersAreAskedOnce(t *testing.T) {
+	b := newCodeBench(t, func(f *githubtest.Fixture) {
+		f.Repo.Collaborators = []githubtest.Account{{Login: "octocat", ID: 583231}, {Login: "mona", ID: 2}}
+		f.Repo.Teams = []string{"writers"}
+	})
+	b.pull(func(s *policy.ChangeSettings) { s.Reviewers = []string{"Octocat", "mona", "octo/writers"} })
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/request-reviewers", Fault: githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}}}))
+	r := b.run(aPull)
+	want(t, r, "applied")
+	if !strings.Contains(strings.Join(r[0].Notes, "; "), "could not be requested") {
+		t.Errorf("notes: %q", r[0].Notes)
+	}
+	b.srv.SetFault(nil)
+	number := b.pulls()[0].Number
+	b.srv.Change(func(f *githubtest.Fixture) {
+		p := issueIn(*f, number).Pull
+		p.Reviews = append(p.Reviews, &githubtest.Review{Author: f.Repo.Collaborators[0], State: "APPROVED", CommitID: p.Head.SHA, SubmittedAt: b.clock.Now()})
+	})
+	for b.cfg.Run.Attempt = 2; b.cfg.Run.Attempt <= 3; b.cfg.Run.Attempt++ {
+		want(t, b.run(aPull), "adopted")
+		if p := b.pulls()[0].Pull; strings.Join(p.Asked, " ") != "mona" || strings.Join(p.Teams, " ") != "writers" {
+			t.Errorf("attempt %d: asked %q and the teams %q", b.cfg.Run.Attempt, p.Asked, p.Teams)
+		}
+	}
+	if n := count(operations(b.srv.Writes()), "pulls/request-reviewers"); n != 2 {
+		t.Errorf("they were asked %d times", n)
+	}
+}
+
 // TestPullRequestIsUpdated runs the same workflow again, with other changes.
 func TestPullRequestIsUpdated(t *testing.T) {
 	b := newCodeBench(t)

@@ -39,6 +39,7 @@ func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench 
 	git.Commit("topic", map[string]string{"topic.txt": "topic\n", "main.go": strings.Repeat("line\n", 9)}, "Work on the topic")
 	f := fixture()
 	f.Repo.DefaultBranch = "main"
+	f.Repo.Collaborators = []githubtest.Account{{Login: "octocat", ID: 583231}}
 	f.Viewer = githubtest.Account{Login: "github-actions[bot]", ID: actionsBot}
 	for _, c := range change {
 		c(&f)

@@ -46,7 +46,7 @@ type GitHub interface {
 	ListPulls(ctx context.Context, r githubapi.Repo, f githubapi.PullFilter) iter.Seq2[githubapi.Pull, error]
 	CreatePull(ctx context.Context, r githubapi.Repo, n githubapi.NewPull) (githubapi.Pull, error)
 	EditPull(ctx context.Context, r githubapi.Repo, n int, e githubapi.PullEdit) (githubapi.Pull, error)
-	RequestReviewers(ctx context.Context, r githubapi.Repo, n int, users []string) error
+	RequestReviewers(ctx context.Context, r githubapi.Repo, n int, reviewers []string) error
 
 	DiscussionCategories(ctx context.Context, r githubapi.Repo) ([]githubapi.DiscussionCategory, error)
 	ListDiscussions(ctx context.Context, r githubapi.Repo, since time.Time) iter.Seq2[githubapi.Discussion, error]

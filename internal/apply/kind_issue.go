@@ -57,9 +57,12 @@ func (p *planner) issueOperation(group []*entry, key, title, text string, labels
 	return op
 }
 
-// missingLabels returns those wanted labels that are not there, compared
-// without regard to case, as GitHub does.
-func missingLabels(have, want []string) []string {
+// missingLabels returns those wanted labels that are not there.
+func missingLabels(have, want []string) []string { return missingNames(have, want) }
+
+// missingNames returns those wanted names of labels or people that are not there,
+// compared without regard to case, as GitHub does.
+func missingNames(have, want []string) []string {
 	var missing []string
 	for _, l := range want {
 		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, l) }) {

@@ -125,7 +125,11 @@ func (w *pullWork) requests() []Request {
 		reqs = append(reqs, newRequest("POST", w.p.path("/issues/"+number+"/labels"), map[string][]string{"labels": labels}))
 	}
 	if who := w.lackingReviewers(); len(who) > 0 {
-		reqs = append(reqs, newRequest("POST", w.p.path("/pulls/"+number+"/requested_reviewers"), map[string][]string{"reviewers": who}))
+		users, teams := githubapi.SplitReviewers(who)
+		reqs = append(reqs, newRequest("POST", w.p.path("/pulls/"+number+"/requested_reviewers"), struct {
+			Users []string `json:"reviewers,omitempty"`
+			Teams []string `json:"team_reviewers,omitempty"`
+		}{users, teams}))
 	}
 	return reqs
 }
@@ -138,11 +142,16 @@ func (w *pullWork) lackingLabels() []string {
 	return missingLabels(w.st.pull.Labels, w.labels)
 }
 
-// lackingReviewers are those who were not asked yet. An open pull request's
-// reviewers are asked once: whoever has reviewed is not asked again.
+// lackingReviewers are those who were not asked yet. They are asked once, for a new
+// pull request; an earlier attempt that opened it may not have come to it.
 func (w *pullWork) lackingReviewers() []string {
-	if w.st.pull == nil {
+	is := w.st.pull
+	if is == nil {
 		return w.reviewers
 	}
-	return nil
+	key, _ := markdown.LastLineMarker(is.Body)
+	if w.p.cfg.Run.Attempt <= 1 || !strings.HasPrefix(key, w.e.key) {
+		return nil
+	}
+	return missingNames(is.Reviewers, w.reviewers)
 }

@@ -124,13 +124,26 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 			r.Notes = append(r.Notes, "GitHub did not put these labels on it: "+quoted(missing))
 		}
 	}
-	if who := w.lackingReviewers(); len(who) > 0 {
-		err := x.idempotent(ctx, func(ctx context.Context) error { return x.w.GitHub.RequestReviewers(ctx, x.repo, pull.Number, who) })
-		if err != nil {
-			r.Notes = append(r.Notes, "the review could not be requested: "+err.Error())
-		}
+	if err := w.askForReviews(ctx, x, pull.Number); err != nil {
+		r.Notes = append(r.Notes, "the review could not be requested: "+err.Error())
 	}
 	r.Notes = append(r.Notes, x.startsNotes(!w.st.pushed, w.st.pull == nil)...)
+}
+
+// askForReviews asks those who were not asked yet, and have not reviewed since.
+func (w *pullWork) askForReviews(ctx context.Context, x *executor, number int) error {
+	who := w.lackingReviewers()
+	if len(who) > 0 && w.st.pull != nil {
+		var gave []string
+		if err := each(x.w.GitHub.ListReviews(ctx, x.repo, number), func(v githubapi.Review) { gave = append(gave, v.Author.Login) }); err != nil {
+			return err
+		}
+		who = missingNames(gave, who)
+	}
+	if len(who) == 0 {
+		return nil
+	}
+	return x.idempotent(ctx, func(ctx context.Context) error { return x.w.GitHub.RequestReviewers(ctx, x.repo, number, who) })
 }
 
 // unopened is the result where the branch is there and the pull request is not.

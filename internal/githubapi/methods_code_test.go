@@ -186,11 +186,11 @@ func TestPullWritesOnTheWire(t *testing.T) {
 	if _, err := c.EditPull(t.Context(), repo, 7, githubapi.PullEdit{Body: ptr("new")}); err != nil {
 		t.Error(err)
 	}
-	if err := c.RequestReviewers(t.Context(), repo, 7, []string{"a", "b"}); err != nil {
+	if err := c.RequestReviewers(t.Context(), repo, 7, []string{"a", "Octo/the-team", "b"}); err != nil {
 		t.Error(err)
 	}
 	want := []string{`POST /repos/octo/repo/pulls {"title":"$(touch x)","head":"octo:a;b","base":"main","body":"b","draft":true}`,
-		`PATCH /repos/octo/repo/pulls/7 {"body":"new"}`, `POST /repos/octo/repo/pulls/7/requested_reviewers {"reviewers":["a","b"]}`}
+		`PATCH /repos/octo/repo/pulls/7 {"body":"new"}`, `POST /repos/octo/repo/pulls/7/requested_reviewers {"reviewers":["a","b"],"team_reviewers":["the-team"]}`}
 	if diff := cmp.Diff(want, s.sent); diff != "" {
 		t.Error(diff)
 	}
@@ -198,6 +198,7 @@ func TestPullWritesOnTheWire(t *testing.T) {
 		"empty edit": second(c.EditPull(t.Context(), repo, 7, githubapi.PullEdit{})),
 		"number":     second(c.EditPull(t.Context(), repo, 0, githubapi.PullEdit{Body: ptr("x")})),
 		"nobody":     c.RequestReviewers(t.Context(), repo, 7, nil),
+		"team":       c.RequestReviewers(t.Context(), repo, 7, []string{"other/team"}),
 		"sha":        second(c.GetCommit(t.Context(), repo, "main")),
 		"count":      second(c.ListCommits(t.Context(), repo, "main", 101)),
 		"branch sha": c.CreateBranch(t.Context(), repo, "x", "HEAD"),

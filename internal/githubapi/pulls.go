@@ -99,19 +99,40 @@ func (c *Client) EditPull(ctx context.Context, r Repo, n int, e PullEdit) (Pull,
 	return pullOf(g), nil
 }
 
-// RequestReviewers asks users for a review, all or none. Validation: one of them
-// is no collaborator, or is the author.
-func (c *Client) RequestReviewers(ctx context.Context, r Repo, n int, users []string) error {
+// RequestReviewers asks users, and teams written as org/team, for a review, all or
+// none. Validation: one of them is no collaborator, or is the author. Usage: a team
+// is of another organization than the repository.
+func (c *Client) RequestReviewers(ctx context.Context, r Repo, n int, reviewers []string) error {
 	op := fmt.Sprintf("request reviews of the pull request #%d", n)
 	if err := numbered(op, r, n); err != nil {
 		return err
 	}
-	if len(users) == 0 {
+	if len(reviewers) == 0 {
 		return usage(op, r, "there is nobody to ask")
 	}
+	users, teams := SplitReviewers(reviewers)
+	for i, t := range teams {
+		org, slug, _ := strings.Cut(t, "/")
+		if !strings.EqualFold(org, r.Owner) {
+			return usage(op, r, "the team %q is not one of %s", t, r.Owner)
+		}
+		teams[i] = slug
+	}
 	ctx, k := create(ctx, op, r)
-	_, _, err := c.gh.PullRequests.RequestReviewers(ctx, r.Owner, r.Name, n, github.ReviewersRequest{Reviewers: users})
+	_, _, err := c.gh.PullRequests.RequestReviewers(ctx, r.Owner, r.Name, n, github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
 	return k.finish(err)
+}
+
+// SplitReviewers parts users from teams, which are written as org/team.
+func SplitReviewers(reviewers []string) (users, teams []string) {
+	for _, name := range reviewers {
+		if strings.Contains(name, "/") {
+			teams = append(teams, name)
+		} else {
+			users = append(users, name)
+		}
+	}
+	return users, teams
 }
 
 // ListPullFiles yields the files that a pull request changes, up to GitHub's
@@ -143,6 +164,9 @@ func pullOf(g *github.PullRequest) Pull {
 	}
 	for _, u := range g.RequestedReviewers {
 		p.Reviewers = append(p.Reviewers, u.GetLogin())
+	}
+	for _, t := range g.RequestedTeams {
+		p.Reviewers = append(p.Reviewers, p.Base.Repo.Owner+"/"+t.GetSlug())
 	}
 	return p
 }

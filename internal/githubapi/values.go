@@ -106,7 +106,7 @@ type Pull struct {
 	Base         PullRef
 	ChangedFiles int // only from GetPull, CreatePull and EditPull
 	Labels       []string
-	Reviewers    []string // logins that were asked for a review and have not given it
+	Reviewers    []string // logins, and teams as org/team, that were asked for a review and have not given it
 	URL          string
 	CreatedAt    time.Time
 	UpdatedAt    time.Time

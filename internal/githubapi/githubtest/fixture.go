@@ -37,6 +37,8 @@ type Repo struct {
 	// request; Ruled are those whose ruleset does, which GitHub words differently.
 	Protected []string `json:"protected,omitempty"`
 	Ruled     []string `json:"ruled,omitempty"`
+	// Teams are the slugs of the owner's teams that can be asked for reviews.
+	Teams []string `json:"teams,omitempty"`
 	// Collaborators can be asked for reviews.
 	Collaborators []Account `json:"collaborators,omitempty"`
 	// NoPullsByActions is the setting that keeps the token of a workflow from
@@ -108,6 +110,7 @@ type Pull struct {
 	Files    []File         `json:"files,omitempty"`   // of the head
 	Earlier  []Revision     `json:"earlier,omitempty"` // heads before, which are commits of the pull request still
 	Asked    []string       `json:"asked,omitempty"`   // logins of those who were asked for a review
+	Teams    []string       `json:"teams,omitempty"`   // slugs of the teams that were
 	Reviews  []*Review      `json:"reviews,omitempty"`
 	Comments []*DiffComment `json:"comments,omitempty"`
 }

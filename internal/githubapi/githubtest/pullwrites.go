@@ -115,8 +115,16 @@ func (s *Server) requestReviewers(c *conversation) reply {
 	if i == nil {
 		return bad
 	}
-	var in struct{ Reviewers []string }
+	var in struct {
+		Reviewers []string
+		Teams     []string `json:"team_reviewers"`
+	}
 	decode(c, &in)
+	for _, slug := range in.Teams {
+		if !slices.Contains(s.state.Repo.Teams, slug) {
+			return fail(http.StatusUnprocessableEntity, "Could not resolve to a node with the global id of '"+slug+"'.")
+		}
+	}
 	for _, login := range in.Reviewers {
 		switch {
 		case strings.EqualFold(login, i.Author.Login):
@@ -129,6 +137,11 @@ func (s *Server) requestReviewers(c *conversation) reply {
 	for _, login := range in.Reviewers {
 		if name := s.collaborator(login).Login; !slices.Contains(i.Pull.Asked, name) {
 			i.Pull.Asked = append(i.Pull.Asked, name)
+		}
+	}
+	for _, slug := range in.Teams {
+		if !slices.Contains(i.Pull.Teams, slug) {
+			i.Pull.Teams = append(i.Pull.Teams, slug)
 		}
 	}
 	i.UpdatedAt = s.now()

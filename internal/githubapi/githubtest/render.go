@@ -158,7 +158,7 @@ func (s *Server) renderPull(i *Issue, full bool) object {
 	issue := fmt.Sprintf("%s/issues/%d", s.repoURL(), i.Number)
 	fields := object{"id": i.ID, "node_id": fmt.Sprintf("PR_%d", i.ID), "number": i.Number, "title": i.Title, "body": i.Body, "state": i.State, "locked": i.Locked,
 		"draft": p.Draft, "user": s.renderUser(i.Author), "author_association": s.association(i.Author), "labels": s.renderLabels(i.Labels),
-		"assignee": nil, "assignees": []any{}, "milestone": nil, "requested_teams": []any{}, "active_lock_reason": nil,
+		"assignee": nil, "assignees": []any{}, "milestone": nil, "active_lock_reason": nil,
 		"created_at": stamp(i.CreatedAt), "updated_at": stamp(i.UpdatedAt), "closed_at": nil, "merged_at": nil,
 		"url": api, "issue_url": issue, "html_url": s.htmlURL(i), "diff_url": s.htmlURL(i) + ".diff", "patch_url": s.htmlURL(i) + ".patch",
 		"commits_url": api + "/commits", "comments_url": issue + "/comments", "review_comments_url": api + "/comments", "review_comment_url": s.repoURL() + "/pulls/comments{/number}",
@@ -168,6 +168,14 @@ func (s *Server) renderPull(i *Issue, full bool) object {
 		asked = append(asked, s.renderUser(s.collaborator(login)))
 	}
 	fields["requested_reviewers"] = asked
+	teams := []any{}
+	for k, slug := range p.Teams {
+		api := fmt.Sprintf("https://api.github.com/organizations/1/team/%d", k+1)
+		teams = append(teams, object{"id": k + 1, "node_id": fmt.Sprintf("T_%d", k+1), "name": slug, "slug": slug, "description": nil, "permission": "pull", "parent": nil,
+			"url": api, "html_url": "https://github.com/orgs/" + s.state.Repo.Owner + "/teams/" + slug, "members_url": api + "/members{/member}", "repositories_url": api + "/repos",
+			"type": "organization", "organization_id": 1})
+	}
+	fields["requested_teams"] = teams
 	if i.State == "closed" {
 		fields["closed_at"] = stamp(i.UpdatedAt)
 	}
