@@ -91,8 +91,20 @@ func TestIdentity(t *testing.T) {
 	if err := command.Probe(*nobody()); err != nil {
 		t.Errorf("probe: %v", err)
 	}
-	signal.Ignore(syscall.SIGPIPE)
-	defer signal.Reset(syscall.SIGPIPE)
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGPIPE, syscall.SIGHUP)
+	groups, err := syscall.Getgroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setgroups([]int{0, 4}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Setgroups(groups); err != nil {
+			t.Error(err)
+		}
+	}()
 	spec := hostile(t, "")
 	spec.Program, spec.Args = "sh", []string{"-c", `umask; pwd; env | sort; ulimit -c; cat <&3; echo "$1" >mine; cat /proc/self/status`, "sh", "a\xff\nb"}
 	spec.Env = append(spec.Env, "ODD=\xfe=")
