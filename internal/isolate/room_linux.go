@@ -27,8 +27,13 @@ func cannotSeparate() string {
 // separate sets the room up; what it did is in r.undo, also on an error.
 func (r *Room) separate(ctx context.Context, cfg Config) error {
 	// The name belongs to this process until it ends: two that end the processes of
-	// one user would end each other's.
-	lock, err := net.Listen("unix", fmt.Sprintf("@airlock-user-%d", r.identity.UID))
+	// one user would end each other's, where they see them. Containers that share a
+	// network share names, but not processes.
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return err
+	}
+	lock, err := net.Listen("unix", fmt.Sprintf("@airlock-user-%d-%s", r.identity.UID, space))
 	if err != nil {
 		return &RefusedError{fmt.Sprintf("another Airlock uses the user id %d (%v)", r.identity.UID, err)}
 	}
