@@ -1,5 +1,6 @@
-// Package changes knows which files a pull request changes, and which of their
-// lines can carry a review comment.
+// Package changes knows which files a pull request changes, what kind of files
+// they are and which of their lines are new (Set), and which lines can carry a
+// review comment (Anchors).
 package changes
 
 // Status says what happened to a file.

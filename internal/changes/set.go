@@ -94,8 +94,9 @@ func (s *Set) Split(soft ...Mark) (kept []*File, skipped []Skipped) {
 	return kept, skipped
 }
 
-// OfLanguage returns the paths of the files in a language that are still there:
-// those that a tool can be given.
+// OfLanguage returns the paths of the files in a language that have a text: those
+// that a tool can be given. A path may begin with "-": put "./" before it where it
+// becomes an argument.
 func (s *Set) OfLanguage(language string) []string {
 	var paths []string
 	for i := range s.Files {
