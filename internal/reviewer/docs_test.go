@@ -46,16 +46,29 @@ A finding on a line that the pull request did not change is listed and does not 
 ` + "`airlock:ignore RULE REASON`" + ` on the line, or alone on the line before, suppresses a finding; the
 report lists it with the reason. Without a reason it does not count.
 
-| rule | CWE | severity | precision | instead |
-| --- | --- | --- | --- | --- |
+"Real" counts the findings in the pinned sources of testdata/real/verdicts.yaml that were judged right. A
+rule without a count found nothing there yet.
+
+| rule | CWE | severity | precision | real | instead |
+| --- | --- | --- | --- | --- | --- |
 `)
+	right, all := map[string]int{}, map[string]int{}
+	for _, x := range readVerdicts(t).Verdicts {
+		if all[x.Rule]++; x.Right {
+			right[x.Rule]++
+		}
+	}
 	for _, r := range rules {
 		off := ""
 		if r.Off != "" {
 			off = " Off by default: " + r.Off + "."
 		}
 		cwe := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.CWE), " ", ", "), "[]")
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s%s |\n", r.ID, cwe, r.Severity, r.Precision, r.Remediation, off)
+		judged := "–"
+		if all[r.ID] > 0 {
+			judged = fmt.Sprintf("%d of %d", right[r.ID], all[r.ID])
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s%s |\n", r.ID, cwe, r.Severity, r.Precision, judged, r.Remediation, off)
 	}
 	return b.String()
 }

@@ -24,6 +24,9 @@ func TestOnlyChangedLinesGate(t *testing.T) {
 	if len(got.Unchanged) != 1 || got.Unchanged[0].Range.StartLine != 1 {
 		t.Errorf("listed: %+v", got.Unchanged)
 	}
+	if got := security(t, Config{}, File{Path: "a.js", Text: code, Changed: []changes.Span{{First: 1, Last: 2}}}); len(got.Findings) != 1 || got.Findings[0].Range.StartLine != 1 {
+		t.Errorf("with the first line changed: %+v", got)
+	}
 	if got := security(t, Config{}, File{Path: "a.js", Text: code, Changed: []changes.Span{}}); len(got.Findings) != 0 || len(got.Unchanged) != 2 {
 		t.Errorf("without a changed line: %+v", got)
 	}
