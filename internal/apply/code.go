@@ -21,6 +21,9 @@ type Code struct {
 	// Series reads what the agent changed. bases are the commits that Repo has of
 	// those that the items go onto: the changes may have been made from one of them.
 	Series func(ctx context.Context, bases []string) (gitrepo.Series, error)
+	// File is the name of the patch or bundle that holds the changes; "" where they
+	// are those of a workspace.
+	File string
 	// Bases are commits that the changes may have been made from; those that Repo
 	// lacks are fetched.
 	Bases []string

@@ -113,11 +113,11 @@ func (c *coder) placeOnPull(e *entry, st *codeState) error {
 		return nil
 	}
 	if pull.Head.RepoID != c.o.ev.Repo.ID && c.o.ev.Repo.ID != 0 {
-		st.refuse(Skipped, CodeForkHead, fmt.Sprintf("the branch of pull request #%d lies in a fork, which this repository's token cannot write to", n))
+		st.refuse(Skipped, CodeForkHead, fmt.Sprintf("the branch of pull request #%d lies in a fork, which this repository's token cannot write to; let the agent ask for review comments with suggestions, or for a pull request of its own (create-pull-request)", n))
 		return nil
 	}
 	if pull.State != "open" {
-		st.refuse(Skipped, CodeClosed, fmt.Sprintf("pull request #%d is closed; nobody would see what is pushed to its branch", n))
+		st.refuse(Skipped, CodeClosed, fmt.Sprintf("pull request #%d is closed, and nobody would see what is pushed to its branch; reopen it, or let the agent ask for a new one (create-pull-request)", n))
 		return nil
 	}
 	return c.pushedBefore(e, st)

@@ -37,7 +37,7 @@ func (o *observer) code() error {
 		st := &codeState{stable: stableKey(o.cfg.Run, o.ev, e.kind, e.ordinal)}
 		o.s.code[e.index] = st
 		if c.code == nil || c.code.Repo == nil {
-			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the file that holds them (changes)")
+			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that holds them (changes)")
 			continue
 		}
 		if err := c.prepare(e, st); err != nil {
@@ -75,8 +75,12 @@ func handlerPermissions(kind safeoutput.Kind) []Permission {
 // prepare fills in the state of one item. An error is one of GitHub's; what is
 // wrong with the item or the changes is a refusal.
 func (c *coder) prepare(e *entry, st *codeState) error {
-	if err := c.place(e, st); err != nil || st.refusal != nil {
+	if err := c.place(e, st); err != nil {
 		return err
+	}
+	if st.refusal != nil {
+		c.spare(st)
+		return nil
 	}
 	if err := c.fetch(st.onto); err != nil {
 		return err
@@ -179,6 +183,20 @@ func (c *coder) same(st *codeState) error {
 	return nil
 }
 
+// spare keeps the changes of an item that has nowhere to go, for whoever takes them
+// by hand. What cannot be read is not kept.
+func (c *coder) spare(st *codeState) {
+	if st.refusal.state != Skipped {
+		return
+	}
+	probe := &codeState{onto: st.onto}
+	if err := c.read(probe); err != nil || probe.refusal != nil || len(probe.series.Changes) == 0 {
+		return
+	}
+	st.series = probe.series
+	st.patch = c.seriesPatch(st)
+}
+
 // where names what the changes go onto.
 func (c *coder) where(st *codeState) string {
 	if st.base != "" {
@@ -204,7 +222,7 @@ func (c *coder) read(st *codeState) error {
 			st.refuse(Failed, CodeNoBase, err.Error())
 			return nil
 		case errors.As(err, &conflict):
-			st.refuse(Failed, CodeConflict, "the changes cannot be read: "+conflict.Error())
+			st.refuse(Failed, CodeConflict, fmt.Sprintf("the patch does not fit the commit that it is taken to be made from: %s; name the right one (changes-base)", conflict.Error()))
 			return nil
 		case err != nil:
 			if c.o.ctx.Err() != nil {
@@ -224,8 +242,10 @@ func (c *coder) read(st *codeState) error {
 
 // unchanged decides an item that changes nothing as the owner wants it.
 func (c *coder) unchanged(e *entry, st *codeState) {
-	const what = "there are no changes: neither a commit nor an edited file since "
-	message := what + short(st.series.Base)
+	message := fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent leaves them in the workspace, or in a file that the input changes names", short(st.series.Base))
+	if c.code.File != "" {
+		message = fmt.Sprintf("there are no changes: the file %q holds none", c.code.File)
+	}
 	switch e.settings.Changes.IfNoChanges {
 	case policy.NoChangesIgnore:
 		st.refuse(Applied, "", message+"; the configuration ignores that (if-no-changes)")

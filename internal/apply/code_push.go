@@ -178,7 +178,7 @@ func pushFailure(err error) error {
 	case gitrepo.PushRefused:
 		e.Kind = githubapi.Validation
 	case gitrepo.PushForbidden:
-		e.Kind, e.Permission = githubapi.Forbidden, "contents=write"
+		e.Kind, e.Permission, e.Message = githubapi.Forbidden, "contents=write", p.Reason
 		if p.Permission == workflowsPermission {
 			e.Permission = "workflows=write"
 		}

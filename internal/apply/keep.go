@@ -9,6 +9,9 @@ func (x *executor) keepPatch(e *entry, r *Result) {
 	if st == nil || len(st.patch) == 0 || r.File != "" || e.staged {
 		return
 	}
+	if r.Object != nil && r.Object.SHA != "" { // a branch holds them
+		return
+	}
 	switch r.State {
 	case Failed, Denied, Skipped:
 	default:

@@ -151,6 +151,7 @@ func (w *pullWork) unopened(ctx context.Context, x *executor, op *Operation, tip
 	compare := x.comparePage(w.st)
 	if feature(err) != githubapi.FeaturePullCreation {
 		r := x.failed(op, w.e, err)
+		r.Object = &Object{Type: objBranch, URL: compare, SHA: tip, Branch: w.st.branch}
 		r.Notes = append(r.Notes, fmt.Sprintf("the branch %q was pushed; open the pull request by hand: %s", w.st.branch, compare))
 		return r
 	}

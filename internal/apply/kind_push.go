@@ -88,6 +88,17 @@ func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
 	return st, err
 }
 
+// refusedWords say what to do about a push that GitHub did not take.
+func refusedWords(p *gitrepo.PushError) string {
+	switch p.Code {
+	case "GH006":
+		return "let whom the token belongs to bypass the branch's protection, or let the agent ask for a pull request (create-pull-request)"
+	case "GH013":
+		return "change what the ruleset names, or let whom the token belongs to bypass it"
+	}
+	return "a rule of the repository forbids it, or the content does"
+}
+
 // failedPush is the result of changes that could not be delivered.
 func (x *executor) failedPush(op *Operation, e *entry, st *codeState, err error) Result {
 	var p *gitrepo.PushError
@@ -96,7 +107,7 @@ func (x *executor) failedPush(op *Operation, e *entry, st *codeState, err error)
 	case errors.As(err, &p) && p.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
 		r = e.result(Failed, CodeMoved, "nothing was pushed, because somebody else changed the branch %q meanwhile; run the job again", st.branch)
 	case errors.As(err, &p) && p.Kind == gitrepo.PushRefused:
-		r = e.result(Failed, CodePushRefused, "GitHub did not take the push to the branch %q: %s; a rule of the repository forbids it, or the content does", st.branch, p.Error())
+		r = e.result(Failed, CodePushRefused, "GitHub did not take the push to the branch %q: %s; %s", st.branch, p.Reason, refusedWords(p))
 	case errors.As(err, &p) && p.Permission == workflowsPermission: // others need it not
 		code, message := failure(err, op.Permissions)
 		r = x.refused(e, code, message)

@@ -56,7 +56,7 @@ func TestPlanAsATable(t *testing.T) {
 		text += strings.ReplaceAll(strings.Join(r, "|"), "\n", "; ") + "\n"
 	}
 	wanted := `#|kind|what|lines|requests|permissions|notes
-1|create-pull-request|open the pull request "T"|3||contents: write and pull-requests: write|failed: the changes are not at hand: check the repository out in this job (actions/checkout), or name the file that holds them (changes)
+1|create-pull-request|open the pull request "T"|3||contents: write and pull-requests: write|failed: the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that holds them (changes)
 2|create-issue|create the issue "Crash on start"|1|POST /repos/octo/repo/issues|issues: write|
 3|create-discussion|create the discussion "Ideas"|2|POST /graphql|discussions: write|staged: nothing is written; in the category General
 4|create-pull-request-review-comment|review pull request #7 with 2 comments|4, 5|POST /repos/octo/repo/pulls/7/reviews|pull-requests: write|

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -174,6 +175,11 @@ func prepare(w World, f applyFlags) (passage, connection, error) {
 
 // withChanges gives the passage the agent's changes. release undoes what was set up.
 func (p *passage) withChanges(ctx context.Context, w World, f applyFlags, conn connection) (release func(), err error) {
+	if f.dir != "" {
+		if info, err := os.Stat(f.dir); err != nil || !info.IsDir() {
+			return nil, usageError(fmt.Errorf("--dir: %s is no folder: name the clone that holds the agent's changes", f.dir))
+		}
+	}
 	dir := cmp.Or(f.dir, w.Getenv("GITHUB_WORKSPACE"), ".")
 	git := openGit(ctx, dir, w.Getenv("PATH"), p.event, progress(w))
 	if git != nil {

@@ -74,13 +74,13 @@ func (s changeSource) code(git *localGit, ev event.Event, conn connection) (code
 	if err != nil {
 		return nil, release, usageError(err)
 	}
-	code = &apply.Code{Repo: repo, Bases: known}
+	code = &apply.Code{Repo: repo, File: s.file, Bases: known}
 	if !conn.tok.IsZero() {
 		code.Connect = conn.remote
 	}
 	if s.file == "" {
 		code.Series = func(ctx context.Context, bases []string) (gitrepo.Series, error) {
-			return repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: s.workspace, Bases: slices.Concat(known, bases), Exclude: s.exclude})
+			return repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: s.workspace, Bases: s.candidates(known, bases), Exclude: s.exclude})
 		}
 		return code, release, nil
 	}
@@ -89,13 +89,22 @@ func (s changeSource) code(git *localGit, ev event.Event, conn connection) (code
 		return nil, release, usageError(fmt.Errorf("the file of changes: %w", err))
 	}
 	code.Series = func(ctx context.Context, bases []string) (gitrepo.Series, error) {
-		file := gitrepo.FileSource{Name: s.file, Data: data, Bases: slices.Concat(known, bases)}
+		file := gitrepo.FileSource{Name: s.file, Data: data, Bases: s.candidates(known, bases)}
 		if isBundle(data) {
 			return repo.BundleSeries(ctx, file)
 		}
 		return repo.PatchSeries(ctx, file)
 	}
 	return code, release, nil
+}
+
+// candidates are the commits that the changes may have been made from: where the
+// user has named one, no other.
+func (s changeSource) candidates(known, bases []string) []string {
+	if s.base != "" {
+		return known
+	}
+	return slices.Concat(known, bases)
 }
 
 func (s changeSource) read() ([]byte, error) {
@@ -125,7 +134,7 @@ func (s changeSource) bases(git *localGit, ev event.Event) ([]string, error) {
 	case objectID.MatchString(s.base):
 		return []string{s.base}, nil
 	case s.base != "" && git == nil:
-		return nil, fmt.Errorf("the base %q of the changes is no whole commit id, and there is no clone to look the name up in", s.base)
+		return nil, fmt.Errorf("the base %q of the changes is no whole commit id, and there is no clone to look the name up in: give the commit id, or check the repository out in this job", s.base)
 	case s.base != "":
 		for _, ref := range []string{"refs/heads/" + s.base, "refs/remotes/origin/" + s.base, "refs/tags/" + s.base} {
 			oid, err := git.clone.Resolve(ref)
@@ -136,7 +145,7 @@ func (s changeSource) bases(git *localGit, ev event.Event) ([]string, error) {
 				return nil, err
 			}
 		}
-		return nil, fmt.Errorf("the base %q of the changes is neither a whole commit id nor a branch or tag of the clone", s.base)
+		return nil, fmt.Errorf("the base %q of the changes is neither a whole commit id nor a branch or tag of the clone: correct changes-base, or set 'fetch-depth: 0' for actions/checkout", s.base)
 	}
 	var known []string
 	for _, oid := range []string{ev.SHA, ev.Head.SHA, ev.Base.SHA} {

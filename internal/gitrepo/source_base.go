@@ -13,7 +13,7 @@ import (
 var ErrNoBase = errors.New("the commit that the changes were made from is not known")
 
 // deepen is how to mend a clone that lacks the base.
-const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (base)"
+const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (changes-base)"
 
 // usable returns those of the bases that can be read, in their order.
 func (r *Repo) usable(ctx context.Context, bases []string) ([]string, error) {
@@ -39,7 +39,7 @@ func (r *Repo) usable(ctx context.Context, bases []string) ([]string, error) {
 // it.
 func (r *Repo) noBase(bases []string) error {
 	if len(bases) == 0 {
-		return fmt.Errorf("%w: no commit is given that they could have been made from: name it (base)", ErrNoBase)
+		return fmt.Errorf("%w: no commit is given that they could have been made from: name it (changes-base)", ErrNoBase)
 	}
 	return fmt.Errorf("%w: the clone has none of %s%s: %s", ErrNoBase, strings.Join(bases, ", "), r.lacks(), deepen)
 }

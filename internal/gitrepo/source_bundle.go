@@ -40,7 +40,7 @@ func (r *Repo) BundleSeries(ctx context.Context, src FileSource) (Series, error)
 	}
 	for _, oid := range b.needs {
 		if !slices.Contains(there, oid) {
-			return Series{}, fmt.Errorf("%w: %q builds on %s, which the clone does not have%s: %s", ErrNoBase, src.Name, oid, r.lacks(), deepen)
+			return Series{}, fmt.Errorf("%w: %q builds on %s, which is not at hand%s: set 'fetch-depth: 0' for actions/checkout, or bundle from a commit that GitHub has", ErrNoBase, src.Name, oid, r.lacks())
 		}
 	}
 	if tip, err = r.unpack(ctx, b, tip); err != nil {
@@ -102,7 +102,7 @@ func parseBundle(data []byte) (bundle, error) {
 		line := string(head)
 		switch {
 		case !whole || n > maxBundleLines:
-			return b, fmt.Errorf("line %d: its list of refs does not end", n)
+			return b, fmt.Errorf("line %d: its list of refs does not end: the file is cut off, write it again", n)
 		case line == "":
 			b.pack = next
 			return b, nil

@@ -60,7 +60,7 @@ func (p *patch) refused(a answer) error {
 	said := firstError(a.stderr)
 	if m := lineOf.FindStringSubmatch(said); m != nil {
 		line, _ := strconv.Atoi(m[2])
-		return fmt.Errorf("%s: git says %.300q", p.at(line), strings.TrimSpace(m[1]+m[3]))
+		return fmt.Errorf("%s: git says %.300q: the file is cut off, or was edited; write it again", p.at(line), strings.TrimSpace(m[1]+m[3]))
 	}
 	if strings.HasPrefix(said, "invalid path") {
 		return fmt.Errorf("%s leaves the repository or writes where git keeps its own files: %.300q", p.where, said)

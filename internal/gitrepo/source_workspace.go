@@ -42,7 +42,7 @@ func (r *Repo) WorkspaceSeries(ctx context.Context, src WorkspaceSource) (Series
 	}
 	head, err := r.clone.Resolve("HEAD")
 	if errors.Is(err, ErrNoRef) {
-		return Series{}, fmt.Errorf("%w: the work tree %s has no commit yet", ErrNoBase, src.Dir)
+		return Series{}, fmt.Errorf("%w: the work tree %s has no commit yet: check out the one that the agent is to start from", ErrNoBase, src.Dir)
 	}
 	if err != nil {
 		return Series{}, err
