@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -66,19 +67,21 @@ const maxViolations = 10
 
 // violationWords lists what is wrong with the changes.
 func violationWords(broken []policy.TreeViolation) string {
-	text := "nothing was pushed"
+	text := ""
 	for i, v := range broken {
 		if i == maxViolations {
-			return text + fmt.Sprintf("; and %d more", len(broken)-i)
+			return nothingPushed + text + fmt.Sprintf("; and %d more", len(broken)-i)
 		}
-		sep := "; "
-		if i == 0 {
-			sep = ": "
+		if i > 0 {
+			text += "; "
 		}
-		text += sep + v.Message
+		text += strings.TrimPrefix(v.Message, broken[0].Rule+": ") // the result's code names that rule
 	}
-	return text
+	return nothingPushed + text
 }
+
+// nothingPushed begins what is said of changes that broke a rule.
+const nothingPushed = "nothing was pushed: "
 
 // RuleSignedCommits is the rule that what GitHub cannot sign is not pushed where
 // the owner wants signed commits.

@@ -35,7 +35,7 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 		title, text = it.Title, it.Body
 	}
 	body := "An agent asked for changes that the rules of this repository do not allow, so they were **not** pushed.\n\n" +
-		"> " + markdown.EscapeText(st.refusal.message) + "\n"
+		"> " + markdown.CodeSpan(st.refusal.code) + ": " + markdown.EscapeText(strings.TrimPrefix(st.refusal.message, nothingPushed)) + "\n"
 	if strings.TrimSpace(text) != "" {
 		body += "\n" + closed(text) + "\n"
 	}

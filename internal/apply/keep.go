@@ -26,5 +26,5 @@ func (x *executor) keepPatch(e *entry, r *Result) {
 		return
 	}
 	r.File = path
-	r.Notes = append(r.Notes, "the changes are kept as a patch; git am --3way takes it")
+	r.Notes = append(r.Notes, "the changes are kept as a patch, which git am --3way applies")
 }

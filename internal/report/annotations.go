@@ -2,6 +2,7 @@ package report
 
 import (
 	"html"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/apply"
 )
@@ -41,7 +42,7 @@ func (r *Report) Annotations() []Annotation {
 		if row.line > 0 {
 			title += " (line " + itoa(row.line) + ")"
 		}
-		out = append(out, Annotation{Level: level, Title: r.words(title), Message: row.why})
+		out = append(out, Annotation{Level: level, Title: r.words(title), Message: strings.Join(row.because(), "; ")})
 	}
 	for _, res := range r.Results {
 		if f := res.Fallback; f != nil && f.To == apply.ToAnnotation {

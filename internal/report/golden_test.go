@@ -50,6 +50,13 @@ func member(index, line int, kind safeoutput.Kind) apply.Member {
 
 func post(path string) []apply.Request { return []apply.Request{{Method: "POST", Path: path}} }
 
+// commit is what the branches of the reports point to.
+const commit = "0123456789abcdef0123456789abcdef01234567"
+
+func pushTo(branch string) []apply.Request {
+	return []apply.Request{{Method: "PUSH", Path: "refs/heads/" + branch}}
+}
+
 func object(kind string, number int, url string) *apply.Object {
 	return &apply.Object{Type: kind, ID: 1, Number: number, URL: url}
 }
@@ -70,6 +77,10 @@ func rich() report.Input {
 				operation(5, safeoutput.KindAddIssueComment, "comment on pull request #7", "pull request #7", post("/repos/octo/hello/issues/7/comments"), member(5, 6, safeoutput.KindAddIssueComment)),
 				operation(6, safeoutput.KindCreateDiscussion, `create the discussion "Plans"`, "repository", post("/graphql"), member(6, 7, safeoutput.KindCreateDiscussion)),
 				operation(7, safeoutput.KindCreateSecurityReport, "upload a result", "code scanning", post("/repos/octo/hello/code-scanning/sarifs"), member(7, 8, safeoutput.KindCreateSecurityReport)),
+				operation(9, safeoutput.KindCreatePullRequest, `open the pull request "Mend the parser"`, "branch airlock/mend", pushTo("airlock/mend"), member(10, 16, safeoutput.KindCreatePullRequest)),
+				operation(10, safeoutput.KindPushToBranch, `push to the branch "topic"`, "branch topic", pushTo("topic"), member(11, 17, safeoutput.KindPushToBranch)),
+				operation(11, safeoutput.KindPushToBranch, `push to the branch "topic"`, "branch topic", nil, member(12, 18, safeoutput.KindPushToBranch)),
+				operation(12, safeoutput.KindCreatePullRequest, `open the pull request "Mend it too"`, "branch airlock/mend-2", pushTo("airlock/mend-2"), member(13, 19, safeoutput.KindCreatePullRequest)),
 				operation(8, safeoutput.KindUpdateIssue, "change title of #9", "#9", post("/repos/octo/hello/issues/9"), member(8, 9, safeoutput.KindUpdateIssue)),
 			},
 		},
@@ -88,6 +99,14 @@ func rich() report.Input {
 			{Index: -1, Line: 10, Kind: safeoutput.KindAddIssueLabel, State: apply.Denied, Code: "target", Message: "items may act only on #7"},
 			{Index: 9, Line: 14, Kind: review, State: apply.Skipped, Code: apply.CodeForkReadOnly, Message: "shown as an annotation instead",
 				Fallback: &apply.Fallback{To: apply.ToAnnotation, Path: "main.go", StartLine: 3, Line: 5, Text: "Nice, @&#8203;octocat &lt;b>"}},
+			{Index: 10, Line: 16, Kind: safeoutput.KindCreatePullRequest, State: apply.Applied, Message: `opened pull request #13 from the branch "airlock/mend"`, Notes: []string{"GitHub holds its workflow runs"},
+				Object: &apply.Object{Type: "pull-request", Number: 13, URL: "https://github.com/octo/hello/pull/13", Branch: "airlock/mend", SHA: commit}},
+			{Index: 11, Line: 17, Kind: safeoutput.KindPushToBranch, State: apply.Applied, Message: `pushed 2 commits to the branch "topic"`,
+				Object: &apply.Object{Type: "commit", Number: 7, URL: "https://github.com/octo/hello/commit/" + commit, Branch: "topic", SHA: commit}},
+			{Index: 12, Line: 18, Kind: safeoutput.KindPushToBranch, State: apply.Denied, Code: "protected-files", Message: `nothing was pushed: "CODEOWNERS" is protected`,
+				Notes: []string{"the changes are kept as a patch"}, File: ".airlock/airlock-0a1b2c3d.patch"},
+			{Index: 13, Line: 19, Kind: safeoutput.KindCreatePullRequest, State: apply.Skipped, Code: apply.CodePullForbidden, Message: "the pull request was not opened",
+				Object: &apply.Object{Type: "branch", URL: "https://github.com/octo/hello/compare/main...airlock/mend-2?expand=1", Branch: "airlock/mend-2", SHA: commit}},
 		},
 		Rejected: []intake.Rejected{
 			{Line: 11, Kind: safeoutput.KindCreateIssue, Violations: []intake.Violation{

@@ -161,7 +161,7 @@ func TestAnnotations(t *testing.T) {
 	for _, a := range list {
 		got[a.Level]++
 	}
-	if diff := cmp.Diff(map[report.Level]int{report.Error: 1, report.Warning: 8, report.Notice: 1}, got); diff != "" {
+	if diff := cmp.Diff(map[report.Level]int{report.Error: 1, report.Warning: 10, report.Notice: 1}, got); diff != "" {
 		t.Errorf("annotations by level (-want +got):\n%s", diff)
 	}
 	if list[0].Level != report.Error || list[0].Title != "Airlock failed add-issue-comment (line 6)" {
@@ -184,10 +184,10 @@ func TestOutputs(t *testing.T) {
 		got[o.Name] = o.Value
 	}
 	want := map[string]string{
-		"asked": "15", "applied": "3", "adopted": "2", "staged": "1", "denied": "1", "skipped": "3", "failed": "1", "rejected": "2", "dropped": "2",
+		"asked": "19", "applied": "5", "adopted": "2", "staged": "1", "denied": "2", "skipped": "4", "failed": "1", "rejected": "2", "dropped": "2",
 		"issue-number": "12", "issue-url": "https://github.com/octo/hello/issues/12", "comment-id": "", "comment-url": "",
 		"review-id": "1", "review-url": "https://github.com/octo/hello/pull/7#pullrequestreview-1", "discussion-number": "", "discussion-url": "",
-		"pull-request-number": "", "pull-request-url": "", "branch": "", "commit-sha": "", "patch-file": "",
+		"pull-request-number": "13", "pull-request-url": "https://github.com/octo/hello/pull/13", "branch": "airlock/mend", "commit-sha": commit, "patch-file": ".airlock/airlock-0a1b2c3d.patch",
 		"sarif-file": ".airlock/airlock.sarif", "sarif-id": "",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

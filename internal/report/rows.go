@@ -16,8 +16,9 @@ type row struct {
 	state string
 	line  int
 	kind  string
-	asked string // what it asks for, in plain text
-	why   string // why it ended so, and what to do, in plain text
+	asked string   // what it asks for, in plain text
+	why   string   // why it ended so, and what to do, in plain text
+	notes []string // what else a person should know
 	code  string
 	obj   *apply.Object
 	file  string
@@ -43,7 +44,7 @@ func (r *Report) rows(states ...apply.State) []row {
 }
 
 func (r *Report) resultRow(res apply.Result) row {
-	asked, why := r.asked[res.Index], res.Notes
+	asked, why := r.asked[res.Index], ""
 	switch {
 	case res.Message == "":
 	case res.State == apply.Staged:
@@ -55,12 +56,26 @@ func (r *Report) resultRow(res apply.Result) row {
 		if res.Object == nil && res.State == apply.Applied {
 			asked = "" // of what leaves no object, the message is all that there is
 		}
-		why = append([]string{res.Message}, why...)
+		why = res.Message
+	}
+	var notes []string
+	for _, n := range res.Notes {
+		if n != "" {
+			notes = append(notes, r.plain(n))
+		}
 	}
 	return row{
 		state: string(res.State), line: res.Line, kind: string(res.Kind), code: res.Code,
-		asked: r.plain(asked), why: r.plain(strings.Join(why, "; ")), obj: res.Object, file: res.File,
+		asked: r.plain(asked), why: r.plain(why), notes: notes, obj: res.Object, file: res.File,
 	}
+}
+
+// because is why, then the notes.
+func (r row) because() []string {
+	if r.why == "" {
+		return r.notes
+	}
+	return append([]string{r.why}, r.notes...)
 }
 
 // maxShown is how many bytes of one text are shown; the JSON form holds all of it.

@@ -141,11 +141,7 @@ func doneCells(r row) []string {
 	if r.file != "" {
 		where = append(where, markdown.CodeSpan(r.file))
 	}
-	cell := strings.Join(where, " ")
-	if cell != "" && r.why != "" {
-		cell += "<br>"
-	}
-	return []string{itoa(r.line), request(r), cell + text(r.why)}
+	return []string{itoa(r.line), request(r), lines(strings.Join(where, " "), r.because())}
 }
 
 func notDoneCells(r row) []string {
@@ -153,21 +149,31 @@ func notDoneCells(r row) []string {
 	if r.code != "" {
 		why = "**" + text(r.code) + "**: " + why
 	}
+	cell := lines(why, r.notes)
 	if link := objectLink(r.obj); link != "" {
-		why += "<br>" + link
+		cell += "<br>" + link
 	}
 	if r.file != "" {
-		why += "<br>Stored as " + markdown.CodeSpan(r.file)
+		cell += "<br>Stored as " + markdown.CodeSpan(r.file)
 	}
-	return []string{icon(r.state) + " " + r.state, itoa(r.line), request(r), why}
+	return []string{icon(r.state) + " " + r.state, itoa(r.line), request(r), cell}
 }
 
 func stagedCells(r row) []string {
-	what := text(r.asked)
-	if r.why != "" {
-		what += "<br>" + text(r.why)
+	return []string{itoa(r.line), markdown.CodeSpan(r.kind), lines(text(r.asked), r.because())}
+}
+
+// lines puts texts below each other in one cell: the first is Markdown, the others
+// are plain text.
+func lines(first string, more []string) string {
+	var parts []string
+	if first != "" {
+		parts = append(parts, first)
 	}
-	return []string{itoa(r.line), markdown.CodeSpan(r.kind), what}
+	for _, m := range more {
+		parts = append(parts, text(m))
+	}
+	return strings.Join(parts, "<br>")
 }
 
 func cleanedCells(r row) []string {
@@ -203,10 +209,18 @@ func objectLink(o *apply.Object) string {
 	default:
 		name += " on #" + itoa(o.Number)
 	}
-	if o.URL == "" {
-		return text(name)
+	link := text(name)
+	if o.URL != "" {
+		link = "[" + link + "](" + linkDestination(o.URL) + ")"
 	}
-	return "[" + text(name) + "](" + linkDestination(o.URL) + ")"
+	switch {
+	case o.Branch == "":
+	case o.Type == "pull-request":
+		link += " from " + markdown.CodeSpan(o.Branch)
+	case o.Type == "commit":
+		link += " on " + markdown.CodeSpan(o.Branch)
+	}
+	return link
 }
 
 // linkDestination writes a URL that GitHub gave us so that Markdown takes it whole.

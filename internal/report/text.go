@@ -22,17 +22,17 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 				where += " (already there)"
 			}
 		}
-		t.row(green, "✓", row, row.asked, where, row.why)
+		t.row(green, "✓", row, append([]string{row.asked, where}, row.because()...)...)
 	})
 	if !r.DryRun { // else the plan says it
-		t.rows("Planned, not written", r.rows(apply.Staged), func(row row) { t.row(yellow, "·", row, row.asked, row.why) })
+		t.rows("Planned, not written", r.rows(apply.Staged), func(row row) { t.row(yellow, "·", row, append([]string{row.asked}, row.because()...)...) })
 	}
 	t.rows("Not done", r.notDone(), func(row row) {
 		state := row.state
 		if row.code != "" {
 			state += " (" + r.words(row.code) + ")"
 		}
-		t.row(red, "✗", row, state+": "+row.why, row.file)
+		t.row(red, "✗", row, slices.Concat([]string{state + ": " + row.why}, row.notes, []string{row.file})...)
 	})
 	t.rows("Cleaned or repaired", r.cleaned(), func(row row) { t.row(yellow, "~", row, row.why) })
 	if r.Unconfigured {
