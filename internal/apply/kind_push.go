@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (x *executor) failedPush(op *Operation, e *entry, st *codeState, err error)
 	case errors.As(err, &p) && p.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
 		r = e.result(Failed, CodeMoved, "nothing was pushed, because somebody else changed the branch %q meanwhile; run the job again", st.branch)
 	case errors.As(err, &p) && p.Kind == gitrepo.PushRefused:
-		r = e.result(Failed, CodePushRefused, "GitHub did not take the push to the branch %q: %s; %s", st.branch, p.Reason, refusedWords(p))
+		r = e.result(Failed, CodePushRefused, "GitHub did not take the push to the branch %q: %s; %s", st.branch, cmp.Or(p.Reason, "it gave no reason"), refusedWords(p))
 	case errors.As(err, &p) && p.Permission == workflowsPermission: // others need it not
 		code, message := failure(err, op.Permissions)
 		r = x.refused(e, code, message)
