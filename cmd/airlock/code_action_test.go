@@ -27,7 +27,7 @@ func newCodeWorkspace(t *testing.T, h hosted, lines string, files map[string]str
 func TestActionCode(t *testing.T) {
 	h := newHosted(t)
 	ws := newCodeWorkspace(t, h, askedPull+askedPush, map[string]string{"docs/new.md": "New.\n"})
-	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"output-file": "lines.ndjson", "config": codePolicy}), "", "action")
+	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"output-file": "lines.ndjson", "config": bothCodeKinds}), "", "action")
 	if res.code != 0 {
 		t.Fatalf("exit code %d\n%s%s", res.code, res.stdout, res.stderr)
 	}
@@ -63,7 +63,7 @@ func TestActionCode(t *testing.T) {
 func TestActionCodeRefused(t *testing.T) {
 	h := newHosted(t)
 	ws := newCodeWorkspace(t, h, askedPull, map[string]string{"docs/new.md": "New.\n", ".github/workflows/x.yml": "on: push\n"})
-	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"output-file": "lines.ndjson", "config": codePolicy}), "", "action")
+	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"output-file": "lines.ndjson", "config": bothCodeKinds}), "", "action")
 	if res.code != 0 || len(h.server.Writes()) != 0 {
 		t.Errorf("exit code %d, %d writes:\n%s%s", res.code, len(h.server.Writes()), res.stdout, res.stderr)
 	}
@@ -101,7 +101,7 @@ func TestActionSecrets(t *testing.T) {
 			h := newHosted(t)
 			ws := newCodeWorkspace(t, h, askedPull+`{"type": "create-issue", "title": "Key", "body": "It is `+known+`"}`+"\n", map[string]string{"docs/new.md": tt.file})
 			res := run(t, ws.dir, ws.env(h.env(t), map[string]string{
-				"output-file": "lines.ndjson", "config": codePolicy + "create-issue:\n", "secrets": known + "\n" + other + "\n",
+				"output-file": "lines.ndjson", "config": bothCodeKinds + "create-issue:\n", "secrets": known + "\n" + other + "\n",
 			}), "", "action")
 			if len(h.server.Writes()) != 0 {
 				t.Errorf("%d writes", len(h.server.Writes()))

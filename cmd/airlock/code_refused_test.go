@@ -16,8 +16,8 @@ const (
 	askedPush = `{"type": "push-to-branch", "message": "Apply the review"}` + "\n"
 )
 
-// codePolicy enables both kinds that carry code.
-const codePolicy = "create-pull-request:\n  max: 2\npush-to-branch:\n"
+// bothCodeKinds enables both kinds that carry code.
+const bothCodeKinds = "create-pull-request:\n  max: 2\npush-to-branch:\n"
 
 // git runs git for the agent or for a person.
 func git(t *testing.T, dir string, args ...string) string {
@@ -56,7 +56,7 @@ func newCodeStep(t *testing.T, lines string) *codeStep {
 // run runs the binary on what was set up.
 func (s *codeStep) run(args ...string) result {
 	s.t.Helper()
-	s.write(s.t, s.dir, "policy.yml", codePolicy)
+	s.write(s.t, s.dir, "policy.yml", bothCodeKinds)
 	s.write(s.t, s.dir, "lines.ndjson", s.lines)
 	return run(s.t, s.dir, s.hosted.env(s.t, s.env...), "", append(s.args, args...)...)
 }
