@@ -69,7 +69,8 @@ func (c checker) problems(source, rendered string) []string {
 	if err != nil {
 		return []string{"unparsable: " + err.Error()}
 	}
-	w := walker{seen: map[string]bool{}, rawCode: strings.Contains(source, "<pre") || strings.Contains(source, "<code")}
+	lower := strings.ToLower(source)
+	w := walker{seen: map[string]bool{}, rawCode: strings.Contains(lower, "<pre") || strings.Contains(lower, "<code")}
 	w.walk(doc, false, false)
 	w.flush()
 	if !tableTag.MatchString(source) {
