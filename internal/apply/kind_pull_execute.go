@@ -14,7 +14,7 @@ func (w *pullWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 	if !w.st.pushed {
 		var err error
 		if tip, err = x.deliver(ctx, w.e, w.st); err != nil {
-			return []Result{x.failedPush(op, w.e, w.st, err)}
+			return []Result{x.failedPush(op, w.e, w.st, tip, err)}
 		}
 	}
 	if w.st.pull != nil {
@@ -85,7 +85,12 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 			return err
 		})
 		if err != nil {
-			return x.failed(op, w.e, err)
+			r := x.failed(op, w.e, err)
+			r.Object = w.object(*w.st.pull, tip)
+			if !w.st.pushed {
+				r.Notes = append(r.Notes, fmt.Sprintf("the branch %q was pushed; title and text of the pull request are as they were", w.st.branch))
+			}
+			return r
 		}
 	}
 	state := Applied
@@ -101,10 +106,15 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 	return r
 }
 
+// object is a pull request and what its branch is at.
+func (w *pullWork) object(pull githubapi.Pull, tip string) *Object {
+	return &Object{Type: objPull, ID: pull.ID, NodeID: pull.NodeID, Number: pull.Number, URL: pull.URL, SHA: tip, Branch: w.st.branch}
+}
+
 // finish adds what belongs to a pull request that is there: labels, reviewers, and
 // what a reader of the result should know. What fails here fails the item no more.
 func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull githubapi.Pull, tip string) {
-	r.Object = &Object{Type: objPull, ID: pull.ID, NodeID: pull.NodeID, Number: pull.Number, URL: pull.URL, SHA: tip, Branch: w.st.branch}
+	r.Object = w.object(pull, tip)
 	r.Notes = append(r.Notes, w.st.notes...)
 	if w.cut {
 		r.Notes = append(r.Notes, cutText)

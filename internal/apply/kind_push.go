@@ -52,7 +52,7 @@ func (w *pushWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 		}
 	}
 	if err != nil {
-		return []Result{x.failedPush(op, w.e, st, err)}
+		return []Result{x.failedPush(op, w.e, st, tip, err)}
 	}
 	if r := st.refusal; r != nil {
 		x.plan.snap.code[w.e.index] = st
@@ -100,13 +100,14 @@ func refusedWords(p *gitrepo.PushError) string {
 	return "a rule of the repository forbids it, or the content does"
 }
 
-// failedPush is the result of changes that could not be delivered.
-func (x *executor) failedPush(op *Operation, e *entry, st *codeState, err error) Result {
+// failedPush is the result of changes that could not be delivered, or not all of
+// them: tip is the commit of ours that the branch is at, if any.
+func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string, err error) Result {
 	var p *gitrepo.PushError
 	var r Result
 	switch {
 	case errors.As(err, &p) && p.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
-		r = e.result(Failed, CodeMoved, "nothing was pushed, because somebody else changed the branch %q meanwhile; run the job again", st.branch)
+		r = e.result(Failed, CodeMoved, "the changes were not pushed, because somebody else changed the branch %q meanwhile; run the job again", st.branch)
 	case errors.As(err, &p) && p.Kind == gitrepo.PushRefused:
 		r = e.result(Failed, CodePushRefused, "GitHub did not take the push to the branch %q: %s; %s", st.branch, cmp.Or(p.Reason, "it gave no reason"), refusedWords(p))
 	case errors.As(err, &p) && p.Permission == workflowsPermission: // others need it not
@@ -114,6 +115,9 @@ func (x *executor) failedPush(op *Operation, e *entry, st *codeState, err error)
 		r = x.refused(e, code, message)
 	default:
 		r = x.failed(op, e, err)
+	}
+	if tip != "" && tip != st.expect && tip != st.onto && e.settings.Changes.SignedCommits { // a push is whole or not at all
+		r.Notes = append(r.Notes, fmt.Sprintf("some of the commits are on the branch %q, the last of them %.7s; run the job again for the rest", st.branch, tip))
 	}
 	r.Notes = append(r.Notes, st.notes...)
 	return r
