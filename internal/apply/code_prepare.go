@@ -52,18 +52,6 @@ func (o *observer) code() error {
 	return nil
 }
 
-// unconnected decides every item where the repository cannot be got at.
-func (c *coder) unconnected(err error) error {
-	if fatal := c.o.fatal(err); fatal != nil {
-		return fatal
-	}
-	for _, e := range c.o.need.code {
-		code, message := failure(err, handlerPermissions(e.kind))
-		c.o.s.code[e.index] = (&codeState{}).refuse(Failed, code, message)
-	}
-	return nil
-}
-
 // handlerPermissions are what a kind that carries code needs.
 func handlerPermissions(kind safeoutput.Kind) []Permission {
 	if kind == safeoutput.KindCreatePullRequest {
@@ -263,88 +251,4 @@ func short(oid string) string {
 		return "the base"
 	}
 	return oid[:min(7, len(oid))]
-}
-
-// fetch gets commits that are not there. Without a remote, nothing is got: what
-// needs them says so.
-func (c *coder) fetch(commits ...string) error {
-	var missing []string
-	for _, oid := range commits {
-		if oid == "" {
-			continue
-		}
-		ok, err := c.code.Repo.Has(c.o.ctx, oid)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			missing = append(missing, oid)
-		}
-	}
-	if len(missing) == 0 || c.o.s.remote == nil {
-		return nil
-	}
-	get := func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1) }
-	err := get()
-	for _, wait := range lookWaits() {
-		if !errors.Is(err, gitrepo.ErrUnreachable) || c.o.w.Clock.Sleep(c.o.ctx, wait) != nil {
-			break
-		}
-		err = get()
-	}
-	return err
-}
-
-// connect opens the repository that is fetched from and pushed to. Its address is
-// GitHub's own word (rule R6), never the clone's.
-func (c *coder) connect() error {
-	if c.o.w.GitHub == nil || c.code.Connect == nil {
-		return nil
-	}
-	info, err := c.o.w.GitHub.GetRepo(c.o.ctx, c.o.repo)
-	if err != nil {
-		return err
-	}
-	c.o.s.defaultBranch = info.DefaultBranch
-	c.o.s.remote, err = c.code.Connect(info.CloneURL)
-	return err
-}
-
-// fetchBases gets the commits that the changes may have been made from, as far as
-// GitHub still hands them out. It reports whether one is there that was not.
-func (c *coder) fetchBases(st *codeState) (more bool) {
-	for _, oid := range c.code.Bases {
-		before, _ := c.code.Repo.Has(c.o.ctx, oid)
-		if err := c.fetch(oid); err != nil {
-			st.note(fmt.Sprintf("the commit %.7s could not be fetched: %v", oid, err))
-			continue
-		}
-		after, _ := c.code.Repo.Has(c.o.ctx, oid)
-		more = more || after && !before
-	}
-	return more
-}
-
-// maxPatch is how large a patch is kept for people, in bytes.
-const maxPatch = 10 << 20
-
-// seriesPatch is the patch of changes that could not be put onto anything; nil
-// when it cannot be made.
-func (c *coder) seriesPatch(st *codeState) []byte {
-	data, err := c.code.Repo.SeriesPatch(c.o.ctx, st.series, maxPatch)
-	return c.keepable(st, data, err)
-}
-
-// keepable returns a patch if it was made and holds no secret. One may stand in it
-// although the changes bring none: in the lines that they take away or leave.
-func (c *coder) keepable(st *codeState, data []byte, err error) []byte {
-	if err != nil {
-		st.note("the patch could not be kept: " + err.Error())
-		return nil
-	}
-	if scanner := c.o.cfg.Secrets; scanner != nil && len(scanner.Scan(string(data))) > 0 {
-		st.note("the patch is not kept, since it holds what looks like a secret")
-		return nil
-	}
-	return data
 }
