@@ -39,7 +39,7 @@ func cancelAt(t *testing.T, s *githubtest.Server, operation string, f githubtest
 	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
-	started, gone := make(chan struct{}), make(chan struct{})
+	started, interrupted, gone := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var res cancelled
 	var began atomic.Bool
 	var runner sync.WaitGroup
@@ -50,22 +50,28 @@ func cancelAt(t *testing.T, s *githubtest.Server, operation string, f githubtest
 		if began.CompareAndSwap(false, true) {
 			<-started
 			_ = cmd.Process.Signal(os.Interrupt)
-			runner.Go(func() {
-				select {
-				case <-gone:
-					return
-				case <-time.After(runnerTerminates):
-					res.terminated = true
-					_ = cmd.Process.Signal(syscall.SIGTERM)
-				}
-				select {
-				case <-gone:
-				case <-time.After(runnerKills - runnerTerminates):
-					_ = cmd.Process.Kill()
-				}
-			})
+			close(interrupted)
 		}
 		return f
+	})
+	runner.Go(func() {
+		select {
+		case <-gone:
+			return
+		case <-interrupted:
+		}
+		select {
+		case <-gone:
+			return
+		case <-time.After(runnerTerminates):
+			res.terminated = true
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		}
+		select {
+		case <-gone:
+		case <-time.After(runnerKills - runnerTerminates):
+			_ = cmd.Process.Kill()
+		}
 	})
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -297,6 +297,10 @@ func TestIdentityErrors(t *testing.T) {
 	if !isRoot(t) {
 		return
 	}
+	bin, err := attacker() // which also makes attackerDir
+	if err != nil {
+		t.Fatal(err)
+	}
 	closed := t.TempDir() // its parent is root's alone
 	if err := os.Chmod(filepath.Dir(closed), 0o700); err != nil {
 		t.Fatal(err)
@@ -327,10 +331,6 @@ func TestIdentityErrors(t *testing.T) {
 		}
 	}
 	// A program that does not begin with EnterChild must not run as something else.
-	bin, err := attacker()
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command(bin, "--airlock-child", "3")
 	var exit *exec.ExitError
 	if err := cmd.Run(); !errors.As(err, &exit) {
