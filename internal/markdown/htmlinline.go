@@ -151,16 +151,20 @@ func (p *inlineParser) scanComment(rest string) int {
 	return len("!--") + n + len("-->")
 }
 
+// maxScheme is how long a scheme is at most: 32 characters in CommonMark and
+// cmark-gfm, one more in goldmark, and what either links is judged.
+const maxScheme = 33
+
 // scanAngleURL returns the length of scheme:address> at the start of s, or 0.
 func scanAngleURL(s string) int {
 	if s == "" || !isAlpha(s[0]) {
 		return 0
 	}
 	i := 1
-	for i < len(s) && i <= 32 && (isAlnum(s[i]) || s[i] == '.' || s[i] == '+' || s[i] == '-') {
+	for i < len(s) && i <= maxScheme && (isAlnum(s[i]) || s[i] == '.' || s[i] == '+' || s[i] == '-') {
 		i++
 	}
-	if i < 2 || i > 32 || i == len(s) || s[i] != ':' {
+	if i < 2 || i > maxScheme || i == len(s) || s[i] != ':' {
 		return 0
 	}
 	for i++; i < len(s) && s[i] > ' ' && s[i] != '<'; i++ {
