@@ -102,6 +102,7 @@ func (s *Sanitizer) judgeHost(authority string) verdict {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && isPort(host[i+1:]) {
 		host = host[:i]
 	}
+	divided := cutByCase(host)
 	host, ok := canonicalHost(host)
 	if !ok {
 		return verdict{detail: "malformed"}
@@ -110,11 +111,22 @@ func (s *Sanitizer) judgeHost(authority string) verdict {
 	for strings.HasPrefix(shown, "www.") {
 		shown = shown[len("www."):]
 	}
-	v := verdict{allowed: !userInfo && s.hostAllowed(host), host: shown, detail: shown}
+	v := verdict{allowed: !userInfo && !divided && s.hostAllowed(host), host: shown, detail: shown}
 	if strings.Contains(shown, "www.") {
 		v.host = "" // shown, it would link again
 	}
 	return v
+}
+
+// cutByCase reports whether a host's last label goes on in capitals, as in
+// github.cOm: there are readers (goldmark) whose links end before them, and lead to
+// another host.
+func cutByCase(host string) bool {
+	label := host[strings.LastIndexByte(host, '.')+1:]
+	if label == "" || label[0] < 'a' || label[0] > 'z' {
+		return false
+	}
+	return strings.ContainsFunc(label, func(r rune) bool { return 'A' <= r && r <= 'Z' })
 }
 
 // trimURL drops what browsers drop: control characters and spaces at both
