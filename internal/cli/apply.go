@@ -35,8 +35,8 @@ API. The input is the document that collect wrote, or the agent's own lines: it 
 checked again either way.
 
 Without a configuration nothing is written: the plan is shown, and how to enable
-it. The token is read from GITHUB_TOKEN or GH_TOKEN and goes to the API's host
-only. The event is that of the workflow run (GITHUB_EVENT_PATH), or --event.
+it. The token is read from GITHUB_TOKEN or GH_TOKEN and goes to the API's host and,
+for pushes by git, to the same server. The event is that of the workflow run (GITHUB_EVENT_PATH), or --event.
 
 The code of create-pull-request and push-to-branch is what the clone in --dir holds
 beyond the event's commit, committed or not, or a patch or bundle (--changes).
