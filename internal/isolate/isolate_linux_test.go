@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -207,73 +206,6 @@ func TestLimitsOfTheRoom(t *testing.T) {
 	}
 }
 
-// TestCopy asserts what the copy is, beside the files' content.
-func TestCopy(t *testing.T) {
-	r := newRunner(t)
-	at := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
-	in := func(name string) string { return filepath.Join(r.workspace, name) }
-	if err := errors.Join(
-		os.Symlink("/etc/passwd", in("outside")), os.Symlink("nowhere", in("dangling")), os.Symlink("sub", in("linked")),
-		syscall.Mkfifo(in("fifo"), 0o666), os.Chmod(in("sub/run.sh"), 0o755|os.ModeSetuid), os.Chtimes(in("sub/run.sh"), at, at),
-		os.WriteFile(in("odd\xff\nname"), nil, 0o400), os.Mkdir(in("closed"), 0o500), os.WriteFile(in("left.log"), nil, 0o600),
-	); err != nil {
-		t.Fatal(err)
-	}
-	socket, err := net.Listen("unix", in("socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
-	cfg := r.config()
-	cfg.Copy.Exclude = []string{"*.log"}
-	room := open(t, cfg)
-	if room == nil {
-		return
-	}
-	defer room.Close()
-	var got []string
-	err = filepath.WalkDir(room.Dir(), func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if st := info.Sys().(*syscall.Stat_t); st.Uid != cfg.Identity.UID || st.Gid != cfg.Identity.GID {
-			t.Errorf("%s belongs to %d:%d", path, st.Uid, st.Gid)
-		}
-		rel, _ := filepath.Rel(room.Dir(), path)
-		target, _ := os.Readlink(path)
-		got = append(got, fmt.Sprintf("%s %q %s", info.Mode(), rel, target))
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		`drwx------ "." `, `dr-x------ "closed" `, `Lrwxrwxrwx "dangling" nowhere`, `Lrwxrwxrwx "linked" sub`, `-rw-rw-rw- "main.go" `,
-		`-r-------- "odd\xff\nname" `, `Lrwxrwxrwx "outside" /etc/passwd`, `drwxr-xr-x "sub" `, `-rwxr-xr-x "sub/run.sh" `,
-	}
-	want[1] = `drwx------ "closed" ` // its owner may always enter and clean up
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the copy (-want +got)\n%s", diff)
-	}
-	if info, err := os.Stat(filepath.Join(room.Dir(), "sub/run.sh")); err != nil || !info.ModTime().Equal(at) {
-		t.Errorf("%v, %v", info.ModTime(), err)
-	}
-	var notes []string
-	for _, n := range room.Notes() {
-		notes = append(notes, n.Name+": "+n.Why)
-	}
-	if diff := cmp.Diff([]string{
-		".git: git's folder may hold credentials, and programs in its configuration", "fifo: it is a FIFO", "gha-creds-1.json: it holds credentials of a cloud",
-		"left.log: excluded", "socket: it is a socket", "sub/.git: git's folder may hold credentials, and programs in its configuration",
-	}, notes); diff != "" {
-		t.Errorf("the notes (-want +got)\n%s", diff)
-	}
-}
-
 func TestEnvironment(t *testing.T) {
 	r := newRunner(t)
 	cfg := r.config()
@@ -388,36 +320,3 @@ func TestRefusals(t *testing.T) {
 type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
-
-// BenchmarkCopy opens and closes a room on a workspace of 10,000 files of 4 KiB.
-func BenchmarkCopy(b *testing.B) {
-	if os.Getuid() != 0 {
-		b.Fatal("needs root")
-	}
-	workspace := b.TempDir()
-	for d := range 100 {
-		dir := filepath.Join(workspace, fmt.Sprintf("d%d", d%10), fmt.Sprintf("e%d", d))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			b.Fatal(err)
-		}
-		for f := range 100 {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.go", f)), make([]byte, 4096), 0o644); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	id := command.Identity{UID: uint32(1<<24 + 2*os.Getpid()), GID: uint32(1<<24 + 2*os.Getpid())}
-	var closing time.Duration
-	for b.Loop() {
-		room, err := isolate.Open(b.Context(), isolate.Config{Workspace: workspace, Identity: &id})
-		if err != nil {
-			b.Fatal(err)
-		}
-		began := time.Now()
-		if err := room.Close(); err != nil {
-			b.Fatal(err)
-		}
-		closing += time.Since(began)
-	}
-	b.ReportMetric(float64(closing.Milliseconds())/float64(b.N), "ms-closing/op")
-}
