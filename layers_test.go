@@ -42,10 +42,11 @@ var layers = []struct {
 	{"internal/reviewer", "finding changes secrets"},
 	{"internal/policy", "safeoutput intake event schema"},
 	{"internal/phase", "finding changes command toolreport schema"},
+	{"internal/plugin", "finding changes command toolreport phase"},
 	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
 	{"internal/report", "safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/action", "event token"},
-	{"internal/config", "action token intake sanitize policy apply"},
+	{"internal/config", "action token intake sanitize policy apply finding phase reviewer plugin"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli"},
 }

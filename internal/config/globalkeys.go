@@ -39,6 +39,7 @@ func globalKeys() []key[SafeOutputs] {
 		key[SafeOutputs]{name: "max-patch-size", takes: limit(1024), doc: "As max-patch-size of the kinds that carry code, for both.",
 			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.maxSizeKB = v.(int) }},
 	)
+	keys = append(keys, checksKey())
 	keys = append(keys, foreignKinds()...)
 	return append(keys, foreignKeys[SafeOutputs](
 		"actions", "allowed-github-references", "app", "body-footer", "concurrency-group", "data", "env", "environment",

@@ -8,24 +8,32 @@ import (
 
 // Constructors of keys whose value goes into one variable.
 
-func yesNo(name, doc string, in func(*policy.KindConfig) *bool) key[policy.KindConfig] {
-	return key[policy.KindConfig]{name: name, doc: doc, takes: boolean(),
-		set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { *in(k) = v.(bool) }}
+func yesNo[T any](name, doc string, in func(*T) *bool) key[T] {
+	return into(name, doc, boolean(), in)
 }
 
-func number(name, doc string, takes shape, in func(*policy.KindConfig) *int) key[policy.KindConfig] {
-	return key[policy.KindConfig]{name: name, doc: doc, takes: takes,
-		set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { *in(k) = v.(int) }}
+func number[T any](name, doc string, takes shape, in func(*T) *int) key[T] {
+	return into(name, doc, takes, in)
 }
 
-func word(name, doc string, takes shape, in func(*policy.KindConfig) *string) key[policy.KindConfig] {
-	return key[policy.KindConfig]{name: name, doc: doc, takes: takes,
-		set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { *in(k) = v.(string) }}
+func word[T any](name, doc string, takes shape, in func(*T) *string) key[T] {
+	return into(name, doc, takes, in)
 }
 
-func list(name, doc string, takes shape, in func(*policy.KindConfig) *[]string) key[policy.KindConfig] {
-	return key[policy.KindConfig]{name: name, doc: doc, takes: takes,
-		set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { *in(k) = v.([]string) }}
+func list[T any](name, doc string, takes shape, in func(*T) *[]string) key[T] {
+	return into(name, doc, takes, in)
+}
+
+// into is a key whose shape yields what its variable holds.
+func into[T, V any](name, doc string, takes shape, in func(*T) *V) key[T] {
+	return key[T]{name: name, doc: doc, takes: takes,
+		set: func(_ *decoder, _ *node, v any, k *T) { *in(k) = v.(V) }}
+}
+
+// optional is a key whose variable is nil where the key is not given.
+func optional[T, V any](name, doc string, takes shape, in func(*T) **V) key[T] {
+	return key[T]{name: name, doc: doc, takes: takes,
+		set: func(_ *decoder, _ *node, v any, k *T) { *in(k) = new(v.(V)) }}
 }
 
 // Keys that several kinds have.

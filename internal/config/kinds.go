@@ -139,6 +139,11 @@ func placeOf(name string) string {
 		}
 	}
 	if kinds == nil {
+		for _, k := range checksTable() {
+			if k.name == name {
+				return "below checks"
+			}
+		}
 		return ""
 	}
 	return "below " + strings.Join(kinds[:min(len(kinds), 3)], ", ")

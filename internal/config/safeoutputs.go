@@ -17,6 +17,8 @@ type SafeOutputs struct {
 	AllowedMentions []string
 	// ClosingWords allows texts to close issues.
 	ClosingWords bool
+	// Checks is how a pull request's changed files are validated.
+	Checks Checks
 	// Warnings are keys that are understood and have no effect, and settings
 	// that allow less than they seem to.
 	Warnings Problems
@@ -45,7 +47,7 @@ func Parse(source string, data []byte) (SafeOutputs, error) {
 		return SafeOutputs{}, err
 	}
 	cfg.shareLimits()
-	if !cfg.enablesKind() {
+	if !cfg.enablesKind() && !cfg.Checks.Given {
 		d.warn(doc.root.line, doc.root.col, "no kind is enabled, so everything that would change something is denied; add for example \"create-issue:\"")
 	}
 	d.warnings.sort()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -31,7 +32,7 @@ func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s differs from the decoder's tables; run the test with -update (-want +got):\n%s", schemaFile, diff)
 	}
-	if format := regexp.MustCompile(`"format"`); format.Match(got) {
+	if format := regexp.MustCompile(`"format": "`); format.Match(got) {
 		t.Error("the schema uses format, which strict validators refuse")
 	}
 }
@@ -40,7 +41,7 @@ func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 // schema. Of hosts and users the schema knows only what they roughly look like:
 // there it may accept more, never less.
 func TestSchemaAndDecoderAgree(t *testing.T) {
-	rough := regexp.MustCompile(`allowed[-_]domains|mentions|reviewers`)
+	rough := regexp.MustCompile(`allowed[-_]domains|mentions|reviewers|time[-_]limit|retry[-_]delay|roots|"(on|off|only)"|command`)
 	schema := compileSchema(t)
 	samples := []string{
 		`null`, `true`, `1`, `"x"`, `["x"]`, `[1]`, `{}`, `{"x": 1}`, `false`, `0`, `-1`, `-2`, `1.5`, `1.0`, `9999999999`, `""`, `" "`, `"*"`, `"5"`, `"05"`, `"-5"`, `"a\nb"`, `"a\tb"`,
@@ -82,11 +83,38 @@ func TestSchemaAndDecoderAgree(t *testing.T) {
 		}
 		check(fmt.Sprintf(`{%q: {"no-such-key": 1}}`, row.kind))
 	}
+	checkNested(check, samples, "checks", checksTable())
+	checkNested(check, samples, "report", checkReportKeys(), "checks")
+	checkNested(check, samples, "code-review", reviewRuleKeys(phase.CodeReviewed), "checks")
+	checkNested(check, samples, "security_review", reviewRuleKeys(phase.SecurityReview), "checks")
+	for _, k := range reviewerKeys() {
+		for _, name := range spellings(k.name, k.also) {
+			for _, s := range samples {
+				check(fmt.Sprintf(`{"checks": {"reviewers": [{"name": "x", "command": "x", %q: %s}]}}`, name, s))
+			}
+		}
+	}
 	for _, document := range []string{
+		`{"checks": {"reviewers": ["gosec"]}}`, `{"checks": {"reviewers": [{"name": "x"}]}}`, `{"checks": {"reviewers": [{"name": "x", "args": ["x"], "command": "x"}]}}`, `{"checks": {"language": "py", "informational": ["tests", "code_review", "code-review"]}}`,
 		`{}`, `[]`, `1`, `"x"`, `true`, `{"safe-outputs": null}`, `{"safe_outputs": {}}`, `{"safe-outputs": 1}`, `{"safe-outputs": {}, "x": 1}`,
 		`{"safe-outputs": {"create-issue": null}, "add-comment": null}`, `{"no-such-key": 1}`, `{"mentions": {"no-such-key": 1}}`,
 	} {
 		check(document)
+	}
+}
+
+// checkNested checks every key of a section with every sample.
+func checkNested[T any](check func(string), samples []string, section string, keys []key[T], above ...string) {
+	for _, k := range keys {
+		for _, name := range spellings(k.name, k.also) {
+			for _, s := range samples {
+				document := fmt.Sprintf(`{%q: {%q: %s}}`, section, name, s)
+				for _, a := range above {
+					document = fmt.Sprintf(`{%q: %s}`, a, document)
+				}
+				check(document)
+			}
+		}
 	}
 }
 
@@ -123,6 +151,10 @@ func TestKindTableIsTheUnions(t *testing.T) {
 func TestTablesAreSound(t *testing.T) {
 	checkTable(t, "top", globalTable())
 	checkTable(t, "mentions", mentionKeys())
+	checkTable(t, "checks", checksTable())
+	checkTable(t, "report", checkReportKeys())
+	checkTable(t, "review", reviewRuleKeys(""))
+	checkTable(t, "reviewers", reviewerKeys())
 	for _, row := range kindTable() {
 		checkTable(t, string(row.kind), row.keys)
 	}
@@ -197,6 +229,14 @@ func publishedSchema() []byte {
 	writeSection(&b, "safe-outputs", "What holds for all kinds, and the kinds that are allowed.", globalTable())
 	b.WriteString(`, "mentions": `)
 	writeSection(&b, "mentions", "Which mentions stay live.", mentionKeys())
+	b.WriteString(`, "checks": `)
+	writeSection(&b, "checks", "How a pull request's changed files are validated.", checksTable())
+	b.WriteString(`, "checks-report": `)
+	writeSection(&b, "checks-report", "Where the result of the checks is shown.", checkReportKeys())
+	b.WriteString(`, "checks-review": `)
+	writeSection(&b, "checks-review", "A built-in reviewer's rules.", reviewRuleKeys(""))
+	b.WriteString(`, "checks-reviewers": `)
+	writeSection(&b, "checks-reviewers", "A reviewer that runs beside the built-in ones.", reviewerKeys())
 	for _, row := range kindTable() {
 		fmt.Fprintf(&b, `, %q: `, row.kind)
 		writeSection(&b, string(row.kind), row.doc, row.keys)
