@@ -68,23 +68,35 @@ func (c Config) footer(f *policy.Footer) string {
 	return c.builtinFooter()
 }
 
+// ownFooter is footer for what Airlock itself says.
+func (c Config) ownFooter(f *policy.Footer) string {
+	if f == nil || *f == (policy.Footer{}) {
+		return "> Found by the checks" + c.whence() + "; posted by Airlock."
+	}
+	return c.footer(f)
+}
+
 // builtinFooter says where a text comes from, since the account that posts it is
 // often shared by everything that runs in a repository.
 func (c Config) builtinFooter() string {
+	return "> Asked for by an agent" + c.whence() + "; checked and posted by Airlock."
+}
+
+// whence names the workflow and links the workflow run, as far as they are known.
+func (c Config) whence() string {
 	name := c.Workflow
 	if name == "" {
 		name = c.Run.WorkflowPath
 	}
 	// A link over http, of a host without certificate, would not be let through.
 	linked := strings.HasPrefix(c.Run.URL, "https://")
-	where := "an agent"
 	switch {
 	case name != "" && linked:
-		where += " in the workflow [" + markdown.EscapeText(name) + "](" + c.Run.URL + ")"
+		return " in the workflow [" + markdown.EscapeText(name) + "](" + c.Run.URL + ")"
 	case name != "":
-		where += " in the workflow " + markdown.EscapeText(name)
+		return " in the workflow " + markdown.EscapeText(name)
 	case linked:
-		where += " in [a workflow run](" + c.Run.URL + ")"
+		return " in [a workflow run](" + c.Run.URL + ")"
 	}
-	return "> Asked for by " + where + "; checked and posted by Airlock."
+	return ""
 }

@@ -22,8 +22,10 @@ type entry struct {
 	settings policy.KindConfig
 	staged   bool
 	key      string
-	ordinal  int // among the approved items of the kind, from 0
+	ordinal  int // among an agent's approved items of the kind, from 0
 	approved policy.Approved
+	// own says that Airlock itself asked for it.
+	own bool
 	// decided is the outcome where the plan knows it already.
 	decided *Result
 }
@@ -45,11 +47,16 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 			return nil, fmt.Errorf("line %d: %s: cannot be encoded: %w", a.Line(), it.Kind(), err)
 		}
 		e := &entry{index: i, line: a.Line(), kind: it.Kind(), item: it, target: a.Target(), settings: a.Settings(),
-			staged: a.Staged() || cfg.DryRun, approved: a, ordinal: ofKind[it.Kind()]}
-		ofKind[e.kind]++
-		target := targetKey(e.target)
-		equal := string(e.kind) + "\x00" + target + "\x00" + string(canonical)
-		e.key = itemKey(cfg.Run, ev.Repo.ID, string(e.kind), target, canonical, seen[equal])
+			staged: a.Staged() || cfg.DryRun, approved: a, own: a.Origin() == policy.OriginAirlock}
+		kind, target := string(e.kind), targetKey(e.target)
+		if e.own {
+			kind = "own " + kind // an agent's equal item is another one
+		} else {
+			e.ordinal = ofKind[e.kind]
+			ofKind[e.kind]++
+		}
+		equal := kind + "\x00" + target + "\x00" + string(canonical)
+		e.key = itemKey(cfg.Run, ev.Repo.ID, kind, target, canonical, seen[equal])
 		seen[equal]++
 		entries = append(entries, e)
 	}
@@ -94,7 +101,7 @@ func permConversation(t policy.Target) []Permission {
 
 // result starts an entry's result.
 func (e *entry) result(s State, code, format string, args ...any) Result {
-	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key}
+	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key, Own: e.own}
 	if len(args) > 0 {
 		r.Message = fmt.Sprintf(format, args...)
 	}

@@ -16,9 +16,14 @@ import (
 // comments on one pull request.
 func reviewHandler() handler {
 	return handler{
-		text:  true,
-		group: func(e *entry) string { return strconv.Itoa(e.target.Number) },
-		most:  maxMembers,
+		text: true,
+		group: func(e *entry) string {
+			if e.own { // an agent's comments and ours are two reviews, with limits of their own
+				return "own " + strconv.Itoa(e.target.Number)
+			}
+			return strconv.Itoa(e.target.Number)
+		},
+		most: maxMembers,
 		needs: func(n *needs, e *entry) {
 			n.pulls.add(e.target.Number)
 			n.diffs.add(e.target.Number)
@@ -50,6 +55,7 @@ type reviewWork struct {
 	footer string
 	group  string // key
 	size   int    // of the group
+	own    bool   // Airlock's own comments: they stand on lines or nowhere
 	// partial says that an earlier attempt posted a part of the group.
 	partial bool
 	inline  []*reviewComment
@@ -67,7 +73,10 @@ func planReview(p *planner, group []*entry) Operation {
 		keys[i] = e.key
 	}
 	w := &reviewWork{cfg: p.cfg, repo: p.repo, number: number, group: groupKey("review", keys), size: len(group),
-		lead: p.lead(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
+		own: group[0].own, lead: p.lead(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
+	if w.own { // they do not go with an agent's changes
+		w.lead, w.footer = "", p.cfg.ownFooter(group[0].settings.Footer)
+	}
 	if err := p.reviewReadError(number); err != nil {
 		code, message := failure(err, op.Permissions)
 		for _, e := range group {
@@ -150,6 +159,11 @@ func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) b
 
 // place decides where a comment goes.
 func (p *planner) place(w *reviewWork, c *reviewComment) {
+	if c.e.approved.OverLimit() {
+		r := c.overLimit()
+		c.e.decided = &r
+		return
+	}
 	limit := p.cfg.MaxInline
 	if limit <= 0 {
 		limit = DefaultMaxInline
@@ -170,6 +184,11 @@ func (p *planner) place(w *reviewWork, c *reviewComment) {
 			return
 		}
 	}
+	if len(w.inline) >= limit && w.own {
+		r := c.overLimit()
+		c.e.decided = &r
+		return
+	}
 	if len(w.inline) >= limit {
 		c.why = fmt.Sprintf("a review carries at most %d inline comments", limit)
 		w.body = append(w.body, c)
@@ -184,7 +203,17 @@ func (c *reviewComment) outside() policy.OutsideDiff { return c.e.settings.Revie
 
 // dropped is the result of a comment that the owner wants left out.
 func (c *reviewComment) dropped() Result {
-	r := c.e.result(Skipped, CodeOutsideDiff, "%s; the configuration leaves such comments out", c.why)
+	leaves := "the configuration leaves such comments out"
+	if c.e.own {
+		leaves = "it is shown as an annotation instead"
+	}
+	r := c.e.result(Skipped, CodeOutsideDiff, "%s; %s", c.why, leaves)
 	r.Fallback = c.e.fallback()
 	return r
+}
+
+// overLimit is the result of a comment of Airlock's own that is one too many. What
+// it says stands in the summary of the checks.
+func (c *reviewComment) overLimit() Result {
+	return c.e.result(Skipped, CodeOwnLimit, "not posted: this workflow run has more to say about lines than its limit of review comments allows; the summary holds it")
 }

@@ -34,6 +34,10 @@ const sarifFile = "airlock.sarif"
 func planSecurity(p *planner, group []*entry) Operation {
 	op := p.operation(group, fmt.Sprintf("upload %s to code scanning", counted(len(group), "security report")))
 	op.Permissions = write(permSecurity)
+	// Ours first: what code scanning takes is bounded, and an agent's reports must
+	// not push them out. They stay in one upload with an agent's, since a second one
+	// of the same tool and category would replace the first.
+	slices.SortStableFunc(group, func(a, b *entry) int { return rank(a) - rank(b) })
 	read := func(path string) ([]byte, error) {
 		if text, ok := p.snap.sources[path]; ok {
 			return []byte(text), nil
@@ -83,6 +87,14 @@ func planSecurity(p *planner, group []*entry) Operation {
 		SARIF     string `json:"sarif"`
 	}{commit, ref, up.Packed})}
 	return op
+}
+
+// rank is 0 for an entry of Airlock's own, and 1 for an agent's.
+func rank(e *entry) int {
+	if e.own {
+		return 0
+	}
+	return 1
 }
 
 // analysed returns the commit and the ref that results are about: the merge

@@ -62,7 +62,7 @@ func (p *planner) plan(group []*entry) Operation {
 	switch {
 	case p.snap.secrets[group[0].index] != "":
 		op = p.withheld(group)
-	case p.lost != "" && h.text && p.cfg.HoldText:
+	case p.lost != "" && h.text && p.cfg.HoldText && !group[0].own:
 		op = p.hold(group)
 	default:
 		op = h.plan(p, group)

@@ -24,6 +24,7 @@ const (
 	CodeUnsupported      = "unsupported"        // no handler for the kind yet
 	CodeForkReadOnly     = "fork-read-only"     // the workflow run's token cannot write, as it comes from a fork
 	CodeOutsideDiff      = "outside-diff"       // the owner leaves comments outside the diff out
+	CodeOwnLimit         = "own-limit"          // one of Airlock's own comments beyond their limit
 	CodeEditedMeanwhile  = "edited-meanwhile"   // somebody else changed it since the workflow run started
 	CodeNoCodeScanning   = "no-code-scanning"   // it is switched off in the repository
 	CodeNoPermission     = "permission"         // the token lacks a permission
@@ -63,6 +64,8 @@ type Result struct {
 	// agent's words: whoever shows it escapes it.
 	Message string `json:"message,omitempty"`
 	Key     string `json:"key,omitempty"`
+	// Own says that Airlock itself asked for it.
+	Own bool `json:"own,omitempty"`
 	// Object is what carries the item on GitHub.
 	Object *Object `json:"object,omitempty"`
 	// Labels are those that are on the issue now, of add-issue-label.
@@ -126,7 +129,7 @@ func (f *Fallback) words() string {
 func DeniedResults(denied []policy.Denied) []Result {
 	out := make([]Result, len(denied))
 	for i, d := range denied {
-		out[i] = Result{Index: -1, Line: d.Line, Kind: d.Item.Kind(), State: Denied, Code: d.Rule, Message: d.Message}
+		out[i] = Result{Index: -1, Line: d.Line, Kind: d.Item.Kind(), State: Denied, Own: d.Own, Code: d.Rule, Message: d.Message}
 	}
 	return out
 }

@@ -58,7 +58,7 @@ func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment
 	}
 	code, message := failure(err, r.op.Permissions)
 	fork := r.x.readOnlyFork() && lacksPermission(err)
-	if fork && !r.stepped {
+	if fork && !r.stepped && !r.own {
 		r.stepped = true
 		parts := r.parts(inOrder(left, nil))
 		if r.postComments(ctx, parts, "since "+forkReason) == nil {

@@ -77,6 +77,8 @@ func (r *reviewRun) postReview(ctx context.Context, inline, body []*reviewCommen
 		return r.postComments(ctx, parts[min(1, len(parts)):], "since the review's body was full")
 	case !isKind(err, githubapi.Validation):
 		return err
+	case r.own && aboutTheWhole(err):
+		return err // what they say stands in the comment of the checks already
 	case len(inline) == 0 || aboutTheWhole(err):
 		// The review as such is not taken: the conversation is what remains.
 		return r.postComments(ctx, r.parts(inOrder(inline, body)), "since GitHub did not take the review ("+reason(err)+")")

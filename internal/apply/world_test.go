@@ -183,6 +183,12 @@ func (b *bench) plan(lines ...string) *Plan {
 	if len(denied) > 0 {
 		b.t.Fatalf("policy denied %+v", denied)
 	}
+	return b.planOf(approved)
+}
+
+// planOf is plan for what the policy let out.
+func (b *bench) planOf(approved []policy.Approved) *Plan {
+	b.t.Helper()
 	if b.token != "" {
 		b.world.GitHub = b.client()
 	}

@@ -14,18 +14,7 @@ func (j *judging) clean() {
 		if *t.Value == "" || t.Mode == safeoutput.Label { // labels are cleaned where they are checked
 			continue
 		}
-		var out string
-		var notes []sanitize.Note
-		switch t.Mode {
-		case safeoutput.Body:
-			out, notes = j.door.clean.Body(*t.Value)
-		case safeoutput.Title:
-			out, notes = j.door.clean.Title(*t.Value)
-		case safeoutput.Literal:
-			out, notes = j.door.clean.Characters(*t.Value)
-		default:
-			out, notes = j.door.clean.Plain(*t.Value)
-		}
+		out, notes := j.door.cleanText(t)
 		if isBlank(out) {
 			if !j.mayBeEmpty(t.Field) {
 				j.refuse("$."+t.Field, quote(t.Field)+" is empty once what may not be published is taken out")
@@ -53,6 +42,19 @@ func (j *judging) clean() {
 			j.notes.Redactions = append(j.notes.Redactions, Redaction{"sarif", n.Rule, n.Detail, n.Count})
 		}
 	}
+}
+
+// cleanText cleans one text by how it will be read.
+func (d *door) cleanText(t safeoutput.Text) (string, []sanitize.Note) {
+	switch t.Mode {
+	case safeoutput.Body:
+		return d.clean.Body(*t.Value)
+	case safeoutput.Title:
+		return d.clean.Title(*t.Value)
+	case safeoutput.Literal:
+		return d.clean.Characters(*t.Value)
+	}
+	return d.clean.Plain(*t.Value)
 }
 
 func (j *judging) redacted(field string, notes []sanitize.Note) {

@@ -70,12 +70,23 @@ type Accepted struct {
 	line    int
 	notes   Notes
 	encoded []byte
+	own     bool
+	stable  string
 }
 
 // Item returns the item, canonical and clean. Callers do not change it.
 func (a Accepted) Item() safeoutput.Item { return a.item }
 
-// Line returns the number of the item's first line in the file.
+// Own reports whether Airlock itself made the item. No file can say so: only Own
+// makes such an item.
+func (a Accepted) Own() bool { return a.own }
+
+// Stable returns the name by which later workflow runs find an item of Airlock's
+// own again; "" for none, and for every item of an agent's.
+func (a Accepted) Stable() string { return a.stable }
+
+// Line returns the number of the item's first line in the file; 0 for an item of
+// Airlock's own.
 func (a Accepted) Line() int { return a.line }
 
 // Repairs returns what was mended before the record could be read.

@@ -33,7 +33,12 @@ func (v Violation) String() string {
 }
 
 func prefix(line int, kind safeoutput.Kind) string {
-	if kind == "" {
+	switch {
+	case line == 0 && kind == "":
+		return ""
+	case line == 0: // an item of Airlock's own, which comes from no file
+		return string(kind) + ": "
+	case kind == "":
 		return fmt.Sprintf("Line %d: ", line)
 	}
 	return fmt.Sprintf("Line %d: %s: ", line, kind)

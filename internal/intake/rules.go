@@ -58,26 +58,34 @@ func (j *judging) relative(field, p string) string {
 	if p == "" {
 		return p
 	}
-	refuse := func(why string) { j.refuse("$."+field, quote(field)+" ("+quote(p)+") "+why) }
+	clean, why := relativePath(p)
+	if why != "" {
+		j.refuse("$."+field, quote(field)+" ("+quote(p)+") "+why)
+		return p
+	}
+	return clean
+}
+
+// relativePath returns a path without "." elements and doubled slashes, or says
+// why it names no file of the repository.
+func relativePath(p string) (clean, why string) {
 	switch {
 	case isBlank(p):
-		refuse("must not be blank")
+		return p, "must not be blank"
 	case strings.ContainsFunc(p, unicode.IsControl):
-		refuse("must not hold control characters")
+		return p, "must not hold control characters"
 	case strings.ContainsFunc(p, func(r rune) bool { return unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) }):
-		refuse("must not hold characters that change how it is displayed")
+		return p, "must not hold characters that change how it is displayed"
 	case strings.Contains(p, "://"):
-		refuse("must be a path in the repository, not a URL")
+		return p, "must be a path in the repository, not a URL"
 	case strings.HasPrefix(p, "/"), len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0])):
-		refuse("must be relative to the repository's root")
+		return p, "must be relative to the repository's root"
 	case strings.Contains(p, `\`):
-		refuse(`must have '/' between folders, not '\'`)
+		return p, `must have '/' between folders, not '\'`
 	case slices.Contains(strings.Split(p, "/"), ".."):
-		refuse("must not contain '..'")
+		return p, "must not contain '..'"
 	case path.Clean(p) == "." || strings.HasSuffix(p, "/"):
-		refuse("must name a file")
-	default:
-		return path.Clean(p)
+		return p, "must name a file"
 	}
-	return p
+	return path.Clean(p), ""
 }

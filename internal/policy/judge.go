@@ -24,6 +24,7 @@ type Approved struct {
 	staged   bool
 	settings KindConfig
 	notes    []Note
+	over     bool
 }
 
 // Item returns the item in its final form: title prefix, labels, category, side
@@ -43,6 +44,10 @@ func (a Approved) Staged() bool { return a.staged }
 // Settings returns the owner's settings for the item's kind, Footer always set.
 func (a Approved) Settings() KindConfig { return a.settings }
 
+// OverLimit reports whether an item of Airlock's own is beyond the limit of its
+// kind: what it asks for is not made anew, and what is there already stays.
+func (a Approved) OverLimit() bool { return a.over }
+
 // Notes returns what policy changed about the item.
 func (a Approved) Notes() []Note { return a.notes }
 
@@ -61,13 +66,22 @@ func (a Approved) Line() int { return a.accepted.Line() }
 // Judge decides on each item, in order, by the configuration and the event
 // alone: every item ends in exactly one of the two lists.
 func Judge(cfg Config, ev event.Event, in []intake.Accepted) (approved []Approved, denied []Denied) {
+	reviews := 0 // of Airlock's own: an agent's are counted by the first door
 	for _, acc := range in {
-		v, ref := judgeItem(cfg, ev, acc.Item())
+		judge := judgeItem
+		if acc.Own() {
+			judge = judgeOwn
+		}
+		v, ref := judge(cfg, ev, acc.Item())
 		if ref != nil {
-			denied = append(denied, Denied{Item: acc.Item(), Line: acc.Line(), Rule: ref.rule, Message: ref.message})
+			denied = append(denied, Denied{Item: acc.Item(), Line: acc.Line(), Own: acc.Own(), Rule: ref.rule, Message: ref.message})
 			continue
 		}
 		v.accepted = acc
+		if acc.Own() && acc.Item().Kind() == safeoutput.KindCreateReviewComment {
+			reviews++
+			v.over = reviews > cfg.Own.reviewComments()
+		}
 		approved = append(approved, v)
 	}
 	return approved, denied

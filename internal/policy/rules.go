@@ -19,6 +19,8 @@ const (
 	RuleCategory        = "category"          // the owner's category replaced the item's
 	RuleDraft           = "draft"             // the owner's draft setting replaced the item's
 	RuleBranch          = "branch"            // the owner's branch, or prefix of branches, changed the item's
+	RuleOwnKind         = "own-kind"          // the configuration lets no item of Airlock's own of the kind out
+	RuleAnnotations     = "annotations"       // annotations beyond the limit of a check run
 	RuleAllowedBranches = "allowed-branches"  // the item names no branch, or one that is not on the list
 )
 
@@ -44,6 +46,7 @@ const (
 type Denied struct {
 	Item    safeoutput.Item
 	Line    int
+	Own     bool // it is an item of Airlock's own, with line 0
 	Rule    string
 	Message string
 }

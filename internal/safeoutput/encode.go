@@ -48,6 +48,8 @@ func appendField(dst []byte, p any) ([]byte, error) {
 		return jsontext.AppendQuote(dst, **p)
 	case *int:
 		return strconv.AppendInt(dst, int64(*p), 10), nil
+	case *bool:
+		return strconv.AppendBool(dst, *p), nil
 	case **bool:
 		return strconv.AppendBool(dst, **p), nil
 	case *[]string:
@@ -62,6 +64,9 @@ func appendField(dst []byte, p any) ([]byte, error) {
 			}
 		}
 		return append(dst, ']'), nil
+	case *[]CheckAnnotation:
+		list, err := json.Marshal(*p)
+		return append(dst, list...), err
 	case *json.RawMessage:
 		v := jsontext.Value(append([]byte(nil), *p...))
 		if err := v.Compact(jsontext.AllowDuplicateNames(true)); err != nil {

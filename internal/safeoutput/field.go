@@ -30,17 +30,24 @@ type layout struct {
 var layouts = sync.OnceValue(func() layout {
 	l := layout{map[Kind][]field{}, map[Kind]map[string]field{}}
 	for _, s := range kinds() {
-		t := reflect.TypeOf(s.New()).Elem()
-		l.byName[s.Kind] = map[string]field{}
-		for i := range t.NumField() {
-			name, opts, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			f := field{name, i, opts == "omitempty"}
-			l.ordered[s.Kind] = append(l.ordered[s.Kind], f)
-			l.byName[s.Kind][name] = f
-		}
+		l.add(s.New())
+	}
+	for _, it := range internalItems() {
+		l.add(it)
 	}
 	return l
 })
+
+func (l layout) add(it Item) {
+	t, kind := reflect.TypeOf(it).Elem(), it.Kind()
+	l.byName[kind] = map[string]field{}
+	for i := range t.NumField() {
+		name, opts, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		f := field{name, i, opts == "omitempty"}
+		l.ordered[kind] = append(l.ordered[kind], f)
+		l.byName[kind][name] = f
+	}
+}
 
 func fieldsOf(kind Kind) map[string]field { return layouts().byName[kind] }
 

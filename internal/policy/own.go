@@ -1,0 +1,88 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// maxAnnotations is how many annotations a check run has at most. GitHub takes 50
+// a request, and nobody reads more than this.
+const maxAnnotations = 1000
+
+func (s OwnSettings) reviewComments() int {
+	return cmp.Or(max(s.ReviewComments, 0), DefaultOwnReviewComments)
+}
+
+// judgeOwn is judgeItem for an item of Airlock's own: its own settings hold, none
+// of an agent's kinds, and it acts only on the event's pull request.
+func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
+	kind := it.Kind()
+	if allowed, setting := cfg.Own.allows(kind); !allowed {
+		if setting == "" {
+			return Approved{}, refuse(RuleOwnKind, "Airlock's own items are never of the kind %s", kind)
+		}
+		return Approved{}, refuse(RuleOwnKind, "the configuration switches %s off (checks: report: %s)", kind, setting)
+	}
+	target, ref := ownTarget(kind, ev)
+	if ref != nil {
+		return Approved{}, ref
+	}
+	v := Approved{target: target, origin: OriginAirlock, staged: cfg.Staged || !cfg.Configured() || cfg.Own.Staged,
+		settings: KindConfig{Footer: &cfg.Footer, Review: ReviewSettings{OutsideDiff: OutsideDrop}}}
+	v.item, v.notes = finishOwn(it)
+	return v, nil
+}
+
+// allows reports whether own items of a kind may leave, and the name of the
+// setting that says so; "" for a kind that own items never have.
+func (s OwnSettings) allows(kind safeoutput.Kind) (allowed bool, setting string) {
+	switch kind {
+	case safeoutput.KindStickyComment:
+		return s.Comment, "comment"
+	case safeoutput.KindCreateReviewComment, safeoutput.KindMinimiseComments:
+		return s.Review, "review-comments"
+	case safeoutput.KindCheckRun:
+		return s.CheckRun, "check-run"
+	case safeoutput.KindCreateSecurityReport:
+		return s.SecurityReport, "security-report"
+	case safeoutput.KindMissingTool:
+		return true, ""
+	}
+	return false, ""
+}
+
+// ownTarget is the event's pull request, for the kinds that need one.
+func ownTarget(kind safeoutput.Kind, ev event.Event) (Target, *refusal) {
+	switch kind {
+	case safeoutput.KindStickyComment, safeoutput.KindCreateReviewComment, safeoutput.KindMinimiseComments:
+	default:
+		return Target{}, nil
+	}
+	if !ev.IsPull || ev.Number == 0 {
+		why := ev.Notice
+		if why == "" {
+			why = fmt.Sprintf("the event %q is about none", ev.Name)
+		}
+		return Target{}, refuse(RuleNoContext, "there is no pull request that %s could act on: %s", kind, why)
+	}
+	return Target{Number: ev.Number, FromEvent: true, IsPull: true}, nil
+}
+
+// finishOwn returns a new item in its final form.
+func finishOwn(it safeoutput.Item) (safeoutput.Item, []Note) {
+	var n notes
+	c := safeoutput.Clone(it)
+	switch c := c.(type) {
+	case *safeoutput.CreateReviewComment:
+		c.Side = cmp.Or(c.Side, "RIGHT")
+	case *safeoutput.CheckRun:
+		if over := len(c.Annotations) - maxAnnotations; over > 0 {
+			n.add(RuleAnnotations, "%s left out: a check run has at most %d", plural(over, "annotation"), maxAnnotations)
+			c.Annotations = c.Annotations[:maxAnnotations]
+		}
+	}
+	return c, n
+}
