@@ -78,7 +78,7 @@ func (s *source) arguments(open int) []argument {
 // longer than there are tokens between them at their own level.
 func (s *source) argumentsIn(from, end int) []argument {
 	var list []argument
-	for i := from; i <= end && i < len(s.tokens) && len(list) < mostArguments; {
+	for i := from; i <= end && len(list) < mostArguments; {
 		if i < end && !s.is(i, ",") {
 			i = s.after(i)
 			continue

@@ -6,6 +6,8 @@ import "strings"
 // which it is called if a call follows.
 func (e *evaluator) member(v value, name, of string) (value, string) {
 	switch {
+	case e.lang.name == "ruby" && e.pack.clean[name]:
+		return value{said: "0"}, name
 	case name == "length" || name == "size" || name == "name" && of == "__class__" || name == "__name__":
 		return value{said: "0"}, name
 	case constantName(name) && !v.changing:

@@ -198,7 +198,7 @@ func (c *codeFile) lengths() {
 	if len(c.lines) > longestFile {
 		c.reportLine("long-file", 0)
 	}
-	scope := newScopes(c.source)
+	scope := newScopes(c.source, nil)
 	var begins []int
 	for i := range c.tokens {
 		scope.enter(i)

@@ -70,5 +70,5 @@ rule without a count found nothing there yet.
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s%s |\n", r.ID, cwe, r.Severity, r.Precision, judged, r.Remediation, off)
 	}
-	return b.String()
+	return b.String() + describeLabelled(t)
 }

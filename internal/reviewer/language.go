@@ -10,10 +10,10 @@ type language struct {
 	block      [2]string
 	nested     bool // block comments nest
 	quotes     []quote
-	prefixes   string // letters that may stand before a quote
-	regexes    bool   // a slash may begin a regular expression
-	indented   bool   // blocks are told by their indentation
-	heredocs   bool
+	prefixes   string   // letters that may stand before a quote
+	regexes    bool     // a slash may begin a regular expression
+	indented   bool     // blocks are told by their indentation
+	ruby       bool     // here-documents, literals such as %w[a b], names such as empty?
 	functions  []string // keywords that begin a function
 }
 
@@ -38,7 +38,7 @@ var languages = []*language{
 			{open: `"""`, close: `"""`, lines: true}, {open: `'''`, close: `'''`, lines: true}, {open: `"`, close: `"`}, {open: `'`, close: `'`}}},
 	{name: "go", extensions: []string{".go"}, line: []string{"//"}, block: [2]string{"/*", "*/"}, functions: []string{"func"},
 		quotes: []quote{{open: "`", close: "`", raw: true, lines: true}, {open: `"`, close: `"`}, {open: "'", close: "'"}}},
-	{name: "ruby", extensions: []string{".rb", ".rake", ".gemspec"}, line: []string{"#"}, block: [2]string{"\n=begin", "\n=end"}, regexes: true, indented: true, heredocs: true,
+	{name: "ruby", extensions: []string{".rb", ".rake", ".gemspec"}, line: []string{"#"}, block: [2]string{"\n=begin", "\n=end"}, regexes: true, indented: true, ruby: true,
 		functions: []string{"def"}, quotes: []quote{{open: `"`, close: `"`, lines: true, hole: "#{"}, {open: "'", close: "'", lines: true}, {open: "`", close: "`", lines: true, hole: "#{"}}},
 	{name: "java", extensions: []string{".java"}, line: []string{"//"}, block: [2]string{"/*", "*/"},
 		quotes: []quote{{open: `"""`, close: `"""`, lines: true}, {open: `"`, close: `"`}, {open: "'", close: "'"}}},

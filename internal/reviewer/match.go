@@ -2,6 +2,7 @@ package reviewer
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -17,14 +18,23 @@ type matcher struct {
 
 // matchPack returns what a pack's rules find in a file.
 func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
-	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s)}, files: map[*regexp.Regexp]bool{}}
+	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p.parameters)}, files: map[*regexp.Regexp]bool{}}
 	for i := range s.tokens {
 		m.scope.enter(i)
+		if s.tokens[i].kind == open && s.runs(i) {
+			m.shell(i, uses)
+		}
 		if s.tokens[i].kind != word {
 			continue
 		}
 		if open, end, ok := m.called(i); ok {
 			m.call(i, open, end, uses)
+			if p.grows[s.written(i)] {
+				m.grow(i)
+			}
+		}
+		if p.receivers[s.written(i)] != nil && s.is(i-1, ".") {
+			m.receiver(i, uses)
 		}
 		m.assignment(i, uses)
 	}
@@ -44,14 +54,12 @@ func (m *matcher) called(i int) (from, end int, ok bool) {
 	if m.lang.name != "ruby" || open >= len(m.tokens) || m.tokens[open].first || m.pack.calls[m.written(i)] == nil {
 		return 0, 0, false
 	}
-	if k := m.tokens[open].kind; k == text || k == word || m.isString(open) {
-		last := open
-		for x := m.expression(last); ; x = m.expression(last) {
-			if last = x.to; !m.is(last, ",") || last+1 >= len(m.tokens) {
-				return open, last, true
-			}
-			last++
+	if k := m.tokens[open].kind; k == text || k == word || k == number || m.isString(open) {
+		last := m.expression(open).to
+		for n := 1; n < mostArguments && m.is(last, ",") && last+1 < len(m.tokens); n++ {
+			last = m.expression(last + 1).to
 		}
+		return open, last, true
 	}
 	return 0, 0, false
 }
@@ -69,7 +77,14 @@ func (m *matcher) call(i, from, end int, uses func(*Rule) bool) {
 			continue
 		}
 		x, ok := p.pick(arguments)
-		if !ok || !m.holds(p, x, extent{from, end}, i) {
+		if !ok {
+			continue
+		}
+		values := []extent{x}
+		if p.Each {
+			values = m.elements(x)
+		}
+		if !slices.ContainsFunc(values, func(x extent) bool { return m.holds(p, x, extent{from, end}, i) }) {
 			continue
 		}
 		done[p.rule] = true
@@ -100,7 +115,7 @@ func (m *matcher) holds(p *pattern, x, arguments extent, i int) bool {
 	if p.arguments != nil && !p.arguments.MatchString(m.between(arguments)) || p.written != nil && !p.written.MatchString(m.between(x)) {
 		return false
 	}
-	if p.statement != nil && !p.statement.MatchString(m.statement(i)) || p.file != nil && !m.file(p.file) {
+	if p.statement != nil && !p.statement.MatchString(m.statement(i)) || !m.around(p, i, arguments.to) {
 		return false
 	}
 	if p.Is == "" && p.text == nil && p.source == nil {
@@ -114,16 +129,6 @@ func (m *matcher) holds(p *pattern, x, arguments extent, i int) bool {
 		return false
 	}
 	return p.unless == nil || !p.unless.MatchString(v.origin) && !p.unless.MatchString(m.between(arguments))
-}
-
-// file reports what an expression says about the whole file, asked once a file.
-func (m *matcher) file(re *regexp.Regexp) bool {
-	holds, known := m.files[re]
-	if !known {
-		holds = re.MatchString(m.text)
-		m.files[re] = holds
-	}
-	return holds
 }
 
 // statement returns the line of the token at index i, behind the names of the

@@ -46,9 +46,13 @@ type weakness struct {
 
 // packFile is a rule pack as it is written.
 type packFile struct {
-	Language, Inputs             string
-	Formats, Clean, Keeps, Joins []string
-	Rules                        []struct {
+	Language, Inputs string
+	// Parameters matches parameters of functions by which a stranger's text comes in.
+	Parameters string
+	// Formats to Joins are names of functions that make text of text. Grows are
+	// methods that append to what they are called on.
+	Formats, Clean, Keeps, Joins, Grows []string
+	Rules                               []struct {
 		Weakness           string
 		Precision          finding.Precision
 		Severity           finding.Severity
@@ -62,23 +66,28 @@ type packFile struct {
 // hold for it. The expressions are RE2's, so they take linear time.
 type patternFile struct {
 	Call, Set []string
-	Argument  any    // from 1, or a name; 0 where the call itself matters
-	Is        string // built, changing or input
-	Text      string // of the value's literal parts, with \x00 for what changes
-	Source    string // of the value's source, and that of the names in it
-	Written   string // of the value as it is written there
-	Unless    string // none in the value's source and in the call's arguments
-	Arguments string // of all arguments as written
-	Statement string // of the line and the names of the functions that it is in
-	File      string // of the whole file
+	On        []string // methods, where what they are called on is the value
+	Argument  any      // from 1, or a name; 0 where the call itself matters
+	Each      bool     // what follows has to hold for one element of the argument, which is a list
+	Is        string   // built, changing or input
+	Text      string   // of the value's literal parts, with \x00 for what changes
+	Source    string   // of the value's source, and that of the names in it
+	Written   string   // of the value as it is written there
+	Unless    string   // none in the value's source and in the call's arguments
+	Arguments string   // of all arguments as written
+	Statement string   // of the line and the names of the functions that it is in
+	Chain     string   // of the calls that the call hangs on
+	Behind    string   // of what stands behind the call
+	File      string   // of the whole file
+	Without   string   // none in the whole file
 }
 
 // pack is a rule pack that is ready to be used.
 type pack struct {
-	inputs                       *regexp.Regexp
-	formats, clean, keeps, joins map[string]bool
-	calls, sets                  map[string][]*pattern // by the last part of the name
-	rules                        []*Rule
+	inputs, parameters                  *regexp.Regexp // parameters may be nil
+	formats, clean, keeps, joins, grows map[string]bool
+	calls, sets, receivers              map[string][]*pattern // by the last part of the name
+	rules                               []*Rule
 }
 
 type pattern struct {
@@ -87,8 +96,8 @@ type pattern struct {
 	name     []string
 	position int
 	keyword  string
-	text, source, written, unless, arguments, statement,
-	file *regexp.Regexp
+	text, source, written, unless, arguments, statement, chain, behind,
+	file, without *regexp.Regexp
 }
 
 //go:embed rules/*.yaml
@@ -142,8 +151,13 @@ func newPack(f packFile, known map[string]weakness) (*pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pack{inputs: inputs, formats: set(f.Formats), clean: set(f.Clean), keeps: set(f.Keeps), joins: set(f.Joins),
-		calls: map[string][]*pattern{}, sets: map[string][]*pattern{}}
+	p := &pack{inputs: inputs, formats: set(f.Formats), clean: set(f.Clean), keeps: set(f.Keeps), joins: set(f.Joins), grows: set(f.Grows),
+		calls: map[string][]*pattern{}, sets: map[string][]*pattern{}, receivers: map[string][]*pattern{}}
+	if f.Parameters != "" {
+		if p.parameters, err = regexp.Compile(f.Parameters); err != nil {
+			return nil, err
+		}
+	}
 	for _, r := range f.Rules {
 		w, ok := known[r.Weakness]
 		if !ok {
@@ -174,8 +188,8 @@ func (p *pack) add(rule *Rule, raw patternFile) error {
 	if !slices.Contains([]string{"", "built", "changing", "input"}, raw.Is) {
 		return fmt.Errorf("%q is not built, changing or input", raw.Is)
 	}
-	if len(raw.Call)+len(raw.Set) == 0 {
-		return errors.New("a pattern needs call or set")
+	if len(raw.Call)+len(raw.Set)+len(raw.On) == 0 {
+		return errors.New("a pattern needs call, set or on")
 	}
 	base := pattern{patternFile: raw, rule: rule, position: 1}
 	switch a := raw.Argument.(type) {
@@ -191,7 +205,7 @@ func (p *pack) add(rule *Rule, raw patternFile) error {
 		from string
 		to   **regexp.Regexp
 	}{{raw.Text, &base.text}, {raw.Source, &base.source}, {raw.Written, &base.written}, {raw.Unless, &base.unless}, {raw.Arguments, &base.arguments},
-		{raw.Statement, &base.statement}, {raw.File, &base.file}} {
+		{raw.Statement, &base.statement}, {raw.Chain, &base.chain}, {raw.Behind, &base.behind}, {raw.File, &base.file}, {raw.Without, &base.without}} {
 		if e.from == "" {
 			continue
 		}
@@ -211,6 +225,7 @@ func (p *pack) add(rule *Rule, raw patternFile) error {
 	}
 	file(raw.Call, p.calls)
 	file(raw.Set, p.sets)
+	file(raw.On, p.receivers)
 	return nil
 }
 

@@ -20,8 +20,10 @@ type scanner struct {
 // inString is a string with holes that is not at its end.
 type inString struct {
 	quote
-	base  int // how many brackets were open when it began
-	opens int // and when its present hole began, with the hole's own
+	base  int  // how many brackets were open when it began
+	opens int  // and when its present hole began, with the hole's own
+	nest  byte // the bracket that may stand inside in pairs; 0: none
+	depth int  // how many of them are open
 }
 
 // scan returns a text as tokens.
@@ -47,6 +49,9 @@ func (s *scanner) next() {
 		end := s.at + 1
 		for end < len(s.text) && wordByte(s.text[end]) {
 			end++
+		}
+		if s.lang.ruby {
+			end = s.rubyName(end)
 		}
 		s.add(word, end)
 	case digit(c):

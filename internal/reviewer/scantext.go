@@ -26,8 +26,10 @@ func (s *scanner) literal() bool {
 		return s.rustCharacter()
 	case c == '/' && s.lang.regexes && s.regexMayBegin():
 		return s.regex()
-	case c == '<' && s.lang.heredocs:
+	case c == '<' && s.lang.ruby:
 		return s.hereBegin()
+	case c == '%' && s.lang.ruby && s.regexMayBegin():
+		return s.percent()
 	}
 	return false
 }
@@ -98,6 +100,10 @@ func (s *scanner) moreText() {
 			piece()
 			s.endString(0)
 			return
+		case q.nest != 0 && c == q.nest:
+			q.depth++
+		case q.depth > 0 && strings.HasPrefix(rest, q.close):
+			q.depth--
 		case strings.HasPrefix(rest, q.close):
 			piece()
 			s.endString(len(q.close))
@@ -145,7 +151,7 @@ var beforeRegex = map[string]bool{"return": true, "typeof": true, "case": true, 
 // regexMayBegin reports whether a value may begin here.
 func (s *scanner) regexMayBegin() bool {
 	i := len(s.tokens) - 1
-	if i < 0 {
+	if i < 0 || s.lang.ruby && s.first {
 		return true
 	}
 	switch t := s.tokens[i]; t.kind {
@@ -180,63 +186,4 @@ func (s *scanner) regex() bool {
 		}
 	}
 	return false
-}
-
-// hereBegin reads what announces a here-document: <<~SQL, <<-'SQL'.
-func (s *scanner) hereBegin() bool {
-	rest := s.text[s.at:]
-	n := 2
-	if len(rest) < 5 || rest[1] != '<' || rest[2] != '~' && rest[2] != '-' && !('A' <= rest[2] && rest[2] <= 'Z') {
-		return false
-	}
-	if rest[2] == '~' || rest[2] == '-' {
-		n++
-	}
-	quoted := rest[n] == '\'' || rest[n] == '"'
-	if quoted {
-		n++
-	}
-	from := n
-	for n < len(rest) && wordByte(rest[n]) {
-		n++
-	}
-	if n == from || len(s.heredoc) == deepest || len(s.strings) > 0 {
-		return false
-	}
-	s.heredoc = append(s.heredoc, rest[from:n])
-	if quoted && n < len(rest) {
-		n++
-	}
-	s.addText(s.at+from, s.at+from, s.at+n)
-	return true
-}
-
-// hereText takes the lines of a here-document as content of what announced it,
-// which is near: nothing but its line stands in between.
-func (s *scanner) hereText(end string) {
-	from := s.at
-	for s.at < len(s.text) {
-		stop := strings.IndexByte(s.text[s.at:], '\n') + s.at + 1
-		if stop == s.at {
-			stop = len(s.text)
-		}
-		line := s.text[s.at:stop]
-		begin := s.at
-		s.at = stop
-		if strings.TrimSpace(line) == end {
-			s.fillHere(end, from, begin)
-			return
-		}
-	}
-	s.fillHere(end, from, len(s.text))
-}
-
-func (s *scanner) fillHere(end string, from, to int) {
-	for i := len(s.tokens) - 1; i >= 0 && i > len(s.tokens)-4*deepest; i-- {
-		t := &s.tokens[i]
-		if t.kind == text && t.from == t.to && strings.Contains(s.written(i), "<<") && strings.Contains(s.written(i), end) {
-			t.from, t.to = int32(from), int32(to)
-			return
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,8 +15,12 @@ type scopes struct {
 	nested  []function
 	pending bool // a function's head was read, its body was not
 	head    function
-	params  []string
+	params  []parameter
+	marks   *regexp.Regexp // matches parameters that hold a stranger's text; may be nil
 }
+
+// parameter is a name in a function's head; origin says where its value comes from.
+type parameter struct{ name, origin string }
 
 type undo struct {
 	name string
@@ -31,7 +36,9 @@ type function struct {
 	undo   int // length of the undo list when it began
 }
 
-func newScopes(s *source) *scopes { return &scopes{source: s, values: map[string]value{}} }
+func newScopes(s *source, marks *regexp.Regexp) *scopes {
+	return &scopes{source: s, values: map[string]value{}, marks: marks}
+}
 
 // value returns what is known of a name.
 func (s *scopes) value(name string) value {
@@ -100,11 +107,7 @@ func (s *scopes) begin(i int) {
 			s.head.name = s.written(j)
 		}
 		if s.is(j, "(") {
-			for k := j + 1; k < min(s.after(j)-1, j+80); k++ {
-				if s.tokens[k].kind == word {
-					s.params = append(s.params, s.written(k))
-				}
-			}
+			s.parameters(j)
 		}
 		if s.is(j, "{") || s.is(j, ":") || s.is(j, ";") {
 			break
@@ -117,11 +120,46 @@ func (s *scopes) begin(i int) {
 	}
 }
 
+// parameters reads the brackets with a function's parameters that the token at
+// index i opens.
+func (s *scopes) parameters(i int) {
+	for k := i + 1; k < min(s.after(i)-1, i+80); k++ {
+		if s.tokens[k].kind == word {
+			s.params = append(s.params, parameter{name: s.written(k)})
+		}
+	}
+	if s.marks == nil {
+		return
+	}
+	for _, a := range s.arguments(i) {
+		begin := a.from
+		if a.name != "" { // "name: type"
+			begin -= 2
+		}
+		origin := s.between(extent{begin, a.to})
+		if !s.marks.MatchString(origin) {
+			continue
+		}
+		last := ""
+		for k := begin; k < a.to && !s.is(k, ":"); k = s.after(k) {
+			if w := s.written(k); s.tokens[k].kind == word && w[0] >= 'a' {
+				last = w
+			}
+			if s.is(k, "(") && s.kindAt(k+1) == word && s.after(k) == k+3 && s.is(k+3, ":") { // "Query(name): type"
+				last = s.written(k + 1)
+			}
+		}
+		if last != "" {
+			s.params = append(s.params, parameter{last, origin})
+		}
+	}
+}
+
 func (s *scopes) push(f function) {
 	s.nested = append(s.nested, f)
 	for _, p := range s.params {
-		if _, known := s.values[p]; known {
-			s.set(p, changing())
+		if _, known := s.values[p.name]; known || p.origin != "" {
+			s.set(p.name, value{said: hole, changing: true, origin: p.origin})
 		}
 	}
 	s.params = nil
@@ -162,11 +200,7 @@ func (s *scopes) beginsBody(i int) bool {
 				return false
 			}
 			s.head = function{name: s.written(p - 1)}
-			for k := p + 1; k < min(j, p+80); k++ {
-				if s.tokens[k].kind == word {
-					s.params = append(s.params, s.written(k))
-				}
-			}
+			s.parameters(p)
 			s.pending = true
 			return true
 		}

@@ -70,7 +70,9 @@ func (e *evaluator) joined(x extent, depth int) value {
 	}
 	for i := x.from; i < x.to; {
 		switch w := e.written(i); {
-		case e.tokens[i].kind == op && w == "?" && i > x.from:
+		case e.tokens[i].kind == word && e.lang.name == "ruby" && i > x.from && modifies(w):
+			return v
+		case e.tokens[i].kind == op && w == "?" && i > x.from && e.lang.name != "rust":
 			return e.either(extent{i + 1, x.to}, ":", depth)
 		case e.tokens[i].kind == word && e.lang.name == "python" && w == "if" && i > x.from:
 			return e.either(extent{x.from, x.to}, "else", depth)
@@ -87,6 +89,15 @@ func (e *evaluator) joined(x extent, depth int) value {
 		}
 	}
 	return v
+}
+
+// modifies reports words that end a value in Ruby: what follows says when it counts.
+func modifies(w string) bool {
+	switch w {
+	case "if", "unless", "while", "until", "do", "then", "rescue", "and", "or":
+		return true
+	}
+	return false
 }
 
 // comparison reports operators whose result is no text: a number or a truth value.
@@ -172,18 +183,21 @@ func (e *evaluator) term(i, end, depth int) (v value, next int) {
 // isString reports whether the token at index i begins a string with holes.
 func (s *source) isString(i int) bool {
 	t := s.tokens[i]
-	switch last := s.text[t.end-1]; last {
-	case '"', '\'', '`':
-		return t.kind == open
+	if t.kind != open {
+		return false
 	}
-	return false
+	switch s.text[t.end-1] {
+	case '"', '\'', '`':
+		return true
+	}
+	return s.text[t.start] == '%'
 }
 
 // textValue is that of a plain literal. A here-document may have holes.
 func (e *evaluator) textValue(i int) value {
 	v := literal(e.content(i))
-	if e.lang.heredocs && strings.Contains(v.said, "#{") && strings.HasPrefix(e.written(i), "<<") && !strings.Contains(e.written(i), "'") {
-		v.said, v.changing = strings.ReplaceAll(v.said, "#{", hole), true
+	if e.lang.ruby && strings.Contains(v.said, "#{") && strings.HasPrefix(e.written(i), "<<") && !strings.Contains(e.written(i), "'") {
+		v.said, v.changing = fillHoles(v.said)
 	}
 	return v
 }

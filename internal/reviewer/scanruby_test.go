@@ -1,0 +1,48 @@
+package reviewer
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestRubyIsParted(t *testing.T) {
+	for name, c := range map[string]struct {
+		code string
+		want []string // the tokens as they are written
+	}{
+		"names with a sign":        {"a.empty? ? save! : b!=c", []string{"a", ".", "empty?", "?", "save!", ":", "b", "!=", "c"}},
+		"globals that are a quote": {"x = $' + y", []string{"x", "=", "$'", "+", "y"}},
+		"words with an apostrophe": {"x = %w[it's [a] b] + y", []string{"x", "=", "%w[it's [a] b]", "+", "y"}},
+		"a text with a hole":       {"puts %(it's #{a} (b)) + y", []string{"puts", "%(", "it's ", "#{", "a", "}", " (b)", ")", "+", "y"}},
+		"a text without holes":     {"x = %q{#{a}}", []string{"x", "=", "%q{#{a}}"}},
+		"a rest":                   {"a % (b)", []string{"a", "%", "(", "b", ")"}},
+		"a rest of a call":         {"f(a) %(b)", []string{"f", "(", "a", ")", "%", "(", "b", ")"}},
+		"a text that has no end":   {"x = %w[a\nb", []string{"x", "=", "%w[a\nb"}},
+		"a text that begins a line": {"f(a)\n%x(ls)\n",
+			[]string{"f", "(", "a", ")", "%x(", "ls", ")"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scan("a.rb", c.code, languageNamed("ruby"))
+			var got []string
+			for i := range s.tokens {
+				got = append(got, s.written(i))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestHereDocumentsHaveHoles(t *testing.T) {
+	for said, want := range map[string]value{
+		"a":                 {said: "a"},
+		"a #{BB} c":         {said: "a BB c"},
+		"a #{b} c #{DD} #{": {said: "a \x00 c DD \x00", changing: true},
+		"#{b}#{c}":          {said: "\x00\x00", changing: true},
+	} {
+		if got, changes := fillHoles(said); got != want.said || changes != want.changing {
+			t.Errorf("%q: %q, %v", said, got, changes)
+		}
+	}
+}
