@@ -35,7 +35,7 @@ func constantHolder(name string) bool {
 func (e *evaluator) call(v value, name string, start, open, depth int) value {
 	list := e.arguments(open)
 	switch {
-	case e.pack.clean[name]:
+	case e.pack.clean[name], e.is(open-2, ".") && e.kindAt(open-3) == word && e.pack.clean[e.written(open-3)+"."+name]:
 		return value{said: "0"}
 	case e.pack.formats[name] && v.literal: // "…".format(x)
 		return e.formatted(v, extent{open + 1, e.after(open) - 1}, e.lang.name == "python", depth)
