@@ -46,6 +46,9 @@ func (e *evaluator) call(v value, name string, start, open, depth int) value {
 		}
 		return e.formatted(e.joined(list[first].extent, depth+1), extent{list[first].to, e.after(open) - 1}, e.lang.name == "rust", depth)
 	case e.pack.joins[name]: // "a".concat(b), filepath.Join(a, b)
+		if e.lang.name == "go" { // it is a function of a package, which adds nothing
+			v = value{}
+		}
 		for _, a := range list {
 			v.add(e.joined(a.extent, depth+1))
 		}

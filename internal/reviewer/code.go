@@ -21,6 +21,7 @@ type codeFile struct {
 	*source
 	uses  func(*Rule) bool
 	rules map[string]*Rule
+	added int // lines that the change added or modified
 	found []finding.Finding
 }
 
@@ -46,6 +47,9 @@ func (r *Reviewer) code(f File) reviewed {
 		return reviewed{findings: c.found, ignores: ignores(f.Text, nil)}
 	}
 	c.source = scan(f.Path, f.Text, lang)
+	if c.added = f.changedLines(); f.Changed == nil {
+		c.added = len(c.lines)
+	}
 	c.conflicts()
 	c.leftovers()
 	c.swallowed()
@@ -106,10 +110,7 @@ func (r *Reviewer) whole(files []File) []finding.Finding {
 		if f.Binary || f.Generated || f.Vendored || languageOf(f.Path) == nil {
 			continue
 		}
-		n := 0
-		for _, s := range f.Changed {
-			n += s.Last - s.First + 1
-		}
+		n := f.changedLines()
 		if lines += n; n > most {
 			most, at = n, f.Path
 		}
@@ -120,4 +121,13 @@ func (r *Reviewer) whole(files []File) []finding.Finding {
 	}
 	return []finding.Finding{{Check: CodeReview, Tool: Tool, Rule: rule.ID, Severity: rule.Severity, Path: at,
 		Message: fmt.Sprintf("%d lines of code were changed and no test was.", lines)}}
+}
+
+// changedLines counts the lines that the change is known to have added or modified.
+func (f File) changedLines() int {
+	n := 0
+	for _, s := range f.Changed {
+		n += s.Last - s.First + 1
+	}
+	return n
 }

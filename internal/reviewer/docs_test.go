@@ -46,6 +46,8 @@ A finding on a line that the pull request did not change is listed and does not 
 ` + "`airlock:ignore RULE REASON`" + ` on the line, or alone on the line before, suppresses a finding; the
 report lists it with the reason. Without a reason it does not count.
 
+Weaknesses are not looked for in tests, unless the configuration asks for it; secrets are.
+
 "Real" counts the findings in the pinned sources of testdata/real/verdicts.yaml that were judged right. A
 rule without a count found nothing there yet.
 

@@ -37,6 +37,7 @@ func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
 			m.receiver(i, uses)
 		}
 		m.assignment(i, uses)
+		m.loop(i)
 	}
 	return m.found
 }
@@ -172,6 +173,22 @@ func (m *matcher) assignment(i int, uses func(*Rule) bool) {
 	m.scope.set(m.written(i), v)
 	for j := i; m.is(j-1, ",") && m.kindAt(j-2) == word && m.lang.name != "javascript"; j -= 2 {
 		m.scope.set(m.written(j-2), changing())
+	}
+}
+
+// loop looks whether the name at index i runs over a list of literals.
+func (m *matcher) loop(i int) {
+	if !m.is(i+1, "in") && !m.is(i+1, "of") || !m.is(i-1, "for") && !m.is(i-1, "const") && !m.is(i-1, "let") && !m.is(i-1, "var") {
+		return
+	}
+	end := i + 2
+	for end < len(m.tokens) && end < i+longestExpression && !m.is(end, ":") && m.tokens[end].kind != closing && !m.tokens[end].first {
+		end = m.after(end)
+	}
+	if x := (extent{i + 2, end}); x.to > x.from && m.onlyLiterals(x) {
+		m.scope.set(m.written(i), value{said: "0"})
+	} else {
+		m.scope.set(m.written(i), changing())
 	}
 }
 

@@ -32,6 +32,16 @@ func TestOnlyChangedLinesGate(t *testing.T) {
 	}
 }
 
+func TestWeaknessesOfTestsAreFoundOnRequest(t *testing.T) {
+	f := File{Path: "tests/a.js", Text: injection + "\n// " + credential() + "\n"}
+	if got := security(t, Config{}, f).Findings; len(got) != 1 || got[0].Rule != "secret" {
+		t.Errorf("by default: %v", got)
+	}
+	if got := security(t, Config{Tests: true}, f).Findings; len(got) != 2 {
+		t.Errorf("on request: %v", got)
+	}
+}
+
 func TestFindingSaysWhereInUTF16(t *testing.T) {
 	got := security(t, Config{}, File{Path: "src/a.js", Text: "\n/* 😀é */ " + injection}).Findings
 	want := finding.Finding{Check: "security_review", Tool: "airlock", Rule: "javascript/sql-injection", Severity: finding.High,

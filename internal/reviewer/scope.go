@@ -31,6 +31,7 @@ type undo struct {
 // function is a function whose body is being read.
 type function struct {
 	name   string
+	begin  int // index of the keyword or the bracket that begins it
 	end    int // index of the bracket that ends it, or -1 where its indentation tells
 	indent int
 	undo   int // length of the undo list when it began
@@ -95,13 +96,13 @@ func (s *scopes) enter(i int) {
 			name = s.head.name
 		}
 		s.pending = false
-		s.push(function{name: name, end: s.after(i) - 1, undo: len(s.undo)})
+		s.push(function{name: name, begin: i, end: s.after(i) - 1, undo: len(s.undo)})
 	}
 }
 
 // begin reads the head of a function that a keyword begins.
 func (s *scopes) begin(i int) {
-	s.head, s.params, s.pending = function{end: -1, undo: len(s.undo)}, nil, true
+	s.head, s.params, s.pending = function{begin: i, end: -1, undo: len(s.undo)}, nil, true
 	for j := i + 1; j < len(s.tokens) && j < i+40; j = s.after(j) {
 		if s.tokens[j].kind == word && s.head.name == "" && (s.is(j+1, "(") || s.lang.indented || s.is(j+1, "<") || s.is(j+1, "[")) {
 			s.head.name = s.written(j)

@@ -37,6 +37,8 @@ func (r *Reviewer) security(f File) reviewed {
 	var comments *source
 	if pack := r.packs[nameOf(lang)]; pack != nil {
 		comments = scan(f.Path, f.Text, lang)
+	}
+	if pack := r.packs[nameOf(lang)]; pack != nil && (r.config.Tests || !testPath.MatchString(f.Path)) {
 		out.findings = append(out.findings, matchPack(comments, pack, r.uses)...)
 	}
 	if workflowPath.MatchString(f.Path) {

@@ -1,6 +1,9 @@
 package reviewer
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	// hole stands in a value's text for what is not known before the program runs.
@@ -58,8 +61,19 @@ type evaluator struct {
 // of returns the value of an extent.
 func (e *evaluator) of(x extent) value {
 	v := e.joined(x, 0)
-	v.trace(e.between(x))
+	v.trace(e.between(e.outside(x)))
 	return v
+}
+
+// outside cuts an extent where a function begins in it: what a handler reads is not
+// what the handler is.
+func (e *evaluator) outside(x extent) extent {
+	for i := x.from; i < min(x.to, x.from+longestExpression, len(e.tokens)); i++ {
+		if e.is(i, "=>") || e.tokens[i].kind == word && slices.Contains(e.lang.functions, e.written(i)) {
+			x.to = i
+		}
+	}
+	return x
 }
 
 // joined evaluates terms that are joined by operators.
@@ -146,6 +160,11 @@ func (e *evaluator) term(i, end, depth int) (v value, next int) {
 		v = e.pieces(i, depth)
 	case t.kind == open && e.is(i, "("):
 		v = e.joined(extent{i + 1, e.after(i) - 1}, depth+1)
+	case t.kind == open && e.lang.name == "go" && e.list(i) > 0: // []string{"a", "b"}
+		i = e.list(i)
+		if v = changing(); e.onlyLiterals(extent{i + 1, e.after(i) - 1}) {
+			v = value{said: "0"}
+		}
 	case t.kind == open:
 		v = changing()
 		if e.onlyLiterals(extent{i + 1, e.after(i) - 1}) {
@@ -178,6 +197,23 @@ func (e *evaluator) term(i, end, depth int) (v value, next int) {
 		}
 	}
 	return v, min(i, end)
+}
+
+// list returns the index of the brace of a list, such as []string{"a"}, that begins
+// with the bracket at index i; 0 if none does.
+func (s *source) list(i int) int {
+	if !s.is(i, "[") {
+		return 0
+	}
+	for j := s.after(i); j < min(len(s.tokens), i+8) && !s.tokens[j].first; j++ {
+		switch {
+		case s.is(j, "{"):
+			return j
+		case s.kindAt(j) != word && !s.is(j, ".") && !s.is(j, "*"):
+			return 0
+		}
+	}
+	return 0
 }
 
 // isString reports whether the token at index i begins a string with holes.
