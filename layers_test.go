@@ -65,6 +65,7 @@ var onlyImporter = map[string]string{
 	"github.com/BobuSumisu/aho-corasick":        "internal/secrets",
 	"github.com/pelletier/go-toml/v2":           "internal/secrets",
 	"github.com/reviewdog/errorformat":          "internal/toolreport",
+	"github.com/rogpeppe/go-internal/diff":      "internal/toolreport",
 	// Nobody: no text of an agent can become a program (rule R15).
 	"text/template": "no package",
 	"html/template": "no package",

@@ -23,13 +23,17 @@ type Range struct {
 
 // Finding is one thing that a check or a reviewer noticed.
 type Finding struct {
-	Check       string // which of the six checks, or "" for an agent's report
-	Tool        string
-	Rule        string
-	Severity    Severity
-	Message     string
-	Path        string // relative to the repository's root, slash-separated
-	Range       Range
+	Check    string // which of the six checks, or "" for an agent's report
+	Tool     string
+	Rule     string
+	Severity Severity
+	Message  string
+	Path     string // relative to the repository's root, slash-separated
+	Range    Range
+	// Suggestion is the whole lines that should stand in the place of the lines
+	// Range.StartLine to Range.EndLine (of the one line, where EndLine is 0), joined
+	// by "\n" and without one at the end. "" is no suggestion: to remove lines, or to
+	// leave an empty one, Range takes in a line beside them that is kept.
 	Suggestion  string
 	Fingerprint string // stable from run to run; without line numbers
 }

@@ -10,8 +10,9 @@ import (
 
 // SetFingerprints gives each finding that has none a fingerprint that stays the
 // same when lines move: 32 hexadecimal digits over tool, rule, path and message,
-// without the numbers in the message, and the finding's count among those that
-// are equal in all this, in the order of their places.
+// without the numbers in the message, the suggestion if there is one, and the
+// finding's count among those that are equal in all this, in the order of their
+// places.
 func SetFingerprints(findings []Finding) {
 	order := make([]int, len(findings))
 	for i := range order {
@@ -24,7 +25,11 @@ func SetFingerprints(findings []Finding) {
 		if f.Fingerprint != "" {
 			continue
 		}
-		base := digest(f.Tool, f.Rule, f.Path, withoutNumbers(f.Message))
+		parts := []string{f.Tool, f.Rule, f.Path, withoutNumbers(f.Message)}
+		if f.Suggestion != "" { // a formatter says the same of all lines
+			parts = append(parts, f.Suggestion)
+		}
+		base := digest(parts...)
 		seen[base]++
 		sum := digest(string(base[:]), fmt.Sprint(seen[base]))
 		f.Fingerprint = hex.EncodeToString(sum[:16])

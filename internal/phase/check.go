@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
 // grace is the time between asking a command to end and killing it.
@@ -18,10 +20,16 @@ type run struct {
 	way   candidate // the one that decides
 	last  attempt   // the one that counts
 	out   CheckResult
+	// before is the root's files as they were, where a command may have written.
+	before snapshot
+	// readable reports that a style check's findings are all that the tool had to
+	// say, so that their lines decide.
+	readable bool
+	edits    map[string][]toolreport.Edit // of a check that rewrites files
 }
 
 // check does one check of a root.
-func (e *engine) check(ctx context.Context, r root, p plan) (CheckResult, error) {
+func (e *engine) check(ctx context.Context, r root, p plan) (*run, error) {
 	w := &run{e: e, root: r, plan: p, start: e.world.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
 	switch {
 	case p.skip != "":
@@ -31,12 +39,12 @@ func (e *engine) check(ctx context.Context, r root, p plan) (CheckResult, error)
 		w.fail(p.refuse)
 	default:
 		if err := w.decide(ctx); err != nil {
-			return w.out, err
+			return w, err
 		}
 	}
 	w.out.Duration = e.world.Now().Sub(w.start)
 	w.tell(w.out.Status)
-	return w.out, nil
+	return w, nil
 }
 
 func (w *run) tell(s Status) {
@@ -55,7 +63,6 @@ func (w *run) fail(problem string) {
 
 // decide runs the candidates until the tool of one is there, and retries that one.
 func (w *run) decide(ctx context.Context) error {
-	before := w.watch()
 	for i, c := range w.plan.candidates {
 		w.way = c
 		w.out.Command = c.check.line
@@ -69,8 +76,7 @@ func (w *run) decide(ctx context.Context) error {
 			return nil
 		}
 		w.tell("")
-		var err error
-		if w.last, err = w.e.once(ctx, w.root, w.plan.check, c.check); err != nil {
+		if err := w.first(ctx, c); err != nil {
 			return err
 		}
 		if w.last.missing == "" {
@@ -82,23 +88,45 @@ func (w *run) decide(ctx context.Context) error {
 		}
 	}
 	retry := w.repeat
-	if w.plan.check == Formatter || w.plan.check == Linter {
+	if w.style() {
 		retry = w.mend
 	}
 	if err := retry(ctx); err != nil {
 		return err
 	}
-	w.out.Rewritten = before.rewritten(w.watch())
+	if w.before != nil {
+		w.out.Rewritten = w.before.rewritten(w.e.project.snapshot(w.root.dir))
+	}
 	w.judge()
 	return nil
 }
 
-// watch looks at the files that a formatter may change.
-func (w *run) watch() snapshot {
-	if w.plan.check != Formatter && w.plan.check != Linter {
-		return nil
+// first runs a candidate's check, and sees what a command that is not ours
+// changes.
+func (w *run) first(ctx context.Context, c candidate) (err error) {
+	if !w.style() || c.check.tool != "" && !c.writes {
+		w.last, err = w.e.once(ctx, w.root, w.plan.check, c.check)
+		return err
 	}
-	return w.e.project.snapshot(w.root.dir)
+	w.watch()
+	var texts map[string][]byte
+	if c.writes && w.e.suggests() {
+		texts = w.e.project.texts(w.root.files)
+	}
+	w.last, err = w.e.once(ctx, w.root, w.plan.check, c.check)
+	w.rewrote(texts)
+	return err
+}
+
+// style reports whether the check is the formatter or the linter, whose commands
+// may change files.
+func (w *run) style() bool { return w.plan.check == Formatter || w.plan.check == Linter }
+
+// watch looks at the root's files before a command changes them.
+func (w *run) watch() {
+	if w.before == nil {
+		w.before = w.e.project.snapshot(w.root.dir)
+	}
 }
 
 // missing fails the check for want of a tool: of the first candidate, which is
@@ -120,6 +148,7 @@ func (w *run) mend(ctx context.Context) error {
 	for w.out.Retries < w.e.retries() && w.way.fix.line != "" && !w.last.passed(w.way.check) && !w.last.result.TimedOut && w.last.fault == "" {
 		w.out.Retries++
 		w.tell("")
+		w.watch()
 		fixed, err := w.e.once(ctx, w.root, w.plan.check, w.way.fix)
 		if err != nil {
 			return err

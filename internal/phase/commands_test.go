@@ -66,7 +66,7 @@ func TestFixes(t *testing.T) {
 	}{
 		{"npm's scripts take arguments behind --", map[string]string{"package.json": `{"scripts":{"lint":"x"}}`}, phase.Input{}, "npm run lint", "npm run lint -- --fix"},
 		{"other managers' do not", map[string]string{"package.json": `{"scripts":{"lint":"x"}}`, "yarn.lock": ""}, phase.Input{}, "yarn run lint", "yarn run lint --fix"},
-		{"clippy", map[string]string{"Cargo.toml": ""}, phase.Input{}, "cargo clippy --message-format=json", "cargo clippy --fix --allow-dirty --message-format=json"},
+		{"clippy", map[string]string{"Cargo.toml": ""}, phase.Input{}, "cargo clippy --message-format=json", "cargo clippy --fix --allow-dirty --allow-no-vcs --message-format=json"},
 		{"an override of the formatter", map[string]string{"Cargo.toml": ""}, phase.Input{FormatCommand: "make fmt"}, "make fmt", "cargo fmt"},
 		{"an override of a known linter", map[string]string{"setup.py": ""}, phase.Input{LintCommand: "ruff check src"}, "ruff check src", "ruff check --fix --output-format=json ."},
 		{"an override that fixes", map[string]string{"setup.py": ""}, phase.Input{LintCommand: "mine --fix"}, "mine --fix", "mine --fix"},

@@ -41,12 +41,24 @@ func Validate(ctx context.Context, job Job, config Config, world World) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	var result Result
-	if result.Roots, err = e.runRoots(ctx, plans); err != nil {
+	roots := make([]*rootRun, len(plans))
+	for i, p := range plans {
+		roots[i] = &rootRun{rootPlan: p}
+	}
+	if err := e.eachRoot(ctx, roots, e.runRoot); err != nil {
 		return Result{}, err
 	}
+	var result Result
 	if result.Reviews, err = e.reviews(ctx); err != nil {
 		return Result{}, err
+	}
+	if e.suggests() {
+		if err := e.eachRoot(ctx, roots, e.suggest); err != nil {
+			return Result{}, err
+		}
+	}
+	for _, r := range roots {
+		result.Roots = append(result.Roots, r.result())
 	}
 	result.Missing = e.lost
 	result.Output = combine(result, config.Informational)
@@ -82,26 +94,24 @@ func (e *engine) retries() int {
 	return e.job.Input.MaxRetries
 }
 
-// runRoots works on independent roots side by side. Roots of which one lies in
+// eachRoot works on independent roots side by side. Roots of which one lies in
 // another share files, and wait for each other.
-func (e *engine) runRoots(ctx context.Context, plans []rootPlan) ([]RootResult, error) {
+func (e *engine) eachRoot(ctx context.Context, roots []*rootRun, work func(context.Context, *rootRun) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	results := make([]RootResult, len(plans))
 	slots := make(chan struct{}, max(e.world.Cores, 1))
 	var wg sync.WaitGroup
-	for i := 0; i < len(plans); {
+	for i := 0; i < len(roots); {
 		first := i
-		for i++; i < len(plans) && under(plans[first].dir, plans[i].dir); {
+		for i++; i < len(roots) && under(roots[first].dir, roots[i].dir); {
 			i++
 		}
-		last := i
+		together := roots[first:i]
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			for n := first; n < last; n++ {
-				var err error
-				if results[n], err = e.runRoot(ctx, plans[n]); err != nil {
+			for _, r := range together {
+				if err := work(ctx, r); err != nil {
 					cancel(err)
 					return
 				}
@@ -109,7 +119,7 @@ func (e *engine) runRoots(ctx context.Context, plans []rootPlan) ([]RootResult, 
 		})
 	}
 	wg.Wait()
-	return results, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // under reports whether dir is outer or lies below it. Roots are sorted, so that
@@ -118,16 +128,26 @@ func under(outer, dir string) bool {
 	return outer == "." || dir == outer || strings.HasPrefix(dir, outer+"/")
 }
 
-func (e *engine) runRoot(ctx context.Context, rp rootPlan) (RootResult, error) {
-	r := RootResult{Dir: rp.dir, Language: rp.language}
-	for _, p := range rp.plans {
-		c, err := e.check(ctx, rp.root, p)
-		if err != nil {
-			return r, err
-		}
-		r.Checks = append(r.Checks, c)
+func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
+	if e.suggests() {
+		r.began = e.project.stamps(r.files)
 	}
-	return r, nil
+	for _, p := range r.plans {
+		w, err := e.check(ctx, r.root, p)
+		if err != nil {
+			return err
+		}
+		r.runs = append(r.runs, w)
+	}
+	return nil
+}
+
+func (r *rootRun) result() RootResult {
+	result := RootResult{Dir: r.dir, Language: r.language}
+	for _, w := range r.runs {
+		result.Checks = append(result.Checks, w.out)
+	}
+	return result
 }
 
 func (e *engine) tell(ev Event) {

@@ -4,6 +4,7 @@ package phase_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,5 +72,38 @@ func TestIndependentRootsRunSideBySide(t *testing.T) {
 	r := validate(t, phase.Job{Input: in}, phase.Config{}, w)
 	if len(r.Roots) != 2 || !strings.Contains(r.Output.Checks.Tests.Command, "(cd 'a' && pytest) && (cd 'b' && pytest)") {
 		t.Errorf("%+v", r.Output.Checks.Tests)
+	}
+}
+
+// TestFilesThatAreNoneAreNotSuggested: what stands in the place of a changed file
+// was put there by a stranger's program.
+func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {
+	for name, line := range map[string]string{
+		"a link":       "ln -sf /etc/passwd a.go",
+		"a FIFO":       "rm a.go; mkfifo a.go",
+		"a folder":     "rm a.go; mkdir a.go",
+		"nothing":      "rm a.go",
+		"large":        "head -c 2000000 /dev/zero | tr '\\0' x >a.go",
+		"no text":      "printf 'a\\0b\\n' >a.go",
+		"not UTF-8":    "printf '\\377\\n' >a.go",
+		"a link above": "rm a.go; ln -s .. up; ln -s up/x a.go",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job, _ := goJob(t)
+			job.Input.SkipTests, job.Input.FormatCommand, job.Input.LintCommand = true, "false", "true"
+			w := realWorld(t)
+			inner := w.Run
+			w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
+				if spec.Program == "go" && slices.Contains(spec.Args, "fmt") {
+					spec.Program, spec.Args = "sh", []string{"-c", line}
+				}
+				return inner(ctx, spec)
+			}
+			r := validate(t, job, inCopy, w)
+			if c := checkOf(r, phase.Formatter); c.Status != phase.Fail || len(c.Gating) > 0 {
+				t.Errorf("%s: %q", c.Status, said(c.Gating))
+			}
+		})
 	}
 }

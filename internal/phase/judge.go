@@ -1,11 +1,14 @@
 package phase
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
 // judge turns the last run into the check's result.
@@ -27,20 +30,19 @@ func (w *run) judge() {
 		w.unformatted()
 		return
 	}
-	style := check == Formatter || check == Linter
-	readable := style && a.report.Explained && !a.report.Broken && a.report.Outside+a.report.Omitted == 0 && len(findings) > 0
-	w.out.Gating, w.out.Old = w.e.lines.sort(findings, style && w.e.config.NewOnly)
+	w.readable = w.style() && a.report.Explained && !a.report.Broken && a.report.Outside+a.report.Omitted == 0 && len(findings) > 0
+	w.out.Gating, w.out.Old = w.e.lines.sort(findings, w.style() && w.e.config.NewOnly)
 	if passed {
 		w.out.Status, w.out.Gating, w.out.Old = Pass, nil, append(w.out.Old, w.out.Gating...)
 		return
 	}
 	w.out.Excerpt = a.report.FirstFailures
-	if readable && w.e.config.NewOnly && len(w.out.Gating) == 0 {
+	if w.readable && w.e.config.NewOnly && len(w.out.Gating) == 0 {
 		w.out.Status = Pass
-		w.out.Notes = append(w.out.Notes, fmt.Sprintf("%d problems are on lines that did not change", len(w.out.Old)))
+		w.out.Notes = append(w.out.Notes, oldOnly(len(w.out.Old)))
 		return
 	}
-	if style && !readable {
+	if w.style() && !w.readable {
 		w.out.Gating, w.out.Old = append(w.out.Gating, w.out.Old...), nil // its exit status decides
 	}
 	w.failed(a)
@@ -80,11 +82,20 @@ func gist(excerpt string) string {
 	return ": " + strings.Join(lines, " / ")
 }
 
-// unformatted fails a formatter that changed files where none should change.
+// unformatted judges a formatter that changed files where none should change: each
+// of them is a finding, of which no line is known yet.
 func (w *run) unformatted() {
+	var findings []finding.Finding
 	for _, f := range w.out.Rewritten {
-		w.fail(fmt.Sprintf("File %s has formatting issues", f))
+		findings = append(findings, finding.Finding{
+			Check: string(Formatter), Tool: cmp.Or(w.last.report.Tool, "formatter"), Severity: finding.Low,
+			Message: toolreport.Unformatted, Path: path.Join(w.e.prefix, w.root.dir, f),
+		})
 	}
+	finding.SetFingerprints(findings)
+	w.readable = true
+	w.out.Gating, w.out.Old = w.e.lines.sort(findings, w.e.config.NewOnly)
+	w.rejudge()
 }
 
 // stillUnformatted names a file once.

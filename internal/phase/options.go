@@ -35,6 +35,12 @@ type Config struct {
 	// CheckOnly, a formatter that only writes is run there all the same, and
 	// judged by what it changes.
 	Scratch bool
+	// Suggest has the fix of a formatter or linter that failed run once, at the very
+	// end, where CheckOnly and Scratch are set, too. What it changes in the changed
+	// files becomes the suggestions of findings; where a formatter names only the
+	// file, one finding for each run of lines stands in its place, so that NewOnly
+	// can tell old lines from new ones.
+	Suggest bool
 	// NewOnly lets only findings on changed lines fail the formatter, the linter
 	// and the reviews, where the output could be read whole.
 	NewOnly bool

@@ -58,7 +58,7 @@ func (p *project) defaults(r root) table {
 	case Rust:
 		return table{
 			format: []candidate{{check: known("rustfmt", "cargo fmt --check", ""), fix: known("", "cargo fmt", "")}},
-			lint:   []candidate{{check: known("cargo", "cargo clippy", ""), fix: known("cargo", "cargo clippy --fix --allow-dirty", "")}},
+			lint:   []candidate{{check: known("cargo", "cargo clippy", ""), fix: known("cargo", "cargo clippy --fix --allow-dirty --allow-no-vcs", "")}},
 			build:  plain(known("cargo", "cargo build", "")),
 			test:   plain(known("cargo test", "cargo test", "")),
 		}

@@ -15,16 +15,16 @@ type blackReader struct {
 }
 
 func newBlack(c *collector) lineReader {
-	return &blackReader{c, regexp.MustCompile(`^error: cannot format (.+?): (?:Cannot parse[^:]*: (\d+):(\d+): )?(.*)$`), diffReader{c: c}}
+	return &blackReader{c, regexp.MustCompile(`^error: cannot format (.+?): (?:Cannot parse[^:]*: (\d+):(\d+): )?(.*)$`), newDiff(c)}
 }
 
 func (b *blackReader) line(line string) {
-	line = clip(line, maxText)
 	if b.diff.take(line) {
 		return
 	}
+	line = clip(line, maxText)
 	if path, ok := strings.CutPrefix(line, "would reformat "); ok {
-		b.c.add(finding.Finding{Path: path, Message: unformatted, Severity: finding.Low})
+		b.c.add(finding.Finding{Path: path, Message: Unformatted, Severity: finding.Low})
 	} else if m := findAt(b.place, "error: cannot format ", line); m != nil {
 		message := m[4]
 		b.c.broken = true

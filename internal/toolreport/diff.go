@@ -7,23 +7,25 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// diffReader makes findings of a formatter's unified diff: one for each run of
-// changed lines, with what is to stand there as the suggestion.
+// maxHunk bounds the lines of a hunk that are kept, in bytes. A longer one is
+// told in parts, without suggestions.
+const maxHunk = 4 << 20
+
+// diffReader reads unified diffs, and tells the edits of each file.
 type diffReader struct {
-	c         *collector
+	emit      func(path string, e edit)
 	path      string
 	at        int // the next line of the old file
 	left, new int // lines that the hunk still has, of the old and of the new file
-	change    change
+	hunk      []hunkLine
+	size      int // of the hunk's lines, in bytes
 }
 
-// change is one run of changed lines. Where lines are only added, the line
-// before them is repeated in the suggestion, since a suggestion replaces lines.
-type change struct {
-	start, removed int
-	added          []string
-	before         string
-	hasBefore      bool
+// newDiff returns a reader that makes findings of a formatter's diff.
+func newDiff(c *collector) diffReader {
+	return diffReader{emit: func(path string, e edit) {
+		c.add(finding.Finding{Path: path, Message: UnformattedLines, Severity: finding.Low, Range: e.Range, Suggestion: e.Suggestion})
+	}}
 }
 
 // take reports whether the line belongs to a diff.
@@ -43,13 +45,13 @@ func (d *diffReader) take(line string) bool {
 	case strings.HasPrefix(line, "+++ "):
 		return d.path != ""
 	case strings.HasPrefix(line, "@@ -") && d.path != "":
-		return d.hunk(line)
+		return d.begin(line)
 	}
 	return false
 }
 
-// hunk reads "@@ -2,7 +2,7 @@".
-func (d *diffReader) hunk(line string) bool {
+// begin reads "@@ -2,7 +2,7 @@".
+func (d *diffReader) begin(line string) bool {
 	words := strings.Fields(line)
 	if len(words) < 3 {
 		return false
@@ -63,7 +65,6 @@ func (d *diffReader) hunk(line string) bool {
 		start++ // the hunk stands behind that line
 	}
 	d.at, d.left, d.new = start, old, added
-	d.change = change{}
 	return true
 }
 
@@ -79,26 +80,30 @@ func span(s, sign string) (start, count int, ok bool) {
 }
 
 func (d *diffReader) body(line string) {
-	sign, text := byte(' '), ""
+	l := hunkLine{sign: ' ', at: d.at}
 	if line != "" {
-		sign, text = line[0], line[1:]
+		l.sign, l.text = line[0], line[1:]
 	}
-	switch sign {
+	if l.cut = len(l.text) > maxText; l.cut {
+		l.text = clip(l.text, maxText)
+	}
+	switch l.sign {
 	case '-':
-		d.begin()
-		d.change.removed++
 		d.at, d.left = d.at+1, d.left-1
 	case '+':
-		d.begin()
-		if len(d.change.added) < 1000 {
-			d.change.added = append(d.change.added, text)
-		}
 		d.new--
 	case '\\': // no newline at the end of the file
+		return
 	default:
-		d.flush()
-		d.change.before, d.change.hasBefore = text, true
+		l.sign = ' '
 		d.at, d.left, d.new = d.at+1, d.left-1, d.new-1
+	}
+	d.hunk = append(d.hunk, l)
+	if d.size += len(l.text) + 1; d.size > maxHunk {
+		for i := range d.hunk {
+			d.hunk[i].cut = true
+		}
+		d.flush()
 	}
 	if d.left <= 0 && d.new <= 0 {
 		d.left, d.new = 0, 0
@@ -106,29 +111,12 @@ func (d *diffReader) body(line string) {
 	}
 }
 
-func (d *diffReader) begin() {
-	if d.change.start == 0 {
-		d.change.start = d.at
-	}
-}
-
+// flush tells the edits of the lines that were read.
 func (d *diffReader) flush() {
-	ch := d.change
-	d.change = change{}
-	if ch.start == 0 {
-		return
+	for _, e := range editsOf(d.hunk) {
+		d.emit(d.path, e)
 	}
-	r := finding.Range{StartLine: ch.start, EndLine: ch.start + ch.removed - 1}
-	suggestion := strings.Join(ch.added, "\n")
-	if ch.removed == 0 {
-		if !ch.hasBefore {
-			d.c.add(finding.Finding{Path: d.path, Message: unformatted, Severity: finding.Low, Range: finding.Range{StartLine: max(ch.start-1, 1)}})
-			return
-		}
-		r = finding.Range{StartLine: ch.start - 1, EndLine: ch.start - 1}
-		suggestion = ch.before + "\n" + suggestion
-	}
-	d.c.add(finding.Finding{Path: d.path, Message: "These lines are not formatted.", Severity: finding.Low, Range: r, Suggestion: suggestion})
+	d.hunk, d.size = nil, 0
 }
 
 func (d *diffReader) end() {

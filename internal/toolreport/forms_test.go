@@ -50,7 +50,10 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 		"only added":         {"@@ -2,2 +2,3 @@\n a\n+\n b\n", []finding.Finding{{Range: at(2, 0, 2, 0), Suggestion: "a\n"}}},
 		"added at the start": {"@@ -0,0 +1 @@\n+x\n", []finding.Finding{{Range: at(1, 0, 0, 0)}}},
 		"added, no context":  {"@@ -7,0 +8,2 @@\n+x\n+y\n", []finding.Finding{{Range: at(7, 0, 0, 0)}}},
-		"removed":            {"@@ -3,2 +3 @@\n-a\n b\n", []finding.Finding{{Range: at(3, 0, 3, 0)}}},
+		"removed":            {"@@ -3,2 +3 @@\n-a\n b\n", []finding.Finding{{Range: at(3, 0, 4, 0), Suggestion: "b"}}},
+		"removed, alone":     {"@@ -3 +2,0 @@\n-a\n", []finding.Finding{{Range: at(3, 0, 3, 0)}}},
+		"a line too long":    {"@@ -1 +1 @@\n-a\n+" + strings.Repeat("x", 9000) + "\n", []finding.Finding{{Range: at(1, 0, 1, 0)}}},
+		"very many lines":    {"@@ -1 +1,1200 @@\n-a\n" + strings.Repeat("+x\n", 1200), []finding.Finding{{Range: at(1, 0, 1, 0)}}},
 		"looks like a head":  {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: at(1, 0, 1, 0), Suggestion: "++ y"}}},
 		"no hunk":            {"@@ -x,2 +1 @@\n-a\n", nil},
 	} {

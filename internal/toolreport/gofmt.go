@@ -6,14 +6,18 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// unformatted is what a formatter's finding says where the tool names the file only.
-const unformatted = "The file is not formatted."
+// What a formatter's finding says: where the tool names the file only, and where
+// the lines are known.
+const (
+	Unformatted      = "The file is not formatted."
+	UnformattedLines = "These lines are not formatted."
+)
 
 // openGofmt reads the names that gofmt -l prints, the diffs of gofmt -d, and the
 // errors of both.
 func openGofmt(c *collector) [2]lineReader {
 	errors := text(form{formats: goFormats(), severity: finding.High, broken: isError})(c)[1]
-	return [2]lineReader{&gofmtNames{c: c, diff: diffReader{c: c}}, errors}
+	return [2]lineReader{&gofmtNames{c: c, diff: newDiff(c)}, errors}
 }
 
 type gofmtNames struct {
@@ -27,7 +31,7 @@ func (g *gofmtNames) line(line string) {
 		return
 	}
 	if strings.HasSuffix(line, ".go") && placeIn(line) < 0 {
-		g.c.add(finding.Finding{Path: line, Message: unformatted, Severity: finding.Low})
+		g.c.add(finding.Finding{Path: line, Message: Unformatted, Severity: finding.Low})
 	}
 }
 

@@ -168,7 +168,7 @@ func withoutRepeats(findings []finding.Finding) []finding.Finding {
 		}
 	}
 	return slices.DeleteFunc(findings, func(f finding.Finding) bool {
-		return f.Range.StartLine == 0 && f.Message == unformatted && exact[f.Tool+"\x00"+f.Path]
+		return f.Range.StartLine == 0 && f.Message == Unformatted && exact[f.Tool+"\x00"+f.Path]
 	})
 }
 

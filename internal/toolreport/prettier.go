@@ -24,7 +24,7 @@ func (p *prettierReader) line(line string) {
 	case strings.HasPrefix(line, "[warn] Code style issues"), line == "All matched files use Prettier code style!", strings.HasPrefix(line, "Checking formatting"):
 		p.c.recognised = true
 	case strings.HasPrefix(line, "[warn] "):
-		p.c.add(finding.Finding{Path: line[len("[warn] "):], Message: unformatted, Severity: finding.Low})
+		p.c.add(finding.Finding{Path: line[len("[warn] "):], Message: Unformatted, Severity: finding.Low})
 	case strings.HasPrefix(line, "[error] "):
 		if m := p.place.FindStringSubmatch(line[len("[error] "):]); m != nil {
 			p.c.broken = true

@@ -14,12 +14,11 @@ type rustfmtReader struct {
 }
 
 func newRustfmt(c *collector) lineReader {
-	return &rustfmtReader{c, regexp.MustCompile(`^Diff in (.+?):(\d+):$|^Diff in (.+?) at line (\d+):$`), diffReader{c: c}}
+	return &rustfmtReader{c, regexp.MustCompile(`^Diff in (.+?):(\d+):$|^Diff in (.+?) at line (\d+):$`), newDiff(c)}
 }
 
 func (r *rustfmtReader) line(line string) {
-	line = clip(line, maxText)
-	if m := findAt(r.head, "Diff in ", line); m != nil {
+	if m := findAt(r.head, "Diff in ", clip(line, maxText)); m != nil {
 		r.c.recognised = true
 		r.diff.end()
 		r.diff.path, r.diff.at = m[1]+m[3], number(m[2]+m[4])

@@ -1,0 +1,225 @@
+package phase_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/google/go-cmp/cmp"
+)
+
+// inCopy is how checks run where nobody keeps the files.
+var inCopy = phase.Config{CheckOnly: true, Scratch: true, Suggest: true}
+
+// writing returns a step that writes these files.
+func writing(contents map[string]string) step {
+	return step{do: func(t *testing.T, dir string) { write(t, dir, contents) }}
+}
+
+func write(t *testing.T, dir string, contents map[string]string) {
+	t.Helper()
+	for name, text := range contents {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// said writes findings as "path:lines=suggestion".
+func said(findings []finding.Finding) []string {
+	var all []string
+	for _, f := range findings {
+		s := fmt.Sprintf("%s:%d-%d", f.Path, f.Range.StartLine, f.Range.EndLine)
+		if f.Rule != "" {
+			s += " " + f.Rule
+		}
+		if f.Suggestion != "" {
+			s += fmt.Sprintf("=%q", f.Suggestion)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+const (
+	prettierLine = "npx prettier --check ."
+	prettierFix  = "npx prettier --write ."
+	eslintLine   = "npx eslint --format json ."
+	eslintFix    = "npx eslint --fix --format json ."
+	npmTest      = "npm test"
+)
+
+// warned is what Prettier prints of files that are not formatted.
+func warned(files ...string) step {
+	return step{code: 1, stderr: "Checking formatting...\n[warn] " + strings.Join(files, "\n[warn] ") + "\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.\n"}
+}
+
+func linted(dir, file string, lines ...int) step {
+	var messages []string
+	for i, l := range lines {
+		messages = append(messages, fmt.Sprintf(`{"ruleId":"rule%d","severity":2,"message":"bad","line":%d,"column":%d}`, l, l, i+1))
+	}
+	return step{code: 1, stdout: fmt.Sprintf(`[{"filePath":%q,"messages":[%s]}]`, filepath.Join(dir, file), strings.Join(messages, ",")) + "\n"}
+}
+
+const source = "one\n two\nthree\nfour \nfive\n"
+
+func TestSuggestions(t *testing.T) {
+	second := []changes.ChangedFile{{Path: "a.js", Status: changes.Modified, Patch: "@@ -1,2 +1,2 @@\n one\n-2\n+ two\n"}}
+	third := []changes.ChangedFile{{Path: "a.js", Status: changes.Modified, Patch: "@@ -3 +3 @@\n-3\n+three\n"}}
+	both := writing(map[string]string{"a.js": "one\ntwo\nthree\nfour\nfive\n"})
+	tests := []struct {
+		name    string
+		config  func(*phase.Config)
+		diff    []changes.ChangedFile
+		steps   func(dir string) map[string][]step
+		format  phase.Status
+		gating  []string
+		old     []string
+		linting []string
+	}{
+		{"each run of lines", nil, nil, func(string) map[string][]step {
+			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {both}}
+		}, phase.Fail, []string{`a.js:2-2="two"`, `a.js:4-4="four"`}, nil, nil},
+		{"changed lines gate", func(c *phase.Config) { c.NewOnly = true }, second, func(string) map[string][]step {
+			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {both}}
+		}, phase.Fail, []string{`a.js:2-2="two"`}, []string{"a.js:0-0"}, nil},
+		{"old lines do not", func(c *phase.Config) { c.NewOnly = true }, third, func(string) map[string][]step {
+			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {both}}
+		}, phase.Pass, nil, []string{"a.js:0-0"}, nil},
+		{"a fix that changes nothing", func(c *phase.Config) { c.NewOnly = true }, third, func(string) map[string][]step {
+			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: ok}
+		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
+		{"a fix that breaks off", nil, nil, func(string) map[string][]step {
+			s := both
+			s.timedOut = true
+			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {s}}
+		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
+		{"other files are not looked at", nil, nil, func(string) map[string][]step {
+			return map[string][]step{prettierLine: {warned("a.js", "b.js")}, prettierFix: {writing(map[string]string{"b.js": "x\n"})}}
+		}, phase.Fail, []string{"a.js:0-0", "b.js:0-0"}, nil, nil},
+		{"a file that another check changes", nil, nil, func(string) map[string][]step {
+			return map[string][]step{prettierLine: {warned("a.js")}, npmTest: {writing(map[string]string{"a.js": "generated\n"})}, prettierFix: {both}}
+		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
+		{"a linter's findings", nil, nil, func(dir string) map[string][]step {
+			return map[string][]step{eslintLine: {linted(dir, "a.js", 2, 3, 4)}, eslintFix: {both}}
+		}, phase.Pass, nil, nil, []string{`a.js:2-2 rule2="two"`, `a.js:3-0 rule3`, `a.js:4-4 rule4="four"`}},
+		{"two findings of a line get one suggestion", nil, nil, func(dir string) map[string][]step {
+			return map[string][]step{eslintLine: {linted(dir, "a.js", 2, 2)}, eslintFix: {both}}
+		}, phase.Pass, nil, nil, []string{`a.js:2-2 rule2="two"`, `a.js:2-0 rule2`}},
+		{"both, one behind the other", nil, nil, func(dir string) map[string][]step {
+			return map[string][]step{
+				prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour \nfive\n"})},
+				eslintLine: {linted(dir, "a.js", 4)}, eslintFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour\nfive\n"})},
+			}
+		}, phase.Fail, []string{"a.js:2-2=\"two\\nadded\""}, nil, []string{`a.js:4-4 rule4="four"`}},
+		{"not in a place that is kept", func(c *phase.Config) { c.Scratch = false }, nil, func(string) map[string][]step {
+			return map[string][]step{prettierLine: {warned("a.js")}}
+		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
+		{"not if nobody asks", func(c *phase.Config) { c.Suggest = false }, nil, func(string) map[string][]step {
+			return map[string][]step{prettierLine: {warned("a.js")}}
+		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
+	}
+	for _, tt := range tests {
+		dir := files(t, map[string]string{"package.json": "{}", "a.js": source, "b.js": source})
+		steps := map[string][]step{prettierLine: ok, eslintLine: ok, npmTest: ok}
+		for line, s := range tt.steps(dir) {
+			steps[line] = s
+		}
+		config := inCopy
+		if tt.config != nil {
+			tt.config(&config)
+		}
+		s := newStage(t, dir, steps)
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: tt.diff}, config, s.world())
+		f := checkOf(r, phase.Formatter)
+		if f.Status != tt.format || (f.Status == phase.Pass) != (len(f.Problems) == 0) {
+			t.Errorf("%s: %s, %q", tt.name, f.Status, f.Problems)
+		}
+		if diff := cmp.Diff([][]string{tt.gating, tt.old, tt.linting}, [][]string{said(f.Gating), said(f.Old), said(checkOf(r, phase.Linter).Gating)}); diff != "" {
+			t.Errorf("%s:\n%s", tt.name, diff)
+		}
+		for _, g := range f.Gating {
+			if g.Fingerprint == "" || g.Check != "formatter" || g.Tool != "prettier" || g.Severity != finding.Low {
+				t.Errorf("%s: %+v", tt.name, g)
+			}
+		}
+		if fix := slices.Index(s.ran, prettierFix); fix >= 0 && fix < slices.Index(s.ran, npmTest) {
+			t.Errorf("%s: the tests see what the fix made: %q", tt.name, s.ran)
+		}
+	}
+}
+
+// TestWhatAScriptRewritesIsSuggested: a format script that only writes has done so
+// when the check is over.
+func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
+	const format = "npm run format"
+	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"}}`, "a.js": source, "old.js": source})
+	s := newStage(t, dir, map[string][]step{format: {writing(map[string]string{"a.js": "one\ntwo\nthree\nfour\nfive\n", "old.js": "x\n"})}, eslintLine: ok, npmTest: ok})
+	config := inCopy
+	config.NewOnly = true
+	diff := []changes.ChangedFile{{Path: "a.js", Status: changes.Modified, Patch: "@@ -4 +4 @@\n-4\n+four \n"}}
+	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: diff}, config, s.world())
+	f := checkOf(r, phase.Formatter)
+	if diff := cmp.Diff([][]string{{`a.js:4-4="four"`}, {"old.js:0-0", "a.js:0-0"}, {"File a.js has formatting issues"}}, [][]string{said(f.Gating), said(f.Old), f.Problems}); diff != "" {
+		t.Error(diff)
+	}
+	if n := len(s.ran); f.Status != phase.Fail || s.ran[0] != format || slices.Contains(s.ran[1:], format) {
+		t.Errorf("%s after %d commands: %q", f.Status, n, s.ran)
+	}
+}
+
+// TestRootsBelowTheRepository: paths are the repository's, wherever the root lies.
+func TestRootsBelowTheRepository(t *testing.T) {
+	repository := files(t, map[string]string{"web/app/package.json": "{}", "web/app/a.js": source})
+	dir := filepath.Join(repository, "web")
+	s := newStage(t, dir, map[string][]step{prettierLine + " @app": {warned("a.js")}, prettierFix + " @app": {writing(map[string]string{"a.js": "one\ntwo\nthree\nfour \nfive\n"})}, eslintLine + " @app": ok, npmTest + " @app": ok})
+	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"app/a.js"}}, Repository: repository}, inCopy, s.world())
+	if got := said(checkOf(r, phase.Formatter).Gating); !slices.Equal(got, []string{`web/app/a.js:2-2="two"`}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestGofmtSuggests has the real tool fail, by its own diff, by a command whose
+// output says nothing, and as an Airlock in place would mend it; whoever accepts
+// the suggestions has a file that is formatted.
+func TestGofmtSuggests(t *testing.T) {
+	const messy = "package m\n\nimport \"fmt\"\nfunc  A() {\n\n\n\tfmt.Println( 1 )\n   fmt.Println(2)\n}\n\n\n"
+	for _, override := range []string{"", `test -z "$(gofmt -l .)"`} {
+		dir := files(t, map[string]string{"go.mod": "module example.com/m\n", "a.go": messy})
+		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.go"}, FormatCommand: override, LintCommand: "true", BuildCommand: "true", SkipTests: true}
+		r := validate(t, phase.Job{Input: in}, inCopy, realWorld(t))
+		f := checkOf(r, phase.Formatter)
+		if f.Status != phase.Fail || len(f.Gating) < 2 {
+			t.Fatalf("%q: %s, %q", override, f.Status, said(f.Gating))
+		}
+		write(t, dir, map[string]string{"a.go": accepted(t, messy, f.Gating)})
+		if f = checkOf(validate(t, phase.Job{Input: in}, inCopy, realWorld(t)), phase.Formatter); f.Status != phase.Pass {
+			t.Errorf("%q: with all suggestions: %q", override, f.Problems)
+		}
+	}
+}
+
+// accepted returns a file's text with all suggestions in it. Each finding has to
+// have one, and none may touch another's lines.
+func accepted(t *testing.T, text string, findings []finding.Finding) string {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	findings = slices.Clone(findings)
+	finding.Sort(findings)
+	next := len(lines) + 1
+	for _, f := range slices.Backward(findings) {
+		last := max(f.Range.StartLine, f.Range.EndLine)
+		if f.Suggestion == "" || last >= next {
+			t.Fatalf("%+v, before line %d", f, next)
+		}
+		lines, next = slices.Replace(lines, f.Range.StartLine-1, last, strings.Split(f.Suggestion, "\n")...), f.Range.StartLine
+	}
+	return strings.Join(lines, "\n")
+}

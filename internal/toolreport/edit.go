@@ -1,0 +1,172 @@
+package toolreport
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// Edit is one run of lines that a tool would change.
+type Edit struct {
+	// First and Last are the lines that are changed; of lines that are only added,
+	// the two between which they belong (from 0: in front of the first).
+	First, Last int
+	// Range is whole lines, and Suggestion what is to stand there, as
+	// finding.Finding has it; "" where there can be none.
+	Range      finding.Range
+	Suggestion string
+	// Endings reports that only the ends of lines change: CRLF, or the newline at
+	// the end of the file. No suggestion can say that.
+	Endings bool
+}
+
+// edit is an Edit, and what it does to the numbers of the lines behind it.
+type edit struct {
+	Edit
+	net     int  // how many more lines there are
+	inserts bool // no line is changed or removed
+}
+
+// Bounds of a suggestion: what is larger is for the tool itself to do.
+const (
+	maxSuggestion      = 30_000 // bytes
+	maxSuggestionLines = 500
+)
+
+// hunkLine is one line of a hunk.
+type hunkLine struct {
+	sign byte // ' ', '-' or '+'
+	text string
+	at   int  // its number in the old file; of an added line, that of the next old one
+	cut  bool // text is not the whole line
+}
+
+// editsOf tells the runs of changed lines in a hunk. A run that adds or removes
+// lines only, or leaves one empty line, takes a kept line beside it: a suggestion
+// replaces lines, and an empty one would be none. Runs between which no kept line
+// is left become one, so that suggestions never overlap.
+func editsOf(hunk []hunkLine) []edit {
+	type window struct{ from, to int }
+	var windows []window
+	for i := 0; i < len(hunk); {
+		if hunk[i].sign == ' ' {
+			i++
+			continue
+		}
+		w := window{i, runEnd(hunk, i)}
+		for !replaces(hunk[w.from:w.to]) {
+			if w.from > 0 {
+				w.from--
+				if n := len(windows); n > 0 && w.from < windows[n-1].to {
+					w.from, windows = windows[n-1].from, windows[:n-1]
+				}
+			} else if w.to < len(hunk) {
+				w.to = runEnd(hunk, w.to+1)
+			} else {
+				break
+			}
+		}
+		windows = append(windows, w)
+		i = w.to
+	}
+	var found []edit
+	for _, w := range windows {
+		found = append(found, editOf(hunk[w.from:w.to]))
+	}
+	return found
+}
+
+// runEnd returns the index of the first kept line at or behind i.
+func runEnd(hunk []hunkLine, i int) int {
+	for i < len(hunk) && hunk[i].sign != ' ' {
+		i++
+	}
+	return i
+}
+
+// replaces reports whether the lines hold an old one, and new ones that are more
+// than an empty line.
+func replaces(lines []hunkLine) bool {
+	hasOld, news, text := false, 0, false
+	for _, l := range lines {
+		hasOld = hasOld || l.sign != '+'
+		if l.sign != '-' {
+			news++
+			text = text || strings.TrimSuffix(l.text, "\r") != ""
+		}
+	}
+	return hasOld && (text || news > 1)
+}
+
+func editOf(lines []hunkLine) edit {
+	e := edit{inserts: true}
+	var was, is []string
+	var olds []int
+	cut := false
+	for _, l := range lines {
+		text := strings.TrimSuffix(l.text, "\r")
+		if l.sign != '+' {
+			was, olds = append(was, text), append(olds, l.at)
+		}
+		if l.sign != '-' {
+			is, cut = append(is, text), cut || l.cut
+		}
+		e.inserts = e.inserts && l.sign != '-'
+	}
+	e.net = len(is) - len(was)
+	e.First, e.Last = extent(lines)
+	text := strings.Join(is, "\n")
+	e.Endings = len(was) > 0 && slices.Equal(was, is)
+	if len(was) > 0 && !cut && !e.Endings && len(is) <= maxSuggestionLines && postable(text) {
+		e.Suggestion = text
+		e.Range = finding.Range{StartLine: olds[0], EndLine: olds[len(olds)-1]}
+		return e
+	}
+	e.Range.StartLine = max(e.First, 1)
+	if !e.inserts {
+		e.Range.EndLine = e.Last
+	}
+	return e
+}
+
+// extent returns the first and the last line that is changed. Lines that are only
+// added stand between two.
+func extent(lines []hunkLine) (first, last int) {
+	first = -1
+	for i := 0; i < len(lines); {
+		end := runEnd(lines, i)
+		if end == i {
+			i++
+			continue
+		}
+		from, to := lines[i].at-1, lines[i].at
+		if n := slices.IndexFunc(lines[i:end], func(l hunkLine) bool { return l.sign == '-' }); n >= 0 {
+			from = lines[i+n].at
+			for _, l := range lines[i:end] {
+				if l.sign == '-' {
+					to = l.at
+				}
+			}
+		}
+		if first < 0 {
+			first = from
+		}
+		last = to
+		i = end
+	}
+	return first, last
+}
+
+// postable reports whether a text comes out of a comment as it went in: what
+// nobody sees is taken out of comments, so that it would be lost.
+func postable(text string) bool {
+	return len(text) <= maxSuggestion && !strings.ContainsFunc(text, func(r rune) bool {
+		switch r {
+		case '\n', '\t':
+			return false
+		}
+		return r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	})
+}
