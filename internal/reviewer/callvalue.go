@@ -6,9 +6,9 @@ import "strings"
 // which it is called if a call follows.
 func (e *evaluator) member(v value, name, of string) (value, string) {
 	switch {
-	case e.lang.name == "ruby" && e.pack.clean[name]:
+	case e.lang.ruby && e.pack.clean[name]:
 		return value{said: "0"}, name
-	case name == "length" || name == "size" || name == "name" && of == "__class__" || name == "__name__":
+	case len(name) > 1 && numeric[name] || name == "length" || name == "size" || name == "name" && of == "__class__" || name == "__name__":
 		return value{said: "0"}, name
 	case constantName(name) && !v.changing:
 		return value{said: name}, name
@@ -64,8 +64,12 @@ func (e *evaluator) call(v value, name string, start, open, depth int) value {
 	}
 	out := changing()
 	for _, a := range list {
-		if a.to == a.from+1 && e.tokens[a.from].kind == word {
-			out.trace(e.scope.value(e.written(a.from)).origin)
+		i := a.from
+		for i < a.to && (e.tokens[i].kind == op || e.is(i, "mut")) { // "&mut a.b"
+			i++
+		}
+		if i < a.to && e.tokens[i].kind == word {
+			out.trace(e.scope.value(e.written(i)).origin)
 		}
 	}
 	return out

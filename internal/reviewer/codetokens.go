@@ -30,7 +30,7 @@ func (c *codeFile) leftovers() {
 			c.report("breakpoint", t.start, t.end, "")
 		}
 		called := c.is(i+1, "(")
-		if !called && c.lang.name != "ruby" && !strings.HasPrefix(c.written(i), "@") && !c.is(i-1, ".") {
+		if !called && !c.lang.ruby && !strings.HasPrefix(c.written(i), "@") && !c.is(i-1, ".") {
 			continue
 		}
 		parts, begin := c.name(i)
@@ -39,7 +39,7 @@ func (c *codeFile) leftovers() {
 			continue
 		}
 		for _, s := range stops[c.lang.name] {
-			if name == s && (called || c.lang.name == "ruby") {
+			if name == s && (called || c.lang.ruby) {
 				c.report("breakpoint", c.tokens[begin].start, t.end, "")
 			}
 		}
@@ -119,7 +119,7 @@ func (c *codeFile) commented(from, to int32) bool {
 // unreachable finds a statement behind one that leaves its block.
 func (c *codeFile) unreachable() {
 	for i, t := range c.tokens {
-		if t.kind != word || !t.first || !leaves(c.written(i)) || i == 0 || c.lang.name == "ruby" || c.lang.name == "rust" {
+		if t.kind != word || !t.first || !leaves(c.written(i)) || i == 0 || c.lang.ruby || c.lang.name == "rust" {
 			continue
 		}
 		braces := !c.lang.indented

@@ -52,7 +52,7 @@ func (m *matcher) called(i int) (from, end int, ok bool) {
 	if m.is(open, "(") {
 		return open + 1, m.after(open) - 1, true
 	}
-	if m.lang.name != "ruby" || open >= len(m.tokens) || m.tokens[open].first || m.pack.calls[m.written(i)] == nil {
+	if !m.lang.ruby || m.is(i-1, ":") || open >= len(m.tokens) || m.tokens[open].first || m.pack.calls[m.written(i)] == nil {
 		return 0, 0, false
 	}
 	if k := m.tokens[open].kind; k == text || k == word || k == number || m.isString(open) {
@@ -147,7 +147,7 @@ func (m *matcher) statement(i int) string {
 func (m *matcher) assignment(i int, uses func(*Rule) bool) {
 	sign := i + 1
 	switch {
-	case m.is(sign, "=") || m.is(sign, ":=") || m.is(sign, "+=") || m.is(sign, "<<") && m.lang.name == "ruby":
+	case m.is(sign, "=") || m.is(sign, ":=") || m.is(sign, "+=") || m.is(sign, "<<") && m.lang.ruby:
 	case m.is(sign, ":") || m.is(sign, "=>"):
 		if at := m.typed(i); at > 0 {
 			sign = at

@@ -84,14 +84,18 @@ func (e *evaluator) joined(x extent, depth int) value {
 	}
 	for i := x.from; i < x.to; {
 		switch w := e.written(i); {
-		case e.tokens[i].kind == word && e.lang.name == "ruby" && i > x.from && modifies(w):
+		case i == x.from && e.lang.ruby && decides(w):
+			return changing()
+		case e.tokens[i].kind == word && e.lang.ruby && i > x.from && modifies(w):
 			return v
 		case e.tokens[i].kind == op && w == "?" && i > x.from && e.lang.name != "rust":
 			return e.either(extent{i + 1, x.to}, ":", depth)
 		case e.tokens[i].kind == word && e.lang.name == "python" && w == "if" && i > x.from:
 			return e.either(extent{x.from, x.to}, "else", depth)
-		case e.tokens[i].kind == op && w == "%" && v.literal && (e.lang.name == "python" || e.lang.name == "ruby"):
+		case e.tokens[i].kind == op && w == "%" && v.literal && (e.lang.name == "python" || e.lang.ruby):
 			return e.formatted(v, extent{i + 1, x.to}, false, depth)
+		case e.tokens[i].kind == op && (w == "||" || w == "??") && i > x.from:
+			return e.otherwise(v, extent{i + 1, x.to}, depth)
 		case e.tokens[i].kind == op && comparison(w) && i > x.from:
 			return value{said: "0"}
 		case e.tokens[i].kind == op || e.tokens[i].kind == word && (w == "await" || w == "new" || w == "return"):
@@ -103,46 +107,6 @@ func (e *evaluator) joined(x extent, depth int) value {
 		}
 	}
 	return v
-}
-
-// modifies reports words that end a value in Ruby: what follows says when it counts.
-func modifies(w string) bool {
-	switch w {
-	case "if", "unless", "while", "until", "do", "then", "rescue", "and", "or":
-		return true
-	}
-	return false
-}
-
-// comparison reports operators whose result is no text: a number or a truth value.
-func comparison(w string) bool {
-	switch w {
-	case "==", "===", "!=", "!==", "<", ">", "<=", ">=", "-", "*", "/", "&&":
-		return true
-	}
-	return false
-}
-
-// either evaluates both sides of a choice: a value that changes if one of them does.
-func (e *evaluator) either(x extent, separator string, depth int) value {
-	at := x.from
-	for at < x.to && e.written(at) != separator {
-		at = e.after(at)
-	}
-	first := extent{x.from, min(at, x.to)}
-	if separator == "else" {
-		for i := first.from; i < first.to; i = e.after(i) {
-			if e.is(i, "if") {
-				first.to = i
-			}
-		}
-	}
-	a := e.joined(first, depth+1)
-	b := e.joined(extent{min(at+1, x.to), x.to}, depth+1)
-	if b.changing && !a.built() {
-		return b
-	}
-	return a
 }
 
 // term evaluates one operand, and returns the index behind it: a literal, a name,
