@@ -28,6 +28,7 @@
 //	                                    pull requests
 //	push-to-branch                      self, the repository, the pull request or the branch; on    1 push (signed: 1 a commit)
 //	                                    a later attempt its last 100 commits
+//	sticky-comment                      self, all comments of the pull request                      1, unless it says the same already
 //	missing-tool                        none (with an issue: as create-issue)                       none (with an issue: 1 for all)
 //	create-security-report              1 for each file with findings, unless it is at hand         1 for all, then up to 5 reads of its status
 //	                                    (at most 50); the pull request, if the event lacks its head
@@ -50,6 +51,10 @@
 // later attempt of a workflow run that does not find everything reads the lists
 // once more 30 seconds after it began: the attempt before it may have been killed
 // right after a write that was not listed yet.
+// What later workflow runs find again, a comment of the checks for example, has a
+// stable key instead, which names the workflow and the job but no workflow run: see
+// nameKey. To find it, a list is read whole. Its marker also names the workflow run
+// that wrote it last, so that one which ends late does not undo what it does not know.
 // An object that carries several items (a review, a comment with what did not fit
 // into it) has a key that says which: see membersKey.
 package apply

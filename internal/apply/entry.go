@@ -58,9 +58,23 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		equal := kind + "\x00" + target + "\x00" + string(canonical)
 		e.key = itemKey(cfg.Run, ev.Repo.ID, kind, target, canonical, seen[equal])
 		seen[equal]++
+		if name := e.stableName(); name != "" {
+			named := kind + "\x00" + target + "\x00name\x00" + name
+			e.key = nameKey(cfg.Run, ev.Repo.ID, kind, target, name, seen[named]) + scopeKey(cfg.Run, ev.Repo.ID, kind, target, scopeOf(name))
+			seen[named]++
+		}
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// stableName is the name by which later workflow runs find the entry's object
+// again; "" where none looks for it.
+func (e *entry) stableName() string {
+	if it, ok := e.item.(*safeoutput.StickyComment); ok && e.own {
+		return it.Name
+	}
+	return ""
 }
 
 // targetKey names a target in a key: numbers of issues, pull requests and
@@ -164,6 +178,8 @@ func (e *entry) fallback() *Fallback {
 		f.Title, f.Text = it.Title, it.Body
 	case *safeoutput.AddIssueComment:
 		f.Text = it.Body
+	case *safeoutput.StickyComment:
+		f.Title, f.Text = it.Name, it.Body
 	case *safeoutput.CreateReviewComment:
 		return &Fallback{To: ToAnnotation, Path: it.Path, StartLine: it.StartLine, Line: it.Line,
 			Title: it.Path + ", " + linesOf(it), Text: it.Body}

@@ -21,6 +21,7 @@ type GitHub interface {
 
 	ListIssueComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.Comment, error]
 	CreateIssueComment(ctx context.Context, r githubapi.Repo, number int, body string) (githubapi.Comment, error)
+	EditIssueComment(ctx context.Context, r githubapi.Repo, id int64, body string) (githubapi.Comment, error)
 	DeleteIssueComment(ctx context.Context, r githubapi.Repo, id int64) error
 
 	ListLabelsOfIssue(ctx context.Context, r githubapi.Repo, number int) iter.Seq2[string, error]

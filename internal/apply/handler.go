@@ -45,6 +45,8 @@ func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
 		return pullHandler(), true
 	case safeoutput.KindPushToBranch:
 		return pushHandler(), true
+	case safeoutput.KindStickyComment:
+		return stickyHandler(), true
 	}
 	return handler{plan: planUnsupported}, false
 }

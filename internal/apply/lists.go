@@ -19,7 +19,10 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 			return
 		}
 		if key, ok := markdown.LastLineMarker(body); ok {
-			o.key = key
+			o.key, o.history = readMarker(key)
+			if len(o.key) == stableLen {
+				o.body = body
+			}
 			found = append(found, o)
 		}
 	}
@@ -31,7 +34,10 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 				take(i.Author, i.Body, issueObject(i))
 			}
 		})
-	case listComments:
+	case listComments, listAllComments:
+		if id.what == listAllComments {
+			since = time.Time{}
+		}
 		err = each(gh.ListIssueComments(ctx, r, id.number, since), func(c githubapi.Comment) {
 			take(c.Author, c.Body, commentObject(c, id.number))
 		})

@@ -127,8 +127,10 @@ type Object struct {
 	Branch string `json:"branch,omitempty"`
 	SHA    string `json:"sha,omitempty"`
 
-	key    string // of the marker
-	closed bool   // of an issue: a double that was closed already
+	key     string // of the marker
+	history        // where later workflow runs find it again
+	body    string // likewise: what it says
+	closed  bool   // of an issue: a double that was closed already
 }
 
 // The types of objects.

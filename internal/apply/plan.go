@@ -138,10 +138,7 @@ func (op *Operation) finish() {
 // It reports whether e is decided.
 func (p *planner) adopt(op *Operation, list listID, group []*entry, key string) bool {
 	if err := p.snap.lists[list]; err != nil {
-		code, message := failure(err, op.Permissions)
-		for _, e := range group {
-			e.decide(Failed, code, "it was not done, because what is there already could not be read: %s", message)
-		}
+		p.unread(op, group, err)
 		return true
 	}
 	own := p.snap.own[key]
@@ -155,6 +152,15 @@ func (p *planner) adopt(op *Operation, list listID, group []*entry, key string) 
 		e.decided.Object = &obj
 	}
 	return true
+}
+
+// unread decides the entries of a group for which what is there already could not
+// be read.
+func (p *planner) unread(op *Operation, group []*entry, err error) {
+	code, message := failure(err, op.Permissions)
+	for _, e := range group {
+		e.decide(Failed, code, "it was not done, because what is there already could not be read: %s", message)
+	}
 }
 
 // unchecked says what the plan could not know.

@@ -84,10 +84,11 @@ type listID struct {
 	number int // of the issue, pull request or discussion; 0 for the repository's
 }
 
-// The lists.
+// The lists. Of those of one workflow run only what is as new as it is read.
 const (
 	listIssues             = "issues"
 	listComments           = "comments of an issue or pull request"
+	listAllComments        = "comments of a pull request, of all workflow runs"
 	listReviews            = "reviews"
 	listReviewComments     = "review comments"
 	listDiscussions        = "discussions"

@@ -1,0 +1,52 @@
+package apply
+
+import (
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/google/go-cmp/cmp"
+)
+
+// ownRequest is a row of the documented table that only own items have: the
+// requests of the first workflow run and of the next one, which has something else
+// to say.
+type ownRequest struct {
+	name        string
+	items, next []intake.OwnItem
+	first, then map[string]int
+}
+
+func ownRequests() []ownRequest {
+	return []ownRequest{
+		{name: "sticky-comment", items: sticky("A."), next: sticky("B."),
+			first: map[string]int{"graphql/Viewer": 1, "issues/list-comments": 1, "issues/create-comment": 1},
+			then:  map[string]int{"graphql/Viewer": 1, "issues/list-comments": 1, "issues/update-comment": 1}},
+	}
+}
+
+func TestRequestsOfOwnItems(t *testing.T) {
+	for _, row := range ownRequests() {
+		t.Run(row.name, func(t *testing.T) {
+			b := ownBench(t, githubtest.Options{})
+			for n, step := range []struct {
+				items []intake.OwnItem
+				want  map[string]int
+			}{{row.items, row.first}, {row.next, row.then}} {
+				for _, r := range b.push().runOwn(step.items) {
+					if r.State != Applied && r.State != Adopted {
+						t.Fatalf("%s(%s): %s", r.State, r.Code, r.Message)
+					}
+				}
+				got := map[string]int{}
+				for _, r := range b.srv.Requests() {
+					got[r.Operation]++
+				}
+				if diff := cmp.Diff(step.want, got); diff != "" {
+					t.Errorf("requests of workflow run %d (-documented +sent):\n%s", n+1, diff)
+				}
+				b.srv.ResetRequests()
+			}
+		})
+	}
+}
