@@ -53,7 +53,7 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 		return a, context.Cause(ctx)
 	}
 	a.report = reader.Report(toolreport.Exit{Code: a.result.ExitCode, TimedOut: a.result.TimedOut})
-	if a.missing = missingTool(c, a.result, err); a.missing == "" && err != nil {
+	if a.missing = MissingProgram(c.line, c.args, a.result, err); a.missing == "" && err != nil {
 		a.fault = err.Error()
 	}
 	return a, nil

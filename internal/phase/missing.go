@@ -13,13 +13,14 @@ import (
 // notFoundCode is a shell's exit code for a command that it does not find.
 const notFoundCode = 127
 
-// missingTool returns the name of the tool that a run shows to be missing, ""
-// where it shows no such thing.
-func missingTool(c commandLine, r command.Result, err error) string {
+// MissingProgram returns the name of the tool that a run shows to be missing, ""
+// where it shows no such thing. args are the program and its arguments; with none,
+// a shell read the line.
+func MissingProgram(line string, args []string, r command.Result, err error) string {
 	if err != nil {
 		program := "sh"
-		if len(c.args) > 0 {
-			program = c.args[0]
+		if len(args) > 0 {
+			program = args[0]
 		}
 		if errors.Is(err, command.ErrNotFound) || errors.Is(err, fs.ErrNotExist) && strings.Contains(program, "/") {
 			return program
@@ -37,19 +38,19 @@ func missingTool(c commandLine, r command.Result, err error) string {
 		if m := regexp.MustCompile(`([^\s:'"]+): (?:command )?not found`).FindStringSubmatch(said); m != nil {
 			return m[1]
 		}
-		return strings.Fields(c.line)[0]
+		return strings.Fields(line)[0]
 	}
-	if len(c.args) == 0 {
+	if len(args) == 0 {
 		return ""
 	}
 	for _, sign := range []struct{ program, pattern string }{
 		{"python", `(?m)^\S*python[^\s:]*: No module named (\w+)$`},
 		{"python3", `(?m)^\S*python[^\s:]*: No module named (\w+)$`},
 		{"cargo", "(?m)^error: (?:no such command: `|'cargo-)([a-z]+)[`']"},
-		{"npx", `(?m)^npm (?:ERR!|error) (?:could not determine executable to run|code (?:E404|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED|ENOVERSIONS))`},
+		{"npx", `(?m)^npm (?:ERR!|error) (?:could not determine executable to run|npx canceled due to missing packages|code (?:E404|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED|ENOVERSIONS))`},
 		{"mvn", `No plugin found for prefix '([a-z]+)'`},
 	} {
-		if sign.program != c.args[0] {
+		if sign.program != args[0] {
 			continue
 		}
 		if sign.program == "mvn" { // says what went wrong on standard output
@@ -61,10 +62,20 @@ func missingTool(c commandLine, r command.Result, err error) string {
 		case len(m) > 1:
 			return m[1]
 		default:
-			return strings.Fields(c.line)[1]
+			return firstWord(strings.Fields(line)[1:])
 		}
 	}
 	return ""
+}
+
+// firstWord returns the first word that is no option.
+func firstWord(words []string) string {
+	for _, w := range words {
+		if !strings.HasPrefix(w, "-") {
+			return w
+		}
+	}
+	return "npx"
 }
 
 // lacking says for people which tool is missing and what to do.

@@ -54,8 +54,8 @@ type Config struct {
 // whichever place it decides.
 type Runner func(ctx context.Context, spec command.Spec) (command.Result, error)
 
-// Reviewer reviews the changed files. An error means that it could not; it is
-// asked once more then.
+// Reviewer reviews the changed files. An error means that it could not, or not
+// wholly; it is asked once more then. What it found all the same counts.
 type Reviewer func(ctx context.Context, r ReviewRequest) ([]finding.Finding, error)
 
 // ReviewRequest is what a reviewer looks at.

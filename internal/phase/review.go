@@ -41,7 +41,6 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *ReviewResult)
 	if err != nil {
 		r.Status, r.Severity = Fail, finding.High
 		r.Problems = []string{"The review could not be done: " + err.Error()}
-		return
 	}
 	for i := range findings {
 		findings[i].Check = string(r.Check)
@@ -54,7 +53,7 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *ReviewResult)
 			r.Severity = severities()[s]
 		}
 	}
-	r.Problems = list(r.Gating)
+	r.Problems = append(r.Problems, list(r.Gating)...)
 }
 
 // severities are in the order of their ranks.

@@ -19,11 +19,30 @@ const (
 	Checkstyle  Format = "checkstyle" // checkstyle's XML
 	SafeOutputs Format = "ndjson"     // an agent's lines: review comments and security reports
 	Text        Format = "text"       // lines that Config.Patterns describe
+	// What these tools print as JSON.
+	AstGrep Format = "ast-grep"
+	Bandit  Format = "bandit"
+	ESLint  Format = "eslint"
+	Gosec   Format = "gosec"
 )
 
 // Formats returns the formats that need no patterns.
 func Formats() []Format {
-	return []Format{Auto, SARIF, RDJSON, RDJSONL, Checkstyle, SafeOutputs}
+	return []Format{Auto, SARIF, RDJSON, RDJSONL, Checkstyle, SafeOutputs, AstGrep, Bandit, ESLint, Gosec}
+}
+
+// form is the format's name in package toolreport.
+func (f Format) form() string {
+	if f == SafeOutputs {
+		return "safe outputs"
+	}
+	return string(f)
+}
+
+// mayBeEmpty reports whether a reviewer that found nothing prints nothing. An agent
+// has to say so: its silence cannot be told from a failure.
+func (f Format) mayBeEmpty() bool {
+	return f == Auto || f == Text || f == RDJSONL || f == AstGrep
 }
 
 // FilesWord stands in Args, or as a word of Command, for the changed files.

@@ -13,6 +13,8 @@ type collector struct {
 	tool     string // the name that findings are given
 	check    string
 	findings []finding.Finding
+	rules    []ToolRule
+	known    map[[2]string]bool // of rules, by tool and ID
 	seen     map[finding.Finding]bool
 	outside  int
 	omitted  int
@@ -54,6 +56,21 @@ func (c *collector) add(f finding.Finding) {
 		c.seen[f] = true
 		c.findings = append(c.findings, f)
 	}
+}
+
+// rule keeps what a tool says of one of its rules, the first time.
+func (c *collector) rule(tool string, r finding.Rule) {
+	r.ID = clip(r.ID, maxName)
+	at := [2]string{tool, r.ID}
+	if c.known[at] || len(c.rules) == MaxFindings || r.ID == "" {
+		return
+	}
+	if c.known == nil {
+		c.known = map[[2]string]bool{}
+	}
+	c.known[at] = true
+	r.Name, r.Short, r.Full, r.Help, r.HelpURI = clip(r.Name, maxName), clip(r.Short, maxMessage), clip(r.Full, maxMessage), clip(r.Help, maxMessage), clip(r.HelpURI, maxName)
+	c.rules = append(c.rules, ToolRule{tool, r})
 }
 
 // fail counts a failure whose path is as it was printed.

@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ func nameIn(r row, words []string) bool {
 
 // caller returns what findings are called after whose tool does not say its name.
 func caller(t Tool) string {
-	if t.Name != "" {
-		return t.Name
+	if name := cmp.Or(t.Called, t.Name); name != "" {
+		return name
 	}
 	if all := commands(t.Command); len(all) > 0 {
 		return clip(all[0][0], maxName)

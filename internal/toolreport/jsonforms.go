@@ -30,6 +30,10 @@ func readJSON(raw json.RawMessage, c *collector) string {
 		return readSARIF(raw, c)
 	case has("diagnostics"):
 		return readRDJSON(raw, c)
+	case has("Golang errors", "Issues"):
+		return readGosec(raw, c)
+	case has("results", "metrics", "errors"):
+		return readBandit(raw, c)
 	case has("Issues"):
 		return readGolangci(raw, c)
 	case has("files", "summary"):

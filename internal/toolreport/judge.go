@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -80,6 +81,7 @@ func (v *verdict) structured(s *stream) {
 	if name != "" {
 		v.take(name, s.docC)
 		v.join(s.docC.tally)
+		v.whole = v.whole && !s.docC.crashed
 		v.exits = append(v.exits, 1)
 	} else {
 		v.report.Notes = append(v.report.Notes, s.docC.notes...)
@@ -101,6 +103,9 @@ func (v *verdict) structured(s *stream) {
 	v.take(s.nd.form, s.nd.c)
 	v.join(s.nd.c.tally)
 	v.exits = append(v.exits, 1)
+	if s.nd.unread > 0 && s.nd.form == "safe outputs" {
+		v.note(fmt.Sprintf("%d lines that begin like a safe output are no JSON and were not read", s.nd.unread))
+	}
 	if s.nd.cut {
 		v.whole = false
 		v.note("the last line of JSON in the output is cut off")
@@ -152,6 +157,7 @@ func (p *Report) add(c *collector) {
 			p.Omitted++
 		}
 	}
+	p.Rules = append(p.Rules, c.rules...)
 	p.Outside += c.outside
 	p.Omitted += c.omitted
 	p.Broken = p.Broken || c.broken

@@ -15,10 +15,12 @@ type ndjson struct {
 	form string
 	gt   *goEvents
 	cut  bool
+	// unread counts the lines that begin like JSON and are none.
+	unread int
 }
 
 func (n *ndjson) line(line string) {
-	if !strings.HasPrefix(line, "{") || len(line) < 2 || n.form == "" && !strings.HasPrefix(line, `{"`) {
+	if !strings.HasPrefix(line, "{") || len(line) < 2 || n.form == "" && !strings.HasPrefix(line, `{"`) && !strings.HasPrefix(line, `{ "`) {
 		return
 	}
 	if n.form == "go test" && n.gt.event([]byte(line)) {
@@ -28,6 +30,7 @@ func (n *ndjson) line(line string) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(line), &fields) != nil {
 		n.cut = n.cut || n.form != ""
+		n.unread++
 		return
 	}
 	form := n.object(line, fields)
@@ -66,6 +69,8 @@ func (n *ndjson) object(line string, fields map[string]json.RawMessage) string {
 		if readItem(text("type"), fields, n.c) {
 			return "safe outputs"
 		}
+	case fields["file"] != nil && fields["range"] != nil && fields["ruleId"] != nil:
+		return readAstGrep([]byte(line), n.c)
 	case fields["file"] != nil && fields["line"] != nil && fields["code"] != nil && fields["message"] != nil:
 		return readMypy([]byte(line), n.c)
 	}

@@ -56,8 +56,8 @@ func New(tool Tool) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.try(row{name: tool.Name, open: open, exits: nil})
-		r.named[tool.Name] = true
+		r.try(row{name: caller(tool), open: open, exits: nil})
+		r.named[caller(tool)] = true
 		return r, nil
 	}
 	r.generic = &reading{c: newCollector(tool, caller(tool))}

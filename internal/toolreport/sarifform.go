@@ -17,8 +17,9 @@ type sarifRun struct {
 			Rules []sarifRule
 		}
 	}
-	Artifacts []struct{ Location sarifPlace }
-	Results   []struct {
+	Artifacts   []struct{ Location sarifPlace }
+	Invocations []struct{ ExecutionSuccessful *bool }
+	Results     []struct {
 		RuleID    string
 		RuleIndex *int
 		Rule      struct{ ID string }
@@ -33,13 +34,6 @@ type sarifRun struct {
 		}
 		Suppressions []json.RawMessage
 	}
-}
-
-type sarifRule struct {
-	ID                   string
-	ShortDescription     sarifText
-	MessageStrings       map[string]sarifText
-	DefaultConfiguration struct{ Level string }
 }
 
 type sarifText struct {
@@ -68,8 +62,18 @@ func readSARIF(raw json.RawMessage, c *collector) string {
 	}
 	for _, run := range log.Runs {
 		byID := map[string]int{}
+		tool := clip(run.Tool.Driver.Name, maxName)
 		for i, r := range run.Tool.Driver.Rules {
-			byID[r.ID] = i
+			if _, twice := byID[r.ID]; !twice {
+				byID[r.ID] = i
+			}
+			c.rule(tool, r.of())
+		}
+		for _, i := range run.Invocations {
+			if i.ExecutionSuccessful != nil && !*i.ExecutionSuccessful {
+				c.crashed = true
+				c.note("the SARIF log says that its tool did not end well")
+			}
 		}
 		for _, res := range run.Results {
 			if res.Kind != "" && res.Kind != "fail" || len(res.Suppressions) > 0 {
@@ -82,7 +86,10 @@ func readSARIF(raw json.RawMessage, c *collector) string {
 			} else if res.RuleIndex != nil && *res.RuleIndex >= 0 && *res.RuleIndex < len(run.Tool.Driver.Rules) {
 				rule = run.Tool.Driver.Rules[*res.RuleIndex]
 			}
-			f := finding.Finding{Tool: clip(run.Tool.Driver.Name, maxName), Rule: cmp.Or(id, rule.ID), Severity: levelOf(cmp.Or(res.Level, rule.DefaultConfiguration.Level, "warning"))}
+			f := finding.Finding{Tool: tool, Rule: cmp.Or(id, rule.ID), Severity: levelOf(cmp.Or(res.Level, rule.DefaultConfiguration.Level, "warning"))}
+			if s, ok := scored(rule.Properties.Score); ok && f.Severity != finding.None {
+				f.Severity = s
+			}
 			f.Message = cmp.Or(res.Message.Text, fill(rule.MessageStrings[res.Message.ID].Text, res.Message.Arguments), rule.ShortDescription.Text, f.Rule)
 			if len(res.Locations) > 0 {
 				at := res.Locations[0].PhysicalLocation

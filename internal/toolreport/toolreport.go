@@ -18,6 +18,9 @@ type Tool struct {
 	// Name is the tool's name, one of Names; "" has it found out, from Command
 	// and from the output.
 	Name string
+	// Called is what findings are called after whose tool does not say its name; ""
+	// takes it from Command.
+	Called string
 	// Command are the words of the command line that ran, for finding out.
 	Command []string
 	// Check is the check that findings are given; "tests" has test runners
@@ -36,6 +39,12 @@ type Tool struct {
 	Dir string
 }
 
+// ToolRule is a rule of a tool, by the names that findings have.
+type ToolRule struct {
+	Tool string
+	finding.Rule
+}
+
 // Exit is how a tool's run ended.
 type Exit struct {
 	Code     int  // -1 when a signal ended it
@@ -52,6 +61,8 @@ type Report struct {
 	Tool string
 	// Findings are sorted, each once. Columns are as the tool counts them.
 	Findings []finding.Finding
+	// Rules is what the output says of the rules that Findings name.
+	Rules []ToolRule `json:",omitempty"`
 	// Explained reports that the findings are all that the tool had to say, and
 	// the reason for its exit code: nothing was cut off or in another form, and
 	// the tool did not crash.

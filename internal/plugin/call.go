@@ -1,0 +1,78 @@
+package plugin
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxArguments is how many bytes of files' names one run is given; what is over it
+// goes into another run. Windows takes 32 KiB, Linux far more.
+const maxArguments = 24 << 10
+
+// call is one run of the command.
+type call struct {
+	line  string // as it is shown, without the files
+	args  []string
+	shell bool // args have a shell read the line
+}
+
+// calls returns the runs that the files need; none where there is nothing to look
+// at. Files begin with "./", so that no name is an option.
+func (c Config) calls(files []string) ([]call, error) {
+	words, err := c.words()
+	if err != nil {
+		return nil, err
+	}
+	line := c.Command
+	if line == "" {
+		line = strings.Join(words, " ")
+	}
+	at := slices.Index(words, FilesWord)
+	switch {
+	case len(files) == 0 && (at >= 0 || len(c.Languages) > 0):
+		return nil, nil
+	case words == nil:
+		return []call{{line, []string{"sh", "-c", line}, true}}, nil
+	case at < 0:
+		return []call{{line: line, args: words}}, nil
+	}
+	var all []call
+	for len(files) > 0 {
+		n, size := 0, 0
+		for n < len(files) && (n == 0 || size+len(files[n]) < maxArguments) {
+			size += len(files[n]) + 1
+			n++
+		}
+		var args []string
+		for _, w := range words {
+			if w == FilesWord {
+				args = append(args, files[:n]...)
+			} else {
+				args = append(args, w)
+			}
+		}
+		all = append(all, call{line: line, args: args})
+		files = files[n:]
+	}
+	return all, nil
+}
+
+// folder says why nothing can be run in a folder of the repository, "" where it
+// can. A link that leads out of the repository is no folder of it.
+func folder(repository, dir string) string {
+	root, err := os.OpenRoot(repository)
+	if err != nil {
+		return "the repository cannot be opened"
+	}
+	defer root.Close() //nolint:errcheck // it was only looked at
+	info, err := root.Stat(filepath.FromSlash(dir))
+	switch {
+	case err != nil:
+		return "there is no such folder in the repository"
+	case !info.IsDir():
+		return "it is no folder"
+	}
+	return ""
+}

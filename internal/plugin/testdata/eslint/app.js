@@ -1,0 +1,4 @@
+function same(a, b) {
+  return a == b
+}
+var unused = 1

@@ -1,0 +1,51 @@
+package toolreport_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/toolreport"
+)
+
+// TestRulesOfSARIF reads what security tools say of their rules, each in its way.
+func TestRulesOfSARIF(t *testing.T) {
+	const log = `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan","rules":[
+		{"id":"tagged","name":"T","shortDescription":{"text":"Short."},"fullDescription":{"text":"Full."},"help":{"text":"plain","markdown":"**mend**"},"helpUri":"https://example.com/t",
+		 "defaultConfiguration":{"level":"error"},"properties":{"tags":["security","CWE-78: OS command injection","external/cwe/cwe-088","OWASP-A03","CWE-0"],"precision":"very-high","security-severity":"9.8"}},
+		{"id":"related","relationships":[{"target":{"id":"89","toolComponent":{"name":"CWE"}}},{"target":{"id":"7","toolComponent":{"name":"other"}}}],"properties":{"precision":"sure","security-severity":"x"}},
+		{"id":"tagged"}]}},
+		"results":[
+		{"ruleId":"tagged","level":"note","message":{"text":"a"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":1}}}]},
+		{"ruleId":"related","level":"note","message":{"text":"b"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":2}}}]}]}]}`
+	got, err := toolreport.Read(toolreport.Tool{Called: "x"}, toolreport.Output{Stdout: strings.NewReader(log)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []toolreport.ToolRule{
+		{Tool: "scan", Rule: finding.Rule{ID: "tagged", Name: "T", Short: "Short.", Full: "Full.", Help: "**mend**", HelpURI: "https://example.com/t", CWE: []int{78, 88}, Severity: finding.Critical, Precision: finding.PrecisionVeryHigh}},
+		{Tool: "scan", Rule: finding.Rule{ID: "related", CWE: []int{89}, Severity: finding.Medium}},
+	}
+	if diff := cmp.Diff(want, got.Rules); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	if len(got.Findings) != 2 || got.Findings[0].Severity != finding.Critical || got.Findings[1].Severity != finding.Low {
+		t.Errorf("findings %+v", got.Findings)
+	}
+}
+
+// TestScores holds code scanning's bounds.
+func TestScores(t *testing.T) {
+	for score, want := range map[string]finding.Severity{
+		`"0.1"`: finding.Low, `3.9`: finding.Low, `4`: finding.Medium, `"6.9"`: finding.Medium, `7.0`: finding.High, `8.9`: finding.High, `9`: finding.Critical, `"10.0"`: finding.Critical,
+		`0`: finding.Medium, `11`: finding.Medium, `"NaN"`: finding.Medium, `null`: finding.Medium, `[]`: finding.Medium,
+	} {
+		log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"s","rules":[{"id":"r","properties":{"security-severity":` + score + `}}]}},"results":[{"ruleId":"r","message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a"}}}]}]}]}`
+		got, err := toolreport.Read(toolreport.Tool{Called: "x"}, toolreport.Output{Stdout: strings.NewReader(log)})
+		if err != nil || len(got.Findings) != 1 || got.Findings[0].Severity != want {
+			t.Errorf("%s: %+v, %v; want %s", score, got.Findings, err, want)
+		}
+	}
+}
