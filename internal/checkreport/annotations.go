@@ -1,0 +1,36 @@
+package checkreport
+
+import "github.com/agent-airlock/airlock/internal/finding"
+
+// Annotation is a finding as the runner or a check run shows it beside its line.
+type Annotation struct {
+	Severity           finding.Severity
+	Title, Message     string
+	Path               string // "" for none
+	StartLine, EndLine int    // 0 for none
+}
+
+// Annotations returns the findings that count, the most severe first, in plain
+// text; where none explains why a check failed, its first problem.
+func (d *Document) Annotations(words Words) []Annotation {
+	var out []Annotation
+	told := map[string]bool{}
+	for _, f := range d.Findings {
+		if !f.Gating {
+			continue
+		}
+		told[string(f.Check)] = true
+		title := name(f.Check)
+		if f.Rule != "" {
+			title += ": " + words.Line(f.Rule)
+		}
+		out = append(out, Annotation{Severity: f.Severity, Title: title, Message: words.Line(f.Message), Path: f.Path, StartLine: f.StartLine, EndLine: max(f.StartLine, f.EndLine)})
+	}
+	_, all := failed(d.rows())
+	for _, r := range all {
+		if !told[string(r.check)] && len(r.problems) > 0 {
+			out = append(out, Annotation{Severity: finding.High, Title: name(r.check) + " failed", Message: words.Line(cut(r.problems[0], 1000))})
+		}
+	}
+	return out
+}

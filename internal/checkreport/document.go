@@ -1,0 +1,143 @@
+package checkreport
+
+import (
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// Version is the version of the document's form. Members are added, never renamed.
+const Version = 1
+
+// Document is everything that a validation found, in its documented JSON form.
+// Every text in it may be a stranger's.
+type Document struct {
+	Version int `json:"version"`
+	// Repository is owner/name, Number the pull request's, Head the commit that
+	// paths and lines belong to; each empty where there is none.
+	Repository string `json:"repository,omitempty"`
+	Number     int    `json:"pull_request,omitempty"`
+	Head       string `json:"head_sha,omitempty"`
+	// Output is the result in the form of spec 000.
+	Output phase.Output `json:"output"`
+	// Checks are the checks of each root, then the reviews.
+	Checks     []Check       `json:"checks"`
+	Findings   []Finding     `json:"findings"`
+	Rules      []Rule        `json:"rules"`
+	Suppressed []Suppressed  `json:"suppressed"`
+	Skipped    []Skipped     `json:"skipped_files"`
+	Missing    []MissingTool `json:"missing_tools"`
+	Notes      []string      `json:"notes"`
+}
+
+// Check is how one check of one root ended.
+type Check struct {
+	Check    phase.Check    `json:"check"`
+	Root     string         `json:"root"` // relative to the working directory, "." for itself
+	Language phase.Language `json:"language,omitempty"`
+	Status   phase.Status   `json:"status"`
+	// Informational says that its failure does not fail the whole.
+	Informational bool      `json:"informational,omitempty"`
+	Command       string    `json:"command,omitempty"`
+	Retries       int       `json:"retry_count"`
+	Time          int64     `json:"execution_time_ms"`
+	ExitCode      int       `json:"exit_code"` // -1 where a signal or the time limit ended it, or nothing ran
+	TimedOut      bool      `json:"timed_out,omitempty"`
+	Flaky         bool      `json:"flaky,omitempty"`
+	Problems      []string  `json:"problems"`
+	Failing       int       `json:"failing_count,omitempty"`
+	Failures      []Failure `json:"failures,omitempty"`
+	Rewritten     []string  `json:"rewritten_files,omitempty"`
+	Notes         []string  `json:"notes,omitempty"`
+	Excerpt       string    `json:"excerpt,omitempty"` // where failing began in the output, and its end
+}
+
+// Failure is one test, or one unit of tests, that failed.
+type Failure struct {
+	Name    string `json:"name,omitempty"`
+	Unit    string `json:"unit,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// Finding is one thing that was noticed, with its place at Head.
+type Finding struct {
+	Check    phase.Check      `json:"check"`
+	Tool     string           `json:"tool"`
+	Rule     string           `json:"rule,omitempty"`
+	Severity finding.Severity `json:"severity"`
+	Message  string           `json:"message"`
+	// Path is relative to the repository's root. Lines and columns count from 1;
+	// 0 means that none is known.
+	Path        string `json:"path,omitempty"`
+	StartLine   int    `json:"start_line,omitempty"`
+	StartColumn int    `json:"start_column,omitempty"`
+	EndLine     int    `json:"end_line,omitempty"`
+	EndColumn   int    `json:"end_column,omitempty"`
+	// Suggestion stands in the place of the whole lines from StartLine to EndLine.
+	Suggestion  string `json:"suggestion,omitempty"`
+	Fingerprint string `json:"fingerprint"`
+	// Gating says that it made its check fail; the others lie on lines that the
+	// pull request did not change.
+	Gating bool `json:"gating"`
+}
+
+// Rule is what is known about the findings of one rule.
+type Rule struct {
+	Tool      string            `json:"tool"`
+	ID        string            `json:"id"`
+	Name      string            `json:"name,omitempty"`
+	Short     string            `json:"short,omitempty"`
+	Help      string            `json:"help,omitempty"` // Markdown
+	HelpURI   string            `json:"help_uri,omitempty"`
+	CWE       []int             `json:"cwe,omitempty"`
+	Severity  finding.Severity  `json:"severity,omitempty"`
+	Precision finding.Precision `json:"precision,omitempty"`
+	Tags      []string          `json:"tags,omitempty"`
+}
+
+// Suppressed is a finding that a comment in the code asks to ignore.
+type Suppressed struct {
+	Rule    string `json:"rule"`
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+	Reason  string `json:"reason"` // as the comment gives it
+}
+
+// Skipped is a changed file that nobody looked at, and why.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// MissingTool is a tool that a check needs and that is not there.
+type MissingTool struct {
+	Tool     string      `json:"tool"`
+	Check    phase.Check `json:"check"`
+	Command  string      `json:"command"`
+	Override string      `json:"override"` // the parameter that names another command
+}
+
+// Failed reports whether the validation as a whole failed.
+func (d *Document) Failed() bool { return d.Output.Status != phase.Pass }
+
+// rule returns what is known about a finding's rule.
+func (d *Document) rule(tool, id string) (finding.Rule, bool) {
+	for _, r := range d.Rules {
+		if r.Tool == tool && r.ID == id {
+			return finding.Rule{ID: r.ID, Name: r.Name, Short: r.Short, Help: r.Help, HelpURI: r.HelpURI, CWE: r.CWE,
+				Severity: r.Severity, Precision: r.Precision, Tags: r.Tags}, true
+		}
+	}
+	return finding.Rule{}, false
+}
+
+// plain returns the finding in the form that other packages know.
+func (f Finding) plain() finding.Finding {
+	return finding.Finding{
+		Check: string(f.Check), Tool: f.Tool, Rule: f.Rule, Severity: f.Severity, Message: f.Message, Path: f.Path,
+		Range:      finding.Range{StartLine: f.StartLine, StartColumn: f.StartColumn, EndLine: f.EndLine, EndColumn: f.EndColumn},
+		Suggestion: f.Suggestion, Fingerprint: f.Fingerprint,
+	}
+}

@@ -1,0 +1,79 @@
+package checkreport
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// MaxInline is how many findings are said as review comments at most, the most
+// severe first: a maintainer reads twenty, not two hundred.
+const MaxInline = 20
+
+// maxSuggestion is how many bytes a suggestion may have; a longer one is for the
+// formatter itself to make.
+const maxSuggestion = 4 << 10
+
+// inline returns the findings that become review comments: those that count and
+// have a line, the most severe first, of one line the first of each check only.
+func (d *Document) inline(most int) []Finding {
+	type spot struct {
+		path, check string
+		line        int
+	}
+	seen := map[spot]bool{}
+	var out []Finding
+	for _, f := range d.Findings {
+		at := spot{f.Path, string(f.Check), f.StartLine}
+		if !f.Gating || f.Path == "" || f.StartLine == 0 || seen[at] || len(out) >= most {
+			continue
+		}
+		seen[at] = true
+		out = append(out, f)
+	}
+	return out
+}
+
+// commentBody is a finding as a review comment: what is wrong, what to do, and the
+// suggestion that mends it.
+func (d *Document) commentBody(f Finding, words Words) string {
+	var b strings.Builder
+	b.WriteString("**" + severityWord(f.Severity) + "** " + markdown.EscapeText(words.Line(cut(f.Message, 4000))) + "\n\n")
+	rule, known := d.rule(f.Tool, f.Rule)
+	if known && rule.Short != "" && rule.Short != f.Message {
+		b.WriteString(markdown.EscapeText(words.Line(cut(rule.Short, 1000))) + "\n\n")
+	}
+	if known && rule.Help != "" {
+		b.WriteString("<details><summary>What to do</summary>\n\n" + cut(rule.Help, 8000) + "\n\n</details>\n\n")
+	}
+	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && words.Code(s) == s {
+		b.WriteString(markdown.Fence("suggestion", s) + "\n\n")
+	}
+	b.WriteString("<sub>" + strings.Join(d.sources(f, words), " · ") + "</sub>\n")
+	return b.String()
+}
+
+// sources says who noticed a finding: the check, the tool and the rule.
+func (d *Document) sources(f Finding, words Words) []string {
+	out := []string{name(f.Check)}
+	if f.Tool != "" && f.Tool != string(f.Check) {
+		out = append(out, markdown.EscapeText(words.Line(f.Tool)))
+	}
+	if f.Rule != "" {
+		out = append(out, markdown.CodeSpan(words.Line(f.Rule)))
+	}
+	return out
+}
+
+func severityWord(s finding.Severity) string {
+	switch s {
+	case finding.Critical:
+		return "🔴 Critical:"
+	case finding.High:
+		return "🟠 High:"
+	case finding.Medium:
+		return "🟡 Medium:"
+	}
+	return "⚪ Low:"
+}

@@ -1,0 +1,46 @@
+package checkreport
+
+// mask passes every text that tools and people wrote through f, which leaves out
+// secrets. A suggestion that holds one is dropped: it would put something else into
+// the code.
+func (d *Document) mask(f func(string) string) {
+	if f == nil {
+		return
+	}
+	each := func(texts ...*string) {
+		for _, t := range texts {
+			*t = f(*t)
+		}
+	}
+	all := func(lists ...[]string) {
+		for _, l := range lists {
+			for i := range l {
+				l[i] = f(l[i])
+			}
+		}
+	}
+	o := &d.Output.Checks
+	each(&o.Formatter.Command, &o.Linter.Command, &o.Build.Command, &o.Tests.Command)
+	all(o.Formatter.Issues, o.Linter.Issues, o.Build.Errors, o.CodeReview.Findings, o.SecurityReview.Vulnerabilities, d.Notes)
+	for i := range d.Checks {
+		c := &d.Checks[i]
+		each(&c.Command, &c.Excerpt)
+		all(c.Problems, c.Notes)
+		for j := range c.Failures {
+			each(&c.Failures[j].Name, &c.Failures[j].Message)
+		}
+	}
+	for i := range d.Findings {
+		fi := &d.Findings[i]
+		each(&fi.Message)
+		if f(fi.Suggestion) != fi.Suggestion {
+			fi.Suggestion = ""
+		}
+	}
+	for i := range d.Suppressed {
+		each(&d.Suppressed[i].Message, &d.Suppressed[i].Reason)
+	}
+	for i := range d.Missing {
+		each(&d.Missing[i].Command)
+	}
+}

@@ -1,0 +1,160 @@
+package checkreport
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// Input is everything that a document is made from.
+type Input struct {
+	Result phase.Result
+	// Repository, Number and Head say what was validated, as far as it is known.
+	Repository string
+	Number     int
+	Head       string
+	// Informational are the checks whose failure does not fail the whole.
+	Informational []phase.Check
+	// Rules tells what is known about a finding's rule; it may be nil.
+	Rules      finding.Rules
+	Suppressed []Suppressed
+	Skipped    []Skipped
+	Notes      []string
+	// Mask leaves secrets out of a text; nil leaves everything as it is.
+	Mask func(string) string
+	// Place moves a finding from the lines that were looked at to those at Head; ok
+	// is false where its lines are not there. Nil leaves everything in its place.
+	Place func(path string, start, end int) (newStart, newEnd int, ok bool)
+}
+
+// New makes a document of what a validation found.
+func New(in Input) *Document {
+	d := &Document{
+		Version: Version, Repository: in.Repository, Number: in.Number, Head: in.Head, Output: ownOutput(in.Result.Output),
+		Checks: []Check{}, Findings: []Finding{}, Rules: []Rule{}, Suppressed: copied(in.Suppressed),
+		Skipped: copied(in.Skipped), Missing: []MissingTool{}, Notes: copied(in.Notes),
+	}
+	var gating, old []finding.Finding
+	for _, root := range in.Result.Roots {
+		for _, c := range root.Checks {
+			d.Checks = append(d.Checks, checkOf(root, c))
+			gating, old = append(gating, c.Gating...), append(old, c.Old...)
+			gating = append(gating, failuresOf(c)...)
+		}
+	}
+	for _, r := range in.Result.Reviews {
+		d.Checks = append(d.Checks, Check{Check: r.Check, Root: ".", Status: r.Status, Time: max(r.Duration.Milliseconds(), 0),
+			Problems: copied(r.Problems), Notes: slices.Clone(r.Notes)})
+		gating, old = append(gating, r.Gating...), append(old, r.Old...)
+	}
+	for i := range d.Checks {
+		d.Checks[i].Informational = slices.Contains(in.Informational, d.Checks[i].Check)
+	}
+	for _, m := range in.Result.Missing {
+		d.Missing = append(d.Missing, MissingTool(m))
+	}
+	d.add(gating, true, in.Place)
+	d.add(old, false, in.Place)
+	d.describeRules(in.Rules)
+	d.mask(in.Mask)
+	return d
+}
+
+// ownOutput copies the lists of an output, none of them nil.
+func ownOutput(o phase.Output) phase.Output {
+	c := &o.Checks
+	for _, list := range []*[]string{&c.Formatter.Issues, &c.Linter.Issues, &c.Build.Errors, &c.CodeReview.Findings, &c.SecurityReview.Vulnerabilities} {
+		*list = copied(*list)
+	}
+	return o
+}
+
+// copied returns a list of its own that is not nil, so that it is [] in JSON.
+func copied[T any](list []T) []T { return append([]T{}, list...) }
+
+func checkOf(root phase.RootResult, c phase.CheckResult) Check {
+	out := Check{
+		Check: c.Check, Root: root.Dir, Language: root.Language, Status: c.Status, Command: c.Command, Retries: c.Retries,
+		Time: max(c.Duration.Milliseconds(), 0), ExitCode: c.ExitCode, TimedOut: c.TimedOut, Flaky: c.Flaky,
+		Problems: copied(c.Problems), Failing: c.Failing, Rewritten: c.Rewritten, Notes: slices.Clone(c.Notes), Excerpt: c.Excerpt,
+	}
+	for _, f := range c.Failures {
+		out.Failures = append(out.Failures, Failure{f.Name, f.Unit, f.Path, f.Line, f.Message})
+	}
+	return out
+}
+
+// failuresOf returns the failing tests whose place is known as findings, so that
+// they are shown there; of a test that a finding tells of already, nothing.
+func failuresOf(c phase.CheckResult) []finding.Finding {
+	if c.Check != phase.Tests || c.Status != phase.Fail {
+		return nil
+	}
+	var out []finding.Finding
+	for _, f := range c.Failures {
+		told := slices.ContainsFunc(c.Gating, func(g finding.Finding) bool { return g.Path == f.Path && g.Range.StartLine == f.Line })
+		if f.Path == "" || f.Line == 0 || told {
+			continue
+		}
+		message := cmp.Or(f.Name, f.Unit) + " failed"
+		if f.Message != "" {
+			message += ": " + f.Message
+		}
+		out = append(out, finding.Finding{Check: string(c.Check), Tool: string(phase.Tests), Severity: finding.High,
+			Message: message, Path: f.Path, Range: finding.Range{StartLine: f.Line}})
+	}
+	finding.SetFingerprints(out)
+	return out
+}
+
+// add takes findings over, the most severe first, each at its place at Head.
+func (d *Document) add(findings []finding.Finding, gating bool, place func(string, int, int) (int, int, bool)) {
+	findings = slices.Clone(findings)
+	finding.SetFingerprints(findings)
+	finding.Sort(findings)
+	slices.SortStableFunc(findings, func(a, b finding.Finding) int { return b.Severity.Rank() - a.Severity.Rank() })
+	for _, f := range findings {
+		out := Finding{
+			Check: phase.Check(f.Check), Tool: f.Tool, Rule: f.Rule, Severity: f.Severity, Message: f.Message, Path: f.Path,
+			StartLine: f.Range.StartLine, StartColumn: f.Range.StartColumn, EndLine: f.Range.EndLine, EndColumn: f.Range.EndColumn,
+			Suggestion: f.Suggestion, Fingerprint: f.Fingerprint, Gating: gating,
+		}
+		if out.Severity.Rank() == 0 {
+			out.Severity = finding.Low // a word that is none counts as the least
+		}
+		if place != nil && out.StartLine > 0 {
+			last := max(out.StartLine, out.EndLine)
+			start, end, ok := place(out.Path, out.StartLine, last)
+			switch {
+			case !ok:
+				out.StartLine, out.StartColumn, out.EndLine, out.EndColumn, out.Suggestion = 0, 0, 0, 0, ""
+			case out.EndLine > 0:
+				out.StartLine, out.EndLine = start, end
+			default:
+				out.StartLine = start
+			}
+		}
+		d.Findings = append(d.Findings, out)
+	}
+}
+
+// describeRules takes over what is known about the rules that findings name.
+func (d *Document) describeRules(rules finding.Rules) {
+	if rules == nil {
+		return
+	}
+	seen := map[[2]string]bool{}
+	for _, f := range d.Findings {
+		key := [2]string{f.Tool, f.Rule}
+		if f.Rule == "" || seen[key] {
+			continue
+		}
+		seen[key] = true
+		if r, ok := rules(f.Tool, f.Rule); ok {
+			d.Rules = append(d.Rules, Rule{f.Tool, f.Rule, r.Name, r.Short, r.Help, r.HelpURI, r.CWE, r.Severity, r.Precision, r.Tags})
+		}
+	}
+	slices.SortFunc(d.Rules, func(a, b Rule) int { return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID)) })
+}

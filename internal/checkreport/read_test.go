@@ -1,0 +1,89 @@
+package checkreport_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+)
+
+// document is a document in its JSON form, changed by replacing one text.
+func document(t *testing.T, old, new string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := checkreport.New(failing()).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	if !strings.Contains(text, old) {
+		t.Fatalf("the document has no %s", old)
+	}
+	return strings.Replace(text, old, new, 1)
+}
+
+func TestReadRefuses(t *testing.T) {
+	tests := []struct{ name, old, new, says string }{
+		{"another version", `"version": 1`, `"version": 2`, "$.version"},
+		{"a path that leads out", `"path": "api/b.go"`, `"path": "api/../../b.go"`, "$.findings[0].path"},
+		{"an absolute path", `"path": "api/b.go"`, `"path": "/etc/passwd"`, "$.findings[0].path"},
+		{"a line that is none", `"start_line": 3`, `"start_line": -3`, "$.findings[0].start_line"},
+		{"a severity that is none", `"severity": "critical"`, `"severity": "awful"`, "severity"},
+		{"a check that is none", `"check": "security_review"`, `"check": "karma"`, "check"},
+		{"a fingerprint with a text", `"fingerprint": "`, `"fingerprint": "<!--`, "fingerprint"},
+		{"a name that Go would read as another", `"findings": [`, `"Findings": [], "findings": [`, "Findings"},
+		{"a name twice", `"findings": [`, `"findings": [], "findings": [`, "each there once"},
+		{"a result that is none", `"total_retries": 4`, `"total_retries": "4"`, "total_retries"},
+		{"a number too large", `"start_line": 3`, `"start_line": 1e300`, "start_line"},
+		{"no JSON", `{`, ``, "not JSON"},
+		{"no UTF-8", `SQL`, "\xff", "not JSON in UTF-8"},
+	}
+	for _, c := range tests {
+		_, err := checkreport.Read(strings.NewReader(document(t, c.old, c.new)))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want an error about %q", c.name, err, c.says)
+		}
+	}
+	if _, err := checkreport.Read(strings.NewReader(strings.Repeat(" ", checkreport.MaxBytes+1))); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+		t.Errorf("a document that is too large: %v", err)
+	}
+}
+
+func TestReadTakesNewMembersAndMendsRanges(t *testing.T) {
+	d, err := checkreport.Read(strings.NewReader(document(t, `"version": 1`, `"version": 1, "mood": {"Good": [1]}`)))
+	if err != nil || len(d.Findings) != 5 {
+		t.Fatalf("%v %+v", err, d)
+	}
+	d, err = checkreport.Read(strings.NewReader(document(t, `"start_line": 2`, `"start_line": 0`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range d.Findings {
+		if f.Tool == "gofmt" && (f.Suggestion != "" || f.EndLine != 0) {
+			t.Errorf("a suggestion for no line is kept: %+v", f)
+		}
+	}
+	d, err = checkreport.Read(strings.NewReader(document(t, `"end_line": 4`, `"end_line": 1`)))
+	if err != nil || d.Findings[0].EndLine != 0 {
+		t.Errorf("%v: a range that ends before it begins: %+v", err, d.Findings[0])
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var b bytes.Buffer
+	if err := checkreport.New(failing()).Write(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		d, err := checkreport.Read(bytes.NewReader(raw))
+		if err != nil {
+			return
+		}
+		w := words(t)
+		_, _, _, _ = d.Summary(w, 1<<20), d.Comment(w, ""), d.Annotations(w), d.Outputs(w)
+		if _, err := d.SARIF("v1"); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package checkreport_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/sarif"
+	"github.com/agent-airlock/airlock/internal/toolreport"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// words are those of the command line, without secrets.
+func words(t *testing.T) checkreport.Words {
+	t.Helper()
+	s, err := sanitize.New(sanitize.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkreport.Words{
+		Line: func(text string) string {
+			out, _ := s.Plain(text)
+			return strings.Join(strings.Fields(out), " ")
+		},
+		Code: func(text string) string {
+			out, _ := s.Characters(text)
+			return out
+		},
+	}
+}
+
+// failing is a validation of two roots in which something of everything is wrong.
+func failing() checkreport.Input {
+	lint := finding.Finding{Check: "linter", Tool: "vet", Rule: "printf", Severity: finding.Medium, Message: "fmt.Printf format %d has arg \"x\" of wrong type", Path: "api/a.go",
+		Range: finding.Range{StartLine: 6, StartColumn: 13}}
+	hostile := finding.Finding{Check: "security_review", Tool: "airlock", Rule: "go-sql", Severity: finding.Critical,
+		Message: "db.Query gets SQL <img src=x> @octocat\x1b[31m", Path: "api/b.go", Range: finding.Range{StartLine: 3, EndLine: 4}}
+	old := finding.Finding{Check: "code_review", Tool: "airlock", Rule: "todo", Severity: finding.Low, Message: "TODO without an issue", Path: "api/a.go", Range: finding.Range{StartLine: 90}}
+	format := finding.Finding{Check: "formatter", Tool: "gofmt", Severity: finding.Low, Message: "These lines are not formatted.", Path: "api/a.go",
+		Range: finding.Range{StartLine: 2, EndLine: 3}, Suggestion: "\tx := 1 // ```\n\treturn x"}
+	root := phase.RootResult{Dir: "api", Language: phase.Go, Checks: []phase.CheckResult{
+		{Check: phase.Formatter, Status: phase.Fail, Command: "gofmt -l .", Retries: 3, Duration: 210 * time.Millisecond, ExitCode: 1,
+			Problems: []string{"File a.go still has formatting issues after 3 retries"}, Gating: []finding.Finding{format}},
+		{Check: phase.Linter, Status: phase.Fail, Command: "go vet ./...", Duration: 2 * time.Second, ExitCode: 1, Problems: []string{"a | b at api/a.go:6"}, Gating: []finding.Finding{lint}, Excerpt: "a.go:6:13: bad\n```\n@octocat"},
+		{Check: phase.Build, Status: phase.Skipped, Notes: []string{"skip_build is set"}},
+		{Check: phase.Tests, Status: phase.Fail, Command: "go test ./...", Retries: 1, Duration: 65 * time.Second, ExitCode: 1, Failing: 2, Problems: []string{"'go test ./...' ended with exit code 1"},
+			Failures: []toolreport.Failure{{Name: "TestA", Unit: "m", Path: "api/a_test.go", Line: 9, Message: "got 1, want 2\nmore"}, {Name: "TestB", Unit: "m"}}},
+	}}
+	r := phase.Result{Roots: []phase.RootResult{root}, Missing: []phase.MissingTool{{Tool: "golangci-lint", Check: phase.Linter, Command: "golangci-lint run", Override: "lint_command"}}}
+	r.Reviews = []phase.ReviewResult{
+		{Check: phase.CodeReviewed, Status: phase.Pass, Severity: finding.None, Old: []finding.Finding{old}, Duration: 30 * time.Millisecond},
+		{Check: phase.SecurityReview, Status: phase.Fail, Severity: finding.Critical, Gating: []finding.Finding{hostile}, Problems: []string{"db.Query gets SQL at api/b.go:3"}, Duration: 40 * time.Millisecond},
+	}
+	r.Output = phase.Output{Status: phase.Fail, Time: 68_000, TotalRetries: 4, Critical: true, Checks: phase.Checks{
+		Formatter:      phase.StyleCheck{Status: phase.Fail, Issues: root.Checks[0].Problems, Retries: 3, Command: "(cd 'api' && gofmt -l .)", Time: 210},
+		Linter:         phase.StyleCheck{Status: phase.Fail, Issues: root.Checks[1].Problems, Command: "(cd 'api' && go vet ./...)", Time: 2000},
+		Build:          phase.BuildCheck{Status: phase.Skipped},
+		Tests:          phase.TestsCheck{Status: phase.Fail, Failing: 2, Retries: 1, Command: "(cd 'api' && go test ./...)", Time: 65_000},
+		CodeReview:     phase.CodeReview{Status: phase.Pass, Severity: finding.None, Time: 30},
+		SecurityReview: phase.SecurityCheck{Status: phase.Fail, Vulnerabilities: r.Reviews[1].Problems, Severity: finding.Critical, Time: 40},
+	}}
+	return checkreport.Input{
+		Result: r, Repository: "octo/app", Number: 7, Head: strings.Repeat("ab", 20),
+		Rules: func(tool, rule string) (finding.Rule, bool) {
+			return finding.Rule{ID: rule, Name: "SQL built from variables", Short: "Whoever controls a variable controls the statement.", Help: "Pass the value as a *parameter*.", CWE: []int{89}, Severity: finding.High, Precision: finding.PrecisionHigh}, rule == "go-sql"
+		},
+		Suppressed: []checkreport.Suppressed{{Rule: "go-tls", Path: "api/c.go", Line: 8, Message: "TLS is off", Reason: "a test server"}},
+		Skipped:    []checkreport.Skipped{{Path: "logo.png", Reason: "it is binary"}},
+		Notes:      []string{"What changed is compared with main."},
+	}
+}
+
+func passing() checkreport.Input {
+	in := failing()
+	ok := phase.StyleCheck{Status: phase.Pass, Command: "gofmt -l .", Time: 10}
+	in.Result = phase.Result{Output: phase.Output{Status: phase.Pass, Time: 40, Checks: phase.Checks{Formatter: ok, Linter: ok, Build: phase.BuildCheck{Status: phase.Pass}, Tests: phase.TestsCheck{Status: phase.Pass},
+		CodeReview: phase.CodeReview{Status: phase.Pass, Severity: finding.None}, SecurityReview: phase.SecurityCheck{Status: phase.Pass, Severity: finding.None}}}}
+	in.Suppressed, in.Skipped, in.Notes = nil, nil, nil
+	return in
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestWhatPeopleSee(t *testing.T) {
+	for name, in := range map[string]checkreport.Input{"failing": failing(), "passing": passing()} {
+		d := checkreport.New(in)
+		golden(t, name+".summary.md", d.Summary(words(t), 1<<20))
+		golden(t, name+".comment.md", d.Comment(words(t), "https://github.com/octo/app/actions/runs/1"))
+		var text, doc bytes.Buffer
+		if err := errors.Join(d.Text(&text, words(t), false), d.Write(&doc)); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".txt", text.String())
+		golden(t, name+".json", doc.String())
+	}
+}
+
+// TestADocumentSurvivesItsFile asserts that what one job writes another reads, and
+// says the same of it.
+func TestADocumentSurvivesItsFile(t *testing.T) {
+	d := checkreport.New(failing())
+	var file bytes.Buffer
+	if err := d.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	read, err := checkreport.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(d.Summary(words(t), 1<<20), read.Summary(words(t), 1<<20)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(d, read); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASummaryFits(t *testing.T) {
+	in := failing()
+	for range 500 {
+		in.Result.Output.Checks.Linter.Issues = append(in.Result.Output.Checks.Linter.Issues, strings.Repeat("bad ", 200))
+	}
+	d := checkreport.New(in)
+	if s := d.Summary(words(t), 6000); len(s) > 6000 || !strings.Contains(s, "The rest was cut") {
+		t.Errorf("%d bytes\n%s", len(s), s)
+	}
+	if s := d.Summary(words(t), 1<<20); !strings.Contains(s, "… and 498 more<") && !strings.Contains(s, "… and 498 more |") || !strings.Contains(s, "… and 471 more, in the findings document") {
+		t.Error("the summary does not say how much it leaves out:\n" + s[:3000])
+	}
+}
+
+func TestSARIFHoldsTheSecurityReviewAlone(t *testing.T) {
+	raw, err := checkreport.New(failing()).SARIF("v1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := sarif.Validate(raw); err != nil || len(v) > 0 {
+		t.Errorf("%v %v", v, err)
+	}
+	var log struct {
+		Runs []struct {
+			Results []struct{ RuleID string }
+			Tool    struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &log); err != nil || len(log.Runs[0].Results) != 1 || log.Runs[0].Results[0].RuleID != "go-sql" || log.Runs[0].Tool.Driver.Rules[0].ID != "go-sql" {
+		t.Errorf("%v\n%s", err, raw)
+	}
+}
+
+func TestSecretsAndPlaces(t *testing.T) {
+	in := failing()
+	in.Result.Roots[0].Checks[0].Gating[0].Suggestion = "\tkey := \"hunter2\""
+	in.Result.Roots[0].Checks[1].Excerpt = "the key is hunter2"
+	in.Mask = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	in.Place = func(path string, start, end int) (int, int, bool) { return start + 10, end + 10, path != "api/b.go" }
+	d := checkreport.New(in)
+	for _, f := range d.Findings {
+		want := map[string][2]int{"gofmt": {12, 13}, "vet": {16, 0}, "tests": {19, 0}}[f.Tool]
+		if f.Path == "api/a.go" && f.Gating && [2]int{f.StartLine, f.EndLine} != want {
+			t.Errorf("%s lies at %d-%d, want %v", f.Tool, f.StartLine, f.EndLine, want)
+		}
+		if f.Path == "api/b.go" && f.StartLine != 0 {
+			t.Error("a finding whose line is not at the head keeps it")
+		}
+		if f.Suggestion != "" {
+			t.Error("a suggestion with a secret is kept, masked or not")
+		}
+	}
+	var out bytes.Buffer
+	if err := d.Write(&out); err != nil || strings.Contains(out.String(), "hunter2") {
+		t.Errorf("%v: the secret is in the document:\n%s", err, out.String())
+	}
+	if in.Result.Roots[0].Checks[1].Excerpt != "the key is hunter2" {
+		t.Error("the result itself was changed")
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	got := checkreport.New(failing()).Annotations(words(t))
+	var places []string
+	for _, a := range got {
+		places = append(places, string(a.Severity)+" "+a.Path+" "+a.Title)
+	}
+	want := []string{"critical api/b.go security review: go-sql", "high api/a_test.go tests", "medium api/a.go linter: printf", "low api/a.go formatter"}
+	if diff := cmp.Diff(want, places); diff != "" {
+		t.Error(diff)
+	}
+	in := failing()
+	in.Result.Roots[0].Checks[1].Gating = nil
+	if got := checkreport.New(in).Annotations(words(t)); got[len(got)-1].Title != "linter failed" || got[len(got)-1].Path != "" {
+		t.Errorf("a check that names no place is not told of: %+v", got)
+	}
+}
+
+func TestOutputForPeople(t *testing.T) {
+	in := failing()
+	in.Result.Roots[0].Checks[1].Excerpt = `[{"filePath":"a.js"}]`
+	in.Result.Roots[0].Checks[3].Excerpt = `{"Action":"fail"}`
+	got := checkreport.New(in).Outputs(words(t))
+	if len(got) != 1 || got[0].Text != "--- m TestA\ngot 1, want 2\nmore" || got[0].Title != "api: tests: output of go test ./..." {
+		t.Errorf("%q", got)
+	}
+}
