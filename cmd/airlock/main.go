@@ -31,6 +31,7 @@ func main() {
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
 		Getenv:  os.Getenv,
+		Environ: os.Environ(),
 		Secrets: secrets,
 		Version: version,
 	}))

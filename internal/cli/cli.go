@@ -20,6 +20,9 @@ type World struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
+	// Environ is the whole environment, as os.Environ returns it, for programs that
+	// are started.
+	Environ []string
 	// Secrets are what was taken out of the environment before anything else.
 	Secrets action.Secrets
 	// Version is the released version, or "" in a development build.
@@ -89,7 +92,7 @@ judged, or the results could not be written.`,
 	root.SetIn(w.Stdin)
 	root.SetOut(w.Stdout)
 	root.SetErr(w.Stderr)
-	root.AddCommand(newCollect(w), newApply(w), newValidate(w), newSanitize(w), newInstructions(w), newAction(w),
+	root.AddCommand(newCollect(w), newApply(w), newCheck(w), newValidate(w), newSanitize(w), newInstructions(w), newAction(w),
 		newSchema(w), newVersion(w))
 	return root
 }

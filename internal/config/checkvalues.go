@@ -93,17 +93,14 @@ func commandLine(example string) shape {
 
 // language is one of the languages of phase validation, by any of its names.
 func language() shape {
-	short := map[string]phase.Language{"js": phase.JavaScript, "ts": phase.TypeScript, "py": phase.Python, "golang": phase.Go, "rs": phase.Rust, "rb": phase.Ruby}
 	one := oneOf("javascript", "js", "typescript", "ts", "python", "py", "go", "golang", "rust", "rs", "ruby", "rb", "java")
 	return shape{one.schema, one.wants, func(n *node) (any, *fault) {
 		v, f := one.parse(n)
 		if f != nil {
 			return nil, f
 		}
-		if l, ok := short[v.(string)]; ok {
-			return l, nil
-		}
-		return phase.Language(v.(string)), nil
+		l, _ := phase.LanguageNamed(v.(string)) // the words above are all names
+		return l, nil
 	}}
 }
 

@@ -19,7 +19,26 @@ const (
 	Java       Language = "java"
 )
 
-// languageOf resolves the spec's aliases; the schema has refused any other word.
+// LanguageNamed returns the language of a name, which may be one of the spec's
+// short forms, such as "js". ok is false for any other word.
+func LanguageNamed(name string) (language Language, ok bool) {
+	switch l := languageOf(name); l {
+	case JavaScript, TypeScript, Python, Go, Rust, Ruby, Java:
+		return l, true
+	}
+	return "", false
+}
+
+// CheckNamed returns the check of a name, in which "-" stands for "_" as well.
+func CheckNamed(name string) (check Check, ok bool) {
+	switch c := Check(strings.ReplaceAll(name, "-", "_")); c {
+	case Formatter, Linter, Build, Tests, CodeReviewed, SecurityReview:
+		return c, true
+	}
+	return "", false
+}
+
+// languageOf resolves the spec's aliases.
 func languageOf(name string) Language {
 	switch name {
 	case "js":

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+type checkFlags struct {
+	input, dir, base, config, findings, sarif string
+	changed                                   []string
+	language, format, lint, build, test       string
+	informational, passEnv                    []string
+	maxRetries                                int
+	skipBuild, skipTests, checkOnly, newOnly  bool
+	timeLimit                                 time.Duration
+	json                                      bool
+	event, eventName                          string
+
+	given func(flag string) bool
+}
+
+func newCheck(w World) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Validate the changed files: formatter, linter, build, tests and two reviews",
+		Long: `Run the six checks of phase validation on what changed, and say how they ended.
+
+Without --input and --changed-files, what changed is what the work tree holds
+beyond the default branch, committed or not; --base names another branch, tag or
+commit. The language and its commands are found out from the project's own files;
+the flags, the configuration's key "checks", or the fields of --input override them.
+
+A failing formatter or linter is fixed in place and checked again, up to three
+times; --check-only changes nothing. As root, and on a runner beside a credential,
+the commands run as a user that owns nothing, in a copy, and nothing is changed.
+
+The result goes to standard output as one JSON object, unless that is a terminal;
+'airlock schema phase-validation-output.json' describes it. --findings writes
+everything that was found, with places, for 'airlock apply --findings' and others.
+Exit codes: 0 if the checks passed, 1 if one failed, 2 for input that cannot be
+validated (its JSON says why), 3 if Airlock itself failed.`,
+		Example: `  airlock check
+  airlock check --base origin/main --check-only --findings findings.json
+  airlock check --dir services/api --changed-files main.go,main_test.go
+  echo '{"working_directory":"/src/app","changed_files":["app.py"]}' | airlock check --input -`,
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		f.given = cmd.Flags().Changed
+		return runCheck(cmd.Context(), w, f)
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.input, "input", "", "the input of phase validation as JSON; - is standard input")
+	flags.StringVar(&f.dir, "dir", ".", "the project's folder")
+	flags.StringSliceVar(&f.changed, "changed-files", nil, "the changed files, relative to --dir (default: what git says)")
+	flags.StringVar(&f.base, "base", "", "the branch, tag or commit to compare with (default: the event's base, else the default branch)")
+	flags.StringVar(&f.config, "config", "", configUsage)
+	flags.StringVar(&f.findings, "findings", "", "write the findings document to this file")
+	flags.StringVar(&f.sarif, "sarif", "", "write the security review's findings to this file as SARIF")
+	flags.StringVar(&f.language, "language", "", "javascript, typescript, python, go, rust, ruby or java (default: found out)")
+	flags.StringVar(&f.format, "format-command", "", "the command that checks the format")
+	flags.StringVar(&f.lint, "lint-command", "", "the command that lints")
+	flags.StringVar(&f.build, "build-command", "", "the command that builds")
+	flags.StringVar(&f.test, "test-command", "", "the command that runs the tests")
+	flags.IntVar(&f.maxRetries, "max-retries", phase.DefaultMaxRetries, "how often a failing formatter or linter is fixed and run again, 0 to 10")
+	flags.BoolVar(&f.skipBuild, "skip-build", false, "do not build")
+	flags.BoolVar(&f.skipTests, "skip-tests", false, "do not run the tests")
+	flags.BoolVar(&f.checkOnly, "check-only", false, "change no file: run no fix command")
+	flags.BoolVar(&f.newOnly, "new-only", false, "let only findings on changed lines fail formatter, linter and reviews (default: for pull request events)")
+	flags.StringSliceVar(&f.informational, "informational", nil, "checks whose failure does not fail the whole, such as code-review")
+	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that the commands get beside the usual ones")
+	flags.DurationVar(&f.timeLimit, "time-limit", phase.DefaultTimeLimit, "the time that one command has")
+	flags.BoolVar(&f.json, "json", false, "print the result as JSON also to a terminal")
+	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
+	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
+	return cmd
+}
+
+func runCheck(ctx context.Context, w World, f checkFlags) error {
+	cfg, err := loadConfig(w, f.config)
+	if err != nil {
+		return err
+	}
+	g, err := newGate(cfg, serverHost(w.Getenv), false, scannerFromEnv(w))
+	if err != nil {
+		return err
+	}
+	checks, err := f.override(cfg.Checks)
+	if err != nil {
+		return usageError(err)
+	}
+	v, release, err := f.prepare(ctx, w, g, checks)
+	if release != nil {
+		defer release()
+	}
+	var invalid *phase.InvalidInput
+	if errors.As(err, &invalid) {
+		return refuseInput(w, invalid)
+	}
+	if err != nil {
+		return err
+	}
+	progress := startProgress(w.Stderr, g.words, isTerminal(w.Stderr))
+	v.tell = progress.tell
+	doc, err := v.run(ctx)
+	progress.end()
+	if errors.As(err, &invalid) {
+		return refuseInput(w, invalid)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.write(w, doc, g); err != nil {
+		return failedError(fmt.Errorf("the results cannot be written: %w", err))
+	}
+	if doc.Failed() {
+		return findings()
+	}
+	return nil
+}
+
+// refuseInput answers input that cannot be validated as spec 000 has it: every check
+// failed, and each problem named.
+func refuseInput(w World, invalid *phase.InvalidInput) error {
+	raw, err := phase.Refused(invalid.Problems).Encode()
+	if err != nil {
+		return failedError(err)
+	}
+	if _, err := w.Stdout.Write(raw); err != nil {
+		return failedError(err)
+	}
+	for _, p := range invalid.Problems {
+		fmt.Fprintf(w.Stderr, "airlock: %s\n", p)
+	}
+	return &exitError{code: ExitUsage}
+}
+
+// write tells a person on standard error and a machine on standard output, and
+// writes the files that were asked for.
+func (f checkFlags) write(w World, doc *checkreport.Document, g *gate) error {
+	var files pendingFiles
+	defer files.abort()
+	for name, encode := range map[string]func(io.Writer) error{f.findings: doc.Write, f.sarif: func(out io.Writer) error {
+		raw, err := doc.SARIF(versionOf(w))
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(append(raw, '\n'))
+		return err
+	}} {
+		if name == "" {
+			continue
+		}
+		out, err := files.create(name, nil)
+		if err != nil {
+			return err
+		}
+		if err := encode(out); err != nil {
+			return err
+		}
+	}
+	if err := files.commit(); err != nil {
+		return err
+	}
+	colour := isTerminal(w.Stderr) && w.Getenv("NO_COLOR") == ""
+	_ = doc.Text(w.Stderr, g.checkWords(), colour) // what a person cannot be told is no reason not to tell the machine
+	for _, o := range doc.Outputs(g.checkWords()) {
+		fmt.Fprintf(w.Stderr, "\n--- %s\n%s\n", o.Title, o.Text)
+	}
+	if !f.json && isTerminal(w.Stdout) {
+		return nil
+	}
+	raw, err := doc.Output.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = w.Stdout.Write(raw)
+	return err
+}
+
+// checkWords makes what tools printed fit to be shown.
+func (g *gate) checkWords() checkreport.Words {
+	return checkreport.Words{Line: g.words, Code: func(s string) string {
+		out, _ := g.sanitizer.Characters(g.secrets.Mask(s))
+		return out
+	}}
+}

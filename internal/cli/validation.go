@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// validation is one phase validation, set up.
+type validation struct {
+	input   phase.Input // WorkingDirectory is root or lies in it
+	root    string      // absolute: the repository's root
+	set     *changeset
+	outside []string // changed files that do not lie in the input's folder
+	phase   phase.Config
+	checks  config.Checks
+	scanner *secrets.Scanner
+	room    isolate.Config // its Workspace is root
+	tell    func(phase.Event)
+	// repository and number say what is validated, as far as it is known.
+	repository string
+	number     int
+}
+
+// newValidation sets up what the command line and the action have in common. dir is
+// the input's folder relative to root.
+func newValidation(w World, g *gate, checks config.Checks, in phase.Input, root, dir string, set *changeset) validation {
+	v := validation{input: in, root: root, set: set, phase: checks.Phase, checks: checks, scanner: g.secrets}
+	v.input.ChangedFiles, v.outside = set.below(dir)
+	onRunner := w.Getenv("GITHUB_ACTIONS") == "true"
+	v.phase.CheckOnly = onRunner
+	v.room = isolate.Config{Workspace: root, Environ: w.Environ, Closed: isolate.RunnerPaths(w.Getenv)}
+	if len(checks.PassEnv) > 0 {
+		v.room.Pass = slices.Concat(isolate.DefaultPass(), checks.PassEnv)
+	}
+	return v
+}
+
+// run runs the six checks where they can do no harm, and returns what they found.
+// The error is one that came before anything could be judged.
+func (v validation) run(ctx context.Context) (doc *checkreport.Document, err error) {
+	room, err := isolate.Open(ctx, v.room)
+	if err != nil {
+		var refused *isolate.RefusedError
+		if errors.As(err, &refused) {
+			return nil, usageError(err)
+		}
+		return nil, failedError(err)
+	}
+	defer func() {
+		if e := room.Close(); e != nil && err == nil {
+			doc.Notes = append(doc.Notes, e.Error())
+		}
+	}()
+	dir, err := filepath.Rel(v.root, v.input.WorkingDirectory)
+	if err != nil {
+		return nil, failedError(err)
+	}
+	job := phase.Job{Input: v.input, Repository: room.Dir(), Diff: v.set.files()}
+	job.Input.WorkingDirectory = filepath.Join(room.Dir(), dir)
+	cfg := v.phase
+	cfg.CheckOnly, cfg.Scratch = cfg.CheckOnly || room.Apart(), room.Apart()
+	result, err := phase.Validate(ctx, job, cfg, phase.World{
+		Run: room.Run, Now: time.Now, Wait: wait,
+		Progress: v.tell, Cores: runtime.GOMAXPROCS(0),
+	})
+	if err != nil {
+		return nil, v.stopped(ctx, err)
+	}
+	in := checkreport.Input{Result: result, Repository: v.repository, Number: v.number, Head: v.set.head, Informational: cfg.Informational,
+		Place: v.set.place, Mask: v.mask(room.Dir())}
+	in.Notes = append(in.Notes, v.set.Notes...)
+	for _, n := range room.Notes() {
+		in.Notes = append(in.Notes, fmt.Sprintf("Not taken into the place where the checks ran: %s (%s).", n.Name, n.Why))
+	}
+	_, skipped := v.set.Split()
+	for _, s := range skipped {
+		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: s.Path, Reason: s.Reason})
+	}
+	for _, name := range v.outside {
+		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: name, Reason: "it lies outside of " + dir})
+	}
+	return checkreport.New(in), nil
+}
+
+// stopped tells why nothing was judged: an interruption, input that cannot be
+// validated, or a fault of our own.
+func (v validation) stopped(ctx context.Context, err error) error {
+	var invalid *phase.InvalidInput
+	switch {
+	case ctx.Err() != nil:
+		return failedError(errors.New("interrupted; the checks did not end"))
+	case errors.As(err, &invalid):
+		return usageError(err)
+	}
+	return failedError(err)
+}
+
+// mask leaves secrets out of a text, and the name of the place where the checks ran,
+// which means nothing to anybody.
+func (v validation) mask(dir string) func(string) string {
+	replace := strings.NewReplacer()
+	if dir != v.root {
+		replace = strings.NewReplacer(dir+string(filepath.Separator), "", dir, ".")
+	}
+	return func(s string) string { return replace.Replace(v.scanner.Mask(s)) }
+}
+
+// files returns what changed for the checks; nil where all lines count.
+func (c *changeset) files() []changes.ChangedFile {
+	if !c.diff {
+		return nil
+	}
+	files := make([]changes.ChangedFile, len(c.Files))
+	for i := range c.Files {
+		files[i] = c.Files[i].ChangedFile
+	}
+	return files
+}
+
+// below returns the paths of the changed files that lie in a folder of the
+// repository, relative to it, and those that do not.
+func (c *changeset) below(dir string) (in, out []string) {
+	for i := range c.Files {
+		name := c.Files[i].Path
+		rel, ok := strings.CutPrefix(name, dir+"/")
+		switch {
+		case dir == ".":
+			in = append(in, name)
+		case ok:
+			in = append(in, path.Clean(rel))
+		default:
+			out = append(out, name)
+		}
+	}
+	return in, out
+}
+
+// wait waits, or returns the context's error.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
