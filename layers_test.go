@@ -45,7 +45,7 @@ var layers = []struct {
 	{"internal/plugin", "finding changes command toolreport phase"},
 	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
 	{"internal/report", "safeoutput finding event markdown sarif intake policy apply"},
-	{"internal/checkreport", "finding markdown sarif schema phase"},
+	{"internal/checkreport", "safeoutput finding markdown sarif schema intake phase"},
 	{"internal/action", "event token"},
 	{"internal/config", "action token intake sanitize policy apply finding phase reviewer plugin"},
 	{"internal/cli", "*"},

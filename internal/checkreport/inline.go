@@ -7,10 +7,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// MaxInline is how many findings are said as review comments at most, the most
-// severe first: a maintainer reads twenty, not two hundred.
-const MaxInline = 20
-
 // maxSuggestion is how many bytes a suggestion may have; a longer one is for the
 // formatter itself to make.
 const maxSuggestion = 4 << 10

@@ -20,11 +20,6 @@ type Words struct {
 	Code func(string) string
 }
 
-// six are the checks in the order in which people read them.
-func six() []phase.Check {
-	return []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReviewed, phase.SecurityReview}
-}
-
 // name is a check's name for people.
 func name(c phase.Check) string { return strings.ReplaceAll(string(c), "_", " ") }
 

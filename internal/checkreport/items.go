@@ -1,0 +1,131 @@
+package checkreport
+
+import (
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// ItemsInput is what items are made from beside the document.
+type ItemsInput struct {
+	Words Words
+	// Head is the pull request's head as the event knows it. A document that is about
+	// another commit says nothing about its lines.
+	Head string
+	// SummaryURL leads to the job summary; "" for none.
+	SummaryURL string
+	Version    string // Airlock's own
+	// Comment, CheckRun and SecurityReport say which of them are wanted.
+	// ReviewComments is how many review comments there are at most; with 0 there is
+	// none, and no settled one is hidden.
+	Comment, CheckRun, SecurityReport bool
+	ReviewComments                    int
+}
+
+// The names by which later workflow runs find what these items made.
+const (
+	checksName   = "checks"
+	findingScope = "finding"
+)
+
+// Items returns the document as Airlock's own items: a check run, one comment that
+// later workflow runs update, review comments, the hiding of those that are
+// settled, a security report, and a report for each missing tool. Which of them
+// leave is the policy's to say. The error is about the SARIF log, and ours.
+func (d *Document) Items(in ItemsInput) ([]intake.OwnItem, error) {
+	var items []intake.OwnItem
+	if in.Comment {
+		items = append(items, intake.OwnItem{Item: d.sticky(in), Stable: checksName})
+	}
+	if in.CheckRun && in.Head != "" {
+		items = append(items, intake.OwnItem{Item: d.checkRun(in), Stable: checksName})
+	}
+	if in.ReviewComments > 0 && d.about(in.Head) {
+		items = append(items, d.reviewItems(in)...)
+	}
+	if in.SecurityReport && d.about(in.Head) {
+		log, err := d.SARIF(in.Version)
+		if err != nil {
+			return nil, fmt.Errorf("the security review's findings as SARIF: %w", err)
+		}
+		items = append(items, intake.OwnItem{Item: &safeoutput.CreateSecurityReport{SARIF: log, Category: SARIFCategory}})
+	}
+	for _, m := range d.Missing {
+		items = append(items, intake.OwnItem{Item: &safeoutput.MissingTool{Tool: in.Words.Line(cut(m.Tool, 100)),
+			Reason:       "the " + name(m.Check) + " check needs it",
+			Alternatives: "name another command with " + in.Words.Line(cut(m.Override, 100))}})
+	}
+	return items, nil
+}
+
+// about reports whether the document's lines are those of a commit.
+func (d *Document) about(head string) bool { return head != "" && (d.Head == "" || d.Head == head) }
+
+func (d *Document) sticky(in ItemsInput) *safeoutput.StickyComment {
+	return &safeoutput.StickyComment{Name: checksName, Body: d.Comment(in.Words, in.SummaryURL), OnlyUpdate: !d.Failed()}
+}
+
+// maxCheckRun is how many UTF-16 units a text of a check run has, below GitHub's
+// 65,535 by room for a footer.
+const maxCheckRun = 60_000
+
+func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
+	run := &safeoutput.CheckRun{Name: "Airlock checks", HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
+	if d.Failed() {
+		run.Conclusion = "failure"
+	}
+	p := &page{d: d, words: in.Words}
+	p.heading("###")
+	p.table()
+	run.Summary, _ = markdown.Cut(p.b.String(), maxCheckRun, "*The rest was cut.*")
+	p = &page{d: d, words: in.Words}
+	p.failures(maxListed, maxExcerpt)
+	p.missing()
+	p.notes()
+	run.Text, _ = markdown.Cut(p.b.String(), maxCheckRun, "*The rest was cut: the job summary has it.*")
+	if !d.about(in.Head) {
+		return run
+	}
+	for _, a := range d.Annotations(in.Words) {
+		if a.Path == "" || a.StartLine == 0 {
+			continue // the summary tells of it
+		}
+		run.Annotations = append(run.Annotations, safeoutput.CheckAnnotation{Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine,
+			Level: annotationLevel(a.Severity), Title: a.Title, Message: cut(a.Message, 16<<10)})
+	}
+	return run
+}
+
+func annotationLevel(s finding.Severity) string {
+	switch s {
+	case finding.Critical, finding.High:
+		return "failure"
+	case finding.Medium:
+		return "warning"
+	}
+	return "notice"
+}
+
+// reviewItems are the review comments, and what keeps those of earlier workflow
+// runs whose finding is still there.
+func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
+	var items []intake.OwnItem
+	for _, f := range d.inline(in.ReviewComments) {
+		c := &safeoutput.CreateReviewComment{Path: f.Path, Line: f.StartLine, Side: "RIGHT", Body: d.commentBody(f, in.Words)}
+		if f.EndLine > f.StartLine {
+			c.StartLine, c.Line = f.StartLine, f.EndLine
+		}
+		items = append(items, intake.OwnItem{Item: c, Stable: stable(f)})
+	}
+	settled := &safeoutput.MinimiseComments{Scope: findingScope, Keep: []string{}}
+	for _, f := range d.Findings {
+		settled.Keep = append(settled.Keep, stable(f))
+	}
+	return append(items, intake.OwnItem{Item: settled})
+}
+
+// stable is the name by which a finding's comment is found again.
+func stable(f Finding) string { return findingScope + "/" + f.Fingerprint }

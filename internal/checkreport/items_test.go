@@ -1,0 +1,131 @@
+package checkreport_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/google/go-cmp/cmp"
+)
+
+// all wants everything said.
+func all(t *testing.T) checkreport.ItemsInput {
+	return checkreport.ItemsInput{Words: words(t), Head: strings.Repeat("ab", 20), Version: "v1", Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
+}
+
+// let sends items through the first door.
+func let(t *testing.T, d *checkreport.Document, in checkreport.ItemsInput) map[safeoutput.Kind][]intake.Accepted {
+	t.Helper()
+	items, err := d.Items(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, rejected, err := intake.Own(items, intake.Config{})
+	if err != nil || len(rejected) > 0 {
+		t.Fatalf("%v %+v", err, rejected)
+	}
+	by := map[safeoutput.Kind][]intake.Accepted{}
+	for _, a := range accepted {
+		by[a.Item().Kind()] = append(by[a.Item().Kind()], a)
+	}
+	return by
+}
+
+func TestItems(t *testing.T) {
+	got := let(t, checkreport.New(failing()), all(t))
+	comments := got[safeoutput.KindCreateReviewComment]
+	var places []string
+	for _, a := range comments {
+		c := a.Item().(*safeoutput.CreateReviewComment)
+		places = append(places, c.Path)
+		if c.Side != "RIGHT" || !strings.HasPrefix(a.Stable(), "finding/") {
+			t.Errorf("%+v under the name %q", c, a.Stable())
+		}
+	}
+	if diff := cmp.Diff([]string{"api/b.go", "api/a_test.go", "api/a.go", "api/a.go"}, places); diff != "" {
+		t.Error("the most severe come first:\n" + diff)
+	}
+	first := comments[0].Item().(*safeoutput.CreateReviewComment)
+	if first.StartLine != 3 || first.Line != 4 || strings.Contains(first.Body, "@octocat") || !strings.Contains(first.Body, `\<img`) || strings.Contains(first.Body, "\x1b") || !strings.Contains(first.Body, "*parameter*") {
+		t.Errorf("%+v", first)
+	}
+	last := comments[3].Item().(*safeoutput.CreateReviewComment)
+	if want := "````suggestion\n\tx := 1 // ```\n\treturn x\n````\n"; !strings.Contains(last.Body, want) {
+		t.Errorf("the suggestion is not byte for byte what the formatter wrote:\n%s", last.Body)
+	}
+	run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
+	if run.Conclusion != "failure" || len(run.Annotations) != 4 || run.Annotations[0].Level != "failure" || run.Annotations[3].Level != "notice" || run.HeadSHA != strings.Repeat("ab", 20) {
+		t.Errorf("%+v", run)
+	}
+	if keep := got[safeoutput.KindMinimiseComments][0].Item().(*safeoutput.MinimiseComments); len(keep.Keep) != 5 || keep.Scope != "finding" {
+		t.Errorf("%+v: every finding keeps its comment, also one on a line that did not change", keep)
+	}
+	if c := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment); c.OnlyUpdate || !strings.Contains(c.Body, "4 of 6 checks failed") {
+		t.Errorf("%+v", c)
+	}
+	if len(got[safeoutput.KindCreateSecurityReport]) != 1 || len(got[safeoutput.KindMissingTool]) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
+	got := let(t, checkreport.New(passing()), all(t))
+	if c := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment); !c.OnlyUpdate {
+		t.Error("a comment would be opened to say that all is well")
+	}
+	if run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); run.Conclusion != "success" {
+		t.Errorf("%+v", run)
+	}
+	if len(got[safeoutput.KindCreateReviewComment]) != 0 {
+		t.Error("there is something to comment on")
+	}
+}
+
+// TestFindingsOfAnotherCommit asserts that lines of another commit are not pointed
+// at, and that nothing of what is there is taken for settled.
+func TestFindingsOfAnotherCommit(t *testing.T) {
+	in := all(t)
+	in.Head = strings.Repeat("cd", 20)
+	got := let(t, checkreport.New(failing()), in)
+	run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
+	if len(run.Annotations) != 0 || len(got[safeoutput.KindCreateReviewComment])+len(got[safeoutput.KindMinimiseComments])+len(got[safeoutput.KindCreateSecurityReport]) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOnlyWhatIsWanted(t *testing.T) {
+	in := all(t)
+	in.Comment, in.CheckRun, in.SecurityReport, in.ReviewComments = false, false, false, 0
+	if got := let(t, checkreport.New(failing()), in); len(got) != 1 || len(got[safeoutput.KindMissingTool]) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestNoiseIsCapped asserts that of many findings the most severe are said, and of
+// several on one line one.
+func TestNoiseIsCapped(t *testing.T) {
+	in := failing()
+	many := &in.Result.Roots[0].Checks[1].Gating
+	for line := range 100 {
+		for range 3 {
+			*many = append(*many, finding.Finding{Check: "linter", Tool: "vet", Rule: "x", Severity: finding.Low, Message: strings.Repeat("m", line+1), Path: "api/z.go", Range: finding.Range{StartLine: line + 1}})
+		}
+	}
+	got := let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment]
+	seen := map[string]bool{}
+	for i, a := range got {
+		c := a.Item().(*safeoutput.CreateReviewComment)
+		at := fmt.Sprint(c.Path, ":", c.Line)
+		if seen[at] || i == 0 && c.Path != "api/b.go" {
+			t.Errorf("comment %d is on %s:%d", i, c.Path, c.Line)
+		}
+		seen[at] = true
+	}
+	if len(got) != 20 {
+		t.Errorf("%d comments", len(got))
+	}
+}
