@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,22 +40,30 @@ func runProjects(t *testing.T, prefix string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := runProject(t, archive)
-			want := &archive.Files[len(archive.Files)-1]
-			if want.Name != "want" {
-				t.Fatalf("the last file is %s, not want", want.Name)
+			if last := archive.Files[len(archive.Files)-1].Name; last != "want" {
+				t.Fatalf("the last file is %s, not want", last)
 			}
-			if *update {
-				want.Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(want.Data), got); diff != "" {
-				t.Errorf("%s\n%s", archive.Comment, diff)
+			goldenFile(t, file, archive, "want", runProject(t, archive))
+			if slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "suggestions" }) {
+				goldenFile(t, file, archive, "suggestions", suggestedFor(t, archive))
 			}
 		})
+	}
+}
+
+// goldenFile compares a file of an archive with what it should be, or rewrites it.
+func goldenFile(t *testing.T, file string, archive *txtar.Archive, name, got string) {
+	t.Helper()
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == name })
+	if *update {
+		archive.Files[i].Data = []byte(got)
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(archive.Files[i].Data), got); diff != "" {
+		t.Errorf("%s\n%s", archive.Comment, diff)
 	}
 }
 
@@ -62,11 +71,19 @@ func runProjects(t *testing.T, prefix string) {
 // wherever it stood.
 func runProject(t *testing.T, archive *txtar.Archive) string {
 	t.Helper()
+	_, in := unpack(t, archive)
+	r := validate(t, phase.Job{Input: in}, phase.Config{RetryDelay: time.Nanosecond}, realWorld(t))
+	return strings.ReplaceAll(describe(r), in.WorkingDirectory, "/project")
+}
+
+// unpack makes a folder of a project, and returns its files and its input.
+func unpack(t *testing.T, archive *txtar.Archive) (map[string]string, phase.Input) {
+	t.Helper()
 	contents := map[string]string{}
 	var members map[string]any
 	for _, f := range archive.Files {
 		switch f.Name {
-		case "want":
+		case "want", "suggestions":
 		case "input.json":
 			if err := json.Unmarshal(f.Data, &members); err != nil {
 				t.Fatal(err)
@@ -85,8 +102,7 @@ func runProject(t *testing.T, archive *txtar.Archive) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := validate(t, phase.Job{Input: in}, phase.Config{RetryDelay: time.Nanosecond}, realWorld(t))
-	return strings.ReplaceAll(describe(r), dir, "/project")
+	return contents, in
 }
 
 // realWorld runs real tools: those beside Go's and Rust's own, and the system's.

@@ -12,6 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // inCopy is how checks run where nobody keeps the files.
@@ -222,4 +223,41 @@ func accepted(t *testing.T, text string, findings []finding.Finding) string {
 		lines, next = slices.Replace(lines, f.Range.StartLine-1, last, strings.Split(f.Suggestion, "\n")...), f.Range.StartLine
 	}
 	return strings.Join(lines, "\n")
+}
+
+// suggestedFor runs the formatter and the linter of a project as Airlock does in a
+// copy of the workspace, and tells the suggestions. With those of the formatter its
+// files are formatted; with those of the linter their findings are gone.
+func suggestedFor(t *testing.T, archive *txtar.Archive) string {
+	t.Helper()
+	contents, in := unpack(t, archive)
+	in.SkipBuild, in.SkipTests = true, true
+	r := validate(t, phase.Job{Input: in}, inCopy, realWorld(t))
+	var b strings.Builder
+	for _, check := range []phase.Check{phase.Formatter, phase.Linter} {
+		suggested := map[string][]finding.Finding{}
+		with := 0
+		for _, f := range checkOf(r, check).Gating {
+			if f.Suggestion == "" {
+				fmt.Fprintf(&b, "%s %s:%d %s\n", check, f.Path, f.Range.StartLine, f.Rule)
+				continue
+			}
+			with++
+			suggested[f.Path] = append(suggested[f.Path], f)
+			fmt.Fprintf(&b, "%s %s:%d-%d %s\n  | %s\n", check, f.Path, f.Range.StartLine, f.Range.EndLine, f.Rule, strings.ReplaceAll(f.Suggestion, "\n", "\n  | "))
+		}
+		if with == 0 {
+			continue
+		}
+		_, again := unpack(t, archive)
+		again.SkipBuild, again.SkipTests = true, true
+		for _, file := range in.ChangedFiles {
+			write(t, again.WorkingDirectory, map[string]string{file: accepted(t, contents[file], suggested[file])})
+		}
+		now := checkOf(validate(t, phase.Job{Input: again}, inCopy, realWorld(t)), check)
+		if was := checkOf(r, check); len(now.Gating) > len(was.Gating)-with {
+			t.Errorf("%s: with %d suggestions accepted, %d of %d findings are left: %q", check, with, len(now.Gating), len(was.Gating), now.Problems)
+		}
+	}
+	return strings.ReplaceAll(b.String(), " \n", "\n")
 }

@@ -50,7 +50,7 @@ func (e edit) start() int {
 // end returns the last such line, one before the start if there is none.
 func (e edit) end() int {
 	if e.inserts {
-		return e.First + e.net
+		return e.Last - 1 + e.net
 	}
 	return e.Last + e.net
 }

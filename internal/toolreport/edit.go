@@ -43,10 +43,13 @@ type hunkLine struct {
 	cut  bool // text is not the whole line
 }
 
-// editsOf tells the runs of changed lines in a hunk. A run that adds or removes
-// lines only, or leaves one empty line, takes a kept line beside it: a suggestion
-// replaces lines, and an empty one would be none. Runs between which no kept line
-// is left become one, so that suggestions never overlap.
+// editsOf tells the runs of changed lines in a hunk. A suggestion replaces lines,
+// and an empty one would be none: so a run that only adds lines takes the two kept
+// ones around it, of which either may be the one that a change has touched, and one
+// that removes lines, or leaves one empty line, takes one. Runs between which no
+// kept line is left become one, so that suggestions never overlap; so do those with
+// nothing but empty lines and brackets between them of which one loses lines and
+// the other gains some: they are one change, and half of it would lose text.
 func editsOf(hunk []hunkLine) []edit {
 	type window struct{ from, to int }
 	var windows []window
@@ -55,17 +58,24 @@ func editsOf(hunk []hunkLine) []edit {
 			i++
 			continue
 		}
-		w := window{i, runEnd(hunk, i)}
-		for !replaces(hunk[w.from:w.to]) {
+		w := window{i, joinedEnd(hunk, i)}
+		before := func() {
+			w.from--
+			if n := len(windows); n > 0 && w.from < windows[n-1].to {
+				w.from, windows = windows[n-1].from, windows[:n-1]
+			}
+		}
+		if inserts(hunk[w.from:w.to]) {
 			if w.from > 0 {
-				w.from--
-				if n := len(windows); n > 0 && w.from < windows[n-1].to {
-					w.from, windows = windows[n-1].from, windows[:n-1]
-				}
-			} else if w.to < len(hunk) {
-				w.to = runEnd(hunk, w.to+1)
+				before()
+			}
+			w.to = min(w.to+1, len(hunk))
+		}
+		for !replaces(hunk[w.from:w.to]) && (w.from > 0 || w.to < len(hunk)) {
+			if w.from > 0 {
+				before()
 			} else {
-				break
+				w.to = runEnd(hunk, w.to+1)
 			}
 		}
 		windows = append(windows, w)
@@ -76,6 +86,47 @@ func editsOf(hunk []hunkLine) []edit {
 		found = append(found, editOf(hunk[w.from:w.to]))
 	}
 	return found
+}
+
+// joinedEnd returns the end of the run that begins at i, and of those behind it
+// that give back lines which it takes, or take lines which it gives.
+func joinedEnd(hunk []hunkLine, i int) int {
+	end := runEnd(hunk, i)
+	net := growth(hunk[i:end])
+	for next := end; next < len(hunk) && !hasWord(hunk[next].text); next++ {
+		if next+1 == len(hunk) || hunk[next+1].sign == ' ' {
+			continue
+		}
+		stop := runEnd(hunk, next+1)
+		other := growth(hunk[next+1 : stop])
+		if (net < 0) == (other < 0) || net == 0 || other == 0 {
+			break
+		}
+		end, net, next = stop, net+other, stop-1
+	}
+	return end
+}
+
+// growth returns how many more lines there are than were.
+func growth(lines []hunkLine) (net int) {
+	for _, l := range lines {
+		switch l.sign {
+		case '+':
+			net++
+		case '-':
+			net--
+		}
+	}
+	return net
+}
+
+func hasWord(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+}
+
+// inserts reports whether no old line is changed or removed.
+func inserts(lines []hunkLine) bool {
+	return !slices.ContainsFunc(lines, func(l hunkLine) bool { return l.sign == '-' })
 }
 
 // runEnd returns the index of the first kept line at or behind i.
@@ -101,7 +152,7 @@ func replaces(lines []hunkLine) bool {
 }
 
 func editOf(lines []hunkLine) edit {
-	e := edit{inserts: true}
+	e := edit{inserts: inserts(lines)}
 	var was, is []string
 	var olds []int
 	cut := false
@@ -113,7 +164,6 @@ func editOf(lines []hunkLine) edit {
 		if l.sign != '-' {
 			is, cut = append(is, text), cut || l.cut
 		}
-		e.inserts = e.inserts && l.sign != '-'
 	}
 	e.net = len(is) - len(was)
 	e.First, e.Last = extent(lines)

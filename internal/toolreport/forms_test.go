@@ -47,7 +47,7 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 	}{
 		"a line":             {"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", []finding.Finding{{Range: at(2, 0, 2, 0), Suggestion: "B"}}},
 		"two runs":           {"@@ -1,5 +1,4 @@\n-a\n+A\n b\n-c\n-d\n+CD\n e\n", []finding.Finding{{Range: at(1, 0, 1, 0), Suggestion: "A"}, {Range: at(3, 0, 4, 0), Suggestion: "CD"}}},
-		"only added":         {"@@ -2,2 +2,3 @@\n a\n+\n b\n", []finding.Finding{{Range: at(2, 0, 2, 0), Suggestion: "a\n"}}},
+		"only added":         {"@@ -2,2 +2,3 @@\n a\n+\n b\n", []finding.Finding{{Range: at(2, 0, 3, 0), Suggestion: "a\n\nb"}}},
 		"added at the start": {"@@ -0,0 +1 @@\n+x\n", []finding.Finding{{Range: at(1, 0, 0, 0)}}},
 		"added, no context":  {"@@ -7,0 +8,2 @@\n+x\n+y\n", []finding.Finding{{Range: at(7, 0, 0, 0)}}},
 		"removed":            {"@@ -3,2 +3 @@\n-a\n b\n", []finding.Finding{{Range: at(3, 0, 4, 0), Suggestion: "b"}}},
