@@ -203,16 +203,3 @@ func (c *copier) note(name, why string) {
 	defer c.mu.Unlock()
 	c.notes = append(c.notes, Note{name, why})
 }
-
-func kind(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeNamedPipe != 0:
-		return "FIFO"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	case m.IsDir():
-		return "directory"
-	default:
-		return "device"
-	}
-}

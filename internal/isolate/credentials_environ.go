@@ -1,0 +1,129 @@
+package isolate
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// telling are variables that are credentials, or lead to them, by their name alone.
+var telling = map[string]string{
+	"ACTIONS_ID_TOKEN_REQUEST_TOKEN": "it lets every program of the job ask GitHub for identity tokens (permission id-token)",
+	"ACTIONS_ID_TOKEN_REQUEST_URL":   "identity tokens (OIDC) are to be had there (permission id-token)",
+	"ACTIONS_RUNTIME_TOKEN":          "it is the runner's own token, for artifacts and caches",
+	"GIT_ASKPASS":                    "it names a program that tells git passwords",
+	"SSH_ASKPASS":                    "it names a program that tells passwords",
+}
+
+// fingerprint is that of a public key: images of Python have one in GPG_KEY.
+var fingerprint = regexp.MustCompile(`^[0-9A-F]{40}$`)
+
+// variables judges the environment.
+func (s *search) variables() {
+	for _, e := range s.src.Environ {
+		name, value, _ := strings.Cut(e, "=")
+		if strings.TrimSpace(value) == "" || strings.HasPrefix(name, "GIT_CONFIG") {
+			continue
+		}
+		if what := s.variable(name, value); what != "" {
+			s.add(at(name, 0), what)
+		}
+	}
+	s.gitVariables()
+}
+
+// variable returns what is secret about a variable, or "".
+func (s *search) variable(name, value string) string {
+	if what, ok := telling[name]; ok {
+		return what
+	}
+	switch {
+	case name == "SSH_AUTH_SOCK":
+		if socket(value) {
+			return "it names an SSH agent, which signs for whoever asks"
+		}
+		return ""
+	case name == "GIT_SSH_COMMAND":
+		return sshKey(value)
+	case credentialName.MatchString(name) && filepath.IsAbs(value):
+		if regular(value) {
+			return "it names a file that by this name holds a credential"
+		}
+		return ""
+	case credentialName.MatchString(name) && plausible(value):
+		return "its name is that of a credential"
+	case credentialURL(value):
+		return "its value holds a URL with a password"
+	case !fingerprint.MatchString(value) && len(s.scanner.Scan(name+"="+value)) > 0:
+		return "its value looks like a credential"
+	}
+	return ""
+}
+
+// sshKey returns what is secret about a command that runs ssh, or "".
+func sshKey(command string) string {
+	if strings.Contains(command, " -i") || strings.Contains(strings.ToLower(command), "identityfile") {
+		return "it gives git an SSH key"
+	}
+	return ""
+}
+
+// gitVariables judges the variables that are git configuration themselves.
+func (s *search) gitVariables() {
+	for name, value := range s.env {
+		number, ok := strings.CutPrefix(name, "GIT_CONFIG_KEY_")
+		if ok {
+			s.gitEntry(newGitEntry(value, s.env["GIT_CONFIG_VALUE_"+number], 0), gitFile{name: "GIT_CONFIG_VALUE_" + number})
+		}
+	}
+	entries, ok := parseGitParameters(s.env["GIT_CONFIG_PARAMETERS"])
+	for _, e := range entries {
+		s.gitEntry(e, gitFile{name: "GIT_CONFIG_PARAMETERS"})
+	}
+	if !ok {
+		s.add("GIT_CONFIG_PARAMETERS", "it is not written as git writes it, so that it cannot be judged")
+	}
+}
+
+// parseGitParameters reads what `git -c` hands on: 'key=value' or 'key'='value',
+// each in a shell's single quotes, separated by blanks.
+func parseGitParameters(text string) (entries []gitEntry, ok bool) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimLeft(text, " \t\n") {
+		key, rest, ok := unquote(text)
+		if !ok {
+			return entries, false
+		}
+		value := ""
+		if after, divided := strings.CutPrefix(rest, "="); !divided {
+			key, value, _ = strings.Cut(key, "=")
+		} else if strings.HasPrefix(after, "'") {
+			if value, rest, ok = unquote(after); !ok {
+				return entries, false
+			}
+		} else {
+			rest = after // a variable without a value
+		}
+		entries = append(entries, newGitEntry(key, value, 0))
+		text = rest
+	}
+	return entries, true
+}
+
+// unquote reads a word in single quotes, in which a quote or an exclamation mark
+// stands outside of them behind a backslash.
+func unquote(text string) (word, rest string, ok bool) {
+	var b strings.Builder
+	for strings.HasPrefix(text, "'") {
+		part, after, closed := strings.Cut(text[1:], "'")
+		if !closed {
+			return "", "", false
+		}
+		b.WriteString(part)
+		if len(after) < 3 || after[0] != '\\' || after[2] != '\'' {
+			return b.String(), after, true
+		}
+		b.WriteByte(after[1])
+		text = after[2:]
+	}
+	return "", "", false
+}

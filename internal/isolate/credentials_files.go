@@ -1,0 +1,129 @@
+package isolate
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Patterns of files that hold credentials; a group is the value, which has to be
+// plausible.
+var (
+	storedPassword = regexp.MustCompile(`(?m)^[a-z]+://([^@\s]+)@`)
+	privateKey     = regexp.MustCompile(`-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)`)
+	jsonSecret     = regexp.MustCompile(`"(?:auth|identitytoken|registrytoken|password|token|refresh_token|private_key|secret|access_token|accessToken|bearer)"\s*:\s*"([^"]*)`)
+	jsonHelper     = regexp.MustCompile(`"(?:credsStore|credHelpers)"\s*:\s*\{?\s*"([^"]+)`)
+	assigned       = regexp.MustCompile(`(?im)^[^#;\n]*(?:token|_auth|passw(?:or)?d|secret|access_?key|api_?key)[\w-]*["']?[ \t]*[=:][ \t]*["']?([^\s"']*)`)
+	element        = regexp.MustCompile(`(?i)<(?:password|passphrase|privateKey)>([^<]*)`)
+	clearText      = regexp.MustCompile(`(?i)key="(?:ClearText)?Password"\s+value="([^"]*)`)
+	netrcWord      = regexp.MustCompile(`(?m)(?:^|\s)password\s+(\S+)`)
+	gemKey         = regexp.MustCompile(`(?m)^:\w+:[ \t]*(\S+)`)
+	bundleLogin    = regexp.MustCompile(`(?m)^BUNDLE_[A-Z0-9_]+__[A-Z0-9_]+:[ \t]*"?([^\s"]+)`)
+	clientKey      = regexp.MustCompile(`(?m)^\s*(?:token|client-key-data|password):[ \t]*["']?([^\s"']*)`)
+	anything       = regexp.MustCompile(`(\S+)`)
+)
+
+// toolFiles are the files in which common tools keep credentials: in the user's
+// folder, and where a variable says.
+var toolFiles = []struct {
+	path     string // relative to the user's folder; below .config/: to that of configurations
+	variable string // whose value is another place, or a list of places; "" if none
+	name     string // of the file in that place; "": the place is the file itself
+	holds    *regexp.Regexp
+}{
+	{".git-credentials", "", "", storedPassword},
+	{".config/git/credentials", "", "", storedPassword},
+	{".netrc", "NETRC", "", netrcWord},
+	{"_netrc", "", "", netrcWord},
+	{".config/gh/hosts.yml", "GH_CONFIG_DIR", "hosts.yml", assigned},
+	{".config/hub", "HUB_CONFIG", "", assigned},
+	{".config/glab-cli/config.yml", "GLAB_CONFIG_DIR", "config.yml", assigned},
+	{".docker/config.json", "DOCKER_CONFIG", "config.json", jsonSecret},
+	{".docker/config.json", "DOCKER_CONFIG", "config.json", jsonHelper},
+	{".config/containers/auth.json", "REGISTRY_AUTH_FILE", "", jsonSecret},
+	{".npmrc", "NPM_CONFIG_USERCONFIG", "", assigned},
+	{".npmrc", "npm_config_userconfig", "", assigned},
+	{".yarnrc.yml", "", "", assigned},
+	{".pypirc", "", "", assigned},
+	{".aws/credentials", "AWS_SHARED_CREDENTIALS_FILE", "", assigned},
+	{".config/gcloud/application_default_credentials.json", "CLOUDSDK_CONFIG", "application_default_credentials.json", jsonSecret},
+	{".azure/msal_token_cache.json", "AZURE_CONFIG_DIR", "msal_token_cache.json", jsonSecret},
+	{".kube/config", "KUBECONFIG", "", clientKey},
+	{".cargo/credentials.toml", "CARGO_HOME", "credentials.toml", assigned},
+	{".cargo/credentials", "CARGO_HOME", "credentials", assigned},
+	{".gem/credentials", "", "", gemKey},
+	{".bundle/config", "BUNDLE_USER_CONFIG", "", bundleLogin},
+	{".m2/settings.xml", "", "", element},
+	{".gradle/gradle.properties", "GRADLE_USER_HOME", "gradle.properties", assigned},
+	{".nuget/NuGet/NuGet.Config", "", "", clearText},
+	{".composer/auth.json", "COMPOSER_HOME", "auth.json", jsonSecret},
+	{".config/composer/auth.json", "", "", jsonSecret},
+	{".terraform.d/credentials.tfrc.json", "", "", jsonSecret},
+	{".vault-token", "", "", anything},
+	{".ssh/id_rsa", "", "", privateKey},
+	{".ssh/id_ecdsa", "", "", privateKey},
+	{".ssh/id_ed25519", "", "", privateKey},
+}
+
+// filesOfTools judges the files of common tools.
+func (s *search) filesOfTools() {
+	for _, f := range toolFiles {
+		place := s.inHome(f.path)
+		if rest, ok := strings.CutPrefix(f.path, ".config/"); ok {
+			place = s.inConfig(rest)
+		}
+		s.toolFile(place, f.holds)
+		for _, dir := range filepath.SplitList(s.env[f.variable]) {
+			s.toolFile(filepath.Join(s.below(s.src.Dir, dir), f.name), f.holds)
+		}
+	}
+}
+
+// toolFile judges one file by its pattern.
+func (s *search) toolFile(place string, holds *regexp.Regexp) {
+	if place == "" {
+		return
+	}
+	text, why := read(place)
+	if why != "" {
+		s.add(at(place, 0), "this file of credentials cannot be judged: "+why)
+	}
+	for _, m := range holds.FindAllStringSubmatchIndex(text, -1) {
+		if plausible(text[m[2]:m[3]]) {
+			s.add(at(place, 1+strings.Count(text[:m[0]], "\n")), "a tool keeps its credentials there")
+			return
+		}
+	}
+}
+
+// maxTempFile is how large a file of the runner's temporary folder may be to be
+// searched, in bytes: larger ones are archives of the steps before.
+const maxTempFile = 64 << 10
+
+// runnerTemp judges the files that earlier steps left in the runner's temporary
+// folder: actions/checkout's credentials from version 6 on and its SSH keys, and
+// scripts of steps into which secrets were written.
+func (s *search) runnerTemp() {
+	temp := s.env["RUNNER_TEMP"]
+	if temp == "" {
+		return
+	}
+	s.walk(temp, func(name string, e fs.DirEntry) bool {
+		if ok, _ := path.Match("git-credentials-*.config", e.Name()); ok {
+			s.gitConfig(gitFile{path: name})
+			return false
+		}
+		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > maxTempFile {
+			return false
+		}
+		text, _ := read(name)
+		if privateKey.MatchString(text) {
+			s.add(at(name, 0), "it is a private key, as actions/checkout leaves one unless persist-credentials is false")
+		} else if hits := s.scanner.Scan(text); len(hits) > 0 {
+			s.add(at(name, hits[0].Line), "an earlier step left what looks like a credential")
+		}
+		return false
+	})
+}

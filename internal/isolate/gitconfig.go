@@ -1,0 +1,194 @@
+package isolate
+
+import "strings"
+
+// gitEntry is one variable of a git configuration.
+type gitEntry struct {
+	section    string // in lower case
+	subsection string
+	name       string // in lower case
+	value      string // "" also for a variable without "="
+	line       int    // where the variable begins, from 1
+}
+
+// parseGitConfig reads the syntax of git's configuration files as git does, in one
+// pass. Behind a line that git would refuse it goes on at the next: a program can
+// read what stands there all the same. The first such line is in bad, 0 if there
+// is none.
+func parseGitConfig(text string) (entries []gitEntry, bad int) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	r := &gitConfigReader{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}
+	prefix := "" // the section, with a dot at its end
+	for {
+		c, line, ok := r.next(), r.line, true
+		switch {
+		case r.ended:
+			return entries, bad
+		case gitSpace(c):
+			continue
+		case c == '#' || c == ';':
+			r.skipLine()
+		case c == '[':
+			prefix, ok = r.header()
+		case !letter(c):
+			ok = false
+		default:
+			r.back()
+			var name, value string
+			name, value, ok = r.variable()
+			entries = append(entries, newGitEntry(prefix+name, value, line))
+		}
+		if !ok {
+			if bad == 0 {
+				bad = line
+			}
+			if r.text[r.at-1] != '\n' {
+				r.skipLine()
+			}
+		}
+	}
+}
+
+// newGitEntry parts a key at its first and its last dot, between which the
+// subsection may hold dots of its own.
+func newGitEntry(key, value string, line int) gitEntry {
+	e := gitEntry{value: value, line: line, name: key}
+	if i := strings.LastIndexByte(key, '.'); i >= 0 {
+		e.section, e.name = key[:i], key[i+1:]
+	}
+	e.section, e.subsection, _ = strings.Cut(e.section, ".")
+	e.section, e.name = strings.ToLower(e.section), strings.ToLower(e.name)
+	return e
+}
+
+// gitConfigReader reads a configuration byte by byte. Its end reads as line feeds.
+type gitConfigReader struct {
+	text     string
+	at, line int
+	ended    bool
+}
+
+func (r *gitConfigReader) next() byte {
+	if r.at == len(r.text) {
+		r.ended = true
+		return '\n'
+	}
+	c := r.text[r.at]
+	r.at++
+	if c == '\n' {
+		r.line++
+	}
+	return c
+}
+
+// back takes back a byte that was no line feed.
+func (r *gitConfigReader) back() { r.at-- }
+
+func (r *gitConfigReader) skipLine() {
+	for r.next() != '\n' {
+	}
+}
+
+// header reads what follows a bracket: `name]`, or `name "subsection"]`.
+func (r *gitConfigReader) header() (prefix string, ok bool) {
+	var name strings.Builder
+	c := r.next()
+	for ; keyByte(c) || c == '.'; c = r.next() {
+		name.WriteByte(lower(c))
+	}
+	if c == ']' {
+		return name.String() + ".", name.Len() > 0
+	}
+	for c == ' ' || c == '\t' || c == '\r' {
+		c = r.next()
+		if c == '"' {
+			name.WriteByte('.')
+			for c = r.next(); c != '"'; c = r.next() {
+				if c == '\\' {
+					c = r.next()
+				}
+				if c == '\n' {
+					return name.String() + ".", false
+				}
+				name.WriteByte(c)
+			}
+			return name.String() + ".", r.next() == ']'
+		}
+	}
+	return name.String() + ".", false
+}
+
+// variable reads `name`, or `name = value`, and the end of its line.
+func (r *gitConfigReader) variable() (name, value string, ok bool) {
+	var b strings.Builder
+	c := r.next()
+	for ; keyByte(c); c = r.next() {
+		b.WriteByte(lower(c))
+	}
+	for c == ' ' || c == '\t' {
+		c = r.next()
+	}
+	if c == '\n' {
+		return b.String(), "", true
+	}
+	if c != '=' {
+		return b.String(), "", false
+	}
+	value, ok = r.value()
+	return b.String(), value, ok
+}
+
+// value reads up to the end of a line that neither a backslash nor a quote
+// continues. Blanks at both ends and comments are left out, save within quotes.
+func (r *gitConfigReader) value() (string, bool) {
+	var b strings.Builder
+	length := 0 // of b, without blanks at the end
+	for quoted := false; ; {
+		c := r.next()
+		switch {
+		case c == '\n':
+			return b.String()[:length], !quoted
+		case quoted && c == '"':
+			quoted = false
+			continue
+		case c == '"':
+			quoted = true
+			length = b.Len()
+			continue
+		case !quoted && gitSpace(c):
+			if b.Len() > 0 {
+				b.WriteByte(c)
+			}
+			continue
+		case !quoted && (c == '#' || c == ';'):
+			r.skipLine()
+			return b.String()[:length], true
+		case c == '\\':
+			length = b.Len() // a continued line keeps its blanks
+			escaped := r.next()
+			if escaped == '\n' {
+				continue
+			}
+			i := strings.IndexByte(`tbn\"`, escaped)
+			if i < 0 {
+				return b.String()[:length], false
+			}
+			c = "\t\b\n\\\""[i]
+		}
+		b.WriteByte(c)
+		length = b.Len()
+	}
+}
+
+func gitSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+func keyByte(c byte) bool { return letter(c) || '0' <= c && c <= '9' || c == '-' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
