@@ -1,0 +1,133 @@
+package reviewer
+
+import "strings"
+
+// swallowed finds handlers of errors that do nothing and say nothing. Tests call on
+// purpose what fails.
+func (c *codeFile) swallowed() {
+	if testPath.MatchString(c.path) {
+		return
+	}
+	for i, t := range c.tokens {
+		if t.kind != word {
+			continue
+		}
+		body := 0
+		switch w := c.written(i); {
+		case w == "catch" && c.is(i-1, "}"):
+			if body = i + 1; c.is(body, "(") {
+				if body = c.after(body); meant(c.written(body - 2)) {
+					continue
+				}
+			}
+		case w == "except" && t.first && c.lang.name == "python":
+			c.passes(i)
+			continue
+		case w == "rescue" && c.lang.ruby:
+			c.rescues(i)
+			continue
+		case w == "if" && c.lang.name == "go" && t.first:
+			body = c.failed(i)
+		case w == "Err" && c.lang.name == "rust":
+			body = c.errArm(i)
+		default:
+			continue
+		}
+		if body > 0 && (c.is(body, "{") && c.is(body+1, "}") || c.is(body, "(") && c.is(body+1, ")")) && !c.commented(c.tokens[body].end, c.tokens[body+1].start) {
+			c.report("swallowed-error", t.start, t.end, "")
+		}
+	}
+}
+
+// meant reports names that say of an error that it does not matter.
+func meant(name string) bool {
+	return strings.HasPrefix(name, "ignore") || strings.HasPrefix(name, "expected") || name == "unused" || name == "_" || name == "__"
+}
+
+// failed returns the index of the body of Go's `if err != nil`, or 0.
+func (c *codeFile) failed(i int) int {
+	for j := i + 1; j+3 < len(c.tokens) && j < i+40; j = c.after(j) {
+		if c.is(j, "err") && c.is(j+1, "!=") && c.is(j+2, "nil") && c.is(j+3, "{") {
+			return j + 3
+		}
+		if c.is(j, "{") {
+			break
+		}
+	}
+	return 0
+}
+
+// errArm returns the index of what Rust does about every error, in
+// `Err(_) => {}` and `if let Err(_) = f() {}`, or 0.
+func (c *codeFile) errArm(i int) int {
+	if !c.is(i+1, "(") || !c.is(i+2, "_") || !c.is(i+3, ")") {
+		return 0
+	}
+	if c.is(i+4, "=>") {
+		return i + 5
+	}
+	if !c.is(i-1, "let") || !c.is(i+4, "=") {
+		return 0
+	}
+	for j := i + 5; j < min(len(c.tokens), i+60); j = c.after(j) {
+		if c.is(j, "{") {
+			return j
+		}
+	}
+	return 0
+}
+
+// rescues reports a rescue of everything that is followed by its end.
+func (c *codeFile) rescues(i int) {
+	if !c.tokens[i].first {
+		return // "f rescue nil" says what it gives instead
+	}
+	next := i + 1
+	if c.is(next, "StandardError") || c.is(next, "Exception") {
+		next++
+	}
+	if c.is(next, "=>") {
+		next += 2
+	}
+	if c.is(next, "nil") && c.tokens[next].first {
+		next++
+	}
+	if c.is(next, "end") && c.tokens[next].first && !c.commented(c.tokens[i].end, c.tokens[next].start) {
+		c.report("swallowed-error", c.tokens[i].start, c.tokens[i].end, "")
+	}
+}
+
+// passes reports an except of everything whose only statement is pass.
+func (c *codeFile) passes(i int) {
+	colon := i + 1
+	if c.is(colon, "Exception") || c.is(colon, "BaseException") {
+		colon++
+	}
+	if !c.is(colon, ":") || !c.is(colon+1, "pass") {
+		return
+	}
+	end := len(c.text)
+	if colon+2 < len(c.tokens) {
+		next := c.tokens[colon+2]
+		if !next.first || c.indent(colon+2) >= c.indent(colon+1) && c.tokens[colon+1].first {
+			return
+		}
+		end = int(c.lines[c.line(next.start)-1])
+	}
+	if !c.commented(c.tokens[i].end, int32(end)) {
+		c.report("swallowed-error", c.tokens[i].start, c.tokens[i].end, "")
+	}
+}
+
+// commented reports whether a comment stands between two bytes. It searches by halves.
+func (c *codeFile) commented(from, to int32) bool {
+	lo, hi := 0, len(c.source.comments)
+	for lo < hi {
+		if mid := (lo + hi) / 2; c.source.comments[mid].start < from {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo < len(c.source.comments) && c.source.comments[lo].start < to
+}
