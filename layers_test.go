@@ -43,6 +43,7 @@ var layers = []struct {
 	{"internal/policy", "safeoutput intake event schema"},
 	{"internal/phase", "finding changes command toolreport schema"},
 	{"internal/plugin", "finding changes command toolreport phase"},
+	{"internal/reviews", "finding changes secrets reviewer phase plugin"},
 	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
 	{"internal/report", "safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/checkreport", "safeoutput finding markdown sarif schema intake phase"},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -144,9 +145,17 @@ func TestChecksKnowEveryWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	schema := compileSchema(t)
 	for _, r := range rules {
-		text := "checks: {" + r.Check + ": {off: [" + r.ID + "]}}"
+		text := `{"checks": {"` + r.Check + `": {"off": ["` + r.ID + `"]}}}`
 		if _, err := Parse("x", []byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		var value any
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

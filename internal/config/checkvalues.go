@@ -177,7 +177,7 @@ func variables() shape {
 
 // reviewRules are names of built-in rules of one check, or of any where it is "".
 func reviewRules(check phase.Check) shape {
-	return texts(`{"type": "string", "pattern": "^[a-z0-9-]+$"}`, "[todo-without-issue]", func(s string) string {
+	return texts(`{"type": "string", "pattern": "^[a-z0-9/-]+$"}`, "[todo-without-issue]", func(s string) string {
 		rules, err := reviewer.Rules()
 		if err != nil {
 			return "cannot be looked up: " + err.Error()

@@ -48,6 +48,9 @@ func (f Format) mayBeEmpty() bool {
 // FilesWord stands in Args, or as a word of Command, for the changed files.
 const FilesWord = "{files}"
 
+// builtIn is the name under which the built-in reviewer's findings appear.
+const builtIn = "airlock"
+
 // Limits of a Config.
 const (
 	DefaultTimeLimit = 300 * time.Second // of one run of the command

@@ -17,6 +17,7 @@ func (w *work) take(r toolreport.Report) {
 		w.note("%s: %s", w.cfg.Name, strings.TrimPrefix(plain(n), w.cfg.Name+" "))
 	}
 	for _, rule := range r.Rules {
+		rule.Tool, rule.ID = w.called(rule.Tool), oneLine(rule.ID)
 		if rule.Precision == finding.PrecisionUnknown {
 			rule.Precision = w.cfg.Precision
 		}
@@ -29,6 +30,7 @@ func (w *work) take(r toolreport.Report) {
 			continue
 		}
 		f = sound(f, file.Lines)
+		f.Tool = w.called(f.Tool)
 		if s, ok := w.cfg.Severity[f.Rule]; ok {
 			f.Severity = s
 		}
@@ -42,6 +44,14 @@ func (w *work) take(r toolreport.Report) {
 		}
 		w.out.Findings = append(w.out.Findings, f)
 	}
+}
+
+// called returns the name of a tool, which is never that of the built-in reviewer.
+func (w *work) called(tool string) string {
+	if tool = oneLine(tool); tool == "" || strings.EqualFold(tool, builtIn) {
+		return w.cfg.Name
+	}
+	return tool
 }
 
 // count notes how many findings are left out, and why.
@@ -64,7 +74,7 @@ func (w *work) count() {
 // sound makes a finding's texts plain and takes out a place that cannot be in a
 // file of so many lines, and a suggestion with it.
 func sound(f finding.Finding, lines int) finding.Finding {
-	f.Tool, f.Rule, f.Message = oneLine(f.Tool), oneLine(f.Rule), plain(f.Message)
+	f.Rule, f.Message = oneLine(f.Rule), plain(f.Message)
 	f.Suggestion = strings.TrimSuffix(f.Suggestion, "\n")
 	last := max(f.Range.StartLine, f.Range.EndLine)
 	switch {

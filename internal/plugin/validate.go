@@ -21,7 +21,7 @@ func (c Config) Validate() error {
 		}
 	}
 	wrong(!soundName(c.Name), "the name %q is not one of letters, digits, \"-\", \"_\" and \".\", at most 64", c.Name)
-	wrong(strings.EqualFold(c.Name, "airlock"), "the name %q is that of the built-in reviewer", c.Name)
+	wrong(strings.EqualFold(c.Name, builtIn), "the name %q is that of the built-in reviewer", c.Name)
 	wrong(c.Command == "" && len(c.Args) == 0, "it has no command: give \"command\" or \"args\", or one of the names %s", strings.Join(Presets(), ", "))
 	wrong(c.Command != "" && len(c.Args) > 0, "give either \"command\" or \"args\", not both")
 	if _, err := c.words(); err != nil {
