@@ -4,8 +4,10 @@ package phase_test
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -105,5 +107,18 @@ func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {
 				t.Errorf("%s: %q", c.Status, said(c.Gating))
 			}
 		})
+	}
+}
+
+// TestAFIFOInThePlaceOfAFolder: looking for markers does not wait for who writes
+// into it.
+func TestAFIFOInThePlaceOfAFolder(t *testing.T) {
+	job, dir := goJob(t)
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	job.Input.ChangedFiles = []string{"pipe/a.go"}
+	if r := validate(t, job, phase.Config{}, newStage(t, dir, goSteps(nil)).world()); r.Output.Status != phase.Pass {
+		t.Errorf("%+v", r.Output)
 	}
 }

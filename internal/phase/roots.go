@@ -47,7 +47,8 @@ func aside(name string) bool {
 // a stranger's: nothing is read outside it, and no link out of it is followed.
 type project struct {
 	at    *os.Root
-	names map[string][]string // of a folder's entries, read once
+	names map[string][]string   // of a folder's entries, read once
+	told  map[string][]Language // of a folder's markers
 }
 
 // openProject opens the working directory; close it with at.Close.
@@ -56,7 +57,12 @@ func openProject(dir string) (*project, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &project{at: at, names: map[string][]string{}}, nil
+	return &project{at: at, names: map[string][]string{}, told: map[string][]Language{}}, nil
+}
+
+// open opens a file or folder for reading; nothing waits for the other end of a FIFO.
+func (p *project) open(name string) (*os.File, error) {
+	return p.at.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 }
 
 // entries returns the names in a folder; none where it cannot be read.
@@ -65,7 +71,7 @@ func (p *project) entries(dir string) []string {
 	if ok {
 		return names
 	}
-	if f, err := p.at.Open(dir); err == nil {
+	if f, err := p.open(dir); err == nil {
 		names, _ = f.Readdirnames(-1) // not a folder: no names
 		_ = f.Close()                 // it was only read
 	}
@@ -75,12 +81,18 @@ func (p *project) entries(dir string) []string {
 
 // has reports whether a folder has an entry of that name.
 func (p *project) has(dir, name string) bool {
+	if !strings.Contains(name, "*") {
+		return slices.Contains(p.entries(dir), name)
+	}
 	return slices.ContainsFunc(p.entries(dir), func(e string) bool { ok, _ := path.Match(name, e); return ok })
 }
 
 // languages returns those that the markers in a folder name, in order.
 func (p *project) languages(dir string) []Language {
-	var found []Language
+	found, ok := p.told[dir]
+	if ok {
+		return found
+	}
 	for _, m := range markers() {
 		if !slices.ContainsFunc(m.names, func(n string) bool { return p.has(dir, n) }) {
 			continue
@@ -91,6 +103,7 @@ func (p *project) languages(dir string) []Language {
 		}
 		found = append(found, l)
 	}
+	p.told[dir] = found
 	return found
 }
 

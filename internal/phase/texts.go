@@ -25,7 +25,7 @@ func (p *project) stamps(files []string) snapshot {
 
 // texts reads files, as far as they are regular and small enough. What stands in
 // the working directory may have been put there by a stranger's program: a link
-// is not followed, and nothing waits for the other end of a FIFO.
+// is not followed.
 func (p *project) texts(files []string) map[string][]byte {
 	texts := map[string][]byte{}
 	total := 0
@@ -42,7 +42,7 @@ func (p *project) text(name string) ([]byte, bool) {
 	if err != nil || !looked.Mode().IsRegular() || looked.Size() > maxText {
 		return nil, false
 	}
-	f, err := p.at.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	f, err := p.open(name)
 	if err != nil {
 		return nil, false
 	}
