@@ -75,7 +75,6 @@ func (w *work) count() {
 // file of so many lines, and a suggestion with it.
 func sound(f finding.Finding, lines int) finding.Finding {
 	f.Rule, f.Message = oneLine(f.Rule), plain(f.Message)
-	f.Suggestion = strings.TrimSuffix(f.Suggestion, "\n")
 	last := max(f.Range.StartLine, f.Range.EndLine)
 	switch {
 	case lines == 0 || last <= lines:
@@ -83,9 +82,6 @@ func sound(f finding.Finding, lines int) finding.Finding {
 		f.Range, f.Suggestion = finding.Range{}, ""
 	default:
 		f.Range.EndLine, f.Range.EndColumn, f.Suggestion = lines, 0, ""
-	}
-	if f.Range.StartLine == 0 || plain(f.Suggestion) != f.Suggestion {
-		f.Suggestion = "" // what would be written into a file is never mended
 	}
 	return f
 }

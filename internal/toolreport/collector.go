@@ -48,6 +48,9 @@ func (c *collector) add(f finding.Finding) {
 	f.Rule = clip(f.Rule, maxName)
 	f.Message = clip(strings.TrimSpace(f.Message), maxMessage)
 	f.Range = sound(f.Range)
+	if f.Suggestion = strings.TrimSuffix(f.Suggestion, "\n"); f.Range.StartLine == 0 || !postable(f.Suggestion) {
+		f.Suggestion = ""
+	}
 	switch {
 	case c.seen[f]:
 	case len(c.findings) == MaxFindings:
