@@ -37,13 +37,13 @@ func Validate(ctx context.Context, job Job, config Config, world World) (Result,
 		return Result{}, err
 	}
 	defer e.project.at.Close() //nolint:errcheck // it was only read
-	plans, err := e.project.plan(job.Input)
+	found, err := e.roots()
 	if err != nil {
 		return Result{}, err
 	}
-	roots := make([]*rootRun, len(plans))
-	for i, p := range plans {
-		roots[i] = &rootRun{rootPlan: p}
+	var roots []*rootRun
+	for _, p := range e.project.plan(job.Input, found) {
+		roots = append(roots, &rootRun{rootPlan: p})
 	}
 	if err := e.eachRoot(ctx, roots, e.runRoot); err != nil {
 		return Result{}, err
@@ -84,6 +84,18 @@ func newEngine(job Job, config Config, world World) (*engine, error) {
 	e.lines = changedLinesOf(job.Diff, e.files)
 	e.project, err = openProject(e.dir)
 	return e, err
+}
+
+// roots returns what the owner lists, or what is found.
+func (e *engine) roots() ([]root, error) {
+	if len(e.config.Roots) > 0 {
+		return e.project.listed(e.job.Input, e.config.Roots, e.prefix)
+	}
+	found := e.project.roots(e.job.Input)
+	if len(found) == 0 {
+		return nil, &InvalidInput{[]string{cannotDetect}}
+	}
+	return found, nil
 }
 
 // retries is how often a fix may be tried.

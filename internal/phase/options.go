@@ -46,8 +46,11 @@ type Config struct {
 	NewOnly bool
 	// Informational are checks whose failure does not fail the whole.
 	Informational []Check
-	TimeLimit     time.Duration // of one command; 0: DefaultTimeLimit
-	RetryDelay    time.Duration // 0: DefaultRetryDelay
+	// Roots, if any, are what is validated in the place of the roots that are found.
+	// A changed file that lies in none of them is for the reviews only.
+	Roots      []Root
+	TimeLimit  time.Duration // of one command; 0: DefaultTimeLimit
+	RetryDelay time.Duration // 0: DefaultRetryDelay
 }
 
 // Runner runs a command as command.Run does, under whichever identity and in

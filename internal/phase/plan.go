@@ -32,19 +32,14 @@ type rootPlan struct {
 	plans []plan
 }
 
-// plan finds the roots and their checks. The error is an *InvalidInput when no
-// language can be told.
-func (p *project) plan(in Input) ([]rootPlan, error) {
-	roots := p.roots(in)
-	if len(roots) == 0 {
-		return nil, &InvalidInput{[]string{cannotDetect}}
-	}
+// plan plans the checks of the roots, outer ones first.
+func (p *project) plan(in Input, roots []root) []rootPlan {
+	top := roots[0].dir == "." // else it has the owner's commands only
 	overrides := map[Check]string{Formatter: in.FormatCommand, Linter: in.LintCommand, Build: in.BuildCommand, Tests: in.TestCommand}
 	if roots[0].dir != "." && (in.FormatCommand+in.LintCommand+in.BuildCommand+in.TestCommand) != "" {
 		// The owner's commands run once, where the owner says that the project is.
 		roots = slices.Insert(roots, 0, root{".", roots[0].language, in.ChangedFiles})
 	}
-	top := len(p.languages(".")) > 0 || in.Language != ""
 	var all []rootPlan
 	for _, r := range roots {
 		rp := rootPlan{root: r}
@@ -64,7 +59,7 @@ func (p *project) plan(in Input) ([]rootPlan, error) {
 		}
 		all = append(all, rp)
 	}
-	return all, nil
+	return all
 }
 
 // standard plans a check with the language's own commands.

@@ -146,7 +146,7 @@ func (p *project) roots(in Input) []root {
 		homes = append(homes, dir)
 	}
 	slices.SortFunc(homes, func(a, b string) int { // an outer one right before those in it
-		return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+		return slices.Compare(parts(a), parts(b))
 	})
 	for _, dir := range homes {
 		if dir == "" || dir == "." {

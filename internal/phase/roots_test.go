@@ -3,6 +3,8 @@ package phase_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -11,11 +13,12 @@ import (
 
 // rootsOf validates a project whose commands are all absent, and tells the roots
 // that were found.
-func rootsOf(t *testing.T, contents map[string]string, in phase.Input) ([]string, error) {
+func rootsOf(t *testing.T, contents map[string]string, in phase.Input, listed ...phase.Root) ([]string, error) {
 	t.Helper()
-	dir := files(t, contents)
+	repository := files(t, contents)
+	dir := filepath.Join(repository, in.WorkingDirectory)
 	in.WorkingDirectory = dir
-	r, err := phase.Validate(t.Context(), phase.Job{Input: in}, phase.Config{}, newStage(t, dir, nil).world())
+	r, err := phase.Validate(t.Context(), phase.Job{Input: in, Repository: repository}, phase.Config{Roots: listed}, newStage(t, dir, nil).world())
 	var got []string
 	for _, root := range r.Roots {
 		got = append(got, fmt.Sprintf("%s %s %d", root.Dir, root.Language, len(root.Checks)))
@@ -70,6 +73,48 @@ func TestALanguageIsNeverGuessed(t *testing.T) {
 		var invalid *phase.InvalidInput
 		if !errors.As(err, &invalid) || invalid.Error() != "Cannot detect programming language. Please provide explicit 'language' parameter." {
 			t.Errorf("%v: %v", changed, err)
+		}
+	}
+}
+
+func TestListedRootsReplaceThoseThatAreFound(t *testing.T) {
+	contents := map[string]string{"go.mod": "", "api/go.mod": "", "api/Cargo.toml": "", "api/gen/go.mod": "", "web/package.json": "{}", "bare/x.txt": "", "testdata/p/setup.py": ""}
+	list := func(dirs ...string) (roots []phase.Root) {
+		for _, d := range dirs {
+			roots = append(roots, phase.Root{Dir: d})
+		}
+		return roots
+	}
+	tests := []struct {
+		name  string
+		input phase.Input
+		roots []phase.Root
+		want  []string
+		err   string
+	}{
+		{"only these", phase.Input{ChangedFiles: []string{"x.go", "api/x.go"}}, list("web", "api"), []string{"api go 4", "web javascript 4"}, ""},
+		{"twice the same", phase.Input{}, list("api", "./api/"), []string{"api go 4"}, ""},
+		{"the majority of its own files", phase.Input{ChangedFiles: []string{"api/a.rs", "api/gen/a.go", "api/gen/b.go"}}, list("api/gen", "api"), []string{"api rust 4", "api/gen go 4"}, ""},
+		{"the repository and one in it", phase.Input{}, list("api", "."), []string{". go 4", "api go 4"}, ""},
+		{"where detection would not look", phase.Input{}, list("testdata/p"), []string{"testdata/p python 4"}, ""},
+		{"with a language", phase.Input{}, []phase.Root{{Dir: "bare", Language: phase.Ruby}}, []string{"bare ruby 4"}, ""},
+		{"the input's language", phase.Input{Language: phase.Java}, list("bare", "api"), []string{"api java 4", "bare java 4"}, ""},
+		{"its own goes first", phase.Input{Language: phase.Java}, []phase.Root{{Dir: "api", Language: phase.Rust}}, []string{"api rust 4"}, ""},
+		{"overrides run at the top", phase.Input{TestCommand: "make test"}, list("api", "web"), []string{". go 1", "api go 3", "web javascript 3"}, ""},
+		{"below the repository", phase.Input{WorkingDirectory: "api"}, list("web", "api", "api/gen"), []string{". go 4", "gen go 4"}, ""},
+		{"none there", phase.Input{WorkingDirectory: "bare"}, list("api"), nil, "none of the configured roots lies in the working directory"},
+		{"no such folder", phase.Input{}, list("api", "gone", "go.mod"), nil, "the root 'gone' is configured, but there is no such directory; Validation failed: the root 'go.mod'"},
+		{"out of the repository", phase.Input{}, list("../x"), nil, "none of the configured roots"},
+		{"no language", phase.Input{}, list("bare"), nil, "Cannot detect programming language. Please provide explicit 'language' parameter. (no package.json, go.mod or the like stands in the configured root 'bare')"},
+	}
+	for _, tt := range tests {
+		got, err := rootsOf(t, contents, tt.input, tt.roots...)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s:\n%s", tt.name, diff)
+		}
+		var invalid *phase.InvalidInput
+		if tt.err == "" && err != nil || tt.err != "" && (!errors.As(err, &invalid) || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.err)
 		}
 	}
 }
