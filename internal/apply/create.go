@@ -42,7 +42,7 @@ func (c *createWork) execute(ctx context.Context, x *executor, op *Operation) []
 
 // creation is an object that was created, for the settle pass.
 type creation struct {
-	list    listID
+	list    *listID
 	object  Object
 	entries []*entry
 	at      time.Time
@@ -73,7 +73,7 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 		})
 		if err == nil {
 			obj.key = c.key
-			x.made = append(x.made, creation{list: c.list, object: obj, entries: entries, at: x.w.Clock.Now(), doubtful: try > 1})
+			x.made = append(x.made, creation{list: &c.list, object: obj, entries: entries, at: x.w.Clock.Now(), doubtful: try > 1})
 			return obj, Applied, notes, nil
 		}
 		if !isKind(err, githubapi.Ambiguous) {
@@ -82,7 +82,7 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 		found, looked := x.lookAgain(ctx, c.list, c.key)
 		switch {
 		case found != nil:
-			x.made = append(x.made, creation{list: c.list, object: *found, entries: entries, at: x.w.Clock.Now(), doubtful: try > 1})
+			x.made = append(x.made, creation{list: &c.list, object: *found, entries: entries, at: x.w.Clock.Now(), doubtful: try > 1})
 			return *found, Applied, []string{"GitHub's answer was lost; reading back showed that it was written"}, nil
 		case !looked || try == maxTries:
 			return Object{}, Failed, nil, err

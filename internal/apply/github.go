@@ -58,6 +58,11 @@ type GitHub interface {
 	DeleteDiscussionComment(ctx context.Context, nodeID string) error
 	ListDiscussionComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.DiscussionComment, error]
 
+	ListCheckRuns(ctx context.Context, r githubapi.Repo, sha, name string) iter.Seq2[githubapi.CheckRun, error]
+	GetCheckRun(ctx context.Context, r githubapi.Repo, id int64) (githubapi.CheckRun, error)
+	CreateCheckRun(ctx context.Context, r githubapi.Repo, n githubapi.NewCheckRun) (githubapi.CheckRun, error)
+	AddAnnotations(ctx context.Context, r githubapi.Repo, id int64, name string, o githubapi.CheckOutput) (githubapi.CheckRun, error)
+
 	UploadSARIF(ctx context.Context, r githubapi.Repo, u githubapi.SARIFUpload) (string, error)
 	SARIFStatus(ctx context.Context, r githubapi.Repo, id string) (githubapi.SARIFStatus, error)
 	GetFile(ctx context.Context, r githubapi.Repo, path, ref string) ([]byte, error)

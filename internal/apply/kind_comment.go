@@ -28,7 +28,7 @@ func planComment(p *planner, group []*entry) Operation {
 	e := group[0]
 	op := p.operation(group, "comment on "+targetWords(e.target))
 	op.Permissions = permConversation(e.target)
-	list := listID{listComments, e.target.Number}
+	list := listID{what: listComments, number: e.target.Number}
 	if e.target.IsDiscussion {
 		list.what = listDiscussionComments
 	}

@@ -32,7 +32,7 @@ func planDiscussion(p *planner, group []*entry) Operation {
 		e.decide(Failed, code, "%s", message)
 		return op
 	}
-	if p.adopt(&op, listID{listDiscussions, 0}, group, e.key) {
+	if p.adopt(&op, listID{what: listDiscussions, number: 0}, group, e.key) {
 		return op
 	}
 	category := githubapi.DiscussionCategory{ID: "<category>", RepositoryID: "<repository>"}
@@ -52,7 +52,7 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	op.Requests = []Request{graphQL("createDiscussion", map[string]any{
 		"repositoryId": d.RepositoryID, "categoryId": d.CategoryID, "title": d.Title, "body": d.Body})}
 	op.work = &createWork{
-		key: e.key, list: listID{listDiscussions, 0}, what: "the discussion",
+		key: e.key, list: listID{what: listDiscussions, number: 0}, what: "the discussion",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
 			got, err := gh.CreateDiscussion(ctx, d)
 			return discussionObject(got), nil, err

@@ -28,7 +28,7 @@ func (p *planner) issueOperation(group []*entry, key, title, text string, labels
 	title = p.cfg.title(title)
 	op := p.operation(group, fmt.Sprintf("create the issue %q", shorten(title, 80)))
 	op.Permissions = write(permIssues)
-	list := listID{listIssues, 0}
+	list := listID{what: listIssues, number: 0}
 	if p.adopt(&op, list, group, key) {
 		return op
 	}

@@ -104,10 +104,10 @@ func (p *planner) reviewReadError(number int) error {
 	if err := p.snap.pulls[number].err; err != nil {
 		return err
 	}
-	if err := p.snap.lists[listID{listReviews, number}]; err != nil {
+	if err := p.snap.lists[listID{what: listReviews, number: number}]; err != nil {
 		return err
 	}
-	return p.snap.lists[listID{listReviewComments, number}]
+	return p.snap.lists[listID{what: listReviewComments, number: number}]
 }
 
 // askedCommit is the head of the event's own pull request when the workflow run

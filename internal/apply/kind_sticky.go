@@ -23,13 +23,13 @@ func planSticky(p *planner, group []*entry) Operation {
 	it := e.item.(*safeoutput.StickyComment)
 	op := p.operation(group, fmt.Sprintf("comment on %s", targetWords(e.target)))
 	op.Permissions = permConversation(e.target)
-	list := listID{listAllComments, e.target.Number}
+	list := listID{what: listAllComments, number: e.target.Number}
 	if err := p.snap.lists[list]; err != nil {
 		p.unread(&op, group, err)
 		return op
 	}
 	body, cut := p.cfg.body(it.Body, p.cfg.ownFooter(e.settings.Footer), e.marker(p.cfg.Run))
-	own := p.snap.own[e.key[:keyLen]]
+	own := p.snap.found(e.key)
 	if len(own) == 0 && it.OnlyUpdate {
 		e.decide(Applied, "", "nothing to say, and no comment that says otherwise")
 		op.Summary = "nothing: there is no comment to bring up to date"
@@ -45,9 +45,9 @@ func planSticky(p *planner, group []*entry) Operation {
 	op.Adopts = own
 	op.Summary = fmt.Sprintf("bring the comment on %s up to date", targetWords(e.target))
 	switch {
-	case there.later(p.cfg.Run):
+	case there.known.later(p.cfg.Run):
 		e.decide(Adopted, "", "a later workflow run has brought the comment up to date already")
-	case saysTheSame(there.body, body):
+	case saysTheSame(there.known.body, body):
 		e.decide(Adopted, "", "the comment says this already")
 	default:
 		op.Requests = []Request{newRequest("PATCH", p.path(fmt.Sprintf("/issues/comments/%d", there.ID)), struct {

@@ -19,10 +19,7 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 			return
 		}
 		if key, ok := markdown.LastLineMarker(body); ok {
-			o.key, o.history = readMarker(key)
-			if len(o.key) == stableLen {
-				o.body = body
-			}
+			o.key, o.known = readMarker(key, body)
 			found = append(found, o)
 		}
 	}
@@ -48,6 +45,12 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 	case listReviewComments:
 		err = each(gh.ListReviewComments(ctx, r, id.number, since), func(c githubapi.DiffComment) {
 			take(c.Author, c.Body, diffCommentObject(c, id.number))
+		})
+	case listCheckRuns: // nothing says which app we are, but none can change another's
+		err = each(gh.ListCheckRuns(ctx, r, id.commit, id.name), func(k githubapi.CheckRun) {
+			o := checkRunObject(k)
+			o.key = k.ExternalID
+			found = append(found, o)
 		})
 	case listDiscussions:
 		err = each(gh.ListDiscussions(ctx, r, since), func(d githubapi.Discussion) {
@@ -86,6 +89,10 @@ func reviewObject(v githubapi.Review, number int) Object {
 
 func diffCommentObject(c githubapi.DiffComment, number int) Object {
 	return Object{Type: objReviewComment, ID: c.ID, NodeID: c.NodeID, Number: number, URL: c.URL}
+}
+
+func checkRunObject(k githubapi.CheckRun) Object {
+	return Object{Type: objCheckRun, ID: k.ID, NodeID: k.NodeID, URL: k.URL, SHA: k.HeadSHA, known: &known{annotations: k.Annotations}}
 }
 
 func discussionObject(d githubapi.Discussion) Object {

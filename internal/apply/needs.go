@@ -34,7 +34,7 @@ func (s *set[T]) add(v T) {
 }
 
 // list asks for a list of objects that may hold our own.
-func (n *needs) list(what string, number int) { n.lists.add(listID{what, number}) }
+func (n *needs) list(what string, number int) { n.lists.add(listID{what: what, number: number}) }
 
 // needsOf collects what the items need.
 func needsOf(ev event.Event, entries []*entry) *needs {

@@ -116,21 +116,21 @@ type work interface {
 // Object is something on GitHub that Airlock made.
 type Object struct {
 	// Type is issue, comment, review, review-comment, discussion,
-	// discussion-comment, sarif, labels (those of the issue Number), pull-request,
+	// discussion-comment, check-run, sarif, labels (those of the issue Number), pull-request,
 	// commit or branch.
 	Type   string `json:"type"`
 	ID     int64  `json:"id,omitempty"`
 	NodeID string `json:"node_id,omitempty"`
 	Number int    `json:"number,omitempty"`
 	URL    string `json:"url,omitempty"`
-	// Branch and SHA are what was pushed: the branch and its last commit.
+	// Branch and SHA are what was pushed: the branch and its last commit; SHA is
+	// also the commit of a check run.
 	Branch string `json:"branch,omitempty"`
 	SHA    string `json:"sha,omitempty"`
 
-	key     string // of the marker
-	history        // where later workflow runs find it again
-	body    string // likewise: what it says
-	closed  bool   // of an issue: a double that was closed already
+	key    string // of the marker
+	closed bool   // of an issue: a double that was closed already
+	known  *known // of what later attempts or workflow runs go on with, else nil
 }
 
 // The types of objects.
@@ -141,6 +141,7 @@ const (
 	objReviewComment     = "review-comment"
 	objDiscussion        = "discussion"
 	objDiscussionComment = "discussion-comment"
+	objCheckRun          = "check-run"
 	objSARIF             = "sarif"
 	objLabels            = "labels"
 	objPull              = "pull-request"

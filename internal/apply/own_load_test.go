@@ -19,6 +19,9 @@ type ownRequest struct {
 
 func ownRequests() []ownRequest {
 	return []ownRequest{
+		{name: "check-run", items: []intake.OwnItem{checked(120)}, next: []intake.OwnItem{checked(3)},
+			first: map[string]int{"graphql/Viewer": 1, "checks/list-for-ref": 1, "checks/create": 1, "checks/update": 2},
+			then:  map[string]int{"graphql/Viewer": 1, "checks/list-for-ref": 1, "checks/create": 1}},
 		{name: "sticky-comment", items: sticky("A."), next: sticky("B."),
 			first: map[string]int{"graphql/Viewer": 1, "issues/list-comments": 1, "issues/create-comment": 1},
 			then:  map[string]int{"graphql/Viewer": 1, "issues/list-comments": 1, "issues/update-comment": 1}},

@@ -7,7 +7,7 @@ import (
 
 // Permission is one line of a workflow's permissions block.
 type Permission struct {
-	Name  string `json:"name"`  // issues, pull-requests, discussions, security-events, contents
+	Name  string `json:"name"`  // checks, contents, discussions, issues, pull-requests, security-events
 	Level string `json:"level"` // read or write
 }
 
@@ -21,6 +21,7 @@ const (
 	permDiscussions = "discussions"
 	permSecurity    = "security-events"
 	permContents    = "contents"
+	permChecks      = "checks"
 )
 
 // write is the permission to write name.

@@ -37,6 +37,8 @@ func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot)
 		switch w := op.work.(type) {
 		case *createWork, *reviewWork, *violationWork:
 			creates = true
+		case *checkWork:
+			creates = w.there == nil
 		case *pullWork: // an issue, where GitHub lets no pull request be opened
 			creates = w.st.pull == nil && w.e.settings.Changes.FallbackIssue
 		}

@@ -29,7 +29,7 @@ func (r *reviewRun) searchConversation(ctx context.Context) error {
 		return nil
 	}
 	r.listed = true
-	own, err := ownObjects(ctx, r.x.w.GitHub, r.repo, listID{listComments, r.number}, r.x.plan.snap.viewer, r.x.since)
+	own, err := ownObjects(ctx, r.x.w.GitHub, r.repo, listID{what: listComments, number: r.number}, r.x.plan.snap.viewer, r.x.since)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (r *reviewRun) postFiles(ctx context.Context, file []*reviewComment) (refus
 	for _, c := range file {
 		d := githubapi.NewDiffComment{CommitID: r.commit, Path: c.item.Path, Body: r.fileBody(c), WholeFile: true}
 		obj, _, notes, err := r.x.create(ctx, &createWork{
-			key: c.e.key, list: listID{listReviewComments, r.number}, what: "the comment",
+			key: c.e.key, list: listID{what: listReviewComments, number: r.number}, what: "the comment",
 			do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
 				got, err := gh.CreateReviewComment(ctx, r.repo, r.number, d)
 				return diffCommentObject(got, r.number), nil, err
@@ -121,7 +121,7 @@ func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part
 	v := r.newReview(inline, in)
 	carried := slices.Concat(inline, in.ends)
 	obj, _, notes, err := r.x.create(ctx, &createWork{
-		key: r.partKey(in, inline), list: listID{listReviews, r.number}, what: "the review",
+		key: r.partKey(in, inline), list: listID{what: listReviews, number: r.number}, what: "the review",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
 			got, err := gh.CreateReview(ctx, r.repo, r.number, v)
 			return reviewObject(got, r.number), nil, err
@@ -130,9 +130,9 @@ func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part
 	if err != nil {
 		return err
 	}
-	review := r.x.made[len(r.x.made)-1]
+	review, list := r.x.made[len(r.x.made)-1], &listID{what: listReviewComments, number: r.number}
 	for _, c := range inline {
-		r.x.made = append(r.x.made, creation{list: listID{listReviewComments, r.number}, object: Object{Type: objReviewComment, key: c.e.key},
+		r.x.made = append(r.x.made, creation{list: list, object: Object{Type: objReviewComment, key: c.e.key},
 			entries: []*entry{c.e}, at: review.at, doubtful: review.doubtful})
 		r.done(c, obj, fmt.Sprintf("commented on %s, %s", c.item.Path, c.lines()), notes)
 	}
@@ -167,7 +167,7 @@ func (r *reviewRun) comment(ctx context.Context, in part, since string) error {
 	}
 	body := r.partBody(in, nil)
 	obj, _, notes, err := r.x.create(ctx, &createWork{
-		key: r.partKey(in, nil), list: listID{listComments, r.number}, what: "the comment",
+		key: r.partKey(in, nil), list: listID{what: listComments, number: r.number}, what: "the comment",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
 			got, err := gh.CreateIssueComment(ctx, r.repo, r.number, body)
 			return commentObject(got, r.number), nil, err

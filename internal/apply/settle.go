@@ -47,7 +47,7 @@ func (x *executor) settle(ctx context.Context) {
 		entries := map[string][]*entry{}
 		var order []string
 		for _, c := range x.made {
-			if f := c.object.family(); c.list == id {
+			if f := c.object.family(); *c.list == id {
 				if entries[f] == nil {
 					order = append(order, f)
 				}
@@ -67,8 +67,8 @@ func (x *executor) unsettled() (lists []listID, last time.Time) {
 		if when == SettleNever || when == SettleAuto && !c.doubtful {
 			continue
 		}
-		if !slices.Contains(lists, c.list) {
-			lists = append(lists, c.list)
+		if !slices.Contains(lists, *c.list) {
+			lists = append(lists, *c.list)
 		}
 		if c.at.After(last) {
 			last = c.at
@@ -103,7 +103,12 @@ func (o Object) family() string { return o.Type + " " + o.key[:min(len(o.key), k
 // keepLowest keeps, of objects of one family, those with the lowest ids that
 // carry everything, removes or closes the others, and says so in the results of
 // those entries that they carry.
+//
+// Check runs cannot be removed; GitHub itself shows only the newest of a name.
 func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*entry) {
+	if len(family) > 0 && family[0].Type == objCheckRun {
+		return
+	}
 	family = slices.Clone(family)
 	slices.SortFunc(family, compareIDs)
 	family = slices.CompactFunc(family, Object.same)

@@ -82,6 +82,8 @@ type discussionState struct {
 type listID struct {
 	what   string
 	number int // of the issue, pull request or discussion; 0 for the repository's
+	// commit and name are those of check runs.
+	commit, name string
 }
 
 // The lists. Of those of one workflow run only what is as new as it is read.
@@ -92,6 +94,7 @@ const (
 	listReviews            = "reviews"
 	listReviewComments     = "review comments"
 	listDiscussions        = "discussions"
+	listCheckRuns          = "check runs"
 	listDiscussionComments = "comments of a discussion"
 )
 

@@ -60,6 +60,25 @@ type history struct {
 	run     int64 // of the workflow run that wrote it last; 0 outside a workflow run
 }
 
+// known is what is known of an object that a later attempt or workflow run goes on
+// with.
+type known struct {
+	history
+	body        string
+	annotations int // of a check run
+}
+
+// found returns our objects with exactly this key, those of the lowest id first.
+func (s *Snapshot) found(key string) []Object {
+	var out []Object
+	for _, o := range s.own[key[:keyLen]] {
+		if o.key == key {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // marker is what a body's marker holds for an entry: its key and, where it is
 // found again, this workflow run.
 func (e *entry) marker(run event.Run) string {
@@ -77,16 +96,17 @@ func stableMarker(key string, h history) string {
 	return key + settled + fmt.Sprintf("%016x", uint64(h.run))
 }
 
-// readMarker divides a marker's key; those of other objects stay whole.
-func readMarker(marker string) (key string, h history) {
+// readMarker divides the marker of an object that is found again, whose body it is
+// the last line of; other markers stay whole, and nothing is known.
+func readMarker(marker, body string) (key string, k *known) {
 	if len(marker) != stableMarkerLen {
-		return marker, history{}
+		return marker, nil
 	}
 	run, err := strconv.ParseUint(marker[stableLen+1:], 16, 63)
 	if err != nil {
-		return marker, history{}
+		return marker, nil
 	}
-	return marker[:stableLen], history{settled: marker[stableLen] == '1', run: int64(run)}
+	return marker[:stableLen], &known{history: history{settled: marker[stableLen] == '1', run: int64(run)}, body: body}
 }
 
 // later reports whether a later workflow run than this one has written an object:

@@ -113,6 +113,14 @@ fragment reopening on ReopenedEvent { createdAt actor { ...actor } }
   deleteDiscussionComment(input: $input) { comment { id } }
 }`
 
+	minimizeCommentMutation = `mutation MinimizeComment($input: MinimizeCommentInput!) {
+  minimizeComment(input: $input) { minimizedComment { isMinimized minimizedReason } }
+}`
+
+	unminimizeCommentMutation = `mutation UnminimizeComment($input: UnminimizeCommentInput!) {
+  unminimizeComment(input: $input) { unminimizedComment { isMinimized } }
+}`
+
 	createCommitMutation = `mutation CreateCommit($input: CreateCommitOnBranchInput!) {
   createCommitOnBranch(input: $input) { commit { oid url } }
 }`

@@ -112,6 +112,20 @@ func (c *Client) CreateReviewComment(ctx context.Context, r Repo, n int, d NewDi
 	return diffCommentOf(g), nil
 }
 
+// EditReviewComment replaces the text of a comment on a diff.
+func (c *Client) EditReviewComment(ctx context.Context, r Repo, id int64, body string) (DiffComment, error) {
+	op := fmt.Sprintf("update the review comment %d", id)
+	if err := r.check(); err != nil {
+		return DiffComment{}, usage(op, Repo{}, "%v", err)
+	}
+	ctx, k := write(ctx, op, r)
+	g, _, err := c.gh.PullRequests.EditComment(ctx, r.Owner, r.Name, id, &github.PullRequestComment{Body: &body})
+	if err != nil {
+		return DiffComment{}, k.finish(err)
+	}
+	return diffCommentOf(g), nil
+}
+
 // DeleteReviewComment removes a comment on a diff for good.
 func (c *Client) DeleteReviewComment(ctx context.Context, r Repo, id int64) error {
 	op := fmt.Sprintf("delete the review comment %d", id)

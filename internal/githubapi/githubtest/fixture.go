@@ -20,6 +20,7 @@ type Fixture struct {
 	Discussions []*Discuss   `json:"discussions,omitempty"`
 	Uploads     []*Upload    `json:"uploads,omitempty"`
 	Files       []StoredFile `json:"files,omitempty"`
+	Checks      []*Check     `json:"checks,omitempty"`
 }
 
 // Repo is the one repository.
@@ -161,6 +162,10 @@ type DiffComment struct {
 	Author    Account   `json:"author,omitzero"`
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
+	// InReplyTo is the comment that it answers; 0 for the first of a thread.
+	InReplyTo int64 `json:"in_reply_to,omitempty"`
+	// Minimized is why it is hidden, in lower case; "" when it is not.
+	Minimized string `json:"minimized,omitempty"`
 }
 
 // Category is a discussion category.

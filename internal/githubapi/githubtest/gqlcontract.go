@@ -5,6 +5,7 @@ import (
 	_ "embed" // the contract
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/vektah/gqlparser/v2"
@@ -86,7 +87,8 @@ func (s *Server) receiveGraphQL(c *conversation) {
 	}
 	c.rec.Operation = "graphql/" + c.graphql.op.Name
 	c.rec.Write = c.graphql.op.Operation == ast.Mutation
-	c.rec.Content = c.rec.Write && c.rec.Operation != "graphql/DeleteDiscussion" && c.rec.Operation != "graphql/DeleteDiscussionComment"
+	c.rec.Content = c.rec.Write && !slices.Contains([]string{"graphql/DeleteDiscussion", "graphql/DeleteDiscussionComment",
+		"graphql/MinimizeComment", "graphql/UnminimizeComment"}, c.rec.Operation)
 }
 
 func parseDocument(query string, variables map[string]any) (*document, error) {

@@ -140,6 +140,9 @@ func (s *Server) complete() {
 			taken(c.ID)
 		}
 	}
+	for _, k := range f.Checks {
+		taken(k.ID)
+	}
 	for i := range f.Labels {
 		taken(f.Labels[i].ID)
 	}
@@ -192,6 +195,11 @@ func (s *Server) complete() {
 				def(&d.UpdatedAt, d.CreatedAt)
 			}
 		}
+	}
+	for _, k := range f.Checks {
+		fillID(&k.ID, s.id)
+		def(&k.Author, stranger)
+		def(&k.At, old)
 	}
 	for i := range f.Categories {
 		fillID(&f.Categories[i].ID, s.id)

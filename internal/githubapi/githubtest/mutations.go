@@ -24,6 +24,8 @@ func (s *Server) mutationFields(c *conversation) object {
 		"addDiscussionComment":    wrap("discussions=write", s.addDiscussionComment),
 		"deleteDiscussion":        wrap("discussions=write", s.deleteDiscussion),
 		"deleteDiscussionComment": wrap("discussions=write", s.deleteDiscussionComment),
+		"minimizeComment":         wrap(pullsWrite, s.minimizeComment),
+		"unminimizeComment":       wrap(pullsWrite, s.unminimizeComment),
 	}
 }
 

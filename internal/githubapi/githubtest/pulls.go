@@ -252,21 +252,49 @@ func (s *Server) createDiffComment(c *conversation) reply {
 	return created(s.renderDiffComment(i, d))
 }
 
-func (s *Server) deleteDiffComment(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
+// diffComment finds the review comment of the path, and its pull request.
+func (s *Server) diffComment(c *conversation) (*Issue, int) {
 	id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
 	for _, i := range s.state.Issues {
 		if i.Pull == nil {
 			continue
 		}
-		for k, d := range i.Pull.Comments {
-			if d.ID == id {
-				i.Pull.Comments = slices.Delete(i.Pull.Comments, k, k+1)
-				return reply{status: http.StatusNoContent}
-			}
+		if k := slices.IndexFunc(i.Pull.Comments, func(d *DiffComment) bool { return d.ID == id }); k >= 0 {
+			return i, k
 		}
 	}
-	return fail(http.StatusNotFound, "Not Found")
+	return nil, 0
+}
+
+func (s *Server) updateDiffComment(c *conversation) reply {
+	if r, ok := s.need(c, pullsWrite); !ok {
+		return r
+	}
+	i, k := s.diffComment(c)
+	if i == nil {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	var in struct{ Body string }
+	decode(c, &in)
+	if strings.TrimSpace(in.Body) == "" {
+		return invalid(fieldError{Resource: "PullRequestReviewComment", Field: "body", Code: "missing_field"})
+	}
+	if bad := checkText("PullRequestReviewComment", nil, &in.Body); bad != nil {
+		return invalid(bad...)
+	}
+	d := i.Pull.Comments[k]
+	d.Body, d.UpdatedAt = in.Body, s.now()
+	return okay(s.renderDiffComment(i, d))
+}
+
+func (s *Server) deleteDiffComment(c *conversation) reply {
+	if r, ok := s.need(c, pullsWrite); !ok {
+		return r
+	}
+	i, k := s.diffComment(c)
+	if i == nil {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	i.Pull.Comments = slices.Delete(i.Pull.Comments, k, k+1)
+	return reply{status: http.StatusNoContent}
 }

@@ -188,6 +188,11 @@ func handlers() map[string]func(*Server, *conversation) reply {
 		"pulls/list-review-comments":          (*Server).listDiffComments,
 		"pulls/create-review-comment":         (*Server).createDiffComment,
 		"pulls/delete-review-comment":         (*Server).deleteDiffComment,
+		"pulls/update-review-comment":         (*Server).updateDiffComment,
+		"checks/create":                       (*Server).createCheck,
+		"checks/get":                          (*Server).getCheck,
+		"checks/update":                       (*Server).updateCheck,
+		"checks/list-for-ref":                 (*Server).listChecks,
 		"code-scanning/upload-sarif":          (*Server).uploadSARIF,
 		"code-scanning/get-sarif":             (*Server).getSARIF,
 	}

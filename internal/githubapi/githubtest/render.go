@@ -246,6 +246,9 @@ func (s *Server) renderDiffComment(i *Issue, d *DiffComment) object {
 	if d.ReviewID != 0 {
 		o["pull_request_review_id"] = d.ReviewID
 	}
+	if d.InReplyTo != 0 {
+		o["in_reply_to_id"] = d.InReplyTo
+	}
 	if d.Line != 0 {
 		o["line"], o["original_line"], o["side"] = d.Line, d.Line, d.Side
 		o["start_line"], o["original_start_line"], o["start_side"] = nil, nil, nil

@@ -1,0 +1,190 @@
+package githubtest
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Check is a check run.
+type Check struct {
+	ID          int64        `json:"id"`
+	Name        string       `json:"name"`
+	HeadSHA     string       `json:"head_sha"`
+	ExternalID  string       `json:"external_id,omitempty"`
+	Conclusion  string       `json:"conclusion,omitempty"` // "" while it is in progress
+	Title       string       `json:"title,omitempty"`
+	Summary     string       `json:"summary,omitempty"`
+	Text        string       `json:"text,omitempty"`
+	Annotations []Annotation `json:"annotations,omitempty"`
+	Author      Account      `json:"author,omitzero"` // the app that made it
+	At          time.Time    `json:"at,omitzero"`
+}
+
+// Annotation is a remark of a check run on lines of a file.
+type Annotation struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	Level     string `json:"annotation_level"`
+	Title     string `json:"title,omitempty"`
+	Message   string `json:"message"`
+}
+
+const (
+	checksWrite = "checks=write"
+	checksRead  = "checks=read"
+)
+
+// checkInput is the body of both writes.
+type checkInput struct {
+	Name       string
+	HeadSHA    string `json:"head_sha"`
+	ExternalID string `json:"external_id"`
+	Conclusion string
+	Output     struct {
+		Title, Summary, Text string
+		Annotations          []Annotation
+	}
+}
+
+// wrong says what GitHub refuses about the output.
+func (in *checkInput) wrong() []fieldError {
+	var bad []fieldError
+	add := func(field, message string) {
+		bad = append(bad, fieldError{Resource: "CheckRun", Field: field, Code: "custom", Message: message})
+	}
+	if len(in.Output.Annotations) > 50 {
+		add("annotations", fmt.Sprintf("%d exceeds a maximum quantity of 50", len(in.Output.Annotations)))
+	}
+	for field, text := range map[string]string{"summary": in.Output.Summary, "text": in.Output.Text} {
+		if length(text) > 65535 {
+			add(field, "is too long (maximum is 65535 characters)")
+		}
+	}
+	for _, a := range in.Output.Annotations {
+		if a.StartLine < 1 || a.EndLine < a.StartLine || strings.TrimSpace(a.Message) == "" || len(a.Message) > 64<<10 || length(a.Title) > 255 {
+			add("annotations", "is not valid")
+		}
+	}
+	return bad
+}
+
+func (in *checkInput) into(k *Check) {
+	k.Conclusion = cmp.Or(in.Conclusion, k.Conclusion)
+	k.Title, k.Summary, k.Text = in.Output.Title, in.Output.Summary, in.Output.Text
+	k.Annotations = append(k.Annotations, in.Output.Annotations...)
+}
+
+func (s *Server) createCheck(c *conversation) reply {
+	if r, ok := s.need(c, checksWrite); !ok {
+		return r
+	}
+	var in checkInput
+	decode(c, &in)
+	if !s.hasCommit(in.HeadSHA) {
+		return fail(http.StatusUnprocessableEntity, "No commit found for SHA: "+in.HeadSHA)
+	}
+	if bad := in.wrong(); bad != nil {
+		return invalid(bad...)
+	}
+	k := &Check{ID: s.id(), Name: in.Name, HeadSHA: in.HeadSHA, ExternalID: in.ExternalID, Author: c.account, At: s.now()}
+	in.into(k)
+	s.state.Checks = append(s.state.Checks, k)
+	s.lag(k)
+	return created(s.renderCheck(k))
+}
+
+// hasCommit knows the commits of pull requests.
+func (s *Server) hasCommit(sha string) bool {
+	return slices.ContainsFunc(s.state.Issues, func(i *Issue) bool {
+		if i.Pull == nil {
+			return false
+		}
+		_, ok := i.Pull.filesAt(sha)
+		return ok
+	})
+}
+
+func (s *Server) updateCheck(c *conversation) reply {
+	if r, ok := s.need(c, checksWrite); !ok {
+		return r
+	}
+	k := s.check(c)
+	switch {
+	case k == nil:
+		return fail(http.StatusNotFound, "Not Found")
+	case k.Author.ID != c.account.ID:
+		return fail(http.StatusForbidden, "Invalid app_id `1` - check run can only be modified by the GitHub App that created it.")
+	}
+	var in checkInput
+	decode(c, &in)
+	if bad := in.wrong(); bad != nil {
+		return invalid(bad...)
+	}
+	in.into(k)
+	return okay(s.renderCheck(k))
+}
+
+func (s *Server) getCheck(c *conversation) reply {
+	if r, ok := s.need(c, checksRead); !ok {
+		return r
+	}
+	if k := s.check(c); k != nil {
+		return okay(s.renderCheck(k))
+	}
+	return fail(http.StatusNotFound, "Not Found")
+}
+
+// check finds the check run of the path.
+func (s *Server) check(c *conversation) *Check {
+	id, _ := strconv.ParseInt(c.params["check_run_id"], 10, 64)
+	for _, k := range s.state.Checks {
+		if k.ID == id {
+			return k
+		}
+	}
+	return nil
+}
+
+// listChecks shows a commit's check runs, the newest first: all of them, or the
+// latest of each name and app.
+func (s *Server) listChecks(c *conversation) reply {
+	if r, ok := s.need(c, checksRead); !ok {
+		return r
+	}
+	type maker struct {
+		name string
+		app  int64
+	}
+	var list []*Check
+	latest := map[maker]bool{}
+	for _, k := range slices.Backward(s.state.Checks) {
+		by := maker{k.Name, k.Author.ID}
+		if !s.visible(k) || k.HeadSHA != c.params["ref"] || c.query.Has("check_name") && c.query.Get("check_name") != k.Name ||
+			c.query.Get("filter") != "all" && latest[by] {
+			continue
+		}
+		latest[by] = true
+		list = append(list, k)
+	}
+	r := page(s, c, list, func(a, b *Check) int { return cmp.Compare(b.ID, a.ID) }, func(k *Check) any { return s.renderCheck(k) })
+	r.body = object{"total_count": len(list), "check_runs": r.body}
+	return r
+}
+
+func (s *Server) renderCheck(k *Check) object {
+	self := fmt.Sprintf("%s/check-runs/%d", s.repoURL(), k.ID)
+	o := object{"id": k.ID, "node_id": fmt.Sprintf("CR_%d", k.ID), "name": k.Name, "head_sha": k.HeadSHA, "external_id": k.ExternalID, "url": self,
+		"html_url": fmt.Sprintf("%s/runs/%d", s.siteURL(), k.ID), "details_url": nil, "status": "in_progress", "conclusion": nil, "started_at": stamp(k.At),
+		"completed_at": nil, "check_suite": object{"id": 1}, "app": nil, "pull_requests": []any{},
+		"output": object{"title": k.Title, "summary": k.Summary, "text": k.Text, "annotations_count": len(k.Annotations), "annotations_url": self + "/annotations"}}
+	if k.Conclusion != "" {
+		o["status"], o["conclusion"], o["completed_at"] = "completed", k.Conclusion, stamp(k.At)
+	}
+	return o
+}
