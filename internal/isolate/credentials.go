@@ -21,6 +21,9 @@ type CredentialSources struct {
 	Dir     string // absolute; where the checks would run
 	// SystemConfig is git's configuration for all users; "" is /etc/gitconfig.
 	SystemConfig string
+	// Proc is the system's list of processes, /proc on Linux; "" if there is none. The
+	// environments of the processes above this one are read there.
+	Proc string
 }
 
 // Credential is something by which a program could act as somebody else. It never
@@ -54,6 +57,7 @@ func Credentials(src CredentialSources) []Credential {
 	s.home = cmp.Or(s.env["HOME"], s.env["USERPROFILE"])
 	s.runner = s.env["GITHUB_ACTIONS"] == "true"
 	s.variables()
+	s.parents()
 	s.gitOfTheUser()
 	s.repositoryAbove(src.Dir)
 	for _, name := range []string{"GIT_DIR", "GIT_COMMON_DIR"} {

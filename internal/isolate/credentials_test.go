@@ -203,3 +203,27 @@ XDG_RUNTIME_DIR=/run/user/1001`, "\n")...)
 	m.write("temp/_github_workflow/event.json", `{"action": "opened"}`)
 	m.expect()
 }
+
+// TestCredentialsOfParents asserts that a variable which was taken out of the
+// environment is found where it can still be read.
+func TestCredentialsOfParents(t *testing.T) {
+	m := newMachine(t)
+	m.env = append(m.env, "NPM_TOKEN=known-already")
+	for path, text := range map[string]string{
+		"self/status": "Name:\tairlock\nPPid:\t30\n",
+		"30/status":   "Name:\tsh\nPPid:\t20\n", "30/environ": "PATH=/bin\x00GITHUB_TOKEN=" + leaked + "\x00NPM_TOKEN=known-already\x00EMPTY_TOKEN=\x00",
+		"20/status": "PPid:\t10\n", "20/environ": "GITHUB_TOKEN=" + leaked + "\x00GH_TOKEN=" + leaked,
+		"10/status": "PPid:\t20\n", // a loop, which no system has
+		"99/status": "PPid:\t1\n", "99/environ": "OTHER_TOKEN=" + leaked,
+	} {
+		m.write("proc/"+path, text)
+	}
+	var got []string
+	for _, c := range isolate.Credentials(isolate.CredentialSources{Environ: m.env, Dir: m.work, SystemConfig: m.base + "/system", Proc: m.base + "/proc"}) {
+		got = append(got, c.Where)
+	}
+	want := []string{"GH_TOKEN in the environment of process 20", "GITHUB_TOKEN in the environment of process 30", "NPM_TOKEN"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
