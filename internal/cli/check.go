@@ -20,6 +20,7 @@ type checkFlags struct {
 	informational, passEnv                    []string
 	maxRetries                                int
 	skipBuild, skipTests, checkOnly, newOnly  bool
+	allowCredentials                          bool
 	timeLimit                                 time.Duration
 	json                                      bool
 	event, eventName                          string
@@ -40,8 +41,9 @@ commit. The language and its commands are found out from the project's own files
 the flags, the configuration's key "checks", or the fields of --input override them.
 
 A failing formatter or linter is fixed in place and checked again, up to three
-times; --check-only changes nothing. As root, and on a runner beside a credential,
-the commands run as a user that owns nothing, in a copy, and nothing is changed.
+times; --check-only changes nothing. As root the commands run as a user that owns
+nothing, in a copy, and nothing is changed. On a runner they do not run as any
+other user who has credentials there, such as a token or those of a checkout.
 
 The result goes to standard output as one JSON object, unless that is a terminal;
 'airlock schema phase-validation-output.json' describes it. --findings writes
@@ -78,6 +80,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.BoolVar(&f.newOnly, "new-only", false, "let only findings on changed lines fail formatter, linter and reviews (default: for pull request events)")
 	flags.StringSliceVar(&f.informational, "informational", nil, "checks whose failure does not fail the whole, such as code-review")
 	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that the commands get beside the usual ones")
+	flags.BoolVar(&f.allowCredentials, "allow-credentials", false, "on a runner, run the commands although they can use the job's credentials")
 	flags.DurationVar(&f.timeLimit, "time-limit", phase.DefaultTimeLimit, "the time that one command has")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON also to a terminal")
 	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")

@@ -61,6 +61,7 @@ func (f checkFlags) prepare(ctx context.Context, w World, g *gate, checks config
 		return v, release, err
 	}
 	v = newValidation(w, g, checks, in, root, dir, set)
+	v.beside.allowed = f.allowCredentials
 	v.phase.CheckOnly = v.phase.CheckOnly || f.checkOnly
 	v.phase.NewOnly = set.diff && (src.pull() && checks.NewOnly == nil || checks.NewOnly != nil && *checks.NewOnly)
 	v.repository, v.number = ev.Repo.FullName(), 0

@@ -29,6 +29,8 @@ type validation struct {
 	checks  config.Checks
 	scanner *secrets.Scanner
 	room    isolate.Config // its Workspace is root
+	beside  credentials    // what the commands could use
+	say     func(line string)
 	tell    func(phase.Event)
 	// repository and number say what is validated, as far as it is known.
 	repository string
@@ -46,15 +48,20 @@ func newValidation(w World, g *gate, checks config.Checks, in phase.Input, root,
 	if len(checks.PassEnv) > 0 {
 		v.room.Pass = slices.Concat(isolate.DefaultPass(), checks.PassEnv)
 	}
+	v.beside, v.say = seeCredentials(w, root), progress(w)
 	return v
 }
 
 // run runs the six checks where they can do no harm, and returns what they found.
 // The error is one that came before anything could be judged.
 func (v validation) run(ctx context.Context) (doc *checkreport.Document, err error) {
+	v.room.Credential = v.beside.refuse()
 	room, err := isolate.Open(ctx, v.room)
 	if err != nil {
 		var refused *isolate.RefusedError
+		if errors.As(err, &refused) && v.room.Credential {
+			return nil, usageError(v.beside.refused(err))
+		}
 		if errors.As(err, &refused) {
 			return nil, usageError(err)
 		}
@@ -65,6 +72,13 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 			doc.Notes = append(doc.Notes, e.Error())
 		}
 	}()
+	warning := ""
+	if !room.Apart() {
+		warning = v.beside.warning()
+	}
+	if warning != "" {
+		v.say(warning)
+	}
 	dir, err := filepath.Rel(v.root, v.input.WorkingDirectory)
 	if err != nil {
 		return nil, failedError(err)

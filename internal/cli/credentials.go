@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/isolate"
+)
+
+// credentials are those that the commands of a validation could use where they do
+// not run apart from Airlock.
+type credentials struct {
+	seen    []isolate.Credential
+	allowed bool // by --allow-credentials
+}
+
+// seeCredentials looks for the credentials of this process's user.
+func seeCredentials(w World, root string) credentials {
+	src := isolate.CredentialSources{Environ: w.Environ, Dir: root}
+	if runtime.GOOS == "linux" {
+		src.Proc = "/proc"
+	}
+	return credentials{seen: isolate.Credentials(src)}
+}
+
+// refuse reports whether the commands may run only apart from Airlock.
+func (c credentials) refuse() bool {
+	return !c.allowed && slices.ContainsFunc(c.seen, func(s isolate.Credential) bool { return s.Refuses })
+}
+
+// refused adds to the reason of a refusal where the credentials are.
+func (c credentials) refused(err error) error {
+	return fmt.Errorf("%w\n%s--allow-credentials runs it beside them all the same", err, c.list())
+}
+
+// warning is what is said where the commands run beside credentials, or "".
+func (c credentials) warning() string {
+	switch {
+	case len(c.seen) == 0:
+		return ""
+	case c.allowed && c.seen[0].Refuses:
+		return "WARNING: --allow-credentials: the repository's code runs where it can use these credentials, and send them anywhere:\n" + strings.TrimSuffix(c.list(), "\n")
+	}
+	return fmt.Sprintf("the commands run as you, so they can use your credentials, such as %s", c.seen[0])
+}
+
+// maxListed is how many credentials a list names.
+const maxListed = 20
+
+// list has a line for each.
+func (c credentials) list() string {
+	var b strings.Builder
+	for _, s := range c.seen[:min(len(c.seen), maxListed)] {
+		fmt.Fprintf(&b, "  %s\n", s)
+	}
+	if more := len(c.seen) - maxListed; more > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", more)
+	}
+	return b.String()
+}
