@@ -35,6 +35,10 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"percents":      {"a.rb", "", "x = %w[a %(b #{"},
 	"marked safe":   {"a.rb", "", "(a).html_safe."},
 	"growing text":  {"a.rb", "a = 'b'\n", "a.concat(a);"},
+	"addresses":     {"a.js", "", "'://a1:"},
+	"at signs":      {"a.js", "", "://a1:b1@"},
+	"drivers":       {"a.js", "", "'a1@tcp("},
+	"passwords":     {"a.js", "", "password='a1!',"},
 	"lifetimes":     {"a.rs", "", "'a "},
 	"quotes":        {"a.rs", "", "r#\""},
 	"comments":      {"a.rs", "", "/*"},
@@ -52,29 +56,32 @@ func hostileText(name string, n int) File {
 }
 
 func BenchmarkHostile(b *testing.B) {
+	r, err := New(Config{}, secrets.New(nil))
+	if err != nil {
+		b.Fatal(err)
+	}
 	for name := range hostile {
 		for _, n := range []int{100_000, 400_000} {
 			f := hostileText(name, n)
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.SetBytes(int64(n))
 				for b.Loop() {
-					matchPack(scan(f.Path, f.Text, languageOf(f.Path)), packFor(b, f.Path), func(*Rule) bool { return true })
+					s := scan(f.Path, f.Text, languageOf(f.Path))
+					matchPack(s, packFor(b, f.Path), func(*Rule) bool { return true })
+					r.credentials(f, s)
 				}
 			})
 		}
 	}
 }
 
-// packFor returns the pack for a path, or that of another language where none is written yet.
+// packFor returns the pack for a path.
 func packFor(tb testing.TB, path string) *pack {
 	all, err := packs()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if p := all[languageOf(path).name]; p != nil {
-		return p
-	}
-	return all["javascript"]
+	return all[languageOf(path).name]
 }
 
 func TestHostileTextsEnd(t *testing.T) {
@@ -94,5 +101,6 @@ func TestHostileTextsEnd(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		matchPack(s, packFor(t, f.Path), func(*Rule) bool { return true })
+		r.credentials(f, s)
 	}
 }

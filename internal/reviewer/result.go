@@ -71,7 +71,7 @@ func Rules() ([]Rule, error) {
 			}
 		}
 	}
-	for _, read := range []func() ([]*Rule, error){workflowRules, codeRules} {
+	for _, read := range []func() ([]*Rule, error){credentialRules, workflowRules, codeRules} {
 		list, err := read()
 		if err != nil {
 			return nil, err

@@ -83,7 +83,7 @@ type Reviewer struct {
 	secrets *secrets.Scanner
 	uses    func(*Rule) bool
 
-	codeRules, workflowRules map[string]*Rule
+	codeRules, credentialRules, workflowRules map[string]*Rule
 }
 
 // New returns a reviewer that looks for secrets with the scanner. An error says
@@ -104,11 +104,15 @@ func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
 	if err != nil {
 		return nil, err
 	}
+	credential, err := byID(credentialRules())
+	if err != nil {
+		return nil, err
+	}
 	workflow, err := byID(workflowRules())
 	if err != nil {
 		return nil, err
 	}
-	return &Reviewer{config: config, packs: all, secrets: scanner, uses: uses, codeRules: code, workflowRules: workflow}, nil
+	return &Reviewer{config: config, packs: all, secrets: scanner, uses: uses, codeRules: code, credentialRules: credential, workflowRules: workflow}, nil
 }
 
 // Security reviews files for weaknesses and secrets. It works on as many files at

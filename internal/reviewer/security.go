@@ -41,6 +41,9 @@ func (r *Reviewer) security(f File) reviewed {
 	if pack := r.packs[nameOf(lang)]; pack != nil && (r.config.Tests || !testPath.MatchString(f.Path)) {
 		out.findings = append(out.findings, matchPack(comments, pack, r.uses)...)
 	}
+	if out.skipped == "" {
+		out.findings = withCredentials(out.findings, r.credentials(f, comments))
+	}
 	if workflowPath.MatchString(f.Path) {
 		out.findings = append(out.findings, r.workflow(f)...)
 	}

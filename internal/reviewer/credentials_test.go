@@ -1,0 +1,68 @@
+package reviewer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestCredentialsAreFoundWhereTheyStand(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, code string
+		want       string // line:column-end of each finding
+	}{
+		"Go":                              {"a.go", "func f() {\n\tdbPassword := \"hunter2\"\n}\n", "2:17-24"},
+		"Go that compares":                {"a.go", "func f(password string) bool {\n\treturn password == \"Mew!\"\n}\n", "2:22-26"},
+		"Go's driver for MySQL":           {"a.go", "const dsn = \"app:horse7@tcp(db1:3306)/app\"\n", "1:18-24"},
+		"Python, by name":                 {"a.py", "db = connect(user='app', password='s3cr+t')\n", "1:36-42"},
+		"Python's dictionary":             {"a.py", "settings = {'PASSWORD': 'Zebra+17'}\n", "1:26-34"},
+		"Ruby":                            {"a.rb", "config.password = \"hunter2\"\n", "1:20-27"},
+		"Java that compares":              {"A.java", "class A { boolean f(String password) { return password.equals(\"Mew!\"); } }", "1:64-68"},
+		"Java's field":                    {"A.java", "class A { static final String PASSWORD = \"admin\"; }", "1:43-48"},
+		"Rust":                            {"src/a.rs", "const API_KEY: &str = \"k1+Horse9\";\n", "1:24-33"},
+		"TypeScript's field":              {"a.ts", "class A { private password: string = 'hunter2'; }\n", "1:39-46"},
+		"an address after an emoji":       {"a.js", "const a = '😀', u = 'redis://:horse7@cache:6379/0';\n", "1:31-37"},
+		"settings":                        {"app.yaml", "db:\n  user: app\n  password: hunter2 # of the database\n", "3:13-20"},
+		"an environment":                  {".env", "A=1\r\nexport DB_PASSWORD=\"Zebra+17\"\r\n", "2:21-29"},
+		"settings of .NET":                {"web.config", "<add name=\"x\" connectionString=\"Server=db1;Database=app;User Id=app;Password=horse-7\" />\n", "1:78-85"},
+		"an address in a text":            {"deploy.sh", "curl https://app:horse-7@files.internal/x\n", "1:18-25"},
+		"a value from elsewhere":          {"app.yaml", "password: ${DB_PASSWORD}\nsecret: '{{ vault_secret1 }}'\n", ""},
+		"a name of something else":        {"a.js", "const passwordField = 'field7', passwordHash = 'a1b2c3+', resetPassword = 'route9!';\n", ""},
+		"a text for people":               {"a.js", "const t = { password: 'At least 8 signs!' };\n", ""},
+		"a key of a text":                 {"a.js", "const t = { password: 'login.password2' };\n", ""},
+		"the name of a method":            {"a.py", "password = 'pbkdf2_sha256'\n", ""},
+		"a password that is put together": {"a.go", "func f() {\n\tpassword := \"a1!\" + random()\n}\n", ""},
+		"a test":                          {"a_test.go", "const password = \"hunter2\"\n", ""},
+		"an example":                      {"examples/a.go", "const password = \"hunter2\"\n", ""},
+		"a document":                      {"README.md", "https://app:horse-7@files.internal/x\n", ""},
+		"the machine itself":              {"a.py", "u = 'postgres://app:horse7@localhost/app'\n", ""},
+		"a user without a password":       {"a.py", "u = 'ssh://git@files.internal/x'\n", ""},
+		"the user's name again":           {"a.py", "u = 'postgres://postgres:postgres@db/app'\n", ""},
+		"a place for a password":          {"a.py", "u = 'https://[[user][:pass7]@]host.internal'\nv = f'https://app:{pw}@host.internal'\n", ""},
+		"a comment about a name":          {"a.go", "// password := \"hunter2\"\n", ""},
+		"an address that has no end":      {"a.py", "u = 'https://app:" + strings.Repeat("a1", 500) + "@b.internal'\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, f := range security(t, Config{Only: []string{"hard-coded-credential"}}, File{Path: c.path, Text: c.code}).Findings {
+				got = append(got, fmt.Sprintf("%d:%d-%d", f.Range.StartLine, f.Range.StartColumn, f.Range.EndColumn))
+				for _, secret := range []string{"hunter2", "Mew!", "horse", "s3cr", "Zebra", "admin", "Horse9"} {
+					if strings.Contains(f.Message, secret) {
+						t.Errorf("the message shows the credential: %s", f.Message)
+					}
+				}
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("found at %v, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestCredentialsAreFoundOnce has a secret that the scanner of secrets knows too.
+func TestCredentialsAreFoundOnce(t *testing.T) {
+	got := security(t, Config{}, File{Path: "a.go", Text: "const password = \"" + credential() + "\"\n"}).Findings
+	if len(got) != 1 || !strings.HasPrefix(got[0].Rule, "secret") {
+		t.Errorf("%+v", got)
+	}
+}
