@@ -4,6 +4,8 @@ package phase_test
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +35,18 @@ func TestCommandsThatMisbehave(t *testing.T) {
 		{"kills itself", "kill -9 $$", 0, phase.Fail, false, "ended by a signal: killed"},
 		{"is not there", "no-such-tool --all", 0, phase.Fail, false, "'no-such-tool' is missing"},
 		{"reads what is not given", "cat", 0, phase.Pass, false, ""},
+		{"prints one endless line", "yes | tr -d '\\n'", 100 * time.Millisecond, phase.Fail, true, "ended after 100ms"},
+		{"prints a gigabyte as its error", "head -c 1000000000 /dev/zero >&2; echo >&2; echo x.go:1:2: bad >&2; exit 1", 0, phase.Fail, false, "bad at x.go:1"},
+		{"prints what is no text", "head -c 100000 /dev/urandom; exit 1", 0, phase.Fail, false, "ended with exit code 1"},
+		{"leaves a process in a session of its own", "mkfifo p; setsid sh -c 'echo >p; sleep 20' & read x <p; exit 0", 0, phase.Pass, false, "a process that the command left behind was still running"},
+		{"forks until its time is over", "while :; do sleep 300 & done", 100 * time.Millisecond, phase.Fail, true, "ended after 100ms"},
+		{"is not there, without a shell", "no-such-tool {files}", 0, phase.Fail, false, "'no-such-tool' is missing"},
+		{"is a script that is not there", "./gone.sh {files}", 0, phase.Fail, false, "is missing"},
+		{"is a folder", "/tmp {files}", 0, phase.Fail, false, "it is a directory"},
+		{"is not to be run", "./a.go {files}", 0, phase.Fail, false, "it is not executable"},
+		{"has an argument list that is too long", "true " + strings.Repeat("x", 3_000_000), 0, phase.Fail, false, "argument list too long"},
+		{"closes its streams", "exec >&- 2>&-; exit 4", 0, phase.Fail, false, "exit code 4"},
+		{"removes its folder", "rm -rf \"$PWD\"; exit 1", 0, phase.Fail, false, "exit code 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,6 +63,22 @@ func TestCommandsThatMisbehave(t *testing.T) {
 				t.Errorf("says %q, want %q in it", said, tt.says)
 			}
 		})
+	}
+}
+
+// TestADirectoryThatGoesAway: what an earlier command removes is missed by the later
+// ones, and each says so.
+func TestADirectoryThatGoesAway(t *testing.T) {
+	job, dir := goJob(t)
+	job.Input.FormatCommand, job.Input.LintCommand, job.Input.BuildCommand, job.Input.TestCommand = `rm -rf "$PWD"`, "true", "true {files}", "true"
+	r := validate(t, job, phase.Config{}, realWorld(t))
+	for _, c := range r.Roots[0].Checks[1:] {
+		if c.Status != phase.Fail || len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "could not be run") || !strings.Contains(c.Problems[0], "no such file or directory") {
+			t.Errorf("%s: %s, %q", c.Check, c.Status, c.Problems)
+		}
+	}
+	if _, err := phase.Validate(t.Context(), job, phase.Config{}, realWorld(t)); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("without the directory: %v", err)
 	}
 }
 
