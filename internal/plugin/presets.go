@@ -13,7 +13,7 @@ func presets() []Config {
 	return []Config{
 		{Name: "ast-grep", Check: phase.CodeReviewed, Args: []string{"ast-grep", "scan", "--json=stream", FilesWord}, Format: AstGrep, Precision: finding.PrecisionMedium},
 		{Name: "bandit", Check: phase.SecurityReview, Args: []string{"bandit", "-q", "-f", "json", FilesWord}, Format: Bandit, Languages: []string{"python"}, Precision: finding.PrecisionMedium},
-		{Name: "brakeman", Check: phase.SecurityReview, Args: []string{"brakeman", "-q", "--no-pager", "--no-exit-on-warn", "--no-progress", "-f", "sarif"}, Format: SARIF, Languages: []string{"ruby"}, Precision: finding.PrecisionMedium},
+		{Name: "brakeman", Check: phase.SecurityReview, Args: []string{"brakeman", "-q", "--no-pager", "--no-exit-on-warn", "-f", "sarif"}, Format: SARIF, Languages: []string{"ruby"}, Precision: finding.PrecisionMedium},
 		{Name: "eslint", Check: phase.CodeReviewed, Args: []string{"npx", "--no-install", "eslint", "--format", "json", FilesWord}, Format: ESLint, Languages: []string{"javascript", "typescript"}, Precision: finding.PrecisionHigh},
 		{Name: "gosec", Check: phase.SecurityReview, Args: []string{"gosec", "-quiet", "-no-fail", "-fmt=json", "./..."}, Format: Gosec, Languages: []string{"go"}, Precision: finding.PrecisionMedium},
 		{Name: "opengrep", Check: phase.SecurityReview, Args: []string{"opengrep", "scan", "--quiet", "--sarif", "--config", "p/default", FilesWord}, Format: SARIF, Precision: finding.PrecisionMedium},

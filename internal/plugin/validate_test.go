@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,19 @@ func TestPresetsAreSound(t *testing.T) {
 	}
 	if _, ok := Preset("gosek"); ok {
 		t.Error("there is a reviewer gosek")
+	}
+}
+
+// TestPresetsAreDocumented holds the table of the documents to what is run.
+func TestPresetsAreDocumented(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range presets() {
+		if row := "| `" + c.Name + "` | `" + strings.Join(c.Args, " ") + "`"; !strings.Contains(string(raw), "\n"+row) {
+			t.Errorf("docs/configuration.md has no row that begins %s", row)
+		}
 	}
 }
 

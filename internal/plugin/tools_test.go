@@ -1,0 +1,66 @@
+//go:build tools
+
+package plugin_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/plugin"
+)
+
+// TestPresetsWithRealTools runs the reviewers that are known by name, as far as
+// .ci/tools can install them, on the projects of the captures: they say the same. It
+// needs gosec in PATH and the folder that AIRLOCK_NODE_MODULES names. What is
+// missing fails.
+func TestPresetsWithRealTools(t *testing.T) {
+	modules := os.Getenv("AIRLOCK_NODE_MODULES")
+	for preset, file := range map[string]plugin.File{
+		"ast-grep": {Path: "app.js", Language: "javascript", Lines: 5},
+		"bandit":   {Path: "app.py", Language: "python", Lines: 10},
+		"eslint":   {Path: "app.js", Language: "javascript", Lines: 4},
+		"gosec":    {Path: "main.go", Language: "go", Lines: 25},
+	} {
+		t.Run(preset, func(t *testing.T) {
+			cfg, ok := plugin.Preset(preset)
+			if !ok {
+				t.Fatal("no such preset")
+			}
+			dir := t.TempDir()
+			from := filepath.Join("testdata", preset)
+			if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"go.mod", "main.go"} {
+				if err := os.Rename(filepath.Join(dir, name+".txt"), filepath.Join(dir, name)); err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+				t.Fatal(err)
+			}
+			env := append(os.Environ(), "PATH="+filepath.Join(modules, ".bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+			got, err := plugin.Review(t.Context(), command.Run, cfg, plugin.Request{Repository: dir, Files: []plugin.File{file}, Env: env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, err := json.MarshalIndent(got, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(filepath.Join(from, "want.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(strings.TrimSpace(string(want)), string(said)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
