@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
@@ -252,18 +254,56 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-// assertNobodyRuns looks for processes of the user, zombies included.
-func assertNobodyRuns(t *testing.T, uid uint32) {
-	t.Helper()
-	statuses, err := filepath.Glob("/proc/[0-9]*/status")
-	if err != nil || len(statuses) == 0 {
-		t.Fatalf("%v, %d processes", err, len(statuses))
+// TestTheDeadAreReaped is what process 1 of a container has to do: orphans become its
+// children, and stay as zombies until it asks for them.
+func TestTheDeadAreReaped(t *testing.T) {
+	if !isRoot(t) {
+		return
 	}
-	for _, file := range statuses {
-		if status, err := os.ReadFile(file); err == nil && strings.Contains(string(status), fmt.Sprintf("\nUid:\t%d", uid)) && !strings.Contains(string(status), "State:\tZ") {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	spec := hostile(t, "")
+	spec.Program, spec.Args = "sh", []string{"-c", "for i in 1 2 3 4 5; do setsid sleep 600 & done; exit 0"}
+	if r := run(t, spec); r.LeftBehind != 5 {
+		t.Errorf("%+v", r)
+	}
+	for _, status := range statuses(t) {
+		if strings.Contains(status, fmt.Sprintf("\nUid:\t%d", spec.Identity.UID)) && strings.Contains(status, fmt.Sprintf("\nPPid:\t%d\n", os.Getpid())) {
 			t.Errorf("still there:\n%.200s", status)
 		}
 	}
+}
+
+// assertNobodyRuns looks for processes of the user. What is dead may wait for
+// process 1, which is not always this one.
+func assertNobodyRuns(t *testing.T, uid uint32) {
+	t.Helper()
+	for _, status := range statuses(t) {
+		if strings.Contains(status, fmt.Sprintf("\nUid:\t%d", uid)) && !strings.Contains(status, "State:\tZ") {
+			t.Errorf("still there:\n%.200s", status)
+		}
+	}
+}
+
+// statuses returns what /proc says of each process.
+func statuses(t *testing.T) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/status")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %d processes", err, len(files))
+	}
+	for _, file := range files {
+		if status, err := os.ReadFile(file); err == nil { // it may have ended
+			all = append(all, string(status))
+		}
+	}
+	return all
 }
 
 func TestLimits(t *testing.T) {

@@ -148,6 +148,7 @@ func TestCredentialsInGitConfiguration(t *testing.T) {
 		{"insteadOf", func(m *machine) {
 			m.git(m.work, "config", "--global", "url.https://me:"+leaked+"@github.com/.insteadOf", "https://github.com/")
 		}, []string{"home/.gitconfig"}},
+		{"section for a URL with a password", func(m *machine) { m.git(m.work, "config", "http.https://me:Tr0ub4dor@github.com/.sslVerify", "true") }, []string{"repo/.git/config"}},
 		{"remote with a user", func(m *machine) { m.git(m.work, "remote", "set-url", "origin", "ssh://git@github.com/a/b") }, nil},
 		{"askpass", func(m *machine) { m.git(m.work, "config", "core.askPass", "/usr/bin/askpass") }, []string{"repo/.git/config"}},
 		{"cookies", func(m *machine) { m.git(m.work, "config", "http.cookieFile", m.write("home/jar", "x")) }, []string{"repo/.git/config"}},

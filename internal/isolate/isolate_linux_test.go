@@ -187,6 +187,33 @@ func TestNothingStays(t *testing.T) {
 	}
 }
 
+// TestLateWrites asserts that a result is final once it is read: a process that was
+// forked twice, into a session of its own, writes until its program has ended and
+// not a byte longer.
+func TestLateWrites(t *testing.T) {
+	r := newRunner(t)
+	room := open(t, r.config())
+	if room == nil {
+		return
+	}
+	defer room.Close()
+	res, err := room.Run(t.Context(), sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done`))
+	if err != nil || !res.OK() || res.LeftBehind == 0 {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	late := filepath.Join(room.Dir(), "late")
+	before, err := os.Stat(late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := room.Run(t.Context(), sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done`)); err != nil || !res.OK() {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	if after, err := os.Stat(late); err != nil || after.Size() != before.Size() {
+		t.Errorf("%v: it grew from %d bytes", err, before.Size())
+	}
+}
+
 func TestLimitsOfTheRoom(t *testing.T) {
 	r := newRunner(t)
 	cfg := r.config()
