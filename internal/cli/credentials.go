@@ -16,13 +16,17 @@ type credentials struct {
 	allowed bool // by --allow-credentials
 }
 
-// seeCredentials looks for the credentials of this process's user.
+// seeCredentials looks for the credentials of this process and of its user.
 func seeCredentials(w World, root string) credentials {
 	src := isolate.CredentialSources{Environ: w.Environ, Dir: root}
 	if runtime.GOOS == "linux" {
 		src.Proc = "/proc"
 	}
-	return credentials{seen: isolate.Credentials(src)}
+	seen := isolate.Credentials(src)
+	if _, name := w.Secrets.Token(); name != "" {
+		seen = slices.Insert(seen, 0, isolate.Credential{Where: name, What: "Airlock holds this token itself, to write to GitHub", Refuses: true})
+	}
+	return credentials{seen: seen}
 }
 
 // refuse reports whether the commands may run only apart from Airlock.
