@@ -125,7 +125,22 @@ func (m *matcher) grow(i int) {
 	if name < 0 || !m.is(i-1, ".") || m.tokens[name].kind != word || !m.tokens[name].first && !m.is(name-1, ";") && !m.is(name-1, "{") && !m.is(name-1, ")") {
 		return
 	}
-	if old, known := m.scope.values[m.written(name)]; known && (old.literal || old.said == "") {
+	if old, known := m.scope.values[m.written(name)]; !known || old.literal || old.said == "" {
 		m.scope.set(m.written(name), m.of(m.expression(name)))
+	}
+}
+
+// parted gives their value to the names of `const { a, b } = c`, whose brace or bracket is
+// the token at index i.
+func (m *matcher) parted(i int) {
+	sign := m.after(i)
+	if m.lang.name != "javascript" || !m.is(sign, "=") || !m.is(i-1, "const") && !m.is(i-1, "let") && !m.is(i-1, "var") {
+		return
+	}
+	v := value{said: hole, changing: true, origin: m.of(m.expression(sign + 1)).origin}
+	for j := i + 1; j < min(sign-1, i+2*mostArguments); j++ {
+		if m.tokens[j].kind == word && !m.is(j+1, ":") {
+			m.scope.set(m.written(j), v)
+		}
 	}
 }

@@ -139,6 +139,9 @@ definitions of the weaknesses before the rules were held against them. Recall is
 ones that the rule finds, precision the share of vulnerable ones in what it reports. What is missed is in the
 set too, by name, so it counts.
 
+Rules were mended after they had been held against the set, so expect less of them on code that nobody has
+shown them: of 132 vulnerable snippets in JavaScript, Python and Go that were new to the rules they found 93.
+
 | rule | vulnerable | missed | safe | mistaken | recall | precision |
 | --- | --- | --- | --- | --- | --- | --- |
 `)

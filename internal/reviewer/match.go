@@ -21,8 +21,11 @@ func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
 	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p.parameters)}, files: map[*regexp.Regexp]bool{}}
 	for i := range s.tokens {
 		m.scope.enter(i)
-		if s.tokens[i].kind == open && s.runs(i) {
-			m.shell(i, uses)
+		if s.tokens[i].kind == open {
+			if s.runs(i) {
+				m.shell(i, uses)
+			}
+			m.parted(i)
 		}
 		if s.tokens[i].kind != word {
 			continue
@@ -172,7 +175,7 @@ func (m *matcher) assignment(i int, uses func(*Rule) bool) {
 	}
 	m.scope.set(m.written(i), v)
 	for j := i; m.is(j-1, ",") && m.kindAt(j-2) == word && m.lang.name != "javascript"; j -= 2 {
-		m.scope.set(m.written(j-2), changing())
+		m.scope.set(m.written(j-2), value{said: hole, changing: true, origin: v.origin})
 	}
 }
 

@@ -129,6 +129,11 @@ func (e *evaluator) term(i, end, depth int) (v value, next int) {
 		if v = changing(); e.onlyLiterals(extent{i + 1, e.after(i) - 1}) {
 			v = value{said: "0"}
 		}
+	case t.kind == open && e.is(i, "[") && e.is(e.after(i), ".") && e.is(e.after(i)+1, "join"):
+		for _, a := range e.arguments(i) {
+			v.add(e.joined(a.extent, depth+1))
+		}
+		return v, min(e.after(e.after(i)+2), end)
 	case t.kind == open:
 		v = changing()
 		if e.onlyLiterals(extent{i + 1, e.after(i) - 1}) {
