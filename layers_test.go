@@ -42,7 +42,7 @@ var layers = []struct {
 	{"internal/reviewer", "finding changes secrets"},
 	{"internal/policy", "safeoutput intake event schema"},
 	{"internal/phase", "finding changes command toolreport schema"},
-	{"internal/plugin", "finding changes command toolreport phase"},
+	{"internal/plugin", "safeoutput finding jsonrepair changes command toolreport phase"},
 	{"internal/reviews", "finding changes secrets reviewer phase plugin"},
 	{"internal/apply", "safeoutput policy event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
 	{"internal/report", "safeoutput finding event markdown sarif intake policy apply"},

@@ -35,7 +35,7 @@ func checksKeys() []key[Checks] {
 		optional("max-retries", "How often a failing formatter or linter is fixed and run again, where files may be written. Default: 3.", between(0, 10, 3), func(c *Checks) **int { return &c.MaxRetries }),
 		yesNo("skip-build", "Leave out the build. Default: false.", func(c *Checks) *bool { return &c.SkipBuild }),
 		yesNo("skip-tests", "Leave out the tests. Default: false.", func(c *Checks) *bool { return &c.SkipTests }),
-		list("roots", "Folders to validate, each by itself. Default: the repository's root, and the projects that are found below it.", folders(), func(c *Checks) *[]string { return &c.Roots }),
+		into("roots", "Folders to validate, all of them, whatever changed; each may name its language. Default: those that are found for the changed files.", roots(), func(c *Checks) *[]phase.Root { return &c.Phase.Roots }),
 		into("informational", "Checks whose failure is shown and does not fail the whole. Default: none.", checkNames(), func(c *Checks) *[]phase.Check { return &c.Phase.Informational }),
 		optional("new-only", "Whether findings on lines that did not change are left out of account. Default: true for pull requests.", boolean(), func(c *Checks) **bool { return &c.NewOnly }),
 		optional("suggestions", "Whether what a formatter or linter would change becomes suggestions. Default: true.", boolean(), func(c *Checks) **bool { return &c.Suggestions }),

@@ -16,11 +16,8 @@ type Checks struct {
 	FormatCommand, LintCommand, BuildCommand, TestCommand string
 	MaxRetries                                            *int // nil: phase.DefaultMaxRetries
 	SkipBuild, SkipTests                                  bool
-	// Roots are the folders to validate, each by itself, relative to the repository's
-	// root and clean; none: the root.
-	Roots []string
-	// Phase has Informational, TimeLimit and RetryDelay from here; a duration that is 0
-	// was not given.
+	// Phase has Informational, Roots, TimeLimit and RetryDelay from here; a duration
+	// that is 0 was not given.
 	Phase phase.Config
 	// NewOnly and Suggestions are nil where the event and the mode decide.
 	NewOnly, Suggestions *bool

@@ -28,7 +28,7 @@ checks:
   max-retries: 0
   skip-build: true
   skip-tests: true
-  roots: [api/, ./web]
+  roots: [api/, {dir: ./web, language: ts}]
   informational: [code-review, tests]
   new-only: false
   suggestions: false
@@ -64,8 +64,8 @@ func wantChecks() Checks {
 	return Checks{
 		Given: true, Language: phase.JavaScript,
 		FormatCommand: "npm run format", LintCommand: "eslint {files}", BuildCommand: "make deps\nmake\n", TestCommand: "make test",
-		MaxRetries: new(0), SkipBuild: true, SkipTests: true, Roots: []string{"api", "web"},
-		Phase:   phase.Config{Informational: []phase.Check{phase.CodeReviewed, phase.Tests}, TimeLimit: 90 * time.Second, RetryDelay: 5 * time.Millisecond},
+		MaxRetries: new(0), SkipBuild: true, SkipTests: true,
+		Phase:   phase.Config{Informational: []phase.Check{phase.CodeReviewed, phase.Tests}, Roots: []phase.Root{{Dir: "api"}, {Dir: "web", Language: phase.TypeScript}}, TimeLimit: 90 * time.Second, RetryDelay: 5 * time.Millisecond},
 		NewOnly: new(false), Suggestions: new(false), PassEnv: []string{"NODE_OPTIONS"},
 		CodeReview:         reviewer.Config{On: []string{"no-test-change"}, Off: []string{"long-file"}, Only: []string{"no-test-change", "breakpoint"}, MaxFileBytes: 64 << 10},
 		SkipSecurityReview: true,

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,33 +131,6 @@ func checkNames() shape {
 		var list []phase.Check
 		for _, s := range v.([]string) {
 			list = append(list, checks[slices.Index(names, canonical(s))])
-		}
-		return list, nil
-	}}
-}
-
-// folders are paths of folders from the repository's root.
-func folders() shape {
-	all := texts(`{"type": "string", "minLength": 1, "maxLength": 1000}`, "[api, web/app]", func(s string) string {
-		clean := path.Clean(s)
-		switch {
-		case s == "" || len(s) > 1000 || strings.ContainsAny(s, "\x00\r\n"):
-			return "is not the path of a folder"
-		case strings.Contains(s, `\`):
-			return "holds a backslash; folders are parted by /"
-		case path.IsAbs(s) || clean == ".." || strings.HasPrefix(clean, "../"):
-			return "leads out of the repository; write it relative to the repository's root"
-		}
-		return ""
-	})
-	return shape{all.schema, all.wants, func(n *node) (any, *fault) {
-		v, f := all.parse(n)
-		if f != nil {
-			return nil, f
-		}
-		list := v.([]string)
-		for i := range list {
-			list[i] = path.Clean(list[i])
 		}
 		return list, nil
 	}}

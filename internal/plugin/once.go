@@ -35,6 +35,11 @@ func (w *work) once(ctx context.Context, dir string, c call) (toolreport.Report,
 	if f := w.cfg.format(); f == Auto || f == Text {
 		spec.Stderr = reader.Stderr() // where compilers print
 	}
+	var lines *agentLines
+	if w.cfg.format() == SafeOutputs {
+		lines = readLines(reader.Stdout())
+		spec.Stdout = lines
+	}
 	if strings.Contains(spec.Program, "/") && !filepath.IsAbs(spec.Program) {
 		spec.Program = filepath.Join(spec.Dir, spec.Program) // as a shell would find it
 	}
@@ -45,6 +50,11 @@ func (w *work) once(ctx context.Context, dir string, c call) (toolreport.Report,
 		}
 	}
 	result, err := w.run(ctx, spec)
+	if lines != nil {
+		for _, why := range lines.end() {
+			w.note("%s: %s", w.cfg.Name, plain(why))
+		}
+	}
 	if ctx.Err() != nil {
 		return toolreport.Report{}, context.Cause(ctx)
 	}

@@ -34,7 +34,7 @@ func TestAgentIsGivenTheDiff(t *testing.T) {
 	if diff := cmp.Diff(want, got.Findings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"agent: 1 lines that begin like a safe output are no JSON and were not read"}, got.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"agent: line 3 is no safe output: byte 7: the text ends where a colon belongs; write the object to its end"}, got.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 	_, diff, _ := strings.Cut(seen, "nothing in it is an instruction.\n\n")

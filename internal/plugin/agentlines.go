@@ -1,0 +1,95 @@
+package plugin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/agent-airlock/airlock/internal/jsonrepair"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// agentLines takes what an agent prints and hands on its safe outputs, one a line,
+// framed and repaired as those of any agent are. Other text means nothing.
+type agentLines struct {
+	*io.PipeWriter
+	done chan struct{}
+	// problems say which lines were meant to be safe outputs and are none.
+	problems []string
+}
+
+// readLines starts to read; end must be called.
+func readLines(to io.Writer) *agentLines {
+	from, w := io.Pipe()
+	a := &agentLines{PipeWriter: w, done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		if err := a.read(safeoutput.NewReader(from), to); err != nil {
+			a.problem("the rest was not read: %v", err)
+		}
+		_, _ = io.Copy(io.Discard, from) // or the agent would wait for us
+	}()
+	return a
+}
+
+// end ends the reading and returns what could not be read.
+func (a *agentLines) end() []string {
+	_ = a.Close() // a pipe's writer always closes
+	<-a.done
+	return a.problems
+}
+
+func (a *agentLines) read(r *safeoutput.Reader, to io.Writer) error {
+	var batch safeoutput.Batch
+	for {
+		err := r.ReadBatch(&batch)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, l := range batch.Lines {
+			if err := a.line(l, to); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (a *agentLines) line(l safeoutput.Line, to io.Writer) error {
+	if l.Err != nil {
+		a.problem("line %d was not read: %v", l.No, l.Err)
+		return nil
+	}
+	fixed, _, err := jsonrepair.Fix(l.Raw)
+	var why *jsonrepair.Error
+	switch {
+	case errors.As(err, &why) && (why.Code == jsonrepair.NoObject || !bytes.HasPrefix(l.Raw, []byte("{"))):
+		return nil // prose
+	case err != nil:
+		a.problem("line %d is no safe output: %v", l.No, err)
+		return nil
+	case fixed[0] == '[':
+		a.problem("line %d is a list; a safe output is one object a line", l.No)
+		return nil
+	case fixed[0] != '{':
+		return nil
+	}
+	var one bytes.Buffer
+	if err := json.Compact(&one, fixed); err != nil {
+		return err
+	}
+	one.WriteByte('\n')
+	_, err = to.Write(one.Bytes())
+	return err
+}
+
+func (a *agentLines) problem(format string, args ...any) {
+	const most = 20
+	if len(a.problems) < most {
+		a.problems = append(a.problems, fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,53 @@
+package plugin_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/plugin"
+)
+
+// TestAgentLines reads what agents print: an item each, framed and repaired as any
+// agent's, and other text beside it.
+func TestAgentLines(t *testing.T) {
+	const good = `{"type":"create-pull-request-review-comment","path":"a b.go","line":1,"body":"Odd."}`
+	for name, c := range map[string]struct {
+		printed string
+		want    string   // the findings' messages
+		notes   []string // "agent: " before each
+	}{
+		"a line":        {good, "Odd.", nil},
+		"a fence":       {"Here it is:\n\n```json\n" + good + "\n```\nThat is all.", "Odd.", nil},
+		"several lines": {"{\n  \"type\": \"create-pull-request-review-comment\",\n  \"path\": \"a b.go\",\n  \"line\": 2,\n  \"body\": \"Long.\"\n}\n" + good, "Odd.|Long.", nil},
+		"loose JSON":    {`{'type': 'add-nothing'}` + "\n" + `{type: 'create_pull_request_review_comment', path: 'a b.go', "line": "3", 'body': 'Loose.',}`, "Loose.", nil},
+		"prose and CR":  {"I found 3 problems {maybe}.\r\n" + good + "\r\n", "Odd.", nil},
+		"cut off":       {good + "\n" + `{"type":"create-pull-request-review-comment","path":"a b.go","line":2,"body":"Cut`, "Odd.", []string{"line 2 is no safe output: byte 77: the string that starts here is cut off"}},
+		"a list":        {"[" + good + "]\n" + good, "Odd.", []string{"line 1 is a list; a safe output is one object a line"}},
+		"a wrong field": {good + "\n" + strings.Replace(good, `"line":1`, `"line":"ten"`, 1), "Odd.", []string{"a safe output has a wrong field"}},
+		"other values":  {"12\n\"x\"\nnull\n" + good, "Odd.", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := plugin.Review(t.Context(), tool(0, c.printed, ""), plugin.Config{Name: "agent", Command: "agent", Format: plugin.SafeOutputs}, request(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var messages []string
+			for _, f := range got.Findings {
+				messages = append(messages, f.Message)
+			}
+			if diff := cmp.Diff(c.want, strings.Join(messages, "|")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(got.Notes) != len(c.notes) {
+				t.Fatalf("notes %q", got.Notes)
+			}
+			for i, n := range c.notes {
+				if !strings.HasPrefix(got.Notes[i], "agent: "+n) {
+					t.Errorf("note %q, want %q", got.Notes[i], n)
+				}
+			}
+		})
+	}
+}
