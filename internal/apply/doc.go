@@ -28,7 +28,10 @@
 //	                                    pull requests
 //	push-to-branch                      self, the repository, the pull request or the branch; on    1 push (signed: 1 a commit)
 //	                                    a later attempt its last 100 commits
+//	review comments of Airlock's own    self, the pull request, its reviews, all its review         1 for all, and 2 for each that is shown again
+//	                                    comments, its files (unless git gave the diff)
 //	check-run                           self, the commit's check runs of that name                  1, and 1 for each further 50 annotations
+//	minimise-comments                   self, all review comments of the pull request               2 for each comment that is settled, 1 where it has replies
 //	sticky-comment                      self, all comments of the pull request                      1, unless it says the same already
 //	missing-tool                        none (with an issue: as create-issue)                       none (with an issue: 1 for all)
 //	create-security-report              1 for each file with findings, unless it is at hand         1 for all, then up to 5 reads of its status

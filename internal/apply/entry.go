@@ -22,10 +22,13 @@ type entry struct {
 	settings policy.KindConfig
 	staged   bool
 	key      string
-	ordinal  int // among an agent's approved items of the kind, from 0
+	runKey   string // key, without what later workflow runs find
+	ordinal  int    // among an agent's approved items of the kind, from 0
 	approved policy.Approved
 	// own says that Airlock itself asked for it.
 	own bool
+	// keep are the comments that an item of minimise-comments leaves alone.
+	keep map[string]bool
 	// decided is the outcome where the plan knows it already.
 	decided *Result
 }
@@ -48,15 +51,14 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		}
 		e := &entry{index: i, line: a.Line(), kind: it.Kind(), item: it, target: a.Target(), settings: a.Settings(),
 			staged: a.Staged() || cfg.DryRun, approved: a, own: a.Origin() == policy.OriginAirlock}
-		kind, target := string(e.kind), targetKey(e.target)
-		if e.own {
-			kind = "own " + kind // an agent's equal item is another one
-		} else {
+		kind, target := keyKind(e.kind, e.own), targetKey(e.target)
+		if !e.own {
 			e.ordinal = ofKind[e.kind]
 			ofKind[e.kind]++
 		}
 		equal := kind + "\x00" + target + "\x00" + string(canonical)
-		e.key = itemKey(cfg.Run, ev.Repo.ID, kind, target, canonical, seen[equal])
+		e.runKey = itemKey(cfg.Run, ev.Repo.ID, kind, target, canonical, seen[equal])
+		e.key = e.runKey
 		seen[equal]++
 		if name := e.stableName(); name != "" {
 			named := kind + "\x00" + target + "\x00name\x00" + name
@@ -65,14 +67,31 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		}
 		entries = append(entries, e)
 	}
+	for _, e := range entries {
+		if e.kind == safeoutput.KindMinimiseComments {
+			e.keep = keepFor(cfg, ev.Repo.ID, e, entries)
+		}
+	}
 	return entries, nil
+}
+
+// keyKind is what a key says of the kind: our item is another one than an agent's
+// equal one.
+func keyKind(kind safeoutput.Kind, own bool) string {
+	if own {
+		return "own " + string(kind)
+	}
+	return string(kind)
 }
 
 // stableName is the name by which later workflow runs find the entry's object
 // again; "" where none looks for it.
 func (e *entry) stableName() string {
-	if it, ok := e.item.(*safeoutput.StickyComment); ok && e.own {
+	switch it := e.item.(type) {
+	case *safeoutput.StickyComment:
 		return it.Name
+	case *safeoutput.CreateReviewComment:
+		return e.approved.Accepted().Stable() // "" for an agent's
 	}
 	return ""
 }

@@ -34,6 +34,9 @@ type GitHub interface {
 	EditReview(ctx context.Context, r githubapi.Repo, number int, id int64, body string) (githubapi.Review, error)
 	ListReviewComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.DiffComment, error]
 	CreateReviewComment(ctx context.Context, r githubapi.Repo, number int, n githubapi.NewDiffComment) (githubapi.DiffComment, error)
+	EditReviewComment(ctx context.Context, r githubapi.Repo, id int64, body string) (githubapi.DiffComment, error)
+	MinimizeComment(ctx context.Context, nodeID, reason string) error
+	UnminimizeComment(ctx context.Context, nodeID string) error
 	DeleteReviewComment(ctx context.Context, r githubapi.Repo, id int64) error
 
 	GetRepo(ctx context.Context, r githubapi.Repo) (githubapi.Repository, error)

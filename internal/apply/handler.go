@@ -45,6 +45,8 @@ func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
 		return pullHandler(), true
 	case safeoutput.KindPushToBranch:
 		return pushHandler(), true
+	case safeoutput.KindMinimiseComments:
+		return minimiseHandler(), true
 	case safeoutput.KindCheckRun:
 		return checkRunHandler(), true
 	case safeoutput.KindStickyComment:

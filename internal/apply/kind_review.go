@@ -29,7 +29,7 @@ func reviewHandler() handler {
 			n.diffs.add(e.target.Number)
 			// In this order: a review is listed no later than its comments, so
 			// where another run's comments are seen, its review is too.
-			n.list(listReviewComments, e.target.Number)
+			n.list(commentList(e.own), e.target.Number)
 			n.list(listReviews, e.target.Number)
 		},
 		plan: planReview,
@@ -43,6 +43,8 @@ type reviewComment struct {
 	item   *safeoutput.CreateReviewComment
 	// why says why it is not inline.
 	why string
+	// there is the comment that is shown again.
+	there *Object
 }
 
 // reviewWork posts the comments of one pull request.
@@ -58,6 +60,7 @@ type reviewWork struct {
 	own    bool   // Airlock's own comments: they stand on lines or nowhere
 	// partial says that an earlier attempt posted a part of the group.
 	partial bool
+	reopen  []*reviewComment // of Airlock's own: settled once, and so again
 	inline  []*reviewComment
 	file    []*reviewComment // as comments on the whole file
 	body    []*reviewComment
@@ -70,14 +73,14 @@ func planReview(p *planner, group []*entry) Operation {
 	op.Permissions = write(permPulls)
 	keys := make([]string, len(group))
 	for i, e := range group {
-		keys[i] = e.key
+		keys[i] = e.runKey
 	}
 	w := &reviewWork{cfg: p.cfg, repo: p.repo, number: number, group: groupKey("review", keys), size: len(group),
 		own: group[0].own, lead: p.lead(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
 	if w.own { // they do not go with an agent's changes
 		w.lead, w.footer = "", p.cfg.ownFooter(group[0].settings.Footer)
 	}
-	if err := p.reviewReadError(number); err != nil {
+	if err := p.reviewReadError(number, w.own); err != nil {
 		code, message := failure(err, op.Permissions)
 		for _, e := range group {
 			e.decide(Failed, code, "%s", message)
@@ -90,7 +93,10 @@ func planReview(p *planner, group []*entry) Operation {
 			p.place(w, c)
 		}
 	}
-	op.Summary = fmt.Sprintf("review pull request #%d with %s", number, counted(len(w.inline)+len(w.file)+len(w.body), "comment"))
+	op.Summary = fmt.Sprintf("review pull request #%d with %s", number, counted(w.comments(), "comment"))
+	if len(w.reopen) > 0 {
+		op.Summary += fmt.Sprintf(" and show %s again", counted(len(w.reopen), "settled one"))
+	}
 	if op.unanchored = p.snap.diff[number].anchors == nil && len(w.inline) > 0; op.unanchored {
 		op.Notes = append(op.Notes, "whether the lines are in the diff is unchecked")
 	}
@@ -99,15 +105,18 @@ func planReview(p *planner, group []*entry) Operation {
 	return op
 }
 
+// comments is how many comments are written.
+func (w *reviewWork) comments() int { return len(w.inline) + len(w.file) + len(w.body) }
+
 // reviewReadError returns why the review cannot be planned.
-func (p *planner) reviewReadError(number int) error {
+func (p *planner) reviewReadError(number int, own bool) error {
 	if err := p.snap.pulls[number].err; err != nil {
 		return err
 	}
 	if err := p.snap.lists[listID{what: listReviews, number: number}]; err != nil {
 		return err
 	}
-	return p.snap.lists[listID{what: listReviewComments, number: number}]
+	return p.snap.lists[listID{what: commentList(own), number: number}]
 }
 
 // askedCommit is the head of the event's own pull request when the workflow run
@@ -137,7 +146,7 @@ func (p *planner) reviewedCommit(op *Operation, number int) string {
 // adoptComment decides a comment that an earlier attempt posted: by itself, or
 // in the body of something that carries some of the group.
 func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) bool {
-	own := slices.Clone(p.snap.own[c.e.key])
+	own := p.snap.found(c.e.key)
 	for _, o := range p.snap.own[w.group] {
 		if carries, ok := members(o.key, w.group, w.size); ok && carries(c.member) {
 			own = append(own, o)
@@ -146,14 +155,24 @@ func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) b
 	if len(own) == 0 {
 		return false
 	}
-	w.partial = true
+	w.partial = !w.own // ours are nowhere else
 	for _, o := range own {
 		if !slices.ContainsFunc(op.Adopts, o.same) {
 			op.Adopts = append(op.Adopts, o)
 		}
 	}
-	c.e.decide(Adopted, "", "an earlier attempt of this workflow run posted it already")
-	c.e.decided.Object = &own[0]
+	there := &own[0]
+	switch k := there.known; {
+	case k == nil:
+		c.e.decide(Adopted, "", "an earlier attempt of this workflow run posted it already")
+	case k.settled && !k.later(p.cfg.Run) && !c.e.approved.OverLimit():
+		c.there = there
+		w.reopen = append(w.reopen, c)
+		return true
+	default:
+		c.e.decide(Adopted, "", "the comment is there already")
+	}
+	c.e.decided.Object = there
 	return true
 }
 

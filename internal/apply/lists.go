@@ -42,10 +42,20 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 		err = each(gh.ListReviews(ctx, r, id.number), func(v githubapi.Review) {
 			take(v.Author, v.Body, reviewObject(v, id.number))
 		})
-	case listReviewComments:
+	case listReviewComments, listAllReviewComments:
+		if id.what == listAllReviewComments {
+			since = time.Time{}
+		}
+		answered := map[int64]bool{}
 		err = each(gh.ListReviewComments(ctx, r, id.number, since), func(c githubapi.DiffComment) {
+			answered[c.InReplyTo] = true
 			take(c.Author, c.Body, diffCommentObject(c, id.number))
 		})
+		for _, o := range found {
+			if o.known != nil {
+				o.known.answered = answered[o.ID]
+			}
+		}
 	case listCheckRuns: // nothing says which app we are, but none can change another's
 		err = each(gh.ListCheckRuns(ctx, r, id.commit, id.name), func(k githubapi.CheckRun) {
 			o := checkRunObject(k)

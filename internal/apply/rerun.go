@@ -35,8 +35,10 @@ func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot)
 	for _, op := range planEntries(cfg, ev, trial, s).Operations {
 		creates := false
 		switch w := op.work.(type) {
-		case *createWork, *reviewWork, *violationWork:
+		case *createWork, *violationWork:
 			creates = true
+		case *reviewWork:
+			creates = w.comments() > 0
 		case *checkWork:
 			creates = w.there == nil
 		case *pullWork: // an issue, where GitHub lets no pull request be opened

@@ -122,6 +122,12 @@ func (w *reviewWork) partKey(in part, inline []*reviewComment) string {
 	return membersKey(w.group, w.size, func(m int) bool { return on[m] })
 }
 
+// inlineBody is the text of a comment on lines.
+func (w *reviewWork) inlineBody(c *reviewComment) string {
+	body, _ := w.cfg.body(c.item.Body, "", c.e.marker(w.cfg.Run))
+	return body
+}
+
 // fileBody is the text of a comment on a whole file.
 func (w *reviewWork) fileBody(c *reviewComment) string {
 	l := c.lines()

@@ -27,7 +27,8 @@ type reviewRun struct {
 func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	r := &reviewRun{reviewWork: w, x: x, op: op}
 	inline, file, body := w.inline, w.file, w.body
-	if w.partial || x.plan.config.Run.Attempt > 1 {
+	r.showAgain(ctx)
+	if !w.own && (w.partial || x.plan.config.Run.Attempt > 1) {
 		inline, file, body = r.notPosted(ctx, inline), r.notPosted(ctx, file), r.notPosted(ctx, body)
 	}
 	refused, err := r.postFiles(ctx, file)
@@ -130,7 +131,7 @@ func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part
 	if err != nil {
 		return err
 	}
-	review, list := r.x.made[len(r.x.made)-1], &listID{what: listReviewComments, number: r.number}
+	review, list := r.x.made[len(r.x.made)-1], &listID{what: commentList(r.own), number: r.number}
 	for _, c := range inline {
 		r.x.made = append(r.x.made, creation{list: list, object: Object{Type: objReviewComment, key: c.e.key},
 			entries: []*entry{c.e}, at: review.at, doubtful: review.doubtful})

@@ -9,6 +9,9 @@ import (
 // requests are the writes that are expected to happen.
 func (w *reviewWork) requests(p *planner) []Request {
 	reqs := []Request{}
+	for _, c := range w.reopen {
+		reqs = append(reqs, graphQL("unminimizeComment", map[string]any{"subjectId": c.there.NodeID}), p.commentEdit(c.there.ID, w.inlineBody(c)))
+	}
 	for _, c := range w.file {
 		reqs = append(reqs, newRequest("POST", p.path(fmt.Sprintf("/pulls/%d/comments", w.number)), struct {
 			Body        string `json:"body"`
@@ -68,8 +71,7 @@ func (w *reviewWork) newReview(inline []*reviewComment, in part) githubapi.NewRe
 		if side == "" {
 			side = githubapi.SideRight
 		}
-		body, _ := w.cfg.body(c.item.Body, "", c.e.key)
-		d := githubapi.DraftComment{Path: c.item.Path, Body: body, Line: c.item.Line, Side: side}
+		d := githubapi.DraftComment{Path: c.item.Path, Body: w.inlineBody(c), Line: c.item.Line, Side: side}
 		if c.item.StartLine != 0 && c.item.StartLine != c.item.Line {
 			d.StartLine, d.StartSide = c.item.StartLine, side
 		}

@@ -118,8 +118,8 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 			kept = append(kept, o)
 			continue
 		}
-		if o.closed || kept[0].closed || ctx.Err() != nil {
-			continue // settled already, or somebody closed the first and so chose another
+		if o.closed || kept[0].closed || o.known != nil && o.known.answered || ctx.Err() != nil {
+			continue // settled already, or somebody closed the first and so chose another, or answered it
 		}
 		did, err := x.retire(ctx, o, kept[0])
 		note := "it was written twice: " + did

@@ -91,6 +91,7 @@ const (
 	listIssues             = "issues"
 	listComments           = "comments of an issue or pull request"
 	listAllComments        = "comments of a pull request, of all workflow runs"
+	listAllReviewComments  = "review comments, of all workflow runs"
 	listReviews            = "reviews"
 	listReviewComments     = "review comments"
 	listDiscussions        = "discussions"

@@ -65,7 +65,8 @@ type history struct {
 type known struct {
 	history
 	body        string
-	annotations int // of a check run
+	annotations int  // of a check run
+	answered    bool // of a review comment: it has replies
 }
 
 // found returns our objects with exactly this key, those of the lowest id first.

@@ -1,0 +1,155 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// minimiseHandler applies minimise-comments: review comments of earlier workflow
+// runs of the same job are hidden as resolved when their reason is gone.
+func minimiseHandler() handler {
+	return handler{
+		needs: func(n *needs, e *entry) { n.list(listAllReviewComments, e.target.Number) },
+		plan:  planMinimise,
+	}
+}
+
+func planMinimise(p *planner, group []*entry) Operation {
+	e := group[0]
+	number := e.target.Number
+	op := p.operation(group, fmt.Sprintf("nothing: no review comment on %s is settled", targetWords(e.target)))
+	op.Permissions = write(permPulls)
+	if err := p.snap.lists[listID{what: listAllReviewComments, number: number}]; err != nil {
+		p.unread(&op, group, err)
+		return op
+	}
+	if !p.snap.connected {
+		op.Notes = append(op.Notes, "which comments are there is unchecked")
+	}
+	w := &minimiseWork{repo: p.repo}
+	for _, o := range p.settledNow(e) {
+		s := settling{there: o, body: p.settledBody(o)}
+		if !o.known.answered {
+			op.Requests = append(op.Requests, graphQL("minimizeComment", map[string]any{"subjectId": o.NodeID, "classifier": githubapi.Resolved}))
+		}
+		op.Requests = append(op.Requests, p.commentEdit(o.ID, s.body))
+		w.settle = append(w.settle, s)
+	}
+	if len(w.settle) == 0 {
+		e.decide(Applied, "", "no comment had to be hidden")
+		return op
+	}
+	op.Summary = fmt.Sprintf("hide %s on %s as resolved", counted(len(w.settle), "review comment"), targetWords(e.target))
+	op.work = w
+	return op
+}
+
+// settledNow returns our open comments of the entry's scope whose reason is gone,
+// the oldest first: none that a later workflow run wrote.
+func (p *planner) settledNow(e *entry) []Object {
+	scope := scopeKey(p.cfg.Run, p.ev.Repo.ID, keyKind(safeoutput.KindCreateReviewComment, true), targetKey(e.target), e.item.(*safeoutput.MinimiseComments).Scope)
+	var out []Object
+	for key, own := range p.snap.own {
+		if e.keep[key] {
+			continue
+		}
+		for _, o := range own {
+			if o.Type == objReviewComment && o.known != nil && strings.HasSuffix(o.key, scope) && !o.known.settled && !o.known.later(p.cfg.Run) {
+				out = append(out, o)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Object) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// keepFor returns the first halves of the keys of the comments that an entry keeps:
+// those that it names, and those that are asked for beside it.
+func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]bool {
+	keep, seen := map[string]bool{}, map[string]int{}
+	kind := keyKind(safeoutput.KindCreateReviewComment, true)
+	for _, name := range e.item.(*safeoutput.MinimiseComments).Keep {
+		keep[nameKey(cfg.Run, repositoryID, kind, targetKey(e.target), name, seen[name])] = true
+		seen[name]++
+	}
+	for _, o := range all {
+		if o.kind == safeoutput.KindCreateReviewComment && len(o.key) == stableLen {
+			keep[o.key[:keyLen]] = true
+		}
+	}
+	return keep
+}
+
+// settledBody is what a comment says once its reason is gone.
+func (p *planner) settledBody(o Object) string {
+	note := "*The checks no longer find this.*"
+	if sha := p.ev.Head.SHA; sha != "" {
+		note = fmt.Sprintf("*The checks of %.7s no longer find this.*", sha)
+	}
+	body, _ := p.cfg.body(o.known.body, note, stableMarker(o.key, history{settled: true, run: p.cfg.Run.ID}))
+	return body
+}
+
+// settling is a comment whose reason is gone, and what it says from now on.
+type settling struct {
+	there Object
+	body  string
+}
+
+// minimiseWork hides comments. One that somebody has answered stays visible, since
+// what hides a comment hides what the answers are about; it says that it is settled.
+type minimiseWork struct {
+	repo   githubapi.Repo
+	settle []settling
+}
+
+func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
+	e := op.entries[0]
+	var notes []string
+	var failed error
+	hidden := 0
+	for _, s := range w.settle {
+		switch err := w.one(ctx, x, s); {
+		case err == nil:
+			hidden++
+			notes = append(notes, "settled: "+s.there.URL)
+		case isKind(err, githubapi.NotFound):
+			notes = append(notes, "somebody has removed it meanwhile: "+s.there.URL)
+		default:
+			failed = err
+			notes = append(notes, "not settled: "+s.there.URL)
+		}
+		if lacksPermission(failed) || ctx.Err() != nil {
+			break
+		}
+	}
+	r := e.result(Applied, "", "%s settled", counted(hidden, "review comment"))
+	if failed != nil {
+		r = x.failed(op, e, failed)
+		r.Message = fmt.Sprintf("only %d of %s could be settled; %s", hidden, counted(len(w.settle), "review comment"), r.Message)
+	}
+	r.Notes = notes
+	return []Result{r}
+}
+
+// one hides a comment before it says so in it: what is cut short is done again.
+func (w *minimiseWork) one(ctx context.Context, x *executor, s settling) error {
+	if !s.there.known.answered {
+		err := x.idempotent(ctx, func(ctx context.Context) error {
+			return x.w.GitHub.MinimizeComment(ctx, s.there.NodeID, githubapi.Resolved)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return x.idempotent(ctx, func(ctx context.Context) error {
+		_, err := x.w.GitHub.EditReviewComment(ctx, w.repo, s.there.ID, s.body)
+		return err
+	})
+}
