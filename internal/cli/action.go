@@ -119,10 +119,14 @@ func (s *step) run(ctx context.Context) error {
 	if s.settings.Mode == config.ModeCollect {
 		return s.collect(ctx, g, out)
 	}
+	doc, err := s.findings(ctx, checkStep{gate: g, event: ev, client: client, git: git, conn: conn, out: out})
+	if err != nil || s.settings.Mode == config.ModeCheck {
+		return s.checked(doc, err)
+	}
 	if tok.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged {
 		return usageError(errors.New("there is no token to write with: leave the input token at its default, or set staged: true to see the plan"))
 	}
-	collected, err := s.collected(ctx, g, out)
+	collected, err := s.collected(ctx, g, out, doc != nil)
 	if err != nil {
 		return err
 	}
@@ -146,11 +150,14 @@ func (s *step) run(ctx context.Context) error {
 		}
 		p.world.Code = code
 	}
+	if p.own, err = s.ownItems(doc, ev, cfg.Checks.Report, g); err != nil {
+		return err
+	}
 	rep, err := g.pass(ctx, collected, p)
 	if err != nil {
 		return err
 	}
-	return s.finish(rep, out)
+	return s.checked(doc, s.finish(rep, out))
 }
 
 // changes says where the agent's changes are. What Airlock and the agent write for
@@ -185,7 +192,7 @@ func (s *step) connection(tok token.Token) (connection, error) {
 
 // collect is mode collect: the agent's lines become checked agent output.
 func (s *step) collect(ctx context.Context, g *gate, out *outputs) error {
-	res, err := s.collected(ctx, g, out)
+	res, err := s.collected(ctx, g, out, false)
 	if err != nil {
 		return err
 	}
@@ -195,8 +202,12 @@ func (s *step) collect(ctx context.Context, g *gate, out *outputs) error {
 }
 
 // collected lets the step's input through the first door. The agent's own lines
-// also become the documents that later jobs read.
-func (s *step) collected(ctx context.Context, g *gate, out *outputs) (intake.Result, error) {
+// also become the documents that later jobs read. Where there is something else to
+// say, there need not be an input.
+func (s *step) collected(ctx context.Context, g *gate, out *outputs, optional bool) (intake.Result, error) {
+	if optional && !s.namesInput() {
+		return intake.Result{}, nil
+	}
 	if s.settings.Mode == config.ModeApply {
 		in, err := s.openAgentOutput()
 		if err != nil {
@@ -237,7 +248,7 @@ func (s *step) finish(rep *report.Report, out *outputs) error {
 	if err := s.setOutputs(rep, out); err != nil {
 		return failedError(fmt.Errorf("the outputs cannot be set, this log says what was done: %w", err))
 	}
-	failed := rep.Counts.Failed > 0
+	failed := rep.Counts.Failed > 0 || rep.FailedOwn()
 	switch {
 	case s.settings.FailOn == config.FailOnNever:
 		return nil

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/report"
 )
@@ -20,7 +22,7 @@ import (
 type applyFlags struct {
 	input, config, event, eventName, repo string
 	plan, outputDir, proxy, caFile        string
-	dir, changes, changesBase             string
+	dir, changes, changesBase, findings   string
 	dryRun, strict, trustEnv, json        bool
 	pace                                  time.Duration
 }
@@ -64,6 +66,7 @@ JSON, unless that is a terminal.`,
 	flags.StringVar(&f.dir, "dir", "", "the clone that holds the agent's changes (default: GITHUB_WORKSPACE, else the present folder)")
 	flags.StringVar(&f.changes, "changes", "", "a patch (git format-patch, git diff) or bundle file with the agent's changes, instead of those in the clone")
 	flags.StringVar(&f.changesBase, "changes-base", "", "the commit or branch that the changes were made from (default: found out)")
+	flags.StringVar(&f.findings, "findings", "", "the findings document of 'airlock check', to be told on the pull request")
 	flags.StringVar(&f.proxy, "proxy", "", "the proxy for requests to the API")
 	flags.StringVar(&f.caFile, "ca-file", "", "PEM certificates to trust besides the system's")
 	flags.DurationVar(&f.pace, "pace", time.Second, "the time between two writes; 0 paces nothing, for a server without rate limits")
@@ -87,7 +90,12 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 	if p.world.GitHub == nil && cfg.Policy.Configured() && !cfg.Policy.Staged && !f.dryRun {
 		return usageError(errors.New("there is no token to write with: set GITHUB_TOKEN, or add --dry-run to see the plan"))
 	}
-	in, err := openAgentOutput(w, f.input)
+	if f.findings != "" {
+		if err := p.withFindings(f.findings, w, g); err != nil {
+			return err
+		}
+	}
+	in, err := f.openInput(w)
 	if err != nil {
 		return usageError(err)
 	}
@@ -128,6 +136,33 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 		return findings()
 	}
 	return nil
+}
+
+// openInput opens the agent's output; there need not be one where there are
+// findings.
+func (f applyFlags) openInput(w World) (io.ReadCloser, error) {
+	if f.findings != "" && f.input == "" {
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	return openAgentOutput(w, f.input)
+}
+
+// withFindings gives the passage what the checks of another job found.
+func (p *passage) withFindings(name string, w World, g *gate) error {
+	file, err := action.OpenUser(name, nil, checkreport.MaxBytes)
+	if err != nil {
+		return usageError(fmt.Errorf("--findings: %w", err))
+	}
+	defer file.Close()
+	doc, err := checkreport.Read(file)
+	if err != nil {
+		return usageError(fmt.Errorf("--findings: %s: %w", name, err))
+	}
+	if err := aboutEvent(doc, p.event); err != nil {
+		return usageError(fmt.Errorf("--findings: %w", err))
+	}
+	p.own, err = g.ownItems(doc, p.event, g.cfg.Checks.Report, summaryURL(w.Getenv, p.event), versionOf(w))
+	return err
 }
 
 // prepare sets up everything behind the first door.

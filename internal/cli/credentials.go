@@ -14,6 +14,7 @@ import (
 type credentials struct {
 	seen    []isolate.Credential
 	allowed bool // by --allow-credentials
+	token   bool // this process holds one, though nobody sees it
 }
 
 // seeCredentials looks for the credentials of this process and of its user.
@@ -31,11 +32,14 @@ func seeCredentials(w World, root string) credentials {
 
 // refuse reports whether the commands may run only apart from Airlock.
 func (c credentials) refuse() bool {
-	return !c.allowed && slices.ContainsFunc(c.seen, func(s isolate.Credential) bool { return s.Refuses })
+	return !c.allowed && (c.token || slices.ContainsFunc(c.seen, func(s isolate.Credential) bool { return s.Refuses }))
 }
 
 // refused adds to the reason of a refusal where the credentials are.
 func (c credentials) refused(err error) error {
+	if c.token {
+		return fmt.Errorf("%w\n%s", err, c.list())
+	}
 	return fmt.Errorf("%w\n%s--allow-credentials runs it beside them all the same", err, c.list())
 }
 

@@ -101,6 +101,7 @@ type passage struct {
 	event  event.Event
 	config apply.Config
 	world  apply.World
+	own    []intake.OwnItem // what Airlock itself has to say
 	// planned, unless nil, is shown the plan before anything is written; its error
 	// keeps everything from being written.
 	planned func(*apply.Plan) error
@@ -109,7 +110,11 @@ type passage struct {
 // pass sends what the first door let in through the second and applies what is
 // left. The error is one that came before any item could be judged.
 func (g *gate) pass(ctx context.Context, collected intake.Result, p passage) (*report.Report, error) {
-	approved, denied := policy.Judge(g.cfg.Policy, p.event, collected.Accepted)
+	own, refused, err := intake.Own(p.own, g.intake(false))
+	if err != nil {
+		return nil, failedError(err)
+	}
+	approved, denied := policy.Judge(g.cfg.Policy, p.event, slices.Concat(collected.Accepted, own))
 	p.config.Sanitizer, p.config.Secrets = g.sanitizer, g.secrets
 	p.config.HoldText, p.config.LostCode = g.cfg.Policy.HoldAfterFailedCode, lostCode(collected)
 	for _, d := range denied {
@@ -137,12 +142,26 @@ func (g *gate) pass(ctx context.Context, collected intake.Result, p passage) (*r
 			return nil, failedError(fmt.Errorf("the plan cannot be written, so nothing was applied: %w", err))
 		}
 	}
-	results := append(apply.Execute(ctx, p.world, plan), apply.DeniedResults(denied)...)
+	results := slices.Concat(apply.Execute(ctx, p.world, plan), apply.DeniedResults(denied), refusedOwn(refused))
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
 	return report.New(report.Input{
 		Event: p.event, DryRun: p.config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
 		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Words: g.words,
 	}), nil
+}
+
+// refusedOwn are the results of own items that the first door refused: what they
+// quote does not fit into GitHub's form.
+func refusedOwn(refused []intake.Rejected) []apply.Result {
+	var out []apply.Result
+	for _, r := range refused {
+		why := "it is not well formed"
+		if len(r.Violations) > 0 {
+			why = r.Violations[0].Message
+		}
+		out = append(out, apply.Result{Index: -1, Kind: r.Kind, State: apply.Failed, Own: true, Code: apply.CodeInvalid, Message: why})
+	}
+	return out
 }
 
 // serverHost is the GitHub server's own host, "" for github.com.

@@ -48,6 +48,7 @@ const (
 	reportFile      = "report.json"
 	resultsFile     = "results.json"
 	planFile        = "plan.json"
+	findingsFile    = "findings.json"
 )
 
 // write lets lines through the first door and writes what came through.
@@ -68,6 +69,15 @@ func (s *step) write(ctx context.Context, g *gate, in io.Reader, out *outputs) (
 		return res, failedError(err)
 	}
 	return res, s.set([]report.Output{{Name: "agent-output", Value: path.Join(outputDir, agentOutputFile)}, {Name: "report", Value: path.Join(outputDir, reportFile)}})
+}
+
+// namesInput reports whether somebody names what an agent wrote.
+func (s *step) namesInput() bool {
+	names := []string{s.settings.OutputFile, s.settings.AgentOutput}
+	for _, variable := range []string{"GH_AW_SAFE_OUTPUTS", "GITHUB_AW_SAFE_OUTPUTS", "GH_AW_AGENT_OUTPUT", "GITHUB_AW_AGENT_OUTPUT"} {
+		names = append(names, s.w.Getenv(variable))
+	}
+	return strings.Join(names, "") != ""
 }
 
 // openLines opens what the agent wrote: the input output-file, or the path in

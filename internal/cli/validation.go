@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/isolate"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/reviews"
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
@@ -24,6 +25,7 @@ type validation struct {
 	input   phase.Input // WorkingDirectory is root or lies in it
 	root    string      // absolute: the repository's root
 	set     *changeset
+	dir     string   // the input's folder, relative to root
 	outside []string // changed files that do not lie in the input's folder
 	phase   phase.Config
 	checks  config.Checks
@@ -40,7 +42,7 @@ type validation struct {
 // newValidation sets up what the command line and the action have in common. dir is
 // the input's folder relative to root.
 func newValidation(w World, g *gate, checks config.Checks, in phase.Input, root, dir string, set *changeset) validation {
-	v := validation{input: in, root: root, set: set, phase: checks.Phase, checks: checks, scanner: g.secrets}
+	v := validation{input: in, root: root, dir: dir, set: set, phase: checks.Phase, checks: checks, scanner: g.secrets}
 	v.input.ChangedFiles, v.outside = set.below(dir)
 	onRunner := w.Getenv("GITHUB_ACTIONS") == "true"
 	v.phase.CheckOnly = onRunner
@@ -55,28 +57,16 @@ func newValidation(w World, g *gate, checks config.Checks, in phase.Input, root,
 // run runs the six checks where they can do no harm, and returns what they found.
 // The error is one that came before anything could be judged.
 func (v validation) run(ctx context.Context) (doc *checkreport.Document, err error) {
-	v.room.Credential = v.beside.refuse()
-	room, err := isolate.Open(ctx, v.room)
+	room, err := v.open(ctx)
 	if err != nil {
-		var refused *isolate.RefusedError
-		if errors.As(err, &refused) && v.room.Credential {
-			return nil, usageError(v.beside.refused(err))
-		}
-		if errors.As(err, &refused) {
-			return nil, usageError(err)
-		}
-		return nil, failedError(err)
+		return nil, err
 	}
 	defer func() {
 		if e := room.Close(); e != nil && err == nil {
 			doc.Notes = append(doc.Notes, e.Error())
 		}
 	}()
-	warning := ""
-	if !room.Apart() {
-		warning = v.beside.warning()
-	}
-	if warning != "" {
+	if warning := v.beside.warning(); warning != "" && !room.Apart() {
 		v.say(warning)
 	}
 	dir, err := filepath.Rel(v.root, v.input.WorkingDirectory)
@@ -87,27 +77,62 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 	job.Input.WorkingDirectory = filepath.Join(room.Dir(), dir)
 	cfg := v.phase
 	cfg.CheckOnly, cfg.Scratch = cfg.CheckOnly || room.Apart(), room.Apart()
+	cfg.Suggest = v.checks.Suggestions == nil || *v.checks.Suggestions
+	both, err := reviews.New(reviews.Config{
+		CodeReview: v.checks.CodeReview, SecurityReview: v.checks.SecurityReview,
+		SkipCodeReview: v.checks.SkipCodeReview, SkipSecurityReview: v.checks.SkipSecurityReview,
+		Plugins: v.checks.Plugins, Scanner: v.scanner, Set: v.set.Set, Run: room.Run,
+	})
+	if err != nil {
+		return nil, usageError(err)
+	}
 	result, err := phase.Validate(ctx, job, cfg, phase.World{
-		Run: room.Run, Now: time.Now, Wait: wait,
+		Run: room.Run, Now: time.Now, Wait: wait, CodeReview: both.Code(), SecurityReview: both.Security(),
 		Progress: v.tell, Cores: runtime.GOMAXPROCS(0),
 	})
 	if err != nil {
 		return nil, v.stopped(ctx, err)
 	}
+	result.Missing = append(result.Missing, both.Details().Missing...)
 	in := checkreport.Input{Result: result, Repository: v.repository, Number: v.number, Head: v.set.head, Informational: cfg.Informational,
-		Place: v.set.place, Mask: v.mask(room.Dir())}
-	in.Notes = append(in.Notes, v.set.Notes...)
+		Rules: both.Details().Rules, Place: v.set.place, Mask: v.mask(room.Dir())}
+	v.addDetails(&in, both.Details(), room)
+	return checkreport.New(in), nil
+}
+
+// open opens the place where the commands run, unless a credential is at stake that
+// they could use there.
+func (v validation) open(ctx context.Context) (*isolate.Room, error) {
+	v.room.Credential = v.beside.refuse()
+	room, err := isolate.Open(ctx, v.room)
+	var refused *isolate.RefusedError
+	switch {
+	case err == nil:
+		return room, nil
+	case !errors.As(err, &refused):
+		return nil, failedError(err)
+	case v.room.Credential:
+		return nil, usageError(v.beside.refused(err))
+	}
+	return nil, usageError(err)
+}
+
+// addDetails adds what the reviews left out, and what a reader has to know of how
+// the commands ran.
+func (v validation) addDetails(in *checkreport.Input, d reviews.Details, room *isolate.Room) {
+	for _, s := range d.Suppressed {
+		in.Suppressed = append(in.Suppressed, checkreport.Suppressed{Rule: s.Rule, Path: s.Path, Line: s.Range.StartLine, Message: s.Message, Reason: s.Reason})
+	}
+	for _, s := range d.Skipped {
+		in.Skipped = append(in.Skipped, checkreport.Skipped(s))
+	}
+	for _, name := range v.outside {
+		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: name, Reason: "it lies outside of " + v.dir})
+	}
+	in.Notes = slices.Concat(in.Notes, v.set.Notes, d.Notes)
 	for _, n := range room.Notes() {
 		in.Notes = append(in.Notes, fmt.Sprintf("Not taken into the place where the checks ran: %s (%s).", n.Name, n.Why))
 	}
-	_, skipped := v.set.Split()
-	for _, s := range skipped {
-		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: s.Path, Reason: s.Reason})
-	}
-	for _, name := range v.outside {
-		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: name, Reason: "it lies outside of " + dir})
-	}
-	return checkreport.New(in), nil
 }
 
 // stopped tells why nothing was judged: an interruption, input that cannot be

@@ -12,7 +12,8 @@ type Mode string
 
 // The modes of the action.
 const (
-	ModeAll     Mode = "all" // both, in this order
+	ModeAll     Mode = "all" // check, where the configuration asks for it, collect and apply, in this order
+	ModeCheck   Mode = "check"
 	ModeCollect Mode = "collect"
 	ModeApply   Mode = "apply"
 )
@@ -51,6 +52,7 @@ type Settings struct {
 	// workspace holds; ChangesBase the commit or branch that they were made from, ""
 	// to find it out. Inputs changes, changes-base.
 	Changes, ChangesBase string
+	Findings             string   // the findings document of an earlier job; input findings
 	FailOn               FailOn   // input fail-on; default error
 	Staged               bool     // input staged: plan everything, apply nothing
 	Strict               bool     // input strict: unknown fields of an item are errors
@@ -72,13 +74,14 @@ type Settings struct {
 func ParseSettings(get func(name string) string) (Settings, error) {
 	in := inputs{get: get}
 	s := Settings{
-		Mode:        choice(&in, "mode", ModeAll, ModeCollect, ModeApply),
+		Mode:        choice(&in, "mode", ModeAll, ModeCheck, ModeCollect, ModeApply),
 		OutputFile:  in.text("output-file"),
 		AgentOutput: in.text("agent-output"),
 		Config:      in.get("config"),
 		ConfigFile:  in.text("config-file"),
 		Changes:     in.text("changes"),
 		ChangesBase: in.text("changes-base"),
+		Findings:    in.text("findings"),
 		FailOn:      choice(&in, "fail-on", FailOnError, FailOnRejected, FailOnNever),
 		Staged:      in.truth("staged"),
 		Strict:      in.truth("strict"),

@@ -41,7 +41,7 @@ func TestBadSettings(t *testing.T) {
 		"proxy": "socks5://user:hunter2@proxy", "trust-env": "1",
 	})
 	want := strings.TrimPrefix(`
-input mode: expected one of all, collect, apply, found "aply"; did you mean "apply"?
+input mode: expected one of all, check, collect, apply, found "aply"; did you mean "apply"?
 input fail-on: expected one of error, rejected, never, found "errors"; did you mean "error"?
 input staged: expected true or false, found "yes"
 input log-level: expected one of info, error, warning, debug, found "quiet"

@@ -2,6 +2,7 @@ package report
 
 import (
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/apply"
@@ -44,7 +45,12 @@ func (r *Report) Annotations() []Annotation {
 		}
 		out = append(out, Annotation{Level: level, Title: r.words(title), Message: strings.Join(row.because(), "; ")})
 	}
-	for _, res := range r.Results {
+	for _, row := range r.ownRows() {
+		if row.state == string(apply.Failed) {
+			out = append(out, Annotation{Level: Error, Title: "Airlock could not report: " + r.words(row.kind), Message: strings.Join(row.because(), "; ")})
+		}
+	}
+	for _, res := range slices.Concat(r.Results, r.Own) {
 		if f := res.Fallback; f != nil && f.To == apply.ToAnnotation {
 			out = append(out, Annotation{Level: Notice, Title: "Airlock: review comment", Message: r.words(html.UnescapeString(f.Text)),
 				Path: f.Path, StartLine: f.StartLine, EndLine: f.Line})

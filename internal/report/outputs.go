@@ -35,7 +35,7 @@ func (r *Report) Outputs() []Output {
 		Output{"discussion-number", number(discussion.Number)}, Output{"discussion-url", discussion.URL},
 		Output{"pull-request-number", number(pull.Number)}, Output{"pull-request-url", pull.URL},
 		Output{"branch", pushed.Branch}, Output{"commit-sha", pushed.SHA}, Output{"patch-file", r.file(carriesCode)},
-		Output{"sarif-file", r.file(reports)}, Output{"sarif-id", r.firstOf("sarif").NodeID},
+		Output{"sarif-file", r.file(reports)}, Output{"sarif-id", r.sarif().NodeID},
 	)
 }
 
@@ -54,10 +54,20 @@ func (r *Report) firstOf(types ...string) apply.Object {
 	return r.first(func(res apply.Result) bool { return slices.Contains(types, res.Object.Type) })
 }
 
+// sarif is the first upload, an agent's or that of the checks.
+func (r *Report) sarif() apply.Object {
+	for _, res := range slices.Concat(r.Results, r.Own) {
+		if res.Object != nil && res.Object.Type == "sarif" {
+			return *res.Object
+		}
+	}
+	return apply.Object{}
+}
+
 // file is where the first item of the kinds was stored because it could not be
 // delivered.
 func (r *Report) file(of func(safeoutput.Kind) bool) string {
-	for _, res := range r.Results {
+	for _, res := range slices.Concat(r.Results, r.Own) {
 		if res.File != "" && of(res.Kind) {
 			return res.File
 		}
@@ -96,4 +106,4 @@ func (r *Report) JSON(w io.Writer, indent string) error {
 }
 
 // Clean reports whether nothing was rejected, denied, dropped, skipped or failed.
-func (r *Report) Clean() bool { return r.Counts.NotDone() == 0 }
+func (r *Report) Clean() bool { return r.Counts.NotDone() == 0 && !r.FailedOwn() }

@@ -50,6 +50,9 @@ type Report struct {
 	Results  []apply.Result `json:"results"`
 	Rejected []Rejected     `json:"rejected"`
 	Dropped  []Dropped      `json:"dropped"`
+	// Own are the results of Airlock's own items, what the checks had to say. Counts
+	// does not count them.
+	Own []apply.Result `json:"own_results,omitempty"`
 	// Earlier are the errors that a collecting job listed in its document. They
 	// are not counted here.
 	Earlier []string `json:"earlier_errors,omitempty"`
@@ -116,15 +119,17 @@ type Counts struct {
 func New(in Input) *Report {
 	r := &Report{
 		Version: Version, Repository: in.Event.Repo.FullName(), Event: in.Event.Name, DryRun: in.DryRun, Unconfigured: in.Unconfigured,
-		Results: in.Results, Rejected: []Rejected{}, Dropped: []Dropped{},
+		Results: []apply.Result{}, Rejected: []Rejected{}, Dropped: []Dropped{},
 		Earlier: in.Earlier,
 		plan:    in.Plan, words: in.Words, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
 	}
 	for _, res := range in.Results {
 		r.notes[res.Index] = res.Notes
-	}
-	if r.Results == nil {
-		r.Results = []apply.Result{}
+		if res.Own {
+			r.Own = append(r.Own, res)
+		} else {
+			r.Results = append(r.Results, res)
+		}
 	}
 	for _, rej := range in.Rejected {
 		r.Rejected = append(r.Rejected, Rejected{rej.Line, rej.Kind, rej.Violations})

@@ -30,6 +30,7 @@ func (r *Report) Summary(limit int) string {
 	if rows := r.notDone(); len(rows) > 0 {
 		section(&b, "Not done", []string{"", "Line", "Request", "Why, and what to do"}, rows, notDoneCells)
 	}
+	r.writeOwn(&b)
 	r.writeEarlier(&b)
 	r.writeEnabling(&b)
 	r.writeFallbacks(&b)
@@ -46,6 +47,8 @@ func (r *Report) Summary(limit int) string {
 func (r *Report) Headline() string {
 	c := r.Counts
 	switch {
+	case c.Asked == 0 && len(r.Own) > 0:
+		return r.ownHeadline()
 	case c.Asked == 0:
 		return "the agent asked for nothing"
 	case c.Accepted > 0 || len(r.Results) == 0 && r.plan == nil:

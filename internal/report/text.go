@@ -34,6 +34,14 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 		}
 		t.row(red, "✗", row, slices.Concat([]string{state + ": " + row.why}, row.notes, []string{row.file})...)
 	})
+	t.rows("What the checks had to say", r.ownRows(), func(row row) {
+		where := ""
+		if row.obj != nil && row.obj.URL != "" {
+			where = r.words(row.obj.URL)
+		}
+		colour, mark := ownMark(row.state)
+		t.row(colour, mark, row, append([]string{row.state + ": " + row.asked, where}, row.because()...)...)
+	})
 	t.rows("Cleaned or repaired", r.cleaned(), func(row row) { t.row(yellow, "~", row, row.why) })
 	if r.Unconfigured {
 		t.title("How to enable it")

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// checkStep is what a step's checks are made with.
+type checkStep struct {
+	gate   *gate
+	event  event.Event
+	client *githubapi.Client // nil without a token
+	git    *localGit         // nil without a clone
+	conn   connection
+	out    *outputs
+}
+
+// findings runs the checks, or reads what an earlier job found; nil where the step
+// has nothing to do with checks.
+func (s *step) findings(ctx context.Context, c checkStep) (*checkreport.Document, error) {
+	checks := c.gate.cfg.Checks
+	switch {
+	case s.settings.Findings != "":
+		return s.readFindings(c.event)
+	case s.settings.Mode == config.ModeCheck:
+	case s.settings.Mode == config.ModeAll && checks.Given && c.event.IsPull:
+	default:
+		return nil, nil
+	}
+	doc, err := s.check(ctx, c, checks)
+	var invalid *phase.InvalidInput
+	if errors.As(err, &invalid) {
+		raw, encoding := json.Marshal(phase.Refused(invalid.Problems))
+		if encoding == nil {
+			encoding = s.set([]report.Output{{Name: "checks", Value: string(raw)}, {Name: "checks-status", Value: string(phase.Fail)}})
+		}
+		return nil, usageError(errors.Join(err, encoding))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return doc, s.tellChecks(doc, c)
+}
+
+// readFindings reads the findings document of an earlier job, whose job ran the pull
+// request's code: it is held against its schema, and against the event.
+func (s *step) readFindings(ev event.Event) (*checkreport.Document, error) {
+	if s.settings.Mode == config.ModeCheck {
+		return nil, usageError(errors.New("input findings: mode check finds them itself; use it with mode apply"))
+	}
+	f, err := s.openBelow("findings", s.settings.Findings)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	defer f.Close()
+	doc, err := checkreport.Read(f)
+	if err != nil {
+		return nil, usageError(fmt.Errorf("input findings: %s: %w", s.settings.Findings, err))
+	}
+	if err := aboutEvent(doc, ev); err != nil {
+		return nil, usageError(fmt.Errorf("input findings: %w", err))
+	}
+	return doc, nil
+}
+
+// aboutEvent refuses findings about another pull request.
+func aboutEvent(doc *checkreport.Document, ev event.Event) error {
+	if doc.Number != 0 && ev.IsPull && doc.Number != ev.Number {
+		return fmt.Errorf("they are about pull request #%d, and the event is about #%d", doc.Number, ev.Number)
+	}
+	return nil
+}
+
+// check runs the six checks on the workspace.
+func (s *step) check(ctx context.Context, c checkStep, checks config.Checks) (*checkreport.Document, error) {
+	root := s.env.Workspace
+	src := changedSource{root: root, git: c.git, ev: c.event, client: c.client, log: s.info,
+		exclude: belowDir(root, root, outputDir, s.settings.OutputFile, s.settings.AgentOutput, os.TempDir())}
+	if server := strings.TrimRight(s.env.ServerURL, "/"); server != "" && src.pull() {
+		src.remote = func() (*gitrepo.Remote, error) { return c.conn.remote(server + "/" + c.event.Repo.FullName() + ".git") }
+	}
+	set, err := src.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := configured(checks)
+	in.WorkingDirectory = root
+	v := newValidation(s.w, c.gate, checks, in, root, ".", set)
+	v.beside.token = !c.conn.tok.IsZero()
+	v.say = s.info
+	v.phase.NewOnly = set.diff && (checks.NewOnly == nil && src.pull() || checks.NewOnly != nil && *checks.NewOnly)
+	v.repository = c.event.Repo.FullName()
+	if c.event.IsPull {
+		v.number = c.event.Number
+	}
+	progress := startProgress(logWriter{s.info}, c.gate.words, false)
+	defer progress.end()
+	v.tell = progress.tell
+	return v.run(ctx)
+}
+
+// tellChecks writes the findings document, and says in the log, the summary and
+// annotations how the checks ended.
+func (s *step) tellChecks(doc *checkreport.Document, c checkStep) error {
+	words := c.gate.checkWords()
+	var file, text bytes.Buffer
+	if err := errors.Join(doc.Write(&file), doc.Text(&text, words, false)); err != nil {
+		return failedError(err)
+	}
+	name, err := c.out.WriteFile(findingsFile, file.Bytes())
+	if err != nil {
+		return failedError(err)
+	}
+	for _, o := range doc.Outputs(words) {
+		s.runner.Group(o.Title, func() { s.runner.Log(o.Text) })
+	}
+	s.runner.Group("Airlock checks: "+doc.Headline(), func() { s.runner.Log(text.String()) })
+	var list []report.Annotation
+	for _, a := range doc.Annotations(words) {
+		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
+	}
+	s.annotate(list)
+	if _, err := s.runner.AddSummary(doc.Summary(words, action.MaxSummary), cutBytes); err != nil {
+		s.warn(err)
+	}
+	raw, err := json.Marshal(doc.Output)
+	if err != nil {
+		return failedError(err)
+	}
+	if len(raw) > maxInlineResults {
+		raw = nil
+	}
+	return s.set([]report.Output{{Name: "findings-file", Value: name}, {Name: "checks", Value: string(raw)}, {Name: "checks-status", Value: string(doc.Output.Status)}})
+}
+
+// annotationLevel is how the runner shows a finding.
+func annotationLevel(severity finding.Severity) report.Level {
+	switch severity {
+	case finding.Critical, finding.High:
+		return report.Error
+	case finding.Medium:
+		return report.Warning
+	}
+	return report.Notice
+}
+
+// checked adds to how a step ended that the checks failed.
+func (s *step) checked(doc *checkreport.Document, err error) error {
+	if err != nil || doc == nil || !doc.Failed() || s.settings.FailOn == config.FailOnNever {
+		return err
+	}
+	return findings()
+}
+
+// logWriter passes lines on to a log.
+type logWriter struct{ log func(string) }
+
+// Write implements io.Writer. It is given whole lines.
+func (l logWriter) Write(p []byte) (int, error) {
+	l.log(strings.TrimPrefix(strings.TrimSuffix(string(p), "\n"), "airlock: "))
+	return len(p), nil
+}

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+)
+
+// FailedOwn reports whether something that the checks had to say could not be said.
+// What GitHub or the token does not allow, and is shown in the summary instead, is
+// no failure.
+func (r *Report) FailedOwn() bool {
+	return slices.ContainsFunc(r.Own, func(res apply.Result) bool { return res.State == apply.Failed })
+}
+
+// ownRows returns the results of Airlock's own items.
+func (r *Report) ownRows() []row {
+	var out []row
+	for _, res := range r.Own {
+		row := r.resultRow(res)
+		if row.asked == "" && row.why == "" {
+			row.asked = string(res.Kind)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// writeOwn is the table of what the checks had to say.
+func (r *Report) writeOwn(b *strings.Builder) {
+	if rows := r.ownRows(); len(rows) > 0 {
+		section(b, "What the checks had to say", []string{"", "What", "Result"}, rows, ownCells)
+	}
+}
+
+func ownCells(r row) []string {
+	cell := lines(objectLink(r.obj), r.because())
+	if r.code != "" {
+		cell = lines("**"+text(r.code)+"**: "+text(r.why), r.notes)
+	}
+	return []string{icon(r.state) + " " + r.state, request(r), cell}
+}
+
+func ownMark(state string) (colour, mark string) {
+	switch apply.State(state) {
+	case apply.Applied, apply.Adopted:
+		return green, "✓"
+	case apply.Failed:
+		return red, "✗"
+	}
+	return yellow, "·"
+}
+
+// ownHeadline is the headline where no agent asked for anything.
+func (r *Report) ownHeadline() string {
+	n := apply.Count(r.Own)
+	done := n[apply.Applied] + n[apply.Adopted]
+	switch {
+	case n[apply.Failed] > 0:
+		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], plural(len(r.Own), "message"))
+	case n[apply.Staged] > 0:
+		return fmt.Sprintf("%s of the checks planned, nothing was written", plural(n[apply.Staged], "message"))
+	}
+	return fmt.Sprintf("%d of %s of the checks delivered", done, plural(len(r.Own), "message"))
+}
