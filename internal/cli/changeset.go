@@ -32,11 +32,11 @@ type changedSource struct {
 	root    string    // absolute: the work tree's root, or the folder to check
 	git     *localGit // nil without a clone at root
 	ev      event.Event
-	client  *githubapi.Client               // nil without a token
-	remote  func() (*gitrepo.Remote, error) // nil: nothing is fetched
-	base    string                          // a branch, tag or commit that the user names
-	paths   []string                        // relative to root; nil: all that changed
-	exclude []string                        // slash paths below root that are no change
+	client  *githubapi.Client                              // nil without a token
+	remote  func(context.Context) (*gitrepo.Remote, error) // nil: nothing is fetched
+	base    string                                         // a branch, tag or commit that the user names
+	paths   []string                                       // relative to root; nil: all that changed
+	exclude []string                                       // slash paths below root that are no change
 	log     func(string)
 }
 
@@ -51,8 +51,16 @@ func (s changedSource) find(ctx context.Context) (*changeset, error) {
 		}
 		return s.fromList(ctx)
 	}
-	set, err := s.fromGit(ctx)
-	lacking := errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, gitrepo.ErrShallow)
+	set, err := s.fromGit(ctx, nil)
+	if lacks(err) && s.remote != nil {
+		remote, e := s.remote(ctx)
+		if e != nil {
+			return nil, e
+		}
+		s.log("fetching what the clone lacks of the pull request's history")
+		set, err = s.fromGit(ctx, remote)
+	}
+	lacking := lacks(err)
 	if lacking && s.client != nil && s.pull() && s.paths == nil {
 		return s.fromAPI(ctx, err.Error())
 	}
@@ -60,6 +68,11 @@ func (s changedSource) find(ctx context.Context) (*changeset, error) {
 		return nil, usageError(fmt.Errorf("what changed cannot be told: %w; set 'fetch-depth: 0' for actions/checkout, or run 'git fetch --unshallow'", err))
 	}
 	return set, err
+}
+
+// lacks reports whether the clone does not hold what is needed.
+func lacks(err error) bool {
+	return errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, gitrepo.ErrShallow)
 }
 
 // pull reports whether the event is about a pull request whose commits are known.
@@ -83,20 +96,15 @@ func (s changedSource) fromList(ctx context.Context) (*changeset, error) {
 
 // fromGit compares the work tree, what is not committed included, with where it
 // parted from the base.
-func (s changedSource) fromGit(ctx context.Context) (*changeset, error) {
+func (s changedSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*changeset, error) {
 	here, err := s.git.clone.Resolve("HEAD")
 	if err != nil {
 		return nil, usageError(fmt.Errorf("the clone at %s: %w", s.root, err))
 	}
-	src := changes.GitSource{Repo: s.git.repo, Only: s.paths}
+	src := changes.GitSource{Repo: s.git.repo, Only: s.paths, Remote: remote}
 	var notes []string
 	if src.Base, src.MergeBase, notes, err = s.bases(ctx, here); err != nil {
 		return nil, err
-	}
-	if s.remote != nil {
-		if src.Remote, err = s.remote(); err != nil {
-			return nil, err
-		}
 	}
 	var left []string
 	if src.Head, left, err = s.workTree(ctx, here); err != nil {
@@ -110,6 +118,11 @@ func (s changedSource) fromGit(ctx context.Context) (*changeset, error) {
 	out := &changeset{Set: set, diff: true, head: here}
 	if s.pull() {
 		out.head = s.ev.Head.SHA
+		if remote != nil && src.Head != s.ev.Head.SHA {
+			if err := s.git.repo.Fetch(ctx, remote, []string{s.ev.Head.SHA}, 1); err != nil {
+				return nil, err
+			}
+		}
 		out.place, err = s.places(ctx, src.Head)
 	}
 	return out, err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,8 +92,8 @@ func (s *step) check(ctx context.Context, c checkStep, checks config.Checks) (*c
 	root := s.env.Workspace
 	src := changedSource{root: root, git: c.git, ev: c.event, client: c.client, log: s.info,
 		exclude: belowDir(root, root, outputDir, s.settings.OutputFile, s.settings.AgentOutput, os.TempDir())}
-	if server := strings.TrimRight(s.env.ServerURL, "/"); server != "" && src.pull() {
-		src.remote = func() (*gitrepo.Remote, error) { return c.conn.remote(server + "/" + c.event.Repo.FullName() + ".git") }
+	if src.pull() {
+		src.remote = c.remote(s.env.ServerURL)
 	}
 	set, err := src.find(ctx)
 	if err != nil {
@@ -114,6 +115,22 @@ func (s *step) check(ctx context.Context, c checkStep, checks config.Checks) (*c
 	return v.run(ctx)
 }
 
+// remote returns how the repository's own commits are fetched: from where GitHub
+// says that it is or, without a token, from its usual address.
+func (c checkStep) remote(server string) func(context.Context) (*gitrepo.Remote, error) {
+	return func(ctx context.Context) (*gitrepo.Remote, error) {
+		url := strings.TrimRight(cmp.Or(server, "https://github.com"), "/") + "/" + c.event.Repo.FullName() + ".git"
+		if c.client != nil {
+			repo, err := c.client.GetRepo(ctx, githubapi.Repo{Owner: c.event.Repo.Owner, Name: c.event.Repo.Name})
+			if err != nil {
+				return nil, failedError(err)
+			}
+			url = repo.CloneURL
+		}
+		return c.conn.remote(url)
+	}
+}
+
 // tellChecks writes the findings document, and says in the log, the summary and
 // annotations how the checks ended.
 func (s *step) tellChecks(doc *checkreport.Document, c checkStep) error {
@@ -127,12 +144,12 @@ func (s *step) tellChecks(doc *checkreport.Document, c checkStep) error {
 		return failedError(err)
 	}
 	for _, o := range doc.Outputs(words) {
-		s.runner.Group(o.Title, func() { s.runner.Log(o.Text) })
+		s.runner.Group("Airlock: "+o.Title, func() { s.runner.Log(o.Text) })
 	}
-	s.runner.Group("Airlock checks: "+doc.Headline(), func() { s.runner.Log(text.String()) })
+	s.runner.Group("Airlock: "+doc.Headline(), func() { s.runner.Log(text.String()) })
 	var list []report.Annotation
 	for _, a := range doc.Annotations(words) {
-		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
+		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: "Airlock " + a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
 	}
 	s.annotate(list)
 	if _, err := s.runner.AddSummary(doc.Summary(words, action.MaxSummary), cutBytes); err != nil {

@@ -1,0 +1,146 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+)
+
+// checkedFile is a file of the pull request with one thing for each reviewer and the
+// formatter to find; line 3 of it was there before.
+const checkedFile = "package shop\n\nimport \"database/sql\"\n\nfunc Find(db *sql.DB, name string) {\n  db.Query(\"SELECT * FROM users WHERE name = '\" + name + \"'\") // @octocat\n}\n"
+
+// checksConfig leaves the commands that take long out.
+const checksConfig = "checks:\n  lint-command: test -f shop.go\n  build-command: test -f shop.go\n  test-command: sh test.sh\n"
+
+// newChecked is a pull request whose checks fail, and its workspace.
+func newChecked(t *testing.T) (hosted, workspace) {
+	t.Helper()
+	h := newHosted(t)
+	h.git.Commit("changes", map[string]string{"go.mod": "module example.com/shop\n\ngo 1.24\n", "shop.go": checkedFile,
+		"test.sh": "echo \"::error::not a command of ours ##[group]\"; id -u; env | grep -c TOKEN; exit 1\n"}, "Sell things")
+	h.start = h.git.SHA("changes")
+	ws := newWorkspace(t, nil)
+	h.fill(t, ws.dir, "changes")
+	for dir := ws.dir; dir != filepath.Dir(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+		_ = os.Chmod(dir, 0o755) // as a runner's folders are
+	}
+	return h, ws
+}
+
+// refusesToCheck asserts what the checks must do beside a token as a user who cannot
+// keep them apart from it, and reports whether this is such a user.
+func refusesToCheck(t *testing.T, res result) bool {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return false
+	}
+	if res.code != 2 || !strings.Contains(res.stdout, "refusing to run the repository's code") {
+		t.Errorf("exit code %d\n%s", res.code, res.stdout)
+	}
+	return true
+}
+
+func TestActionChecks(t *testing.T) {
+	h, ws := newChecked(t)
+	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "check", "config": checksConfig}), "", "action")
+	if refusesToCheck(t, res) {
+		return
+	}
+	if res.code != 1 || len(h.server.Writes()) != 0 {
+		t.Fatalf("exit code %d, %d writes\n%s%s", res.code, len(h.server.Writes()), res.stdout, res.stderr)
+	}
+	assertOwnCommands(t, res.stdout, secret)
+	out := ws.outputs(t)
+	var checks struct {
+		Status string
+		Checks map[string]struct{ Status string }
+	}
+	if err := json.Unmarshal([]byte(out["checks"]), &checks); err != nil {
+		t.Fatalf("%v in %q", err, out["checks"])
+	}
+	for name, want := range map[string]string{"formatter": "fail", "linter": "pass", "build": "pass", "tests": "fail", "code_review": "pass", "security_review": "fail"} {
+		if got := checks.Checks[name].Status; got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if out["checks-status"] != "fail" || out["findings-file"] != ".airlock/findings.json" {
+		t.Errorf("outputs: %q", out)
+	}
+	f, err := os.Open(filepath.Join(ws.dir, out["findings-file"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := checkreport.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc.Head != h.start || doc.Number != 2 {
+		t.Errorf("the findings are about #%d at %s", doc.Number, doc.Head)
+	}
+	suggested := false
+	for _, f := range doc.Findings {
+		suggested = suggested || f.Tool == "gofmt" && f.StartLine == 6 && strings.HasPrefix(f.Suggestion, "\tdb.Query(")
+	}
+	if !suggested {
+		t.Errorf("the formatter's change is no suggestion: %+v", doc.Findings)
+	}
+	for _, c := range doc.Checks {
+		if c.Check == "tests" && !strings.Contains(c.Excerpt, "65532\n0") {
+			t.Errorf("the tests did not run as a user that owns nothing, without a token:\n%s", c.Excerpt)
+		}
+	}
+	summary := ws.read(t, ws.summary)
+	for _, want := range []string{"## ❌ Airlock checks: ", "| ❌ security review | 1 problem, up to high |", "not a command of ours"} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the summary lacks %q:\n%s", want, summary)
+		}
+	}
+	if !strings.Contains(res.stdout, "::error endLine=6,file=shop.go,line=6,title=Airlock security review%3A go/sql-injection::db.Query gets SQL") {
+		t.Errorf("no annotation:\n%s", res.stdout)
+	}
+}
+
+// TestActionReportsChecks is the whole way, in one job and in two: the checks run,
+// and what they found is told on the pull request through both doors.
+func TestActionReportsChecks(t *testing.T) {
+	for name, jobs := range map[string][]map[string]string{
+		"one job":  {{"mode": "all"}},
+		"two jobs": {{"mode": "check", "fail-on": "never"}, {"mode": "apply", "findings": ".airlock/findings.json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, ws := newChecked(t)
+			var res result
+			for _, inputs := range jobs {
+				inputs["config"] = checksConfig
+				res = run(t, ws.dir, ws.env(h.env(t), inputs), "", "action")
+				if refusesToCheck(t, res) {
+					return
+				}
+			}
+			if res.code != 1 {
+				t.Errorf("exit code %d: the checks failed\n%s%s", res.code, res.stdout, res.stderr)
+			}
+			assertOwnCommands(t, res.stdout, secret)
+			pull := h.server.State().Issues[1]
+			var comments []string
+			for _, c := range pull.Comments {
+				comments = append(comments, c.Body)
+			}
+			if len(comments) != 1 || !strings.Contains(comments[0], "### ❌ Airlock checks: ") {
+				t.Errorf("%d comments: %q", len(comments), comments)
+			}
+			if n := len(pull.Pull.Reviews); n != 1 {
+				t.Errorf("%d reviews", n)
+			}
+			if !strings.Contains(ws.read(t, ws.summary), "What the checks had to say") {
+				t.Errorf("the summary:\n%s", ws.read(t, ws.summary))
+			}
+		})
+	}
+}
