@@ -37,11 +37,15 @@ func (s *step) findings(ctx context.Context, c checkStep) (*checkreport.Document
 	checks := c.gate.cfg.Checks
 	switch {
 	case s.settings.Findings != "":
-		return s.readFindings(c.event)
+		doc, err := s.readFindings(c.event)
+		if err != nil {
+			return nil, err
+		}
+		return doc, s.setChecks(doc, s.settings.Findings)
 	case s.settings.Mode == config.ModeCheck:
 	case s.settings.Mode == config.ModeAll && checks.Given && c.event.IsPull:
 	default:
-		return nil, nil
+		return nil, s.set([]report.Output{{Name: "checks"}, {Name: "checks-status"}, {Name: "findings-file"}})
 	}
 	doc, err := s.check(ctx, c, checks)
 	var invalid *phase.InvalidInput
@@ -155,6 +159,11 @@ func (s *step) tellChecks(doc *checkreport.Document, c checkStep) error {
 	if _, err := s.runner.AddSummary(doc.Summary(words, action.MaxSummary), cutBytes); err != nil {
 		s.warn(err)
 	}
+	return s.setChecks(doc, name)
+}
+
+// setChecks sets the outputs that tell of the checks.
+func (s *step) setChecks(doc *checkreport.Document, file string) error {
 	raw, err := json.Marshal(doc.Output)
 	if err != nil {
 		return failedError(err)
@@ -162,7 +171,7 @@ func (s *step) tellChecks(doc *checkreport.Document, c checkStep) error {
 	if len(raw) > maxInlineResults {
 		raw = nil
 	}
-	return s.set([]report.Output{{Name: "findings-file", Value: name}, {Name: "checks", Value: string(raw)}, {Name: "checks-status", Value: string(doc.Output.Status)}})
+	return s.set([]report.Output{{Name: "findings-file", Value: file}, {Name: "checks", Value: string(raw)}, {Name: "checks-status", Value: string(doc.Output.Status)}})
 }
 
 // annotationLevel is how the runner shows a finding.
