@@ -95,7 +95,7 @@ func (c *codeFile) conflicts() {
 	}
 }
 
-var testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|e2e)/|(_test|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.py|conftest\.py|[^/]*Tests?\.java)$`)
+var testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|e2e)/|(_test|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.rs)$`)
 
 // fewestLines is how many changed lines of code ask for a test.
 const fewestLines = 30
@@ -104,7 +104,7 @@ const fewestLines = 30
 func (r *Reviewer) whole(files []File) []finding.Finding {
 	lines, most, at := 0, 0, ""
 	for _, f := range files {
-		if testPath.MatchString(f.Path) {
+		if testPath.MatchString(f.Path) || f.changesRustTests() {
 			return nil
 		}
 		if f.Binary || f.Generated || f.Vendored || languageOf(f.Path) == nil {
@@ -121,6 +121,22 @@ func (r *Reviewer) whole(files []File) []finding.Finding {
 	}
 	return []finding.Finding{{Check: CodeReview, Tool: Tool, Rule: rule.ID, Severity: rule.Severity, Path: at,
 		Message: fmt.Sprintf("%d lines of code were changed and no test was.", lines)}}
+}
+
+// changesRustTests reports whether a line behind #[cfg(test)] was changed: Rust's
+// tests stand in the file that they try.
+func (f File) changesRustTests() bool {
+	at := strings.Index(f.Text, "#[cfg(test)]")
+	if at < 0 || !strings.HasSuffix(f.Path, ".rs") {
+		return false
+	}
+	line := strings.Count(f.Text[:at], "\n") + 1
+	for _, s := range f.Changed {
+		if s.Last >= line {
+			return true
+		}
+	}
+	return false
 }
 
 // changedLines counts the lines that the change is known to have added or modified.

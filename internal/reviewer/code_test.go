@@ -46,6 +46,8 @@ func TestCodeReview(t *testing.T) {
 		"much code and no test":            {File{Path: "a.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 40}}}, "no-test-change"},
 		"a little code and no test":        {File{Path: "a.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 4}}}, ""},
 		"a test":                           {File{Path: "a_test.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 40}}}, ""},
+		"a test beside Rust's code":        {File{Path: "a.rs", Text: "fn f() {}\n#[cfg(test)]\nmod tests {\n" + lines(50) + "}\n", Changed: []changes.Span{{First: 1, Last: 40}}}, ""},
+		"Rust's code beside a test":        {File{Path: "a.rs", Text: lines(50) + "#[cfg(test)]\nmod tests {\n}\n", Changed: []changes.Span{{First: 1, Last: 40}}}, "no-test-change"},
 		"a generated file":                 {File{Path: "a.go", Text: "// TODO\n", Generated: true}, ""},
 		"commented code, by default":       {File{Path: "a.js", Text: "// a = f(b);\n// g(a);\n// h(a);\n"}, ""},
 	} {

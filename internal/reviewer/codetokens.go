@@ -8,11 +8,11 @@ import (
 // unreachable finds a statement behind one that leaves its block.
 func (c *codeFile) unreachable() {
 	for i, t := range c.tokens {
-		if t.kind != word || !t.first || !leaves(c.written(i)) || i == 0 || c.lang.ruby || c.lang.name == "rust" {
+		if t.kind != word || !t.first || !c.leaves(i) || i == 0 {
 			continue
 		}
 		braces := !c.lang.indented
-		if braces && !c.is(i-1, ";") && !c.is(i-1, "{") && !c.is(i-1, "}") || braces && c.is(i-1, "}") && c.lang.name != "go" {
+		if braces && !c.is(i-1, ";") && !c.is(i-1, "{") && !c.is(i-1, "}") || braces && c.is(i-1, "}") && c.lang.name != "go" && c.lang.name != "rust" {
 			continue // it may belong to an if without braces
 		}
 		x := extent{i, c.statementEnd(i)}
@@ -26,18 +26,32 @@ func (c *codeFile) unreachable() {
 		if next >= len(c.tokens) || !c.tokens[next].first || x.to-i >= longestExpression || c.tokens[next].kind != word {
 			continue
 		}
-		if !braces && c.indent(next) != c.indent(i) {
+		if !braces && c.indent(next) != c.indent(i) || c.reached(next) || c.lang.ruby && c.conditional(x) {
 			continue
-		}
-		switch c.written(next) {
-		case "case", "default", "function", "class", "var", "async", "elif", "else", "except", "finally":
-			continue
-		}
-		if c.is(next+1, ":") {
-			continue // a label
 		}
 		c.report("unreachable-code", c.tokens[next].start, c.tokens[next].end, "")
 	}
+}
+
+// reached reports whether the word at index i begins what is reached otherwise, or is
+// known before it: a branch, a label, a function.
+func (c *codeFile) reached(i int) bool {
+	switch c.written(i) {
+	case "case", "default", "function", "class", "var", "async", "elif", "else", "except", "finally",
+		"end", "elsif", "when", "in", "rescue", "ensure", "def", "fn", "struct", "enum", "impl", "use", "mod", "const", "static", "type":
+		return true
+	}
+	return c.is(i+1, ":")
+}
+
+// conditional reports whether a Ruby statement says when it counts.
+func (c *codeFile) conditional(x extent) bool {
+	for i := x.from + 1; i < x.to; i = c.after(i) {
+		if c.kindAt(i) == word && modifies(c.written(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // statementEnd returns the index behind the statement that begins with the word at
@@ -57,8 +71,19 @@ func (c *codeFile) statementEnd(i int) int {
 	return next
 }
 
-func leaves(w string) bool {
-	return w == "return" || w == "throw" || w == "raise" || w == "break" || w == "continue"
+// leaves reports whether the statement that begins at index i leaves its block.
+func (c *codeFile) leaves(i int) bool {
+	switch c.written(i) {
+	case "return", "break":
+		return !c.is(i+1, "=")
+	case "next":
+		return c.lang.ruby && !c.is(i+1, "=")
+	case "raise":
+		return c.lang.indented && !c.is(i+1, "=")
+	case "throw", "continue":
+		return !c.lang.ruby
+	}
+	return false
 }
 
 var (

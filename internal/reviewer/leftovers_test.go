@@ -37,6 +37,12 @@ func TestLeftovers(t *testing.T) {
 		"a test in Python that skips at once": {"test_a.py", "def test_a():\n    pytest.skip('slow')\n    f()\n", "disabled-test"},
 		"a focused test in Ruby":              {"spec/a_spec.rb", "fit 'works' do\n  f\nend\nit 'too', :focus do\n  f\nend\nit 'three', focus: true do\n  f\nend\n", "focused-test focused-test focused-test"},
 		"a skipped test in Ruby":              {"spec/a_spec.rb", "xit 'works' do\n  f\nend\nit 'too' do\n  skip 'slow'\n  f\nend\n", "disabled-test disabled-test"},
+		"code behind a return in Ruby":        {"a.rb", "def f\n  return 1\n  g\nend\n", "unreachable-code"},
+		"a return in Ruby that may not be":    {"a.rb", "def f\n  return 1 if x\n  raise A unless y\n  return [1,\n    2] if z\n  g\nend\n", ""},
+		"a return in Ruby before a branch":    {"a.rb", "def f\n  if x\n    return 1\n  else\n    raise\n  end\n  g\nrescue\n  return 2\nensure\n  h\nend\n", ""},
+		"code behind a return in Rust":        {"a.rs", "fn f() -> u8 {\n    if x {\n    }\n    return 1;\n    g();\n}\n", "unreachable-code"},
+		"a Ruby name like a word of others":   {"a.rb", "continue = f\ng\nnext\n", ""},
+		"a function behind a return in Rust":  {"a.rs", "fn f() -> u8 {\n    return g();\n    fn g() -> u8 { 1 }\n}\n", ""},
 		"a focused test in Ginkgo":            {"a_test.go", "var _ = FDescribe(\"a\", func() {\n\tPIt(\"b\", f)\n})\n", "focused-test disabled-test"},
 	} {
 		t.Run(name, func(t *testing.T) {
