@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
@@ -25,6 +27,10 @@ var documented = map[string]reflect.Type{
 	"request": reflect.TypeFor[apply.Request](), "permission": reflect.TypeFor[apply.Permission](),
 	"report": reflect.TypeFor[intake.Report](), "record": reflect.TypeFor[intake.Record](), "violation": reflect.TypeFor[intake.Violation](),
 	"repair": reflect.TypeFor[intake.Repair](), "redaction": reflect.TypeFor[intake.Redaction](), "input": reflect.TypeFor[intake.Input](), "totals": reflect.TypeFor[intake.Counts](),
+	"validation": reflect.TypeFor[phase.Output](), "checks": reflect.TypeFor[phase.Checks](), "style": reflect.TypeFor[phase.StyleCheck](), "build": reflect.TypeFor[phase.BuildCheck](),
+	"tests": reflect.TypeFor[phase.TestsCheck](), "review": reflect.TypeFor[phase.CodeReview](), "security": reflect.TypeFor[phase.SecurityCheck](),
+	"findings": reflect.TypeFor[checkreport.Document](), "check": reflect.TypeFor[checkreport.Check](), "failure": reflect.TypeFor[checkreport.Failure](), "finding": reflect.TypeFor[checkreport.Finding](),
+	"rule": reflect.TypeFor[checkreport.Rule](), "suppressed": reflect.TypeFor[checkreport.Suppressed](), "skipped": reflect.TypeFor[checkreport.Skipped](), "missing": reflect.TypeFor[checkreport.MissingTool](),
 }
 
 // TestDocumentIsTheTypes holds docs/output.md to the Go types: every member, with
