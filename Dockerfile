@@ -38,5 +38,7 @@ COPY --from=node /usr/local/lib/node_modules /usr/local/lib/node_modules
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm \
  && ln -s ../lib/node_modules/npm/bin/npx-cli.js /usr/local/bin/npx \
  && ln -s ../lib/node_modules/corepack/dist/corepack.js /usr/local/bin/corepack
-ENV CARGO_HOME=/usr/local/cargo RUSTUP_HOME=/usr/local/rustup \
+# CARGO_HOME is left to each user's own folder: the checks run as one who cannot
+# write below /usr/local.
+ENV RUSTUP_HOME=/usr/local/rustup \
     PATH=/usr/local/go/bin:/usr/local/cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
