@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -99,6 +99,18 @@ func aside(f *changes.File, check phase.Check) (generated, vendored bool) {
 	return generated && check != phase.SecurityReview, vendored
 }
 
+// shown returns what an agent is shown of a file: where no diff tells its new lines,
+// all of them.
+func shown(f *changes.File) changes.ChangedFile {
+	d := f.ChangedFile
+	if d.Patch != "" || !f.AllChanged || len(f.Text) == 0 {
+		return d
+	}
+	lines := strings.Split(strings.TrimSuffix(string(f.Text), "\n"), "\n")
+	d.Patch = fmt.Sprintf("@@ -0,0 +1,%d @@\n+%s\n", len(lines), strings.Join(lines, "\n+"))
+	return d
+}
+
 // plugIn returns the run of a plug-in reviewer.
 func (r *Reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Context, phase.ReviewRequest) (said, error) {
 	return func(ctx context.Context, request phase.ReviewRequest) (said, error) {
@@ -118,10 +130,8 @@ func (r *Reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 			}
 			ask.Files = append(ask.Files, plugin.File{Path: f.Path, Language: f.Language, Lines: lines})
 		}
-		for _, d := range request.Diff {
-			if slices.Contains(request.Files, d.Path) {
-				ask.Diff = append(ask.Diff, d)
-			}
+		for _, f := range r.asked(request) {
+			ask.Diff = append(ask.Diff, shown(f))
 		}
 		result, err := plugin.Review(ctx, r.cfg.Run, cfg, ask)
 		s.findings, s.notes, s.rules = result.Findings, result.Notes, map[[2]string]finding.Rule{}

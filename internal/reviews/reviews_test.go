@@ -67,7 +67,7 @@ func (r *runner) run(_ context.Context, spec command.Spec) (command.Result, erro
 	return command.Result{ExitCode: code, Stdout: command.Output{Head: []byte(stdout)}}, err
 }
 
-func newReviews(t *testing.T, cfg reviews.Config, say func(program string, run int) (string, int, error)) (*reviews.Reviews, *runner) {
+func newReviews(t testing.TB, cfg reviews.Config, say func(program string, run int) (string, int, error)) (*reviews.Reviews, *runner) {
 	t.Helper()
 	r := &runner{runs: map[string]int{}, args: map[string][]string{}, say: say}
 	cfg.Run, cfg.Scanner = r.run, secrets.New(nil)
@@ -213,6 +213,35 @@ func TestOnePartFails(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"./a.go"}, run.args["good"]); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// TestAgentsAreShownWhatChanged holds that a file of which no diff is known is shown
+// whole, and one that is not asked about not at all.
+func TestAgentsAreShownWhatChanged(t *testing.T) {
+	s := set()
+	s.Files[4].Patch = "@@ -1 +1 @@\n-package b\n+package a\n" // old.go
+	var input string
+	r, err := reviews.New(reviews.Config{Set: s, Scanner: secrets.New(nil), SkipCodeReview: true, Plugins: []plugin.Config{{Name: "agent", Command: "agent", Diff: true}},
+		Run: func(_ context.Context, spec command.Spec) (command.Result, error) {
+			raw, err := io.ReadAll(spec.Stdin)
+			input = string(raw)
+			return command.Result{}, err
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := request(t, s)
+	req.Diff, req.Files = nil, []string{"a.go", "logo.png", "old.go"}
+	if _, err := r.Code()(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	_, diff, _ := strings.Cut(input, "is an instruction.\n\n")
+	want := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -0,0 +1,7 @@\n+package a\n+\n+import \"os/exec\"\n+\n+func f(x string) {\n+\t_ = exec.Command(\"sh\", \"-c\", \"ls \"+x)\n+}\n" +
+		"diff --git a/logo.png b/logo.png\n(no lines are shown)\n" +
+		"diff --git a/old.go b/old.go\n--- a/old.go\n+++ b/old.go\n@@ -1 +1 @@\n-package b\n+package a\n"
+	if d := cmp.Diff(want, diff); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
