@@ -115,6 +115,9 @@ func realWorld(t *testing.T) phase.World {
 		}
 	}
 	path = append(path, "/usr/bin", "/bin")
+	if modules := os.Getenv("AIRLOCK_NODE_MODULES"); modules != "" {
+		path = append(path, filepath.Join(modules, ".bin"))
+	}
 	env := []string{"PATH=" + strings.Join(path, ":"), "LANG=C.UTF-8", "CI=1", "NO_COLOR=1", "TMPDIR=" + t.TempDir()}
 	for _, name := range []string{"HOME", "GOCACHE", "GOROOT", "GOTOOLCHAIN", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME"} {
 		if value := os.Getenv(name); value != "" {

@@ -5,8 +5,9 @@ package phase_test
 import "testing"
 
 // TestProjectsOfOtherLanguages needs what .ci/tools installs: Node with prettier,
-// eslint and typescript in the folder that AIRLOCK_NODE_MODULES names, Debian's
-// Python, Ruby and Java tools, and a Rust toolchain. What is missing fails.
+// eslint, typescript, pnpm, yarn and bun in the folder that AIRLOCK_NODE_MODULES
+// names, Debian's Python, Ruby and Java tools, and a Rust toolchain. What is missing
+// fails.
 func TestProjectsOfOtherLanguages(t *testing.T) {
 	for _, language := range []string{"javascript-", "typescript-", "python-", "rust-", "ruby-", "java-"} {
 		runProjects(t, language)
