@@ -3,6 +3,7 @@ package phase
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -34,13 +35,15 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *ReviewResult)
 	}
 	request := ReviewRequest{Repository: e.repository, Files: e.files, Diff: e.job.Diff}
 	findings, err := guarded(ctx, reviewer, request)
-	if err != nil && ctx.Err() == nil {
-		r.Notes = append(r.Notes, "the reviewer crashed and was run once more: "+err.Error())
+	if first := err; err != nil && ctx.Err() == nil {
 		findings, err = guarded(ctx, reviewer, request)
+		if err == nil || err.Error() != first.Error() {
+			r.Notes = append(r.Notes, "the reviewer crashed and was run once more: "+oneLine(first))
+		}
 	}
-	if err != nil {
+	for _, e := range parted(err) {
 		r.Status, r.Severity = Fail, finding.High
-		r.Problems = []string{"The review could not be done: " + err.Error()}
+		r.Problems = append(r.Problems, "The review could not be done: "+oneLine(e))
 	}
 	for i := range findings {
 		findings[i].Check = string(r.Check)
@@ -55,6 +58,19 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *ReviewResult)
 	}
 	r.Problems = append(r.Problems, list(r.Gating)...)
 }
+
+// parted returns the errors that were joined into one.
+func parted(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // severities are in the order of their ranks.
 func severities() []finding.Severity {

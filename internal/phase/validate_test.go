@@ -253,11 +253,11 @@ func TestWhatAFailedReviewFoundCounts(t *testing.T) {
 	job, dir := goJob(t)
 	w := newStage(t, dir, goSteps(nil)).world()
 	w.SecurityReview = func(context.Context, phase.ReviewRequest) ([]finding.Finding, error) {
-		return []finding.Finding{{Severity: finding.Critical, Message: "bad", Path: "a.go"}}, errors.New("one tool is missing")
+		return []finding.Finding{{Severity: finding.Critical, Message: "bad", Path: "a.go"}}, errors.Join(errors.New("one tool is missing"), errors.New("another\nbroke"))
 	}
 	r := validate(t, job, phase.Config{}, w)
 	got := r.Output.Checks.SecurityReview
-	if want := []string{"The review could not be done: one tool is missing", "bad at a.go"}; got.Status != phase.Fail || got.Severity != finding.Critical || !slices.Equal(got.Vulnerabilities, want) || len(r.Reviews[1].Gating) != 1 {
+	if want := []string{"The review could not be done: one tool is missing", "The review could not be done: another broke", "bad at a.go"}; len(r.Reviews[1].Notes) != 0 || got.Status != phase.Fail || got.Severity != finding.Critical || !slices.Equal(got.Vulnerabilities, want) || len(r.Reviews[1].Gating) != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -42,7 +42,7 @@ type MissingError struct{ Reviewer, Tool, Command string }
 
 // Error implements error.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the tool %q of the reviewer %q is missing, which %q needs: install it in the job or the image, or take %q out of checks: reviewers", e.Tool, e.Reviewer, e.Command, e.Reviewer)
+	return fmt.Sprintf("the tool %q is missing, which the reviewer %q runs: install it in the job or the image, or take the reviewer out of checks: reviewers", e.Tool, e.Reviewer)
 }
 
 // Review runs a sound reviewer (see Validate) on a request. The error is the

@@ -105,8 +105,8 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	}{
 		"time":      {command.Result{ExitCode: -1, TimedOut: true}, nil, "lint was ended after 1m0s, its time limit; raise its time-limit"},
 		"signal":    {command.Result{ExitCode: -1, Signal: "killed"}, nil, "lint was ended by a signal: killed"},
-		"not found": {command.Result{ExitCode: 127, Stderr: command.Output{Head: []byte("sh: 1: lint: not found\n")}}, nil, `the tool "lint" of the reviewer "lint" is missing, which "lint --all" needs: install it`},
-		"no shell":  {command.Result{}, command.ErrNotFound, `the tool "sh" of the reviewer "lint" is missing`},
+		"not found": {command.Result{ExitCode: 127, Stderr: command.Output{Head: []byte("sh: 1: lint: not found\n")}}, nil, `the tool "lint" is missing, which the reviewer "lint" runs: install it`},
+		"no shell":  {command.Result{}, command.ErrNotFound, `the tool "sh" is missing`},
 		"refused":   {command.Result{}, errors.New("no identity"), "lint could not be run: no identity"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	req := request(t)
 	req.Files = append(req.Files, plugin.File{Path: "a.js", Language: "javascript"})
 	_, err := plugin.Review(t.Context(), tool(1, "", "npm error npx canceled due to missing packages and no YES option: [\"eslint@10.15.0\"]\n"), eslint, req)
-	if err == nil || !strings.HasPrefix(err.Error(), `the tool "eslint" of the reviewer "eslint" is missing`) {
+	if err == nil || !strings.HasPrefix(err.Error(), `the tool "eslint" is missing, which the reviewer "eslint" runs`) {
 		t.Errorf("npx: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -61,11 +60,11 @@ func lookup(rules map[[2]string]finding.Rule) finding.Rules {
 }
 
 // join puts together what the parts said: of findings that mean the same, one
-// stays. The error names every part that could not review.
+// stays. The error joins those of every part that could not review.
 func (v *review) join(scanner *secrets.Scanner) ([]finding.Finding, error) {
 	d := details{rules: map[[2]string]finding.Rule{}}
 	var all []finding.Finding
-	var failed []string
+	var failed []error
 	for _, p := range v.parts {
 		for at, rule := range p.said.rules {
 			if _, known := d.rules[at]; !known {
@@ -88,7 +87,7 @@ func (v *review) join(scanner *secrets.Scanner) ([]finding.Finding, error) {
 		if p.err == nil {
 			continue
 		}
-		failed = append(failed, scanner.Mask(p.err.Error()))
+		failed = append(failed, errors.New(scanner.Mask(p.err.Error())))
 		var missing *plugin.MissingError
 		if errors.As(p.err, &missing) {
 			d.Missing = append(d.Missing, phase.MissingTool{Tool: missing.Tool, Check: v.check, Command: missing.Command, Override: "checks: reviewers"})
@@ -97,10 +96,7 @@ func (v *review) join(scanner *secrets.Scanner) ([]finding.Finding, error) {
 	kept, duplicates := finding.Merge(all, lookup(d.rules))
 	d.Duplicates = duplicates
 	v.details = d
-	if failed != nil {
-		return kept, errors.New(strings.Join(failed, "; "))
-	}
-	return kept, nil
+	return kept, errors.Join(failed...)
 }
 
 // masked takes secrets out of what a plug-in quotes. A suggestion that holds one is

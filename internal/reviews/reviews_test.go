@@ -191,7 +191,7 @@ func TestOnePartFails(t *testing.T) {
 	if err == nil || len(got) != 4 {
 		t.Fatalf("%v, %v", places(got), err)
 	}
-	for _, want := range []string{"breaks ended with exit code 2; ", `the tool "gone" of the reviewer "gone" is missing`, "; panics panicked: oh"} {
+	for _, want := range []string{"breaks ended with exit code 2\n", `the tool "gone" is missing, which the reviewer "gone" runs`, "\npanics panicked: oh"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %q; want %q in it", err, want)
 		}
