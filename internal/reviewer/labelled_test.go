@@ -101,20 +101,10 @@ func TestLabelledCodeIsEnough(t *testing.T) {
 		vulnerable[l.Language] += len(l.Vulnerable) + len(l.Missed)
 		safe[l.Language] += len(l.Safe) + len(l.Mistaken)
 	}
-	first, firstSafe := 0, 0
-	for _, l := range languages {
-		switch l.name {
-		case "javascript", "python", "go":
-			first, firstSafe = first+vulnerable[l.name], firstSafe+safe[l.name]
-			fallthrough
-		default:
-			if vulnerable[l.name] < 20 || safe[l.name] < 20 {
-				t.Errorf("%s: %d vulnerable and %d safe snippets", l.name, vulnerable[l.name], safe[l.name])
-			}
+	for language, least := range map[string]int{"javascript": 100, "python": 100, "go": 100, "ruby": 20, "java": 20, "rust": 20} {
+		if vulnerable[language] < least || safe[language] < least {
+			t.Errorf("%s: %d vulnerable and %d safe snippets, want %d of each", language, vulnerable[language], safe[language], least)
 		}
-	}
-	if first < 100 || firstSafe < 100 {
-		t.Errorf("JavaScript, Python and Go together: %d vulnerable and %d safe snippets", first, firstSafe)
 	}
 	rules, err := Rules()
 	if err != nil {
@@ -140,7 +130,9 @@ ones that the rule finds, precision the share of vulnerable ones in what it repo
 set too, by name, so it counts.
 
 Rules were mended after they had been held against the set, so expect less of them on code that nobody has
-shown them: of 132 vulnerable snippets in JavaScript, Python and Go that were new to the rules they found 93.
+shown them. The set grew in two steps, in JavaScript, Python and Go: of the first 132 vulnerable snippets that
+were new to the rules they found 93 (0.70); after they were mended, of the next 131 they found 107 (0.82), and
+2 of 147 new safe ones were reported.
 
 | rule | vulnerable | missed | safe | mistaken | recall | precision |
 | --- | --- | --- | --- | --- | --- | --- |

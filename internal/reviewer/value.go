@@ -61,7 +61,7 @@ type evaluator struct {
 // of returns the value of an extent.
 func (e *evaluator) of(x extent) value {
 	v := e.joined(x, 0)
-	v.trace(e.between(e.outside(x)))
+	v.trace(e.sourceOf(e.outside(x)))
 	return v
 }
 
@@ -74,6 +74,25 @@ func (e *evaluator) outside(x extent) extent {
 		}
 	}
 	return x
+}
+
+// sourceOf returns the source of an extent without what only chooses in it: of
+// pages[request.name] the source is pages.
+func (e *evaluator) sourceOf(x extent) string {
+	var b strings.Builder
+	from := x.from
+	for i := x.from + 1; i < min(x.to, x.from+longestExpression, len(e.tokens)); i++ {
+		if end := e.after(i); e.is(i, "[") && (e.kindAt(i-1) == word || e.kindAt(i-1) == closing) && end <= x.to && e.kindAt(i+1) == word && e.is(end-1, "]") &&
+			e.tokens[i].start == e.tokens[i-1].end {
+			b.WriteString(e.between(extent{from, i}))
+			from, i = end, end-1
+		}
+	}
+	if from == x.from {
+		return e.between(x)
+	}
+	b.WriteString(e.between(extent{from, x.to}))
+	return b.String()
 }
 
 // joined evaluates terms that are joined by operators.
