@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/intake"
 )
 
 // chaosItem is an agent's item that can be found again in a repository.
@@ -14,7 +15,8 @@ type chaosItem struct {
 	// name is the same for equal items.
 	name string
 	line string
-	text string // of a review comment
+	own  *intake.OwnItem // instead of a line, where Airlock itself asks
+	text string          // of a review comment
 	// times counts how often the item stands in the repository, whole and where
 	// it belongs; nil where it leaves no trace there.
 	times func(githubtest.Fixture) int

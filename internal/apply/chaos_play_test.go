@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/token"
@@ -75,10 +76,17 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 			c.refused, _, _ = strings.Cut(it.text, "\n") // which holds its number
 		}
 	}
-	var denied []policy.Denied
-	if c.approved, denied = c.judge(lines...); len(denied) > 0 {
-		t.Fatalf("policy denied %+v", denied)
+	var own []intake.OwnItem
+	if luck := rand.New(rand.NewPCG(seed, 2)); ev == "pull_request" && luck.IntN(3) == 0 {
+		c.allowOwn()
+		for _, it := range drawOwn(luck) {
+			c.items, own = append(c.items, it), append(own, *it.own)
+		}
+		if err := c.before(); err != nil {
+			t.Fatal(err)
+		}
 	}
+	c.approved = c.approve(own, lines...)
 	c.cfg.Settle = []Settle{SettleAuto, SettleAuto, SettleAlways}[r.IntN(3)]
 	if r.IntN(4) == 0 {
 		c.pace = githubapi.PaceConfig{}

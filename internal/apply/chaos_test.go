@@ -83,6 +83,11 @@ func (c *chaos) withoutFaults() []string {
 	calm.stranger = &stranger{}
 	calm.cfg.Settle = SettleNever
 	calm.renew(fixture(), githubtest.Options{TrustAnswers: true}, c.skew)
+	if calm.pol.Own.Review {
+		if err := calm.before(); err != nil {
+			c.t.Fatal(err)
+		}
+	}
 	results, err := calm.process(context.Background(), calm.srv.Transport(), calm.clock, calm.approved)
 	if err != nil || Count(results)[Applied]+Count(results)[Adopted] != len(calm.items) {
 		c.t.Fatalf("without faults it ends with %s, %v", states(results), err)

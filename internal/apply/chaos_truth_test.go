@@ -89,6 +89,9 @@ func (c *chaos) pointsAtItem(st githubtest.Fixture, it chaosItem, r Result) {
 			return
 		}
 	}
+	if slices.ContainsFunc(st.Checks, func(k *githubtest.Check) bool { return k.ID == r.Object.ID }) {
+		return
+	}
 	for _, d := range st.Discussions {
 		if d.ID == r.Object.ID || slices.ContainsFunc(d.Comments, func(m *githubtest.Comment) bool { return m.ID == r.Object.ID }) {
 			return
@@ -137,8 +140,8 @@ func ownThings(st githubtest.Fixture) []string {
 	var out []string
 	add := func(where, text string) {
 		text = markdown.StripMarkers(text)
-		if i := strings.Index(text, "> Asked for by"); i >= 0 {
-			text = text[:i]
+		for _, footer := range []string{"> Asked for by", "> Found by"} {
+			text, _, _ = strings.Cut(text, footer)
 		}
 		out = append(out, where+": "+strings.TrimSpace(text))
 	}

@@ -119,8 +119,6 @@ func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) 
 		case err == nil:
 			hidden++
 			notes = append(notes, "settled: "+s.there.URL)
-		case isKind(err, githubapi.NotFound):
-			notes = append(notes, "somebody has removed it meanwhile: "+s.there.URL)
 		default:
 			failed = err
 			notes = append(notes, "not settled: "+s.there.URL)

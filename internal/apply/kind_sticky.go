@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -85,7 +86,7 @@ func (w *stickyWork) execute(ctx context.Context, x *executor, op *Operation) []
 		return err
 	})
 	switch {
-	case isKind(err, githubapi.NotFound): // somebody has removed it meanwhile
+	case isKind(err, githubapi.NotFound) && w.gone(ctx, x):
 		return w.post.execute(ctx, x, op)
 	case err != nil:
 		return []Result{x.failed(op, e, err)}
@@ -93,4 +94,11 @@ func (w *stickyWork) execute(ctx context.Context, x *executor, op *Operation) []
 	r := e.result(Applied, "", "brought the comment on #%d up to date", w.there.Number)
 	r.Object = &w.there
 	return []Result{r}
+}
+
+// gone reports whether somebody has removed the comment meanwhile. That GitHub does
+// not find it is not enough: it says so too where a token may not see something.
+func (w *stickyWork) gone(ctx context.Context, x *executor) bool {
+	own, err := ownObjects(ctx, x.w.GitHub, w.repo, w.post.list, x.plan.snap.viewer, x.since)
+	return err == nil && !slices.ContainsFunc(own, func(o Object) bool { return o.key == w.there.key })
 }

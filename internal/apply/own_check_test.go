@@ -115,6 +115,31 @@ func TestCheckRunIsCompleted(t *testing.T) {
 	t.Error("it never ended")
 }
 
+// Annotations that an attempt sent just before it was killed are waited for.
+func TestLateAnnotationsAreNotDoubled(t *testing.T) {
+	b := ownBench(t, githubtest.Options{})
+	approved := b.approve([]intake.OwnItem{checked(120)})
+	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Operation == "checks/update" {
+			return githubtest.Fault{Late: 20 * time.Second}
+		}
+		return githubtest.Fault{}
+	})
+	if first, _ := b.process(context.Background(), &killer{next: b.srv.Transport(), left: 4, after: true}, b.clock, approved); first != nil {
+		t.Fatalf("it was not killed: %s", states(first))
+	}
+	b.srv.SetFault(nil)
+	b.cfg.Run.Attempt = 2
+	results, err := b.process(context.Background(), b.srv.Transport(), b.clock, approved)
+	if err != nil || states(results) != "applied" {
+		t.Errorf("%s, %v", states(results), err)
+	}
+	b.clock.Advance(time.Minute)
+	if diff := cmp.Diff([]string{allOf120}, b.checkRuns()); diff != "" {
+		t.Errorf("check runs (-want +got):\n%s", diff)
+	}
+}
+
 func TestCheckRunWhoseAnswersAreLost(t *testing.T) {
 	faults := map[string]githubtest.Fault{
 		"cut before": {Cut: true}, "cut after": {Cut: true, After: true},

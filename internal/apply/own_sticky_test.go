@@ -138,6 +138,20 @@ func TestStickyCommentSurvives(t *testing.T) {
 			t.Errorf("comments (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("said to be missing, and there", func(t *testing.T) {
+		b := ownBench(t, githubtest.Options{})
+		want(t, b.runOwn(sticky("A.")), "applied")
+		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+			if r.Operation == "issues/update-comment" {
+				return githubtest.NotThere()
+			}
+			return githubtest.Fault{}
+		})
+		want(t, b.push().runOwn(sticky("B.")), "failed(not-found)")
+		if diff := cmp.Diff([]string{"A."}, b.bodies()); diff != "" {
+			t.Errorf("comments (-want +got):\n%s", diff)
+		}
+	})
 	for _, op := range []string{"issues/create-comment", "issues/update-comment"} {
 		for _, lost := range []githubtest.Fault{{Cut: true}, {Cut: true, After: true}} {
 			t.Run(fmt.Sprintf("the answer to %s is lost, after=%t", op, lost.After), func(t *testing.T) {

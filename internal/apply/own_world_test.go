@@ -15,9 +15,13 @@ import (
 func ownBench(t testing.TB, o githubtest.Options) *bench {
 	t.Helper()
 	b := newBench(t, fixture(), o).on("pull_request", pullNumber)
+	b.allowOwn()
+	return b
+}
+
+func (b *bench) allowOwn() {
 	b.pol.Own = policy.OwnSettings{Comment: true, Review: true, CheckRun: true, SecurityReport: true}
 	b.cfg.Run.WorkflowPath = ".github/workflows/checks.yml"
-	return b
 }
 
 // approve takes Airlock's own items through both doors, after an agent's lines.

@@ -39,8 +39,8 @@ func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot)
 			creates = true
 		case *reviewWork:
 			creates = w.comments() > 0
-		case *checkWork:
-			creates = w.there == nil
+		case *checkWork: // or it adds annotations, which are there twice when they are added twice
+			creates = true
 		case *pullWork: // an issue, where GitHub lets no pull request be opened
 			creates = w.st.pull == nil && w.e.settings.Changes.FallbackIssue
 		}

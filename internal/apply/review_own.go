@@ -3,8 +3,6 @@ package apply
 import (
 	"context"
 	"fmt"
-
-	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
 // commentList is where review comments are looked for: ours in all workflow runs,
@@ -37,13 +35,13 @@ func (r *reviewRun) showAgain(ctx context.Context) {
 			})
 		}
 		switch {
-		case isKind(err, githubapi.NotFound): // somebody has removed it, and so does not want it
-			r.results = append(r.results, c.e.result(Skipped, CodeEditedMeanwhile, "somebody has removed the comment just now"))
-		case err != nil:
+		case err == nil:
+			r.done(c, *c.there, "the comment is shown again, since what it says is so again", nil)
+		case lacksPermission(err) || ctx.Err() != nil:
 			r.giveUp(ctx, err, r.reopen[i:])
 			return
 		default:
-			r.done(c, *c.there, "the comment is shown again, since what it says is so again", nil)
+			r.giveUp(ctx, err, r.reopen[i:i+1])
 		}
 	}
 }
