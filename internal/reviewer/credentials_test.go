@@ -31,7 +31,7 @@ func TestCredentialsAreFoundWhereTheyStand(t *testing.T) {
 		"a text for people":               {"a.js", "const t = { password: 'At least 8 signs!' };\n", ""},
 		"a key of a text":                 {"a.js", "const t = { password: 'login.password2' };\n", ""},
 		"the name of a method":            {"a.py", "password = 'pbkdf2_sha256'\n", ""},
-		"a password that is put together": {"a.go", "func f() {\n\tpassword := \"a1!\" + random()\n}\n", ""},
+		"a password that is put together": {"a.go", "func f() {\n\tpassword := \"hunter2\" + random()\n}\n", ""},
 		"a test":                          {"a_test.go", "const password = \"hunter2\"\n", ""},
 		"an example":                      {"examples/a.go", "const password = \"hunter2\"\n", ""},
 		"a document":                      {"README.md", "https://app:horse-7@files.internal/x\n", ""},
@@ -61,7 +61,7 @@ func TestCredentialsAreFoundWhereTheyStand(t *testing.T) {
 
 // TestCredentialsAreFoundOnce has a secret that the scanner of secrets knows too.
 func TestCredentialsAreFoundOnce(t *testing.T) {
-	got := security(t, Config{}, File{Path: "a.go", Text: "const password = \"" + credential() + "\"\n"}).Findings
+	got := security(t, Config{}, File{Path: "a.go", Text: "const a = \"https://app:" + credential() + "@files.internal/\"\n"}).Findings
 	if len(got) != 1 || !strings.HasPrefix(got[0].Rule, "secret") {
 		t.Errorf("%+v", got)
 	}
