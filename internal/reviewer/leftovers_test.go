@@ -18,6 +18,7 @@ func TestLeftovers(t *testing.T) {
 		"Go's spew":                           {"a.go", "func f() {\n\tspew.Dump(x)\n}\n", "debug-output"},
 		"a variable under its name in Go":     {"a.go", "func f() {\n\tfmt.Printf(\"x.y = %+v\\n\", x.y)\n}\n", "debug-output"},
 		"a variable under another name":       {"lib/a.go", "func f() {\n\tfmt.Printf(\"%d files\\n\", n)\n}\n", "print-call"},
+		"a variable for a user in Go":         {"lib/a.go", "func f() {\n\tfmt.Printf(\"cpu: %s\\n\", cpu)\n}\n", "print-call"},
 		"a program that prints":               {"cmd/a/a.go", "func f() {\n\tfmt.Printf(\"%d files\\n\", n)\n}\n", ""},
 		"a variable under its name in Python": {"a.py", "def f():\n    print(f\"{x=}\")\n", "debug-output"},
 		"a text with a hole in Python":        {"a.py", "def f():\n    log(f\"{x=}\")\n    return f\"{x}\"\n", ""},
