@@ -54,6 +54,7 @@ checks:
       exit-codes: 3
       time-limit: 10m
     - {name: our-linter, command: "lint {files}", patterns: "%f:%l: %m"}
+    - {name: bandit, command: bandit -r ., patterns: ["%f:%l: %m"]}
   report: {comment: false, review-comments: 0, check-run: false, security-report: true}
 `
 
@@ -61,6 +62,8 @@ func wantChecks() Checks {
 	gosec, _ := plugin.Preset("gosec")
 	semgrep, _ := plugin.Preset("semgrep")
 	semgrep.Args, semgrep.Dirs, semgrep.MinSeverity = []string{"semgrep", "{files}"}, []string{"api"}, finding.High
+	bandit, _ := plugin.Preset("bandit")
+	bandit.Command, bandit.Args, bandit.Format, bandit.Patterns = "bandit -r .", nil, "", []string{"%f:%l: %m"}
 	return Checks{
 		Given: true, Language: phase.JavaScript,
 		FormatCommand: "npm run format", LintCommand: "eslint {files}", BuildCommand: "make deps\nmake\n", TestCommand: "make test",
@@ -72,7 +75,7 @@ func wantChecks() Checks {
 		Plugins: []plugin.Config{gosec, semgrep, {
 			Name: "our-agent", Command: "agent --print", Check: phase.SecurityReview, Format: plugin.SafeOutputs, Diff: true, Instructions: "Look for this.\nAnd that.\n",
 			Languages: []string{"go"}, Severity: map[string]finding.Severity{"R1": finding.Critical}, Precision: finding.PrecisionVeryHigh, FoundExits: []int{3}, TimeLimit: 10 * time.Minute,
-		}, {Name: "our-linter", Command: "lint {files}", Patterns: []string{"%f:%l: %m"}}},
+		}, {Name: "our-linter", Command: "lint {files}", Patterns: []string{"%f:%l: %m"}}, bandit},
 		Report: ReportSettings{Comment: new(false), CheckRun: new(false), SecurityReport: new(true), ReviewComments: new(0)},
 	}
 }

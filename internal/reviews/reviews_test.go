@@ -171,6 +171,20 @@ func TestPluginsAndBuiltInMerge(t *testing.T) {
 	}
 }
 
+// TestSuggestions holds that a plug-in's suggestion stays, unless a secret is in it.
+func TestSuggestions(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
+	var said strings.Builder
+	for i, text := range []string{"package b", "key := \"" + secret + "\""} {
+		fmt.Fprintf(&said, `{"message":"m%d","location":{"path":"a.go","range":{"start":{"line":%d}}},"suggestions":[{"range":{"start":{"line":%[2]d},"end":{"line":%[2]d}},"text":%[3]q}]}`+"\n", i, i+1, text)
+	}
+	r, _ := newReviews(t, reviews.Config{SkipCodeReview: true, Plugins: []plugin.Config{{Name: "lint", Command: "lint", Format: plugin.RDJSONL}}}, func(string, int) (string, int, error) { return said.String(), 1, nil })
+	got, err := r.Code()(t.Context(), request(t, set()))
+	if err != nil || len(got) != 2 || got[0].Suggestion != "package b" || got[1].Suggestion != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestOnePartFails holds that the others' findings count, that only the part that
 // failed is asked again, and a missing tool not even then.
 func TestOnePartFails(t *testing.T) {
