@@ -88,7 +88,7 @@ func (f *File) markOrigin(said attributes) {
 
 // vendoredDirs hold code that comes from elsewhere.
 var vendoredDirs = map[string]bool{
-	"vendor": true, "node_modules": true, "third_party": true, "third-party": true, "3rdparty": true, "bower_components": true,
+	"vendor": true, "vendors": true, "node_modules": true, "third_party": true, "third-party": true, "3rdparty": true, "bower_components": true,
 	"jspm_packages": true, "Godeps": true, "Pods": true, "Carthage": true, "site-packages": true, ".venv": true, "venv": true,
 }
 

@@ -6,7 +6,7 @@ import "strings"
 // which it is called if a call follows.
 func (e *evaluator) member(v value, name, of string) (value, string) {
 	switch {
-	case e.lang.ruby && e.pack.clean[name]:
+	case e.lang.ruby && (e.pack.clean[name] || name == "id" || strings.HasSuffix(name, "_id") || name == "name" && of == "class"):
 		return value{said: "0"}, name
 	case len(name) > 1 && numeric[name] || name == "length" || name == "size" || name == "name" && of == "__class__" || name == "__name__":
 		return value{said: "0"}, name

@@ -95,7 +95,11 @@ func (c *codeFile) conflicts() {
 	}
 }
 
-var testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|e2e)/|(_test|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.rs)$`)
+var testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|e2e)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.rs)$`)
+
+// taskPath are files that developers run by hand, or once: nobody else's input
+// comes there.
+var taskPath = regexp.MustCompile(`(^|/)db/migrate/|(^|/)Rakefile$|\.rake$`)
 
 // fewestLines is how many changed lines of code ask for a test.
 const fewestLines = 30

@@ -87,10 +87,26 @@ func (c *codeFile) leaves(i int) bool {
 }
 
 var (
-	note     = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b`)
-	noted    = regexp.MustCompile(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+`)
+	note = regexp.MustCompile(`\b(TODO|FIXME)\b|^\W*(XXX)\b(: |[^:])|\bXXX: `)
+	// noted is what says where or when the note will be found again: an issue, an
+	// address, or the version with which it goes.
+	noted    = regexp.MustCompile(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+|(?i:\b(remove|drop|replace|update)).*(\d\.[\dx]|\bv\d|(?i:\bpy\d))`)
 	codeLine = regexp.MustCompile(`[;{}]\s*$|^\s*(if|for|while|return|const|let|var|def|func|import)\b.*[({:;=]|^\s*[\w.]+\s*(=|:=|\+=)\s*\S|^\s*[\w.]+\(.*\)\s*$`)
 )
+
+// longestNote is how many comments that follow each other make one note.
+const longestNote = 5
+
+// wholeNote returns a comment with those that go on with it in the next lines.
+func (c *codeFile) wholeNote(i int) string {
+	all := c.source.comments
+	last := i
+	for last+1 < len(all) && last < i+longestNote && all[last+1].first && c.line(all[last+1].start) == c.line(all[last].start)+1 &&
+		!note.MatchString(c.text[all[last+1].start:all[last+1].end]) {
+		last++
+	}
+	return strings.ReplaceAll(c.text[all[i].start:all[last].end], "\n", " ")
+}
 
 // comments finds notes without an issue, and code that was commented out.
 func (c *codeFile) comments() {
@@ -101,10 +117,11 @@ func (c *codeFile) comments() {
 		}
 		run, code = 0, 0
 	}
-	for _, t := range c.source.comments {
+	for i, t := range c.source.comments {
 		said := c.text[t.start:t.end]
-		if m := note.FindStringIndex(said); m != nil && !noted.MatchString(said) {
-			c.report("todo-without-issue", t.start+int32(m[0]), t.start+int32(m[1]), said[m[0]:m[1]])
+		if m := note.FindStringIndex(said); m != nil && !noted.MatchString(c.wholeNote(i)) {
+			word := strings.Trim(said[m[0]:m[1]], "/#*:! \t\n")
+			c.report("todo-without-issue", t.start+int32(m[0]), t.start+int32(m[1]), word[:min(len(word), 5)])
 		}
 		line := c.line(t.start)
 		if !t.first || line != last+1 {

@@ -30,7 +30,9 @@ var (
 	otherName = regexp.MustCompile(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
 	// connection matches the password in the text that a driver connects with.
 	connection = regexp.MustCompile(`(?:^|[;\s"'])(?:[Pp]assword|[Pp]wd)\s*=\s*([^;\s"'&{}<>$%*]{4,64})`)
-	connected  = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host|user id|uid|user|username|dbname|database|initial catalog)\s*=`)
+	// local matches a database on the same machine, as it is started for tests.
+	local     = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host)\s*=\s*(?:localhost|127\.0\.0\.1|::1)(?:[:;,\s"']|$)`)
+	connected = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host|user id|uid|user|username|dbname|database|initial catalog)\s*=`)
 )
 
 // credentials finds passwords and keys that are written into a file as the value of
@@ -148,7 +150,7 @@ func (s *source) connection(i int) []writtenCredential {
 
 // inConnections finds passwords in a text that begins at an offset.
 func inConnections(said string, offset int) []writtenCredential {
-	if len(said) > longestSource || !strings.Contains(said, "=") || !strings.Contains(said, "assword") && !strings.Contains(said, "wd") || !connected.MatchString(said) {
+	if len(said) > longestSource || !strings.Contains(said, "=") || !strings.Contains(said, "assword") && !strings.Contains(said, "wd") || !connected.MatchString(said) || local.MatchString(said) {
 		return nil
 	}
 	m := connection.FindStringSubmatchIndex(said)

@@ -54,8 +54,8 @@ func (c *codeFile) leftovers() {
 			}
 		case (called || bare) && focusing[name]:
 			c.report("focused-test", from, t.end, name)
-		case (called || bare || name[0] == '@') && disabling[name], skipping[name] && c.tokens[begin].first && c.beginsTest(begin-1):
-			if !c.named(i) {
+		case (called || bare || name[0] == '@') && disabling[name], skipping[name] && c.tokens[begin].first && c.beginsTest(begin-1) && !c.skipsSometimes(i):
+			if !c.named(i) && !c.saysWhy(i+1) {
 				c.report("disabled-test", from, t.end, name)
 			}
 		}
@@ -109,6 +109,31 @@ func (c *codeFile) beginsTest(i int) bool {
 		return false
 	}
 	return strings.Contains(c.between(extent{int(c.tokens[i-1].pair), i}), "testing.")
+}
+
+// saysWhy reports whether the call in Python whose bracket is at index open gives a
+// sentence as its reason, as @unittest.skip("…") does.
+func (c *codeFile) saysWhy(open int) bool {
+	if c.lang.name != "python" || !c.is(open, "(") {
+		return false
+	}
+	for i := open + 1; i < c.after(open)-1; i++ {
+		if c.tokens[i].kind == text && strings.Count(c.content(i), " ") >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// skipsSometimes reports whether an if or unless follows the word at index i on its
+// line, as in Ruby's `skip unless installed?`.
+func (c *codeFile) skipsSometimes(i int) bool {
+	for j := i + 1; c.lang.ruby && j < len(c.tokens) && !c.tokens[j].first; j = c.after(j) {
+		if c.is(j, "if") || c.is(j, "unless") {
+			return true
+		}
+	}
+	return false
 }
 
 // named reports whether the line of the token at index i names an issue.

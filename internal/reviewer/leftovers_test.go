@@ -37,6 +37,7 @@ func TestLeftovers(t *testing.T) {
 		"a conditional skip in Python":        {"test_a.py", "@pytest.mark.skipif(WINDOWS, reason='x')\ndef test_a():\n    f()\n", ""},
 		"a test in Python that skips at once": {"test_a.py", "def test_a():\n    pytest.skip('slow')\n    f()\n", "disabled-test"},
 		"a focused test in Ruby":              {"spec/a_spec.rb", "fit 'works' do\n  f\nend\nit 'too', :focus do\n  f\nend\nit 'three', focus: true do\n  f\nend\n", "focused-test focused-test focused-test"},
+		"a test in Ruby that may be skipped":  {"a_spec.rb", "it 'works' do\n  skip 'no tool' unless tool?\n  f\nend\n", ""},
 		"a skipped test in Ruby":              {"spec/a_spec.rb", "xit 'works' do\n  f\nend\nit 'too' do\n  skip 'slow'\n  f\nend\n", "disabled-test disabled-test"},
 		"code behind a return in Ruby":        {"a.rb", "def f\n  return 1\n  g\nend\n", "unreachable-code"},
 		"a return in Ruby that may not be":    {"a.rb", "def f\n  return 1 if x\n  raise A unless y\n  return [1,\n    2] if z\n  g\nend\n", ""},

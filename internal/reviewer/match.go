@@ -181,6 +181,10 @@ func (m *matcher) assignment(i int, uses func(*Rule) bool) {
 
 // loop looks whether the name at index i runs over a list of literals.
 func (m *matcher) loop(i int) {
+	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) {
+		m.scope.set("id", changing())
+		return
+	}
 	if !m.is(i+1, "in") && !m.is(i+1, "of") || !m.is(i-1, "for") && !m.is(i-1, "const") && !m.is(i-1, "let") && !m.is(i-1, "var") {
 		return
 	}

@@ -63,7 +63,7 @@ func Rules() ([]Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := []Rule{*secretRule}
+	rules := []Rule{*secretRule, *generalSecretRule}
 	for _, l := range languages {
 		if p := all[l.name]; p != nil {
 			for _, r := range p.rules {

@@ -37,6 +37,9 @@ func TestWeaknessesOfTestsAreFoundOnRequest(t *testing.T) {
 	if got := security(t, Config{}, f).Findings; len(got) != 1 || got[0].Rule != "secret" {
 		t.Errorf("by default: %v", got)
 	}
+	if got := security(t, Config{}, File{Path: "lib/tasks/a.rake", Text: "system \"tar xf #{name}\"\n"}).Findings; len(got) != 0 {
+		t.Errorf("in a task: %v", got)
+	}
 	if got := security(t, Config{Tests: true}, f).Findings; len(got) != 2 {
 		t.Errorf("on request: %v", got)
 	}

@@ -29,8 +29,9 @@ const (
 type Config struct {
 	// MaxFileBytes is the size over which a file is skipped; 0 means 1 MiB.
 	MaxFileBytes int
-	// Tests says that the rules of weaknesses hold for tests too. By default only
-	// secrets are looked for there: tests weaken things on purpose.
+	// Tests says that the rules of weaknesses hold for tests, migrations and rake's
+	// tasks too. By default only secrets are looked for there: tests weaken things
+	// on purpose, and nobody's input comes into the others.
 	Tests bool
 	// Only names the rules that are used, if it is not empty.
 	Only []string

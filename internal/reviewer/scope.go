@@ -50,14 +50,14 @@ func (s *scopes) value(name string) value {
 	case "true", "false", "nil", "null", "None", "True", "False", "undefined", "__dirname", "__filename", "__file__":
 		return value{said: name}
 	}
-	if constantName(name) || numeric[name] {
+	if constantName(name) || numeric[name] || s.lang.ruby && name == "id" && len(s.nested) > 0 { // the record's own: a parameter has a value
 		return value{said: name}
 	}
 	return changing()
 }
 
 // numeric are names that hold numbers in all languages.
-var numeric = set([]string{"pid", "ppid", "uid", "gid", "port", "i", "j", "n", "idx", "index", "count"})
+var numeric = set([]string{"pid", "pids", "ppid", "uid", "gid", "port", "i", "j", "n", "idx", "index", "count", "row", "col", "width", "height", "lft", "rgt"})
 
 // set gives a name a value until the end of the function.
 func (s *scopes) set(name string, v value) {
@@ -104,6 +104,9 @@ func (s *scopes) enter(i int) {
 func (s *scopes) begin(i int) {
 	s.head, s.params, s.pending = function{begin: i, end: -1, undo: len(s.undo)}, nil, true
 	for j := i + 1; j < len(s.tokens) && j < i+40; j = s.after(j) {
+		if s.lang.indented && s.tokens[j].first {
+			break // what follows is its body
+		}
 		if s.tokens[j].kind == word && s.head.name == "" && (s.is(j+1, "(") || s.lang.indented || s.is(j+1, "<") || s.is(j+1, "[")) {
 			s.head.name = s.written(j)
 		}
@@ -159,7 +162,7 @@ func (s *scopes) parameters(i int) {
 func (s *scopes) push(f function) {
 	s.nested = append(s.nested, f)
 	for _, p := range s.params {
-		if _, known := s.values[p.name]; known || p.origin != "" {
+		if _, known := s.values[p.name]; known || p.origin != "" || p.name == "id" {
 			s.set(p.name, value{said: hole, changing: true, origin: p.origin})
 		}
 	}

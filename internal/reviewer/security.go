@@ -3,19 +3,7 @@ package reviewer
 import (
 	"fmt"
 	"strings"
-
-	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/secrets"
 )
-
-// secretRule is the rule of every secret; its findings name what was found.
-var secretRule = &Rule{
-	Rule: finding.Rule{ID: "secret", Name: "Secret in a file", Short: "Take the secret out of the file, and revoke it.",
-		Full: "Whoever can read the repository, now or later, can use the secret.",
-		Help: "Revoke the secret first: a commit that removes it leaves it in the history. Then read it from the environment or from a store of secrets.",
-		CWE:  []int{798}, Severity: finding.High, Precision: finding.PrecisionHigh, Tags: []string{"security"}},
-	Check: SecurityReview, Message: "Secret", Remediation: "Take the secret out of the file, and revoke it.",
-}
 
 // security reviews one file for weaknesses and secrets.
 func (r *Reviewer) security(f File) reviewed {
@@ -24,9 +12,11 @@ func (r *Reviewer) security(f File) reviewed {
 		out.skipped = why
 		return out
 	}
-	if r.uses(secretRule) {
+	if r.uses(secretRule) || r.uses(generalSecretRule) {
 		for _, h := range r.secrets.ScanFile(f.Path, f.Text) {
-			out.findings = append(out.findings, secretFinding(f.Path, h))
+			if r.uses(secretRuleOf(h)) {
+				out.findings = append(out.findings, secretFinding(f.Path, h))
+			}
 		}
 	}
 	lang := languageOf(f.Path)
@@ -38,7 +28,7 @@ func (r *Reviewer) security(f File) reviewed {
 	if pack := r.packs[nameOf(lang)]; pack != nil {
 		comments = scan(f.Path, f.Text, lang)
 	}
-	if pack := r.packs[nameOf(lang)]; pack != nil && (r.config.Tests || !testPath.MatchString(f.Path)) {
+	if pack := r.packs[nameOf(lang)]; pack != nil && (r.config.Tests || !testPath.MatchString(f.Path) && !taskPath.MatchString(f.Path)) {
 		out.findings = append(out.findings, matchPack(comments, pack, r.uses)...)
 	}
 	if out.skipped == "" {
@@ -56,17 +46,6 @@ func nameOf(l *language) string {
 		return ""
 	}
 	return l.name
-}
-
-// secretFinding says where a secret is, never what it is.
-func secretFinding(path string, h secrets.Hit) finding.Finding {
-	severity := secretRule.Severity
-	if h.Rule == "generic-api-key" {
-		severity = finding.Medium // a general rule, which is often wrong
-	}
-	return finding.Finding{Check: SecurityReview, Tool: Tool, Rule: secretRule.ID, Severity: severity, Path: path,
-		Message: fmt.Sprintf("Secret in the file (%s): revoke it and take it out.", h.Rule),
-		Range:   finding.Range{StartLine: h.Line, StartColumn: h.Column, EndLine: h.EndLine, EndColumn: h.EndColumn}}
 }
 
 // unreadable says why a file is not read at all, or "".

@@ -2,6 +2,10 @@ package reviewer
 
 import "strings"
 
+// cleanups are calls at the end of something, whose failure nobody can do anything about.
+var cleanups = set([]string{"close", "stop", "disconnect", "unlink", "unlinkSync", "remove", "rmdir", "rmSync", "kill", "destroy", "end", "terminate", "cancel",
+	"release", "umount", "abort", "shutdown", "delete", "deleteIfExists", "unsubscribe", "cleanup"})
+
 // swallowed finds handlers of errors that do nothing and say nothing. Tests call on
 // purpose what fails.
 func (c *codeFile) swallowed() {
@@ -14,7 +18,7 @@ func (c *codeFile) swallowed() {
 		}
 		body := 0
 		switch w := c.written(i); {
-		case w == "catch" && c.is(i-1, "}"):
+		case w == "catch" && c.is(i-1, "}") && !c.cleansUp(i-1):
 			if body = i + 1; c.is(body, "(") {
 				if body = c.after(body); meant(c.written(body - 2)) {
 					continue
@@ -33,7 +37,7 @@ func (c *codeFile) swallowed() {
 		default:
 			continue
 		}
-		if body > 0 && (c.is(body, "{") && c.is(body+1, "}") || c.is(body, "(") && c.is(body+1, ")")) && !c.commented(c.tokens[body].end, c.tokens[body+1].start) {
+		if body > 0 && (c.is(body, "{") && c.is(body+1, "}") || c.is(body, "(") && c.is(body+1, ")")) && !c.commented(c.tokens[body].end, c.lineEnd(c.tokens[body+1].end)) {
 			c.report("swallowed-error", t.start, t.end, "")
 		}
 	}
@@ -103,7 +107,7 @@ func (c *codeFile) passes(i int) {
 	if c.is(colon, "Exception") || c.is(colon, "BaseException") {
 		colon++
 	}
-	if !c.is(colon, ":") || !c.is(colon+1, "pass") {
+	if !c.is(colon, ":") || !c.is(colon+1, "pass") || c.cleansUp(i) {
 		return
 	}
 	end := len(c.text)
@@ -117,6 +121,32 @@ func (c *codeFile) passes(i int) {
 	if !c.commented(c.tokens[i].end, int32(end)) {
 		c.report("swallowed-error", c.tokens[i].start, c.tokens[i].end, "")
 	}
+}
+
+// cleansUp reports whether all that is tried is one call that cleans up. The block
+// ends before the token at index end.
+func (c *codeFile) cleansUp(end int) bool {
+	last := end - 1
+	if c.is(last, ";") {
+		last--
+	}
+	if !c.is(last, ")") {
+		return false
+	}
+	called := int(c.tokens[last].pair) - 1
+	if c.kindAt(called) != word || !cleanups[c.written(called)] {
+		return false
+	}
+	_, begin := c.name(called)
+	return (c.is(begin-1, "{") || c.is(begin-1, ":")) && c.is(begin-2, "try")
+}
+
+// lineEnd returns where the line of a byte ends.
+func (c *codeFile) lineEnd(at int32) int32 {
+	if n := c.line(at); n < len(c.lines) {
+		return c.lines[n]
+	}
+	return int32(len(c.text))
 }
 
 // commented reports whether a comment stands between two bytes. It searches by halves.

@@ -22,7 +22,9 @@ func (r *rule) judge(text, part string, offset int, m []int, hits []Hit) []Hit {
 		}
 	case placeholder(secret), r.allowed(text, secret, matchStart, matchEnd):
 		return hits
-	case r.id == generalRule && (digest(text, hit.Start, hit.End) || nameInCode(text, hit.Start, hit.End)):
+	case r.id == sourcegraphRule && commit(secret):
+		return hits
+	case r.id == GeneralRule && (digest(text, hit.Start, hit.End) || nameInCode(text, hit.Start, hit.End) || digestName().MatchString(text[matchStart:hit.Start])):
 		return hits
 	}
 	return append(hits, hit)

@@ -13,7 +13,7 @@ func (s *ruleSet) find(path, text string) []Hit {
 	s.keywords.each(folded(text), func(keyword, start, end int) bool {
 		for _, i := range s.wakes[keyword] {
 			r := s.rules[i]
-			if !r.holdsFor(path) || r.id == generalRule && !followedByOperator(text[end:]) {
+			if !r.holdsFor(path) || r.id == GeneralRule && !followedByOperator(text[end:]) {
 				continue
 			}
 			e := r.expression()
@@ -21,7 +21,7 @@ func (s *ruleSet) find(path, text string) []Hit {
 			case apart[r.id]:
 				windows[i] = []window{{0, len(text)}}
 			case e.boundary && start > 0 && wordByte(text[start-1]):
-			case e.start != nil && (!e.endless || r.id == generalRule):
+			case e.start != nil && (!e.endless || r.id == GeneralRule):
 				if tried[i] != start+1 {
 					tried[i] = start + 1
 					hits = r.findAt(text, start, hits)

@@ -11,7 +11,7 @@ func precedence(h Hit) int {
 	switch h.Rule {
 	case KnownRule:
 		return 0
-	case generalRule:
+	case GeneralRule:
 		return 2
 	}
 	return 1

@@ -64,7 +64,7 @@ func (h Hit) FindingRule() finding.Rule {
 	case KnownRule:
 		rule.Precision = finding.PrecisionVeryHigh
 		rule.Short = "A secret that Airlock was told to keep is written down."
-	case generalRule:
+	case GeneralRule:
 		rule.Severity, rule.Precision = finding.Medium, finding.PrecisionLow
 	}
 	return rule

@@ -49,14 +49,14 @@ func TestOfOverlappingHitsTheMostTellingStays(t *testing.T) {
 	for name, c := range map[string]struct{ in, want []Hit }{
 		"none":                    {nil, nil},
 		"apart":                   {[]Hit{hit("b", 5, 9), hit("a", 0, 5)}, []Hit{hit("a", 0, 5), hit("b", 5, 9)}},
-		"same place":              {[]Hit{hit(generalRule, 0, 9), hit("a", 0, 9), hit(KnownRule, 0, 9)}, []Hit{hit(KnownRule, 0, 9)}},
-		"a vendor in the general": {[]Hit{hit(generalRule, 0, 20), hit("a", 5, 9)}, []Hit{hit("a", 5, 9)}},
+		"same place":              {[]Hit{hit(GeneralRule, 0, 9), hit("a", 0, 9), hit(KnownRule, 0, 9)}, []Hit{hit(KnownRule, 0, 9)}},
+		"a vendor in the general": {[]Hit{hit(GeneralRule, 0, 20), hit("a", 5, 9)}, []Hit{hit("a", 5, 9)}},
 		"the longer":              {[]Hit{hit("a", 0, 5), hit("b", 0, 9), hit("c", 3, 6)}, []Hit{hit("b", 0, 9)}},
 		// The middle overlaps both; what it displaces must not take the third along.
-		"a chain":                        {[]Hit{hit("a", 0, 6), hit(generalRule, 5, 20), hit("b", 19, 30)}, []Hit{hit("a", 0, 6), hit("b", 19, 30)}},
+		"a chain":                        {[]Hit{hit("a", 0, 6), hit(GeneralRule, 5, 20), hit("b", 19, 30)}, []Hit{hit("a", 0, 6), hit("b", 19, 30)}},
 		"a chain under the known":        {[]Hit{hit("a", 0, 6), hit(KnownRule, 5, 10), hit("b", 9, 30)}, []Hit{hit(KnownRule, 5, 10)}},
-		"two in one":                     {[]Hit{hit(generalRule, 0, 30), hit("a", 2, 5), hit("b", 7, 9)}, []Hit{hit("a", 2, 5), hit("b", 7, 9)}},
-		"an earlier one that ends later": {[]Hit{hit("a", 0, 30), hit("b", 31, 40), hit(generalRule, 30, 31)}, []Hit{hit("a", 0, 30), hit(generalRule, 30, 31), hit("b", 31, 40)}},
+		"two in one":                     {[]Hit{hit(GeneralRule, 0, 30), hit("a", 2, 5), hit("b", 7, 9)}, []Hit{hit("a", 2, 5), hit("b", 7, 9)}},
+		"an earlier one that ends later": {[]Hit{hit("a", 0, 30), hit("b", 31, 40), hit(GeneralRule, 30, 31)}, []Hit{hit("a", 0, 30), hit(GeneralRule, 30, 31), hit("b", 31, 40)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := distinct(c.in)

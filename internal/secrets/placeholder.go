@@ -31,6 +31,9 @@ func placeholder(secret string) bool {
 	if len(tail) < 8 {
 		return false
 	}
+	if last := tail[len(tail)-1]; last != '=' && len(tail)-len(strings.TrimRight(tail, string(rune(last)))) >= filling {
+		return true
+	}
 	var distinct [256]bool
 	kinds, steps := 0, 0
 	for i := range len(tail) {
@@ -44,6 +47,10 @@ func placeholder(secret string) bool {
 	}
 	return kinds <= 3 || steps*3 >= (len(tail)-1)*2
 }
+
+// filling is how many equal characters at its end fill up the example of a secret,
+// such as ghp_PersonalAccessToken00000000; no random secret ends in as many.
+const filling = 8
 
 // follows reports the steps of a row that are no successor in ASCII: 9 to 0 or a,
 // z to a or 0.
@@ -88,6 +95,25 @@ func kindOf(c byte) int {
 var codeName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
 })
+
+// digestName matches names of what is public although it looks random.
+var digestName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)fingerprint|thumbprint|checksum|digest|sha-?[0-9]`)
+})
+
+// commit reports whether a secret is written as git writes the name of a commit:
+// 40 hexadecimal digits in lower case.
+func commit(secret string) bool {
+	if len(secret) != 40 {
+		return false
+	}
+	for i := range len(secret) {
+		if c := secret[i]; !digit(c) && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
 
 // checksum matches what stands before the digest of a module or a package in a lock
 // file, such as h1: and sha512-.

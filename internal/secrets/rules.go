@@ -49,8 +49,11 @@ type rule struct {
 
 // Rules with a treatment of their own.
 const (
-	// generalRule is for anything that is assigned to a name like key or password.
-	generalRule = "generic-api-key"
+	// GeneralRule, which is often wrong, is for anything that is assigned to a name like key or password.
+	GeneralRule = "generic-api-key"
+	// sourcegraphRule also matches the bare name of a commit wherever a text speaks of
+	// Sourcegraph, as lock files do.
+	sourcegraphRule = "sourcegraph-access-token"
 	// keyRule is for PEM blocks. Anybody can write any word between their lines, so
 	// what is harmless is decided by what the block holds.
 	keyRule = "private-key"

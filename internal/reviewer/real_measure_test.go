@@ -1,0 +1,195 @@
+//go:build real
+
+package reviewer
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+var (
+	realSources = flag.String("realSource", "", "measure these sources of testdata/real only, separated by commas")
+	realDir     = flag.String("realDir", "", "print every finding in this directory instead, each with the lines around it")
+	realOnly    = flag.String("realRule", "", "print the findings of these rules only, separated by commas")
+)
+
+// TestRealSources fetches the pinned sources of testdata/real, reviews them as a
+// pull request that adds everything, and holds each finding against its verdict. It
+// fails for a finding without one, and for a verdict without a finding.
+func TestRealSources(t *testing.T) {
+	if *realDir != "" {
+		files := realFiles(t, *realDir, nil)
+		found, _ := review(t, files)
+		show(t, files, found)
+		return
+	}
+	for _, s := range readSources(t) {
+		if *realSources != "" && !slices.Contains(strings.Split(*realSources, ","), s.Name) {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			files := realFiles(t, fetchSource(t, s), s.Only)
+			found, m := review(t, files)
+			judged := s.judged()
+			var unjudged []finding.Finding
+			for _, f := range found {
+				at := placeOf(f)
+				if !judged[at] {
+					unjudged = append(unjudged, f)
+				}
+				delete(judged, at)
+			}
+			show(t, files, unjudged)
+			if len(unjudged) > 0 {
+				t.Errorf("%d findings have no verdict", len(unjudged))
+			}
+			for at := range judged {
+				t.Errorf("%v: nothing is found there any more", at)
+			}
+			t.Logf("%d files, %d bytes, %d findings, %.1f s", m.Files, m.Bytes, len(found), m.Seconds)
+			if *update && !t.Failed() {
+				writeMeasured(t, s.Name, m)
+			}
+		})
+	}
+}
+
+// place is where a finding is.
+type place struct {
+	rule, path string
+	line       int
+}
+
+func placeOf(f finding.Finding) place { return place{f.Rule, f.Path, f.Range.StartLine} }
+
+// judged returns the places of the findings that have a verdict.
+func (s realSource) judged() map[place]bool {
+	at := map[place]bool{}
+	for _, v := range s.Verdicts {
+		for _, line := range v.Lines {
+			at[place{v.Rule, v.Path, line}] = true
+		}
+	}
+	return at
+}
+
+// review runs both reviews with the rules that are on by default and those that are
+// off for what was judged, or those asked for.
+func review(t *testing.T, files []File) ([]finding.Finding, measured) {
+	t.Helper()
+	config := Config{On: judgedThoughOff(t)}
+	if *realOnly != "" {
+		config.Only = strings.Split(*realOnly, ",")
+		config.On = config.Only
+	}
+	r, err := New(config, secrets.New(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	security, err := r.Security(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := r.Code(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := measured{Files: len(files), Seconds: time.Since(begun).Seconds()}
+	for _, f := range files {
+		m.Bytes += int64(len(f.Text))
+	}
+	found := slices.Concat(security.Findings, code.Findings)
+	slices.SortStableFunc(found, func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Range.StartLine, b.Range.StartLine))
+	})
+	return slices.CompactFunc(found, func(a, b finding.Finding) bool { return placeOf(a) == placeOf(b) }), m
+}
+
+// judgedThoughOff returns the rules that are off by default and have verdicts.
+func judgedThoughOff(t *testing.T) []string {
+	t.Helper()
+	rules, err := Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, all := tally(readSources(t))
+	var ids []string
+	for _, r := range rules {
+		if r.Off != "" && all[r.ID] > 0 {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// realFiles returns the files below a directory as a pull request has them that adds
+// all, with the marks that they would get.
+func realFiles(t *testing.T, dir string, only []string) []File {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		rel = filepath.ToSlash(rel)
+		if len(only) == 0 || slices.ContainsFunc(only, func(o string) bool { return strings.HasPrefix(rel, o+"/") }) {
+			paths = append(paths, rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := gitrepo.OpenWorkTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	set, err := changes.SetFromList(t.Context(), tree, paths, changes.Options{MaxTotal: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []File
+	for _, f := range set.Files {
+		if _, hard := f.Skip(); hard && !f.Binary {
+			continue
+		}
+		_, vendored := f.Marked(changes.MarkVendored)
+		_, generated := f.Marked(changes.MarkGenerated)
+		files = append(files, File{Path: f.Path, Text: string(f.Text), Size: f.Size, Binary: f.Binary, Vendored: vendored, Generated: generated})
+	}
+	return files
+}
+
+// show prints findings with the lines around them, for judging.
+func show(t *testing.T, files []File, found []finding.Finding) {
+	t.Helper()
+	const around = 3
+	text := map[string]string{}
+	for _, f := range files {
+		text[f.Path] = f.Text
+	}
+	for _, f := range found {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s %s:%d %s\n", f.Rule, f.Path, f.Range.StartLine, f.Message)
+		lines := strings.Split(text[f.Path], "\n")
+		for i := max(1, f.Range.StartLine-around); i <= min(len(lines), f.Range.StartLine+around) && f.Range.StartLine > 0; i++ {
+			fmt.Fprintf(&b, "\t%d\t%s\n", i, lines[i-1][:min(len(lines[i-1]), 200)])
+		}
+		t.Log(b.String())
+	}
+}
