@@ -272,6 +272,24 @@ func TestTextReportsThatItCannotBeWritten(t *testing.T) {
 	}
 }
 
+// What the checks ask for comes from no line of a file.
+func TestPlanOfOwnItemsNamesNoLine(t *testing.T) {
+	plan := &apply.Plan{Repository: "octo/hello", Operations: []apply.Operation{
+		{Number: 1, Kind: "sticky-comment", Summary: "comment on pull request #7", Target: "pull request #7", Items: []apply.Member{{Outcome: "skipped", Reason: "no"}}},
+		{Number: 2, Kind: "create-security-report", Summary: "upload", Target: "code scanning", Items: []apply.Member{{}, {Line: 3}}},
+	}}
+	r := report.New(report.Input{Event: pull(), Plan: plan, DryRun: true, Words: words(t)})
+	var b strings.Builder
+	if err := r.PlanText(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"sticky-comment  (checks → pull request #7)", "checks skipped: no", "(lines checks, 3 → code scanning)"} {
+		if !strings.Contains(b.String(), part) || strings.Contains(b.String(), "line 0") {
+			t.Errorf("the plan does not say %q:\n%s", part, b.String())
+		}
+	}
+}
+
 func TestPlainBlock(t *testing.T) {
 	if got := report.PlainBlock("a ``` b\n<b>"); got != "````text\na ``` b\n<b>\n````\n" {
 		t.Errorf("%q", got)

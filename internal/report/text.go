@@ -89,7 +89,7 @@ func (r *Report) PlanText(w io.Writer, colour bool) error {
 		t.printf("     %s\n", r.plain(op.Summary))
 		for _, m := range op.Items {
 			if m.Reason != "" && m.Outcome != willApply {
-				t.printf("     line %d %s: %s\n", m.Line, m.Outcome, r.plain(m.Reason))
+				t.printf("     %s %s: %s\n", lineNumbers([]apply.Member{m}), m.Outcome, r.plain(m.Reason))
 			}
 		}
 		for _, req := range op.Requests {
@@ -108,15 +108,26 @@ func (r *Report) PlanText(w io.Writer, colour bool) error {
 	return t.err
 }
 
+// lineOf names the line that an item comes from: none for one of Airlock's own.
+func lineOf(line int) string {
+	if line == 0 {
+		return "checks"
+	}
+	return itoa(line)
+}
+
 // lineNumbers names the lines that an operation comes from, the first ten of them.
 func lineNumbers(items []apply.Member) string {
 	const most = 10
-	if len(items) == 1 {
+	switch {
+	case !slices.ContainsFunc(items, func(m apply.Member) bool { return m.Line != 0 }):
+		return lineOf(0)
+	case len(items) == 1:
 		return "line " + itoa(items[0].Line)
 	}
 	var lines []string
 	for _, m := range items[:min(len(items), most)] {
-		lines = append(lines, itoa(m.Line))
+		lines = append(lines, lineOf(m.Line))
 	}
 	words := "lines " + strings.Join(lines, ", ")
 	if more := len(items) - most; more > 0 {
