@@ -19,7 +19,7 @@ type writtenCredential struct {
 
 var (
 	// madeUpPath matches paths of files whose credentials are made up.
-	madeUpPath = regexp.MustCompile(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration)/|(example|sample|template|mock|fixture|test)[^/]*\.[a-z]+$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
+	madeUpPath = regexp.MustCompile(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration)/|(example|sample|template|mock|fixture|test|swagger|openapi)[^/]*\.[a-z]+$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
 	// settingPath matches paths of files that hold settings by name.
 	settingPath = regexp.MustCompile(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
 	// secretName matches names whose value is secret, secretPart what such a name may
@@ -76,6 +76,7 @@ func (s *source) namedCredentials() []writtenCredential {
 		switch t.kind {
 		case word:
 			name = s.written(i)
+			places = append(places, s.calledCredential(i)...)
 		case text:
 			name = s.content(i)
 			places = append(places, s.connection(i)...)
