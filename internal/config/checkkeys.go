@@ -89,6 +89,7 @@ func reviewRuleKeys(check phase.Check) []key[reviewer.Config] {
 		list("on", "Rules that are off by default and are used. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.On }),
 		list("off", "Rules that are not used. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Off }),
 		list("only", "The only rules that are used. Default: all that are on.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Only }),
+		yesNo("tests", "Whether the security review looks for weaknesses in tests, migrations and rake's tasks too. Default: false.", func(r *reviewer.Config) *bool { return &r.Tests }),
 		{
 			name: "max-file-size", takes: between(1, 1024, 512), doc: "The size in KiB over which a file is not reviewed. Default: 1024, the most.",
 			set: func(_ *decoder, _ *node, v any, r *reviewer.Config) { r.MaxFileBytes = v.(int) << 10 },

@@ -35,7 +35,7 @@ checks:
   time-limit: 1m30s
   retry-delay: 5ms
   pass-env: [NODE_OPTIONS]
-  code-review: {on: [no-test-change], off: [long-file], only: [no-test-change, breakpoint], max-file-size: 64}
+  code-review: {on: [no-test-change], off: [long-file], only: [no-test-change, breakpoint], max-file-size: 64, tests: true}
   security-review: false
   reviewers:
     - gosec
@@ -70,7 +70,7 @@ func wantChecks() Checks {
 		MaxRetries: new(0), SkipBuild: true, SkipTests: true,
 		Phase:   phase.Config{Informational: []phase.Check{phase.CodeReviewed, phase.Tests}, Roots: []phase.Root{{Dir: "api"}, {Dir: "web", Language: phase.TypeScript}}, TimeLimit: 90 * time.Second, RetryDelay: 5 * time.Millisecond},
 		NewOnly: new(false), Suggestions: new(false), PassEnv: []string{"NODE_OPTIONS"},
-		CodeReview:         reviewer.Config{On: []string{"no-test-change"}, Off: []string{"long-file"}, Only: []string{"no-test-change", "breakpoint"}, MaxFileBytes: 64 << 10},
+		CodeReview:         reviewer.Config{On: []string{"no-test-change"}, Off: []string{"long-file"}, Only: []string{"no-test-change", "breakpoint"}, MaxFileBytes: 64 << 10, Tests: true},
 		SkipSecurityReview: true,
 		Plugins: []plugin.Config{gosec, semgrep, {
 			Name: "our-agent", Command: "agent --print", Check: phase.SecurityReview, Format: plugin.SafeOutputs, Diff: true, Instructions: "Look for this.\nAnd that.\n",
