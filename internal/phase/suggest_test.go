@@ -117,9 +117,9 @@ func TestSuggestions(t *testing.T) {
 		{"both, one behind the other", nil, nil, func(dir string) map[string][]step {
 			return map[string][]step{
 				prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour \nfive\n"})},
-				eslintLine: {linted(dir, "a.js", 4)}, eslintFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour\nfive\n"})},
+				eslintLine: {linted(dir, "a.js", 2, 4)}, eslintFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour\nfive\n"})},
 			}
-		}, phase.Fail, []string{"a.js:2-2=\"two\\nadded\""}, nil, []string{`a.js:4-4 rule4="four"`}},
+		}, phase.Fail, []string{"a.js:2-2=\"two\\nadded\""}, nil, []string{`a.js:2-0 rule2`, `a.js:4-4 rule4="four"`}},
 		{"not in a place that is kept", func(c *phase.Config) { c.Scratch = false }, nil, func(string) map[string][]step {
 			return map[string][]step{prettierLine: {warned("a.js")}}
 		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
@@ -151,8 +151,41 @@ func TestSuggestions(t *testing.T) {
 				t.Errorf("%s: %+v", tt.name, g)
 			}
 		}
+		if _, planned := steps[prettierFix]; !planned && slices.Contains(s.ran, prettierFix) {
+			t.Errorf("%s: %q was run", tt.name, prettierFix)
+		}
 		if fix := slices.Index(s.ran, prettierFix); fix >= 0 && fix < slices.Index(s.ran, npmTest) {
 			t.Errorf("%s: the tests see what the fix made: %q", tt.name, s.ran)
+		}
+	}
+}
+
+// TestTooManySuggestionsAreNone: a file in which nearly all is to be changed is for
+// the formatter, not for people.
+func TestTooManySuggestionsAreNone(t *testing.T) {
+	var before, after strings.Builder
+	for i := range 1100 {
+		fmt.Fprintf(&before, "x%d \nkept %d\n", i, i)
+		fmt.Fprintf(&after, "x%d\nkept %d\n", i, i)
+	}
+	dir := files(t, map[string]string{"package.json": "{}", "a.js": before.String()})
+	s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": after.String()})}, eslintLine: ok, npmTest: ok})
+	f := checkOf(validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inCopy, s.world()), phase.Formatter)
+	if !slices.Equal(said(f.Gating), []string{"a.js:0-0"}) || !slices.Contains(f.Notes, "no suggestions for a.js: there are more than 1000") {
+		t.Errorf("%d findings, %q", len(f.Gating), f.Notes)
+	}
+}
+
+// TestWhatAToolCannotPrintIsNotSuggested: control characters are taken out of what
+// is printed, so a diff of such a file is not its lines.
+func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
+	for text, want := range map[string]string{"package  m\n// page\n": `a.go:1-1="package m"`, "package  m\n// \x0cpage\n": "a.go:1-1"} {
+		job, dir := goJob(t)
+		write(t, dir, map[string]string{"a.go": text})
+		s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}}))
+		f := checkOf(validate(t, job, inCopy, s.world()), phase.Formatter)
+		if !slices.Equal(said(f.Gating), []string{want}) {
+			t.Errorf("%q: %q, want %s", text, said(f.Gating), want)
 		}
 	}
 }

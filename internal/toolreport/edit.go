@@ -176,7 +176,7 @@ func editOf(lines []hunkLine) edit {
 	}
 	e.Range.StartLine = max(e.First, 1)
 	if !e.inserts {
-		e.Range.EndLine = e.Last
+		e.Range.EndLine = min(e.Last, olds[len(olds)-1])
 	}
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/toolreport"
 	"github.com/google/go-cmp/cmp"
@@ -166,4 +167,43 @@ func overlap(a, b []toolreport.Edit) bool {
 		}
 	}
 	return false
+}
+
+// FuzzEdits: whatever the two texts are, suggestions are in order and apart, and
+// where each edit has one they make the one of the other, but for the ends of lines.
+func FuzzEdits(f *testing.F) {
+	for _, s := range [][2]string{{"a\nb\n", "a\nc\n"}, {"a\r\nb", "a\nb\n"}, {"", "x"}, {"\n\n\n", "\n"}, {"a\n\n}\nb\n", "\n}\na\nb\n"}} {
+		f.Add(s[0], s[1])
+	}
+	lines := func(text string) []string {
+		var all []string
+		for line := range strings.Lines(text) {
+			all = append(all, strings.TrimRight(strings.TrimSuffix(line, "\n"), "\r"))
+		}
+		return all
+	}
+	f.Fuzz(func(t *testing.T, before, after string) {
+		edits := toolreport.Edits([]byte(before), []byte(before), []byte(after))
+		all := utf8.ValidString(before) && utf8.ValidString(after) && !strings.Contains(before+after, "\x00")
+		next, replacing := 1, []toolreport.Edit(nil)
+		for _, e := range edits {
+			if e.Endings {
+				continue
+			}
+			all = all && e.Suggestion != ""
+			if e.First > e.Last || e.Range.StartLine < 1 || e.Range.EndLine > len(lines(before)) {
+				t.Fatalf("%q to %q: %v", before, after, showAll(edits))
+			}
+			if e.Suggestion == "" {
+				continue
+			}
+			if e.Range.StartLine < next || e.Range.EndLine < e.Range.StartLine {
+				t.Fatalf("%q to %q: suggestions of the same lines: %v", before, after, showAll(edits))
+			}
+			next, replacing = e.Range.EndLine+1, append(replacing, e)
+		}
+		if got := applied(lines(before), replacing); all && !slices.Equal(got, lines(after)) {
+			t.Fatalf("%q to %q makes %q: %v", before, after, got, showAll(edits))
+		}
+	})
 }
