@@ -162,13 +162,17 @@ func (s *step) tellChecks(doc *checkreport.Document, c checkStep) error {
 	return s.setChecks(doc, name)
 }
 
+// maxInlineChecks is how large the checks' result may be to be an output: the
+// results of the items need the rest of what GitHub takes.
+const maxInlineChecks = 80_000
+
 // setChecks sets the outputs that tell of the checks.
 func (s *step) setChecks(doc *checkreport.Document, file string) error {
 	raw, err := json.Marshal(doc.Output)
 	if err != nil {
 		return failedError(err)
 	}
-	if len(raw) > maxInlineResults {
+	if len(raw) > maxInlineChecks {
 		raw = nil
 	}
 	return s.set([]report.Output{{Name: "findings-file", Value: file}, {Name: "checks", Value: string(raw)}, {Name: "checks-status", Value: string(doc.Output.Status)}})

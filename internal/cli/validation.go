@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/isolate"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -39,6 +40,13 @@ type validation struct {
 	number     int
 }
 
+// What the commands may take where they run apart: more than builds need, and less
+// than what brings a machine down.
+const (
+	maxProcesses = 8192     // with their threads
+	maxDisk      = 24 << 30 // bytes
+)
+
 // newValidation sets up what the command line and the action have in common. dir is
 // the input's folder relative to root.
 func newValidation(w World, g *gate, checks config.Checks, in phase.Input, root, dir string, set *changeset) validation {
@@ -46,7 +54,8 @@ func newValidation(w World, g *gate, checks config.Checks, in phase.Input, root,
 	v.input.ChangedFiles, v.outside = set.below(dir)
 	onRunner := w.Getenv("GITHUB_ACTIONS") == "true"
 	v.phase.CheckOnly = onRunner
-	v.room = isolate.Config{Workspace: root, Environ: w.Environ, Closed: isolate.RunnerPaths(w.Getenv)}
+	v.room = isolate.Config{Workspace: root, Environ: w.Environ, Closed: isolate.RunnerPaths(w.Getenv),
+		Limits: command.Limits{Processes: maxProcesses}, Disk: maxDisk}
 	if len(checks.PassEnv) > 0 {
 		v.room.Pass = slices.Concat(isolate.DefaultPass(), checks.PassEnv)
 	}
