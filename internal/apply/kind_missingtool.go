@@ -31,7 +31,11 @@ func planMissingTool(p *planner, group []*entry) Operation {
 	if !kc.MissingTool.CreateIssue {
 		for _, e := range group {
 			it := e.item.(*safeoutput.MissingTool)
-			e.decide(Applied, "", "the agent lacked the tool %q: %s", it.Tool, it.Reason)
+			who := "the agent"
+			if e.own {
+				who = "the checks"
+			}
+			e.decide(Applied, "", "%s lacked the tool %q: %s", who, it.Tool, it.Reason)
 		}
 		return p.operation(group, "report a missing tool in the job summary")
 	}

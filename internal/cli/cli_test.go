@@ -33,8 +33,12 @@ func (w world) run(t *testing.T, args ...string) (code int, stdout, stderr strin
 	if w.stdout == nil {
 		w.stdout = &out
 	}
+	var environ []string
+	for name, value := range w.env {
+		environ = append(environ, name+"="+value)
+	}
 	code = cli.Main(t.Context(), args, cli.World{
-		Stdin: w.stdin, Stdout: w.stdout, Stderr: &errs, Version: "v1.2.3",
+		Stdin: w.stdin, Stdout: w.stdout, Stderr: &errs, Version: "v1.2.3", Environ: environ,
 		Getenv: func(name string) string { return w.env[name] },
 	})
 	return code, out.String(), errs.String()
