@@ -31,7 +31,7 @@ func TestImageLogIsNotObeyed(t *testing.T) {
 			if len(obey(t, res.stderr)) > 0 {
 				t.Errorf("commands on standard error:\n%s", res.stderr)
 			}
-			if out := j.outputs(); out["applied"] == "pwned" || len(out) > 30 {
+			if out := j.outputs(); out["applied"] == "pwned" || len(out) > 40 {
 				t.Errorf("outputs: %v", out)
 			}
 		})

@@ -29,7 +29,7 @@ type Config struct {
 	// Scratch is an existing directory for the copy, which others may enter; "" is
 	// the system's temporary directory.
 	Scratch  string
-	Identity *command.Identity // nil: DefaultIdentity
+	Identity *command.Identity // nil: DefaultIdentity, or another that is free
 	Limits   command.Limits    // of each program whose Spec has none
 	Copy     CopyLimits
 	// Disk is how many bytes a program may take from the copy's file system,
@@ -74,7 +74,8 @@ func (r *Room) Dir() string { return r.dir }
 func (r *Room) Notes() []Note { return r.notes }
 
 // Open prepares a room. Where it needs to be apart and cannot be, the error is a
-// *RefusedError.
+// *RefusedError. Of two rooms that close the same paths, the one that is left first
+// gives them their rights back.
 func Open(ctx context.Context, cfg Config) (*Room, error) {
 	why := cannotSeparate()
 	if why != "" && cfg.Credential {
@@ -83,10 +84,7 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 	if why != "" {
 		return &Room{dir: cfg.Workspace, env: cfg.Environ}, nil
 	}
-	r := &Room{apart: true, limits: cfg.Limits, disk: cfg.Disk, identity: DefaultIdentity}
-	if cfg.Identity != nil {
-		r.identity = *cfg.Identity
-	}
+	r := &Room{apart: true, limits: cfg.Limits, disk: cfg.Disk}
 	if err := r.separate(ctx, cfg); err != nil {
 		_ = r.Close()
 		return nil, err

@@ -347,3 +347,23 @@ func TestRefusals(t *testing.T) {
 type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// TestRoomsSideBySide asserts that two rooms at the same time have users of their
+// own.
+func TestRoomsSideBySide(t *testing.T) {
+	r := newRunner(t)
+	var users []string
+	for range 2 {
+		cfg := r.config()
+		cfg.Identity = nil
+		room := open(t, cfg)
+		res, err := room.Run(t.Context(), command.Spec{Program: "id", Args: []string{"-u"}})
+		if err != nil || !res.OK() {
+			t.Fatalf("%v %+v", err, res)
+		}
+		users = append(users, strings.TrimSpace(res.Stdout.String()))
+	}
+	if users[0] == users[1] || users[0] == "0" || users[1] == "0" {
+		t.Errorf("the rooms' users are %q", users)
+	}
+}

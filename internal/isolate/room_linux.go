@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/agent-airlock/airlock/internal/command"
 )
 
 // cannotSeparate returns why this process cannot keep a program apart, or "".
@@ -26,22 +23,9 @@ func cannotSeparate() string {
 
 // separate sets the room up; what it did is in r.undo, also on an error.
 func (r *Room) separate(ctx context.Context, cfg Config) error {
-	// The name belongs to this process until it ends: two that end the processes of
-	// one user would end each other's, where they see them. Containers that share a
-	// network share names, but not processes.
-	space, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
+	if err := r.claim(cfg.Identity); err != nil {
 		return err
 	}
-	lock, err := net.Listen("unix", fmt.Sprintf("@airlock-user-%d-%s", r.identity.UID, space))
-	if err != nil {
-		return &RefusedError{fmt.Sprintf("another Airlock uses the user id %d (%v)", r.identity.UID, err)}
-	}
-	r.undo = append(r.undo, lock.Close)
-	if err := command.Probe(r.identity); err != nil {
-		return &RefusedError{err.Error()}
-	}
-
 	scratch, err := filepath.EvalSymlinks(orTemp(cfg.Scratch))
 	if err != nil {
 		return err
