@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -149,8 +150,9 @@ func variables() shape {
 
 // reviewRules are names of built-in rules of one check, or of any where it is "".
 func reviewRules(check phase.Check) shape {
+	known := sync.OnceValues(reviewer.Rules)
 	return texts(`{"type": "string", "pattern": "^[a-z0-9/-]+$"}`, "[todo-without-issue]", func(s string) string {
-		rules, err := reviewer.Rules()
+		rules, err := known()
 		if err != nil {
 			return "cannot be looked up: " + err.Error()
 		}

@@ -256,6 +256,7 @@ func manyKeys(size int) string {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(everything))
+	f.Add([]byte(allChecks))
 	f.Add([]byte(`{"create_issue": {"max": 1}, "mentions": {"allowed": ["a"]}}`))
 	f.Add([]byte("a: &a [*a]\nb: {<<: *a}\n"))
 	f.Add([]byte("---\nsafe-outputs:\n  noop:\n---\n"))
