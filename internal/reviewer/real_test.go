@@ -125,7 +125,8 @@ func describeSources(sources []realSource) string {
 ## Precision in real sources
 
 testdata/real pins the sources by their sums and holds the verdict of everything that was found in them, with
-its reason. Each was reviewed as a pull request that adds all of it; every finding was read where it stands.
+its reason. Each was reviewed as a pull request that adds all of it. Every finding was read with the lines around
+it, and with more where these did not tell; of a note without an issue, the note.
 ` + "`go test -tags real -run RealSources ./internal/reviewer`" + ` fetches the sources, reviews them again and
 fails for a finding without a verdict. The seconds are those of both reviews on two cores, with -update measured anew.
 
