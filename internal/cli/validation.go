@@ -95,9 +95,13 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 	if err != nil {
 		return nil, usageError(err)
 	}
+	cores := runtime.GOMAXPROCS(0)
+	if room.Apart() {
+		cores = 1 // one program at a time has the room's user: others would only wait, and the waiting count as their time
+	}
 	result, err := phase.Validate(ctx, job, cfg, phase.World{
 		Run: room.Run, Now: time.Now, Wait: wait, CodeReview: both.Code(), SecurityReview: both.Security(),
-		Progress: v.tell, Cores: runtime.GOMAXPROCS(0),
+		Progress: v.tell, Cores: cores,
 	})
 	if err != nil {
 		return nil, v.stopped(ctx, err)
