@@ -122,15 +122,17 @@ type MissingTool struct {
 // Failed reports whether the validation as a whole failed.
 func (d *Document) Failed() bool { return d.Output.Status != phase.Pass }
 
-// rule returns what is known about a finding's rule.
-func (d *Document) rule(tool, id string) (finding.Rule, bool) {
+// rules returns what is known about the findings' rules.
+func (d *Document) rules() finding.Rules {
+	known := make(map[[2]string]finding.Rule, len(d.Rules))
 	for _, r := range d.Rules {
-		if r.Tool == tool && r.ID == id {
-			return finding.Rule{ID: r.ID, Name: r.Name, Short: r.Short, Help: r.Help, HelpURI: r.HelpURI, CWE: r.CWE,
-				Severity: r.Severity, Precision: r.Precision, Tags: r.Tags}, true
-		}
+		known[[2]string{r.Tool, r.ID}] = finding.Rule{ID: r.ID, Name: r.Name, Short: r.Short, Help: r.Help, HelpURI: r.HelpURI, CWE: r.CWE,
+			Severity: r.Severity, Precision: r.Precision, Tags: r.Tags}
 	}
-	return finding.Rule{}, false
+	return func(tool, id string) (finding.Rule, bool) {
+		r, ok := known[[2]string{tool, id}]
+		return r, ok
+	}
 }
 
 // plain returns the finding in the form that other packages know.

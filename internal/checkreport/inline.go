@@ -33,10 +33,10 @@ func (d *Document) inline(most int) []Finding {
 
 // commentBody is a finding as a review comment: what is wrong, what to do, and the
 // suggestion that mends it.
-func (d *Document) commentBody(f Finding, words Words) string {
+func commentBody(f Finding, rules finding.Rules, words Words) string {
 	var b strings.Builder
 	b.WriteString("**" + severityWord(f.Severity) + "** " + markdown.EscapeText(words.Line(cut(f.Message, 4000))) + "\n\n")
-	rule, known := d.rule(f.Tool, f.Rule)
+	rule, known := rules(f.Tool, f.Rule)
 	if known && rule.Short != "" && rule.Short != f.Message {
 		b.WriteString(markdown.EscapeText(words.Line(cut(rule.Short, 1000))) + "\n\n")
 	}
@@ -46,12 +46,12 @@ func (d *Document) commentBody(f Finding, words Words) string {
 	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && words.Code(s) == s {
 		b.WriteString(markdown.Fence("suggestion", s) + "\n\n")
 	}
-	b.WriteString("<sub>" + strings.Join(d.sources(f, words), " · ") + "</sub>\n")
+	b.WriteString("<sub>" + strings.Join(sources(f, words), " · ") + "</sub>\n")
 	return b.String()
 }
 
 // sources says who noticed a finding: the check, the tool and the rule.
-func (d *Document) sources(f Finding, words Words) []string {
+func sources(f Finding, words Words) []string {
 	out := []string{name(f.Check)}
 	if f.Tool != "" && f.Tool != string(f.Check) {
 		out = append(out, markdown.EscapeText(words.Line(f.Tool)))

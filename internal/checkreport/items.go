@@ -113,8 +113,9 @@ func annotationLevel(s finding.Severity) string {
 // runs whose finding is still there.
 func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
 	var items []intake.OwnItem
+	rules := d.rules()
 	for _, f := range d.inline(in.ReviewComments) {
-		c := &safeoutput.CreateReviewComment{Path: f.Path, Line: f.StartLine, Side: "RIGHT", Body: d.commentBody(f, in.Words)}
+		c := &safeoutput.CreateReviewComment{Path: f.Path, Line: f.StartLine, Side: "RIGHT", Body: commentBody(f, rules, in.Words)}
 		if f.EndLine > f.StartLine {
 			c.StartLine, c.Line = f.StartLine, f.EndLine
 		}

@@ -3,7 +3,6 @@ package reviews
 import (
 	"errors"
 	"maps"
-	"slices"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -32,7 +31,7 @@ type details struct {
 // Details returns what the reviews said until now.
 func (r *Reviews) Details() Details {
 	var out Details
-	rules := map[[2]string]finding.Rule{}
+	rules, told := map[[2]string]finding.Rule{}, map[reviewer.Skipped]bool{}
 	for _, v := range []*review{r.code, r.security} {
 		v.mu.Lock()
 		d := v.details
@@ -42,7 +41,8 @@ func (r *Reviews) Details() Details {
 		out.Missing = append(out.Missing, d.Missing...)
 		out.Notes = append(out.Notes, d.Notes...)
 		for _, s := range d.Skipped {
-			if !slices.Contains(out.Skipped, s) {
+			if !told[s] {
+				told[s] = true
 				out.Skipped = append(out.Skipped, s)
 			}
 		}
