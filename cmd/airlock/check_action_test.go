@@ -27,7 +27,7 @@ func newChecked(t *testing.T) (hosted, workspace) {
 	h.start = h.git.SHA("changes")
 	ws := newWorkspace(t, nil)
 	h.fill(t, ws.dir, "changes")
-	for dir := ws.dir; dir != filepath.Dir(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+	for dir := ws.dir; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
 		_ = os.Chmod(dir, 0o755) // as a runner's folders are
 	}
 	return h, ws

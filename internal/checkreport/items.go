@@ -2,10 +2,12 @@ package checkreport
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -25,11 +27,9 @@ type ItemsInput struct {
 	ReviewComments                    int
 }
 
-// The names by which later workflow runs find what these items made.
-const (
-	checksName   = "checks"
-	findingScope = "finding"
-)
+// checksName is the name by which later workflow runs find the comment and the check
+// run.
+const checksName = "checks"
 
 // Items returns the document as Airlock's own items: a check run, one comment that
 // later workflow runs update, review comments, the hiding of those that are
@@ -121,12 +121,40 @@ func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
 		}
 		items = append(items, intake.OwnItem{Item: c, Stable: stable(f)})
 	}
-	settled := &safeoutput.MinimiseComments{Scope: findingScope, Keep: []string{}}
-	for _, f := range d.Findings {
-		settled.Keep = append(settled.Keep, stable(f))
+	for _, check := range d.ended() {
+		settled := &safeoutput.MinimiseComments{Scope: string(check), Keep: []string{}}
+		for _, f := range d.Findings {
+			if f.Check == check {
+				settled.Keep = append(settled.Keep, stable(f))
+			}
+		}
+		items = append(items, intake.OwnItem{Item: settled})
 	}
-	return append(items, intake.OwnItem{Item: settled})
+	return items
+}
+
+// ended returns the checks that ran to their end and said all that they found: what
+// such a check does not name is settled. A check whose tool is missing, that was cut
+// short or that failed without a word says nothing about what is still so.
+func (d *Document) ended() []phase.Check {
+	var out []phase.Check
+	for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReviewed, phase.SecurityReview} {
+		found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Check == check && f.Gating })
+		ran, whole := false, true
+		for _, c := range d.Checks {
+			if c.Check != check {
+				continue
+			}
+			ran = ran || c.Status != phase.Skipped
+			whole = whole && !c.TimedOut && (c.Status != phase.Fail || found)
+		}
+		missing := slices.ContainsFunc(d.Missing, func(m MissingTool) bool { return m.Check == check })
+		if ran && whole && !missing {
+			out = append(out, check)
+		}
+	}
+	return out
 }
 
 // stable is the name by which a finding's comment is found again.
-func stable(f Finding) string { return findingScope + "/" + f.Fingerprint }
+func stable(f Finding) string { return string(f.Check) + "/" + f.Fingerprint }

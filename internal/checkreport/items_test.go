@@ -42,7 +42,7 @@ func TestItems(t *testing.T) {
 	for _, a := range comments {
 		c := a.Item().(*safeoutput.CreateReviewComment)
 		places = append(places, c.Path)
-		if c.Side != "RIGHT" || !strings.HasPrefix(a.Stable(), "finding/") {
+		if c.Side != "RIGHT" || !strings.Contains(a.Stable(), "/") {
 			t.Errorf("%+v under the name %q", c, a.Stable())
 		}
 	}
@@ -61,14 +61,44 @@ func TestItems(t *testing.T) {
 	if run.Conclusion != "failure" || len(run.Annotations) != 4 || run.Annotations[0].Level != "failure" || run.Annotations[3].Level != "notice" || run.HeadSHA != strings.Repeat("ab", 20) {
 		t.Errorf("%+v", run)
 	}
-	if keep := got[safeoutput.KindMinimiseComments][0].Item().(*safeoutput.MinimiseComments); len(keep.Keep) != 5 || keep.Scope != "finding" {
-		t.Errorf("%+v: every finding keeps its comment, also one on a line that did not change", keep)
+	if diff := cmp.Diff(map[string]int{"formatter": 1, "tests": 1, "code_review": 1, "security_review": 1}, kept(t, got)); diff != "" {
+		t.Errorf("every finding keeps its comment, also one on a line that did not change, and the linter's tool is missing:\n%s", diff)
 	}
 	if c := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment); c.OnlyUpdate || !strings.Contains(c.Body, "4 of 6 checks failed") {
 		t.Errorf("%+v", c)
 	}
 	if len(got[safeoutput.KindCreateSecurityReport]) != 1 || len(got[safeoutput.KindMissingTool]) != 1 {
 		t.Errorf("%v", got)
+	}
+}
+
+// kept returns how many comments are kept, by the check whose other comments are
+// settled.
+func kept(t *testing.T, got map[safeoutput.Kind][]intake.Accepted) map[string]int {
+	t.Helper()
+	keep := map[string]int{}
+	for _, a := range got[safeoutput.KindMinimiseComments] {
+		m := a.Item().(*safeoutput.MinimiseComments)
+		keep[m.Scope] = len(m.Keep)
+		for _, k := range m.Keep {
+			if !strings.HasPrefix(k, m.Scope+"/") {
+				t.Errorf("%q is no name of the scope %q", k, m.Scope)
+			}
+		}
+	}
+	return keep
+}
+
+// TestChecksThatDidNotEndSettleNothing asserts that a comment is not hidden because
+// its check was cut short.
+func TestChecksThatDidNotEndSettleNothing(t *testing.T) {
+	in := failing()
+	in.Result.Missing = nil
+	checks := in.Result.Roots[0].Checks
+	checks[0].TimedOut = true                       // formatter
+	checks[1].Gating, checks[3].Failures = nil, nil // linter and tests fail without a word
+	if diff := cmp.Diff(map[string]int{"code_review": 1, "security_review": 1}, kept(t, let(t, checkreport.New(in), all(t)))); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -49,7 +49,28 @@ func credible(name, said string, compared bool) bool {
 	case signs, compared && digits:
 		return true
 	}
-	return digits && !words.MatchString(said) || digits && endsInDigits(said)
+	return digits && (!words.MatchString(said) || endsInDigits(said) || passwordName.MatchString(name) && mixed(said))
+}
+
+// passwordName matches the names of what people type, which is seldom the key of
+// something else.
+var passwordName = regexp.MustCompile(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
+
+// mixed reports texts in which letters and digits take turns, as in "x9Kd82mQ": no
+// identifier is written so.
+func mixed(said string) bool {
+	turns, last := 0, -1
+	for i := range len(said) {
+		kind := 0
+		if c := said[i]; '0' <= c && c <= '9' {
+			kind = 1
+		}
+		if last >= 0 && kind != last {
+			turns++
+		}
+		last = kind
+	}
+	return len(said) >= 8 && turns >= 3
 }
 
 // endsInDigits reports texts such as hunter2: small letters, then digits.
