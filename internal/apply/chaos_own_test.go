@@ -36,7 +36,7 @@ func (b *bench) before() error {
 		for i, name := range names {
 			own, keep = append(own, found(name, i+1)), append(keep, "finding/"+name)
 		}
-		own = append(own, intake.OwnItem{Item: &safeoutput.MinimiseComments{Scope: "finding", Keep: keep}})
+		own = append(own, intake.OwnItem{Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}, Keep: keep}})
 		if _, err := one.process(context.Background(), b.srv.Transport(), b.clock, one.approve(own)); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func drawFinding(name string, line int) chaosItem {
 func drawSettling(gone string, keep ...string) chaosItem {
 	return chaosItem{
 		name: "settling", once: true,
-		own: &intake.OwnItem{Item: &safeoutput.MinimiseComments{Scope: "finding", Keep: keep}},
+		own: &intake.OwnItem{Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}, Keep: keep}},
 		times: func(st githubtest.Fixture) (times int) {
 			for _, c := range issueIn(st, pullNumber).Pull.Comments {
 				if c.Minimized == "resolved" && strings.Count(c.Body, settledNote) == 1 {

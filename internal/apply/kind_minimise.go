@@ -50,17 +50,23 @@ func planMinimise(p *planner, group []*entry) Operation {
 	return op
 }
 
-// settledNow returns our open comments of the entry's scope whose reason is gone,
+// settledNow returns our open comments of the entry's scopes whose reason is gone,
 // the oldest first: none that a later workflow run wrote.
 func (p *planner) settledNow(e *entry) []Object {
-	scope := scopeKey(p.cfg.Run, p.ev.Repo.ID, keyKind(safeoutput.KindCreateReviewComment, true), targetKey(e.target), e.item.(*safeoutput.MinimiseComments).Scope)
+	var scopes []string
+	for _, s := range e.item.(*safeoutput.MinimiseComments).Scopes {
+		scopes = append(scopes, scopeKey(p.cfg.Run, p.ev.Repo.ID, keyKind(safeoutput.KindCreateReviewComment, true), targetKey(e.target), s))
+	}
+	inScope := func(key string) bool {
+		return slices.ContainsFunc(scopes, func(s string) bool { return strings.HasSuffix(key, s) })
+	}
 	var out []Object
 	for key, own := range p.snap.own {
 		if e.keep[key] {
 			continue
 		}
 		for _, o := range own {
-			if o.Type == objReviewComment && o.known != nil && strings.HasSuffix(o.key, scope) && !o.known.settled && !o.known.later(p.cfg.Run) {
+			if o.Type == objReviewComment && o.known != nil && inScope(o.key) && !o.known.settled && !o.known.later(p.cfg.Run) {
 				out = append(out, o)
 			}
 		}

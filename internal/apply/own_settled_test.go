@@ -22,7 +22,7 @@ func findings(names ...string) []intake.OwnItem {
 		items = append(items, found(n, lines[i%len(lines)]))
 		keep = append(keep, "finding/"+n)
 	}
-	return append(items, intake.OwnItem{Item: &safeoutput.MinimiseComments{Scope: "finding", Keep: keep}})
+	return append(items, intake.OwnItem{Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}, Keep: keep}})
 }
 
 // onLines are the comments on the pull request's lines: what they say, and whether
@@ -177,7 +177,7 @@ func TestFindingsBeyondTheLimitAreKept(t *testing.T) {
 // What is asked for is kept, though nobody said so: two findings of one name are two.
 func TestAskedForIsKept(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
-	items := []intake.OwnItem{found("one", 3), found("one", 4), {Item: &safeoutput.MinimiseComments{Scope: "finding"}}}
+	items := []intake.OwnItem{found("one", 3), found("one", 4), {Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}}}}
 	for range 2 {
 		allFine(t, b.push().runOwn(items))
 		b.wantOnLines("Found one.", "Found one.")

@@ -121,13 +121,14 @@ func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
 		}
 		items = append(items, intake.OwnItem{Item: c, Stable: stable(f)})
 	}
+	settled := &safeoutput.MinimiseComments{Scopes: []string{}, Keep: []string{}}
 	for _, check := range d.ended() {
-		settled := &safeoutput.MinimiseComments{Scope: string(check), Keep: []string{}}
-		for _, f := range d.Findings {
-			if f.Check == check {
-				settled.Keep = append(settled.Keep, stable(f))
-			}
-		}
+		settled.Scopes = append(settled.Scopes, string(check))
+	}
+	for _, f := range d.Findings {
+		settled.Keep = append(settled.Keep, stable(f))
+	}
+	if len(settled.Scopes) > 0 {
 		items = append(items, intake.OwnItem{Item: settled})
 	}
 	return items

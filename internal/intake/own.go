@@ -108,8 +108,11 @@ func (j *judging) internal(it safeoutput.Item) {
 			j.refuse("$.name", "'name' must not be blank")
 		}
 	case *safeoutput.MinimiseComments:
-		if isBlank(it.Scope) || strings.Contains(it.Scope, "/") {
-			j.refuse("$.scope", "'scope' ("+quote(it.Scope)+") must be what stable names have before their first '/'")
+		for i, s := range it.Scopes {
+			if !isBlank(s) && !strings.Contains(s, "/") {
+				continue
+			}
+			j.refuse(fmt.Sprintf("$.scopes[%d]", i), fmt.Sprintf("'scopes[%d]' (", i)+quote(s)+") must be what stable names have before their first '/'")
 		}
 	}
 }

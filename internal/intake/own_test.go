@@ -39,7 +39,7 @@ func TestOwnItemsAreCleaned(t *testing.T) {
 		{Item: &safeoutput.CreateReviewComment{Path: "a.go", Line: 3, Body: hostile}, Stable: "finding/1"},
 		{Item: &safeoutput.StickyComment{Name: "checks", Body: hostile}, Stable: "checks"},
 		{Item: func() safeoutput.Item { c := checkRun(note); c.Summary, c.Text = hostile, hostile; return c }()},
-		{Item: &safeoutput.MinimiseComments{Scope: "finding"}},
+		{Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}}},
 	}
 	before := safeoutput.Clone(in[2].Item)
 	accepted, rejected := own(t, in...)
@@ -79,7 +79,7 @@ func TestOnlyOwnMakesOwnItems(t *testing.T) {
 		t.Error("a line claims to be ours")
 	}
 	for _, kind := range []string{"check-run", "check_run", "sticky-comment", "sticky_comment", "minimise-comments", "minimise_comments"} {
-		item := `{"type":"` + kind + `","name":"checks","body":"b","scope":"finding","keep":[]}`
+		item := `{"type":"` + kind + `","name":"checks","body":"b","scopes":["finding"],"keep":[]}`
 		for _, text := range []string{item, `{"items":[` + item + `],"errors":[]}`} {
 			res := collect(t, Config{}, text)
 			if len(res.Accepted) > 0 || len(res.Rejected) != 1 || res.Rejected[0].Kind != "" {
@@ -101,7 +101,7 @@ func TestOwnRefuses(t *testing.T) {
 		{&safeoutput.CreateReviewComment{Path: "a\xff", Line: 1, Body: "b"}, "the item cannot be written"},
 		{&safeoutput.StickyComment{Name: "checks", Body: "<!-- -->"}, "sticky-comment: 'body' must not be blank"},
 		{&safeoutput.StickyComment{Body: "b"}, "sticky-comment: 'name' must not be blank"},
-		{&safeoutput.MinimiseComments{Scope: "a/b"}, "minimise-comments: 'scope' ('a/b') must be what stable names have before their first '/'"},
+		{&safeoutput.MinimiseComments{Scopes: []string{"a/b"}}, "minimise-comments: 'scopes[0]' ('a/b') must be what stable names have before their first '/'"},
 		{bad(func(c *safeoutput.CheckRun) { c.HeadSHA = "main" }), "check-run: 'head_sha' ('main') must be a commit's full id"},
 		{bad(func(c *safeoutput.CheckRun) { c.Conclusion = "maybe" }), "check-run: 'conclusion' ('maybe') must be success, failure or neutral"},
 		{bad(func(c *safeoutput.CheckRun) { c.Summary = " " }), "check-run: 'summary' must not be blank"},

@@ -33,7 +33,7 @@ func review(n int) safeoutput.Item {
 func everyOwnKind() []safeoutput.Item {
 	return []safeoutput.Item{
 		review(3),
-		&safeoutput.MinimiseComments{Scope: "finding"},
+		&safeoutput.MinimiseComments{Scopes: []string{"finding"}},
 		&safeoutput.StickyComment{Name: "checks", Body: "b"},
 		&safeoutput.CheckRun{Name: "checks", HeadSHA: strings.Repeat("a", 40), Conclusion: "neutral", Title: "t", Summary: "s"},
 		&safeoutput.CreateSecurityReport{File: "a.go", Line: 1, Severity: "note", Message: "m"},

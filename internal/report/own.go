@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // FailedOwn reports whether something that the checks had to say could not be said.
@@ -19,13 +20,20 @@ func (r *Report) FailedOwn() bool {
 func (r *Report) ownRows() []row {
 	var out []row
 	for _, res := range r.Own {
-		row := r.resultRow(res)
-		if row.asked == "" && row.why == "" {
-			row.asked = string(res.Kind)
+		if nothingToDo(res) {
+			continue
 		}
+		row := r.resultRow(res)
 		out = append(out, row)
 	}
 	return out
+}
+
+// nothingToDo reports whether an item was about something that did not have to be
+// done: a comment that need not be opened, or hidden. The JSON form lists it.
+func nothingToDo(res apply.Result) bool {
+	return res.State == apply.Applied && res.Object == nil && len(res.Notes) == 0 &&
+		(res.Kind == safeoutput.KindMinimiseComments || res.Kind == safeoutput.KindStickyComment)
 }
 
 // writeOwn is the table of what the checks had to say.
@@ -55,13 +63,16 @@ func ownMark(state string) (colour, mark string) {
 
 // ownHeadline is the headline where no agent asked for anything.
 func (r *Report) ownHeadline() string {
-	n := apply.Count(r.Own)
+	said := slices.DeleteFunc(slices.Clone(r.Own), nothingToDo)
+	n := apply.Count(said)
 	done := n[apply.Applied] + n[apply.Adopted]
 	switch {
+	case len(said) == 0:
+		return "the checks had nothing new to say"
 	case n[apply.Failed] > 0:
-		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], plural(len(r.Own), "message"))
+		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], plural(len(said), "message"))
 	case n[apply.Staged] > 0:
 		return fmt.Sprintf("%s of the checks planned, nothing was written", plural(n[apply.Staged], "message"))
 	}
-	return fmt.Sprintf("%d of %s of the checks delivered", done, plural(len(r.Own), "message"))
+	return fmt.Sprintf("%d of %s of the checks delivered", done, plural(len(said), "message"))
 }

@@ -40,7 +40,7 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 			where = r.words(row.obj.URL)
 		}
 		colour, mark := ownMark(row.state)
-		t.row(colour, mark, row, append([]string{row.state + ": " + row.asked, where}, row.because()...)...)
+		t.row(colour, mark, row, append([]string{strings.TrimSuffix(row.state+": "+row.asked, ": "), where}, row.because()...)...)
 	})
 	t.rows("Cleaned or repaired", r.cleaned(), func(row row) { t.row(yellow, "~", row, row.why) })
 	if r.Unconfigured {

@@ -59,10 +59,10 @@ type StickyComment struct {
 }
 
 // MinimiseComments hides, as resolved, the review comments of Airlock's own in a
-// pull request whose reason is gone: those of the scope that are not kept.
+// pull request whose reason is gone: those of the scopes that are not kept.
 type MinimiseComments struct {
-	// Scope is what the stable names of the comments have before their first '/'.
-	Scope string `json:"scope"`
+	// Scopes are what the stable names of the comments have before their first '/'.
+	Scopes []string `json:"scopes"`
 	// Keep are the whole stable names of what is still so, whether or not there is
 	// a comment about it.
 	Keep []string `json:"keep"`

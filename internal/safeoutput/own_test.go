@@ -12,7 +12,7 @@ func ownItems() []Item {
 		&CheckRun{Name: "checks", HeadSHA: "a", Conclusion: "failure", Title: "t", Summary: "s", Text: "x",
 			Annotations: []CheckAnnotation{{Path: "a.go", StartLine: 1, EndLine: 2, Level: "warning", Title: "t", Message: "m"}}},
 		&StickyComment{Name: "checks", Body: "b", OnlyUpdate: true},
-		&MinimiseComments{Scope: "finding", Keep: []string{"finding/1"}},
+		&MinimiseComments{Scopes: []string{"finding"}, Keep: []string{"finding/1"}},
 	}
 }
 
@@ -43,7 +43,7 @@ func TestEncodeInternalKinds(t *testing.T) {
 		`{"type":"check-run","name":"checks","head_sha":"a","conclusion":"failure","title":"t","summary":"s","text":"x",` +
 			`"annotations":[{"path":"a.go","start_line":1,"end_line":2,"annotation_level":"warning","title":"t","message":"m"}]}`,
 		`{"type":"sticky-comment","name":"checks","body":"b","only_update":true}`,
-		`{"type":"minimise-comments","scope":"finding","keep":["finding/1"]}`,
+		`{"type":"minimise-comments","scopes":["finding"],"keep":["finding/1"]}`,
 	}
 	for i, it := range ownItems() {
 		if got, err := Encode(it); err != nil || string(got) != want[i] {

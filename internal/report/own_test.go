@@ -1,0 +1,54 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// TestWhatTheChecksHadToSay is told apart from what an agent asked for, and fails a
+// step only where something went wrong.
+func TestWhatTheChecksHadToSay(t *testing.T) {
+	comment := apply.Object{Type: "comment", ID: 7, Number: 2, URL: "https://github.com/o/r/pull/2#issuecomment-7"}
+	own := []apply.Result{
+		{Index: 0, Own: true, Kind: safeoutput.KindStickyComment, State: apply.Applied, Message: "commented", Object: &comment},
+		{Index: 1, Own: true, Kind: safeoutput.KindCheckRun, State: apply.Skipped, Code: apply.CodeForkReadOnly, Message: "the token can only read"},
+		{Index: 2, Own: true, Kind: safeoutput.KindMinimiseComments, State: apply.Applied, Message: "no comment had to be hidden"},
+	}
+	words := func(s string) string { return s }
+	r := report.New(report.Input{Event: pull(), Results: own, Words: words})
+	if !r.Clean() || r.FailedOwn() || r.Counts.Asked != 0 || len(r.Results) != 0 || len(r.Own) != 3 {
+		t.Errorf("%+v", r)
+	}
+	var text bytes.Buffer
+	if err := r.Text(&text, false); err != nil {
+		t.Fatal(err)
+	}
+	for name, shown := range map[string]string{"summary": r.Summary(1 << 20), "text": text.String()} {
+		for _, want := range []string{"What the checks had to say", "issuecomment-7", "fork-read-only", "1 of 2 messages of the checks delivered"} {
+			if name == "text" && want == "fork-read-only" {
+				want = "the token can only read"
+			}
+			if !strings.Contains(shown, want) {
+				t.Errorf("the %s lacks %q:\n%s", name, want, shown)
+			}
+		}
+		if strings.Contains(shown, "no comment had to be hidden") {
+			t.Errorf("the %s tells of nothing:\n%s", name, shown)
+		}
+	}
+	own[1].State = apply.Failed
+	r = report.New(report.Input{Event: pull(), Results: own, Words: words})
+	if r.Clean() || !r.FailedOwn() || len(r.Annotations()) != 1 || r.Annotations()[0].Level != report.Error {
+		t.Errorf("%+v", r.Annotations())
+	}
+	for _, o := range r.Outputs() {
+		if o.Name == "comment-id" && o.Value != "" {
+			t.Errorf("the comment of the checks is given out as the agent's: %q", o.Value)
+		}
+	}
+}
