@@ -125,6 +125,13 @@ func isBundle(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("# v2 git bundle\n")) || bytes.HasPrefix(data, []byte("# v3 git bundle\n"))
 }
 
+// unknownBaseError says that a user names a base that the clone does not have.
+type unknownBaseError struct{ base string }
+
+func (e *unknownBaseError) Error() string {
+	return fmt.Sprintf("the base %q of the changes is neither a whole commit id nor a branch or tag of the clone: correct changes-base, or set 'fetch-depth: 0' for actions/checkout", e.base)
+}
+
 var objectID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // bases are the commits that the changes may have been made from: the one that the
@@ -145,7 +152,7 @@ func (s changeSource) bases(git *localGit, ev event.Event) ([]string, error) {
 				return nil, err
 			}
 		}
-		return nil, fmt.Errorf("the base %q of the changes is neither a whole commit id nor a branch or tag of the clone: correct changes-base, or set 'fetch-depth: 0' for actions/checkout", s.base)
+		return nil, &unknownBaseError{s.base}
 	}
 	var known []string
 	for _, oid := range []string{ev.SHA, ev.Head.SHA, ev.Base.SHA} {

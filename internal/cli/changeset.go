@@ -30,7 +30,8 @@ type changeset struct {
 // changedSource says where a changeset comes from.
 type changedSource struct {
 	root    string    // absolute: the work tree's root, or the folder to check
-	git     *localGit // nil without a clone at root
+	cloned  bool      // there is a clone at root
+	git     *localGit // nil without a clone that can be used
 	ev      event.Event
 	client  *githubapi.Client                              // nil without a token
 	remote  func(context.Context) (*gitrepo.Remote, error) // nil: nothing is fetched
@@ -45,6 +46,9 @@ func (s changedSource) find(ctx context.Context) (*changeset, error) {
 	if s.git == nil || s.paths != nil && s.base == "" && !s.pull() {
 		if s.paths == nil && s.client != nil && s.pull() {
 			return s.fromAPI(ctx, "there is no clone")
+		}
+		if s.paths == nil && s.cloned {
+			return nil, usageError(fmt.Errorf("git in %s cannot tell what changed: mend what is said above, or name the files with --changed-files", s.root))
 		}
 		if s.paths == nil {
 			return nil, usageError(fmt.Errorf("there is no git clone at %s to tell what changed: name the files with --changed-files", s.root))
@@ -98,6 +102,9 @@ func (s changedSource) fromList(ctx context.Context) (*changeset, error) {
 // parted from the base.
 func (s changedSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*changeset, error) {
 	here, err := s.git.clone.Resolve("HEAD")
+	if errors.Is(err, gitrepo.ErrNoRef) {
+		return nil, usageError(fmt.Errorf("the clone at %s has no commit yet to tell what changed by: name the files with --changed-files", s.root))
+	}
 	if err != nil {
 		return nil, usageError(fmt.Errorf("the clone at %s: %w", s.root, err))
 	}
@@ -152,6 +159,9 @@ func (s changedSource) bases(ctx context.Context, here string) (base, mergeBase 
 	switch {
 	case s.base != "":
 		known, err := changeSource{base: s.base}.bases(s.git, event.Event{})
+		if unknown := (*unknownBaseError)(nil); errors.As(err, &unknown) {
+			return "", "", nil, usageError(fmt.Errorf("--base: %q is neither a whole commit id nor a branch or tag of the clone: correct it, name the commit by what 'git rev-parse' prints, or fetch it first", s.base))
+		}
 		if err != nil {
 			return "", "", nil, usageError(fmt.Errorf("--base: %w", err))
 		}

@@ -112,7 +112,11 @@ func runCheck(ctx context.Context, w World, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	progress := startProgress(w.Stderr, g.words, isTerminal(w.Stderr))
+	width := func() int { return 0 }
+	if w.Getenv("TERM") != "dumb" { // whose lines do not move
+		width = func() int { return terminalWidth(w.Stderr) }
+	}
+	progress := startProgress(w.Stderr, g.words, width)
 	v.tell = progress.tell
 	doc, err := v.run(ctx)
 	progress.end()
@@ -174,11 +178,11 @@ func (f checkFlags) write(w World, doc *checkreport.Document, g *gate) error {
 	if err := files.commit(); err != nil {
 		return err
 	}
-	colour := isTerminal(w.Stderr) && w.Getenv("NO_COLOR") == ""
-	_ = doc.Text(w.Stderr, g.checkWords(), colour) // what a person cannot be told is no reason not to tell the machine
-	for _, o := range doc.Outputs(g.checkWords()) {
-		fmt.Fprintf(w.Stderr, "\n--- %s\n%s\n", o.Title, o.Text)
+	colour := isTerminal(w.Stderr) && w.Getenv("NO_COLOR") == "" && w.Getenv("TERM") != "dumb"
+	for _, o := range doc.Outputs(g.checkWords()) { // first, so that the headline is what is read last
+		fmt.Fprintf(w.Stderr, "\n--- %s\n%s\n\n", o.Title, o.Text)
 	}
+	_ = doc.Text(w.Stderr, g.checkWords(), colour) // what a person cannot be told is no reason not to tell the machine
 	if !f.json && isTerminal(w.Stdout) {
 		return nil
 	}

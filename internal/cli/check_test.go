@@ -207,3 +207,41 @@ func TestApplyPlansFindings(t *testing.T) {
 		t.Errorf("the plan does not name the permission:\n%s", stderr)
 	}
 }
+
+// TestCheckTellsBeforehand what stands in the way, instead of after the checks, and
+// what to do about it.
+func TestCheckTellsBeforehand(t *testing.T) {
+	p := newProject(t)
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no commit":        {nil, "has no commit yet to tell what changed by: name the files with --changed-files"},
+		"a folder":         {[]string{"--findings", dir}, "--findings: " + dir + " is a folder: name a file in it"},
+		"no folder":        {[]string{"--sarif", filepath.Join(dir, "gone", "x.sarif")}, "there is no folder " + filepath.Join(dir, "gone") + ", make it first"},
+		"one file for two": {[]string{"--findings", filepath.Join(dir, "x"), "--sarif", filepath.Join(dir, ".", "x")}, "--findings and --sarif name the same file"},
+	} {
+		code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
+		if code != 2 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "formatter") {
+			t.Errorf("%s: exit code %d\n%s", name, code, stderr)
+		}
+	}
+	p.commit(t, map[string]string{"a.js": "one\n"})
+	code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--base", "HEAD~3")
+	if code != 2 || !strings.Contains(stderr, `--base: "HEAD~3" is neither`) || strings.Contains(stderr, "changes-base") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// TestCheckEndsWithTheHeadline, below what the failed checks printed.
+func TestCheckEndsWithTheHeadline(t *testing.T) {
+	p := newProject(t)
+	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "of the linter"})
+	head := p.commit(t, map[string]string{"a.js": "one\ntwo\n"})
+	_, code, stderr := p.check(t, pullEvent(t, base, head))
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	if code != 1 || !strings.Contains(stderr, "--- linter: output of") || !strings.HasPrefix(lines[len(lines)-1], "✗ 1 of 6 checks failed: linter") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}

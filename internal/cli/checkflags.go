@@ -25,6 +25,9 @@ func (f checkFlags) prepare(ctx context.Context, w World, g *gate, checks config
 	if f.input != "" && (f.given("changed-files") || f.given("dir")) {
 		return v, nil, usageError(errors.New("--input names the folder and its changed files already: leave out --dir and --changed-files"))
 	}
+	if err := f.canWrite(); err != nil {
+		return v, nil, usageError(err)
+	}
 	ev, err := f.theEvent(w)
 	if err != nil {
 		return v, nil, err
@@ -34,7 +37,7 @@ func (f checkFlags) prepare(ctx context.Context, w World, g *gate, checks config
 		return v, nil, err
 	}
 	root, cloned := findRoot(in.WorkingDirectory)
-	src := changedSource{root: root, ev: ev, base: f.base, log: progress(w), exclude: belowDir(root, ".", f.findings, f.sarif, os.TempDir())}
+	src := changedSource{root: root, cloned: cloned, ev: ev, base: f.base, log: progress(w), exclude: belowDir(root, ".", f.findings, f.sarif, os.TempDir())}
 	if cloned {
 		src.git = openGit(ctx, root, w.Getenv("PATH"), ev, progress(w))
 	}
@@ -71,6 +74,30 @@ func (f checkFlags) prepare(ctx context.Context, w World, g *gate, checks config
 	return v, release, nil
 }
 
+// canWrite tells beforehand what would otherwise be told when all checks have run.
+func (f checkFlags) canWrite() error {
+	if f.findings != "" && filepath.Clean(f.findings) == filepath.Clean(f.sarif) {
+		return fmt.Errorf("--findings and --sarif name the same file, %s: give each its own", f.sarif)
+	}
+	for flag, name := range map[string]string{"--findings": f.findings, "--sarif": f.sarif} {
+		if name == "" {
+			continue
+		}
+		if isFolder(name) {
+			return fmt.Errorf("%s: %s is a folder: name a file in it", flag, name)
+		}
+		if dir := filepath.Dir(name); !isFolder(dir) {
+			return fmt.Errorf("%s: %s cannot be created: there is no folder %s, make it first", flag, name, dir)
+		}
+	}
+	return nil
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
 // theEvent is the event that the user names, or that of the workflow run; the zero
 // event where there is none.
 func (f checkFlags) theEvent(w World) (event.Event, error) {
@@ -99,7 +126,7 @@ func (f checkFlags) read(w World, c config.Checks) (phase.Input, error) {
 		if err != nil {
 			return phase.Input{}, usageError(err)
 		}
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		if !isFolder(dir) {
 			return phase.Input{}, usageError(fmt.Errorf("--dir: %s is no folder", f.dir))
 		}
 		in := configured(c)

@@ -15,7 +15,8 @@ import (
 type checkProgress struct {
 	w     io.Writer
 	words func(string) string // makes a command fit to be shown
-	live  bool                // w is a terminal
+	live  bool                // w is a terminal with lines that move
+	width func() int          // how many columns it has now
 	now   func() time.Time
 
 	mu      sync.Mutex
@@ -34,10 +35,11 @@ type runningCheck struct {
 	retries int
 }
 
-// startProgress begins to tell; end must be called.
-func startProgress(w io.Writer, words func(string) string, live bool) *checkProgress {
-	p := &checkProgress{w: w, words: words, live: live, now: time.Now, stop: make(chan struct{})}
-	if live {
+// startProgress begins to tell; end must be called. width is 0 where no line can
+// move.
+func startProgress(w io.Writer, words func(string) string, width func() int) *checkProgress {
+	p := &checkProgress{w: w, words: words, live: width() > 0, width: width, now: time.Now, stop: make(chan struct{})}
+	if p.live {
 		p.done.Go(p.spin)
 	}
 	return p
@@ -126,10 +128,6 @@ func (p *checkProgress) spin() {
 	}
 }
 
-// maxLive is how many characters of the moving line are written: a line that wraps
-// cannot be taken away.
-const maxLive = 70
-
 func (p *checkProgress) draw(frame rune) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,16 +136,47 @@ func (p *checkProgress) draw(frame rune) {
 		return
 	}
 	r := p.running[len(p.running)-1]
-	text := []rune(r.text)
-	if len(text) > maxLive {
-		text = append(text[:maxLive-1], '…')
-	}
 	more := ""
 	if n := len(p.running) - 1; n > 0 {
 		more = fmt.Sprintf(", %d more", n)
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%c %s %s%s%s", frame, string(text), seconds(p.now().Sub(r.began)), retried(r.retries), more)
+	line := movingLine(frame, r.text, " "+seconds(p.now().Sub(r.began))+retried(r.retries)+more, p.width())
+	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 	p.drawn = true
+}
+
+// movingLine puts the line together so that it is narrower than the terminal, since
+// one that wraps cannot be taken away: the text is cut first, then the rest.
+func movingLine(frame rune, text, rest string, width int) string {
+	if room := width - 1 - columns(rest); room > 0 {
+		return cutColumns(string(frame)+" "+text, room) + rest
+	}
+	return cutColumns(string(frame)+rest, max(width-1, 1))
+}
+
+// cutColumns cuts a text to a number of columns, the last of which says so.
+func cutColumns(s string, room int) string {
+	if columns(s) <= room {
+		return s
+	}
+	for i, r := range s {
+		if room -= columns(string(r)); room < 1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// columns is how many columns a text takes at most: scripts whose characters take
+// two begin at U+1100.
+func columns(s string) (n int) {
+	for _, r := range s {
+		n++
+		if r >= 0x1100 && r != '…' {
+			n++
+		}
+	}
+	return n
 }
 
 func seconds(d time.Duration) string {

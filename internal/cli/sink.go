@@ -51,6 +51,21 @@ func closedReader(err error) bool {
 	return errors.As(err, &out) && errors.Is(out.err, syscall.EPIPE)
 }
 
+// terminalWidth is how many columns a person sees of what is written to w; 0 where w
+// is no terminal. A terminal that does not say has 80, as most.
+func terminalWidth(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
+	}
+	if s, ok := w.(sink); ok {
+		w = s.w
+	}
+	if width, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}
+
 // isTerminal reports whether a person sees what is written to w as it is written.
 func isTerminal(w io.Writer) bool {
 	if s, ok := w.(sink); ok {

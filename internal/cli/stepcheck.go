@@ -113,7 +113,7 @@ func (s *step) check(ctx context.Context, c checkStep, checks config.Checks) (*c
 	if c.event.IsPull {
 		v.number = c.event.Number
 	}
-	progress := startProgress(logWriter{s.info}, c.gate.words, false)
+	progress := startProgress(logWriter{s.info}, c.gate.words, func() int { return 0 })
 	defer progress.end()
 	v.tell = progress.tell
 	return v.run(ctx)

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// TestMovingLineIsNarrowerThanTheTerminal, since a line that wraps cannot be taken
+// away.
+func TestMovingLineIsNarrowerThanTheTerminal(t *testing.T) {
+	for _, text := range []string{"tests", "tests: " + strings.Repeat("x", 300), "tests: " + strings.Repeat("試", 100)} {
+		for width := 2; width < 200; width++ {
+			line := movingLine('⠋', text, " 12 s, retried once, 3 more", width)
+			if n := columns(line); n > max(width-1, 1) && line != "…" {
+				t.Fatalf("%d columns in a terminal of %d: %q", n, width, line)
+			}
+			if width > 60 && !strings.HasSuffix(line, " 12 s, retried once, 3 more") {
+				t.Fatalf("in a terminal of %d the time is cut: %q", width, line)
+			}
+		}
+	}
+	if got, want := movingLine('|', "tests: go test ./...", " 1.0 s", 20), "| tests: go … 1.0 s"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
+// TestProgressWhereNoLineMoves writes a line when a check begins, and no escapes.
+func TestProgressWhereNoLineMoves(t *testing.T) {
+	var out bytes.Buffer
+	p := startProgress(&out, func(s string) string { return s }, func() int { return 0 })
+	p.tell(phase.Event{Root: ".", Check: phase.Tests, Command: "go test ./..."})
+	p.tell(phase.Event{Root: ".", Check: phase.Tests, Status: phase.Pass, Elapsed: 2 * time.Second})
+	p.end()
+	if got, want := out.String(), "airlock: tests: go test ./...\nairlock: tests: pass (2.0 s)\n"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
