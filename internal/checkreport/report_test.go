@@ -51,7 +51,7 @@ func failing() checkreport.Input {
 	format := finding.Finding{Check: "formatter", Tool: "gofmt", Severity: finding.Low, Message: "These lines are not formatted.", Path: "api/a.go",
 		Range: finding.Range{StartLine: 2, EndLine: 3}, Suggestion: "\tx := 1 // ```\n\treturn x"}
 	root := phase.RootResult{Dir: "api", Language: phase.Go, Checks: []phase.CheckResult{
-		{Check: phase.Formatter, Status: phase.Fail, Command: "gofmt -l .", Retries: 3, Duration: 210 * time.Millisecond, ExitCode: 1,
+		{Check: phase.Formatter, Status: phase.Fail, Command: "gofmt -l .", Retries: 3, Rewritten: []string{"b.go"}, Duration: 210 * time.Millisecond, ExitCode: 1,
 			Problems: []string{"File a.go still has formatting issues after 3 retries"}, Gating: []finding.Finding{format}},
 		{Check: phase.Linter, Status: phase.Fail, Command: "go vet ./...", Duration: 2 * time.Second, ExitCode: 1, Problems: []string{"a | b at api/a.go:6"}, Gating: []finding.Finding{lint}, Excerpt: "a.go:6:13: bad\n```\n@octocat"},
 		{Check: phase.Build, Status: phase.Skipped, Notes: []string{"skip_build is set"}},

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
@@ -22,115 +21,6 @@ type Words struct {
 
 // name is a check's name for people.
 func name(c phase.Check) string { return strings.ReplaceAll(string(c), "_", " ") }
-
-// row is one of the six checks over all roots, as every reader sees it.
-type row struct {
-	check         phase.Check
-	status        phase.Status
-	informational bool
-	flaky         bool
-	time          time.Duration
-	retries       int
-	command       string
-	problems      []string
-	failing       int
-	severity      finding.Severity // of a review
-	notes         []string
-}
-
-// rows returns the six checks.
-func (d *Document) rows() []row {
-	o := d.Output.Checks
-	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-	rows := []row{
-		{check: phase.Formatter, status: o.Formatter.Status, time: ms(o.Formatter.Time), retries: o.Formatter.Retries, command: o.Formatter.Command, problems: o.Formatter.Issues},
-		{check: phase.Linter, status: o.Linter.Status, time: ms(o.Linter.Time), retries: o.Linter.Retries, command: o.Linter.Command, problems: o.Linter.Issues},
-		{check: phase.Build, status: o.Build.Status, time: ms(o.Build.Time), retries: o.Build.Retries, command: o.Build.Command, problems: o.Build.Errors},
-		{check: phase.Tests, status: o.Tests.Status, time: ms(o.Tests.Time), retries: o.Tests.Retries, command: o.Tests.Command, failing: o.Tests.Failing},
-		{check: phase.CodeReviewed, status: o.CodeReview.Status, time: ms(o.CodeReview.Time), problems: o.CodeReview.Findings, severity: o.CodeReview.Severity},
-		{check: phase.SecurityReview, status: o.SecurityReview.Status, time: ms(o.SecurityReview.Time), problems: o.SecurityReview.Vulnerabilities, severity: o.SecurityReview.Severity},
-	}
-	for i := range rows {
-		r := &rows[i]
-		for _, c := range d.Checks {
-			if c.Check != r.check {
-				continue
-			}
-			r.informational, r.flaky = r.informational || c.Informational, r.flaky || c.Flaky
-			for _, n := range c.Notes {
-				r.notes = append(r.notes, inRoot(c.Root, n))
-			}
-			if c.Check == phase.Tests && c.Status == phase.Fail {
-				r.problems = append(r.problems, testProblems(c)...)
-			}
-		}
-	}
-	return rows
-}
-
-// testProblems names the failing tests, or else says how the command ended.
-func testProblems(c Check) []string {
-	var out []string
-	for _, f := range c.Failures {
-		text := strings.TrimSpace(f.Name)
-		if text == "" {
-			text = f.Unit
-		}
-		if f.Path != "" && f.Line > 0 {
-			text += fmt.Sprintf(" at %s:%d", f.Path, f.Line)
-		}
-		if first, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n"); first != "" {
-			text += ": " + first
-		}
-		out = append(out, inRoot(c.Root, text))
-	}
-	if len(out) == 0 {
-		for _, p := range c.Problems {
-			out = append(out, inRoot(c.Root, p))
-		}
-	}
-	return out
-}
-
-// inRoot says where a text is from, unless there is one root only.
-func inRoot(root, text string) string {
-	if root == "." || root == "" {
-		return text
-	}
-	return root + ": " + text
-}
-
-// result says in a word or two how a check ended.
-func (r row) result() string {
-	switch {
-	case r.status == phase.Skipped:
-		return "skipped"
-	case r.status == phase.Pass && r.flaky:
-		return "flaky"
-	case r.status == phase.Pass:
-		return "pass"
-	case r.check == phase.Tests && r.failing > 0:
-		return plural(r.failing, "failure")
-	case r.check == phase.Formatter:
-		return "fail"
-	case len(r.problems) > 0:
-		return plural(len(r.problems), "problem")
-	}
-	return "fail"
-}
-
-// failed returns the checks that failed: those that fail the whole, and all.
-func failed(rows []row) (blocking, all []row) {
-	for _, r := range rows {
-		if r.status == phase.Fail {
-			all = append(all, r)
-			if !r.informational {
-				blocking = append(blocking, r)
-			}
-		}
-	}
-	return blocking, all
-}
 
 // Headline says in one line how it ended.
 func (d *Document) Headline() string {
