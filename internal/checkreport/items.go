@@ -77,6 +77,9 @@ func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
 	if d.Failed() {
 		run.Conclusion = "failure"
 	}
+	if !d.about(in.Head) { // no word of this commit: to whoever requires the check, neutral would be as good as success
+		run.Conclusion, run.Title = "failure", "another commit was checked: "+run.Title
+	}
 	p := &page{d: d, words: in.Words}
 	p.heading("###")
 	p.table()

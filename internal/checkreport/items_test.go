@@ -118,6 +118,9 @@ func TestFindingsOfAnotherCommit(t *testing.T) {
 	in.Head = strings.Repeat("cd", 20)
 	got := let(t, checkreport.New(failing()), in)
 	run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
+	if good := let(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); good.Conclusion != "failure" || !strings.HasPrefix(good.Title, "another commit was checked: ") {
+		t.Errorf("a commit that nobody checked is told to be good: %+v", good)
+	}
 	if len(run.Annotations) != 0 || len(got[safeoutput.KindCreateReviewComment])+len(got[safeoutput.KindMinimiseComments])+len(got[safeoutput.KindCreateSecurityReport]) != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -126,7 +126,7 @@ func (s *step) run(ctx context.Context) error {
 	if tok.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged {
 		return usageError(errors.New("there is no token to write with: leave the input token at its default, or set staged: true to see the plan"))
 	}
-	collected, err := s.collected(ctx, g, out, doc != nil)
+	collected, err := s.collected(ctx, g, out, doc != nil || s.settings.Mode == config.ModeAll && cfg.Checks.Given)
 	if err != nil {
 		return err
 	}

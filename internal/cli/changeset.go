@@ -80,9 +80,7 @@ func lacks(err error) bool {
 }
 
 // pull reports whether the event is about a pull request whose commits are known.
-func (s changedSource) pull() bool {
-	return s.ev.IsPull && s.ev.Head.SHA != "" && s.ev.Base.SHA != ""
-}
+func (s changedSource) pull() bool { return knowsCommits(s.ev) }
 
 // fromList takes the files that the user names, all of whose lines count.
 func (s changedSource) fromList(ctx context.Context) (*changeset, error) {
@@ -113,6 +111,19 @@ func (s changedSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*ch
 	if src.Base, src.MergeBase, notes, err = s.bases(ctx, here); err != nil {
 		return nil, err
 	}
+	held := s.pull()
+	if held {
+		if held, err = s.holdsHead(ctx, here); err != nil {
+			return nil, err
+		}
+		if !held {
+			note, err := s.withoutHead(here)
+			if err != nil {
+				return nil, err
+			}
+			notes = append(notes, note)
+		}
+	}
 	var left []string
 	if src.Head, left, err = s.workTree(ctx, here); err != nil {
 		return nil, err
@@ -123,7 +134,7 @@ func (s changedSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*ch
 	}
 	set.Notes = append(append(notes, left...), set.Notes...)
 	out := &changeset{Set: set, diff: true, head: here}
-	if s.pull() {
+	if held {
 		out.head = s.ev.Head.SHA
 		if remote != nil && src.Head != s.ev.Head.SHA {
 			if err := s.git.repo.Fetch(ctx, remote, []string{s.ev.Head.SHA}, 1); err != nil {
@@ -178,7 +189,7 @@ func (s changedSource) bases(ctx context.Context, here string) (base, mergeBase 
 	if err == nil && len(c.Parents) == 2 && c.Parents[1] == s.ev.Head.SHA {
 		return "", c.Parents[0], nil, nil
 	}
-	return s.ev.Base.SHA, "", []string{fmt.Sprintf("The commit that is checked out (%.7s) is not the pull request's head (%.7s), nor its merge with the base: what is checked is what is there.", here, s.ev.Head.SHA)}, nil
+	return s.ev.Base.SHA, "", nil, nil
 }
 
 // defaultBase is the default branch of where the clone came from, as far as it tells.

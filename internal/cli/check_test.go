@@ -130,17 +130,29 @@ func TestCheckOfAMergeCommit(t *testing.T) {
 	}
 }
 
-// TestCheckOfAnotherCommit says that what is checked out is not what the event is
-// about, as for pull_request_target.
+// TestCheckOfAnotherCommit has something checked out that does not hold the pull
+// request: where it is the base, as for pull_request_target, nothing is checked, and
+// of another commit nothing is said in the name of the head.
 func TestCheckOfAnotherCommit(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
 	p.git(t, "checkout", "--quiet", "-b", "topic")
 	head := p.commit(t, map[string]string{"a.js": "one\ntwo\n"})
+	payload := pullEvent(t, base, head)
+
+	onTop := p.commit(t, map[string]string{"b.js": "one\n"})
+	if doc, _, stderr := p.check(t, payload); doc.Head != head {
+		t.Errorf("%s, made on top of the head, is told to be %s\n%s", onTop, doc.Head, stderr)
+	}
 	p.git(t, "checkout", "--quiet", "main")
-	doc, _, _ := p.check(t, pullEvent(t, base, head))
-	if !strings.Contains(strings.Join(doc.Notes, "\n"), "is not the pull request's head") {
-		t.Errorf("%q", doc.Notes)
+	code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--event", payload, "--event-name", "pull_request_target")
+	if code != 2 || !strings.Contains(stderr, "holds nothing of pull request #2") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	other := p.commit(t, map[string]string{"a.js": "one\nthree\n"})
+	doc, _, _ := p.check(t, payload)
+	if doc.Head != other || !strings.Contains(strings.Join(doc.Notes, "\n"), "does not hold the pull request's head") {
+		t.Errorf("%s: %q", doc.Head, doc.Notes)
 	}
 }
 

@@ -43,8 +43,11 @@ func (s *step) findings(ctx context.Context, c checkStep) (*checkreport.Document
 		}
 		return doc, s.setChecks(doc, s.settings.Findings)
 	case s.settings.Mode == config.ModeCheck:
-	case s.settings.Mode == config.ModeAll && checks.Given && c.event.IsPull:
+	case s.settings.Mode == config.ModeAll && checks.Given && knowsCommits(c.event):
 	default:
+		if s.settings.Mode == config.ModeAll && checks.Given {
+			s.warn(withoutChecks(c.event))
+		}
 		return nil, s.set([]report.Output{{Name: "checks"}, {Name: "checks-status"}, {Name: "findings-file"}})
 	}
 	doc, err := s.check(ctx, c, checks)
@@ -83,8 +86,25 @@ func (s *step) readFindings(ev event.Event) (*checkreport.Document, error) {
 	return doc, nil
 }
 
-// aboutEvent refuses findings about another pull request.
+// knowsCommits reports whether an event is about a pull request and tells its commits.
+func knowsCommits(ev event.Event) bool {
+	return ev.IsPull && ev.Head.SHA != "" && ev.Base.SHA != ""
+}
+
+// withoutChecks says why mode all runs no checks: what an event without the commits
+// of a pull request checks out is the default branch.
+func withoutChecks(ev event.Event) string {
+	if !ev.IsPull {
+		return fmt.Sprintf("the checks did not run: the event %q is about no pull request. Use mode check to check what is checked out", ev.Name)
+	}
+	return fmt.Sprintf("the checks did not run: the event %q does not tell the commits of pull request #%d, and checks out another branch by default. Run them on the event pull_request, or use mode check after checking out the pull request", ev.Name, ev.Number)
+}
+
+// aboutEvent refuses findings about another repository or pull request.
 func aboutEvent(doc *checkreport.Document, ev event.Event) error {
+	if here := ev.Repo.FullName(); doc.Repository != "" && here != "" && !strings.EqualFold(doc.Repository, here) {
+		return fmt.Errorf("they are about %s, and the event is about %s", doc.Repository, here)
+	}
 	if doc.Number != 0 && ev.IsPull && doc.Number != ev.Number {
 		return fmt.Errorf("they are about pull request #%d, and the event is about #%d", doc.Number, ev.Number)
 	}
