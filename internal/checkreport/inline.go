@@ -40,8 +40,9 @@ func commentBody(f Finding, rules finding.Rules, words Words) string {
 	if known && rule.Short != "" && rule.Short != f.Message {
 		b.WriteString(markdown.EscapeText(words.Line(cut(rule.Short, 1000))) + "\n\n")
 	}
-	if known && rule.Help != "" {
-		b.WriteString("<details><summary>What to do</summary>\n\n" + cut(rule.Help, 8000) + "\n\n</details>\n\n")
+	// What has been said is not said again.
+	if help := strings.TrimSpace(strings.Replace(rule.Help, rule.Short, "", 1)); known && help != "" {
+		b.WriteString("<details><summary>More</summary>\n\n" + cut(help, 8000) + "\n\n</details>\n\n")
 	}
 	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && words.Code(s) == s {
 		b.WriteString(markdown.Fence("suggestion", s) + "\n\n")

@@ -53,6 +53,9 @@ func TestItems(t *testing.T) {
 	if first.StartLine != 3 || first.Line != 4 || strings.Contains(first.Body, "@octocat") || !strings.Contains(first.Body, `\<img`) || strings.Contains(first.Body, "\x1b") || !strings.Contains(first.Body, "*parameter*") {
 		t.Errorf("%+v", first)
 	}
+	if n := strings.Count(first.Body, "Whoever controls a variable controls the statement."); n != 1 {
+		t.Errorf("what the rule means is said %d times:\n%s", n, first.Body)
+	}
 	last := comments[3].Item().(*safeoutput.CreateReviewComment)
 	if want := "````suggestion\n\tx := 1 // ```\n\treturn x\n````\n"; !strings.Contains(last.Body, want) {
 		t.Errorf("the suggestion is not byte for byte what the formatter wrote:\n%s", last.Body)

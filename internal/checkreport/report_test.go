@@ -74,7 +74,7 @@ func failing() checkreport.Input {
 	return checkreport.Input{
 		Result: r, Repository: "octo/app", Number: 7, Head: strings.Repeat("ab", 20),
 		Rules: func(tool, rule string) (finding.Rule, bool) {
-			return finding.Rule{ID: rule, Name: "SQL built from variables", Short: "Whoever controls a variable controls the statement.", Help: "Pass the value as a *parameter*.", CWE: []int{89}, Severity: finding.High, Precision: finding.PrecisionHigh}, rule == "go-sql"
+			return finding.Rule{ID: rule, Name: "SQL built from variables", Short: "Whoever controls a variable controls the statement.", Help: "Whoever controls a variable controls the statement.\n\nPass the value as a *parameter*.", CWE: []int{89}, Severity: finding.High, Precision: finding.PrecisionHigh}, rule == "go-sql"
 		},
 		Suppressed: []checkreport.Suppressed{{Rule: "go-tls", Path: "api/c.go", Line: 8, Message: "TLS is off", Reason: "a test server"}},
 		Skipped:    []checkreport.Skipped{{Path: "logo.png", Reason: "it is binary"}},
