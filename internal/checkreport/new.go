@@ -92,10 +92,17 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 	if c.Check != phase.Tests || c.Status != phase.Fail {
 		return nil
 	}
+	type spot struct {
+		path string
+		line int
+	}
+	told := make(map[spot]bool, len(c.Gating))
+	for _, g := range c.Gating {
+		told[spot{g.Path, g.Range.StartLine}] = true
+	}
 	var out []finding.Finding
 	for _, f := range c.Failures {
-		told := slices.ContainsFunc(c.Gating, func(g finding.Finding) bool { return g.Path == f.Path && g.Range.StartLine == f.Line })
-		if f.Path == "" || f.Line == 0 || told {
+		if f.Path == "" || f.Line == 0 || told[spot{f.Path, f.Line}] {
 			continue
 		}
 		message := cmp.Or(f.Name, f.Unit) + " failed"
