@@ -27,15 +27,19 @@ func (d *Document) mask(f func(string) string) {
 		each(&c.Command, &c.Excerpt)
 		all(c.Problems, c.Notes)
 		for j := range c.Failures {
-			each(&c.Failures[j].Name, &c.Failures[j].Message)
+			each(&c.Failures[j].Name, &c.Failures[j].Unit, &c.Failures[j].Message)
 		}
 	}
 	for i := range d.Findings {
 		fi := &d.Findings[i]
-		each(&fi.Message)
+		each(&fi.Message, &fi.Rule, &fi.Tool)
 		if f(fi.Suggestion) != fi.Suggestion {
 			fi.Suggestion = ""
 		}
+	}
+	for i := range d.Rules { // by the same names as their findings
+		r := &d.Rules[i]
+		each(&r.Tool, &r.ID, &r.Name, &r.Short, &r.Help)
 	}
 	for i := range d.Suppressed {
 		each(&d.Suppressed[i].Message, &d.Suppressed[i].Reason)

@@ -181,6 +181,9 @@ func TestSecretsAndPlaces(t *testing.T) {
 	in := failing()
 	in.Result.Roots[0].Checks[0].Gating[0].Suggestion = "\tkey := \"hunter2\""
 	in.Result.Roots[0].Checks[1].Excerpt = "the key is hunter2"
+	in.Result.Roots[0].Checks[1].Gating[0].Rule = "hunter2"
+	in.Result.Roots[0].Checks[3].Failures[1].Unit = "with[hunter2]"
+	in.Rules = func(_, rule string) (finding.Rule, bool) { return finding.Rule{ID: rule, Help: "not hunter2"}, true }
 	in.Mask = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
 	in.Place = func(path string, start, end int) (int, int, bool) { return start + 10, end + 10, path != "api/b.go" }
 	d := checkreport.New(in)
