@@ -20,6 +20,8 @@ type ItemsInput struct {
 	// SummaryURL leads to the job summary; "" for none.
 	SummaryURL string
 	Version    string // Airlock's own
+	// Leg is the job's index in its matrix; 0 outside a matrix.
+	Leg int
 	// Comment, CheckRun and SecurityReport say which of them are wanted.
 	// ReviewComments is how many review comments there are at most; with 0 there is
 	// none, and no settled one is hidden.
@@ -73,7 +75,7 @@ func (d *Document) sticky(in ItemsInput) *safeoutput.StickyComment {
 const maxCheckRun = 60_000
 
 func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
-	run := &safeoutput.CheckRun{Name: "Airlock checks", HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
+	run := &safeoutput.CheckRun{Name: checkRunName(in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
 	if d.Failed() {
 		run.Conclusion = "failure"
 	}
@@ -100,6 +102,17 @@ func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
 			Level: annotationLevel(a.Severity), Title: a.Title, Message: cut(a.Message, 16<<10)})
 	}
 	return run
+}
+
+// checkRunName tells the jobs of a matrix apart: of several check runs of one name,
+// GitHub holds only the newest against a branch's rules, so that one job's success
+// would hide another's failure.
+func checkRunName(leg int) string {
+	const whole = "Airlock checks"
+	if leg == 0 {
+		return whole
+	}
+	return fmt.Sprintf("%s (%d)", whole, leg+1)
 }
 
 func annotationLevel(s finding.Severity) string {

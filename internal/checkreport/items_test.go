@@ -101,6 +101,17 @@ func TestChecksThatDidNotEndSettleNothing(t *testing.T) {
 	}
 }
 
+// TestJobsOfAMatrixHaveTheirOwnCheckRun asserts that none hides another's.
+func TestJobsOfAMatrixHaveTheirOwnCheckRun(t *testing.T) {
+	in := all(t)
+	for leg, want := range []string{"Airlock checks", "Airlock checks (2)", "Airlock checks (3)"} {
+		in.Leg = leg
+		if run := let(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); run.Name != want {
+			t.Errorf("job %d: %q", leg, run.Name)
+		}
+	}
+}
+
 func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
 	got := let(t, checkreport.New(passing()), all(t))
 	if c := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment); !c.OnlyUpdate {

@@ -150,7 +150,7 @@ func (s *step) run(ctx context.Context) error {
 		}
 		p.world.Code = code
 	}
-	if p.own, err = s.ownItems(doc, ev, cfg.Checks.Report, g); err != nil {
+	if p.own, err = s.ownItems(doc, ev, run, cfg.Checks.Report, g); err != nil {
 		return err
 	}
 	rep, err := g.pass(ctx, collected, p)

@@ -13,11 +13,16 @@ import (
 
 // ownItems is what Airlock itself has to say of the checks, as far as the owner
 // wants it said.
-func (s *step) ownItems(doc *checkreport.Document, ev event.Event, r config.ReportSettings, g *gate) ([]intake.OwnItem, error) {
+func (s *step) ownItems(doc *checkreport.Document, ev event.Event, run event.Run, r config.ReportSettings, g *gate) ([]intake.OwnItem, error) {
 	if doc == nil {
 		return nil, nil
 	}
-	return g.ownItems(doc, ev, r, summaryURL(s.w.Getenv, ev), versionOf(s.w))
+	return g.ownItems(doc, ev, r, told(s.w, ev, run))
+}
+
+// told is where items say that they come from.
+func told(w World, ev event.Event, run event.Run) checkreport.ItemsInput {
+	return checkreport.ItemsInput{SummaryURL: summaryURL(w.Getenv, ev), Version: versionOf(w), Leg: run.MatrixIndex}
 }
 
 // summaryURL leads to the workflow run's job summaries; "" off a runner.
@@ -31,7 +36,7 @@ func summaryURL(getenv func(string) string, ev event.Event) string {
 
 // ownItems makes the document's items, and lets the policy know which of them the
 // owner allows.
-func (g *gate) ownItems(doc *checkreport.Document, ev event.Event, r config.ReportSettings, url, version string) ([]intake.OwnItem, error) {
+func (g *gate) ownItems(doc *checkreport.Document, ev event.Event, r config.ReportSettings, in checkreport.ItemsInput) ([]intake.OwnItem, error) {
 	unlessOff := func(b *bool) bool { return b == nil || *b }
 	comments := policy.DefaultOwnReviewComments
 	if r.ReviewComments != nil {
@@ -41,8 +46,8 @@ func (g *gate) ownItems(doc *checkreport.Document, ev event.Event, r config.Repo
 	own := policy.OwnSettings{Comment: pull && unlessOff(r.Comment), Review: pull && comments > 0, ReviewComments: comments,
 		CheckRun: unlessOff(r.CheckRun), SecurityReport: unlessOff(r.SecurityReport)}
 	g.cfg.Policy.Own = own
-	in := checkreport.ItemsInput{Words: g.checkWords(), Head: ev.Head.SHA, SummaryURL: url, Version: version,
-		Comment: own.Comment, CheckRun: own.CheckRun, SecurityReport: own.SecurityReport}
+	in.Words, in.Head = g.checkWords(), ev.Head.SHA
+	in.Comment, in.CheckRun, in.SecurityReport = own.Comment, own.CheckRun, own.SecurityReport
 	if in.Head == "" && !pull {
 		in.Head = ev.SHA
 	}
