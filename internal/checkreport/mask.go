@@ -1,9 +1,10 @@
 package checkreport
 
-// mask passes every text that tools and people wrote through f, which leaves out
+// Mask passes every text that tools and people wrote through f, which leaves out
 // secrets. A suggestion that holds one is dropped: it would put something else into
-// the code.
-func (d *Document) mask(f func(string) string) {
+// the code. It comes before any text is cut or changed, after which a part of a
+// secret would not be known for one.
+func (d *Document) Mask(f func(string) string) {
 	if f == nil {
 		return
 	}
@@ -24,7 +25,7 @@ func (d *Document) mask(f func(string) string) {
 	all(o.Formatter.Issues, o.Linter.Issues, o.Build.Errors, o.CodeReview.Findings, o.SecurityReview.Vulnerabilities, d.Notes)
 	for i := range d.Checks {
 		c := &d.Checks[i]
-		each(&c.Command, &c.Excerpt)
+		each(&c.Root, &c.Command, &c.Excerpt)
 		all(c.Problems, c.Notes)
 		for j := range c.Failures {
 			each(&c.Failures[j].Name, &c.Failures[j].Unit, &c.Failures[j].Message)
@@ -42,9 +43,13 @@ func (d *Document) mask(f func(string) string) {
 		each(&r.Tool, &r.ID, &r.Name, &r.Short, &r.Help)
 	}
 	for i := range d.Suppressed {
-		each(&d.Suppressed[i].Message, &d.Suppressed[i].Reason)
+		each(&d.Suppressed[i].Rule, &d.Suppressed[i].Message, &d.Suppressed[i].Reason)
+	}
+	for i := range d.Skipped {
+		each(&d.Skipped[i].Reason)
 	}
 	for i := range d.Missing {
-		each(&d.Missing[i].Command)
+		m := &d.Missing[i]
+		each(&m.Tool, &m.Command, &m.Override)
 	}
 }

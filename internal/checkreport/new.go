@@ -58,7 +58,7 @@ func New(in Input) *Document {
 	d.add(gating, true, in.Place)
 	d.add(old, false, in.Place)
 	d.describeRules(in.Rules)
-	d.mask(in.Mask)
+	d.Mask(in.Mask)
 	return d
 }
 

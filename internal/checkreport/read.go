@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,6 +18,10 @@ const Schema = "findings.json"
 
 // MaxBytes is how large a document may be.
 const MaxBytes = 64 << 20
+
+// maxPath is how many bytes the path of a file has at most; the schema counts
+// characters.
+const maxPath = 4096
 
 // maxViolations is how many violations an error names.
 const maxViolations = 10
@@ -55,6 +60,9 @@ func Read(r io.Reader) (*Document, error) {
 	}
 	for i := range d.Findings { // a range is where it begins, at least
 		f := &d.Findings[i]
+		if path.Clean(f.Path) == "." || len(f.Path) > maxPath {
+			f.Path = "" // it names no file
+		}
 		if f.StartLine == 0 || f.Path == "" {
 			f.StartLine, f.EndLine, f.StartColumn, f.EndColumn, f.Suggestion = 0, 0, 0, 0, ""
 		}

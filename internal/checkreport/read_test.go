@@ -69,6 +69,19 @@ func TestReadTakesNewMembersAndMendsRanges(t *testing.T) {
 	}
 }
 
+// TestReadOfAPathThatNamesNoFile: a report must not stop at what a stranger wrote.
+func TestReadOfAPathThatNamesNoFile(t *testing.T) {
+	for _, path := range []string{".", "./", "a" + strings.Repeat("ü", 4000)} {
+		d, err := checkreport.Read(strings.NewReader(document(t, `"path": "api/b.go"`, `"path": "`+path+`"`)))
+		if err != nil || d.Findings[0].Path != "" || d.Findings[0].StartLine != 0 {
+			t.Fatalf("%.10s: %v", path, err)
+		}
+		if _, err := d.SARIF("v1"); err != nil {
+			t.Errorf("%.10s: %v", path, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	var b bytes.Buffer
 	if err := checkreport.New(failing()).Write(&b); err != nil {

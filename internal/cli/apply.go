@@ -161,6 +161,7 @@ func (p *passage) withFindings(name string, w World, g *gate) error {
 	if err := aboutEvent(doc, p.event); err != nil {
 		return usageError(fmt.Errorf("--findings: %w", err))
 	}
+	doc.Mask(g.secrets.Mask)
 	p.own, err = g.ownItems(doc, p.event, g.cfg.Checks.Report, told(w, p.event, p.config.Run))
 	return err
 }

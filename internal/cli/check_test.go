@@ -184,6 +184,32 @@ func TestApplyRefusesFindings(t *testing.T) {
 	}
 }
 
+// TestApplyShowsNoPartOfASecret: no text of a document is cut, nor put in another
+// form, before its secrets are left out.
+func TestApplyShowsNoPartOfASecret(t *testing.T) {
+	p := newProject(t)
+	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
+	p.git(t, "checkout", "--quiet", "-b", "topic")
+	payload := pullEvent(t, base, p.commit(t, map[string]string{"a.js": "one\ntwo\n"}))
+	doc, _, _ := p.check(t, payload)
+	const secret = "correct_horse_battery_staple"
+	raw, err := os.ReadFile(doc.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(raw), `"notes": [`, `"notes": ["`+strings.Repeat("x", 485)+" "+secret+`", `, 1)
+	text = strings.Replace(text, `"missing_tools": []`, `"missing_tools": [{"tool": "x", "check": "linter", "command": "x", "override": "`+secret+`"}]`, 1)
+	if strings.Count(text, secret) < 2 {
+		t.Fatalf("the document is another than it was:\n%s", raw)
+	}
+	dir := files(t, map[string]string{"policy.yml": "checks:\n", "findings.json": text})
+	_, stdout, stderr := world{env: map[string]string{"AIRLOCK_SECRETS": secret}}.run(t, "apply", "--dry-run", "--event", payload, "--event-name", "pull_request",
+		"--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "findings.json"))
+	if !strings.Contains(stdout, "xxx") || strings.Contains(stdout+stderr, "correct_") || strings.Contains(stdout+stderr, "correct-") {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+}
+
 // TestApplyPlansFindings shows what would be told on the pull request.
 func TestApplyPlansFindings(t *testing.T) {
 	p := newProject(t)

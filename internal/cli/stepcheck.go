@@ -37,7 +37,7 @@ func (s *step) findings(ctx context.Context, c checkStep) (*checkreport.Document
 	checks := c.gate.cfg.Checks
 	switch {
 	case s.settings.Findings != "":
-		doc, err := s.readFindings(c.event)
+		doc, err := s.readFindings(c.event, c.gate)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (s *step) findings(ctx context.Context, c checkStep) (*checkreport.Document
 
 // readFindings reads the findings document of an earlier job, whose job ran the pull
 // request's code: it is held against its schema, and against the event.
-func (s *step) readFindings(ev event.Event) (*checkreport.Document, error) {
+func (s *step) readFindings(ev event.Event, g *gate) (*checkreport.Document, error) {
 	if s.settings.Mode == config.ModeCheck {
 		return nil, usageError(errors.New("input findings: mode check finds them itself; use it with mode apply"))
 	}
@@ -83,6 +83,7 @@ func (s *step) readFindings(ev event.Event) (*checkreport.Document, error) {
 	if err := aboutEvent(doc, ev); err != nil {
 		return nil, usageError(fmt.Errorf("input findings: %w", err))
 	}
+	doc.Mask(g.secrets.Mask)
 	return doc, nil
 }
 
