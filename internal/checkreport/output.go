@@ -25,8 +25,11 @@ func (d *Document) Outputs(words Words) []Output {
 // place.
 func (c Check) output() string {
 	text := strings.TrimSpace(c.Excerpt)
-	if len(c.Problems) == 0 || !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+	if len(c.Problems) == 0 {
 		return text
+	}
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return withoutRecords(text)
 	}
 	var b strings.Builder
 	for _, f := range c.Failures {
@@ -35,4 +38,16 @@ func (c Check) output() string {
 		}
 	}
 	return b.String()
+}
+
+// withoutRecords leaves out lines that are lists of JSON objects, such as the linter's
+// below what npx says of itself.
+func withoutRecords(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, `[{"`) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, ""))
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -232,5 +233,36 @@ func TestOutputForPeople(t *testing.T) {
 	got := checkreport.New(in).Outputs(words(t))
 	if len(got) != 1 || got[0].Text != "--- m TestA\ngot 1, want 2\nmore" || got[0].Title != "api: tests: output of go test ./..." {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestOutputForPeopleLeavesOutRecords below what else a program says.
+func TestOutputForPeopleLeavesOutRecords(t *testing.T) {
+	in := failing()
+	in.Result.Roots[0].Checks[1].Excerpt = "npm warn exec eslint will be installed\n[{\"filePath\":\"a.js\",\"messages\":[]}]\n[build] done"
+	if got := checkreport.New(in).Outputs(words(t)); len(got) == 0 || got[0].Text != "npm warn exec eslint will be installed\n[build] done" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestWhatTheOutputDoesNotNameIsCounted: a list of problems ends with how many more
+// there are, which is no problem of its own.
+func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
+	in := failing()
+	in.Result.Output.Checks.Linter.Issues = append(slices.Repeat([]string{"unused at a.go:1"}, 200), "and 9800 more")
+	d := checkreport.New(in)
+	var text bytes.Buffer
+	if err := d.Text(&text, words(t), false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"10000 problems", "… and 9970 more, in the findings document"} {
+		for name, page := range map[string]string{"text": text.String(), "summary": d.Summary(words(t), 1<<20)} {
+			if !strings.Contains(page, want) || strings.Contains(page, "and 9800 more") {
+				t.Errorf("%s: no %q\n%s", name, want, page)
+			}
+		}
+	}
+	if s := d.Summary(words(t), 1<<20); !strings.Contains(s, "… and 9997 more") && !strings.Contains(s, "… and 9998 more") {
+		t.Error(s)
 	}
 }

@@ -19,6 +19,7 @@ type row struct {
 	retries       int
 	command       string
 	problems      []string
+	more          int // problems that are not among them
 	failing       int
 	severity      finding.Severity // of a review
 	notes         []string
@@ -53,8 +54,22 @@ func (d *Document) rows() []row {
 				r.problems = append(r.problems, testProblems(c)...)
 			}
 		}
+		r.problems, r.more = countMore(r.problems)
 	}
 	return rows
+}
+
+// countMore takes out of a list of problems what only says how many are left out, and
+// returns the number.
+func countMore(list []string) (problems []string, more int) {
+	for _, p := range list {
+		if n, ok := phase.LeftOut(p); ok {
+			more += n
+			continue
+		}
+		problems = append(problems, p)
+	}
+	return problems, more
 }
 
 // rewrote says which files a fix has changed, so that nobody commits unawares what
@@ -117,7 +132,7 @@ func (r row) result() string {
 	case r.check == phase.Formatter:
 		return "fail"
 	case len(r.problems) > 0:
-		return plural(len(r.problems), "problem")
+		return plural(len(r.problems)+r.more, "problem")
 	}
 	return "fail"
 }

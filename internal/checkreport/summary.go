@@ -88,9 +88,9 @@ func (p *page) table() {
 
 // first returns the first failures of a check, or why it was skipped, as a cell.
 func (p *page) first(r row) string {
-	list := r.problems
+	list, unlisted := r.problems, r.more
 	if r.status != phase.Fail {
-		list = nil
+		list, unlisted = nil, 0
 		if r.status == phase.Skipped || r.flaky {
 			list = r.notes
 		}
@@ -99,7 +99,7 @@ func (p *page) first(r row) string {
 	for _, t := range list[:min(len(list), maxFirst)] {
 		lines = append(lines, p.text(cut(t, maxCell)))
 	}
-	if more := len(list) - maxFirst; more > 0 {
+	if more := max(len(list)-maxFirst, 0) + unlisted; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
 	}
 	return strings.Join(lines, "<br>")
@@ -119,7 +119,7 @@ func (p *page) failures(most, excerpt int) {
 		for _, t := range r.problems[:min(len(r.problems), most)] {
 			p.b.WriteString("- " + p.text(cut(t, 1000)) + "\n")
 		}
-		p.more(len(r.problems), most)
+		p.more(len(r.problems)+r.more, min(len(r.problems), most))
 		for _, c := range p.d.Checks {
 			if c.Check == r.check && c.Status == phase.Fail {
 				p.output(c, excerpt)

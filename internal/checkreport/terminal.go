@@ -101,19 +101,20 @@ func (t *terminal) check(r row) {
 	}
 	t.printf("\n")
 	if r.status == phase.Fail {
-		t.entries(r.problems)
+		t.entries(r.problems, r.more)
 	}
 	for _, n := range r.notes {
 		t.printf("    note: %s\n", t.words.Line(cut(n, 1000)))
 	}
 }
 
-// entries writes a list, and how much of it is left out.
-func (t *terminal) entries(list []string) {
+// entries writes a list, and how much of it is left out; unlisted are left out of it
+// already.
+func (t *terminal) entries(list []string, unlisted int) {
 	for _, e := range list[:min(len(list), maxListed)] {
 		t.printf("    %s\n", t.words.Line(cut(strings.TrimSpace(e), 1000)))
 	}
-	if more := len(list) - maxListed; more > 0 {
+	if more := max(len(list)-maxListed, 0) + unlisted; more > 0 {
 		t.printf("    … and %d more, in the findings document\n", more)
 	}
 }
@@ -123,5 +124,5 @@ func (t *terminal) list(title string, list []string) {
 		return
 	}
 	t.printf("\n%s\n", t.paint(bold, title))
-	t.entries(list)
+	t.entries(list, 0)
 }

@@ -51,7 +51,7 @@ func (s changedSource) find(ctx context.Context) (*changeset, error) {
 			return nil, usageError(fmt.Errorf("git in %s cannot tell what changed: mend what is said above, or name the files with --changed-files", s.root))
 		}
 		if s.paths == nil {
-			return nil, usageError(fmt.Errorf("there is no git clone at %s to tell what changed: name the files with --changed-files", s.root))
+			return nil, usageError(fmt.Errorf("there is no git clone at %s to tell what changed: check the repository out, or name the files with --changed-files", s.root))
 		}
 		return s.fromList(ctx)
 	}

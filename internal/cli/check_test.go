@@ -283,3 +283,20 @@ func TestCheckEndsWithTheHeadline(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
+
+// TestCheckNamesNoPlaceOfItsOwn: where the commands run is another folder each time.
+func TestCheckNamesNoPlaceOfItsOwn(t *testing.T) {
+	p := newProject(t)
+	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
+	head := p.commit(t, map[string]string{"a.js": "one\ntwo\n"})
+	doc, code, stderr := p.check(t, pullEvent(t, base, head), "--build-command", `echo "$PWD/a.js:2:1: error: in $HOME/x and $TMPDIR/y"; exit 1`)
+	raw, err := os.ReadFile(doc.file)
+	if code != 1 || err != nil || !strings.Contains(stderr, "a.js:2:1: error: in ") {
+		t.Fatalf("exit code %d, %v\n%s", code, err, stderr)
+	}
+	for name, text := range map[string]string{"the log": stderr, "the document": string(raw)} {
+		if strings.Contains(text, "airlock-room-") {
+			t.Errorf("%s names the place:\n%s", name, text)
+		}
+	}
+}

@@ -144,6 +144,9 @@ func (v validation) addDetails(in *checkreport.Input, d reviews.Details, room *i
 	}
 	in.Notes = slices.Concat(in.Notes, v.set.Notes, d.Notes)
 	for _, n := range room.Notes() {
+		if path.Base(n.Name) == ".git" && in.Result.Output.Status == phase.Pass {
+			continue // it is so each time, and only a command that wanted git makes it worth saying
+		}
 		in.Notes = append(in.Notes, fmt.Sprintf("Not taken into the place where the checks ran: %s (%s).", n.Name, n.Why))
 	}
 }
@@ -162,11 +165,13 @@ func (v validation) stopped(ctx context.Context, err error) error {
 }
 
 // mask leaves secrets out of a text, and the name of the place where the checks ran,
-// which means nothing to anybody.
+// which means nothing to anybody and is another one the next time. Beside it are the
+// commands' own home and temporary folder.
 func (v validation) mask(dir string) func(string) string {
 	replace := strings.NewReplacer()
 	if dir != v.root {
-		replace = strings.NewReplacer(dir+string(filepath.Separator), "", dir, ".")
+		room := filepath.Dir(dir)
+		replace = strings.NewReplacer(dir+string(filepath.Separator), "", dir, ".", filepath.Join(room, "home"), "~", filepath.Join(room, "tmp"), "$TMPDIR")
 	}
 	return func(s string) string { return replace.Replace(v.scanner.Mask(s)) }
 }

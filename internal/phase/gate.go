@@ -87,9 +87,21 @@ func list(findings []finding.Finding) []string {
 	var said []string
 	for i, f := range findings {
 		if i == maxProblems {
-			return append(said, fmt.Sprintf("and %d more", len(findings)-i))
+			return append(said, fmt.Sprintf(leftOut, len(findings)-i))
 		}
 		said = append(said, describe(f))
 	}
 	return said
+}
+
+// leftOut says in the output how many problems it does not name.
+const leftOut = "and %d more"
+
+// LeftOut returns how many problems a text of the output stands for, where it stands
+// for those that the output does not name.
+func LeftOut(text string) (n int, ok bool) {
+	if _, err := fmt.Sscanf(text, leftOut, &n); err != nil || n < 1 {
+		return 0, false
+	}
+	return n, text == fmt.Sprintf(leftOut, n)
 }
