@@ -3,6 +3,7 @@ package command_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -375,5 +376,25 @@ func TestIdentityErrors(t *testing.T) {
 	var exit *exec.ExitError
 	if err := cmd.Run(); !errors.As(err, &exit) {
 		t.Errorf("a program without EnterChild: %v", err)
+	}
+}
+
+// TestIdentityMayNotEnterTheProgramsFolder: root finds the program, and the identity
+// cannot run it. Callers tell that from a fault of ours.
+func TestIdentityMayNotEnterTheProgramsFolder(t *testing.T) {
+	if !isRoot(t) {
+		return
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tool := filepath.Join(dir, "tool")
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := command.Run(t.Context(), command.Spec{Program: "tool", Env: []string{"PATH=" + dir + ":/bin"}, Dir: "/", Identity: nobody(), Timeout: time.Minute})
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "cannot start tool: permission denied") {
+		t.Errorf("%v", err)
 	}
 }

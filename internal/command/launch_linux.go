@@ -106,6 +106,9 @@ func second(cmd *exec.Cmd, o order) error {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	if problem, ok := strings.CutPrefix(string(answer), ready); ok {
+		if problem == syscall.EACCES.Error() {
+			return syscall.EACCES // what callers can tell by errors.Is, as without an identity
+		}
 		return errors.New(problem)
 	}
 	if len(answer) > 0 {

@@ -2,7 +2,9 @@ package phase
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -55,6 +57,9 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 	a.report = reader.Report(toolreport.Exit{Code: a.result.ExitCode, TimedOut: a.result.TimedOut})
 	if a.missing = MissingProgram(c.line, c.args, a.result, err); a.missing == "" && err != nil {
 		a.fault = err.Error()
+		if errors.Is(err, fs.ErrPermission) {
+			a.fault += "; the user that runs the checks may not run it, or not enter its folder: install it for every user, or set " + overrideName(check) + " to another command"
+		}
 	}
 	return a, nil
 }
@@ -91,7 +96,7 @@ func ended(c commandLine, a attempt, limit fmt.Stringer) string {
 	case a.fault != "":
 		return fmt.Sprintf("'%s' could not be run: %s", c.line, a.fault)
 	case a.result.TimedOut:
-		return fmt.Sprintf("'%s' was ended after %s, the time limit of a command", c.line, limit)
+		return fmt.Sprintf("'%s' was ended after %s, the time limit of a command; raise time-limit if it needs longer", c.line, limit)
 	case a.result.Signal != "":
 		return fmt.Sprintf("'%s' was ended by a signal: %s", c.line, a.result.Signal)
 	case a.result.ExitCode == 0:
