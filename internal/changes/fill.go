@@ -46,7 +46,7 @@ func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error
 	for i := range s.Files {
 		f := &s.Files[i]
 		if f.Status == Deleted {
-			f.mark(MarkDeleted, "it is deleted")
+			f.mark(MarkDeleted, s.gone())
 			continue
 		}
 		todo = append(todo, f)
@@ -76,6 +76,15 @@ func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error
 		f.markOrigin(said.of(f.Path))
 	}
 	return nil
+}
+
+// gone says why there is nothing at a path. Where the user names the files, only that
+// is known.
+func (s *Set) gone() string {
+	if s.listed {
+		return "there is no such file: it is deleted, or its name is misspelt"
+	}
+	return "it is deleted"
 }
 
 // take sets what the content tells, and gives the file its text or a hard mark.

@@ -21,7 +21,7 @@ func SetFromList(ctx context.Context, tree *gitrepo.WorkTree, paths []string, op
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Files: make([]File, 0, len(names))}
+	s := &Set{Files: make([]File, 0, len(names)), listed: true}
 	for _, name := range names {
 		f := File{ChangedFile: ChangedFile{Path: name, Status: Modified}, Size: -1, AllChanged: true}
 		if _, err := tree.Lstat(name); errors.Is(err, fs.ErrNotExist) {

@@ -84,8 +84,8 @@ func TestSetFromList(t *testing.T) {
 		"a.go": "go", "empty.py": "python", "bin.png": "binary: it is a binary file", "late.bin": "too-large: it is larger than 1000 bytes", "latin.txt": "not-utf8: it is not UTF-8 text",
 		"big.js": "too-large: it is larger than 1000 bytes", "model.bin": "lfs-pointer: Git LFS keeps its content elsewhere",
 		"sub": "submodule: it is a submodule: its commit, not its files, is changed here", "dir": "not-a-file: it is a directory",
-		"link": `link: it is a link to "/etc/passwd", which is not followed`, "away/id": "deleted: it is deleted",
-		"pipe": "not-a-file: it is no file but a pipe", "gone.go": "deleted: it is deleted", "file/x": "deleted: it is deleted",
+		"link": `link: it is a link to "/etc/passwd", which is not followed`, "away/id": "deleted: there is no such file: it is deleted, or its name is misspelt",
+		"pipe": "not-a-file: it is no file but a pipe", "gone.go": "deleted: there is no such file: it is deleted, or its name is misspelt", "file/x": "deleted: there is no such file: it is deleted, or its name is misspelt",
 		"go.sum": "generated: it is a lock file", "vendor/a/b.go": "vendored: it lies in a directory vendor", "app.min.js": "generated: its name says that it is minified",
 	}
 	if diff := cmp.Diff(want, marksOf(s)); diff != "" {

@@ -70,6 +70,8 @@ type Set struct {
 	Missing int
 	// Notes say in whole sentences what a reader of the result must know.
 	Notes []string
+
+	listed bool // the user names the files
 }
 
 // Skipped is a file that nobody looks at, and why.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -179,10 +180,11 @@ func (f checkFlags) write(w World, doc *checkreport.Document, g *gate) error {
 		return err
 	}
 	colour := isTerminal(w.Stderr) && w.Getenv("NO_COLOR") == "" && w.Getenv("TERM") != "dumb"
-	for _, o := range doc.Outputs(g.checkWords()) { // first, so that the headline is what is read last
+	words := g.terminalWords()
+	for _, o := range doc.Outputs(words) { // first, so that the headline is what is read last
 		fmt.Fprintf(w.Stderr, "\n--- %s\n%s\n\n", o.Title, o.Text)
 	}
-	_ = doc.Text(w.Stderr, g.checkWords(), colour) // what a person cannot be told is no reason not to tell the machine
+	_ = doc.Text(w.Stderr, words, colour) // what a person cannot be told is no reason not to tell the machine
 	if !f.json && isTerminal(w.Stdout) {
 		return nil
 	}
@@ -192,6 +194,14 @@ func (f checkFlags) write(w World, doc *checkreport.Document, g *gate) error {
 	}
 	_, err = w.Stdout.Write(raw)
 	return err
+}
+
+// terminalWords are checkWords for a terminal, where nothing is a mention and people
+// copy what they read.
+func (g *gate) terminalWords() checkreport.Words {
+	words := g.checkWords()
+	words.Line = func(s string) string { return strings.Join(strings.Fields(words.Code(s)), " ") }
+	return words
 }
 
 // checkWords makes what tools printed fit to be shown.

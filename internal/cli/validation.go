@@ -143,6 +143,9 @@ func (v validation) addDetails(in *checkreport.Input, d reviews.Details, room *i
 		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: name, Reason: "it lies outside of " + v.dir})
 	}
 	in.Notes = slices.Concat(in.Notes, v.set.Notes, d.Notes)
+	if style := in.Result.Output.Checks; room.Apart() && !v.phase.CheckOnly && (style.Formatter.Status == phase.Fail || style.Linter.Status == phase.Fail) {
+		in.Notes = append(in.Notes, "Nothing was fixed: root's checks run in a copy. As another user, they fix what they can in place.")
+	}
 	for _, n := range room.Notes() {
 		if path.Base(n.Name) == ".git" && in.Result.Output.Status == phase.Pass {
 			continue // it is so each time, and only a command that wanted git makes it worth saying
