@@ -2,6 +2,7 @@ package checkreport
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -22,13 +23,19 @@ func (d *Document) inline(most int) []Finding {
 	var out []Finding
 	for _, f := range d.Findings {
 		at := spot{f.Path, string(f.Check), f.StartLine}
-		if !f.Gating || f.Path == "" || f.StartLine == 0 || seen[at] || len(out) >= most {
+		if !f.Gating || !placeable(f.Path) || f.StartLine == 0 || seen[at] || len(out) >= most {
 			continue
 		}
 		seen[at] = true
 		out = append(out, f)
 	}
 	return out
+}
+
+// placeable reports whether a comment can name a path: GitHub's forms take none with
+// characters that people cannot see.
+func placeable(path string) bool {
+	return path != "" && !strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
 }
 
 // commentBody is a finding as a review comment: what is wrong, what to do, and the

@@ -63,8 +63,9 @@ func (d *Document) Items(in ItemsInput) ([]intake.OwnItem, error) {
 	return items, nil
 }
 
-// about reports whether the document's lines are those of a commit.
-func (d *Document) about(head string) bool { return head != "" && (d.Head == "" || d.Head == head) }
+// about reports whether the document's lines are those of a commit. One that does
+// not name its commit is about none: its lines could be any.
+func (d *Document) about(head string) bool { return head != "" && d.Head == head }
 
 func (d *Document) sticky(in ItemsInput) *safeoutput.StickyComment {
 	return &safeoutput.StickyComment{Name: checksName, Body: d.Comment(in.Words, in.SummaryURL), OnlyUpdate: !d.Failed()}
@@ -95,7 +96,7 @@ func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
 		return run
 	}
 	for _, a := range d.Annotations(in.Words) {
-		if a.Path == "" || a.StartLine == 0 {
+		if a.StartLine == 0 || !placeable(a.Path) {
 			continue // the summary tells of it
 		}
 		run.Annotations = append(run.Annotations, safeoutput.CheckAnnotation{Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine,

@@ -140,6 +140,28 @@ func TestFindingsOfAnotherCommit(t *testing.T) {
 	}
 }
 
+// TestFindingsOfNoCommit asserts that a document does not become one about any commit
+// by leaving out which.
+func TestFindingsOfNoCommit(t *testing.T) {
+	d := checkreport.New(failing())
+	d.Head = ""
+	got := let(t, d, all(t))
+	if n := len(got[safeoutput.KindCreateReviewComment]) + len(got[safeoutput.KindMinimiseComments]) + len(got[safeoutput.KindCreateSecurityReport]); n != 0 {
+		t.Errorf("%d items point at lines of an unknown commit", n)
+	}
+}
+
+// TestPathsThatNobodyCanSee are told of in the summary alone.
+func TestPathsThatNobodyCanSee(t *testing.T) {
+	in := failing()
+	in.Result.Reviews[1].Gating[0].Path = "api/\u202egnp.go"
+	in.Result.Roots[0].Checks[1].Gating[0].Path = "api/a\nb.go"
+	got := let(t, checkreport.New(in), all(t))
+	if n, m := len(got[safeoutput.KindCreateReviewComment]), len(got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun).Annotations); n != 2 || m != 2 {
+		t.Errorf("%d comments and %d annotations, want 2 of each", n, m)
+	}
+}
+
 func TestOnlyWhatIsWanted(t *testing.T) {
 	in := all(t)
 	in.Comment, in.CheckRun, in.SecurityReport, in.ReviewComments = false, false, false, 0

@@ -117,6 +117,9 @@ func (s *step) run(ctx context.Context) error {
 		return failedError(fmt.Errorf("the step keeps its files in the workspace: %w", err))
 	}
 	if s.settings.Mode == config.ModeCollect {
+		if s.settings.Findings != "" {
+			return usageError(errors.New("input findings: mode collect tells nobody of them; use it with mode apply"))
+		}
 		return s.collect(ctx, g, out)
 	}
 	doc, err := s.findings(ctx, checkStep{gate: g, event: ev, client: client, git: git, conn: conn, out: out})

@@ -108,6 +108,8 @@ func TestActionRefuses(t *testing.T) {
 		"domain":        {nil, map[string]string{"config": "allowed-domains: ['a b']"}, 2, "a b"},
 		"file outside":  {nil, map[string]string{"config-file": "../x.yml"}, 2, "relative to the repository's root"},
 		"file unread":   {nil, map[string]string{"config-file": "x.yml"}, 2, "give the configuration inline"},
+		"findings":      {nil, map[string]string{"mode": "collect", "findings": "f.json"}, 2, "use it with mode apply"},
+		"own findings":  {nil, map[string]string{"mode": "check", "findings": "f.json"}, 2, "use it with mode apply"},
 		"mode":          {nil, map[string]string{"mode": "both"}, 2, "mode"},
 	} {
 		inputs := map[string]string{"output-file": "lines.ndjson"}
