@@ -44,6 +44,7 @@ func planSecurity(p *planner, group []*entry) Operation {
 		}
 		return nil, errNoSource
 	}
+	refuseReserved(group)
 	up := prepareReports(p.cfg, group, read)
 	if up == nil {
 		return op

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sarif"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -100,6 +101,22 @@ func TestDriverAndCategoryOfTheOwner(t *testing.T) {
 	b.run(alert("main.go", 3, "One.", "sqli"))
 	if r := b.upload().Runs[0]; r.Tool.Driver.Name != "Our agent" || r.AutomationDetails.ID != "nightly/" {
 		t.Errorf("run %+v", r)
+	}
+}
+
+// TestNobodyPosesAsTheChecks denies a log of an agent's under the name of Airlock's own
+// review: it would replace what that has found. Others go on.
+func TestNobodyPosesAsTheChecks(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	results := b.run(log(sarif.OwnTool, "D1", "main.go"), log(" airlock SECURITY review", "D1", "main.go"), log("Deep", "D2", "main.go"))
+	want(t, results, "denied(reserved-tool) denied(reserved-tool) applied")
+	if runs := b.upload().Runs; len(runs) != 1 || runs[0].Tool.Driver.Name != "Deep" {
+		t.Errorf("%+v", runs)
+	}
+	b = newBench(t, fixture(), githubtest.Options{})
+	want(t, b.run(log(sarif.OwnTool, "D1", "main.go")), "denied(reserved-tool)")
+	if n := len(b.srv.State().Uploads); n != 0 {
+		t.Errorf("%d uploads", n)
 	}
 }
 

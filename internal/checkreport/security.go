@@ -22,5 +22,5 @@ func (d *Document) SARIF(version string) (json.RawMessage, error) {
 			findings = append(findings, f.plain())
 		}
 	}
-	return sarif.Build(sarif.Tool{Name: "Airlock security review", Version: version, InformationURI: "https://github.com/agent-airlock/airlock"}, SARIFCategory, findings, d.rules())
+	return sarif.Build(sarif.Tool{Name: sarif.OwnTool, Version: version, InformationURI: "https://github.com/agent-airlock/airlock"}, SARIFCategory, findings, d.rules())
 }

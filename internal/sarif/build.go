@@ -12,6 +12,10 @@ import (
 	"github.com/owenrumney/go-sarif/v2/sarif"
 )
 
+// OwnTool is the tool under which Airlock's own security review reports; nobody else
+// may use the name.
+const OwnTool = "Airlock security review"
+
 // Tool is who noticed the findings of a SARIF run.
 type Tool struct {
 	Name, Version  string
