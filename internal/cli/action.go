@@ -146,7 +146,7 @@ func (s *step) run(ctx context.Context) error {
 		}
 	}
 	if carriesCode(collected) {
-		code, release, err := s.changes(path).code(git, ev, conn)
+		code, release, err := s.codeSource(path).code(git, ev, conn)
 		defer release()
 		if err != nil {
 			return err
@@ -163,11 +163,11 @@ func (s *step) run(ctx context.Context) error {
 	return s.checked(doc, s.finish(rep, out))
 }
 
-// changes says where the agent's changes are. What Airlock and the agent write for
+// codeSource says where the agent's changes are. What Airlock and the agent write for
 // each other is none of them.
-func (s *step) changes(pathList string) changeSource {
+func (s *step) codeSource(pathList string) codeSource {
 	name := s.settings.Changes
-	return changeSource{file: name, base: s.settings.ChangesBase, workspace: s.env.Workspace, pathList: pathList,
+	return codeSource{file: name, base: s.settings.ChangesBase, workspace: s.env.Workspace, pathList: pathList,
 		exclude: belowDir(s.env.Workspace, s.env.Workspace, outputDir, s.settings.OutputFile, s.settings.AgentOutput, name, s.w.Getenv("GH_AW_SAFE_OUTPUTS"), s.w.Getenv("GITHUB_AW_SAFE_OUTPUTS")),
 		open:    func() (io.ReadCloser, error) { return s.openBelow("changes", name) }}
 }

@@ -223,7 +223,7 @@ func (p *passage) withChanges(ctx context.Context, w World, f applyFlags, conn c
 	} else {
 		release = func() {}
 	}
-	src := changeSource{file: f.changes, base: f.changesBase, workspace: dir, pathList: w.Getenv("PATH"),
+	src := codeSource{file: f.changes, base: f.changesBase, workspace: dir, pathList: w.Getenv("PATH"),
 		exclude: belowDir(dir, ".", f.outputDir, f.input, f.plan, f.changes),
 		open:    func() (io.ReadCloser, error) { return openInput(w, f.changes) }}
 	code, more, err := src.code(git, p.event, conn)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -43,18 +41,22 @@ type changedSource struct {
 
 // find finds out what changed: from git, from GitHub, or from the user's list.
 func (s changedSource) find(ctx context.Context) (*changeset, error) {
-	if s.git == nil || s.paths != nil && s.base == "" && !s.pull() {
-		if s.paths == nil && s.client != nil && s.pull() {
-			return s.fromAPI(ctx, "there is no clone")
-		}
-		if s.paths == nil && s.cloned {
-			return nil, usageError(fmt.Errorf("git in %s cannot tell what changed: mend what is said above, or name the files with --changed-files", s.root))
-		}
-		if s.paths == nil {
-			return nil, usageError(fmt.Errorf("there is no git clone at %s to tell what changed: check the repository out, or name the files with --changed-files", s.root))
-		}
+	switch {
+	case s.git != nil && (s.paths == nil || s.base != "" || s.pull()):
+		return s.fromGitOrAPI(ctx)
+	case s.paths != nil:
 		return s.fromList(ctx)
+	case s.client != nil && s.pull():
+		return s.fromAPI(ctx, "there is no clone")
+	case s.cloned:
+		return nil, usageError(fmt.Errorf("git in %s cannot tell what changed: mend what is said above, or name the files with --changed-files", s.root))
 	}
+	return nil, usageError(fmt.Errorf("there is no git clone at %s to tell what changed: check the repository out, or name the files with --changed-files", s.root))
+}
+
+// fromGitOrAPI asks git, which first fetches what the clone lacks and, where that is
+// still too little, GitHub.
+func (s changedSource) fromGitOrAPI(ctx context.Context) (*changeset, error) {
 	set, err := s.fromGit(ctx, nil)
 	if lacks(err) && s.remote != nil {
 		remote, e := s.remote(ctx)
@@ -64,14 +66,13 @@ func (s changedSource) find(ctx context.Context) (*changeset, error) {
 		s.log("fetching what the clone lacks of the pull request's history")
 		set, err = s.fromGit(ctx, remote)
 	}
-	lacking := lacks(err)
-	if lacking && s.client != nil && s.pull() && s.paths == nil {
+	switch {
+	case !lacks(err):
+		return set, err
+	case s.client != nil && s.pull() && s.paths == nil:
 		return s.fromAPI(ctx, err.Error())
 	}
-	if lacking {
-		return nil, usageError(fmt.Errorf("what changed cannot be told: %w; set 'fetch-depth: 0' for actions/checkout, or run 'git fetch --unshallow'", err))
-	}
-	return set, err
+	return nil, usageError(fmt.Errorf("what changed cannot be told: %w; set 'fetch-depth: 0' for actions/checkout, or run 'git fetch --unshallow'", err))
 }
 
 // lacks reports whether the clone does not hold what is needed.
@@ -94,149 +95,6 @@ func (s changedSource) fromList(ctx context.Context) (*changeset, error) {
 		return nil, usageError(err)
 	}
 	return &changeset{Set: set}, nil
-}
-
-// fromGit compares the work tree, what is not committed included, with where it
-// parted from the base.
-func (s changedSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*changeset, error) {
-	here, err := s.git.clone.Resolve("HEAD")
-	if errors.Is(err, gitrepo.ErrNoRef) {
-		return nil, usageError(fmt.Errorf("the clone at %s has no commit yet to tell what changed by: name the files with --changed-files", s.root))
-	}
-	if err != nil {
-		return nil, usageError(fmt.Errorf("the clone at %s: %w", s.root, err))
-	}
-	src := changes.GitSource{Repo: s.git.repo, Only: s.paths, Remote: remote}
-	var notes []string
-	if src.Base, src.MergeBase, notes, err = s.bases(ctx, here); err != nil {
-		return nil, err
-	}
-	held := s.pull()
-	if held {
-		if held, err = s.holdsHead(ctx, here); err != nil {
-			return nil, err
-		}
-		if !held {
-			note, err := s.withoutHead(here)
-			if err != nil {
-				return nil, err
-			}
-			notes = append(notes, note)
-		}
-	}
-	var left []string
-	if src.Head, left, err = s.workTree(ctx, here); err != nil {
-		return nil, err
-	}
-	set, err := changes.SetFromGit(ctx, src, changes.Options{})
-	if err != nil {
-		return nil, err
-	}
-	set.Notes = append(append(notes, left...), set.Notes...)
-	out := &changeset{Set: set, diff: true, head: here}
-	if held {
-		out.head = s.ev.Head.SHA
-		if remote != nil && src.Head != s.ev.Head.SHA {
-			if err := s.git.repo.Fetch(ctx, remote, []string{s.ev.Head.SHA}, 1); err != nil {
-				return nil, err
-			}
-		}
-		out.place, err = s.places(ctx, src.Head)
-	}
-	return out, err
-}
-
-// workTree returns a commit of the work tree: HEAD itself where nothing was changed
-// since.
-func (s changedSource) workTree(ctx context.Context, here string) (commit string, notes []string, err error) {
-	series, err := s.git.repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: s.root, Bases: []string{here}, Exclude: s.exclude})
-	if err != nil {
-		return "", nil, err
-	}
-	for _, n := range series.Notes {
-		notes = append(notes, "Not part of what changed: "+n)
-	}
-	if len(series.Changes) == 0 {
-		return here, notes, nil
-	}
-	nobody := gitrepo.Person{Name: "airlock", Email: "airlock@localhost"}
-	made, err := s.git.repo.Transplant(ctx, series, here, gitrepo.Style{Committer: nobody})
-	return made.Tip, notes, err
-}
-
-// bases returns the commit to compare with: where the work tree parted from it is
-// to be found out, unless mergeBase is known.
-func (s changedSource) bases(ctx context.Context, here string) (base, mergeBase string, notes []string, err error) {
-	switch {
-	case s.base != "":
-		known, err := changeSource{base: s.base}.bases(s.git, event.Event{})
-		if unknown := (*unknownBaseError)(nil); errors.As(err, &unknown) {
-			return "", "", nil, usageError(fmt.Errorf("--base: %q is neither a whole commit id nor a branch or tag of the clone: correct it, name the commit by what 'git rev-parse' prints, or fetch it first", s.base))
-		}
-		if err != nil {
-			return "", "", nil, usageError(fmt.Errorf("--base: %w", err))
-		}
-		return known[0], "", nil, nil
-	case !s.pull():
-		return s.defaultBase(here)
-	case here == s.ev.Head.SHA:
-		return s.ev.Base.SHA, "", nil, nil
-	}
-	// What is checked out for a pull request by default is the merge commit that
-	// GitHub made: its first parent is the base, and all that it changes is the pull
-	// request.
-	c, err := s.git.repo.Commit(ctx, here)
-	if err == nil && len(c.Parents) == 2 && c.Parents[1] == s.ev.Head.SHA {
-		return "", c.Parents[0], nil, nil
-	}
-	return s.ev.Base.SHA, "", nil, nil
-}
-
-// defaultBase is the default branch of where the clone came from, as far as it tells.
-func (s changedSource) defaultBase(here string) (base, mergeBase string, notes []string, err error) {
-	for _, ref := range []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
-		if oid, err := s.git.clone.Resolve(ref); err == nil {
-			name := strings.TrimPrefix(strings.TrimPrefix(ref, "refs/remotes/"), "refs/heads/")
-			return oid, "", []string{fmt.Sprintf("What changed is compared with %s (%.7s).", name, oid)}, nil
-		}
-	}
-	return here, here, []string{"What changed is what is not committed: the clone has no main or master branch to compare with, and no --base is given."}, nil
-}
-
-// places returns where the lines of a commit are at the pull request's head.
-func (s changedSource) places(ctx context.Context, from string) (func(string, int, int) (int, int, bool), error) {
-	if from == s.ev.Head.SHA {
-		return nil, nil
-	}
-	d, err := s.git.repo.DiffFrom(ctx, from, s.ev.Head.SHA)
-	if err != nil {
-		return nil, err
-	}
-	files, err := changes.ParseGit(d.Raw, d.Patch)
-	if err != nil {
-		return nil, err
-	}
-	maps := map[string]*changes.LineMap{}
-	for _, f := range files {
-		name := f.Path
-		if f.Status == changes.Renamed {
-			name = f.PreviousPath
-		}
-		maps[name] = nil // its lines are elsewhere, or cannot be told
-		if m, err := changes.NewLineMap(f.Patch); err == nil && f.Status == changes.Modified && !f.PatchMissing && !f.Binary {
-			maps[name] = &m
-		}
-	}
-	return func(name string, start, end int) (int, int, bool) {
-		m, moved := maps[path.Clean(name)]
-		if !moved {
-			return start, end, true
-		}
-		if m == nil {
-			return 0, 0, false
-		}
-		return m.Lines(start, end)
-	}, nil
 }
 
 // fromAPI takes the list of files from GitHub and their texts from the work tree.

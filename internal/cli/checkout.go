@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
+
+	"github.com/agent-airlock/airlock/internal/changes"
 )
 
 // maxWalked is how many commits on top of a pull request are looked through to find
@@ -44,4 +47,40 @@ func (s changedSource) withoutHead(here string) (note string, err error) {
 			"Run the checks on the event pull_request, or name the head with 'ref:' for actions/checkout in a job without secrets", here, s.ev.Number, s.ev.Head.SHA))
 	}
 	return fmt.Sprintf("The commit that is checked out (%.7s) does not hold the pull request's head (%.7s): what is checked is what is there, and nothing is said of the head's lines.", here, s.ev.Head.SHA), nil
+}
+
+// places returns where the lines of a commit are at the pull request's head.
+func (s changedSource) places(ctx context.Context, from string) (func(string, int, int) (int, int, bool), error) {
+	if from == s.ev.Head.SHA {
+		return nil, nil
+	}
+	d, err := s.git.repo.DiffFrom(ctx, from, s.ev.Head.SHA)
+	if err != nil {
+		return nil, err
+	}
+	files, err := changes.ParseGit(d.Raw, d.Patch)
+	if err != nil {
+		return nil, err
+	}
+	maps := map[string]*changes.LineMap{}
+	for _, f := range files {
+		name := f.Path
+		if f.Status == changes.Renamed {
+			name = f.PreviousPath
+		}
+		maps[name] = nil // its lines are elsewhere, or cannot be told
+		if m, err := changes.NewLineMap(f.Patch); err == nil && f.Status == changes.Modified && !f.PatchMissing && !f.Binary {
+			maps[name] = &m
+		}
+	}
+	return func(name string, start, end int) (int, int, bool) {
+		m, moved := maps[path.Clean(name)]
+		if !moved {
+			return start, end, true
+		}
+		if m == nil {
+			return 0, 0, false
+		}
+		return m.Lines(start, end)
+	}, nil
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"regexp"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -61,6 +63,23 @@ func (g *localGit) ReadFile(commit, path string) ([]byte, error) {
 		return nil, gitrepo.ErrMissing
 	}
 	return g.repo.File(g.ctx, commit, path, maxSourceFile)
+}
+
+var objectID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// commitNamed returns the commit that a user names: by its whole id, which need not
+// be in the clone, or by a branch or tag of the clone. The error is
+// gitrepo.ErrNoRef where nothing has that name.
+func (g *localGit) commitNamed(name string) (oid string, err error) {
+	if objectID.MatchString(name) {
+		return name, nil
+	}
+	for _, ref := range []string{"refs/heads/", "refs/remotes/origin/", "refs/tags/"} {
+		if oid, err = g.clone.Resolve(ref + name); !errors.Is(err, gitrepo.ErrNoRef) {
+			return oid, err
+		}
+	}
+	return "", err
 }
 
 // diff returns the pull request's changed files; nil if GitHub has to be asked.

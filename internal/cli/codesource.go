@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 
 	"github.com/agent-airlock/airlock/internal/apply"
@@ -16,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// changeSource says where the changes of items that carry code are.
-type changeSource struct {
+// codeSource says where the changes of items that carry code are.
+type codeSource struct {
 	// file is a patch or a bundle, and open opens it; without one, the changes are
 	// what the workspace holds beyond the commit that was checked out.
 	file string
@@ -56,7 +55,7 @@ func lostCode(res intake.Result) string {
 // code sets up what items that carry code need; nil where the changes are not at
 // hand. git is the workspace's clone, nil without one. release undoes what was set
 // up.
-func (s changeSource) code(git *localGit, ev event.Event, conn connection) (code *apply.Code, release func(), err error) {
+func (s codeSource) code(git *localGit, ev event.Event, conn connection) (code *apply.Code, release func(), err error) {
 	release = func() {}
 	var repo *gitrepo.Repo
 	switch {
@@ -100,14 +99,14 @@ func (s changeSource) code(git *localGit, ev event.Event, conn connection) (code
 
 // candidates are the commits that the changes may have been made from: where the
 // user has named one, no other.
-func (s changeSource) candidates(known, bases []string) []string {
+func (s codeSource) candidates(known, bases []string) []string {
 	if s.base != "" {
 		return known
 	}
 	return slices.Concat(known, bases)
 }
 
-func (s changeSource) read() ([]byte, error) {
+func (s codeSource) read() ([]byte, error) {
 	f, err := s.open()
 	if err != nil {
 		return nil, err
@@ -125,34 +124,23 @@ func isBundle(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("# v2 git bundle\n")) || bytes.HasPrefix(data, []byte("# v3 git bundle\n"))
 }
 
-// unknownBaseError says that a user names a base that the clone does not have.
-type unknownBaseError struct{ base string }
-
-func (e *unknownBaseError) Error() string {
-	return fmt.Sprintf("the base %q of the changes is neither a whole commit id nor a branch or tag of the clone: correct changes-base, or set 'fetch-depth: 0' for actions/checkout", e.base)
-}
-
-var objectID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-
 // bases are the commits that the changes may have been made from: the one that the
 // user names, else those of the event.
-func (s changeSource) bases(git *localGit, ev event.Event) ([]string, error) {
+func (s codeSource) bases(git *localGit, ev event.Event) ([]string, error) {
 	switch {
 	case objectID.MatchString(s.base):
 		return []string{s.base}, nil
 	case s.base != "" && git == nil:
 		return nil, fmt.Errorf("the base %q of the changes is no whole commit id, and there is no clone to look the name up in: give the commit id, or check the repository out in this job", s.base)
 	case s.base != "":
-		for _, ref := range []string{"refs/heads/" + s.base, "refs/remotes/origin/" + s.base, "refs/tags/" + s.base} {
-			oid, err := git.clone.Resolve(ref)
-			if err == nil {
-				return []string{oid}, nil
-			}
-			if !errors.Is(err, gitrepo.ErrNoRef) {
-				return nil, err
-			}
+		oid, err := git.commitNamed(s.base)
+		if errors.Is(err, gitrepo.ErrNoRef) {
+			return nil, fmt.Errorf("the base %q of the changes is neither a whole commit id nor a branch or tag of the clone: correct changes-base, or set 'fetch-depth: 0' for actions/checkout", s.base)
 		}
-		return nil, &unknownBaseError{s.base}
+		if err != nil {
+			return nil, err
+		}
+		return []string{oid}, nil
 	}
 	var known []string
 	for _, oid := range []string{ev.SHA, ev.Head.SHA, ev.Base.SHA} {
