@@ -1,21 +1,16 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
-	"github.com/agent-airlock/airlock/internal/checkreport"
-	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
@@ -83,7 +78,11 @@ func runApply(ctx context.Context, w World, f applyFlags) error {
 	if err != nil {
 		return err
 	}
-	p, conn, err := prepare(w, f)
+	conn, err := f.connection(w)
+	if err != nil {
+		return err
+	}
+	p, err := f.passage(w, conn)
 	if err != nil {
 		return err
 	}
@@ -145,96 +144,6 @@ func (f applyFlags) openInput(w World) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("")), nil
 	}
 	return openAgentOutput(w, f.input)
-}
-
-// withFindings gives the passage what the checks of another job found.
-func (p *passage) withFindings(name string, w World, g *gate) error {
-	file, err := action.OpenUser(name, nil, checkreport.MaxBytes)
-	if err != nil {
-		return usageError(fmt.Errorf("--findings: %w", err))
-	}
-	defer file.Close()
-	doc, err := checkreport.Read(file)
-	if err != nil {
-		return usageError(fmt.Errorf("--findings: %s: %w", name, err))
-	}
-	if err := aboutEvent(doc, p.event); err != nil {
-		return usageError(fmt.Errorf("--findings: %w", err))
-	}
-	doc.Mask(g.secrets.Mask)
-	p.own, err = g.ownItems(doc, p.event, g.cfg.Checks.Report, told(w, p.event, p.config.Run))
-	return err
-}
-
-// prepare sets up everything behind the first door.
-func prepare(w World, f applyFlags) (passage, connection, error) {
-	conn := connectFromEnv(w)
-	conn.proxy = f.proxy
-	conn.pace = githubapi.PaceConfig{Spacing: f.pace}
-	if f.pace <= 0 {
-		conn.pace = githubapi.Unpaced()
-	}
-	conn.log = progress(w)
-	if f.caFile != "" {
-		pem, err := readCertificates(f.caFile)
-		if err != nil {
-			return passage{}, conn, usageError(fmt.Errorf("--ca-file: %w", err))
-		}
-		conn.caFile = pem
-	}
-	if f.trustEnv {
-		if err := conn.trustProxyOf(w.Getenv); err != nil {
-			return passage{}, conn, usageError(err)
-		}
-	}
-	env := action.Snapshot(w.Getenv)
-	for _, o := range []struct{ flag, to *string }{{&f.event, &env.EventPath}, {&f.eventName, &env.Event.EventName}, {&f.repo, &env.Event.Repository}} {
-		if *o.flag != "" {
-			*o.to = *o.flag
-		}
-	}
-	ev, run, err := action.LoadEvent(env)
-	if err != nil {
-		return passage{}, conn, usageError(err)
-	}
-	client, err := conn.open()
-	if err != nil {
-		return passage{}, conn, err
-	}
-	p := passage{event: ev, config: apply.Config{Run: run, Workflow: w.Getenv("GITHUB_WORKFLOW"), Version: versionOf(w), DryRun: f.dryRun, Server: env.ServerURL}}
-	p.world = apply.World{Clock: githubapi.SystemClock{}, Files: directory(f.outputDir), Log: progress(w)}
-	if client != nil {
-		p.world.GitHub = client
-	}
-	return p, conn, nil
-}
-
-// withChanges gives the passage the agent's changes. release undoes what was set up.
-func (p *passage) withChanges(ctx context.Context, w World, f applyFlags, conn connection) (release func(), err error) {
-	if f.dir != "" {
-		if info, err := os.Stat(f.dir); err != nil || !info.IsDir() {
-			return nil, usageError(fmt.Errorf("--dir: %s is no folder: name the clone that holds the agent's changes", f.dir))
-		}
-	}
-	dir := cmp.Or(f.dir, w.Getenv("GITHUB_WORKSPACE"), ".")
-	git := openGit(ctx, dir, w.Getenv("PATH"), p.event, progress(w))
-	if git != nil {
-		release = git.close
-	} else {
-		release = func() {}
-	}
-	src := codeSource{file: f.changes, base: f.changesBase, workspace: dir, pathList: w.Getenv("PATH"),
-		exclude: belowDir(dir, ".", f.outputDir, f.input, f.plan, f.changes),
-		open:    func() (io.ReadCloser, error) { return openInput(w, f.changes) }}
-	code, more, err := src.code(git, p.event, conn)
-	if err != nil {
-		more()
-		release()
-		return nil, err
-	}
-	p.world.Code = code
-	before := release
-	return func() { more(); before() }, nil
 }
 
 // printReport tells a person on standard error and a machine on standard output.

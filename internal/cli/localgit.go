@@ -44,7 +44,11 @@ func openGit(ctx context.Context, workspace, pathList string, ev event.Event, lo
 	return &localGit{repo, clone, ctx, ev, log, map[string]bool{}}
 }
 
+// close removes what was made for the borrowing. Without a clone there is nothing.
 func (g *localGit) close() {
+	if g == nil {
+		return
+	}
 	if err := g.repo.Close(); err != nil {
 		g.log("removing a temporary repository: " + err.Error())
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/checkreport"
-	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -13,11 +12,11 @@ import (
 
 // ownItems is what Airlock itself has to say of the checks, as far as the owner
 // wants it said.
-func (s *step) ownItems(doc *checkreport.Document, ev event.Event, run event.Run, r config.ReportSettings, g *gate) ([]intake.OwnItem, error) {
+func (s *step) ownItems(doc *checkreport.Document, here surroundings) ([]intake.OwnItem, error) {
 	if doc == nil {
 		return nil, nil
 	}
-	return g.ownItems(doc, ev, r, told(s.w, ev, run))
+	return here.gate.ownItems(doc, here.event, told(s.w, here.event, here.run))
 }
 
 // told is where items say that they come from.
@@ -36,7 +35,8 @@ func summaryURL(getenv func(string) string, ev event.Event) string {
 
 // ownItems makes the document's items, and lets the policy know which of them the
 // owner allows.
-func (g *gate) ownItems(doc *checkreport.Document, ev event.Event, r config.ReportSettings, in checkreport.ItemsInput) ([]intake.OwnItem, error) {
+func (g *gate) ownItems(doc *checkreport.Document, ev event.Event, in checkreport.ItemsInput) ([]intake.OwnItem, error) {
+	r := g.cfg.Checks.Report
 	unlessOff := func(b *bool) bool { return b == nil || *b }
 	comments := policy.DefaultOwnReviewComments
 	if r.ReviewComments != nil {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
 )
 
@@ -20,6 +22,16 @@ func loadConfig(w World, file string) (config.SafeOutputs, error) {
 		fmt.Fprintf(w.Stderr, "warning: %s\n", p)
 	}
 	return cfg, nil
+}
+
+// eventEnv is the runner's environment, with the event that a user's flags name in
+// the place of its own. What is "" is not named.
+func eventEnv(w World, payload, name, repo string) action.Env {
+	env := action.Snapshot(w.Getenv)
+	env.EventPath = cmp.Or(payload, env.EventPath)
+	env.Event.EventName = cmp.Or(name, env.Event.EventName)
+	env.Event.Repository = cmp.Or(repo, env.Event.Repository)
+	return env
 }
 
 // progress returns a log for what takes long, one line each, to a person.

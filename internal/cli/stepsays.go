@@ -1,51 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/agent-airlock/airlock/internal/action"
-	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/report"
 )
-
-// maxInlineResults is how large the results may be to be an output as well as a
-// file: GitHub takes 1 MB for all outputs of a job together.
-const maxInlineResults = 900_000
-
-// setOutputs writes the results' files and sets the step's outputs.
-func (s *step) setOutputs(rep *report.Report, out *outputs) error {
-	var results bytes.Buffer
-	if err := rep.JSON(&results, ""); err != nil {
-		return err
-	}
-	resultsPath, err := out.WriteFile(resultsFile, results.Bytes())
-	if err != nil {
-		return err
-	}
-	inline := results.String()
-	if len(inline) > maxInlineResults {
-		inline = ""
-	}
-	list := append(rep.Outputs(), report.Output{Name: "results", Value: inline}, report.Output{Name: "results-file", Value: resultsPath})
-	return s.set(list)
-}
-
-// writePlan stores the plan before anything of it is carried out, so that whoever
-// looks into a step that was killed knows what it was about to do.
-func (s *step) writePlan(plan *apply.Plan, out *outputs) error {
-	var raw bytes.Buffer
-	if err := writeJSON(&raw, plan); err != nil {
-		return err
-	}
-	path, err := out.WriteFile(planFile, raw.Bytes())
-	if err != nil {
-		return err
-	}
-	return s.set([]report.Output{{Name: "plan-file", Value: path}})
-}
 
 // set sets outputs of the step, up to the first that fails.
 func (s *step) set(list []report.Output) error {
