@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/toolreport"
@@ -66,20 +65,6 @@ func (w *run) failed(a attempt) {
 			w.fail(ended(w.way.check, a, w.e.config.TimeLimit) + gist(a.report.FirstFailures))
 		}
 	}
-}
-
-// gist is the first lines of an excerpt, for output that tells no findings.
-func gist(excerpt string) string {
-	var lines []string
-	for line := range strings.SplitSeq(excerpt, "\n") {
-		if line = strings.Join(strings.Fields(line), " "); line != "" && len(lines) < 4 {
-			lines = append(lines, line)
-		}
-	}
-	if len(lines) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(lines, " / ")
 }
 
 // unformatted judges a formatter that changed files where none should change: each

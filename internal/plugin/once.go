@@ -46,7 +46,7 @@ func (w *work) once(ctx context.Context, dir string, c call) (toolreport.Report,
 	if w.cfg.Diff {
 		prompt, left := w.cfg.prompt(w.req.Diff)
 		if spec.Stdin = strings.NewReader(prompt); left > 0 {
-			w.note("%s was not shown the diff of %d files, which is longer than %d MiB in all", w.cfg.Name, left, maxDiff>>20)
+			w.note("%s was not shown the diff of %s: all that changed is longer than %d MiB", w.cfg.Name, count(left, "file"), maxDiff>>20)
 		}
 	}
 	result, err := w.run(ctx, spec)
@@ -110,9 +110,9 @@ func (w *work) failure(r command.Result, report toolreport.Report, limit time.Du
 	case r.Signal != "":
 		return fmt.Errorf("%s was ended by a signal: %s", name, r.Signal)
 	case r.ExitCode != 0 && !w.found(r.ExitCode):
-		return fmt.Errorf("%s ended with exit code %d%s", name, r.ExitCode, gist(r))
+		return fmt.Errorf("%s ended with exit code %d%s (it failed; if the code means findings, name it in the reviewer's exit-codes)", name, r.ExitCode, gist(r))
 	case r.ExitCode != 0 && len(report.Findings)+report.Outside == 0:
-		return fmt.Errorf("%s ended with exit code %d and named no finding%s", name, r.ExitCode, gist(r))
+		return fmt.Errorf("%s ended with exit code %d and named no finding%s (it failed, or its findings have a form that its format or patterns do not say)", name, r.ExitCode, gist(r))
 	}
 	has := format == Auto || format == Text || slices.Contains(strings.Split(report.Tool, ", "), format.form())
 	empty := len(r.Stdout.Head) == 0 && r.Stdout.Dropped == 0

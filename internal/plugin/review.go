@@ -69,7 +69,7 @@ func Review(ctx context.Context, run phase.Runner, cfg Config, req Request) (Res
 			break
 		}
 	}
-	w.count()
+	w.countLeftOut()
 	finding.Sort(w.out.Findings)
 	return w.out, err
 }

@@ -69,8 +69,8 @@ func TestExitCodes(t *testing.T) {
 		{"found, ends with 0", plugin.Config{Format: plugin.RDJSON}, 0, one, 1, ""},
 		{"found, ends with 1", plugin.Config{Format: plugin.RDJSON}, 1, one, 1, ""},
 		{"found, its form found out", plugin.Config{}, 1, one, 1, ""},
-		{"1 without a finding", plugin.Config{Format: plugin.RDJSON}, 1, `{"diagnostics":[]}`, 0, "ended with exit code 1 and named no finding"},
-		{"another code", plugin.Config{Format: plugin.RDJSON}, 2, one, 1, "ended with exit code 2: it broke"},
+		{"1 without a finding", plugin.Config{Format: plugin.RDJSON}, 1, `{"diagnostics":[]}`, 0, "ended with exit code 1 and named no finding: it broke (it failed, or its findings have a form"},
+		{"another code", plugin.Config{Format: plugin.RDJSON}, 2, one, 1, "ended with exit code 2: it broke (it failed; if the code means findings, name it in the reviewer's exit-codes)"},
 		{"a code of its own", plugin.Config{Format: plugin.RDJSON, FoundExits: []int{3}}, 3, one, 1, ""},
 		{"1 where that is no such code", plugin.Config{Format: plugin.RDJSON, FoundExits: []int{3}}, 1, one, 1, "exit code 1"},
 		{"silent", plugin.Config{Format: plugin.SARIF}, 0, "", 0, `printed nothing, where its format is "sarif"`},
@@ -235,7 +235,7 @@ func TestFindingsAreThoseOfChangedFiles(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	wantNotes := []string{
-		"lint: left out what is about files that did not change: 1 findings", "lint: left out what is below the severity that is asked for: 1 findings",
+		"lint: left out what is about files that did not change: 1 finding", "lint: left out what is below the severity that is asked for: 1 finding",
 		"lint: left out what is about files outside the repository, or about none: 2 findings",
 	}
 	if diff := cmp.Diff(wantNotes, got.Notes); diff != "" {
@@ -257,7 +257,7 @@ func TestLongDiffsAreCut(t *testing.T) {
 	if err != nil || len(input) > 5<<20 || !strings.Contains(input, "a b.go") {
 		t.Errorf("%d bytes, %v", len(input), err)
 	}
-	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "1 files") {
+	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "the diff of 1 file: ") {
 		t.Errorf("notes %q", got.Notes)
 	}
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -54,8 +55,8 @@ func (w *work) called(tool string) string {
 	return tool
 }
 
-// count notes how many findings are left out, and why.
-func (w *work) count() {
+// countLeftOut notes how many findings are left out, and why.
+func (w *work) countLeftOut() {
 	for _, c := range []struct {
 		n   int
 		why string
@@ -66,9 +67,17 @@ func (w *work) count() {
 		{w.omitted, "over the limit"},
 	} {
 		if c.n > 0 {
-			w.note("%s: left out what is %s: %d findings", w.cfg.Name, c.why, c.n)
+			w.note("%s: left out what is %s: %s", w.cfg.Name, c.why, count(c.n, "finding"))
 		}
 	}
+}
+
+// count is a number with the word for what it counts.
+func count(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprint(n, " ", word)
 }
 
 // sound makes a finding's texts plain and takes out a place that cannot be in a

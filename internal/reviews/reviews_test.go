@@ -205,7 +205,7 @@ func TestOnePartFails(t *testing.T) {
 	if err == nil || len(got) != 4 {
 		t.Fatalf("%v, %v", places(got), err)
 	}
-	for _, want := range []string{"breaks ended with exit code 2\n", `the tool "gone" is missing, which the reviewer "gone" runs`, "\npanics panicked: oh"} {
+	for _, want := range []string{"breaks ended with exit code 2 (it failed; if the code means findings", `the tool "gone" is missing, which the reviewer "gone" runs`, "\npanics panicked: oh"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %q; want %q in it", err, want)
 		}

@@ -23,7 +23,7 @@ type excerpt struct {
 
 func (e *excerpt) line(line string) {
 	line = clip(strings.TrimRight(line, " \t"), excerptLine)
-	if !e.failing && failureIn(line) {
+	if !e.failing && (failureIn(line) || e.diffAt(line)) {
 		e.failing = true
 		e.head = e.before()
 	}
@@ -46,6 +46,16 @@ func (e *excerpt) line(line string) {
 func (e *excerpt) before() []string {
 	tail := append(append([]string{}, e.tail[e.next:]...), e.tail[:e.next]...)
 	return slices.Clone(tail[max(0, len(tail)-2):])
+}
+
+// diffAt reports whether a line begins the first part of a diff, which a formatter
+// prints instead of a word of failure: the two lines before it name the file.
+func (e *excerpt) diffAt(line string) bool {
+	if !strings.HasPrefix(line, "@@ -") {
+		return strings.HasPrefix(line, "Diff in ") // rustfmt's own form
+	}
+	names := e.before()
+	return len(names) == 2 && strings.HasPrefix(names[0], "--- ") && strings.HasPrefix(names[1], "+++ ")
 }
 
 // text returns the lines: those of the beginning of failure, a line in the place
