@@ -88,18 +88,7 @@ func BenchmarkCopy(b *testing.B) {
 	if os.Getuid() != 0 {
 		b.Fatal("needs root")
 	}
-	workspace := b.TempDir()
-	for d := range 100 {
-		dir := filepath.Join(workspace, fmt.Sprintf("d%d", d%10), fmt.Sprintf("e%d", d))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			b.Fatal(err)
-		}
-		for f := range 100 {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.go", f)), make([]byte, 4096), 0o644); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
+	workspace := manyFiles(b)
 	id := command.Identity{UID: uint32(1<<24 + 2*os.Getpid()), GID: uint32(1<<24 + 2*os.Getpid())}
 	var closing time.Duration
 	for b.Loop() {

@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package isolate
 
 import (
@@ -22,11 +24,15 @@ import (
 // maxDepth is how deep directories may nest: each level holds two files open.
 const maxDepth = 200
 
-// copier copies a tree for another owner. The tree may change meanwhile: links are
-// never followed, and only ordinary files are read.
+// unreadable is why a file is left out that this process's user may not read.
+const unreadable = "it may not be read"
+
+// copier copies a tree. The tree may change meanwhile: links are never followed, and
+// only ordinary files are read.
 type copier struct {
 	limits         CopyLimits
-	uid, gid       int
+	uid, gid       int                        // of the copies; -1: those of this process
+	target         func(target string) string // of a link in the copy; nil: as it is
 	entries, bytes atomic.Int64
 	room           chan struct{} // directories that may be copied beside another
 
@@ -38,7 +44,12 @@ type copier struct {
 // identity: contents, permissions without setuid and setgid, and times. Links stay
 // links; everything else is left out with a note. The notes are in order of path.
 func copyTree(ctx context.Context, from, to string, id command.Identity, limits CopyLimits) ([]Note, error) {
-	c := &copier{limits: limits.withDefaults(), uid: int(id.UID), gid: int(id.GID), room: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+	c := &copier{limits: limits, uid: int(id.UID), gid: int(id.GID)}
+	return c.copy(ctx, from, to)
+}
+
+func (c *copier) copy(ctx context.Context, from, to string) ([]Note, error) {
+	c.limits, c.room = c.limits.withDefaults(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	src, err := openDir(unix.AT_FDCWD, from, from)
 	if err != nil {
 		return nil, err
@@ -82,7 +93,7 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 		switch t := e.Type(); {
 		case t.IsDir():
 			var from, to *os.File
-			if from, to, err = c.mkdir(src, dst, e.Name(), name); err != nil {
+			if from, to, err = c.mkdir(src, dst, e.Name(), name); from == nil {
 				break
 			}
 			select {
@@ -118,9 +129,15 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 	return c.finish(src, dst, 0o700)
 }
 
-// mkdir makes a directory and opens it with the one it is a copy of.
+// mkdir makes a directory and opens it with the one it is a copy of. Both are nil
+// where that may not be read.
 func (c *copier) mkdir(src, dst *os.File, base, name string) (from, to *os.File, err error) {
-	if from, err = openDir(int(src.Fd()), base, name); err != nil {
+	from, err = openDir(int(src.Fd()), base, name)
+	if errors.Is(err, fs.ErrPermission) {
+		c.note(name, unreadable)
+		return nil, nil, nil
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if err = unix.Mkdirat(int(dst.Fd()), base, 0o700); err == nil {
@@ -142,6 +159,10 @@ func openDir(at int, base, name string) (*os.File, error) {
 
 func (c *copier) file(src, dst *os.File, base, name string) error {
 	fd, err := unix.Openat(int(src.Fd()), base, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		c.note(name, unreadable)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -176,8 +197,10 @@ func (c *copier) finish(from, to *os.File, atLeast fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := to.Chown(c.uid, c.gid); err != nil {
-		return err
+	if c.uid >= 0 {
+		if err := to.Chown(c.uid, c.gid); err != nil {
+			return err
+		}
 	}
 	if err := to.Chmod(info.Mode().Perm() | atLeast); err != nil {
 		return err
@@ -192,8 +215,15 @@ func (c *copier) link(src, dst *os.File, base string) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Symlinkat(string(target[:n]), int(dst.Fd()), base); err != nil {
+	to := string(target[:n])
+	if c.target != nil {
+		to = c.target(to)
+	}
+	if err := unix.Symlinkat(to, int(dst.Fd()), base); err != nil {
 		return err
+	}
+	if c.uid < 0 {
+		return nil
 	}
 	return unix.Fchownat(int(dst.Fd()), base, c.uid, c.gid, unix.AT_SYMLINK_NOFOLLOW)
 }
