@@ -1,6 +1,6 @@
 package reviewer
 
-import "strings"
+import "slices"
 
 // longestName bounds how many parts of a dotted name are looked at.
 const longestName = 6
@@ -40,25 +40,10 @@ func (s *source) name(i int) (parts []string, begin int) {
 func named(parts, pattern []string) bool {
 	if pattern[0] == "*" {
 		n := len(pattern) - 1
-		return len(parts) > n && same(parts[len(parts)-n:], pattern[1:])
+		return len(parts) > n && slices.Equal(parts[len(parts)-n:], pattern[1:])
 	}
-	return same(parts, pattern)
+	return slices.Equal(parts, pattern)
 }
-
-func same(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// extent is a run of tokens: from, included, to, excluded.
-type extent struct{ from, to int }
 
 // argument is one argument of a call.
 type argument struct {
@@ -96,62 +81,41 @@ func (s *source) argumentsIn(from, end int) []argument {
 	return list
 }
 
-// longestSource bounds how many bytes of source a rule's expressions read.
-const longestSource = 1000
+// longestChain bounds how many links of a chain of calls are followed.
+const longestChain = 12
 
-// between returns the source of an extent, cut where it is too long.
-func (s *source) between(e extent) string {
-	if e.from >= e.to || e.from >= len(s.tokens) {
-		return ""
-	}
-	start, end := s.tokens[e.from].start, s.tokens[min(e.to, len(s.tokens))-1].end
-	return s.text[start:min(end, start+longestSource)]
-}
-
-// expression returns the extent of the value that begins at index from: up to a
-// separator, a bracket that closes, another assignment, or the end of a line
-// behind which nothing says that it goes on.
-func (s *source) expression(from int) extent {
-	i := from
-	for i < len(s.tokens) && i-from < longestExpression {
-		t := s.tokens[i]
-		w := s.written(i)
-		if t.kind == closing || t.kind == op && (w == ";" || w == "," || assigns(w)) {
-			break
+// chain returns the index of the first token of the chain whose last name is the
+// word at index i: that of Command in `Command::new("sh").arg`.
+func (s *source) chain(i int) int {
+	for range longestChain {
+		if dot := i - 1; !s.is(dot, ".") && !s.is(dot, "?.") && !s.is(dot, "&.") && !s.is(dot, "::") {
+			return i
 		}
-		if t.first && i > from && !s.goesOn(i) {
-			break
+		before := i - 2
+		if s.is(before, "?") { // Rust's way to pass an error on
+			before--
 		}
-		i = s.after(i)
+		switch s.kindAt(before) {
+		case word:
+			i = before
+		case text:
+			return before
+		case closing:
+			pair := int(s.tokens[before].pair)
+			if pair < 0 {
+				return i
+			}
+			switch i = pair; {
+			case s.isString(pair):
+				return i
+			case s.kindAt(pair-1) == word:
+				i = pair - 1
+			case s.is(pair-1, "!") && s.kindAt(pair-2) == word:
+				i = pair - 2
+			}
+		default:
+			return i
+		}
 	}
-	return extent{from, i}
-}
-
-// longestExpression bounds the tokens of a value at its own level and those
-// inside its first brackets.
-const longestExpression = 400
-
-// goesOn reports whether the line that begins with the token at index i goes on
-// with what stood before.
-func (s *source) goesOn(i int) bool {
-	before, here := s.tokens[i-1], s.tokens[i]
-	if before.kind == op && s.written(i-1) != "++" && s.written(i-1) != "--" && s.written(i-1) != "?" && s.written(i-1) != "!" {
-		return true
-	}
-	if here.kind != op {
-		return s.lang.name == "javascript" && here.kind == open && strings.HasPrefix(s.written(i), "`")
-	}
-	switch s.written(i) {
-	case ".", "?.", "+", "?", ":", "||", "&&", "??", "%", "\\":
-		return true
-	}
-	return false
-}
-
-func assigns(w string) bool {
-	switch w {
-	case "=", ":=", "+=", "<<=", "||=", "??=":
-		return true
-	}
-	return false
+	return i
 }

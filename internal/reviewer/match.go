@@ -12,18 +12,19 @@ import (
 // end, so that it knows what names were given before.
 type matcher struct {
 	*evaluator
+	uses  func(*Rule) bool
 	found []finding.Finding
 	files map[*regexp.Regexp]bool // what was found out about the whole file
 }
 
 // matchPack returns what a pack's rules find in a file.
 func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
-	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p.parameters)}, files: map[*regexp.Regexp]bool{}}
+	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p.parameters)}, uses: uses, files: map[*regexp.Regexp]bool{}}
 	for i := range s.tokens {
 		m.scope.enter(i)
 		if s.tokens[i].kind == open {
 			if s.runs(i) {
-				m.shell(i, uses)
+				m.shell(i)
 			}
 			m.parted(i)
 		}
@@ -31,15 +32,15 @@ func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
 			continue
 		}
 		if open, end, ok := m.called(i); ok {
-			m.call(i, open, end, uses)
+			m.call(i, open, end)
 			if p.grows[s.written(i)] {
 				m.grow(i)
 			}
 		}
 		if p.receivers[s.written(i)] != nil && s.is(i-1, ".") {
-			m.receiver(i, uses)
+			m.receiver(i)
 		}
-		m.assignment(i, uses)
+		m.assignment(i)
 		m.loop(i)
 	}
 	return m.found
@@ -68,7 +69,9 @@ func (m *matcher) called(i int) (from, end int, ok bool) {
 	return 0, 0, false
 }
 
-func (m *matcher) call(i, from, end int, uses func(*Rule) bool) {
+// call holds the patterns about calls against that of the word at index i, whose
+// arguments begin at from and end before end. A rule finds a call once.
+func (m *matcher) call(i, from, end int) {
 	candidates := m.pack.calls[m.written(i)]
 	if len(candidates) == 0 || m.is(i-1, "def") || m.is(i-1, "func") || m.is(i-1, "function") || m.is(i-1, "fn") {
 		return
@@ -77,7 +80,7 @@ func (m *matcher) call(i, from, end int, uses func(*Rule) bool) {
 	arguments := m.argumentsIn(from, end)
 	done := map[*Rule]bool{}
 	for _, p := range candidates {
-		if done[p.rule] || !uses(p.rule) || !named(parts, p.name) {
+		if done[p.rule] || !m.uses(p.rule) || !named(parts, p.name) {
 			continue
 		}
 		x, ok := p.pick(arguments)
@@ -96,131 +99,9 @@ func (m *matcher) call(i, from, end int, uses func(*Rule) bool) {
 	}
 }
 
-// pick returns the argument that a pattern is about.
-func (p *pattern) pick(arguments []argument) (extent, bool) {
-	if p.position == 0 && p.keyword == "" {
-		return extent{}, true
-	}
-	n := 0
-	for _, a := range arguments {
-		if a.name == "" {
-			n++
-		}
-		if p.keyword != "" && a.name == p.keyword || p.keyword == "" && a.name == "" && n == p.position {
-			return a.extent, true
-		}
-	}
-	return extent{}, false
-}
-
-// holds reports whether what a pattern asks for holds for a value, of a call with
-// these arguments or of a setting, at the word at index i.
-func (m *matcher) holds(p *pattern, x, arguments extent, i int) bool {
-	if p.arguments != nil && !p.arguments.MatchString(m.between(arguments)) || p.written != nil && !p.written.MatchString(m.between(x)) {
-		return false
-	}
-	if p.statement != nil && !p.statement.MatchString(m.statement(i)) || !m.around(p, i, arguments.to) {
-		return false
-	}
-	if p.Is == "" && p.text == nil && p.source == nil {
-		return p.unless == nil || !p.unless.MatchString(m.between(arguments))
-	}
-	v := m.of(x)
-	switch {
-	case p.Is == "built" && !v.built(), p.Is == "changing" && !v.changing, p.Is == "input" && !(v.changing && m.pack.inputs.MatchString(v.origin)):
-		return false
-	case p.text != nil && !p.text.MatchString(v.said), p.source != nil && !p.source.MatchString(v.origin):
-		return false
-	}
-	return p.unless == nil || !p.unless.MatchString(v.origin) && !p.unless.MatchString(m.between(arguments))
-}
-
-// statement returns the line of the token at index i, behind the names of the
-// functions that it is in.
-func (m *matcher) statement(i int) string {
-	at := m.tokens[i].start
-	line := m.text[m.lines[m.line(at)-1]:]
-	if end := strings.IndexByte(line, '\n'); end >= 0 {
-		line = line[:end]
-	}
-	return m.scope.in() + "\n" + line[:min(len(line), longestSource)]
-}
-
-// assignment looks whether the word at index i is given a value.
-func (m *matcher) assignment(i int, uses func(*Rule) bool) {
-	sign := i + 1
-	switch {
-	case m.is(sign, "=") || m.is(sign, ":=") || m.is(sign, "+=") || m.is(sign, "<<") && m.lang.ruby:
-	case m.is(sign, ":") || m.is(sign, "=>"):
-		if at := m.typed(i); at > 0 {
-			sign = at
-			break
-		}
-		if !m.is(i-1, ".") { // "a.b : c" is half of a choice
-			m.setting(i, sign+1, uses)
-		}
-		return
-	default:
-		return
-	}
-	x := m.setting(i, sign+1, uses)
-	if m.is(i-1, ".") && !m.is(i-2, "this") && !m.is(i-2, "self") || m.lang.name == "python" && !m.tokens[i].first && !m.is(i-1, ".") {
-		return
-	}
-	v := m.of(x)
-	if m.is(sign, "+=") || m.is(sign, "<<") {
-		old := m.scope.value(m.written(i))
-		old.add(v)
-		v = old
-	}
-	m.scope.set(m.written(i), v)
-	for j := i; m.is(j-1, ",") && m.kindAt(j-2) == word && m.lang.name != "javascript"; j -= 2 {
-		m.scope.set(m.written(j-2), value{said: hole, changing: true, origin: v.origin})
-	}
-}
-
-// loop looks whether the name at index i runs over a list of literals.
-func (m *matcher) loop(i int) {
-	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) {
-		m.scope.set("id", changing())
-		return
-	}
-	if !m.is(i+1, "in") && !m.is(i+1, "of") || !m.is(i-1, "for") && !m.is(i-1, "const") && !m.is(i-1, "let") && !m.is(i-1, "var") {
-		return
-	}
-	end := i + 2
-	for end < len(m.tokens) && end < i+longestExpression && !m.is(end, ":") && m.tokens[end].kind != closing && !m.tokens[end].first {
-		end = m.after(end)
-	}
-	if x := (extent{i + 2, end}); x.to > x.from && m.onlyLiterals(x) {
-		m.scope.set(m.written(i), value{said: "0"})
-	} else {
-		m.scope.set(m.written(i), changing())
-	}
-}
-
-// typed returns the index of the sign that gives a value to the name at index i,
-// behind which its type stands; 0 if there is none.
-func (m *matcher) typed(i int) int {
-	switch before := i - 1; {
-	case m.is(before, "let"), m.is(before, "const"), m.is(before, "var"), m.is(before, "mut"):
-	case m.lang.name == "python" && m.tokens[i].first:
-	default:
-		return 0
-	}
-	for j := i + 2; j < min(len(m.tokens), i+12); j = m.after(j) {
-		if m.is(j, "=") {
-			return j
-		}
-		if m.tokens[j].first {
-			break
-		}
-	}
-	return 0
-}
-
-// setting matches the patterns for what is set, and returns the value's extent.
-func (m *matcher) setting(i, from int, uses func(*Rule) bool) extent {
+// setting holds the patterns about what is set against the word at index i, whose
+// value begins at from, and returns the value's extent.
+func (m *matcher) setting(i, from int) extent {
 	x := m.expression(from)
 	candidates := m.pack.sets[m.written(i)]
 	if len(candidates) == 0 || x.from >= x.to {
@@ -228,7 +109,7 @@ func (m *matcher) setting(i, from int, uses func(*Rule) bool) extent {
 	}
 	parts, begin := m.name(i)
 	for _, p := range candidates {
-		if uses(p.rule) && named(parts, p.name) && m.holds(p, x, x, i) {
+		if m.uses(p.rule) && named(parts, p.name) && m.holds(p, x, x, i) {
 			m.report(p.rule, begin, i, parts)
 			break
 		}
@@ -236,12 +117,43 @@ func (m *matcher) setting(i, from int, uses func(*Rule) bool) extent {
 	return x
 }
 
+// receiver holds the patterns about what a method is called on, whose name is the
+// word at index i, against it.
+func (m *matcher) receiver(i int) {
+	begin := m.chain(i)
+	if begin >= i-1 {
+		return
+	}
+	x := extent{begin, i - 1}
+	for _, p := range m.pack.receivers[m.written(i)] {
+		if m.uses(p.rule) && m.holds(p, x, x, i) {
+			m.report(p.rule, begin, i, []string{m.written(i)})
+			return
+		}
+	}
+}
+
+// shell holds the patterns about a command between backticks, or in %x, against
+// the literal that the token at index i opens.
+func (m *matcher) shell(i int) {
+	x := extent{i, m.after(i)}
+	for _, p := range m.pack.calls["`"] {
+		if m.uses(p.rule) && m.holds(p, x, x, i) {
+			m.report(p.rule, i, x.to-1, []string{"The shell"})
+			return
+		}
+	}
+}
+
 // longestSink bounds how many bytes of a name a message shows.
 const longestSink = 60
 
+// report adds a finding at the tokens from begin to i, which have the name of these
+// parts.
 func (m *matcher) report(r *Rule, begin, i int, parts []string) {
 	sink := strings.TrimLeft(strings.Join(parts, "."), ".")
-	m.found = append(m.found, m.finding(r, m.tokens[begin].start, m.tokens[i].end, strings.ReplaceAll(r.Message, "{sink}", sink[:min(len(sink), longestSink)])))
+	sink = strings.ToValidUTF8(sink[:min(len(sink), longestSink)], "") // the cut may have split a character
+	m.found = append(m.found, m.finding(r, m.tokens[begin].start, m.tokens[i].end, strings.ReplaceAll(r.Message, "{sink}", sink)))
 }
 
 // finding makes a finding of a rule at the bytes from start to end.

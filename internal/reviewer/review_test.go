@@ -65,6 +65,14 @@ func TestFindingSaysWhereInUTF16(t *testing.T) {
 	}
 }
 
+func TestLongNameIsCutBetweenCharacters(t *testing.T) {
+	name := strings.Repeat("é", 50)
+	got := security(t, Config{}, File{Path: "src/a.js", Text: "a" + name + "." + strings.TrimPrefix(injection, "db.")}).Findings
+	if want := "a" + name[:58] + " gets SQL that is built from variables."; len(got) != 1 || got[0].Message != want {
+		t.Errorf("got %+v, want the message %q", got, want)
+	}
+}
+
 func TestIgnoring(t *testing.T) {
 	for name, c := range map[string]struct {
 		code       string
