@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
 )
 
 // Limits of the runner's command files, in bytes.
@@ -22,7 +24,7 @@ func (r *Runner) SetOutput(name, value string) error {
 		return fmt.Errorf("%q cannot be the name of an output", name)
 	}
 	if len(value) > MaxOutput {
-		return fmt.Errorf("the output %s has %d bytes: GitHub takes %d", name, len(value), MaxOutput)
+		return fmt.Errorf("the output %s has %s: GitHub takes %s", name, bytesize.Of(len(value)), bytesize.Of(MaxOutput))
 	}
 	if r.env.OutputPath == "" {
 		if r.env.OnRunner {
@@ -69,7 +71,7 @@ func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes 
 	text := strings.ToValidUTF8(markdown, "\uFFFD")
 	if len(text) > room {
 		if text = cut(text, max(room, 0)); len(text) > room {
-			return false, fmt.Errorf("the summary of %d bytes does not fit: GitHub takes %d a step", len(markdown), MaxSummary)
+			return false, fmt.Errorf("the summary of %s does not fit: GitHub takes %s a step", bytesize.Of(len(markdown)), bytesize.Of(MaxSummary))
 		}
 	}
 	if err := appendTo("GITHUB_STEP_SUMMARY", r.env.SummaryPath, strings.TrimRight(text, "\n")+"\n\n"); err != nil {

@@ -43,7 +43,7 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("the name %q is accepted", name)
 		}
 	}
-	if err := r.SetOutput("big", strings.Repeat("x", action.MaxOutput+1)); err == nil || !strings.Contains(err.Error(), "GitHub takes 1048576") {
+	if err := r.SetOutput("big", strings.Repeat("x", action.MaxOutput+1)); err == nil || !strings.Contains(err.Error(), "has 1.1 MiB: GitHub takes 1 MiB") {
 		t.Errorf("err = %v", err)
 	}
 	if log.Len() > 0 {

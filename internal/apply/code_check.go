@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/bytesize"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -103,7 +104,7 @@ func unsignable(changes []gitrepo.TreeChange) []policy.TreeViolation {
 	}
 	if size > githubapi.MaxCommitBytes {
 		found = append(found, policy.TreeViolation{Rule: RuleSignedCommits,
-			Message: fmt.Sprintf("%s: the changed files hold %d bytes, and a signed commit through the API at most %d", RuleSignedCommits, size, githubapi.MaxCommitBytes)})
+			Message: fmt.Sprintf("%s: the changed files hold %s, and a signed commit through the API at most %s", RuleSignedCommits, bytesize.Of(size), bytesize.Of(githubapi.MaxCommitBytes))})
 	}
 	return found
 }

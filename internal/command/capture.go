@@ -1,6 +1,10 @@
 package command
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
+)
 
 // Output is what was kept of one stream: its beginning and its end.
 type Output struct {
@@ -17,7 +21,7 @@ func (o Output) Bytes() []byte {
 	b := make([]byte, 0, len(o.Head)+len(o.Tail)+64)
 	b = append(b, o.Head...)
 	if o.Truncated() {
-		b = fmt.Appendf(b, "\n[... %d bytes left out ...]\n", o.Dropped)
+		b = fmt.Appendf(b, "\n[... %s left out ...]\n", bytesize.Of(o.Dropped))
 	}
 	return append(b, o.Tail...)
 }

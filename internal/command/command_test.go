@@ -116,7 +116,7 @@ func TestOutputIsBoundedAndDrained(t *testing.T) {
 	if !bytes.HasPrefix(whole.Bytes(), o.Head) || !bytes.HasSuffix(whole.Bytes(), o.Tail) {
 		t.Error("head or tail are not those of the stream")
 	}
-	if s := o.String(); !strings.Contains(s, fmt.Sprintf("[... %d bytes left out ...]", o.Dropped)) || !strings.HasSuffix(s, "200000\n") {
+	if s := o.String(); !strings.Contains(s, "\n[... 1.3 MiB left out ...]\n") || !strings.HasSuffix(s, "200000\n") {
 		t.Errorf("%q", s)
 	}
 	if r.Stderr.String() != "end\n" || r.Stderr.Truncated() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
 )
 
 // NewCommit is a commit for GitHub to make, which it signs and attributes to the
@@ -123,7 +125,7 @@ func (n NewCommit) check() string {
 		}
 	}
 	if size > MaxCommitBytes {
-		return fmt.Sprintf("its files hold %d bytes, more than the %d that the API takes in one commit; push with git instead", size, MaxCommitBytes)
+		return fmt.Sprintf("its files hold %s, more than the %s that the API takes in one commit; push with git instead", bytesize.Of(size), bytesize.Of(MaxCommitBytes))
 	}
 	return ""
 }

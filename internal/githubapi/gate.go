@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/bytesize"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
@@ -144,7 +145,7 @@ func (g *gate) attempt(orig *http.Request, body []byte, c *call) (*answer, *Erro
 		return a, g.broken(c, err, a, false)
 	}
 	if int64(len(got)) > g.maxBody {
-		return a, g.broken(c, fmt.Errorf("the answer is larger than %d bytes", g.maxBody), a, false)
+		return a, g.broken(c, fmt.Errorf("the answer is larger than %s", bytesize.Of(g.maxBody)), a, false)
 	}
 	bad := judge(orig, c, a, g.clock.Now())
 	if bad != nil {

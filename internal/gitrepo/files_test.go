@@ -34,7 +34,7 @@ func TestFiles(t *testing.T) {
 	r := c.open()
 	text := map[string]string{"policy.yml": "max: 1\n", "deep/er/still/x": "deep", "deep/er/y": "y", "empty": "", "odd\nname ü": "odd", "run.sh": "#!/bin/sh\n"}
 	bad := map[string]string{
-		"big": "too large: 1001 bytes, at most 1000", "none": "does not exist", "deep/none": "does not exist", "policy.yml/x": "does not exist",
+		"big": "too large: 1001 bytes, at most 1000 bytes", "none": "does not exist", "deep/none": "does not exist", "policy.yml/x": "does not exist",
 		"deep": "is a directory", "link": "a link is not followed", "linkdir/er/y": "a link is not followed",
 		"../x": "not a path", "/etc/passwd": "not a path", "": "not a path", ".": "not a path", "a//b": "not a path", "deep/../policy.yml": "not a path",
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/bytesize"
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
@@ -82,7 +83,7 @@ func (r *Repo) gitWith(ctx context.Context, c call, args ...string) (answer, err
 	a := answer{out: sink.data, code: res.ExitCode, signal: res.Signal, stderr: res.Stderr.String()}
 	switch {
 	case errors.Is(err, errTooLarge):
-		return a, fmt.Errorf("%w: git %s gives more than %d bytes", ErrTooLarge, args[0], c.limit)
+		return a, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], bytesize.Of(c.limit))
 	case err != nil:
 		return a, err
 	case res.TimedOut:

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
 )
 
 // maxBundle is how large a bundle may be, in bytes.
@@ -21,7 +23,7 @@ const maxBundle = 256 << 20
 // read, and ErrTooLarge over a limit.
 func (r *Repo) BundleSeries(ctx context.Context, src FileSource) (Series, error) {
 	if len(src.Data) > maxBundle {
-		return Series{}, fmt.Errorf("%w: %q has %d bytes, and a bundle at most %d", ErrTooLarge, src.Name, len(src.Data), maxBundle)
+		return Series{}, fmt.Errorf("%w: %q has %s, and a bundle at most %s", ErrTooLarge, src.Name, bytesize.Of(len(src.Data)), bytesize.Of(maxBundle))
 	}
 	b, err := parseBundle(src.Data)
 	if err == nil && b.oidLen != r.clone.oidLen {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
 )
 
 // patch is the change of one mail, or the one of a file that is no mail.
@@ -25,7 +27,7 @@ var mailStart = regexp.MustCompile(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Da
 // cover letter, are noted.
 func (r *Repo) readPatches(ctx context.Context, src FileSource) (patches []patch, notes []string, err error) {
 	if len(src.Data) > maxPatch {
-		return nil, nil, fmt.Errorf("%w: %q has %d bytes, and a patch at most %d", ErrTooLarge, src.Name, len(src.Data), maxPatch)
+		return nil, nil, fmt.Errorf("%w: %q has %s, and a patch at most %s", ErrTooLarge, src.Name, bytesize.Of(len(src.Data)), bytesize.Of(maxPatch))
 	}
 	if bytes.HasPrefix(src.Data, []byte("\xff\xfe")) || bytes.HasPrefix(src.Data, []byte("\xfe\xff")) {
 		return nil, nil, fmt.Errorf("%q is UTF-16 text, as PowerShell writes it: write it by 'git diff --binary --output=FILE'", src.Name)

@@ -67,7 +67,7 @@ func TestWorkspaceSeriesErrors(t *testing.T) {
 			c.link("/etc/passwd", ".git/index")
 		}, "not an ordinary file"},
 		"split index":    {func(c clone) { c.git("update-index", "--split-index") }, "--no-split-index"},
-		"huge file":      {func(c clone) { c.sparseFile("huge.bin", 100<<20+1) }, `"huge.bin": too large: it has 104857601 bytes`},
+		"huge file":      {func(c clone) { c.sparseFile("huge.bin", 100<<20+1) }, `"huge.bin": too large: it has 100.1 MiB`},
 		"huge rules":     {func(c clone) { c.sparseFile("src/.gitignore", 5<<20) }, `"src/.gitignore": too large`},
 		"deep":           {func(c clone) { c.write(strings.Repeat("d/", 210)+"x", "x") }, "more than 200 deep"},
 		"no commit":      {func(c clone) { c.git("checkout", "-q", "--orphan", "none") }, "has no commit yet"},

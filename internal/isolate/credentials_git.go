@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
 )
 
 // Bounds of git's configuration: how deep files may include each other, as in git,
@@ -62,7 +64,7 @@ func (s *search) gitConfig(f gitFile) {
 	case why == "" && text == "":
 		return
 	case why == "" && s.bytes > maxConfigBytes:
-		why = fmt.Sprintf("there are more than %d bytes of it", maxConfigBytes)
+		why = fmt.Sprintf("there are more than %s of it", bytesize.Of(maxConfigBytes))
 	case why == "" && f.depth > maxIncludeDepth:
 		why = fmt.Sprintf("it is included over more than %d files", maxIncludeDepth)
 	}

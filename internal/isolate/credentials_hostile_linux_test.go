@@ -50,7 +50,7 @@ func TestHostileConfiguration(t *testing.T) {
 		}, nil},
 		{"large file", func(t *testing.T, m *machine) {
 			m.write("home/.gitconfig", strings.Repeat("#\n", 1<<19+1))
-		}, []string{"home/.gitconfig: this configuration of git cannot be judged: it is larger than 1048576 bytes"}},
+		}, []string{"home/.gitconfig: this configuration of git cannot be judged: it is larger than 1 MiB"}},
 		{"many large files", func(t *testing.T, m *machine) {
 			for i := range 18 {
 				m.write(fmt.Sprintf("home/c%02d", i), strings.Repeat("#\n", 1<<19-100)+fmt.Sprintf("[include] path = c%02d\n", i+1))
@@ -60,7 +60,7 @@ func TestHostileConfiguration(t *testing.T) {
 				fmt.Fprintf(&list, "[include] path = c%02d\n", 17-i)
 			}
 			m.write("home/.gitconfig", list.String())
-		}, []string{"home/c01: this configuration of git cannot be judged: there are more than 16777216 bytes of it", "home/c00: ", "repo/.git/config: "}},
+		}, []string{"home/c01: this configuration of git cannot be judged: there are more than 16 MiB of it", "home/c00: ", "repo/.git/config: "}},
 		{"deep includes", func(t *testing.T, m *machine) {
 			for i := range 12 {
 				m.write(fmt.Sprintf("home/c%02d", i), fmt.Sprintf("[include] path = c%02d\n", i+1))

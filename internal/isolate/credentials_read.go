@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
 )
 
 // maxCredentialFile is how large a file may be to be judged, in bytes.
@@ -36,7 +38,7 @@ func read(path string) (text, why string) {
 	case err != nil:
 		return "", "reading it failed"
 	case len(raw) > maxCredentialFile:
-		return "", fmt.Sprintf("it is larger than %d bytes", maxCredentialFile)
+		return "", fmt.Sprintf("it is larger than %s", bytesize.Of(maxCredentialFile))
 	}
 	return string(raw), ""
 }

@@ -228,7 +228,7 @@ func TestLimitsOfTheRoom(t *testing.T) {
 		t.Errorf("a large file: %v, %+v", err, res)
 	}
 	_, err = room.Run(t.Context(), sh(`i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero >f$i; done`))
-	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of disk") {
+	if err == nil || !strings.Contains(err.Error(), "more than 64 MiB of disk") {
 		t.Errorf("many files: %v", err)
 	}
 }

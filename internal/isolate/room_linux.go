@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/bytesize"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -175,7 +177,7 @@ func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, f
 				return
 			case <-tick.C:
 				if used := before - free(); used > limit {
-					cancel(fmt.Errorf("it took more than %d bytes of disk", limit))
+					cancel(fmt.Errorf("it took more than %s of disk", bytesize.Of(limit)))
 				}
 			}
 		}

@@ -144,7 +144,7 @@ func TestSkippedFilesAreListed(t *testing.T) {
 		t.Errorf("%+v", got.Findings)
 	}
 	want := []Skipped{
-		{"big.js", "larger than 20000 bytes"},
+		{"big.js", "larger than 19.6 KiB"},
 		{"min.js", "a line of more than 5000 bytes, as minified files have: only secrets were looked for"},
 		{"nul.js", "a binary file"},
 		{"pic.png", "a binary file"},

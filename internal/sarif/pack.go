@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
 )
 
 // MaxPacked is the most that code scanning takes, in bytes of gzip.
@@ -30,7 +32,7 @@ func Unpack(packed string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("the packed SARIF log is damaged: %w", err)
 	}
 	if int64(len(log)) > limit {
-		return nil, fmt.Errorf("the packed SARIF log is longer than %d bytes", limit)
+		return nil, fmt.Errorf("the packed SARIF log is longer than %s", bytesize.Of(limit))
 	}
 	return log, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/bytesize"
 )
 
 // schemaURI is the address of the final schema; it is never loaded.
@@ -174,7 +176,7 @@ func (u *Upload) fit(groups []*group, most int, n notes) error {
 		}
 		n.add(RuleSize, "", cut)
 		if total == 0 {
-			return fmt.Errorf("the SARIF log has %d bytes packed, more than the %d that code scanning takes, even without results: shorten its rules", size, most)
+			return fmt.Errorf("the SARIF log has %s packed, more than the %s that code scanning takes, even without results: shorten its rules", bytesize.Of(size), bytesize.Of(most))
 		}
 	}
 }
