@@ -24,8 +24,9 @@ var (
 	settingPath = regexp.MustCompile(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
 	// secretName matches names whose value is secret, secretPart what such a name may
 	// end with in a file of settings.
-	secretName = regexp.MustCompile(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
-	setting    = regexp.MustCompile(`(?i)^\s*(?:export\s+|-\s+|set\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
+	secretName  = regexp.MustCompile(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
+	setting     = regexp.MustCompile(`(?i)^\s*(?:export\s+|-\s+|set\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
+	settingName = regexp.MustCompile(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
 	// otherName matches names of what is said about a secret.
 	otherName = regexp.MustCompile(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
 	// connection matches the password in the text that a driver connects with.
@@ -112,6 +113,9 @@ func telling(name string) bool {
 
 // valueOf returns the index of what the name at index i is given or compared with, or 0.
 func (s *source) valueOf(i int) (at int, compared bool) {
+	if at = s.valueInList(i); at > 0 {
+		return at, false
+	}
 	j := i + 1
 	if s.is(j, "]") && s.tokens[i].kind == text { // config["password"] = …
 		j++
@@ -137,6 +141,33 @@ func (s *source) valueOf(i int) (at int, compared bool) {
 	return 0, false
 }
 
+// valueInList returns the index of the literal that the name at index i is given in a
+// statement with as many names as literals, such as user, password = "app", "...";
+// or 0.
+func (s *source) valueInList(i int) int {
+	const most = 8 // names
+	first, last := i, i
+	for n := 0; n < most && first >= 2 && s.is(first-1, ",") && s.kindAt(first-2) == word; n++ {
+		first -= 2
+	}
+	for n := 0; n < most && s.is(last+1, ",") && s.kindAt(last+2) == word; n++ {
+		last += 2
+	}
+	if first == last || !s.tokens[first].first || !s.is(last+1, "=") && !s.is(last+1, ":=") {
+		return 0
+	}
+	at := last + 2
+	for k := first; k <= last; k += 2 {
+		if v := at + k - first; s.kindAt(v) != text || k < last && !s.is(v+1, ",") {
+			return 0
+		}
+	}
+	if !s.ends(at+last-first+1) || s.is(at+last-first+1, ",") {
+		return 0
+	}
+	return at + i - first
+}
+
 // ends reports whether a value ends before the token at index i.
 func (s *source) ends(i int) bool {
 	return i >= len(s.tokens) || s.kindAt(i) == closing || s.is(i, ",") || s.is(i, ";") || s.is(i, "{") || s.is(i, "&&") || s.is(i, ":") ||
@@ -147,39 +178,6 @@ func (s *source) ends(i int) bool {
 func (s *source) connection(i int) []writtenCredential {
 	t := s.tokens[i]
 	return inConnections(s.content(i), int(t.from))
-}
-
-// inConnections finds passwords in a text that begins at an offset.
-func inConnections(said string, offset int) []writtenCredential {
-	if len(said) > longestSource || !strings.Contains(said, "=") || !strings.Contains(said, "assword") && !strings.Contains(said, "wd") || !connected.MatchString(said) || local.MatchString(said) {
-		return nil
-	}
-	m := connection.FindStringSubmatchIndex(said)
-	if m == nil || !plausible(said[m[2]:m[3]]) {
-		return nil
-	}
-	return []writtenCredential{{offset + m[2], offset + m[3], inConnection}}
-}
-
-// inSettings finds the values of telling names in a file of settings.
-func inSettings(t string) []writtenCredential {
-	var places []writtenCredential
-	at := 0
-	for line := range strings.Lines(t) {
-		if len(line) <= longestSource {
-			var m []int
-			if sign := strings.IndexAny(line, ":="); sign > 0 && telling(strings.TrimRight(line[:sign], " \t\"'")) {
-				m = setting.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n"))
-			}
-			if m == nil {
-				places = append(places, inConnections(line, at)...)
-			} else if name := line[m[2]:m[3]]; !otherName.MatchString(name) && credible(name, line[m[4]:m[5]], false) {
-				places = append(places, writtenCredential{at + m[4], at + m[5], "The value of " + name + " is written down"})
-			}
-		}
-		at += len(line)
-	}
-	return places
 }
 
 // withCredentials adds findings of credentials, save those in lines in which a
