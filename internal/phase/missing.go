@@ -35,10 +35,7 @@ func MissingProgram(line string, args []string, r command.Result, err error) str
 		said = string(r.Stderr.Head)
 	}
 	if r.ExitCode == notFoundCode {
-		if m := regexp.MustCompile(`([^\s:'"]+): (?:command )?not found`).FindStringSubmatch(said); m != nil {
-			return m[1]
-		}
-		return strings.Fields(line)[0]
+		return notFound(said + "\n" + r.Stdout.String())
 	}
 	if len(args) == 0 {
 		return ""
@@ -63,6 +60,21 @@ func MissingProgram(line string, args []string, r command.Result, err error) str
 			return m[1]
 		default:
 			return firstWord(strings.Fields(line)[1:])
+		}
+	}
+	return ""
+}
+
+// notFound returns the program that a shell, bundler or env says is not there, ""
+// where none of them says so: a program may end with their exit code, too.
+func notFound(said string) string {
+	for _, pattern := range []string{
+		`command not found: (\S+)`,
+		`([^\s:'"‘’]+)['’]?: (?:command )?not found`,
+		`([^\s:'"‘’]+)['’]?: No such file or directory`,
+	} {
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(said); m != nil {
+			return m[1]
 		}
 	}
 	return ""

@@ -154,6 +154,8 @@ func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 		{"not in PATH, nor its stand-in", "", "", "", map[string][]step{vetLine: {{absent: true}}}, phase.MissingTool{Tool: "golangci-lint", Check: phase.Linter, Command: "golangci-lint run", Override: "lint_command"}, ""},
 		{"127 of a shell", "", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: not found\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}, ""},
 		{"127 of bash", "", "", "make all", map[string][]step{"make all": {{code: 127, stderr: "bash: line 1: make: command not found\n"}}}, phase.MissingTool{Tool: "make", Check: phase.Build, Command: "make all", Override: "build_command"}, ""},
+		{"127 of bundler", "", "bundle exec standardrb", "", map[string][]step{"bundle exec standardrb": {{code: 127, stderr: "bundler: command not found: standardrb\nInstall missing gem executables with `bundle install`\n"}}}, phase.MissingTool{Tool: "standardrb", Check: phase.Linter, Command: "bundle exec standardrb", Override: "lint_command"}, ""},
+		{"127 of env", "", "./lint.py", "", map[string][]step{"./lint.py": {{code: 127, stderr: "/usr/bin/env: ‘python9’: No such file or directory\n"}}}, phase.MissingTool{Tool: "python9", Check: phase.Linter, Command: "./lint.py", Override: "lint_command"}, ""},
 	}
 	for _, tt := range tests {
 		job, dir := goJob(t)
@@ -167,6 +169,16 @@ func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 		if c.Status != phase.Fail || c.Retries != 0 || len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "'"+tt.want.Tool+"'") || !strings.Contains(c.Problems[0], tt.want.Override) {
 			t.Errorf("%s: %+v", tt.name, c)
 		}
+	}
+}
+
+func TestTheExitCodeOfAShellMayBeATools(t *testing.T) {
+	job, dir := goJob(t)
+	s := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 127, stderr: "boom\n"}}}))
+	r := validate(t, job, phase.Config{}, s.world())
+	c := checkOf(r, phase.Tests)
+	if c.Status != phase.Fail || c.ExitCode != 127 || len(r.Missing) != 0 || len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "exit code 127") {
+		t.Errorf("%+v, missing %v", c, r.Missing)
 	}
 }
 
