@@ -30,6 +30,9 @@ func (a attempt) passed(c commandLine) bool {
 	return !c.silent || len(a.result.Stdout.Head) == 0
 }
 
+// explained reports that what was read is all that there is to say of the run.
+func (a attempt) explained() bool { return a.report.Explained && !a.report.Mixed }
+
 // once runs a command of a root, and reads what it prints. The error is the
 // context's: all else is a result.
 func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {

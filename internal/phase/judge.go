@@ -29,7 +29,7 @@ func (w *run) judge() {
 		w.unformatted()
 		return
 	}
-	w.readable = w.style() && a.report.Explained && !a.report.Broken && a.report.Outside+a.report.Omitted == 0 && len(findings) > 0
+	w.readable = w.style() && a.explained() && !a.report.Broken && a.report.Outside+a.report.Omitted == 0 && len(findings) > 0
 	w.out.Gating, w.out.Old = w.e.lines.sort(findings, w.style() && w.e.config.NewOnly)
 	if passed {
 		w.out.Status, w.out.Gating, w.out.Old = Pass, nil, append(w.out.Old, w.out.Gating...)
@@ -55,13 +55,13 @@ func (w *run) failed(a attempt) {
 		w.out.Failing = max(a.report.Tests.Failed, 1)
 		w.out.Failures = a.report.Tests.Failing
 		w.fail(ended(w.way.check, a, w.e.config.TimeLimit))
-	case w.plan.check == Formatter && len(w.out.Gating) > 0 && a.report.Explained:
+	case w.plan.check == Formatter && len(w.out.Gating) > 0 && a.explained():
 		for _, f := range w.out.Gating {
 			w.stillUnformatted(f.Path)
 		}
 	default:
 		w.out.Problems = append(w.out.Problems, list(w.out.Gating)...)
-		if !a.report.Explained || len(w.out.Gating) == 0 {
+		if !a.explained() || len(w.out.Gating) == 0 {
 			w.fail(ended(w.way.check, a, w.e.config.TimeLimit) + gist(a.report.FirstFailures))
 		}
 	}

@@ -217,6 +217,17 @@ func TestOnlyNewFindingsGate(t *testing.T) {
 	}
 }
 
+func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
+	for line, want := range map[string]phase.Status{"go vet ./...": phase.Pass, "go vet ./... && ./ours": phase.Fail} {
+		job, dir := goJob(t)
+		job.Diff, job.Input.LintCommand = diffOf("@@ -1 +1 @@\n-a\n+b"), line
+		r := validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{line: {{code: 1, stderr: "./other.go:9:2: odd\n"}}})).world())
+		if c := checkOf(r, phase.Linter); c.Status != want || c.Status == phase.Fail && !strings.Contains(strings.Join(c.Problems, "; "), "exit code 1") {
+			t.Errorf("%s: %+v", line, c)
+		}
+	}
+}
+
 func TestBuildErrorsAlwaysGate(t *testing.T) {
 	job, dir := goJob(t)
 	job.Diff = diffOf("@@ -1 +1 @@\n-a\n+b")

@@ -8,7 +8,7 @@ import (
 
 // collector gathers what one way of reading an output finds in it.
 type collector struct {
-	places   places
+	places   *places // shared by all of an output
 	modules  map[string]string
 	tool     string // the name that findings are given
 	check    string
@@ -27,8 +27,8 @@ type collector struct {
 	notes      []string
 }
 
-func newCollector(t Tool, name string) *collector {
-	return &collector{places: newPlaces(t), modules: t.Modules, tool: name, check: t.Check, seen: map[finding.Finding]bool{}}
+func newCollector(t Tool, p *places, name string) *collector {
+	return &collector{places: p, modules: t.Modules, tool: name, check: t.Check, seen: map[finding.Finding]bool{}}
 }
 
 // add keeps a finding whose path is as it was printed.

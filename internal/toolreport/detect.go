@@ -39,10 +39,21 @@ func caller(t Tool) string {
 // variables, and runners such as npx or bundle exec. Options are left out.
 func commands(words []string) [][]string {
 	var all [][]string
+	for _, words := range simple(words) {
+		if c := program(words); len(c) > 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// simple splits words into simple commands, at what a shell splits them.
+func simple(words []string) [][]string {
+	var all [][]string
 	var now []string
 	flush := func() {
-		if c := program(now); len(c) > 0 {
-			all = append(all, c)
+		if len(now) > 0 {
+			all = append(all, now)
 		}
 		now = nil
 	}
@@ -58,6 +69,35 @@ func commands(words []string) [][]string {
 	}
 	flush()
 	return all
+}
+
+// foreign returns those of the words' simple commands that may fail by themselves:
+// no words of the shell, and no runners that say which command they run. strange
+// reports whether one of them is no tool that is known.
+func foreign(words []string) (programs int, strange bool) {
+	for _, c := range simple(words) {
+		if slices.Contains([]string{"cd", "echo", "printf", "export", "set", "true", ":", "exit", "npm-run-all", "run-s", "run-p"}, c[0]) || runsScript(c) {
+			continue
+		}
+		programs++
+		strange = strange || !slices.ContainsFunc(rows(), func(r row) bool { return nameIn(r, c) })
+	}
+	return programs, strange
+}
+
+// runsScript reports whether a command runs a script of package.json, which then
+// is echoed.
+func runsScript(words []string) bool {
+	has := func(any ...string) bool {
+		return slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(any, w) })
+	}
+	switch words[0] {
+	case "npm":
+		return has("run", "run-script", "test", "t", "start")
+	case "pnpm", "yarn", "bun":
+		return !has("exec", "dlx", "x")
+	}
+	return false
 }
 
 // program takes off what only starts a program.

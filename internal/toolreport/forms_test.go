@@ -39,6 +39,104 @@ func TestExplained(t *testing.T) {
 	}
 }
 
+func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
+	const stylish = "\n/src/a.js\n  1:1  warning  Bad  semi\n\n✖ 1 problem (0 errors, 1 warning)\n"
+	const npm = "\n> app@1.0.0 lint\n> "
+	for name, c := range map[string]struct {
+		command, stdout string
+		want            bool
+	}{
+		"one that is known":           {"eslint .", stylish, false},
+		"a script that is known":      {"npm run lint", npm + "eslint .\n" + stylish, false},
+		"two that are known":          {"npm run lint", npm + "prettier --check . && eslint .\n" + stylish, false},
+		"another behind it":           {"npm run lint", npm + "eslint . && node style.js\n" + stylish, true},
+		"another, by the line itself": {"eslint . ; stylelint src", stylish, true},
+		"scripts of a script":         {"npm run lint", npm + "npm run js && npm run css\n" + npm + "eslint .\n" + stylish + npm + "stylelint .\n", true},
+		"by yarn":                     {"yarn lint", "$ eslint . && knip\n" + stylish, true},
+		"a quotation is no script":    {"npm run lint", npm + "eslint .\n" + stylish + "\n> run it with --fix\n", false},
+		"a known folder":              {"cd web && eslint .", stylish, false},
+		"folders on the way":          {"eslint . && cd web && eslint .", stylish, true},
+		"a folder that is not known":  {"cd $DIR && eslint .", stylish, true},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
+			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Mixed != c.want {
+			t.Errorf("%s: mixed %v", name, got.Mixed)
+		}
+	}
+}
+
+func TestFoldersThatACommandChangesTo(t *testing.T) {
+	for name, c := range map[string]struct{ command, stdout, want string }{
+		"none":          {"go vet ./...", "./a.go:1:2: odd\n", "app/a.go"},
+		"cd":            {"cd web && go vet ./...", "./a.go:1:2: odd\n", "app/web/a.go"},
+		"cd of yarn":    {"yarn lint", "$ cd web && go vet ./...\n./a.go:1:2: odd\n", "app/web/a.go"},
+		"make":          {"make lint", "make[1]: Entering directory '/src/app/lib'\na.go:1:2: odd\n", "app/lib/a.go"},
+		"make, left":    {"make lint", "make: Entering directory '/src/lib'\nmake: Leaving directory '/src/lib'\na.go:1:2: odd\n", "app/a.go"},
+		"make, outside": {"make lint", "make: Entering directory '/etc'\na.go:1:2: odd\n", "app/a.go"},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}, Dir: "app"},
+			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Findings) != 1 || got.Findings[0].Path != c.want {
+			t.Errorf("%s: %+v, want it in %s", name, got.Findings, c.want)
+		}
+	}
+}
+
+func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
+	const npm, two = "\n> x@1.0.0 test\n> mocha\n", "  1 passing (3ms)\n  2 failing\n\n  1) one:\n     Error: no\n\n  2) two:\n     Error: no\n"
+	for name, c := range map[string]struct {
+		command, stdout string
+		code, failed    int
+		none            bool
+	}{
+		"jest's document in mocha":      {"npm test", npm + `{"numFailedTests":0,"testResults":[]}` + "\n" + two, 2, 2, false},
+		"go's events in mocha":          {"npm test", npm + `{"Action":"pass","Package":"x"}` + "\n" + two, 2, 2, false},
+		"the same without a name":       {"make test", `{"numFailedTests":0,"testResults":[]}` + "\n" + two, 2, 2, false},
+		"mocha's totals in a document":  {"mocha --reporter json", "  5 passing (1ms)\n" + `{"stats":{"tests":1},"passes":[],"failures":[{"fullTitle":"a"}]}` + "\n", 1, 1, false},
+		"no tests, in one of them only": {"npm test", npm + `{"numFailedTests":0,"testResults":[]}` + "\n  1 passing (3ms)\n", 0, 0, false},
+		"no tests at all":               {"npm test", npm + "  0 passing (3ms)\n", 0, 0, true},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
+			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Tests.Failed != c.failed || got.Tests.None != c.none || len(got.Tests.Failing) != c.failed {
+			t.Errorf("%s: %+v", name, got.Tests)
+		}
+	}
+}
+
+func TestARunThatEndsBeforeItsTotals(t *testing.T) {
+	for name, c := range map[string]struct {
+		command, stdout string
+		code            int
+		noted           bool
+	}{
+		"ended by a test":      {"mocha", "\n  ✔ ok\n", 0, true},
+		"to its end":           {"mocha", "\n  ✔ ok\n\n  1 passing (2ms)\n", 0, false},
+		"failed":               {"pytest", "", 1, false},
+		"a runner not known":   {"node test.js", "", 0, false},
+		"one that says no end": {"mvn -q test", "", 0, false},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
+			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if noted := len(got.Notes) == 1 && strings.Contains(got.Notes[0], "without its totals"); noted != c.noted || len(got.Notes) > 1 {
+			t.Errorf("%s: %q", name, got.Notes)
+		}
+	}
+}
+
 func TestDiffsBecomeSuggestions(t *testing.T) {
 	const head = "--- a/app.py\t2026-11-22 00:00:00\n+++ b/app.py\n"
 	for name, c := range map[string]struct {

@@ -14,7 +14,8 @@ type verdict struct {
 	names  []string // of the forms that the output has
 	whole  bool     // nothing was cut off, and no tool failed itself
 	tally  tally
-	tests  bool // a document told of tests
+	tests  bool  // a document told of tests
+	text   tally // what runners said as text beside documents
 	exits  []int
 	counts bool // the exit code may be the number of what was found
 }
@@ -30,7 +31,7 @@ func (r *Reader) judge(exit Exit) Report {
 	structured := len(v.names) > 0
 	for _, rd := range r.readings {
 		if structured {
-			v.beside(rd, r.named[rd.row.name])
+			v.beside(rd, r.named[rd.row.name], r.believes(rd))
 		} else if r.believes(rd) {
 			v.take(rd.row.name, rd.c)
 			v.tally.join(rd.c.tally)
@@ -38,6 +39,7 @@ func (r *Reader) judge(exit Exit) Report {
 			v.whole = v.whole && !rd.c.crashed && (r.named[rd.row.name] || exit.OK())
 		}
 	}
+	v.settle()
 	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {
 		v.report.add(r.generic.c) // lines that look like findings, of whichever tool
 	}
@@ -52,13 +54,28 @@ func (r *Reader) judge(exit Exit) Report {
 	if r.tool.Check == "tests" {
 		report.Tests = v.tally.tests(exit)
 		report.Tests.Known = report.Tests.Known && !r.isCut
+		if runner := r.runner(); runner != "" && exit.OK() && !v.tally.closed {
+			report.Notes = append(report.Notes, runner+" ended with exit code 0, but without its totals: a test may have ended it early, as by a call of exit")
+		}
 	}
 	found := len(report.Findings) > 0 && (v.counts || slices.Contains(v.exits, exit.Code))
 	report.Explained = v.whole && len(v.names) > 0 && (exit.OK() || found)
+	report.Mixed = !exit.OK() && (r.places.lost || r.programs > 1 && r.strange)
 	if r.isCut {
 		report.Notes = append(report.Notes, "a part of the output was not kept, so it was not read")
 	}
 	return report
+}
+
+// runner returns the test runner that the command names and that always prints
+// totals at its end, "" if it names none.
+func (r *Reader) runner() string {
+	for _, rd := range r.readings {
+		if rd.row.tests && !rd.row.quiet && r.named[rd.row.name] {
+			return rd.row.name
+		}
+	}
+	return ""
 }
 
 // believes reports whether the output has the form of a text reading, as far as
@@ -113,20 +130,32 @@ func (v *verdict) structured(s *stream) {
 }
 
 // beside takes over what a tool said as text beside a document.
-func (v *verdict) beside(rd *reading, named bool) {
+func (v *verdict) beside(rd *reading, named, believed bool) {
+	if rd.row.tests && rd.c.recognised && believed {
+		v.text.join(rd.c.tally)
+		if !v.tests && !slices.Contains(v.names, rd.row.name) {
+			v.names = append(v.names, rd.row.name)
+		}
+	}
 	if !named {
 		return
 	}
 	v.whole = v.whole && !rd.c.crashed
-	if !rd.row.tests {
-		return // its text repeats the document
+	if rd.row.tests {
+		v.report.add(rd.c) // what it said of tests is in both
 	}
-	v.report.add(rd.c)
-	if !v.tests && rd.c.recognised {
-		v.tally.join(rd.c.tally)
-		if !slices.Contains(v.names, rd.row.name) {
-			v.names = append(v.names, rd.row.name)
-		}
+}
+
+// settle decides how many tests failed where documents and runners' texts both
+// tell it. They say the same, unless a test printed what passes for one of them:
+// then the worse counts, so that nothing can be hidden in this way.
+func (v *verdict) settle() {
+	switch {
+	case !v.text.closed && v.text.failed == 0:
+	case !v.tests || v.text.failed > v.tally.failed:
+		v.tally = v.text
+	default:
+		v.tally.none = v.tally.none && v.text.none
 	}
 }
 

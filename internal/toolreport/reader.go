@@ -14,11 +14,14 @@ import (
 type Reader struct {
 	mu       sync.Mutex
 	tool     Tool
+	places   *places
 	streams  [2]*stream
 	readings []*reading // by the registry
 	named    map[string]bool
 	generic  *reading
 	isCut    bool
+	programs int  // that the command line and scripts start
+	strange  bool // one of them is no tool that is known
 	excerpt  excerpt
 }
 
@@ -38,15 +41,16 @@ type stream struct {
 	docC  *collector
 	nd    *ndjson
 	index int
+	quote bool // the line before began with "> "
 }
 
 // New returns a Reader. The error is about the tool: a name that is not known,
 // or a format that is none.
 func New(tool Tool) (*Reader, error) {
-	r := &Reader{tool: tool, named: map[string]bool{}}
+	r := &Reader{tool: tool, named: map[string]bool{}, places: newPlaces(tool)}
 	for i := range r.streams {
-		s := &stream{r: r, index: i, docC: newCollector(tool, caller(tool))}
-		nc := newCollector(tool, caller(tool))
+		s := &stream{r: r, index: i, docC: newCollector(tool, r.places, caller(tool))}
+		nc := newCollector(tool, r.places, caller(tool))
 		s.nd = &ndjson{c: nc, doc: &s.doc, gt: newGoEvents(nc)}
 		s.lines.to = s.line
 		r.streams[i] = s
@@ -60,8 +64,11 @@ func New(tool Tool) (*Reader, error) {
 		r.named[caller(tool)] = true
 		return r, nil
 	}
-	r.generic = &reading{c: newCollector(tool, caller(tool))}
+	r.generic = &reading{c: newCollector(tool, r.places, caller(tool))}
 	r.generic.parts = text(form{formats: goFormats()})(r.generic.c)
+	if tool.Name == "" {
+		r.starts(tool.Command)
+	}
 	known := rows()
 	for _, row := range known {
 		r.named[row.name] = row.name == tool.Name || tool.Name == "" && nameIn(row, tool.Command)
@@ -79,8 +86,16 @@ func New(tool Tool) (*Reader, error) {
 }
 
 func (r *Reader) try(row row) {
-	c := newCollector(r.tool, row.name)
+	c := newCollector(r.tool, r.places, row.name)
 	r.readings = append(r.readings, &reading{row: row, c: c, parts: row.open(c)})
+}
+
+// starts notes what a command line starts, and where.
+func (r *Reader) starts(words []string) {
+	n, strange := foreign(words)
+	r.programs += n
+	r.strange = r.strange || strange
+	r.places.started(simple(words))
 }
 
 // Stdout returns where the tool's standard output is to be written. Writes to
@@ -117,7 +132,13 @@ func (s *stream) line(line string) {
 				r.named[rd.row.name] = true
 			}
 		}
+		// npm's own line comes before that of the script, and others quote with the same sign.
+		if line[0] == '$' || line[0] == '>' && s.quote {
+			r.starts(words)
+		}
 	}
+	s.quote = strings.HasPrefix(line, "> ")
+	r.places.moved(line)
 	for _, rd := range r.readings {
 		rd.parts[s.index].line(line)
 	}

@@ -33,6 +33,7 @@ type row struct {
 	// counts reports that its exit code is the number of what it found.
 	counts bool
 	tests  bool // it runs tests
+	quiet  bool // it may end well without totals
 	// flags make it print the form that is read best.
 	flags []string
 }
@@ -76,12 +77,12 @@ func rows() []row {
 		{name: "vitest", words: []string{"vitest"}, open: openVitest, exits: []int{1}, tests: true},
 		{name: "mocha", words: []string{"mocha"}, open: each(newMocha), counts: true, tests: true},
 		{name: "node", words: []string{"node --test"}, open: each(newNodeSpec), exits: []int{1}, tests: true},
-		{name: "tap", words: []string{"tap", "prove", "node --test"}, open: each(newTAP), exits: []int{1}, tests: true},
+		{name: "tap", words: []string{"tap", "prove", "node --test"}, open: each(newTAP), exits: []int{1}, tests: true, quiet: true},
 		{name: "cargo test", words: []string{"cargo test"}, open: openCargoTest, exits: []int{101}, tests: true, flags: []string{"--no-fail-fast"}},
 		{name: "rspec", words: []string{"rspec"}, open: each(newRSpec), exits: []int{1}, tests: true},
 		{name: "minitest", words: []string{"rake test", "rails test", "m"}, open: each(newMinitest), exits: []int{1}, tests: true},
-		{name: "maven", words: []string{"mvn", "mvnw"}, open: openMaven, exits: []int{1}, tests: true},
-		{name: "gradle", words: []string{"gradle", "gradlew"}, open: openGradle, exits: []int{1}, tests: true},
+		{name: "maven", words: []string{"mvn", "mvnw"}, open: openMaven, exits: []int{1}, tests: true, quiet: true},
+		{name: "gradle", words: []string{"gradle", "gradlew"}, open: openGradle, exits: []int{1}, tests: true, quiet: true},
 	}
 }
 

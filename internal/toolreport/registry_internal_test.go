@@ -12,7 +12,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("row %q is incomplete, or there twice", r.name)
 		}
 		seen[r.name] = true
-		c := newCollector(Tool{}, r.name)
+		c := newCollector(Tool{}, newPlaces(Tool{}), r.name)
 		for _, part := range r.open(c) {
 			tr, ok := part.(*textReader)
 			if !ok {

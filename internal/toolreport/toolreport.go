@@ -67,6 +67,10 @@ type Report struct {
 	// the reason for its exit code: nothing was cut off or in another form, and
 	// the tool did not crash.
 	Explained bool
+	// Mixed reports that the exit code may be that of another program than those
+	// whose output was read, or the paths those of another folder: the command line
+	// starts several programs, and not all are known, or changes its folder on the way.
+	Mixed bool `json:",omitempty"`
 	// Broken reports that a file could not be compiled, parsed or type-checked:
 	// such errors count wherever they stand, and may hide others.
 	Broken bool
