@@ -3,6 +3,8 @@ package apply
 import (
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // Permission is one line of a workflow's permissions block.
@@ -74,4 +76,12 @@ func permissionWords(perms []Permission) string {
 		words = []string{strings.Join(words[:last], ", "), words[last]}
 	}
 	return strings.Join(words, " and ")
+}
+
+// handlerPermissions are what a kind that carries code needs.
+func handlerPermissions(kind safeoutput.Kind) []Permission {
+	if kind == safeoutput.KindCreatePullRequest {
+		return append(write(permContents), write(permPulls)...)
+	}
+	return write(permContents)
 }

@@ -7,6 +7,20 @@ import (
 	"time"
 )
 
+// Edit is one change that somebody made to an issue or pull request.
+type Edit struct {
+	Field  string // EditTitle, EditBody or EditState
+	Editor Actor
+	At     time.Time
+}
+
+// The fields that an Edit names.
+const (
+	EditTitle = "title"
+	EditBody  = "body"
+	EditState = "state"
+)
+
 // IssueEdits says who changed the title, the body or the state of an issue or
 // pull request at or after since, the oldest change first. Writing the first
 // body is no edit.

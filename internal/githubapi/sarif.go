@@ -9,6 +9,29 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
+// SARIFUpload is a SARIF file to hand to code scanning.
+type SARIFUpload struct {
+	CommitSHA   string    // 40 hexadecimal digits
+	Ref         string    // refs/heads/..., refs/pull/N/merge, refs/pull/N/head
+	SARIF       string    // base64 of gzip
+	CheckoutURI string    // where the repository was checked out, or empty
+	StartedAt   time.Time // zero: not sent
+	ToolName    string    // only read by GitHub when the SARIF names no tool
+}
+
+// SARIFStatus says how far GitHub is with an upload.
+type SARIFStatus struct {
+	State  string   // SARIFPending, SARIFComplete or SARIFFailed
+	Errors []string // of a failed one
+}
+
+// The states of a SARIF upload.
+const (
+	SARIFPending  = "pending"
+	SARIFComplete = "complete"
+	SARIFFailed   = "failed"
+)
+
 // UploadSARIF hands a SARIF file to code scanning and returns the upload's id,
 // which SARIFStatus takes. GitHub processes it later.
 func (c *Client) UploadSARIF(ctx context.Context, r Repo, u SARIFUpload) (string, error) {

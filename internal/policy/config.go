@@ -25,24 +25,6 @@ type Config struct {
 	Own OwnSettings
 }
 
-// OwnSettings are what the owner allows Airlock's own items to do: what the checks
-// say about a pull request. The zero value allows only reports of missing tools.
-type OwnSettings struct {
-	Comment        bool // one comment in the conversation, which later workflow runs update
-	Review         bool // review comments on lines, and hiding those that are settled
-	CheckRun       bool
-	SecurityReport bool
-	// ReviewComments is how many review comments one run may have on lines: 0 means
-	// DefaultOwnReviewComments. Those beyond it are not posted.
-	ReviewComments int
-	// Staged plans own items and applies none.
-	Staged bool
-}
-
-// DefaultOwnReviewComments is how many review comments of Airlock's own a run has
-// at most: more are noise, and what they would say is in the summary.
-const DefaultOwnReviewComments = 20
-
 // Configured reports whether an owner said anything at all about kinds.
 func (c Config) Configured() bool { return c.Kinds != nil }
 
@@ -170,80 +152,4 @@ type MissingToolSettings struct {
 	// CreateIssue opens an issue for what is missing, with the kind's
 	// TitlePrefix and Labels.
 	CreateIssue bool
-}
-
-// IfNoChanges says what an empty set of changes leads to.
-type IfNoChanges string
-
-// The outcomes of an empty set of changes.
-const (
-	NoChangesWarn   IfNoChanges = "" // skipped, with a warning
-	NoChangesError  IfNoChanges = "error"
-	NoChangesIgnore IfNoChanges = "ignore"
-)
-
-// OnViolation says what follows when changes break a rule about files.
-type OnViolation string
-
-// The outcomes of a violated rule about files.
-const (
-	ViolationRefuse OnViolation = "" // nothing is pushed
-	ViolationIssue  OnViolation = "issue"
-)
-
-// ChangeSettings belong to create-pull-request and push-to-branch.
-type ChangeSettings struct {
-	// Draft, where it is not nil, overrides what the item says; the default is a draft.
-	Draft *bool
-	// Base is the branch that a pull request is opened against; "" means the
-	// event's base or the default branch.
-	Base string
-	// Branch is the one branch that push-to-branch may push to instead of a
-	// pull request's head; for create-pull-request, the new branch's name.
-	Branch string
-	// BranchPrefix begins the names of the branches that create-pull-request makes.
-	// An approved item that names a branch has it already; Branch goes without it.
-	BranchPrefix string
-	// StayOnBase makes the new branch begin at the commit that the changes were made
-	// from. Otherwise they are carried over to the base branch's newest commit.
-	StayOnBase bool
-	// CommitTitleSuffix ends the first line of the message of every commit that
-	// push-to-branch makes.
-	CommitTitleSuffix string
-	// RequiredTitlePrefix and RequiredLabels say which pull requests
-	// push-to-branch may push to: those whose title begins so and that have all
-	// of the labels.
-	RequiredTitlePrefix string
-	RequiredLabels      []string
-	// Reviewers are requested on a new pull request.
-	Reviewers []string
-	// IfNoChanges is what an empty set of changes leads to.
-	IfNoChanges IfNoChanges
-	// AllowedBranches are the patterns that the branch which an item of
-	// create-pull-request names must match, BranchPrefix included; nil allows all,
-	// an empty list none. They do not bind Branch, which is the owner's own word.
-	AllowedBranches []string
-	// AllowedFiles are the patterns that every changed path must match as a whole;
-	// nil allows all, an empty list none.
-	AllowedFiles []string
-	// ProtectedFiles are the patterns that no changed path may match, as it is or
-	// by a folder above it, whatever the case; nil means ProtectedByDefault, an
-	// empty list none.
-	ProtectedFiles []string
-	// AlsoProtectedFiles are protected beside ProtectedFiles or the built-in list.
-	AlsoProtectedFiles []string
-	// UnprotectedFiles are the patterns taken out of the protected files again.
-	UnprotectedFiles []string
-	// ProtectManifests adds dependency manifests and lock files to the protected files.
-	ProtectManifests bool
-	// MaxFiles bounds the number of changed files, MaxSizeKB their new contents in
-	// KiB: 0 means the default (100 and 1,024), negative no limit.
-	MaxFiles, MaxSizeKB int
-	// OnViolation is what a violated rule about files leads to.
-	OnViolation OnViolation
-	// FallbackIssue opens an issue that links to the branch where creating pull
-	// requests is forbidden.
-	FallbackIssue bool
-	// SignedCommits makes commits through the API, which signs them.
-	SignedCommits bool
 }

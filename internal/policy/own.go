@@ -8,6 +8,24 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
+// OwnSettings are what the owner allows Airlock's own items to do: what the checks
+// say about a pull request. The zero value allows only reports of missing tools.
+type OwnSettings struct {
+	Comment        bool // one comment in the conversation, which later workflow runs update
+	Review         bool // review comments on lines, and hiding those that are settled
+	CheckRun       bool
+	SecurityReport bool
+	// ReviewComments is how many review comments one run may have on lines: 0 means
+	// DefaultOwnReviewComments. Those beyond it are not posted.
+	ReviewComments int
+	// Staged plans own items and applies none.
+	Staged bool
+}
+
+// DefaultOwnReviewComments is how many review comments of Airlock's own a run has
+// at most: more are noise, and what they would say is in the summary.
+const DefaultOwnReviewComments = 20
+
 // maxAnnotations is how many annotations a check run has at most. GitHub takes 50
 // a request, and nobody reads more than this.
 const maxAnnotations = 1000

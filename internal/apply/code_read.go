@@ -1,0 +1,83 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// spare keeps the changes of an item that has nowhere to go, for whoever takes them
+// by hand. What cannot be read is not kept.
+func (c *coder) spare(st *codeState) {
+	if st.refusal.state != Skipped {
+		return
+	}
+	probe := &codeState{onto: st.onto}
+	if err := c.read(probe); err != nil || probe.refusal != nil || len(probe.series.Changes) == 0 {
+		return
+	}
+	st.series = probe.series
+	st.patch = c.seriesPatch(st)
+}
+
+// read reads the agent's changes, once for all items.
+func (c *coder) read(st *codeState) error {
+	if c.series == nil {
+		var bases []string
+		if st.onto != "" {
+			bases = []string{st.onto}
+		}
+		s, err := c.code.Series(c.o.ctx, bases)
+		if errors.Is(err, gitrepo.ErrNoBase) && c.fetchBases(st) {
+			s, err = c.code.Series(c.o.ctx, bases)
+		}
+		var conflict *gitrepo.Conflict
+		switch {
+		case errors.Is(err, gitrepo.ErrNoBase):
+			st.refuse(Failed, CodeNoBase, err.Error())
+			return nil
+		case errors.As(err, &conflict):
+			st.refuse(Failed, CodeConflict, fmt.Sprintf("the patch does not fit the commit that it is taken to be made from: %s; name the right one (changes-base)", conflict.Error()))
+			return nil
+		case err != nil:
+			if c.o.ctx.Err() != nil {
+				return c.o.ctx.Err()
+			}
+			st.refuse(Failed, CodeUnreadable, "the changes cannot be read: "+err.Error())
+			return nil
+		}
+		c.series = &s
+	}
+	st.series = *c.series
+	for _, n := range st.series.Notes {
+		st.note(n)
+	}
+	return nil
+}
+
+// unchanged decides an item that changes nothing as the owner wants it.
+func (c *coder) unchanged(e *entry, st *codeState) {
+	message := fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent leaves them in the workspace, or in a file that the input changes names", short(st.series.Base))
+	if c.code.File != "" {
+		message = fmt.Sprintf("there are no changes: the file %q holds none", c.code.File)
+	}
+	switch e.settings.Changes.IfNoChanges {
+	case policy.NoChangesIgnore:
+		st.refuse(Applied, "", message+"; the configuration ignores that (if-no-changes)")
+	case policy.NoChangesError:
+		st.refuse(Failed, CodeNoChanges, message)
+	default:
+		st.refuse(Skipped, CodeNoChanges, message)
+	}
+	st.refusal.unchanged = true
+}
+
+// short shortens a commit's id for people.
+func short(oid string) string {
+	if oid == "" {
+		return "the base"
+	}
+	return oid[:min(7, len(oid))]
+}

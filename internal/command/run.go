@@ -1,0 +1,139 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"time"
+)
+
+// waitDelay is how long output is awaited from processes that outlive the
+// program and hold its streams open.
+const waitDelay = 2 * time.Second
+
+// Run runs the program and waits for its end and for that of its process group;
+// with an Identity, for that of everything it started. The error is non-nil only
+// when the program could not be run, when ctx ended it, or when a process of the
+// Identity cannot be ended; the Result holds then what there was.
+func Run(ctx context.Context, spec Spec) (Result, error) {
+	path, err := spec.check()
+	if err != nil {
+		return Result{ExitCode: -1}, err
+	}
+	runCtx, cancel := ctx, func() {}
+	if spec.Timeout > 0 {
+		runCtx, cancel = context.WithTimeout(ctx, spec.Timeout)
+	}
+	defer cancel()
+	p := newRunning(runCtx, path, spec)
+	// The program may be tied to the thread that starts it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := time.Now()
+	if err := start(p.cmd, spec); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return Result{ExitCode: -1}, fmt.Errorf("cannot start %s: %w", spec.Program, err)
+	}
+	left, endErr, err := p.wait(spec.Identity)
+	state := p.cmd.ProcessState
+	r := Result{ExitCode: state.ExitCode(), Signal: signalOf(state), LeftBehind: left, Lingered: errors.Is(err, exec.ErrWaitDelay),
+		Stdout: p.stdout.output(), Stderr: p.stderr.output(), Duration: time.Since(began)}
+	if endErr != nil {
+		return r, endErr
+	}
+	if p.ended {
+		if ctx.Err() != nil {
+			return r, fmt.Errorf("%s was ended: %w", spec.Program, context.Cause(ctx))
+		}
+		r.TimedOut = true
+		return r, nil
+	}
+	if sink := cmp.Or(p.stdout.err, p.stderr.err); sink != nil {
+		return r, fmt.Errorf("passing on the output of %s: %w", spec.Program, sink)
+	}
+	var exit *exec.ExitError
+	if err != nil && !r.Lingered && !errors.As(err, &exit) {
+		return r, fmt.Errorf("running %s: %w", spec.Program, err)
+	}
+	return r, nil
+}
+
+// running is a program from its start to its end.
+type running struct {
+	cmd            *exec.Cmd
+	stdout, stderr *tee
+	ended          bool        // by us; written by Cancel, which is over when Wait returns
+	kill           *time.Timer // likewise; nil if nothing has to be killed later
+}
+
+// newRunning sets a program up that ends with the context.
+func newRunning(ctx context.Context, path string, spec Spec) *running {
+	limit := spec.OutputLimit
+	if limit <= 0 {
+		limit = DefaultOutputLimit
+	}
+	cmd := exec.CommandContext(ctx, path)
+	p := &running{cmd: cmd, stdout: &tee{capture: newCapture(limit), to: spec.Stdout}, stderr: &tee{capture: newCapture(limit), to: spec.Stderr}}
+	cmd.Args = append([]string{spec.Program}, spec.Args...)
+	cmd.Env = append([]string{}, spec.Env...) // nil would inherit
+	cmd.Dir = spec.Dir
+	cmd.Stdin = spec.Stdin
+	cmd.ExtraFiles = spec.ExtraFiles
+	cmd.Stdout, cmd.Stderr = p.stdout, p.stderr
+	cmd.WaitDelay = waitDelay + spec.Grace
+	prepare(cmd)
+	cmd.Cancel = func() error {
+		p.ended = true
+		if spec.Grace > 0 && terminateGroup(cmd.Process) {
+			p.kill = time.AfterFunc(spec.Grace, func() { killGroup(cmd.Process) })
+			return nil
+		}
+		killGroup(cmd.Process)
+		return nil
+	}
+	return p
+}
+
+// wait waits for the program's end, and ends what it left behind in its group or,
+// with an identity, anywhere: left is how many those were, endErr says why one cannot
+// be ended. err is that of exec.Cmd's Wait.
+func (p *running) wait(identity *Identity) (left int, endErr, err error) {
+	unreaped := awaitExit(p.cmd.Process)
+	if identity != nil {
+		left, endErr = endUser(*identity, p.cmd.Process)
+	}
+	if unreaped {
+		killGroup(p.cmd.Process) // while its number is nobody else's
+	}
+	err = p.cmd.Wait()
+	if p.kill != nil {
+		p.kill.Stop()
+	}
+	if !unreaped {
+		killGroup(p.cmd.Process)
+	}
+	return left, endErr, err
+}
+
+// tee copies a stream to a capture and to a writer of the caller's.
+type tee struct {
+	*capture
+	to  io.Writer // may be nil
+	err error     // the writer's
+}
+
+// Write implements io.Writer.
+func (t *tee) Write(p []byte) (int, error) {
+	if t.to != nil {
+		if _, t.err = t.to.Write(p); t.err != nil {
+			return 0, t.err
+		}
+	}
+	return t.capture.Write(p)
+}
