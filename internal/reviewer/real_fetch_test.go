@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,7 @@ func debianArchive(t *testing.T, dir string, s realSource) string {
 	output(t, dir, "apt-get", append(apt, "update")...)
 	output(t, dir, "apt-get", append(apt, "source", "--download-only", "--tar-only", s.Package)...)
 	archives, err := filepath.Glob(filepath.Join(dir, "*.tar.?z"))
+	archives = slices.DeleteFunc(archives, func(a string) bool { return strings.Contains(a, ".orig-") }) // what Debian adds
 	if err != nil || len(archives) != 1 {
 		t.Fatalf("apt-get brought %d archives: %v", len(archives), err)
 	}

@@ -125,10 +125,10 @@ func judgedThoughOff(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, all := tally(readSources(t))
+	found := tally(readSources(t))
 	var ids []string
 	for _, r := range rules {
-		if r.Off != "" && all[r.ID] > 0 {
+		if r.Off != "" && found[r.ID].all > 0 {
 			ids = append(ids, r.ID)
 		}
 	}

@@ -2,7 +2,6 @@ package reviewer
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,9 +21,13 @@ type realSource struct {
 	// Only names the directories that are read; all if it is empty. Because says why.
 	Only    []string
 	Because string
+	// HeldOut says that nobody had looked at the source before its verdicts were made,
+	// with the rules as they were.
+	HeldOut bool `yaml:"heldout"`
 	// Measured is what the last measurement read: see real_measure_test.go.
 	Measured measured
 	Verdicts []verdict
+	Known    []knownWeakness
 }
 
 type measured struct {
@@ -41,6 +44,13 @@ type verdict struct {
 	// harmless; in the code of tests too.
 	Right bool
 	Why   string
+}
+
+// knownWeakness is one that was published about the source's version, and the line
+// where a rule should find it.
+type knownWeakness struct {
+	Advisory, Rule, Path string
+	Line                 int
 }
 
 func readSources(t *testing.T) []realSource {
@@ -74,81 +84,10 @@ func (s realSource) check() error {
 			return errors.New("a verdict lacks its place or its reason: " + v.Rule + " " + v.Path)
 		}
 	}
+	for _, k := range s.Known {
+		if k.Advisory == "" || k.Rule == "" || k.Path == "" || k.Line == 0 {
+			return errors.New("a known weakness lacks its place: " + k.Advisory)
+		}
+	}
 	return nil
-}
-
-// tally counts the findings of each rule in real sources, and those that are right.
-func tally(sources []realSource) (right, all map[string]int) {
-	right, all = map[string]int{}, map[string]int{}
-	for _, s := range sources {
-		for _, v := range s.Verdicts {
-			if all[v.Rule] += len(v.Lines); v.Right {
-				right[v.Rule] += len(v.Lines)
-			}
-		}
-	}
-	return right, all
-}
-
-const (
-	precise       = 0.8 // the share of right findings in real sources under which a rule must be off
-	fewestSources = 10
-)
-
-// TestRulesArePreciseInRealSources computes the precision of each rule from the
-// verdicts. Those under the bar have to be off by default.
-func TestRulesArePreciseInRealSources(t *testing.T) {
-	sources := readSources(t)
-	if len(sources) < fewestSources {
-		t.Errorf("only %d sources", len(sources))
-	}
-	right, all := tally(sources)
-	rules, err := Rules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range rules {
-		if r.Off == "" && float64(right[r.ID]) < precise*float64(all[r.ID]) {
-			t.Errorf("%s is right in %d of %d findings in real sources: it has to be better, or off", r.ID, right[r.ID], all[r.ID])
-		}
-		delete(all, r.ID)
-	}
-	for id := range all {
-		t.Errorf("there is no rule %s", id)
-	}
-}
-
-// describeSources says for the document what was measured.
-func describeSources(sources []realSource) string {
-	var b strings.Builder
-	b.WriteString(`
-## Precision in real sources
-
-testdata/real pins the sources by their sums and holds the verdict of everything that was found in them, with
-its reason. Each was reviewed as a pull request that adds all of it. Every finding was read with the lines around
-it, and with more where these did not tell; of a note without an issue, the note.
-` + "`go test -tags real -run RealSources ./internal/reviewer`" + ` fetches the sources, reviews them again and
-fails for a finding without a verdict. The seconds are those of both reviews on two cores, with -update measured anew.
-
-| source | package | files | MB | seconds | found | right |
-| --- | --- | --- | --- | --- | --- | --- |
-`)
-	total := realSource{Name: "all together"}
-	for _, s := range sources {
-		total.Verdicts = append(total.Verdicts, s.Verdicts...)
-		total.Measured.Files += s.Measured.Files
-		total.Measured.Bytes += s.Measured.Bytes
-		total.Measured.Seconds += s.Measured.Seconds
-	}
-	for _, s := range append(sources, total) {
-		right, all := 0, 0
-		for _, v := range s.Verdicts {
-			if all += len(v.Lines); v.Right {
-				right += len(v.Lines)
-			}
-		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %.1f | %.1f | %d | %d |\n", s.Name, strings.TrimSpace(s.Client+" "+s.Package+" "+s.Version), s.Measured.Files,
-			float64(s.Measured.Bytes)/1e6, s.Measured.Seconds, all, right)
-	}
-	return b.String()
 }
