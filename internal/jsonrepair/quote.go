@@ -1,7 +1,6 @@
 package jsonrepair
 
 import (
-	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -209,57 +208,4 @@ func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
 		return opening > after || f.stack[len(f.stack)-1].open == '['
 	}
 	return false
-}
-
-// nextQuote returns where the next unescaped delimiter that closes a string of
-// family q stands, at or after p, and its width; -1 for none.
-func (f *fixer) nextQuote(q quote, p int) (at, width int) {
-	memo := &f.look.quote[q]
-	if !memo.known || p < memo.from || p > memo.at {
-		*memo = found{from: p, at: f.scanQuote(q, p), known: true}
-	}
-	if memo.at == len(f.in) {
-		return -1, 0
-	}
-	return memo.at, q.closes(f.in[memo.at:])
-}
-
-func (f *fixer) scanQuote(q quote, p int) int {
-	for ; p < len(f.in); p++ {
-		if f.in[p] == '\\' {
-			p++
-		} else if q.closes(f.in[p:]) > 0 {
-			return p
-		}
-	}
-	return len(f.in)
-}
-
-// lastQuote returns where the last character that delimits a string of family q
-// stands, or -1.
-func (f *fixer) lastQuote(q quote) int {
-	l := &f.look
-	if !l.lastKnown[q] {
-		l.lastKnown[q] = true
-		chars := `"`
-		switch q {
-		case plainSingle:
-			chars = `"'`
-		case smartDouble:
-			chars = `"“”`
-		case smartSingle:
-			chars = `"'‘’`
-		}
-		l.last[q] = bytes.LastIndexAny(f.in, chars)
-	}
-	return l.last[q]
-}
-
-// lastCloser returns where the last } or ] stands.
-func (f *fixer) lastCloser() int {
-	if !f.look.closerKnown {
-		f.look.closerKnown = true
-		f.look.closer = bytes.LastIndexAny(f.in, "}]")
-	}
-	return f.look.closer
 }

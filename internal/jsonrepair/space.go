@@ -1,7 +1,6 @@
 package jsonrepair
 
 import (
-	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -82,42 +81,6 @@ func isComment(in []byte) bool {
 	return in[1] == '/' || in[1] == '*'
 }
 
-// lookahead remembers what was seen ahead of pos, so that looking ahead from
-// every quote stays linear in all.
-type lookahead struct {
-	behind map[int]int // from the start of a comment to what follows it and all that is like it
-	line   found       // the next newline
-	block  found       // the next end of a block comment
-	quote  [4]found    // the next delimiter of each family
-
-	last        [4]int // the last delimiter of each family
-	lastKnown   [4]bool
-	closer      int // the last } or ]
-	closerKnown bool
-}
-
-// found is a search's result: no match starts between from and at. At is the
-// input's length where there is none.
-type found struct {
-	from, at int
-	known    bool
-}
-
-// find returns where what first occurs at or after p, or the input's length.
-func (f *fixer) find(memo *found, p int, what string) int {
-	if memo.known && p >= memo.from && p <= memo.at {
-		return memo.at
-	}
-	at := len(f.in)
-	if p < at {
-		if i := bytes.Index(f.in[p:], []byte(what)); i >= 0 {
-			at = p + i
-		}
-	}
-	*memo = found{from: p, at: at, known: true}
-	return at
-}
-
 func isBlock(comment []byte) bool { return len(comment) > 1 && comment[1] == '*' && comment[0] == '/' }
 
 // commentEnd returns where the comment at p ends, or -1 if the input ends first.
@@ -132,41 +95,4 @@ func (f *fixer) commentEnd(p int) int {
 		return -1
 	}
 	return end
-}
-
-// next returns the position of the first character at or after p that is
-// neither white space nor in a comment. A comment without end counts as text.
-func (f *fixer) next(p int) int {
-	var comments []int
-	for p < len(f.in) {
-		c := f.in[p]
-		if c == ' ' || c == '\t' || c == '\n' || c == '\r' {
-			p++
-			continue
-		}
-		if width := oddSpace(f.in[p:]); width > 0 {
-			p += width
-			continue
-		}
-		if !isComment(f.in[p:]) {
-			break
-		}
-		if end, seen := f.look.behind[p]; seen {
-			p = end
-			break
-		}
-		end := f.commentEnd(p)
-		if end < 0 {
-			break
-		}
-		comments = append(comments, p)
-		p = end
-	}
-	if len(comments) > 0 && f.look.behind == nil {
-		f.look.behind = make(map[int]int)
-	}
-	for _, c := range comments {
-		f.look.behind[c] = p
-	}
-	return p
 }

@@ -130,35 +130,6 @@ func (s *scanner) advanceColumns(n int) {
 	}
 }
 
-// isThematicBreak reports whether the line from nonspace on is a thematic break.
-// It remembers where it failed, so that a line of many list markers stays linear.
-func (s *scanner) isThematicBreak() bool {
-	l := &s.line
-	if l.noBreak > l.nonspace {
-		return false
-	}
-	c := s.at(l.nonspace)
-	if c != '*' && c != '_' && c != '-' {
-		return false
-	}
-	count, i := 0, l.nonspace
-	for ; i < l.end; i++ {
-		switch s.src[i] {
-		case c:
-			count++
-		case ' ', '\t':
-		default:
-			l.noBreak = i
-			return false
-		}
-	}
-	if count < 3 {
-		l.noBreak = i
-		return false
-	}
-	return true
-}
-
 func isSpaceOrTab(c byte) bool { return c == ' ' || c == '\t' }
 
 // isSpace reports whether c is what cmark takes for white space in text.

@@ -2,63 +2,8 @@ package safeoutput
 
 import (
 	"bytes"
-	"errors"
 	"io"
 )
-
-// Line is one record of an agent's file: most often one line of it.
-type Line struct {
-	// No is the file's own 1-based number of the record's first line; End is
-	// that of its last.
-	No, End int
-	// Raw is the record without the space around it. It is nil where Err is set.
-	Raw []byte
-	// Err is ErrLineTooLong, ErrTooDeep, ErrTooMany, ErrFileTooLong or ErrCutOff
-	// where the record could not be read.
-	Err error
-}
-
-// Why a record cannot be read, and why a file cannot.
-var (
-	ErrLineTooLong = errors.New("the line is longer than 64 MiB")
-	ErrTooDeep     = errors.New("objects and arrays are nested more than 512 deep")
-	ErrTooMany     = errors.New("more than 10,000 objects stand on one line; the others were not read")
-	ErrFileTooLong = errors.New("the file is longer than 512 MiB; what follows was not read")
-	ErrCutOff      = errors.New("the document ends before its list of items does")
-	ErrUTF16       = errors.New("the file is UTF-16, not UTF-8: write it as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
-	ErrNotText     = errors.New("the file is not text: one JSON object a line, in UTF-8, is expected")
-)
-
-// The limits of what is read, in bytes.
-const (
-	MaxLine = 64 << 20
-	MaxFile = 512 << 20
-)
-
-// slack is how much space there may be around a line of MaxLine.
-const slack = 4096
-
-// maxOnLine is how many objects may stand on one line.
-const maxOnLine = 10_000
-
-// batchSize is how many bytes a batch has, if no line is longer. It is large
-// enough that handing a batch over costs nothing beside reading it, and small
-// enough that several of them are in flight in little memory.
-const batchSize = 128 << 10
-
-// batchLines is how many records a batch has, give or take one line's: what is
-// made of a record takes some hundred bytes, however short it is.
-const batchLines = 2048
-
-// Batch is some records together with the memory they lie in. The zero value
-// is ready for use, again and again.
-type Batch struct {
-	Lines []Line
-	buf   []byte
-}
-
-// Size returns how many bytes of memory the batch holds.
-func (b *Batch) Size() int { return cap(b.buf) }
 
 // Reader splits an agent's file into records, in memory that is bounded by the
 // longest line. A line that parses stands alone; one that leaves an object
@@ -215,66 +160,4 @@ func (r *Reader) leave(b *Batch, pos int) error {
 		return io.EOF
 	}
 	return nil
-}
-
-// begin reads the first bytes and looks at what kind of file it is.
-func (r *Reader) begin(b *Batch) error {
-	r.started = true
-	for len(b.buf) < sniffSize && !r.eof {
-		if err := r.fill(b); err != nil {
-			return err
-		}
-	}
-	head := b.buf[:min(len(b.buf), sniffSize)]
-	if isUTF16(head) {
-		return ErrUTF16
-	}
-	if !isText(head) {
-		return ErrNotText
-	}
-	if isDocument(head) {
-		r.doc, r.inDoc = &document{}, true
-	}
-	return nil
-}
-
-// fillDouble fills until there is twice as much as before, so that beginning
-// again at the start of a long value stays linear.
-func (r *Reader) fillDouble(b *Batch) error {
-	for want := 2 * len(b.buf); ; {
-		if err := r.fill(b); err != nil || r.eof || len(b.buf) >= want {
-			return err
-		}
-	}
-}
-
-// fill reads once from the source. At the end, and at the limit of the file's
-// length, it sets eof.
-func (r *Reader) fill(b *Batch) error {
-	want := max(batchSize, len(b.buf)/2)
-	if cap(b.buf)-len(b.buf) < want/2 {
-		grown := make([]byte, len(b.buf), len(b.buf)+want)
-		copy(grown, b.buf)
-		b.buf = grown
-	}
-	for range 100 {
-		n, err := r.src.Read(b.buf[len(b.buf):cap(b.buf)])
-		if r.total += int64(n); r.total > r.maxFile {
-			b.buf = b.buf[:len(b.buf)+n-int(r.total-r.maxFile)]
-			r.eof, r.cutOff = true, true
-			return nil
-		}
-		b.buf = b.buf[:len(b.buf)+n]
-		if err == io.EOF {
-			r.eof = true
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			return nil
-		}
-	}
-	return io.ErrNoProgress
 }
