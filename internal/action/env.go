@@ -94,12 +94,12 @@ func LoadEvent(env Env) (event.Event, event.Run, error) {
 	}
 	f, err := OpenUser(env.EventPath, nil, maxEvent)
 	if err != nil {
-		return event.Event{}, event.Run{}, fmt.Errorf("the event's payload (GITHUB_EVENT_PATH): %w", err)
+		return event.Event{}, event.Run{}, fmt.Errorf("the event's payload: %w", err)
 	}
 	defer f.Close()
 	data, err := f.ReadAll()
 	if err != nil {
-		return event.Event{}, event.Run{}, fmt.Errorf("the event's payload (GITHUB_EVENT_PATH): %w", err)
+		return event.Event{}, event.Run{}, fmt.Errorf("the event's payload: %w", err)
 	}
 	if env.Event.StartedAt.IsZero() {
 		env.Event.StartedAt = f.ModTime

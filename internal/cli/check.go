@@ -149,7 +149,17 @@ func refuseInput(w World, invalid *phase.InvalidInput) error {
 	for _, p := range invalid.Problems {
 		fmt.Fprintf(w.Stderr, "airlock: %s\n", p)
 	}
+	if invalid.NoLanguage() {
+		fmt.Fprintln(w.Stderr, "airlock: "+strings.TrimSuffix(nameLanguage("--"), ","))
+	}
 	return &exitError{code: ExitUsage}
+}
+
+// nameLanguage says what to do where no language could be detected; the settings that
+// it names are flags or keys of the configuration, as prefix has it.
+func nameLanguage(prefix string) string {
+	return strings.ReplaceAll("no package.json, go.mod or the like stands in the folder or above a changed file: set @language, or all of"+
+		" @format-command, @lint-command, @build-command (or @skip-build) and @test-command (or @skip-tests), which need no language,", "@", prefix)
 }
 
 // write tells a person on standard error and a machine on standard output, and

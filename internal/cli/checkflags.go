@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -27,8 +28,8 @@ func (f checkFlags) read(w World, c config.Checks) (phase.Input, error) {
 		}
 		in := configured(c)
 		in.WorkingDirectory = filepath.ToSlash(dir)
-		for _, name := range f.changed {
-			in.ChangedFiles = append(in.ChangedFiles, path.Clean(name))
+		if in.ChangedFiles, err = changedNames(dir, f.changed); err != nil {
+			return in, usageError(err)
 		}
 		return in, nil
 	}
@@ -49,6 +50,29 @@ func (f checkFlags) read(w World, c config.Checks) (phase.Input, error) {
 		return in, err
 	}
 	return f.onTop(in, c), nil
+}
+
+// changedNames returns the names of changed files, relative to dir; nil where none is
+// given. The error tells of each name that is none of a file in it.
+func changedNames(dir string, given []string) (names []string, err error) {
+	var wrong []error
+	for _, name := range given {
+		rel := filepath.FromSlash(name)
+		if filepath.IsAbs(rel) {
+			if r, err := filepath.Rel(dir, rel); err == nil {
+				rel = r
+			}
+		}
+		switch {
+		case name == "":
+			wrong = append(wrong, errors.New("--changed-files: a name is empty; a comma stands between two names"))
+		case !filepath.IsLocal(rel) || path.Clean(filepath.ToSlash(rel)) == ".":
+			wrong = append(wrong, fmt.Errorf("--changed-files: %q is no file in %s", name, dir))
+		default:
+			names = append(names, path.Clean(filepath.ToSlash(rel)))
+		}
+	}
+	return names, errors.Join(wrong...)
 }
 
 // configured returns an input with what the owner decides.
@@ -94,9 +118,13 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 		c.Language = language
 	}
 	for name, to := range map[string]struct{ from, to *string }{"format-command": {&f.format, &c.FormatCommand}, "lint-command": {&f.lint, &c.LintCommand}, "build-command": {&f.build, &c.BuildCommand}, "test-command": {&f.test, &c.TestCommand}} {
-		if f.given(name) {
-			*to.to = *to.from
+		if !f.given(name) {
+			continue
 		}
+		if err := phase.CheckCommand(*to.from); err != nil {
+			return c, fmt.Errorf("--%s: %w", name, err)
+		}
+		*to.to = *to.from
 	}
 	if f.given("max-retries") {
 		if f.maxRetries < 0 || f.maxRetries > 10 {
@@ -120,6 +148,11 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 			return c, fmt.Errorf("--informational: %q is not formatter, linter, build, tests, code-review or security-review", name)
 		}
 		c.Phase.Informational = append(c.Phase.Informational, check)
+	}
+	for _, name := range f.passEnv {
+		if why := config.NoVariable(name); why != "" {
+			return c, fmt.Errorf("--pass-env: %q %s", name, why)
+		}
 	}
 	c.PassEnv = append(c.PassEnv[:len(c.PassEnv):len(c.PassEnv)], f.passEnv...)
 	return c, nil

@@ -82,6 +82,11 @@ func (p *checkProgress) tell(e phase.Event) {
 		if !p.live {
 			p.line(text)
 		}
+	case p.running[at].retries == e.Retries && p.running[at].text != text:
+		p.running[at].text = text
+		if !p.live {
+			p.line(fmt.Sprintf("%s: that tool is missing, %s instead", name, p.words(e.Command)))
+		}
 	case p.running[at].retries != e.Retries:
 		p.running[at].retries, p.running[at].text = e.Retries, text
 		if !p.live {

@@ -34,8 +34,11 @@ func TestProgressWhereNoLineMoves(t *testing.T) {
 	p := startProgress(&out, func(s string) string { return s }, func() int { return 0 })
 	p.tell(phase.Event{Root: ".", Check: phase.Tests, Command: "go test ./..."})
 	p.tell(phase.Event{Root: ".", Check: phase.Tests, Status: phase.Pass, Elapsed: 2 * time.Second})
+	p.tell(phase.Event{Root: "api", Check: phase.Linter, Command: "ruff check ."})
+	p.tell(phase.Event{Root: "api", Check: phase.Linter, Command: "flake8"}) // ruff is not there
 	p.end()
-	if got, want := out.String(), "airlock: tests: go test ./...\nairlock: tests: pass (2.0 s)\n"; got != want {
+	want := "airlock: tests: go test ./...\nairlock: tests: pass (2.0 s)\nairlock: api: linter: ruff check .\nairlock: api: linter: that tool is missing, flake8 instead\n"
+	if got := out.String(); got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
 }

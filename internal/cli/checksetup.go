@@ -78,7 +78,7 @@ func (v *validation) about(ev event.Event) {
 
 // canWrite tells beforehand what would otherwise be told when all checks have run.
 func (f checkFlags) canWrite() error {
-	if f.findings != "" && filepath.Clean(f.findings) == filepath.Clean(f.sarif) {
+	if f.findings != "" && f.sarif != "" && filepath.Clean(f.findings) == filepath.Clean(f.sarif) {
 		return fmt.Errorf("--findings and --sarif name the same file, %s: give each its own", f.sarif)
 	}
 	for flag, name := range map[string]string{"--findings": f.findings, "--sarif": f.sarif} {

@@ -44,6 +44,9 @@ func (s *step) findings(ctx context.Context, here surroundings) (*checkreport.Do
 		if encoding == nil {
 			encoding = s.set([]report.Output{{Name: "checks", Value: string(raw)}, {Name: "checks-status", Value: string(phase.Fail)}})
 		}
+		if invalid.NoLanguage() {
+			err = fmt.Errorf("%w\n%s under checks in the configuration. Where a pull request may change documents only, leave those out by paths-ignore in the workflow", err, nameLanguage(""))
+		}
 		return nil, usageError(errors.Join(err, encoding))
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ var checksTable = sync.OnceValue(checksKeys)
 
 func checksKeys() []key[Checks] {
 	keys := []key[Checks]{
-		into("language", "The language of the project. Default: detected.", language(), func(c *Checks) *phase.Language { return &c.Language }),
+		into("language", "The language of the project. Default: detected; none is needed where all four commands are named or left out.", language(), func(c *Checks) *phase.Language { return &c.Language }),
 		word("format-command", "Runs instead of the language's formatter.", commandLine("npm run format"), func(c *Checks) *string { return &c.FormatCommand }),
 		word("lint-command", "Runs instead of the language's linter. In all four, the word {files} stands for the changed files; there is no shell then.", commandLine("eslint {files}"), func(c *Checks) *string { return &c.LintCommand }),
 		word("build-command", "Runs instead of the language's build.", commandLine("make"), func(c *Checks) *string { return &c.BuildCommand }),

@@ -82,10 +82,8 @@ func commandLine(example string) shape {
 		if n.kind != textNode || strings.TrimSpace(n.text) == "" || len(n.text) > most {
 			return mismatch()
 		}
-		if strings.Contains(n.text, "{files}") {
-			if _, err := phase.Words(n.text); err != nil {
-				return wrong(n, "%s cannot be run with {files}: %v", quote(n.text), err)
-			}
+		if err := phase.CheckCommand(n.text); err != nil {
+			return wrong(n, "%v", err)
 		}
 		return n.text, nil
 	}}
@@ -139,13 +137,17 @@ func checkNames() shape {
 
 // variables are names of environment variables.
 func variables() shape {
-	return texts(`{"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}`, "[GOFLAGS]", func(s string) string {
-		const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-		if s == "" || strings.Trim(s, letters+"0123456789") != "" || !strings.Contains(letters, s[:1]) {
-			return "is not the name of a variable, such as GOFLAGS; a value is not given here"
-		}
-		return ""
-	})
+	return texts(`{"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}`, "[GOFLAGS]", NoVariable)
+}
+
+// NoVariable says why a text is not the name of an environment variable; "" where it
+// is one.
+func NoVariable(s string) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+	if s == "" || strings.Trim(s, letters+"0123456789") != "" || !strings.Contains(letters, s[:1]) {
+		return "is not the name of a variable, such as GOFLAGS; a value is not given here"
+	}
+	return ""
 }
 
 // reviewRules are names of built-in rules of one check, or of any where it is "".

@@ -34,6 +34,16 @@ func known(tool, head, tail string) commandLine {
 // script returns a command that a shell reads.
 func script(line string) commandLine { return commandLine{line: line} }
 
+// CheckCommand says why a command line cannot stand in the place of a language's own;
+// nil where it can.
+func CheckCommand(line string) error {
+	if strings.TrimSpace(line) == "" {
+		return errors.New("it names no command")
+	}
+	_, err := given(line, nil)
+	return err
+}
+
 // given returns the command with which the owner overrides a check. With {files}
 // in it, it is run without a shell and each file is an argument of its own;
 // files are relative to where it runs.

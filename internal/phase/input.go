@@ -26,7 +26,7 @@ const DefaultMaxRetries = 3
 type Input struct {
 	WorkingDirectory string   // absolute
 	ChangedFiles     []string // relative to WorkingDirectory, slash-separated, clean
-	Language         Language // "" has it detected
+	Language         Language // "" has it detected, unless no check needs it
 	// The commands that stand in the place of the language's own; "" for none.
 	FormatCommand, LintCommand, BuildCommand, TestCommand string
 	// MaxRetries is how often a failing formatter or linter is fixed and run
@@ -41,9 +41,23 @@ type InvalidInput struct{ Problems []string }
 
 func (e *InvalidInput) Error() string { return strings.Join(e.Problems, "; ") }
 
+// NoLanguage reports whether the input lacks a language that could not be detected.
+func (e *InvalidInput) NoLanguage() bool {
+	return slices.ContainsFunc(e.Problems, func(p string) bool { return strings.HasPrefix(p, cannotDetect) })
+}
+
+// namesAll reports whether each check that runs a command has one of the owner's, or
+// is left out: then nothing depends on the language.
+func (in Input) namesAll() bool {
+	return in.FormatCommand != "" && in.LintCommand != "" && (in.BuildCommand != "" || in.SkipBuild) && (in.TestCommand != "" || in.SkipTests)
+}
+
 // ReadInput reads the JSON of an input, and looks whether its directory is
 // there. The error is an *InvalidInput that lists all problems, or ours.
 func ReadInput(raw []byte) (Input, error) {
+	if len(raw) == 0 {
+		return Input{}, &InvalidInput{[]string{"Validation failed: the input is empty; a JSON object is expected, such as {\"working_directory\": \"/src/app\", \"changed_files\": [\"app.py\"]}"}}
+	}
 	s, ok := schema.Published(InputSchema, "")
 	if !ok {
 		return Input{}, errors.New("there is no schema " + InputSchema)

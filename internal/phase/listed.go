@@ -51,6 +51,7 @@ func (p *project) listed(in Input, roots []Root, prefix string) ([]root, error) 
 			r.language = in.Language
 		case len(of) > 0:
 			r.language = majority(of, r.files)
+		case in.namesAll():
 		default:
 			problems = append(problems, fmt.Sprintf("%s (no package.json, go.mod or the like stands in the configured root '%s')", cannotDetect, r.dir))
 		}

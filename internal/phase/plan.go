@@ -117,12 +117,12 @@ func (t table) of(check Check) []candidate {
 	return t.test
 }
 
-// filesOf returns a root's changed files that are there and in its language,
-// relative to the root.
+// filesOf returns a root's changed files that are there and in its language, if that
+// is known, relative to the root.
 func (p *project) filesOf(r root) []string {
 	var files []string
 	for _, f := range r.files {
-		if languageOfFile(f).family() != r.language.family() {
+		if r.language != "" && languageOfFile(f).family() != r.language.family() {
 			continue
 		}
 		if info, err := p.at.Lstat(f); err == nil && info.Mode().IsRegular() {

@@ -14,8 +14,8 @@ const cannotDetect = "Cannot detect programming language. Please provide explici
 
 // root is a folder with a language and checks of its own.
 type root struct {
-	dir      string // relative to the working directory, "." for itself
-	language Language
+	dir      string   // relative to the working directory, "." for itself
+	language Language // "" where none is known and all commands are the owner's
 	files    []string // the changed files that belong to it, relative to the working directory
 }
 
@@ -158,6 +158,9 @@ func (p *project) roots(in Input) []root {
 			continue
 		}
 		found = append(found, r)
+	}
+	if len(found) == 0 && in.namesAll() {
+		found = append(found, root{dir: "."})
 	}
 	if len(found) == 1 {
 		found[0].files = in.ChangedFiles // in their own order, and with those that have no marker above them
