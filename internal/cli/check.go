@@ -42,9 +42,10 @@ commit. The language and its commands are found out from the project's own files
 the flags, the configuration's key "checks", or the fields of --input override them.
 
 A failing formatter or linter is fixed in place and checked again, up to three
-times; --check-only changes nothing. As root the commands run as a user that owns
-nothing, in a copy, and nothing is changed. On a runner they do not run as any
-other user who has credentials there, such as a token or those of a checkout.
+times; --check-only changes nothing, and has fixes make suggestions in a copy. As
+root the commands run as a user that owns nothing, in a copy, and nothing is
+changed. On a runner they do not run as any other user who has credentials there,
+such as a token or those of a checkout.
 
 The result goes to standard output as one JSON object, unless that is a terminal;
 'airlock schema phase-validation-output.json' describes it. --findings writes
@@ -77,7 +78,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.IntVar(&f.maxRetries, "max-retries", phase.DefaultMaxRetries, "how often a failing formatter or linter is fixed and run again, 0 to 10")
 	flags.BoolVar(&f.skipBuild, "skip-build", false, "do not build")
 	flags.BoolVar(&f.skipTests, "skip-tests", false, "do not run the tests")
-	flags.BoolVar(&f.checkOnly, "check-only", false, "change no file: run no fix command")
+	flags.BoolVar(&f.checkOnly, "check-only", false, "change no file: fixes run in a copy, for suggestions")
 	flags.BoolVar(&f.newOnly, "new-only", false, "let only findings on changed lines fail formatter, linter and reviews (default: for pull request events)")
 	flags.StringSliceVar(&f.informational, "informational", nil, "checks whose failure does not fail the whole, such as code-review")
 	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that the commands get beside the usual ones")

@@ -70,9 +70,12 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 	if err != nil {
 		return nil, err
 	}
+	fixes := &scratch{room: v.room}
 	defer func() {
-		if e := room.Close(); e != nil && err == nil {
-			doc.Notes = append(doc.Notes, e.Error())
+		for _, e := range []error{fixes.close(), room.Close()} {
+			if e != nil && err == nil {
+				doc.Notes = append(doc.Notes, e.Error())
+			}
 		}
 	}()
 	if warning := v.beside.warning(); warning != "" && !room.Apart() {
@@ -101,14 +104,15 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 	}
 	result, err := phase.Validate(ctx, job, cfg, phase.World{
 		Run: room.Run, Now: time.Now, Wait: wait, CodeReview: both.Code(), SecurityReview: both.Security(),
-		Progress: v.tell, Cores: cores,
+		Progress: v.tell, Cores: cores, Copy: fixes.copy,
 	})
 	if err != nil {
 		return nil, v.stopped(ctx, err)
 	}
 	result.Missing = append(result.Missing, both.Details().Missing...)
 	in := checkreport.Input{Result: result, Repository: v.repository, Number: v.number, Head: v.set.head, Informational: cfg.Informational,
-		Rules: both.Details().Rules, Place: v.set.place, Mask: v.mask(room.Dir())}
+		Rules: both.Details().Rules, Place: v.set.place, Mask: v.mask(room.Dir(), fixes.names())}
+	in.Notes = fixes.notes()
 	v.addDetails(&in, both.Details(), room)
 	return checkreport.New(in), nil
 }
@@ -169,13 +173,14 @@ func (v validation) stopped(ctx context.Context, err error) error {
 
 // mask leaves secrets out of a text, and the name of the place where the checks ran,
 // which means nothing to anybody and is another one the next time. Beside it are the
-// commands' own home and temporary folder.
-func (v validation) mask(dir string) func(string) string {
-	replace := strings.NewReplacer()
+// commands' own home and temporary folder. names are those of other such places, each
+// with what stands for it.
+func (v validation) mask(dir string, names []string) func(string) string {
 	if dir != v.root {
 		room := filepath.Dir(dir)
-		replace = strings.NewReplacer(dir+string(filepath.Separator), "", dir, ".", filepath.Join(room, "home"), "~", filepath.Join(room, "tmp"), "$TMPDIR")
+		names = append(names, dir+string(filepath.Separator), "", dir, ".", filepath.Join(room, "home"), "~", filepath.Join(room, "tmp"), "$TMPDIR")
 	}
+	replace := strings.NewReplacer(names...)
 	return func(s string) string { return replace.Replace(v.scanner.Mask(s)) }
 }
 

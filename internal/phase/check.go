@@ -14,6 +14,7 @@ const grace = 2 * time.Second
 // run is one check at work.
 type run struct {
 	e     *engine
+	at    *engine // of the place where its commands run: e, or that of a copy
 	root  root
 	plan  plan
 	start time.Time
@@ -30,7 +31,7 @@ type run struct {
 
 // check does one check of a root.
 func (e *engine) check(ctx context.Context, r root, p plan) (*run, error) {
-	w := &run{e: e, root: r, plan: p, start: e.world.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
+	w := &run{e: e, at: e, root: r, plan: p, start: e.world.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
 	switch {
 	case p.skip != "":
 		w.out.Status, w.out.ExitCode = Skipped, 0
@@ -71,9 +72,16 @@ func (w *run) decide(ctx context.Context) error {
 			w.out.Notes = append(w.out.Notes, "no changed file for {files}: nothing was run")
 			return nil
 		}
-		if c.writes && w.e.config.CheckOnly && !w.e.config.Scratch && c.check.line == c.fix.line {
-			w.fail(fmt.Sprintf("'%s' writes files and has no check form that is known: add a script 'format:check', or set format_command", c.check.line))
-			return nil
+		if c.writes && w.e.config.CheckOnly && c.check.line == c.fix.line {
+			at, why, err := w.e.writable(ctx)
+			if err != nil {
+				return err
+			}
+			if at == nil {
+				w.fail(onlyWrites(c, why))
+				return nil
+			}
+			w.at = at
 		}
 		w.tell("")
 		if err := w.first(ctx, c); err != nil {
@@ -95,25 +103,34 @@ func (w *run) decide(ctx context.Context) error {
 		return err
 	}
 	if w.before != nil {
-		w.out.Rewritten = w.before.rewritten(w.e.project.snapshot(w.root.dir))
+		w.out.Rewritten = w.before.rewritten(w.at.project.snapshot(w.root.dir))
 	}
 	w.judge()
 	return nil
+}
+
+// onlyWrites says why a check cannot be done.
+func onlyWrites(c candidate, why error) string {
+	text := fmt.Sprintf("'%s' writes files and has no check form that is known: add a script 'format:check', or set format_command", c.check.line)
+	if why != nil {
+		text += fmt.Sprintf("; nor can it be run in a copy: %v", why)
+	}
+	return text
 }
 
 // first runs a candidate's check, and sees what a command that is not ours
 // changes.
 func (w *run) first(ctx context.Context, c candidate) (err error) {
 	if !w.style() || c.check.tool != "" && !c.writes {
-		w.last, err = w.e.once(ctx, w.root, w.plan.check, c.check)
+		w.last, err = w.at.once(ctx, w.root, w.plan.check, c.check)
 		return err
 	}
 	w.watch()
 	var texts map[string][]byte
 	if c.writes && w.e.suggests() {
-		texts = w.e.project.texts(w.root.files)
+		texts = w.at.project.texts(w.root.files)
 	}
-	w.last, err = w.e.once(ctx, w.root, w.plan.check, c.check)
+	w.last, err = w.at.once(ctx, w.root, w.plan.check, c.check)
 	w.rewrote(texts)
 	return err
 }
@@ -125,7 +142,7 @@ func (w *run) style() bool { return w.plan.check == Formatter || w.plan.check ==
 // watch looks at the root's files before a command changes them.
 func (w *run) watch() {
 	if w.before == nil {
-		w.before = w.e.project.snapshot(w.root.dir)
+		w.before = w.at.project.snapshot(w.root.dir)
 	}
 }
 
@@ -149,7 +166,7 @@ func (w *run) mend(ctx context.Context) error {
 		w.out.Retries++
 		w.tell("")
 		w.watch()
-		fixed, err := w.e.once(ctx, w.root, w.plan.check, w.way.fix)
+		fixed, err := w.at.once(ctx, w.root, w.plan.check, w.way.fix)
 		if err != nil {
 			return err
 		}
@@ -160,7 +177,7 @@ func (w *run) mend(ctx context.Context) error {
 		if err := w.e.world.Wait(ctx, w.e.config.RetryDelay); err != nil {
 			return err
 		}
-		if w.last, err = w.e.once(ctx, w.root, w.plan.check, w.way.check); err != nil {
+		if w.last, err = w.at.once(ctx, w.root, w.plan.check, w.way.check); err != nil {
 			return err
 		}
 	}
@@ -176,7 +193,7 @@ func (w *run) repeat(ctx context.Context) error {
 	w.tell("")
 	first := w.last
 	var err error
-	if w.last, err = w.e.once(ctx, w.root, w.plan.check, w.way.check); err != nil {
+	if w.last, err = w.at.once(ctx, w.root, w.plan.check, w.way.check); err != nil {
 		return err
 	}
 	if w.last.passed(w.way.check) {

@@ -22,6 +22,7 @@ type engine struct {
 	files      []string
 	lines      changedLines
 	project    *project
+	scratch    scratch
 
 	mu   sync.Mutex
 	lost []MissingTool
@@ -36,7 +37,7 @@ func Validate(ctx context.Context, job Job, config Config, world World) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.project.at.Close() //nolint:errcheck // it was only read
+	defer e.close()
 	found, err := e.roots()
 	if err != nil {
 		return Result{}, err
@@ -53,6 +54,7 @@ func Validate(ctx context.Context, job Job, config Config, world World) (Result,
 		return Result{}, err
 	}
 	if e.suggests() {
+		e.scratch.leave = unneeded(roots)
 		if err := e.eachRoot(ctx, roots, e.suggest); err != nil {
 			return Result{}, err
 		}

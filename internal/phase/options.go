@@ -31,15 +31,15 @@ type Job struct {
 type Config struct {
 	// CheckOnly has no fix command run, and no command that is known to write.
 	CheckOnly bool
-	// Scratch tells that the working directory is a copy that nobody keeps: with
-	// CheckOnly, a formatter that only writes is run there all the same, and
-	// judged by what it changes.
+	// Scratch tells that the working directory is a copy that nobody keeps, so that
+	// World.Copy need not make one. With CheckOnly, a formatter that only writes is run
+	// in a copy all the same, and judged by what it changes.
 	Scratch bool
-	// Suggest has the fix of a formatter or linter that failed run once, at the very
-	// end, where CheckOnly and Scratch are set, too. What it changes in the changed
-	// files becomes the suggestions of findings; where a formatter names only the
-	// file, one finding for each run of lines stands in its place, so that NewOnly
-	// can tell old lines from new ones.
+	// Suggest has the fix of a formatter or linter that failed run once in a copy, at
+	// the very end, where CheckOnly is set, too. What it changes in the changed files
+	// becomes the suggestions of findings; where a formatter names only the file, one
+	// finding for each run of lines stands in its place, so that NewOnly can tell old
+	// lines from new ones.
 	Suggest bool
 	// NewOnly lets only findings on changed lines fail the formatter, the linter
 	// and the reviews, where the output could be read whole.
@@ -57,6 +57,12 @@ type Config struct {
 // whichever place it decides.
 type Runner func(ctx context.Context, spec command.Spec) (command.Result, error)
 
+// Copy is a copy of the repository that nobody keeps.
+type Copy struct {
+	Repository string // absolute
+	Run        Runner // of commands that work in it
+}
+
 // Reviewer reviews the changed files. An error means that it could not, or not
 // wholly; it is asked once more then. What it found all the same counts.
 type Reviewer func(ctx context.Context, r ReviewRequest) ([]finding.Finding, error)
@@ -72,6 +78,12 @@ type ReviewRequest struct {
 type World struct {
 	Run Runner
 	Env []string // the commands' whole environment, as NAME=value
+	// Copy copies the repository as it is now, but for folders of the names in leave.
+	// It is called once at most, only with Config.CheckOnly and without Config.Scratch,
+	// and only when a command is to run that writes. An error tells why there can be no
+	// copy, as it is told to people: there are no suggestions then. Whoever gives it
+	// removes the copy when the validation is over. It may be nil.
+	Copy func(ctx context.Context, leave []string) (Copy, error)
 	// Now tells the time, and Wait waits or returns the context's error.
 	Now  func() time.Time
 	Wait func(ctx context.Context, d time.Duration) error

@@ -3,6 +3,7 @@ package phase
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"path"
 	"path/filepath"
@@ -21,15 +22,23 @@ type rootRun struct {
 
 // suggests reports whether what a fix changes becomes suggestions: only in a copy
 // that nobody keeps.
-func (e *engine) suggests() bool { return e.config.Suggest && e.config.CheckOnly && e.config.Scratch }
+func (e *engine) suggests() bool {
+	return e.config.Suggest && e.config.CheckOnly && (e.config.Scratch || e.world.Copy != nil)
+}
 
 // suggest runs the fixes of the formatter and the linter that failed, each once.
 // It comes last, so that all else has seen the files as they were; a file that
 // another check has changed is left out, since its lines are not those of the
 // change any more.
 func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
+	if !slices.ContainsFunc(rr.runs, func(w *run) bool { return w.out.Status == Fail }) {
+		return nil
+	}
 	base := e.project.texts(e.untouched(rr))
-	now := base
+	var now map[string][]byte // the same files where fixes run; nil where it is not known
+	if e.config.Scratch {
+		now = base
+	}
 	done := map[string]map[string][]toolreport.Edit{} // by the fix's command line
 	for _, w := range rr.runs {
 		w.doubt(base)
@@ -41,11 +50,23 @@ func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 		case w.edits != nil: // the check itself has rewritten files
 			edits = w.edits
 		case !ok:
-			after, err := w.fixed(ctx, base)
+			at, why, err := e.writable(ctx)
+			if err != nil {
+				return err
+			}
+			if at == nil {
+				w.out.Notes = append(w.out.Notes, fmt.Sprintf("no suggestions: %v", why))
+				continue
+			}
+			if now == nil {
+				now = at.project.texts(slices.Sorted(maps.Keys(base)))
+			}
+			after, err := w.fixed(ctx, at, base)
 			if err != nil {
 				return err
 			}
 			if after == nil {
+				now = nil // it may have changed some of them
 				continue
 			}
 			edits = e.edits(base, now, after)
@@ -97,10 +118,10 @@ func (w *run) wantsFix() bool {
 	return w.plan.check == Formatter && !w.readable
 }
 
-// fixed runs the fix and returns the files behind it; nil where the fix did not
-// come to its end.
-func (w *run) fixed(ctx context.Context, files map[string][]byte) (map[string][]byte, error) {
-	a, err := w.e.once(ctx, w.root, w.plan.check, w.way.fix)
+// fixed runs the fix in a place and returns the files behind it; nil where the fix
+// did not come to its end.
+func (w *run) fixed(ctx context.Context, at *engine, files map[string][]byte) (map[string][]byte, error) {
+	a, err := at.once(ctx, w.root, w.plan.check, w.way.fix)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +129,7 @@ func (w *run) fixed(ctx context.Context, files map[string][]byte) (map[string][]
 		w.out.Notes = append(w.out.Notes, "no suggestions: "+ended(w.way.fix, a, w.e.config.TimeLimit))
 		return nil, nil
 	}
-	return w.e.project.texts(slices.Sorted(maps.Keys(files))), nil
+	return at.project.texts(slices.Sorted(maps.Keys(files))), nil
 }
 
 // edits compares files, and names them relative to the repository.
@@ -129,7 +150,7 @@ func (e *engine) edits(base, before, after map[string][]byte) map[string][]toolr
 
 // rewrote notes what a check that writes has changed in the files.
 func (w *run) rewrote(before map[string][]byte) {
-	w.edits = w.e.edits(before, before, w.e.project.texts(slices.Sorted(maps.Keys(before))))
+	w.edits = w.e.edits(before, before, w.at.project.texts(slices.Sorted(maps.Keys(before))))
 	if len(w.edits) == 0 {
 		w.edits = nil // it only checked: there is still its fix
 	}

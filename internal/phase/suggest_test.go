@@ -1,6 +1,7 @@
 package phase_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -120,42 +121,52 @@ func TestSuggestions(t *testing.T) {
 				eslintLine: {linted(dir, "a.js", 2, 4)}, eslintFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour\nfive\n"})},
 			}
 		}, phase.Fail, []string{"a.js:2-2=\"two\\nadded\""}, nil, []string{`a.js:2-0 rule2`, `a.js:4-4 rule4="four"`}},
-		{"not in a place that is kept", func(c *phase.Config) { c.Scratch = false }, nil, func(string) map[string][]step {
-			return map[string][]step{prettierLine: {warned("a.js")}}
-		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
 		{"not if nobody asks", func(c *phase.Config) { c.Suggest = false }, nil, func(string) map[string][]step {
 			return map[string][]step{prettierLine: {warned("a.js")}}
 		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
 	}
 	for _, tt := range tests {
-		dir := files(t, map[string]string{"package.json": "{}", "a.js": source, "b.js": source})
-		steps := map[string][]step{prettierLine: ok, eslintLine: ok, npmTest: ok}
-		for line, s := range tt.steps(dir) {
-			steps[line] = s
-		}
-		config := inCopy
-		if tt.config != nil {
-			tt.config(&config)
-		}
-		s := newStage(t, dir, steps)
-		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: tt.diff}, config, s.world())
-		f := checkOf(r, phase.Formatter)
-		if f.Status != tt.format || (f.Status == phase.Pass) != (len(f.Problems) == 0) {
-			t.Errorf("%s: %s, %q", tt.name, f.Status, f.Problems)
-		}
-		if diff := cmp.Diff([][]string{tt.gating, tt.old, tt.linting}, [][]string{said(f.Gating), said(f.Old), said(checkOf(r, phase.Linter).Gating)}); diff != "" {
-			t.Errorf("%s:\n%s", tt.name, diff)
-		}
-		for _, g := range f.Gating {
-			if g.Fingerprint == "" || g.Check != "formatter" || g.Tool != "prettier" || g.Severity != finding.Low {
-				t.Errorf("%s: %+v", tt.name, g)
+		for _, inPlace := range []bool{false, true} {
+			dir := files(t, map[string]string{"package.json": "{}", "a.js": source, "b.js": source})
+			steps := map[string][]step{prettierLine: ok, eslintLine: ok, npmTest: ok}
+			for line, s := range tt.steps(dir) {
+				steps[line] = s
 			}
-		}
-		if _, planned := steps[prettierFix]; !planned && slices.Contains(s.ran, prettierFix) {
-			t.Errorf("%s: %q was run", tt.name, prettierFix)
-		}
-		if fix := slices.Index(s.ran, prettierFix); fix >= 0 && fix < slices.Index(s.ran, npmTest) {
-			t.Errorf("%s: the tests see what the fix made: %q", tt.name, s.ran)
+			_, planned := steps[prettierFix]
+			config := inCopy
+			if tt.config != nil {
+				tt.config(&config)
+			}
+			s := newStage(t, dir, steps)
+			world := s.world()
+			var copied *copies
+			if inPlace { // the fixes run in a copy alone, and all ends as if the checks did, too
+				config.Scratch = false
+				world, copied = s.copying(prettierFix, eslintFix)
+			}
+			r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: tt.diff}, config, world)
+			f := checkOf(r, phase.Formatter)
+			if f.Status != tt.format || (f.Status == phase.Pass) != (len(f.Problems) == 0) {
+				t.Errorf("%s: %s, %q", tt.name, f.Status, f.Problems)
+			}
+			if diff := cmp.Diff([][]string{tt.gating, tt.old, tt.linting}, [][]string{said(f.Gating), said(f.Old), said(checkOf(r, phase.Linter).Gating)}); diff != "" {
+				t.Errorf("%s, in place: %v\n%s", tt.name, inPlace, diff)
+			}
+			for _, g := range f.Gating {
+				if g.Fingerprint == "" || g.Check != "formatter" || g.Tool != "prettier" || g.Severity != finding.Low {
+					t.Errorf("%s: %+v", tt.name, g)
+				}
+			}
+			ran := s.ran
+			if copied != nil {
+				ran = copied.ran()
+			}
+			if !planned && slices.Contains(ran, prettierFix) {
+				t.Errorf("%s: %q was run", tt.name, prettierFix)
+			}
+			if fix := slices.Index(s.ran, prettierFix); fix >= 0 && fix < slices.Index(s.ran, npmTest) {
+				t.Errorf("%s: the tests see what the fix made: %q", tt.name, s.ran)
+			}
 		}
 	}
 }
@@ -225,13 +236,22 @@ func TestRootsBelowTheRepository(t *testing.T) {
 // the suggestions has a file that is formatted.
 func TestGofmtSuggests(t *testing.T) {
 	const messy = "package m\n\nimport \"fmt\"\nfunc  A() {\n\n\n\tfmt.Println( 1 )\n   fmt.Println(2)\n}\n\n\n"
-	for _, override := range []string{"", `test -z "$(gofmt -l .)"`} {
+	inPlace := phase.Config{CheckOnly: true, Suggest: true}
+	for override, config := range map[string]phase.Config{"": inCopy, `test -z "$(gofmt -l .)"`: inCopy, `test -z "$(gofmt -l ./)"`: inPlace} {
 		dir := files(t, map[string]string{"go.mod": "module example.com/m\n", "a.go": messy})
 		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.go"}, FormatCommand: override, LintCommand: "true", BuildCommand: "true", SkipTests: true}
-		r := validate(t, phase.Job{Input: in}, inCopy, realWorld(t))
+		world := realWorld(t)
+		world.Copy = func(context.Context, []string) (phase.Copy, error) {
+			to := t.TempDir()
+			return phase.Copy{Repository: to, Run: world.Run}, os.CopyFS(to, os.DirFS(dir))
+		}
+		r := validate(t, phase.Job{Input: in}, config, world)
 		f := checkOf(r, phase.Formatter)
+		if text, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || !config.Scratch && string(text) != messy {
+			t.Fatalf("%q: %v, the file was changed to %q", override, err, text)
+		}
 		if f.Status != phase.Fail || len(f.Gating) < 2 {
-			t.Fatalf("%q: %s, %q", override, f.Status, said(f.Gating))
+			t.Fatalf("%q: %s, %q, %q", override, f.Status, said(f.Gating), f.Notes)
 		}
 		write(t, dir, map[string]string{"a.go": accepted(t, messy, f.Gating)})
 		if f = checkOf(validate(t, phase.Job{Input: in}, inCopy, realWorld(t)), phase.Formatter); f.Status != phase.Pass {

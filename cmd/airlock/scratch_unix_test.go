@@ -1,0 +1,158 @@
+//go:build linux || darwin
+
+package main_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/google/go-cmp/cmp"
+)
+
+// tool plays Prettier, as it does from a project's node_modules: it finds that a.js is
+// not formatted, and writes it where it runs, by its absolute name, and through a link.
+const tool = `#!/bin/sh
+case "$*" in
+*--check*) echo '[warn] a.js' >&2; exit 1;;
+*--write*) test -d node_modules/.bin && test ! -e .git || exit 3
+	sed -i.bak 's/ *$//' "$PWD/a.js" && rm a.js.bak && echo x >>"$GITHUB_WORKSPACE/linked/b.js"
+	echo "wrote $PWD/a.js"
+	MORE
+esac
+`
+
+// newUnformatted is a checkout with a file that is not formatted.
+func newUnformatted(t *testing.T, more string) *user {
+	t.Helper()
+	u := newUser(t)
+	u.write("repo/a.js", "exports.a = 1; \nexports.b = 2;\n")
+	u.write("repo/src/b.js", "exports.b = 1;\n")
+	u.write("home/checks.yml", "checks:\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n")
+	npx := u.write("repo/node_modules/.bin/npx", strings.Replace(tool, "MORE", more, 1))
+	if err := errors.Join(os.Chmod(npx, 0o755), os.Symlink(filepath.Join(u.repo, "src"), filepath.Join(u.repo, "linked")),
+		os.Mkdir(filepath.Join(u.repo, "data"), 0o000)); err != nil { // such as a container's
+		t.Fatal(err)
+	}
+	u.env = append(u.env, "PWD="+u.repo, "PATH="+filepath.Dir(npx)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return u
+}
+
+// everything describes all that lies below the user's folders, save for findings.json.
+func (u *user) everything() map[string]string {
+	u.t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(u.base, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() == "findings.json" {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := ""
+		if info.Mode().IsRegular() {
+			raw, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			text = info.ModTime().String() + string(raw)
+		}
+		all[name] = fmt.Sprint(info.Mode(), text)
+		if d.Name() == "data" {
+			return fs.SkipDir // nobody may read it
+		}
+		return nil
+	})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return all
+}
+
+// TestCheckSuggestsInPlace, where the commands run as the user of a runner: the
+// formatter's own fix makes the suggestions in a copy, and the checkout stays as it is.
+func TestCheckSuggestsInPlace(t *testing.T) {
+	u := newUnformatted(t, "")
+	before := u.everything()
+	out := filepath.Join(u.temp, "findings.json")
+	res, _ := u.check("--allow-credentials", "--findings", out)
+	f, err := os.Open(out)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, res.stderr)
+	}
+	defer f.Close()
+	doc, err := checkreport.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range doc.Findings {
+		got = append(got, fmt.Sprintf("%s:%d %q", f.Path, f.StartLine, f.Suggestion))
+	}
+	if diff := cmp.Diff([]string{`a.js:1 "exports.a = 1;"`}, got); diff != "" || res.code != 1 {
+		t.Errorf("exit code %d\n%s\n%q\n%s", res.code, diff, doc.Notes, res.stderr)
+	}
+	if notes := strings.Join(doc.Notes, "\n"); !strings.Contains(notes, "Not taken into the copy in which fixes ran: data (it may not be read).") || strings.Contains(notes, ".git") {
+		t.Errorf("%q", doc.Notes)
+	}
+	if diff := cmp.Diff(before, u.everything()); diff != "" {
+		t.Errorf("the checkout was changed, or something is left\n%s", diff)
+	}
+}
+
+// TestCheckNamesNoCopy: where a fix ran is another folder each time.
+func TestCheckNamesNoCopy(t *testing.T) {
+	u := newUnformatted(t, "exit 1")
+	u.write("repo/package.json", `{"scripts":{"format":"x"}}`)
+	u.write("home/checks.yml", "checks:\n  format-command: npm run format\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n")
+	if err := os.WriteFile(filepath.Join(u.repo, "node_modules/.bin/npm"), []byte("#!/bin/sh\necho \"$PWD/a.js: broken\"; exit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	before := u.everything()
+	out := filepath.Join(u.temp, "findings.json")
+	res, _ := u.check("--allow-credentials", "--findings", out)
+	raw, err := os.ReadFile(out)
+	if err != nil || !strings.Contains(res.stderr, "a.js: broken") {
+		t.Fatalf("%v\n%s", err, res.stderr)
+	}
+	if all := string(raw) + res.stdout + res.stderr; strings.Contains(all, "airlock-scratch-") || strings.Contains(all, "has no check form") {
+		t.Errorf("%s", all)
+	}
+	if diff := cmp.Diff(before, u.everything()); diff != "" {
+		t.Errorf("the checkout was changed, or something is left\n%s", diff)
+	}
+}
+
+// TestInterruptedCheckLeavesNoCopy has somebody end it while a fix runs.
+func TestInterruptedCheckLeavesNoCopy(t *testing.T) {
+	u := newUnformatted(t, "kill -INT $PPID; exec sleep 600")
+	before := u.everything()
+	res, _ := u.check("--allow-credentials")
+	if res.code != 3 || !strings.Contains(res.stderr, "interrupted; the checks did not end") {
+		t.Errorf("exit code %d\n%s", res.code, res.stderr)
+	}
+	if diff := cmp.Diff(before, u.everything()); diff != "" {
+		t.Errorf("the checkout was changed, or something is left\n%s", diff)
+	}
+}
+
+// TestCheckWithoutACopy says why there are no suggestions.
+func TestCheckWithoutACopy(t *testing.T) {
+	u := newUnformatted(t, "")
+	u.write("repo/temp/x", "")
+	u.env = append(u.env, "TMPDIR="+filepath.Join(u.repo, "temp"))
+	before := u.everything()
+	res, _ := u.check("--allow-credentials")
+	if res.code != 1 || !strings.Contains(res.stderr, "no suggestions: the workspace cannot be copied") || !strings.Contains(res.stderr, "set TMPDIR") {
+		t.Errorf("exit code %d\n%s", res.code, res.stderr)
+	}
+	if diff := cmp.Diff(before, u.everything()); diff != "" {
+		t.Errorf("the checkout was changed, or something is left\n%s", diff)
+	}
+}
