@@ -1,6 +1,9 @@
 package checkreport
 
-import "github.com/agent-airlock/airlock/internal/finding"
+import (
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
 
 // Annotation is a finding as the runner or a check run shows it beside its line.
 type Annotation struct {
@@ -14,13 +17,14 @@ type Annotation struct {
 // text; where none explains why a check failed, its first problem.
 func (d *Document) Annotations(words Words) []Annotation {
 	var out []Annotation
-	told := map[string]bool{}
-	for _, f := range d.Findings {
-		if !f.Gating {
-			continue
-		}
-		told[string(f.Check)] = true
+	said := map[phase.Check]bool{}
+	for _, f := range d.distinct() {
 		title := name(f.Check)
+		said[f.Check] = true
+		for _, check := range f.also {
+			title += ", " + name(check)
+			said[check] = true
+		}
 		if f.Rule != "" {
 			title += ": " + words.Line(f.Rule)
 		}
@@ -28,7 +32,7 @@ func (d *Document) Annotations(words Words) []Annotation {
 	}
 	_, all := failed(d.rows())
 	for _, r := range all {
-		if !told[string(r.check)] && len(r.problems) > 0 {
+		if !said[r.check] && len(r.problems) > 0 {
 			out = append(out, Annotation{Severity: finding.High, Title: name(r.check) + " failed", Message: words.Line(cut(r.problems[0], 1000))})
 		}
 	}

@@ -14,16 +14,16 @@ const maxSuggestion = 4 << 10
 
 // inline returns the findings that become review comments: those that count and
 // have a line, the most severe first, of one line the first of each check only.
-func (d *Document) inline(most int) []Finding {
+func (d *Document) inline(most int) []told {
 	type spot struct {
 		path, check string
 		line        int
 	}
 	seen := map[spot]bool{}
-	var out []Finding
-	for _, f := range d.Findings {
+	var out []told
+	for _, f := range d.distinct() {
 		at := spot{f.Path, string(f.Check), f.StartLine}
-		if !f.Gating || !placeable(f.Path) || f.StartLine == 0 || seen[at] || len(out) >= most {
+		if !placeable(f.Path) || f.StartLine == 0 || seen[at] || len(out) >= most {
 			continue
 		}
 		seen[at] = true
@@ -40,7 +40,7 @@ func placeable(path string) bool {
 
 // commentBody is a finding as a review comment: what is wrong, what to do, and the
 // suggestion that mends it.
-func commentBody(f Finding, rules finding.Rules, words Words) string {
+func commentBody(f told, rules finding.Rules, words Words) string {
 	var b strings.Builder
 	b.WriteString("**" + severityWord(f.Severity) + "** " + markdown.EscapeText(words.Line(cut(f.Message, 4000))) + "\n\n")
 	rule, known := rules(f.Tool, f.Rule)
@@ -58,14 +58,18 @@ func commentBody(f Finding, rules finding.Rules, words Words) string {
 	return b.String()
 }
 
-// sources says who noticed a finding: the check, the tool and the rule.
-func sources(f Finding, words Words) []string {
+// sources says who noticed a finding: the check, the tool and the rule, and the other
+// checks that say the same.
+func sources(f told, words Words) []string {
 	out := []string{name(f.Check)}
 	if f.Tool != "" && f.Tool != string(f.Check) {
 		out = append(out, markdown.EscapeText(words.Line(f.Tool)))
 	}
 	if f.Rule != "" {
 		out = append(out, markdown.CodeSpan(words.Line(f.Rule)))
+	}
+	for _, check := range f.also {
+		out = append(out, "also "+name(check))
 	}
 	return out
 }

@@ -58,7 +58,7 @@ func (d *Document) Items(in ItemsInput) ([]intake.OwnItem, error) {
 	for _, m := range d.Missing {
 		items = append(items, intake.OwnItem{Item: &safeoutput.MissingTool{Tool: in.Words.Line(cut(m.Tool, 100)),
 			Reason:       "the " + name(m.Check) + " check needs it",
-			Alternatives: "name another command with " + in.Words.Line(cut(m.Override, 100))}})
+			Alternatives: in.Words.Line(cut(m.instead(), 300))}})
 	}
 	return items, nil
 }
@@ -136,7 +136,7 @@ func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
 		if f.EndLine > f.StartLine {
 			c.StartLine, c.Line = f.StartLine, f.EndLine
 		}
-		items = append(items, intake.OwnItem{Item: c, Stable: stable(f)})
+		items = append(items, intake.OwnItem{Item: c, Stable: stable(f.Finding)})
 	}
 	settled := &safeoutput.MinimiseComments{Scopes: []string{}, Keep: []string{}}
 	for _, check := range d.ended() {

@@ -8,6 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/google/go-cmp/cmp"
 )
@@ -192,5 +193,44 @@ func TestNoiseIsCapped(t *testing.T) {
 	}
 	if len(got) != 20 {
 		t.Errorf("%d comments", len(got))
+	}
+}
+
+// TestWhatSeveralChecksSayIsToldOnce asserts that a file that does not compile makes one
+// comment and one annotation, not three, and that what each check says beside it stays.
+func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
+	in := failing()
+	checks := in.Result.Roots[0].Checks
+	broken := finding.Finding{Check: "linter", Tool: "go vet", Severity: finding.Medium, Message: "undefined: x", Path: "api/c.go", Range: finding.Range{StartLine: 5, StartColumn: 2}}
+	again := broken
+	again.Range.StartColumn = 9
+	built := broken
+	built.Check, built.Tool, built.Severity = "build", "go build", finding.High
+	other := built
+	other.Message = "undefined: y"
+	checks[1].Gating = append(checks[1].Gating, broken, again)
+	checks[2].Gating, checks[2].Status = []finding.Finding{built, other}, phase.Fail
+	d := checkreport.New(in)
+	got := let(t, d, all(t))
+	var bodies []string
+	for _, a := range got[safeoutput.KindCreateReviewComment] {
+		if c := a.Item().(*safeoutput.CreateReviewComment); c.Path == "api/c.go" {
+			bodies = append(bodies, c.Body)
+		}
+	}
+	if len(bodies) != 1 || !strings.Contains(bodies[0], "undefined: x") || !strings.Contains(bodies[0], "<sub>build · go build · also linter</sub>") {
+		t.Errorf("%d comments: %q", len(bodies), bodies)
+	}
+	var titles []string
+	for _, a := range d.Annotations(words(t)) {
+		if a.Path == "api/c.go" {
+			titles = append(titles, a.Title+": "+a.Message)
+		}
+	}
+	if diff := cmp.Diff([]string{"build, linter: undefined: x", "build: undefined: y"}, titles); diff != "" {
+		t.Error(diff)
+	}
+	if m := got[safeoutput.KindMinimiseComments][0].Item().(*safeoutput.MinimiseComments); len(m.Keep) != len(d.Findings) {
+		t.Errorf("of %d findings %d keep their comment", len(d.Findings), len(m.Keep))
 	}
 }

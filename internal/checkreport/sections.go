@@ -18,8 +18,8 @@ func (p *page) missing() {
 	}
 	p.b.WriteString("\n### Missing tools\n\n")
 	for _, m := range p.d.Missing[:min(len(p.d.Missing), maxRows)] {
-		fmt.Fprintf(&p.b, "- %s, for the %s check: use an image that has it, install it before, or name another command with %s\n",
-			markdown.CodeSpan(p.words.Line(m.Tool)), name(m.Check), markdown.CodeSpan(p.words.Line(strings.ReplaceAll(m.Override, "_", "-"))))
+		fmt.Fprintf(&p.b, "- %s, for the %s check: use an image that has it, install it before, or %s\n",
+			markdown.CodeSpan(p.words.Line(m.Tool)), name(m.Check), markdown.EscapeText(p.words.Line(m.instead())))
 	}
 	p.more(len(p.d.Missing), maxRows)
 }

@@ -76,7 +76,7 @@ func (p *page) table() {
 	for _, r := range p.d.rows() {
 		result := r.result()
 		if r.severity.Rank() > 0 {
-			result += ", up to " + string(r.severity)
+			result += upTo(len(r.problems)+r.more) + string(r.severity)
 		}
 		if r.informational && r.status == phase.Fail {
 			result += " (only informs)"
@@ -84,6 +84,14 @@ func (p *page) table() {
 		rows = append(rows, []string{r.icon() + " " + name(r.check), result, duration(r.time), fmt.Sprint(r.retries), p.first(r)})
 	}
 	p.b.WriteString(markdown.Table([]string{"Check", "Result", "Time", "Retries", "First failures"}, rows))
+}
+
+// upTo stands before the severity of a number of problems.
+func upTo(problems int) string {
+	if problems == 1 {
+		return ", "
+	}
+	return ", up to "
 }
 
 // first returns the first failures of a check, or why it was skipped, as a cell.

@@ -47,7 +47,7 @@ func (d *Document) Text(w io.Writer, words Words, colour bool) error {
 		t.check(r)
 	}
 	for _, m := range d.Missing {
-		t.printf("\nMissing: %s, for the %s check. Install it, or name another command with %s.\n", words.Line(m.Tool), name(m.Check), words.Line(m.Override))
+		t.printf("\nMissing: %s, for the %s check. Install it, or %s.\n", words.Line(m.Tool), name(m.Check), words.Line(m.instead()))
 	}
 	t.list("Notes", d.Notes)
 	old := 0

@@ -86,6 +86,15 @@ func (f Finding) place() string {
 	return fmt.Sprintf("%s:%d", f.Path, f.StartLine)
 }
 
+// instead says what an owner does who has not the tool.
+func (m MissingTool) instead() string {
+	check, ok := strings.CutSuffix(m.Override, "_command")
+	if !ok { // of a reviewer that plugs in
+		return "change " + m.Override + " in the configuration"
+	}
+	return fmt.Sprintf("name another command by %s-command under checks in the configuration, or by the flag --%[1]s-command", check)
+}
+
 // cut shortens a text to about n bytes.
 func cut(s string, n int) string {
 	if len(s) <= n {

@@ -36,10 +36,21 @@ func nothingToDo(res apply.Result) bool {
 		(res.Kind == safeoutput.KindMinimiseComments || res.Kind == safeoutput.KindStickyComment)
 }
 
-// writeOwn is the table of what the checks had to say.
+// writeOwn is the table of what the checks had to say: folded where all of it was
+// delivered, since it stands on the pull request then.
 func (r *Report) writeOwn(b *strings.Builder) {
-	if rows := r.ownRows(); len(rows) > 0 {
-		section(b, "What the checks had to say", []string{"", "What", "Result"}, rows, ownCells)
+	const title = "What the checks had to say"
+	header := []string{"", "What", "Result"}
+	rows := r.ownRows()
+	delivered := func(r row) bool { return r.state == string(apply.Applied) || r.state == string(apply.Adopted) }
+	switch {
+	case len(rows) == 0:
+	case slices.ContainsFunc(rows, func(r row) bool { return !delivered(r) }):
+		section(b, title, header, rows, ownCells)
+	default:
+		fmt.Fprintf(b, "\n<details><summary>%s (%d)</summary>\n\n", title, len(rows))
+		table(b, header, rows, ownCells)
+		b.WriteString("\n</details>\n")
 	}
 }
 

@@ -41,6 +41,13 @@ func TestWhatTheChecksHadToSay(t *testing.T) {
 			t.Errorf("the %s tells of nothing:\n%s", name, shown)
 		}
 	}
+	if shown := r.Summary(1 << 20); !strings.Contains(shown, "\n### What the checks had to say\n") {
+		t.Errorf("what could not be said is folded away:\n%s", shown)
+	}
+	all := report.New(report.Input{Event: pull(), Results: own[:1], Words: words}).Summary(1 << 20)
+	if !strings.Contains(all, "<details><summary>What the checks had to say (1)</summary>\n\n|") || strings.Contains(all, "###") {
+		t.Errorf("what was said is not folded:\n%s", all)
+	}
 	own[1].State = apply.Failed
 	r = report.New(report.Input{Event: pull(), Results: own, Words: words})
 	if r.Clean() || !r.FailedOwn() || len(r.Annotations()) != 1 || r.Annotations()[0].Level != report.Error {
