@@ -72,6 +72,7 @@ func notFound(said string) string {
 		`command not found: (\S+)`,
 		`([^\s:'"‘’]+)['’]?: (?:command )?not found`,
 		`([^\s:'"‘’]+)['’]?: No such file or directory`,
+		`(?m)^sh: \d+: ([^\s:]+): Permission denied$`, // dash, where a folder of PATH is closed to the user
 	} {
 		if m := regexp.MustCompile(pattern).FindStringSubmatch(said); m != nil {
 			return m[1]
