@@ -40,7 +40,7 @@ type reviewComment struct {
 	item   *safeoutput.CreateReviewComment
 	// why says why it is not inline.
 	why string
-	// there is the comment that is shown again.
+	// there is the comment that is shown again, or whose text is renewed.
 	there *Object
 }
 
@@ -58,6 +58,7 @@ type reviewWork struct {
 	// partial says that an earlier attempt posted a part of the group.
 	partial bool
 	reopen  []*reviewComment // of Airlock's own: settled once, and so again
+	renew   []*reviewComment // of Airlock's own: there, with a text that is out of date
 	inline  []*reviewComment
 	file    []*reviewComment // as comments on the whole file
 	body    []*reviewComment
@@ -93,6 +94,9 @@ func planReview(p *planner, group []*entry) Operation {
 	op.Summary = fmt.Sprintf("review pull request #%d with %s", number, counted(w.comments(), "comment"))
 	if len(w.reopen) > 0 {
 		op.Summary += fmt.Sprintf(" and show %s again", counted(len(w.reopen), "settled one"))
+	}
+	if len(w.renew) > 0 {
+		op.Summary += fmt.Sprintf(" and bring %s up to date", counted(len(w.renew), "earlier one"))
 	}
 	if op.unanchored = p.snap.diff[number].anchors == nil && len(w.inline) > 0; op.unanchored {
 		op.Notes = append(op.Notes, "whether the lines are in the diff is unchecked")

@@ -67,3 +67,41 @@ func TestOwnCommentsStandOnLinesOrNowhere(t *testing.T) {
 		t.Errorf("a fork's token was tried with %v", got)
 	}
 }
+
+// A comment that is there says what is found now, is edited only where that differs, and
+// never by a workflow run that knows less than the last one that wrote it.
+func TestOwnCommentsSayWhatIsFoundNow(t *testing.T) {
+	b := ownBench(t, githubtest.Options{})
+	says := func(text string) []intake.OwnItem {
+		one := found("one", 3)
+		one.Item.(*safeoutput.CreateReviewComment).Body = text
+		return []intake.OwnItem{one, found("two", 4)}
+	}
+	allFine(t, b.runOwn(says("120 lines are too many.")))
+	for range 2 {
+		b.push()
+		results := b.runOwn(says("130 lines are too many."))
+		allFine(t, results)
+		if results[0].Object == nil || results[0].Object.ID != b.issue(pullNumber).Pull.Comments[0].ID {
+			t.Errorf("the result points at %+v", results[0].Object)
+		}
+		b.wantOnLines("130 lines are too many.", "Found two.")
+	}
+	b.cfg.Run.ID -= 2 // the first run, whose checks took longest
+	want(t, b.runOwn(says("120 lines are too many.")), "adopted adopted")
+	b.wantOnLines("130 lines are too many.", "Found two.")
+	if got := operations(b.srv.Writes()); count(got, "pulls/create-review") != 1 || count(got, "pulls/update-review-comment") != 1 {
+		t.Errorf("writes: %v", got)
+	}
+}
+
+// A comment that is hidden by a person is brought up to date, and stays hidden.
+func TestOwnCommentsThatAreHiddenStaySo(t *testing.T) {
+	b := ownBench(t, githubtest.Options{})
+	allFine(t, b.runOwn([]intake.OwnItem{found("one", 3)}))
+	b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, pullNumber).Pull.Comments[0].Minimized = "off-topic" })
+	again := found("one", 3)
+	again.Item.(*safeoutput.CreateReviewComment).Body = "Found one, still."
+	allFine(t, b.push().runOwn([]intake.OwnItem{again}))
+	b.wantOnLines("Found one, still. (off-topic)")
+}

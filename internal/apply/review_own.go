@@ -29,19 +29,43 @@ func (r *reviewRun) showAgain(ctx context.Context) {
 			return r.x.w.GitHub.UnminimizeComment(ctx, c.there.NodeID)
 		})
 		if err == nil {
-			err = r.x.idempotent(ctx, func(ctx context.Context) error {
-				_, err := r.x.w.GitHub.EditReviewComment(ctx, r.repo, c.there.ID, r.inlineBody(c))
-				return err
-			})
+			err = r.edit(ctx, c)
 		}
-		switch {
-		case err == nil:
-			r.done(c, *c.there, "the comment is shown again, since what it says is so again", nil)
-		case lacksPermission(err) || ctx.Err() != nil:
-			r.giveUp(ctx, err, r.reopen[i:])
+		if !r.changed(ctx, err, r.reopen[i:], "the comment is shown again, since what it says is so again") {
 			return
-		default:
-			r.giveUp(ctx, err, r.reopen[i:i+1])
 		}
 	}
+}
+
+// renewTexts replaces what comments say that are there, where the numbers in it or
+// what is known of the rule have changed. Whoever reads one reads the present.
+func (r *reviewRun) renewTexts(ctx context.Context) {
+	for i, c := range r.renew {
+		if !r.changed(ctx, r.edit(ctx, c), r.renew[i:], "the comment was brought up to date") {
+			return
+		}
+	}
+}
+
+// edit replaces the text of the comment that is there.
+func (r *reviewRun) edit(ctx context.Context, c *reviewComment) error {
+	return r.x.idempotent(ctx, func(ctx context.Context) error {
+		_, err := r.x.w.GitHub.EditReviewComment(ctx, r.repo, c.there.ID, r.inlineBody(c))
+		return err
+	})
+}
+
+// changed records how the change of the first of the comments ended, and reports
+// whether the others may be tried.
+func (r *reviewRun) changed(ctx context.Context, err error, left []*reviewComment, message string) bool {
+	switch {
+	case err == nil:
+		r.done(left[0], *left[0].there, message, nil)
+	case lacksPermission(err) || ctx.Err() != nil:
+		r.giveUp(ctx, err, left)
+		return false
+	default:
+		r.giveUp(ctx, err, left[:1])
+	}
+	return true
 }

@@ -34,6 +34,10 @@ func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) b
 		c.there = there
 		w.reopen = append(w.reopen, c)
 		return true
+	case w.own && !k.settled && !k.later(p.cfg.Run) && !saysTheSame(k.body, w.inlineBody(c)):
+		c.there = there
+		w.renew = append(w.renew, c)
+		return true
 	default:
 		c.e.decide(Adopted, "", "the comment is there already")
 	}

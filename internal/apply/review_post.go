@@ -28,6 +28,7 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 	r := &reviewRun{reviewWork: w, x: x, op: op}
 	inline, file, body := w.inline, w.file, w.body
 	r.showAgain(ctx)
+	r.renewTexts(ctx)
 	if !w.own && (w.partial || x.plan.config.Run.Attempt > 1) {
 		inline, file, body = r.notPosted(ctx, inline), r.notPosted(ctx, file), r.notPosted(ctx, body)
 	}

@@ -12,6 +12,9 @@ func (w *reviewWork) requests(p *planner) []Request {
 	for _, c := range w.reopen {
 		reqs = append(reqs, graphQL("unminimizeComment", map[string]any{"subjectId": c.there.NodeID}), p.commentEdit(c.there.ID, w.inlineBody(c)))
 	}
+	for _, c := range w.renew {
+		reqs = append(reqs, p.commentEdit(c.there.ID, w.inlineBody(c)))
+	}
 	for _, c := range w.file {
 		reqs = append(reqs, newRequest("POST", p.path(fmt.Sprintf("/pulls/%d/comments", w.number)), struct {
 			Body        string `json:"body"`
