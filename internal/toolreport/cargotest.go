@@ -50,14 +50,14 @@ type cargoResults struct {
 
 func (r *cargoResults) line(line string) {
 	line = clip(line, maxText)
-	if m := findAt(r.test, "test ", line); m != nil {
+	if m := findAt(r.test, "test ", line); m != nil && r.now == "" {
 		if len(r.open) < MaxFailures {
 			r.byName[m[1]] = len(r.open)
 			r.open = append(r.open, Failure{Name: m[1], Cause: Failed})
 		}
 		return
 	}
-	if m := findAt(r.result, "test result: ", line); m != nil {
+	if m := findAt(r.result, "test result: ", line); m != nil && r.now == "" {
 		r.results++
 		r.c.recognised = true
 		r.failed += number(m[2])

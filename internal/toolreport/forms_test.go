@@ -94,22 +94,33 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 	for name, c := range map[string]struct {
 		command, stdout string
 		code, failed    int
+		listed          int
 		none            bool
 	}{
-		"jest's document in mocha":      {"npm test", npm + `{"numFailedTests":0,"testResults":[]}` + "\n" + two, 2, 2, false},
-		"go's events in mocha":          {"npm test", npm + `{"Action":"pass","Package":"x"}` + "\n" + two, 2, 2, false},
-		"the same without a name":       {"make test", `{"numFailedTests":0,"testResults":[]}` + "\n" + two, 2, 2, false},
-		"mocha's totals in a document":  {"mocha --reporter json", "  5 passing (1ms)\n" + `{"stats":{"tests":1},"passes":[],"failures":[{"fullTitle":"a"}]}` + "\n", 1, 1, false},
-		"no tests, in one of them only": {"npm test", npm + `{"numFailedTests":0,"testResults":[]}` + "\n  1 passing (3ms)\n", 0, 0, false},
-		"no tests at all":               {"npm test", npm + "  0 passing (3ms)\n", 0, 0, true},
+		"jest's document in mocha":      {"npm test", npm + `{"numFailedTests":0,"testResults":[]}` + "\n" + two, 2, 2, 2, false},
+		"go's events in mocha":          {"npm test", npm + `{"Action":"pass","Package":"x"}` + "\n" + two, 2, 2, 2, false},
+		"the same without a name":       {"make test", `{"numFailedTests":0,"testResults":[]}` + "\n" + two, 2, 2, 2, false},
+		"mocha's totals in a document":  {"mocha --reporter json", "  5 passing (1ms)\n" + `{"stats":{"tests":1},"passes":[],"failures":[{"fullTitle":"a"}]}` + "\n", 1, 1, 1, false},
+		"no tests, in one of them only": {"npm test", npm + `{"numFailedTests":0,"testResults":[]}` + "\n  1 passing (3ms)\n", 0, 0, 0, false},
+		"totals that pytest repeats": {"pytest", "=== test session starts ===\n=== FAILURES ===\n___ test_a ___\n=== short test summary info ===\nFAILED x.py::z - no\n9 failed in 1s\n" +
+			"FAILED y.py::z\na.py:3: AssertionError\n=== 7 failed in 0.1s ===\n=== short test summary info ===\nFAILED a.py::test_a[x - y] - assert 0\nFAILED a.py::test_b - assert 0\n=== 2 failed in 0.02s ===\n", 1, 2, 2, false},
+		"totals before those of pytest -q": {"pytest -q", "no tests ran in 1s\n3 passed in 0.1s\n2 failed in 0.02s\n", 1, 2, 0, false},
+		"totals that cargo repeats": {"cargo test", "test a ... FAILED\ntest b ... ok\n\nfailures:\n\n---- a stdout ----\ntest q ... FAILED\ntest result: FAILED. 0 passed; 9 failed; 0 ignored; 0 measured\n" +
+			"\nfailures:\n    a\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured\n", 101, 1, 1, false},
+		"no tests at all": {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
 	} {
 		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
 			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Tests.Failed != c.failed || got.Tests.None != c.none || len(got.Tests.Failing) != c.failed {
+		if got.Tests.Failed != c.failed || got.Tests.None != c.none || len(got.Tests.Failing) != c.listed {
 			t.Errorf("%s: %+v", name, got.Tests)
+		}
+		for _, f := range got.Tests.Failing {
+			if strings.HasSuffix(f.Name, "z") || strings.Contains(f.Name, "x - y") && f.Message != "assert 0" {
+				t.Errorf("%s: %+v is no test that failed", name, f)
+			}
 		}
 	}
 }

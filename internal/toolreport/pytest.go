@@ -13,11 +13,23 @@ type pytestReader struct {
 	numbers  *regexp.Regexp
 	section  *regexp.Regexp
 	place    *regexp.Regexp
+	banner   *regexp.Regexp
 	root     string
 	name     string // of the section that is read
 	said     map[string]pytestSection
+	summing  bool            // the summary is read
 	listed   map[string]bool // the summary's tests
 	lines    int             // of the summary
+	failures []Failure
+	best     *pytestTotals // of the session that is read
+}
+
+// pytestTotals is what a last line of a session says, with the summary above it. What
+// a failing test printed is repeated, and may look like one.
+type pytestTotals struct {
+	failed   int
+	agree    bool // the summary names as many
+	none     bool
 	failures []Failure
 }
 
@@ -33,6 +45,7 @@ func newPytest(c *collector) lineReader {
 		numbers: regexp.MustCompile(`(\d+) (failed|errors?|passed|skipped|xfailed|xpassed)\b`),
 		section: regexp.MustCompile(`^_{3,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{3,}$`),
 		place:   regexp.MustCompile(`^(?:E +File ")?([^\s:"][^:"]*\.py)(?:", line |:)(\d+)(?:: \S|$)`),
+		banner:  regexp.MustCompile(`^=+ (test session starts|short test summary info) =+$`),
 		said:    map[string]pytestSection{}, listed: map[string]bool{},
 	}
 }
@@ -41,6 +54,13 @@ func (p *pytestReader) line(line string) {
 	line = clip(line, maxText)
 	if strings.HasPrefix(line, "rootdir: ") {
 		p.root, _, _ = strings.Cut(line[len("rootdir: "):], ", ")
+		return
+	}
+	if m := findAt(p.banner, "=", line); m != nil {
+		if p.summing = m[1] == "short test summary info"; !p.summing {
+			p.end()
+		}
+		p.failures, p.listed, p.lines, p.name = nil, map[string]bool{}, 0, ""
 		return
 	}
 	if m := findAt(p.section, "___", line); m != nil {
@@ -52,7 +72,7 @@ func (p *pytestReader) line(line string) {
 		return
 	}
 	for _, word := range []string{"FAILED ", "ERROR "} {
-		if rest, ok := strings.CutPrefix(line, word); ok && p.name != "" {
+		if rest, ok := strings.CutPrefix(line, word); ok && p.summing {
 			p.summary(rest, word == "ERROR ")
 			return
 		}
@@ -74,6 +94,10 @@ func (p *pytestReader) line(line string) {
 // summary reads "test_app.py::AddTest::test_add - AssertionError: -1 != 3".
 func (p *pytestReader) summary(rest string, isError bool) {
 	node, message, _ := strings.Cut(rest, " - ")
+	if strings.Contains(node, "[") && !strings.HasSuffix(node, "]") { // the blanks are a parameter's
+		node, message, _ = strings.Cut(rest, "] - ")
+		node = strings.TrimSuffix(node, "]") + "]"
+	}
 	p.lines++
 	key := clip(node, maxName)
 	if p.listed[key] || len(p.listed) == maxRunning {
@@ -106,28 +130,37 @@ func (p *pytestReader) summary(rest string, isError bool) {
 	}
 }
 
-// close reads the last line. A test that failed and whose clean-up failed too
-// is counted twice there, and once here.
+// close reads a last line. A test that failed and whose clean-up failed too is
+// counted twice there, and once here. Of several the one counts that the summary
+// above it bears out, or else the worst.
 func (p *pytestReader) close(line string) {
-	counted, ran := 0, false
+	t := &pytestTotals{none: true, failures: p.failures}
 	for _, m := range p.numbers.FindAllStringSubmatch(line, -1) {
-		ran = true
+		t.none = false
 		if m[2] == "failed" || strings.HasPrefix(m[2], "error") {
-			counted += number(m[1])
+			t.failed += number(m[1])
 		}
 	}
-	t := &p.c.tally
-	for _, f := range p.failures {
-		p.c.fail(f)
+	if t.agree = t.failed > 0 && t.failed == p.lines; t.agree {
+		t.failed = len(p.listed)
 	}
-	if counted != p.lines {
-		t.failed += counted - len(p.failures) // not all are listed
-	} else {
-		t.failed += len(p.listed) - len(p.failures)
+	if b := p.best; b == nil || t.agree && !b.agree || t.agree == b.agree && t.failed >= b.failed {
+		p.best = t
 	}
-	t.none = !ran && !t.closed
-	t.closed, p.c.recognised = true, true
-	p.failures, p.listed, p.lines, p.name = nil, map[string]bool{}, 0, ""
+	p.c.recognised, p.summing = true, false
 }
 
-func (p *pytestReader) end() {}
+// end counts the session.
+func (p *pytestReader) end() {
+	b, t := p.best, &p.c.tally
+	if b == nil {
+		return
+	}
+	before := t.failed
+	for _, f := range b.failures {
+		p.c.fail(f)
+	}
+	t.failed = before + b.failed
+	t.none = b.none && (t.none || !t.closed)
+	t.closed, p.best = true, nil
+}
