@@ -20,10 +20,14 @@ type attempt struct {
 	report  toolreport.Report
 	missing string // the tool that is not there
 	fault   string // why the command could not be run, for another reason
+	clean   bool   // all that it failed for does not count
 }
 
 // passed reports whether the run shows that all is well.
 func (a attempt) passed(c commandLine) bool {
+	if a.clean {
+		return true
+	}
 	if a.fault != "" || a.missing != "" || !a.result.OK() {
 		return false
 	}
@@ -58,6 +62,9 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 		return a, context.Cause(ctx)
 	}
 	a.report = reader.Report(toolreport.Exit{Code: a.result.ExitCode, TimedOut: a.result.TimedOut})
+	if c.tool == "gofmt" {
+		a.leaveAlone(path.Join(e.prefix, r.dir))
+	}
 	if a.missing = MissingProgram(c.line, c.args, a.result, err); a.missing == "" && err != nil {
 		a.fault = err.Error()
 		if errors.Is(err, fs.ErrPermission) {

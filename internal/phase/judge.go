@@ -55,7 +55,7 @@ func (w *run) failed(a attempt) {
 		w.out.Failing = max(a.report.Tests.Failed, 1)
 		w.out.Failures = a.report.Tests.Failing
 		w.fail(ended(w.way.check, a, w.e.config.TimeLimit))
-	case w.plan.check == Formatter && len(w.out.Gating) > 0 && a.explained():
+	case w.plan.check == Formatter && len(w.out.Gating) > 0 && a.explained() && !a.report.Broken:
 		for _, f := range w.out.Gating {
 			w.stillUnformatted(f.Path)
 		}

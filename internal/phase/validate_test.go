@@ -102,6 +102,50 @@ func TestAFixThatHelps(t *testing.T) {
 	}
 }
 
+func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
+	broken := func(names ...string) (said string) {
+		for _, n := range names {
+			said += n + ":1:9: expected ';', found '('\n"
+		}
+		return said
+	}
+	diff := func(name string) string { return strings.ReplaceAll(unformatted, "a.go", name) }
+	for name, c := range map[string]struct {
+		step   step
+		status phase.Status
+		issues int
+	}{
+		"fixtures":                   {step{code: 2, stderr: broken("testdata/a.go", "sub/testdata/src/b.go", "_old/c.go", ".x/d.go")}, phase.Pass, 0},
+		"vendored and not formatted": {step{code: 1, stdout: diff("vendor/a.go")}, phase.Pass, 0},
+		"a file beside them":         {step{code: 2, stdout: diff("a.go"), stderr: broken("testdata/a.go")}, phase.Fail, 1},
+		"an error beside them":       {step{code: 2, stderr: broken("testdata/a.go", "b.go")}, phase.Fail, 1},
+		"a name like theirs":         {step{code: 1, stdout: diff("testdata.go")}, phase.Fail, 1},
+		"gofmt's own failure":        {step{code: 2, stderr: broken("testdata/a.go") + "open x: permission denied\n"}, phase.Fail, 1},
+	} {
+		for _, sub := range []string{"", "go/"} {
+			job, dir := goJob(t)
+			if sub != "" {
+				job.Input.WorkingDirectory, job.Repository = filepath.Join(dir, "go"), dir
+				if err := errors.Join(os.Mkdir(filepath.Join(dir, "go"), 0o755), os.Rename(filepath.Join(dir, "go.mod"), filepath.Join(dir, "go", "go.mod"))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, job.Input.WorkingDirectory, goSteps(map[string][]step{gofmtLine: {c.step}})).world())
+			if f := r.Output.Checks.Formatter; f.Status != c.status || len(f.Issues) != c.issues || f.Status == phase.Pass && len(checkOf(r, phase.Formatter).Notes) != 1 {
+				t.Errorf("%s in %q: %+v", name, sub, f)
+			}
+		}
+	}
+}
+
+func TestAFileThatCannotBeParsedIsNotOnlyUnformatted(t *testing.T) {
+	job, dir := goJob(t)
+	r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: 2, stderr: "a.go:3:1: expected declaration\n"}}})).world())
+	if f := r.Output.Checks.Formatter; !slices.Equal(f.Issues, []string{"expected declaration at a.go:3"}) {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestCheckOnlyFixesNothing(t *testing.T) {
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}, vetLine: {{code: 1, stderr: "./a.go:1:1: bad\n"}}}))

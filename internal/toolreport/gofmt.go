@@ -17,7 +17,19 @@ const (
 // errors of both.
 func openGofmt(c *collector) [2]lineReader {
 	errors := text(form{formats: goFormats(), severity: finding.High, broken: isError})(c)[1]
-	return [2]lineReader{&gofmtNames{c: c, diff: newDiff(c)}, errors}
+	return [2]lineReader{&gofmtNames{c: c, diff: newDiff(c)}, &gofmtErrors{errors, c}}
+}
+
+// gofmtErrors reads the errors in files. One without a place is gofmt's own, such
+// as that it cannot read a folder.
+type gofmtErrors struct {
+	lineReader
+	c *collector
+}
+
+func (g *gofmtErrors) line(line string) {
+	g.c.crashed = g.c.crashed || strings.TrimSpace(line) != "" && placeIn(line) < 0
+	g.lineReader.line(line)
 }
 
 type gofmtNames struct {

@@ -42,7 +42,7 @@ type row struct {
 // known by their form, whichever tool printed them.
 func rows() []row {
 	return []row{
-		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1}, flags: []string{"-d"}},
+		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1, 2}, flags: []string{"-d"}},
 		{name: "go vet", words: []string{"go vet"}, open: text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}}), exits: []int{1}},
 		{name: "go build", words: []string{"go build", "go install", "go run"}, open: each(goCompiler), exits: []int{1}},
 		{name: "golangci-lint", words: []string{"golangci-lint"}, exits: []int{1}, flags: []string{"--output.json.path=stdout"},
