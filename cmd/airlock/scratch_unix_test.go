@@ -20,9 +20,9 @@ import (
 const tool = `#!/bin/sh
 case "$*" in
 *--check*) echo '[warn] a.js' >&2; exit 1;;
-*--write*) test -d node_modules/.bin && test ! -e .git || exit 3
+*--write*) test -d node_modules/.bin && test ! -e .git && test ! -e .venv || exit 3
 	sed -i.bak 's/ *$//' "$PWD/a.js" && rm a.js.bak && echo x >>"$GITHUB_WORKSPACE/linked/b.js"
-	echo "wrote $PWD/a.js"
+	mkdir -p locked/in && touch locked/in/file && chmod 500 locked/in locked
 	MORE
 esac
 `
@@ -33,6 +33,7 @@ func newUnformatted(t *testing.T, more string) *user {
 	u := newUser(t)
 	u.write("repo/a.js", "exports.a = 1; \nexports.b = 2;\n")
 	u.write("repo/src/b.js", "exports.b = 1;\n")
+	u.write("repo/.venv/bin/python", "")
 	u.write("home/checks.yml", "checks:\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n")
 	npx := u.write("repo/node_modules/.bin/npx", strings.Replace(tool, "MORE", more, 1))
 	if err := errors.Join(os.Chmod(npx, 0o755), os.Symlink(filepath.Join(u.repo, "src"), filepath.Join(u.repo, "linked")),
@@ -111,14 +112,14 @@ func TestCheckNamesNoCopy(t *testing.T) {
 	u := newUnformatted(t, "exit 1")
 	u.write("repo/package.json", `{"scripts":{"format":"x"}}`)
 	u.write("home/checks.yml", "checks:\n  format-command: npm run format\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n")
-	if err := os.WriteFile(filepath.Join(u.repo, "node_modules/.bin/npm"), []byte("#!/bin/sh\necho \"$PWD/a.js: broken\"; exit 1\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(u.repo, "node_modules/.bin/npm"), []byte("#!/bin/sh\necho \"$PWD/a.js:2:1: error: broken\"; exit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	before := u.everything()
 	out := filepath.Join(u.temp, "findings.json")
 	res, _ := u.check("--allow-credentials", "--findings", out)
 	raw, err := os.ReadFile(out)
-	if err != nil || !strings.Contains(res.stderr, "a.js: broken") {
+	if err != nil || !strings.Contains(res.stderr, "broken at a.js:2") {
 		t.Fatalf("%v\n%s", err, res.stderr)
 	}
 	if all := string(raw) + res.stdout + res.stderr; strings.Contains(all, "airlock-scratch-") || strings.Contains(all, "has no check form") {

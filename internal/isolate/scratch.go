@@ -64,7 +64,12 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 		return renamed(renamed(text, workspace, s.dir), filepath.Clean(cfg.Workspace), s.dir)
 	}
 	if err = os.Mkdir(s.dir, 0o700); err == nil {
-		s.notes, err = copyOwn(ctx, workspace, s.dir, limits, inCopy)
+		s.notes, err = copyOwn(ctx, workspace, s.dir, limits, func(target string) string {
+			if !filepath.IsAbs(target) {
+				return target
+			}
+			return inCopy(filepath.Clean(target))
+		})
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("copying the workspace to %s: %w", temp, err), s.Close())

@@ -73,10 +73,7 @@ func (w *run) decide(ctx context.Context) error {
 			return nil
 		}
 		if c.writes && w.e.config.CheckOnly && c.check.line == c.fix.line {
-			at, why, err := w.e.writable(ctx)
-			if err != nil {
-				return err
-			}
+			at, why := w.e.writable(ctx)
 			if at == nil {
 				w.fail(onlyWrites(c, why))
 				return nil

@@ -20,10 +20,10 @@ type scratch struct {
 
 // writable returns the engine of the place where commands may write and nothing is
 // kept: e itself, or one in the copy. It is nil where there is no such place, and why
-// says the reason. The error is the context's.
-func (e *engine) writable(ctx context.Context) (at *engine, why, err error) {
+// says the reason.
+func (e *engine) writable(ctx context.Context) (at *engine, why error) {
 	if e.config.Scratch {
-		return e, nil, nil
+		return e, nil
 	}
 	s := &e.scratch
 	s.mu.Lock()
@@ -32,10 +32,7 @@ func (e *engine) writable(ctx context.Context) (at *engine, why, err error) {
 		s.asked = true
 		s.at, s.why = e.copied(ctx)
 	}
-	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
-	}
-	return s.at, s.why, nil
+	return s.at, s.why
 }
 
 func (e *engine) copied(ctx context.Context) (*engine, error) {

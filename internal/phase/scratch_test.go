@@ -3,6 +3,7 @@ package phase_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,8 +16,9 @@ import (
 
 // copies is what a world was asked to copy.
 type copies struct {
-	left  [][]string // each with the names that were left out
-	stage *stage     // the last one's
+	left  [][]string        // each with the names that were left out
+	stage *stage            // the last one's
+	both  map[string][]step // what can be run in the copy, too
 }
 
 // ran is what was run in the copy.
@@ -40,6 +42,7 @@ func (s *stage) copying(lines ...string) (phase.World, *copies) {
 	w := s.world()
 	w.Copy = func(_ context.Context, leave []string) (phase.Copy, error) {
 		dir := s.t.TempDir()
+		maps.Copy(steps, c.both)
 		c.left, c.stage = append(c.left, leave), newStage(s.t, dir, steps)
 		return phase.Copy{Repository: dir, Run: c.stage.run}, os.CopyFS(dir, os.DirFS(s.dir))
 	}
@@ -56,23 +59,25 @@ func TestCopyIsMadeOnce(t *testing.T) {
 		"web/package.json": "{}", "web/a.js": source, "shop/package.json": "{}", "shop/b.js": source, "api/go.mod": "module example.com/m\n", "api/a.go": "package m\n",
 	}
 	const webFormat, webFix, shopFormat, shopFix = prettierLine + " @web", prettierFix + " @web", prettierLine + " @shop", prettierFix + " @shop"
-	const apiFix = "go fmt ./... @api"
+	const apiFix, ours = "go fmt ./... @api", "ours --fix"
 	mended := "one\ntwo\nthree\nfour\nfive\n"
 	for name, tt := range map[string]struct {
 		config phase.Config
 		steps  map[string][]step
 		left   [][]string
 		ran    []string
+		lint   string // the owner's command
 	}{
-		"all is well":    {inPlace, nil, nil, nil},
-		"the tests fail": {inPlace, map[string][]step{npmTest + " @web": {{code: 1}}}, nil, nil},
+		"all is well":    {inPlace, nil, nil, nil, ""},
+		"the tests fail": {inPlace, map[string][]step{npmTest + " @web": {{code: 1}}}, nil, nil, ""},
 		"one root": {inPlace, map[string][]step{webFormat: {warned("a.js")}, webFix: {writing(map[string]string{"a.js": mended})}},
-			[][]string{{".venv"}}, []string{webFix}},
+			[][]string{{".venv"}}, []string{webFix}, ""},
 		"two roots": {inPlace, map[string][]step{webFormat: {warned("a.js")}, webFix: {writing(map[string]string{"a.js": mended})}, shopFormat: {warned("b.js")}, shopFix: {writing(map[string]string{"b.js": mended})}},
-			[][]string{{".venv"}}, []string{shopFix, webFix}},
-		"another language":         {inPlace, map[string][]step{gofmtLine + " @api": {{code: 1, stderr: "broken"}}, apiFix: ok}, [][]string{{".venv", "node_modules"}}, []string{apiFix}},
-		"nobody wants suggestions": {phase.Config{CheckOnly: true}, map[string][]step{webFormat: {warned("a.js")}}, nil, nil},
-		"fixed in place":           {phase.Config{Suggest: true}, map[string][]step{webFormat: {warned("a.js")}, webFix: ok}, nil, nil},
+			[][]string{{".venv"}}, []string{shopFix, webFix}, ""},
+		"another language":         {inPlace, map[string][]step{gofmtLine + " @api": {{code: 1, stderr: "broken"}}, apiFix: ok}, [][]string{{".venv", "node_modules"}}, []string{apiFix}, ""},
+		"the owner's command":      {inPlace, map[string][]step{ours: {{code: 1, stdout: "api/a.go:1:1: bad\n"}, {}}}, [][]string{nil}, []string{ours}, ours},
+		"nobody wants suggestions": {phase.Config{CheckOnly: true}, map[string][]step{webFormat: {warned("a.js")}}, nil, nil, ""},
+		"fixed in place":           {phase.Config{Suggest: true}, map[string][]step{webFormat: {warned("a.js")}, webFix: ok}, nil, nil, ""},
 	} {
 		dir := files(t, contents)
 		steps := map[string][]step{}
@@ -87,10 +92,13 @@ func TestCopyIsMadeOnce(t *testing.T) {
 		}
 		s := newStage(t, dir, steps)
 		world, copied := s.copying(webFix, shopFix, apiFix)
+		if tt.lint != "" { // its fix is itself
+			s.steps[ours], copied.both = tt.steps[ours], map[string][]step{ours: ok}
+		}
 		if !tt.config.CheckOnly {
 			s.steps[webFix] = ok
 		}
-		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"web/a.js", "shop/b.js", "api/a.go"}, MaxRetries: 1}}, tt.config, world)
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"web/a.js", "shop/b.js", "api/a.go"}, MaxRetries: 1, LintCommand: tt.lint}}, tt.config, world)
 		slices.Sort(copied.ran())
 		if diff := cmp.Diff([]any{tt.left, tt.ran}, []any{copied.left, copied.ran()}); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
@@ -163,7 +171,7 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 		repository := files(t, map[string]string{"web/package.json": `{"scripts":{"format":"mine"}}`, "web/a.js": source, "other.js": source})
 		dir := filepath.Join(repository, "web")
 		steps := map[string][]step{
-			format: {writing(tt.writes)}, eslintLine: {linted(dir, "a.js", 4)}, npmTest: ok,
+			format: {writing(tt.writes)}, eslintLine: {linted(dir, "a.js", 2, 4)}, npmTest: ok,
 			eslintFix: {step{do: func(t *testing.T, dir string) {
 				text, err := os.ReadFile(filepath.Join(dir, "a.js"))
 				if err != nil {
@@ -193,7 +201,7 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 		if f.Status != tt.status || !slices.Equal(said(f.Gating), tt.gating) || made != 1 {
 			t.Errorf("%s: %s, %q, %q, %d copies", name, f.Status, said(f.Gating), f.Problems, made)
 		}
-		if got := said(checkOf(r, phase.Linter).Gating); !slices.Equal(got, []string{`web/a.js:4-4 rule4="four"`}) {
+		if got := said(checkOf(r, phase.Linter).Gating); !slices.Equal(got, []string{`web/a.js:2-0 rule2`, `web/a.js:4-4 rule4="four"`}) {
 			t.Errorf("%s: the linter: %q", name, got)
 		}
 		if text, err := os.ReadFile(filepath.Join(dir, "a.js")); err != nil || string(text) != source {

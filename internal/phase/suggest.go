@@ -50,10 +50,7 @@ func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 		case w.edits != nil: // the check itself has rewritten files
 			edits = w.edits
 		case !ok:
-			at, why, err := e.writable(ctx)
-			if err != nil {
-				return err
-			}
+			at, why := e.writable(ctx)
 			if at == nil {
 				w.out.Notes = append(w.out.Notes, fmt.Sprintf("no suggestions: %v", why))
 				continue

@@ -103,6 +103,11 @@ func TestSuggestions(t *testing.T) {
 			s.timedOut = true
 			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {s}}
 		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
+		{"a fix that breaks off is not the next one's", nil, nil, func(dir string) map[string][]step {
+			s := writing(map[string]string{"a.js": "one\ntwo\nthree\nfour \nfive\n"})
+			s.timedOut = true
+			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {s}, eslintLine: {linted(dir, "a.js", 2, 4)}, eslintFix: {both}}
+		}, phase.Fail, []string{"a.js:0-0"}, nil, []string{`a.js:2-0 rule2`, `a.js:4-4 rule4="four"`}},
 		{"other files are not looked at", nil, nil, func(string) map[string][]step {
 			return map[string][]step{prettierLine: {warned("a.js", "b.js")}, prettierFix: {writing(map[string]string{"b.js": "x\n"})}}
 		}, phase.Fail, []string{"a.js:0-0", "b.js:0-0"}, nil, nil},
