@@ -59,7 +59,11 @@ func become(fd int, answer *os.File) error {
 	if os.Getppid() != o.Parent {
 		return errors.New("airlock ended before the program began")
 	}
-	unix.Umask(0o022)
+	umask := 0o022
+	if o.Identity != nil && o.Identity.GroupWrites {
+		umask = 0o002
+	}
+	unix.Umask(umask)
 	if err := unix.Chdir(string(o.Dir)); err != nil {
 		return fmt.Errorf("entering %s: %w", o.Dir, err)
 	}

@@ -51,7 +51,13 @@ type Spec struct {
 // User and group must be nobody else's, and UID+1 must be nobody's: every process
 // of UID is killed when the program has ended. So one program runs as an identity
 // at a time.
-type Identity struct{ UID, GID uint32 }
+type Identity struct {
+	UID, GID uint32
+	// GroupWrites lets the group write what the program makes (umask 002), so that
+	// several users with one group can work on the same files. Else nobody but the
+	// user may (umask 022).
+	GroupWrites bool
+}
 
 // Result is how a run ended. A program that fails is a result, not an error.
 type Result struct {
