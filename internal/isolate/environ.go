@@ -24,16 +24,16 @@ func DefaultPass() []string {
 // secretName matches names under which people keep secrets.
 var secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|credential|private_?key|api_?key|access_?key|(^|_)(auth|key|pat|pwd)(_|$)|^(ACTIONS|INPUT|GITHUB)_`)
 
-// environment builds an environment from zero: what always stands in it, and those
-// of environ that are named, save for what looks like a secret by its name or its
+// environment builds an environment from zero, but for what each user has of its own:
+// what always stands in it, and those of environ that are named, save for what looks like a secret by its name or its
 // value. PATH loses relative directories. Of a name that is not passed on although
 // it was asked for, a note says why; its value is in no note.
-func environment(environ, pass []string, home, temp string) ([]string, []Note) {
+func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()
 	}
 	pass = append([]string{"PATH", "LANG", "TERM"}, pass...)
-	env := []string{"CI=true", "HOME=" + home, "TMPDIR=" + temp}
+	env := []string{"CI=true"}
 	var notes []Note
 	scanner := secrets.New(nil)
 	for _, e := range environ {

@@ -6,6 +6,8 @@ package isolate
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/command"
@@ -50,15 +52,24 @@ func (e *RefusedError) Error() string {
 
 // Room is where a pull request's code runs. Close must be called.
 type Room struct {
-	apart    bool
-	dir      string
-	env      []string
-	notes    []Note
-	identity command.Identity
-	limits   command.Limits
-	disk     int64
-	mu       sync.Mutex // one program at a time has the identity
-	undo     []func() error
+	apart  bool
+	base   string   // absolute: holds all that the room has made
+	dir    string   // absolute
+	env    []string // without what differs from user to user
+	notes  []Note
+	limits command.Limits
+	disk   int64
+	owners []uint32 // of what is closed: none of the room's programs may be one of them
+	undo   []func() error
+
+	// users are those that the room's programs run as, the room's own first; each has
+	// one program at a time.
+	users []*user
+	lanes []*Lane
+	// mu is held for writing by whoever needs the whole room, for reading by the lanes'
+	// programs; it guards split.
+	mu    sync.RWMutex
+	split bool // the lanes' folders are their users'
 }
 
 // Apart reports whether what runs in the room is apart from this process. It is
@@ -92,26 +103,54 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 	return r, nil
 }
 
-// Run runs a program in the room as command.Run does; in a room that is apart, one
-// after the other. The room gives the identity and, where the Spec has none, the
+// Run runs a program in the room as command.Run does; in a room that is apart, while
+// no other runs there. The room gives the identity and, where the Spec has none, the
 // limits and the directory; spec.Env adds to the room's environment.
 func (r *Room) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
-	spec.Env = append(r.env[:len(r.env):len(r.env)], spec.Env...)
-	if spec.Dir == "" {
-		spec.Dir = r.dir
-	}
 	if !r.apart {
-		return command.Run(ctx, spec)
+		return command.Run(ctx, r.complete(spec, nil))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	spec.Identity = &r.identity
+	if err := r.unite(ctx); err != nil {
+		return command.Result{ExitCode: -1}, err
+	}
+	return r.runAs(ctx, r.users[0], spec)
+}
+
+// runAs runs a program as one of the room's users. The caller holds r.mu, and nothing
+// else runs as that user.
+func (r *Room) runAs(ctx context.Context, u *user, spec command.Spec) (command.Result, error) {
+	spec.Identity = &u.identity
 	if spec.Limits == (command.Limits{}) {
 		spec.Limits = r.limits
 	}
 	ctx, stop := watchDisk(ctx, r.dir, r.disk)
 	defer stop()
-	return command.Run(ctx, spec)
+	return command.Run(ctx, r.complete(spec, u.env()))
+}
+
+// complete fills in what the room gives.
+func (r *Room) complete(spec command.Spec, own []string) command.Spec {
+	spec.Env = slices.Concat(r.env, own, spec.Env)
+	if spec.Dir == "" {
+		spec.Dir = r.dir
+	}
+	return spec
+}
+
+// Names returns the names of the room's places, and after each what stands for it
+// where it means something to a reader: pairs, as strings.NewReplacer takes them. They
+// are none where the programs run in the workspace itself.
+func (r *Room) Names() []string {
+	if !r.apart {
+		return nil
+	}
+	names := []string{r.dir + string(filepath.Separator), "", r.dir, "."}
+	for _, u := range r.users {
+		names = append(names, u.home, "~", u.temp, "$TMPDIR")
+	}
+	return append(names, filepath.Join(r.base, sharedHome), "~")
 }
 
 // Close removes the copy and what the programs left in the system's shared
@@ -124,5 +163,14 @@ func (r *Room) Close() error {
 		}
 	}
 	r.undo = nil
+	for _, u := range r.users { // only now may others be these users
+		if u.lock == nil {
+			continue
+		}
+		if err := u.lock.Close(); err != nil && first == nil {
+			first = err
+		}
+		u.lock = nil
+	}
 	return first
 }

@@ -96,15 +96,12 @@ func sh(script string, args ...string) command.Spec {
 	return command.Spec{Program: "sh", Args: append([]string{"-c", script, "sh"}, args...), Timeout: time.Minute}
 }
 
-// TestAttacks is rule R3. Each script succeeds where nothing is isolated, and must
-// fail in the room.
-func TestAttacks(t *testing.T) {
-	r := newRunner(t)
-	room := open(t, r.config())
-	if room == nil {
-		return
-	}
-	for _, c := range []struct{ name, script string }{
+// attack is a script that succeeds where nothing is isolated, and must fail in a room.
+// Its first argument is the runner's base directory.
+type attack struct{ name, script string }
+
+func attacks() []attack {
+	return []attack{
 		{"environment of the parent", `tr '\0' '\n' </proc/$PPID/environ`},
 		{"memory of the parent", `head -c 1 </proc/$PPID/maps && ls /proc/$PPID/fd`},
 		{"signal to the parent", `kill -0 $PPID`},
@@ -127,7 +124,17 @@ func TestAttacks(t *testing.T) {
 		{"open the closed folders", `chmod o+rwx $1/temp`},
 		{"write above the copy", `echo evil >../evil`},
 		{"a secret in the environment", `env | grep -e TOKEN -e ghs_ -e GITHUB`},
-	} {
+	}
+}
+
+// TestAttacks is rule R3.
+func TestAttacks(t *testing.T) {
+	r := newRunner(t)
+	room := open(t, r.config())
+	if room == nil {
+		return
+	}
+	for _, c := range attacks() {
 		t.Run(c.name, func(t *testing.T) {
 			res, err := room.Run(t.Context(), sh(c.script, r.base))
 			if err != nil || res.ExitCode <= 0 || strings.Contains(res.Stdout.String(), "ghs_") {

@@ -25,9 +25,11 @@ func cannotSeparate() string {
 
 // separate sets the room up; what it did is in r.undo, also on an error.
 func (r *Room) separate(ctx context.Context, cfg Config) error {
-	if err := r.claim(cfg.Identity); err != nil {
+	own, err := claim(cfg.Identity)
+	if err != nil {
 		return err
 	}
+	r.users = []*user{own}
 	scratch, err := filepath.EvalSymlinks(orTemp(cfg.Scratch))
 	if err != nil {
 		return err
@@ -40,32 +42,28 @@ func (r *Room) separate(ctx context.Context, cfg Config) error {
 	if err := enterable(scratch); err != nil {
 		return err
 	}
-	base, err := os.MkdirTemp(scratch, "airlock-room-")
-	if err != nil {
+	if r.base, err = os.MkdirTemp(scratch, "airlock-room-"); err != nil {
 		return err
 	}
-	r.undo = append(r.undo, func() error { return os.RemoveAll(base) }, r.sweep)
-	if err := os.Chmod(base, 0o711); err != nil {
+	r.undo = append(r.undo, func() error { return os.RemoveAll(r.base) }, r.sweep)
+	if err := os.Chmod(r.base, 0o711); err != nil {
 		return err
 	}
-	r.dir = filepath.Join(base, "workspace")
-	home, temp := filepath.Join(base, "home"), filepath.Join(base, "tmp")
-	for _, dir := range []string{r.dir, home, temp} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return err
-		}
-		if err := os.Chown(dir, int(r.identity.UID), int(r.identity.GID)); err != nil {
-			return err
-		}
+	if err := own.settle(r.base); err != nil {
+		return err
 	}
-	left, err := copyTree(ctx, cfg.Workspace, r.dir, r.identity, cfg.Copy)
+	r.dir = filepath.Join(r.base, "workspace")
+	if err := own.mkdir(r.dir); err != nil {
+		return err
+	}
+	left, err := copyTree(ctx, cfg.Workspace, r.dir, own.identity, cfg.Copy)
 	if err != nil {
 		return fmt.Errorf("copying the workspace: %w", err)
 	}
 	if err := os.Chmod(r.dir, 0o700); err != nil { // whatever the workspace's mode
 		return err
 	}
-	env, dropped := environment(cfg.Environ, cfg.Pass, home, temp)
+	env, dropped := environment(cfg.Environ, cfg.Pass)
 	r.env, r.notes = env, append(left, dropped...)
 	return nil
 }
@@ -108,9 +106,12 @@ func (r *Room) shut(path, scratch string) error {
 	if err != nil {
 		return fmt.Errorf("closing %s to others: %w", path, err)
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid == r.identity.UID || st.Gid == r.identity.GID {
-		return &RefusedError{fmt.Sprintf("%s belongs to the user or group %d, as which the code would run", path, r.identity.UID)}
+	id := r.users[0].identity
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Uid == id.UID || st.Gid == id.GID {
+		return &RefusedError{fmt.Sprintf("%s belongs to the user or group %d, as which the code would run", path, id.UID)}
 	}
+	r.owners = append(r.owners, st.Uid)
 	if rel, err := filepath.Rel(real, scratch); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return fmt.Errorf("the workspace cannot be copied below %s, which lies in %s: set TMPDIR to a directory outside of it", scratch, path)
 	}
@@ -125,32 +126,6 @@ func (r *Room) shut(path, scratch string) error {
 		return &RefusedError{fmt.Sprintf("%s stays open to others (%v)", path, err)}
 	}
 	return nil
-}
-
-// shared are the directories in which every user may leave files.
-var shared = [...]string{"/tmp", "/var/tmp", "/dev/shm"}
-
-// sweep removes what the identity's programs left in the shared directories.
-func (r *Room) sweep() error {
-	var first error
-	for _, dir := range shared {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // this system has no such directory
-		}
-		for _, e := range entries {
-			info, err := e.Info()
-			if err != nil {
-				continue // somebody else removed it
-			}
-			if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid == r.identity.UID {
-				if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil && first == nil {
-					first = err
-				}
-			}
-		}
-	}
-	return first
 }
 
 // watchDisk returns a context that ends when the file system of dir has less left

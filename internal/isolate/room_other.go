@@ -13,3 +13,7 @@ func (*Room) separate(context.Context, Config) error {
 func watchDisk(ctx context.Context, _ string, _ int64) (context.Context, func()) {
 	return ctx, func() {}
 }
+
+func (*Room) settleLanes(context.Context, []*Lane) error { return nil }
+
+func (*Room) hand(context.Context, []string, *user) error { return nil }

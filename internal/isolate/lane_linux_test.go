@@ -1,0 +1,299 @@
+package isolate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/isolate"
+)
+
+// openSplit opens a room over a workspace with the folders a, a/in, b and c, and splits
+// it into the lanes {a}, {b, c}; nil where this is not root's process.
+func openSplit(t *testing.T, r runner) (*isolate.Room, []*isolate.Lane) {
+	t.Helper()
+	for _, dir := range []string{"a", "a/in", "b", "c"} {
+		if err := os.MkdirAll(filepath.Join(r.workspace, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(r.workspace, dir, "f"), []byte(dir+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(r.base, "linked"), nil, 0o644), os.Symlink(filepath.Join(r.base, "linked"), filepath.Join(r.workspace, "b/link"))); err != nil {
+		t.Fatal(err)
+	}
+	room := open(t, r.config())
+	if room == nil {
+		return nil, nil
+	}
+	t.Cleanup(func() {
+		if err := room.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	in := func(dir string) string { return filepath.Join(room.Dir(), dir) }
+	lanes, err := room.Split(t.Context(), [][]string{{in("a")}, {in("b"), in("c")}})
+	if err != nil || len(lanes) != 2 {
+		t.Fatalf("%d lanes: %v", len(lanes), err)
+	}
+	return room, lanes
+}
+
+// in makes a command run in a folder of the room.
+func in(room *isolate.Room, dir string, spec command.Spec) command.Spec {
+	spec.Dir = filepath.Join(room.Dir(), dir)
+	return spec
+}
+
+// said runs a command that has to succeed, and returns what it printed.
+func said(t *testing.T, run func(context.Context, command.Spec) (command.Result, error), spec command.Spec) string {
+	t.Helper()
+	res, err := run(t.Context(), spec)
+	if err != nil || !res.OK() {
+		t.Errorf("%q: %v, exit code %d: %s%s", spec.Args, err, res.ExitCode, res.Stdout, res.Stderr)
+	}
+	return strings.TrimSpace(res.Stdout.String())
+}
+
+// TestLanesRunSideBySide: a program of each lane waits for the other's; they are
+// different users, with homes of their own.
+func TestLanesRunSideBySide(t *testing.T) {
+	room, lanes := openSplit(t, newRunner(t))
+	if room == nil {
+		return
+	}
+	meet := `touch here; i=0; until [ -e ../$1/here ] || [ $i = 600 ]; do i=$((i+1)); sleep 0.1; done; [ -e ../$1/here ] && id -u && echo $HOME $TMPDIR && echo >$HOME/f && echo >$TMPDIR/f`
+	var out [2]string
+	var wg sync.WaitGroup
+	for i, dirs := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		wg.Go(func() { out[i] = said(t, lanes[i].Run, in(room, dirs[0], sh(meet, dirs[1]))) })
+	}
+	wg.Wait()
+	first, second := strings.Fields(out[0]), strings.Fields(out[1])
+	if len(first) != 3 || len(second) != 3 {
+		t.Fatalf("%q", out)
+	}
+	for i := range first {
+		if first[i] == second[i] {
+			t.Errorf("both lanes have %s", first[i])
+		}
+	}
+	names := strings.NewReplacer(room.Names()...)
+	if got := names.Replace(out[1] + " " + room.Dir() + "/b/f"); got != second[0]+"\n~ $TMPDIR b/f" {
+		t.Errorf("a reader sees %q", got)
+	}
+}
+
+// TestALaneEndsItsOwnAlone asserts rule R4 for lanes: what a lane's program leaves is
+// ended with it, and no other lane's program.
+func TestALaneEndsItsOwnAlone(t *testing.T) {
+	room, lanes := openSplit(t, newRunner(t))
+	if room == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	started, ended := make(chan struct{}), make(chan string)
+	go func() {
+		spec := in(room, "a", sh(`echo up; until [ -e stop ]; do sleep 0.05; done; echo whole`))
+		spec.Stdout = writer(func(p []byte) (int, error) {
+			if string(p) == "up\n" {
+				close(started)
+			}
+			return len(p), nil
+		})
+		res, err := lanes[0].Run(ctx, spec)
+		ended <- fmt.Sprint(err, res.ExitCode, res.LeftBehind, res.Stdout.String())
+	}()
+	<-started
+	res, err := lanes[1].Run(ctx, in(room, "b", sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done; kill -9 -1; exit 0`)))
+	if err != nil {
+		t.Errorf("%v, %+v", err, res)
+	}
+	late := filepath.Join(room.Dir(), "b/late")
+	before, err := os.Stat(late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said(t, lanes[1].Run, in(room, "b", sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; touch ../a/stop`)))
+	if after, err := os.Stat(late); err != nil || after.Size() != before.Size() {
+		t.Errorf("%v: it grew from %d bytes", err, before.Size())
+	}
+	if got := <-ended; got != "<nil> 0 0up\nwhole\n" {
+		t.Errorf("the other lane's program: %s", got)
+	}
+}
+
+// TestFilesOfLanes: a lane owns its folders, can work in the others', and the room's
+// own programs can work in all of them before, between and behind.
+func TestFilesOfLanes(t *testing.T) {
+	room, lanes := openSplit(t, newRunner(t))
+	if room == nil {
+		return
+	}
+	owner := `stat -c %u . f`
+	users := map[string]string{}
+	said(t, lanes[1].Run, in(room, "b", sh(`cat ../a/f && echo x >>../a/f && cat ../main.go`))) // 0600 in the workspace
+	for _, dir := range []string{"a", "a/in", "b", "c"} {
+		lane := lanes[0]
+		if dir == "b" || dir == "c" {
+			lane = lanes[1]
+		}
+		me := said(t, lane.Run, in(room, dir, sh(`id -u`)))
+		if got := said(t, lane.Run, in(room, dir, sh(owner))); got != me+"\n"+me {
+			t.Errorf("%s belongs to %q, not to %s", dir, got, me)
+		}
+		said(t, lane.Run, in(room, dir, sh(`chmod 700 f && touch -d 2001-01-01 f && echo mine >>f && mkdir -m 700 closed && echo x >closed/f && echo other >$1/a/other`, room.Dir())))
+		users[dir] = me
+	}
+	if users["a"] == users["b"] || users["b"] != users["c"] {
+		t.Errorf("the lanes' users are %v", users)
+	}
+	whole := said(t, room.Run, sh(`id -u; for d in a b c; do cat $d/closed/f && echo >$d/closed/g && rm $d/closed/f && chmod 755 $d/closed || exit 1; done; mkdir -m 700 b/whole`))
+	if whole != users["a"]+"\nx\nx\nx" {
+		t.Errorf("the room's own program says %q", whole)
+	}
+	said(t, lanes[1].Run, in(room, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
+	var mode []string
+	for _, f := range []string{"main.go", "a", "b/f", "sub"} {
+		info, err := os.Stat(filepath.Join(room.Dir(), f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mode = append(mode, fmt.Sprintf("%s %o", f, info.Mode().Perm()))
+	}
+	if diff := cmp.Diff([]string{"main.go 666", "a 775", "b/f 700", "sub 775"}, mode); diff != "" {
+		t.Errorf("permissions (-want +got)\n%s", diff)
+	}
+}
+
+// TestStrangersFilesStayStrangers: what a lane's programs put in the place of files is
+// not followed, and what is not theirs does not become theirs.
+func TestStrangersFilesStayStrangers(t *testing.T) {
+	r := newRunner(t)
+	room, lanes := openSplit(t, r)
+	if room == nil {
+		return
+	}
+	outside := filepath.Join(filepath.Dir(filepath.Dir(room.Dir())), fmt.Sprintf("airlock-outside-%d", os.Getpid()))
+	if err := errors.Join(os.Mkdir(outside, 0o755), os.WriteFile(filepath.Join(outside, "f"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(outside)
+	if err := os.Link(filepath.Join(outside, "f"), filepath.Join(room.Dir(), "b/hard")); err != nil { // as where fs.protected_hardlinks is 0
+		t.Fatal(err)
+	}
+	said(t, lanes[1].Run, in(room, "b", sh(`ln -s $1 out && ln -s $1/f file && mkfifo pipe && rm -r ../c && ln -s $1 ../c`, outside)))
+	deep := `i=0; while [ $i -lt 300 ]; do mkdir -m 700 d && cd d || exit 1; i=$((i+1)); done`
+	said(t, lanes[1].Run, in(room, "b", sh(deep)))
+	said(t, room.Run, sh(`test ! -w b/hard && stat -c %u b/pipe b/d/d`))
+	said(t, lanes[1].Run, in(room, "b", sh(`test ! -w hard`)))
+	for _, name := range []string{outside, filepath.Join(outside, "f"), filepath.Join(r.base, "linked")} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := info.Sys().(*syscall.Stat_t); st.Uid != 0 || st.Gid != 0 || info.Mode().Perm()&0o022 != 0 {
+			t.Errorf("%s belongs to %d:%d, %v", name, st.Uid, st.Gid, info.Mode())
+		}
+	}
+}
+
+// TestAttacksFromALane is rule R3 for a user beside the room's own.
+func TestAttacksFromALane(t *testing.T) {
+	r := newRunner(t)
+	room, lanes := openSplit(t, r)
+	if room == nil {
+		return
+	}
+	for _, a := range attacks() {
+		t.Run(a.name, func(t *testing.T) {
+			res, err := lanes[1].Run(t.Context(), sh(a.script, r.base))
+			if err != nil || res.ExitCode <= 0 || strings.Contains(res.Stdout.String(), "ghs_") {
+				t.Errorf("%v: exit code %d: %s%s", err, res.ExitCode, res.Stdout, res.Stderr)
+			}
+		})
+	}
+	home := said(t, lanes[0].Run, sh(`echo secret >$HOME/f && echo $HOME`))
+	for _, script := range []string{`cat $1/f`, `ls $1`, `echo evil >$1/.bashrc`, `mv $1 $1.evil`, `echo evil >$1/../evil`} {
+		if res, err := lanes[1].Run(t.Context(), sh(script, home)); err != nil || res.ExitCode <= 0 {
+			t.Errorf("%s in another lane's home: %v, exit code %d", script, err, res.ExitCode)
+		}
+	}
+}
+
+// TestLanesShareGosCaches: the standard library need not be compiled once a lane.
+func TestLanesShareGosCaches(t *testing.T) {
+	r := newRunner(t)
+	r.env = append(r.env, "PATH="+os.Getenv("PATH"))
+	room, lanes := openSplit(t, r)
+	if room == nil {
+		return
+	}
+	var places []string
+	for i, l := range lanes {
+		places = append(places, said(t, l.Run, in(room, "a", sh(`echo $GOCACHE && echo $GOMODCACHE && mkdir $GOCACHE/0$1 && echo x >$GOCACHE/0$1/f && echo x >>$GOCACHE/shared && echo x >>$GOMODCACHE/shared`, fmt.Sprint(i)))))
+	}
+	if places[0] != places[1] || !slices.Equal(strings.Fields(strings.NewReplacer(room.Names()...).Replace(places[0])), []string{"~/.cache/go-build", "~/go/pkg/mod"}) {
+		t.Errorf("the caches are %q", places)
+	}
+	said(t, lanes[1].Run, in(room, "a", sh(`echo y >>$GOCACHE/00/f && rm $GOCACHE/00/f && rmdir $GOCACHE/00`)))
+}
+
+func TestSplitRefusals(t *testing.T) {
+	r := newRunner(t)
+	room, _ := openSplit(t, r)
+	if room == nil {
+		return
+	}
+	if _, err := room.Split(t.Context(), [][]string{{room.Dir()}}); err == nil || !strings.Contains(err.Error(), "split already") {
+		t.Error(err)
+	}
+	r = newRunner(t)
+	cfg := r.config()
+	cfg.Identity = nil
+	other := open(t, cfg)
+	defer other.Close()
+	for _, dir := range []string{r.workspace, filepath.Dir(other.Dir()), "relative"} {
+		if _, err := other.Split(t.Context(), [][]string{{other.Dir()}, {dir}}); err == nil || !strings.Contains(err.Error(), "does not lie in the workspace") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := other.Split(ctx, [][]string{{other.Dir()}, {filepath.Join(other.Dir(), "sub")}}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	said(t, other.Run, sh(`cat main.go`))
+}
+
+// TestARoomThatIsNotApartHasLanes: where nothing is apart, they only name what may run
+// at the same time.
+func TestARoomThatIsNotApartHasLanes(t *testing.T) {
+	if os.Getuid() == 0 {
+		return // TestLanesRunSideBySide holds there
+	}
+	room, err := isolate.Open(t.Context(), isolate.Config{Workspace: t.TempDir(), Environ: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lanes, err := room.Split(t.Context(), [][]string{{room.Dir()}, {room.Dir()}})
+	if err != nil || len(lanes) != 2 || room.Names() != nil {
+		t.Fatalf("%v %v", lanes, err)
+	}
+	for _, l := range lanes {
+		said(t, l.Run, sh("true"))
+	}
+}
