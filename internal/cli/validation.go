@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,21 +99,18 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 	if err != nil {
 		return nil, usageError(err)
 	}
-	cores := runtime.GOMAXPROCS(0)
-	if room.Apart() {
-		cores = 1 // one program at a time has the room's user: others would only wait, and the waiting count as their time
-	}
+	beside := &lanes{room: room}
 	result, err := phase.Validate(ctx, job, cfg, phase.World{
 		Run: room.Run, Now: time.Now, Wait: wait, CodeReview: both.Code(), SecurityReview: both.Security(),
-		Progress: v.tell, Cores: cores, Copy: fixes.copy,
+		Progress: v.tell, Split: beside.split(ctx), Cores: cmp.Or(v.checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: fixes.copy,
 	})
 	if err != nil {
 		return nil, v.stopped(ctx, err)
 	}
 	result.Missing = append(result.Missing, both.Details().Missing...)
 	in := checkreport.Input{Result: result, Repository: v.repository, Number: v.number, Head: v.set.head, Informational: cfg.Informational,
-		Rules: both.Details().Rules, Place: v.set.place, Mask: v.mask(room.Dir(), fixes.names())}
-	in.Notes = fixes.notes()
+		Rules: both.Details().Rules, Place: v.set.place, Mask: v.mask(append(fixes.names(), room.Names()...))}
+	in.Notes = append(fixes.notes(), beside.notes()...)
 	v.addDetails(&in, both.Details(), room)
 	return checkreport.New(in), nil
 }
@@ -171,15 +169,9 @@ func (v validation) stopped(ctx context.Context, err error) error {
 	return failedError(err)
 }
 
-// mask leaves secrets out of a text, and the name of the place where the checks ran,
-// which means nothing to anybody and is another one the next time. Beside it are the
-// commands' own home and temporary folder. names are those of other such places, each
-// with what stands for it.
-func (v validation) mask(dir string, names []string) func(string) string {
-	if dir != v.root {
-		room := filepath.Dir(dir)
-		names = append(names, dir+string(filepath.Separator), "", dir, ".", filepath.Join(room, "home"), "~", filepath.Join(room, "tmp"), "$TMPDIR")
-	}
+// mask leaves secrets out of a text, and the names of the place where the checks ran,
+// which mean nothing to anybody and are others the next time.
+func (v validation) mask(names []string) func(string) string {
 	replace := strings.NewReplacer(names...)
 	return func(s string) string { return replace.Replace(v.scanner.Mask(s)) }
 }

@@ -39,6 +39,7 @@ func checksKeys() []key[Checks] {
 		into("informational", "Checks whose failure is shown and does not fail the whole. Default: none.", checkNames(), func(c *Checks) *[]phase.Check { return &c.Phase.Informational }),
 		optional("new-only", "Whether findings on lines that did not change are left out of account. Default: true for pull requests.", boolean(), func(c *Checks) **bool { return &c.NewOnly }),
 		optional("suggestions", "Whether what a formatter or linter would change becomes suggestions. Default: true.", boolean(), func(c *Checks) **bool { return &c.Suggestions }),
+		into("max-parallel", "How many of the repository's projects are checked at the same time; 1 for those that share a port or a database. Projects of which one lies in another never are. Default: the number of processors.", between(1, 64, 2), func(c *Checks) *int { return &c.MaxParallel }),
 		into("time-limit", "How long one command may run. Default: 300s.", duration(time.Second, 6*time.Hour, "5m"), func(c *Checks) *time.Duration { return &c.Phase.TimeLimit }),
 		into("retry-delay", "How long to wait between a fix and the next try. Default: 2s.", duration(time.Millisecond, 10*time.Minute, "2s"), func(c *Checks) *time.Duration { return &c.Phase.RetryDelay }),
 		list("pass-env", "Names of variables that commands get, beside those that toolchains need; never one that looks like a secret. Default: none.", variables(), func(c *Checks) *[]string { return &c.PassEnv }),

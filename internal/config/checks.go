@@ -19,6 +19,9 @@ type Checks struct {
 	// Phase has Informational, Roots, TimeLimit and RetryDelay from here; a duration
 	// that is 0 was not given.
 	Phase phase.Config
+	// MaxParallel is how many projects may be checked at the same time; 0: as many as
+	// there are processors.
+	MaxParallel int
 	// NewOnly and Suggestions are nil where the event and the mode decide.
 	NewOnly, Suggestions *bool
 	// PassEnv are names of variables that commands get beside the usual ones.

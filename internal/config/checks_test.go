@@ -32,6 +32,7 @@ checks:
   informational: [code-review, tests]
   new-only: false
   suggestions: false
+  max-parallel: 1
   time-limit: 1m30s
   retry-delay: 5ms
   pass-env: [NODE_OPTIONS]
@@ -69,7 +70,7 @@ func wantChecks() Checks {
 		FormatCommand: "npm run format", LintCommand: "eslint {files}", BuildCommand: "make deps\nmake\n", TestCommand: "make test",
 		MaxRetries: new(0), SkipBuild: true, SkipTests: true,
 		Phase:   phase.Config{Informational: []phase.Check{phase.CodeReviewed, phase.Tests}, Roots: []phase.Root{{Dir: "api"}, {Dir: "web", Language: phase.TypeScript}}, TimeLimit: 90 * time.Second, RetryDelay: 5 * time.Millisecond},
-		NewOnly: new(false), Suggestions: new(false), PassEnv: []string{"NODE_OPTIONS"},
+		NewOnly: new(false), Suggestions: new(false), PassEnv: []string{"NODE_OPTIONS"}, MaxParallel: 1,
 		CodeReview:         reviewer.Config{On: []string{"no-test-change"}, Off: []string{"long-file"}, Only: []string{"no-test-change", "breakpoint"}, MaxFileBytes: 64 << 10, Tests: true},
 		SkipSecurityReview: true,
 		Plugins: []plugin.Config{gosec, semgrep, {
@@ -82,7 +83,7 @@ func wantChecks() Checks {
 
 func TestChecks(t *testing.T) {
 	names := strings.NewReplacer("code-review", "code_review", "format-command", "format_command", "lint-command", "lint_command", "build-command", "build_command",
-		"test-command", "test_command", "max-retries", "max_retries", "skip-", "skip_", "new-only", "new_only", "time-limit", "time_limit", "retry-delay", "retry_delay", "pass-env", "pass_env",
+		"test-command", "test_command", "max-retries", "max_retries", "skip-", "skip_", "new-only", "new_only", "max-parallel", "max_parallel", "time-limit", "time_limit", "retry-delay", "retry_delay", "pass-env", "pass_env",
 		"security-review: f", "security_review: f", "min-severity", "min_severity", "exit-codes", "exit_codes", "max-file-size", "max_file_size", "review-comments", "review_comments", "check-run", "check_run", "security-report", "security_report")
 	for name, text := range map[string]string{
 		"with -": allChecks,

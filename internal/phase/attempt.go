@@ -57,7 +57,11 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 		}
 	}
 	a := attempt{}
-	a.result, err = e.world.Run(ctx, spec)
+	run, ok := e.runners[r.dir]
+	if !ok {
+		run = e.world.Run
+	}
+	a.result, err = run(ctx, spec)
 	if ctx.Err() != nil {
 		return a, context.Cause(ctx)
 	}

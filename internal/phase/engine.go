@@ -23,6 +23,9 @@ type engine struct {
 	lines      changedLines
 	project    *project
 	scratch    scratch
+	cores      chan struct{} // holds one for each root that is worked on
+	pioneers   pioneers
+	runners    map[string]Runner // of the roots' commands, by their folders; others' is World.Run
 
 	mu   sync.Mutex
 	lost []MissingTool
@@ -46,7 +49,8 @@ func Validate(ctx context.Context, job Job, config Config, world World) (Result,
 	for _, p := range e.project.plan(job.Input, found) {
 		roots = append(roots, &rootRun{rootPlan: p})
 	}
-	if err := e.eachRoot(ctx, roots, e.runRoot); err != nil {
+	lanes := e.lanes(roots)
+	if err := e.eachRoot(ctx, lanes, e.runRoot); err != nil {
 		return Result{}, err
 	}
 	var result Result
@@ -55,7 +59,7 @@ func Validate(ctx context.Context, job Job, config Config, world World) (Result,
 	}
 	if e.suggests() {
 		e.scratch.leave = unneeded(roots)
-		if err := e.eachRoot(ctx, roots, e.suggest); err != nil {
+		if err := e.eachRoot(ctx, lanes, e.suggest); err != nil {
 			return Result{}, err
 		}
 	}
@@ -84,6 +88,7 @@ func newEngine(job Job, config Config, world World) (*engine, error) {
 		e.files = append(e.files, path.Join(e.prefix, f))
 	}
 	e.lines = changedLinesOf(job.Diff, e.files)
+	e.cores, e.pioneers.ended, e.runners = make(chan struct{}, max(world.Cores, 1)), map[pioneer]chan struct{}{}, map[string]Runner{}
 	e.project, err = openProject(e.dir)
 	return e, err
 }
@@ -108,46 +113,14 @@ func (e *engine) retries() int {
 	return e.job.Input.MaxRetries
 }
 
-// eachRoot works on independent roots side by side. Roots of which one lies in
-// another share files, and wait for each other.
-func (e *engine) eachRoot(ctx context.Context, roots []*rootRun, work func(context.Context, *rootRun) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	slots := make(chan struct{}, max(e.world.Cores, 1))
-	var wg sync.WaitGroup
-	for i := 0; i < len(roots); {
-		first := i
-		for i++; i < len(roots) && under(roots[first].dir, roots[i].dir); {
-			i++
-		}
-		together := roots[first:i]
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			for _, r := range together {
-				if err := work(ctx, r); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
-}
-
-// under reports whether dir is outer or lies below it. Roots are sorted, so that
-// an outer one comes first.
-func under(outer, dir string) bool {
-	return outer == "." || dir == outer || strings.HasPrefix(dir, outer+"/")
-}
-
 func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
 	if e.suggests() {
 		r.began = e.project.stamps(r.files)
 	}
 	for _, p := range r.plans {
+		end := e.turn(ctx, r.root, p.check)
 		w, err := e.check(ctx, r.root, p)
+		end()
 		if err != nil {
 			return err
 		}

@@ -82,31 +82,6 @@ func TestADirectoryThatGoesAway(t *testing.T) {
 	}
 }
 
-// TestIndependentRootsRunSideBySide: each root's test waits for the other's, which
-// only works if both run at once.
-func TestIndependentRootsRunSideBySide(t *testing.T) {
-	dir := files(t, map[string]string{"a/setup.py": "", "b/setup.py": "", "a/x.py": "", "b/x.py": ""})
-	w := newStage(t, dir, nil).world()
-	meet := make(chan struct{})
-	inner := w.Run
-	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
-		if spec.Program == "pytest" {
-			select {
-			case meet <- struct{}{}:
-			case <-meet:
-			case <-ctx.Done():
-			}
-		}
-		return inner(ctx, spec)
-	}
-	w.Cores = 2
-	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/x.py", "b/x.py"}}
-	r := validate(t, phase.Job{Input: in}, phase.Config{}, w)
-	if len(r.Roots) != 2 || !strings.Contains(r.Output.Checks.Tests.Command, "(cd 'a' && pytest) && (cd 'b' && pytest)") {
-		t.Errorf("%+v", r.Output.Checks.Tests)
-	}
-}
-
 // TestFilesThatAreNoneAreNotSuggested: what stands in the place of a changed file
 // was put there by a stranger's program.
 func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {

@@ -77,7 +77,13 @@ type ReviewRequest struct {
 // World is what the validation uses of the world.
 type World struct {
 	Run Runner
-	Env []string // the commands' whole environment, as NAME=value
+	// Split makes it possible to work on several roots at the same time. It is called
+	// once, before the first command, with lanes: lists of folders, absolute, none
+	// in another. It returns a Runner for each lane, which is used for one command at
+	// a time, while those of other lanes are at work; or nil, where all commands have
+	// to run one after the other, as they do if Split is nil.
+	Split func(lanes [][]string) []Runner
+	Env   []string // the commands' whole environment, as NAME=value
 	// Copy copies the repository as it is now, but for folders of the names in leave.
 	// It is called once at most, only with Config.CheckOnly and without Config.Scratch,
 	// and only when a command is to run that writes. An error tells why there can be no
@@ -91,7 +97,7 @@ type World struct {
 	// having looked, and the result says so.
 	CodeReview, SecurityReview Reviewer
 	Progress                   func(Event) // one call at a time; may be nil
-	Cores                      int         // how many roots are worked on side by side; 0: one
+	Cores                      int         // how many roots are worked on at the same time; 0: one
 }
 
 // Event is one step of a running check.

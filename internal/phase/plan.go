@@ -38,7 +38,7 @@ func (p *project) plan(in Input, roots []root) []rootPlan {
 	overrides := map[Check]string{Formatter: in.FormatCommand, Linter: in.LintCommand, Build: in.BuildCommand, Tests: in.TestCommand}
 	if roots[0].dir != "." && (in.FormatCommand+in.LintCommand+in.BuildCommand+in.TestCommand) != "" {
 		// The owner's commands run once, where the owner says that the project is.
-		roots = slices.Insert(roots, 0, root{".", roots[0].language, in.ChangedFiles})
+		roots = slices.Insert(roots, 0, root{dir: ".", language: roots[0].language, files: in.ChangedFiles})
 	}
 	var all []rootPlan
 	for _, r := range roots {

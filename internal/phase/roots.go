@@ -130,7 +130,7 @@ func (p *project) home(file string) string {
 // their own that the checks of the working directory do not reach.
 func (p *project) roots(in Input) []root {
 	if in.Language != "" {
-		return []root{{".", in.Language, in.ChangedFiles}}
+		return []root{{dir: ".", language: in.Language, files: in.ChangedFiles}}
 	}
 	byHome := map[string][]string{}
 	for _, f := range in.ChangedFiles {
@@ -139,7 +139,7 @@ func (p *project) roots(in Input) []root {
 	var found []root
 	top := p.languages(".")
 	if len(top) > 0 {
-		found = append(found, root{".", majority(top, byHome["."]), byHome["."]})
+		found = append(found, root{dir: ".", language: majority(top, byHome["."]), files: byHome["."]})
 	}
 	homes := make([]string, 0, len(byHome))
 	for dir := range byHome {
@@ -152,7 +152,7 @@ func (p *project) roots(in Input) []root {
 		if dir == "" || dir == "." {
 			continue
 		}
-		r := root{dir, majority(p.languages(dir), byHome[dir]), byHome[dir]}
+		r := root{dir: dir, language: majority(p.languages(dir), byHome[dir]), files: byHome[dir]}
 		if len(top) > 0 && reaches(found[0].language, r.language) {
 			found[0].files = append(found[0].files, r.files...)
 			continue

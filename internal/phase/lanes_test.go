@@ -1,0 +1,222 @@
+package phase_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// lanes are a world's lanes, with what ran in each: the folder and the program.
+type lanes struct {
+	folders [][]string // relative to dir
+	mu      sync.Mutex
+	ran     []map[string]bool
+	busy    []bool
+}
+
+// split has the world run what lanes do.
+func (l *lanes) split(t *testing.T, w *phase.World, dir string) {
+	inner := w.Run
+	w.Run = func(context.Context, command.Spec) (command.Result, error) {
+		t.Error("a root's command runs outside its lane")
+		return command.Result{}, nil
+	}
+	w.Split = func(folders [][]string) (runners []phase.Runner) {
+		if l.folders != nil {
+			t.Error("the world is split twice")
+		}
+		l.ran, l.busy = make([]map[string]bool, len(folders)), make([]bool, len(folders))
+		for i, lane := range folders {
+			var names []string
+			for _, f := range lane {
+				names = append(names, strings.TrimPrefix(f, dir+"/"))
+			}
+			l.folders, l.ran[i] = append(l.folders, names), map[string]bool{}
+			runners = append(runners, func(ctx context.Context, spec command.Spec) (command.Result, error) {
+				l.enter(t, i, path.Base(spec.Dir))
+				defer l.leave(i)
+				return inner(ctx, spec)
+			})
+		}
+		return runners
+	}
+}
+
+func (l *lanes) enter(t *testing.T, lane int, folder string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy[lane] {
+		t.Errorf("two commands at the same time in lane %d", lane)
+	}
+	l.busy[lane], l.ran[lane][folder] = true, true
+}
+
+func (l *lanes) leave(lane int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy[lane] = false
+}
+
+// TestIndependentRootsRunSideBySide: each root's test waits for the other's, which
+// only works if both run at once.
+func TestIndependentRootsRunSideBySide(t *testing.T) {
+	dir := files(t, map[string]string{"a/setup.py": "", "b/setup.py": "", "a/x.py": "", "b/x.py": ""})
+	w := newStage(t, dir, nil).world()
+	meet := make(chan struct{})
+	inner := w.Run
+	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
+		if spec.Program == "pytest" {
+			select {
+			case meet <- struct{}{}:
+			case <-meet:
+			case <-ctx.Done():
+			}
+		}
+		return inner(ctx, spec)
+	}
+	w.Cores = 2
+	(&lanes{}).split(t, &w, dir)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/x.py", "b/x.py"}}
+	r, err := phase.Validate(ctx, phase.Job{Input: in}, phase.Config{}, w)
+	if err != nil || len(r.Roots) != 2 || !strings.Contains(r.Output.Checks.Tests.Command, "(cd 'a' && pytest) && (cd 'b' && pytest)") {
+		t.Errorf("%v: %+v", err, r.Output.Checks.Tests)
+	}
+}
+
+// TestLanes: which roots share a lane, and that one lane runs one command at a time.
+func TestLanes(t *testing.T) {
+	many := map[string]string{}
+	var spread [][]string
+	for i := range 11 {
+		name := fmt.Sprintf("m%02d", i)
+		many[name+"/go.mod"] = ""
+		if i < 8 {
+			spread = append(spread, []string{name})
+		} else {
+			spread[i-8] = append(spread[i-8], name)
+		}
+	}
+	tests := []struct {
+		name  string
+		files map[string]string
+		cores int
+		want  [][]string // nil: the world is not split
+	}{
+		{"one root", map[string]string{"a/go.mod": ""}, 2, nil},
+		{"one core", map[string]string{"a/go.mod": "", "b/go.mod": ""}, 1, nil},
+		{"two", map[string]string{"a/go.mod": "", "b/go.mod": ""}, 2, [][]string{{"a"}, {"b"}}},
+		{"more cores than roots", map[string]string{"a/go.mod": "", "b/go.mod": ""}, 64, [][]string{{"a"}, {"b"}}},
+		{"roots in roots", map[string]string{"a/go.mod": "", "a/b/go.mod": "", "a/b/c/go.mod": "", "ab/go.mod": ""}, 2, [][]string{{"a"}, {"ab"}}},
+		{"all in one", map[string]string{"go.mod": "", "a/go.mod": "", "b/go.mod": ""}, 2, nil},
+		{"more roots than lanes", many, 2, spread},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := files(t, tt.files)
+			in := phase.Input{WorkingDirectory: dir}
+			for name := range tt.files {
+				in.ChangedFiles = append(in.ChangedFiles, path.Dir(name)+"/x.go")
+			}
+			w := newStage(t, dir, nil).world()
+			w.Cores = tt.cores
+			var l lanes
+			if tt.want != nil {
+				l.split(t, &w, dir)
+			} else {
+				w.Split = func([][]string) []phase.Runner { t.Error("the world is split"); return nil }
+			}
+			r := validate(t, phase.Job{Input: in}, phase.Config{}, w)
+			if diff := cmp.Diff(tt.want, l.folders); diff != "" || len(r.Roots) != len(tt.files) {
+				t.Errorf("%d roots in lanes (-want +got)\n%s", len(r.Roots), diff)
+			}
+			for i, lane := range l.folders {
+				for _, folder := range lane {
+					if !l.ran[i][path.Base(folder)] {
+						t.Errorf("nothing of %s ran in its lane", folder)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestAWorldThatCannotBeSplit runs all the same, one after the other.
+func TestAWorldThatCannotBeSplit(t *testing.T) {
+	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
+	s := newStage(t, dir, nil)
+	w := s.world()
+	w.Cores, w.Split = 2, func([][]string) []phase.Runner { return nil }
+	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"b/x.go", "a/x.go"}}
+	r := validate(t, phase.Job{Input: in}, phase.Config{}, w)
+	if ran := strings.Join(s.ran, "\n"); len(r.Roots) != 2 || strings.Index(ran, "@b") < strings.LastIndex(ran, "@a") || !strings.Contains(ran, "@a") {
+		t.Errorf("%d roots, and what ran is\n%s", len(r.Roots), ran)
+	}
+}
+
+// TestTheFirstOfItsKindGoesAlone: while the first root's linter fills Go's cache, the
+// second's waits, and leaves its core to a third root.
+func TestTheFirstOfItsKindGoesAlone(t *testing.T) {
+	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": "", "c/setup.py": ""})
+	w := newStage(t, dir, map[string][]step{}).world()
+	inner := w.Run
+	var linting, linted atomic.Int32
+	third := make(chan struct{})
+	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
+		switch spec.Program {
+		case "golangci-lint":
+			if linting.Add(1) == 2 && linted.Load() == 0 {
+				t.Error("the second linter did not wait for the first")
+			}
+			select {
+			case <-third:
+			case <-ctx.Done():
+			}
+			linted.Add(1)
+		case "pytest":
+			close(third)
+		}
+		return inner(ctx, spec)
+	}
+	w.Cores = 2
+	(&lanes{}).split(t, &w, dir)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/x.go", "b/x.go", "c/x.py"}}
+	if _, err := phase.Validate(ctx, phase.Job{Input: in}, phase.Config{}, w); err != nil || linted.Load() != 2 {
+		t.Errorf("%v; %d roots linted", err, linted.Load())
+	}
+}
+
+// TestWaitingEndsWithTheRun: who waits for another root's check is not left waiting.
+func TestWaitingEndsWithTheRun(t *testing.T) {
+	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
+	w := newStage(t, dir, nil).world()
+	inner := w.Run
+	ctx, cancel := context.WithCancel(t.Context())
+	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
+		if spec.Program == "golangci-lint" {
+			cancel()
+			<-ctx.Done()
+		}
+		return inner(ctx, spec)
+	}
+	w.Cores = 2
+	(&lanes{}).split(t, &w, dir)
+	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/x.go", "b/x.go"}}
+	if _, err := phase.Validate(ctx, phase.Job{Input: in}, phase.Config{}, w); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
