@@ -3,6 +3,8 @@ package checkreport
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/intake"
@@ -20,7 +22,9 @@ type ItemsInput struct {
 	// SummaryURL leads to the job summary; "" for none.
 	SummaryURL string
 	Version    string // Airlock's own
-	// Leg is the job's index in its matrix; 0 outside a matrix.
+	// Job is the key of the job that tells of the checks, and Leg its index in its
+	// matrix; "" and 0 outside of them.
+	Job string
 	Leg int
 	// Comment, CheckRun and SecurityReport say which of them are wanted.
 	// ReviewComments is how many review comments there are at most; with 0 there is
@@ -76,7 +80,7 @@ func (d *Document) sticky(in ItemsInput) *safeoutput.StickyComment {
 const maxCheckRun = 60_000
 
 func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
-	run := &safeoutput.CheckRun{Name: checkRunName(in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
+	run := &safeoutput.CheckRun{Name: checkRunName(in.Job, in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
 	if d.Failed() {
 		run.Conclusion = "failure"
 	}
@@ -105,15 +109,21 @@ func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
 	return run
 }
 
-// checkRunName tells the jobs of a matrix apart: of several check runs of one name,
-// GitHub holds only the newest against a branch's rules, so that one job's success
-// would hide another's failure.
-func checkRunName(leg int) string {
-	const whole = "Airlock checks"
-	if leg == 0 {
-		return whole
+// checkRunName tells jobs apart, and those of a matrix: of several check runs of one
+// name, GitHub holds only the newest against a branch's rules, so that one job's
+// success would hide another's failure.
+func checkRunName(job string, leg int) string {
+	var which []string
+	if job != "" {
+		which = append(which, cut(job, 100))
 	}
-	return fmt.Sprintf("%s (%d)", whole, leg+1)
+	if leg > 0 {
+		which = append(which, strconv.Itoa(leg+1))
+	}
+	if len(which) == 0 {
+		return "Airlock checks"
+	}
+	return "Airlock checks (" + strings.Join(which, ", ") + ")"
 }
 
 func annotationLevel(s finding.Severity) string {

@@ -102,13 +102,19 @@ func TestChecksThatDidNotEndSettleNothing(t *testing.T) {
 	}
 }
 
-// TestJobsOfAMatrixHaveTheirOwnCheckRun asserts that none hides another's.
-func TestJobsOfAMatrixHaveTheirOwnCheckRun(t *testing.T) {
-	in := all(t)
-	for leg, want := range []string{"Airlock checks", "Airlock checks (2)", "Airlock checks (3)"} {
-		in.Leg = leg
-		if run := let(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); run.Name != want {
-			t.Errorf("job %d: %q", leg, run.Name)
+// TestJobsHaveTheirOwnCheckRun asserts that no job's success hides another's failure.
+func TestJobsHaveTheirOwnCheckRun(t *testing.T) {
+	for _, c := range []struct {
+		job  string
+		leg  int
+		want string
+	}{
+		{"", 0, "Airlock checks"}, {"", 1, "Airlock checks (2)"}, {"report", 0, "Airlock checks (report)"}, {"report-web", 0, "Airlock checks (report-web)"}, {"report", 2, "Airlock checks (report, 3)"},
+	} {
+		in := all(t)
+		in.Job, in.Leg = c.job, c.leg
+		if run := let(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); run.Name != c.want {
+			t.Errorf("job %q, leg %d: %q", c.job, c.leg, run.Name)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (s *step) ownItems(doc *checkreport.Document, here surroundings) ([]intake.
 
 // told is where items say that they come from.
 func told(w World, ev event.Event, run event.Run) checkreport.ItemsInput {
-	return checkreport.ItemsInput{SummaryURL: summaryURL(w.Getenv, ev), Version: versionOf(w), Leg: run.MatrixIndex}
+	return checkreport.ItemsInput{SummaryURL: summaryURL(w.Getenv, ev), Version: versionOf(w), Job: run.Job, Leg: run.MatrixIndex}
 }
 
 // summaryURL leads to the workflow run's job summaries; "" off a runner.

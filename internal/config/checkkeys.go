@@ -64,7 +64,7 @@ func checkReportKeys() []key[ReportSettings] {
 	return []key[ReportSettings]{
 		optional("comment", "Whether one comment on the pull request shows the result, and is kept up to date. Default: true.", boolean(), func(r *ReportSettings) **bool { return &r.Comment }),
 		optional("review-comments", "The most findings on changed lines that become review comments, the most severe first. Default: 20.", between(0, 20, 20), func(r *ReportSettings) **int { return &r.ReviewComments }),
-		optional("check-run", "Whether a check run with annotations shows the result, where the token may write checks. It is called `Airlock checks`; the second job of a matrix has `Airlock checks (2)`, and so on. Default: true.", boolean(), func(r *ReportSettings) **bool { return &r.CheckRun }),
+		optional("check-run", "Whether a check run with annotations shows the result, where the token may write checks. It is named after the job that reports, such as `Airlock checks (report)`; the second job of a matrix has `Airlock checks (report, 2)`, and so on. Default: true.", boolean(), func(r *ReportSettings) **bool { return &r.CheckRun }),
 		optional("security-report", "Whether findings of the security review go to code scanning, where the token may. Default: true.", boolean(), func(r *ReportSettings) **bool { return &r.SecurityReport }),
 	}
 }
