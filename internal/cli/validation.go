@@ -149,8 +149,8 @@ func (v validation) addDetails(in *checkreport.Input, d reviews.Details, room *i
 		in.Notes = append(in.Notes, "Nothing was fixed: root's checks run in a copy. As another user, they fix what they can in place.")
 	}
 	for _, n := range room.Notes() {
-		if path.Base(n.Name) == ".git" && in.Result.Output.Status == phase.Pass {
-			continue // it is so each time, and only a command that wanted git makes it worth saying
+		if path.Base(n.Name) == ".git" && !wantedGit(in.Result) {
+			continue // it is so each time
 		}
 		in.Notes = append(in.Notes, fmt.Sprintf("Not taken into the place where the checks ran: %s (%s).", n.Name, n.Why))
 	}
