@@ -127,6 +127,9 @@ func TestActionReportsChecks(t *testing.T) {
 			if res.code != 1 {
 				t.Errorf("exit code %d: the checks failed\n%s%s", res.code, res.stdout, res.stderr)
 			}
+			if strings.Contains(res.stdout, "title=Airlock security review") {
+				t.Errorf("the check run has its annotations already:\n%s", res.stdout)
+			}
 			assertOwnCommands(t, res.stdout, secret)
 			pull := h.server.State().Issues[1]
 			var comments []string
@@ -143,5 +146,19 @@ func TestActionReportsChecks(t *testing.T) {
 				t.Errorf("the summary:\n%s", ws.read(t, ws.summary))
 			}
 		})
+	}
+}
+
+// TestActionAnnotatesWithoutACheckRun, since nothing else stands beside the lines then
+// on which no review comment can be.
+func TestActionAnnotatesWithoutACheckRun(t *testing.T) {
+	h, ws := newChecked(t)
+	config := checksConfig + "  report: {check-run: false, review-comments: 0}\n"
+	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "all", "config": config}), "", "action")
+	if refusesToCheck(t, res) {
+		return
+	}
+	if n := strings.Count(res.stdout, "title=Airlock security review"); res.code != 1 || n != 1 {
+		t.Errorf("exit code %d, %d annotations\n%s", res.code, n, res.stdout)
 	}
 }

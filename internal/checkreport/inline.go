@@ -68,8 +68,12 @@ func sources(f told, words Words) []string {
 	if f.Rule != "" {
 		out = append(out, markdown.CodeSpan(words.Line(f.Rule)))
 	}
+	var also []string
 	for _, check := range f.also {
-		out = append(out, "also "+name(check))
+		also = append(also, name(check))
+	}
+	if len(also) > 0 {
+		out = append(out, "also "+strings.Join(also, ", "))
 	}
 	return out
 }

@@ -215,6 +215,9 @@ func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
 	other := built
 	other.Message = "undefined: y"
 	checks[1].Gating = append(checks[1].Gating, broken, again)
+	tested := broken
+	tested.Check = "tests"
+	checks[3].Gating = []finding.Finding{tested}
 	checks[2].Gating, checks[2].Status = []finding.Finding{built, other}, phase.Fail
 	d := checkreport.New(in)
 	got := let(t, d, all(t))
@@ -224,7 +227,7 @@ func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
 			bodies = append(bodies, c.Body)
 		}
 	}
-	if len(bodies) != 1 || !strings.Contains(bodies[0], "undefined: x") || !strings.Contains(bodies[0], "<sub>build · go build · also linter</sub>") {
+	if len(bodies) != 1 || !strings.Contains(bodies[0], "undefined: x") || !strings.Contains(bodies[0], "<sub>build · go build · also linter, tests</sub>") {
 		t.Errorf("%d comments: %q", len(bodies), bodies)
 	}
 	var titles []string
@@ -233,7 +236,7 @@ func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
 			titles = append(titles, a.Title+": "+a.Message)
 		}
 	}
-	if diff := cmp.Diff([]string{"build, linter: undefined: x", "build: undefined: y"}, titles); diff != "" {
+	if diff := cmp.Diff([]string{"build, linter, tests: undefined: x", "build: undefined: y"}, titles); diff != "" {
 		t.Error(diff)
 	}
 	if m := got[safeoutput.KindMinimiseComments][0].Item().(*safeoutput.MinimiseComments); len(m.Keep) != len(d.Findings) {

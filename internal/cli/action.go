@@ -52,6 +52,7 @@ type step struct {
 	settings  config.Settings
 	workspace *action.Dir
 	reported  bool // what became of the items is in the log and the summary
+	checkRun  bool // a check run shows the findings beside their lines
 }
 
 func newStep(w World) *step {
@@ -73,7 +74,11 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil || s.settings.Mode == config.ModeCheck {
 		return s.checked(doc, err)
 	}
-	return s.checked(doc, s.apply(ctx, here, doc))
+	err = s.apply(ctx, here, doc)
+	if doc != nil && s.settings.Mode == config.ModeAll && !s.checkRun {
+		s.annotateChecks(doc, here)
+	}
+	return s.checked(doc, err)
 }
 
 // collect is mode collect: the agent's lines become checked agent output.
@@ -97,7 +102,11 @@ func (s *step) stopped(err error) {
 	if s.reported {
 		return
 	}
-	if _, err := s.runner.AddSummary("## Airlock stopped\n\nNothing was applied.\n\n"+report.PlainBlock(err.Error()), cutBytes); err != nil {
+	nothing := "Nothing was applied."
+	if s.settings.Mode == config.ModeCheck {
+		nothing = "Nothing was checked."
+	}
+	if _, err := s.runner.AddSummary("## Airlock stopped\n\n"+nothing+"\n\n"+report.PlainBlock(err.Error()), cutBytes); err != nil {
 		s.warn(err)
 	}
 }

@@ -96,7 +96,7 @@ func (s *step) finish(rep *report.Report, out *outputs) error {
 	if _, err := s.runner.AddSummary(rep.Summary(action.MaxSummary), cutBytes); err != nil {
 		s.warn(err)
 	}
-	s.reported = true
+	s.reported, s.checkRun = true, rep.ShowsCheckRun()
 	if err := s.setOutputs(rep, out); err != nil {
 		return failedError(fmt.Errorf("the outputs cannot be set, this log says what was done: %w", err))
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
-// tellChecks writes the findings document, and says in the log, the summary and
-// annotations how the checks ended.
+// tellChecks writes the findings document, and says in the log and the summary how the
+// checks ended. Where nothing else can, annotations show the findings, too.
 func (s *step) tellChecks(doc *checkreport.Document, here surroundings) error {
 	words := here.gate.checkWords()
 	var file, text bytes.Buffer
@@ -29,15 +29,22 @@ func (s *step) tellChecks(doc *checkreport.Document, here surroundings) error {
 		s.runner.Group("Airlock: "+o.Title, func() { s.runner.Log(o.Text) })
 	}
 	s.runner.Group("Airlock: "+doc.Headline(), func() { s.runner.Log(text.String()) })
-	var list []report.Annotation
-	for _, a := range doc.Annotations(words) {
-		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: "Airlock " + a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
+	if s.settings.Mode == config.ModeCheck {
+		s.annotateChecks(doc, here)
 	}
-	s.annotate(list)
 	if _, err := s.runner.AddSummary(doc.Summary(words, action.MaxSummary), cutBytes); err != nil {
 		s.warn(err)
 	}
 	return s.setChecks(doc, name)
+}
+
+// annotateChecks shows the findings beside their lines.
+func (s *step) annotateChecks(doc *checkreport.Document, here surroundings) {
+	var list []report.Annotation
+	for _, a := range doc.Annotations(here.gate.checkWords()) {
+		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: "Airlock " + a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
+	}
+	s.annotate(list)
 }
 
 // maxInlineChecks is how large the checks' result may be to be an output: the

@@ -16,6 +16,13 @@ func (r *Report) FailedOwn() bool {
 	return slices.ContainsFunc(r.Own, func(res apply.Result) bool { return res.State == apply.Failed })
 }
 
+// ShowsCheckRun reports whether a check run shows what the checks found.
+func (r *Report) ShowsCheckRun() bool {
+	return slices.ContainsFunc(r.Own, func(res apply.Result) bool {
+		return res.Kind == safeoutput.KindCheckRun && (res.State == apply.Applied || res.State == apply.Adopted)
+	})
+}
+
 // ownRows returns the results of Airlock's own items.
 func (r *Report) ownRows() []row {
 	var out []row

@@ -24,6 +24,9 @@ func TestWhatTheChecksHadToSay(t *testing.T) {
 	if !r.Clean() || r.FailedOwn() || r.Counts.Asked != 0 || len(r.Results) != 0 || len(r.Own) != 3 {
 		t.Errorf("%+v", r)
 	}
+	if r.ShowsCheckRun() {
+		t.Error("a check run that was not made shows nothing")
+	}
 	var text bytes.Buffer
 	if err := r.Text(&text, false); err != nil {
 		t.Fatal(err)
