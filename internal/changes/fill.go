@@ -118,17 +118,20 @@ func (f *File) take(c Content, opt Options, room *int64) {
 
 func (f *File) takeText(data []byte, opt Options, room *int64) {
 	f.Size = int64(len(data))
-	if m, ok := textMark(data); !ok {
-		f.Binary = m.Mark == MarkBinary
-		f.Marks = append(f.Marks, m)
+	text, m, why := textOf(f.Path, data)
+	if m != "" {
+		f.mark(m, why)
+	}
+	if m.Hard() && m != "" {
+		f.Binary = m == MarkBinary
 		return
 	}
 	if *room -= f.Size; *room < 0 {
 		f.markTotal(opt)
 		return
 	}
-	if len(data) > 0 {
-		f.Text = bytes.Clone(data) // not the whole batch that it is part of
+	if len(text) > 0 {
+		f.Text = bytes.Clone(text) // not the whole batch that it is part of
 	}
 	if f.Binary { // the old content was, or the source of the diff said no more
 		f.Binary, f.AllChanged = false, true

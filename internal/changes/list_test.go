@@ -3,8 +3,10 @@
 package changes_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -81,7 +83,7 @@ func TestSetFromList(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"a.go": "go", "empty.py": "python", "bin.png": "binary: it is a binary file", "late.bin": "too-large: it is larger than 1000 bytes", "latin.txt": "not-utf8: it is not UTF-8 text",
+		"a.go": "go", "empty.py": "python", "bin.png": "binary: it is a binary file", "late.bin": "too-large: it is larger than 1000 bytes", "latin.txt": "not-utf8: it is not UTF-8 text: what is none was replaced",
 		"big.js": "too-large: it is larger than 1000 bytes", "model.bin": "lfs-pointer: Git LFS keeps its content elsewhere",
 		"sub": "submodule: it is a submodule: its commit, not its files, is changed here", "dir": "not-a-file: it is a directory",
 		"link": `link: it is a link to "/etc/passwd", which is not followed`, "away/id": "deleted: there is no such file: it is deleted, or its name is misspelt",
@@ -109,8 +111,32 @@ func TestSetFromList(t *testing.T) {
 		t.Errorf("the files in Go: %q", got)
 	}
 	kept, skipped := s.Split(changes.MarkVendored)
-	if len(kept) != 4 || len(skipped) != 13 || skipped[len(skipped)-1] != (changes.Skipped{Path: "vendor/a/b.go", Mark: changes.MarkVendored, Reason: "it lies in a directory vendor"}) {
+	if len(kept) != 5 || len(skipped) != 12 || skipped[len(skipped)-1] != (changes.Skipped{Path: "vendor/a/b.go", Mark: changes.MarkVendored, Reason: "it lies in a directory vendor"}) {
 		t.Errorf("kept %d, skipped %+v", len(kept), skipped)
+	}
+}
+
+// TestNoByteHidesSource holds that a source file is read all the same: interpreters
+// pass over such bytes in a comment.
+func TestNoByteHidesSource(t *testing.T) {
+	line := "eval(input()) # "
+	texts := map[string]string{
+		"nul.py": line + "\x00\n", "latin.py": line + "\xfc\n", "both.py": line + "\x00\xff\n", "long.js": strings.Repeat("a();\n", 400) + "/*" + strings.Repeat("\x00", 20) + "*/",
+		"film.ts": strings.Repeat("G\x00\xff", 100), "nul.txt": "a\x00b",
+	}
+	dir := writeTree(t, texts)
+	s, err := changes.SetFromList(t.Context(), openTree(t, dir), slices.Collect(maps.Keys(texts)), changes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"nul.py": line + "\uFFFD\n", "latin.py": line + "\uFFFD\n", "both.py": line + "\uFFFD\uFFFD\n", "long.js": strings.ReplaceAll(texts["long.js"], "\x00", "\uFFFD"),
+		"film.ts": "", "nul.txt": "",
+	}
+	for _, f := range s.Files {
+		if _, skip := f.Skip(); string(f.Text) != want[f.Path] || skip != (f.Text == nil) || f.Binary != skip {
+			t.Errorf("%s: %q, skipped %v, binary %v", f.Path, f.Text, skip, f.Binary)
+		}
 	}
 }
 

@@ -19,7 +19,6 @@ const (
 	MarkLFSPointer Mark = "lfs-pointer"
 	MarkTooLarge   Mark = "too-large"
 	MarkBinary     Mark = "binary"
-	MarkNotUTF8    Mark = "not-utf8"
 	MarkUnread     Mark = "unread" // it could not be read
 )
 
@@ -31,8 +30,12 @@ const (
 	MarkVendored  Mark = "vendored"
 )
 
+// MarkNotUTF8 is a soft mark, too: bytes that are no text were replaced. One of them
+// in a comment is enough, so that it must hide nothing.
+const MarkNotUTF8 Mark = "not-utf8"
+
 // Hard reports whether a file with the mark has no text.
-func (m Mark) Hard() bool { return m != MarkGenerated && m != MarkVendored }
+func (m Mark) Hard() bool { return m != MarkGenerated && m != MarkVendored && m != MarkNotUTF8 }
 
 // Marked is a mark and the reason for it, as a clause for people.
 type Marked struct {
@@ -48,19 +51,28 @@ func isBinary(data []byte) bool {
 	return bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0
 }
 
-// textMark says why a content is not a text; ok is true if it is one.
-func textMark(data []byte) (m Marked, ok bool) {
+// strayBytes is which part of a source file's bytes may be none of a text's, one in
+// so many: an interpreter passes over some in a comment, but a film called "a.ts" is
+// no TypeScript.
+const strayBytes = 100
+
+// textOf returns a content as UTF-8 without NUL, and the mark of one that is none as it
+// stands. The text is nil for a hard mark.
+func textOf(name string, data []byte) (text []byte, m Mark, why string) {
+	nul := bytes.Count(data, []byte{0})
 	switch {
-	case isBinary(data):
-		return Marked{MarkBinary, "it is a binary file"}, false
 	case isLFSPointer(data):
-		return Marked{MarkLFSPointer, "Git LFS keeps its content elsewhere"}, false
-	case !utf8.Valid(data):
-		return Marked{MarkNotUTF8, "it is not UTF-8 text"}, false
-	case bytes.IndexByte(data, 0) >= 0:
-		return Marked{MarkBinary, "it holds NUL bytes"}, false
+		return nil, MarkLFSPointer, "Git LFS keeps its content elsewhere"
+	case nul > 0 && (LanguageOf(name, nil) == "" || nul > max(8, len(data)/strayBytes)):
+		if isBinary(data) {
+			return nil, MarkBinary, "it is a binary file"
+		}
+		return nil, MarkBinary, "it holds NUL bytes"
+	case nul == 0 && utf8.Valid(data):
+		return data, "", ""
 	}
-	return Marked{}, true
+	text = bytes.ReplaceAll(data, []byte{0}, []byte("\uFFFD"))
+	return bytes.ToValidUTF8(text, []byte("\uFFFD")), MarkNotUTF8, "it is not UTF-8 text: what is none was replaced"
 }
 
 // isLFSPointer reports whether a content stands for one that Git LFS keeps.

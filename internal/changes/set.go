@@ -17,8 +17,8 @@ type File struct {
 	Changed    []Span
 	AllChanged bool
 	Marks      []Marked
-	// Text is the content of a file without a hard mark: UTF-8 without NUL. Of
-	// every other file, and of an empty one, it is nil.
+	// Text is the content of a file without a hard mark: UTF-8 without NUL, with
+	// U+FFFD for what is none. Of every other file, and of an empty one, it is nil.
 	Text []byte
 }
 
