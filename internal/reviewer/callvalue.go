@@ -69,7 +69,9 @@ func (e *evaluator) call(v value, name string, start, open, depth int) value {
 			i++
 		}
 		if i < a.to && e.tokens[i].kind == word {
-			out.trace(e.scope.value(e.written(i)).origin)
+			if v := e.scope.value(e.written(i)); v.changing {
+				out.trace(v.origin)
+			}
 		}
 	}
 	return out

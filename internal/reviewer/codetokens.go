@@ -80,7 +80,9 @@ func (c *codeFile) leaves(i int) bool {
 		return c.lang.ruby && !c.is(i+1, "=")
 	case "raise":
 		return c.lang.indented && !c.is(i+1, "=")
-	case "throw", "continue":
+	case "throw":
+		return !c.lang.ruby && !c.lang.indented
+	case "continue":
 		return !c.lang.ruby
 	}
 	return false
@@ -90,7 +92,10 @@ var (
 	note = regexp.MustCompile(`\b(TODO|FIXME)\b|^\W*(XXX)\b(: |[^:])|\bXXX: `)
 	// noted is what says where or when the note will be found again: an issue, an
 	// address, or the version with which it goes.
-	noted    = regexp.MustCompile(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+|(?i:\b(remove|drop|replace|update)).*(\d\.[\dx]|\bv\d|(?i:\bpy\d))`)
+	noted = regexp.MustCompile(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+|(?i:\bissue ?\d+)|\w/pull/\d+|(?i:\b(remov|drop|replac|updat|requires?\b|once\b|when\b|until\b)).*(\d\.[\dx]|\bv\d|(?i:\bpy\d))`)
+	// noNote is what has a note's word and is none: what an editor writes above a stub, what
+	// points at another note, and the word in quotation marks.
+	noNote   = regexp.MustCompile(`(?i:\bauto-?generated\b|\bsearch (and see|this)\b|\b(another|that) (TODO|FIXME)\b)|["'\x60](TODO|FIXME|XXX)\b|\b(TODO|FIXME|XXX)["'\x60|]`)
 	codeLine = regexp.MustCompile(`[;{}]\s*$|^\s*(if|for|while|return|const|let|var|def|func|import)\b.*[({:;=]|^\s*[\w.]+\s*(=|:=|\+=)\s*\S|^\s*[\w.]+\(.*\)\s*$`)
 )
 
@@ -108,6 +113,16 @@ func (c *codeFile) wholeNote(i int) string {
 	return strings.ReplaceAll(c.text[all[i].start:all[last].end], "\n", " ")
 }
 
+// goesOnFrom reports whether a comment stands alone on its line, and is below one with a
+// note that is found: each of these lines may begin with the note's word again.
+func (c *codeFile) goesOnFrom(i int) bool {
+	all := c.source.comments
+	if i == 0 || !all[i].first || !all[i-1].first || c.line(all[i].start) != c.line(all[i-1].start)+1 {
+		return false
+	}
+	return note.MatchString(c.text[all[i-1].start:all[i-1].end]) && !noted.MatchString(c.wholeNote(i-1))
+}
+
 // comments finds notes without an issue, and code that was commented out.
 func (c *codeFile) comments() {
 	run, code, begin, last := 0, 0, token{}, 0
@@ -119,7 +134,7 @@ func (c *codeFile) comments() {
 	}
 	for i, t := range c.source.comments {
 		said := c.text[t.start:t.end]
-		if m := note.FindStringIndex(said); m != nil && !noted.MatchString(c.wholeNote(i)) {
+		if m := note.FindStringIndex(said); m != nil && !c.goesOnFrom(i) && !noNote.MatchString(said) && !noted.MatchString(c.wholeNote(i)) {
 			word := strings.Trim(said[m[0]:m[1]], "/#*:! \t\n")
 			c.report("todo-without-issue", t.start+int32(m[0]), t.start+int32(m[1]), word[:min(len(word), 5)])
 		}

@@ -11,7 +11,7 @@ func (m *matcher) holds(p *pattern, x, arguments extent, i int) bool {
 	if p.arguments != nil && !p.arguments.MatchString(m.between(arguments)) || p.written != nil && !p.written.MatchString(m.between(x)) {
 		return false
 	}
-	if p.statement != nil && !p.statement.MatchString(m.statement(i)) || !m.around(p, i, arguments.to) {
+	if p.statement != nil && !p.statement.MatchString(m.statement(i)) || p.except != nil && p.except.MatchString(m.statement(i)) || !m.around(p, i, arguments.to) {
 		return false
 	}
 	if p.Is == "" && p.text == nil && p.source == nil {

@@ -24,7 +24,13 @@ const shortestCredential = 4
 // is there.
 func plausible(said string) bool {
 	return len(said) >= shortestCredential && len(said) <= 128 && !strings.ContainsAny(said, " \t\n\\") && !standIn.MatchString(said) &&
-		strings.Trim(said, said[:1]) != ""
+		strings.Trim(said, said[:1]) != "" && !counted(said)
+}
+
+// counted reports digits in their order, such as 12345678 and 87654321, which stand for
+// a password in examples.
+func counted(said string) bool {
+	return strings.Contains("01234567890123456789", said) || strings.Contains("98765432109876543210", said)
 }
 
 // credible reports whether a text looks like the value of a secret's name: letters
@@ -35,7 +41,7 @@ func credible(name, said string, compared bool) bool {
 		return true
 	}
 	if len(said) < shortestCredential || len(said) > 128 || strings.ContainsAny(said, " \t\n\\/") || standIn.MatchString(said) || term.MatchString(said) ||
-		strings.ContainsAny(said[:1], ".#$@:-&?[(!") || strings.Trim(said, said[:1]) == "" || strings.EqualFold(name, said) {
+		strings.ContainsAny(said[:1], ".#$@:-&?[(!") || strings.Trim(said, said[:1]) == "" || counted(said) || strings.EqualFold(name, said) {
 		return false
 	}
 	signs := strings.ContainsAny(said, "!@#^&*+=?~")

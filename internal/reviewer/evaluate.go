@@ -112,6 +112,9 @@ func (e *evaluator) term(i, end, depth int) (v value, next int) {
 		if e.onlyLiterals(extent{i + 1, e.after(i) - 1}) {
 			v = value{said: "0"}
 		}
+	case t.kind == word && e.pack.tags[e.written(i)] && i+1 < end && strings.HasPrefix(e.written(i+1), "`"):
+		i++
+		v = e.escaped(i, depth)
 	case t.kind == word:
 		called = e.written(i)
 		v = e.scope.value(called)

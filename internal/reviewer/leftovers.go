@@ -55,7 +55,7 @@ func (c *codeFile) leftovers() {
 		case (called || bare) && focusing[name]:
 			c.report("focused-test", from, t.end, name)
 		case (called || bare || name[0] == '@') && disabling[name], skipping[name] && c.tokens[begin].first && c.beginsTest(begin-1) && !c.skipsSometimes(i):
-			if !c.named(i) && !c.saysWhy(i+1) {
+			if !c.excused(i) && !c.saysWhy(i+1) {
 				c.report("disabled-test", from, t.end, name)
 			}
 		}
@@ -67,7 +67,7 @@ func (c *codeFile) markedTest(i int, inTest bool) {
 	t := c.tokens[i]
 	switch {
 	case c.lang.name == "rust" && c.is(i, "ignore") && c.is(i-1, "[") && c.is(i-2, "#"):
-		if !c.named(i) {
+		if !c.excused(i) {
 			c.report("disabled-test", t.start, t.end, "#[ignore]")
 		}
 	case c.lang.ruby && inTest && c.is(i, "focus") && (c.is(i-1, ":") || c.is(i+1, ":") && c.is(i+2, "true")):
@@ -134,11 +134,4 @@ func (c *codeFile) skipsSometimes(i int) bool {
 		}
 	}
 	return false
-}
-
-// named reports whether the line of the token at index i names an issue.
-func (c *codeFile) named(i int) bool {
-	at := c.tokens[i].start
-	line, _, _ := strings.Cut(c.text[c.lines[c.line(at)-1]:], "\n")
-	return noted.MatchString(line[:min(len(line), longestSource)])
 }

@@ -44,7 +44,14 @@ type verdict struct {
 	// harmless; in the code of tests too.
 	Right bool
 	Why   string
+	// Mended says that the finding was there when the verdict was made, and is not since
+	// the held-out sources showed what to mend. Later says that it came with that.
+	Mended, Later bool
 }
+
+// first and now part the verdicts by when their findings were there.
+func first(v verdict) bool { return !v.Later }
+func now(v verdict) bool   { return !v.Mended }
 
 // knownWeakness is one that was published about the source's version, and the line
 // where a rule should find it.
@@ -82,6 +89,9 @@ func (s realSource) check() error {
 	for _, v := range s.Verdicts {
 		if v.Rule == "" || v.Path == "" || len(v.Lines) == 0 || len(strings.Fields(v.Why)) < 3 {
 			return errors.New("a verdict lacks its place or its reason: " + v.Rule + " " + v.Path)
+		}
+		if v.Mended && v.Later {
+			return errors.New("a finding was never there: " + v.Rule + " " + v.Path)
 		}
 	}
 	for _, k := range s.Known {

@@ -148,9 +148,12 @@ func (s *scanner) rustCharacter() bool {
 var beforeRegex = map[string]bool{"return": true, "typeof": true, "case": true, "in": true, "of": true, "do": true, "else": true, "void": true, "delete": true,
 	"if": true, "unless": true, "when": true, "and": true, "or": true, "not": true, "while": true, "until": true, "yield": true, "await": true}
 
-// regexMayBegin reports whether a value may begin here.
+// regexMayBegin reports whether a value may begin here. The slash of "</div>" begins none.
 func (s *scanner) regexMayBegin() bool {
 	i := len(s.tokens) - 1
+	if s.at > 0 && s.text[s.at-1] == '<' {
+		return false
+	}
 	if i < 0 || s.lang.ruby && s.first {
 		return true
 	}

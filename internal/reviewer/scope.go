@@ -181,36 +181,3 @@ func (s *scopes) leave(f function) {
 	}
 	s.undo = s.undo[:f.undo]
 }
-
-// notFunctions are words before brackets that begin no function.
-var notFunctions = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "catch": true, "with": true, "synchronized": true, "match": true, "try": true, "else": true}
-
-// beginsBody reports whether the brace at index i begins the body of a function:
-// a head was read, or an arrow or the brackets of parameters stand before it.
-func (s *scopes) beginsBody(i int) bool {
-	if s.pending {
-		return true
-	}
-	if s.lang.indented || s.lang.name == "go" || s.lang.name == "rust" {
-		return false
-	}
-	if s.is(i-1, "=>") {
-		return true
-	}
-	for j := i - 1; j > 0 && j > i-8; j-- { // "throws IOException" may stand in between
-		if s.is(j, ")") {
-			p := int(s.tokens[j].pair)
-			if p < 1 || s.kindAt(p-1) != word || notFunctions[s.written(p-1)] {
-				return false
-			}
-			s.head = function{name: s.written(p - 1)}
-			s.parameters(p)
-			s.pending = true
-			return true
-		}
-		if k := s.tokens[j].kind; k != word && !s.is(j, ",") && !s.is(j, ".") {
-			return false
-		}
-	}
-	return false
-}

@@ -16,7 +16,7 @@ func (r *Reviewer) security(f File) reviewed {
 	}
 	if r.uses(secretRule) || r.uses(generalSecretRule) {
 		for _, h := range r.secrets.ScanFile(f.Path, f.Text) {
-			if r.uses(secretRuleOf(h)) {
+			if r.uses(secretRuleOf(f.Path, h)) {
 				out.findings = append(out.findings, secretFinding(f.Path, h))
 			}
 		}

@@ -4,7 +4,7 @@ import "strings"
 
 // cleanups are calls at the end of something, whose failure nobody can do anything about.
 var cleanups = set([]string{"close", "stop", "disconnect", "unlink", "unlinkSync", "remove", "rmdir", "rmSync", "kill", "destroy", "end", "terminate", "cancel",
-	"release", "umount", "abort", "shutdown", "delete", "deleteIfExists", "unsubscribe", "cleanup"})
+	"release", "umount", "abort", "shutdown", "delete", "deleteIfExists", "unsubscribe", "cleanup", "off", "removeListener", "removeEventListener", "dispose"})
 
 // swallowed finds handlers of errors that do nothing and say nothing. Tests call on
 // purpose what fails.
@@ -20,9 +20,12 @@ func (c *codeFile) swallowed() {
 		switch w := c.written(i); {
 		case w == "catch" && c.is(i-1, "}") && !c.cleansUp(i-1):
 			if body = i + 1; c.is(body, "(") {
-				if body = c.after(body); meant(c.written(body - 2)) {
+				if body = c.after(body); meant(c.written(body-2)) || c.answers(i+1) {
 					continue
 				}
+			}
+			if c.instead(i-1, body) {
+				continue
 			}
 		case w == "except" && t.first && c.lang.name == "python":
 			c.passes(i)
@@ -46,6 +49,30 @@ func (c *codeFile) swallowed() {
 // meant reports names that say of an error that it does not matter.
 func meant(name string) bool {
 	return strings.HasPrefix(name, "ignore") || strings.HasPrefix(name, "expected") || name == "unused" || name == "_" || name == "__"
+}
+
+// answers reports whether the bracket at index i catches an error of Java that is the
+// answer to what is tried: that a text is no number, that a file or a list has ended.
+func (c *codeFile) answers(i int) bool {
+	return c.lang.name == "java" && c.kindAt(i+1) == word && answering[c.written(i+1)] && c.kindAt(i+2) == word
+}
+
+var answering = set([]string{"NumberFormatException", "EOFException", "NoSuchElementException", "NoSuchFieldException", "NoSuchMethodException", "ClassNotFoundException",
+	"NameNotFoundException", "DateTimeParseException"})
+
+// instead reports whether what is tried returns a value, and the line behind the handler
+// returns another one instead. The block that is tried ends at index end.
+func (c *codeFile) instead(end, body int) bool {
+	next := c.after(body)
+	if !c.is(next, "return") || c.tokens[end].pair < 0 {
+		return false
+	}
+	for i := int(c.tokens[end].pair) + 1; i < end; i++ {
+		if c.is(i, "return") {
+			return true
+		}
+	}
+	return false
 }
 
 // failed returns the index of the body of Go's `if err != nil`, or 0.
@@ -90,15 +117,28 @@ func (c *codeFile) rescues(i int) {
 	if c.is(next, "StandardError") || c.is(next, "Exception") {
 		next++
 	}
+	name := ""
 	if c.is(next, "=>") {
+		name = c.written(next + 1)
 		next += 2
 	}
 	if c.is(next, "nil") && c.tokens[next].first {
 		next++
 	}
-	if c.is(next, "end") && c.tokens[next].first && !c.commented(c.tokens[i].end, c.tokens[next].start) {
+	if c.is(next, "end") && c.tokens[next].first && !c.namedSoon(name, next) && !c.commented(c.tokens[i].end, c.tokens[next].start) {
 		c.report("swallowed-error", c.tokens[i].start, c.tokens[i].end, "")
 	}
+}
+
+// namedSoon reports whether a name occurs in the statement behind the word at index i,
+// as that of an error does which is raised later.
+func (c *codeFile) namedSoon(name string, i int) bool {
+	for j := i + 1; name != "" && j < min(len(c.tokens), i+8); j++ {
+		if c.is(j, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // passes reports an except of everything whose only statement is pass.
@@ -138,6 +178,9 @@ func (c *codeFile) cleansUp(end int) bool {
 		return false
 	}
 	_, begin := c.name(called)
+	if c.is(begin-1, "await") {
+		begin--
+	}
 	return (c.is(begin-1, "{") || c.is(begin-1, ":")) && c.is(begin-2, "try")
 }
 

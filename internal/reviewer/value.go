@@ -72,6 +72,27 @@ func (e *evaluator) pieces(i, depth int) value {
 	return v
 }
 
+// escaped evaluates a string with holes behind a tag that escapes what fills them, save
+// what a function lets through whose name says so, such as htmlRaw and unsafeHTML.
+func (e *evaluator) escaped(i, depth int) value {
+	if e.tokens[i].kind == text {
+		return e.textValue(i)
+	}
+	var v value
+	for j := i + 1; j < e.after(i)-1; j = e.after(j) {
+		called := strings.ToLower(e.written(j + 1))
+		switch {
+		case e.tokens[j].kind == text:
+			v.add(literal(e.content(j)))
+		case strings.Contains(called, "raw"), strings.Contains(called, "unsafe"):
+			v.add(e.joined(extent{j + 1, e.after(j) - 1}, depth+1))
+		default:
+			v.add(value{said: "0"})
+		}
+	}
+	return v
+}
+
 // onlyLiterals reports whether an extent, such as that of a list, holds no name.
 func (e *evaluator) onlyLiterals(x extent) bool {
 	for i := x.from; i < min(x.to, x.from+longestExpression); i++ {
