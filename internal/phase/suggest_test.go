@@ -241,16 +241,10 @@ func TestRootsBelowTheRepository(t *testing.T) {
 // the suggestions has a file that is formatted.
 func TestGofmtSuggests(t *testing.T) {
 	const messy = "package m\n\nimport \"fmt\"\nfunc  A() {\n\n\n\tfmt.Println( 1 )\n   fmt.Println(2)\n}\n\n\n"
-	inPlace := phase.Config{CheckOnly: true, Suggest: true}
 	for override, config := range map[string]phase.Config{"": inCopy, `test -z "$(gofmt -l .)"`: inCopy, `test -z "$(gofmt -l ./)"`: inPlace} {
 		dir := files(t, map[string]string{"go.mod": "module example.com/m\n", "a.go": messy})
 		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.go"}, FormatCommand: override, LintCommand: "true", BuildCommand: "true", SkipTests: true}
-		world := realWorld(t)
-		world.Copy = func(context.Context, []string) (phase.Copy, error) {
-			to := t.TempDir()
-			return phase.Copy{Repository: to, Run: world.Run}, os.CopyFS(to, os.DirFS(dir))
-		}
-		r := validate(t, phase.Job{Input: in}, config, world)
+		r := validate(t, phase.Job{Input: in}, config, copyingWorld(t, dir))
 		f := checkOf(r, phase.Formatter)
 		if text, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || !config.Scratch && string(text) != messy {
 			t.Fatalf("%q: %v, the file was changed to %q", override, err, text)
@@ -291,6 +285,7 @@ func suggestedFor(t *testing.T, archive *txtar.Archive) string {
 	contents, in := unpack(t, archive)
 	in.SkipBuild, in.SkipTests = true, true
 	r := validate(t, phase.Job{Input: in}, inCopy, realWorld(t))
+	assertSameInPlace(t, archive, r)
 	var b strings.Builder
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter} {
 		suggested := map[string][]finding.Finding{}
@@ -318,4 +313,35 @@ func suggestedFor(t *testing.T, archive *txtar.Archive) string {
 		}
 	}
 	return strings.ReplaceAll(b.String(), " \n", "\n")
+}
+
+// assertSameInPlace runs the same checks in place, where the fixes run in a copy: they
+// end alike, and the files stay as they are.
+func assertSameInPlace(t *testing.T, archive *txtar.Archive, want phase.Result) {
+	t.Helper()
+	contents, in := unpack(t, archive)
+	in.SkipBuild, in.SkipTests = true, true
+	r := validate(t, phase.Job{Input: in}, inPlace, copyingWorld(t, in.WorkingDirectory))
+	for _, check := range []phase.Check{phase.Formatter, phase.Linter} {
+		want, got := checkOf(want, check), checkOf(r, check)
+		if diff := cmp.Diff([]any{want.Status, said(want.Gating), want.Notes}, []any{got.Status, said(got.Gating), got.Notes}); diff != "" {
+			t.Errorf("%s (-in a copy +in place)\n%s", check, diff)
+		}
+	}
+	for _, file := range in.ChangedFiles {
+		if text, err := os.ReadFile(filepath.Join(in.WorkingDirectory, file)); err != nil || string(text) != contents[file] {
+			t.Errorf("%v, %s was changed to %q", err, file, text)
+		}
+	}
+}
+
+// copyingWorld is the real world, with copies of a folder.
+func copyingWorld(t *testing.T, dir string) phase.World {
+	t.Helper()
+	world := realWorld(t)
+	world.Copy = func(context.Context, []string) (phase.Copy, error) {
+		to := t.TempDir()
+		return phase.Copy{Repository: to, Run: world.Run}, os.CopyFS(to, os.DirFS(dir))
+	}
+	return world
 }
