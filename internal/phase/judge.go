@@ -54,7 +54,11 @@ func (w *run) failed(a attempt) {
 	case w.plan.check == Tests:
 		w.out.Failing = max(a.report.Tests.Failed, 1)
 		w.out.Failures = a.report.Tests.Failing
-		w.fail(ended(w.way.check, a, w.e.config.TimeLimit))
+		why := ended(w.way.check, a, w.e.config.TimeLimit)
+		if len(w.out.Failures) == 0 { // else they say it
+			why += gist(a.report.FirstFailures)
+		}
+		w.fail(why)
 	case w.plan.check == Formatter && len(w.out.Gating) > 0 && a.explained() && !a.report.Broken:
 		for _, f := range w.out.Gating {
 			w.stillUnformatted(f.Path)

@@ -223,7 +223,7 @@ func TestTheExitCodeOfAShellMayBeATools(t *testing.T) {
 	s := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 127, stderr: "boom\n"}}}))
 	r := validate(t, job, phase.Config{}, s.world())
 	c := checkOf(r, phase.Tests)
-	if c.Status != phase.Fail || c.ExitCode != 127 || len(r.Missing) != 0 || len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "exit code 127") {
+	if c.Status != phase.Fail || c.ExitCode != 127 || len(r.Missing) != 0 || len(c.Problems) != 1 || !strings.HasSuffix(c.Problems[0], "exit code 127: boom") {
 		t.Errorf("%+v, missing %v", c, r.Missing)
 	}
 }
