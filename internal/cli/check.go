@@ -109,7 +109,7 @@ func runCheck(ctx context.Context, w World, f checkFlags) error {
 	}
 	var invalid *phase.InvalidInput
 	if errors.As(err, &invalid) {
-		return refuseInput(w, invalid)
+		return refuseInput(w, invalid, false)
 	}
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func runCheck(ctx context.Context, w World, f checkFlags) error {
 	doc, err := v.run(ctx)
 	progress.end()
 	if errors.As(err, &invalid) {
-		return refuseInput(w, invalid)
+		return refuseInput(w, invalid, len(v.input.ChangedFiles)+len(v.outside) == 0)
 	}
 	if err != nil {
 		return err
@@ -138,8 +138,8 @@ func runCheck(ctx context.Context, w World, f checkFlags) error {
 }
 
 // refuseInput answers input that cannot be validated as spec 000 has it: every check
-// failed, and each problem named.
-func refuseInput(w World, invalid *phase.InvalidInput) error {
+// failed, and each problem named. unchanged reports that no file has changed.
+func refuseInput(w World, invalid *phase.InvalidInput, unchanged bool) error {
 	raw, err := phase.Refused(invalid.Problems).Encode()
 	if err != nil {
 		return failedError(err)
@@ -150,7 +150,10 @@ func refuseInput(w World, invalid *phase.InvalidInput) error {
 	for _, p := range invalid.Problems {
 		fmt.Fprintf(w.Stderr, "airlock: %s\n", p)
 	}
-	if invalid.NoLanguage() {
+	switch {
+	case invalid.NoLanguage() && unchanged:
+		fmt.Fprintln(w.Stderr, "airlock: no file has changed, which would lead to a project: name one with --dir, or what to compare with by --base")
+	case invalid.NoLanguage():
 		fmt.Fprintln(w.Stderr, "airlock: "+strings.TrimSuffix(nameLanguage("--"), ","))
 	}
 	return &exitError{code: ExitUsage}

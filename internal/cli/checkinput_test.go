@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,17 +42,18 @@ func TestCheckSaysWhatIsWrongWithItsFlags(t *testing.T) {
 func TestCheckNeedsNoLanguage(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"page.md": "# A\n", "b.txt": "b\n"})
-	commands := []string{"--format-command", "true", "--lint-command", "test -f {files}", "--skip-build", "--test-command", "true"}
+	commands := []string{"--changed-files", "page.md", "--format-command", "true", "--lint-command", "test -f {files}", "--skip-build", "--test-command", "true"}
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
+		"nothing has changed": {[]string{"--base", "main"}, 2, "airlock: no file has changed, which would lead to a project"},
 		"all are the owner's": {commands, 0, "✓ linter          pass"},
-		"one is missing":      {commands[2:], 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like stands in the folder or above a changed file: set --language, or all of --format-command, "},
+		"one is missing":      {slices.Concat(commands[:2], commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like stands in the folder or above a changed file: set --language, or all of --format-command, "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir, "--changed-files", "page.md"}, c.args...)...)
+			code, stdout, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
 			if code != c.code || !strings.Contains(stderr, c.want) || !strings.Contains(stdout, `"checks": {`) {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}

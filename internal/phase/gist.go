@@ -1,6 +1,9 @@
 package phase
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // maxGist is how many lines a gist holds.
 const maxGist = 4
@@ -11,9 +14,9 @@ const maxGist = 4
 func gist(excerpt string) string {
 	var told, chatter []string
 	for line := range strings.SplitSeq(excerpt, "\n") {
-		line = strings.Join(strings.Fields(line), " ")
+		line = strings.Trim(strings.Join(strings.Fields(line), " "), "= ")
 		switch {
-		case strings.Trim(line, "-=*_#. ") == "":
+		case !strings.ContainsFunc(line, isWord):
 		case chatters(line):
 			chatter = append(chatter, line)
 		default:
@@ -28,6 +31,9 @@ func gist(excerpt string) string {
 	}
 	return ": " + strings.Join(told[:min(len(told), maxGist)], " / ")
 }
+
+// isWord reports whether a character is of a word, not of a rule or of a mark below code.
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // chatters reports whether a line is about fetching and progress, or a mark of Maven's
 // without a word behind it.

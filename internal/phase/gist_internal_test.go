@@ -7,6 +7,7 @@ func TestGist(t *testing.T) {
 		{"nothing", "\n \n----\n", ""},
 		{"the first lines", "one\n\n  two   words\nthree\nfour\nfive", ": one / two words / three / four"},
 		{"Maven", "Downloading from central: https://x\n[INFO] ----\n[INFO] BUILD FAILURE\n[ERROR] Plugin x could not be resolved\n[ERROR]\n[ERROR] Re-run", ": [ERROR] Plugin x could not be resolved / [ERROR] Re-run"},
+		{"marks", "a.js:1\n  x(\n   ^\n=== short summary ===", ": a.js:1 / x( / short summary"},
 		{"npm", "npm warn exec eslint will be installed\n\nOops!\n\nESLint: 10", ": Oops! / ESLint: 10"},
 		{"only chatter", "[INFO] BUILD FAILURE\n", ": [INFO] BUILD FAILURE"},
 	} {

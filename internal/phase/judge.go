@@ -47,6 +47,10 @@ func (w *run) judge() {
 	w.failed(a)
 }
 
+// noTestsCode is the exit code of pytest and, since Python 3.12, of unittest where there
+// is no test.
+const noTestsCode = 5
+
 // failed says why a check failed.
 func (w *run) failed(a attempt) {
 	w.out.Status = Fail
@@ -55,7 +59,10 @@ func (w *run) failed(a attempt) {
 		w.out.Failing = max(a.report.Tests.Failed, 1)
 		w.out.Failures = a.report.Tests.Failing
 		why := ended(w.way.check, a, w.e.config.TimeLimit)
-		if len(w.out.Failures) == 0 { // else they say it
+		switch {
+		case w.out.NoTests && a.result.ExitCode == noTestsCode:
+			why += ": no tests were run; add one, or leave the tests out by skip_tests"
+		case len(w.out.Failures) == 0: // else they say it
 			why += gist(a.report.FirstFailures)
 		}
 		w.fail(why)

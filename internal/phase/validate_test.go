@@ -340,6 +340,17 @@ func TestACancelledContextIsAnError(t *testing.T) {
 	}
 }
 
+// TestNoTestsSayWhatToDo is what pytest ends with 5 for.
+func TestNoTestsSayWhatToDo(t *testing.T) {
+	job, dir := goJob(t)
+	job.Input.TestCommand = "pytest"
+	steps := map[string][]step{"pytest": {{code: 5, stdout: "collected 0 items\n\n===== no tests ran in 0.01s =====\n"}}}
+	c := checkOf(validate(t, job, phase.Config{}, newStage(t, dir, goSteps(steps)).world()), phase.Tests)
+	if want := []string{"'pytest' ended with exit code 5: no tests were run; add one, or leave the tests out by skip_tests"}; c.Status != phase.Fail || !slices.Equal(c.Problems, want) {
+		t.Errorf("%s: %q", c.Status, c.Problems)
+	}
+}
+
 func TestProgressTellsEachStep(t *testing.T) {
 	job, dir := goJob(t)
 	w := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 1, took: time.Second}}})).world()
