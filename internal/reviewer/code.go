@@ -40,7 +40,7 @@ func (r *Reviewer) code(f File) reviewed {
 	case r.unreadable(f) != "":
 		return reviewed{skipped: r.unreadable(f)}
 	}
-	lang := languageOf(f.Path)
+	lang := f.language()
 	if lang == nil || hasLineOver(f.Text, longestLine) {
 		c.source = &source{path: f.Path, text: f.Text, lines: lineStarts(f.Text)}
 		c.conflicts()
@@ -114,7 +114,7 @@ func (r *Reviewer) whole(files []File) []finding.Finding {
 		if testPath.MatchString(f.Path) || f.changesRustTests() {
 			return nil
 		}
-		if f.Binary || f.Generated || f.Vendored || languageOf(f.Path) == nil {
+		if f.Binary || f.Generated || f.Vendored || f.language() == nil {
 			continue
 		}
 		n := f.changedLines()

@@ -63,6 +63,15 @@ func languageOf(path string) *language {
 	return nil
 }
 
+// language returns the language of a file, by its name or else by what the caller
+// says, or nil.
+func (f File) language() *language {
+	if l := languageOf(f.Path); l != nil {
+		return l
+	}
+	return languageNamed(f.Language)
+}
+
 // languageNamed returns the language of a rule pack, or nil.
 func languageNamed(name string) *language {
 	for _, l := range languages {

@@ -45,6 +45,9 @@ type Config struct {
 type File struct {
 	Path string // relative to the repository's root, slash-separated
 	Text string // its content; not read where Binary is set
+	// Language is what it is written in, where its name does not say: "javascript",
+	// "python" and so on.
+	Language string
 	// Changed are the lines of Text that the change added or modified, in order. If
 	// it is nil, every line counts as changed.
 	Changed []changes.Span

@@ -21,7 +21,7 @@ func (r *Reviewer) security(f File) reviewed {
 			}
 		}
 	}
-	lang := languageOf(f.Path)
+	lang := f.language()
 	if why := onlySecrets(f); why != "" {
 		out.skipped = why
 		lang = nil
@@ -71,7 +71,7 @@ func onlySecrets(f File) string {
 		return "a generated file: only secrets were looked for"
 	case f.Vendored:
 		return "a vendored file: only secrets were looked for"
-	case languageOf(f.Path) != nil && hasLineOver(f.Text, longestLine):
+	case f.language() != nil && hasLineOver(f.Text, longestLine):
 		return fmt.Sprintf("a line of more than %d bytes, as minified files have: only secrets were looked for", longestLine)
 	}
 	return ""

@@ -77,7 +77,7 @@ func (r *Reviews) texts(request phase.ReviewRequest, check phase.Check) ([]revie
 			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: mark.Why})
 			continue
 		}
-		file := reviewer.File{Path: f.Path, Text: string(f.Text), Changed: f.Changed, Binary: hard, Size: max(f.Size, 0)}
+		file := reviewer.File{Path: f.Path, Text: string(f.Text), Language: f.Language, Changed: f.Changed, Binary: hard, Size: max(f.Size, 0)}
 		switch {
 		case f.AllChanged:
 			file.Changed = nil

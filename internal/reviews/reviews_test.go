@@ -40,6 +40,18 @@ func set() *changes.Set {
 	}}
 }
 
+func TestScriptsWithoutAnEndingAreReviewed(t *testing.T) {
+	text := "#!/usr/bin/env python3\nimport os\nos.system(\"ls \" + input())\n"
+	for path, want := range map[string]int{"bin/run": 1, "run.txt": 1, "run.py": 1} {
+		s := &changes.Set{Files: []changes.File{{ChangedFile: changes.ChangedFile{Path: path}, AllChanged: true, Text: []byte(text), Language: changes.LanguageOf(path, []byte(text))}}}
+		r, _ := newReviews(t, reviews.Config{Set: s}, nil)
+		got, err := r.Security()(t.Context(), request(t, s))
+		if err != nil || len(got) != want || want == 1 && got[0].Range.StartLine != 3 {
+			t.Errorf("%s: %+v, %v", path, got, err)
+		}
+	}
+}
+
 func request(t *testing.T, s *changes.Set) phase.ReviewRequest {
 	t.Helper()
 	r := phase.ReviewRequest{Repository: t.TempDir()}
