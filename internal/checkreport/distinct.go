@@ -9,7 +9,8 @@ import (
 // told is a finding that is told at its lines, once.
 type told struct {
 	Finding
-	also []phase.Check // other checks that say the same of the same line
+	also  []phase.Check // other checks that say the same of the same line
+	lines []int         // of a comment that tells of several lines: all of them
 }
 
 // distinct returns the findings that count, in their order. What several checks say

@@ -1,6 +1,7 @@
 package checkreport
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -13,17 +14,33 @@ import (
 const maxSuggestion = 4 << 10
 
 // inline returns the findings that become review comments: those that count and
-// have a line, the most severe first, of one line the first of each check only.
+// have a line, the most severe first, of one line the first of each check only. What a
+// tool says in the same words of several lines of a file is one comment, as long as no
+// line has a suggestion of its own.
 func (d *Document) inline(most int) []told {
 	type spot struct {
 		path, check string
 		line        int
 	}
-	seen := map[spot]bool{}
+	type words struct{ path, check, tool, rule, message string }
+	seen, first := map[spot]bool{}, map[words]int{}
 	var out []told
 	for _, f := range d.distinct() {
 		at := spot{f.Path, string(f.Check), f.StartLine}
-		if !placeable(f.Path) || f.StartLine == 0 || seen[at] || len(out) >= most {
+		same := words{f.Path, string(f.Check), f.Tool, f.Rule, f.Message}
+		i, known := first[same]
+		switch {
+		case !placeable(f.Path) || f.StartLine == 0 || seen[at]:
+			continue
+		case f.Suggestion != "":
+		case known:
+			seen[at] = true
+			out[i].lines = append(out[i].lines, f.StartLine)
+			continue
+		case len(out) < most:
+			first[same], f.lines = len(out), []int{f.StartLine}
+		}
+		if len(out) >= most {
 			continue
 		}
 		seen[at] = true
@@ -43,6 +60,9 @@ func placeable(path string) bool {
 func commentBody(f told, rules finding.Rules, words Words) string {
 	var b strings.Builder
 	b.WriteString("**" + severityWord(f.Severity) + "** " + markdown.EscapeText(words.Line(cut(f.Message, 4000))) + "\n\n")
+	if len(f.lines) > 1 {
+		b.WriteString("Found on lines " + listed(f.lines) + ".\n\n")
+	}
 	rule, known := rules(f.Tool, f.Rule)
 	if known && rule.Short != "" && rule.Short != f.Message {
 		b.WriteString(markdown.EscapeText(words.Line(cut(rule.Short, 1000))) + "\n\n")
@@ -56,6 +76,20 @@ func commentBody(f told, rules finding.Rules, words Words) string {
 	}
 	b.WriteString("<sub>" + strings.Join(sources(f, words), " · ") + "</sub>\n")
 	return b.String()
+}
+
+// listed names lines: "3, 5 and 9".
+func listed(lines []int) string {
+	const most = 20
+	var names []string
+	for _, n := range lines[:min(len(lines), most)] {
+		names = append(names, strconv.Itoa(n))
+	}
+	last := names[len(names)-1]
+	if more := len(lines) - most; more > 0 {
+		names, last = append(names, ""), strconv.Itoa(more)+" more"
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + last
 }
 
 // sources says who noticed a finding: the check, the tool and the rule, and the other

@@ -243,3 +243,48 @@ func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
 		t.Errorf("of %d findings %d keep their comment", len(d.Findings), len(m.Keep))
 	}
 }
+
+// TestOneCommentForTheSameWords asserts that a tool that says the same of many lines of
+// a file makes one comment, which names the lines, and leaves room for suggestions.
+func TestOneCommentForTheSameWords(t *testing.T) {
+	in := failing()
+	var many []finding.Finding
+	for line := range 40 {
+		many = append(many, finding.Finding{Check: "linter", Tool: "flake8", Rule: "E111", Severity: finding.Medium, Message: "indentation", Path: "a.py", Range: finding.Range{StartLine: line + 1}})
+	}
+	two := []finding.Finding{many[3], many[8]}
+	for i := range two {
+		two[i].Path = "b.py"
+	}
+	in.Result.Roots[0].Checks[1].Gating = append(many, two...)
+	bodies := map[string][]string{}
+	for _, a := range let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment] {
+		c := a.Item().(*safeoutput.CreateReviewComment)
+		bodies[c.Path] = append(bodies[c.Path], c.Body)
+	}
+	for path, want := range map[string]string{
+		"a.py": "Found on lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 and 20 more.\n", "b.py": "Found on lines 4 and 9.\n", "api/a.go": "```suggestion",
+	} {
+		if len(bodies[path]) != 1 || !strings.Contains(bodies[path][0], want) {
+			t.Errorf("%s: %q", path, bodies[path])
+		}
+	}
+}
+
+// TestFailingTestsAreToldApartByName asserts that what a test prints, such as an address,
+// makes no other finding of it.
+func TestFailingTestsAreToldApartByName(t *testing.T) {
+	names := func(address string) (out []string) {
+		in := failing()
+		in.Result.Roots[0].Checks[3].Failures[0].Message = "<object at 0x" + address + "> != 1"
+		for _, f := range checkreport.New(in).Findings {
+			if f.Check == phase.Tests {
+				out = append(out, f.Fingerprint)
+			}
+		}
+		return out
+	}
+	if diff := cmp.Diff(names("7fb16b562020"), names("7f0aaf5d5e40")); diff != "" || len(names("")) != 1 {
+		t.Error(diff)
+	}
+}

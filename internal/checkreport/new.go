@@ -101,18 +101,21 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 		told[spot{g.Path, g.Range.StartLine}] = true
 	}
 	var out []finding.Finding
+	var why []string
 	for _, f := range c.Failures {
 		if f.Path == "" || f.Line == 0 || told[spot{f.Path, f.Line}] {
 			continue
 		}
-		message := cmp.Or(f.Name, f.Unit) + " failed"
-		if f.Message != "" {
-			message += ": " + f.Message
-		}
 		out = append(out, finding.Finding{Check: string(c.Check), Tool: string(phase.Tests), Severity: finding.High,
-			Message: message, Path: f.Path, Range: finding.Range{StartLine: f.Line}})
+			Message: cmp.Or(f.Name, f.Unit) + " failed", Path: f.Path, Range: finding.Range{StartLine: f.Line}})
+		why = append(why, f.Message)
 	}
-	finding.SetFingerprints(out)
+	finding.SetFingerprints(out) // by the test's name: what it says may hold addresses and times
+	for i := range out {
+		if why[i] != "" {
+			out[i].Message += ": " + why[i]
+		}
+	}
 	return out
 }
 
