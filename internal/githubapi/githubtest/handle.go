@@ -1,0 +1,89 @@
+package githubtest
+
+import (
+	"net/http"
+	"strings"
+)
+
+// handle answers a request as GitHub would. The caller holds the lock.
+func (s *Server) handle(c *conversation) reply {
+	if c.git != nil {
+		return s.handleGit(c)
+	}
+	if c.violation != nil {
+		return s.violation(c.rec, "the request breaks GitHub's description", c.violation)
+	}
+	if c.badToken {
+		return fail(http.StatusUnauthorized, "Bad credentials")
+	}
+	if c.token == nil && (c.rec.Write || c.graphql != nil) {
+		return fail(http.StatusUnauthorized, "Requires authentication")
+	}
+	if r, over := s.countHour(c); over {
+		return r
+	}
+	if err := s.followBranches(); err != nil {
+		return s.violation(c.rec, "git failed", err)
+	}
+	if c.graphql != nil {
+		return s.handleGraphQL(c)
+	}
+	if !strings.EqualFold(c.params["owner"], s.state.Repo.Owner) || !strings.EqualFold(c.params["repo"], s.state.Repo.Name) ||
+		s.state.Repo.Private && c.token == nil {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	if c.rec.Write && s.state.Repo.Archived {
+		return fail(http.StatusForbidden, "Repository was archived so is read-only.")
+	}
+	h, ok := handlers()[c.rec.Operation]
+	if !ok {
+		panic("githubtest: no handler for " + c.rec.Operation)
+	}
+	return h(s, c)
+}
+
+// handlers are the REST operations by GitHub's operation id.
+func handlers() map[string]func(*Server, *conversation) reply {
+	return map[string]func(*Server, *conversation) reply{
+		"repos/get":                           (*Server).getRepo,
+		"repos/get-content":                   (*Server).getContent,
+		"repos/list-commits":                  withGit("contents=read", (*Server).listCommits),
+		"repos/compare-commits-with-basehead": withGit("contents=read", (*Server).compare),
+		"git/get-commit":                      withGit("contents=read", (*Server).getCommit),
+		"git/get-ref":                         withGit("contents=read", (*Server).getRef),
+		"git/list-matching-refs":              withGit("contents=read", (*Server).listRefs),
+		"git/create-ref":                      withGit("contents=write", (*Server).createRef),
+		"git/update-ref":                      withGit("contents=write", (*Server).updateRef),
+		"git/delete-ref":                      withGit("contents=write", (*Server).deleteRef),
+		"issues/list-for-repo":                (*Server).listIssues,
+		"issues/create":                       (*Server).createIssue,
+		"issues/get":                          (*Server).getIssue,
+		"issues/update":                       (*Server).updateIssue,
+		"issues/list-comments":                (*Server).listComments,
+		"issues/create-comment":               (*Server).createComment,
+		"issues/update-comment":               (*Server).updateComment,
+		"issues/delete-comment":               (*Server).deleteComment,
+		"issues/list-labels-on-issue":         (*Server).listIssueLabels,
+		"issues/add-labels":                   (*Server).addLabels,
+		"issues/list-labels-for-repo":         (*Server).listLabels,
+		"pulls/list":                          (*Server).listPulls,
+		"pulls/create":                        (*Server).createPull,
+		"pulls/get":                           (*Server).getPull,
+		"pulls/update":                        (*Server).updatePull,
+		"pulls/request-reviewers":             (*Server).requestReviewers,
+		"pulls/list-files":                    (*Server).listFiles,
+		"pulls/list-reviews":                  (*Server).listReviews,
+		"pulls/create-review":                 (*Server).createReview,
+		"pulls/update-review":                 (*Server).updateReview,
+		"pulls/list-review-comments":          (*Server).listDiffComments,
+		"pulls/create-review-comment":         (*Server).createDiffComment,
+		"pulls/delete-review-comment":         (*Server).deleteDiffComment,
+		"pulls/update-review-comment":         (*Server).updateDiffComment,
+		"checks/create":                       (*Server).createCheck,
+		"checks/get":                          (*Server).getCheck,
+		"checks/update":                       (*Server).updateCheck,
+		"checks/list-for-ref":                 (*Server).listChecks,
+		"code-scanning/upload-sarif":          (*Server).uploadSARIF,
+		"code-scanning/get-sarif":             (*Server).getSARIF,
+	}
+}
