@@ -73,11 +73,3 @@ func (c *coder) unchanged(e *entry, st *codeState) {
 	}
 	st.refusal.unchanged = true
 }
-
-// short shortens a commit's id for people.
-func short(oid string) string {
-	if oid == "" {
-		return "the base"
-	}
-	return oid[:min(7, len(oid))]
-}

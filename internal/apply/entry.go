@@ -3,9 +3,6 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -75,63 +72,6 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 	return entries, nil
 }
 
-// keyKind is what a key says of the kind: our item is another one than an agent's
-// equal one.
-func keyKind(kind safeoutput.Kind, own bool) string {
-	if own {
-		return "own " + string(kind)
-	}
-	return string(kind)
-}
-
-// stableName is the name by which later workflow runs find the entry's object
-// again; "" where none looks for it.
-func (e *entry) stableName() string {
-	switch it := e.item.(type) {
-	case *safeoutput.StickyComment:
-		return it.Name
-	case *safeoutput.CreateReviewComment:
-		return e.approved.Accepted().Stable() // "" for an agent's
-	}
-	return ""
-}
-
-// targetKey names a target in a key: numbers of issues, pull requests and
-// discussions come from one sequence.
-func targetKey(t policy.Target) string {
-	if t.Number == 0 {
-		return "repository"
-	}
-	return "#" + strconv.Itoa(t.Number)
-}
-
-// targetWords names a target for people.
-func targetWords(t policy.Target) string {
-	n := "#" + strconv.Itoa(t.Number)
-	switch {
-	case t.Number == 0:
-		return "repository"
-	case t.IsDiscussion:
-		return "discussion " + n
-	case t.IsPull:
-		return "pull request " + n
-	case t.FromEvent:
-		return "issue " + n
-	}
-	return n
-}
-
-// permConversation is what a token needs to write to the conversation of t.
-func permConversation(t policy.Target) []Permission {
-	switch {
-	case t.IsDiscussion:
-		return write(permDiscussions)
-	case t.IsPull:
-		return write(permPulls)
-	}
-	return write(permIssues)
-}
-
 // result starts an entry's result.
 func (e *entry) result(s State, code, format string, args ...any) Result {
 	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key, Own: e.own}
@@ -156,83 +96,4 @@ func pending(entries []*entry) []*entry {
 		}
 	}
 	return open
-}
-
-// quoted joins words for a sentence.
-func quoted(words []string) string {
-	q := make([]string, len(words))
-	for i, w := range words {
-		q[i] = strconv.Quote(w)
-	}
-	return strings.Join(q, ", ")
-}
-
-// counted is a number of things in words: "1 result", "2 results".
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
-
-// shorten cuts a text to one line of at most n characters for a summary.
-func shorten(s string, n int) string {
-	s = strings.Join(strings.Fields(s[:min(len(s), 8*n)]), " ")
-	for i := range s {
-		if n--; n < 0 {
-			return strings.ToValidUTF8(s[:i], "") + "…"
-		}
-	}
-	return strings.ToValidUTF8(s, "")
-}
-
-// fallback is the text of an item that GitHub did not take, for those who show
-// it by other means; nil for kinds without one.
-func (e *entry) fallback() *Fallback {
-	f := &Fallback{To: ToSummary, Title: string(e.kind) + " " + targetWords(e.target)}
-	switch it := e.item.(type) {
-	case *safeoutput.CreateIssue:
-		f.Title, f.Text = it.Title, it.Body
-	case *safeoutput.CreateDiscussion:
-		f.Title, f.Text = it.Title, it.Body
-	case *safeoutput.AddIssueComment:
-		f.Text = it.Body
-	case *safeoutput.StickyComment:
-		f.Title, f.Text = it.Name, it.Body
-	case *safeoutput.CreateReviewComment:
-		return &Fallback{To: ToAnnotation, Path: it.Path, StartLine: it.StartLine, Line: it.Line,
-			Title: it.Path + ", " + linesOf(it), Text: it.Body}
-	case *safeoutput.UpdateIssue:
-		if it.Body == nil {
-			return nil
-		}
-		f.Text = *it.Body
-	default:
-		return nil
-	}
-	return f
-}
-
-// account adds to a result what the doors changed about the item, so that
-// whoever reads about it knows.
-func (e *entry) account(r *Result) {
-	for _, n := range e.approved.Notes() {
-		r.Notes = append(slices.Clone(r.Notes), n.Message)
-	}
-	if e.approved.Item() == nil {
-		return
-	}
-	doors := e.approved.Accepted().Notes()
-	for _, c := range doors.Redactions {
-		r.Cleaned = append(r.Cleaned, Cleaning{Field: c.Field, Rule: c.Rule, Detail: c.Detail, Count: c.Count})
-	}
-	for _, m := range doors.Repairs {
-		r.Repaired = append(r.Repaired, Repair{Kind: m.Kind, Field: m.Field, Count: m.Count})
-	}
-	if len(doors.UnknownFields) > 0 {
-		r.Notes = append(slices.Clone(r.Notes), "fields that the kind does not have were left out: "+quoted(doors.UnknownFields))
-	}
-	if len(doors.DroppedLabels) > 0 {
-		r.Notes = append(slices.Clone(r.Notes), "labels beyond the limit were left out: "+quoted(doors.DroppedLabels))
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // keyLen is the length of an item's key: SHA-256 in lower-case hexadecimal.
@@ -88,4 +90,22 @@ func members(key, group string, size int) (carries func(member int) bool, ok boo
 		v, err := strconv.ParseUint(bitmap[m/4:m/4+1], 16, 8)
 		return err == nil && v&(8>>(m%4)) != 0
 	}, true
+}
+
+// keyKind is what a key says of the kind: our item is another one than an agent's
+// equal one.
+func keyKind(kind safeoutput.Kind, own bool) string {
+	if own {
+		return "own " + string(kind)
+	}
+	return string(kind)
+}
+
+// targetKey names a target in a key: numbers of issues, pull requests and
+// discussions come from one sequence.
+func targetKey(t policy.Target) string {
+	if t.Number == 0 {
+		return "repository"
+	}
+	return "#" + strconv.Itoa(t.Number)
 }

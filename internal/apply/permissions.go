@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -84,4 +85,15 @@ func handlerPermissions(kind safeoutput.Kind) []Permission {
 		return append(write(permContents), write(permPulls)...)
 	}
 	return write(permContents)
+}
+
+// permConversation is what a token needs to write to the conversation of t.
+func permConversation(t policy.Target) []Permission {
+	switch {
+	case t.IsDiscussion:
+		return write(permDiscussions)
+	case t.IsPull:
+		return write(permPulls)
+	}
+	return write(permIssues)
 }

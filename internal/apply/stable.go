@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // What a later workflow run finds again has a marker of 145 digits:
@@ -113,3 +114,15 @@ func readMarker(marker, body string) (key string, k *known) {
 // later reports whether a later workflow run than this one has written an object:
 // what this one knows is out of date then.
 func (h history) later(run event.Run) bool { return run.ID != 0 && h.run > run.ID }
+
+// stableName is the name by which later workflow runs find the entry's object
+// again; "" where none looks for it.
+func (e *entry) stableName() string {
+	switch it := e.item.(type) {
+	case *safeoutput.StickyComment:
+		return it.Name
+	case *safeoutput.CreateReviewComment:
+		return e.approved.Accepted().Stable() // "" for an agent's
+	}
+	return ""
+}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/token"
@@ -96,14 +95,4 @@ func cause(err error) string {
 		return u.Err.Error()
 	}
 	return err.Error()
-}
-
-// oneLine makes a foreign message fit for one line of a log.
-func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' }), " ")
-	s = strings.ToValidUTF8(s, "")
-	if len(s) > 500 {
-		s = strings.ToValidUTF8(s[:497], "") + "..."
-	}
-	return s
 }

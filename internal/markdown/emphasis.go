@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -225,24 +224,4 @@ func (p *inlineParser) splitMarks() {
 		out = append(out, d.Inlines[done:]...)
 		d.Inlines = append(d.Inlines[:first], out...)
 	}
-}
-
-// runeBefore returns the character that ends at offset i > 0.
-func runeBefore(s string, i int) rune {
-	r, n := utf8.DecodeLastRuneInString(s[:i])
-	if r == utf8.RuneError && n == 1 {
-		return '\n'
-	}
-	return r
-}
-
-func isUnicodeSpace(r rune) bool {
-	return r == '\t' || r == '\n' || r == '\f' || r == '\r' || unicode.Is(unicode.Zs, r)
-}
-
-func isUnicodePunct(r rune) bool {
-	if r < utf8.RuneSelf {
-		return isPunct(byte(r))
-	}
-	return unicode.IsPunct(r)
 }

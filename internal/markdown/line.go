@@ -129,15 +129,3 @@ func (s *scanner) advanceColumns(n int) {
 		}
 	}
 }
-
-func isSpaceOrTab(c byte) bool { return c == ' ' || c == '\t' }
-
-// isSpace reports whether c is what cmark takes for white space in text.
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-
-// isSpaceChar is isSpace with vertical tab and form feed, as in tags.
-func isSpaceChar(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
-
-func isPunct(c byte) bool {
-	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
-}

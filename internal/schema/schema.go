@@ -3,16 +3,12 @@
 package schema
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync"
 
-	"github.com/agent-airlock/airlock/schemas"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
@@ -75,103 +71,6 @@ func lazy(source func() ([]byte, error)) *Schema {
 		}, nil
 	})}
 }
-
-// resource is the name a document gets while it is compiled; no request goes there.
-const resource = "https://schema.invalid/schema.json"
-
-func compile(raw []byte) (root *jsonschema.Schema, err error) {
-	// The compiler panics on some documents that its meta-schema lets pass,
-	// such as a pattern that Go's regexp does not know.
-	defer func() {
-		if r := recover(); r != nil {
-			root, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
-		}
-	}()
-	c := jsonschema.NewCompiler()
-	c.Draft = jsonschema.Draft7
-	c.LoadURL = func(url string) (io.ReadCloser, error) {
-		return nil, fmt.Errorf("the schema refers to %q: only references within the schema are allowed", url)
-	}
-	if err := c.AddResource(resource, bytes.NewReader(raw)); err != nil {
-		return nil, fmt.Errorf("the schema is not valid JSON: %w", err)
-	}
-	root, err = c.Compile(resource)
-	if err != nil {
-		return nil, compileError(err)
-	}
-	return root, nil
-}
-
-// compileError words a compiler's error without its internal names.
-func compileError(err error) error {
-	var ve *jsonschema.ValidationError
-	if errors.As(err, &ve) {
-		for len(ve.Causes) > 0 {
-			ve = ve.Causes[0]
-		}
-		return fmt.Errorf("the schema is not valid draft-07: at %s: %s", instancePath(ve.InstanceLocation, nil), ve.Message)
-	}
-	var se *jsonschema.SchemaError
-	if errors.As(err, &se) && se.Err != nil {
-		return fmt.Errorf("the schema cannot be compiled: %w", se.Err)
-	}
-	return fmt.Errorf("the schema cannot be compiled: %w", err)
-}
-
-// publishedFile is one file of package schemas.
-type publishedFile struct {
-	whole       *Schema
-	definitions func() map[string]*Schema
-}
-
-// published holds the schemas of package schemas; none is read before it is
-// used.
-var published = sync.OnceValue(func() map[string]publishedFile {
-	m := map[string]publishedFile{}
-	for _, file := range schemas.Names() {
-		m[file] = publishedFile{
-			whole:       lazy(func() ([]byte, error) { return fileOf(file) }),
-			definitions: sync.OnceValue(func() map[string]*Schema { return definitionsOf(file) }),
-		}
-	}
-	return m
-})
-
-func fileOf(file string) ([]byte, error) {
-	raw, ok := schemas.Lookup(file)
-	if !ok {
-		return nil, fmt.Errorf("there is no schema %q", file)
-	}
-	return raw, nil
-}
-
-func definitionsOf(file string) map[string]*Schema {
-	m := map[string]*Schema{}
-	names, err := schemas.Definitions(file)
-	if err != nil {
-		return m // the file itself gives the error
-	}
-	for _, d := range names {
-		m[d] = lazy(func() ([]byte, error) { return schemas.Definition(file, d) })
-	}
-	return m
-}
-
-// Published returns a published schema: a whole file where definition is "",
-// else one of the file's definitions as a schema of its own. It reports false
-// where there is none of that name.
-func Published(file, definition string) (*Schema, bool) {
-	f, ok := published()[file]
-	if !ok || definition == "" {
-		return f.whole, ok
-	}
-	s, ok := f.definitions()[definition]
-	return s, ok
-}
-
-// Source returns a published schema's own text: a file, with or without its
-// ending, or a kind of the union with all it refers to inlined.
-func Source(name string) (json.RawMessage, bool) { return schemas.Lookup(name) }
 
 // Properties returns the names of the properties that the schema lists at its
 // top level, sorted; none if it cannot be read.
