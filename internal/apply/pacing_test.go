@@ -125,3 +125,16 @@ func (g *gauge) RoundTrip(req *http.Request) (*http.Response, error) {
 	g.most.Store(max(g.most.Load(), n))
 	return g.next.RoundTrip(req)
 }
+
+func TestPacing(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.pace = githubapi.PaceConfig{}
+	lines := make([]string, 20)
+	for i := range lines {
+		lines[i] = aComment
+	}
+	b.run(lines...)
+	if n := githubtest.Peak(b.srv.Requests(), time.Second, githubtest.Contents); n != 1 {
+		t.Errorf("%d content-creating requests within a second", n)
+	}
+}

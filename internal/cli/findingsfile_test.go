@@ -1,0 +1,86 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestApplyRefusesFindings of another pull request, and what is no document.
+func TestApplyRefusesFindings(t *testing.T) {
+	dir := files(t, map[string]string{"none.json": `{"version": 1}`, "policy.yml": "checks:\n"})
+	code, _, stderr := world{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "none.json"))
+	if code != 2 || !strings.Contains(stderr, "it is not a findings document") || !strings.Contains(stderr, "$.output") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	code, _, stderr = world{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--findings", filepath.Join(dir, "gone.json"))
+	if code != 2 || !strings.Contains(stderr, "--findings: ") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// TestApplyShowsNoPartOfASecret: no text of a document is cut, nor put in another
+// form, before its secrets are left out.
+func TestApplyShowsNoPartOfASecret(t *testing.T) {
+	p := newProject(t)
+	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
+	p.git(t, "checkout", "--quiet", "-b", "topic")
+	payload := pullEvent(t, base, p.commit(t, map[string]string{"a.js": "one\ntwo\n"}))
+	doc, _, _ := p.check(t, payload)
+	const secret = "correct_horse_battery_staple"
+	raw, err := os.ReadFile(doc.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(raw), `"notes": [`, `"notes": ["`+strings.Repeat("x", 485)+" "+secret+`", `, 1)
+	text = strings.Replace(text, `"missing_tools": []`, `"missing_tools": [{"tool": "x", "check": "linter", "command": "x", "override": "`+secret+`"}]`, 1)
+	if strings.Count(text, secret) < 2 {
+		t.Fatalf("the document is another than it was:\n%s", raw)
+	}
+	dir := files(t, map[string]string{"policy.yml": "checks:\n", "findings.json": text})
+	_, stdout, stderr := world{env: map[string]string{"AIRLOCK_SECRETS": secret}}.run(t, "apply", "--dry-run", "--event", payload, "--event-name", "pull_request",
+		"--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "findings.json"))
+	if !strings.Contains(stdout, "xxx") || strings.Contains(stdout+stderr, "correct_") || strings.Contains(stdout+stderr, "correct-") {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+}
+
+// TestApplyPlansFindings shows what would be told on the pull request.
+func TestApplyPlansFindings(t *testing.T) {
+	p := newProject(t)
+	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": strings.ReplaceAll(linted, `"line":7`, `"line":2`)})
+	p.git(t, "checkout", "--quiet", "-b", "topic")
+	head := p.commit(t, map[string]string{"a.js": "one\ntwo\n"})
+	payload := pullEvent(t, base, head)
+	doc, _, _ := p.check(t, payload)
+	policy := filepath.Join(files(t, map[string]string{"policy.yml": "checks:\n  report: {security-report: false}\n"}), "policy.yml")
+	code, stdout, stderr := world{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", payload, "--event-name", "pull_request", "--config", policy, "--findings", doc.file)
+	if code != 0 {
+		t.Errorf("exit code %d: nothing was refused", code)
+	}
+	var report struct {
+		Own  []struct{ Kind, State string } `json:"own_results"`
+		Plan struct {
+			Operations []struct {
+				Requests []struct{ Method, Path string }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	var kinds []string
+	for _, r := range report.Own {
+		kinds = append(kinds, r.Kind+" "+r.State)
+	}
+	if diff := cmp.Diff([]string{"sticky-comment staged", "check-run staged", "create-pull-request-review-comment staged", "minimise-comments staged"}, kinds); diff != "" {
+		t.Errorf("%s\n%s", diff, stderr)
+	}
+	if !strings.Contains(stderr, "checks: write") {
+		t.Errorf("the plan does not name the permission:\n%s", stderr)
+	}
+}

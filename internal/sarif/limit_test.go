@@ -1,0 +1,106 @@
+package sarif
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// simple returns a log of one tool with results of some levels.
+func simple(tool string, n int, level func(i int) string) json.RawMessage {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":%q,"rules":[{"id":"r0"},{"id":"r1"},{"id":"r2"}]}},"results":[`, tool)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"ruleIndex":%d,"level":%q,"message":{"text":"Message number %d about something that was found here"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"dir%d/file%d.go"},"region":{"startLine":%d,"startColumn":3}}}]}`,
+			i%3, level(i), i, i%50, i%400, i%10+1)
+	}
+	b.WriteString(`]}]}`)
+	return b.Bytes()
+}
+
+func TestPrepareCutsTheLeastSevere(t *testing.T) {
+	u := prepare(t, Options{}, Source{SARIF: simple("t", MaxResults+7, func(i int) string {
+		return map[bool]string{true: "error", false: "note"}[i >= MaxResults-3]
+	})})
+	if u.Results != MaxResults || noted(u.Notes, RuleResults) != 7 {
+		t.Errorf("%d results, %d noted", u.Results, noted(u.Notes, RuleResults))
+	}
+	log := tree(t, u.SARIF)
+	wantAt(t, log, "runs/0/results/0/message/text", "Message number 0 about something that was found here")
+	for i := range 10 {
+		wantAt(t, log, fmt.Sprintf("runs/0/results/%d/level", MaxResults-1-i), "error")
+	}
+	wantAt(t, log, fmt.Sprintf("runs/0/results/%d/level", MaxResults-11), "note")
+}
+
+func noted(notes []Note, rule string) (n int) {
+	for _, note := range notes {
+		if note.Rule == rule {
+			n += note.Count
+		}
+	}
+	return n
+}
+
+func TestPrepareCutsToTheSizeLimit(t *testing.T) {
+	const most = 20_000
+	source := Source{SARIF: simple("t", 5000, func(i int) string { return []string{"note", "error", "warning"}[i%3] })}
+	whole := prepare(t, Options{}, source)
+	u := prepare(t, Options{MaxPacked: most}, source)
+	if size := len(u.Packed) / 4 * 3; size > most+2 || size < most/4 {
+		t.Errorf("packed to %d bytes, the limit is %d", size, most)
+	}
+	if cut := noted(u.Notes, RuleSize); cut == 0 || cut+u.Results != whole.Results {
+		t.Errorf("%d cut, %d left of %d", cut, u.Results, whole.Results)
+	}
+	for _, r := range objects(at(t, tree(t, u.SARIF), "runs/0/results").([]any)) {
+		if u.Results < 1666 && text(r, "level") != "error" {
+			t.Fatalf("a %s was kept while errors were cut", text(r, "level"))
+		}
+	}
+	if _, err := Prepare([]Source{source}, Options{MaxPacked: 10}); err == nil || !strings.Contains(err.Error(), "shorten its rules") {
+		t.Errorf("a limit that cannot be met: %v", err)
+	}
+}
+
+func TestPrepareCutsRunsExtensionsAndRules(t *testing.T) {
+	var sources []Source
+	for i := range MaxRuns + 2 {
+		level := "note"
+		if i > 1 {
+			level = "error"
+		}
+		sources = append(sources, Source{SARIF: simple(fmt.Sprintf("t%d", i), 3, func(int) string { return level })})
+	}
+	u := prepare(t, Options{}, sources...)
+	if len(u.Tools) != MaxRuns || u.Tools[0] != "t2" || noted(u.Notes, RuleRuns) != 2 || noted(u.Notes, RuleResults) != 6 {
+		t.Errorf("tools %v, notes %v", u.Tools, u.Notes)
+	}
+
+	var extensions, rules, results []string
+	for i := range MaxExtensions + 5 {
+		extensions = append(extensions, fmt.Sprintf(`{"name":"x%d","rules":[{"id":"x%d/r"}]}`, i, i))
+		results = append(results, fmt.Sprintf(`{"rule":{"index":0,"toolComponent":{"index":%d}},"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]}`, i))
+	}
+	for i := range MaxRules + 5 {
+		rules = append(rules, fmt.Sprintf(`{"id":"r%d"}`, i))
+	}
+	results = append(results, fmt.Sprintf(`{"ruleIndex":%d,"message":{"text":"last"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]}`, MaxRules+4))
+	u = prepare(t, Options{ReadFile: files}, Source{SARIF: json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[%s]},"extensions":[%s]},"results":[%s]}]}`,
+		strings.Join(rules, ","), strings.Join(extensions, ","), strings.Join(results, ",")))})
+	log := tree(t, u.SARIF)
+	if n := len(at(t, log, "runs/0/tool/extensions").([]any)); n != MaxExtensions || noted(u.Notes, RuleExtensions) != 5 {
+		t.Errorf("%d extensions, notes %v", n, u.Notes)
+	}
+	if n := len(at(t, log, "runs/0/tool/driver/rules").([]any)); n != MaxRules || noted(u.Notes, RuleRules) != 10 {
+		t.Errorf("%d rules, notes %v", n, u.Notes)
+	}
+	if u.Results != MaxExtensions+6 {
+		t.Errorf("%d results", u.Results)
+	}
+}
