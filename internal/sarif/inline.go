@@ -1,5 +1,23 @@
 package sarif
 
+// shared are elements of a run that indexes refer to.
+type shared struct {
+	all   []object
+	sizes []int // in bytes of JSON; 0 is not yet known
+}
+
+func newShared(l []any) *shared {
+	all := objects(l)
+	return &shared{all, make([]int, len(all))}
+}
+
+func (s *shared) size(i int) int {
+	if s.sizes[i] == 0 {
+		s.sizes[i] = len(encode(s.all[i]))
+	}
+	return s.sizes[i]
+}
+
 // inline puts the members of the element that o's index refers to into o,
 // where o has none of its own.
 func (r *resolver) inline(o object, elements *shared) {

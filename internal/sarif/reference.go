@@ -112,24 +112,6 @@ func (c *components) find(ref object) int {
 	return -1
 }
 
-// shared are elements of a run that indexes refer to.
-type shared struct {
-	all   []object
-	sizes []int // in bytes of JSON; 0 is not yet known
-}
-
-func newShared(l []any) *shared {
-	all := objects(l)
-	return &shared{all, make([]int, len(all))}
-}
-
-func (s *shared) size(i int) int {
-	if s.sizes[i] == 0 {
-		s.sizes[i] = len(encode(s.all[i]))
-	}
-	return s.sizes[i]
-}
-
 // addExtension takes an extension in, unless an equal one is known.
 func (g *group) addExtension(e object) int {
 	key := string(encode(e))
