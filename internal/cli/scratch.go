@@ -11,6 +11,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
+// maxNotes bounds the notes on what is not in a copy.
+const maxNotes = 20
+
 // scratch is the copy of the workspace in which fixes become suggestions, where the
 // checks run in the workspace itself. It is made when the first fix is to run.
 type scratch struct {
@@ -50,6 +53,9 @@ func (s *scratch) notes() (notes []string) {
 		if base := path.Base(filepath.ToSlash(n.Name)); base != ".git" && !slices.Contains(s.left, base) {
 			notes = append(notes, fmt.Sprintf("Not taken into the copy in which fixes ran: %s (%s).", n.Name, n.Why))
 		}
+	}
+	if more := len(notes) - maxNotes; more > 0 { // a stranger's program can make as many as it likes
+		notes = append(notes[:maxNotes], fmt.Sprintf("Not taken into the copy in which fixes ran: %d more.", more))
 	}
 	return notes
 }

@@ -106,7 +106,9 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 					<-c.room
 				})
 			default:
-				err = c.dir(ctx, from, to, name, depth+1)
+				if err := c.dir(ctx, from, to, name, depth+1); err != nil { // which names its file
+					failed.CompareAndSwap(nil, &err)
+				}
 			}
 		case t.IsRegular():
 			err = c.file(src, dst, e.Name(), name)

@@ -52,8 +52,9 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 	}
 	limits := cfg.Copy
 	limits.Entries, limits.Bytes = cmp.Or(limits.Entries, maxScratchEntries), cmp.Or(limits.Bytes, maxScratchBytes)
+	to := temp // as an error names it
 	if half := freeBytes(temp) / 2; half < limits.Bytes {
-		limits.Bytes = max(half, 1)
+		limits.Bytes, to = max(half, 1), temp+", of which half the free space may be taken"
 	}
 	s := &Scratch{}
 	if s.base, err = os.MkdirTemp(temp, "airlock-scratch-"); err != nil {
@@ -72,11 +73,10 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 		})
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("copying the workspace to %s: %w", temp, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("copying the workspace to %s: %w", to, err), s.Close())
 	}
 	for _, e := range cfg.Environ {
-		name, value, _ := strings.Cut(e, "=")
-		s.env = append(s.env, name+"="+inCopy(value))
+		s.env = append(s.env, inCopy(e))
 	}
 	return s, nil
 }

@@ -22,5 +22,6 @@ func freeBytes(dir string) int64 {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return math.MaxInt64 // then a write says so
 	}
-	return int64(st.Bavail) * int64(st.Bsize) //nolint:unconvert // the types differ from system to system
+	free := float64(st.Bavail) * float64(st.Bsize) // some file systems name more than there can be
+	return int64(min(free, math.MaxInt64/2))
 }

@@ -150,8 +150,13 @@ func TestNoScratch(t *testing.T) {
 		set  func(*isolate.Config)
 		want string
 	}{
-		"too many files":    {t.Context(), func(c *isolate.Config) { c.Copy.Entries = 3 }, "the workspace has more than 3 files and directories"},
-		"too large":         {t.Context(), func(c *isolate.Config) { c.Copy.Bytes = 7 }, "the workspace holds more than 7 bytes"},
+		"too many files": {t.Context(), func(c *isolate.Config) { c.Copy.Entries = 3 }, "the workspace has more than 3 files and directories"},
+		"too large": {t.Context(), func(c *isolate.Config) {
+			c.Copy.Bytes = 50
+			if err := errors.Join(os.MkdirAll(filepath.Join(c.Workspace, "deep/er"), 0o755), os.WriteFile(filepath.Join(c.Workspace, "deep/er/large"), make([]byte, 51), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}, "temp: deep/er/large: the workspace holds more than 50 bytes"},
 		"in the workspace":  {t.Context(), func(c *isolate.Config) { c.Scratch = filepath.Join(c.Workspace, "src") }, "which lies in it: set TMPDIR"},
 		"no such workspace": {t.Context(), func(c *isolate.Config) { c.Workspace += "/gone" }, "no such file"},
 		"interrupted":       {ended, func(*isolate.Config) {}, context.Canceled.Error()},
