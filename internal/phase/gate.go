@@ -66,6 +66,9 @@ func (l changedLines) sort(findings []finding.Finding, newOnly bool) (gating, ol
 // place at the end.
 func describe(f finding.Finding) string {
 	text := strings.Join(strings.Fields(f.Message), " ")
+	if !strings.HasSuffix(text, "..") { // the sentence goes on with its place
+		text = strings.TrimSuffix(text, ".")
+	}
 	if f.Rule != "" {
 		text += " [" + f.Rule + "]"
 	}
