@@ -104,6 +104,9 @@ func sound(r finding.Range) finding.Range {
 	if r.StartLine == 0 {
 		return finding.Range{}
 	}
+	if r.EndLine > r.StartLine && r.EndColumn == 1 { // it ends before that line's first character
+		r.EndLine, r.EndColumn = r.EndLine-1, 0
+	}
 	if r.EndLine < r.StartLine {
 		r.EndLine, r.EndColumn = 0, 0
 	}
