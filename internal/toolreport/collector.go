@@ -39,6 +39,7 @@ func (c *collector) add(f finding.Finding) {
 		return
 	}
 	f.Path, f.Check = path, c.check
+	c.broken = c.broken || f.Rule == "typecheck" // golangci-lint's, in whichever form
 	if f.Tool == "" {
 		f.Tool = c.tool
 	}

@@ -80,6 +80,27 @@ func TestFormsFromAnything(t *testing.T) {
 	}
 }
 
+// TestTypeErrorsInEveryForm holds that a file which cannot be compiled is known as
+// such: its errors count wherever they stand.
+func TestTypeErrorsInEveryForm(t *testing.T) {
+	const place = `"locations":[{"physicalLocation":{"artifactLocation":{"uri":"b.go"},"region":{"startLine":3}}}]`
+	for name, c := range map[string]struct{ command, stdout, stderr string }{
+		"golangci-lint's JSON":  {"golangci-lint run", `{"Issues":[{"FromLinter":"typecheck","Text":": # example.com/x/b\nb/b.go:3:23: undefined: y","Pos":{"Filename":"b.go","Line":3}}]}`, ""},
+		"golangci-lint's SARIF": {"golangci-lint run", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"golangci-lint"}},"results":[{"ruleId":"typecheck","message":{"text":"undefined: y"},` + place + `}]}]}`, ""},
+		"its checkstyle":        {"golangci-lint run", `<checkstyle version="5.0"><file name="b.go"><error column="1" line="3" message="undefined: y" severity="error" source="typecheck"></error></file></checkstyle>`, ""},
+		"beside go vet's JSON":  {"go vet -json ./...", "# example.com/x/v\n" + `{"example.com/x/v":{"printf":[{"posn":"/src/v.go:5:24","message":"odd"}]}}`, "# example.com/x/b\nvet: ./b.go:3:1: undefined: y\n"},
+	} {
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
+			toolreport.Output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := got.Findings; !got.Broken || len(f) == 0 || f[0].Path != "b.go" || f[0].Range.StartLine != 3 || f[0].Message != "undefined: y" {
+			t.Errorf("%s: broken %v, %+v", name, got.Broken, f)
+		}
+	}
+}
+
 func TestBrokenDocumentsAreSaid(t *testing.T) {
 	long := `[{"filePath":"/src/a.js","messages":[{"line":1,"message":"` + strings.Repeat("x", 20_000)
 	for name, c := range map[string]struct{ command, stdout, note string }{

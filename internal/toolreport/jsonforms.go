@@ -115,15 +115,28 @@ func readGolangci(raw json.RawMessage, c *collector) string {
 		return ""
 	}
 	for _, i := range log.Issues {
-		f := finding.Finding{Tool: "golangci-lint", Rule: i.FromLinter, Path: i.Pos.Filename, Message: i.Text, Severity: finding.Medium}
+		f := finding.Finding{Tool: "golangci-lint", Rule: i.FromLinter, Path: i.Pos.Filename, Message: withoutPlace(i.Text), Severity: finding.Medium}
 		if i.Severity != "" {
 			f.Severity = severityOf(i.Severity[0], finding.Medium)
 		}
-		c.broken = c.broken || f.Rule == "typecheck"
 		f.Range = finding.Range{StartLine: i.Pos.Line, StartColumn: i.Pos.Column, EndLine: i.LineRange.To}
 		c.add(f)
 	}
 	return "golangci-lint"
+}
+
+// withoutPlace takes off what the compiler's own messages begin with there: the
+// package, and the place once more.
+func withoutPlace(text string) string {
+	rest, ok := strings.CutPrefix(text, ": # ")
+	if !ok {
+		return text
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	if _, message, ok := strings.Cut(rest, ": "); ok {
+		return message
+	}
+	return text
 }
 
 func readRubocop(raw json.RawMessage, c *collector) string {

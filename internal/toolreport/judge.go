@@ -141,8 +141,9 @@ func (v *verdict) beside(rd *reading, named, believed bool) {
 		return
 	}
 	v.whole = v.whole && !rd.c.crashed
-	if rd.row.tests {
-		v.report.add(rd.c) // what it said of tests is in both
+	// What it said of tests is in both, and most else, but for code that cannot be compiled.
+	if rd.row.tests || rd.c.broken && !v.report.Broken {
+		v.report.add(rd.c)
 	}
 }
 
