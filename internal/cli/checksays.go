@@ -68,8 +68,9 @@ func (f checkFlags) write(w World, doc *checkreport.Document, g *gate) error {
 	colour := isTerminal(w.Stderr) && w.Getenv("NO_COLOR") == "" && w.Getenv("TERM") != "dumb"
 	words := g.terminalWords()
 	for _, o := range doc.Outputs(words) { // first, so that the headline is what is read last
-		fmt.Fprintf(w.Stderr, "\n--- %s\n%s\n\n", o.Title, o.Text)
+		fmt.Fprintf(w.Stderr, "\n--- %s\n%s\n", o.Title, strings.TrimRight(o.Text, "\n"))
 	}
+	fmt.Fprintln(w.Stderr)
 	_ = doc.Text(w.Stderr, words, colour) // what a person cannot be told is no reason not to tell the machine
 	if !f.json && isTerminal(w.Stdout) {
 		return nil

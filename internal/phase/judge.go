@@ -18,6 +18,12 @@ func (w *run) judge() {
 	if a.result.Lingered {
 		w.out.Notes = append(w.out.Notes, "a process that the command left behind was still running; what it wrote later was not read")
 	}
+	if n := a.report.Omitted; n > 0 {
+		w.out.Notes = append(w.out.Notes, fmt.Sprintf("it found more than is kept: %d findings were left out", n))
+	}
+	if n := a.report.Outside; n > 0 {
+		w.out.Notes = append(w.out.Notes, fmt.Sprintf("findings in files outside the repository were left out: %d", n))
+	}
 	if check == Tests && a.report.Tests.None {
 		w.out.NoTests = true
 		w.out.Notes = append(w.out.Notes, "no tests were run")

@@ -3,6 +3,7 @@ package phase_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/toolreport"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -337,6 +339,22 @@ func TestACancelledContextIsAnError(t *testing.T) {
 	s := newStage(t, dir, goSteps(map[string][]step{buildLine: {{do: func(*testing.T, string) { cancel() }}}}))
 	if r, err := phase.Validate(ctx, job, phase.Config{}, s.world()); !errors.Is(err, context.Canceled) || len(s.ran) != 4 {
 		t.Errorf("%v after %v: %+v", err, s.ran, r.Output)
+	}
+}
+
+// TestWhatIsLeftOutIsTold: nothing is dropped silently.
+func TestWhatIsLeftOutIsTold(t *testing.T) {
+	var printed strings.Builder
+	for n := range toolreport.MaxFindings + 7 {
+		fmt.Fprintf(&printed, "a.go:1:1: message %d\n", n)
+	}
+	printed.WriteString("/usr/lib/b.go:1:1: elsewhere\n")
+	job, dir := goJob(t)
+	job.Input.LintCommand = "lint"
+	c := checkOf(validate(t, job, phase.Config{}, newStage(t, dir, goSteps(map[string][]step{"lint": {{code: 1, stdout: printed.String()}}})).world()), phase.Linter)
+	want := []string{"it found more than is kept: 7 findings were left out", "findings in files outside the repository were left out: 1"}
+	if diff := cmp.Diff(want, c.Notes); c.Status != phase.Fail || diff != "" {
+		t.Errorf("%s (-want +got):\n%s", c.Status, diff)
 	}
 }
 
