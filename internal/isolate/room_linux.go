@@ -45,7 +45,7 @@ func (r *Room) separate(ctx context.Context, cfg Config) error {
 	if r.base, err = os.MkdirTemp(scratch, "airlock-room-"); err != nil {
 		return err
 	}
-	r.undo = append(r.undo, func() error { return os.RemoveAll(r.base) }, r.sweep)
+	r.undo = append(r.undo, func() error { return removeAll(r.base) }, r.sweep)
 	if err := os.Chmod(r.base, 0o711); err != nil {
 		return err
 	}

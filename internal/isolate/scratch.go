@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,20 +94,8 @@ func (s *Scratch) Run(ctx context.Context, spec command.Spec) (command.Result, e
 	return command.Run(ctx, spec)
 }
 
-// Close removes the copy.
-func (s *Scratch) Close() error {
-	if os.RemoveAll(s.base) == nil {
-		return nil
-	}
-	// Some tools make folders in which nothing may be removed.
-	_ = filepath.WalkDir(s.base, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = os.Chmod(name, 0o700) // what comes of it is seen below
-		}
-		return nil
-	})
-	return os.RemoveAll(s.base)
-}
+// Close removes the copy, also where tools made folders in which nothing may be removed.
+func (s *Scratch) Close() error { return removeAll(s.base) }
 
 // renamed puts another name in the place of a folder's, wherever a text names the
 // folder or what lies in it.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"runtime"
 )
 
@@ -14,3 +15,5 @@ func copyOwn(context.Context, string, string, CopyLimits, func(string) string) (
 }
 
 func freeBytes(string) int64 { return math.MaxInt64 }
+
+func removeAll(name string) error { return os.RemoveAll(name) }

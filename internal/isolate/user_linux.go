@@ -102,7 +102,7 @@ func (r *Room) sweep() error {
 				continue // somebody else removed it
 			}
 			if st, ok := info.Sys().(*syscall.Stat_t); ok && slices.Contains(own, st.Uid) {
-				if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil && first == nil {
+				if err := removeAll(filepath.Join(dir, e.Name())); err != nil && first == nil {
 					first = err
 				}
 			}
