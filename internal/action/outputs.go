@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/bytesize"
+	"github.com/agent-airlock/airlock/internal/amount"
 )
 
 // Limits of the runner's command files, in bytes.
@@ -24,7 +24,7 @@ func (r *Runner) SetOutput(name, value string) error {
 		return fmt.Errorf("%q cannot be the name of an output", name)
 	}
 	if len(value) > MaxOutput {
-		return fmt.Errorf("the output %s has %s: GitHub takes %s", name, bytesize.Of(len(value)), bytesize.Of(MaxOutput))
+		return fmt.Errorf("the output %s has %s: GitHub takes %s", name, amount.Bytes(len(value)), amount.Bytes(MaxOutput))
 	}
 	if r.env.OutputPath == "" {
 		if r.env.OnRunner {
@@ -71,7 +71,7 @@ func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes 
 	text := strings.ToValidUTF8(markdown, "\uFFFD")
 	if len(text) > room {
 		if text = cut(text, max(room, 0)); len(text) > room {
-			return false, fmt.Errorf("the summary of %s does not fit: GitHub takes %s a step", bytesize.Of(len(markdown)), bytesize.Of(MaxSummary))
+			return false, fmt.Errorf("the summary of %s does not fit: GitHub takes %s a step", amount.Bytes(len(markdown)), amount.Bytes(MaxSummary))
 		}
 	}
 	if err := appendTo("GITHUB_STEP_SUMMARY", r.env.SummaryPath, strings.TrimRight(text, "\n")+"\n\n"); err != nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/bytesize"
+	"github.com/agent-airlock/airlock/internal/amount"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -104,7 +104,7 @@ func unsignable(changes []gitrepo.TreeChange) []policy.TreeViolation {
 	}
 	if size > githubapi.MaxCommitBytes {
 		found = append(found, policy.TreeViolation{Rule: RuleSignedCommits,
-			Message: fmt.Sprintf("%s: the changed files hold %s, and a signed commit through the API at most %s", RuleSignedCommits, bytesize.Of(size), bytesize.Of(githubapi.MaxCommitBytes))})
+			Message: fmt.Sprintf("%s: the changed files hold %s, and a signed commit through the API at most %s", RuleSignedCommits, amount.Bytes(size), amount.Bytes(githubapi.MaxCommitBytes))})
 	}
 	return found
 }

@@ -32,14 +32,6 @@ func quoted(words []string) string {
 	return strings.Join(q, ", ")
 }
 
-// counted is a number of things in words: "1 result", "2 results".
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
-
 // shorten cuts a text to one line of at most n characters for a summary.
 func shorten(s string, n int) string {
 	s = strings.Join(strings.Fields(s[:min(len(s), 8*n)]), " ")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/amount"
+
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
 )
@@ -128,11 +130,11 @@ func (r row) result() string {
 	case r.status == phase.Pass:
 		return "pass"
 	case r.check == phase.Tests && r.failing > 0:
-		return plural(r.failing, "failure")
+		return amount.Of(r.failing, "failure")
 	case r.check == phase.Formatter:
 		return "fail"
 	case len(r.problems) > 0:
-		return plural(len(r.problems)+r.more, "problem")
+		return amount.Of(len(r.problems)+r.more, "problem")
 	}
 	return "fail"
 }

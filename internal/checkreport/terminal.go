@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/amount"
+
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
@@ -57,7 +59,7 @@ func (d *Document) Text(w io.Writer, words Words, colour bool) error {
 		}
 	}
 	if old > 0 {
-		t.printf("\n%s on lines that did not change: not counted, listed in the findings document.\n", plural(old, "finding"))
+		t.printf("\n%s on lines that did not change: not counted, listed in the findings document.\n", amount.Of(old, "finding"))
 	}
 	var lines []string
 	for _, s := range d.Suppressed {

@@ -2,7 +2,6 @@ package checkreport
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -64,13 +63,6 @@ func duration(d time.Duration) string {
 	}
 	d = d.Round(time.Second)
 	return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
 }
 
 // place names where a finding is.

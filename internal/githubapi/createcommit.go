@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/bytesize"
+	"github.com/agent-airlock/airlock/internal/amount"
 )
 
 // NewCommit is a commit for GitHub to make, which it signs and attributes to the
@@ -125,7 +125,7 @@ func (n NewCommit) check() string {
 		}
 	}
 	if size > MaxCommitBytes {
-		return fmt.Sprintf("its files hold %s, more than the %s that the API takes in one commit; push with git instead", bytesize.Of(size), bytesize.Of(MaxCommitBytes))
+		return fmt.Sprintf("its files hold %s, more than the %s that the API takes in one commit; push with git instead", amount.Bytes(size), amount.Bytes(MaxCommitBytes))
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/bytesize"
+	"github.com/agent-airlock/airlock/internal/amount"
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
@@ -83,7 +83,7 @@ func (r *Repo) gitWith(ctx context.Context, c call, args ...string) (answer, err
 	a := answer{out: sink.data, code: res.ExitCode, signal: res.Signal, stderr: res.Stderr.String()}
 	switch {
 	case errors.Is(err, errTooLarge):
-		return a, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], bytesize.Of(c.limit))
+		return a, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], amount.Bytes(c.limit))
 	case err != nil:
 		return a, err
 	case res.TimedOut:

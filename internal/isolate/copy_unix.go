@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/agent-airlock/airlock/internal/bytesize"
+	"github.com/agent-airlock/airlock/internal/amount"
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
@@ -180,7 +180,7 @@ func (c *copier) file(src, dst *os.File, base, name string) error {
 		return nil
 	}
 	if c.bytes.Add(info.Size()) > c.limits.Bytes {
-		return fmt.Errorf("the workspace holds more than %s", bytesize.Of(c.limits.Bytes))
+		return fmt.Errorf("the workspace holds more than %s", amount.Bytes(c.limits.Bytes))
 	}
 	fd, err = unix.Openat(int(dst.Fd()), base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/bytesize"
+	"github.com/agent-airlock/airlock/internal/amount"
 )
 
 // Bounds of git's configuration: how deep files may include each other, as in git,
@@ -64,7 +64,7 @@ func (s *search) gitConfig(f gitFile) {
 	case why == "" && text == "":
 		return
 	case why == "" && s.bytes > maxConfigBytes:
-		why = fmt.Sprintf("there are more than %s of it", bytesize.Of(maxConfigBytes))
+		why = fmt.Sprintf("there are more than %s of it", amount.Bytes(maxConfigBytes))
 	case why == "" && f.depth > maxIncludeDepth:
 		why = fmt.Sprintf("it is included over more than %d files", maxIncludeDepth)
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/agent-airlock/airlock/internal/bytesize"
+	"github.com/agent-airlock/airlock/internal/amount"
 )
 
 // maxCredentialFile is how large a file may be to be judged, in bytes.
@@ -38,7 +38,7 @@ func read(path string) (text, why string) {
 	case err != nil:
 		return "", "reading it failed"
 	case len(raw) > maxCredentialFile:
-		return "", fmt.Sprintf("it is larger than %s", bytesize.Of(maxCredentialFile))
+		return "", fmt.Sprintf("it is larger than %s", amount.Bytes(maxCredentialFile))
 	}
 	return string(raw), ""
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/amount"
+
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -47,7 +49,7 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	}
 	out := unique(allowed, nil)
 	if len(out) > room {
-		n.add(RuleMaxLabels, "left out %s: at most %s an item", quoteAll(out[room:]), plural(room, "label"))
+		n.add(RuleMaxLabels, "left out %s: at most %s an item", quoteAll(out[room:]), amount.Of(room, "label"))
 		out = out[:room:room]
 	}
 	if refused != nil {
@@ -77,13 +79,6 @@ func unique(labels, seen []string) []string {
 
 func containsLabel(labels []string, label string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
 }
 
 // allowsLabel compares without regard to case, as GitHub does.

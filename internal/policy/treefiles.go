@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/amount"
+)
 
 // limits holds the changes against the number of files and the size of what is
 // new. A file that only moved counts once, and its content not at all.
@@ -10,7 +14,7 @@ func (j *treeJudge) limits() {
 		most = defaultMaxFiles
 	}
 	if files := j.files(); most > 0 && files > most {
-		j.broke(RuleMaxFiles, "", "%s changed, at most %d may; change fewer, or set max-patch-files", plural(files, "file"), most)
+		j.broke(RuleMaxFiles, "", "%s changed, at most %d may; change fewer, or set max-patch-files", amount.Of(files, "file"), most)
 	}
 	kib := int64(j.settings.MaxSizeKB)
 	if kib == 0 {

@@ -121,10 +121,3 @@ func linkDestination(url string) string {
 
 // text shows plain text in Markdown.
 func text(s string) string { return markdown.EscapeText(s) }
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return itoa(n) + " " + word + "s"
-}

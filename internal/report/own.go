@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/amount"
+
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -88,9 +90,9 @@ func (r *Report) ownHeadline() string {
 	case len(said) == 0:
 		return "the checks had nothing new to say"
 	case n[apply.Failed] > 0:
-		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], plural(len(said), "message"))
+		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], amount.Of(len(said), "message"))
 	case n[apply.Staged] > 0:
-		return fmt.Sprintf("%s of the checks planned, nothing was written", plural(n[apply.Staged], "message"))
+		return fmt.Sprintf("%s of the checks planned, nothing was written", amount.Of(n[apply.Staged], "message"))
 	}
-	return fmt.Sprintf("%d of %s of the checks delivered", done, plural(len(said), "message"))
+	return fmt.Sprintf("%d of %s of the checks delivered", done, amount.Of(len(said), "message"))
 }

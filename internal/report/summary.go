@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/amount"
+
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
@@ -52,7 +54,7 @@ func (r *Report) Headline() string {
 	case c.Asked == 0:
 		return "the agent asked for nothing"
 	case c.Accepted > 0 || len(r.Results) == 0 && r.plan == nil:
-		return fmt.Sprintf("%d of %s accepted", c.Accepted, plural(c.Asked, "line"))
+		return fmt.Sprintf("%d of %s accepted", c.Accepted, amount.Of(c.Asked, "line"))
 	case r.DryRun || c.Staged == c.Asked:
 		already := ""
 		switch c.Done() {
@@ -62,13 +64,13 @@ func (r *Report) Headline() string {
 		default:
 			already = fmt.Sprintf(", %d are done already", c.Done())
 		}
-		return fmt.Sprintf("%d of %s would be done%s, nothing was written", c.Staged, plural(c.Asked, "request"), already)
+		return fmt.Sprintf("%d of %s would be done%s, nothing was written", c.Staged, amount.Of(c.Asked, "request"), already)
 	case c.Staged > 0:
-		return fmt.Sprintf("%d of %s done, %d only planned", c.Done(), plural(c.Asked, "request"), c.Staged)
+		return fmt.Sprintf("%d of %s done, %d only planned", c.Done(), amount.Of(c.Asked, "request"), c.Staged)
 	case c.NotDone() == 0 && c.Asked > 1:
-		return fmt.Sprintf("all %s done", plural(c.Asked, "request"))
+		return fmt.Sprintf("all %s done", amount.Of(c.Asked, "request"))
 	}
-	return fmt.Sprintf("%d of %s done", c.Done(), plural(c.Asked, "request"))
+	return fmt.Sprintf("%d of %s done", c.Done(), amount.Of(c.Asked, "request"))
 }
 
 // countsLine lists the states that occur.

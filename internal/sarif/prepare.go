@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/bytesize"
+	"github.com/agent-airlock/airlock/internal/amount"
 )
 
 // schemaURI is the address of the final schema; it is never loaded.
@@ -176,7 +176,7 @@ func (u *Upload) fit(groups []*group, most int, n notes) error {
 		}
 		n.add(RuleSize, "", cut)
 		if total == 0 {
-			return fmt.Errorf("the SARIF log has %s packed, more than the %s that code scanning takes, even without results: shorten its rules", bytesize.Of(size), bytesize.Of(most))
+			return fmt.Errorf("the SARIF log has %s packed, more than the %s that code scanning takes, even without results: shorten its rules", amount.Bytes(size), amount.Bytes(most))
 		}
 	}
 }

@@ -1,15 +1,14 @@
-// Package bytesize writes numbers of bytes as people read them.
-package bytesize
+package amount
 
 import (
 	"strconv"
 	"strings"
 )
 
-// Of returns a number of bytes with the largest unit of which there is one at least,
+// Bytes returns a number of bytes with the largest unit of which there is one at least,
 // such as "64 MiB", "1.5 KiB" or "12 bytes". It is rounded up to a tenth, so that what
 // is over a limit never reads as the limit itself.
-func Of[T int | int64](n T) string {
+func Bytes[T int | int64](n T) string {
 	unit, name := int64(1), ""
 	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		if int64(n)/unit < 1<<10 {
