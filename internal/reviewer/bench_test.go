@@ -46,6 +46,15 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"findings":      {"a.js", "", "eval(x);\n"},
 	"typed":         {"a.js", "", "let a:b<c,"},
 	"object chains": {"a.js", "", "a({b:"},
+	"lists":         {"a.js", "a=[];\n", "a.push('x'+a.join(' '));"},
+	"aliases":       {"a.js", "", "const a=require('vm');"},
+	"promises":      {"a.js", "a=", "promisify("},
+	"imports":       {"a.js", "import ", "a,from 'vm';"},
+	"types":         {"a.ts", "", "f():a<b,c|d[]{"},
+	"marks":         {"a.rs", "", "#[ignore]\n"},
+	"notes":         {"a.js", "", "// TODO\n"},
+	"tries":         {"a.js", "", "try{a}catch{}return\n"},
+	"blocks":        {"a.js", strings.Repeat("try{", 5000), "}catch{}return;"},
 }
 
 // text returns a hostile text of n bytes.
@@ -69,6 +78,7 @@ func BenchmarkHostile(b *testing.B) {
 					s := scan(f.Path, f.Text, languageOf(f.Path))
 					matchPack(s, packFor(b, f.Path), func(*Rule) bool { return true })
 					r.credentials(f, s)
+					r.code(f)
 				}
 			})
 		}
@@ -102,5 +112,6 @@ func TestHostileTextsEnd(t *testing.T) {
 		}
 		matchPack(s, packFor(t, f.Path), func(*Rule) bool { return true })
 		r.credentials(f, s)
+		r.code(f)
 	}
 }

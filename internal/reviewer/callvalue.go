@@ -14,7 +14,7 @@ func (e *evaluator) member(v value, name, of string) (value, string) {
 		return value{said: name}, name
 	case constantName(name) && constantHolder(of):
 		return value{said: name}, name
-	case v.literal: // "text".format, of which the call decides
+	case v.literal, name == "join": // "text".format, of which the call decides
 		return v, name
 	}
 	return value{said: hole, changing: true, origin: v.origin}, name
@@ -49,10 +49,19 @@ func (e *evaluator) call(v value, name string, start, open, depth int) value {
 		if e.lang.name == "go" { // it is a function of a package, which adds nothing
 			v = value{}
 		}
+		last := value{}
 		for _, a := range list {
-			v.add(e.joined(a.extent, depth+1))
+			last = e.joined(a.extent, depth+1)
+			v.add(last)
+		}
+		if name == "Join" && len(list) == 2 && separates(last.said) {
+			v.literal = true
 		}
 		return v
+	case name == "join" && e.is(open-2, ".") && e.lang.name == "python" && len(list) == 1: // " ".join(a)
+		return e.joinedList(e.joined(list[0].extent, depth+1), list[0].extent, v.said)
+	case name == "join" && e.is(open-2, ".") && (e.lang.name == "javascript" || e.lang.ruby) && len(list) == 1 && start < open-2: // a.join(" ")
+		return e.joinedList(v, extent{start, open - 2}, e.joined(list[0].extent, depth+1).said)
 	case e.pack.keeps[name]: // " a ".trim()
 		method := e.is(open-2, ".") && e.lang.name != "go"
 		if len(list) > 0 && !method {

@@ -9,6 +9,9 @@ import (
 // hand, measures, or needs what is not there; or that there is no test.
 var excuse = regexp.MustCompile(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benchmarks?|performance|requires|no tests)\b|--ignored\b`)
 
+// mostMarks bounds how many lines with marks stand between a test's comment and one of them.
+const mostMarks = 6
+
 // excused reports whether the line of the token at index i, or the comment above it,
 // names an issue or says why the test is off. Other marks of the test may stand in between.
 func (c *codeFile) excused(i int) bool {
@@ -17,7 +20,7 @@ func (c *codeFile) excused(i int) bool {
 		return true
 	}
 	above := number - 1
-	for above > 0 && isMark(c.lineText(above)) {
+	for above > max(0, number-mostMarks) && isMark(c.lineText(above)) {
 		above--
 	}
 	return c.excusedBy(c.commentEnding(above))

@@ -15,6 +15,8 @@ type matcher struct {
 	uses  func(*Rule) bool
 	found []finding.Finding
 	files map[*regexp.Regexp]bool // what was found out about the whole file
+	// aliases are names that stand for a module or a function of it, by their parts.
+	aliases map[string][]string
 }
 
 // matchPack returns what a pack's rules find in a file.
@@ -36,6 +38,12 @@ func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
 			if p.grows[s.written(i)] {
 				m.grow(i)
 			}
+			if appending[s.written(i)] {
+				m.append(i, open, end)
+			}
+		}
+		if s.is(i, "from") {
+			m.imports(i)
 		}
 		if p.receivers[s.written(i)] != nil && s.is(i-1, ".") {
 			m.receiver(i)
@@ -73,14 +81,22 @@ func (m *matcher) called(i int) (from, end int, ok bool) {
 // arguments begin at from and end before end. A rule finds a call once.
 func (m *matcher) call(i, from, end int) {
 	candidates := m.pack.calls[m.written(i)]
+	alias := m.aliases[m.written(i)]
+	if n := len(alias); n > 1 && !m.is(i-1, ".") && alias[n-1] != m.written(i) {
+		candidates = m.pack.calls[alias[n-1]]
+	}
 	if len(candidates) == 0 || m.is(i-1, "def") || m.is(i-1, "func") || m.is(i-1, "function") || m.is(i-1, "fn") {
 		return
 	}
 	parts, begin := m.name(i)
+	meant := parts
+	if alias := m.aliases[parts[0]]; alias != nil {
+		meant = slices.Concat(alias, parts[1:])
+	}
 	arguments := m.argumentsIn(from, end)
 	done := map[*Rule]bool{}
 	for _, p := range candidates {
-		if done[p.rule] || !m.uses(p.rule) || !named(parts, p.name) {
+		if done[p.rule] || !m.uses(p.rule) || !named(parts, p.name) && !named(meant, p.name) {
 			continue
 		}
 		x, ok := p.pick(arguments)

@@ -21,6 +21,7 @@ func (m *matcher) assignment(i int) {
 	if m.is(i-1, ".") && !m.is(i-2, "this") && !m.is(i-2, "self") || m.lang.name == "python" && !m.tokens[i].first && !m.is(i-1, ".") {
 		return
 	}
+	m.alias(i, x)
 	v := m.of(x)
 	if m.is(sign, "+=") || m.is(sign, "<<") {
 		old := m.scope.value(m.written(i))
@@ -92,7 +93,9 @@ func (m *matcher) parted(i int) {
 	if m.lang.name != "javascript" || !m.is(sign, "=") || !m.is(i-1, "const") && !m.is(i-1, "let") && !m.is(i-1, "var") {
 		return
 	}
-	v := value{said: hole, changing: true, origin: m.of(m.expression(sign + 1)).origin}
+	x := m.expression(sign + 1)
+	m.renamed(i, x)
+	v := value{said: hole, changing: true, origin: m.of(x).origin}
 	for j := i + 1; j < min(sign-1, i+2*mostArguments); j++ {
 		if m.tokens[j].kind == word && !m.is(j+1, ":") {
 			m.scope.set(m.written(j), v)

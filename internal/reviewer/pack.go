@@ -25,7 +25,9 @@ type packFile struct {
 	// methods that append to what they are called on. Tags are what stands before
 	// template literals and escapes what fills them.
 	Formats, Clean, Keeps, Joins, Grows, Tags []string
-	Rules                                     []struct {
+	// Modules are those whose functions may be called by names of a file's own.
+	Modules []string
+	Rules   []struct {
 		Weakness           string
 		Precision          finding.Precision
 		Severity           finding.Severity
@@ -37,10 +39,10 @@ type packFile struct {
 
 // pack is a rule pack that is ready to be used.
 type pack struct {
-	inputs, parameters                        *regexp.Regexp // parameters may be nil
-	formats, clean, keeps, joins, grows, tags map[string]bool
-	calls, sets, receivers                    map[string][]*pattern // by the last part of the name
-	rules                                     []*Rule
+	inputs, parameters                                 *regexp.Regexp // parameters may be nil
+	formats, clean, keeps, joins, grows, tags, modules map[string]bool
+	calls, sets, receivers                             map[string][]*pattern // by the last part of the name
+	rules                                              []*Rule
 }
 
 // packs reads the rule packs, once a process: they are constant.
@@ -77,7 +79,7 @@ func newPack(f packFile, known map[string]weakness) (*pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pack{inputs: inputs, formats: set(f.Formats), clean: set(f.Clean), keeps: set(f.Keeps), joins: set(f.Joins), grows: set(f.Grows), tags: set(f.Tags),
+	p := &pack{inputs: inputs, formats: set(f.Formats), clean: set(f.Clean), keeps: set(f.Keeps), joins: set(f.Joins), grows: set(f.Grows), tags: set(f.Tags), modules: set(f.Modules),
 		calls: map[string][]*pattern{}, sets: map[string][]*pattern{}, receivers: map[string][]*pattern{}}
 	if f.Parameters != "" {
 		if p.parameters, err = regexp.Compile(f.Parameters); err != nil {

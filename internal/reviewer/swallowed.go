@@ -67,7 +67,7 @@ func (c *codeFile) instead(end, body int) bool {
 	if !c.is(next, "return") || c.tokens[end].pair < 0 {
 		return false
 	}
-	for i := int(c.tokens[end].pair) + 1; i < end; i++ {
+	for i := max(int(c.tokens[end].pair)+1, end-longestExpression); i < end; i++ {
 		if c.is(i, "return") {
 			return true
 		}
