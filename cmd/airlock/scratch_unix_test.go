@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/checkreport"
@@ -80,6 +81,11 @@ func (u *user) everything() map[string]string {
 // formatter's own fix makes the suggestions in a copy, and the checkout stays as it is.
 func TestCheckSuggestsInPlace(t *testing.T) {
 	u := newUnformatted(t, "")
+	for i := range 25 { // which nobody wants to read of one by one
+		if err := syscall.Mkfifo(filepath.Join(u.repo, fmt.Sprint("pipe", i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	before := u.everything()
 	out := filepath.Join(u.temp, "findings.json")
 	res, _ := u.check("--allow-credentials", "--findings", out)
@@ -99,7 +105,8 @@ func TestCheckSuggestsInPlace(t *testing.T) {
 	if diff := cmp.Diff([]string{`a.js:1 "exports.a = 1;"`}, got); diff != "" || res.code != 1 {
 		t.Errorf("exit code %d\n%s\n%q\n%s", res.code, diff, doc.Notes, res.stderr)
 	}
-	if notes := strings.Join(doc.Notes, "\n"); !strings.Contains(notes, "Not taken into the copy in which fixes ran: data (it may not be read).") || strings.Contains(notes, ".git") {
+	notes := strings.Join(doc.Notes, "\n")
+	if !strings.Contains(notes, "ran: data (it may not be read).") || !strings.Contains(notes, "ran: 6 more.") || strings.Count(notes, "ran: ") != 21 || strings.Contains(notes, ".git") {
 		t.Errorf("%q", doc.Notes)
 	}
 	if diff := cmp.Diff(before, u.everything()); diff != "" {
