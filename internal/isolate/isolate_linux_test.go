@@ -171,6 +171,29 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// TestRightsGoBackToWhatWasClosed: a program that may rename the workspace puts
+// something else in its place, whose rights are nobody's business.
+func TestRightsGoBackToWhatWasClosed(t *testing.T) {
+	r := newRunner(t)
+	room := open(t, r.config())
+	if room == nil {
+		return
+	}
+	private := filepath.Join(t.TempDir(), "private")
+	if err := errors.Join(os.Mkdir(private, 0o700), os.Chmod(r.base, 0o777)); err != nil { // without the sticky bit
+		t.Fatal(err)
+	}
+	said(t, room.Run, sh(`mv $1/workspace $1/moved && ln -s $2 $1/workspace && mv $1/engine $1/moved-engine && mkfifo -m 600 $1/engine`, r.base, private))
+	if err := room.Close(); err != nil {
+		t.Error(err)
+	}
+	for path, mode := range map[string]os.FileMode{private: 0o700, r.base + "/moved": 0o777, r.base + "/moved-engine": 0o666, r.base + "/engine": 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, mode)
+		}
+	}
+}
+
 // TestNothingStays looks for what a program leaves: processes and files.
 func TestNothingStays(t *testing.T) {
 	r := newRunner(t)

@@ -102,7 +102,12 @@ func (r *Room) shut(path, scratch string) error {
 	if err != nil {
 		return fmt.Errorf("closing %s to others: %w", path, err)
 	}
-	info, err := os.Stat(real)
+	held, err := hold(real)
+	if err != nil {
+		return fmt.Errorf("closing %s to others: %w", path, err)
+	}
+	r.undo = append(r.undo, held.Close)
+	info, err := held.Stat()
 	if err != nil {
 		return fmt.Errorf("closing %s to others: %w", path, err)
 	}
@@ -118,14 +123,25 @@ func (r *Room) shut(path, scratch string) error {
 	if info.Mode()&0o007 == 0 {
 		return nil
 	}
-	r.undo = append(r.undo, func() error { return os.Chmod(real, info.Mode()) })
-	if err := os.Chmod(real, info.Mode()&^0o007); err != nil {
+	same := fmt.Sprintf("/proc/self/fd/%d", held.Fd())
+	r.undo = append(r.undo, func() error { return os.Chmod(same, info.Mode()) })
+	if err := os.Chmod(same, info.Mode()&^0o007); err != nil {
 		return &RefusedError{fmt.Sprintf("%s cannot be closed to others: %v", path, err)}
 	}
-	if now, err := os.Stat(real); err != nil || now.Mode()&0o007 != 0 {
+	if now, err := os.Lstat(real); err != nil || now.Mode()&0o007 != 0 || !os.SameFile(now, info) {
 		return &RefusedError{fmt.Sprintf("%s stays open to others (%v)", path, err)}
 	}
 	return nil
+}
+
+// hold opens a path of any kind, without its content: what is put into its place later
+// is not taken for it.
+func hold(path string) (*os.File, error) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
 }
 
 // watchDisk returns a context that ends when the file system of dir has less left
