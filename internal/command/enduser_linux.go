@@ -18,21 +18,23 @@ const endWithin = 20 * time.Second
 // endUser kills every process of the identity's user, whatever session, parent or
 // signal handlers it has, until none is left, and returns how many there were
 // beside the program itself. Those that became this process's children are reaped;
-// the program is not.
+// the program is not. They are killed also while /proc cannot be read, for which they
+// may be the reason.
 func endUser(id Identity, program *os.Process) (int, error) {
-	left, err := living(id.UID, program.Pid)
-	if err != nil {
-		return 0, err
-	}
+	left, _ := living(id.UID, program.Pid) // only for their number
 	count := len(left)
 	for pause, until := time.Millisecond, time.Now().Add(endWithin); ; pause = min(2*pause, 50*time.Millisecond) {
 		if err := killAll(id.UID); err != nil {
 			return count, fmt.Errorf("ending the processes of user %d: %w", id.UID, err)
 		}
-		if left, err = living(id.UID, program.Pid); err != nil || len(left) == 0 {
-			return count, err
+		left, err := living(id.UID, program.Pid)
+		if err == nil && len(left) == 0 {
+			return count, nil
 		}
 		if time.Now().After(until) {
+			if err != nil {
+				return count, fmt.Errorf("seeing whether the processes of user %d have ended: %w", id.UID, err)
+			}
 			return count, fmt.Errorf("processes %v of user %d do not end", left, id.UID)
 		}
 		time.Sleep(pause)
