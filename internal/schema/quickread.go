@@ -63,10 +63,10 @@ func (q *quick) keyword(name string, v any) (ok bool) {
 		}
 		return ok
 	case "const":
-		return q.word(v)
+		return !q.isEnum && q.word(v) // both would have to hold
 	case "enum":
 		list, ok := v.([]any)
-		return ok && !slices.ContainsFunc(list, func(e any) bool { return !q.word(e) })
+		return ok && len(list) > 0 && !q.isEnum && !slices.ContainsFunc(list, func(e any) bool { return !q.word(e) })
 	case "items":
 		q.items = newQuick(v)
 		return q.items != nil && q.typ == "array"

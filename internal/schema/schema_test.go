@@ -174,6 +174,7 @@ func TestSurelyValidIsNeverWrong(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","maxLength":2},"minItems":1,"maxItems":2}}}`,
 		`{"type":"object","properties":{"a":{"type":"boolean"},"b":{"enum":["x"]},"c":{"type":"string","enum":["x","y"]}},"anyOf":[{"required":["a"]},{"required":["c"]}]}`,
 		`{"type":"object","properties":{"a":{"const":"x"},"b":{"type":"object"}}}`,
+		`{"type":"object","properties":{"a":{"const":"x","enum":["x","abc"]},"c":{"enum":["abc","7"],"const":"x"}}}`,
 		`{"type":"object","properties":{"a":{"type":"string","format":"uri"},"c":{"$ref":"#/properties/a"}}}`,
 		`{"type":"object","properties":{"a":{"type":"object","required":["x"]},"c":{"type":"array","items":{"type":"integer"}}},"minProperties":2}`,
 		`{"type":"object","properties":{"a":{"enum":["x",1]},"c":{"type":["string","null"]}},"not":{"required":["c"]}}`,
