@@ -202,6 +202,29 @@ func TestNoiseIsCapped(t *testing.T) {
 	}
 }
 
+// TestToolsCrowdNoReviewOut asserts that what a pull request makes its linter say does
+// not take the places of the reviews' findings of the same severity.
+func TestToolsCrowdNoReviewOut(t *testing.T) {
+	in := failing()
+	for line := range 100 {
+		in.Result.Roots[0].Checks[1].Gating = append(in.Result.Roots[0].Checks[1].Gating, finding.Finding{Check: "linter", Tool: "vet", Severity: finding.High,
+			Message: strings.Repeat("m", line+1), Path: "api/a.go", Range: finding.Range{StartLine: line + 1}})
+	}
+	for i, c := range []phase.Check{phase.CodeReviewed, phase.SecurityReview} {
+		in.Result.Reviews[i].Gating = []finding.Finding{{Check: string(c), Tool: "airlock", Severity: finding.High, Message: "here", Path: "api/z.go", Range: finding.Range{StartLine: 10 + i}}}
+	}
+	got := let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment]
+	var lines []int
+	for _, a := range got {
+		if c := a.Item().(*safeoutput.CreateReviewComment); c.Path == "api/z.go" {
+			lines = append(lines, c.Line)
+		}
+	}
+	if len(got) != 20 || !cmp.Equal(lines, []int{11, 10}) {
+		t.Errorf("%d comments, of the reviews on lines %v", len(got), lines)
+	}
+}
+
 // TestWhatSeveralChecksSayIsToldOnce asserts that a file that does not compile makes one
 // comment and one annotation, not three, and that what each check says beside it stays.
 func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {

@@ -119,12 +119,26 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 	return out
 }
 
+// weight orders findings that are equally severe. What tools say can be made by the
+// pull request, so many that the reviews' own would be among those left out.
+func weight(check string) int {
+	switch phase.Check(check) {
+	case phase.SecurityReview:
+		return 2
+	case phase.CodeReviewed:
+		return 1
+	}
+	return 0
+}
+
 // add takes findings over, the most severe first, each at its place at Head.
 func (d *Document) add(findings []finding.Finding, gating bool, place func(string, int, int) (int, int, bool)) {
 	findings = slices.Clone(findings)
 	finding.SetFingerprints(findings)
 	finding.Sort(findings)
-	slices.SortStableFunc(findings, func(a, b finding.Finding) int { return b.Severity.Rank() - a.Severity.Rank() })
+	slices.SortStableFunc(findings, func(a, b finding.Finding) int {
+		return cmp.Or(b.Severity.Rank()-a.Severity.Rank(), weight(b.Check)-weight(a.Check))
+	})
 	for _, f := range findings {
 		out := Finding{
 			Check: phase.Check(f.Check), Tool: f.Tool, Rule: f.Rule, Severity: f.Severity, Message: f.Message, Path: f.Path,

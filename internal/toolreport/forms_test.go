@@ -107,6 +107,9 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 		"totals before those of pytest -q": {"pytest -q", "no tests ran in 1s\n3 passed in 0.1s\n2 failed in 0.02s\n", 1, 2, 0, false},
 		"totals that cargo repeats": {"cargo test", "test a ... FAILED\ntest b ... ok\n\nfailures:\n\n---- a stdout ----\ntest q ... FAILED\ntest result: FAILED. 0 passed; 9 failed; 0 ignored; 0 measured\n" +
 			"\nfailures:\n    a\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured\n", 101, 1, 1, false},
+		"totals that a test of Maven's prints": {"mvn test", "[INFO] --- surefire:3.2.5:test (default-test) @ a ---\n[ERROR] Tests run: 9, Failures: 9, Errors: 0, Skipped: 0\n[ERROR] qz -- Time elapsed: 0.1 s <<< FAILURE!\n" +
+			"[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! - in a.T\n[ERROR] one(a.T)  Time elapsed: 0 s  <<< FAILURE!\n[INFO] Results:\n[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n" +
+			"[INFO] --- surefire:3.2.5:test (default-test) @ b ---\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! - in b.T\n[ERROR] two(b.T)  Time elapsed: 0 s  <<< ERROR!\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0\n[INFO] BUILD FAILURE\n", 1, 2, 2, false},
 		"no tests at all": {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
 	} {
 		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},

@@ -25,6 +25,8 @@ type mavenReader struct {
 	ended    bool
 	now      *Failure
 	all      []Failure
+	totalled [2]int // tests and failures, by the last totals of the module
+	naming   bool   // the next lines name a class's failures
 }
 
 func openMaven(c *collector) [2]lineReader {
@@ -49,12 +51,18 @@ func (r *mavenReader) line(line string) {
 	line = clip(line, maxText)
 	r.compiler.line(strings.Replace(line, "[ERROR]   ", "  ", 1))
 	if m := find(r.totals, "] Tests run: ", line); m != nil {
-		r.ran += number(m[1])
-		r.failed += number(m[2]) + number(m[3])
+		r.totalled = [2]int{number(m[1]), number(m[2]) + number(m[3])} // one before it was printed by a test
 		r.now = nil
 		return
 	}
-	if m := find(r.test, "<<< ", line); m != nil && !strings.HasPrefix(m[1], "Tests run:") {
+	if strings.HasPrefix(line, "[INFO] --- ") {
+		r.module()
+	}
+	if strings.HasPrefix(line, "[ERROR] Tests run: ") {
+		r.naming = strings.Contains(line, " <<< ")
+		return
+	}
+	if m := find(r.test, "<<< ", line); m != nil && r.naming {
 		r.now = nil
 		if len(r.all) < MaxFailures {
 			r.all = append(r.all, Failure{Name: m[1], Cause: Failed})
@@ -83,8 +91,16 @@ func (r *mavenReader) line(line string) {
 	}
 }
 
+// module counts a module whose tests are over.
+func (r *mavenReader) module() {
+	r.ran += r.totalled[0]
+	r.failed += r.totalled[1]
+	r.totalled, r.naming = [2]int{}, false
+}
+
 func (r *mavenReader) end() {
 	r.compiler.end()
+	r.module()
 	t := &r.c.tally
 	before := t.failed
 	for _, f := range r.all {
