@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -196,14 +197,20 @@ func majority(of []Language, files []string) Language {
 // maxManifest bounds a file that is read for its settings, in bytes.
 const maxManifest = 4 << 20
 
-// read returns a regular file's content, at most maxManifest bytes of it.
+// read returns a regular file's content, at most maxManifest bytes of it. Programs may
+// be at work beside: what is opened is what was looked at.
 func (p *project) read(name string) ([]byte, error) {
-	info, err := p.at.Stat(name)
+	f, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxManifest {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
 	}
-	return p.at.ReadFile(name)
+	return io.ReadAll(io.LimitReader(f, maxManifest))
 }

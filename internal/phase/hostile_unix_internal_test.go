@@ -1,0 +1,66 @@
+//go:build unix
+
+package phase
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func projectIn(t *testing.T, dir string) *project {
+	t.Helper()
+	p, err := openProject(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.at.Close() })
+	return p
+}
+
+// TestAFIFOIsPutInAFilesPlace while it is read, as a program of another root can:
+// nobody waits for who writes into it.
+func TestAFIFOIsPutInAFilesPlace(t *testing.T) {
+	dir := t.TempDir()
+	p := projectIn(t, dir)
+	name, file, pipe := filepath.Join(dir, "go.mod"), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")
+	if err := os.WriteFile(file, []byte("module x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 5000 {
+			if text, err := p.read("go.mod"); err == nil && string(text) != "module x\n" {
+				t.Errorf("it reads %q", text)
+			}
+		}
+	}()
+	for {
+		for _, from := range []string{pipe, file} {
+			next := filepath.Join(dir, "next")
+			if err := os.Link(from, next); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(next, name); err != nil {
+				t.Fatal(err)
+			}
+			_ = os.Remove(next) // renaming a file to itself leaves both
+		}
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+			t.Fatal("who reads waits for who writes into a FIFO")
+		default:
+		}
+	}
+}
