@@ -4,8 +4,10 @@ package phase
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -62,5 +64,37 @@ func TestAFIFOIsPutInAFilesPlace(t *testing.T) {
 			t.Fatal("who reads waits for who writes into a FIFO")
 		default:
 		}
+	}
+}
+
+// TestWatchingHasBounds: a program makes folders in folders faster than all of them can
+// be looked at.
+func TestWatchingHasBounds(t *testing.T) {
+	dir := t.TempDir()
+	p := projectIn(t, dir)
+	watched, not := strings.Repeat("d/", maxFolders), strings.Repeat("d/", maxFolders+1)
+	if err := os.MkdirAll(filepath.Join(dir, not), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []string{"", watched, not} {
+		if err := os.WriteFile(filepath.Join(dir, in, "f"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := p.snapshot(".")
+	if _, ok := found[watched+"f"]; !ok || len(found) != 2 {
+		t.Errorf("%d files are watched", len(found))
+	}
+	many := t.TempDir()
+	for i := range 3000 {
+		if err := os.WriteFile(filepath.Join(many, fmt.Sprint(i)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := walk{project: projectIn(t, many), found: snapshot{}}
+	w.seen.Store(maxSnapshot)
+	w.folder(".", "", 0)
+	if len(w.found) == 0 || len(w.found) > 1024 {
+		t.Errorf("%d files are watched behind as many as are looked at", len(w.found))
 	}
 }

@@ -1,16 +1,21 @@
 package phase
 
 import (
+	"io/fs"
 	"maps"
 	"path"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// maxSnapshot bounds how many files are watched.
-const maxSnapshot = 200_000
+// Bounds of what is watched: programs can make more than can be looked at.
+const (
+	maxSnapshot = 200_000 // files and folders
+	maxFolders  = 200     // in each other: the way to each is gone anew
+)
 
 // snapshot is when each file was last written, and its size.
 type snapshot map[string]stamp
@@ -24,7 +29,7 @@ type stamp struct {
 // and those that builds make. Their names are relative to the folder.
 func (p *project) snapshot(dir string) snapshot {
 	w := walk{project: p, room: make(chan struct{}, runtime.GOMAXPROCS(0)), found: snapshot{}}
-	w.folder(dir, "")
+	w.folder(dir, "", 0)
 	w.busy.Wait()
 	return w.found
 }
@@ -34,39 +39,47 @@ type walk struct {
 	project *project
 	room    chan struct{} // folders that may be looked at beside another
 	busy    sync.WaitGroup
+	seen    atomic.Int64 // files and folders
 
 	mu    sync.Mutex
 	found snapshot
 }
 
-// folder looks at a folder below dir. What cannot be read cannot be formatted
-// either.
-func (w *walk) folder(dir, name string) {
+// folder looks at a folder below dir, which lies in as many as depth says. What cannot
+// be read cannot be formatted either.
+func (w *walk) folder(dir, name string, depth int) {
 	f, err := w.project.open(path.Join(dir, name))
 	if err != nil {
 		return
 	}
-	entries, _ := f.ReadDir(-1)
-	_ = f.Close() // it was only read
+	var below []string
 	here := snapshot{}
-	for _, e := range entries {
-		below := path.Join(name, e.Name())
-		switch {
-		case e.IsDir() && slices.Contains([]string{".git", "node_modules", "target", "vendor", "__pycache__", ".venv"}, e.Name()):
-		case e.IsDir():
-			select {
-			case w.room <- struct{}{}:
-				w.busy.Go(func() {
-					w.folder(dir, below)
-					<-w.room
-				})
-			default:
-				w.folder(dir, below)
+	for err == nil && w.seen.Load() <= maxSnapshot {
+		var entries []fs.DirEntry
+		entries, err = f.ReadDir(1024)
+		w.seen.Add(int64(len(entries)))
+		for _, e := range entries {
+			switch {
+			case e.IsDir() && slices.Contains([]string{".git", "node_modules", "target", "vendor", "__pycache__", ".venv"}, e.Name()):
+			case e.IsDir() && depth < maxFolders:
+				below = append(below, path.Join(name, e.Name()))
+			case e.Type().IsRegular():
+				if info, err := e.Info(); err == nil {
+					here[path.Join(name, e.Name())] = stamp{info.ModTime(), info.Size()}
+				}
 			}
-		case e.Type().IsRegular():
-			if info, err := e.Info(); err == nil {
-				here[below] = stamp{info.ModTime(), info.Size()}
-			}
+		}
+	}
+	_ = f.Close() // it was only read
+	for _, folder := range below {
+		select {
+		case w.room <- struct{}{}:
+			w.busy.Go(func() {
+				w.folder(dir, folder, depth+1)
+				<-w.room
+			})
+		default:
+			w.folder(dir, folder, depth+1)
 		}
 	}
 	w.mu.Lock()
