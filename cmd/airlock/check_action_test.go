@@ -162,3 +162,16 @@ func TestActionAnnotatesWithoutACheckRun(t *testing.T) {
 		t.Errorf("exit code %d, %d annotations\n%s", res.code, n, res.stdout)
 	}
 }
+
+// TestActionSaysWhereAllFindingsAre, since GitHub shows ten annotations of a level.
+func TestActionSaysWhereAllFindingsAre(t *testing.T) {
+	h, ws := newChecked(t)
+	config := "checks:\n  format-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n  lint-command: 'for i in 1 2 3 4 5 6 7 8 9 a b c; do echo \"shop.go:5:1: word $i\"; done; false'\n"
+	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "check", "config": config}), "", "action")
+	if refusesToCheck(t, res) {
+		return
+	}
+	if n := strings.Count(res.stdout, "title=Airlock linter"); n != 10 || !strings.Contains(res.stdout, "2 more are in the findings document") {
+		t.Errorf("%d annotations\n%s", n, res.stdout)
+	}
+}

@@ -92,7 +92,7 @@ func (s *step) finish(rep *report.Report, out *outputs) error {
 	var text bytes.Buffer
 	_ = writeText(&text, rep, false) // a buffer takes everything
 	s.runner.Group("Airlock: "+rep.Headline(), func() { s.runner.Log(text.String()) })
-	s.annotate(rep.Annotations())
+	s.annotate(rep.Annotations(), "the file of the results")
 	if _, err := s.runner.AddSummary(rep.Summary(action.MaxSummary), cutBytes); err != nil {
 		s.warn(err)
 	}

@@ -19,9 +19,9 @@ func (s *step) set(list []report.Output) error {
 	return nil
 }
 
-// annotate writes as many annotations of each level as GitHub shows; the file of
-// the results holds them all.
-func (s *step) annotate(list []report.Annotation) {
+// annotate writes as many annotations of each level as GitHub shows; a file holds them
+// all.
+func (s *step) annotate(list []report.Annotation, file string) {
 	n, left := map[report.Level]int{}, 0
 	for _, a := range list {
 		if n[a.Level]++; n[a.Level] > action.MaxAnnotations {
@@ -31,7 +31,7 @@ func (s *step) annotate(list []report.Annotation) {
 		s.runner.Annotate(annotation(a))
 	}
 	if left > 0 {
-		s.runner.Log(fmt.Sprintf("%d more are in the file of the results: GitHub shows %d annotations of a level", left, action.MaxAnnotations))
+		s.runner.Log(fmt.Sprintf("%d more are in %s: GitHub shows %d annotations of a level", left, file, action.MaxAnnotations))
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *step) annotateChecks(doc *checkreport.Document, here surroundings) {
 	for _, a := range doc.Annotations(here.gate.checkWords()) {
 		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: "Airlock " + a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
 	}
-	s.annotate(list)
+	s.annotate(list, "the findings document")
 }
 
 // maxInlineChecks is how large the checks' result may be to be an output: the
