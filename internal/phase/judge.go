@@ -35,7 +35,7 @@ func (w *run) judge() {
 		w.unformatted()
 		return
 	}
-	w.readable = w.style() && a.explained() && !a.report.Broken && a.report.Outside+a.report.Omitted == 0 && len(findings) > 0
+	w.readable = w.style() && a.explained() && !a.report.Broken && a.report.Outside+a.report.Omitted == 0 && len(findings) > 0 && w.allThere(findings)
 	w.out.Gating, w.out.Old = w.e.lines.sort(findings, w.style() && w.e.config.NewOnly)
 	if passed {
 		w.out.Status, w.out.Gating, w.out.Old = Pass, nil, append(w.out.Old, w.out.Gating...)
@@ -51,6 +51,28 @@ func (w *run) judge() {
 		w.out.Gating, w.out.Old = append(w.out.Gating, w.out.Old...), nil // its exit status decides
 	}
 	w.failed(a)
+}
+
+// allThere reports whether each finding names a file of the project. One that does not,
+// as where a name holds the end of a line, may be about lines that changed.
+func (w *run) allThere(findings []finding.Finding) bool {
+	there := map[string]bool{}
+	for _, f := range findings {
+		name, below := inside(w.e.prefix, f.Path)
+		if f.Path != "" && !below {
+			continue // beside the working directory, where nothing is looked at
+		}
+		known, looked := there[name]
+		if !looked {
+			info, err := w.e.project.at.Lstat(name)
+			known = f.Path != "" && err == nil && !info.IsDir()
+			there[name] = known
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
 }
 
 // noTestsCode is the exit code of pytest and, since Python 3.12, of unittest where there

@@ -38,7 +38,7 @@ func goSteps(changed map[string][]step) map[string][]step {
 
 func goJob(t *testing.T) (phase.Job, string) {
 	t.Helper()
-	dir := files(t, map[string]string{"go.mod": "module example.com/m\n", "a.go": "package m\n"})
+	dir := files(t, map[string]string{"go.mod": "module example.com/m\n", "a.go": "package m\n", "b.go": "package m\n"})
 	return phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.go"}, MaxRetries: 3}}, dir
 }
 
@@ -247,6 +247,7 @@ func TestOnlyNewFindingsGate(t *testing.T) {
 		{"on a changed line", step{code: 1, stderr: "./a.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0},
 		{"on an old line", step{code: 1, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Pass, 1},
 		{"in another file", step{code: 1, stderr: "./b.go:2:1: bad\n"}, diffOf(patch), phase.Pass, 1},
+		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // such as new\nline.go
 		{"without a diff every line is changed", step{code: 1, stderr: "./a.go:3:1: bad\n"}, nil, phase.Fail, 0},
 		{"a patch that is left out", step{code: 1, stderr: "./a.go:3:1: bad\n"}, []changes.ChangedFile{{Path: "a.go", PatchMissing: true}}, phase.Fail, 0},
 		{"a type error", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n"}, diffOf(patch), phase.Fail, 0},
@@ -269,7 +270,7 @@ func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
 	for line, want := range map[string]phase.Status{"go vet ./...": phase.Pass, "go vet ./... && ./ours": phase.Fail} {
 		job, dir := goJob(t)
 		job.Diff, job.Input.LintCommand = diffOf("@@ -1 +1 @@\n-a\n+b"), line
-		r := validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{line: {{code: 1, stderr: "./other.go:9:2: odd\n"}}})).world())
+		r := validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{line: {{code: 1, stderr: "./b.go:9:2: odd\n"}}})).world())
 		if c := checkOf(r, phase.Linter); c.Status != want || c.Status == phase.Fail && !strings.Contains(strings.Join(c.Problems, "; "), "exit code 1") {
 			t.Errorf("%s: %+v", line, c)
 		}
