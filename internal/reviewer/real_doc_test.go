@@ -20,7 +20,8 @@ fails for a finding without a verdict. The seconds are those of both reviews on 
 The tuned sources chose and mended the rules, so their numbers are better than what other code will show. The
 held-out ones were named before anything was run on them, and what was found and right in them was judged with
 the rules as they were. Only then the rules were mended; a verdict whose finding is gone since is marked "mended",
-one of a finding that came with it "later". The last two columns are what is found and right now.
+one of a finding that came with it "later". The sources that were held out again were named and judged after that,
+in the same way. The last two columns are what is found and right now.
 
 | source | package | files | MB | seconds | found | right | found now | right now |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -28,7 +29,7 @@ one of a finding that came with it "later". The last two columns are what is fou
 	for _, part := range []struct {
 		name string
 		keep func(realSource) bool
-	}{{"all tuned", tuned}, {"all held out", heldOut}} {
+	}{{"all tuned", tuned}, {"all held out", heldOut}, {"all held out again", again}} {
 		total := realSource{Name: part.name}
 		for _, s := range among(sources, part.keep) {
 			describeSource(&b, s)
@@ -56,8 +57,9 @@ func describeDefaults(sources []realSource, rules []Rule) string {
 	}
 	return fmt.Sprintf(`
 Of what the rules find that are on by default, %s was right in the tuned sources and %s in the
-held-out ones. Since the rules were mended it is %s and %s.
-`, sum(tuned, first), sum(heldOut, first), sum(tuned, now), sum(heldOut, now))
+held-out ones, and, with the rules mended by these, %s in those that were held out again. Now it is
+%s, %s and %s.
+`, sum(tuned, first), sum(heldOut, first), sum(again, first), sum(tuned, now), sum(heldOut, now), sum(again, now))
 }
 
 func describeSource(b *strings.Builder, s realSource) {

@@ -53,7 +53,8 @@ func (s realSource) score(when func(verdict) bool) score {
 
 // tuned and heldOut part the sources.
 func tuned(s realSource) bool   { return !s.HeldOut }
-func heldOut(s realSource) bool { return s.HeldOut }
+func heldOut(s realSource) bool { return s.HeldOut && !s.After }
+func again(s realSource) bool   { return s.HeldOut && s.After }
 
 func among(sources []realSource, keep func(realSource) bool) []realSource {
 	var kept []realSource
@@ -83,7 +84,8 @@ func TestRulesArePreciseInRealSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := tally(sources, now)
+	// What was held out again is measured with the rules as they are, before they are mended.
+	found := tally(slices.Concat(among(sources, tuned), among(sources, heldOut)), now)
 	for _, r := range rules {
 		if s := found[r.ID]; r.Off == "" && s.all > 0 && s.share() < precise {
 			t.Errorf("%s is right in %d of %d findings in real sources: it has to be better, or off", r.ID, s.right, s.all)

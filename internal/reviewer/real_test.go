@@ -24,6 +24,9 @@ type realSource struct {
 	// HeldOut says that nobody had looked at the source before its verdicts were made,
 	// with the rules as they were.
 	HeldOut bool `yaml:"heldout"`
+	// After says that this was when the rules had been mended by what the first held-out
+	// sources showed.
+	After bool
 	// Measured is what the last measurement read: see real_measure_test.go.
 	Measured measured
 	Verdicts []verdict
