@@ -120,9 +120,9 @@ func TestBuiltInAlone(t *testing.T) {
 	for _, s := range d.Skipped {
 		skipped = append(skipped, s.Path+": "+s.Reason)
 	}
-	want := []string{"link: it is link", "gen.go: a generated file: only secrets were looked for", "logo.png: a binary file", "vendor/v.go: a vendored file: only secrets were looked for"}
+	want := []string{"link: it is link", "gen.go: a generated file: only the security review looked at it", "logo.png: a binary file", "vendor/v.go: a vendored file: only secrets were looked for"}
 	for _, w := range want {
-		if n := strings.Count(strings.Join(skipped, "\n"), w); w != want[1] && n != 1 {
+		if n := strings.Count(strings.Join(skipped, "\n"), w); n != 1 {
 			t.Errorf("skipped %q; want %q once", skipped, w)
 		}
 	}
