@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -40,7 +41,12 @@ func (a attempt) explained() bool { return a.report.Explained && !a.report.Mixed
 // once runs a command of a root, and reads what it prints. The error is the
 // context's: all else is a result.
 func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {
-	reader, err := toolreport.New(e.tool(r, check, c))
+	tool := e.tool(r, check, c)
+	if at, err := os.OpenRoot(e.repository); err == nil {
+		defer at.Close() //nolint:errcheck // it was only asked
+		tool.Exists = existing(at)
+	}
+	reader, err := toolreport.New(tool)
 	if err != nil {
 		return attempt{}, err
 	}
@@ -76,6 +82,20 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 		}
 	}
 	return a, nil
+}
+
+// existing tells, once for each path, whether it is in a folder.
+func existing(at *os.Root) func(string) bool {
+	known := map[string]bool{}
+	return func(name string) bool {
+		there, ok := known[name]
+		if !ok {
+			_, err := at.Lstat(filepath.FromSlash(name))
+			there = err == nil
+			known[name] = there
+		}
+		return there
+	}
 }
 
 func (e *engine) tool(r root, check Check, c commandLine) toolreport.Tool {

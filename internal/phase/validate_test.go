@@ -128,7 +128,13 @@ func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
 			job, dir := goJob(t)
 			if sub != "" {
 				job.Input.WorkingDirectory, job.Repository = filepath.Join(dir, "go"), dir
-				if err := errors.Join(os.Mkdir(filepath.Join(dir, "go"), 0o755), os.Rename(filepath.Join(dir, "go.mod"), filepath.Join(dir, "go", "go.mod"))); err != nil {
+				if err := os.Mkdir(filepath.Join(dir, "go"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, name := range []string{"go.mod", "a.go", "b.go", "testdata.go", "testdata/a.go", "sub/testdata/src/b.go", "_old/c.go", ".x/d.go", "vendor/a.go"} {
+				at := filepath.Join(dir, sub, name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("module m\n"), 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -273,6 +279,19 @@ func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
 		r := validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{line: {{code: 1, stderr: "./b.go:9:2: odd\n"}}})).world())
 		if c := checkOf(r, phase.Linter); c.Status != want || c.Status == phase.Fail && !strings.Contains(strings.Join(c.Problems, "; "), "exit code 1") {
 			t.Errorf("%s: %+v", line, c)
+		}
+	}
+}
+
+func TestPathsFromAboveTheWorkingDirectory(t *testing.T) {
+	dir := files(t, map[string]string{"crates/a/Cargo.toml": "[package]\n", "crates/a/src/lib.rs": "x\n", "src/lib.rs": "x\n", "crates/src/b.rs": "x\n"})
+	for printed, want := range map[string]string{"src/lib.rs": "crates/a/src/lib.rs", "crates/a/src/lib.rs": "crates/a/src/lib.rs", "src/b.rs": "crates/src/b.rs", "a/src/lib.rs": "crates/a/src/lib.rs", "none.rs": "crates/a/none.rs"} {
+		job := phase.Job{Repository: dir, Input: phase.Input{WorkingDirectory: filepath.Join(dir, "crates", "a"), ChangedFiles: []string{"src/lib.rs"}, SkipTests: true}}
+		said := "error: odd\n --> " + printed + ":1:1\n  |\n\nerror: could not compile `a` (lib) due to 1 previous error\n"
+		s := newStage(t, job.Input.WorkingDirectory, map[string][]step{"cargo fmt --check": ok, "cargo clippy --message-format=json": ok, "cargo build --message-format=json": {{code: 101, stderr: said}}})
+		c := checkOf(validate(t, job, phase.Config{}, s.world()), phase.Build)
+		if len(c.Gating) != 1 || c.Gating[0].Path != want {
+			t.Errorf("%s: %+v, want %s", printed, c.Gating, want)
 		}
 	}
 }

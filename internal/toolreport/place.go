@@ -11,10 +11,12 @@ type places struct {
 	dir   string // where the command line was started
 	now   string // where what prints now runs, as far as it is known
 	lost  bool   // that is not known: paths may be those of other files
+	// exists reports whether a path of the repository is there; nil: not known.
+	exists func(string) bool
 }
 
 func newPlaces(t Tool) *places {
-	p := &places{dir: path.Clean("/" + slashed(t.Dir))[1:]}
+	p := &places{dir: path.Clean("/" + slashed(t.Dir))[1:], exists: t.Exists}
 	p.now = p.dir
 	for _, r := range t.Roots {
 		if r = strings.TrimRight(slashed(r), "/"); r != "" {
@@ -66,8 +68,24 @@ func (p *places) rel(printed string) (string, bool) {
 	case strings.HasPrefix(s, "/") || isWindows(s):
 		return p.below(path.Clean(s))
 	}
-	s = path.Join(p.now, s)
+	s = p.nearest(s)
 	return s, s != "." && s != ".." && !strings.HasPrefix(s, "../")
+}
+
+// nearest returns a relative path as one of the repository: below where the tool ran,
+// or below the nearest folder above in which there is such a file.
+func (p *places) nearest(rel string) string {
+	s := path.Join(p.now, rel)
+	if p.exists == nil || p.exists(s) {
+		return s
+	}
+	for dir := p.now; dir != "" && dir != "."; {
+		dir = path.Dir(dir)
+		if above := path.Join(dir, rel); p.exists(above) {
+			return above
+		}
+	}
+	return s
 }
 
 func (p *places) below(abs string) (string, bool) {

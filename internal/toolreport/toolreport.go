@@ -37,6 +37,10 @@ type Tool struct {
 	// Dir is where the tool ran, relative to the root, slash-separated; ""
 	// for the root itself.
 	Dir string
+	// Exists reports whether a path relative to the root is there. A tool may print
+	// paths from above Dir, as cargo does in a workspace. nil: every path is taken
+	// to be below Dir.
+	Exists func(path string) bool
 }
 
 // ToolRule is a rule of a tool, by the names that findings have.
