@@ -15,6 +15,7 @@ type cargoRun struct {
 	ran     int
 	broken  map[string]bool // targets that did not compile
 	crashed int
+	began   int  // targets that began to run tests
 	stopped bool // at the first target that failed
 	all     bool // every target ran
 	results int
@@ -66,6 +67,10 @@ func (r *cargoResults) line(line string) {
 		r.open, r.byName, r.now = nil, map[string]int{}, ""
 		return
 	}
+	if r.now == "" && strings.HasPrefix(line, "running ") && (strings.HasSuffix(line, " tests") || line == "running 1 test") {
+		r.began++
+		return
+	}
 	if m := findAt(r.block, "---- ", line); m != nil {
 		r.now = m[1]
 		return
@@ -95,6 +100,8 @@ func (r *cargoResults) end() {
 	for _, target := range slices.Sorted(maps.Keys(r.broken)) {
 		r.c.fail(Failure{Unit: target, Cause: Build})
 	}
+	// A test that exits ends its target without a result, and cargo thinks well of it.
+	r.crashed = max(r.crashed, r.began-r.results)
 	for range r.crashed - min(r.crashed, len(r.open)) {
 		r.c.fail(Failure{Cause: Crash, Message: "a test target's process ended before its result"})
 	}

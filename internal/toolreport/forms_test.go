@@ -110,7 +110,8 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 		"totals that a test of Maven's prints": {"mvn test", "[INFO] --- surefire:3.2.5:test (default-test) @ a ---\n[ERROR] Tests run: 9, Failures: 9, Errors: 0, Skipped: 0\n[ERROR] qz -- Time elapsed: 0.1 s <<< FAILURE!\n" +
 			"[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! - in a.T\n[ERROR] one(a.T)  Time elapsed: 0 s  <<< FAILURE!\n[INFO] Results:\n[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n" +
 			"[INFO] --- surefire:3.2.5:test (default-test) @ b ---\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! - in b.T\n[ERROR] two(b.T)  Time elapsed: 0 s  <<< ERROR!\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0\n[INFO] BUILD FAILURE\n", 1, 2, 2, false},
-		"no tests at all": {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
+		"a target that a test of cargo's ends": {"cargo test", "\nrunning 2 tests\ntest a ... ok\n\nrunning 1 test\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nrunning 7 tests\n\nfailures:\n    b\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured\n", 101, 2, 2, false},
+		"no tests at all":                      {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
 	} {
 		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
 			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
@@ -138,6 +139,7 @@ func TestARunThatEndsBeforeItsTotals(t *testing.T) {
 		"to its end":           {"mocha", "\n  ✔ ok\n\n  1 passing (2ms)\n", 0, false},
 		"failed":               {"pytest", "", 1, false},
 		"a runner not known":   {"node test.js", "", 0, false},
+		"a target that ended":  {"cargo test", "running 1 test\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n", 0, true},
 		"one that says no end": {"mvn -q test", "", 0, false},
 	} {
 		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
