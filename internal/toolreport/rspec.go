@@ -16,6 +16,7 @@ type rspecReader struct {
 	loading *Failure
 	broken  []Failure
 	listed  []Failure
+	listing bool // what fails again is named: before that, a test printed it
 }
 
 func newRSpec(c *collector) lineReader {
@@ -34,7 +35,11 @@ func (r *rspecReader) line(line string) {
 		r.close(number(m[1]), number(m[2]), number(m[3]))
 		return
 	}
-	if m := findAt(r.again, "rspec ", line); m != nil {
+	if line == "Failed examples:" {
+		r.listing = true
+		return
+	}
+	if m := findAt(r.again, "rspec ", line); m != nil && r.listing {
 		if len(r.listed) < MaxFailures {
 			f := Failure{Name: m[3], Cause: Failed, Path: m[1], Line: number(m[2]), Message: strings.TrimSpace(r.said[m[3]])}
 			r.listed = append(r.listed, f)
