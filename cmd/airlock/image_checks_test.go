@@ -14,7 +14,8 @@ import (
 
 // TestImageAttacksOfAPullRequest is rule R3 where it binds: in the container of an
 // action, beside the token, among the runner's mounts. Each script succeeds as the
-// container's root, and must fail as a pull request's code.
+// container's root, and must fail as a pull request's code: as the room's own user, and
+// as that of a lane.
 func TestImageAttacksOfAPullRequest(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "room")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/room")
@@ -63,9 +64,11 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 			t.Parallel()
 			j := attacked(t)
 			j.flags = inRoom
-			res := j.start(c.script).wait()
-			if res.code == 0 || res.code == 99 || strings.Contains(res.stdout, secret) {
-				t.Errorf("exit code %d:\n%s%s", res.code, res.stdout, res.stderr)
+			for _, args := range [][]string{{c.script}, {"lane", c.script}} {
+				res := j.start(args...).wait()
+				if res.code == 0 || res.code == 99 || strings.Contains(res.stdout, secret) {
+					t.Errorf("%q: exit code %d:\n%s%s", args, res.code, res.stdout, res.stderr)
+				}
 			}
 			for _, name := range []string{"set_env_1", "set_output_1", "add_path_1"} {
 				if text := j.read(j.commands, name); text != "" {
@@ -85,9 +88,19 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 	}
 	j := attacked(t)
 	j.flags = inRoom
-	res := j.start(`cat lines.ndjson && echo mine >mine && env`).wait()
-	if res.code != 0 || !strings.HasPrefix(res.stdout, twoLines) || strings.Contains(res.stdout, secret) || strings.Contains(res.stdout, "ACTIONS_") || strings.Contains(res.stdout, "GITHUB_") {
-		t.Errorf("ordinary work: exit code %d:\n%s%s", res.code, res.stdout, res.stderr)
+	work := `cat lines.ndjson && echo mine >mine && echo mine >a/mine && env && id -u`
+	j.write(filepath.Join(j.workspace, "a", "mine"), "theirs")
+	var users []string
+	for _, args := range [][]string{{work}, {"lane", work}} {
+		res := j.start(args...).wait()
+		if res.code != 0 || !strings.HasPrefix(res.stdout, twoLines) || strings.Contains(res.stdout, secret) || strings.Contains(res.stdout, "ACTIONS_") || strings.Contains(res.stdout, "GITHUB_") {
+			t.Fatalf("ordinary work, %q: exit code %d:\n%s%s", args, res.code, res.stdout, res.stderr)
+		}
+		lines := strings.Fields(res.stdout)
+		users = append(users, lines[len(lines)-1])
+	}
+	if users[0] == users[1] {
+		t.Errorf("the lane's user is the room's own, %s", users[0])
 	}
 	j.assertOwned()
 }

@@ -1,12 +1,14 @@
 // Command room is the part of the action that runs a pull request's code, for the
 // tests of the image: it takes the credentials out of its environment, opens a
-// room as the action does, and runs a script in it.
+// room as the action does, and runs a script in it: "room SCRIPT" as the room's own
+// user, "room lane SCRIPT" as the user of the second of two lanes.
 package main
 
 import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/command"
@@ -33,9 +35,19 @@ func run(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	res, err := room.Run(ctx, command.Spec{Program: "sh", Args: []string{"-c", os.Args[1]}, Stdout: os.Stdout, Stderr: os.Stderr})
-	if closeErr := room.Close(); err == nil {
-		err = closeErr
+	defer func() {
+		if closeErr := room.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	start, script := room.Run, os.Args[1]
+	if script == "lane" {
+		lanes, err := room.Split(ctx, [][]string{{filepath.Join(room.Dir(), "a")}, {filepath.Join(room.Dir(), "b")}})
+		if err != nil {
+			return 0, err
+		}
+		start, script = lanes[1].Run, os.Args[2]
 	}
+	res, err := start(ctx, command.Spec{Program: "sh", Args: []string{"-c", script}, Stdout: os.Stdout, Stderr: os.Stderr})
 	return res.ExitCode, err
 }
