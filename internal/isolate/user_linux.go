@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/agent-airlock/airlock/internal/command"
 )
@@ -82,31 +81,4 @@ func (u *user) mkdir(dir string) error {
 		return err
 	}
 	return os.Chown(dir, int(u.identity.UID), int(u.identity.GID))
-}
-
-// sharedDirs are the directories in which every user may leave files.
-var sharedDirs = [...]string{"/tmp", "/var/tmp", "/dev/shm"}
-
-// sweep removes what the users' programs left in the shared directories.
-func (r *Room) sweep() error {
-	var first error
-	own := r.ids()
-	for _, dir := range sharedDirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // this system has no such directory
-		}
-		for _, e := range entries {
-			info, err := e.Info()
-			if err != nil {
-				continue // somebody else removed it
-			}
-			if st, ok := info.Sys().(*syscall.Stat_t); ok && slices.Contains(own, st.Uid) {
-				if err := removeAll(filepath.Join(dir, e.Name())); err != nil && first == nil {
-					first = err
-				}
-			}
-		}
-	}
-	return first
 }
