@@ -9,6 +9,7 @@ import (
 // told is a finding that is told at its lines, once.
 type told struct {
 	Finding
+	name  string        // by which its comment is found again
 	also  []phase.Check // other checks that say the same of the same line
 	lines []int         // of a comment that tells of several lines: all of them
 }
@@ -23,7 +24,8 @@ func (d *Document) distinct() []told {
 	}
 	var out []told
 	first := map[words]int{}
-	for _, f := range d.Findings {
+	names := d.names()
+	for at, f := range d.Findings {
 		if !f.Gating {
 			continue
 		}
@@ -32,9 +34,9 @@ func (d *Document) distinct() []told {
 		switch {
 		case f.Path == "" || f.StartLine == 0 || !known:
 			first[key] = len(out)
-			out = append(out, told{Finding: f})
+			out = append(out, told{Finding: f, name: names[at]})
 		case out[i].Check == f.Check: // the same word at another column
-			out = append(out, told{Finding: f})
+			out = append(out, told{Finding: f, name: names[at]})
 		case !slices.Contains(out[i].also, f.Check):
 			out[i].also = append(out[i].also, f.Check)
 		}

@@ -77,6 +77,9 @@ type Finding struct {
 	// Suggestion stands in the place of the whole lines from StartLine to EndLine.
 	Suggestion  string `json:"suggestion,omitempty"`
 	Fingerprint string `json:"fingerprint"`
+	// Code is a digest of the code at its lines, 32 hexadecimal digits: while that is
+	// the same, its comment is. It is "" where the code is not known.
+	Code string `json:"code,omitempty"`
 	// Gating says that it made its check fail; the others lie on lines that the
 	// pull request did not change.
 	Gating bool `json:"gating"`

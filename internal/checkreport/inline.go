@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/phase"
 )
 
 // maxSuggestion is how many bytes a suggestion may have; a longer one is for the
@@ -15,8 +16,8 @@ const maxSuggestion = 4 << 10
 
 // inline returns the findings that become review comments: those that count and
 // have a line, the most severe first, of one line the first of each check only. What a
-// tool says in the same words of several lines of a file is one comment, as long as no
-// line has a suggestion of its own.
+// tool says in the same words of several lines of a file is one comment, unless it has a
+// suggestion or is about security, where each place is judged by itself.
 func (d *Document) inline(most int) []told {
 	type spot struct {
 		path, check string
@@ -32,7 +33,7 @@ func (d *Document) inline(most int) []told {
 		switch {
 		case !placeable(f.Path) || f.StartLine == 0 || seen[at]:
 			continue
-		case f.Suggestion != "":
+		case f.Suggestion != "", f.Check == phase.SecurityReview:
 		case known:
 			seen[at] = true
 			out[i].lines = append(out[i].lines, f.StartLine)

@@ -146,15 +146,13 @@ func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
 		if f.EndLine > f.StartLine {
 			c.StartLine, c.Line = f.StartLine, f.EndLine
 		}
-		items = append(items, intake.OwnItem{Item: c, Stable: stable(f.Finding)})
+		items = append(items, intake.OwnItem{Item: c, Stable: f.name})
 	}
 	settled := &safeoutput.MinimiseComments{Scopes: []string{}, Keep: []string{}}
 	for _, check := range d.ended() {
 		settled.Scopes = append(settled.Scopes, string(check))
 	}
-	for _, f := range d.Findings {
-		settled.Keep = append(settled.Keep, stable(f))
-	}
+	settled.Keep = append(settled.Keep, d.names()...)
 	if len(settled.Scopes) > 0 {
 		items = append(items, intake.OwnItem{Item: settled})
 	}
@@ -183,6 +181,3 @@ func (d *Document) ended() []phase.Check {
 	}
 	return out
 }
-
-// stable is the name by which a finding's comment is found again.
-func stable(f Finding) string { return string(f.Check) + "/" + f.Fingerprint }

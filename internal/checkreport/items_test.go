@@ -2,6 +2,7 @@ package checkreport_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -309,5 +310,41 @@ func TestFailingTestsAreToldApartByName(t *testing.T) {
 	}
 	if diff := cmp.Diff(names("7fb16b562020"), names("7f0aaf5d5e40")); diff != "" || len(names("")) != 1 {
 		t.Error(diff)
+	}
+}
+
+// TestCommentsStayWithTheirCode: of two findings that say the same, the first is mended,
+// and the other has moved and is indented. Its comment stays, and only the first is
+// settled.
+func TestCommentsStayWithTheirCode(t *testing.T) {
+	told := func(code string, lines ...int) (stable, keep []string) {
+		in := failing()
+		in.Code = func(_ string, start, _ int) string {
+			if all := strings.Split(code, "\n"); start <= len(all) {
+				return all[start-1]
+			}
+			return ""
+		}
+		var found []finding.Finding
+		for _, line := range lines {
+			found = append(found, finding.Finding{Check: "security_review", Tool: "airlock", Rule: "go-sql", Severity: finding.High, Message: "SQL of variables", Path: "api/b.go", Range: finding.Range{StartLine: line}})
+		}
+		in.Result.Reviews[1].Gating, in.Result.Roots = found, nil
+		got := let(t, checkreport.New(in), all(t))
+		for _, a := range got[safeoutput.KindCreateReviewComment] {
+			stable = append(stable, a.Stable())
+		}
+		return stable, got[safeoutput.KindMinimiseComments][0].Item().(*safeoutput.MinimiseComments).Keep
+	}
+	before, _ := told("query(a)\nx\nquery(b)\nquery(b)\n", 1, 3, 4)
+	after, keep := told("bind(a)\nx\ny\n\tquery(b)\n\tquery(b)\n", 4, 5)
+	if len(before) != 3 || before[0] == before[1] || before[1] == before[2] {
+		t.Errorf("three places have the comments %q", before)
+	}
+	if diff := cmp.Diff(before[1:], after); diff != "" {
+		t.Errorf("the comments have moved (-want +got):\n%s", diff)
+	}
+	if slices.Contains(keep, before[0]) || !slices.Contains(keep, before[1]) {
+		t.Errorf("%q are kept", keep)
 	}
 }

@@ -24,6 +24,9 @@ type Input struct {
 	Notes      []string
 	// Mask leaves secrets out of a text; nil leaves everything as it is.
 	Mask func(string) string
+	// Code returns the lines of a file as they were looked at; "" where they are not
+	// known. It may be nil.
+	Code func(path string, start, end int) string
 	// Place moves a finding from the lines that were looked at to those at Head; ok
 	// is false where its lines are not there. Nil leaves everything in its place.
 	Place func(path string, start, end int) (newStart, newEnd int, ok bool)
@@ -55,8 +58,8 @@ func New(in Input) *Document {
 	for _, m := range in.Result.Missing {
 		d.Missing = append(d.Missing, MissingTool(m))
 	}
-	d.add(gating, true, in.Place)
-	d.add(old, false, in.Place)
+	d.add(gating, true, in)
+	d.add(old, false, in)
 	d.describeRules(in.Rules)
 	d.Mask(in.Mask)
 	return d
@@ -132,7 +135,8 @@ func weight(check string) int {
 }
 
 // add takes findings over, the most severe first, each at its place at Head.
-func (d *Document) add(findings []finding.Finding, gating bool, place func(string, int, int) (int, int, bool)) {
+func (d *Document) add(findings []finding.Finding, gating bool, in Input) {
+	place := in.Place
 	findings = slices.Clone(findings)
 	finding.SetFingerprints(findings)
 	finding.Sort(findings)
@@ -147,6 +151,9 @@ func (d *Document) add(findings []finding.Finding, gating bool, place func(strin
 		}
 		if out.Severity.Rank() == 0 {
 			out.Severity = finding.Low // a word that is none counts as the least
+		}
+		if in.Code != nil && out.StartLine > 0 && out.Check != phase.Tests { // a test is known by its name
+			out.Code = codeDigest(in.Code(out.Path, out.StartLine, max(out.StartLine, out.EndLine)))
 		}
 		if place != nil && out.StartLine > 0 {
 			last := max(out.StartLine, out.EndLine)

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,27 @@ func TestCheckTellsBeforehand(t *testing.T) {
 	code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--base", "HEAD~3")
 	if code != 2 || !strings.Contains(stderr, `--base: "HEAD~3" is neither`) || strings.Contains(stderr, "changes-base") {
 		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// TestCheckKnowsTheCodeOfAFinding, wherever it moves, by which its comment is found.
+func TestCheckKnowsTheCodeOfAFinding(t *testing.T) {
+	p := newProject(t)
+	lint := func(line int) string {
+		return fmt.Sprintf(`[{"filePath":"a.js","messages":[{"ruleId":"r","severity":2,"message":"Bad.","line":%d,"column":1},{"ruleId":"r","severity":2,"message":"No such line.","line":99,"column":1}]}]`, line)
+	}
+	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": lint(2)})
+	var codes []string
+	for _, text := range []string{"one\ntwo\n", "one\n  two\n", "one\nother\n"} {
+		head := p.commit(t, map[string]string{"a.js": text})
+		doc, _, _ := p.check(t, pullEvent(t, base, head))
+		if len(doc.Findings) != 2 || doc.Findings[1].Code != "" {
+			t.Fatalf("%+v", doc.Findings)
+		}
+		codes = append(codes, doc.Findings[0].Code)
+	}
+	if len(codes[0]) != 32 || codes[0] != codes[1] || codes[0] == codes[2] {
+		t.Errorf("%q", codes)
 	}
 }
 

@@ -70,6 +70,7 @@ type found struct {
 		Path      string
 		StartLine int `json:"start_line"`
 		Gating    bool
+		Code      string
 	}
 	Notes []string
 

@@ -109,7 +109,7 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 	}
 	result.Missing = append(result.Missing, both.Details().Missing...)
 	in := checkreport.Input{Result: result, Repository: v.repository, Number: v.number, Head: v.set.head, Informational: cfg.Informational,
-		Rules: both.Details().Rules, Place: v.set.place, Mask: v.mask(append(fixes.names(), room.Names()...))}
+		Rules: both.Details().Rules, Code: v.set.code(), Place: v.set.place, Mask: v.mask(append(fixes.names(), room.Names()...))}
 	in.Notes = append(fixes.notes(), beside.notes()...)
 	v.addDetails(&in, both.Details(), room)
 	return checkreport.New(in), nil

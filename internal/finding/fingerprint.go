@@ -36,6 +36,14 @@ func SetFingerprints(findings []Finding) {
 	}
 }
 
+// Named returns a name for what is said of a piece of code, wherever the code moves: 32
+// hexadecimal digits over tool, rule, path, message without its numbers, suggestion and
+// the code. Findings that are equal in all this have one name.
+func Named(f Finding, code string) string {
+	sum := digest(f.Tool, f.Rule, f.Path, withoutNumbers(f.Message), f.Suggestion, code)
+	return hex.EncodeToString(sum[:16])
+}
+
 // digest hashes parts so that no two lists of parts look alike.
 func digest(parts ...string) [sha256.Size]byte {
 	h := sha256.New()
