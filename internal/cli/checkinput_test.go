@@ -22,6 +22,10 @@ func TestCheckSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		"a value to pass":           {[]string{"--pass-env", "A=1"}, []string{`--pass-env: "A=1" is not the name of a variable`}},
 		"names of no files": {[]string{"--changed-files", "../a.go,,.", "--changed-files", filepath.Dir(p.dir)}, []string{
 			`--changed-files: "../a.go" is no file in ` + p.dir, "--changed-files: a name is empty", `--changed-files: "." is no file in`, `--changed-files: "` + filepath.Dir(p.dir) + `" is no file in`}},
+		"a word for a number":                  {[]string{"--max-retries", "x"}, []string{`invalid argument "x" for "--max-retries" flag: give a whole number ('airlock check --help' lists the flags)`}},
+		"a time without a unit":                {[]string{"--time-limit", "5"}, []string{`invalid argument "5" for "--time-limit" flag: give a time with its unit, such as 300s or 5m (`}},
+		"a word for a switch":                  {[]string{"--json=maybe"}, []string{`for "--json" flag: give true or false, or the flag alone (`}},
+		"a flag that is none":                  {[]string{"--bogus"}, []string{"unknown flag: --bogus ('airlock check --help' lists the flags)"}},
 		"an event's payload that is not there": {[]string{"--event", "gone.json"}, []string{"the event's payload: gone.json does not exist"}},
 	} {
 		t.Run(name, func(t *testing.T) {
