@@ -54,6 +54,8 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"marks":         {"a.rs", "", "#[ignore]\n"},
 	"notes":         {"a.js", "", "// TODO\n"},
 	"tries":         {"a.js", "", "try{a}catch{}return\n"},
+	"endings":       {"a.js", "", "try{a.close()}catch{}"},
+	"casts":         {"a.js", "try{", "(a).b("},
 	"blocks":        {"a.js", strings.Repeat("try{", 5000), "}catch{}return;"},
 }
 

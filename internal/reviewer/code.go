@@ -54,7 +54,7 @@ func (r *Reviewer) code(f File) reviewed {
 	}
 	c.conflicts()
 	if c.copied() {
-		return reviewed{findings: c.found, ignores: ignores(f.Text, c.source), skipped: "a copy of a library, as its first comment says: only conflicts were looked for"}
+		return reviewed{findings: c.found, ignores: ignores(f.Text, c.source), skipped: "a copy of a library or made by a compiler, as its beginning says: only conflicts were looked for"}
 	}
 	c.leftovers()
 	c.swallowed()

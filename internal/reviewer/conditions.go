@@ -42,6 +42,9 @@ func (m *matcher) statement(i int) string {
 // index i holds: the chain before it, what stands behind the call that ends with
 // the token before index end, and the file.
 func (m *matcher) around(p *pattern, i, end int) bool {
+	if p.guard != nil && p.guard.MatchString(m.before(i)) {
+		return false
+	}
 	if p.chain != nil && !p.chain.MatchString(m.between(extent{m.chain(i), i})) {
 		return false
 	}
@@ -49,6 +52,16 @@ func (m *matcher) around(p *pattern, i, end int) bool {
 		return false
 	}
 	return p.file == nil && p.without == nil || (p.file == nil || m.file(p.file)) && (p.without == nil || !m.file(p.without))
+}
+
+// before returns what stands in the functions around the token at index i, before it.
+func (m *matcher) before(i int) string {
+	functions := m.scope.nested[max(0, len(m.scope.nested)-2):]
+	if len(functions) == 0 {
+		return ""
+	}
+	from, to := m.tokens[functions[0].begin].start, m.tokens[i].start
+	return m.text[max(from, to-2*longestSource):to]
 }
 
 // behind returns what stands behind the token before index end, and behind the

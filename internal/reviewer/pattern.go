@@ -22,6 +22,7 @@ type patternFile struct {
 	Arguments string   // of all arguments as written
 	Statement string   // of the line and the names of the functions that it is in
 	Except    string   // none in the line and the names of the functions that it is in
+	Guard     string   // none in the functions around it, before it
 	Chain     string   // of the calls that the call hangs on
 	Behind    string   // of what stands behind the call
 	File      string   // of the whole file
@@ -36,7 +37,7 @@ type pattern struct {
 	position int      // of the argument, from 1; 0 where the call itself matters
 	keyword  string   // the argument's name, in the place of its position
 	// What the fields of these names ask for; nil where they ask for nothing.
-	text, source, written, unless, arguments, statement, except, chain, behind,
+	text, source, written, unless, arguments, statement, except, guard, chain, behind,
 	file, without *regexp.Regexp
 }
 
@@ -62,7 +63,7 @@ func compile(rule *Rule, raw patternFile) (pattern, error) {
 		from string
 		to   **regexp.Regexp
 	}{{raw.Text, &p.text}, {raw.Source, &p.source}, {raw.Written, &p.written}, {raw.Unless, &p.unless}, {raw.Arguments, &p.arguments},
-		{raw.Statement, &p.statement}, {raw.Except, &p.except}, {raw.Chain, &p.chain}, {raw.Behind, &p.behind}, {raw.File, &p.file}, {raw.Without, &p.without}} {
+		{raw.Statement, &p.statement}, {raw.Except, &p.except}, {raw.Guard, &p.guard}, {raw.Chain, &p.chain}, {raw.Behind, &p.behind}, {raw.File, &p.file}, {raw.Without, &p.without}} {
 		if e.from == "" {
 			continue
 		}

@@ -2,10 +2,6 @@ package reviewer
 
 import "strings"
 
-// cleanups are calls at the end of something, whose failure nobody can do anything about.
-var cleanups = set([]string{"close", "stop", "disconnect", "unlink", "unlinkSync", "remove", "rmdir", "rmSync", "kill", "destroy", "end", "terminate", "cancel",
-	"release", "umount", "abort", "shutdown", "delete", "deleteIfExists", "unsubscribe", "cleanup", "off", "removeListener", "removeEventListener", "dispose"})
-
 // swallowed finds handlers of errors that do nothing and say nothing. Tests call on
 // purpose what fails.
 func (c *codeFile) swallowed() {
@@ -24,7 +20,7 @@ func (c *codeFile) swallowed() {
 					continue
 				}
 			}
-			if c.instead(i-1, body) {
+			if c.instead(i-1, body) || c.probes(i-1) {
 				continue
 			}
 		case w == "except" && t.first && c.lang.name == "python":
@@ -34,7 +30,9 @@ func (c *codeFile) swallowed() {
 			c.rescues(i)
 			continue
 		case w == "if" && c.lang.name == "go" && t.first:
-			body = c.failed(i)
+			if body = c.failed(i); body > 0 && c.is(c.after(body), "else") {
+				continue // what holds without the error follows
+			}
 		case w == "Err" && c.lang.name == "rust":
 			body = c.errArm(i)
 		default:
@@ -49,30 +47,6 @@ func (c *codeFile) swallowed() {
 // meant reports names that say of an error that it does not matter.
 func meant(name string) bool {
 	return strings.HasPrefix(name, "ignore") || strings.HasPrefix(name, "expected") || name == "unused" || name == "_" || name == "__"
-}
-
-// answers reports whether the bracket at index i catches an error of Java that is the
-// answer to what is tried: that a text is no number, that a file or a list has ended.
-func (c *codeFile) answers(i int) bool {
-	return c.lang.name == "java" && c.kindAt(i+1) == word && answering[c.written(i+1)] && c.kindAt(i+2) == word
-}
-
-var answering = set([]string{"NumberFormatException", "EOFException", "NoSuchElementException", "NoSuchFieldException", "NoSuchMethodException", "ClassNotFoundException",
-	"NameNotFoundException", "DateTimeParseException"})
-
-// instead reports whether what is tried returns a value, and the line behind the handler
-// returns another one instead. The block that is tried ends at index end.
-func (c *codeFile) instead(end, body int) bool {
-	next := c.after(body)
-	if !c.is(next, "return") || c.tokens[end].pair < 0 {
-		return false
-	}
-	for i := max(int(c.tokens[end].pair)+1, end-longestExpression); i < end; i++ {
-		if c.is(i, "return") {
-			return true
-		}
-	}
-	return false
 }
 
 // failed returns the index of the body of Go's `if err != nil`, or 0.
@@ -161,27 +135,6 @@ func (c *codeFile) passes(i int) {
 	if !c.commented(c.tokens[i].end, int32(end)) {
 		c.report("swallowed-error", c.tokens[i].start, c.tokens[i].end, "")
 	}
-}
-
-// cleansUp reports whether all that is tried is one call that cleans up. The block
-// ends before the token at index end.
-func (c *codeFile) cleansUp(end int) bool {
-	last := end - 1
-	if c.is(last, ";") {
-		last--
-	}
-	if !c.is(last, ")") {
-		return false
-	}
-	called := int(c.tokens[last].pair) - 1
-	if c.kindAt(called) != word || !cleanups[c.written(called)] {
-		return false
-	}
-	_, begin := c.name(called)
-	if c.is(begin-1, "await") {
-		begin--
-	}
-	return (c.is(begin-1, "{") || c.is(begin-1, ":")) && c.is(begin-2, "try")
 }
 
 // lineEnd returns where the line of a byte ends.
