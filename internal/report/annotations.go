@@ -27,7 +27,8 @@ type Annotation struct {
 }
 
 // Annotations returns one annotation for everything that was not done, and for
-// texts that could only be shown this way.
+// texts of an agent that could only be shown this way. What the checks found has
+// annotations of its own.
 func (r *Report) Annotations() []Annotation {
 	var out []Annotation
 	for _, row := range r.notDone() {
@@ -46,11 +47,12 @@ func (r *Report) Annotations() []Annotation {
 		out = append(out, Annotation{Level: level, Title: r.words(title), Message: strings.Join(row.because(), "; ")})
 	}
 	for _, row := range r.ownRows() {
-		if row.state == string(apply.Failed) {
-			out = append(out, Annotation{Level: Error, Title: "Airlock could not report: " + r.words(row.kind), Message: strings.Join(row.because(), "; ")})
+		a := Annotation{Level: Error, Title: "Airlock could not report: " + r.words(row.kind), Message: strings.Join(row.because(), "; ")}
+		if row.state == string(apply.Failed) && !slices.Contains(out, a) { // one for all comments of a review
+			out = append(out, a)
 		}
 	}
-	for _, res := range slices.Concat(r.Results, r.Own) {
+	for _, res := range r.Results {
 		if f := res.Fallback; f != nil && f.To == apply.ToAnnotation {
 			out = append(out, Annotation{Level: Notice, Title: "Airlock: review comment", Message: r.words(html.UnescapeString(f.Text)),
 				Path: f.Path, StartLine: f.StartLine, EndLine: f.Line})

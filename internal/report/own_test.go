@@ -56,6 +56,12 @@ func TestWhatTheChecksHadToSay(t *testing.T) {
 	if r.Clean() || !r.FailedOwn() || len(r.Annotations()) != 1 || r.Annotations()[0].Level != report.Error {
 		t.Errorf("%+v", r.Annotations())
 	}
+	refused := apply.Result{Own: true, Kind: safeoutput.KindCreateReviewComment, State: apply.Failed, Code: "permission", Message: "the token may not review",
+		Fallback: &apply.Fallback{To: apply.ToAnnotation, Path: "a.go", Line: 3, Text: "**High:** bad"}}
+	list := report.New(report.Input{Event: pull(), Results: []apply.Result{refused, refused}, Words: words}).Annotations()
+	if len(list) != 1 || list[0].Level != report.Error || list[0].Path != "" {
+		t.Errorf("a review that was refused is told with what it said, or more than once: %+v", list)
+	}
 	for _, o := range r.Outputs() {
 		if o.Name == "comment-id" && o.Value != "" {
 			t.Errorf("the comment of the checks is given out as the agent's: %q", o.Value)
