@@ -57,6 +57,16 @@ func TestFormsFromAnything(t *testing.T) {
 			[]finding.Finding{{Tool: "checkstyle", Rule: "tabs", Severity: finding.Medium, Message: "Tabs & blanks", Path: "a.js", Range: at(1, 2, 0, 0)}}},
 		"ruff": {"ruff check .", ruffText, "ruff",
 			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "`os` imported but unused", Path: "src/app.py", Range: at(1, 8, 0, 0)}}},
+		"ruff, in full": {"ruff check .", "F401 [*] `os` imported but unused\n --> src/a b.py:1:8\n  |\n1 | import os\n  |        ^^\n  |\nhelp: Remove unused import: `os`\n\ninvalid-syntax: Expected an expression\n   --> b.py:12:3\n    |\n\nFound 2 errors.\n", "ruff",
+			[]finding.Finding{
+				{Tool: "ruff", Rule: "invalid-syntax", Severity: finding.High, Message: "Expected an expression", Path: "b.py", Range: at(12, 3, 0, 0)},
+				{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "`os` imported but unused", Path: "src/a b.py", Range: at(1, 8, 0, 0)},
+			}},
+		"ruff format": {"ruff format --check .", "unformatted: File would be reformatted\n --> a.py:3:1\n  |\n3 | x=1\n\nWould reformat: b.py\n2 files would be reformatted, 1 file already formatted\n", "ruff",
+			[]finding.Finding{
+				{Tool: "ruff", Severity: finding.Low, Message: toolreport.Unformatted, Path: "a.py"},
+				{Tool: "ruff", Severity: finding.Low, Message: toolreport.Unformatted, Path: "b.py"},
+			}},
 		"ruff JSON": {"ruff check --output-format=json .", `[{"cell":null,"code":"F401","end_location":{"column":10,"row":1},"filename":"/src/app.py","fix":null,"location":{"column":8,"row":1},"message":"unused","noqa_row":1,"url":"https://docs.astral.sh/"}]`, "ruff",
 			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "unused", Path: "app.py", Range: at(1, 8, 1, 10)}}},
 		"mypy JSON": {"mypy -O json .", `{"file": "app.py", "line": 6, "column": 11, "message": "Incompatible", "hint": null, "code": "return-value", "severity": "error"}` + "\n", "mypy",
