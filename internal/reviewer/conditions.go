@@ -54,13 +54,13 @@ func (m *matcher) around(p *pattern, i, end int) bool {
 	return p.file == nil && p.without == nil || (p.file == nil || m.file(p.file)) && (p.without == nil || !m.file(p.without))
 }
 
-// before returns what stands in the functions around the token at index i, before it.
+// before returns what stands in the function around the token at index i, before it.
 func (m *matcher) before(i int) string {
-	functions := m.scope.nested[max(0, len(m.scope.nested)-2):]
-	if len(functions) == 0 {
+	n := len(m.scope.nested)
+	if n == 0 {
 		return ""
 	}
-	from, to := m.tokens[functions[0].begin].start, m.tokens[i].start
+	from, to := m.tokens[m.scope.nested[n-1].begin].start, m.tokens[i].start
 	return m.text[max(from, to-2*longestSource):to]
 }
 

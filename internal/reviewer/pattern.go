@@ -22,7 +22,7 @@ type patternFile struct {
 	Arguments string   // of all arguments as written
 	Statement string   // of the line and the names of the functions that it is in
 	Except    string   // none in the line and the names of the functions that it is in
-	Guard     string   // none in the functions around it, before it
+	Guard     string   // none in the function around it, before it
 	Chain     string   // of the calls that the call hangs on
 	Behind    string   // of what stands behind the call
 	File      string   // of the whole file
