@@ -266,3 +266,26 @@ func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// TestWhatACommandRewroteIsTold, so that nobody commits it unawares; where that made the
+// check fail it is told already.
+func TestWhatACommandRewroteIsTold(t *testing.T) {
+	for _, c := range []struct {
+		status  phase.Status
+		retries int
+		want    string
+	}{
+		{phase.Pass, 0, "note: api: the command has changed b.go"}, {phase.Pass, 1, "note: api: the fix has changed b.go"}, {phase.Fail, 0, ""},
+	} {
+		in := failing()
+		check := &in.Result.Roots[0].Checks[0]
+		check.Status, check.Retries = c.status, c.retries
+		var text bytes.Buffer
+		if err := checkreport.New(in).Text(&text, words(t), false); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text.String(), "has changed b.go"); got != (c.want != "") || !strings.Contains(text.String(), c.want) {
+			t.Errorf("%s after %d retries:\n%s", c.status, c.retries, text.String())
+		}
+	}
+}

@@ -74,14 +74,20 @@ func countMore(list []string) (problems []string, more int) {
 	return problems, more
 }
 
-// rewrote says which files a fix has changed, so that nobody commits unawares what
-// they did not write; "" where none was run.
+// rewrote says which files a fix or the command itself has changed, so that nobody commits unawares what
+// they did not write; "" where none did.
 func (c Check) rewrote() string {
 	const most = 10
-	if c.Retries == 0 || len(c.Rewritten) == 0 {
+	who := "the fix"
+	switch {
+	case len(c.Rewritten) == 0:
+		return ""
+	case c.Retries == 0 && c.Status == phase.Pass:
+		who = "the command" // which writes as it checks
+	case c.Retries == 0: // what it rewrote is why it failed
 		return ""
 	}
-	text := "the fix has changed " + strings.Join(c.Rewritten[:min(len(c.Rewritten), most)], ", ")
+	text := who + " has changed " + strings.Join(c.Rewritten[:min(len(c.Rewritten), most)], ", ")
 	if more := len(c.Rewritten) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
