@@ -71,7 +71,11 @@ func (c Config) footer(f *policy.Footer) string {
 // ownFooter is footer for what Airlock itself says.
 func (c Config) ownFooter(f *policy.Footer) string {
 	if f == nil || *f == (policy.Footer{}) {
-		return "> Found by the checks" + c.whence() + "; posted by Airlock."
+		job := "" // tells the comments of two jobs apart
+		if c.Run.Job != "" {
+			job = " of the job " + markdown.CodeSpan(c.Run.Job)
+		}
+		return "> Found by the checks" + job + c.whence() + "; posted by Airlock."
 	}
 	return c.footer(f)
 }

@@ -34,7 +34,7 @@ func TestOwnCommentsAreAReviewOfTheirOwn(t *testing.T) {
 	}
 	reviews := b.issue(pullNumber).Pull.Reviews
 	if agent, ours := reviews[0].Body, reviews[1].Body; !strings.Contains(agent, "Asked for by an agent") || !strings.Contains(agent, "Elsewhere.") ||
-		!strings.Contains(ours, "Found by the checks in the workflow [quality]") || strings.Contains(ours, "Found two") {
+		!strings.Contains(ours, "Found by the checks of the job `apply` in the workflow [quality]") || strings.Contains(ours, "Found two") {
 		t.Errorf("the agent's review says\n%s\nours\n%s", agent, ours)
 	}
 }
