@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/toolreport"
@@ -77,6 +78,9 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 	}
 	if a.missing = MissingProgram(c.line, c.args, a.result, err); a.missing == "" && err != nil {
 		a.fault = err.Error()
+		if errors.Is(err, syscall.E2BIG) {
+			a.fault += "; the changed files are more than a program can be given: let the command look at a folder in the place of {files}"
+		}
 		if errors.Is(err, fs.ErrPermission) {
 			a.fault += "; the user that runs the checks may not run it, or not enter its folder: install it for every user, or set " + overrideName(check) + " to another command"
 		}

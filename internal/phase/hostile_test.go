@@ -5,7 +5,9 @@ package phase_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,5 +127,25 @@ func TestAFIFOInThePlaceOfAFolder(t *testing.T) {
 	job.Input.ChangedFiles = []string{"pipe/a.go"}
 	if r := validate(t, job, phase.Config{}, newStage(t, dir, goSteps(nil)).world()); r.Output.Status != phase.Pass {
 		t.Errorf("%+v", r.Output)
+	}
+}
+
+// TestMoreFilesThanAProgramTakes: the system's limit is said with what to do.
+func TestMoreFilesThanAProgramTakes(t *testing.T) {
+	job, dir := goJob(t)
+	job.Input.FormatCommand, job.Input.SkipTests, job.Input.SkipBuild, job.Input.LintCommand = "true {files}", true, true, "true"
+	for i := range 300 {
+		sub := filepath.Join(strings.Repeat("d", 200), strings.Repeat("e", 200), strings.Repeat("f", 200))
+		name := filepath.Join(sub, fmt.Sprintf("%0190d.go", i))
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, sub), 0o755), os.WriteFile(filepath.Join(dir, name), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			job.Input.ChangedFiles = append(job.Input.ChangedFiles, name)
+		}
+	}
+	r := validate(t, job, phase.Config{CheckOnly: true}, realWorld(t))
+	if f := r.Output.Checks.Formatter; f.Status != phase.Fail || len(f.Issues) != 1 || !strings.Contains(f.Issues[0], "a folder in the place of {files}") {
+		t.Errorf("%+v", f)
 	}
 }

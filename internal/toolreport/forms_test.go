@@ -130,6 +130,19 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 	}
 }
 
+func TestMochaNamesNoFileWhereItTellsNone(t *testing.T) {
+	for printed, want := range map[string]string{" Exception during run: /src/a.js:3\n": "a.js", " Exception during run: Error: load\n": ""} {
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{"mocha"}, Check: "tests", Roots: []string{"/src"}},
+			toolreport.Output{Stderr: strings.NewReader(printed), Exit: toolreport.Exit{Code: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := got.Tests.Failing; len(f) != 1 || f[0].Path != want {
+			t.Errorf("%q: %+v", printed, f)
+		}
+	}
+}
+
 func TestARunThatEndsBeforeItsTotals(t *testing.T) {
 	for name, c := range map[string]struct {
 		command, stdout string

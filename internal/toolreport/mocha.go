@@ -44,6 +44,9 @@ func (r *mochaReader) line(line string) {
 	}
 	if strings.HasPrefix(line, " Exception during run:") || strings.HasPrefix(line, "Error: Cannot find module") {
 		path, at, _ := cutLast(strings.TrimSpace(strings.TrimPrefix(line, " Exception during run:")), ":")
+		if number(at) == 0 {
+			path = "" // it is what the file threw, not where
+		}
 		r.c.fail(Failure{Cause: Build, Path: path, Line: number(at), Message: strings.TrimSpace(line)})
 		return
 	}
