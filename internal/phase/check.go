@@ -197,7 +197,7 @@ func (w *run) repeat(ctx context.Context) error {
 		w.out.Flaky = true
 		w.out.Failures = first.report.Tests.Failing
 		w.out.Excerpt = first.report.FirstFailures
-		w.out.Notes = append(w.out.Notes, "flaky: it failed, and passed when it was repeated unchanged")
+		w.out.Notes = append(w.out.Notes, flaky(w.out.Failures))
 	}
 	return nil
 }

@@ -190,6 +190,9 @@ func TestBuildAndTestsAreRepeatedOnce(t *testing.T) {
 		if got.Status != tt.status || got.Failing != tt.failing || got.Retries != tt.repeat || c.Flaky != tt.flaky {
 			t.Errorf("%s: %+v, flaky %v", tt.name, got, c.Flaky)
 		}
+		if tt.flaky && !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.HasPrefix(n, "flaky: TestA ") }) {
+			t.Errorf("%s: it is not told which test: %q", tt.name, c.Notes)
+		}
 		if tt.flaky && (len(c.Failures) != 1 || c.Failures[0].Name != "TestA") {
 			t.Errorf("%s: the test that failed first is forgotten: %+v", tt.name, c.Failures)
 		}
