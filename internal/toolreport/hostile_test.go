@@ -98,6 +98,19 @@ func TestFloods(t *testing.T) {
 	}
 }
 
+// TestManyLinesLikeAScripts holds that only the first of them are looked at, which
+// takes long, and that the exit code is nobody's then.
+func TestManyLinesLikeAScripts(t *testing.T) {
+	for n, want := range map[int]bool{100: false, 1_000_000: true} {
+		echoes := &flood{line: "$ eslint .\n", left: n * len("$ eslint .\n")}
+		got, err := toolreport.Read(toolreport.Tool{Command: []string{"yarn lint"}},
+			toolreport.Output{Stdout: io.MultiReader(strings.NewReader("$ eslint .\n"), echoes), Exit: toolreport.Exit{Code: 1}})
+		if err != nil || got.Mixed != want {
+			t.Errorf("%d: mixed %v, %v", n, got.Mixed, err)
+		}
+	}
+}
+
 func TestMoreFailuresThanAreKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		line, end string

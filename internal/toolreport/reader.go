@@ -22,6 +22,7 @@ type Reader struct {
 	isCut    bool
 	programs int  // that the command line and scripts start
 	strange  bool // one of them is no tool that is known
+	echoes   int  // lines that look like a script's
 	excerpt  excerpt
 }
 
@@ -90,6 +91,19 @@ func (r *Reader) try(row row) {
 	r.readings = append(r.readings, &reading{row: row, c: c, parts: row.open(c)})
 }
 
+// maxEchoes is how many lines are taken for those of a script: each takes far longer
+// than one that is only read.
+const maxEchoes = 200
+
+// name notes the tools that a command line names.
+func (r *Reader) name(words []string) {
+	for _, rd := range r.readings {
+		if nameIn(rd.row, words) {
+			r.named[rd.row.name] = true
+		}
+	}
+}
+
 // starts notes what a command line starts, and where.
 func (r *Reader) starts(words []string) {
 	n, strange := foreign(words)
@@ -127,14 +141,15 @@ func (s *stream) line(line string) {
 		return // its own lines mean nothing to others
 	}
 	if words, ok := echo(line); ok && r.tool.Name == "" && len(r.tool.Formats) == 0 {
-		for _, rd := range r.readings {
-			if nameIn(rd.row, words) {
-				r.named[rd.row.name] = true
-			}
-		}
 		// npm's own line comes before that of the script, and others quote with the same sign.
-		if line[0] == '$' || line[0] == '>' && s.quote {
-			r.starts(words)
+		script := line[0] == '$' || line[0] == '>' && s.quote
+		if r.echoes++; r.echoes <= maxEchoes {
+			r.name(words)
+			if script {
+				r.starts(words)
+			}
+		} else if script {
+			r.places.lost = true
 		}
 	}
 	s.quote = strings.HasPrefix(line, "> ")
