@@ -32,8 +32,8 @@ const unreadable = "it may not be read"
 // only ordinary files are read.
 type copier struct {
 	limits         CopyLimits
-	uid, gid       int                        // of the copies; -1: those of this process
-	target         func(target string) string // of a link in the copy; nil: as it is
+	uid, gid       int                         // of the copies; -1: those of this process
+	target         func(dir, to string) string // of a link in a folder, in the copy; nil: as it is
 	entries, bytes atomic.Int64
 	room           chan struct{} // directories that may be copied beside another
 
@@ -113,7 +113,7 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 		case t.IsRegular():
 			err = c.file(src, dst, e.Name(), name)
 		case t&fs.ModeSymlink != 0:
-			err = c.link(src, dst, e.Name())
+			err = c.link(src, dst, e.Name(), rel)
 		default:
 			c.note(name, "it is a "+kind(t))
 		}
@@ -212,7 +212,7 @@ func (c *copier) finish(from, to *os.File, atLeast fs.FileMode) error {
 	return unix.Futimes(int(to.Fd()), []unix.Timeval{at, at})
 }
 
-func (c *copier) link(src, dst *os.File, base string) error {
+func (c *copier) link(src, dst *os.File, base, rel string) error {
 	target := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(int(src.Fd()), base, target)
 	if err != nil {
@@ -220,7 +220,7 @@ func (c *copier) link(src, dst *os.File, base string) error {
 	}
 	to := string(target[:n])
 	if c.target != nil {
-		to = c.target(to)
+		to = c.target(rel, to)
 	}
 	if err := unix.Symlinkat(to, int(dst.Fd()), base); err != nil {
 		return err

@@ -32,7 +32,8 @@ type Scratch struct {
 // OpenScratch copies the workspace, without git's folder, into a folder that only this
 // user may enter. Of the Config, Workspace, Environ, Scratch and Copy count. In the
 // environment and in links, the workspace's name is replaced by the copy's, so that
-// what changes files by their absolute names does so in the copy.
+// what changes files by their absolute names does so in the copy. Links out of the
+// workspace lead to where they led.
 //
 // The error says why there can be no copy, and nothing is left of it then: the
 // workspace is too large for the limits or for half of the free space, the scratch
@@ -64,11 +65,14 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 		return renamed(renamed(text, workspace, s.dir), filepath.Clean(cfg.Workspace), s.dir)
 	}
 	if err = os.Mkdir(s.dir, 0o700); err == nil {
-		s.notes, err = copyOwn(ctx, workspace, s.dir, limits, func(target string) string {
-			if !filepath.IsAbs(target) {
-				return target
+		s.notes, err = copyOwn(ctx, workspace, s.dir, limits, func(dir, to string) string {
+			if !filepath.IsAbs(to) {
+				if filepath.IsLocal(filepath.Join(dir, to)) {
+					return to
+				}
+				to = filepath.Join(workspace, dir, to) // out of the tree, and into it again perhaps
 			}
-			return inCopy(filepath.Clean(target))
+			return inCopy(filepath.Clean(to))
 		})
 	}
 	if err != nil {

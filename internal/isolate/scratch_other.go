@@ -10,7 +10,7 @@ import (
 	"runtime"
 )
 
-func copyOwn(context.Context, string, string, CopyLimits, func(string) string) ([]Note, error) {
+func copyOwn(context.Context, string, string, CopyLimits, func(string, string) string) ([]Note, error) {
 	return nil, errors.New("Airlock copies no workspace on " + runtime.GOOS)
 }
 

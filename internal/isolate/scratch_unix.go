@@ -10,8 +10,8 @@ import (
 )
 
 // copyOwn copies as copyTree does, for this process's own user. target says where a
-// link leads to in the copy.
-func copyOwn(ctx context.Context, from, to string, limits CopyLimits, target func(string) string) ([]Note, error) {
+// link in a folder, relative to from, leads to in the copy.
+func copyOwn(ctx context.Context, from, to string, limits CopyLimits, target func(dir, to string) string) ([]Note, error) {
 	c := &copier{limits: limits, uid: -1, gid: -1, target: target}
 	return c.copy(ctx, from, to)
 }

@@ -75,7 +75,8 @@ func checkout(t *testing.T) (workspace, temp string) {
 		}
 	}
 	if err := errors.Join(os.Symlink(filepath.Join(workspace, "src"), filepath.Join(workspace, "absolute")), os.Symlink("src/b.js", filepath.Join(workspace, "relative")), os.Symlink("/."+workspace+"/src", filepath.Join(workspace, "unclean")),
-		os.Symlink(workspace+"-other", filepath.Join(workspace, "sibling")), os.Link(filepath.Join(workspace, "a.js"), filepath.Join(workspace, "hard.js")),
+		os.Symlink(workspace+"-other", filepath.Join(workspace, "sibling")), os.Symlink(strings.Repeat("../", 40)+workspace[1:]+"/src", filepath.Join(workspace, "node_modules/climbing")),
+		os.Symlink("../../temp/old", filepath.Join(workspace, "src/outside")), os.Link(filepath.Join(workspace, "a.js"), filepath.Join(workspace, "hard.js")),
 		os.Chtimes(filepath.Join(workspace, "a.js"), time.Time{}, time.Unix(1_700_000_000, 0))); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,8 @@ func TestScratch(t *testing.T) {
 	}
 	want := slices.DeleteFunc(tree(t, workspace, false), func(l string) bool { return strings.HasPrefix(l, ".git") || strings.HasPrefix(l, ". ") })
 	for i, l := range want {
-		want[i] = strings.ReplaceAll(strings.ReplaceAll(l, " /.", " "), " "+workspace+"/src", " "+s.Dir()+"/src")
+		want[i] = strings.NewReplacer(" /.", " ", strings.Repeat("../", 40), "/", "../../temp", temp).Replace(l)
+		want[i] = strings.ReplaceAll(want[i], " "+workspace+"/src", " "+s.Dir()+"/src")
 	}
 	if diff := cmp.Diff(want, tree(t, s.Dir(), false)[1:]); diff != "" {
 		t.Errorf("the copy (-want +got)\n%s", diff)
@@ -112,7 +114,7 @@ func TestScratch(t *testing.T) {
 		t.Errorf("%v: a.js is another than it was: %v", err, info.ModTime())
 	}
 	for _, script := range []string{
-		`echo x >a.js`, `echo x >>absolute/new.js`, `echo x >>unclean/new.js`, `echo x >relative`, `echo x >hard.js`, `echo x >node_modules/tool/run.sh`, `rm -r src`,
+		`echo x >a.js`, `echo x >>absolute/new.js`, `echo x >>unclean/new.js`, `echo x >>node_modules/climbing/b.js`, `echo x >relative`, `echo x >hard.js`, `echo x >node_modules/tool/run.sh`, `rm -r src`,
 		`echo x >"$PWD/in-pwd"`, `echo x >"$GITHUB_WORKSPACE/in-workspace"`, `mkdir -p locked/in && touch locked/in/file && chmod 500 locked/in locked`,
 	} {
 		r, err := s.Run(t.Context(), command.Spec{Program: "sh", Args: []string{"-c", script}})
