@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -137,16 +138,22 @@ func TestCheckNamesNoCopy(t *testing.T) {
 	}
 }
 
-// TestInterruptedCheckLeavesNoCopy has somebody end it while a fix runs.
+// TestInterruptedCheckLeavesNoCopy has somebody end it while a fix runs, a runner cancel
+// the job, or a terminal close.
 func TestInterruptedCheckLeavesNoCopy(t *testing.T) {
-	u := newUnformatted(t, "kill -INT $PPID; exec sleep 600")
-	before := u.everything()
-	res, _ := u.check("--allow-credentials")
-	if res.code != 3 || !strings.Contains(res.stderr, "interrupted; the checks did not end") {
-		t.Errorf("exit code %d\n%s", res.code, res.stderr)
-	}
-	if diff := cmp.Diff(before, u.everything()); diff != "" {
-		t.Errorf("the checkout was changed, or something is left\n%s", diff)
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGHUP) // else it stays ignored in what is started, where this runs behind nohup
+	defer signal.Stop(handled)
+	for _, name := range []string{"INT", "TERM", "HUP"} {
+		u := newUnformatted(t, "kill -"+name+" $PPID; exec sleep 600")
+		before := u.everything()
+		res, _ := u.check("--allow-credentials")
+		if res.code != 3 || !strings.Contains(res.stderr, "interrupted; the checks did not end") {
+			t.Errorf("%s: exit code %d\n%s", name, res.code, res.stderr)
+		}
+		if diff := cmp.Diff(before, u.everything()); diff != "" {
+			t.Errorf("%s: the checkout was changed, or something is left\n%s", name, diff)
+		}
 	}
 }
 
