@@ -21,6 +21,8 @@ COPY --from=build /out/airlock /usr/local/bin/airlock
 ENTRYPOINT ["/usr/local/bin/airlock", "action"]
 
 FROM rust:1-slim-bookworm AS rust
+# Everybody may write there in that image, and could replace what others run.
+RUN chmod -R go-w /usr/local/cargo /usr/local/rustup
 
 FROM node:22-bookworm-slim AS node
 
@@ -39,6 +41,7 @@ RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm \
  && ln -s ../lib/node_modules/npm/bin/npx-cli.js /usr/local/bin/npx \
  && ln -s ../lib/node_modules/corepack/dist/corepack.js /usr/local/bin/corepack
 # CARGO_HOME is left to each user's own folder: the checks run as one who cannot
-# write below /usr/local.
+# write below /usr, and an image in which such a user can is not built.
+RUN test -z "$(find /usr /etc /opt ! -type l -perm -o+w -print -quit)"
 ENV RUSTUP_HOME=/usr/local/rustup \
     PATH=/usr/local/go/bin:/usr/local/cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/isolate"
@@ -196,76 +194,6 @@ func TestRightsGoBackToWhatWasClosed(t *testing.T) {
 	}
 }
 
-// TestNothingStays looks for what a program leaves: processes, files, and objects of
-// System V, which it may have given away.
-func TestNothingStays(t *testing.T) {
-	r := newRunner(t)
-	room := open(t, r.config())
-	if room == nil {
-		return
-	}
-	name := fmt.Sprintf("airlock-left-%d", os.Getpid())
-	res, err := room.Run(t.Context(), sh(`for dir in /tmp /var/tmp /dev/shm /run/lock; do [ -w $dir ] || continue; mkdir -p $dir/$1 && echo evil >$dir/$1/evil || exit 1; done; trap "" TERM; setsid sleep 600 & exit 0`, name))
-	if err != nil || !res.OK() || res.LeftBehind != 1 {
-		t.Errorf("%v, %+v", err, res)
-	}
-	said(t, room.Run, sh(`for i in $(seq 2000); do : >/tmp/$1-$i; done; ipcmk -M 4096 && ipcmk -Q && ipcmk -S 3`, name))
-	giveAway(t, r.config().Identity.UID)
-	if err := room.Close(); err != nil {
-		t.Error(err)
-	}
-	for _, pattern := range []string{"/tmp/" + name + "*", "/var/tmp/" + name, "/dev/shm/" + name, "/run/lock/" + name} {
-		if left, err := filepath.Glob(pattern); err != nil || len(left) > 0 {
-			t.Errorf("%d of %s are still there: %v", len(left), pattern, err)
-		}
-	}
-	if left := objects(t, r.config().Identity.UID); len(left) > 0 {
-		t.Errorf("still there:\n%s", left)
-	}
-	if err := room.Close(); err != nil {
-		t.Errorf("closing twice: %v", err)
-	}
-}
-
-// objects lists System V's objects that a user has made, by table.
-func objects(t *testing.T, creator uint32) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	for _, table := range []string{"shm", "msg", "sem"} {
-		text, err := os.ReadFile("/proc/sysvipc/" + table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if slices.Contains(strings.Fields(line), fmt.Sprint(creator)) {
-				all[table] += line
-			}
-		}
-	}
-	return all
-}
-
-// giveAway makes the user's shared memory another's, as its owner may.
-func giveAway(t *testing.T, creator uint32) {
-	t.Helper()
-	left := objects(t, creator)
-	if len(left) != 3 {
-		t.Fatalf("the program left %v", left)
-	}
-	id, err := strconv.Atoi(strings.Fields(left["shm"])[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var desc unix.SysvShmDesc
-	if _, err := unix.SysvShmCtl(id, unix.IPC_STAT, &desc); err != nil {
-		t.Fatal(err)
-	}
-	desc.Perm.Uid, desc.Perm.Gid = 0, 0
-	if _, err := unix.SysvShmCtl(id, unix.IPC_SET, &desc); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestLateWrites asserts that a result is final once it is read: a process that was
 // forked twice, into a session of its own, writes until its program has ended and
 // not a byte longer.
@@ -353,6 +281,14 @@ func TestRefusals(t *testing.T) {
 		{"owner's id", func(cfg *isolate.Config, r runner) error { return os.Chown(r.temp, int(cfg.Identity.UID), 0) }, true, "belongs to the user or group"},
 		{"owner's group", func(cfg *isolate.Config, r runner) error { return os.Chown(r.workspace, 1001, int(cfg.Identity.GID)) }, true, "belongs to the user or group"},
 		{"root's id", func(cfg *isolate.Config, _ runner) error { cfg.Identity.UID = 0; return nil }, true, "name a user and a group that nobody is"},
+		{"programs that others may replace", func(cfg *isolate.Config, r runner) error {
+			cfg.Environ = append(cfg.Environ, "PATH=/usr/bin:"+filepath.Join(r.base, "tools/bin"))
+			return errors.Join(os.MkdirAll(filepath.Join(r.base, "tools/bin"), 0o755), os.Chmod(filepath.Join(r.base, "tools/bin"), 0o777))
+		}, true, "every user may replace the programs in "},
+		{"the runner's tools", func(cfg *isolate.Config, r runner) error {
+			cfg.Environ = append(cfg.Environ, "RUNNER_TOOL_CACHE="+filepath.Join(r.base, "tools/cache"))
+			return errors.Join(os.MkdirAll(filepath.Join(r.base, "tools/cache"), 0o755), os.Chmod(filepath.Join(r.base, "tools"), 0o777))
+		}, true, "tools, which later steps would run"},
 		{"scratch in the workspace", func(cfg *isolate.Config, r runner) error { cfg.Scratch = r.workspace; return nil }, false, "set TMPDIR to a directory outside of it"},
 		{"scratch that is closed", func(cfg *isolate.Config, r runner) error {
 			cfg.Scratch = filepath.Join(r.base, "scratch")

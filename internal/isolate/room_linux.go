@@ -39,6 +39,9 @@ func (r *Room) separate(ctx context.Context, cfg Config) error {
 			return err
 		}
 	}
+	if dir := replaceable(cfg.Environ); dir != "" && cfg.Credential {
+		return &RefusedError{fmt.Sprintf("a token or git credential can be seen here, and every user may replace the programs in %s, which later steps would run", dir)}
+	}
 	if err := enterable(scratch); err != nil {
 		return err
 	}
