@@ -49,6 +49,11 @@ func become(fd int, answer *os.File) error {
 	// is ignored would stay ignored.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
 	if o.Identity != nil {
+		for _, output := range []int{1, 2} {
+			if err := o.Identity.own(output); err != nil {
+				return fmt.Errorf("giving the output to user %d: %w", o.Identity.UID, err)
+			}
+		}
 		if err := o.Identity.take(); err != nil {
 			return err
 		}
@@ -90,6 +95,16 @@ func closeOnExec(fd int) error {
 		}
 	}
 	return nil
+}
+
+// own gives a pipe without a name to the identity, so that the program can also open it
+// by names such as /dev/stdout. Anything else keeps its owner.
+func (id Identity) own(fd int) error {
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(fd, &fs); err != nil || fs.Type != unix.PIPEFS_MAGIC {
+		return err
+	}
+	return unix.Fchown(fd, int(id.UID), int(id.GID))
 }
 
 // take makes this thread, and what it becomes, run as the identity, for good:

@@ -134,3 +134,18 @@ func TestIdentityMayNotEnterTheProgramsFolder(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestOutputByName: a program may open its output again, as scripts do.
+func TestOutputByName(t *testing.T) {
+	if !isRoot(t) {
+		return
+	}
+	spec := hostile(t, "")
+	spec.Program, spec.Args = "sh", []string{"-c", "echo out >/dev/stdout; echo err >/dev/stderr"}
+	if r := run(t, spec); !r.OK() || r.Stdout.String() != "out\n" || r.Stderr.String() != "err\n" {
+		t.Errorf("exit code %d: %q, %q", r.ExitCode, r.Stdout.String(), r.Stderr.String())
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 { // which a probe has for its output
+		t.Errorf("%v: it is another's now", err)
+	}
+}
