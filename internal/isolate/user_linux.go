@@ -12,11 +12,12 @@ import (
 
 // identities are those that a room may have, the usual one first: several rooms at
 // the same time, and several lanes of a room, have one each. Debian keeps the ids
-// from 65000 to 65533 free of users; every second is taken, since the one above is
-// the program's guard.
+// from 65000 to 65533 free of users; systemd lends those up to 65519 to services while
+// they run, so they come last. Every second is taken, since the one above is the
+// program's guard.
 func identities() []command.Identity {
 	ids := []command.Identity{DefaultIdentity}
-	for id := uint32(65400); id < 65530; id += 2 {
+	for id := uint32(65530); id >= 65400; id -= 2 {
 		ids = append(ids, command.Identity{UID: id, GID: id})
 	}
 	return ids
