@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -27,15 +26,18 @@ func (r *Room) settleLanes(ctx context.Context, lanes []*Lane) (err error) {
 			}
 		}
 	}()
-	for i := range lanes[1:] {
+	for range lanes[1:] {
 		u, err := claim(nil, r.owners...)
 		if err != nil {
 			return err
 		}
 		users = append(users, u)
 		u.identity.GID, u.identity.GroupWrites = own.identity.GID, true
-		dir := filepath.Join(r.base, strconv.Itoa(i+2))
-		if err := os.Mkdir(dir, 0o711); err != nil {
+		dir, err := os.MkdirTemp(r.base, "lane-")
+		if err != nil {
+			return err
+		}
+		if err := os.Chmod(dir, 0o711); err != nil {
 			return err
 		}
 		if err := u.settle(dir); err != nil {

@@ -277,6 +277,9 @@ func TestSplitRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	said(t, other.Run, sh(`cat main.go`))
+	if lanes, err := other.Split(t.Context(), [][]string{{other.Dir()}, {filepath.Join(other.Dir(), "sub")}}); err != nil || len(lanes) != 2 {
+		t.Errorf("after an error: %v", err)
+	}
 }
 
 // TestARoomThatIsNotApartHasLanes: where nothing is apart, they only name what may run
