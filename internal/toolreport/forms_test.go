@@ -75,6 +75,7 @@ func TestFoldersThatACommandChangesTo(t *testing.T) {
 		"cd":            {"cd web && go vet ./...", "./a.go:1:2: odd\n", "app/web/a.go"},
 		"cd of yarn":    {"yarn lint", "$ cd web && go vet ./...\n./a.go:1:2: odd\n", "app/web/a.go"},
 		"make":          {"make lint", "make[1]: Entering directory '/src/app/lib'\na.go:1:2: odd\n", "app/lib/a.go"},
+		"make, in it":   {"make lint", "make[1]: Entering directory '/src/lib'\na.go:1:2: odd\nmake[1]: Leaving directory '/src/lib'\n", "lib/a.go"},
 		"make, left":    {"make lint", "make: Entering directory '/src/lib'\nmake: Leaving directory '/src/lib'\na.go:1:2: odd\n", "app/a.go"},
 		"make, outside": {"make lint", "make: Entering directory '/etc'\na.go:1:2: odd\n", "app/a.go"},
 	} {

@@ -43,6 +43,7 @@ type textReader struct {
 	efms    []*errorformat.Efm
 	ruleExp *regexp.Regexp
 	pending *finding.Finding
+	at      string // where pending's tool ran, which later lines may change
 }
 
 // text returns the readers of a form. Its patterns are part of the program; a
@@ -101,14 +102,16 @@ func (t *textReader) line(line string) {
 		f.Severity = finding.High
 		t.c.broken = true
 	}
-	t.pending = &f
+	t.pending, t.at = &f, t.c.places.now
 }
 
 func (t *textReader) end() {
 	if t.pending != nil {
 		t.c.broken = t.c.broken || t.form.broken != nil && t.form.broken(*t.pending)
+		now := t.c.places.now
+		t.c.places.now = t.at
 		t.c.add(*t.pending)
-		t.pending = nil
+		t.c.places.now, t.pending = now, nil
 	}
 }
 
