@@ -51,11 +51,11 @@ func copyTree(ctx context.Context, from, to string, id command.Identity, limits 
 
 func (c *copier) copy(ctx context.Context, from, to string) ([]Note, error) {
 	c.limits, c.room = c.limits.withDefaults(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
-	src, err := openDir(unix.AT_FDCWD, from, from)
+	src, err := openDir(unix.AT_FDCWD, from)
 	if err != nil {
 		return nil, err
 	}
-	dst, err := openDir(unix.AT_FDCWD, to, to)
+	dst, err := openDir(unix.AT_FDCWD, to)
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
@@ -135,7 +135,7 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 // mkdir makes a directory and opens it with the one it is a copy of. Both are nil
 // where that may not be read.
 func (c *copier) mkdir(src, dst *os.File, base, name string) (from, to *os.File, err error) {
-	from, err = openDir(int(src.Fd()), base, name)
+	from, err = openDir(int(src.Fd()), base)
 	if errors.Is(err, fs.ErrPermission) {
 		c.note(name, unreadable)
 		return nil, nil, nil
@@ -144,7 +144,7 @@ func (c *copier) mkdir(src, dst *os.File, base, name string) (from, to *os.File,
 		return nil, nil, err
 	}
 	if err = unix.Mkdirat(int(dst.Fd()), base, 0o700); err == nil {
-		to, err = openDir(int(dst.Fd()), base, name)
+		to, err = openDir(int(dst.Fd()), base)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, from.Close())
@@ -152,12 +152,15 @@ func (c *copier) mkdir(src, dst *os.File, base, name string) (from, to *os.File,
 	return from, to, nil
 }
 
-func openDir(at int, base, name string) (*os.File, error) {
+// openDir opens a directory below another. Its entries are known by descriptor alone:
+// where the file system does not tell their kinds (NFS, some of FUSE), the os package
+// asks by the directory's name, and passes over what is not there.
+func openDir(at int, base string) (*os.File, error) {
 	fd, err := unix.Openat(at, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
-	return os.NewFile(uintptr(fd), name), nil
+	return os.NewFile(uintptr(fd), descriptorName(fd)), nil
 }
 
 func (c *copier) file(src, dst *os.File, base, name string) error {

@@ -105,13 +105,13 @@ type handing struct {
 // below hands over a folder of a room, and what it holds. One that is not there, or has
 // become a link or a file, is passed over.
 func (h handing) below(ctx context.Context, room, name string) error {
-	dir, err := openDir(unix.AT_FDCWD, room, room)
+	dir, err := openDir(unix.AT_FDCWD, room)
 	for _, part := range strings.Split(name, string(filepath.Separator)) {
 		if err != nil {
 			break
 		}
 		above := dir
-		dir, err = openDir(int(above.Fd()), part, name)
+		dir, err = openDir(int(above.Fd()), part)
 		_ = above.Close() // it was only read
 	}
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
@@ -165,7 +165,7 @@ func (h handing) dir(ctx context.Context, dir *os.File, depth int) (err error) {
 // entry hands over an entry of the directory fd.
 func (h handing) entry(ctx context.Context, fd int, e fs.DirEntry, depth int) error {
 	if e.IsDir() {
-		sub, err := openDir(fd, e.Name(), e.Name())
+		sub, err := openDir(fd, e.Name())
 		if err != nil {
 			return err
 		}

@@ -103,5 +103,5 @@ func openWritable(at int, name string) (*os.File, error) {
 	if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR && st.Mode&0o700 != 0o700 {
 		_ = unix.Fchmodat(at, name, 0o700, 0) // what comes of it is seen next
 	}
-	return openDir(at, name, name)
+	return openDir(at, name)
 }
