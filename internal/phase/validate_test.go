@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/toolreport"
-	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -74,95 +72,6 @@ func TestAllIsWell(t *testing.T) {
 		if len(n.Notes) != 1 || n.Status != phase.Pass {
 			t.Errorf("without a reviewer: %+v, want a note", n)
 		}
-	}
-}
-
-func TestAFormatterIsFixedUntilItsRetriesAreUsedUp(t *testing.T) {
-	job, dir := goJob(t)
-	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}}))
-	r := validate(t, job, phase.Config{}, s.world())
-	f := r.Output.Checks.Formatter
-	if f.Status != phase.Fail || f.Retries != 3 || r.Output.TotalRetries != 3 || !slices.Equal(f.Issues, []string{"File a.go still has formatting issues after 3 retries"}) {
-		t.Errorf("%+v", f)
-	}
-	if n := len(s.ran); n != 1+2*3+4 || r.Output.Checks.Tests.Status != phase.Pass {
-		t.Errorf("ran %v: the checks behind a failed one still run", s.ran)
-	}
-}
-
-func TestAFixThatHelps(t *testing.T) {
-	job, dir := goJob(t)
-	fix := func(t *testing.T, dir string) {
-		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package m // longer\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}, {}}, "go fmt ./...": {{do: fix}}}))
-	r := validate(t, job, phase.Config{}, s.world())
-	if c := checkOf(r, phase.Formatter); c.Status != phase.Pass || c.Retries != 1 || !slices.Equal(c.Rewritten, []string{"a.go"}) {
-		t.Errorf("%+v", c)
-	}
-}
-
-func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
-	broken := func(names ...string) (said string) {
-		for _, n := range names {
-			said += n + ":1:9: expected ';', found '('\n"
-		}
-		return said
-	}
-	diff := func(name string) string { return strings.ReplaceAll(unformatted, "a.go", name) }
-	for name, c := range map[string]struct {
-		step   step
-		status phase.Status
-		issues int
-	}{
-		"fixtures":                   {step{code: 2, stderr: broken("testdata/a.go", "sub/testdata/src/b.go", "_old/c.go", ".x/d.go")}, phase.Pass, 0},
-		"vendored and not formatted": {step{code: 1, stdout: diff("vendor/a.go")}, phase.Pass, 0},
-		"a file beside them":         {step{code: 2, stdout: diff("a.go"), stderr: broken("testdata/a.go")}, phase.Fail, 1},
-		"an error beside them":       {step{code: 2, stderr: broken("testdata/a.go", "b.go")}, phase.Fail, 1},
-		"a name like theirs":         {step{code: 1, stdout: diff("testdata.go")}, phase.Fail, 1},
-		"gofmt's own failure":        {step{code: 2, stderr: broken("testdata/a.go") + "open x: permission denied\n"}, phase.Fail, 1},
-	} {
-		for _, sub := range []string{"", "go/"} {
-			job, dir := goJob(t)
-			if sub != "" {
-				job.Input.WorkingDirectory, job.Repository = filepath.Join(dir, "go"), dir
-				if err := os.Mkdir(filepath.Join(dir, "go"), 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for _, name := range []string{"go.mod", "a.go", "b.go", "testdata.go", "testdata/a.go", "sub/testdata/src/b.go", "_old/c.go", ".x/d.go", "vendor/a.go"} {
-				at := filepath.Join(dir, sub, name)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("module m\n"), 0o644)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, job.Input.WorkingDirectory, goSteps(map[string][]step{gofmtLine: {c.step}})).world())
-			if f := r.Output.Checks.Formatter; f.Status != c.status || len(f.Issues) != c.issues || f.Status == phase.Pass && len(checkOf(r, phase.Formatter).Notes) != 1 {
-				t.Errorf("%s in %q: %+v", name, sub, f)
-			}
-		}
-	}
-}
-
-func TestAFileThatCannotBeParsedIsNotOnlyUnformatted(t *testing.T) {
-	job, dir := goJob(t)
-	r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: 2, stderr: "a.go:3:1: expected declaration\n"}}})).world())
-	if f := r.Output.Checks.Formatter; !slices.Equal(f.Issues, []string{"expected declaration at a.go:3"}) {
-		t.Errorf("%+v", f)
-	}
-}
-
-func TestCheckOnlyFixesNothing(t *testing.T) {
-	job, dir := goJob(t)
-	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}, vetLine: {{code: 1, stderr: "./a.go:1:1: bad\n"}}}))
-	r := validate(t, job, phase.Config{CheckOnly: true}, s.world())
-	if r.Output.TotalRetries != 0 || r.Output.Status != phase.Fail || slices.Contains(s.ran, "go fmt ./...") {
-		t.Errorf("%+v ran %v", r.Output, s.ran)
-	}
-	if got := r.Output.Checks.Linter.Issues; !slices.Equal(got, []string{"bad at a.go:1"}) {
-		t.Errorf("linter says %q", got)
 	}
 }
 
@@ -236,89 +145,6 @@ func TestTheExitCodeOfAShellMayBeATools(t *testing.T) {
 	c := checkOf(r, phase.Tests)
 	if c.Status != phase.Fail || c.ExitCode != 127 || len(r.Missing) != 0 || len(c.Problems) != 1 || !strings.HasSuffix(c.Problems[0], "exit code 127: boom") {
 		t.Errorf("%+v, missing %v", c, r.Missing)
-	}
-}
-
-// diffOf says that these lines of a.go are new.
-func diffOf(patch string) []changes.ChangedFile {
-	return []changes.ChangedFile{{Path: "a.go", Status: changes.Modified, Patch: patch}}
-}
-
-func TestOnlyNewFindingsGate(t *testing.T) {
-	patch := "@@ -1,2 +1,3 @@\n package m\n+var x = 1\n // end"
-	tests := []struct {
-		name   string
-		vet    step
-		diff   []changes.ChangedFile
-		status phase.Status
-		old    int
-	}{
-		{"on a changed line", step{code: 1, stderr: "./a.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0},
-		{"on an old line", step{code: 1, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Pass, 1},
-		{"in another file", step{code: 1, stderr: "./b.go:2:1: bad\n"}, diffOf(patch), phase.Pass, 1},
-		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // such as new\nline.go
-		{"without a diff every line is changed", step{code: 1, stderr: "./a.go:3:1: bad\n"}, nil, phase.Fail, 0},
-		{"a patch that is left out", step{code: 1, stderr: "./a.go:3:1: bad\n"}, []changes.ChangedFile{{Path: "a.go", PatchMissing: true}}, phase.Fail, 0},
-		{"a type error", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n"}, diffOf(patch), phase.Fail, 0},
-		{"output that says nothing", step{code: 1, stderr: "boom\n"}, diffOf(patch), phase.Fail, 0},
-		{"a crash beside an old finding", step{code: 2, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Fail, 0},
-	}
-	for _, tt := range tests {
-		job, dir := goJob(t)
-		job.Diff = tt.diff
-		s := newStage(t, dir, goSteps(map[string][]step{vetLine: {tt.vet}}))
-		r := validate(t, job, phase.Config{NewOnly: true}, s.world())
-		c := checkOf(r, phase.Linter)
-		if c.Status != tt.status || len(c.Old) != tt.old || c.Status == phase.Fail && len(c.Problems) == 0 {
-			t.Errorf("%s: %+v", tt.name, c)
-		}
-	}
-}
-
-func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
-	for line, want := range map[string]phase.Status{"go vet ./...": phase.Pass, "go vet ./... && ./ours": phase.Fail} {
-		job, dir := goJob(t)
-		job.Diff, job.Input.LintCommand = diffOf("@@ -1 +1 @@\n-a\n+b"), line
-		r := validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{line: {{code: 1, stderr: "./b.go:9:2: odd\n"}}})).world())
-		if c := checkOf(r, phase.Linter); c.Status != want || c.Status == phase.Fail && !strings.Contains(strings.Join(c.Problems, "; "), "exit code 1") {
-			t.Errorf("%s: %+v", line, c)
-		}
-	}
-}
-
-func TestPathsFromAboveTheWorkingDirectory(t *testing.T) {
-	dir := files(t, map[string]string{"crates/a/Cargo.toml": "[package]\n", "crates/a/src/lib.rs": "x\n", "src/lib.rs": "x\n", "crates/src/b.rs": "x\n"})
-	for printed, want := range map[string]string{"src/lib.rs": "crates/a/src/lib.rs", "crates/a/src/lib.rs": "crates/a/src/lib.rs", "src/b.rs": "crates/src/b.rs", "a/src/lib.rs": "crates/a/src/lib.rs", "none.rs": "crates/a/none.rs"} {
-		job := phase.Job{Repository: dir, Input: phase.Input{WorkingDirectory: filepath.Join(dir, "crates", "a"), ChangedFiles: []string{"src/lib.rs"}, SkipTests: true}}
-		said := "error: odd\n --> " + printed + ":1:1\n  |\n\nerror: could not compile `a` (lib) due to 1 previous error\n"
-		s := newStage(t, job.Input.WorkingDirectory, map[string][]step{"cargo fmt --check": ok, "cargo clippy --message-format=json": ok, "cargo build --message-format=json": {{code: 101, stderr: said}}})
-		c := checkOf(validate(t, job, phase.Config{}, s.world()), phase.Build)
-		if len(c.Gating) != 1 || c.Gating[0].Path != want {
-			t.Errorf("%s: %+v, want %s", printed, c.Gating, want)
-		}
-	}
-}
-
-func TestBuildErrorsAlwaysGate(t *testing.T) {
-	job, dir := goJob(t)
-	job.Diff = diffOf("@@ -1 +1 @@\n-a\n+b")
-	s := newStage(t, dir, goSteps(map[string][]step{buildLine: {{code: 1, stderr: "./other.go:9:2: undefined: y\n"}}}))
-	r := validate(t, job, phase.Config{NewOnly: true}, s.world())
-	if b := r.Output.Checks.Build; b.Status != phase.Fail || !slices.Equal(b.Errors, []string{"undefined: y at other.go:9"}) {
-		t.Errorf("%+v", b)
-	}
-}
-
-func TestInformationalChecksFailWithoutFailingTheWhole(t *testing.T) {
-	job, dir := goJob(t)
-	w := newStage(t, dir, goSteps(nil)).world()
-	w.CodeReview = reviewed(finding.Finding{Severity: finding.Critical, Message: "bad", Path: "a.go"})
-	r := validate(t, job, phase.Config{Informational: []phase.Check{phase.CodeReviewed}}, w)
-	if c := r.Output.Checks.CodeReview; r.Output.Status != phase.Pass || c.Status != phase.Fail || c.Severity != finding.High || r.Output.Critical {
-		t.Errorf("%s: %+v", r.Output.Status, c)
-	}
-	if r = validate(t, job, phase.Config{}, w); r.Output.Status != phase.Fail {
-		t.Error("every check blocks by default")
 	}
 }
 
@@ -407,14 +233,5 @@ func TestProgressTellsEachStep(t *testing.T) {
 	slices.Sort(told[len(told)-2:])
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
-	job, dir := goJob(t)
-	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: -1, timedOut: true}}}))
-	r := validate(t, job, phase.Config{}, s.world())
-	if c := checkOf(r, phase.Formatter); c.Status != phase.Fail || c.Retries != 0 || !c.TimedOut || !strings.Contains(c.Problems[0], "5m0s") {
-		t.Errorf("%+v", c)
 	}
 }

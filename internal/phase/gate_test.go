@@ -1,0 +1,95 @@
+package phase_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// diffOf says that these lines of a.go are new.
+func diffOf(patch string) []changes.ChangedFile {
+	return []changes.ChangedFile{{Path: "a.go", Status: changes.Modified, Patch: patch}}
+}
+
+func TestOnlyNewFindingsGate(t *testing.T) {
+	patch := "@@ -1,2 +1,3 @@\n package m\n+var x = 1\n // end"
+	tests := []struct {
+		name   string
+		vet    step
+		diff   []changes.ChangedFile
+		status phase.Status
+		old    int
+	}{
+		{"on a changed line", step{code: 1, stderr: "./a.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0},
+		{"on an old line", step{code: 1, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Pass, 1},
+		{"in another file", step{code: 1, stderr: "./b.go:2:1: bad\n"}, diffOf(patch), phase.Pass, 1},
+		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // such as new\nline.go
+		{"without a diff every line is changed", step{code: 1, stderr: "./a.go:3:1: bad\n"}, nil, phase.Fail, 0},
+		{"a patch that is left out", step{code: 1, stderr: "./a.go:3:1: bad\n"}, []changes.ChangedFile{{Path: "a.go", PatchMissing: true}}, phase.Fail, 0},
+		{"a type error", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n"}, diffOf(patch), phase.Fail, 0},
+		{"output that says nothing", step{code: 1, stderr: "boom\n"}, diffOf(patch), phase.Fail, 0},
+		{"a crash beside an old finding", step{code: 2, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Fail, 0},
+	}
+	for _, tt := range tests {
+		job, dir := goJob(t)
+		job.Diff = tt.diff
+		s := newStage(t, dir, goSteps(map[string][]step{vetLine: {tt.vet}}))
+		r := validate(t, job, phase.Config{NewOnly: true}, s.world())
+		c := checkOf(r, phase.Linter)
+		if c.Status != tt.status || len(c.Old) != tt.old || c.Status == phase.Fail && len(c.Problems) == 0 {
+			t.Errorf("%s: %+v", tt.name, c)
+		}
+	}
+}
+
+func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
+	for line, want := range map[string]phase.Status{"go vet ./...": phase.Pass, "go vet ./... && ./ours": phase.Fail} {
+		job, dir := goJob(t)
+		job.Diff, job.Input.LintCommand = diffOf("@@ -1 +1 @@\n-a\n+b"), line
+		r := validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{line: {{code: 1, stderr: "./b.go:9:2: odd\n"}}})).world())
+		if c := checkOf(r, phase.Linter); c.Status != want || c.Status == phase.Fail && !strings.Contains(strings.Join(c.Problems, "; "), "exit code 1") {
+			t.Errorf("%s: %+v", line, c)
+		}
+	}
+}
+
+func TestPathsFromAboveTheWorkingDirectory(t *testing.T) {
+	dir := files(t, map[string]string{"crates/a/Cargo.toml": "[package]\n", "crates/a/src/lib.rs": "x\n", "src/lib.rs": "x\n", "crates/src/b.rs": "x\n"})
+	for printed, want := range map[string]string{"src/lib.rs": "crates/a/src/lib.rs", "crates/a/src/lib.rs": "crates/a/src/lib.rs", "src/b.rs": "crates/src/b.rs", "a/src/lib.rs": "crates/a/src/lib.rs", "none.rs": "crates/a/none.rs"} {
+		job := phase.Job{Repository: dir, Input: phase.Input{WorkingDirectory: filepath.Join(dir, "crates", "a"), ChangedFiles: []string{"src/lib.rs"}, SkipTests: true}}
+		said := "error: odd\n --> " + printed + ":1:1\n  |\n\nerror: could not compile `a` (lib) due to 1 previous error\n"
+		s := newStage(t, job.Input.WorkingDirectory, map[string][]step{"cargo fmt --check": ok, "cargo clippy --message-format=json": ok, "cargo build --message-format=json": {{code: 101, stderr: said}}})
+		c := checkOf(validate(t, job, phase.Config{}, s.world()), phase.Build)
+		if len(c.Gating) != 1 || c.Gating[0].Path != want {
+			t.Errorf("%s: %+v, want %s", printed, c.Gating, want)
+		}
+	}
+}
+
+func TestBuildErrorsAlwaysGate(t *testing.T) {
+	job, dir := goJob(t)
+	job.Diff = diffOf("@@ -1 +1 @@\n-a\n+b")
+	s := newStage(t, dir, goSteps(map[string][]step{buildLine: {{code: 1, stderr: "./other.go:9:2: undefined: y\n"}}}))
+	r := validate(t, job, phase.Config{NewOnly: true}, s.world())
+	if b := r.Output.Checks.Build; b.Status != phase.Fail || !slices.Equal(b.Errors, []string{"undefined: y at other.go:9"}) {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestInformationalChecksFailWithoutFailingTheWhole(t *testing.T) {
+	job, dir := goJob(t)
+	w := newStage(t, dir, goSteps(nil)).world()
+	w.CodeReview = reviewed(finding.Finding{Severity: finding.Critical, Message: "bad", Path: "a.go"})
+	r := validate(t, job, phase.Config{Informational: []phase.Check{phase.CodeReviewed}}, w)
+	if c := r.Output.Checks.CodeReview; r.Output.Status != phase.Pass || c.Status != phase.Fail || c.Severity != finding.High || r.Output.Critical {
+		t.Errorf("%s: %+v", r.Output.Status, c)
+	}
+	if r = validate(t, job, phase.Config{}, w); r.Output.Status != phase.Fail {
+		t.Error("every check blocks by default")
+	}
+}
