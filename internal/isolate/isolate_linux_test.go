@@ -372,6 +372,10 @@ func TestRoomsSideBySide(t *testing.T) {
 		cfg := r.config()
 		cfg.Identity = nil
 		room := open(t, cfg)
+		if room == nil {
+			return
+		}
+		defer room.Close()
 		res, err := room.Run(t.Context(), command.Spec{Program: "id", Args: []string{"-u"}})
 		if err != nil || !res.OK() {
 			t.Fatalf("%v %+v", err, res)
