@@ -33,15 +33,9 @@ func (s *Server) listDiffComments(c *conversation) reply {
 
 // createDiffComment posts a single comment, which makes a review of its own.
 func (s *Server) createDiffComment(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
+	i, bad := s.unlockedPull(c, "comment")
 	if i == nil {
 		return bad
-	}
-	if i.Locked {
-		return fail(http.StatusForbidden, "Unable to create comment because issue is locked.")
 	}
 	var in struct {
 		Body, Path, Side string

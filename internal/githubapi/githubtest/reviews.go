@@ -24,18 +24,25 @@ func (s *Server) listReviews(c *conversation) reply {
 	return page(s, c, list, func(a, b *Review) int { return cmp.Compare(b.ID, a.ID) }, func(r *Review) any { return s.renderReview(i, r) })
 }
 
+// unlockedPull returns the pull request that a request writes to, or the refusal. thing
+// is what it is to get.
+func (s *Server) unlockedPull(c *conversation, thing string) (*Issue, reply) {
+	if r, ok := s.need(c, pullsWrite); !ok {
+		return nil, r
+	}
+	i, bad := s.issue(c)
+	if i != nil && i.Locked {
+		return nil, fail(http.StatusForbidden, "Unable to create "+thing+" because issue is locked.")
+	}
+	return i, bad
+}
+
 // createReview posts a review with all its comments or nothing; the refusal does
 // not say which comment it is about.
 func (s *Server) createReview(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
+	i, bad := s.unlockedPull(c, "review")
 	if i == nil {
 		return bad
-	}
-	if i.Locked {
-		return fail(http.StatusForbidden, "Unable to create review because issue is locked.")
 	}
 	var in struct {
 		CommitID string `json:"commit_id"`
