@@ -74,8 +74,8 @@ func (e *engine) eachRoot(ctx context.Context, lanes [][]*rootRun, work func(con
 
 // pioneers are checks that run for the first time in a language whose tools fill a
 // cache that all roots share. The same checks of other roots wait for them: they
-// would do the same work at the same time, which took Go's linter 1.7 times as long as
-// one root after the other; and Maven's repository takes harm when two fill it at once.
+// would do the same work at the same time, for which two Go modules took 1.7 times the
+// processor time of one after the other; and Maven's repository takes harm when two fill it at once.
 type pioneers struct {
 	mu    sync.Mutex
 	ended map[pioneer]chan struct{}
