@@ -11,10 +11,11 @@ import (
 )
 
 // TestProjectsSideBySide runs the checks of two projects with npm: the tests of each
-// wait for the other's, unless only one project may be checked at a time.
+// wait for the other's. Where only one project may be checked at a time, the second
+// begins when the first has ended.
 func TestProjectsSideBySide(t *testing.T) {
 	meet := `touch here; i=0; until [ -e ../%s/here ] || [ $i = 600 ]; do i=$((i+1)); sleep 0.1; done; [ -e ../%[1]s/here ]`
-	alone := `[ ! -e ../%s/here ] && touch here && sleep 0.2 && rm here`
+	alone := `[ -e ../%s/package.json ]`
 	for parallel, test := range map[int]string{1: alone, 2: meet} {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
 			p := newProject(t)
@@ -31,6 +32,9 @@ func TestProjectsSideBySide(t *testing.T) {
 				"check", "--dir", p.dir, "--config", filepath.Join(dir, "checks.yml"), "--changed-files", "a/package.json,b/package.json")
 			if code != 0 || !strings.Contains(stdout, `(cd 'a' && npm test) && (cd 'b' && npm test)`) || strings.Contains(stderr, "one after the other") {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+			}
+			if inTurn := strings.LastIndex(stderr, "airlock: a: ") < strings.Index(stderr, "airlock: b: "); inTurn != (parallel == 1) {
+				t.Errorf("one after the other: %t\n%s", inTurn, stderr)
 			}
 		})
 	}
