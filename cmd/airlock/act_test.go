@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // actLine is a line of act's log. Where act obeyed a line that a step had written,

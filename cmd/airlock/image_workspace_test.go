@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 const reviewLines = `{"type": "create-pull-request-review-comment", "path": "README.md", "line": 2, "body": "A remark."}

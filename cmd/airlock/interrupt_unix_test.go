@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // TestInterrupted asserts that an interruption between two writes leaves a report

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // FileError is why a file is not read or written, in words for the user.
@@ -66,7 +66,7 @@ func (f *File) ReadAll() ([]byte, error) { return io.ReadAll(f) }
 func (f *File) Close() error { return f.f.Close() }
 
 func tooLarge(path string, limit int64) error {
-	return &FileError{path, fmt.Sprintf("is larger than %s", amount.Bytes(limit)), "split it, or check what wrote it", ErrTooLarge}
+	return &FileError{path, fmt.Sprintf("is larger than %s", text.Bytes(limit)), "split it, or check what wrote it", ErrTooLarge}
 }
 
 // OpenUser opens a file that the user of the command line named: "-" is stdin,

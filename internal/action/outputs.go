@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Limits of the runner's command files, in bytes.
@@ -24,7 +24,7 @@ func (r *Runner) SetOutput(name, value string) error {
 		return fmt.Errorf("%q cannot be the name of an output", name)
 	}
 	if len(value) > MaxOutput {
-		return fmt.Errorf("the output %s has %s: GitHub takes %s", name, amount.Bytes(len(value)), amount.Bytes(MaxOutput))
+		return fmt.Errorf("the output %s has %s: GitHub takes %s", name, text.Bytes(len(value)), text.Bytes(MaxOutput))
 	}
 	if r.env.OutputPath == "" {
 		if r.env.OnRunner {
@@ -68,13 +68,13 @@ func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes 
 	if info, err := os.Stat(r.env.SummaryPath); err == nil {
 		room -= int(min(info.Size(), MaxSummary))
 	}
-	text := strings.ToValidUTF8(markdown, "\uFFFD")
-	if len(text) > room {
-		if text = cut(text, max(room, 0)); len(text) > room {
-			return false, fmt.Errorf("the summary of %s does not fit: GitHub takes %s a step", amount.Bytes(len(markdown)), amount.Bytes(MaxSummary))
+	content := strings.ToValidUTF8(markdown, "\uFFFD")
+	if len(content) > room {
+		if content = cut(content, max(room, 0)); len(content) > room {
+			return false, fmt.Errorf("the summary of %s does not fit: GitHub takes %s a step", text.Bytes(len(markdown)), text.Bytes(MaxSummary))
 		}
 	}
-	if err := appendTo("GITHUB_STEP_SUMMARY", r.env.SummaryPath, strings.TrimRight(text, "\n")+"\n\n"); err != nil {
+	if err := appendTo("GITHUB_STEP_SUMMARY", r.env.SummaryPath, strings.TrimRight(content, "\n")+"\n\n"); err != nil {
 		return false, err
 	}
 	return true, nil

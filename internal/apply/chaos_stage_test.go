@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // stage lets several processes run at the same moment, though only one of them at

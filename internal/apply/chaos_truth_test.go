@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/google/go-cmp/cmp"
 )

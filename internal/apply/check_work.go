@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -79,7 +79,7 @@ func (w *checkWork) make(ctx context.Context, x *executor, op *Operation) (Objec
 
 // refused notes that a batch of annotations was not taken.
 func (w *checkWork) refused(sent int, err error) {
-	w.notes = append(w.notes, fmt.Sprintf("GitHub did not take %s, from the %dth on: %s", amount.Of(len(w.batch(sent)), "annotation"), sent+1, reason(err)))
+	w.notes = append(w.notes, fmt.Sprintf("GitHub did not take %s, from the %dth on: %s", text.Count(len(w.batch(sent)), "annotation"), sent+1, reason(err)))
 }
 
 // add sends one batch of annotations once: after an ambiguous failure it looks

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -57,7 +57,7 @@ func (c *coder) carry(e *entry, st *codeState) error {
 		st.note(fmt.Sprintf("the changes were made from %.7s and put onto %s, which is at %.7s", st.series.Base, c.where(st), st.onto))
 	}
 	if n := len(st.carried.Dropped); n > 0 {
-		st.note(fmt.Sprintf("%s holds %s of these changes already", c.where(st), amount.Of(n, "commit")))
+		st.note(fmt.Sprintf("%s holds %s of these changes already", c.where(st), text.Count(n, "commit")))
 	}
 	if st.tip() == st.onto {
 		st.refuse(Adopted, "", c.where(st)+" holds these changes already").refusal.unchanged = true

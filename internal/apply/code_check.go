@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // judge holds the result of an item's changes against the rules about files, then
@@ -104,7 +104,7 @@ func unsignable(changes []gitrepo.TreeChange) []policy.TreeViolation {
 	}
 	if size > githubapi.MaxCommitBytes {
 		found = append(found, policy.TreeViolation{Rule: RuleSignedCommits,
-			Message: fmt.Sprintf("%s: the changed files hold %s, and a signed commit through the API at most %s", RuleSignedCommits, amount.Bytes(size), amount.Bytes(githubapi.MaxCommitBytes))})
+			Message: fmt.Sprintf("%s: the changed files hold %s, and a signed commit through the API at most %s", RuleSignedCommits, text.Bytes(size), text.Bytes(githubapi.MaxCommitBytes))})
 	}
 	return found
 }

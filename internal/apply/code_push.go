@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -134,7 +134,7 @@ func (p *planner) pushRequests(e *entry, st *codeState) []Request {
 	for range st.carried.Commits {
 		reqs = append(reqs, graphQL("createCommitOnBranch", map[string]any{
 			"branch": map[string]string{"branchName": st.branch}, "expectedHeadOid": head,
-			"fileChanges": fmt.Sprintf("<%s>", amount.Of(len(st.changes), "file")),
+			"fileChanges": fmt.Sprintf("<%s>", text.Count(len(st.changes), "file")),
 		}))
 		head = "<commit>"
 	}

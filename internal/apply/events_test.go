@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/event"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
 )

@@ -3,7 +3,7 @@ package apply
 import (
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -25,7 +25,7 @@ func checkRunList(it *safeoutput.CheckRun) listID {
 func planCheckRun(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.CheckRun)
-	op := p.operation(group, fmt.Sprintf("create the check run %q with %s", it.Name, amount.Of(len(it.Annotations), "annotation")))
+	op := p.operation(group, fmt.Sprintf("create the check run %q with %s", it.Name, text.Count(len(it.Annotations), "annotation")))
 	op.Target = fmt.Sprintf("commit %.7s", it.HeadSHA)
 	op.Permissions = write(permChecks)
 	list := checkRunList(it)
@@ -45,7 +45,7 @@ func planCheckRun(p *planner, group []*entry) Operation {
 			return op
 		}
 		sent = w.sent()
-		op.Summary = fmt.Sprintf("add the other %s to the check run %q", amount.Of(len(it.Annotations)-sent, "annotation"), it.Name)
+		op.Summary = fmt.Sprintf("add the other %s to the check run %q", text.Count(len(it.Annotations)-sent, "annotation"), it.Name)
 	} else {
 		sent = len(w.batch(0))
 		op.Requests = append(op.Requests, newRequest("POST", p.path("/check-runs"), w.createJSON()))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -47,7 +47,7 @@ func planMinimise(p *planner, group []*entry) Operation {
 		e.decide(Applied, "", "no comment had to be hidden")
 		return op
 	}
-	op.Summary = fmt.Sprintf("hide %s on %s as resolved", amount.Of(len(w.settle), "review comment"), targetWords(e.target))
+	op.Summary = fmt.Sprintf("hide %s on %s as resolved", text.Count(len(w.settle), "review comment"), targetWords(e.target))
 	op.work = w
 	return op
 }
@@ -135,10 +135,10 @@ func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) 
 			break
 		}
 	}
-	r := e.result(Applied, "", "%s settled", amount.Of(hidden, "review comment"))
+	r := e.result(Applied, "", "%s settled", text.Count(hidden, "review comment"))
 	if failed != nil {
 		r = x.failed(op, e, failed)
-		r.Message = fmt.Sprintf("only %d of %s could be settled; %s", hidden, amount.Of(len(w.settle), "review comment"), r.Message)
+		r.Message = fmt.Sprintf("only %d of %s could be settled; %s", hidden, text.Count(len(w.settle), "review comment"), r.Message)
 	}
 	r.Notes = notes
 	return []Result{r}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -60,7 +60,7 @@ func (w *pushWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 		x.plan.snap.code[w.e.index] = st
 		return []Result{w.e.result(r.state, r.code, "%s", r.message)}
 	}
-	r := w.e.result(Applied, "", "pushed %s to the branch %q", amount.Of(len(st.carried.Commits), "commit"), st.branch)
+	r := w.e.result(Applied, "", "pushed %s to the branch %q", text.Count(len(st.carried.Commits), "commit"), st.branch)
 	r.Object = &Object{Type: objCommit, SHA: tip, Branch: st.branch, URL: x.plan.config.server() + "/" + x.repo.String() + "/commit/" + tip}
 	if st.pull != nil {
 		r.Object.Number = st.pull.Number

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -93,12 +93,12 @@ func planReview(p *planner, group []*entry) Operation {
 			p.place(w, c)
 		}
 	}
-	op.Summary = fmt.Sprintf("review pull request #%d with %s", number, amount.Of(w.comments(), "comment"))
+	op.Summary = fmt.Sprintf("review pull request #%d with %s", number, text.Count(w.comments(), "comment"))
 	if len(w.reopen) > 0 {
-		op.Summary += fmt.Sprintf(" and show %s again", amount.Of(len(w.reopen), "settled one"))
+		op.Summary += fmt.Sprintf(" and show %s again", text.Count(len(w.reopen), "settled one"))
 	}
 	if len(w.renew) > 0 {
-		op.Summary += fmt.Sprintf(" and bring %s up to date", amount.Of(len(w.renew), "earlier one"))
+		op.Summary += fmt.Sprintf(" and bring %s up to date", text.Count(len(w.renew), "earlier one"))
 	}
 	if op.unanchored = p.snap.diff[number].anchors == nil && len(w.inline) > 0; op.unanchored {
 		op.Notes = append(op.Notes, "whether the lines are in the diff is unchecked")

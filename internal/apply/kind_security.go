@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -34,7 +34,7 @@ func securityHandler() handler {
 const sarifFile = "airlock.sarif"
 
 func planSecurity(p *planner, group []*entry) Operation {
-	op := p.operation(group, fmt.Sprintf("upload %s to code scanning", amount.Of(len(group), "security report")))
+	op := p.operation(group, fmt.Sprintf("upload %s to code scanning", text.Count(len(group), "security report")))
 	op.Permissions = write(permSecurity)
 	// Ours first: what code scanning takes is bounded, and an agent's reports must
 	// not push them out. They stay in one upload with an agent's, since a second one
@@ -78,11 +78,11 @@ func planSecurity(p *planner, group []*entry) Operation {
 				e.decide(u.state, u.code, "%s", u.message)
 			}
 		}
-		op.Summary = fmt.Sprintf("store %s of %s as a file", amount.Of(up.Results, "result"), strings.Join(up.Tools, ", "))
+		op.Summary = fmt.Sprintf("store %s of %s as a file", text.Count(up.Results, "result"), strings.Join(up.Tools, ", "))
 		return op
 	}
 	op.Target = fmt.Sprintf("code scanning, %s at %.7s", ref, commit)
-	op.Summary = fmt.Sprintf("upload %s of %s to code scanning", amount.Of(up.Results, "result"), strings.Join(up.Tools, ", "))
+	op.Summary = fmt.Sprintf("upload %s of %s to code scanning", text.Count(up.Results, "result"), strings.Join(up.Tools, ", "))
 	w.upload = githubapi.SARIFUpload{CommitSHA: commit, Ref: ref, SARIF: up.Packed}
 	op.Requests = []Request{newRequest("POST", p.path("/code-scanning/sarifs"), struct {
 		CommitSHA string `json:"commit_sha"`

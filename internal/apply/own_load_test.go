@@ -3,7 +3,7 @@ package apply
 import (
 	"testing"
 
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/google/go-cmp/cmp"
 )

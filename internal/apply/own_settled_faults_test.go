@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // Killed before or after any of its requests, a workflow run is completed by its

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/google/go-cmp/cmp"

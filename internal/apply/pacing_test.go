@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // limits are GitHub's, as far as they are known: within any span, the sum of the

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Options limit what is read. The zero value takes the defaults.
@@ -108,7 +108,7 @@ func (f *File) take(c Content, opt Options, room *int64) {
 	case errors.Is(c.Err, fs.ErrNotExist):
 		f.mark(MarkUnread, "it is not there")
 	case errors.Is(c.Err, gitrepo.ErrTooLarge):
-		f.mark(MarkTooLarge, fmt.Sprintf("it is larger than %s", amount.Bytes(opt.MaxFile)))
+		f.mark(MarkTooLarge, fmt.Sprintf("it is larger than %s", text.Bytes(opt.MaxFile)))
 	case c.Err != nil:
 		f.mark(MarkUnread, "it could not be read: "+clause(c.Err))
 	default:
@@ -139,7 +139,7 @@ func (f *File) takeText(data []byte, opt Options, room *int64) {
 }
 
 func (f *File) markTotal(opt Options) {
-	f.mark(MarkTooLarge, fmt.Sprintf("the changed files have more than %s together", amount.Bytes(opt.MaxTotal)))
+	f.mark(MarkTooLarge, fmt.Sprintf("the changed files have more than %s together", text.Bytes(opt.MaxTotal)))
 }
 
 // clause makes an error part of a sentence of one line.

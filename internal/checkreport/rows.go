@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -136,11 +136,11 @@ func (r row) result() string {
 	case r.status == phase.Pass:
 		return "pass"
 	case r.check == phase.Tests && r.failing > 0:
-		return amount.Of(r.failing, "failure")
+		return text.Count(r.failing, "failure")
 	case r.check == phase.Formatter:
 		return "fail"
 	case len(r.problems) > 0:
-		return amount.Of(len(r.problems)+r.more, "problem")
+		return text.Count(len(r.problems)+r.more, "problem")
 	}
 	return "fail"
 }

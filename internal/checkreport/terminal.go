@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/phase"
 )
@@ -59,7 +59,7 @@ func (d *Document) Text(w io.Writer, words Words, colour bool) error {
 		}
 	}
 	if old > 0 {
-		t.printf("\n%s on lines that did not change: not counted, listed in the findings document.\n", amount.Of(old, "finding"))
+		t.printf("\n%s on lines that did not change: not counted, listed in the findings document.\n", text.Count(old, "finding"))
 	}
 	var lines []string
 	for _, s := range d.Suppressed {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/cli"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // world is the surroundings of one command.

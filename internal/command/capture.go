@@ -3,7 +3,7 @@ package command
 import (
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Output is what was kept of one stream: its beginning and its end.
@@ -21,7 +21,7 @@ func (o Output) Bytes() []byte {
 	b := make([]byte, 0, len(o.Head)+len(o.Tail)+64)
 	b = append(b, o.Head...)
 	if o.Truncated() {
-		b = fmt.Appendf(b, "\n[... %s left out ...]\n", amount.Bytes(o.Dropped))
+		b = fmt.Appendf(b, "\n[... %s left out ...]\n", text.Bytes(o.Dropped))
 	}
 	return append(b, o.Tail...)
 }

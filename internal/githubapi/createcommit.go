@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // NewCommit is a commit for GitHub to make, which it signs and attributes to the
@@ -125,7 +125,7 @@ func (n NewCommit) check() string {
 		}
 	}
 	if size > MaxCommitBytes {
-		return fmt.Sprintf("its files hold %s, more than the %s that the API takes in one commit; push with git instead", amount.Bytes(size), amount.Bytes(MaxCommitBytes))
+		return fmt.Sprintf("its files hold %s, more than the %s that the API takes in one commit; push with git instead", text.Bytes(size), text.Bytes(MaxCommitBytes))
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // TestRefusals lets the server refuse, and checks kind, details and wording.

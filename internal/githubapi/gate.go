@@ -9,7 +9,7 @@ import (
 	"net/http/httptrace"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
@@ -135,7 +135,7 @@ func (g *gate) attempt(orig *http.Request, body []byte, c *call) (*answer, *Erro
 		return a, g.broken(c, err, a, false)
 	}
 	if int64(len(got)) > g.maxBody {
-		return a, g.broken(c, fmt.Errorf("the answer is larger than %s", amount.Bytes(g.maxBody)), a, false)
+		return a, g.broken(c, fmt.Errorf("the answer is larger than %s", text.Bytes(g.maxBody)), a, false)
 	}
 	bad := judge(orig, c, a, g.clock.Now())
 	if bad != nil {

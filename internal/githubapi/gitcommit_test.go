@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 func TestCreateCommitInARepository(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 func TestPulls(t *testing.T) {

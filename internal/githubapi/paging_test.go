@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // crowded has n comments on #1, n reviews and n files on #2, and n more issues.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // TestRequestsOfEachMethod is the table of what each method costs.

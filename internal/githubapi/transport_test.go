@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // TestTransportIgnoresTheEnvironment is the experiment of an earlier step that

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // ErrForged is returned when an object of the clone does not have the content
@@ -93,7 +93,7 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 		default:
 			size, err := strconv.ParseInt(fields[2], 10, 64)
 			if err != nil || fields[1] == "blob" && size > limit {
-				objects[fields[0]] = object{err: fmt.Errorf("%w: %s, at most %s are read", ErrTooLarge, amount.Bytes(size), amount.Bytes(limit))}
+				objects[fields[0]] = object{err: fmt.Errorf("%w: %s, at most %s are read", ErrTooLarge, text.Bytes(size), text.Bytes(limit))}
 				continue
 			}
 			want = append(want, fields[0])

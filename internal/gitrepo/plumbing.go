@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/amount"
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxOutput is how much of git's output is read when a call does not say, in
@@ -83,7 +83,7 @@ func (r *Repo) gitWith(ctx context.Context, c call, args ...string) (answer, err
 	a := answer{out: sink.data, code: res.ExitCode, signal: res.Signal, stderr: res.Stderr.String()}
 	switch {
 	case errors.Is(err, errTooLarge):
-		return a, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], amount.Bytes(c.limit))
+		return a, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], text.Bytes(c.limit))
 	case err != nil:
 		return a, err
 	case res.TimedOut:

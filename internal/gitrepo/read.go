@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // readRegular reads a file below root: an ordinary one, of at most limit bytes,
@@ -38,7 +38,7 @@ func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s is larger than %s", full, amount.Bytes(limit))
+		return nil, fmt.Errorf("%s is larger than %s", full, text.Bytes(limit))
 	}
 	return data, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxBundle is how large a bundle may be, in bytes.
@@ -23,7 +23,7 @@ const maxBundle = 256 << 20
 // read, and ErrTooLarge over a limit.
 func (r *Repo) BundleSeries(ctx context.Context, src FileSource) (Series, error) {
 	if len(src.Data) > maxBundle {
-		return Series{}, fmt.Errorf("%w: %q has %s, and a bundle at most %s", ErrTooLarge, src.Name, amount.Bytes(len(src.Data)), amount.Bytes(maxBundle))
+		return Series{}, fmt.Errorf("%w: %q has %s, and a bundle at most %s", ErrTooLarge, src.Name, text.Bytes(len(src.Data)), text.Bytes(maxBundle))
 	}
 	b, err := parseBundle(src.Data)
 	if err == nil && b.oidLen != r.clone.oidLen {

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // pointerHead begins the small file that Git LFS commits for a large one.
@@ -41,7 +41,7 @@ func (s *scan) read(ctx context.Context) (put []string, err error) {
 			continue
 		}
 		if total += len(data); total > maxWorkBytes {
-			return nil, fmt.Errorf("%w: the changed files have more than %s together", ErrTooLarge, amount.Bytes(maxWorkBytes))
+			return nil, fmt.Errorf("%w: the changed files have more than %s together", ErrTooLarge, text.Bytes(maxWorkBytes))
 		}
 		if err := s.put(name, mode, data); err != nil {
 			return nil, err
@@ -108,7 +108,7 @@ func (d *dirs) read(name string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if before.Size() > limit {
-		return nil, fmt.Errorf("%w: it has %s, and at most %s are read", ErrTooLarge, amount.Bytes(before.Size()), amount.Bytes(limit))
+		return nil, fmt.Errorf("%w: it has %s, and at most %s are read", ErrTooLarge, text.Bytes(before.Size()), text.Bytes(limit))
 	}
 	data := make([]byte, before.Size())
 	n, err := io.ReadFull(f, data)

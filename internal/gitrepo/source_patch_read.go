@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // patch is the change of one mail, or the one of a file that is no mail.
@@ -27,7 +27,7 @@ var mailStart = regexp.MustCompile(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Da
 // cover letter, are noted.
 func (r *Repo) readPatches(ctx context.Context, src FileSource) (patches []patch, notes []string, err error) {
 	if len(src.Data) > maxPatch {
-		return nil, nil, fmt.Errorf("%w: %q has %s, and a patch at most %s", ErrTooLarge, src.Name, amount.Bytes(len(src.Data)), amount.Bytes(maxPatch))
+		return nil, nil, fmt.Errorf("%w: %q has %s, and a patch at most %s", ErrTooLarge, src.Name, text.Bytes(len(src.Data)), text.Bytes(maxPatch))
 	}
 	if bytes.HasPrefix(src.Data, []byte("\xff\xfe")) || bytes.HasPrefix(src.Data, []byte("\xfe\xff")) {
 		return nil, nil, fmt.Errorf("%q is UTF-16 text, as PowerShell writes it: write it by 'git diff --binary --output=FILE'", src.Name)

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/agent-airlock/airlock/internal/amount"
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxDepth is how deep directories may nest: each level holds two files open.
@@ -183,7 +183,7 @@ func (c *copier) file(src, dst *os.File, base, name string) error {
 		return nil
 	}
 	if c.bytes.Add(info.Size()) > c.limits.Bytes {
-		return fmt.Errorf("the workspace holds more than %s", amount.Bytes(c.limits.Bytes))
+		return fmt.Errorf("the workspace holds more than %s", text.Bytes(c.limits.Bytes))
 	}
 	fd, err = unix.Openat(int(dst.Fd()), base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Bounds of git's configuration: how deep files may include each other, as in git,
@@ -58,13 +58,13 @@ func (s *search) gitConfig(f gitFile) {
 		return
 	}
 	s.files[f.path] = true
-	text, why := read(f.path)
-	s.bytes += len(text)
+	content, why := read(f.path)
+	s.bytes += len(content)
 	switch {
-	case why == "" && text == "":
+	case why == "" && content == "":
 		return
 	case why == "" && s.bytes > maxConfigBytes:
-		why = fmt.Sprintf("there are more than %s of it", amount.Bytes(maxConfigBytes))
+		why = fmt.Sprintf("there are more than %s of it", text.Bytes(maxConfigBytes))
 	case why == "" && f.depth > maxIncludeDepth:
 		why = fmt.Sprintf("it is included over more than %d files", maxIncludeDepth)
 	}
@@ -72,12 +72,12 @@ func (s *search) gitConfig(f gitFile) {
 		s.add(at(f.path, 0), "this configuration of git cannot be judged: "+why)
 		return
 	}
-	entries, bad := parseGitConfig(text)
+	entries, bad := parseGitConfig(content)
 	told := map[int]bool{}
 	for _, e := range entries {
 		told[e.line] = s.gitEntry(e, f) || told[e.line]
 	}
-	for _, hit := range s.scanner.Scan(text) { // in comments, and in what git does not read
+	for _, hit := range s.scanner.Scan(content) { // in comments, and in what git does not read
 		if !told[hit.Line] {
 			told[hit.Line] = true
 			s.add(at(f.path, hit.Line), "this looks like a credential")

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxCredentialFile is how large a file may be to be judged, in bytes.
@@ -17,7 +17,7 @@ const maxCredentialFile = 1 << 20
 // follow them. An unjudged file is one that a program could read and this one does
 // not: then why says so. What is not there, may not be read or holds no text of its
 // own (a directory) is neither.
-func read(path string) (text, why string) {
+func read(path string) (content, why string) {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {
 		return "", ""
@@ -38,7 +38,7 @@ func read(path string) (text, why string) {
 	case err != nil:
 		return "", "reading it failed"
 	case len(raw) > maxCredentialFile:
-		return "", fmt.Sprintf("it is larger than %s", amount.Bytes(maxCredentialFile))
+		return "", fmt.Sprintf("it is larger than %s", text.Bytes(maxCredentialFile))
 	}
 	return string(raw), ""
 }

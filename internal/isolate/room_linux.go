@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"golang.org/x/sys/unix"
 )
@@ -171,7 +171,7 @@ func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, f
 				return
 			case <-tick.C:
 				if used := before - free(); used > limit {
-					cancel(fmt.Errorf("it took more than %s of disk", amount.Bytes(limit)))
+					cancel(fmt.Errorf("it took more than %s of disk", text.Bytes(limit)))
 				}
 			}
 		}

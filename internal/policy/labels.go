@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -49,7 +49,7 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	}
 	out := unique(allowed, nil)
 	if len(out) > room {
-		n.add(RuleMaxLabels, "left out %s: at most %s an item", quoteAll(out[room:]), amount.Of(room, "label"))
+		n.add(RuleMaxLabels, "left out %s: at most %s an item", quoteAll(out[room:]), text.Count(room, "label"))
 		out = out[:room:room]
 	}
 	if refused != nil {

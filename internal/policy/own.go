@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -100,7 +100,7 @@ func finishOwn(it safeoutput.Item) (safeoutput.Item, []Note) {
 		c.Side = cmp.Or(c.Side, "RIGHT")
 	case *safeoutput.CheckRun:
 		if over := len(c.Annotations) - maxAnnotations; over > 0 {
-			n.add(RuleAnnotations, "%s left out: a check run has at most %d", amount.Of(over, "annotation"), maxAnnotations)
+			n.add(RuleAnnotations, "%s left out: a check run has at most %d", text.Count(over, "annotation"), maxAnnotations)
 			c.Annotations = c.Annotations[:maxAnnotations]
 		}
 	}

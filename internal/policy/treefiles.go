@@ -3,7 +3,7 @@ package policy
 import (
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // limits holds the changes against the number of files and the size of what is
@@ -14,7 +14,7 @@ func (j *treeJudge) limits() {
 		most = defaultMaxFiles
 	}
 	if files := j.files(); most > 0 && files > most {
-		j.broke(RuleMaxFiles, "", "%s changed, at most %d may; change fewer, or set max-patch-files", amount.Of(files, "file"), most)
+		j.broke(RuleMaxFiles, "", "%s changed, at most %d may; change fewer, or set max-patch-files", text.Count(files, "file"), most)
 	}
 	kib := int64(j.settings.MaxSizeKB)
 	if kib == 0 {

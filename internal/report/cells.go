@@ -36,9 +36,9 @@ func doneCells(r row) []string {
 }
 
 func notDoneCells(r row) []string {
-	why := text(r.why)
+	why := escaped(r.why)
 	if r.code != "" {
-		why = "**" + text(r.code) + "**: " + why
+		why = "**" + escaped(r.code) + "**: " + why
 	}
 	cell := lines(why, r.notes)
 	if link := objectLink(r.obj); link != "" {
@@ -51,7 +51,7 @@ func notDoneCells(r row) []string {
 }
 
 func stagedCells(r row) []string {
-	return []string{itoa(r.line), markdown.CodeSpan(r.kind), lines(text(r.asked), r.because())}
+	return []string{itoa(r.line), markdown.CodeSpan(r.kind), lines(escaped(r.asked), r.because())}
 }
 
 // lines puts texts below each other in one cell: the first is Markdown, the others
@@ -62,13 +62,13 @@ func lines(first string, more []string) string {
 		parts = append(parts, first)
 	}
 	for _, m := range more {
-		parts = append(parts, text(m))
+		parts = append(parts, escaped(m))
 	}
 	return strings.Join(parts, "<br>")
 }
 
 func cleanedCells(r row) []string {
-	return []string{itoa(r.line), markdown.CodeSpan(r.kind), text(r.why)}
+	return []string{itoa(r.line), markdown.CodeSpan(r.kind), escaped(r.why)}
 }
 
 // request names what was asked for: the kind, and a few words of it.
@@ -80,7 +80,7 @@ func request(r row) string {
 	if r.asked == "" {
 		return kind
 	}
-	return kind + " " + text(r.asked)
+	return kind + " " + escaped(r.asked)
 }
 
 // objectLink links to what was made.
@@ -100,7 +100,7 @@ func objectLink(o *apply.Object) string {
 	default:
 		name += " on #" + itoa(o.Number)
 	}
-	link := text(name)
+	link := escaped(name)
 	if o.URL != "" {
 		link = "[" + link + "](" + linkDestination(o.URL) + ")"
 	}
@@ -119,5 +119,5 @@ func linkDestination(url string) string {
 	return strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "|", "%7C", "\\", "%5C").Replace(url)
 }
 
-// text shows plain text in Markdown.
-func text(s string) string { return markdown.EscapeText(s) }
+// escaped shows plain text in Markdown.
+func escaped(s string) string { return markdown.EscapeText(s) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -66,7 +66,7 @@ func (r *Report) writeOwn(b *strings.Builder) {
 func ownCells(r row) []string {
 	cell := lines(objectLink(r.obj), r.because())
 	if r.code != "" {
-		cell = lines("**"+text(r.code)+"**: "+text(r.why), r.notes)
+		cell = lines("**"+escaped(r.code)+"**: "+escaped(r.why), r.notes)
 	}
 	return []string{icon(r.state) + " " + r.state, request(r), cell}
 }
@@ -90,9 +90,9 @@ func (r *Report) ownHeadline() string {
 	case len(said) == 0:
 		return "the checks had nothing new to say"
 	case n[apply.Failed] > 0:
-		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], amount.Of(len(said), "message"))
+		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], text.Count(len(said), "message"))
 	case n[apply.Staged] > 0:
-		return fmt.Sprintf("%s of the checks planned, nothing was written", amount.Of(n[apply.Staged], "message"))
+		return fmt.Sprintf("%s of the checks planned, nothing was written", text.Count(n[apply.Staged], "message"))
 	}
-	return fmt.Sprintf("%d of %s of the checks delivered", done, amount.Of(len(said), "message"))
+	return fmt.Sprintf("%d of %s of the checks delivered", done, text.Count(len(said), "message"))
 }

@@ -20,7 +20,7 @@ func (r *Report) writePlan(b *strings.Builder) {
 		for j, cell := range row {
 			var lines []string
 			for _, line := range strings.Split(strings.TrimSpace(cell), "\n") {
-				lines = append(lines, text(r.plain(line)))
+				lines = append(lines, escaped(r.plain(line)))
 			}
 			cells[j] = strings.Join(lines, "<br>")
 		}
@@ -29,7 +29,7 @@ func (r *Report) writePlan(b *strings.Builder) {
 	b.WriteString(markdown.Table(header, rows[:min(len(rows), maxRows)]))
 	writeMore(b, len(rows))
 	for _, u := range r.plan.Unchecked {
-		b.WriteString("\nUnchecked: " + text(r.plain(u)) + "\n")
+		b.WriteString("\nUnchecked: " + escaped(r.plain(u)) + "\n")
 	}
 }
 
@@ -64,7 +64,7 @@ func (r *Report) writeEarlier(b *strings.Builder) {
 	}
 	b.WriteString("\n<details><summary>Refused when the lines were collected (" + itoa(len(r.Earlier)) + ")</summary>\n\n")
 	for _, e := range r.Earlier[:min(len(r.Earlier), maxRows)] {
-		b.WriteString("- " + text(r.words(e)) + "\n")
+		b.WriteString("- " + escaped(r.words(e)) + "\n")
 	}
 	if more := len(r.Earlier) - maxRows; more > 0 {
 		b.WriteString("- … and " + itoa(more) + " more\n")
@@ -93,7 +93,7 @@ func (r *Report) writeFallbacks(b *strings.Builder) {
 		if title == "" {
 			title = string(res.Kind)
 		}
-		b.WriteString("\n#### " + text(r.words(title)) + "\n\n")
+		b.WriteString("\n#### " + escaped(r.words(title)) + "\n\n")
 		for line := range strings.Lines(strings.TrimRight(f.Text, "\n") + markdown.CloseOpen(f.Text)) {
 			b.WriteString(strings.TrimRight("> "+strings.TrimRight(line, "\n"), " ") + "\n")
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -54,7 +54,7 @@ func (r *Report) Headline() string {
 	case c.Asked == 0:
 		return "the agent asked for nothing"
 	case c.Accepted > 0 || len(r.Results) == 0 && r.plan == nil:
-		return fmt.Sprintf("%d of %s accepted", c.Accepted, amount.Of(c.Asked, "line"))
+		return fmt.Sprintf("%d of %s accepted", c.Accepted, text.Count(c.Asked, "line"))
 	case r.DryRun || c.Staged == c.Asked:
 		already := ""
 		switch c.Done() {
@@ -64,13 +64,13 @@ func (r *Report) Headline() string {
 		default:
 			already = fmt.Sprintf(", %d are done already", c.Done())
 		}
-		return fmt.Sprintf("%d of %s would be done%s, nothing was written", c.Staged, amount.Of(c.Asked, "request"), already)
+		return fmt.Sprintf("%d of %s would be done%s, nothing was written", c.Staged, text.Count(c.Asked, "request"), already)
 	case c.Staged > 0:
-		return fmt.Sprintf("%d of %s done, %d only planned", c.Done(), amount.Of(c.Asked, "request"), c.Staged)
+		return fmt.Sprintf("%d of %s done, %d only planned", c.Done(), text.Count(c.Asked, "request"), c.Staged)
 	case c.NotDone() == 0 && c.Asked > 1:
-		return fmt.Sprintf("all %s done", amount.Of(c.Asked, "request"))
+		return fmt.Sprintf("all %s done", text.Count(c.Asked, "request"))
 	}
-	return fmt.Sprintf("%d of %s done", c.Done(), amount.Of(c.Asked, "request"))
+	return fmt.Sprintf("%d of %s done", c.Done(), text.Count(c.Asked, "request"))
 }
 
 // countsLine lists the states that occur.

@@ -36,7 +36,7 @@ func (m *matcher) meant(x extent) []string {
 		return nil
 	case m.is(i, "await"):
 		return m.meant(extent{i + 1, x.to})
-	case m.is(i, "require") && m.is(i+1, "(") && m.kindAt(i+2) == text:
+	case m.is(i, "require") && m.is(i+1, "(") && m.kindAt(i+2) == stringText:
 		if parts = m.module(i + 2); parts == nil {
 			return nil
 		}
@@ -77,7 +77,7 @@ func (m *matcher) module(i int) []string {
 // imports notes the names in an import whose word "from" is at index i, such as
 // `import { exec as run } from 'child_process'`.
 func (m *matcher) imports(i int) {
-	if m.kindAt(i+1) != text || len(m.pack.modules) == 0 {
+	if m.kindAt(i+1) != stringText || len(m.pack.modules) == 0 {
 		return
 	}
 	module := m.module(i + 1)

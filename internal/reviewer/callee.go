@@ -22,7 +22,7 @@ func (s *source) name(i int) (parts []string, begin int) {
 			continue
 		case closing:
 			parts, begin = append(parts, ""), max(0, int(s.tokens[before].pair))
-		case text:
+		case stringText:
 			parts, begin = append(parts, ""), before
 		default: // ".x" of a chain that is not seen
 			parts, begin = append(parts, ""), dot
@@ -98,7 +98,7 @@ func (s *source) chain(i int) int {
 		switch s.kindAt(before) {
 		case word:
 			i = before
-		case text:
+		case stringText:
 			return before
 		case closing:
 			pair := int(s.tokens[before].pair)

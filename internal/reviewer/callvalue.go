@@ -90,7 +90,7 @@ func (e *evaluator) call(v value, name string, start, open, depth int) value {
 // `ids.map(() => '?').join()` does.
 func (e *evaluator) marksPlaces(x extent) bool {
 	for i := x.from; i < min(x.to, x.from+40, len(e.tokens)); i++ {
-		if e.tokens[i].kind != text {
+		if e.tokens[i].kind != stringText {
 			continue
 		}
 		switch strings.Trim(e.content(i), ", ()") {
@@ -116,7 +116,7 @@ func (e *evaluator) formatted(format value, x extent, braces bool, depth int) va
 		}
 		if e.is(i, "(") || e.is(i, "{") || e.is(i, "[") { // a tuple or a dictionary
 			for j := i + 1; j < e.after(i)-1; {
-				if k := e.tokens[j].kind; k == op || k == text {
+				if k := e.tokens[j].kind; k == op || k == stringText {
 					j++
 					continue
 				}

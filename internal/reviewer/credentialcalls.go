@@ -28,7 +28,7 @@ func (s *source) calledCredential(i int) []writtenCredential {
 		return nil
 	}
 	literal := s.tokens[x.from]
-	if literal.kind != text {
+	if literal.kind != stringText {
 		literal = s.tokens[x.from+1]
 	}
 	return []writtenCredential{{int(literal.from), int(literal.to), "An argument of " + name + " is a password that is written down"}}

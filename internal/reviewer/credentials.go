@@ -78,7 +78,7 @@ func (s *source) namedCredentials() []writtenCredential {
 		case word:
 			name = s.written(i)
 			places = append(places, s.calledCredential(i)...)
-		case text:
+		case stringText:
 			name = s.content(i)
 			places = append(places, s.connection(i)...)
 		}
@@ -117,7 +117,7 @@ func (s *source) valueOf(i int) (at int, compared bool) {
 		return at, false
 	}
 	j := i + 1
-	if s.is(j, "]") && s.tokens[i].kind == text { // config["password"] = …
+	if s.is(j, "]") && s.tokens[i].kind == stringText { // config["password"] = …
 		j++
 	}
 	switch {
@@ -130,7 +130,7 @@ func (s *source) valueOf(i int) (at int, compared bool) {
 	case !s.is(j, ":"):
 		return 0, false
 	}
-	if k := s.kindAt(j + 1); k == text || k == open {
+	if k := s.kindAt(j + 1); k == stringText || k == open {
 		return j + 1, false
 	}
 	for k := j + 1; k < min(len(s.tokens), j+8) && !s.tokens[k].first; k++ { // let password: &str = …
@@ -158,7 +158,7 @@ func (s *source) valueInList(i int) int {
 	}
 	at := last + 2
 	for k := first; k <= last; k += 2 {
-		if v := at + k - first; s.kindAt(v) != text || k < last && !s.is(v+1, ",") {
+		if v := at + k - first; s.kindAt(v) != stringText || k < last && !s.is(v+1, ",") {
 			return 0
 		}
 	}

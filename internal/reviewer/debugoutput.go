@@ -97,9 +97,9 @@ func (c *codeFile) debris(list []argument) bool {
 // plainText returns what a literal without holes says that an extent consists of.
 func (s *source) plainText(x extent) (said string, ok bool) {
 	switch {
-	case x.to == x.from+1 && s.kindAt(x.from) == text:
+	case x.to == x.from+1 && s.kindAt(x.from) == stringText:
 		return s.content(x.from), true
-	case x.to == x.from+3 && s.isString(x.from) && s.kindAt(x.from+1) == text:
+	case x.to == x.from+3 && s.isString(x.from) && s.kindAt(x.from+1) == stringText:
 		return s.content(x.from + 1), true
 	}
 	return "", false

@@ -89,7 +89,7 @@ func (e *evaluator) term(i, end, depth int) (v value, next int) {
 	t := e.tokens[i]
 	called := ""
 	switch {
-	case t.kind == text:
+	case t.kind == stringText:
 		v = e.textValue(i)
 	case t.kind == number:
 		v = value{said: e.written(i)}
@@ -129,7 +129,7 @@ func (e *evaluator) term(i, end, depth int) (v value, next int) {
 			i += 2
 		case e.is(i, "!") && e.lang.name == "rust" && (e.is(i+1, "(") || e.is(i+1, "[")):
 			i++
-		case e.is(i, "(") && e.kindAt(i-1) != text:
+		case e.is(i, "(") && e.kindAt(i-1) != stringText:
 			v = e.call(v, called, start, i, depth)
 			i = e.after(i)
 		case e.is(i, "["):

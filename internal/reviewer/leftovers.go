@@ -81,7 +81,7 @@ func (c *codeFile) standsAlone(i int) bool {
 	if !c.tokens[i].first || c.is(i-1, ".") {
 		return false
 	}
-	return c.endsStatement(i+1) || c.kindAt(i+1) == text || c.kindAt(i+1) == word || c.isString(i+1)
+	return c.endsStatement(i+1) || c.kindAt(i+1) == stringText || c.kindAt(i+1) == word || c.isString(i+1)
 }
 
 // endsStatement reports whether the token at index i is not part of the statement
@@ -118,7 +118,7 @@ func (c *codeFile) saysWhy(open int) bool {
 		return false
 	}
 	for i := open + 1; i < c.after(open)-1; i++ {
-		if c.tokens[i].kind == text && strings.Count(c.content(i), " ") >= 2 {
+		if c.tokens[i].kind == stringText && strings.Count(c.content(i), " ") >= 2 {
 			return true
 		}
 	}

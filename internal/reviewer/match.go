@@ -67,7 +67,7 @@ func (m *matcher) called(i int) (from, end int, ok bool) {
 	if !m.lang.ruby || m.is(i-1, ":") || open >= len(m.tokens) || m.tokens[open].first || m.pack.calls[m.written(i)] == nil {
 		return 0, 0, false
 	}
-	if k := m.tokens[open].kind; k == text || k == word || k == number || m.isString(open) {
+	if k := m.tokens[open].kind; k == stringText || k == word || k == number || m.isString(open) {
 		last := m.expression(open).to
 		for n := 1; n < mostArguments && m.is(last, ",") && last+1 < len(m.tokens); n++ {
 			last = m.expression(last + 1).to

@@ -88,7 +88,7 @@ func (s *scanner) add(k kind, end int) {
 
 // addText appends a literal whose content lies between from and to.
 func (s *scanner) addText(from, to, end int) {
-	s.add(text, end)
+	s.add(stringText, end)
 	t := &s.tokens[len(s.tokens)-1]
 	t.from, t.to = int32(from), int32(to)
 }

@@ -112,7 +112,7 @@ func (s *scanner) hereText(end string) {
 func (s *scanner) fillHere(end string, from, to int) {
 	for i := len(s.tokens) - 1; i >= 0 && i > len(s.tokens)-4*deepest; i-- {
 		t := &s.tokens[i]
-		if t.kind == text && t.from == t.to && strings.Contains(s.written(i), "<<") && strings.Contains(s.written(i), end) {
+		if t.kind == stringText && t.from == t.to && strings.Contains(s.written(i), "<<") && strings.Contains(s.written(i), end) {
 			t.from, t.to = int32(from), int32(to)
 			return
 		}

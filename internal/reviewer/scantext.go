@@ -162,7 +162,7 @@ func (s *scanner) regexMayBegin() bool {
 		// In Ruby "x /y/" calls x with an expression, "x / y" divides.
 		spaced := s.lang.ruby && s.at > 0 && s.text[s.at-1] == ' ' && s.at+1 < len(s.text) && s.text[s.at+1] != ' '
 		return beforeRegex[s.written(i)] || spaced
-	case number, text, closing:
+	case number, stringText, closing:
 		return false
 	}
 	return true

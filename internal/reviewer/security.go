@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // security reviews one file for weaknesses and secrets.
@@ -56,7 +56,7 @@ func (r *Reviewer) unreadable(f File) string {
 	case f.Binary || strings.IndexByte(f.Text[:min(len(f.Text), 8000)], 0) >= 0:
 		return "a binary file"
 	case len(f.Text) > r.config.MaxFileBytes:
-		return fmt.Sprintf("larger than %s", amount.Bytes(r.config.MaxFileBytes))
+		return fmt.Sprintf("larger than %s", text.Bytes(r.config.MaxFileBytes))
 	}
 	return ""
 }

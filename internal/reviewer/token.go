@@ -9,13 +9,13 @@ import (
 type kind uint8
 
 const (
-	word    kind = iota // a name or keyword
-	number              //
-	text                // a string literal, or the literal part of one with holes
-	open                // ( [ { and where a string with holes or a hole begins
-	closing             // what ends an open
-	op                  // any other punctuation
-	comment             //
+	word       kind = iota // a name or keyword
+	number                 //
+	stringText             // a string literal, or the literal part of one with holes
+	open                   // ( [ { and where a string with holes or a hole begins
+	closing                // what ends an open
+	op                     // any other punctuation
+	comment                //
 )
 
 // token is a piece of source text. Blanks are in no token.
@@ -43,7 +43,7 @@ type source struct {
 
 // is reports whether the token at index i, which may be out of range, is written so.
 func (s *source) is(i int, written string) bool {
-	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != text && s.written(i) == written
+	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && s.written(i) == written
 }
 
 // kindAt returns the kind of the token at index i, and comment out of range.

@@ -63,7 +63,7 @@ func (e *evaluator) textValue(i int) value {
 func (e *evaluator) pieces(i, depth int) value {
 	var v value
 	for j := i + 1; j < e.after(i)-1; j = e.after(j) {
-		if e.tokens[j].kind == text {
+		if e.tokens[j].kind == stringText {
 			v.add(literal(e.content(j)))
 			continue
 		}
@@ -75,14 +75,14 @@ func (e *evaluator) pieces(i, depth int) value {
 // escaped evaluates a string with holes behind a tag that escapes what fills them, save
 // what a function lets through whose name says so, such as htmlRaw and unsafeHTML.
 func (e *evaluator) escaped(i, depth int) value {
-	if e.tokens[i].kind == text {
+	if e.tokens[i].kind == stringText {
 		return e.textValue(i)
 	}
 	var v value
 	for j := i + 1; j < e.after(i)-1; j = e.after(j) {
 		called := strings.ToLower(e.written(j + 1))
 		switch {
-		case e.tokens[j].kind == text:
+		case e.tokens[j].kind == stringText:
 			v.add(literal(e.content(j)))
 		case strings.Contains(called, "raw"), strings.Contains(called, "unsafe"):
 			v.add(e.joined(extent{j + 1, e.after(j) - 1}, depth+1))

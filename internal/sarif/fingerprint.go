@@ -20,7 +20,7 @@ func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 	var needs []need
 	for _, o := range g.results {
 		prints := child(o, "partialFingerprints")
-		if h := text(prints, lineHashKey); isLineHash(h) {
+		if h := stringMember(prints, lineHashKey); isLineHash(h) {
 			continue
 		} else if h != "" {
 			g.notes.add(RuleBadHashes, "", 1)
@@ -28,7 +28,7 @@ func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 		delete(prints, lineHashKey)
 		physical := child(objects(list(o, "locations"))[0], "physicalLocation")
 		line, _ := number(child(physical, "region"), "startLine")
-		needs = append(needs, need{o, unescape(text(child(physical, "artifactLocation"), "uri")), line})
+		needs = append(needs, need{o, unescape(stringMember(child(physical, "artifactLocation"), "uri")), line})
 	}
 	if read == nil {
 		g.notes.add(RuleHashes, "no files to read", len(needs))

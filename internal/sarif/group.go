@@ -47,7 +47,7 @@ func newGroup(category string, n notes, roots []string) *group {
 
 // category returns a run's category: its automation id up to the last slash.
 func category(run object) string {
-	id := text(child(run, "automationDetails"), "id")
+	id := stringMember(child(run, "automationDetails"), "id")
 	return id[:strings.LastIndexByte(id, '/')+1]
 }
 
@@ -79,7 +79,7 @@ func (g *group) add(run object) {
 	delete(run, "tool")
 	r.shareSteps(run)
 	for _, o := range objects(list(run, "results")) {
-		if kind := text(o, "kind"); kind == "pass" || kind == "notApplicable" {
+		if kind := stringMember(o, "kind"); kind == "pass" || kind == "notApplicable" {
 			g.notes.add(RuleKinds, kind, 1)
 			continue
 		}
@@ -124,7 +124,7 @@ func (r *resolver) tool(tool object) bool {
 // takeIn merges what a run holds beside its tool and results. Lists are joined;
 // of single values the first wins.
 func (g *group) takeIn(run object) {
-	if g.runs > 0 && text(g.run, "columnKind") != text(run, "columnKind") {
+	if g.runs > 0 && stringMember(g.run, "columnKind") != stringMember(run, "columnKind") {
 		g.notes.add(RuleColumns, "", 1)
 	}
 	g.runs++

@@ -21,15 +21,15 @@ const (
 // stands for the level where there is none. What is suppressed or not a
 // failure comes last.
 func (g *group) severity(o object) float64 {
-	kind := text(o, "kind")
+	kind := stringMember(o, "kind")
 	if kind != "" && kind != "fail" && kind != "review" && kind != "open" || len(list(o, "suppressions")) > 0 {
 		return -1
 	}
 	rule := g.descriptor(g.ruleOf(o))
-	if score, ok := severityScore(text(child(rule, "properties"), "security-severity")); ok {
+	if score, ok := severityScore(stringMember(child(rule, "properties"), "security-severity")); ok {
 		return score
 	}
-	level := cmp.Or(text(o, "level"), text(child(rule, "defaultConfiguration"), "level"), "warning")
+	level := cmp.Or(stringMember(o, "level"), stringMember(child(rule, "defaultConfiguration"), "level"), "warning")
 	switch level {
 	case "error":
 		return 8

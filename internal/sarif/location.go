@@ -6,10 +6,10 @@ import (
 
 // artifactLocation makes a URI relative to the repository's root.
 func (r *resolver) artifactLocation(o object) bool {
-	uri, base := text(o, "uri"), text(o, "uriBaseId")
+	uri, base := stringMember(o, "uri"), stringMember(o, "uriBaseId")
 	if i, ok := index(o, "index", len(r.artifacts)); ok && uri == "" {
 		location := child(r.artifacts[i], "location")
-		uri, base = text(location, "uri"), text(location, "uriBaseId")
+		uri, base = stringMember(location, "uri"), stringMember(location, "uriBaseId")
 	}
 	delete(o, "index")
 	delete(o, "uriBaseId")
@@ -18,7 +18,7 @@ func (r *resolver) artifactLocation(o object) bool {
 		r.place = err.Error()
 		return false
 	}
-	before := len(text(o, "uri"))
+	before := len(stringMember(o, "uri"))
 	uri = EncodePath(path)
 	o["uri"] = uri
 	return r.afford(len(uri) - before)
@@ -31,8 +31,8 @@ func (r *resolver) resolveBase(uri, base string) string {
 	given := uri
 	for range 8 {
 		b := child(r.bases, base)
-		prefix := text(b, "uri")
-		if base == "" || b == nil || prefix == "" && text(b, "uriBaseId") == "" || hasScheme(uri) || strings.HasPrefix(uri, "/") {
+		prefix := stringMember(b, "uri")
+		if base == "" || b == nil || prefix == "" && stringMember(b, "uriBaseId") == "" || hasScheme(uri) || strings.HasPrefix(uri, "/") {
 			return uri
 		}
 		if isRootName(base) && (hasScheme(prefix) || strings.HasPrefix(prefix, "/")) {
@@ -46,7 +46,7 @@ func (r *resolver) resolveBase(uri, base string) string {
 		if len(uri) > 4*maxPath {
 			return uri // RepoPath refuses it
 		}
-		base = text(b, "uriBaseId")
+		base = stringMember(b, "uriBaseId")
 	}
 	return given // the ids lead in a circle, and so nowhere
 }

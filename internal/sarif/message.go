@@ -13,11 +13,11 @@ const maxMessage = 16 << 10
 // with arguments is left out, as the arguments were not cleaned as Markdown.
 func (r *resolver) message(o object) bool {
 	arguments := list(o, "arguments")
-	s := text(o, "text")
-	if id := text(o, "id"); id != "" && isBlank(s) {
+	s := stringMember(o, "text")
+	if id := stringMember(o, "id"); id != "" && isBlank(s) {
 		m := r.messageString(id)
-		s = cmp.Or(upTo(text(m, "text"), maxMessage), id)
-		if md, have := text(m, "markdown"), text(o, "markdown"); md != "" && have == "" && r.afford(len(md)) {
+		s = cmp.Or(upTo(stringMember(m, "text"), maxMessage), id)
+		if md, have := stringMember(m, "markdown"), stringMember(o, "markdown"); md != "" && have == "" && r.afford(len(md)) {
 			o["markdown"] = md
 		}
 	}
@@ -25,7 +25,7 @@ func (r *resolver) message(o object) bool {
 		s = fill(s, arguments)
 		delete(o, "markdown")
 	}
-	if !r.afford(len(s) - len(text(o, "text"))) {
+	if !r.afford(len(s) - len(stringMember(o, "text"))) {
 		s, _ = cutText(s, maxDescription)
 	}
 	if isBlank(s) && r.current != nil {
@@ -94,7 +94,7 @@ func (r *resolver) ruleText() string {
 	}
 	rule := r.descriptor(r.rule)
 	s := unnamedRule
-	for _, t := range []string{text(child(rule, "shortDescription"), "text"), text(child(rule, "fullDescription"), "text"), text(rule, "name"), text(rule, "id")} {
+	for _, t := range []string{stringMember(child(rule, "shortDescription"), "text"), stringMember(child(rule, "fullDescription"), "text"), stringMember(rule, "name"), stringMember(rule, "id")} {
 		if !isBlank(t) {
 			s, _ = cutText(trim(upTo(t, maxMessage)), maxDescription)
 			break

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // MaxPacked is the most that code scanning takes, in bytes of gzip.
@@ -32,7 +32,7 @@ func Unpack(packed string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("the packed SARIF log is damaged: %w", err)
 	}
 	if int64(len(log)) > limit {
-		return nil, fmt.Errorf("the packed SARIF log is longer than %s", amount.Bytes(limit))
+		return nil, fmt.Errorf("the packed SARIF log is longer than %s", text.Bytes(limit))
 	}
 	return log, nil
 }

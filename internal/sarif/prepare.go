@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/amount"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // schemaURI is the address of the final schema; it is never loaded.
@@ -86,7 +86,7 @@ func Prepare(sources []Source, opts Options) (*Upload, error) {
 		return nil, err
 	}
 	for _, g := range groups {
-		u.Tools = append(u.Tools, text(g.driver, "name"))
+		u.Tools = append(u.Tools, stringMember(g.driver, "name"))
 		u.Results += len(g.results)
 	}
 	u.Notes = n.list()
@@ -111,7 +111,7 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 			if s.Category != "" {
 				c = AutomationID(s.Category)
 			}
-			k := key{text(child(child(run, "tool"), "driver"), "name"), c}
+			k := key{stringMember(child(child(run, "tool"), "driver"), "name"), c}
 			if k.tool == "" {
 				n.add(RuleRuns, "no tool", 1) // Validate refuses such a run
 				continue
@@ -133,7 +133,7 @@ func placed(groups []*group, n notes) (kept []*group, err error) {
 	for _, g := range groups {
 		if g.asked > 0 && len(g.results) == 0 {
 			n.add(RuleRuns, "none of its results is in the repository", 1)
-			err = fmt.Errorf("none of the results of %q is at a file of the repository: %s; write the path relative to the repository's root", text(g.driver, "name"), g.reason)
+			err = fmt.Errorf("none of the results of %q is at a file of the repository: %s; write the path relative to the repository's root", stringMember(g.driver, "name"), g.reason)
 			continue
 		}
 		kept = append(kept, g)
@@ -176,7 +176,7 @@ func (u *Upload) fit(groups []*group, most int, n notes) error {
 		}
 		n.add(RuleSize, "", cut)
 		if total == 0 {
-			return fmt.Errorf("the SARIF log has %s packed, more than the %s that code scanning takes, even without results: shorten its rules", amount.Bytes(size), amount.Bytes(most))
+			return fmt.Errorf("the SARIF log has %s packed, more than the %s that code scanning takes, even without results: shorten its rules", text.Bytes(size), text.Bytes(most))
 		}
 	}
 }

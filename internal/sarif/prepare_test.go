@@ -72,8 +72,8 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 			e, n := float64(-1), float64(-1)
 			if v, ok := r["ruleIndex"].(float64); ok {
 				n = v
-				if n < 0 || int(n) >= len(rules) || !names(text(r, "ruleId"), text(rules[int(n)], "id")) {
-					t.Fatalf("result %d: ruleIndex %v of %d, ruleId %q", i, n, len(rules), text(r, "ruleId"))
+				if n < 0 || int(n) >= len(rules) || !names(stringMember(r, "ruleId"), stringMember(rules[int(n)], "id")) {
+					t.Fatalf("result %d: ruleIndex %v of %d, ruleId %q", i, n, len(rules), stringMember(r, "ruleId"))
 				}
 			} else {
 				e, _ = at(t, r, "rule/toolComponent/index").(float64)
@@ -81,8 +81,8 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 				if e < 0 || int(e) >= len(extensions) || int(n) >= len(list(extensions[int(e)], "rules")) {
 					t.Fatalf("result %d: rule %v of extension %v", i, n, e)
 				}
-				if own := text(objects(list(extensions[int(e)], "rules"))[int(n)], "id"); !names(text(r, "ruleId"), own) {
-					t.Fatalf("result %d: ruleId %q, but its rule is %q", i, text(r, "ruleId"), own)
+				if own := stringMember(objects(list(extensions[int(e)], "rules"))[int(n)], "id"); !names(stringMember(r, "ruleId"), own) {
+					t.Fatalf("result %d: ruleId %q, but its rule is %q", i, stringMember(r, "ruleId"), own)
 				}
 			}
 			if v, ok := child(r, "provenance")["invocationIndex"].(float64); ok && int(v) >= len(invocations) {
@@ -166,7 +166,7 @@ func TestPrepareMergesOneToolAndCategory(t *testing.T) {
 	wantAt(t, runs[0], "tool/driver/rules/1/shortDescription/text", "Second")
 	var ids []string
 	for _, r := range objects(at(t, runs[0], "tool/driver/rules").([]any)) {
-		ids = append(ids, text(r, "id"))
+		ids = append(ids, stringMember(r, "id"))
 	}
 	if diff := cmp.Diff([]string{"S1", "S2", "new-rule", "unnamed-rule", "Z"}, ids); diff != "" {
 		t.Error(diff)

@@ -14,7 +14,7 @@ type ruleOf struct {
 // taken out and set again, for the merged run, when it is left.
 func (r *resolver) enterResult(o object) {
 	ref := child(o, "rule")
-	id := cmp.Or(text(o, "ruleId"), text(ref, "id"))
+	id := cmp.Or(stringMember(o, "ruleId"), stringMember(ref, "id"))
 	at, hasIndex := number(o, "ruleIndex")
 	if !hasIndex || at < 0 {
 		at, hasIndex = number(ref, "index")
@@ -46,7 +46,7 @@ func (r *resolver) enterResult(o object) {
 // ruleID returns a result's rule id: its own, or else its rule's.
 func (r *resolver) ruleID(id string, rule object) string {
 	if id == "" {
-		if id = text(rule, "id"); !r.afford(len(id)) {
+		if id = stringMember(rule, "id"); !r.afford(len(id)) {
 			id = unnamedRule
 		}
 	}
@@ -57,7 +57,7 @@ func (r *resolver) ruleID(id string, rule object) string {
 // name together. Where they disagree, the id is right.
 func pick(rules []object, table *ruleTable, at int, hasIndex bool, id string) int {
 	if hasIndex && at >= 0 && at < len(rules) {
-		own := text(rules[at], "id")
+		own := stringMember(rules[at], "id")
 		if own != "" && (id == "" || id == own || strings.HasPrefix(id, own+"/")) {
 			return table.find(own)
 		}
@@ -82,12 +82,12 @@ type components struct {
 func newComponents(l []any) *components {
 	c := &components{objects(l), map[string]int{}, map[string]int{}}
 	for i, o := range c.all {
-		if name := text(o, "name"); name != "" {
+		if name := stringMember(o, "name"); name != "" {
 			if _, taken := c.byName[name]; !taken {
 				c.byName[name] = i
 			}
 		}
-		if guid := text(o, "guid"); guid != "" {
+		if guid := stringMember(o, "guid"); guid != "" {
 			c.byGUID[strings.ToLower(guid)] = i
 		}
 	}
@@ -103,10 +103,10 @@ func (c *components) find(ref object) int {
 	if i, ok := index(ref, "index", len(c.all)); ok {
 		return i
 	}
-	if i, ok := c.byGUID[strings.ToLower(text(ref, "guid"))]; ok {
+	if i, ok := c.byGUID[strings.ToLower(stringMember(ref, "guid"))]; ok {
 		return i
 	}
-	if i, ok := c.byName[text(ref, "name")]; ok {
+	if i, ok := c.byName[stringMember(ref, "name")]; ok {
 		return i
 	}
 	return -1
@@ -133,7 +133,7 @@ func (g *group) addExtension(e object) int {
 func (r *resolver) descriptorReference(o object) bool {
 	i, has := number(o, "index")
 	delete(o, "index")
-	if text(o, "id") != "" || text(o, "guid") != "" {
+	if stringMember(o, "id") != "" || stringMember(o, "guid") != "" {
 		return true
 	}
 	if !has || i < 0 {
@@ -148,9 +148,9 @@ func (r *resolver) descriptorReference(o object) bool {
 	}
 	for _, name := range []string{"taxa", "rules", "notifications"} {
 		if l := list(holder, name); i < len(l) {
-			if d, _ := l[i].(object); text(d, "id") != "" {
-				o["id"] = text(d, "id")
-				return r.afford(len(text(d, "id")))
+			if d, _ := l[i].(object); stringMember(d, "id") != "" {
+				o["id"] = stringMember(d, "id")
+				return r.afford(len(stringMember(d, "id")))
 			}
 		}
 	}
@@ -161,13 +161,13 @@ func (r *resolver) descriptorReference(o object) bool {
 // componentReference makes a reference to a tool component go by name or GUID.
 func (r *resolver) componentReference(o object) bool {
 	defer delete(o, "index")
-	if text(o, "name") != "" || text(o, "guid") != "" {
+	if stringMember(o, "name") != "" || stringMember(o, "guid") != "" {
 		return true
 	}
 	for _, c := range []*components{r.taxonomies, r.extensions} {
-		if i := c.find(o); i >= 0 && text(c.all[i], "name") != "" {
-			o["name"] = text(c.all[i], "name")
-			return r.afford(len(text(o, "name")))
+		if i := c.find(o); i >= 0 && stringMember(c.all[i], "name") != "" {
+			o["name"] = stringMember(c.all[i], "name")
+			return r.afford(len(stringMember(o, "name")))
 		}
 	}
 	return false
@@ -191,7 +191,7 @@ func (r *resolver) leaveResult(o object) bool {
 		o["ruleIndex"] = r.rule.index
 	} else {
 		o["rule"] = object{
-			"id":            text(r.descriptor(r.rule), "id"),
+			"id":            stringMember(r.descriptor(r.rule), "id"),
 			"index":         r.rule.index,
 			"toolComponent": object{"index": r.rule.extension},
 		}

@@ -28,7 +28,7 @@ func newRuleTable() ruleTable { return ruleTable{byID: map[string]int{}} }
 // add returns the index of a rule, which is taken in or, where its id is known,
 // adds what the known one lacks. A rule without an id has none.
 func (t *ruleTable) add(rule object) int {
-	id := text(rule, "id")
+	id := stringMember(rule, "id")
 	if id == "" {
 		return -1
 	}
@@ -70,16 +70,16 @@ func (t *ruleTable) list(n notes) []any {
 
 // complete gives a rule all texts that code scanning shows, within its limits.
 func complete(rule object, n notes) {
-	id := text(rule, "id")
-	if trim(text(rule, "name")) == "" {
+	id := stringMember(rule, "id")
+	if trim(stringMember(rule, "name")) == "" {
 		rule["name"] = id
 	}
-	short := trim(text(child(rule, "shortDescription"), "text"))
-	full := trim(text(child(rule, "fullDescription"), "text"))
-	help := trim(text(child(rule, "help"), "text"))
+	short := trim(stringMember(child(rule, "shortDescription"), "text"))
+	full := trim(stringMember(child(rule, "fullDescription"), "text"))
+	help := trim(stringMember(child(rule, "help"), "text"))
 	if short == "" || full == "" || help == "" {
 		n.add(RuleDescriptions, "", 1)
-		short = cmp.Or(short, full, text(rule, "name"), id)
+		short = cmp.Or(short, full, stringMember(rule, "name"), id)
 		full = cmp.Or(full, short)
 		help = cmp.Or(help, full)
 	}
@@ -100,7 +100,7 @@ func complete(rule object, n notes) {
 	set("shortDescription", short, maxDescription)
 	set("fullDescription", full, maxDescription)
 	set("help", help, len(help))
-	if name, cut := cutText(text(rule, "name"), maxRuleName); cut {
+	if name, cut := cutText(stringMember(rule, "name"), maxRuleName); cut {
 		rule["name"] = name
 		lengths++
 	}

@@ -164,7 +164,7 @@ func child(o object, key string) object { c, _ := o[key].(object); return c }
 
 func list(o object, key string) []any { l, _ := o[key].([]any); return l }
 
-func text(o object, key string) string { s, _ := o[key].(string); return s }
+func stringMember(o object, key string) string { s, _ := o[key].(string); return s }
 
 // number returns an integer member; 5.0 is an integer, as in JSON Schema.
 func number(o object, key string) (int, bool) {

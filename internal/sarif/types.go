@@ -123,7 +123,7 @@ func loosen(v any) {
 		if unique, ok := v["uniqueItems"].(bool); ok && unique {
 			delete(v, "uniqueItems")
 		}
-		if f := text(v, "format"); f == "uri" || f == "uri-reference" {
+		if f := stringMember(v, "format"); f == "uri" || f == "uri-reference" {
 			delete(v, "format")
 		}
 		for _, e := range v {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-airlock/airlock/internal/githubapi/githubtest"
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // started runs the command until the returned function is called, which gives

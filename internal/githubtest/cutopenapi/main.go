@@ -6,7 +6,7 @@
 // The sources are npm packages of GitHub's:
 //
 //	npm pack @octokit/openapi@23.0.2 @octokit/graphql-schema@15.26.1
-//	cutopenapi -openapi generated/api.github.com.json -sdl schema.graphql -out internal/githubapi/githubtest/testdata
+//	cutopenapi -openapi generated/api.github.com.json -sdl schema.graphql -out internal/githubtest/testdata
 //
 // With -check nothing is written: the exit status says whether a fresh cut
 // equals what is there.
