@@ -196,3 +196,102 @@ func withCredentials(all, more []finding.Finding) []finding.Finding {
 	}
 	return all
 }
+
+// passwordAt are calls that take a password, and which of their arguments it is.
+var passwordAt = map[string]int{
+	"getConnection": 3, "PasswordAuthentication": 2, "UsernamePasswordCredentials": 2, "setBasicAuth": 2, "SetBasicAuth": 2,
+	"basicAuth": 2, "basic_auth": 2, "HTTPBasicAuth": 2, "BasicAuth": 2,
+}
+
+// calledCredential finds a password among the arguments of a call such as
+// DriverManager.getConnection(url, "scott", "tiger"), and in Python's
+// auth=("user", "password"). The word at index i is the name.
+func (s *source) calledCredential(i int) []writtenCredential {
+	name := s.written(i)
+	at, open := passwordAt[name], i+1
+	if name == "auth" && s.is(i+1, "=") && s.lang.name == "python" {
+		at, open = 2, i+2
+	}
+	if at == 0 || !s.is(open, "(") || s.is(i-1, "func") || s.is(i-1, "def") || s.is(i-1, "fn") {
+		return nil
+	}
+	list := s.arguments(open)
+	if len(list) != at && (len(list) < at || at == 3) {
+		return nil
+	}
+	x := list[at-1].extent
+	said, ok := s.plainText(x)
+	if !ok || !plausible(said) {
+		return nil
+	}
+	literal := s.tokens[x.from]
+	if literal.kind != stringText {
+		literal = s.tokens[x.from+1]
+	}
+	return []writtenCredential{{int(literal.from), int(literal.to), "An argument of " + name + " is a password that is written down"}}
+}
+
+// inConnections finds passwords in a text that begins at an offset.
+func inConnections(said string, offset int) []writtenCredential {
+	if len(said) > longestSource || !strings.Contains(said, "=") || !strings.Contains(said, "assword") && !strings.Contains(said, "wd") || !connected.MatchString(said) || local.MatchString(said) {
+		return nil
+	}
+	var places []writtenCredential
+	for _, m := range connection.FindAllStringSubmatchIndex(said, -1) {
+		if plausible(said[m[2]:m[3]]) {
+			places = append(places, writtenCredential{offset + m[2], offset + m[3], inConnection})
+		}
+	}
+	return places
+}
+
+// inSettings finds the values of telling names in a file of settings.
+func inSettings(t string) []writtenCredential {
+	var places []writtenCredential
+	at := 0
+	for line := range strings.Lines(t) {
+		if len(line) <= longestSource {
+			var m []int
+			if sign := strings.IndexAny(line, ":="); sign > 0 && telling(strings.TrimRight(line[:sign], " \t\"'")) {
+				m = setting.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n"))
+			}
+			if m == nil {
+				places = append(places, inPairs(line, at)...)
+				places = append(places, inConnections(line, at)...)
+			} else if name := line[m[2]:m[3]]; !otherName.MatchString(name) && credible(name, line[m[4]:m[5]], false) {
+				places = append(places, writtenCredential{at + m[4], at + m[5], "The value of " + name + " is written down"})
+			}
+		}
+		at += len(line)
+	}
+	return places
+}
+
+// inPairs finds the values of telling names among the pairs of one line, which begins
+// at an offset, as JSON has them: {"user": "app", "password": "..."}.
+func inPairs(line string, offset int) []writtenCredential {
+	const sign = `":`
+	var places []writtenCredential
+	for from := 0; ; {
+		i := strings.Index(line[from:], sign)
+		if i < 0 {
+			return places
+		}
+		end := from + i
+		name := line[from+strings.LastIndexByte(line[from:end], '"')+1 : end]
+		from = end + len(sign)
+		rest := strings.TrimLeft(line[from:], " \t")
+		begin := len(line) - len(rest) + 1
+		value, _, closed := strings.Cut(strings.TrimPrefix(rest, `"`), `"`)
+		if !closed || rest[0] != '"' || strings.Contains(value, `\`) || len(value) > longestValue || !telling(name) || !settingName.MatchString(name) || otherName.MatchString(name) {
+			continue
+		}
+		if credible(name, value, false) {
+			places = append(places, writtenCredential{offset + begin, offset + begin + len(value), "The value of " + name + " is written down"})
+		}
+		from = begin + len(value)
+	}
+}
+
+// longestValue bounds a credential, in bytes.
+const longestValue = 128

@@ -186,3 +186,38 @@ func TestReviewStopsWithItsContext(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestPathsWhereNobodySendsAnything holds the paths that weaknesses are not looked for in.
+func TestPathsWhereNobodySendsAnything(t *testing.T) {
+	const code = "def f(a):\n    os.system('ls ' + a)\n"
+	for path, want := range map[string]bool{
+		"app/migrations/0001_first.py":       false,
+		"app/sql/migrations/versions/1.py":   false,
+		"app/db/legacy_migrations/a.py":      false,
+		"services/migrations/from_github.py": true,
+		"tools/releaser.py":                  false,
+		"app/releases.py":                    true,
+	} {
+		if got := len(security(t, Config{}, File{Path: path, Text: code}).Findings) > 0; got != want {
+			t.Errorf("%s: found is %v", path, got)
+		}
+	}
+}
+
+// TestSecretsThatTestsMake holds that a token is a secret, save where a test has signed it.
+func TestSecretsThatTestsMake(t *testing.T) {
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJpZCI6IjRxMXhsY2xtZmxva3UzMyIsInR5cGUiOiJhdXRoUmVjb3JkIn0.w2S9qKe8Zt4mVb1nXc7yLr5pTd3hGf6jQkUaOiEsBzM"
+	r, err := New(Config{}, secrets.New(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"api/client.go": true, "api/client_test.go": false, "tests/app.ini.tmpl": false} {
+		found, err := r.Security(t.Context(), []File{{Path: path, Text: "token = \"" + token + "\"\n"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(found.Findings, func(f finding.Finding) bool { return f.Rule == secretRule.ID }); got != want {
+			t.Errorf("%s: found is %v", path, got)
+		}
+	}
+}

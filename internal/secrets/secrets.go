@@ -8,7 +8,15 @@
 // secrets into its log. Nothing that a text says about itself lets a secret pass.
 package secrets
 
-import "sync"
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
 
 // KnownRule is the rule of a hit on a Known value.
 const KnownRule = "known-value"
@@ -82,4 +90,170 @@ func (s *Scanner) find(path, text string) []Hit {
 
 func (s *Scanner) scanPlain(rules *ruleSet, path, text string) []Hit {
 	return append(s.known.find(text), rules.find(path, text)...)
+}
+
+// precedence orders hits at one place: known values, vendors' rules, the general
+// rule.
+func precedence(h Hit) int {
+	switch h.Rule {
+	case KnownRule:
+		return 0
+	case GeneralRule:
+		return 2
+	}
+	return 1
+}
+
+// distinct orders hits by place. Of hits that overlap it keeps the more telling,
+// then the earlier, then the longer.
+func distinct(hits []Hit) []Hit {
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(precedence(a), precedence(b)), cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End),
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Name, b.Name), compareEncoded(a, b))
+	})
+	var kept []Hit // ordered by place
+	for len(hits) > 0 {
+		n := 1
+		for n < len(hits) && precedence(hits[n]) == precedence(hits[0]) {
+			n++
+		}
+		kept = withoutOverlaps(kept, hits[:n])
+		hits = hits[n:]
+	}
+	return kept
+}
+
+// withoutOverlaps adds to kept what overlaps nothing of it and nothing added
+// before. Both lists are ordered by place.
+func withoutOverlaps(kept, more []Hit) []Hit {
+	out := make([]Hit, 0, len(kept)+len(more))
+	for _, h := range more {
+		for len(kept) > 0 && kept[0].End <= h.Start {
+			out = append(out, kept[0])
+			kept = kept[1:]
+		}
+		if len(out) > 0 && out[len(out)-1].End > h.Start || len(kept) > 0 && kept[0].Start < h.End {
+			continue
+		}
+		out = append(out, h)
+	}
+	return append(out, kept...)
+}
+
+// compareEncoded puts what stands there as it is before what is encoded.
+func compareEncoded(a, b Hit) int {
+	switch {
+	case a.Encoded == b.Encoded:
+		return 0
+	case b.Encoded:
+		return -1
+	}
+	return 1
+}
+
+// locate sets lines and columns of hits, which must be ordered by place and not
+// overlap. It reads the text once.
+func locate(text string, hits []Hit) {
+	at, line, column := 0, 1, 1
+	move := func(to int) (int, int) {
+		for at < to {
+			r, size := utf8.DecodeRuneInString(text[at:])
+			switch {
+			case r == '\n':
+				line, column = line+1, 1
+			case r > 0xFFFF:
+				column += 2
+			default:
+				column++
+			}
+			at += size
+		}
+		return line, column
+	}
+	for i := range hits {
+		h := &hits[i]
+		h.Line, h.Column = move(h.Start)
+		h.EndLine, h.EndColumn = move(h.End)
+	}
+}
+
+// cwe is the weakness that all rules are about: credentials that are written down
+// (CWE-798).
+const cwe = 798
+
+// Finding returns the hit as a finding in a file. It holds nothing of the secret.
+func (h Hit) Finding(path string) finding.Finding {
+	rule := h.FindingRule()
+	message := h.Name
+	if h.Encoded {
+		message += ", encoded"
+	}
+	return finding.Finding{
+		Tool: "airlock", Rule: rule.ID, Severity: rule.Severity, Path: path,
+		Message: "This looks like " + message + ". Take it out, and make it invalid where it was issued: what was pushed once stays readable.",
+		Range:   finding.Range{StartLine: h.Line, StartColumn: h.Column, EndLine: h.EndLine, EndColumn: h.EndColumn},
+	}
+}
+
+// FindingRule returns the rule of the hit's finding.
+func (h Hit) FindingRule() finding.Rule {
+	rule := finding.Rule{
+		ID: "secret/" + h.Rule, Name: h.Rule, CWE: []int{cwe}, Tags: []string{"security"},
+		Short: "A secret is written down: " + h.Name + ".", Severity: finding.Critical, Precision: finding.PrecisionHigh,
+		Full: "A credential in a repository can be read by everybody who can read the repository, now and later.",
+		Help: "Revoke the credential where it was issued, then remove it from the change. " +
+			"Keep it in the secrets of the repository or of the service that runs the program, and read it from the environment. " +
+			"If it is only an example, write one that cannot be taken for a real one, such as `<token>`.",
+	}
+	switch h.Rule {
+	case KnownRule:
+		rule.Precision = finding.PrecisionVeryHigh
+		rule.Short = "A secret that Airlock was told to keep is written down."
+	case GeneralRule:
+		rule.Severity, rule.Precision = finding.Medium, finding.PrecisionLow
+	}
+	return rule
+}
+
+// stars is what stands for a secret.
+const stars = "***"
+
+// maxPasses is how often a masked text is looked at again. One pass is enough,
+// save where the parts around a secret make another when it is gone.
+const maxPasses = 8
+
+// Mask returns the text with every secret replaced by ***. What it returns holds
+// no known value in any form and nothing that Scan finds, and masking it again
+// changes nothing.
+func (s *Scanner) Mask(text string) string {
+	for range maxPasses {
+		hits := s.find("", text)
+		if len(hits) == 0 {
+			return text
+		}
+		text = replace(text, hits)
+	}
+	if len(s.find("", text)) == 0 {
+		return text
+	}
+	if len(s.find("", stars)) != 0 {
+		return ""
+	}
+	return stars // the text was made so that masking it would take long
+}
+
+// replace puts stars in the place of hits; hits that overlap or touch become one.
+func replace(text string, hits []Hit) string {
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Start, b.Start) })
+	var out strings.Builder
+	end := 0
+	for i, h := range hits {
+		if i == 0 || h.Start > end {
+			out.WriteString(text[end:h.Start])
+			out.WriteString(stars)
+		}
+		end = max(end, h.End)
+	}
+	out.WriteString(text[end:])
+	return out.String()
 }

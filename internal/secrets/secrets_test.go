@@ -1,6 +1,11 @@
 package secrets
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -107,6 +112,111 @@ func TestEveryRuleHasANameForPeople(t *testing.T) {
 	for _, r := range set.rules {
 		if !strings.HasPrefix(r.name, "a ") && !strings.HasPrefix(r.name, "an ") || strings.HasSuffix(r.name, ".") {
 			t.Errorf("%s: %q", r.id, r.name)
+		}
+	}
+}
+
+func TestMask(t *testing.T) {
+	make := newSamples()
+	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
+	s := New([]Known{known("word", "open-sesame"), known("stars", "******")})
+	for name, c := range map[string][2]string{
+		"nothing":          {"a text\nof lines\x00\xff", "a text\nof lines\x00\xff"},
+		"empty":            {"", ""},
+		"known":            {"say open-sesame twice: open-sesame.", "say *** twice: ***."},
+		"touching":         {"open-sesameopen-sesame", "***"},
+		"a rule":           {"token " + pat + " here", "token *** here"},
+		"both":             {pat + " open-sesame", "*** ***"},
+		"known in another": {"password = \"" + pat + "\"", "password = \"***\""},
+		"made by masking":  {"open-open-sesamesesame", "***"},
+		"stars":            {"a ****** b", "a *** b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.Mask(c[0])
+			if name == "made by masking" { // what is left around the stars is no secret
+				if strings.Contains(got, "open-sesame") {
+					t.Errorf("got %q", got)
+				}
+				return
+			}
+			if got != c[1] {
+				t.Errorf("got %q, want %q", got, c[1])
+			}
+		})
+	}
+}
+
+func TestMaskWithAKnownValueOfStars(t *testing.T) {
+	s := New([]Known{known("stars", "********"), known("odd", "***x***")})
+	for _, text := range []string{"********", "********************", "***x***x***x***", "a***x***b"} {
+		got := s.Mask(text)
+		if len(s.Scan(got)) != 0 || s.Mask(got) != got {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+func FuzzMask(f *testing.F) {
+	make := newSamples()
+	pat := make.of(f, `ghp_[0-9a-zA-Z]{36}`)
+	for _, seed := range []string{
+		"", "open-sesame", "oopen-sesamepen-sesame", "token=" + pat, base64.StdEncoding.EncodeToString([]byte("password open-sesame")),
+		"-----BEGIN PRIVATE KEY-----\n", "key: \xff\xfe", "open-\nsesame", strings.Repeat("eyJ", 30), "*" + pat + "*",
+	} {
+		f.Add(seed)
+	}
+	s := New([]Known{known("word", "open-sesame"), known("stars", "***x***")})
+	f.Fuzz(func(t *testing.T, text string) {
+		hits := s.Scan(text)
+		end := 0
+		for _, h := range hits {
+			if h.Start < end || h.End <= h.Start || h.End > len(text) || h.Line < 1 || h.Column < 1 {
+				t.Fatalf("%+v after %d of %d", h, end, len(text))
+			}
+			end = h.End
+		}
+		masked := s.Mask(text)
+		if len(hits) == 0 && masked != text {
+			t.Fatalf("%q became %q without a secret", text, masked)
+		}
+		if strings.Contains(masked, "open-sesame") {
+			t.Fatalf("%q became %q", text, masked)
+		}
+		if left := s.Scan(masked); len(left) != 0 {
+			t.Fatalf("%q became %q, which holds %v", text, masked, left)
+		}
+		if again := s.Mask(masked); again != masked {
+			t.Fatalf("%q became %q, then %q", text, masked, again)
+		}
+	})
+}
+
+func TestNothingPrintsASecret(t *testing.T) {
+	make := newSamples()
+	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
+	const word = "open-sesame-and-more"
+	list := []Known{known("word", word)}
+	s := New(list)
+	hits := s.Scan("say " + word + " and " + pat + " and key = \"" + pat[4:] + "\"")
+	if len(hits) != 3 {
+		t.Fatalf("%v", hits)
+	}
+	values := []any{list, &list, list[0], &list[0], s, *s, hits, hits[0], &hits[1], hits[2].Finding("a"), hits[1].FindingRule(), s.Ignored()}
+	for _, v := range values {
+		var out bytes.Buffer
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%p", "%T"} {
+			fmt.Fprintf(&out, verb, v)
+			out.WriteByte('\n')
+		}
+		slog.New(slog.NewTextHandler(&out, nil)).Info("x", "value", v)
+		slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "value", v)
+		if text, err := json.Marshal(v); err == nil {
+			out.Write(text)
+		}
+		for _, secret := range []string{word, pat, pat[4:], word[:8], pat[8:20], fmt.Sprintf("%x", word), fmt.Sprintf("%X", word[:8])} {
+			if strings.Contains(out.String(), secret) {
+				t.Errorf("%T prints a secret: %s", v, out.String())
+			}
 		}
 	}
 }

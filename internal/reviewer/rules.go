@@ -1,10 +1,13 @@
 package reviewer
 
 import (
+	"embed"
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 )
@@ -137,4 +140,83 @@ func set(words []string) map[string]bool {
 		s[w] = true
 	}
 	return s
+}
+
+// Tool is the name under which findings of this package appear.
+const Tool = "airlock"
+
+// Rule is one rule with its own proof: the metadata of its findings, and examples.
+type Rule struct {
+	finding.Rule
+	// Language is the language whose files it reads; "" for every file.
+	Language string
+	// Check is SecurityReview or CodeReview.
+	Check string
+	// Message is what a finding says; {sink} in it is what was called or set.
+	Message string
+	// Remediation says in one sentence what to write instead.
+	Remediation string
+	// Off says why the rule is not used unless it is asked for, or is "".
+	Off string
+	// Example is the path that the examples have, or "" where there are none.
+	Example string
+	// Rejected is code in which the rule finds something; Accepted is code that
+	// looks alike and is right.
+	Rejected, Accepted []string
+}
+
+//go:embed rules/*.yaml
+var ruleFiles embed.FS
+
+func decode(name string, into any) error {
+	f, err := ruleFiles.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d := yaml.NewDecoder(f)
+	d.KnownFields(true)
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// plainRules reads the rules that Go code looks for: what they mean is data, what
+// they match is not.
+func plainRules(name, check, tag string) ([]*Rule, error) {
+	var list []struct {
+		ID, Name, Message, Remediation, Off, Example string
+		CWE                                          []int
+		Severity                                     finding.Severity
+		Precision                                    finding.Precision
+		Rejected, Accepted                           []string
+	}
+	if err := decode(name, &list); err != nil {
+		return nil, err
+	}
+	var rules []*Rule
+	for _, r := range list {
+		rules = append(rules, &Rule{
+			Rule: finding.Rule{ID: r.ID, Name: r.Name, Short: r.Remediation, Full: r.Message, Help: r.Remediation, CWE: r.CWE, Severity: r.Severity,
+				Precision: r.Precision, Tags: []string{tag}},
+			Check: check, Message: r.Message, Remediation: r.Remediation, Off: r.Off, Example: r.Example, Rejected: r.Rejected, Accepted: r.Accepted,
+		})
+	}
+	return rules, nil
+}
+
+// codeRules and workflowRules are read once a process: they are constant.
+var (
+	codeRules     = sync.OnceValues(func() ([]*Rule, error) { return plainRules("rules/code.yaml", CodeReview, "maintainability") })
+	workflowRules = sync.OnceValues(func() ([]*Rule, error) { return plainRules("rules/workflow.yaml", SecurityReview, "security") })
+)
+
+// byID returns rules by their IDs.
+func byID(rules []*Rule, err error) (map[string]*Rule, error) {
+	m := make(map[string]*Rule, len(rules))
+	for _, r := range rules {
+		m[r.ID] = r
+	}
+	return m, err
 }

@@ -1,5 +1,10 @@
 package reviewer
 
+import (
+	"slices"
+	"strings"
+)
+
 // assignment looks whether the word at index i is given a value.
 func (m *matcher) assignment(i int) {
 	sign := i + 1
@@ -99,6 +104,113 @@ func (m *matcher) parted(i int) {
 	for j := i + 1; j < min(sign-1, i+2*mostArguments); j++ {
 		if m.tokens[j].kind == word && !m.is(j+1, ":") {
 			m.scope.set(m.written(j), v)
+		}
+	}
+}
+
+// alias notes that a name of JavaScript stands for a module whose functions the patterns
+// name, or for one of them, in `const run = require('child_process').exec`. The value that
+// the word at index i is given is the extent x.
+func (m *matcher) alias(i int, x extent) {
+	if len(m.pack.modules) == 0 || m.is(i-1, ".") {
+		return
+	}
+	m.standsFor(m.written(i), m.meant(x))
+}
+
+// standsFor notes what a name stands for, or that it stands for nothing that is known.
+func (m *matcher) standsFor(name string, parts []string) {
+	switch {
+	case len(parts) == 0:
+		delete(m.aliases, name)
+	case m.aliases == nil:
+		m.aliases = map[string][]string{name: parts}
+	default:
+		m.aliases[name] = parts
+	}
+}
+
+// meant returns the module, and the function of it, that a value is, or nothing.
+func (m *matcher) meant(x extent) []string {
+	i := x.from
+	var parts []string
+	switch {
+	case x.to-x.from > longestExpression:
+		return nil
+	case m.is(i, "await"):
+		return m.meant(extent{i + 1, x.to})
+	case m.is(i, "require") && m.is(i+1, "(") && m.kindAt(i+2) == stringText:
+		if parts = m.module(i + 2); parts == nil {
+			return nil
+		}
+		i = m.after(i + 1)
+	case m.kindAt(i) == word:
+		if m.is(i+1, ".") && m.is(i+2, "promisify") { // of util
+			i += 2
+		}
+		if m.is(i, "promisify") && m.is(i+1, "(") && m.after(i+1) >= x.to {
+			return m.meant(extent{i + 2, x.to - 1})
+		}
+		if parts = m.aliases[m.written(i)]; parts == nil {
+			return nil
+		}
+		i++
+	default:
+		return nil
+	}
+	for ; m.is(i, ".") && m.kindAt(i+1) == word && i+1 < x.to; i += 2 {
+		parts = append(slices.Clip(parts), m.written(i+1))
+	}
+	if i < x.to {
+		return nil
+	}
+	return parts
+}
+
+// module returns the name of the module in the literal at index i, if patterns name
+// functions of it.
+func (m *matcher) module(i int) []string {
+	name := strings.TrimPrefix(m.content(i), "node:")
+	if !m.pack.modules[name] {
+		return nil
+	}
+	return []string{name}
+}
+
+// imports notes the names in an import whose word "from" is at index i, such as
+// `import { exec as run } from 'child_process'`.
+func (m *matcher) imports(i int) {
+	if m.kindAt(i+1) != stringText || len(m.pack.modules) == 0 {
+		return
+	}
+	module := m.module(i + 1)
+	for j := i - 1; module != nil && j > max(0, i-4*mostArguments) && !m.is(j, "import"); j-- {
+		switch {
+		case m.kindAt(j) != word || m.is(j, "as"):
+		case m.is(j-1, "as") && m.kindAt(j-2) == word:
+			m.standsFor(m.written(j), append(slices.Clip(module), m.written(j-2)))
+			j -= 2
+		case m.is(j-1, "{") || m.is(j-1, ","):
+			m.standsFor(m.written(j), append(slices.Clip(module), m.written(j)))
+		default: // "import cp from", "import * as cp from"
+			m.standsFor(m.written(j), module)
+		}
+	}
+}
+
+// renamed notes the names of `const { exec: run } = require('child_process')`, whose brace
+// is the token at index i and whose value is the extent x.
+func (m *matcher) renamed(i int, x extent) {
+	module := m.meant(x)
+	if len(module) != 1 {
+		return
+	}
+	for _, a := range m.arguments(i) {
+		switch name := m.written(a.to - 1); {
+		case a.name != "":
+			m.standsFor(name, append(slices.Clip(module), a.name))
+		case a.to == a.from+1:
+			m.standsFor(name, append(slices.Clip(module), name))
 		}
 	}
 }
