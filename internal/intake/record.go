@@ -1,7 +1,9 @@
 package intake
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -133,4 +135,195 @@ func (j *judging) dispatch(members []schema.Member) bool {
 	}
 	j.verdict.shape = j.shapeOf(spec, members)
 	return true
+}
+
+// normalise gives fields and words their canonical form, and leaves out what
+// the kind does not know.
+func (j *judging) normalise(members []schema.Member) []schema.Member {
+	kind, shape := j.verdict.spec.Kind, j.verdict.shape
+	kept := members[:0]
+	for _, m := range members {
+		if m.Name == "type" {
+			m.Value = []byte(`"` + string(kind) + `"`)
+			kept = append(kept, m)
+			continue
+		}
+		name := safeoutput.CanonicalField(kind, m.Name)
+		_, known := shape.fields[name]
+		if j.absent(m) && (known && j.optional(name) || slices.Contains(shape.others, name)) {
+			j.notes.repair(RepairNullField, m.Name)
+			continue
+		}
+		if name != m.Name {
+			if i := slices.IndexFunc(members, func(o schema.Member) bool { return o.Name == name && !j.absent(o) }); i >= 0 {
+				if !sameNumber(members[i].Value, m.Value) {
+					j.refuse("$."+m.Name, quote(m.Name)+" is another name of "+quote(name)+", and they differ; give one of them")
+				}
+				continue
+			}
+			m.Name = name
+		}
+		if !known && j.unknown(m) {
+			continue
+		}
+		switch m.Name {
+		case "severity", "status":
+			m.Value = j.inCase(m, bytes.ToLower)
+		case "side":
+			m.Value = j.inCase(m, bytes.ToUpper)
+		case "labels":
+			m.Value = j.trimLabels(m.Value)
+			j.labels = m.Value
+		}
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// absent reports whether a member counts as not given: as null, which is how
+// agents that have to write every field leave one out.
+func (j *judging) absent(m schema.Member) bool { return m.Value[0] == 'n' && !j.cfg.Strict }
+
+// sameNumber reports whether two raw values are equal, or say the same number.
+func sameNumber(a, b []byte) bool {
+	n, err := safeoutput.ParseWhole(a)
+	m, err2 := safeoutput.ParseWhole(b)
+	return bytes.Equal(a, b) || err == nil && err2 == nil && n == m
+}
+
+// unknown deals with a field that the form does not have, and reports whether
+// it is left out.
+func (j *judging) unknown(m schema.Member) bool {
+	if slices.Contains(j.verdict.shape.others, m.Name) {
+		j.refuse("$."+m.Name, quote(m.Name)+" cannot be given together with 'sarif': report either a SARIF log or one finding")
+		return true
+	}
+	if j.cfg.Strict {
+		return false // the schema refuses it
+	}
+	j.notes.UnknownFields = append(j.notes.UnknownFields, m.Name)
+	return true
+}
+
+// optional reports whether the schema lets a field of this form be left out.
+func (j *judging) optional(name string) bool {
+	return !slices.Contains(j.verdict.shape.schema.Required(), name)
+}
+
+// inCase gives a word the letter case that the schema has it in, if it is one
+// of the schema's words then.
+func (j *judging) inCase(m schema.Member, to func([]byte) []byte) []byte {
+	if j.verdict.shape.schema.SurelyHolds(m) {
+		return m.Value
+	}
+	word := schema.Member{Name: m.Name, Value: to(m.Value)}
+	if !j.verdict.shape.schema.SurelyHolds(word) {
+		return m.Value
+	}
+	j.notes.repair(RepairLetterCase, m.Name)
+	return word.Value
+}
+
+// validate checks the members against the form's schema, and gives the item
+// the values of those that conform.
+func (j *judging) validate(members []schema.Member) {
+	it, shape := j.verdict.spec.New(), j.verdict.shape
+	j.verdict.accepted.item = it
+	sure := shape.schema.SurelyValid(members)
+	if !sure {
+		found, err := shape.schema.Validate(object(members))
+		if err != nil {
+			j.refuse("$", err.Error())
+		}
+		for _, f := range found {
+			if f.SchemaPath != "" {
+				f.SchemaPath = shape.prefix + f.SchemaPath
+			}
+			j.violation(j.reword(f, members))
+		}
+	}
+	for _, m := range members {
+		if m.Name == "type" || !sure && j.refused(m.Name) {
+			continue
+		}
+		if _, known := shape.fields[m.Name]; !known {
+			continue
+		}
+		if m.Name == "sarif" {
+			m.Value = j.parseSARIF(m.Value)
+		}
+		if err := safeoutput.Assign(it, m.Name, m.Value); err != nil && !j.refused(m.Name) {
+			why := quote(m.Name) + " cannot be read: " + err.Error()
+			if shape.fields[m.Name] {
+				why = notWhole(m)
+			}
+			j.refuse("$."+m.Name, why)
+		}
+	}
+}
+
+// reword says of a number what is expected instead of quoting the schema's
+// alternatives, and of a missing field what was given in its place.
+func (j *judging) reword(v schema.Violation, members []schema.Member) schema.Violation {
+	name := strings.TrimPrefix(v.Path, "$.")
+	if strings.HasSuffix(v.SchemaPath, "required") {
+		v.Message += alike(name, j.notes.UnknownFields)
+		if slices.Equal(j.verdict.shape.others, []string{"sarif"}) && !slices.ContainsFunc(members, j.required) {
+			v.Message += " where there is no 'sarif'"
+		}
+		return v
+	}
+	if !j.verdict.shape.fields[name] {
+		return v
+	}
+	for _, m := range members {
+		if m.Name == name {
+			v.Message = notWhole(m)
+		}
+	}
+	return v
+}
+
+// required reports whether a member is a field of this form that may not be
+// left out.
+func (j *judging) required(m schema.Member) bool { return m.Name != "type" && !j.optional(m.Name) }
+
+func notWhole(m schema.Member) string {
+	want := "must be a whole number of at least 1"
+	switch digits := strings.Trim(string(m.Value), `"`); {
+	case digits == "" || strings.Trim(digits, "0123456789") != "" || strings.Trim(digits, "0") == "":
+	case digits[0] == '0':
+		want = "must be written without leading zeros"
+	default:
+		want = fmt.Sprintf("must be at most %d", math.MaxInt32)
+	}
+	return quote(m.Name) + " " + want + ", not " + value(m.Value)
+}
+
+func namesOf(members []schema.Member) []string {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// object writes members as a JSON object.
+func object(members []schema.Member) []byte {
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out, _ = jsontext.AppendQuote(out, m.Name)
+		out = append(append(out, ':'), m.Value...)
+	}
+	return append(out, '}')
+}
+
+// sortViolations orders violations by their paths. Those of one path stay in the
+// order in which they were found.
+func sortViolations(list []Violation) []Violation {
+	slices.SortStableFunc(list, func(a, b Violation) int { return schema.ComparePaths(a.Path, b.Path) })
+	return list
 }

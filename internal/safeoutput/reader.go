@@ -2,8 +2,65 @@ package safeoutput
 
 import (
 	"bytes"
+	"errors"
 	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
+
+// Line is one record of an agent's file: most often one line of it.
+type Line struct {
+	// No is the file's own 1-based number of the record's first line; End is
+	// that of its last.
+	No, End int
+	// Raw is the record without the space around it. It is nil where Err is set.
+	Raw []byte
+	// Err is ErrLineTooLong, ErrTooDeep, ErrTooMany, ErrFileTooLong or ErrCutOff
+	// where the record could not be read.
+	Err error
+}
+
+// Why a record cannot be read, and why a file cannot.
+var (
+	ErrLineTooLong = errors.New("the line is longer than 64 MiB")
+	ErrTooDeep     = errors.New("objects and arrays are nested more than 512 deep")
+	ErrTooMany     = errors.New("more than 10,000 objects stand on one line; the others were not read")
+	ErrFileTooLong = errors.New("the file is longer than 512 MiB; what follows was not read")
+	ErrCutOff      = errors.New("the document ends before its list of items does")
+	ErrUTF16       = errors.New("the file is UTF-16, not UTF-8: write it as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
+	ErrNotText     = errors.New("the file is not text: one JSON object a line, in UTF-8, is expected")
+)
+
+// The limits of what is read, in bytes.
+const (
+	MaxLine = 64 << 20
+	MaxFile = 512 << 20
+)
+
+// slack is how much space there may be around a line of MaxLine.
+const slack = 4096
+
+// maxOnLine is how many objects may stand on one line.
+const maxOnLine = 10_000
+
+// batchSize is how many bytes a batch has, if no line is longer. It is large
+// enough that handing a batch over costs nothing beside reading it, and small
+// enough that several of them are in flight in little memory.
+const batchSize = 128 << 10
+
+// batchLines is how many records a batch has, give or take one line's: what is
+// made of a record takes some hundred bytes, however short it is.
+const batchLines = 2048
+
+// Batch is some records together with the memory they lie in. The zero value
+// is ready for use, again and again.
+type Batch struct {
+	Lines []Line
+	buf   []byte
+}
+
+// Size returns how many bytes of memory the batch holds.
+func (b *Batch) Size() int { return cap(b.buf) }
 
 // Reader splits an agent's file into records, in memory that is bounded by the
 // longest line. A line that parses stands alone; one that leaves an object
@@ -160,4 +217,247 @@ func (r *Reader) leave(b *Batch, pos int) error {
 		return io.EOF
 	}
 	return nil
+}
+
+// line frames one line, b.buf[from:to].
+func (r *Reader) line(b *Batch, from, to int) {
+	if r.skipping {
+		r.skipping = false
+		return
+	}
+	tooLong := to-from > r.maxLine+slack
+	at, to := bounds(b.buf, from, to)
+	if at == to && !tooLong {
+		return
+	}
+	text := b.buf[at:to]
+	if tooLong || len(text) > r.maxLine {
+		r.close(b, r.end)
+		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
+		return
+	}
+	if r.open {
+		if r.continues(text) {
+			r.resume(b, at, to)
+			return
+		}
+		r.close(b, r.end)
+	}
+	if isFence(text) {
+		r.fences++
+		return
+	}
+	r.record(b, at, to)
+}
+
+// continues reports whether a line belongs to the record that is open.
+func (r *Reader) continues(text []byte) bool {
+	if isFence(text) {
+		return r.frame.inString
+	}
+	if text[0] != '{' || text[len(text)-1] != '}' {
+		return true
+	}
+	var own frame
+	if own.scan(text) != len(text) {
+		return true
+	}
+	return r.frame.awaitsValue() && !namesKind(text)
+}
+
+// record begins one or several records at b.buf[at:to], which has no space
+// around it.
+func (r *Reader) record(b *Batch, at, to int) {
+	for n := 0; at < to; n++ {
+		if n == maxOnLine {
+			b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrTooMany})
+			return
+		}
+		object := 0
+		if b.buf[at] != '{' {
+			if object = objectStart(b.buf[at:to]); object < 0 || opensComment(b.buf[at:at+object]) || isArray(b.buf[at:to]) {
+				b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Raw: b.buf[at:to:to]})
+				return
+			}
+		}
+		r.open, r.start, r.end, r.no = true, at, to, r.lineNo
+		r.frame.reset()
+		at = r.advance(b, at+object, to)
+	}
+}
+
+// resume continues the open record through b.buf[at:to].
+func (r *Reader) resume(b *Batch, at, to int) {
+	if r.end = to; to-r.start > r.maxLine {
+		r.open = false
+		b.Lines = append(b.Lines, Line{No: r.no, End: r.lineNo, Err: ErrLineTooLong})
+		return
+	}
+	if next := r.advance(b, at, to); next < to {
+		r.record(b, next, to)
+	}
+}
+
+// advance scans the open record through b.buf[at:to] and, if it closes there,
+// ends it. It returns where on the line the next record begins, to if none
+// does.
+func (r *Reader) advance(b *Batch, at, to int) int {
+	n := r.frame.scan(b.buf[at:to])
+	if n < 0 {
+		return to
+	}
+	next := at + n
+	for next < to && (b.buf[next] == ',' || isSpace(b.buf[next])) {
+		next++
+	}
+	if next < to && b.buf[next] != '{' {
+		next = r.afterText(b, at+n, next, to)
+	}
+	r.close(b, next)
+	return next
+}
+
+// afterText returns where on the line the next record begins behind an object
+// that ends at end and text that follows it at next. The text is part of the
+// object's record, unless an object follows in a comment. All of the line is if
+// there is a quote in the text, or if the object is no valid JSON: then the
+// brace that seems to end it may be part of a string with quotes that are not
+// escaped.
+func (r *Reader) afterText(b *Batch, end, next, to int) int {
+	n := objectStart(b.buf[next:to])
+	if n < 0 || bytes.IndexByte(b.buf[next:next+n], '"') >= 0 {
+		return to
+	}
+	object := r.start + max(0, objectStart(b.buf[r.start:end])) // behind the text before it
+	if !isJSON(b.buf[object:end]) {
+		return to
+	}
+	if opensComment(b.buf[next : next+n]) {
+		return next
+	}
+	return next + n
+}
+
+// opensComment reports whether what follows a text belongs to a comment that
+// the text begins with.
+func opensComment(text []byte) bool {
+	switch {
+	case bytes.HasPrefix(text, []byte("//")), bytes.HasPrefix(text, []byte("# ")), bytes.HasPrefix(text, []byte("##")):
+		return true
+	case bytes.HasPrefix(text, []byte("/*")):
+		return !bytes.Contains(text[2:], []byte("*/"))
+	}
+	return false
+}
+
+// isArray reports whether a line is a whole JSON array, which stands alone.
+func isArray(line []byte) bool { return line[0] == '[' && isJSON(line) }
+
+func isJSON(b []byte) bool {
+	return jsontext.Value(b).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// close ends the open record, if there is one, at end.
+func (r *Reader) close(b *Batch, end int) {
+	if !r.open {
+		return
+	}
+	r.open = false
+	l := Line{No: r.no, End: r.no + bytes.Count(b.buf[r.start:end], []byte{'\n'})}
+	if r.frame.tooDeep {
+		l.Err = ErrTooDeep
+	} else {
+		l.Raw = trim(b.buf[r.start:end:end])
+	}
+	b.Lines = append(b.Lines, l)
+}
+
+// namesKind reports whether a complete object says that it is a safe output.
+func namesKind(text []byte) bool {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := dec.ReadToken(); err != nil {
+		return false
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		isType := name.String() == "type"
+		if !isType || dec.PeekKind() != '"' {
+			if dec.SkipValue() != nil {
+				return false
+			}
+			continue
+		}
+		value, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		_, ok := Lookup(value.String())
+		return ok
+	}
+	return false
+}
+
+// begin reads the first bytes and looks at what kind of file it is.
+func (r *Reader) begin(b *Batch) error {
+	r.started = true
+	for len(b.buf) < sniffSize && !r.eof {
+		if err := r.fill(b); err != nil {
+			return err
+		}
+	}
+	head := b.buf[:min(len(b.buf), sniffSize)]
+	if isUTF16(head) {
+		return ErrUTF16
+	}
+	if !isText(head) {
+		return ErrNotText
+	}
+	if isDocument(head) {
+		r.doc, r.inDoc = &document{}, true
+	}
+	return nil
+}
+
+// fillDouble fills until there is twice as much as before, so that beginning
+// again at the start of a long value stays linear.
+func (r *Reader) fillDouble(b *Batch) error {
+	for want := 2 * len(b.buf); ; {
+		if err := r.fill(b); err != nil || r.eof || len(b.buf) >= want {
+			return err
+		}
+	}
+}
+
+// fill reads once from the source. At the end, and at the limit of the file's
+// length, it sets eof.
+func (r *Reader) fill(b *Batch) error {
+	want := max(batchSize, len(b.buf)/2)
+	if cap(b.buf)-len(b.buf) < want/2 {
+		grown := make([]byte, len(b.buf), len(b.buf)+want)
+		copy(grown, b.buf)
+		b.buf = grown
+	}
+	for range 100 {
+		n, err := r.src.Read(b.buf[len(b.buf):cap(b.buf)])
+		if r.total += int64(n); r.total > r.maxFile {
+			b.buf = b.buf[:len(b.buf)+n-int(r.total-r.maxFile)]
+			r.eof, r.cutOff = true, true
+			return nil
+		}
+		b.buf = b.buf[:len(b.buf)+n]
+		if err == io.EOF {
+			r.eof = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return nil
+		}
+	}
+	return io.ErrNoProgress
 }
