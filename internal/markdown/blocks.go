@@ -1,5 +1,7 @@
 package markdown
 
+import "strings"
+
 // scanLine is the block phase for one line: which open containers go on, which
 // blocks start, and where the rest of the line belongs.
 func (s *scanner) scanLine() {
@@ -113,4 +115,536 @@ func (s *scanner) depth(matched int, opened bool) int {
 		return len(s.stack)
 	}
 	return matched
+}
+
+// matchOpen goes through the open blocks and uses up what continues them. It
+// returns the number of containers that go on and whether the leaf does; done
+// means that the line was a closing fence.
+func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
+	l := &s.line
+	for matched < len(s.stack) {
+		s.findNonspace()
+		c := &s.stack[matched]
+		switch c.kind {
+		case QuoteBlock:
+			if l.indent >= codeIndent || s.at(l.nonspace) != '>' {
+				return matched, false, false
+			}
+			s.advanceColumns(l.indent + 1)
+			if isSpaceOrTab(s.at(l.offset)) {
+				s.advanceColumns(1)
+			}
+		case ItemBlock:
+			switch {
+			case l.indent >= c.need:
+				s.advanceColumns(c.need)
+			case l.blank && c.children > 0:
+				s.advanceTo(l.nonspace)
+				matched = max(matched, s.passBlank()-1)
+			default:
+				return matched, false, false
+			}
+		case FootnoteBlock:
+			switch {
+			case l.indent >= codeIndent:
+				s.advanceColumns(codeIndent)
+			case l.start == l.end:
+			default:
+				return matched, false, false
+			}
+		}
+		matched++
+	}
+	leafMatched, done = s.matchLeaf()
+	return matched, leafMatched, done
+}
+
+// passBlank returns itemRun.
+func (s *scanner) passBlank() int {
+	if s.itemRun < 0 {
+		s.itemRun = 0
+		for s.itemRun < len(s.stack) && s.stack[s.itemRun].kind == ItemBlock && s.stack[s.itemRun].children > 0 {
+			s.itemRun++
+		}
+	}
+	return s.itemRun
+}
+
+func (s *scanner) matchLeaf() (matched, done bool) {
+	l := &s.line
+	if s.leaf.kind == 0 {
+		return false, false
+	}
+	s.findNonspace()
+	switch s.leaf.kind {
+	case ParagraphBlock:
+		return !l.blank, false
+	case TableBlock:
+		return s.isRow(), false
+	case HTMLBlock:
+		return s.doc.Blocks[s.leaf.block].Data <= 5 || !l.blank, false
+	case IndentedCodeBlock:
+		switch {
+		case l.indent >= codeIndent:
+			s.advanceColumns(codeIndent)
+			return true, false
+		case l.blank:
+			s.advanceTo(l.nonspace)
+			return true, false
+		}
+	case FencedCodeBlock:
+		if l.indent < codeIndent && s.at(l.nonspace) == s.leaf.fenceChar && s.isClosingFence() {
+			b := &s.doc.Blocks[s.leaf.block]
+			b.Closed, b.End = true, l.end
+			s.closeLeaf()
+			return false, true
+		}
+		for i := s.leaf.fenceOffset; i > 0 && isSpaceOrTab(s.at(l.offset)); i-- {
+			s.advanceColumns(1)
+		}
+		return true, false
+	}
+	return false, false
+}
+
+func (s *scanner) isClosingFence() bool {
+	n, i := 0, s.line.nonspace
+	for s.at(i) == s.leaf.fenceChar {
+		i++
+		n++
+	}
+	return n >= s.leaf.fenceLen && n >= 3 && isBlank(s.src[i:s.line.end])
+}
+
+// blockStart says what kind of block starts at nonspace, which is indented by
+// less than four columns; 0 for none. It changes nothing.
+func (s *scanner) blockStart(inParagraph bool) BlockKind {
+	l := &s.line
+	rest := s.src[l.nonspace:l.end]
+	switch c := rest[0]; c {
+	case '>':
+		return QuoteBlock
+	case '#':
+		if n := leadingRun(rest, '#'); n <= 6 && (n == len(rest) || isSpaceOrTab(rest[n])) {
+			return HeadingBlock
+		}
+	case '`', '~':
+		if n := leadingRun(rest, c); n >= 3 && (c == '~' || strings.IndexByte(rest[n:], '`') < 0) {
+			return FencedCodeBlock
+		}
+	case '<':
+		if htmlBlockStart(rest) != 0 || !inParagraph && isHTMLBlock7(rest) {
+			return HTMLBlock
+		}
+	case '=':
+		if inParagraph && isSetextLine(rest) {
+			return HeadingBlock
+		}
+	case '*', '-', '_', '+':
+		if c == '-' && inParagraph && isSetextLine(rest) {
+			return HeadingBlock
+		}
+		if s.isThematicBreak() {
+			return ThematicBreakBlock
+		}
+		if listMarker(rest, inParagraph) > 0 {
+			return ItemBlock
+		}
+	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if listMarker(rest, inParagraph) > 0 {
+			return ItemBlock
+		}
+	case '[':
+		if footnoteLabel(rest) > 0 {
+			return FootnoteBlock
+		}
+	}
+	return 0
+}
+
+// isThematicBreak reports whether the line from nonspace on is a thematic break.
+// It remembers where it failed, so that a line of many list markers stays linear.
+func (s *scanner) isThematicBreak() bool {
+	l := &s.line
+	if l.noBreak > l.nonspace {
+		return false
+	}
+	c := s.at(l.nonspace)
+	if c != '*' && c != '_' && c != '-' {
+		return false
+	}
+	count, i := 0, l.nonspace
+	for ; i < l.end; i++ {
+		switch s.src[i] {
+		case c:
+			count++
+		case ' ', '\t':
+		default:
+			l.noBreak = i
+			return false
+		}
+	}
+	if count < 3 {
+		l.noBreak = i
+		return false
+	}
+	return true
+}
+
+// listMarker returns the length of the list marker that rest, a line without its
+// indentation, starts with, or 0. Only some markers may interrupt a paragraph.
+func listMarker(rest string, interrupts bool) int {
+	n := 1
+	switch c := rest[0]; {
+	case c == '*' || c == '-' || c == '+':
+	case isDigit(c):
+		for n < len(rest) && n < 9 && isDigit(rest[n]) {
+			n++
+		}
+		if interrupts && !isOne(rest[:n]) || n == len(rest) || rest[n] != '.' && rest[n] != ')' {
+			return 0
+		}
+		n++
+	default:
+		return 0
+	}
+	if n < len(rest) && !isSpaceOrTab(rest[n]) {
+		return 0
+	}
+	if interrupts && isBlank(rest[n:]) {
+		return 0
+	}
+	return n
+}
+
+// isOne reports whether the digits are the number one.
+func isOne(digits string) bool {
+	return strings.TrimLeft(digits, "0") == "1"
+}
+
+// footnoteLabel returns the length of [^label]: at the start of rest, or 0.
+func footnoteLabel(rest string) int {
+	if !strings.HasPrefix(rest, "[^") {
+		return 0
+	}
+	i := 2
+	for i < len(rest) && rest[i] != ']' && rest[i] != ' ' && rest[i] != '\t' {
+		i++
+	}
+	if i == 2 || !strings.HasPrefix(rest[i:], "]:") {
+		return 0
+	}
+	return i + 2
+}
+
+// isSetextLine reports whether rest, a run of = or -, is a setext underline.
+func isSetextLine(rest string) bool {
+	return isBlank(rest[leadingRun(rest, rest[0]):])
+}
+
+// isTaskLine reports whether a whole line looks like a task list item to cmark.
+func isTaskLine(s string) bool {
+	if strings.IndexByte(s, '[') < 0 {
+		return false
+	}
+	s = strings.TrimLeft(s, " \t\v\f")
+	switch {
+	case s[0] == '-' || s[0] == '+' || s[0] == '*':
+		s = s[1:]
+	case isDigit(s[0]):
+		n := 0
+		for n < len(s) && isDigit(s[n]) {
+			n++
+		}
+		if n == len(s) { // the last digit may stand for the delimiter
+			return false
+		}
+		s = s[n+1:]
+	default:
+		return false
+	}
+	t := strings.TrimLeft(s, " \t\v\f")
+	if len(t) == len(s) || len(t) < 4 || t[0] != '[' || t[2] != ']' || !strings.ContainsRune(" xX", rune(t[1])) {
+		return false
+	}
+	return strings.IndexByte(" \t\v\f", t[3]) >= 0
+}
+
+// openBlock opens a block that blockStart has found and reports whether it is a
+// leaf.
+func (s *scanner) openBlock(kind BlockKind) bool {
+	l := &s.line
+	rest := s.src[l.nonspace:l.end]
+	switch kind {
+	case QuoteBlock:
+		s.push(container{kind: QuoteBlock})
+		s.advanceTo(l.nonspace + 1)
+		if isSpaceOrTab(s.at(l.offset)) {
+			s.advanceColumns(1)
+		}
+		return false
+	case FootnoteBlock:
+		n := footnoteLabel(rest)
+		s.push(container{kind: FootnoteBlock})
+		b := len(s.doc.Blocks) - 1
+		s.doc.Blocks[b].Data = int32(len(s.doc.Footnotes))
+		s.doc.Footnotes = append(s.doc.Footnotes, Footnote{
+			Block: b, Label: Span{l.nonspace + 2, l.nonspace + n - 2},
+		})
+		s.advanceTo(l.nonspace + n)
+		for isSpaceOrTab(s.at(l.offset)) {
+			s.advanceTo(l.offset + 1)
+		}
+		return false
+	case ItemBlock:
+		s.openItem(listMarker(rest, false))
+		return false
+	case HeadingBlock:
+		s.atxHeading(rest)
+	case FencedCodeBlock:
+		b := s.openLeaf(FencedCodeBlock)
+		n := leadingRun(rest, rest[0])
+		s.leaf.fenceChar = rest[0]
+		s.leaf.fenceLen = min(n, 255) // cmark keeps the length in a byte
+		s.leaf.fenceOffset = l.nonspace - l.offset
+		b.Info = trimSpan(s.src, Span{l.nonspace + n, l.end})
+		b.End = l.end
+		s.advanceTo(l.end)
+	case HTMLBlock:
+		b := s.openLeaf(HTMLBlock)
+		if b.Data = int32(htmlBlockStart(rest)); b.Data == 0 {
+			b.Data = 7
+		}
+	case ThematicBreakBlock:
+		b := s.openLeaf(ThematicBreakBlock)
+		b.End = l.end
+		s.leaf = leaf{}
+		s.advanceTo(l.end)
+	case IndentedCodeBlock:
+		s.openLeaf(IndentedCodeBlock)
+		s.advanceColumns(codeIndent)
+	}
+	return true
+}
+
+// openItem opens a list item whose marker has n bytes.
+func (s *scanner) openItem(n int) {
+	l := &s.line
+	indent := l.indent
+	s.push(container{kind: ItemBlock})
+	s.advanceTo(l.nonspace + n)
+	saved := *l
+	for l.column-saved.column <= 5 && isSpaceOrTab(s.at(l.offset)) {
+		s.advanceColumns(1)
+	}
+	i := l.column - saved.column
+	padding := n + i
+	if i >= 5 || i < 1 || l.offset >= l.end {
+		padding = n + 1
+		l.offset, l.column, l.partTab = saved.offset, saved.column, saved.partTab
+		if i > 0 {
+			s.advanceColumns(1)
+		}
+	}
+	s.stack[len(s.stack)-1].need = indent + padding
+}
+
+// taskMarker reads a task list box at the start of an item, the innermost of the
+// first n containers, as cmark does: by the look of the whole line.
+func (s *scanner) taskMarker(n int) {
+	if n == 0 || s.stack[n-1].kind != ItemBlock || !isTaskLine(s.src[s.line.start:s.line.end]) {
+		return
+	}
+	s.doc.Blocks[s.stack[n-1].block].Task = true
+	s.advanceTo(s.line.offset + 3)
+}
+
+// push opens a container in the innermost one.
+func (s *scanner) push(c container) {
+	c.block = s.addBlock(c.kind)
+	s.stack = append(s.stack, c)
+	s.itemRun = -1
+}
+
+// openLeaf opens a leaf in the innermost container.
+func (s *scanner) openLeaf(kind BlockKind) *Block {
+	s.leaf = leaf{kind: kind, block: s.addBlock(kind)}
+	return &s.doc.Blocks[s.leaf.block]
+}
+
+// addBlock adds a block that starts at nonspace.
+func (s *scanner) addBlock(kind BlockKind) int {
+	b := Block{
+		Kind: kind, Span: Span{s.line.nonspace, s.line.end},
+		Depth: uint8(len(s.stack)), Parent: -1, FirstPiece: int32(len(s.doc.Pieces)),
+	}
+	if n := len(s.stack); n > 0 {
+		b.Parent = s.stack[n-1].block
+		s.stack[n-1].children++
+		s.itemRun = -1
+	}
+	s.doc.Blocks = append(grown(s.doc.Blocks), b)
+	return len(s.doc.Blocks) - 1
+}
+
+// closeTo closes the leaf and all containers but the first n.
+func (s *scanner) closeTo(n int) {
+	s.closeLeaf()
+	if n < len(s.stack) {
+		s.stack = s.stack[:n]
+		s.itemRun = -1
+	}
+}
+
+func (s *scanner) closeLeaf() {
+	switch s.leaf.kind {
+	case ParagraphBlock:
+		if !s.takeDefinitions() {
+			s.doc.Blocks[s.leaf.block].Kind = DefinitionBlock
+			if n := len(s.stack); n > 0 {
+				s.stack[n-1].children--
+				s.itemRun = -1
+			}
+		}
+	case IndentedCodeBlock:
+		s.trimIndentedCode()
+	}
+	s.leaf = leaf{}
+}
+
+// addParagraphLine adds the line from the offset on to the open paragraph.
+func (s *scanner) addParagraphLine() {
+	start, pad := s.rest()
+	s.leaf.lastStart, s.leaf.lastEnd, s.leaf.lastPad = start, s.line.end, pad
+	s.addPiece(start, pad)
+}
+
+// addCodeLine adds the line from the offset on, white space and all, to the open
+// code or HTML block.
+func (s *scanner) addCodeLine() {
+	s.addPiece(s.rest())
+}
+
+// rest returns where the unused part of the line starts, and how many spaces
+// stand before it for the rest of a tab.
+func (s *scanner) rest() (start, pad int) {
+	l := &s.line
+	if l.partTab {
+		return l.offset + 1, tabStop - l.column%tabStop
+	}
+	return l.offset, 0
+}
+
+// addPiece adds the line from start on, with its line break, to the open leaf.
+func (s *scanner) addPiece(start, pad int) {
+	l := &s.line
+	s.doc.Blocks[s.leaf.block].End = l.end
+	if s.hasCR && l.next-l.end == 2 {
+		s.appendPiece(Piece{Span{start, l.end}, pad})
+		s.appendPiece(Piece{Span{l.end + 1, l.next}, 0})
+		return
+	}
+	s.appendPiece(Piece{Span{start, l.next}, pad})
+}
+
+// appendPiece adds a piece to the block that was opened last.
+func (s *scanner) appendPiece(p Piece) {
+	b := &s.doc.Blocks[s.leaf.block]
+	if b.PieceCount > 0 && p.Pad == 0 {
+		if last := &s.doc.Pieces[len(s.doc.Pieces)-1]; last.End == p.Start {
+			last.End = p.End
+			return
+		}
+	}
+	if b.PieceCount == 0 {
+		b.FirstPiece = int32(len(s.doc.Pieces))
+	}
+	s.doc.Pieces = append(grown(s.doc.Pieces), p)
+	b.PieceCount++
+}
+
+// atxHeading opens the heading in rest, which starts at nonspace.
+func (s *scanner) atxHeading(rest string) {
+	l := &s.line
+	b := s.openLeaf(HeadingBlock)
+	level := leadingRun(rest, '#')
+	b.Data, b.End = int32(level), l.end
+	content := trimSpan(s.src, Span{l.nonspace + level, l.end})
+	// A run of # at the end is no content if a space stands before it.
+	end := content.End
+	for end > content.Start && s.src[end-1] == '#' {
+		end--
+	}
+	if end == content.Start || isSpaceOrTab(s.src[end-1]) {
+		content.End = end
+	}
+	content = trimSpan(s.src, content)
+	if !content.Empty() {
+		s.appendPiece(Piece{Span: content})
+	}
+}
+
+// setextHeading turns the open paragraph into a heading that the current line
+// underlines. It reports false if the paragraph held only definitions.
+func (s *scanner) setextHeading() bool {
+	if !s.takeDefinitions() {
+		return false
+	}
+	b := &s.doc.Blocks[s.leaf.block]
+	b.Kind, b.Setext, b.End = HeadingBlock, true, s.line.end
+	b.Data = 1
+	if s.at(s.line.nonspace) == '-' {
+		b.Data = 2
+	}
+	s.leaf.kind = HeadingBlock
+	return true
+}
+
+// trimIndentedCode drops the blank lines that end the open indented code.
+func (s *scanner) trimIndentedCode() {
+	b := &s.doc.Blocks[s.leaf.block]
+	for b.PieceCount > 0 {
+		p := &s.doc.Pieces[len(s.doc.Pieces)-1]
+		end := p.End
+		for end > p.Start && isSpace(s.src[end-1]) {
+			end--
+		}
+		if end > p.Start {
+			if n := strings.IndexAny(s.src[end:p.End], "\r\n"); n >= 0 {
+				p.End = end + n
+			}
+			b.End = p.End
+			return
+		}
+		s.doc.Pieces = s.doc.Pieces[:len(s.doc.Pieces)-1]
+		b.PieceCount--
+	}
+}
+
+func leadingRun(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+func isBlank(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isSpaceOrTab(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// trimSpan drops white space at both ends of a span of src.
+func trimSpan(src string, sp Span) Span {
+	for sp.End > sp.Start && isSpace(src[sp.End-1]) {
+		sp.End--
+	}
+	for sp.Start < sp.End && isSpace(src[sp.Start]) {
+		sp.Start++
+	}
+	return sp
 }

@@ -1,6 +1,10 @@
 package markdown
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // bracket is a [ or ![ that may become the start of a link or image.
 type bracket struct {
@@ -201,4 +205,317 @@ func (p *inlineParser) referenceLink(b *bracket, from int) (link Link, end int, 
 	def := &p.s.doc.Definitions[i]
 	link.Definition, link.Dest, link.Title = i, def.Dest, def.Title
 	return link, end, true
+}
+
+const (
+	maxLabel      = 1000 // bytes in a link label
+	maxLinkParens = 32   // open parentheses in a bare destination
+)
+
+// parsedDefinition is a link reference definition as offsets into content.
+type parsedDefinition struct {
+	start, end         int
+	label, dest, title Span
+}
+
+// parseDefinition reads the definition at the start of s[pos:], and returns the
+// offset after its last line.
+func parseDefinition(s string, pos int) (d parsedDefinition, next int, ok bool) {
+	d.start = pos
+	d.label, pos, ok = linkLabel(s, pos)
+	if !ok || d.label.Empty() || pos >= len(s) || s[pos] != ':' {
+		return d, 0, false
+	}
+	pos = skipSpacesAndLine(s, pos+1)
+	d.dest, pos, ok = linkDestination(s, pos)
+	if !ok {
+		return d, 0, false
+	}
+	beforeTitle := pos
+	d.end = pos
+	pos = skipSpacesAndLine(s, pos)
+	n := 0
+	if pos > beforeTitle {
+		n = linkTitle(s, pos)
+	}
+	if n > 0 {
+		d.title = Span{pos, pos + n}
+		d.end = pos + n
+		if next, ok = endOfLine(s, pos+n); ok {
+			return d, next, true
+		}
+		// cmark goes back to before the title, and keeps it all the same.
+		d.end = beforeTitle
+	}
+	next, ok = endOfLine(s, beforeTitle)
+	return d, next, ok
+}
+
+// endOfLine skips spaces and the line break that must follow.
+func endOfLine(s string, pos int) (next int, ok bool) {
+	pos = skipSpaces(s, pos)
+	if pos == len(s) {
+		return pos, true
+	}
+	next = skipLineBreak(s, pos)
+	return next, next > pos
+}
+
+func skipSpaces(s string, pos int) int {
+	for pos < len(s) && isSpaceOrTab(s[pos]) {
+		pos++
+	}
+	return pos
+}
+
+func skipLineBreak(s string, pos int) int {
+	if pos < len(s) && s[pos] == '\r' {
+		pos++
+	}
+	if pos < len(s) && s[pos] == '\n' {
+		pos++
+	}
+	return pos
+}
+
+// skipSpacesAndLine skips spaces with at most one line break among them.
+func skipSpacesAndLine(s string, pos int) int {
+	return skipSpaces(s, skipLineBreak(s, skipSpaces(s, pos)))
+}
+
+// linkLabel reads the link label at s[pos:] and returns its span without
+// brackets and outer space, and the offset after the closing bracket.
+func linkLabel(s string, pos int) (label Span, next int, ok bool) {
+	if pos >= len(s) || s[pos] != '[' {
+		return Span{}, pos, false
+	}
+	i := pos + 1
+	for i < len(s) && s[i] != '[' && s[i] != ']' {
+		if s[i] == '\\' && i+1 < len(s) && isPunct(s[i+1]) {
+			i++
+		}
+		i++
+		if i-pos-1 > maxLabel {
+			return Span{}, pos, false
+		}
+	}
+	if i >= len(s) || s[i] != ']' {
+		return Span{}, pos, false
+	}
+	return trimSpan(s, Span{pos + 1, i}), i + 1, true
+}
+
+// linkDestination reads the link destination at s[pos:], in angle brackets or
+// bare, and returns its span without the angle brackets.
+func linkDestination(s string, pos int) (dest Span, next int, ok bool) {
+	if pos < len(s) && s[pos] == '<' {
+		return angleDestination(s, pos)
+	}
+	depth, i := 0, pos
+	for i < len(s) && !isSpace(s[i]) {
+		switch s[i] {
+		case '\\':
+			if i+1 < len(s) && isPunct(s[i+1]) {
+				i++
+			}
+		case '(':
+			if depth++; depth > maxLinkParens {
+				return Span{}, pos, false
+			}
+		case ')':
+			if depth == 0 {
+				return Span{pos, i}, i, true
+			}
+			depth--
+		}
+		i++
+	}
+	// cmark wants something behind a destination, and something in it unless
+	// that is a parenthesis.
+	if i >= len(s) || i == pos {
+		return Span{}, pos, false
+	}
+	return Span{pos, i}, i, true
+}
+
+func angleDestination(s string, pos int) (dest Span, next int, ok bool) {
+	for i := pos + 1; i < len(s); i++ {
+		switch s[i] {
+		case '>':
+			if i+1 >= len(s) {
+				return Span{}, pos, false
+			}
+			return Span{pos + 1, i}, i + 1, true
+		case '\\':
+			i++
+		case '\n', '\r', '<':
+			return Span{}, pos, false
+		}
+	}
+	return Span{}, pos, false
+}
+
+// linkTitle returns the length of the link title at s[pos:], quotes included, or
+// 0. A closing quote behind a backslash closes only if no better one follows.
+func linkTitle(s string, pos int) int {
+	if pos >= len(s) {
+		return 0
+	}
+	open, end := s[pos], s[pos]
+	switch open {
+	case '"', '\'':
+	case '(':
+		end = ')'
+	default:
+		return 0
+	}
+	last := 0
+	for i := pos + 1; i < len(s); i++ {
+		var n int
+		if open == '(' {
+			n = strings.IndexAny(s[i:], "()")
+		} else {
+			n = strings.IndexByte(s[i:], end)
+		}
+		if n < 0 {
+			break
+		}
+		i += n
+		escaped := i > pos+1 && s[i-1] == '\\'
+		switch {
+		case s[i] == end && !escaped:
+			return i + 1 - pos
+		case s[i] == end:
+			last = i + 1 - pos
+		case !escaped:
+			return last
+		}
+	}
+	return last
+}
+
+// takeDefinitions takes the link reference definitions from the start of the
+// open paragraph and reports whether any text is left.
+func (s *scanner) takeDefinitions() bool {
+	b := &s.doc.Blocks[s.leaf.block]
+	if b.PieceCount == 0 {
+		return false
+	}
+	first := &s.doc.Pieces[b.FirstPiece]
+	if first.Pad > 0 || s.src[first.Start] != '[' {
+		return true // a paragraph starts with text
+	}
+	c := s.in.load(s.src, s.doc.PiecesOf(b))
+	if last := c.text[len(c.text)-1]; last != '\n' && last != '\r' {
+		c.text += "\n" // the last line of the source may lack it
+	}
+	pos := 0
+	for pos < len(c.text) && c.text[pos] == '[' {
+		def, next, ok := parseDefinition(c.text, pos)
+		if !ok {
+			break
+		}
+		s.define(&c, &def)
+		pos = next
+	}
+	if pos == 0 {
+		return true
+	}
+	s.dropContent(b, c.sourceOf(pos), pos >= len(c.text))
+	return strings.Trim(c.text[pos:], " \t\r\n") != ""
+}
+
+// dropContent takes the content before source offset start, or all of it, from
+// the open leaf. Its pieces stay for the definitions in it.
+func (s *scanner) dropContent(b *Block, start int, all bool) {
+	end := b.FirstPiece + b.PieceCount
+	if all {
+		b.FirstPiece, b.PieceCount = end, 0
+		return
+	}
+	for s.doc.Pieces[b.FirstPiece].End <= start {
+		b.FirstPiece++
+	}
+	if p := s.doc.Pieces[b.FirstPiece]; p.Start < start {
+		s.doc.Pieces = slices.Insert(s.doc.Pieces, int(b.FirstPiece), Piece{Span{p.Start, start}, p.Pad})
+		b.FirstPiece++
+		end++
+		s.doc.Pieces[b.FirstPiece] = Piece{Span: Span{start, p.End}}
+	}
+	b.PieceCount = end - b.FirstPiece
+}
+
+// define records a definition found in c.
+func (s *scanner) define(c *content, p *parsedDefinition) {
+	label := normalizeLabel(c.text[p.label.Start:p.label.End])
+	if label == "" {
+		return
+	}
+	d := Definition{
+		Span:  c.spanOf(p.start, p.end),
+		Block: s.leaf.block,
+		Label: c.spanOf(p.label.Start, p.label.End),
+		Dest:  c.spanOf(p.dest.Start, p.dest.End),
+
+		firstPiece: s.doc.Blocks[s.leaf.block].FirstPiece,
+		pieceCount: s.doc.Blocks[s.leaf.block].PieceCount + 1, // dropContent may split one
+	}
+	if !p.title.Empty() {
+		d.Title = c.spanOf(p.title.Start, p.title.End)
+	}
+	if s.labels == nil {
+		s.labels = make(map[string]int)
+	}
+	if _, taken := s.labels[label]; taken {
+		d.Shadowed = true
+	} else {
+		s.labels[label] = len(s.doc.Definitions)
+	}
+	s.doc.Definitions = append(s.doc.Definitions, d)
+}
+
+// normalizeLabel returns the form by which labels are compared: case folded,
+// runs of white space made one space.
+func normalizeLabel(label string) string {
+	i := 0
+	for i < len(label) && (label[i] > ' ' && label[i] < 'A' || label[i] > 'Z' && label[i] < 0x80) {
+		i++
+	}
+	if i == len(label) {
+		return label
+	}
+	var b strings.Builder
+	b.Grow(len(label))
+	space := false
+	for _, r := range label {
+		if r < 0x80 && isSpace(byte(r)) {
+			space = b.Len() > 0
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		writeFolded(&b, r)
+	}
+	return b.String()
+}
+
+// writeFolded writes the full case folding of r. Go has the simple one only; what
+// the full one adds is ß, which folds to ss, and rarer letters of the same sort.
+func writeFolded(b *strings.Builder, r rune) {
+	switch r {
+	case 'ß', 'ẞ':
+		b.WriteString("ss")
+		return
+	}
+	// The smallest rune of the folding orbit stands for all.
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	if 'A' <= least && least <= 'Z' {
+		least |= 0x20
+	}
+	b.WriteRune(least)
 }

@@ -1,4 +1,180 @@
+// Package markdown knows Markdown's structure: which spans of a text are code,
+// HTML, link or text as GitHub reads them, and how to compose text that keeps
+// its structure.
+//
+// Reading is [Scan]: CommonMark 0.29 with GitHub's extensions (tables,
+// strikethrough, autolinks, task lists, footnotes), exactly as
+// cmark-gfm 0.29.0.gfm.6 reads it, its quirks included, in time linear in the
+// input. Emphasis is not resolved: nobody here needs it.
+//
+// Composing is [EscapeText], [CodeSpan], [Fence], [Table], [Cut] and
+// [CloseOpen]; [Marker] and its companions write and read the comment line by
+// which Airlock recognises its own texts.
 package markdown
+
+import "strings"
+
+// MaxDepth is the deepest nesting of containers (block quotes, list items,
+// footnote definitions) that Scan follows. Text beyond it is read as a
+// paragraph, and Document.TooDeep says so.
+const MaxDepth = 100
+
+// Span is a half-open range of byte offsets into Document.Source.
+type Span struct{ Start, End int }
+
+// Empty reports whether the span holds nothing.
+func (s Span) Empty() bool { return s.End <= s.Start }
+
+// Document is the result of Scan: flat slices that refer to each other by
+// index and to the source by byte offset. There is no tree of pointers.
+//
+//	for i := range doc.Blocks {
+//		b := &doc.Blocks[i]
+//		for _, n := range doc.InlinesOf(b) {
+//			switch n.Kind {
+//			case markdown.Text:     // doc.Source[n.Start:n.End], as it renders
+//			case markdown.CodeNode: // code: doc.Literal(b, n.Span)
+//			...
+type Document struct {
+	Source string
+
+	// Blocks holds every block in pre-order: a parent stands before its
+	// children, siblings in source order. The document itself has no entry.
+	Blocks []Block
+	// Inlines holds the inline nodes of all leaves, leaf after leaf, in source
+	// order; Block.FirstInline and Block.InlineCount select a leaf's.
+	Inlines []Inline
+	// Pieces holds the source spans that make up the contents of leaves;
+	// Block.FirstPiece and Block.PieceCount select a leaf's.
+	Pieces []Piece
+	// Links holds what links, images and autolinks lead to.
+	Links []Link
+	// Definitions holds the link reference definitions in source order.
+	Definitions []Definition
+	// Footnotes holds the footnote definitions in source order.
+	Footnotes []Footnote
+
+	// TooDeep reports that nesting passed MaxDepth: the classification of what
+	// lies deeper is not GitHub's.
+	TooDeep bool
+}
+
+// InlinesOf returns the inline nodes of the leaf b, none for other blocks. The
+// slice aliases d.Inlines.
+func (d *Document) InlinesOf(b *Block) []Inline {
+	return d.Inlines[b.FirstInline : b.FirstInline+b.InlineCount]
+}
+
+// PiecesOf returns the pieces of the leaf b. The slice aliases d.Pieces.
+func (d *Document) PiecesOf(b *Block) []Piece {
+	return d.Pieces[b.FirstPiece : b.FirstPiece+b.PieceCount]
+}
+
+// Literal returns the content of the leaf b within span: the source without
+// container prefixes. It copies only where the content is not contiguous.
+func (d *Document) Literal(b *Block, span Span) string {
+	return d.literal(d.PiecesOf(b), span)
+}
+
+func (d *Document) literal(pieces []Piece, span Span) string {
+	first := firstPieceEnding(pieces, span.Start)
+	if first < len(pieces) && pieces[first].Start <= span.Start && span.End <= pieces[first].End {
+		return d.Source[span.Start:span.End]
+	}
+	var out []byte
+	for _, p := range pieces[first:] {
+		start, end := max(p.Start, span.Start), min(p.End, span.End)
+		if start > span.End || start == span.End && !p.Empty() {
+			break
+		}
+		if p.Start >= span.Start {
+			for range p.Pad {
+				out = append(out, ' ')
+			}
+		}
+		out = append(out, d.Source[start:max(start, end)]...)
+	}
+	return string(out)
+}
+
+// firstPieceEnding returns the index of the first piece that ends after offset.
+func firstPieceEnding(pieces []Piece, offset int) int {
+	lo, hi := 0, len(pieces)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if pieces[mid].End > offset {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+// BlockKind says what a block is.
+type BlockKind uint8
+
+// The block kinds. QuoteBlock, ItemBlock and FootnoteBlock are containers;
+// TableBlock and RowBlock hold only cells; all others are leaves.
+const (
+	QuoteBlock         BlockKind = iota + 1
+	ItemBlock                    // one item of a list; lists themselves have no block
+	FootnoteBlock                // a footnote definition; Data indexes Document.Footnotes
+	ParagraphBlock               // has inlines
+	HeadingBlock                 // has inlines; Data is the level, 1 to 6
+	ThematicBreakBlock           // a horizontal rule
+	FencedCodeBlock              // Info is the info string; pieces are the code
+	IndentedCodeBlock            // pieces are the code
+	HTMLBlock                    // pieces are raw HTML; Data is the specification's kind, 1 to 7
+	TableBlock                   // Data is the number of columns
+	RowBlock                     // one row of a table; the delimiter row has no block
+	CellBlock                    // has inlines, unless Hidden
+	DefinitionBlock              // a paragraph that held nothing but link reference definitions
+)
+
+// Block is one block. Its pieces are its content line by line, with what
+// belongs to containers and to the block's own structure taken away.
+type Block struct {
+	// Span runs from the first character of the block (its marker, its first
+	// word) to the end of its last line, without the line break.
+	Span
+	Kind BlockKind
+	// Hidden marks a cell beyond the table's columns: its text is in the source
+	// and not in what GitHub renders.
+	Hidden bool
+	// Closed reports, for FencedCodeBlock and HTMLBlock kinds 1 to 5, that the
+	// closing fence or end condition is there. Otherwise the block runs to the
+	// end of its container.
+	Closed bool
+	// Setext marks a heading that is underlined; its Span includes the line.
+	Setext bool
+	// Task marks a list item with a task list box.
+	Task bool
+	// Depth is the number of containers around the block, MaxDepth at most.
+	Depth uint8
+	// Parent is the index of the parent in Document.Blocks, -1 at top level.
+	Parent int
+	// Next is the index after the block's last descendant.
+	Next int32
+	// Data depends on the kind; see there.
+	Data int32
+	// Info is the info string of fenced code, as written, outer space dropped.
+	Info Span
+
+	FirstPiece, PieceCount   int32
+	FirstInline, InlineCount int32
+}
+
+// Piece is a run of source bytes that is content of a leaf, usually one line
+// with its line break. Lines that follow each other in the source without a
+// prefix between them share a piece. In a table cell the backslash of \| lies
+// between two pieces; a carriage return before a line feed likewise.
+type Piece struct {
+	Span
+	// Pad is the number of spaces before the piece that stand for the rest of
+	// a tab which a container used in part (code and HTML only).
+	Pad int
+}
 
 // InlineKind says what an inline node is.
 type InlineKind uint8
@@ -120,4 +296,94 @@ type Footnote struct {
 	// Used reports that a reference leads to it. An unused footnote is not
 	// rendered at all.
 	Used bool
+}
+
+// Destination returns where link i leads, decoded as GitHub does: character
+// references and backslash escapes resolved, mailto: or http:// put before bare
+// addresses. It is not yet normalised or percent-encoded.
+func (d *Document) Destination(i int) string {
+	l := &d.Links[i]
+	raw := d.linkPart(l, l.Dest)
+	switch l.Kind {
+	case BareURL:
+		return raw
+	case BareWWW:
+		return "http://" + raw
+	case BareEmail:
+		text := decodeText(raw)
+		if strings.IndexByte(text, ':') >= 0 { // mailto: or xmpp: is written
+			return text
+		}
+		return "mailto:" + text
+	case AngleURL:
+		return decodeEntities(strings.Trim(raw, " \t\r\n"))
+	case AngleEmail:
+		return "mailto:" + decodeEntities(raw)
+	}
+	return unescape(decodeEntities(strings.Trim(raw, " \t\r\n")))
+}
+
+// LinkTitle returns the title of link i, decoded, without its quotes.
+func (d *Document) LinkTitle(i int) string {
+	l := &d.Links[i]
+	if l.Title.Empty() {
+		return ""
+	}
+	raw := d.linkPart(l, l.Title)
+	return unescape(decodeEntities(raw[1 : len(raw)-1]))
+}
+
+// linkPart returns the content of a span of l, which lies in l's leaf or in its
+// definition.
+func (d *Document) linkPart(l *Link, span Span) string {
+	if l.Definition >= 0 {
+		return d.DefinitionLiteral(&d.Definitions[l.Definition], span)
+	}
+	return d.Literal(&d.Blocks[l.Block], span)
+}
+
+// DefinitionLiteral is Literal for a span of a definition.
+func (d *Document) DefinitionLiteral(def *Definition, span Span) string {
+	end := min(int(def.firstPiece+def.pieceCount), len(d.Pieces))
+	return d.literal(d.Pieces[def.firstPiece:end], span)
+}
+
+// InfoString returns the info string of fenced code, decoded.
+func (d *Document) InfoString(b *Block) string {
+	raw := decodeEntities(d.Source[b.Info.Start:b.Info.End])
+	return unescape(strings.Trim(raw, " \t\r\n"))
+}
+
+// CodeText returns what the code span n of leaf b shows: its content with line
+// breaks as spaces, less one space at both ends if there is one at both and the
+// span is not only spaces.
+func (d *Document) CodeText(b *Block, n *Inline) string {
+	raw := d.Literal(b, n.Span)
+	raw = lineBreaksToSpaces(raw[n.Data : len(raw)-int(n.Data)])
+	if len(raw) > 1 && raw[0] == ' ' && raw[len(raw)-1] == ' ' && strings.Trim(raw, " ") != "" {
+		raw = raw[1 : len(raw)-1]
+	}
+	return raw
+}
+
+// decodeText decodes literal text: escapes and character references.
+func decodeText(s string) string {
+	if !strings.ContainsAny(s, `\&`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && isPunct(s[i+1]):
+			i++
+		case s[i] == '&':
+			if text, n := DecodeEntity(s[i:]); n > 0 {
+				b.WriteString(text)
+				i += n - 1
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }

@@ -1,6 +1,8 @@
 package sanitize
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -151,3 +153,135 @@ func startsLine(s string, i int) bool {
 	}
 	return true
 }
+
+// pass is one reading of a body and the edits that it asks for. Its buffers
+// are used again by the next reading.
+type pass struct {
+	s   *Sanitizer
+	src string
+	doc markdown.Document
+	plan
+	tooDeep bool
+	images  int  // open images around the inline being read
+	rawAt   int  // where the bracket of the label being read begins
+	inHTML  bool // the HTML being read is a block that an empty line ends
+
+	flat     flat
+	squeezed squeezed
+	attrs    []htmlAttr
+	used     []int // offsets in flat of the markZWSP bytes that make something inert
+	anchors  []openAnchor
+	shown    map[string][]bool // open elements by name: was the start tag made text?
+	tags     []span            // tags over several lines, in source order
+	codes    []span            // code spans over several lines, likewise
+}
+
+// read scans src and collects the edits.
+func (p *pass) read(s *Sanitizer, src string) {
+	p.s, p.src = s, src
+	p.plan.reset()
+	p.tags, p.codes = p.tags[:0], p.codes[:0]
+	p.shown = nil
+	p.doc.Rescan(src)
+	if p.tooDeep = p.doc.TooDeep; p.tooDeep {
+		return
+	}
+	p.hidden()
+	for i := range p.doc.Blocks {
+		b := &p.doc.Blocks[i]
+		switch b.Kind {
+		case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
+			p.leaf(b)
+		case markdown.HTMLBlock:
+			p.htmlBlock(i)
+		case markdown.FencedCodeBlock:
+			p.info(b)
+		case markdown.IndentedCodeBlock:
+			p.indented(i)
+		}
+	}
+	p.commands()
+}
+
+// maxKept is the largest buffer of a pass that is kept for the next text, in
+// elements.
+const maxKept = 1 << 16
+
+// release gives the pass back for the next text, without what it refers to.
+func (p *pass) release() {
+	s := p.s
+	if s == nil || cap(p.edits) > maxKept || cap(p.flat.text) > maxKept || cap(p.doc.Inlines) > maxKept {
+		return
+	}
+	p.plan.reset()
+	p.s, p.src, p.shown = nil, "", nil
+	p.doc.Rescan("")
+	s.passes.Put(p)
+}
+
+// edit replaces a range of the source.
+type edit struct {
+	start, end int32
+	note       int32 // index of the note that is counted when it is applied, -1 for none
+	text       string
+}
+
+// plan is a list of edits with their notes.
+type plan struct {
+	edits []edit
+	notes []Note // without counts
+}
+
+func (l *plan) reset() {
+	clear(l.edits)
+	clear(l.notes)
+	l.edits, l.notes = l.edits[:0], l.notes[:0]
+}
+
+// edit adds an edit to the plan. The detail may be cut from memory that is used
+// again, so it is copied.
+func (l *plan) edit(start, end int, text, rule, detail string) {
+	note := -1
+	if rule != "" {
+		note = len(l.notes) - 1
+		if note < 0 || l.notes[note].Rule != rule || l.notes[note].Detail != detail {
+			l.notes = append(l.notes, Note{Rule: rule, Detail: strings.Clone(detail)})
+			note++
+		}
+	}
+	if n := len(l.edits); n == cap(l.edits) && n > 1000 {
+		l.edits = slices.Grow(l.edits, 3*n) // a text of this kind will have many
+	}
+	l.edits = append(l.edits, edit{start: int32(start), end: int32(end), text: text, note: int32(note)})
+}
+
+// apply applies the edits in source order. Of two that overlap the first wins;
+// the other is found again in the next round, if it is still needed.
+func (l *plan) apply(src string, n *noter) string {
+	order := func(a, b edit) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	}
+	if !slices.IsSortedFunc(l.edits, order) {
+		slices.SortStableFunc(l.edits, order)
+	}
+	var b strings.Builder
+	b.Grow(len(src) + 8*len(l.edits))
+	last, applied := int32(0), -1
+	for i, e := range l.edits {
+		if e.start < last || applied >= 0 && sameEdit(e, l.edits[applied]) {
+			continue
+		}
+		b.WriteString(src[last:e.start])
+		b.WriteString(e.text)
+		last = e.end
+		applied = i
+		if e.note >= 0 {
+			n.add(l.notes[e.note].Rule, l.notes[e.note].Detail)
+		}
+	}
+	b.WriteString(src[last:])
+	return b.String()
+}
+
+// sameEdit tells that two edits do the same at the same place.
+func sameEdit(a, b edit) bool { return a.start == b.start && a.end == b.end && a.text == b.text }
