@@ -41,15 +41,16 @@ var layers = []struct {
 	{"internal/isolate", "text command secrets"},
 	{"internal/changes", "text gitrepo"},
 	{"internal/reviewer", "text finding changes secrets"},
-	{"internal/policy", "text safeoutput intake event schema"},
+	{"internal/policy/tree", "text"},
+	{"internal/policy", "text safeoutput intake event schema policy/tree"},
 	{"internal/phase", "finding changes command toolreport schema"},
 	{"internal/plugin", "safeoutput finding jsonrepair changes command toolreport phase"},
 	{"internal/reviews", "finding changes secrets reviewer phase plugin"},
-	{"internal/apply", "text safeoutput policy event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
+	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase"},
 	{"internal/action", "text event token"},
-	{"internal/config", "action token intake sanitize policy apply finding phase reviewer plugin"},
+	{"internal/config", "action token intake sanitize policy policy/tree apply finding phase reviewer plugin"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli"},
 }
@@ -58,7 +59,7 @@ var layers = []struct {
 // package outside tests, so that a trap is handled in one place.
 var onlyImporter = map[string]string{
 	"os/exec":                                   "internal/command",
-	"github.com/bmatcuk/doublestar/v4":          "internal/policy",
+	"github.com/bmatcuk/doublestar/v4":          "internal/policy/tree",
 	"github.com/google/go-github/v60/github":    "internal/githubapi",
 	"github.com/sethvargo/go-githubactions":     "internal/action",
 	"github.com/owenrumney/go-sarif/v2/sarif":   "internal/sarif",

@@ -9,6 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -25,11 +26,11 @@ func (c *coder) judge(e *entry, st *codeState) error {
 	if err != nil {
 		return err
 	}
-	tree := policy.Tree{Changes: make([]policy.TreeChange, len(st.changes)), Paths: paths, Links: links}
+	resulting := tree.Tree{Changes: make([]tree.Change, len(st.changes)), Paths: paths, Links: links}
 	for i, ch := range st.changes {
-		tree.Changes[i] = policy.TreeChange(ch)
+		resulting.Changes[i] = tree.Change(ch)
 	}
-	broken := policy.JudgeTree(settings, tree)
+	broken := tree.Judge(settings.Files, resulting)
 	if settings.SignedCommits {
 		signed := st.changes
 		if st.expect != "" && st.expect != st.onto { // what the commit on top of it changes
@@ -39,8 +40,8 @@ func (c *coder) judge(e *entry, st *codeState) error {
 		}
 		broken = append(broken, unsignable(signed)...)
 	}
-	for _, n := range policy.TreeNotes(tree) {
-		st.note(n.Message)
+	for _, n := range tree.Notes(resulting) {
+		st.note(n)
 	}
 	hit, err := c.secret(st)
 	unread := errors.Is(err, gitrepo.ErrTooLarge)
@@ -67,7 +68,7 @@ func (c *coder) judge(e *entry, st *codeState) error {
 const maxViolations = 10
 
 // violationWords lists what is wrong with the changes.
-func violationWords(broken []policy.TreeViolation) string {
+func violationWords(broken []tree.Violation) string {
 	text := ""
 	for i, v := range broken {
 		if i == maxViolations {
@@ -90,12 +91,12 @@ const RuleSignedCommits = "signed-commits"
 
 // unsignable returns what a commit through the API cannot hold: GitHub's
 // createCommitOnBranch writes plain files only.
-func unsignable(changes []gitrepo.TreeChange) []policy.TreeViolation {
-	var found []policy.TreeViolation
+func unsignable(changes []gitrepo.TreeChange) []tree.Violation {
+	var found []tree.Violation
 	var size int64
 	for _, ch := range changes {
 		if ch.NewMode != "" && ch.NewMode != "100644" {
-			found = append(found, policy.TreeViolation{Rule: RuleSignedCommits, Path: ch.Path,
+			found = append(found, tree.Violation{Rule: RuleSignedCommits, Path: ch.Path,
 				Message: fmt.Sprintf("%s: %s has the mode %s, and a signed commit through the API holds plain files (100644) only", RuleSignedCommits, strconv.Quote(ch.Path), ch.NewMode)})
 		}
 		if ch.NewMode != "" {
@@ -103,7 +104,7 @@ func unsignable(changes []gitrepo.TreeChange) []policy.TreeViolation {
 		}
 	}
 	if size > githubapi.MaxCommitBytes {
-		found = append(found, policy.TreeViolation{Rule: RuleSignedCommits,
+		found = append(found, tree.Violation{Rule: RuleSignedCommits,
 			Message: fmt.Sprintf("%s: the changed files hold %s, and a signed commit through the API at most %s", RuleSignedCommits, text.Bytes(size), text.Bytes(githubapi.MaxCommitBytes))})
 	}
 	return found

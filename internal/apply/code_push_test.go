@@ -94,7 +94,7 @@ func TestPushIsHeldAgainstTheRules(t *testing.T) {
 		{"closed", nil, func(i *githubtest.Issue) { i.State = "closed" }, "skipped(closed)"},
 		{"fork", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/repo" }, "skipped(fork-head)"},
 		{"default branch", nil, func(i *githubtest.Issue) { i.Pull.Head.Ref = "main" }, "denied(default-branch)"},
-		{"files", func(s *policy.ChangeSettings) { s.AllowedFiles = []string{"src/**"} }, nil, "denied(allowed-files)"},
+		{"files", func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"src/**"} }, nil, "denied(allowed-files)"},
 		{"configured branch", func(s *policy.ChangeSettings) { s.Branch = "main" }, nil, "applied"},
 		{"configured branch that is not there", func(s *policy.ChangeSettings) { s.Branch = "nowhere" }, nil, "failed(no-base)"},
 	} {

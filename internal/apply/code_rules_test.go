@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
 )
 
 // TestChangesAreHeldAgainstTheRules pushes nothing of what breaks one.
@@ -21,26 +22,26 @@ func TestChangesAreHeldAgainstTheRules(t *testing.T) {
 		policy func(*policy.ChangeSettings)
 		rule   string
 	}{
-		{"workflow", func(b *codeBench) { b.write(map[string]string{".github/workflows/x.yml": "on: push\n"}) }, nil, policy.RuleProtected},
-		{"other case", func(b *codeBench) { b.write(map[string]string{".GitHub/workflows/x.yml": "on: push\n"}) }, nil, policy.RuleProtected},
-		{"quoted path", func(b *codeBench) { b.write(map[string]string{".github/\"ä\n.yml": "on: push\n"}) }, nil, policy.RulePath},
-		{"not allowed", func(b *codeBench) { b.write(map[string]string{"x.txt": "x"}) }, func(s *policy.ChangeSettings) { s.AllowedFiles = []string{"docs/**"} }, policy.RuleAllowedFiles},
+		{"workflow", func(b *codeBench) { b.write(map[string]string{".github/workflows/x.yml": "on: push\n"}) }, nil, tree.RuleProtected},
+		{"other case", func(b *codeBench) { b.write(map[string]string{".GitHub/workflows/x.yml": "on: push\n"}) }, nil, tree.RuleProtected},
+		{"quoted path", func(b *codeBench) { b.write(map[string]string{".github/\"ä\n.yml": "on: push\n"}) }, nil, tree.RulePath},
+		{"not allowed", func(b *codeBench) { b.write(map[string]string{"x.txt": "x"}) }, func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"docs/**"} }, tree.RuleAllowedFiles},
 		{"renamed away", func(b *codeBench) {
 			if err := os.Rename(filepath.Join(b.dir, "src", "main.go"), filepath.Join(b.dir, "docs", "main.go")); err != nil {
 				b.t.Fatal(err)
 			}
-		}, func(s *policy.ChangeSettings) { s.AllowedFiles = []string{"docs/**"} }, policy.RuleAllowedFiles},
+		}, func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"docs/**"} }, tree.RuleAllowedFiles},
 		{"link out", func(b *codeBench) {
 			if err := os.Symlink("../../etc/passwd", filepath.Join(b.dir, "docs", "link")); err != nil {
 				b.t.Fatal(err)
 			}
-		}, nil, policy.RuleLink},
-		{"too many", func(b *codeBench) { b.write(map[string]string{"a": "1", "b": "2"}) }, func(s *policy.ChangeSettings) { s.MaxFiles = 1 }, policy.RuleMaxFiles},
-		{"too much", func(b *codeBench) { b.write(map[string]string{"a": strings.Repeat("x\n", 2000)}) }, func(s *policy.ChangeSettings) { s.MaxSizeKB = 1 }, policy.RuleMaxSize},
+		}, nil, tree.RuleLink},
+		{"too many", func(b *codeBench) { b.write(map[string]string{"a": "1", "b": "2"}) }, func(s *policy.ChangeSettings) { s.Files.MaxFiles = 1 }, tree.RuleMaxFiles},
+		{"too much", func(b *codeBench) { b.write(map[string]string{"a": strings.Repeat("x\n", 2000)}) }, func(s *policy.ChangeSettings) { s.Files.MaxSizeKB = 1 }, tree.RuleMaxSize},
 		{"submodule", func(b *codeBench) {
 			b.sh(b.dir, "update-index", "--add", "--cacheinfo", "160000,"+b.base+",sub")
 			b.sh(b.dir, "commit", "-qm", "Add a submodule")
-		}, nil, policy.RuleSubmodule},
+		}, nil, tree.RuleSubmodule},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newCodeBench(t)

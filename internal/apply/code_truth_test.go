@@ -65,7 +65,7 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 func TestFileTooLargeToBeRead(t *testing.T) {
 	for limit, state := range map[int]string{0: "denied(max-patch-size)", 1 << 20: "denied(secret)"} {
 		b := newCodeBench(t)
-		b.pull(func(s *policy.ChangeSettings) { s.MaxSizeKB = limit })
+		b.pull(func(s *policy.ChangeSettings) { s.Files.MaxSizeKB = limit })
 		b.write(map[string]string{"large": strings.Repeat("many words\n", maxScanned/11+1)})
 		r := b.run(aPull)
 		want(t, r, state)

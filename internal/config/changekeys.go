@@ -56,14 +56,14 @@ func changeKeys() []key[policy.KindConfig] {
 				k.Changes.IfNoChanges = map[string]policy.IfNoChanges{"error": policy.NoChangesError, "ignore": policy.NoChangesIgnore}[v.(string)]
 			},
 		},
-		list("allowed-files", "Patterns that every changed path must match. Default: all paths.", patterns(), func(k *policy.KindConfig) *[]string { return &k.Changes.AllowedFiles }),
+		list("allowed-files", "Patterns that every changed path must match. Default: all paths.", patterns(), func(k *policy.KindConfig) *[]string { return &k.Changes.Files.Allowed }),
 		{
 			name: "protected-files", takes: protectedFiles(), set: setProtection,
 			doc: "Patterns that no changed path may match, instead of the built-in list; a mapping with \"include\" and \"exclude\" changes that list. \"blocked\" is the built-in list, \"allowed\" none, \"fallback-to-issue\" the built-in list with on-violation: issue. Default: the built-in list.",
 		},
-		yesNo("protect-manifests", "Protect dependency manifests and lock files too. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.ProtectManifests }),
-		number("max-patch-files", "The most files that may change. Default: 100.", limit(100), func(k *policy.KindConfig) *int { return &k.Changes.MaxFiles }),
-		number("max-patch-size", "The most new contents that the changes may hold, in KiB. Default: 1024.", limit(1024), func(k *policy.KindConfig) *int { return &k.Changes.MaxSizeKB }),
+		yesNo("protect-manifests", "Protect dependency manifests and lock files too. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.Files.ProtectManifests }),
+		number("max-patch-files", "The most files that may change. Default: 100.", limit(100), func(k *policy.KindConfig) *int { return &k.Changes.Files.MaxFiles }),
+		number("max-patch-size", "The most new contents that the changes may hold, in KiB. Default: 1024.", limit(1024), func(k *policy.KindConfig) *int { return &k.Changes.Files.MaxSizeKB }),
 		{
 			name: "on-violation", takes: oneOf("refuse", "issue"), doc: "What changes that break a rule about files lead to: nothing is pushed, or an \"issue\" with the patch is opened. Default: \"refuse\".",
 			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) {
@@ -78,7 +78,7 @@ func changeKeys() []key[policy.KindConfig] {
 
 func setProtection(d *decoder, at *node, v any, k *policy.KindConfig) {
 	p := v.(protection)
-	k.Changes.ProtectedFiles, k.Changes.AlsoProtectedFiles, k.Changes.UnprotectedFiles = p.files, p.include, p.exclude
+	k.Changes.Files.Protected, k.Changes.Files.AlsoProtected, k.Changes.Files.Unprotected = p.files, p.include, p.exclude
 	if p.violation != "" {
 		k.Changes.OnViolation = p.violation
 	}

@@ -104,11 +104,11 @@ func (c *SafeOutputs) shareLimits() {
 		if !ok {
 			continue
 		}
-		if kc.Changes.MaxFiles == 0 {
-			kc.Changes.MaxFiles = c.maxFiles
+		if kc.Changes.Files.MaxFiles == 0 {
+			kc.Changes.Files.MaxFiles = c.maxFiles
 		}
-		if kc.Changes.MaxSizeKB == 0 {
-			kc.Changes.MaxSizeKB = c.maxSizeKB
+		if kc.Changes.Files.MaxSizeKB == 0 {
+			kc.Changes.Files.MaxSizeKB = c.maxSizeKB
 		}
 		c.Policy.Kinds[kind] = kc
 	}

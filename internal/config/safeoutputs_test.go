@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -98,10 +99,10 @@ func TestEverything(t *testing.T) {
 				safeoutput.KindCreateSecurityReport: {Report: policy.ReportSettings{Driver: "my-scanner", Category: "airlock"}},
 				safeoutput.KindNoop:                 {Disabled: true},
 				safeoutput.KindCreatePullRequest: {Changes: policy.ChangeSettings{Draft: new(false), Base: "next", Branch: "bot/x", BranchPrefix: "bot/", AllowedBranches: []string{"bot/*", "fix/**"}, StayOnBase: true, Reviewers: []string{"octocat"},
-					IfNoChanges: policy.NoChangesError, AllowedFiles: []string{"docs/**"}, AlsoProtectedFiles: []string{"db/**"}, UnprotectedFiles: []string{"CODEOWNERS"}, OnViolation: policy.ViolationIssue,
-					ProtectManifests: true, MaxFiles: 20, MaxSizeKB: 512, FallbackIssue: true, SignedCommits: true}},
+					IfNoChanges: policy.NoChangesError, OnViolation: policy.ViolationIssue,
+					Files: tree.Config{Allowed: []string{"docs/**"}, AlsoProtected: []string{"db/**"}, Unprotected: []string{"CODEOWNERS"}, ProtectManifests: true, MaxFiles: 20, MaxSizeKB: 512}, FallbackIssue: true, SignedCommits: true}},
 				safeoutput.KindPushToBranch: {Target: policy.TargetRule{Any: true}, Changes: policy.ChangeSettings{RequiredTitlePrefix: "[ai] ",
-					RequiredLabels: []string{"bot"}, CommitTitleSuffix: " [skip-ci]", ProtectedFiles: []string{}, MaxFiles: 3, OnViolation: policy.ViolationIssue, IfNoChanges: policy.NoChangesIgnore}},
+					RequiredLabels: []string{"bot"}, CommitTitleSuffix: " [skip-ci]", Files: tree.Config{Protected: []string{}, MaxFiles: 3}, OnViolation: policy.ViolationIssue, IfNoChanges: policy.NoChangesIgnore}},
 			},
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/sanitize"
 )
 
@@ -117,7 +118,7 @@ func branches() shape { return texts(patternItem, `["feature/*"]`, checkPattern)
 
 // checkPattern is the second door's own check, which the schema only outlines.
 func checkPattern(s string) string {
-	if err := policy.CheckPattern(s); err != nil {
+	if err := tree.CheckPattern(s); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -1,6 +1,11 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/policy/tree"
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 // branch returns the name of a pull request's new branch as the owner's settings
 // leave it, "" where whoever makes the branch names it, or why there may be none.
@@ -21,7 +26,7 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 	}
 	words := "none is allowed"
 	if len(s.AllowedBranches) > 0 {
-		words = "allowed: " + quoteAll(s.AllowedBranches)
+		words = "allowed: " + text.QuoteList(s.AllowedBranches)
 	}
 	if name == "" {
 		return "", refuse(RuleAllowedBranches, "'branch' is missing, and only branches of the list may be made; %s", words)
@@ -35,9 +40,5 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 // BranchAllowed reports whether AllowedBranches lets create-pull-request make a
 // branch of the name, the prefix included.
 func BranchAllowed(s ChangeSettings, name string) bool {
-	if s.AllowedBranches == nil {
-		return true
-	}
-	_, ok := newPatternSet(whole, s.AllowedBranches).find(name)
-	return ok
+	return s.AllowedBranches == nil || tree.MatchesAny(s.AllowedBranches, name)
 }

@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/agent-airlock/airlock/internal/policy/tree"
+
 // IfNoChanges says what an empty set of changes leads to.
 type IfNoChanges string
 
@@ -51,22 +53,8 @@ type ChangeSettings struct {
 	// create-pull-request names must match, BranchPrefix included; nil allows all,
 	// an empty list none. They do not bind Branch, which is the owner's own word.
 	AllowedBranches []string
-	// AllowedFiles are the patterns that every changed path must match as a whole;
-	// nil allows all, an empty list none.
-	AllowedFiles []string
-	// ProtectedFiles are the patterns that no changed path may match, as it is or
-	// by a folder above it, whatever the case; nil means ProtectedByDefault, an
-	// empty list none.
-	ProtectedFiles []string
-	// AlsoProtectedFiles are protected beside ProtectedFiles or the built-in list.
-	AlsoProtectedFiles []string
-	// UnprotectedFiles are the patterns taken out of the protected files again.
-	UnprotectedFiles []string
-	// ProtectManifests adds dependency manifests and lock files to the protected files.
-	ProtectManifests bool
-	// MaxFiles bounds the number of changed files, MaxSizeKB their new contents in
-	// KiB: 0 means the default (100 and 1,024), negative no limit.
-	MaxFiles, MaxSizeKB int
+	// Files are the rules about what may change.
+	Files tree.Config
 	// OnViolation is what a violated rule about files leads to.
 	OnViolation OnViolation
 	// FallbackIssue opens an issue that links to the branch where creating pull

@@ -2,12 +2,10 @@ package policy
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/text"
-
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxLabels is GitHub's limit for the labels of an issue.
@@ -25,7 +23,7 @@ func finishLabels(kc KindConfig, it *safeoutput.AddIssueLabel) (safeoutput.Item,
 	c := *it
 	c.Labels = n.labels(kc, it.Labels, limit)
 	if len(c.Labels) == 0 {
-		return nil, nil, refuse(RuleAllowedLabels, "none of the labels %s is allowed; allowed: %s", quoteAll(it.Labels), allowedWords(kc))
+		return nil, nil, refuse(RuleAllowedLabels, "none of the labels %s is allowed; allowed: %s", text.QuoteList(it.Labels), allowedWords(kc))
 	}
 	return &c, n, nil
 }
@@ -49,11 +47,11 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	}
 	out := unique(allowed, nil)
 	if len(out) > room {
-		n.add(RuleMaxLabels, "left out %s: at most %s an item", quoteAll(out[room:]), text.Count(room, "label"))
+		n.add(RuleMaxLabels, "left out %s: at most %s an item", text.QuoteList(out[room:]), text.Count(room, "label"))
 		out = out[:room:room]
 	}
 	if refused != nil {
-		n.add(RuleAllowedLabels, "left out %s; allowed: %s", quoteAll(refused), allowedWords(kc))
+		n.add(RuleAllowedLabels, "left out %s; allowed: %s", text.QuoteList(refused), allowedWords(kc))
 	}
 	if out == nil && limit >= 0 {
 		return nil // add-issue-label stands by the item's own labels
@@ -125,18 +123,4 @@ func allowedWords(kc KindConfig) string {
 		words += ", but not " + strings.Join(kc.BlockedLabels, ", ")
 	}
 	return words
-}
-
-// quoteAll lists labels, at most ten of them.
-func quoteAll(list []string) string {
-	const most = 10
-	q := make([]string, 0, most+1)
-	for i, s := range list {
-		if i == most {
-			q = append(q, "and "+strconv.Itoa(len(list)-most)+" more")
-			break
-		}
-		q = append(q, strconv.Quote(s))
-	}
-	return strings.Join(q, ", ")
 }

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/text"
-
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // OwnSettings are what the owner allows Airlock's own items to do: what the checks

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// The rules by name, as reports and tests know them.
+// The rules by name, as reports and tests know them. Package tree has those about files.
 const (
 	RuleKindNotEnabled  = "kind-not-enabled"  // the configuration does not list the kind
 	RuleTarget          = "target"            // the number is not one that the target allows
@@ -22,22 +22,6 @@ const (
 	RuleOwnKind         = "own-kind"          // the configuration lets no item of Airlock's own of the kind out
 	RuleAnnotations     = "annotations"       // annotations beyond the limit of a check run
 	RuleAllowedBranches = "allowed-branches"  // the item names no branch, or one that is not on the list
-)
-
-// The rules about files by name, as JudgeTree gives them.
-const (
-	RuleAllowedFiles = "allowed-files"   // a path is not on the list
-	RuleProtected    = "protected-files" // a path is protected
-	RuleMaxFiles     = "max-patch-files" // too many files changed
-	RuleMaxSize      = "max-patch-size"  // too much is new
-	RuleLink         = "link"            // a link leads out of the tree, or into git's own files
-	RuleSubmodule    = "submodule"       // a submodule was added, changed or removed
-	RuleMode         = "mode"            // a file became a link or the reverse, or has a mode that git does not write
-	RuleLFS          = "lfs"             // a Git LFS pointer whose content is not in the changes
-	RuleGitPath      = "git-path"        // a path that means .git, at least on some file systems
-	RulePath         = "path"            // a path that is another one, or none, on some file systems
-	RuleCollision    = "path-collision"  // two paths that are one on file systems that fold case or Unicode
-	RuleExecutable   = "executable"      // only noted: a file became executable
 )
 
 // Denied is an item that may not leave, with the rule that stopped it. Message

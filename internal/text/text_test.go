@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/text"
@@ -54,6 +55,21 @@ func TestIsBlank(t *testing.T) {
 	for in, want := range map[string]bool{"": true, " \t\n\u3000": true, " a": false, "\u200d": false} {
 		if got := text.IsBlank(in); got != want {
 			t.Errorf("%q: %t, want %t", in, got, want)
+		}
+	}
+}
+
+func TestQuoteList(t *testing.T) {
+	for _, c := range []struct {
+		list []string
+		want string
+	}{
+		{nil, ""},
+		{[]string{"a", "b\n\""}, `"a", "b\n\""`},
+		{strings.Split("abcdefghijkl", ""), `"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", and 2 more`},
+	} {
+		if got := text.QuoteList(c.list); got != c.want {
+			t.Errorf("%q: %s, want %s", c.list, got, c.want)
 		}
 	}
 }

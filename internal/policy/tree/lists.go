@@ -1,4 +1,4 @@
-package policy
+package tree
 
 import (
 	"strings"
@@ -8,15 +8,15 @@ import (
 
 // limits holds the changes against the number of files and the size of what is
 // new. A file that only moved counts once, and its content not at all.
-func (j *treeJudge) limits() {
-	most := j.settings.MaxFiles
+func (j *judgement) limits() {
+	most := j.cfg.MaxFiles
 	if most == 0 {
 		most = defaultMaxFiles
 	}
 	if files := j.files(); most > 0 && files > most {
 		j.broke(RuleMaxFiles, "", "%s changed, at most %d may; change fewer, or set max-patch-files", text.Count(files, "file"), most)
 	}
-	kib := int64(j.settings.MaxSizeKB)
+	kib := int64(j.cfg.MaxSizeKB)
 	if kib == 0 {
 		kib = defaultMaxSizeKB
 	}
@@ -26,7 +26,7 @@ func (j *treeJudge) limits() {
 }
 
 // files counts the paths that changed, a moved file once.
-func (j *treeJudge) files() int {
+func (j *judgement) files() int {
 	added := map[string]int{}
 	for _, c := range j.tree.Changes {
 		if c.OldMode == "" && c.NewOID != "" {
@@ -45,7 +45,7 @@ func (j *treeJudge) files() int {
 }
 
 // size sums the contents that were not there before.
-func (j *treeJudge) size() int64 {
+func (j *judgement) size() int64 {
 	const most = 1 << 60 // so that no sum overflows
 	known := j.tree.known()
 	var sum int64
@@ -58,22 +58,22 @@ func (j *treeJudge) size() int64 {
 }
 
 // protected holds every changed path, gone ones too, against protected-files.
-func (j *treeJudge) protected() {
+func (j *judgement) protected() {
 	builtIn := 0 // how many of the patterns are Airlock's own
 	var patterns []string
-	if j.settings.ProtectedFiles == nil {
+	if j.cfg.Protected == nil {
 		patterns = ProtectedByDefault()
 		builtIn = len(patterns)
 	}
-	patterns = append(patterns, j.settings.ProtectedFiles...)
-	patterns = append(patterns, j.settings.AlsoProtectedFiles...)
+	patterns = append(patterns, j.cfg.Protected...)
+	patterns = append(patterns, j.cfg.AlsoProtected...)
 	own := len(patterns)
-	if j.settings.ProtectManifests {
+	if j.cfg.ProtectManifests {
 		patterns = append(patterns, Manifests()...)
 	}
 	set := newPatternSet(protecting, patterns)
 	j.unreadable(RuleProtected, set)
-	free := newPatternSet(freeing, j.settings.UnprotectedFiles)
+	free := newPatternSet(freeing, j.cfg.Unprotected)
 	j.unreadable(RuleProtected, free)
 	match := func(path string) (int, bool) {
 		i, ok := set.find(path)
@@ -104,24 +104,24 @@ func (j *treeJudge) protected() {
 }
 
 // allowed holds every changed path, gone ones too, against allowed-files.
-func (j *treeJudge) allowed() {
-	if j.settings.AllowedFiles == nil {
+func (j *judgement) allowed() {
+	if j.cfg.Allowed == nil {
 		return
 	}
-	set := newPatternSet(whole, j.settings.AllowedFiles)
+	set := newPatternSet(whole, j.cfg.Allowed)
 	j.unreadable(RuleAllowedFiles, set)
 	words := "none is allowed"
-	if len(j.settings.AllowedFiles) > 0 {
-		words = "allowed are " + quoteAll(j.settings.AllowedFiles)
+	if len(j.cfg.Allowed) > 0 {
+		words = "allowed are " + text.QuoteList(j.cfg.Allowed)
 	}
-	anywhere := newPatternSet(freeing, j.settings.AllowedFiles)
+	anywhere := newPatternSet(freeing, j.cfg.Allowed)
 	for _, c := range j.tree.Changes {
 		if _, ok := set.find(c.Path); ok {
 			continue
 		}
 		hint := ""
-		if i, ok := anywhere.find(c.Path); ok && !strings.Contains(j.settings.AllowedFiles[i], "/") {
-			hint = "; to mean every folder, write \"**/" + j.settings.AllowedFiles[i] + "\""
+		if i, ok := anywhere.find(c.Path); ok && !strings.Contains(j.cfg.Allowed[i], "/") {
+			hint = "; to mean every folder, write \"**/" + j.cfg.Allowed[i] + "\""
 		}
 		j.broke(RuleAllowedFiles, c.Path, "may not be changed: %s%s", words, hint)
 	}
@@ -129,7 +129,7 @@ func (j *treeJudge) allowed() {
 
 // unreadable reports a pattern that is none, so that it cannot let anything
 // through unseen.
-func (j *treeJudge) unreadable(rule string, set *patternSet) {
+func (j *judgement) unreadable(rule string, set *patternSet) {
 	if set.broken != "" {
 		j.broke(rule, "", "the pattern %q of the configuration %s", set.broken, set.why)
 	}

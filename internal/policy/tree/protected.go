@@ -1,4 +1,4 @@
-package policy
+package tree
 
 // protectedGroup is a part of the built-in list of protected files.
 type protectedGroup struct {

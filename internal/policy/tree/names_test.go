@@ -1,4 +1,4 @@
-package policy
+package tree
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 // pathCases makes a case of each path, added as a file: the rule that it breaks.
 func pathCases(rule string, paths ...string) (cases []treeCase) {
 	for _, p := range paths {
-		c := treeCase{name: p, settings: ChangeSettings{ProtectedFiles: []string{}}, tree: Tree{Changes: added(p)}}
+		c := treeCase{name: p, settings: Config{Protected: []string{}}, tree: Tree{Changes: added(p)}}
 		if rule != "" {
 			c.want = []string{strings.TrimSpace(rule + " " + p)}
 		}
@@ -21,7 +21,7 @@ func pathCases(rule string, paths ...string) (cases []treeCase) {
 func TestPathsThatMeanGitsOwnFiles(t *testing.T) {
 	judgeCases(t, pathCases(RuleGitPath, ".git", ".git/config", "a/.GIT/config", "git~1/x", "a/GIT~1", ".g\u200cit/config", "\ufeff.git/x"))
 	for _, p := range []string{".git./x", ".git /x", ".git. . /x", ".git::$INDEX_ALLOCATION/x", `a\.git\config`, ".git:x", "git~1 ", ".GIT\u200d./x"} {
-		if got := broken(ChangeSettings{}, Tree{Changes: added(p)}); !slices.Contains(got, strings.TrimSpace("git-path "+p)) {
+		if got := broken(Config{}, Tree{Changes: added(p)}); !slices.Contains(got, strings.TrimSpace("git-path "+p)) {
 			t.Errorf("%q breaks only %q", p, got)
 		}
 	}
@@ -48,22 +48,22 @@ func TestPathsThatSomeSystemsCannotHold(t *testing.T) {
 	judgeCases(t, pathCases("", "com", "com10", "console", "nul_", "auxiliary.c", "a b", ".a", "-rf", "$HOME", "`x`", "a~", "backup~12345678", "x~1.conf", "café", "cafe\u0301", "👩\u200d💻.md",
 		strings.Repeat("x", 255), strings.Repeat("a/", 2047)+"x"))
 	judgeCases(t, []treeCase{
-		{"a name that was there before may stay", ChangeSettings{}, Tree{Changes: edited("drivers/aux.c", "a:b", "x\xff")}, nil},
-		{"a bad name may go", ChangeSettings{}, Tree{Changes: []TreeChange{gone("aux.c"), gone("a/../b")}}, nil},
+		{"a name that was there before may stay", Config{}, Tree{Changes: edited("drivers/aux.c", "a:b", "x\xff")}, nil},
+		{"a bad name may go", Config{}, Tree{Changes: []Change{gone("aux.c"), gone("a/../b")}}, nil},
 	})
 }
 
 func TestPathsThatAreOneElsewhere(t *testing.T) {
 	judgeCases(t, []treeCase{
-		{"case", ChangeSettings{}, Tree{Changes: added("readme.md"), Paths: []string{"README.md", "readme.md"}}, []string{"path-collision readme.md"}},
-		{"case of a folder", ChangeSettings{}, Tree{Changes: added("src/a"), Paths: []string{"Src/A", "src/a"}}, []string{"path-collision src/a"}},
-		{"Unicode", ChangeSettings{}, Tree{Changes: added("cafe\u0301"), Paths: []string{"café", "cafe\u0301"}}, []string{"path-collision cafe\u0301"}},
-		{"both are new", ChangeSettings{}, Tree{Changes: added("a", "A")}, []string{"path-collision A", "path-collision a"}},
-		{"a file and a folder", ChangeSettings{}, Tree{Changes: added("Lib"), Paths: []string{"lib/a", "Lib"}}, []string{"path-collision Lib"}},
-		{"a folder and a link", ChangeSettings{}, Tree{Changes: added("Lib/a"), Paths: []string{"lib", "Lib/a"}}, []string{"path-collision Lib/a"}},
-		{"folders of other case hold other files", ChangeSettings{}, Tree{Changes: added("Src/b"), Paths: []string{"src/a", "Src/b"}}, nil},
-		{"a change of case alone", ChangeSettings{}, Tree{Changes: []TreeChange{gone("Readme"), added("README")[0]}, Paths: []string{"README"}}, nil},
-		{"what collided before", ChangeSettings{}, Tree{Changes: edited("xt_mark.h"), Paths: []string{"xt_MARK.h", "xt_mark.h"}}, nil},
-		{"ordinary neighbours", ChangeSettings{}, Tree{Changes: added("a/b", "a/bc"), Paths: []string{"a/b", "a/bc", "a/c", "b"}}, nil},
+		{"case", Config{}, Tree{Changes: added("readme.md"), Paths: []string{"README.md", "readme.md"}}, []string{"path-collision readme.md"}},
+		{"case of a folder", Config{}, Tree{Changes: added("src/a"), Paths: []string{"Src/A", "src/a"}}, []string{"path-collision src/a"}},
+		{"Unicode", Config{}, Tree{Changes: added("cafe\u0301"), Paths: []string{"café", "cafe\u0301"}}, []string{"path-collision cafe\u0301"}},
+		{"both are new", Config{}, Tree{Changes: added("a", "A")}, []string{"path-collision A", "path-collision a"}},
+		{"a file and a folder", Config{}, Tree{Changes: added("Lib"), Paths: []string{"lib/a", "Lib"}}, []string{"path-collision Lib"}},
+		{"a folder and a link", Config{}, Tree{Changes: added("Lib/a"), Paths: []string{"lib", "Lib/a"}}, []string{"path-collision Lib/a"}},
+		{"folders of other case hold other files", Config{}, Tree{Changes: added("Src/b"), Paths: []string{"src/a", "Src/b"}}, nil},
+		{"a change of case alone", Config{}, Tree{Changes: []Change{gone("Readme"), added("README")[0]}, Paths: []string{"README"}}, nil},
+		{"what collided before", Config{}, Tree{Changes: edited("xt_mark.h"), Paths: []string{"xt_MARK.h", "xt_mark.h"}}, nil},
+		{"ordinary neighbours", Config{}, Tree{Changes: added("a/b", "a/bc"), Paths: []string{"a/b", "a/bc", "a/c", "b"}}, nil},
 	})
 }

@@ -1,11 +1,11 @@
-package policy
+package tree
 
 import "slices"
 
 // collisions finds the new paths that are one with another path of the tree on a
 // file system that folds case or Unicode, where one of the two would replace the
 // other. What collided before is not held against the changes.
-func (j *treeJudge) collisions() {
+func (j *judgement) collisions() {
 	var added []string
 	for _, c := range j.tree.Changes {
 		if c.OldMode == "" && c.NewMode != "" && len(c.Path) <= maxPath {
@@ -39,7 +39,7 @@ func (j *treeJudge) collisions() {
 	}
 }
 
-func (j *treeJudge) collide(path, how, other string) {
+func (j *judgement) collide(path, how, other string) {
 	j.broke(RuleCollision, path, "%s %s where case or the form of Unicode does not count; use a name that differs in more", how, quotePath(other))
 }
 

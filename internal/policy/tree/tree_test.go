@@ -1,0 +1,275 @@
+package tree
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func added(paths ...string) (changes []Change) {
+	for _, p := range paths {
+		changes = append(changes, Change{Path: p, NewMode: "100644", NewOID: "new " + p, Size: 10})
+	}
+	return changes
+}
+
+func edited(paths ...string) (changes []Change) {
+	for _, c := range added(paths...) {
+		c.OldMode, c.OldOID = "100644", "old "+c.Path
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+func gone(path string) Change {
+	return Change{Path: path, OldMode: "100644", OldOID: "old " + path}
+}
+
+func newLink(path, target string) []Change {
+	return []Change{{Path: path, NewMode: "120000", Link: target}}
+}
+
+// broken lists violations as "rule path".
+func broken(s Config, t Tree) (list []string) {
+	for _, v := range Judge(s, t) {
+		list = append(list, strings.TrimSpace(v.Rule+" "+v.Path))
+	}
+	return list
+}
+
+// treeCase is a tree and the rules that it breaks, as "rule path".
+type treeCase struct {
+	name     string
+	settings Config
+	tree     Tree
+	want     []string
+}
+
+func judgeCases(t *testing.T, cases []treeCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, broken(c.settings, c.tree)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFilesAreHeldAgainstTheLists(t *testing.T) {
+	docs := Config{Allowed: []string{"docs/**", "*.md"}}
+	judgeCases(t, []treeCase{
+		{"nothing changed", Config{}, Tree{}, nil},
+		{"an ordinary change", Config{}, Tree{Changes: append(edited("a.go"), added("docs/ünïcode 'q'.md", "日本/語.txt")...)}, nil},
+		{"allowed", docs, Tree{Changes: edited("docs/a/b.txt", "README.md")}, nil},
+		{"not allowed", docs, Tree{Changes: edited("src/a.go", "src/README.md", "docs")}, []string{"allowed-files docs", "allowed-files src/README.md", "allowed-files src/a.go"}},
+		{"allowed means the very case", docs, Tree{Changes: edited("Docs/a.txt")}, []string{"allowed-files Docs/a.txt"}},
+		{"a removed file counts", docs, Tree{Changes: []Change{gone("src/a.go")}}, []string{"allowed-files src/a.go"}},
+		{"a move counts at both ends", docs, Tree{Changes: []Change{gone("src/a.md"), added("docs/a.md")[0]}}, []string{"allowed-files src/a.md"}},
+		{"an empty list allows none", Config{Allowed: []string{}}, Tree{Changes: edited("a")}, []string{"allowed-files a"}},
+		{"a negated class matches no slash", Config{Allowed: []string{"src[!x]main.go"}}, Tree{Changes: edited("src/main.go", "src-main.go")}, []string{"allowed-files src/main.go"}},
+		{"workflows", Config{}, Tree{Changes: edited(".github/workflows/ci.yml")}, []string{"protected-files .github/workflows/ci.yml"}},
+		{"workflows in any case", Config{}, Tree{Changes: edited(".GitHub/Workflows/ci.yml")}, []string{"protected-files .GitHub/Workflows/ci.yml"}},
+		{"workflows with what HFS+ passes over", Config{}, Tree{Changes: added(".git\u200chub/workflows/ci.yml")}, []string{"protected-files .git\u200chub/workflows/ci.yml"}},
+		{"a removed workflow", Config{}, Tree{Changes: []Change{gone(".github/workflows/ci.yml")}}, []string{"protected-files .github/workflows/ci.yml"}},
+		{"a file in place of the folder", Config{}, Tree{Changes: added(".github")}, []string{"protected-files .github"}},
+		{"owners", Config{}, Tree{Changes: edited("CODEOWNERS", "docs/CODEOWNERS", "src/CODEOWNERS")}, []string{"protected-files CODEOWNERS", "protected-files docs/CODEOWNERS"}},
+		{"agents' instructions anywhere", Config{}, Tree{Changes: edited("AGENTS.md", "a/b/claude.MD", "x/go.instructions.md", ".cursor/rules/a.mdc")},
+			[]string{"protected-files .cursor/rules/a.mdc", "protected-files AGENTS.md", "protected-files a/b/claude.MD", "protected-files x/go.instructions.md"}},
+		{"manifests are not protected", Config{}, Tree{Changes: edited("go.mod", "web/package.json")}, nil},
+		{"manifests by option", Config{ProtectManifests: true}, Tree{Changes: edited("go.mod", "web/package.json", "requirements-dev.txt", "App.CSPROJ")},
+			[]string{"protected-files App.CSPROJ", "protected-files go.mod", "protected-files requirements-dev.txt", "protected-files web/package.json"}},
+		{"an own list replaces the built-in one", Config{Protected: []string{"db/migrations"}}, Tree{Changes: edited("AGENTS.md", "db/migrations/1.sql", "x/db/migrations/1.sql")}, []string{"protected-files db/migrations/1.sql"}},
+		{"an empty list protects nothing", Config{Protected: []string{}}, Tree{Changes: edited(".github/workflows/ci.yml")}, nil},
+		{"more than the built-in list", Config{AlsoProtected: []string{"*.sql"}}, Tree{Changes: edited("a/b.sql", "AGENTS.md", "c.go")}, []string{"protected-files AGENTS.md", "protected-files a/b.sql"}},
+		{"less than the built-in list", Config{Unprotected: []string{"AGENTS.md", ".github/ISSUE_TEMPLATE/"}}, Tree{Changes: edited("AGENTS.md", ".github/ISSUE_TEMPLATE/a.md", ".github/x.yml")}, []string{"protected-files .github/x.yml"}},
+		{"a folder is freed by its slash only", Config{Unprotected: []string{".github"}}, Tree{Changes: edited(".github/x.yml")}, []string{"protected-files .github/x.yml"}},
+		{"allowed is not unprotected", Config{Allowed: []string{"**"}}, Tree{Changes: edited("AGENTS.md")}, []string{"protected-files AGENTS.md"}},
+		{"what a protected link leads to", Config{}, Tree{Changes: edited("docs/bot.md", "rules/a/b.md"), Links: map[string]string{"CLAUDE.md": "docs/bot.md", ".cursor/rules": "../rules"}},
+			[]string{"protected-files docs/bot.md", "protected-files rules/a/b.md"}},
+		{"a pattern that is none lets nothing through", Config{Allowed: []string{"docs/[a"}}, Tree{Changes: edited("docs/a")}, []string{"allowed-files", "allowed-files docs/a"}},
+	})
+}
+
+func TestChangesAreLimited(t *testing.T) {
+	many := func(n int) (paths []string) {
+		for i := range n {
+			paths = append(paths, fmt.Sprintf("f%d", i))
+		}
+		return paths
+	}
+	large := func(kib int64) []Change {
+		c := added("a")
+		c[0].Size = kib << 10
+		return c
+	}
+	moved := []Change{gone("a"), {Path: "b", NewMode: "100644", NewOID: "old a", Size: 1 << 40}}
+	judgeCases(t, []treeCase{
+		{"as many files as may be", Config{}, Tree{Changes: edited(many(100)...)}, nil},
+		{"one too many", Config{}, Tree{Changes: edited(many(101)...)}, []string{"max-patch-files"}},
+		{"an own limit", Config{MaxFiles: 2}, Tree{Changes: edited(many(3)...)}, []string{"max-patch-files"}},
+		{"no limit", Config{MaxFiles: -1}, Tree{Changes: edited(many(1000)...)}, nil},
+		{"as large as may be", Config{}, Tree{Changes: large(1024)}, nil},
+		{"too large", Config{}, Tree{Changes: append(large(1024), added("b")...)}, []string{"max-patch-size"}},
+		{"no limit of the size", Config{MaxSizeKB: -1}, Tree{Changes: large(1 << 40)}, nil},
+		{"of two like files one moved", Config{MaxFiles: 1}, Tree{Changes: append(slices.Clone(moved), Change{Path: "c", OldMode: "100644", OldOID: "old a"})}, []string{"max-patch-files"}},
+		{"a moved file is one, and nothing new", Config{MaxFiles: 1, MaxSizeKB: 1}, Tree{Changes: moved}, nil},
+	})
+}
+
+func TestOnlyFilesAndLinksMayChange(t *testing.T) {
+	change := func(path, from, to string) Tree {
+		return Tree{Changes: []Change{{Path: path, OldMode: from, NewMode: to, OldOID: "1", NewOID: "2", Link: "b"}}}
+	}
+	pointer := added("big.bin")
+	pointer[0].LFS = true
+	movedPointer := []Change{gone("old.bin"), {Path: "new.bin", NewMode: "100644", NewOID: "old old.bin", LFS: true}}
+	judgeCases(t, []treeCase{
+		{"executable", Config{}, change("run", "100644", "100755"), nil},
+		{"a new submodule", Config{}, change("lib", "", "160000"), []string{"submodule lib"}},
+		{"a moved submodule", Config{}, change("lib", "160000", "160000"), []string{"submodule lib"}},
+		{"a removed submodule", Config{}, change("lib", "160000", ""), []string{"submodule lib"}},
+		{"a submodule becomes a file", Config{}, change("lib", "160000", "100644"), []string{"submodule lib"}},
+		{"the list of submodules", Config{Protected: []string{}}, change(".gitmodules", "100644", "100644"), []string{"submodule .gitmodules"}},
+		{"the list of submodules, by case", Config{Protected: []string{}}, change("a/.GitModules", "", "100644"), []string{"submodule a/.GitModules"}},
+		{"the list of submodules, by its short name", Config{}, change("gi7eba~1", "", "100644"), []string{"path gi7eba~1", "submodule gi7eba~1"}},
+		{"a file becomes a link", Config{}, change("a", "100644", "120000"), []string{"mode a"}},
+		{"a link becomes a file", Config{}, change("a", "120000", "100644"), []string{"mode a"}},
+		{"a mode that git does not write", Config{}, change("a", "", "100664"), []string{"mode a"}},
+		{"set-user-id", Config{}, change("a", "100644", "104755"), []string{"mode a"}},
+		{"a tree as a file", Config{}, change("a", "", "040000"), []string{"mode a"}},
+		{"a new LFS pointer", Config{}, Tree{Changes: pointer}, []string{"lfs big.bin"}},
+		{"a moved LFS pointer", Config{}, Tree{Changes: movedPointer}, nil},
+	})
+}
+
+// Every violation names its rule and path and says what would be allowed.
+func TestViolationsExplainThemselves(t *testing.T) {
+	tree := Tree{Changes: slices.Concat(edited("AGENTS.md", "src/a.md"), newLink("evil\nlink", "/etc/passwd"), added("aux.c", ".git/config", "B", "b"))}
+	violations := Judge(Config{Allowed: []string{"*.md"}, MaxFiles: 1}, tree)
+	if len(violations) < 8 {
+		t.Fatalf("only %d violations", len(violations))
+	}
+	for _, v := range violations {
+		if !strings.HasPrefix(v.Message, v.Rule+": ") || strings.ContainsAny(v.Message, "\r\n") || !strings.Contains(v.Message, quotePath(v.Path)) && v.Path != "" {
+			t.Errorf("%+v", v)
+		}
+		if !strings.Contains(v.Message, "; ") && !strings.Contains(v.Message, "allowed") {
+			t.Errorf("%s says nothing of what would be allowed", v.Message)
+		}
+	}
+}
+
+func TestNotesOfExecutables(t *testing.T) {
+	tree := Tree{Changes: []Change{
+		{Path: "b", NewMode: "100755"}, {Path: "a", OldMode: "100644", NewMode: "100755"}, {Path: "c", OldMode: "100755", NewMode: "100755"}, {Path: "d", NewMode: "100644"},
+	}}
+	want := []string{`made executable: "a", "b"`}
+	if diff := cmp.Diff(want, Notes(tree)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if notes := Notes(Tree{}); notes != nil {
+		t.Errorf("notes about nothing: %v", notes)
+	}
+}
+
+// The order of changes and paths makes no difference.
+func TestJudgementKnowsNoOrder(t *testing.T) {
+	tree := hostileTree()
+	settings := Config{Allowed: []string{"**/*.md", "a/**"}, MaxFiles: 3}
+	want := Judge(settings, tree)
+	if len(want) < 10 {
+		t.Fatalf("only %d violations to compare", len(want))
+	}
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		r.Shuffle(len(tree.Changes), func(i, j int) { tree.Changes[i], tree.Changes[j] = tree.Changes[j], tree.Changes[i] })
+		r.Shuffle(len(tree.Paths), func(i, j int) { tree.Paths[i], tree.Paths[j] = tree.Paths[j], tree.Paths[i] })
+		if diff := cmp.Diff(want, Judge(settings, tree)); diff != "" {
+			t.Fatalf("seed %d (-want +got)\n%s", seed, diff)
+		}
+	}
+}
+
+// hostileTree breaks every rule at once.
+func hostileTree() Tree {
+	changes := slices.Concat(
+		edited("AGENTS.md", "src/main.go"), added("a/File", "a/file", "A/FILE", "dir/x", "aux", "a/b\\c", ".git/hooks/x", "GIT~1/y", "x//y", "../up"),
+		newLink("l1", "l2"), newLink("l2", "../x"), newLink("l3", "l3"), newLink("L2", "ok"),
+		[]Change{gone("moved"), {Path: "new", NewMode: "100755", NewOID: "old moved"}, {Path: "sub", NewMode: "160000"}, {Path: "m", OldMode: "120000", NewMode: "100644"}},
+	)
+	return Tree{Changes: changes, Paths: []string{"Dir", "a/fILE", "l4", "src/main.go"}, Links: map[string]string{"l4": "l1/../..", "L5": "sub/../.git"}}
+}
+
+// No path, target or pattern makes the judgement panic, lose a bad path, or
+// depend on the order of changes.
+func FuzzJudge(f *testing.F) {
+	f.Add("a/b", "A/b", "../x", "docs/**")
+	f.Add(".git/config", "git~1", "l/../..", "[!a]*.{md,txt}")
+	f.Add("a\x00\xffb", "caf\u00e9", "C:\\x", "**/{a,{b,c}}/[a-z]?")
+	f.Add("CON.txt", "cafe\u0301/", "", "\\")
+	f.Fuzz(func(t *testing.T, first, second, target, pattern string) {
+		tree := Tree{
+			Changes: slices.Concat(added(first), newLink(second, target), edited(first+second)),
+			Paths:   []string{first, second, target},
+			Links:   map[string]string{target: first, "l": target},
+		}
+		settings := Config{Allowed: []string{pattern}, AlsoProtected: []string{pattern}, Unprotected: []string{pattern}}
+		got := Judge(settings, tree)
+		slices.Reverse(tree.Changes)
+		slices.Reverse(tree.Paths)
+		if diff := cmp.Diff(got, Judge(settings, tree)); diff != "" {
+			t.Errorf("the order counts (-first +reversed)\n%s", diff)
+		}
+		for name := range strings.SplitSeq(strings.ToLower(first), "/") {
+			if (name == ".git" || name == "..") && !slices.ContainsFunc(got, func(v Violation) bool {
+				return v.Path == first && (v.Rule == RuleGitPath || v.Rule == RulePath)
+			}) {
+				t.Errorf("%q was let through", first)
+			}
+		}
+		for _, v := range got {
+			if strings.ContainsAny(v.Message, "\r\n") {
+				t.Errorf("%q is not one line", v.Message)
+			}
+		}
+	})
+}
+
+// The cost grows with the number of paths alone, hostile ones included.
+func BenchmarkJudge(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		for name, path := range map[string]func(i int) string{
+			"ordinary":  func(i int) string { return fmt.Sprintf("internal/pkg%d/sub/file%d.go", i%100, i) },
+			"colliding": func(i int) string { return caseVariant("abcdefghijklmnopqrst", i) },
+		} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				var tree Tree
+				for i := range n {
+					tree.Paths = append(tree.Paths, path(i))
+				}
+				tree.Changes = slices.Concat(added(tree.Paths...), newLink("l", "a/../b"))
+				settings := Config{ProtectManifests: true, Allowed: []string{"internal/**/*.go", "[a-t]*", "l"}, MaxFiles: -1, MaxSizeKB: -1}
+				b.ReportAllocs()
+				for b.Loop() {
+					Judge(settings, tree)
+				}
+			})
+		}
+	}
+}
+
+// caseVariant writes a name in the i-th of its mixtures of upper and lower case.
+func caseVariant(name string, i int) string {
+	b := []byte(name)
+	for k := range b {
+		if i>>k&1 == 1 {
+			b[k] -= 'a' - 'A'
+		}
+	}
+	return string(b)
+}
