@@ -3,6 +3,7 @@
 package changes_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,6 +33,22 @@ func TestGenerated(t *testing.T) {
 		m, ok := s.Files[0].Marked(changes.MarkGenerated)
 		if ok != (tt.want != "") || !strings.Contains(m.Why, tt.want) {
 			t.Errorf("%s %.60q: %v, want %q", tt.name, tt.text, m, tt.want)
+		}
+	}
+}
+
+// BenchmarkAttributes holds 3,000 long names against as many patterns as are read, all
+// of which match only at the end, or not at all.
+func BenchmarkAttributes(b *testing.B) {
+	files, list := map[string]string{".gitattributes": strings.Repeat("*a*a*a*a*a*a*a*b linguist-generated\n", 500)}, []string{}
+	for i := range 3000 {
+		name := fmt.Sprintf("%s%d", strings.Repeat("a", 200), i)
+		files[name], list = "", append(list, name)
+	}
+	tree := openTree(b, writeTree(b, files))
+	for b.Loop() {
+		if s, err := changes.SetFromList(b.Context(), tree, list, changes.Options{}); err != nil || len(s.Notes) > 0 {
+			b.Fatal(s.Notes, err)
 		}
 	}
 }

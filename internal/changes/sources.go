@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
@@ -175,4 +177,112 @@ func (s *Set) add(c ChangedFile) {
 		f.Changed, f.AllChanged = nil, true
 	}
 	s.Files = append(s.Files, f)
+}
+
+// MaxAPIFiles is how many files of a pull request GitHub's API lists.
+const MaxAPIFiles = 3000
+
+// APISource is what GitHub's API says of a pull request.
+type APISource struct {
+	Files []ChangedFile // see FromAPI
+	Total int           // how many files the pull request itself says it changes
+	Head  string        // the commit of the texts; "" where Contents is a work tree
+	// Contents is where the texts are read: the head in git, or the work tree.
+	Contents Contents
+	// Rules is where .gitattributes is read, which should be the base: a pull request
+	// can write its own. nil: none is.
+	Rules Contents
+}
+
+// SetFromAPI takes the changed files from GitHub's API. It lists no more than
+// MaxAPIFiles of them; the result then says how many are missing, and that git can
+// list them all. The lines of a file whose diff GitHub leaves out all count as changed.
+func SetFromAPI(ctx context.Context, src APISource, opt Options) (*Set, error) {
+	if src.Contents == nil {
+		return nil, errors.New("changes: APISource.Contents is required")
+	}
+	if src.Rules == nil {
+		src.Rules = nothing{}
+	}
+	s := &Set{Head: src.Head, Missing: max(0, src.Total-len(src.Files))}
+	for _, f := range src.Files {
+		s.add(f)
+	}
+	switch {
+	case s.Missing > 0 && len(src.Files) >= MaxAPIFiles:
+		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d changed files are not looked at: GitHub's API lists only the first %d. Git can list them all: set 'fetch-depth: 0' for actions/checkout.",
+			s.Missing, src.Total, len(src.Files)))
+	case s.Missing > 0:
+		s.Notes = append(s.Notes, fmt.Sprintf("%d of %d changed files are not looked at: GitHub's API did not list them. The pull request may have changed meanwhile: run again.", s.Missing, src.Total))
+	}
+	return s, s.fill(ctx, src.Contents, src.Rules, opt)
+}
+
+// nothing is the contents of an empty repository.
+type nothing struct{}
+
+// Read implements Contents.
+func (nothing) Read(_ context.Context, paths []string, _ int64) (map[string]Content, error) {
+	found := make(map[string]Content, len(paths))
+	for _, name := range paths {
+		found[name] = Content{Err: fs.ErrNotExist}
+	}
+	return found, nil
+}
+
+// FromGit lists what head changes since it left base, as the pull request of
+// the two does. Errors are those of gitrepo: ErrMissing and ErrShallow when the
+// clone does not hold the history, which GitHub's API then can answer.
+func FromGit(ctx context.Context, repo *gitrepo.Repo, base, head string) ([]ChangedFile, error) {
+	d, err := repo.Diff(ctx, base, head)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGit(d.Raw, d.Patch)
+}
+
+// SetFromList takes the changed files from a list of paths below a work tree, whose
+// files are read as they are now. Nothing is known of what was there before: every
+// line counts as changed, and a path at which nothing is as deleted.
+//
+// The error names every path that is not relative, or leads out by "..".
+func SetFromList(ctx context.Context, tree *gitrepo.WorkTree, paths []string, opt Options) (*Set, error) {
+	names, err := cleanList(paths)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Files: make([]File, 0, len(names)), listed: true}
+	for _, name := range names {
+		f := File{ChangedFile: ChangedFile{Path: name, Status: Modified}, Size: -1, AllChanged: true}
+		if _, err := tree.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			f.Status, f.AllChanged = Deleted, false
+		}
+		s.Files = append(s.Files, f)
+	}
+	here := TreeContents(tree)
+	return s, s.fill(ctx, here, here, opt)
+}
+
+// cleanList returns the paths in their shortest form, each once.
+func cleanList(paths []string) ([]string, error) {
+	var names []string
+	var faults []error
+	seen := map[string]bool{}
+	for i, p := range paths {
+		name := path.Clean(p)
+		switch {
+		case p == "":
+			faults = append(faults, fmt.Errorf("changed file %d: the path is empty", i+1))
+		case path.IsAbs(p):
+			faults = append(faults, fmt.Errorf("changed file %d: %q must be relative to the working directory", i+1, p))
+		case strings.Contains("/"+p+"/", "/../"):
+			faults = append(faults, fmt.Errorf("changed file %d: %q must not contain '..'", i+1, p))
+		case name == ".", strings.ContainsRune(p, 0), !fs.ValidPath(name):
+			faults = append(faults, fmt.Errorf("changed file %d: %q is not the path of a file", i+1, p))
+		case !seen[name]:
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names, errors.Join(faults...)
 }

@@ -1,15 +1,109 @@
 package command_test
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/agent-airlock/airlock/internal/command"
 )
+
+// TestNothingIsLeftBehind is rule R4. Each program ends at once; what it left keeps
+// the output open.
+func TestNothingIsLeftBehind(t *testing.T) {
+	if !isRoot(t) {
+		return
+	}
+	for _, attack := range []string{"daemon", "headless", "chain", "bomb"} {
+		t.Run(attack, func(t *testing.T) {
+			spec := hostile(t, attack, "left")
+			spec.Limits.Processes = 400
+			r := run(t, spec)
+			if r.Lingered || r.Duration > 30*time.Second {
+				t.Errorf("%+v", r)
+			}
+			if attack == "bomb" && (r.ExitCode != 7 || !strings.Contains(r.Stdout.String(), "resource temporarily unavailable")) {
+				t.Errorf("the bomb was not limited: %s", r.Stdout)
+			}
+			assertNobodyRuns(t, spec.Identity.UID)
+		})
+	}
+	t.Run("time is over", func(t *testing.T) {
+		spec := hostile(t, "wait", "left")
+		spec.Timeout, spec.Grace = 200*time.Millisecond, 50*time.Millisecond
+		if r := run(t, spec); !r.TimedOut || r.Signal != "killed" {
+			t.Errorf("%+v", r)
+		}
+		assertNobodyRuns(t, spec.Identity.UID)
+	})
+	t.Run("counted", func(t *testing.T) {
+		spec := hostile(t, "")
+		spec.Program, spec.Args = "sh", []string{"-c", "setsid sleep 600 & setsid sleep 600 & exit 3"}
+		if r := run(t, spec); r.LeftBehind != 2 || r.ExitCode != 3 || r.Signal != "" {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// TestTheDeadAreReaped is what process 1 of a container has to do: orphans become its
+// children, and stay as zombies until it asks for them.
+func TestTheDeadAreReaped(t *testing.T) {
+	if !isRoot(t) {
+		return
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	spec := hostile(t, "")
+	spec.Program, spec.Args = "sh", []string{"-c", "for i in 1 2 3 4 5; do setsid sleep 600 & done; exit 0"}
+	if r := run(t, spec); r.LeftBehind != 5 {
+		t.Errorf("%+v", r)
+	}
+	for _, status := range statuses(t) {
+		if strings.Contains(status, fmt.Sprintf("\nUid:\t%d", spec.Identity.UID)) && strings.Contains(status, fmt.Sprintf("\nPPid:\t%d\n", os.Getpid())) {
+			t.Errorf("still there:\n%.200s", status)
+		}
+	}
+}
+
+// assertNobodyRuns looks for processes of the user. What is dead may wait for
+// process 1, which is not always this one.
+func assertNobodyRuns(t *testing.T, uid uint32) {
+	t.Helper()
+	for _, status := range statuses(t) {
+		if strings.Contains(status, fmt.Sprintf("\nUid:\t%d", uid)) && !strings.Contains(status, "State:\tZ") {
+			t.Errorf("still there:\n%.200s", status)
+		}
+	}
+}
+
+// statuses returns what /proc says of each process.
+func statuses(t *testing.T) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/status")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %d processes", err, len(files))
+	}
+	for _, file := range files {
+		if status, err := os.ReadFile(file); err == nil { // it may have ended
+			all = append(all, string(status))
+		}
+	}
+	return all
+}
 
 // TestProcessesEndWhileNothingCanBeOpened is rule R4 where a program has used up what
 // it takes to look into /proc: here this process may open nothing until all that the

@@ -2,7 +2,10 @@ package githubapi_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"iter"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -91,3 +94,29 @@ func fixture() githubtest.Fixture {
 		Files:       []githubtest.StoredFile{{Path: ".github/airlock.yml", Content: "create-issue:\n"}, {Path: "docs", Type: "dir"}},
 	}
 }
+
+// scripted is a transport that gives one answer to everything and keeps what was
+// sent, as it stands on the wire.
+type scripted struct {
+	status int
+	body   string
+	sent   []string
+}
+
+func (s *scripted) RoundTrip(req *http.Request) (*http.Response, error) {
+	var body []byte
+	if req.Body != nil {
+		body, _ = io.ReadAll(req.Body)
+	}
+	s.sent = append(s.sent, strings.TrimSpace(fmt.Sprintf("%s %s %s", req.Method, req.URL.RequestURI(), body)))
+	return &http.Response{StatusCode: s.status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(s.body)), Request: req}, nil
+}
+
+// script returns a client whose every request gets one answer.
+func script(t *testing.T, status int, body string) (*githubapi.Client, *scripted) {
+	t.Helper()
+	s := &scripted{status: status, body: body}
+	return plainClient(t, "https://api.github.com", s), s
+}
+
+const shaA, shaB = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

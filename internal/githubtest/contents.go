@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -58,4 +59,83 @@ func wrapped(text string) string {
 	}
 	b.WriteString(enc + "\n")
 	return b.String()
+}
+
+// treeEntry is an entry of a folder as git has it.
+type treeEntry struct {
+	mode, sha, path string
+	size            int
+}
+
+// entries lists what a path names, or with a slash at its end what is in it.
+func (g *Git) entries(commit, name string) []treeEntry {
+	out, err := g.output("", "ls-tree", "-z", "--long", commit, name)
+	if err != nil {
+		return nil
+	}
+	var list []treeEntry
+	for _, line := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
+		about, name, ok := strings.Cut(line, "\t")
+		if f := strings.Fields(about); ok && len(f) == 4 {
+			size, _ := strconv.Atoi(f[3])
+			list = append(list, treeEntry{f[0], f[2], name, size})
+		}
+	}
+	return list
+}
+
+// storedContent serves a path as it is in a commit. A link to a file is answered
+// with that file, which is GitHub's way.
+func (s *Server) storedContent(name, ref string) reply {
+	commit, ok := s.o.Git.named(ref)
+	if !ok {
+		return fail(http.StatusNotFound, "No commit found for the ref "+ref)
+	}
+	found := s.o.Git.entries(commit, name)
+	if len(found) == 1 && found[0].mode == "120000" {
+		target, err := s.o.Git.output("", "cat-file", "blob", found[0].sha)
+		if err != nil {
+			return fail(http.StatusNotFound, "Not Found")
+		}
+		there := s.o.Git.entries(commit, path.Join(path.Dir(name), target))
+		if len(there) != 1 || !strings.HasPrefix(there[0].mode, "100") {
+			o := s.storedEntry(found[0])
+			o["target"] = target
+			return okay(o)
+		}
+		found[0].mode, found[0].sha = there[0].mode, there[0].sha
+	}
+	if len(found) != 1 {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	switch found[0].mode {
+	case "040000":
+		list := []object{}
+		for _, e := range s.o.Git.entries(commit, name+"/") {
+			list = append(list, s.storedEntry(e))
+		}
+		return okay(list)
+	case "160000":
+		o := s.storedEntry(found[0])
+		o["submodule_git_url"] = "https://github.com/octo/sub.git" // what .gitmodules says is not read
+		return okay(o)
+	}
+	text, err := s.o.Git.output("", "cat-file", "blob", found[0].sha)
+	if err != nil {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	o := s.fileEntry(name, text)
+	o["sha"] = found[0].sha
+	return okay(o)
+}
+
+func (s *Server) storedEntry(e treeEntry) object {
+	kinds := map[string]string{"040000": "dir", "120000": "symlink", "160000": "submodule"}
+	kind := kinds[e.mode]
+	if kind == "" {
+		kind = "file"
+	}
+	o := s.entry(e.path, kind)
+	o["sha"], o["size"] = e.sha, e.size
+	return o
 }

@@ -1,10 +1,15 @@
 package githubtest
 
 import (
+	"cmp"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // withGit is a handler that answers from the repository. An empty one answers 409
@@ -137,4 +142,250 @@ func (s *Server) protects(name, words string) (reply, bool) {
 		return fail(http.StatusUnprocessableEntity, "Repository rule violations found\n\n"+byPull+"\n\n"), true
 	}
 	return reply{}, false
+}
+
+// storedCommit is a commit as git has it.
+type storedCommit struct {
+	sha, tree, message string
+	parents            []string
+	author, committer  person
+	authored, when     time.Time
+}
+
+// log reads the commits that git log lists with these arguments.
+func (g *Git) log(args ...string) ([]storedCommit, error) {
+	const fields = 10
+	out, err := g.output("", append([]string{"log", "-z", "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"}, args...)...)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	parts := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	var list []storedCommit
+	for ; len(parts) >= fields; parts = parts[fields:] {
+		list = append(list, storedCommit{sha: parts[0], tree: parts[1], parents: strings.Fields(parts[2]), author: person{parts[3], parts[4]}, authored: seconds(parts[5]),
+			committer: person{parts[6], parts[7]}, when: seconds(parts[8]), message: strings.TrimRight(parts[9], "\n")})
+	}
+	return list, nil
+}
+
+func seconds(text string) time.Time {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return time.Unix(n, 0)
+}
+
+func (s *Server) getCommit(c *conversation) reply {
+	list, err := s.o.Git.log("-1", c.params["commit_sha"], "--")
+	if err != nil || len(list) != 1 || list[0].sha != c.params["commit_sha"] {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	o := s.renderGitCommit(list[0])
+	o["sha"], o["node_id"], o["html_url"] = list[0].sha, "C_"+list[0].sha, s.siteURL()+"/commit/"+list[0].sha
+	o["parents"] = s.renderParents(list[0])
+	return okay(o)
+}
+
+// listCommits lists what a branch, a tag or a commit leads to.
+func (s *Server) listCommits(c *conversation) reply {
+	sha, ok := s.o.Git.named(c.query.Get("sha"))
+	if !ok {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	args := []string{sha, "--"}
+	if path := c.query.Get("path"); path != "" {
+		args = append(args, ":(literal)"+path)
+	}
+	list, err := s.o.Git.log(args...)
+	if err != nil {
+		return s.violation(c.rec, "git failed", err)
+	}
+	return page(s, c, list, func(a, b storedCommit) int { return cmp.Compare(b.when.Unix(), a.when.Unix()) }, func(k storedCommit) any { return s.renderCommit(k) })
+}
+
+// renderCommit is a commit with what GitHub knows of it.
+func (s *Server) renderCommit(k storedCommit) object {
+	u := s.repoURL() + "/commits/" + k.sha
+	inner := s.renderGitCommit(k)
+	inner["comment_count"] = 0
+	return object{"sha": k.sha, "node_id": "C_" + k.sha, "url": u, "html_url": s.siteURL() + "/commit/" + k.sha, "comments_url": u + "/comments",
+		"commit": inner, "author": nil, "committer": nil, "parents": s.renderParents(k)}
+}
+
+// renderGitCommit is what git itself knows.
+func (s *Server) renderGitCommit(k storedCommit) object {
+	someone := func(p person, at time.Time) object {
+		return object{"name": p.name, "email": p.email, "date": stamp(at)}
+	}
+	verification := object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
+	if s.verified[k.sha] {
+		verification = object{"verified": true, "reason": "valid", "signature": "-----BEGIN PGP SIGNATURE-----", "payload": "tree " + k.tree, "verified_at": stamp(k.when)}
+	}
+	return object{"url": s.repoURL() + "/git/commits/" + k.sha, "author": someone(k.author, k.authored), "committer": someone(k.committer, k.when), "message": k.message,
+		"tree": object{"sha": k.tree, "url": s.repoURL() + "/git/trees/" + k.tree}, "verification": verification}
+}
+
+func (s *Server) renderParents(k storedCommit) []object {
+	out := []object{}
+	for _, p := range k.parents {
+		out = append(out, object{"sha": p, "url": s.repoURL() + "/commits/" + p, "html_url": s.siteURL() + "/commit/" + p})
+	}
+	return out
+}
+
+// compare tells how two commits relate, with the first 300 files that differ.
+func (s *Server) compare(c *conversation) reply {
+	base, head, ok := strings.Cut(c.params["basehead"], "...")
+	own := func(name string) string {
+		if owner, branch, ok := strings.Cut(name, ":"); ok && strings.EqualFold(owner, s.state.Repo.Owner) {
+			return branch
+		}
+		return name
+	}
+	from, found := s.o.Git.named(own(base))
+	to, found2 := s.o.Git.named(own(head))
+	if !ok || base == "" || head == "" || !found || !found2 {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	fork, err := s.o.Git.run("", "merge-base", from, to)
+	if err != nil {
+		return fail(http.StatusNotFound, fmt.Sprintf("No common ancestor between %s and %s.", base, head))
+	}
+	ahead, err := s.o.Git.log("--reverse", from+".."+to, "--")
+	behind, err2 := s.o.Git.log(to+".."+from, "--")
+	ends, err3 := s.o.Git.log("--no-walk=unsorted", from, fork, "--")
+	files, err4 := s.o.Git.diff(fork, to)
+	for _, err := range []error{err, err2, err3, err4} {
+		if err != nil {
+			return s.violation(c.rec, "git failed", err)
+		}
+	}
+	status := "diverged"
+	switch {
+	case len(ahead)+len(behind) == 0:
+		status = "identical"
+	case len(behind) == 0:
+		status = "ahead"
+	case len(ahead) == 0:
+		status = "behind"
+	}
+	commits := []object{}
+	for _, k := range ahead[:min(250, len(ahead))] {
+		commits = append(commits, s.renderCommit(k))
+	}
+	changed := []object{}
+	for _, f := range files[:min(300, len(files))] {
+		changed = append(changed, s.renderFile(&Pull{Head: Branch{SHA: to}}, f))
+	}
+	html := s.siteURL() + "/compare/" + from + "..." + to
+	return okay(object{"url": s.repoURL() + "/compare/" + from + "..." + to, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
+		"base_commit": s.renderCommit(ends[0]), "merge_base_commit": s.renderCommit(ends[len(ends)-1]), "status": status, "ahead_by": len(ahead), "behind_by": len(behind),
+		"total_commits": len(ahead), "commits": commits, "files": changed})
+}
+
+// diff is what changed between two commits, file by file as the API has it.
+func (g *Git) diff(from, to string) ([]File, error) {
+	raw, err := g.output("", "diff", "--raw", "-z", "-M", "--no-ext-diff", from, to)
+	if err != nil {
+		return nil, err
+	}
+	text, err := g.output("", "diff", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", from, to)
+	if err != nil {
+		return nil, err
+	}
+	// No line within a hunk begins so.
+	patches := strings.Split("\n"+text, "\ndiff --git ")[1:]
+	statuses := map[byte]string{'A': "added", 'D': "removed", 'R': "renamed", 'C': "copied", 'T': "changed"}
+	var list []File
+	parts := strings.Split(raw, "\x00")
+	for len(parts) > 1 {
+		letter := parts[0][strings.LastIndexByte(parts[0], ' ')+1]
+		f := File{Path: parts[1], Status: statuses[letter]}
+		if f.Status == "" {
+			f.Status = "modified"
+		}
+		parts = parts[2:]
+		if letter == 'R' || letter == 'C' {
+			f.PreviousPath, f.Path, parts = f.Path, parts[0], parts[1:]
+		}
+		if _, hunks, ok := strings.Cut(patches[0], "\n@@ "); ok {
+			f.Patch = "@@ " + strings.TrimSuffix(hunks, "\n")
+		}
+		patches = patches[1:]
+		if letter == 'T' {
+			patches = patches[1:] // one for what went and one for what came
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// createCommitOnBranch commits to a branch as GitHub does: only where the branch
+// is where it was expected, every file with mode 100644, by the token's account,
+// and signed.
+func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, error) {
+	refuse := func(typ, format string, args ...any) (any, error) {
+		return nil, &gqlFailure{Type: typ, Message: fmt.Sprintf(format, args...)}
+	}
+	git := s.o.Git
+	if git == nil {
+		return nil, fmt.Errorf("githubtest has no repository: give it Options.Git")
+	}
+	branch, _ := in["branch"].(map[string]any)
+	name, _ := branch["branchName"].(string)
+	repo, _ := branch["repositoryNameWithOwner"].(string)
+	if !strings.EqualFold(repo, s.state.Repo.Owner+"/"+s.state.Repo.Name) {
+		return refuse("NOT_FOUND", "Could not resolve to a Repository with the name '%s'.", repo)
+	}
+	head, ok := s.findRef("refs/heads/" + name)
+	switch expected, _ := in["expectedHeadOid"].(string); {
+	case !ok:
+		return refuse("NOT_FOUND", "No ref matching \"refs/heads/%s\" found", name)
+	case slices.Contains(s.state.Repo.Protected, name):
+		return refuse("BRANCH_PROTECTION_RULE_VIOLATION", "%s", byPull)
+	case slices.Contains(s.state.Repo.Ruled, name):
+		return refuse("UNPROCESSABLE", "Repository rule violations found\n\n%s\n\n", byPull)
+	case expected != head.sha:
+		return refuse("STALE_DATA", "Expected branch to point to %q but it did not.  Pull and try again.", expected)
+	}
+	changes, _ := in["fileChanges"].(map[string]any)
+	var files []GitFile
+	for _, d := range members(changes["deletions"]) {
+		path, _ := d["path"].(string)
+		if len(git.entries(head.sha, path)) == 0 {
+			return refuse("UNPROCESSABLE", "A path was requested for deletion which does not exist as of commit oid `%s`", head.sha)
+		}
+		files = append(files, GitFile{Path: path, Mode: "0"})
+	}
+	for _, a := range members(changes["additions"]) {
+		path, _ := a["path"].(string)
+		encoded, _ := a["contents"].(string)
+		data, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			return refuse("UNPROCESSABLE", "The contents of %s are not Base64", path)
+		}
+		files = append(files, GitFile{Path: path, Data: string(data)})
+	}
+	message, _ := in["message"].(map[string]any)
+	text, _ := message["headline"].(string)
+	if body, _ := message["body"].(string); body != "" {
+		text += "\n\n" + body
+	}
+	sha, err := git.commit(newCommit{branch: name, parent: head.sha, files: files, message: text, when: s.now(),
+		author:    person{c.account.Login, fmt.Sprintf("%d+%s@users.noreply.github.com", c.account.ID, c.account.Login)},
+		committer: person{"GitHub", "noreply@github.com"}})
+	if err != nil {
+		return nil, err
+	}
+	s.verified[sha] = true
+	return &node{typ: "CreateCommitOnBranchPayload", fields: object{"commit": &node{typ: "Commit", fields: object{"oid": sha, "url": s.siteURL() + "/commit/" + sha}}}}, nil
+}
+
+// members are the entries of a list of objects.
+func members(v any) []map[string]any {
+	list, _ := v.([]any)
+	out := make([]map[string]any, 0, len(list))
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		out = append(out, m)
+	}
+	return out
 }

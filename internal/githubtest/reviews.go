@@ -3,6 +3,7 @@ package githubtest
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -124,4 +125,270 @@ func (s *Server) updateReview(c *conversation) reply {
 		return okay(s.renderReview(i, r))
 	}
 	return fail(http.StatusNotFound, "Not Found")
+}
+
+// listDiffComments shows the comments of all submitted reviews.
+func (s *Server) listDiffComments(c *conversation) reply {
+	if r, ok := s.need(c, pullsRead); !ok {
+		return r
+	}
+	i, bad := s.issue(c)
+	if i == nil {
+		return bad
+	}
+	from := since(c.query)
+	var list []*DiffComment
+	for _, d := range i.Pull.Comments {
+		pending := slices.ContainsFunc(i.Pull.Reviews, func(r *Review) bool { return r.ID == d.ReviewID && r.State == "PENDING" })
+		if s.visible(d) && !pending && !d.UpdatedAt.Before(from) {
+			list = append(list, d)
+		}
+	}
+	if c.query.Get("sort") != "" && c.query.Get("direction") == "desc" {
+		slices.Reverse(list)
+	}
+	return page(s, c, list, func(a, b *DiffComment) int { return cmp.Compare(b.ID, a.ID) }, func(d *DiffComment) any { return s.renderDiffComment(i, d) })
+}
+
+// createDiffComment posts a single comment, which makes a review of its own.
+func (s *Server) createDiffComment(c *conversation) reply {
+	i, bad := s.unlockedPull(c, "comment")
+	if i == nil {
+		return bad
+	}
+	var in struct {
+		Body, Path, Side string
+		CommitID         string `json:"commit_id"`
+		Line             int
+		StartLine        int    `json:"start_line"`
+		StartSide        string `json:"start_side"`
+		SubjectType      string `json:"subject_type"`
+	}
+	decode(c, &in)
+	wrong := func(field, message string) reply {
+		return invalid(fieldError{Resource: "PullRequestReviewComment", Field: field, Code: "custom", Message: message})
+	}
+	if strings.TrimSpace(in.Body) == "" {
+		return wrong("body", "can't be blank")
+	}
+	if bad := checkText("PullRequestReviewComment", nil, &in.Body); bad != nil {
+		return invalid(bad...)
+	}
+	files, ok := i.Pull.filesAt(in.CommitID)
+	if !ok {
+		return wrong("commit_id", "is not part of the pull request")
+	}
+	d := &DiffComment{Path: in.Path, Body: in.Body, Line: in.Line, Side: cmp.Or(in.Side, "RIGHT"), StartLine: in.StartLine, Subject: cmp.Or(in.SubjectType, "line")}
+	if d.StartLine != 0 {
+		d.StartSide = cmp.Or(in.StartSide, d.Side)
+	}
+	if why := anchored(files, d); why != "" {
+		return wrong("pull_request_review_thread.line", why)
+	}
+	review := &Review{ID: s.id(), State: "COMMENTED", CommitID: in.CommitID, Author: c.account, SubmittedAt: s.now()}
+	i.Pull.Reviews = append(i.Pull.Reviews, review)
+	s.lag(review)
+	s.addDiffComment(i, d, review, c.account)
+	i.UpdatedAt = s.now()
+	return created(s.renderDiffComment(i, d))
+}
+
+// diffComment finds the review comment of the path, and its pull request.
+func (s *Server) diffComment(c *conversation) (*Issue, int) {
+	id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
+	for _, i := range s.state.Issues {
+		if i.Pull == nil {
+			continue
+		}
+		if k := slices.IndexFunc(i.Pull.Comments, func(d *DiffComment) bool { return d.ID == id }); k >= 0 {
+			return i, k
+		}
+	}
+	return nil, 0
+}
+
+func (s *Server) updateDiffComment(c *conversation) reply {
+	if r, ok := s.need(c, pullsWrite); !ok {
+		return r
+	}
+	i, k := s.diffComment(c)
+	if i == nil {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	var in struct{ Body string }
+	decode(c, &in)
+	if strings.TrimSpace(in.Body) == "" {
+		return invalid(fieldError{Resource: "PullRequestReviewComment", Field: "body", Code: "missing_field"})
+	}
+	if bad := checkText("PullRequestReviewComment", nil, &in.Body); bad != nil {
+		return invalid(bad...)
+	}
+	d := i.Pull.Comments[k]
+	d.Body, d.UpdatedAt = in.Body, s.now()
+	return okay(s.renderDiffComment(i, d))
+}
+
+func (s *Server) deleteDiffComment(c *conversation) reply {
+	if r, ok := s.need(c, pullsWrite); !ok {
+		return r
+	}
+	i, k := s.diffComment(c)
+	if i == nil {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	i.Pull.Comments = slices.Delete(i.Pull.Comments, k, k+1)
+	return reply{status: http.StatusNoContent}
+}
+
+func (s *Server) addDiffComment(i *Issue, d *DiffComment, review *Review, who Account) {
+	d.ID, d.ReviewID, d.CommitID, d.Author = s.id(), review.ID, review.CommitID, who
+	d.CreatedAt, d.UpdatedAt = s.now(), s.now()
+	i.Pull.Comments = append(i.Pull.Comments, d)
+	s.lag(d)
+}
+
+// minimizeComment hides a review comment. An author may hide the own ones, and
+// whoever may write to the repository every one.
+func (s *Server) minimizeComment(_ *conversation, in map[string]any) (any, error) {
+	d := s.diffCommentByNode(in["subjectId"])
+	if d == nil {
+		return nil, missingNode(in["subjectId"])
+	}
+	d.Minimized = strings.ToLower(in["classifier"].(string))
+	return &node{typ: "MinimizeCommentPayload", fields: object{"minimizedComment": minimizable(d)}}, nil
+}
+
+func (s *Server) unminimizeComment(_ *conversation, in map[string]any) (any, error) {
+	d := s.diffCommentByNode(in["subjectId"])
+	if d == nil {
+		return nil, missingNode(in["subjectId"])
+	}
+	d.Minimized = ""
+	return &node{typ: "UnminimizeCommentPayload", fields: object{"unminimizedComment": minimizable(d)}}, nil
+}
+
+func minimizable(d *DiffComment) *node {
+	n := &node{typ: "PullRequestReviewComment", fields: object{"isMinimized": d.Minimized != "", "minimizedReason": nil, "viewerCanMinimize": true}}
+	if d.Minimized != "" {
+		n.fields["minimizedReason"] = d.Minimized
+	}
+	return n
+}
+
+func (s *Server) diffCommentByNode(id any) *DiffComment {
+	for _, i := range s.state.Issues {
+		if i.Pull == nil {
+			continue
+		}
+		for _, d := range i.Pull.Comments {
+			if nodeID("PRRC", d.ID) == id {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// hunk holds the lines of one hunk that a comment may stand on, by side.
+type hunk struct{ left, right map[int]bool }
+
+// hunksOf reads a unified diff without file headers, as the API's patch is.
+// Context lines are on both sides.
+func hunksOf(patch string) []hunk {
+	var out []hunk
+	var l, r int
+	for line := range strings.SplitSeq(patch, "\n") {
+		if rest, ok := strings.CutPrefix(line, "@@ -"); ok {
+			old, after, _ := strings.Cut(rest, " +")
+			new, _, _ := strings.Cut(after, " @@")
+			l, r = firstNumber(old), firstNumber(new)
+			out = append(out, hunk{map[int]bool{}, map[int]bool{}})
+			continue
+		}
+		if len(out) == 0 {
+			continue
+		}
+		h := out[len(out)-1]
+		switch {
+		case strings.HasPrefix(line, "+"):
+			h.right[r] = true
+			r++
+		case strings.HasPrefix(line, "-"):
+			h.left[l] = true
+			l++
+		case strings.HasPrefix(line, " "):
+			h.left[l], h.right[r] = true, true
+			l++
+			r++
+		}
+	}
+	return out
+}
+
+func firstNumber(s string) int {
+	s, _, _ = strings.Cut(s, ",")
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+func countChanges(patch string) (add, del int) {
+	for line := range strings.SplitSeq(patch, "\n") {
+		switch {
+		case strings.HasPrefix(line, "+"):
+			add++
+		case strings.HasPrefix(line, "-"):
+			del++
+		}
+	}
+	return add, del
+}
+
+// filesAt returns the diff at a commit; ok is false where the commit is not part
+// of the pull request.
+func (p *Pull) filesAt(sha string) (files []File, ok bool) {
+	if sha == p.Head.SHA {
+		return p.Files, true
+	}
+	for _, r := range p.Earlier {
+		if r.SHA == sha {
+			return r.Files, true
+		}
+	}
+	return nil, false
+}
+
+// anchored says what is wrong with a comment's place in a diff, or "".
+func anchored(files []File, d *DiffComment) string {
+	for _, f := range files {
+		if f.Path != d.Path {
+			continue
+		}
+		if d.Subject == "file" {
+			return ""
+		}
+		for _, h := range hunksOf(f.Patch) {
+			if !h.on(d.Side)[d.Line] {
+				continue
+			}
+			if d.StartLine == 0 {
+				return ""
+			}
+			if !h.on(d.StartSide)[d.StartLine] {
+				return "Start line must be part of the same hunk as the line."
+			}
+			if d.StartSide == d.Side && d.StartLine >= d.Line {
+				return "Start line must precede the end line."
+			}
+			return ""
+		}
+		return "Line could not be resolved"
+	}
+	return "Path could not be resolved"
+}
+
+func (h hunk) on(side string) map[int]bool {
+	if side == "LEFT" {
+		return h.left
+	}
+	return h.right
 }
