@@ -39,6 +39,7 @@ var layers = []struct {
 	{"internal/intake", "safeoutput jsonrepair schema sanitize sarif"},
 	{"internal/gitrepo", "text command token"},
 	{"internal/isolate", "text command secrets"},
+	{"internal/exposure", "text secrets"},
 	{"internal/changes", "text gitrepo"},
 	{"internal/reviewer", "text finding changes secrets"},
 	{"internal/policy/tree", "text"},

@@ -6,33 +6,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/exposure"
 )
 
 // credentials are those that the commands of a validation could use where they do
 // not run apart from Airlock.
 type credentials struct {
-	seen    []isolate.Credential
+	seen    []exposure.Credential
 	allowed bool // by --allow-credentials
 	token   bool // this process holds one, though nobody sees it
 }
 
 // seeCredentials looks for the credentials of this process and of its user.
 func seeCredentials(w World, root string) credentials {
-	src := isolate.CredentialSources{Environ: w.Environ, Dir: root}
+	src := exposure.Config{Environ: w.Environ, Dir: root}
 	if runtime.GOOS == "linux" {
 		src.Proc = "/proc"
 	}
-	seen := isolate.Credentials(src)
+	seen := exposure.Find(src)
 	if _, name := w.Secrets.Token(); name != "" {
-		seen = slices.Insert(seen, 0, isolate.Credential{Where: name, What: "Airlock holds this token itself, to write to GitHub", Refuses: true})
+		seen = slices.Insert(seen, 0, exposure.Credential{Where: name, What: "Airlock holds this token itself, to write to GitHub", Refuses: true})
 	}
 	return credentials{seen: seen}
 }
 
 // refuse reports whether the commands may run only apart from Airlock.
 func (c credentials) refuse() bool {
-	return !c.allowed && (c.token || slices.ContainsFunc(c.seen, func(s isolate.Credential) bool { return s.Refuses }))
+	return !c.allowed && (c.token || slices.ContainsFunc(c.seen, func(s exposure.Credential) bool { return s.Refuses }))
 }
 
 // refused adds to the reason of a refusal where the credentials are.

@@ -115,7 +115,7 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 		case t&fs.ModeSymlink != 0:
 			err = c.link(src, dst, e.Name(), rel)
 		default:
-			c.note(name, "it is a "+kind(t))
+			c.note(name, "it is a "+text.FileKind(t))
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -179,7 +179,7 @@ func (c *copier) file(src, dst *os.File, base, name string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() { // it has just been put in the file's place
-		c.note(name, "it is a "+kind(info.Mode()))
+		c.note(name, "it is a "+text.FileKind(info.Mode()))
 		return nil
 	}
 	if c.bytes.Add(info.Size()) > c.limits.Bytes {

@@ -1,4 +1,4 @@
-package isolate_test
+package exposure_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/exposure"
 )
 
 // TestHostileConfiguration is git configuration, and what stands in its place, that
@@ -104,7 +104,7 @@ func TestHostileConfiguration(t *testing.T) {
 				m.places()
 			}
 			var got []string
-			for _, found := range isolate.Credentials(isolate.CredentialSources{Environ: m.env, Dir: m.work, SystemConfig: filepath.Join(m.base, "system")}) {
+			for _, found := range exposure.Find(exposure.Config{Environ: m.env, Dir: m.work, SystemConfig: filepath.Join(m.base, "system")}) {
 				s := strings.ReplaceAll(found.String(), m.base, m0)
 				got = append(got, strings.TrimPrefix(s, m0+"/"))
 			}
@@ -137,8 +137,8 @@ func TestCredentialsThatMayNotBeRead(t *testing.T) {
 	m.expect()
 }
 
-// BenchmarkCredentials looks at a workspace of 10,000 files on a runner.
-func BenchmarkCredentials(b *testing.B) {
+// BenchmarkFind looks at a workspace of 10,000 files on a runner.
+func BenchmarkFind(b *testing.B) {
 	base := b.TempDir()
 	for d := range 100 {
 		dir := filepath.Join(base, fmt.Sprintf("d%d/e%d", d%10, d))
@@ -151,9 +151,9 @@ func BenchmarkCredentials(b *testing.B) {
 			}
 		}
 	}
-	src := isolate.CredentialSources{Environ: []string{"GITHUB_ACTIONS=true", "HOME=" + base, "GITHUB_WORKSPACE=" + base}, Dir: base}
+	src := exposure.Config{Environ: []string{"GITHUB_ACTIONS=true", "HOME=" + base, "GITHUB_WORKSPACE=" + base}, Dir: base}
 	for b.Loop() {
-		if found := isolate.Credentials(src); len(found) > 0 && strings.HasPrefix(found[0].Where, base) {
+		if found := exposure.Find(src); len(found) > 0 && strings.HasPrefix(found[0].Where, base) {
 			b.Fatal(found)
 		}
 	}

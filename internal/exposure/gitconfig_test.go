@@ -1,4 +1,4 @@
-package isolate_test
+package exposure_test
 
 import (
 	"os"

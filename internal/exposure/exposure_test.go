@@ -1,4 +1,4 @@
-package isolate_test
+package exposure_test
 
 import (
 	"encoding/base64"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/exposure"
 )
 
 const leaked = "ghs_q3Zt8LwX1vRb6NcYpK0sDf7HjM2aGe9uTiQo"
@@ -74,8 +74,8 @@ func (m *machine) write(path, text string) string {
 // the same in all its versions: a line that is named only has to hold something.
 func (m *machine) places() []string {
 	m.t.Helper()
-	src := isolate.CredentialSources{Environ: m.env, Dir: m.work, SystemConfig: filepath.Join(m.base, "system")}
-	found := isolate.Credentials(src)
+	src := exposure.Config{Environ: m.env, Dir: m.work, SystemConfig: filepath.Join(m.base, "system")}
+	found := exposure.Find(src)
 	var places []string
 	for _, c := range found {
 		if !c.Refuses {
@@ -92,7 +92,7 @@ func (m *machine) places() []string {
 	}
 	places = slices.Compact(places)
 	src.Environ = slices.DeleteFunc(slices.Clone(m.env), func(e string) bool { return strings.HasPrefix(e, "GITHUB_ACTIONS=") })
-	for _, c := range isolate.Credentials(src) {
+	for _, c := range exposure.Find(src) {
 		if c.Refuses {
 			m.t.Errorf("%s refuses off a runner", c)
 		}
@@ -219,7 +219,7 @@ func TestCredentialsOfParents(t *testing.T) {
 		m.write("proc/"+path, text)
 	}
 	var got []string
-	for _, c := range isolate.Credentials(isolate.CredentialSources{Environ: m.env, Dir: m.work, SystemConfig: m.base + "/system", Proc: m.base + "/proc"}) {
+	for _, c := range exposure.Find(exposure.Config{Environ: m.env, Dir: m.work, SystemConfig: m.base + "/system", Proc: m.base + "/proc"}) {
 		got = append(got, c.Where)
 	}
 	want := []string{"GH_TOKEN in the environment of process 20", "GITHUB_TOKEN in the environment of process 30", "NPM_TOKEN"}

@@ -1,4 +1,4 @@
-package isolate
+package exposure
 
 import (
 	"cmp"
@@ -34,10 +34,10 @@ func (f gitFile) at(e gitEntry) string {
 // gitOfTheUser judges git's configuration outside of repositories, and what git's
 // credential helpers keep.
 func (s *search) gitOfTheUser() {
-	s.gitConfig(gitFile{path: cmp.Or(s.src.SystemConfig, "/etc/gitconfig")})
+	s.gitConfig(gitFile{path: cmp.Or(s.cfg.SystemConfig, "/etc/gitconfig")})
 	for _, name := range []string{"GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG"} {
 		if path := s.env[name]; path != "" {
-			s.gitConfig(gitFile{path: s.below(s.src.Dir, path)})
+			s.gitConfig(gitFile{path: s.below(s.cfg.Dir, path)})
 		}
 	}
 	s.gitConfig(gitFile{path: s.inHome(".gitconfig")})
@@ -110,7 +110,7 @@ func (s *search) gitVariable(key string, e gitEntry) string {
 	case key == "http.extraheader":
 		return "git sends this header (http.extraheader) with its requests; actions/checkout leaves the job's token so, unless persist-credentials is false"
 	case key == "http.cookiefile" || key == "http.sslkey":
-		if path, ok := s.expand(e.value, s.src.Dir); ok && regular(path) {
+		if path, ok := s.expand(e.value, s.cfg.Dir); ok && regular(path) {
 			return "it names a file (" + key + ") that authenticates git"
 		}
 		return ""
@@ -161,7 +161,7 @@ func (s *search) helperFile(command string) {
 		if word == "--file" && i+1 < len(words) {
 			file, found = words[i+1], true
 		}
-		if path, ok := s.expand(strings.Trim(file, `'"`), s.src.Dir); found && ok {
+		if path, ok := s.expand(strings.Trim(file, `'"`), s.cfg.Dir); found && ok {
 			s.toolFile(path, storedPassword)
 		}
 	}

@@ -1,4 +1,4 @@
-package isolate
+package exposure
 
 import (
 	"io/fs"
@@ -76,7 +76,7 @@ func (s *search) filesOfTools() {
 		}
 		s.toolFile(place, f.holds)
 		for _, dir := range filepath.SplitList(s.env[f.variable]) {
-			s.toolFile(filepath.Join(s.below(s.src.Dir, dir), f.name), f.holds)
+			s.toolFile(filepath.Join(s.below(s.cfg.Dir, dir), f.name), f.holds)
 		}
 	}
 }

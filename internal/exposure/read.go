@@ -1,4 +1,4 @@
-package isolate
+package exposure
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func read(path string) (content, why string) {
 		return "", ""
 	}
 	if !info.Mode().IsRegular() { // which opening could wait for, or wake
-		return "", "it is a " + kind(info.Mode())
+		return "", "it is a " + text.FileKind(info.Mode())
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -60,17 +60,4 @@ func regular(path string) bool {
 func socket(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode()&fs.ModeSocket != 0
-}
-
-func kind(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeNamedPipe != 0:
-		return "FIFO"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	case m.IsDir():
-		return "directory"
-	default:
-		return "device"
-	}
 }

@@ -1,4 +1,6 @@
-package isolate
+// Package exposure lists the credentials that the code of a pull request could see if
+// it ran as this process's user and in its environment.
+package exposure
 
 import (
 	"cmp"
@@ -13,16 +15,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// CredentialSources say where Credentials looks.
-type CredentialSources struct {
-	// Environ is this process's environment, as os.Environ returns it. The user's
-	// folder, the runner's folders and where tools keep their files follow from it.
-	Environ []string
-	Dir     string // absolute; where the checks would run
+// Config says where Find looks.
+type Config struct {
+	// Environ is this process's environment, as os.Environ returns it. The user's home
+	// directory, the runner's directories and where tools keep their files follow from it.
+	Environ []string // required
+	Dir     string   // required; the absolute path of the directory that the code would run in
 	// SystemConfig is git's configuration for all users; "" is /etc/gitconfig.
 	SystemConfig string
 	// Proc is the system's list of processes, /proc on Linux; "" if there is none. The
-	// environments of the processes above this one are read there.
+	// environments of this process's ancestors are read there.
 	Proc string
 }
 
@@ -40,16 +42,16 @@ type Credential struct {
 // String returns where it is and what.
 func (c Credential) String() string { return c.Where + ": " + c.What }
 
-// Credentials lists what a program could use that runs as this process's user and in
+// Find lists what a program could use that runs as this process's user and in
 // its environment: variables, git's configuration with all that it includes, and the
 // files in which common tools keep credentials. What cannot be judged, such as a
 // configuration of 2 MiB, is listed as if it held one. What this user may not read is not.
 //
 // git is not run, no file is waited for, and nothing is read without a limit. Conditions of
 // git's includes do not count: a program may read a file whether git would or not.
-func Credentials(src CredentialSources) []Credential {
-	s := &search{src: src, env: map[string]string{}, scanner: secrets.New(nil), files: map[string]bool{}, repositories: map[string]bool{}}
-	for _, e := range src.Environ {
+func Find(cfg Config) []Credential {
+	s := &search{cfg: cfg, env: map[string]string{}, scanner: secrets.New(nil), files: map[string]bool{}, repositories: map[string]bool{}}
+	for _, e := range cfg.Environ {
 		if name, value, _ := strings.Cut(e, "="); name != "" {
 			s.env[name] = value
 		}
@@ -59,17 +61,17 @@ func Credentials(src CredentialSources) []Credential {
 	s.variables()
 	s.parents()
 	s.gitOfTheUser()
-	s.repositoryAbove(src.Dir)
+	s.repositoryAbove(cfg.Dir)
 	for _, name := range []string{"GIT_DIR", "GIT_COMMON_DIR"} {
 		if dir := s.env[name]; dir != "" {
-			s.repository(s.below(src.Dir, dir))
+			s.repository(s.below(cfg.Dir, dir))
 		}
 	}
 	if s.runner {
 		workspace := s.env["GITHUB_WORKSPACE"]
 		s.repositoriesBelow(workspace)
-		if rel, err := filepath.Rel(workspace, src.Dir); err != nil || workspace == "" || !filepath.IsLocal(rel) {
-			s.repositoriesBelow(src.Dir)
+		if rel, err := filepath.Rel(workspace, cfg.Dir); err != nil || workspace == "" || !filepath.IsLocal(rel) {
+			s.repositoriesBelow(cfg.Dir)
 		}
 		s.runnerTemp()
 	}
@@ -80,7 +82,7 @@ func Credentials(src CredentialSources) []Credential {
 
 // search is one search for credentials.
 type search struct {
-	src          CredentialSources
+	cfg          Config
 	env          map[string]string
 	home         string
 	runner       bool

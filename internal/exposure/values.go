@@ -1,4 +1,4 @@
-package isolate
+package exposure
 
 import (
 	"net/url"
