@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // finish applies the owner's settings to an item: it returns a new item, what
@@ -138,4 +142,102 @@ func clonePtr[T any](p *T) *T {
 	}
 	v := *p
 	return &v
+}
+
+// branch returns the name of a pull request's new branch as the owner's settings
+// leave it, "" where whoever makes the branch names it, or why there may be none.
+func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
+	if s.Branch != "" {
+		if asked != "" && asked != s.Branch {
+			n.add(RuleBranch, "the branch %q was asked for; the configuration sets %q", asked, s.Branch)
+		}
+		return s.Branch, nil
+	}
+	name := asked
+	if name != "" && !strings.HasPrefix(name, s.BranchPrefix) {
+		name = s.BranchPrefix + name
+		n.add(RuleBranch, "the branch %q was asked for; with the configured prefix it is %q", asked, name)
+	}
+	if s.AllowedBranches == nil {
+		return name, nil
+	}
+	words := "none is allowed"
+	if len(s.AllowedBranches) > 0 {
+		words = "allowed: " + text.QuoteList(s.AllowedBranches)
+	}
+	if name == "" {
+		return "", refuse(RuleAllowedBranches, "'branch' is missing, and only branches of the list may be made; %s", words)
+	}
+	if !BranchAllowed(s, name) {
+		return "", refuse(RuleAllowedBranches, "the branch %q may not be made; %s", name, words)
+	}
+	return name, nil
+}
+
+// BranchAllowed reports whether AllowedBranches lets create-pull-request make a
+// branch of the name, the prefix included.
+func BranchAllowed(s ChangeSettings, name string) bool {
+	return s.AllowedBranches == nil || tree.MatchesAny(s.AllowedBranches, name)
+}
+
+// maxTitle is GitHub's limit for a title in characters; counted here in UTF-16
+// code units, which are never fewer.
+const maxTitle = 256
+
+// title puts the prefix before a title, unless it is there already, and cuts
+// the whole to GitHub's limit.
+func (n *notes) title(prefix, title string) string {
+	if !prefixed(prefix, title) {
+		title = prefix + title
+	}
+	cut, was := cutTitle(title)
+	if was {
+		n.add(RuleTitleLength, "the title was cut to %d characters", maxTitle)
+	}
+	return cut
+}
+
+// prefixed reports whether a title begins with the prefix already. The blank at
+// a prefix's end may be missing ("[ai]x"), unless a word would run on ("Fix" is
+// no prefix of "Fixed").
+func prefixed(prefix, title string) bool {
+	if strings.HasPrefix(title, prefix) {
+		return true
+	}
+	bare := strings.TrimSpace(prefix)
+	last, _ := utf8.DecodeLastRuneInString(bare)
+	return title == bare || !unicode.IsLetter(last) && !unicode.IsDigit(last) && strings.HasPrefix(title, bare)
+}
+
+// cutTitle cuts a title to maxTitle UTF-16 code units, the last an ellipsis.
+func cutTitle(s string) (string, bool) {
+	if len(s) <= maxTitle {
+		return s, false
+	}
+	units, end := 0, 0 // end: where to cut if it proves too long
+	for i, r := range s {
+		if units <= maxTitle-1 {
+			end = i
+		}
+		units++
+		if r > 0xFFFF {
+			units++
+		}
+	}
+	if units <= maxTitle {
+		return s, false
+	}
+	return trimJoin(s[:end]) + "…", true
+}
+
+// trimJoin removes what would join or space out the ellipsis after a cut.
+func trimJoin(s string) string {
+	for s != "" {
+		r, size := utf8.DecodeLastRuneInString(s)
+		if r != ' ' && r != '\u200d' && r != '\ufe0f' {
+			break
+		}
+		s = s[:len(s)-size]
+	}
+	return s
 }
