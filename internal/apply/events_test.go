@@ -38,7 +38,7 @@ func eventBench(t *testing.T, name, payload string) *bench {
 	f.Issues, f.Discussions = nil, nil
 	switch {
 	case ev.IsDiscussion:
-		f.Discussions = []*githubtest.Discuss{{Number: ev.Number, Title: "T", Body: "B"}}
+		f.Discussions = []*githubtest.Discussion{{Number: ev.Number, Title: "T", Body: "B"}}
 	case ev.IsPull:
 		f.Issues = fixture().Issues[1:]
 		f.Issues[0].Number = ev.Number

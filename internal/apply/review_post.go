@@ -47,7 +47,7 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 // returned; an error leaves the rest undone.
 func (r *reviewRun) postFiles(ctx context.Context, file []*reviewComment) (refused []*reviewComment, err error) {
 	for _, c := range file {
-		d := githubapi.NewDiffComment{CommitID: r.commit, Path: c.item.Path, Body: r.fileBody(c), WholeFile: true}
+		d := githubapi.NewDiffComment{CommitID: r.commit, Path: c.item.Path, Body: r.fileBody(c), OnFile: true}
 		obj, _, notes, err := r.x.create(ctx, &createWork{
 			key: c.e.key, list: listID{what: listReviewComments, number: r.number}, what: "the comment",
 			do: func(ctx context.Context, gh GitHub) (Object, []string, error) {

@@ -74,7 +74,7 @@ func fixture() githubtest.Fixture {
 			}},
 		},
 		Categories:  []githubtest.Category{{Name: "Announcements", Slug: "announcements"}, {Name: "General", Slug: "general"}, {Name: "Q&A", Slug: "q-a", Answerable: true}},
-		Discussions: []*githubtest.Discuss{{Number: discussion, Title: "What if", Body: "?"}},
+		Discussions: []*githubtest.Discussion{{Number: discussion, Title: "What if", Body: "?"}},
 	}
 }
 

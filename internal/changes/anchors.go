@@ -77,7 +77,7 @@ func (a *Anchors) Check(path string, side Side, start, line int) error {
 	switch {
 	case start == line:
 	case first >= 0 && last >= 0:
-		e.Reason = NoOneHunk
+		e.Reason = TwoHunks
 		e.text = fmt.Sprintf("lines %d to %d of %s lie in different hunks of the diff; %s", start, line, path, f.commentable(side, line))
 		return f.unread(e)
 	case last >= 0:
@@ -151,7 +151,7 @@ const (
 	NoFile     Reason = "file-not-in-diff"
 	NoDiff     Reason = "no-diff-of-file" // binary, too large, renamed only
 	NoLine     Reason = "line-not-in-diff"
-	NoOneHunk  Reason = "range-over-two-hunks"
+	TwoHunks   Reason = "range-over-two-hunks"
 	BadRange   Reason = "bad-range"
 	OldPath    Reason = "renamed-file"
 	UnreadDiff Reason = "unreadable-diff"

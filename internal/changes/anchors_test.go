@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 		{"x.go", changes.Right, 0, 40, changes.NoLine, false, "line 40 of x.go is not in the diff; commentable lines are 3-9, 20-31"},
 		{"x.go", changes.Right, 0, 2, changes.NoLine, false, "line 2 of x.go is not in the diff; commentable lines are 3-9, 20-31"},
 		{"x.go", changes.Right, 0, 10, changes.NoLine, false, "line 10 of"},
-		{"x.go", changes.Right, 9, 20, changes.NoOneHunk, true, "lines 9 to 20 of x.go lie in different hunks of the diff; commentable lines are 3-9, 20-31"},
+		{"x.go", changes.Right, 9, 20, changes.TwoHunks, true, "lines 9 to 20 of x.go lie in different hunks of the diff; commentable lines are 3-9, 20-31"},
 		{"x.go", changes.Right, 2, 4, changes.NoLine, true, "line 2 of x.go is not in the diff; "},
 		{"x.go", changes.Right, 8, 12, changes.NoLine, false, "line 12 of x.go is not in the diff; "},
 		{"x.go", changes.Right, 12, 15, changes.NoLine, false, "lines 12 to 15 of x.go are not in the diff; "},

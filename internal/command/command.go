@@ -92,7 +92,7 @@ func (s Spec) check() (string, error) {
 			pathList = value
 		}
 	}
-	return Look(s.Program, pathList)
+	return LookPath(s.Program, pathList)
 }
 
 // Limits bound what a program may use. Each process has its own account, save

@@ -234,7 +234,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := command.Look("no-such-program", "/bin"); !errors.Is(err, exec.ErrNotFound) {
+	if _, err := command.LookPath("no-such-program", "/bin"); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("Look: %v", err)
 	}
 }

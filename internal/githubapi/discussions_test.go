@@ -53,7 +53,7 @@ func TestDiscussions(t *testing.T) {
 func TestDiscussionsOverManyPages(t *testing.T) {
 	f := fixture()
 	for range 250 {
-		f.Discussions = append(f.Discussions, &githubtest.Discuss{Title: "x", Body: "y"})
+		f.Discussions = append(f.Discussions, &githubtest.Discussion{Title: "x", Body: "y"})
 	}
 	for range 150 {
 		f.Discussions[0].Comments = append(f.Discussions[0].Comments, &githubtest.Comment{Body: "z"})

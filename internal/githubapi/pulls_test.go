@@ -130,7 +130,7 @@ func TestReviewComments(t *testing.T) {
 	if err != nil || line.Line != 13 || line.StartLine != 12 || line.Side != "RIGHT" || line.ReviewID == 0 {
 		t.Errorf("line = %+v, %v", line, err)
 	}
-	file, err := w.CreateReviewComment(w.ctx, repo, 2, githubapi.NewDiffComment{CommitID: head, Path: "logo.png", WholeFile: true, Line: 5, Body: "whole"})
+	file, err := w.CreateReviewComment(w.ctx, repo, 2, githubapi.NewDiffComment{CommitID: head, Path: "logo.png", OnFile: true, Line: 5, Body: "whole"})
 	if err != nil || file.SubjectType != "file" || file.Line != 0 {
 		t.Errorf("file = %+v, %v", file, err)
 	}

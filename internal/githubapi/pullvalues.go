@@ -139,7 +139,7 @@ type NewDiffComment struct {
 	CommitID  string
 	Path      string
 	Body      string
-	WholeFile bool   // subject_type: file; the lines and sides are then ignored
+	OnFile    bool   // subject_type: file; the lines and sides are then ignored
 	Line      int    // last line of the range
 	Side      string // SideRight when empty
 	StartLine int    // 0 or Line for a single line

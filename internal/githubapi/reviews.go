@@ -94,7 +94,7 @@ func (c *Client) CreateReviewComment(ctx context.Context, r Repo, n int, d NewDi
 		return DiffComment{}, err
 	}
 	req := &github.PullRequestComment{Path: &d.Path, Body: &d.Body, CommitID: &d.CommitID}
-	if d.WholeFile {
+	if d.OnFile {
 		req.SubjectType = github.String("file")
 	} else {
 		side := orString(d.Side, SideRight)

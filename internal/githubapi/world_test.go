@@ -90,7 +90,7 @@ func fixture() githubtest.Fixture {
 					{Path: "logo.png", Status: "added"}}}},
 		},
 		Categories:  []githubtest.Category{{Name: "General", Slug: "general"}, {Name: "Q&A", Slug: "q-a", Answerable: true}},
-		Discussions: []*githubtest.Discuss{{Number: 3, Title: "Talk", Body: "Let us", Comments: []*githubtest.Comment{{Body: "yes"}}}},
+		Discussions: []*githubtest.Discussion{{Number: 3, Title: "Talk", Body: "Let us", Comments: []*githubtest.Comment{{Body: "yes"}}}},
 		Files:       []githubtest.StoredFile{{Path: ".github/airlock.yml", Content: "create-issue:\n"}, {Path: "docs", Type: "dir"}},
 	}
 }

@@ -89,13 +89,13 @@ func (s *Server) categoryNode(k Category) *node {
 
 // discussionNodes lists what is visible, in the order that was asked for.
 func (s *Server) discussionNodes(c *conversation, args map[string]any) []*node {
-	var list []*Discuss
+	var list []*Discussion
 	for _, d := range s.state.Discussions {
 		if s.visible(d) && !s.state.Repo.NoDiscussions {
 			list = append(list, d)
 		}
 	}
-	slices.SortFunc(list, func(a, b *Discuss) int { return int(a.ID - b.ID) })
+	slices.SortFunc(list, func(a, b *Discussion) int { return int(a.ID - b.ID) })
 	if c.fault.Hide > 0 {
 		list = list[:max(0, len(list)-c.fault.Hide)]
 	}
@@ -109,7 +109,7 @@ func (s *Server) discussionNodes(c *conversation, args map[string]any) []*node {
 	return out
 }
 
-func (s *Server) discussionNode(d *Discuss) *node {
+func (s *Server) discussionNode(d *Discussion) *node {
 	category := Category{ID: d.CategoryID, Name: "General", Slug: "general"}
 	for _, k := range s.state.Categories {
 		if k.ID == d.CategoryID {
@@ -130,7 +130,7 @@ func (s *Server) discussionNode(d *Discuss) *node {
 		}}}
 }
 
-func (s *Server) discussionCommentNode(d *Discuss, m *Comment) *node {
+func (s *Server) discussionCommentNode(d *Discussion, m *Comment) *node {
 	return &node{typ: "DiscussionComment", fields: object{"id": nodeID("DC", m.ID), "databaseId": m.ID, "body": m.Body, "author": actorNode(m.Author),
 		"url": fmt.Sprintf("%s/discussions/%d#discussioncomment-%d", s.siteURL(), d.Number, m.ID), "createdAt": stamp(m.CreatedAt), "updatedAt": stamp(m.UpdatedAt)}}
 }
@@ -213,7 +213,7 @@ func (s *Server) createDiscussion(c *conversation, in map[string]any) (any, erro
 	if err := checkDiscussion(&title, body); err != nil {
 		return nil, err
 	}
-	d := &Discuss{ID: s.id(), Number: s.number(), Title: title, Body: body, CategoryID: s.state.Categories[k].ID, Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
+	d := &Discussion{ID: s.id(), Number: s.number(), Title: title, Body: body, CategoryID: s.state.Categories[k].ID, Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
 	s.state.Discussions = append(s.state.Discussions, d)
 	s.lag(d)
 	return &node{typ: "CreateDiscussionPayload", fields: object{"discussion": s.discussionNode(d)}}, nil
@@ -257,7 +257,7 @@ func (s *Server) addDiscussionComment(c *conversation, in map[string]any) (any, 
 	return &node{typ: "AddDiscussionCommentPayload", fields: object{"comment": s.discussionCommentNode(d, m)}}, nil
 }
 
-func (s *Server) discussionByNode(id any) *Discuss {
+func (s *Server) discussionByNode(id any) *Discussion {
 	for _, d := range s.state.Discussions {
 		if nodeID("D", d.ID) == id {
 			return d
@@ -271,7 +271,7 @@ func (s *Server) deleteDiscussion(_ *conversation, in map[string]any) (any, erro
 	if d == nil {
 		return nil, missingNode(in["id"])
 	}
-	s.state.Discussions = slices.DeleteFunc(s.state.Discussions, func(o *Discuss) bool { return o == d })
+	s.state.Discussions = slices.DeleteFunc(s.state.Discussions, func(o *Discussion) bool { return o == d })
 	return &node{typ: "DeleteDiscussionPayload", fields: object{"discussion": s.discussionNode(d)}}, nil
 }
 

@@ -13,16 +13,16 @@ import (
 // returns. As JSON it is the file that the githubserver command reads. Missing
 // ids, numbers, authors and times are filled in.
 type Fixture struct {
-	Repo        Repo         `json:"repo"`
-	Viewer      Account      `json:"viewer"`           // who the tokens without an account of their own belong to
-	Tokens      []Token      `json:"tokens,omitempty"` // none: every token is accepted and may do everything
-	Labels      []Label      `json:"labels,omitempty"`
-	Issues      []*Issue     `json:"issues,omitempty"` // pull requests too: those with Pull
-	Categories  []Category   `json:"categories,omitempty"`
-	Discussions []*Discuss   `json:"discussions,omitempty"`
-	Uploads     []*Upload    `json:"uploads,omitempty"`
-	Files       []StoredFile `json:"files,omitempty"`
-	Checks      []*Check     `json:"checks,omitempty"`
+	Repo        Repo          `json:"repo"`
+	Viewer      Account       `json:"viewer"`           // who the tokens without an account of their own belong to
+	Tokens      []Token       `json:"tokens,omitempty"` // none: every token is accepted and may do everything
+	Labels      []Label       `json:"labels,omitempty"`
+	Issues      []*Issue      `json:"issues,omitempty"` // pull requests too: those with Pull
+	Categories  []Category    `json:"categories,omitempty"`
+	Discussions []*Discussion `json:"discussions,omitempty"`
+	Uploads     []*Upload     `json:"uploads,omitempty"`
+	Files       []StoredFile  `json:"files,omitempty"`
+	Checks      []*Check      `json:"checks,omitempty"`
 }
 
 // Repo is the one repository.
@@ -178,8 +178,8 @@ type Category struct {
 	Answerable bool   `json:"answerable,omitempty"`
 }
 
-// Discuss is a discussion.
-type Discuss struct {
+// Discussion is a discussion.
+type Discussion struct {
 	ID         int64      `json:"id"`
 	Number     int        `json:"number"`
 	Title      string     `json:"title"`

@@ -70,7 +70,7 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	if opt.MaxDiff <= 0 {
 		opt.MaxDiff = maxDiff
 	}
-	if _, err := command.Look("git", opt.PathList); err != nil {
+	if _, err := command.LookPath("git", opt.PathList); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp(opt.TempDir, "airlock-git-")

@@ -14,9 +14,9 @@ import (
 // holds.
 var ErrNotFound = exec.ErrNotFound
 
-// Look finds a program as Run does: a name in the absolute directories of
+// LookPath finds a program as Run does: a name in the absolute directories of
 // pathList, anything with a separator as the path that it is.
-func Look(program, pathList string) (string, error) {
+func LookPath(program, pathList string) (string, error) {
 	if program == "" {
 		return "", errors.New("command: no program is given")
 	}
