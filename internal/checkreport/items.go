@@ -1,6 +1,7 @@
 package checkreport
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sarif"
 )
 
 // ItemsInput is what items are made from beside the document.
@@ -180,4 +182,55 @@ func (d *Document) ended() []phase.Check {
 		}
 	}
 	return out
+}
+
+// Annotation is a finding as the runner or a check run shows it beside its line.
+type Annotation struct {
+	Severity           finding.Severity
+	Title, Message     string
+	Path               string // "" for none
+	StartLine, EndLine int    // 0 for none
+}
+
+// Annotations returns the findings that count, the most severe first, in plain
+// text; where none explains why a check failed, its first problem.
+func (d *Document) Annotations(words Words) []Annotation {
+	var out []Annotation
+	said := map[phase.Check]bool{}
+	for _, f := range d.distinct() {
+		title := name(f.Check)
+		said[f.Check] = true
+		for _, check := range f.also {
+			title += ", " + name(check)
+			said[check] = true
+		}
+		if f.Rule != "" {
+			title += ": " + words.Line(f.Rule)
+		}
+		out = append(out, Annotation{Severity: f.Severity, Title: title, Message: words.Line(f.Message), Path: f.Path, StartLine: f.StartLine, EndLine: max(f.StartLine, f.EndLine)})
+	}
+	_, all := failed(d.rows())
+	for _, r := range all {
+		if !said[r.check] && len(r.problems) > 0 {
+			out = append(out, Annotation{Severity: finding.High, Title: name(r.check) + " failed", Message: words.Line(cut(r.problems[0], 1000))})
+		}
+	}
+	return out
+}
+
+// SARIFCategory is the category under which code scanning keeps the security
+// review's findings apart from others'.
+const SARIFCategory = "airlock/security-review"
+
+// SARIF returns the findings of the security review as a SARIF log, also those on
+// lines that did not change: code scanning compares whole states. version is
+// Airlock's own.
+func (d *Document) SARIF(version string) (json.RawMessage, error) {
+	findings := []finding.Finding{}
+	for _, f := range d.Findings {
+		if f.Check == phase.SecurityReview && f.Path != "" {
+			findings = append(findings, f.plain())
+		}
+	}
+	return sarif.Build(sarif.Tool{Name: sarif.OwnTool, Version: version, InformationURI: "https://github.com/agent-airlock/airlock"}, SARIFCategory, findings, d.rules())
 }

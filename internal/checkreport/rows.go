@@ -5,10 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/text"
-
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // row is one of the six checks over all roots, as every reader sees it.
@@ -156,4 +155,137 @@ func failed(rows []row) (blocking, all []row) {
 		}
 	}
 	return blocking, all
+}
+
+// Words make strangers' texts fit to be shown. Both are required.
+type Words struct {
+	// Line is for a text of one line: no control character, no live mention, no
+	// secret.
+	Line func(string) string
+	// Code is for many lines of code or of a program's output, which are shown as
+	// they are: no control character, no secret.
+	Code func(string) string
+}
+
+// name is a check's name for people.
+func name(c phase.Check) string { return strings.ReplaceAll(string(c), "_", " ") }
+
+// Headline says in one line how it ended.
+func (d *Document) Headline() string {
+	rows := d.rows()
+	blocking, all := failed(rows)
+	skipped := 0
+	for _, r := range rows {
+		if r.status == phase.Skipped {
+			skipped++
+		}
+	}
+	names := func(rows []row) string {
+		var out []string
+		for _, r := range rows {
+			out = append(out, name(r.check))
+		}
+		return strings.Join(out, ", ")
+	}
+	switch {
+	case len(blocking) > 0:
+		return fmt.Sprintf("%d of 6 checks failed: %s", len(blocking), names(blocking))
+	case d.Failed():
+		return "the checks failed"
+	case len(all) > 0:
+		return "the checks passed, but for " + names(all) + ", which only informs"
+	case skipped > 0:
+		return fmt.Sprintf("%d checks passed, %d skipped", 6-skipped, skipped)
+	}
+	return "all 6 checks passed"
+}
+
+// duration is a time for people: "0.4 s", "12 s", "3 min 5 s".
+func duration(d time.Duration) string {
+	switch {
+	case d < 50*time.Millisecond:
+		return "0.0 s"
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+}
+
+// place names where a finding is.
+func (f Finding) place() string {
+	switch {
+	case f.Path == "":
+		return ""
+	case f.StartLine == 0:
+		return f.Path
+	case f.EndLine > f.StartLine:
+		return fmt.Sprintf("%s:%d-%d", f.Path, f.StartLine, f.EndLine)
+	}
+	return fmt.Sprintf("%s:%d", f.Path, f.StartLine)
+}
+
+// instead says what an owner does who has not the tool.
+func (m MissingTool) instead() string {
+	check, ok := strings.CutSuffix(m.Override, "_command")
+	if !ok { // of a reviewer that plugs in
+		return "change " + m.Override + " in the configuration"
+	}
+	return fmt.Sprintf("name another command by %s-command under checks in the configuration, or by the flag --%[1]s-command", check)
+}
+
+// cut shortens a text to about n bytes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// Output is the part of a check's output in which failing began, and its end.
+type Output struct{ Title, Text string }
+
+// Outputs returns what the failed checks printed, fit to be shown.
+func (d *Document) Outputs(words Words) []Output {
+	var out []Output
+	for _, c := range d.Checks {
+		if text := strings.TrimSpace(c.output()); c.Status == phase.Fail && text != "" {
+			out = append(out, Output{inRoot(words.Line(c.Root), name(c.Check)+": output of "+words.Line(cut(c.Command, 120))), words.Code(cut(text, maxExcerpt))})
+		}
+	}
+	return out
+}
+
+// output returns the part of a check's output that people can read. JSON is for
+// programs: where it was understood, what it says of the failures stands in its
+// place.
+func (c Check) output() string {
+	text := strings.TrimSpace(c.Excerpt)
+	if len(c.Problems) == 0 {
+		return text
+	}
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return withoutRecords(text)
+	}
+	var b strings.Builder
+	for _, f := range c.Failures {
+		if message := strings.Trim(f.Message, "\n"); message != "" {
+			b.WriteString("--- " + strings.TrimSpace(f.Unit+" "+f.Name) + "\n" + message + "\n")
+		}
+	}
+	return b.String()
+}
+
+// withoutRecords leaves out lines that are lists of JSON objects, such as the linter's
+// below what npx says of itself.
+func withoutRecords(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, `[{"`) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, ""))
 }

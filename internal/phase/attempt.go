@@ -9,10 +9,12 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
@@ -115,30 +117,112 @@ func (e *engine) tool(r root, check Check, c commandLine) toolreport.Tool {
 	return t
 }
 
-// goModule returns the module path of a folder's go.mod, "" if it tells none.
-func (p *project) goModule(dir string) string {
-	raw, err := p.read(path.Join(dir, "go.mod"))
+// notFoundCode is a shell's exit code for a command that it does not find.
+const notFoundCode = 127
+
+// MissingProgram returns the name of the tool that a run shows to be missing, ""
+// where it shows no such thing. args are the program and its arguments; with none,
+// a shell read the line.
+func MissingProgram(line string, args []string, r command.Result, err error) string {
 	if err != nil {
+		program := "sh"
+		if len(args) > 0 {
+			program = args[0]
+		}
+		if errors.Is(err, command.ErrNotFound) || errors.Is(err, fs.ErrNotExist) && strings.Contains(program, "/") {
+			return program
+		}
 		return ""
 	}
-	m := regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`).FindSubmatch(raw)
-	if m == nil {
+	if r.OK() || r.TimedOut {
 		return ""
 	}
-	return string(m[1])
+	said := string(r.Stderr.Tail)
+	if len(r.Stderr.Tail) == 0 {
+		said = string(r.Stderr.Head)
+	}
+	if r.ExitCode == notFoundCode {
+		return notFound(said + "\n" + r.Stdout.String())
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	for _, sign := range []struct{ program, pattern string }{
+		{"python", `(?m)^\S*python[^\s:]*: No module named (\w+)$`},
+		{"python3", `(?m)^\S*python[^\s:]*: No module named (\w+)$`},
+		{"cargo", "(?m)^error: (?:no such command: `|'cargo-)([a-z]+)[`']"},
+		{"npx", `(?m)^npm (?:ERR!|error) (?:could not determine executable to run|npx canceled due to missing packages|code (?:E404|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED|ENOVERSIONS))`},
+		{"mvn", `No plugin found for prefix '([a-z]+)'`},
+	} {
+		if sign.program != args[0] {
+			continue
+		}
+		if sign.program == "mvn" { // says what went wrong on standard output
+			said = r.Stdout.String()
+		}
+		m := regexp.MustCompile(sign.pattern).FindStringSubmatch(said)
+		switch {
+		case m == nil:
+		case len(m) > 1:
+			return m[1]
+		default:
+			return firstWord(strings.Fields(line)[1:])
+		}
+	}
+	return ""
 }
 
-// ended says how a run ended that did not pass.
-func ended(c commandLine, a attempt, limit fmt.Stringer) string {
-	switch {
-	case a.fault != "":
-		return fmt.Sprintf("'%s' could not be run: %s", c.line, a.fault)
-	case a.result.TimedOut:
-		return fmt.Sprintf("'%s' was ended after %s, the time limit of a command; raise time-limit if it needs longer", c.line, limit)
-	case a.result.Signal != "":
-		return fmt.Sprintf("'%s' was ended by a signal: %s", c.line, a.result.Signal)
-	case a.result.ExitCode == 0:
-		return fmt.Sprintf("'%s' printed something, which means failure", c.line)
+// notFound returns the program that a shell, bundler or env says is not there, ""
+// where none of them says so: a program may end with their exit code, too.
+func notFound(said string) string {
+	for _, pattern := range []string{
+		`command not found: (\S+)`,
+		`([^\s:'"‘’]+)['’]?: (?:command )?not found`,
+		`([^\s:'"‘’]+)['’]?: No such file or directory`,
+		`(?m)^sh: \d+: ([^\s:]+): Permission denied$`, // dash, where a folder of PATH is closed to the user
+	} {
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(said); m != nil {
+			return m[1]
+		}
 	}
-	return fmt.Sprintf("'%s' ended with exit code %d", c.line, a.result.ExitCode)
+	return ""
+}
+
+// firstWord returns the first word that is no option.
+func firstWord(words []string) string {
+	for _, w := range words {
+		if !strings.HasPrefix(w, "-") {
+			return w
+		}
+	}
+	return "npx"
+}
+
+// goLeavesAlone reports whether "go fmt ./..." passes over a file, whose path is
+// relative to the module: gofmt, which checks in its place, looks at all files. What
+// tests are fed with is broken on purpose, and vendored code is nobody's to format.
+func goLeavesAlone(file string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(file), "/"), func(part string) bool {
+		return part == "testdata" || part == "vendor" || part != "." && (part[0] == '_' || part[0] == '.')
+	})
+}
+
+// leaveAlone takes out of a run of gofmt what it says of files that the formatter
+// itself passes over. If there is nothing else, the run has passed.
+func (a *attempt) leaveAlone(dir string) {
+	files := map[string]bool{}
+	kept := slices.DeleteFunc(a.report.Findings, func(f finding.Finding) bool {
+		rel, ok := strings.CutPrefix(f.Path, dir+"/")
+		if ok = (ok || dir == ".") && goLeavesAlone(rel); ok {
+			files[f.Path] = true
+		}
+		return ok
+	})
+	if len(files) == 0 {
+		return
+	}
+	a.report.Findings = kept
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf("left out: files that are not formatted in folders that 'go fmt' passes over, such as testdata (%d)", len(files)))
+	a.report.Broken = slices.ContainsFunc(kept, func(f finding.Finding) bool { return f.Severity == finding.High })
+	a.clean = len(kept) == 0 && a.report.Explained && a.report.Outside+a.report.Omitted == 0
 }

@@ -1,9 +1,7 @@
 package phase
 
 import (
-	"io"
-	"io/fs"
-	"os"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -42,50 +40,6 @@ func markers() []marker {
 // code, and what tests are fed with.
 func aside(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata"}, name)
-}
-
-// project answers questions about the files of the working directory, which are
-// a stranger's: nothing is read outside it, and no link out of it is followed.
-type project struct {
-	at    *os.Root
-	names map[string][]string   // of a folder's entries, read once
-	told  map[string][]Language // of a folder's markers
-}
-
-// openProject opens the working directory; close it with at.Close.
-func openProject(dir string) (*project, error) {
-	at, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &project{at: at, names: map[string][]string{}, told: map[string][]Language{}}, nil
-}
-
-// open opens a file or folder for reading; nothing waits for the other end of a FIFO.
-func (p *project) open(name string) (*os.File, error) {
-	return p.at.OpenFile(name, os.O_RDONLY|openNonblock, 0)
-}
-
-// entries returns the names in a folder; none where it cannot be read.
-func (p *project) entries(dir string) []string {
-	names, ok := p.names[dir]
-	if ok {
-		return names
-	}
-	if f, err := p.open(dir); err == nil {
-		names, _ = f.Readdirnames(-1) // not a folder: no names
-		_ = f.Close()                 // it was only read
-	}
-	p.names[dir] = names
-	return names
-}
-
-// has reports whether a folder has an entry of that name.
-func (p *project) has(dir, name string) bool {
-	if !strings.Contains(name, "*") {
-		return slices.Contains(p.entries(dir), name)
-	}
-	return slices.ContainsFunc(p.entries(dir), func(e string) bool { ok, _ := path.Match(name, e); return ok })
 }
 
 // languages returns those that the markers in a folder name, in order.
@@ -194,23 +148,82 @@ func majority(of []Language, files []string) Language {
 	return best
 }
 
-// maxManifest bounds a file that is read for its settings, in bytes.
-const maxManifest = 4 << 20
+// Root is a folder that the owner lists for validation.
+type Root struct {
+	Dir      string   // relative to the repository's root, slash-separated, clean; "." for itself
+	Language Language // "" has it detected by the files in Dir
+}
 
-// read returns a regular file's content, at most maxManifest bytes of it. Programs may
-// be at work beside: what is opened is what was looked at.
-func (p *project) read(name string) ([]byte, error) {
-	f, err := p.open(name)
-	if err != nil {
-		return nil, err
+// listed returns the owner's roots that lie in the working directory, which is
+// prefix in the repository, each with the changed files that no root within it has.
+// All are checked, whatever changed. The error is an *InvalidInput that names what
+// cannot be a root.
+func (p *project) listed(in Input, roots []Root, prefix string) ([]root, error) {
+	var found []root
+	var problems []string
+	for _, r := range roots {
+		dir, ok := inside(prefix, r.Dir)
+		if !ok || slices.ContainsFunc(found, func(f root) bool { return f.dir == dir }) {
+			continue
+		}
+		if info, err := p.at.Stat(dir); err != nil || !info.IsDir() {
+			problems = append(problems, fmt.Sprintf("Validation failed: the root '%s' is configured, but there is no such directory", r.Dir))
+			continue
+		}
+		found = append(found, root{dir: dir, language: r.Language})
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	slices.SortFunc(found, func(a, b root) int { // an outer one right before those in it
+		return slices.Compare(parts(a.dir), parts(b.dir))
+	})
+	for _, f := range in.ChangedFiles {
+		for i, r := range slices.Backward(found) {
+			if under(r.dir, f) {
+				found[i].files = append(found[i].files, f)
+				break
+			}
+		}
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxManifest {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	for i := range found {
+		r := &found[i]
+		of := p.languages(r.dir)
+		switch {
+		case r.language != "":
+		case in.Language != "":
+			r.language = in.Language
+		case len(of) > 0:
+			r.language = majority(of, r.files)
+		case in.namesAll():
+		default:
+			problems = append(problems, fmt.Sprintf("%s (no package.json, go.mod or the like stands in the configured root '%s')", cannotDetect, r.dir))
+		}
 	}
-	return io.ReadAll(io.LimitReader(f, maxManifest))
+	if len(found) == 0 && len(problems) == 0 {
+		problems = []string{"Validation failed: none of the configured roots lies in the working directory"}
+	}
+	if len(problems) > 0 {
+		return nil, &InvalidInput{problems}
+	}
+	return found, nil
+}
+
+// inside returns a folder of the repository relative to the working directory,
+// which is prefix; false if it does not lie there.
+func inside(prefix, dir string) (string, bool) {
+	dir = path.Clean(dir)
+	switch rest, ok := strings.CutPrefix(dir, prefix+"/"); {
+	case dir == prefix:
+		return ".", true
+	case prefix == ".":
+		return dir, dir != ".." && !strings.HasPrefix(dir, "../") && !path.IsAbs(dir)
+	default:
+		return rest, ok
+	}
+}
+
+// parts splits a folder for sorting; the working directory comes first.
+func parts(dir string) []string {
+	if dir == "." {
+		return nil
+	}
+	return strings.Split(dir, "/")
 }

@@ -116,3 +116,39 @@ func sound(r finding.Range) finding.Range {
 	}
 	return r
 }
+
+// tally counts failures while a runner's output is read.
+type tally struct {
+	failed  int
+	closed  bool // the runner came to its end
+	none    bool // it said that it found no test
+	lost    bool // there was too much to count exactly
+	failing []Failure
+}
+
+// add counts one failure.
+func (t *tally) add(f Failure) {
+	t.failed++
+	if len(t.failing) < MaxFailures {
+		f.Name, f.Unit, f.Message = clip(f.Name, maxName), clip(f.Unit, maxName), clip(f.Message, maxMessage)
+		t.failing = append(t.failing, f)
+	}
+}
+
+// tests judges the tally by how the run ended.
+func (t *tally) tests(exit Exit) Tests {
+	r := Tests{Failed: t.failed, Known: t.closed && !t.lost && !exit.TimedOut && exit.Code >= 0, None: t.none && t.failed == 0, Failing: t.failing}
+	if !exit.OK() && r.Failed == 0 && !r.None {
+		r.Failed, r.Known = 1, false
+	}
+	return r
+}
+
+// join adds what another reading counted.
+func (t *tally) join(o tally) {
+	t.none = o.none && (t.none || !t.closed) || t.none && !o.closed
+	t.closed = t.closed || o.closed
+	t.lost = t.lost || o.lost
+	t.failed += o.failed
+	t.failing = append(t.failing, o.failing[:min(len(o.failing), MaxFailures-len(t.failing))]...)
+}

@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -103,4 +104,41 @@ func (j *jestReader) end() {
 		}
 		j.c.tally.closed = false
 	}
+}
+
+// readJest reads jest's --json, which vitest's JSON reporter prints, too.
+func readJest(raw json.RawMessage, c *collector) string {
+	var log struct {
+		NumTotalTests int
+		TestResults   []struct {
+			Name, Status, Message string
+			AssertionResults      []struct {
+				FullName, Status string
+				FailureMessages  []string
+				Location         *struct{ Line int }
+			}
+		}
+	}
+	if json.Unmarshal(raw, &log) != nil {
+		return ""
+	}
+	for _, file := range log.TestResults {
+		failed := false
+		for _, a := range file.AssertionResults {
+			if a.Status != "failed" {
+				continue
+			}
+			failed = true
+			f := Failure{Name: a.FullName, Unit: file.Name, Cause: Failed, Path: file.Name, Message: strings.Join(a.FailureMessages, "\n")}
+			if a.Location != nil {
+				f.Line = a.Location.Line
+			}
+			c.fail(f)
+		}
+		if file.Status == "failed" && !failed {
+			c.fail(Failure{Unit: file.Name, Cause: Build, Path: file.Name, Message: file.Message})
+		}
+	}
+	c.tally.closed, c.tally.none = true, log.NumTotalTests == 0
+	return "jest"
 }

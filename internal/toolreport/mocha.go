@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -101,3 +102,22 @@ func (r *mochaReader) flush() {
 }
 
 func (r *mochaReader) end() { r.flush() }
+
+// readMocha reads mocha's JSON reporter.
+func readMocha(raw json.RawMessage, c *collector) string {
+	var log struct {
+		Stats    struct{ Tests int }
+		Failures []struct {
+			FullTitle, File string
+			Err             struct{ Message string }
+		}
+	}
+	if json.Unmarshal(raw, &log) != nil {
+		return ""
+	}
+	for _, f := range log.Failures {
+		c.fail(Failure{Name: f.FullTitle, Unit: f.File, Cause: Failed, Path: f.File, Message: f.Err.Message})
+	}
+	c.tally.closed, c.tally.none = true, log.Stats.Tests == 0
+	return "mocha"
+}

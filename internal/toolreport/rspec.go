@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -94,4 +95,33 @@ func (r *rspecReader) end() {
 	if r.c.tally.closed {
 		r.c.tally.failed = failed
 	}
+}
+
+// readRSpec reads rspec's --format json.
+func readRSpec(raw json.RawMessage, c *collector) string {
+	var log struct {
+		Examples []struct {
+			Description string `json:"full_description"`
+			Status      string
+			Path        string `json:"file_path"`
+			Line        int    `json:"line_number"`
+			Exception   struct{ Message string }
+		}
+		Summary struct {
+			Outside int `json:"errors_outside_of_examples_count"`
+		}
+	}
+	if json.Unmarshal(raw, &log) != nil {
+		return ""
+	}
+	for _, e := range log.Examples {
+		if e.Status == "failed" {
+			c.fail(Failure{Name: e.Description, Cause: Failed, Path: e.Path, Line: e.Line, Message: strings.TrimSpace(e.Exception.Message)})
+		}
+	}
+	for range min(log.Summary.Outside, 1_000_000) {
+		c.fail(Failure{Cause: Build, Message: "an error occurred outside of the examples"})
+	}
+	c.tally.closed, c.tally.none = true, len(log.Examples) == 0
+	return "rspec"
 }

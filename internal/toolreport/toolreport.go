@@ -1,3 +1,11 @@
+// Package toolreport reads what a tool printed: a linter's findings, a
+// compiler's errors, and how many tests of a test runner really failed.
+//
+// How each tool's output is read is data (see rows). Every line of every stream
+// passes through once, whatever its size: time is linear, and what is kept is
+// bounded. Output is hostile, since a pull request's code can print anything:
+// a path outside the root never becomes a finding, and what was not understood
+// is said to be unknown.
 package toolreport
 
 import (
@@ -119,3 +127,40 @@ func Read(tool Tool, out Output) (Report, error) {
 	}
 	return r.Report(out.Exit), nil
 }
+
+// Tests is what a test runner's output says about its tests.
+type Tests struct {
+	// Failed counts the tests without subtests that failed, plus the units (a
+	// package, a file, a target) that failed without such a test: they did not
+	// compile or load, crashed or hung. A run that failed counts at least 1.
+	Failed int
+	// Known reports that the runner's own output says how many failed, to its
+	// end. If not, Failed is the least that there can be.
+	Known bool
+	// None reports that the runner ran, and found no test.
+	None bool
+	// Failing names failures, in the order in which the runner did, at most
+	// MaxFailures.
+	Failing []Failure
+}
+
+// Failure is one test, or one unit of tests, that failed.
+type Failure struct {
+	Name    string // the test's, with those of its suites; "" for a unit
+	Unit    string // the package, file or target, as the runner calls it
+	Cause   Cause
+	Path    string // relative to the root; "" where it was not printed
+	Line    int    // 0 where it was not printed
+	Message string // the first lines of what it said, bounded
+}
+
+// Cause is why a test failed.
+type Cause string
+
+// The causes.
+const (
+	Failed  Cause = "failed"  // the test itself
+	Build   Cause = "build"   // it, or its unit, did not compile or load
+	Crash   Cause = "crash"   // its process ended
+	Timeout Cause = "timeout" // its runner's time limit
+)

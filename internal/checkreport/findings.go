@@ -1,0 +1,304 @@
+// Package checkreport tells what phase validation found: as the findings document
+// that one job hands to another, to people in a terminal, a summary, a comment and
+// annotations, and as Airlock's own items, which go through both doors like any
+// other.
+//
+// Everything is made from the Document alone, so that a job which only reads it
+// says the same as the one that wrote it. A document that comes from a file is
+// untrusted: its job ran the pull request's code.
+package checkreport
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// Version is the version of the document's form. Members are added, never renamed.
+const Version = 1
+
+// Document is everything that a validation found, in its documented JSON form.
+// Every text in it may be a stranger's.
+type Document struct {
+	Version int `json:"version"`
+	// Repository is owner/name, Number the pull request's, Head the commit that
+	// paths and lines belong to; each empty where there is none.
+	Repository string `json:"repository,omitempty"`
+	Number     int    `json:"pull_request,omitempty"`
+	Head       string `json:"head_sha,omitempty"`
+	// Output is the result in the form of spec 000.
+	Output phase.Output `json:"output"`
+	// Checks are the checks of each root, then the reviews.
+	Checks     []Check       `json:"checks"`
+	Findings   []Finding     `json:"findings"`
+	Rules      []Rule        `json:"rules"`
+	Suppressed []Suppressed  `json:"suppressed"`
+	Skipped    []Skipped     `json:"skipped_files"`
+	Missing    []MissingTool `json:"missing_tools"`
+	Notes      []string      `json:"notes"`
+}
+
+// Check is how one check of one root ended.
+type Check struct {
+	Check    phase.Check    `json:"check"`
+	Root     string         `json:"root"` // relative to the working directory, "." for itself
+	Language phase.Language `json:"language,omitempty"`
+	Status   phase.Status   `json:"status"`
+	// Informational says that its failure does not fail the whole.
+	Informational bool      `json:"informational,omitempty"`
+	Command       string    `json:"command,omitempty"`
+	Retries       int       `json:"retry_count"`
+	Time          int64     `json:"execution_time_ms"`
+	ExitCode      int       `json:"exit_code"` // -1 where a signal or the time limit ended it, or nothing ran
+	TimedOut      bool      `json:"timed_out,omitempty"`
+	Flaky         bool      `json:"flaky,omitempty"`
+	Problems      []string  `json:"problems"`
+	Failing       int       `json:"failing_count,omitempty"`
+	Failures      []Failure `json:"failures,omitempty"`
+	Rewritten     []string  `json:"rewritten_files,omitempty"`
+	Notes         []string  `json:"notes,omitempty"`
+	Excerpt       string    `json:"excerpt,omitempty"` // where failing began in the output, and its end
+}
+
+// Failure is one test, or one unit of tests, that failed.
+type Failure struct {
+	Name    string `json:"name,omitempty"`
+	Unit    string `json:"unit,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// Finding is one thing that was noticed, with its place at Head.
+type Finding struct {
+	Check    phase.Check      `json:"check"`
+	Tool     string           `json:"tool"`
+	Rule     string           `json:"rule,omitempty"`
+	Severity finding.Severity `json:"severity"`
+	Message  string           `json:"message"`
+	// Path is relative to the repository's root. Lines and columns count from 1;
+	// 0 means that none is known.
+	Path        string `json:"path,omitempty"`
+	StartLine   int    `json:"start_line,omitempty"`
+	StartColumn int    `json:"start_column,omitempty"`
+	EndLine     int    `json:"end_line,omitempty"`
+	EndColumn   int    `json:"end_column,omitempty"`
+	// Suggestion stands in the place of the whole lines from StartLine to EndLine.
+	Suggestion  string `json:"suggestion,omitempty"`
+	Fingerprint string `json:"fingerprint"`
+	// Code is a digest of the code at its lines, 32 hexadecimal digits: while that is
+	// the same, its comment is. It is "" where the code is not known.
+	Code string `json:"code,omitempty"`
+	// Gating says that it made its check fail; the others lie on lines that the
+	// pull request did not change.
+	Gating bool `json:"gating"`
+}
+
+// Rule is what is known about the findings of one rule.
+type Rule struct {
+	Tool      string            `json:"tool"`
+	ID        string            `json:"id"`
+	Name      string            `json:"name,omitempty"`
+	Short     string            `json:"short,omitempty"`
+	Help      string            `json:"help,omitempty"` // Markdown
+	HelpURI   string            `json:"help_uri,omitempty"`
+	CWE       []int             `json:"cwe,omitempty"`
+	Severity  finding.Severity  `json:"severity,omitempty"`
+	Precision finding.Precision `json:"precision,omitempty"`
+	Tags      []string          `json:"tags,omitempty"`
+}
+
+// Suppressed is a finding that a comment in the code asks to ignore.
+type Suppressed struct {
+	Rule    string `json:"rule"`
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+	Reason  string `json:"reason"` // as the comment gives it
+}
+
+// Skipped is a changed file that nobody looked at, and why.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// MissingTool is a tool that a check needs and that is not there.
+type MissingTool struct {
+	Tool     string      `json:"tool"`
+	Check    phase.Check `json:"check"`
+	Command  string      `json:"command"`
+	Override string      `json:"override"` // the parameter that names another command
+}
+
+// Failed reports whether the validation as a whole failed.
+func (d *Document) Failed() bool { return d.Output.Status != phase.Pass }
+
+// rules returns what is known about the findings' rules.
+func (d *Document) rules() finding.Rules {
+	known := make(map[[2]string]finding.Rule, len(d.Rules))
+	for _, r := range d.Rules {
+		known[[2]string{r.Tool, r.ID}] = finding.Rule{ID: r.ID, Name: r.Name, Short: r.Short, Help: r.Help, HelpURI: r.HelpURI, CWE: r.CWE,
+			Severity: r.Severity, Precision: r.Precision, Tags: r.Tags}
+	}
+	return func(tool, id string) (finding.Rule, bool) {
+		r, ok := known[[2]string{tool, id}]
+		return r, ok
+	}
+}
+
+// plain returns the finding in the form that other packages know.
+func (f Finding) plain() finding.Finding {
+	return finding.Finding{
+		Check: string(f.Check), Tool: f.Tool, Rule: f.Rule, Severity: f.Severity, Message: f.Message, Path: f.Path,
+		Range:      finding.Range{StartLine: f.StartLine, StartColumn: f.StartColumn, EndLine: f.EndLine, EndColumn: f.EndColumn},
+		Suggestion: f.Suggestion, Fingerprint: f.Fingerprint,
+	}
+}
+
+// Schema is the name of the published schema of the document.
+const Schema = "findings.json"
+
+// MaxBytes is how large a document may be.
+const MaxBytes = 64 << 20
+
+// maxPath is how many bytes the path of a file has at most; the schema counts
+// characters.
+const maxPath = 4096
+
+// maxViolations is how many violations an error names.
+const maxViolations = 10
+
+// Read reads a document that another job has left. It is untrusted: whatever does
+// not conform to the published schema, or is larger than MaxBytes, is an error
+// that names what is wrong and where. What it says about the outcome is the other
+// job's word, and only the numbers of it are believed.
+func Read(r io.Reader) (*Document, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(raw) > MaxBytes:
+		return nil, fmt.Errorf("it is larger than %d MiB, which no findings document is", MaxBytes>>20)
+	}
+	// Two members of one name would be one thing to the schema and another to Go.
+	if !jsontext.Value(raw).IsValid() {
+		return nil, errors.New("it is not JSON in UTF-8 whose names are each there once")
+	}
+	s, ok := schema.Published(Schema, "")
+	if !ok {
+		return nil, errors.New("there is no schema " + Schema)
+	}
+	violations, err := s.Validate(raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(violations) > 0 {
+		return nil, invalid(violations)
+	}
+	var d Document
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, fmt.Errorf("it is not a findings document: %w", err)
+	}
+	for i := range d.Findings { // a range is where it begins, at least
+		f := &d.Findings[i]
+		if path.Clean(f.Path) == "." || len(f.Path) > maxPath {
+			f.Path = "" // it names no file
+		}
+		if f.StartLine == 0 || f.Path == "" {
+			f.StartLine, f.EndLine, f.StartColumn, f.EndColumn, f.Suggestion = 0, 0, 0, 0, ""
+		}
+		if f.EndLine < f.StartLine {
+			f.EndLine, f.EndColumn = 0, 0
+		}
+	}
+	return &d, nil
+}
+
+func invalid(violations []schema.Violation) error {
+	var b strings.Builder
+	b.WriteString("it is not a findings document, as 'airlock schema " + Schema + "' describes it: ")
+	for i, v := range violations {
+		if i == maxViolations {
+			fmt.Fprintf(&b, "; and %d more", len(violations)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(v.Path + ": " + v.Message)
+	}
+	return errors.New(b.String())
+}
+
+// Write writes the document as indented JSON.
+func (d *Document) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
+}
+
+// Mask passes every text that tools and people wrote through f, which leaves out
+// secrets. A suggestion that holds one is dropped: it would put something else into
+// the code. It comes before any text is cut or changed, after which a part of a
+// secret would not be known for one.
+func (d *Document) Mask(f func(string) string) {
+	if f == nil {
+		return
+	}
+	each := func(texts ...*string) {
+		for _, t := range texts {
+			*t = f(*t)
+		}
+	}
+	all := func(lists ...[]string) {
+		for _, l := range lists {
+			for i := range l {
+				l[i] = f(l[i])
+			}
+		}
+	}
+	o := &d.Output.Checks
+	each(&o.Formatter.Command, &o.Linter.Command, &o.Build.Command, &o.Tests.Command)
+	all(o.Formatter.Issues, o.Linter.Issues, o.Build.Errors, o.CodeReview.Findings, o.SecurityReview.Vulnerabilities, d.Notes)
+	for i := range d.Checks {
+		c := &d.Checks[i]
+		each(&c.Root, &c.Command, &c.Excerpt)
+		all(c.Problems, c.Notes)
+		for j := range c.Failures {
+			each(&c.Failures[j].Name, &c.Failures[j].Unit, &c.Failures[j].Message)
+		}
+	}
+	for i := range d.Findings {
+		fi := &d.Findings[i]
+		each(&fi.Message, &fi.Rule, &fi.Tool)
+		if f(fi.Suggestion) != fi.Suggestion {
+			fi.Suggestion = ""
+		}
+	}
+	for i := range d.Rules { // by the same names as their findings
+		r := &d.Rules[i]
+		each(&r.Tool, &r.ID, &r.Name, &r.Short, &r.Help)
+	}
+	for i := range d.Suppressed {
+		each(&d.Suppressed[i].Rule, &d.Suppressed[i].Message, &d.Suppressed[i].Reason)
+	}
+	for i := range d.Skipped {
+		each(&d.Skipped[i].Reason)
+	}
+	for i := range d.Missing {
+		m := &d.Missing[i]
+		each(&m.Tool, &m.Command, &m.Override)
+	}
+}

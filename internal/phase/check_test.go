@@ -1,0 +1,132 @@
+package phase_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+func TestAFormatterIsFixedUntilItsRetriesAreUsedUp(t *testing.T) {
+	job, dir := goJob(t)
+	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}}))
+	r := validate(t, job, phase.Config{}, s.world())
+	f := r.Output.Checks.Formatter
+	if f.Status != phase.Fail || f.Retries != 3 || r.Output.TotalRetries != 3 || !slices.Equal(f.Issues, []string{"File a.go still has formatting issues after 3 retries"}) {
+		t.Errorf("%+v", f)
+	}
+	if n := len(s.ran); n != 1+2*3+4 || r.Output.Checks.Tests.Status != phase.Pass {
+		t.Errorf("ran %v: the checks behind a failed one still run", s.ran)
+	}
+}
+
+func TestAFixThatHelps(t *testing.T) {
+	job, dir := goJob(t)
+	fix := func(t *testing.T, dir string) {
+		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package m // longer\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}, {}}, "go fmt ./...": {{do: fix}}}))
+	r := validate(t, job, phase.Config{}, s.world())
+	if c := checkOf(r, phase.Formatter); c.Status != phase.Pass || c.Retries != 1 || !slices.Equal(c.Rewritten, []string{"a.go"}) {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
+	broken := func(names ...string) (said string) {
+		for _, n := range names {
+			said += n + ":1:9: expected ';', found '('\n"
+		}
+		return said
+	}
+	diff := func(name string) string { return strings.ReplaceAll(unformatted, "a.go", name) }
+	for name, c := range map[string]struct {
+		step   step
+		status phase.Status
+		issues int
+	}{
+		"fixtures":                   {step{code: 2, stderr: broken("testdata/a.go", "sub/testdata/src/b.go", "_old/c.go", ".x/d.go")}, phase.Pass, 0},
+		"vendored and not formatted": {step{code: 1, stdout: diff("vendor/a.go")}, phase.Pass, 0},
+		"a file beside them":         {step{code: 2, stdout: diff("a.go"), stderr: broken("testdata/a.go")}, phase.Fail, 1},
+		"an error beside them":       {step{code: 2, stderr: broken("testdata/a.go", "b.go")}, phase.Fail, 1},
+		"a name like theirs":         {step{code: 1, stdout: diff("testdata.go")}, phase.Fail, 1},
+		"gofmt's own failure":        {step{code: 2, stderr: broken("testdata/a.go") + "open x: permission denied\n"}, phase.Fail, 1},
+	} {
+		for _, sub := range []string{"", "go/"} {
+			job, dir := goJob(t)
+			if sub != "" {
+				job.Input.WorkingDirectory, job.Repository = filepath.Join(dir, "go"), dir
+				if err := os.Mkdir(filepath.Join(dir, "go"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, name := range []string{"go.mod", "a.go", "b.go", "testdata.go", "testdata/a.go", "sub/testdata/src/b.go", "_old/c.go", ".x/d.go", "vendor/a.go"} {
+				at := filepath.Join(dir, sub, name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("module m\n"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, job.Input.WorkingDirectory, goSteps(map[string][]step{gofmtLine: {c.step}})).world())
+			if f := r.Output.Checks.Formatter; f.Status != c.status || len(f.Issues) != c.issues || f.Status == phase.Pass && len(checkOf(r, phase.Formatter).Notes) != 1 {
+				t.Errorf("%s in %q: %+v", name, sub, f)
+			}
+		}
+	}
+}
+
+func TestAFileThatCannotBeParsedIsNotOnlyUnformatted(t *testing.T) {
+	job, dir := goJob(t)
+	r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: 2, stderr: "a.go:3:1: expected declaration\n"}}})).world())
+	if f := r.Output.Checks.Formatter; !slices.Equal(f.Issues, []string{"expected declaration at a.go:3"}) {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestCheckOnlyFixesNothing(t *testing.T) {
+	job, dir := goJob(t)
+	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}, vetLine: {{code: 1, stderr: "./a.go:1:1: bad\n"}}}))
+	r := validate(t, job, phase.Config{CheckOnly: true}, s.world())
+	if r.Output.TotalRetries != 0 || r.Output.Status != phase.Fail || slices.Contains(s.ran, "go fmt ./...") {
+		t.Errorf("%+v ran %v", r.Output, s.ran)
+	}
+	if got := r.Output.Checks.Linter.Issues; !slices.Equal(got, []string{"bad at a.go:1"}) {
+		t.Errorf("linter says %q", got)
+	}
+}
+
+func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
+	job, dir := goJob(t)
+	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: -1, timedOut: true}}}))
+	r := validate(t, job, phase.Config{}, s.world())
+	if c := checkOf(r, phase.Formatter); c.Status != phase.Fail || c.Retries != 0 || !c.TimedOut || !strings.Contains(c.Problems[0], "5m0s") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestAToolThatMayNotBeRun lies where the checks' own user cannot get, such as below
+// root's home: each check that needs it says so, and what to do.
+func TestAToolThatMayNotBeRun(t *testing.T) {
+	job, _ := goJob(t)
+	job.Input.MaxRetries = 0
+	world := realWorld(t)
+	world.Run = func(_ context.Context, spec command.Spec) (command.Result, error) {
+		return command.Result{ExitCode: -1}, fmt.Errorf("cannot start %s: %w", spec.Program, fs.ErrPermission)
+	}
+	r := validate(t, job, phase.Config{}, world)
+	for check, override := range map[phase.Check]string{phase.Formatter: "format_command", phase.Build: "build_command", phase.Tests: "test_command"} {
+		c := checkOf(r, check)
+		if said := strings.Join(c.Problems, "\n"); c.Status != phase.Fail || !strings.Contains(said, "install it for every user, or set "+override+" to another command") {
+			t.Errorf("%s: %s, %q", check, c.Status, said)
+		}
+	}
+}
