@@ -2,13 +2,17 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/agent-airlock/airlock/internal/text"
-
+	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // reviewHandler applies create-pull-request-review-comment: one review for all
@@ -144,4 +148,305 @@ func (p *planner) reviewedCommit(op *Operation, number int) string {
 		op.Notes = append(op.Notes, fmt.Sprintf("the pull request has moved on from %.7s to %.7s since the workflow run started: the comments are placed on %.7s, which the agent saw, and GitHub marks as outdated those whose lines have changed", asked, head, asked))
 	}
 	return asked
+}
+
+// adoptComment decides a comment that an earlier attempt posted: by itself, or
+// in the body of something that carries some of the group.
+func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) bool {
+	own := p.snap.found(c.e.key)
+	for _, o := range p.snap.own[w.group] {
+		if carries, ok := members(o.key, w.group, w.size); ok && carries(c.member) {
+			own = append(own, o)
+		}
+	}
+	if len(own) == 0 {
+		return false
+	}
+	w.partial = !w.own // ours are nowhere else
+	for _, o := range own {
+		if !slices.ContainsFunc(op.Adopts, o.same) {
+			op.Adopts = append(op.Adopts, o)
+		}
+	}
+	there := &own[0]
+	switch k := there.known; {
+	case k == nil:
+		c.e.decide(Adopted, "", "an earlier attempt of this workflow run posted it already")
+	case k.settled && !k.later(p.cfg.Run) && !c.e.approved.OverLimit():
+		c.there = there
+		w.reopen = append(w.reopen, c)
+		return true
+	case w.own && !k.settled && !k.later(p.cfg.Run) && !saysTheSame(k.body, w.inlineBody(c)):
+		c.there = there
+		w.renew = append(w.renew, c)
+		return true
+	default:
+		c.e.decide(Adopted, "", "the comment is there already")
+	}
+	c.e.decided.Object = there
+	return true
+}
+
+// place decides where a comment goes.
+func (p *planner) place(w *reviewWork, c *reviewComment) {
+	if c.e.approved.OverLimit() {
+		r := c.overLimit()
+		c.e.decided = &r
+		return
+	}
+	limit := p.cfg.MaxInline
+	if limit <= 0 {
+		limit = DefaultMaxInline
+	}
+	d := p.snap.diff[w.number]
+	if d.anchors != nil {
+		if err := d.anchors.Check(c.item.Path, changes.Side(c.item.Side), c.item.StartLine, c.item.Line); err != nil {
+			c.why = err.Error()
+			switch {
+			case c.outside() == policy.OutsideDrop:
+				r := c.dropped()
+				c.e.decided = &r
+			case c.outside() == policy.OutsideFile && d.files[c.item.Path]:
+				w.file = append(w.file, c)
+			default:
+				w.body = append(w.body, c)
+			}
+			return
+		}
+	}
+	if len(w.inline) >= limit && w.own {
+		r := c.overLimit()
+		c.e.decided = &r
+		return
+	}
+	if len(w.inline) >= limit {
+		c.why = fmt.Sprintf("a review carries at most %d inline comments", limit)
+		w.body = append(w.body, c)
+		return
+	}
+	w.inline = append(w.inline, c)
+}
+
+// outside is what the owner wants done with a comment whose lines are not in the
+// diff.
+func (c *reviewComment) outside() policy.OutsideDiff { return c.e.settings.Review.OutsideDiff }
+
+// dropped is the result of a comment that the owner wants left out.
+func (c *reviewComment) dropped() Result {
+	leaves := "the configuration leaves such comments out"
+	if c.e.own {
+		leaves = "it is shown as an annotation instead"
+	}
+	r := c.e.result(Skipped, CodeOutsideDiff, "%s; %s", c.why, leaves)
+	r.Fallback = c.e.fallback()
+	return r
+}
+
+// overLimit is the result of a comment of Airlock's own that is one too many. What
+// it says stands in the summary of the checks.
+func (c *reviewComment) overLimit() Result {
+	return c.e.result(Skipped, CodeOwnLimit, "not posted: this workflow run has more to say about lines than its limit of review comments allows; the summary holds it")
+}
+
+// requests are the writes that are expected to happen.
+func (w *reviewWork) requests(p *planner) []Request {
+	reqs := []Request{}
+	for _, c := range w.reopen {
+		reqs = append(reqs, graphQL("unminimizeComment", map[string]any{"subjectId": c.there.NodeID}), p.commentEdit(c.there.ID, w.inlineBody(c)))
+	}
+	for _, c := range w.renew {
+		reqs = append(reqs, p.commentEdit(c.there.ID, w.inlineBody(c)))
+	}
+	for _, c := range w.file {
+		reqs = append(reqs, newRequest("POST", p.path(fmt.Sprintf("/pulls/%d/comments", w.number)), struct {
+			Body        string `json:"body"`
+			CommitID    string `json:"commit_id"`
+			Path        string `json:"path"`
+			SubjectType string `json:"subject_type"`
+		}{w.fileBody(c), w.commit, c.item.Path, "file"}))
+	}
+	if len(w.inline)+len(w.body) == 0 {
+		return reqs
+	}
+	parts := w.parts(w.body)
+	reqs = append(reqs, newRequest("POST", p.path(fmt.Sprintf("/pulls/%d/reviews", w.number)), w.reviewJSON(w.inline, first(parts))))
+	for _, part := range parts[min(1, len(parts)):] {
+		reqs = append(reqs, p.commentRequest(w.number, w.partBody(part, nil)))
+	}
+	return reqs
+}
+
+func first(parts []part) part {
+	if len(parts) == 0 {
+		return part{}
+	}
+	return parts[0]
+}
+
+// reviewJSON is the body of the review's request.
+func (w *reviewWork) reviewJSON(inline []*reviewComment, in part) any {
+	v := w.newReview(inline, in)
+	type comment struct {
+		Path      string `json:"path"`
+		Body      string `json:"body"`
+		StartSide string `json:"start_side,omitempty"`
+		Side      string `json:"side"`
+		StartLine int    `json:"start_line,omitempty"`
+		Line      int    `json:"line"`
+	}
+	list := make([]comment, len(v.Comments))
+	for i, d := range v.Comments {
+		list[i] = comment{d.Path, d.Body, d.StartSide, d.Side, d.StartLine, d.Line}
+	}
+	return struct {
+		CommitID string    `json:"commit_id,omitempty"`
+		Body     string    `json:"body"`
+		Event    string    `json:"event"`
+		Comments []comment `json:"comments,omitempty"`
+	}{v.CommitID, v.Body, v.Event, list}
+}
+
+// newReview makes a review of inline comments and one part of the body. The
+// event is always COMMENT: an agent's word approves nothing, and nobody can
+// request changes on a pull request of their own.
+func (w *reviewWork) newReview(inline []*reviewComment, in part) githubapi.NewReview {
+	v := githubapi.NewReview{CommitID: w.commit, Event: githubapi.ReviewComment, Body: w.partBody(in, inline)}
+	for _, c := range inline {
+		side := c.item.Side
+		if side == "" {
+			side = githubapi.SideRight
+		}
+		d := githubapi.DraftComment{Path: c.item.Path, Body: w.inlineBody(c), Line: c.item.Line, Side: side}
+		if c.item.StartLine != 0 && c.item.StartLine != c.item.Line {
+			d.StartLine, d.StartSide = c.item.StartLine, side
+		}
+		v.Comments = append(v.Comments, d)
+	}
+	return v
+}
+
+// part is what one body holds of the comments that are not inline.
+type part struct {
+	text string
+	// ends are the comments whose text ends in this part: the marker names
+	// those, so that after a crash a comment is rather repeated than lost.
+	ends []*reviewComment
+}
+
+// partMargin is what a part leaves free for what cleaning the whole may add.
+const partMargin = 2000
+
+// parts lays out comments as sections, in order, in as many bodies as it takes.
+// No text is lost: a section that does not fit is continued in the next part.
+func (w *reviewWork) parts(comments []*reviewComment) []part {
+	room := maxBody - partMargin - markdown.UTF16Len(w.lead+w.footer) - 300 // the marker and blank lines
+	var out []part
+	var cur part
+	var texts []string
+	used := 0
+	flush := func() {
+		if len(texts) > 0 {
+			cur.text = strings.Join(texts, "\n\n")
+			out = append(out, cur)
+		}
+		cur, texts, used = part{}, nil, 0
+	}
+	for _, c := range comments {
+		section := c.section()
+		size := markdown.UTF16Len(section)
+		if size > room-used {
+			flush()
+		}
+		pieces := []string{section}
+		if size > room {
+			pieces = w.pieces(c, room)
+		}
+		for i, piece := range pieces {
+			if i > 0 {
+				flush()
+			}
+			texts = append(texts, piece)
+			used += markdown.UTF16Len(piece) + 2
+		}
+		cur.ends = append(cur.ends, c)
+	}
+	flush()
+	return out
+}
+
+// pieces divides a comment's section into pieces of at most room UTF-16 code
+// units, all but the first with a heading of their own. They are clean: what a
+// cut takes out of a code span, for example, is no code any more, and grows by
+// being made inert, so that a piece may have to be divided further.
+func (w *reviewWork) pieces(c *reviewComment, room int) []string {
+	continued := c.heading() + " (continued)\n\n"
+	for most := room - markdown.UTF16Len(continued); ; most /= 2 {
+		pieces := split(c.section(), most)
+		longest := 0
+		for i, piece := range pieces {
+			if i > 0 {
+				piece = continued + piece
+			}
+			pieces[i], _ = w.cfg.Sanitizer.Body(closed(piece))
+			longest = max(longest, markdown.UTF16Len(pieces[i]))
+		}
+		if longest <= room || most <= minRoom {
+			return pieces
+		}
+	}
+}
+
+// section is a comment's text with its place.
+func (c *reviewComment) section() string {
+	return c.heading() + "\n\n" + closed(markdown.StripMarkers(c.item.Body))
+}
+
+// heading names the comment's file and lines.
+func (c *reviewComment) heading() string {
+	return "**" + markdown.CodeSpan(c.item.Path) + ", " + c.lines() + "**"
+}
+
+func (c *reviewComment) lines() string { return linesOf(c.item) }
+
+// linesOf names the lines of a review comment.
+func linesOf(it *safeoutput.CreateReviewComment) string {
+	s := fmt.Sprintf("line %d", it.Line)
+	if it.StartLine != 0 && it.StartLine != it.Line {
+		s = fmt.Sprintf("lines %d to %d", it.StartLine, it.Line)
+	}
+	if it.Side == githubapi.SideLeft {
+		s += " of the old version"
+	}
+	return s
+}
+
+// partBody composes the body of a review or comment that carries a part and,
+// for a review, inline comments. The marker names all that it carries.
+func (w *reviewWork) partBody(in part, inline []*reviewComment) string {
+	body, _ := w.cfg.body(w.lead+in.text, w.footer, w.partKey(in, inline))
+	return body
+}
+
+func (w *reviewWork) partKey(in part, inline []*reviewComment) string {
+	on := map[int]bool{}
+	for _, c := range in.ends {
+		on[c.member] = true
+	}
+	for _, c := range inline {
+		on[c.member] = true
+	}
+	return membersKey(w.group, w.size, func(m int) bool { return on[m] })
+}
+
+// inlineBody is the text of a comment on lines.
+func (w *reviewWork) inlineBody(c *reviewComment) string {
+	body, _ := w.cfg.body(c.item.Body, "", c.e.marker(w.cfg.Run))
+	return body
+}
+
+// fileBody is the text of a comment on a whole file.
+func (w *reviewWork) fileBody(c *reviewComment) string {
+	l := c.lines()
+	body, _ := w.cfg.body("**"+strings.ToUpper(l[:1])+l[1:]+"**\n\n"+c.item.Body, "", c.e.key)
+	return body
 }

@@ -107,3 +107,17 @@ func (r *Report) JSON(w io.Writer, indent string) error {
 
 // Clean reports whether nothing was rejected, denied, dropped, skipped or failed.
 func (r *Report) Clean() bool { return r.Counts.NotDone() == 0 && !r.FailedOwn() }
+
+// FailedOwn reports whether something that the checks had to say could not be said.
+// What GitHub or the token does not allow, and is shown in the summary instead, is
+// no failure.
+func (r *Report) FailedOwn() bool {
+	return slices.ContainsFunc(r.Own, func(res apply.Result) bool { return res.State == apply.Failed })
+}
+
+// ShowsCheckRun reports whether a check run shows what the checks found.
+func (r *Report) ShowsCheckRun() bool {
+	return slices.ContainsFunc(r.Own, func(res apply.Result) bool {
+		return res.Kind == safeoutput.KindCheckRun && (res.State == apply.Applied || res.State == apply.Adopted)
+	})
+}

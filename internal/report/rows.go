@@ -105,6 +105,26 @@ func (r *Report) notDone() []row {
 	return out
 }
 
+// ownRows returns the results of Airlock's own items.
+func (r *Report) ownRows() []row {
+	var out []row
+	for _, res := range r.Own {
+		if nothingToDo(res) {
+			continue
+		}
+		row := r.resultRow(res)
+		out = append(out, row)
+	}
+	return out
+}
+
+// nothingToDo reports whether an item was about something that did not have to be
+// done: a comment that need not be opened, or hidden. The JSON form lists it.
+func nothingToDo(res apply.Result) bool {
+	return res.State == apply.Applied && res.Object == nil && len(res.Notes) == 0 &&
+		(res.Kind == safeoutput.KindMinimiseComments || res.Kind == safeoutput.KindStickyComment)
+}
+
 // cleaned returns what the doors changed, one row an item.
 func (r *Report) cleaned() []row {
 	var out []row

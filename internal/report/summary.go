@@ -2,12 +2,13 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
 
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxRows is how many rows a table of the summary has at most: what is below
@@ -73,6 +74,22 @@ func (r *Report) Headline() string {
 	return fmt.Sprintf("%d of %s done", c.Done(), text.Count(c.Asked, "request"))
 }
 
+// ownHeadline is the headline where no agent asked for anything.
+func (r *Report) ownHeadline() string {
+	said := slices.DeleteFunc(slices.Clone(r.Own), nothingToDo)
+	n := apply.Count(said)
+	done := n[apply.Applied] + n[apply.Adopted]
+	switch {
+	case len(said) == 0:
+		return "the checks had nothing new to say"
+	case n[apply.Failed] > 0:
+		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], text.Count(len(said), "message"))
+	case n[apply.Staged] > 0:
+		return fmt.Sprintf("%s of the checks planned, nothing was written", text.Count(n[apply.Staged], "message"))
+	}
+	return fmt.Sprintf("%d of %s of the checks delivered", done, text.Count(len(said), "message"))
+}
+
 // countsLine lists the states that occur.
 func (r *Report) countsLine() string {
 	var parts []string
@@ -119,4 +136,301 @@ func icon(state string) string {
 		return "⏭️"
 	}
 	return "🚫"
+}
+
+// writePlan is the plan as a table, with the exact requests.
+func (r *Report) writePlan(b *strings.Builder) {
+	b.WriteString("\n### Planned, not written\n\n")
+	header, rows := r.plan.Table()
+	for i, row := range rows[:min(len(rows), maxRows)] {
+		cells := make([]string, len(row))
+		last := len(row) - 1
+		// In a dry run everything is staged, which the heading says.
+		notes := strings.TrimSpace(strings.TrimPrefix(row[last], "staged: nothing is written"))
+		row[last] = strings.Join(append([]string{notes}, r.itemNotes(r.plan.Operations[i])...), "\n")
+		for j, cell := range row {
+			var lines []string
+			for _, line := range strings.Split(strings.TrimSpace(cell), "\n") {
+				lines = append(lines, escaped(r.plain(line)))
+			}
+			cells[j] = strings.Join(lines, "<br>")
+		}
+		rows[i] = cells
+	}
+	b.WriteString(markdown.Table(header, rows[:min(len(rows), maxRows)]))
+	writeMore(b, len(rows))
+	for _, u := range r.plan.Unchecked {
+		b.WriteString("\nUnchecked: " + escaped(r.plain(u)) + "\n")
+	}
+}
+
+// willApply is the outcome that a plan gives to what would be done.
+const willApply = "apply"
+
+// itemNotes says of an operation's items what leaves no object on GitHub to tell of
+// it, and what the doors left out of them.
+func (r *Report) itemNotes(op apply.Operation) []string {
+	var notes []string
+	for _, m := range op.Items {
+		if m.Outcome == willApply && m.Reason != "" {
+			notes = append(notes, m.Reason)
+		}
+		notes = append(notes, r.notes[m.Index]...)
+	}
+	return notes
+}
+
+// writeMore says how many of n rows are not shown.
+func writeMore(b *strings.Builder, n int) {
+	if more := n - maxRows; more > 0 {
+		b.WriteString("\n*… and " + itoa(more) + " more, in the results' JSON.*\n")
+	}
+}
+
+// writeEarlier lists what the collecting job refused: its own summary may be on
+// another page.
+func (r *Report) writeEarlier(b *strings.Builder) {
+	if len(r.Earlier) == 0 {
+		return
+	}
+	b.WriteString("\n<details><summary>Refused when the lines were collected (" + itoa(len(r.Earlier)) + ")</summary>\n\n")
+	for _, e := range r.Earlier[:min(len(r.Earlier), maxRows)] {
+		b.WriteString("- " + escaped(r.words(e)) + "\n")
+	}
+	if more := len(r.Earlier) - maxRows; more > 0 {
+		b.WriteString("- … and " + itoa(more) + " more\n")
+	}
+	b.WriteString("\n</details>\n")
+}
+
+// writeFallbacks shows the texts that GitHub did not take, so that none is lost.
+// They are sanitized Markdown already. Each stands in a quote, so that no heading,
+// open element or table of it can pose as a part of the summary.
+func (r *Report) writeFallbacks(b *strings.Builder) {
+	first := true
+	for _, res := range r.Results {
+		f := res.Fallback
+		if f == nil {
+			continue
+		}
+		if first {
+			b.WriteString("\n### Not delivered, shown here instead\n")
+			first = false
+		}
+		title := f.Title
+		if f.Path != "" {
+			title = f.Path + ":" + itoa(f.Line)
+		}
+		if title == "" {
+			title = string(res.Kind)
+		}
+		b.WriteString("\n#### " + escaped(r.words(title)) + "\n\n")
+		for line := range strings.Lines(strings.TrimRight(f.Text, "\n") + markdown.CloseOpen(f.Text)) {
+			b.WriteString(strings.TrimRight("> "+strings.TrimRight(line, "\n"), " ") + "\n")
+		}
+	}
+}
+
+// PlainBlock shows plain text, such as an error, in Markdown exactly as it is.
+func PlainBlock(s string) string { return markdown.Fence("text", s) + "\n" }
+
+func section(b *strings.Builder, title string, header []string, rows []row, cells func(row) []string) {
+	b.WriteString("\n### " + title + "\n\n")
+	table(b, header, rows, cells)
+}
+
+func table(b *strings.Builder, header []string, rows []row, cells func(row) []string) {
+	var lines [][]string
+	for _, r := range rows[:min(len(rows), maxRows)] {
+		lines = append(lines, cells(r))
+	}
+	b.WriteString(markdown.Table(header, lines))
+	writeMore(b, len(rows))
+}
+
+func doneCells(r row) []string {
+	var where []string
+	if link := objectLink(r.obj); link != "" {
+		where = append(where, link)
+	}
+	if r.state == string(apply.Adopted) {
+		where = append(where, "(already there)")
+	}
+	if r.file != "" {
+		where = append(where, markdown.CodeSpan(r.file))
+	}
+	return []string{itoa(r.line), request(r), lines(strings.Join(where, " "), r.because())}
+}
+
+func notDoneCells(r row) []string {
+	why := escaped(r.why)
+	if r.code != "" {
+		why = "**" + escaped(r.code) + "**: " + why
+	}
+	cell := lines(why, r.notes)
+	if link := objectLink(r.obj); link != "" {
+		cell += "<br>" + link
+	}
+	if r.file != "" {
+		cell += "<br>Stored as " + markdown.CodeSpan(r.file)
+	}
+	return []string{icon(r.state) + " " + r.state, itoa(r.line), request(r), cell}
+}
+
+func stagedCells(r row) []string {
+	return []string{itoa(r.line), markdown.CodeSpan(r.kind), lines(escaped(r.asked), r.because())}
+}
+
+// lines puts texts below each other in one cell: the first is Markdown, the others
+// are plain text.
+func lines(first string, more []string) string {
+	var parts []string
+	if first != "" {
+		parts = append(parts, first)
+	}
+	for _, m := range more {
+		parts = append(parts, escaped(m))
+	}
+	return strings.Join(parts, "<br>")
+}
+
+func cleanedCells(r row) []string {
+	return []string{itoa(r.line), markdown.CodeSpan(r.kind), escaped(r.why)}
+}
+
+// request names what was asked for: the kind, and a few words of it.
+func request(r row) string {
+	kind := "–"
+	if r.kind != "" {
+		kind = markdown.CodeSpan(r.kind)
+	}
+	if r.asked == "" {
+		return kind
+	}
+	return kind + " " + escaped(r.asked)
+}
+
+// objectLink links to what was made.
+func objectLink(o *apply.Object) string {
+	if o == nil {
+		return ""
+	}
+	name := strings.ReplaceAll(o.Type, "-", " ")
+	switch {
+	case o.Type == "branch" && o.Branch != "":
+		name += " " + o.Branch
+	case o.Type == "commit" && len(o.SHA) >= 7:
+		name += " " + o.SHA[:7]
+	case o.Number == 0:
+	case o.Type == "issue" || o.Type == "discussion" || o.Type == "pull-request":
+		name += " #" + itoa(o.Number)
+	default:
+		name += " on #" + itoa(o.Number)
+	}
+	link := escaped(name)
+	if o.URL != "" {
+		link = "[" + link + "](" + linkDestination(o.URL) + ")"
+	}
+	switch {
+	case o.Branch == "":
+	case o.Type == "pull-request":
+		link += " from " + markdown.CodeSpan(o.Branch)
+	case o.Type == "commit":
+		link += " on " + markdown.CodeSpan(o.Branch)
+	}
+	return link
+}
+
+// linkDestination writes a URL that GitHub gave us so that Markdown takes it whole.
+func linkDestination(url string) string {
+	return strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "|", "%7C", "\\", "%5C").Replace(url)
+}
+
+// escaped shows plain text in Markdown.
+func escaped(s string) string { return markdown.EscapeText(s) }
+
+// unconfiguredWords says why nothing was written, and how to change that.
+const unconfiguredWords = "There is no configuration, so nothing was written. Name the kinds that the agent may use"
+
+// writeEnabling says what a repository's owner has to write for the plan to be
+// carried out: the configuration, where there is none, and the permissions, where
+// nothing was written or one was missing.
+func (r *Report) writeEnabling(b *strings.Builder) {
+	permissions := r.permissionsToGrant()
+	if r.Unconfigured {
+		b.WriteString("\n### How to enable it\n\n" + unconfiguredWords + " in the action's input `config`:\n\n" + markdown.Fence("yaml", r.kindsAsked()) + "\n")
+		if permissions != "" {
+			b.WriteString("\nand give the job what they need:\n\n" + markdown.Fence("yaml", permissions) + "\n")
+		}
+		return
+	}
+	if permissions != "" {
+		b.WriteString("\n### Permissions\n\nThe job needs:\n\n" + markdown.Fence("yaml", permissions) + "\n")
+	}
+}
+
+// kindsAsked is a configuration that enables what was asked for.
+func (r *Report) kindsAsked() string {
+	asked := map[safeoutput.Kind]bool{}
+	for _, res := range r.Results {
+		asked[res.Kind] = true
+	}
+	var b strings.Builder
+	for _, spec := range safeoutput.Kinds() {
+		switch {
+		case !asked[spec.Kind], spec.Kind == safeoutput.KindNoop, spec.Kind == safeoutput.KindMissingTool: // these two need no permission
+		case spec.Kind == safeoutput.KindUpdateIssue:
+			b.WriteString(string(spec.Kind) + ":\n  status:\n  title:\n  body:\n")
+		default:
+			b.WriteString(string(spec.Kind) + ":\n")
+		}
+	}
+	if b.Len() == 0 {
+		return string(safeoutput.KindCreateIssue) + ":\n" + string(safeoutput.KindAddIssueComment) + ":\n"
+	}
+	return b.String()
+}
+
+// permissionsToGrant returns the permissions block that the plan needs, or "" if
+// nothing hints that it is missing.
+func (r *Report) permissionsToGrant() string {
+	if r.plan == nil || len(r.plan.Permissions) == 0 || !r.DryRun && !r.lacksPermission() {
+		return ""
+	}
+	return apply.PermissionsBlock(r.plan.Permissions)
+}
+
+func (r *Report) lacksPermission() bool {
+	for _, res := range r.Results {
+		if res.Code == apply.CodeNoPermission {
+			return true
+		}
+	}
+	return false
+}
+
+// writeOwn is the table of what the checks had to say: folded where all of it was
+// delivered, since it stands on the pull request then.
+func (r *Report) writeOwn(b *strings.Builder) {
+	const title = "What the checks had to say"
+	header := []string{"", "What", "Result"}
+	rows := r.ownRows()
+	delivered := func(r row) bool { return r.state == string(apply.Applied) || r.state == string(apply.Adopted) }
+	switch {
+	case len(rows) == 0:
+	case slices.ContainsFunc(rows, func(r row) bool { return !delivered(r) }):
+		section(b, title, header, rows, ownCells)
+	default:
+		fmt.Fprintf(b, "\n<details><summary>%s (%d)</summary>\n\n", title, len(rows))
+		table(b, header, rows, ownCells)
+		b.WriteString("\n</details>\n")
+	}
+}
+
+func ownCells(r row) []string {
+	cell := lines(objectLink(r.obj), r.because())
+	if r.code != "" {
+		cell = lines("**"+escaped(r.code)+"**: "+escaped(r.why), r.notes)
+	}
+	return []string{icon(r.state) + " " + r.state, request(r), cell}
 }

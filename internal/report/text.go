@@ -209,3 +209,13 @@ func (t *terminal) row(colour, mark string, r row, details ...string) {
 		}
 	}
 }
+
+func ownMark(state string) (colour, mark string) {
+	switch apply.State(state) {
+	case apply.Applied, apply.Adopted:
+		return green, "✓"
+	case apply.Failed:
+		return red, "✗"
+	}
+	return yellow, "·"
+}

@@ -5,8 +5,54 @@ import (
 	"iter"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
+
+// World is everything outside that Observe and Execute touch.
+type World struct {
+	// GitHub is nil without a token.
+	GitHub GitHub
+	Clock  Clock
+	// Files is nil where nothing can be stored.
+	Files Files
+	// Source is nil where no commit's files are at hand; they are then
+	// asked of GitHub.
+	Source Source
+	// Diff is the diff of the event's pull request from git; nil when there is
+	// none, and GitHub is asked.
+	Diff []changes.ChangedFile
+	// Code is nil where items that carry code cannot be applied.
+	Code *Code
+	// Log is told, one line each, what is going on. A line may hold the agent's
+	// words: whoever shows it escapes it. Log may be nil.
+	Log func(string)
+}
+
+func (w World) log(line string) {
+	if w.Log != nil {
+		w.Log(line)
+	}
+}
+
+// Clock is the time that Execute waits by.
+type Clock interface {
+	Now() time.Time
+	// Sleep waits for d, or returns ctx's error as soon as ctx is done.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// Files takes what could not be delivered to GitHub, such as a SARIF file.
+type Files interface {
+	// WriteFile stores data under a name and returns the path for people and
+	// later steps.
+	WriteFile(name string, data []byte) (path string, err error)
+}
+
+// Source reads files of a commit, by their path from the repository's root.
+type Source interface {
+	ReadFile(commit, path string) ([]byte, error)
+}
 
 // GitHub is what this package asks of GitHub; *githubapi.Client is one. Writes
 // fail with githubapi.Ambiguous where they may have taken effect.

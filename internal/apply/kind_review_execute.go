@@ -1,9 +1,12 @@
 package apply
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -218,4 +221,204 @@ func entriesIn(comments []*reviewComment) []*entry {
 		out[i] = c.e
 	}
 	return out
+}
+
+// commentList is where review comments are looked for: ours in all workflow runs,
+// so that a finding is told once as long as it is there.
+func commentList(own bool) string {
+	if own {
+		return listAllReviewComments
+	}
+	return listReviewComments
+}
+
+// commentEdit is the request that replaces a review comment's text.
+func (p *planner) commentEdit(id int64, body string) Request {
+	return newRequest("PATCH", p.path(fmt.Sprintf("/pulls/comments/%d", id)), struct {
+		Body string `json:"body"`
+	}{body})
+}
+
+// showAgain shows the settled comments whose reason has come back. The text, which
+// says that a comment is settled, is changed last: what is cut short is done again.
+func (r *reviewRun) showAgain(ctx context.Context) {
+	for i, c := range r.reopen {
+		err := r.x.idempotent(ctx, func(ctx context.Context) error {
+			return r.x.w.GitHub.UnminimizeComment(ctx, c.there.NodeID)
+		})
+		if err == nil {
+			err = r.edit(ctx, c)
+		}
+		if !r.changed(ctx, err, r.reopen[i:], "the comment is shown again, since what it says is so again") {
+			return
+		}
+	}
+}
+
+// renewTexts replaces what comments say that are there, where the numbers in it or
+// what is known of the rule have changed. Whoever reads one reads the present.
+func (r *reviewRun) renewTexts(ctx context.Context) {
+	for i, c := range r.renew {
+		if !r.changed(ctx, r.edit(ctx, c), r.renew[i:], "the comment was brought up to date") {
+			return
+		}
+	}
+}
+
+// edit replaces the text of the comment that is there.
+func (r *reviewRun) edit(ctx context.Context, c *reviewComment) error {
+	return r.x.idempotent(ctx, func(ctx context.Context) error {
+		_, err := r.x.w.GitHub.EditReviewComment(ctx, r.repo, c.there.ID, r.inlineBody(c))
+		return err
+	})
+}
+
+// changed records how the change of the first of the comments ended, and reports
+// whether the others may be tried.
+func (r *reviewRun) changed(ctx context.Context, err error, left []*reviewComment, message string) bool {
+	switch {
+	case err == nil:
+		r.done(left[0], *left[0].there, message, nil)
+	case lacksPermission(err) || ctx.Err() != nil:
+		r.giveUp(ctx, err, left)
+		return false
+	default:
+		r.giveUp(ctx, err, left[:1])
+	}
+	return true
+}
+
+// notPosted returns the comments that no earlier comment in the conversation
+// carries.
+func (r *reviewRun) notPosted(ctx context.Context, comments []*reviewComment) []*reviewComment {
+	if len(comments) == 0 {
+		return nil
+	}
+	if err := r.searchConversation(ctx); err != nil {
+		r.giveUp(ctx, err, r.undone(comments))
+	}
+	return r.undone(comments)
+}
+
+// searchConversation looks, once, for comments of an earlier attempt that carry
+// some of the group. That is rare, so Observe does not do it.
+func (r *reviewRun) searchConversation(ctx context.Context) error {
+	if r.listed {
+		return nil
+	}
+	r.listed = true
+	own, err := ownObjects(ctx, r.x.w.GitHub, r.repo, listID{what: listComments, number: r.number}, r.x.plan.snap.viewer, r.x.since)
+	if err != nil {
+		return err
+	}
+	for _, o := range own {
+		carries, ok := members(o.key, r.group, r.size)
+		if !ok {
+			continue
+		}
+		for _, c := range slices.Concat(r.inline, r.file, r.body) {
+			if carries(c.member) && !r.isDone(c) {
+				res := c.e.result(Adopted, "", "an earlier attempt of this workflow run posted it as a comment already")
+				res.Object = &o
+				r.results = append(r.results, res)
+			}
+		}
+	}
+	return nil
+}
+
+// giveUp ends the comments that could not be posted: for a fork by the next
+// step down, else as failures that keep the text.
+func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment) {
+	left = r.undone(left)
+	if len(left) == 0 {
+		return
+	}
+	code, message := failure(err, r.op.Permissions)
+	fork := r.x.readOnlyFork() && lacksPermission(err)
+	if fork && !r.stepped && !r.own {
+		r.stepped = true
+		parts := r.parts(inOrder(left, nil))
+		if r.postComments(ctx, parts, "since "+forkReason) == nil {
+			left = r.undone(left)
+		}
+	}
+	if len(left) > 0 {
+		r.x.remember(r.op, err, code, message)
+	}
+	for _, c := range left {
+		res := r.x.refused(c.e, code, message)
+		res.Fallback = c.e.fallback()
+		r.results = append(r.results, res)
+	}
+}
+
+// aboutTheWhole reports whether a refusal is about the review itself, so that
+// fewer comments would not help.
+func aboutTheWhole(err error) bool {
+	var e *githubapi.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	text := strings.ToLower(e.Message)
+	for _, f := range e.Fields {
+		text += " " + strings.ToLower(f.Field+" "+f.Message)
+	}
+	return strings.Contains(text, "commit") && strings.Contains(text, "not part of the pull request") ||
+		strings.Contains(text, "commit_id") || strings.Contains(text, "pending review")
+}
+
+// reason is GitHub's own words for a refusal.
+func reason(err error) string {
+	var e *githubapi.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	words := make([]string, 0, len(e.Fields))
+	for _, f := range e.Fields {
+		words = append(words, strings.TrimSpace(f.Field+" "+cmp.Or(f.Message, f.Code)))
+	}
+	if len(words) == 0 {
+		return e.Message
+	}
+	return strings.Join(words, "; ")
+}
+
+// bisect finds out which items try refuses when it takes some of them only all
+// or nothing. items as a whole was refused already. It tries halves, in order,
+// and halves of what is refused, down to single items: what try accepts is done,
+// bad are the items that are refused by themselves. An error that is no refusal
+// ends it.
+//
+// With one bad item among n it takes about 2·log2(n) tries.
+func bisect[T any](items []T, try func([]T) error, refused func(error) bool) (bad []T, err error) {
+	if len(items) == 1 {
+		return items, nil
+	}
+	todo := halves(nil, items)
+	for len(todo) > 0 {
+		last := len(todo) - 1
+		part := todo[last]
+		todo = todo[:last]
+		err := try(part)
+		switch {
+		case err == nil:
+		case !refused(err):
+			return bad, err
+		case len(part) == 1:
+			bad = append(bad, part[0])
+		default:
+			todo = halves(todo, part)
+		}
+	}
+	return bad, nil
+}
+
+// halves pushes both halves of items, the first on top.
+func halves[T any](todo [][]T, items []T) [][]T {
+	mid := (len(items) + 1) / 2
+	if mid < len(items) {
+		todo = append(todo, items[mid:])
+	}
+	return append(todo, items[:mid])
 }
