@@ -4,14 +4,24 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/token"
 )
 
 // invoke is one process: it ends with its results, or with nil when it was killed
@@ -166,37 +176,347 @@ func (c *chaos) atOnce(faulty bool) (results [2][]Result) {
 	return results
 }
 
-// A review that is being divided, killed before or after each of its requests,
-// is completed by the next attempt: every comment stands there once.
-func TestKilledWhileDividingAReview(t *testing.T) {
-	lines := []string{reviewLine("main.go", 1, "Good one."), reviewLine("main.go", 99, "Bad one."), reviewLine("main.go", 3, "Good two."),
-		reviewLine("gone.go", 1, "Bad two."), reviewLine("main.go", 5, "Good three.")}
-	for n := 1; n < 60; n++ {
-		for _, after := range []bool{false, true} {
-			b := reviewBench(t, githubtest.Options{Lag: 5 * time.Second, Fault: func(r githubtest.Request) githubtest.Fault {
-				if r.Operation == "pulls/list-files" {
-					return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
-				}
-				return githubtest.Fault{}
-			}})
-			first := b.invoke(&killer{next: b.srv.Transport(), left: n, after: after}, lines)
-			b.cfg.Run.Attempt = 2
-			results := b.invoke(b.srv.Transport(), lines)
-			for i, r := range results {
-				if r.State != Applied && r.State != Adopted {
-					t.Errorf("killed at %d (%v), item %d: %s(%s): %s", n, after, i, r.State, r.Code, r.Message)
-				}
+// chaos is one schedule that is being played: everything in it follows from the
+// seed.
+type chaos struct {
+	*bench
+	r        *rand.Rand
+	items    []chaosItem
+	approved []policy.Approved
+	lag      time.Duration
+	skew     time.Duration
+	refused  string // a text that GitHub does not take as an inline comment
+	stranger *stranger
+	late     int // writes whose effect came, or may come, after everybody had gone
+	diary    []string
+}
+
+// maxSkew is by how much GitHub's clock and the machine's differ at most.
+const maxSkew = 2 * time.Hour
+
+func newChaos(t testing.TB, seed uint64) *chaos {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	c := &chaos{r: r, stranger: &stranger{}}
+	c.lag = []time.Duration{0, time.Duration(r.IntN(31)) * time.Second, listLag}[r.IntN(3)]
+	c.skew = []time.Duration{0, 0, time.Duration(r.Int64N(int64(2*maxSkew))) - maxSkew}[r.IntN(3)]
+	o := githubtest.Options{Lag: c.lag, PerPage: []int{2, 3, 100}[r.IntN(3)], TrustAnswers: true, Processing: time.Duration(r.IntN(60)) * time.Second}
+	if r.IntN(3) == 0 {
+		o.LagOf = func() time.Duration { return time.Duration(r.Int64N(int64(c.lag) + 1)) }
+	}
+	c.bench = newSkewedBench(t, fixture(), o, c.skew)
+	ev := []string{"pull_request", "pull_request", "workflow_dispatch", "discussion"}[r.IntN(4)]
+	switch ev {
+	case "pull_request":
+		c.on(ev, pullNumber)
+	case "discussion":
+		c.on(ev, discussion)
+	}
+	c.ev.Time = c.ev.Time.Add(c.skew) // GitHub's own
+	if r.IntN(8) == 0 {
+		c.ev.Time = time.Time{} // as of a schedule
+	}
+	anyTarget(c.bench)
+	if ev == "discussion" { // which an item cannot name
+		c.kind(safeoutput.KindAddIssueComment, func(kc *policy.KindConfig) { kc.Target = policy.TargetRule{} })
+	}
+	c.items = drawItems(r, ev)
+	outside := []policy.OutsideDiff{policy.OutsideBody, policy.OutsideFile}[r.IntN(2)]
+	c.kind(safeoutput.KindCreateReviewComment, func(kc *policy.KindConfig) { kc.Review.OutsideDiff = outside })
+	asIssue := r.IntN(2) == 0
+	c.kind(safeoutput.KindMissingTool, func(kc *policy.KindConfig) { kc.MissingTool.CreateIssue = asIssue })
+	lines := make([]string, len(c.items))
+	for i, it := range c.items {
+		lines[i] = it.line
+		if strings.HasPrefix(it.name, "missing tool") && !asIssue {
+			c.items[i].times = nil
+		}
+		if strings.HasPrefix(it.name, "review comment") && r.IntN(12) == 0 {
+			c.refused, _, _ = strings.Cut(it.text, "\n") // which holds its number
+		}
+	}
+	var own []intake.OwnItem
+	if luck := rand.New(rand.NewPCG(seed, 2)); ev == "pull_request" && luck.IntN(3) == 0 {
+		c.allowOwn()
+		for _, it := range drawOwn(luck) {
+			c.items, own = append(c.items, it), append(own, *it.own)
+		}
+		if err := c.before(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.approved = c.approve(own, lines...)
+	c.cfg.Settle = []Settle{SettleAuto, SettleAuto, SettleAlways}[r.IntN(3)]
+	if r.IntN(4) == 0 {
+		c.pace = githubapi.PaceConfig{}
+	}
+	c.write("%s, lag %v (each another: %v), skew %v, %d a page, settle %d, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Settle, c.pace == githubapi.PaceConfig{})
+	for _, it := range c.items {
+		c.write("  item: %s", it.name)
+	}
+	if c.refused != "" {
+		c.write("  refused inline: %q", c.refused)
+	}
+	return c
+}
+
+// write keeps a line for those who have to find out what went wrong.
+func (c *chaos) write(format string, args ...any) {
+	c.diary = append(c.diary, fmt.Sprintf(format, args...))
+}
+
+// now is the time on GitHub's clock.
+func (c *chaos) now() time.Time { return c.clock.Now().Add(c.skew) }
+
+// attempt is one run of the step: with faults, and killed at some request, unless
+// it is calm. It returns nil when it was killed or could not begin.
+func (c *chaos) attempt(n int, calm bool) []Result {
+	c.cfg.Run.Attempt = n
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	rt := c.srv.Transport()
+	c.srv.SetFault(c.hook(0, false))
+	if !calm {
+		rate, aimed := []int{0, 3, 8, 16}[c.r.IntN(4)], c.r.IntN(2) == 0
+		c.srv.SetFault(c.hook(rate, aimed))
+		how := ""
+		if c.r.IntN(3) > 0 {
+			k := &killer{next: rt, left: 1 + c.r.IntN(12+2*len(c.items)), after: c.r.IntN(2) == 0}
+			how = fmt.Sprintf(", killed at request %d (after its effect: %v)", k.left, k.after)
+			if c.r.IntN(4) == 0 {
+				k.cancel, how = cancel, fmt.Sprintf(", interrupted at request %d", k.left)
 			}
-			text := b.everywhere()
-			for _, part := range []string{"Good one.", "Bad one.", "Good two.", "Bad two.", "Good three."} {
-				if c := strings.Count(text, part); c != 1 {
-					t.Errorf("killed at %d (%v): %q stands there %d times", n, after, part, c)
-				}
+			rt = k
+		}
+		c.write("attempt %d: one fault in %d (writes only: %v)%s", n, rate, aimed, how)
+	} else {
+		c.write("attempt %d: calm", n)
+	}
+	before, writes := c.srv.State(), len(c.srv.Writes())
+	results, err := c.process(ctx, rt, c.clock, c.approved)
+	switch {
+	case err != nil:
+		c.write("  it could not begin: %v", err)
+		if calm || len(c.srv.Writes()) != writes {
+			c.t.Errorf("attempt %d could not begin, and wrote %d times: %v", n, len(c.srv.Writes())-writes, err)
+		}
+	case results == nil:
+		c.write("  killed")
+	default:
+		c.write("  ended: %s", states(results))
+		c.truth(before, c.srv.State(), results)
+	}
+	return results
+}
+
+// hook is what the world does to the requests: one in rate fails. A fault may stay:
+// then every further request of the same operation has it, too.
+func (c *chaos) hook(rate int, writesOnly bool) func(githubtest.Request) githubtest.Fault {
+	stays := map[string]githubtest.Fault{}
+	return func(req githubtest.Request) githubtest.Fault {
+		if c.r.IntN(12) == 0 {
+			c.srv.Change(func(f *githubtest.Fixture) { c.stranger.act(c.r, f, c.now()) })
+		}
+		name := ""
+		fault, stayed := stays[req.Operation]
+		switch {
+		case stayed:
+			name = "as before"
+		case refuses(c.refused, req):
+			name, fault = "refused", githubtest.OutsideDiff()
+		case rate > 0 && (req.Write || !writesOnly) && c.r.IntN(rate) == 0:
+			name, fault = drawFault(c.r, req, c.now(), c.lag)
+			if c.r.IntN(6) == 0 {
+				name, stays[req.Operation] = name+", and it stays", fault
 			}
-			if first != nil { // it ended before the kill
-				return
+		}
+		if fault.Late > 0 && req.Write {
+			c.late++
+		}
+		c.write("  %d %s %s %s", req.Seq, req.Operation, req.Path, name)
+		return fault
+	}
+}
+
+// process is one process with its own client: it ends with its results, with the
+// error for which it could not begin, or with neither when it was killed.
+func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, approved []policy.Approved) (results []Result, err error) {
+	client, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: rt, Clock: clock, Pace: b.pace})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	w := World{GitHub: client, Clock: clock, Files: b, Code: b.world.Code}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		snap, failed := Observe(ctx, w, b.cfg, b.ev, approved)
+		if failed != nil {
+			err = failed
+			return
+		}
+		plan, failed := NewPlan(b.cfg, b.ev, approved, snap)
+		if failed != nil {
+			err = failed
+			return
+		}
+		results = Execute(ctx, w, plan)
+	}()
+	<-ended
+	return results, err
+}
+
+// tally is what the results say of equal items.
+type tally struct{ all, applied, adopted, unsure, failed int }
+
+func (c *chaos) tallies(results []Result) map[string]*tally {
+	out := map[string]*tally{}
+	for i, it := range c.items {
+		t := out[it.name]
+		if t == nil {
+			t = &tally{}
+			out[it.name] = t
+		}
+		t.all++
+		switch r := results[i]; {
+		case r.State == Applied:
+			t.applied++
+		case r.State == Adopted:
+			t.adopted++
+		case r.State == Failed && (r.Code == string(githubapi.Ambiguous) || r.Code == CodeNotTaken):
+			t.unsure++
+		case r.State == Failed:
+			t.failed++
+		}
+	}
+	return out
+}
+
+// truth asserts that the results of an attempt say what is on the server: what is
+// applied or adopted is there, and what failed without a doubt was not written.
+func (c *chaos) truth(before, after githubtest.Fixture, results []Result) {
+	if len(results) != len(c.items) {
+		c.t.Errorf("%d results for %d items", len(results), len(c.items))
+		return
+	}
+	tallies := c.tallies(results)
+	for _, it := range c.items {
+		n := tallies[it.name]
+		if n.applied+n.adopted+n.unsure+n.failed != n.all {
+			c.t.Errorf("%s: there is an item of which nothing is said, in %s", it.name, states(results))
+		}
+		if it.times == nil {
+			if n.applied != n.all {
+				c.t.Errorf("%s: %+v, although nothing has to be written", it.name, n)
+			}
+			continue
+		}
+		there, said, may := it.times(after), n.applied+n.adopted, n.applied+n.unsure
+		if c.late > 0 {
+			may = n.all // an earlier attempt's, which nobody waits for any more
+		}
+		if it.once {
+			said, may = min(said, 1), min(may, 1)
+		}
+		if there < said {
+			c.t.Errorf("%s stands there %d times, and the results say %+v", it.name, there, *n)
+		}
+		if written := there - it.times(before); written > may {
+			c.t.Errorf("%s was written %d times, and the results say %+v", it.name, written, *n)
+		}
+	}
+	for i, r := range results {
+		c.pointsAtItem(after, c.items[i], r)
+	}
+}
+
+// pointsAtItem asserts that a result's object exists.
+func (c *chaos) pointsAtItem(st githubtest.Fixture, it chaosItem, r Result) {
+	if r.Object == nil || r.Object.ID == 0 {
+		return
+	}
+	for _, i := range st.Issues {
+		if i.ID == r.Object.ID || slices.ContainsFunc(i.Comments, func(m *githubtest.Comment) bool { return m.ID == r.Object.ID }) {
+			return
+		}
+		if p := i.Pull; p != nil && (slices.ContainsFunc(p.Reviews, func(v *githubtest.Review) bool { return v.ID == r.Object.ID }) ||
+			slices.ContainsFunc(p.Comments, func(d *githubtest.DiffComment) bool { return d.ID == r.Object.ID })) {
+			return
+		}
+	}
+	if slices.ContainsFunc(st.Checks, func(k *githubtest.Check) bool { return k.ID == r.Object.ID }) {
+		return
+	}
+	for _, d := range st.Discussions {
+		if d.ID == r.Object.ID || slices.ContainsFunc(d.Comments, func(m *githubtest.Comment) bool { return m.ID == r.Object.ID }) {
+			return
+		}
+	}
+	c.t.Errorf("%s: %s, and its object does not exist: %+v", it.name, r.State, *r.Object)
+}
+
+// once asserts that every item stands in the repository once and whole, that
+// nothing else of ours is there that would not be without faults, and that nothing
+// of others is gone.
+func (c *chaos) once(wanted []string) {
+	st := c.srv.State()
+	for i, it := range c.items {
+		if it.times == nil {
+			continue
+		}
+		want := len(slices.DeleteFunc(slices.Clone(c.items), func(o chaosItem) bool { return o.name != it.name }))
+		if it.once {
+			want = 1
+		}
+		if n := it.times(st); n != want {
+			c.t.Errorf("item %d, %s, stands there %d times, not %d", i, it.name, n, want)
+		}
+	}
+	if diff := cmp.Diff(wanted, ownThings(st)); diff != "" {
+		c.t.Errorf("the repository (-without faults +with):\n%s", diff)
+	}
+	strange := 0
+	for _, i := range st.Issues {
+		for _, m := range i.Comments {
+			if m.Author == c.stranger.account() {
+				strange++
 			}
 		}
 	}
-	t.Error("it never ended")
+	if strange != c.stranger.left {
+		c.t.Errorf("of the %d comments of others %d are left", c.stranger.left, strange)
+	}
+}
+
+// ownThings is everything that our account made or changed, without footers, keys
+// and numbers, sorted. Review comments are left out: where they stand depends on
+// what GitHub refuses.
+func ownThings(st githubtest.Fixture) []string {
+	var out []string
+	add := func(where, text string) {
+		text = markdown.StripMarkers(text)
+		for _, footer := range []string{"> Asked for by", "> Found by"} {
+			text, _, _ = strings.Cut(text, footer)
+		}
+		out = append(out, where+": "+strings.TrimSpace(text))
+	}
+	for _, i := range st.Issues {
+		if i.Number > discussion && (i.Author != st.Viewer || i.State != "open") {
+			continue // of others, or a double that was closed
+		}
+		labels := slices.Sorted(slices.Values(i.Labels))
+		add("issue", fmt.Sprintln(i.Title, i.State, labels)+i.Body)
+		for _, m := range i.Comments {
+			if m.Author == st.Viewer && !strings.Contains(m.Body, "**`main.go`, line") && !strings.Contains(m.Body, "**`gone.go`, line") {
+				add(fmt.Sprint("comment on ", i.Title), m.Body)
+			}
+		}
+	}
+	for _, d := range st.Discussions {
+		add("discussion", d.Title+"\n"+d.Body)
+		for _, m := range d.Comments {
+			add("comment on "+d.Title, m.Body)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

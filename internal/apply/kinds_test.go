@@ -258,3 +258,34 @@ func TestCodeComesFirst(t *testing.T) {
 		t.Error("what carries code does not come first")
 	}
 }
+
+func TestChooseCategory(t *testing.T) {
+	all := []githubapi.DiscussionCategory{
+		{ID: "DIC_1", Name: "Announcements", Slug: "announcements"},
+		{ID: "DIC_2", Name: "Ideas & more", Slug: "ideas"},
+		{ID: "DIC_3", Name: "General", Slug: "general"},
+	}
+	for _, tt := range []struct{ wish, want string }{
+		{"", "DIC_3"}, {"DIC_2", "DIC_2"}, {"IDEAS", "DIC_2"}, {"ideas & MORE", "DIC_2"}, {" general ", "DIC_3"}, {"announcements", "DIC_1"},
+	} {
+		got, problem := chooseCategory(all, tt.wish)
+		if got.ID != tt.want || problem != "" {
+			t.Errorf("%q: got %s (%s), want %s", tt.wish, got.ID, problem, tt.want)
+		}
+	}
+	if got, _ := chooseCategory(all[:2], ""); got.ID != "DIC_2" {
+		t.Errorf("without a general category: got %s, want the first that is not announcements", got.ID)
+	}
+	if got, _ := chooseCategory(all[:1], ""); got.ID != "DIC_1" {
+		t.Errorf("with announcements only: got %s", got.ID)
+	}
+	_, problem := chooseCategory(all, "Nope")
+	for _, want := range []string{`"Nope"`, "Announcements (announcements)", "General (general)"} {
+		if !strings.Contains(problem, want) {
+			t.Errorf("the message %q does not name %s", problem, want)
+		}
+	}
+	if _, problem := chooseCategory(nil, ""); !strings.Contains(problem, "add one") {
+		t.Errorf("no categories: %q", problem)
+	}
+}

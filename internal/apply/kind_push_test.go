@@ -239,3 +239,44 @@ func TestRequestsOfCode(t *testing.T) {
 		}
 	}
 }
+
+// TestHalfDoneIsSaid tells what of an item is there although it failed.
+func TestHalfDoneIsSaid(t *testing.T) {
+	b := newCodeBench(t)
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	want(t, b.run(aPull), "applied")
+	b.nextRun()
+	b.write(map[string]string{"docs/a.md": "2\n"})
+	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/update", Fault: githubtest.Fault{Status: 403}}}))
+	r := b.run(strings.ReplaceAll(aPull, "Mend the demo", "Mend it better"))
+	want(t, r, "failed(permission)")
+	if o := r[0].Object; o == nil || b.file(o.Branch, "docs/a.md") != "2" || !strings.Contains(strings.Join(r[0].Notes, ";"), "was pushed; title and text") {
+		t.Errorf("%+v, %q", r[0].Object, r[0].Notes)
+	}
+
+	b = newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
+	b.write(map[string]string{"docs/a.md": "1\n"}).commit("One")
+	b.write(map[string]string{"docs/b.md": "2\n"}).commit("Two")
+	commits := 0
+	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Operation != "graphql/CreateCommit" {
+			return githubtest.Fault{}
+		}
+		if commits++; commits == 1 {
+			return githubtest.Fault{}
+		}
+		return githubtest.Fault{Status: 403}
+	})
+	r = b.run(aPull)
+	want(t, r, "failed(permission)")
+	if !strings.Contains(strings.Join(r[0].Notes, ";"), "some of the commits are on the branch") {
+		t.Errorf("notes: %q", r[0].Notes)
+	}
+	b.srv.SetFault(nil)
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(aPull), "applied")
+	if got := b.git.Run("log", "--format=%s", "main.."+b.pulls()[0].Pull.Head.Ref); got != "Two\nOne" {
+		t.Errorf("the commits are %q", got)
+	}
+}

@@ -153,44 +153,96 @@ func TestSecretsGoNowhere(t *testing.T) {
 	})
 }
 
-// TestTextsOfLostCode carry a note, or wait.
-func TestTextsOfLostCode(t *testing.T) {
-	texts := []string{aComment, aDiscussion, anIssue, `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Inline."}`, aLabel}
-	for _, late := range []bool{false, true} { // known when planning, or only when pushing
-		for _, hold := range []bool{false, true} {
-			b := newCodeBench(t, func(f *githubtest.Fixture) {
-				if late {
-					f.Repo.Protected = []string{"topic"}
-				}
-			})
-			b.onPull()
-			anyTarget(b.bench)
-			b.cfg.HoldText = hold
-			name := "x.txt"
-			if !late {
-				name = ".github/x.yml"
+// TestNamesOfFilesShowNoSecret in notes, refusals, plans and texts.
+func TestNamesOfFilesShowNoSecret(t *testing.T) {
+	const known = "correct-horse-battery"
+	for name, prepare := range map[string]func(b *codeBench){
+		"conflict": func(b *codeBench) {
+			b.checkout(b.git.Commit("main", map[string]string{known: "one\n"}, "Long ago"))
+			b.write(map[string]string{known: "two\n"})
+			b.git.Commit("main", map[string]string{known: "three\n"}, "Elsewhere")
+		},
+		"refused path": func(b *codeBench) { b.write(map[string]string{".github/" + known: "x"}) },
+		"left out": func(b *codeBench) {
+			if err := os.MkdirAll(filepath.Join(b.dir, known, "nested"), 0o755); err != nil {
+				b.t.Fatal(err)
 			}
-			b.write(map[string]string{name: "x"})
-			lines := append([]string{`{"type":"push-to-branch","pull_request_number":7}`}, texts...)
-			r := b.run(lines...)
-			first := "denied(protected-files)"
-			if late {
-				first = "failed(push-refused)"
+			b.sh(filepath.Join(b.dir, known, "nested"), "init", "-q")
+			b.write(map[string]string{known + "/nested/x": "x", ".github/x": "x"})
+			b.sh(filepath.Join(b.dir, known, "nested"), "add", ".")
+			b.sh(filepath.Join(b.dir, known, "nested"), "commit", "-qm", "x")
+		},
+		"taken away": func(b *codeBench) {
+			b.checkout(b.git.Commit("main", map[string]string{"old": "key " + known + "\n"}, "Long ago"))
+			b.write(map[string]string{"old": "key\n", ".github/x": "x"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newCodeBench(t)
+			b.pull(func(s *policy.ChangeSettings) { s.OnViolation = policy.ViolationIssue })
+			prepare(b)
+			plan := b.plan(aPull, anIssue)
+			r := Execute(t.Context(), b.world, plan)
+			if n := Count(r); n[Applied] != 1 || n[Denied]+n[Failed] != 1 {
+				t.Errorf("got %s", states(r))
 			}
-			if hold {
-				want(t, r, first+strings.Repeat(" skipped(held)", 4)+" applied")
-				continue
+			files := map[string]string{}
+			for name, data := range b.files {
+				files[name] = string(data)
 			}
-			want(t, r, first+strings.Repeat(" applied", 5))
-			noted := 0
-			for _, text := range b.texts() {
-				if strings.Contains(text, "were not delivered") {
-					noted++
-				}
+			var shown strings.Builder
+			enc := json.NewEncoder(&shown)
+			if err := enc.Encode([]any{plan, r, b.log, files, b.texts()}); err != nil {
+				t.Fatal(err)
 			}
-			if noted != 4 {
-				t.Errorf("late %t: %d of 4 texts carry the note:\n%s", late, noted, b.everywhere())
+			if i := strings.Index(shown.String(), known); i >= 0 {
+				t.Errorf("the secret is shown: …%s…", shown.String()[max(0, i-200):i+40])
 			}
+		})
+	}
+}
+
+// TestFileTooLargeToBeRead is denied by the rule that it breaks, or since nobody
+// can look into it.
+func TestFileTooLargeToBeRead(t *testing.T) {
+	for limit, state := range map[int]string{0: "denied(max-patch-size)", 1 << 20: "denied(secret)"} {
+		b := newCodeBench(t)
+		b.pull(func(s *policy.ChangeSettings) { s.Files.MaxSizeKB = limit })
+		b.write(map[string]string{"large": strings.Repeat("many words\n", maxScanned/11+1)})
+		r := b.run(aPull)
+		want(t, r, state)
+		if w := b.srv.Writes(); len(w) != 0 || r[0].File != "" {
+			t.Errorf("writes: %s, kept %q", operations(w), r[0].File)
+		}
+	}
+}
+
+// TestIssueOfCodeIsThereOnce although GitHub lists it late: the attempt that wrote
+// it was killed right after.
+func TestIssueOfCodeIsThereOnce(t *testing.T) {
+	for name, path := range map[string]string{"violation": ".github/x.yml", "no pull request": "docs/a.md"} {
+		b := newCodeBench(t, func(f *githubtest.Fixture) { f.Repo.NoPullsByActions = name == "no pull request" })
+		b.pull(func(s *policy.ChangeSettings) { s.OnViolation, s.FallbackIssue = policy.ViolationIssue, true })
+		b.write(map[string]string{path: "x\n"})
+		b.run(aPull)
+		hidden := true
+		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+			if r.Operation == "issues/list-for-repo" && hidden {
+				hidden = false
+				return githubtest.Fault{Hide: 1}
+			}
+			return githubtest.Fault{}
+		})
+		b.cfg.Run.Attempt = 2
+		b.run(aPull)
+		var bodies []string
+		for _, i := range b.srv.State().Issues {
+			if i.Title == "Mend the demo" {
+				bodies = append(bodies, i.Body)
+			}
+		}
+		if len(bodies) != 1 || strings.Count(bodies[0], "posted by Airlock") != 1 {
+			t.Errorf("%s: %d issues: %q", name, len(bodies), bodies)
 		}
 	}
 }

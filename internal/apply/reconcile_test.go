@@ -169,3 +169,35 @@ func TestSettlingLeavesAnIssueThatSomebodyChose(t *testing.T) {
 		t.Error("none of them is open any more")
 	}
 }
+
+func TestDoublesThatAreThereAlreadyAreRemoved(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	first := b.run(anIssue, aComment, aDiscussion)
+	double := func(f *githubtest.Fixture) {
+		issue, comment, disc := *f.Issues[len(f.Issues)-1], *f.Issues[0].Comments[0], *f.Discussions[len(f.Discussions)-1]
+		issue.ID, issue.Number, comment.ID, disc.ID, disc.Number = 9001, 901, 9002, 9003, 902
+		f.Issues = append(f.Issues, &issue)
+		f.Issues[0].Comments = append(f.Issues[0].Comments, &comment)
+		f.Discussions = append(f.Discussions, &disc)
+	}
+	b.srv.Change(double)
+	b.cfg.Run.Attempt = 2
+	second := b.run(anIssue, aComment, aDiscussion)
+	want(t, second, "adopted adopted adopted")
+	for i, r := range second {
+		if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "written twice") {
+			t.Errorf("%s: notes %q", r.Kind, r.Notes)
+		}
+		if r.Object.URL != first[i].Object.URL {
+			t.Errorf("%s: kept %s, not the first", r.Kind, r.Object.URL)
+		}
+	}
+	if b.issue(901).State != "closed" || len(b.issue(issueNumber).Comments) != 1 || len(b.srv.State().Discussions) != 2 {
+		t.Error("a double is left")
+	}
+	writes := len(b.srv.Writes())
+	want(t, b.run(anIssue, aComment, aDiscussion), "adopted adopted adopted")
+	if n := len(b.srv.Writes()); n != writes {
+		t.Errorf("what was settled is settled again: %v", operations(b.srv.Writes()[writes:]))
+	}
+}

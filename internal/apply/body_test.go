@@ -1,0 +1,177 @@
+package apply
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+func TestSplitKeepsEveryWord(t *testing.T) {
+	var long strings.Builder
+	for i := range 400 {
+		long.WriteString("word" + strings.Repeat("x", i%7) + " ")
+		if i%20 == 19 {
+			long.WriteString("\n\n")
+		}
+	}
+	fenced := "before\n\n```go\n" + strings.Repeat("line of code\n", 100) + "```\n\nafter"
+	for name, s := range map[string]string{
+		"short":   "just this",
+		"empty":   "",
+		"long":    long.String(),
+		"fence":   fenced,
+		"no gaps": strings.Repeat("a", 3000),
+		"astral":  strings.Repeat("😀", 1500),
+	} {
+		t.Run(name, func(t *testing.T) {
+			parts := split(s, 500)
+			var back strings.Builder
+			for i, p := range parts {
+				if n := markdown.UTF16Len(p); n > 500 {
+					t.Errorf("part %d has %d units", i, n)
+				}
+				if open := markdown.CloseOpen(p); open != "" {
+					t.Errorf("part %d leaves a fence open", i)
+				}
+				back.WriteString(p)
+			}
+			strip := func(s string) string { return strings.NewReplacer(" ", "", "\n", "", "`", "", "go", "").Replace(s) }
+			if strip(back.String()) != strip(s) {
+				t.Error("text was lost or changed")
+			}
+		})
+	}
+}
+
+func TestSplitIsLinear(t *testing.T) {
+	s := strings.Repeat("word and word\n", 200_000) // 2.8 MB
+	if n := len(split(s, 60_000)); n < 40 || n > 100 {
+		t.Errorf("%d parts", n)
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add("a\n\n```go\ncode\n```\nb", 300)
+	f.Add(strings.Repeat("~~~~\nx\n", 200), 256)
+	f.Add(strings.Repeat("😀 ", 400), 257)
+	f.Add("<details>\n"+strings.Repeat("text ", 200), 300)
+	f.Fuzz(func(t *testing.T, s string, room int) {
+		if room < minRoom || room > 4000 || len(s) > 20_000 || !utf8.ValidString(s) {
+			return
+		}
+		parts := split(s, room)
+		at := 0
+		for _, p := range parts {
+			if n := markdown.UTF16Len(p); n > room {
+				t.Fatalf("a part of %d units, room %d", n, room)
+			}
+			// Every character but blanks, line ends and fences comes out, in order.
+			for _, c := range p {
+				for at < len(s) && skipped(s[at]) {
+					at++
+				}
+				if c < utf8.RuneSelf && skipped(byte(c)) {
+					continue
+				}
+				if want, n := utf8.DecodeRuneInString(s[at:]); want == c {
+					at += n
+				}
+			}
+		}
+		for at < len(s) && skipped(s[at]) {
+			at++
+		}
+		if at != len(s) {
+			t.Fatalf("text from %q on is lost", s[at:min(len(s), at+40)])
+		}
+	})
+}
+
+func skipped(c byte) bool { return c == ' ' || c == '\n' || c == '`' || c == '~' }
+
+func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
+	cfg := Config{Sanitizer: sanitizer(t), Workflow: "CI [x](y)", Run: event.Run{URL: "https://github.com/o/r/actions/runs/1"}}
+	key := groupKey("x", nil)
+	for name, text := range map[string]string{
+		"short":       "Hello",
+		"empty":       "",
+		"too long":    strings.Repeat("A paragraph of text.\n\n", 5000),
+		"astral":      strings.Repeat("😀", 70_000),
+		"open fence":  "```\n" + strings.Repeat("code\n", 30_000),
+		"megabytes":   strings.Repeat("x", 5<<20),
+		"old markers": "text\n" + markdown.Marker(groupKey("y", nil)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			body, cut := cfg.body(text, cfg.footer(nil), key)
+			if n := markdown.UTF16Len(body); n > maxBody {
+				t.Errorf("%d UTF-16 units", n)
+			}
+			if len(body) > 262_144 {
+				t.Errorf("%d bytes", len(body))
+			}
+			if got, ok := markdown.LastLineMarker(body); !ok || got != key {
+				t.Errorf("the last line is no marker of the key: …%q", body[max(0, len(body)-150):])
+			}
+			if strings.Count(body, "airlock:v1") != 1 {
+				t.Error("there is another marker")
+			}
+			if wantCut := markdown.UTF16Len(text) > maxBody-400; cut != wantCut {
+				t.Errorf("cut: %v, want %v", cut, wantCut)
+			}
+			if cut != strings.Contains(body, cutNote) {
+				t.Error("the note does not agree with the cut")
+			}
+			if !strings.Contains(body, "Asked for by an agent") {
+				t.Error("the footer is missing")
+			}
+		})
+	}
+}
+
+func TestFooters(t *testing.T) {
+	cfg := Config{Sanitizer: sanitizer(t)}
+	for _, tt := range []struct {
+		name string
+		f    *policy.Footer
+		want string
+	}{
+		{"none", &policy.Footer{None: true}, ""},
+		{"own", &policy.Footer{Text: "By *us*"}, "By *us*"},
+		{"built in", &policy.Footer{}, "> Asked for by an agent; checked and posted by Airlock."},
+	} {
+		if got := cfg.footer(tt.f); got != tt.want {
+			t.Errorf("%s: %q", tt.name, got)
+		}
+	}
+	body, _ := cfg.body("text", "Thanks to @octocat, fixes #12", groupKey("", nil))
+	if strings.Contains(body, "@octocat") {
+		t.Errorf("the footer was not cleaned: %q", body)
+	}
+}
+
+func TestEnterpriseHosts(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{Enterprise: true}).on("pull_request", pullNumber)
+	want(t, b.run(anIssue, aDiscussion, reviewLine("main.go", 3, "x")), "applied applied applied")
+}
+
+func TestBuiltInFooter(t *testing.T) {
+	for _, tt := range []struct {
+		cfg  Config
+		part string
+	}{
+		{Config{}, "by an agent; checked"},
+		{Config{Run: event.Run{URL: "https://github.com/o/r/actions/runs/1"}}, "[a workflow run](https://github.com/o/r/actions/runs/1)"},
+		{Config{Workflow: "w", Run: event.Run{URL: "http://ghe.example.com/o/r/actions/runs/1"}}, "in the workflow w;"},
+		{Config{Workflow: "a_b*"}, `in the workflow a_b\*;`},
+		{Config{Run: event.Run{WorkflowPath: ".github/workflows/x.yml"}}, "in the workflow .github/workflows/x.yml;"},
+	} {
+		if got := tt.cfg.builtinFooter(); !strings.Contains(got, tt.part) {
+			t.Errorf("%q lacks %q", got, tt.part)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package apply
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// TestTextsOfLostCode carry a note, or wait.
+func TestTextsOfLostCode(t *testing.T) {
+	texts := []string{aComment, aDiscussion, anIssue, `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Inline."}`, aLabel}
+	for _, late := range []bool{false, true} { // known when planning, or only when pushing
+		for _, hold := range []bool{false, true} {
+			b := newCodeBench(t, func(f *githubtest.Fixture) {
+				if late {
+					f.Repo.Protected = []string{"topic"}
+				}
+			})
+			b.onPull()
+			anyTarget(b.bench)
+			b.cfg.HoldText = hold
+			name := "x.txt"
+			if !late {
+				name = ".github/x.yml"
+			}
+			b.write(map[string]string{name: "x"})
+			lines := append([]string{`{"type":"push-to-branch","pull_request_number":7}`}, texts...)
+			r := b.run(lines...)
+			first := "denied(protected-files)"
+			if late {
+				first = "failed(push-refused)"
+			}
+			if hold {
+				want(t, r, first+strings.Repeat(" skipped(held)", 4)+" applied")
+				continue
+			}
+			want(t, r, first+strings.Repeat(" applied", 5))
+			noted := 0
+			for _, text := range b.texts() {
+				if strings.Contains(text, "were not delivered") {
+					noted++
+				}
+			}
+			if noted != 4 {
+				t.Errorf("late %t: %d of 4 texts carry the note:\n%s", late, noted, b.everywhere())
+			}
+		}
+	}
+}
+
+// TestLostCodeIsKnownBeforehand: the plan's texts carry the note already, so that
+// what a dry run shows is what would be written.
+func TestLostCodeIsKnownBeforehand(t *testing.T) {
+	for name, item := range map[string]string{"secret": strings.ReplaceAll(aPull, "broken", "correct-horse-battery"), "violation": aPull} {
+		b := newCodeBench(t)
+		b.cfg.DryRun = true
+		b.pull(func(s *policy.ChangeSettings) { s.OnViolation = policy.ViolationIssue })
+		b.write(map[string]string{".github/x.yml": "x"})
+		ops := b.plan(item, anIssue).Operations
+		if body := string(ops[len(ops)-1].Requests[0].Body); !strings.Contains(body, "were not delivered") {
+			t.Errorf("%s: %s", name, body)
+		}
+	}
+}
