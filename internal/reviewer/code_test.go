@@ -31,6 +31,8 @@ func TestCodeReview(t *testing.T) {
 		"a return held by a backslash":     {File{Path: "a.py", Text: "def f():\n    return a + \\\n    b\n"}, ""},
 		"code behind a bare return in Go":  {File{Path: "a.go", Text: "func f() {\n\treturn\n\tg()\n}\n"}, "unreachable-code"},
 		"an empty catch with a reason":     {File{Path: "a.js", Text: "try { f(); } catch (e) {} // f is not there on Windows\n"}, ""},
+		"a catch that ends the file":       {File{Path: "a.js", Text: "try { f(); } catch (e)"}, ""},
+		"a bare catch that ends the file":  {File{Path: "a.js", Text: "try { f(); } catch"}, ""},
 		"an empty catch of the ignored":    {File{Path: "a.java", Text: "try { f(); } catch (InterruptedException ignored) {}\n"}, ""},
 		"an empty catch of cleaning up":    {File{Path: "a.js", Text: "try { this.socket.close(); } catch (e) {}\n"}, ""},
 		"cleaning up in Python":            {File{Path: "a.py", Text: "try:\n    os.unlink(name)\nexcept Exception:\n    pass\n"}, ""},

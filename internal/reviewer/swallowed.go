@@ -255,6 +255,9 @@ func (c *codeFile) probes(end int) bool {
 // instead reports whether what is tried returns a value, and the line behind the handler
 // returns another one instead. The block that is tried ends at index end.
 func (c *codeFile) instead(end, body int) bool {
+	if body >= len(c.tokens) { // the file ends with the handler's head
+		return false
+	}
 	next := c.after(body)
 	if !c.is(next, "return") || c.tokens[end].pair < 0 {
 		return false
