@@ -3,24 +3,32 @@
 package text
 
 import (
+	"io/fs"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
+
+// ellipsis marks where a text was cut.
+const ellipsis = "…"
 
 // OneLine returns s as one line that is safe to show: every run of white space, line
 // breaks and control characters becomes one space, spaces at both ends are removed, and
 // so are bidirectional controls and invalid UTF-8, so that nothing of it acts on a
 // terminal or a log. The characters that join emoji and scripts stay.
 func OneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	pendingSpace := false
 	for _, r := range strings.ToValidUTF8(s, "") {
 		switch {
-		case unicode.Is(unicode.Bidi_Control, r):
-		case unicode.IsSpace(r), unicode.IsControl(r), r == '\u2028', r == '\u2029':
+		case isSpace(r):
 			pendingSpace = b.Len() > 0
+		case isBidiControl(r):
 		default:
 			if pendingSpace {
 				b.WriteByte(' ')
@@ -32,16 +40,63 @@ func OneLine(s string) string {
 	return b.String()
 }
 
+// isOneLine reports whether OneLine has nothing to change, so that most texts need no
+// copy.
+func isOneLine(s string) bool {
+	afterSpace := true // a space may stand neither at the start nor after another
+	for _, r := range s {
+		switch space := isSpace(r); {
+		case space && (afterSpace || r != ' '), isBidiControl(r), r == utf8.RuneError:
+			return false
+		default:
+			afterSpace = space
+		}
+	}
+	return s == "" || !afterSpace
+}
+
+// isSpace reports whether r is white space, a line break or a control character.
+func isSpace(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r <= ' ' || r == 0x7f
+	}
+	return unicode.IsSpace(r) || unicode.IsControl(r)
+}
+
+func isBidiControl(r rune) bool {
+	return r >= utf8.RuneSelf && unicode.Is(unicode.Bidi_Control, r)
+}
+
 // Truncate returns s if it has at most n characters (Unicode code points), otherwise its
 // first n followed by "…". It looks at no more of s than it returns.
 func Truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	for i := range s {
 		if n <= 0 {
-			return s[:i] + "…"
+			return s[:i] + ellipsis
 		}
 		n--
 	}
 	return s
+}
+
+// TruncateBytes returns s if it has at most n bytes, otherwise as many of its first
+// characters as fit into n bytes together with the "…" that follows them; "" if not even
+// that fits.
+func TruncateBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	end := n - len(ellipsis)
+	if end < 0 {
+		return ""
+	}
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + ellipsis
 }
 
 // IsBlank reports whether s is empty or nothing but white space.
@@ -58,23 +113,52 @@ func Bytes[T int | int64](n T) string {
 		}
 		unit, name = unit<<10, next
 	}
-	switch {
-	case n == 1:
-		return "1 byte"
-	case name == "":
-		return strconv.FormatInt(int64(n), 10) + " bytes"
+	if name == "" {
+		return Count(int(n), "byte")
 	}
-	whole, rest := int64(n)/unit, int64(n)%unit
-	tenths := whole*10 + (rest*10+unit-1)/unit
-	text := strconv.FormatInt(tenths/10, 10) + "." + strconv.FormatInt(tenths%10, 10)
-	return strings.TrimSuffix(text, ".0") + " " + name
+	units, rest := int64(n)/unit, int64(n)%unit
+	tenths := units*10 + (rest*10+unit-1)/unit
+	amount := strconv.FormatInt(tenths/10, 10) + "." + strconv.FormatInt(tenths%10, 10)
+	return strings.TrimSuffix(amount, ".0") + " " + name
 }
 
 // Count returns a number of things, such as "1 item" or "2 items". The plural of thing
-// has an s.
+// is formed with an s.
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// QuoteList returns a list as a message writes it, such as `"a", "b"`: each element
+// quoted, at most ten of them, followed by how many more there are.
+func QuoteList(list []string) string {
+	const most = 10
+	quoted := make([]string, 0, most+1)
+	for i, s := range list {
+		if i == most {
+			quoted = append(quoted, "and "+strconv.Itoa(len(list)-most)+" more")
+			break
+		}
+		quoted = append(quoted, strconv.Quote(s))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// FileKind names what a file that is not an ordinary one is, for people: "directory",
+// "symbolic link", "FIFO", "socket" or "device".
+func FileKind(mode fs.FileMode) string {
+	switch mode.Type() {
+	case fs.ModeDir:
+		return "directory"
+	case fs.ModeSymlink:
+		return "symbolic link"
+	case fs.ModeNamedPipe:
+		return "FIFO"
+	case fs.ModeSocket:
+		return "socket"
+	default:
+		return "device"
+	}
 }

@@ -1,9 +1,12 @@
 package text_test
 
 import (
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -30,8 +33,9 @@ func TestCount(t *testing.T) {
 
 func TestOneLine(t *testing.T) {
 	for in, want := range map[string]string{
-		"": "", " a ": "a", "a\r\n\tb": "a b", "a\x1b[31mb": "a [31mb", "a\u2028b\u0085c": "a b c",
-		"a\u202eb\u2066c": "abc", "a\xffb": "ab", "👩\u200d💻": "👩\u200d💻", "\x00\n": "",
+		"": "", " ": "", " a ": "a", "a ": "a", "a  b": "a b", "a\r\n\tb": "a b", "a\x1b[31mb": "a [31mb", "a\u2028b\u0085c": "a b c",
+		"a\u2029\u00a0b": "a b", "a\x7fb\u009bc": "a b c", "a\u202eb\u2066c\u200e": "abc", "a \u202e b": "a b", "\u061ca": "a", "a\xffb": "ab",
+		"a\xff\xfe": "a", "\ufffd": "\ufffd", "👩\u200d💻": "👩\u200d💻", "fine as it is": "fine as it is", "\x00\n": "",
 	} {
 		if got := text.OneLine(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
@@ -39,16 +43,71 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+func FuzzOneLine(f *testing.F) {
+	for _, seed := range []string{"", " a  b ", "a\r\n\tb", "a\u2028b\u0085c", "a \u202e b", "a\xffb", "\xed\xa0\x80", "\xc2\n\x85", "\ufffd\u200d"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		line := text.OneLine(s)
+		if again := text.OneLine(line); again != line {
+			t.Errorf("%q: %q, and again %q", s, line, again)
+		}
+		if !utf8.ValidString(line) || strings.TrimSpace(line) != line || strings.Contains(line, "  ") {
+			t.Errorf("%q: %q", s, line)
+		}
+		for _, r := range line {
+			if r != ' ' && unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+				t.Errorf("%q: %q contains %U", s, line, r)
+			}
+		}
+	})
+}
+
 func TestTruncate(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		n    int
 		want string
-	}{{"", 0, ""}, {"a", 0, "…"}, {"äö", 2, "äö"}, {"äöü", 2, "äö…"}, {"abc", 9, "abc"}} {
+	}{{"", 0, ""}, {"", -1, ""}, {"a", 0, "…"}, {"a", -1, "…"}, {"äö", 2, "äö"}, {"äöü", 2, "äö…"}, {"abc", 9, "abc"}, {"abcd", 3, "abc…"}} {
 		if got := text.Truncate(c.in, c.n); got != c.want {
 			t.Errorf("%q to %d: %q, want %q", c.in, c.n, got, c.want)
 		}
 	}
+}
+
+func TestTruncateBytes(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{{"", 0, ""}, {"", -1, ""}, {"a", 0, ""}, {"a", -1, ""}, {"äö", 4, "äö"}, {"äöü", 5, "ä…"}, {"äöü", 4, "…"}, {"abcd", 3, "…"}, {"abcd", 2, ""}, {"abc", 3, "abc"}} {
+		if got := text.TruncateBytes(c.in, c.n); got != c.want {
+			t.Errorf("%q to %d bytes: %q, want %q", c.in, c.n, got, c.want)
+		}
+	}
+}
+
+func FuzzTruncate(f *testing.F) {
+	for _, seed := range []string{"", "abc", "äöü", "👩\u200d💻", "日本語", "a…"} {
+		for _, n := range []int{-1, 0, 1, 2, 3, 5} {
+			f.Add(seed, n)
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string, n int) {
+		s = strings.ToValidUTF8(s, "")
+		short, inBytes := text.Truncate(s, n), text.TruncateBytes(s, n)
+		if count := utf8.RuneCountInString(s); count <= n && short != s || count > max(n, 0) && utf8.RuneCountInString(short) != max(n, 0)+1 {
+			t.Errorf("%q to %d: %q", s, n, short)
+		}
+		if len(s) <= n && inBytes != s || len(inBytes) > max(n, 0) {
+			t.Errorf("%q to %d bytes: %q", s, n, inBytes)
+		}
+		for _, got := range []string{short, inBytes} {
+			if got != s && !strings.HasPrefix(s, strings.TrimSuffix(got, "…")) || !utf8.ValidString(got) {
+				t.Errorf("%q to %d: %q", s, n, got)
+			}
+		}
+	})
 }
 
 func TestIsBlank(t *testing.T) {
@@ -71,5 +130,28 @@ func TestQuoteList(t *testing.T) {
 		if got := text.QuoteList(c.list); got != c.want {
 			t.Errorf("%q: %s, want %s", c.list, got, c.want)
 		}
+	}
+}
+
+func TestFileKind(t *testing.T) {
+	for mode, want := range map[fs.FileMode]string{
+		fs.ModeDir | 0o755: "directory", fs.ModeSymlink | 0o777: "symbolic link", fs.ModeNamedPipe: "FIFO", fs.ModeSocket: "socket",
+		fs.ModeDevice: "device", fs.ModeDevice | fs.ModeCharDevice: "device", fs.ModeIrregular: "device",
+	} {
+		if got := text.FileKind(mode); got != want {
+			t.Errorf("%v: %q, want %q", mode, got, want)
+		}
+	}
+}
+
+func BenchmarkOneLine(b *testing.B) {
+	plain := strings.Repeat("a text that needs nothing, 日本語 too; ", 30) + "."
+	for name, s := range map[string]string{"plain": plain, "lines": strings.ReplaceAll(plain, ";", "\n")} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				text.OneLine(s)
+			}
+		})
 	}
 }
