@@ -6,21 +6,15 @@ package action
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sethvargo/go-githubactions"
 
 	"github.com/agent-airlock/airlock/internal/event"
 )
 
-// Defaults of the URLs that a runner exports.
-const (
-	defaultAPIURL    = "https://api.github.com"
-	defaultServerURL = "https://github.com"
-)
-
 // Env is a snapshot of the variables by which the runner describes itself and
-// the workflow run, and of the action's inputs. Nothing here reads the process's
-// environment but Snapshot, through the function it is given.
+// the workflow run, and of the action's inputs.
 type Env struct {
 	OnRunner bool // GITHUB_ACTIONS is "true"
 	Debug    bool // RUNNER_DEBUG is "1"
@@ -31,38 +25,41 @@ type Env struct {
 	SummaryPath string // GITHUB_STEP_SUMMARY
 	Temp        string // RUNNER_TEMP
 
-	APIURL     string // GITHUB_API_URL, else GitHub.com's
+	APIURL     string // GITHUB_API_URL, by default GitHub.com's
 	GraphQLURL string // GITHUB_GRAPHQL_URL; "" for the one that goes with APIURL
-	ServerURL  string // GITHUB_SERVER_URL, else GitHub.com's
+	ServerURL  string // GITHUB_SERVER_URL, by default GitHub.com's
 
 	Event  event.Env
 	Inputs Inputs
 }
 
-// Snapshot reads the environment once.
+// Snapshot reads the environment, through getenv alone.
 func Snapshot(getenv func(string) string) Env {
-	or := func(name, unset string) string {
-		if v := getenv(name); v != "" {
-			return v
+	action := githubactions.New(githubactions.WithGetenv(func(name string) string {
+		if name == "GITHUB_EVENT_PATH" {
+			return "" // Context would read that file in full, whatever it is; see LoadEvent
 		}
-		return unset
-	}
-	env := Env{
+		return getenv(name)
+	}))
+	// The error is about the numbers of the run. event.ParseRun reads them from their
+	// text, and names the variable that is wrong.
+	run, _ := action.Context()
+	inputs := Inputs{action}
+	return Env{
 		OnRunner: getenv("GITHUB_ACTIONS") == "true", Debug: getenv("RUNNER_DEBUG") == "1",
-		Workspace: getenv("GITHUB_WORKSPACE"), EventPath: getenv("GITHUB_EVENT_PATH"),
-		OutputPath: getenv("GITHUB_OUTPUT"), SummaryPath: getenv("GITHUB_STEP_SUMMARY"), Temp: getenv("RUNNER_TEMP"),
-		APIURL: or("GITHUB_API_URL", defaultAPIURL), GraphQLURL: getenv("GITHUB_GRAPHQL_URL"),
-		ServerURL: or("GITHUB_SERVER_URL", defaultServerURL),
-		Inputs:    Inputs{getenv},
+		Workspace: run.Workspace, EventPath: getenv("GITHUB_EVENT_PATH"),
+		OutputPath: getenv("GITHUB_OUTPUT"), SummaryPath: run.StepSummary, Temp: getenv("RUNNER_TEMP"),
+		// Context has GitHub.com's GraphQL URL where there is none, even for another server.
+		APIURL: run.APIURL, GraphQLURL: getenv("GITHUB_GRAPHQL_URL"), ServerURL: run.ServerURL,
+		Inputs: inputs,
+		Event: event.Env{
+			EventName: run.EventName, Repository: run.Repository, RepositoryID: getenv("GITHUB_REPOSITORY_ID"),
+			SHA: run.SHA, Ref: run.Ref, Actor: run.Actor, TriggeringActor: getenv("GITHUB_TRIGGERING_ACTOR"),
+			RunID: getenv("GITHUB_RUN_ID"), RunNumber: getenv("GITHUB_RUN_NUMBER"), RunAttempt: getenv("GITHUB_RUN_ATTEMPT"),
+			WorkflowRef: getenv("GITHUB_WORKFLOW_REF"), Workflow: run.Workflow, Job: run.Job, Step: run.Action,
+			MatrixIndex: inputs.Get(MatrixIndexInput), ServerURL: run.ServerURL,
+		},
 	}
-	env.Event = event.Env{
-		EventName: getenv("GITHUB_EVENT_NAME"), Repository: getenv("GITHUB_REPOSITORY"), RepositoryID: getenv("GITHUB_REPOSITORY_ID"),
-		SHA: getenv("GITHUB_SHA"), Ref: getenv("GITHUB_REF"), Actor: getenv("GITHUB_ACTOR"), TriggeringActor: getenv("GITHUB_TRIGGERING_ACTOR"),
-		RunID: getenv("GITHUB_RUN_ID"), RunNumber: getenv("GITHUB_RUN_NUMBER"), RunAttempt: getenv("GITHUB_RUN_ATTEMPT"),
-		WorkflowRef: getenv("GITHUB_WORKFLOW_REF"), Workflow: getenv("GITHUB_WORKFLOW"), Job: getenv("GITHUB_JOB"), Step: getenv("GITHUB_ACTION"),
-		MatrixIndex: env.Inputs.Get(MatrixIndexInput), ServerURL: env.ServerURL,
-	}
-	return env
 }
 
 // MatrixIndexInput is the input that carries the job's place in its matrix: the
@@ -70,39 +67,33 @@ func Snapshot(getenv func(string) string) Env {
 // default ${{ strategy.job-index }}.
 const MatrixIndexInput = "matrix-index"
 
-// Inputs are the action's inputs, as the runner passes them: INPUT_ and the
-// name in upper case, blanks as underscores.
-type Inputs struct{ getenv func(string) string }
+// Inputs are the action's inputs. The zero value has none.
+type Inputs struct{ action *githubactions.Action }
 
 // Get returns an input without white space around it; "" when it is not set.
 func (in Inputs) Get(name string) string {
-	if in.getenv == nil {
+	if in.action == nil {
 		return ""
 	}
-	return githubactions.New(githubactions.WithGetenv(in.getenv)).GetInput(name)
+	return in.action.GetInput(name)
 }
 
 // maxEvent is how large an event's payload may be. GitHub caps webhooks at 25 MB.
 const maxEvent = 32 << 20
 
 // LoadEvent reads the event that started the workflow run and the run's
-// identity. The time of the payload's file stands for the job's start, where
-// the event has no time of its own.
+// identity. Where the event has no time of its own, the time of the payload's
+// file is taken as the job's start.
 func LoadEvent(env Env) (event.Event, event.Run, error) {
 	if env.EventPath == "" {
 		return event.Event{}, event.Run{}, errors.New("GITHUB_EVENT_PATH is not set: run in a workflow, or name the event's payload with --event FILE")
 	}
-	f, err := OpenUser(env.EventPath, nil, maxEvent)
-	if err != nil {
-		return event.Event{}, event.Run{}, fmt.Errorf("the event's payload: %w", err)
-	}
-	defer f.Close()
-	data, err := f.ReadAll()
+	data, modified, err := readUser(env.EventPath, maxEvent)
 	if err != nil {
 		return event.Event{}, event.Run{}, fmt.Errorf("the event's payload: %w", err)
 	}
 	if env.Event.StartedAt.IsZero() {
-		env.Event.StartedAt = f.ModTime
+		env.Event.StartedAt = modified
 	}
 	ev, err := event.Parse("", data, env.Event)
 	if err != nil {
@@ -110,4 +101,15 @@ func LoadEvent(env Env) (event.Event, event.Run, error) {
 	}
 	run, err := event.ParseRun(env.Event, ev)
 	return ev, run, err
+}
+
+// readUser reads a file and the time of its last change; see OpenUser.
+func readUser(path string, limit int64) ([]byte, time.Time, error) {
+	f, err := OpenUser(path, nil, limit)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer f.Close()
+	data, err := f.ReadAll()
+	return data, f.ModTime, err
 }

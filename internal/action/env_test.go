@@ -41,6 +41,22 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
+// What cannot be read as a number stays text, for whoever reads it to report, and
+// the event's file is not read.
+func TestSnapshotOfAnOddEnvironment(t *testing.T) {
+	env := action.Snapshot(environment(map[string]string{
+		"GITHUB_ACTIONS": "1", "GITHUB_RUN_ID": "x", "GITHUB_RUN_ATTEMPT": "-", "GITHUB_REF_PROTECTED": "perhaps", "GITHUB_WORKSPACE": "/w",
+		"GITHUB_SERVER_URL": "https://ghe.example", "GITHUB_EVENT_PATH": t.TempDir(), "GITHUB_JOB": "gate",
+	}))
+	if env.OnRunner || env.Event.RunID != "x" || env.Event.RunAttempt != "-" || env.Workspace != "/w" || env.ServerURL != "https://ghe.example" ||
+		env.GraphQLURL != "" || env.EventPath == "" || env.Event.Job != "gate" {
+		t.Errorf("%+v", env)
+	}
+	if env := action.Snapshot(environment(nil)); env.OnRunner || env.APIURL != "https://api.github.com" || env.ServerURL != "https://github.com" || env.Event.RunID != "" {
+		t.Errorf("%+v", env)
+	}
+}
+
 func TestInputs(t *testing.T) {
 	in := action.Snapshot(environment(map[string]string{
 		"INPUT_FAIL-ON": " never \n", "INPUT_MY_INPUT": "x",

@@ -3,7 +3,6 @@ package action
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -23,14 +22,28 @@ const secretsVariable = "INPUT_SECRETS"
 // secrets into the second run of the program.
 const handoverVariable = "AIRLOCK_HANDOVER_FD"
 
-// Secrets are what Enter took out of the environment.
-type Secrets struct{ values map[string]string }
+// Secrets are what Enter took out of the environment. They are kept behind a
+// function, so that printing them shows none.
+type Secrets struct{ get func(variable string) string }
+
+func newSecrets(values map[string]string) Secrets {
+	return Secrets{func(variable string) string { return values[variable] }}
+}
+
+// trimmed returns the value of a variable without white space around it; "" when
+// there is none.
+func (s Secrets) trimmed(variable string) string {
+	if s.get == nil {
+		return ""
+	}
+	return strings.TrimSpace(s.get(variable))
+}
 
 // Token returns the secret of the token, and the variable it came from; "" when
 // there is none. It goes straight into token.New.
 func (s Secrets) Token() (secret, variable string) {
 	for _, name := range tokenVariables {
-		if v := strings.TrimSpace(s.values[name]); v != "" {
+		if v := s.trimmed(name); v != "" {
 			return v, name
 		}
 	}
@@ -41,16 +54,13 @@ func (s Secrets) Token() (secret, variable string) {
 // and white space around them. They are not to appear in anything that is written.
 func (s Secrets) Further() []string {
 	var values []string
-	for line := range strings.SplitSeq(s.values[secretsVariable], "\n") {
+	for line := range strings.SplitSeq(s.trimmed(secretsVariable), "\n") {
 		if v := strings.TrimSpace(line); v != "" {
 			values = append(values, v)
 		}
 	}
 	return values
 }
-
-// Format implements fmt.Formatter: no verb shows a secret.
-func (s Secrets) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "***") }
 
 // secretVariable reports whether a variable must not stay in the environment: the
 // tokens, the input secrets, and what the runner gives to talk to GitHub's own services (ACTIONS_RUNTIME_TOKEN,
@@ -105,12 +115,12 @@ func Enter(environ, args []string) (Secrets, error) {
 		// A handover that comes with secrets was not made by us: it is ignored.
 		return replace(stay, args, secrets)
 	}
-	s := Secrets{}
+	var values map[string]string
 	for _, e := range environ {
 		if fd, ok := strings.CutPrefix(e, handoverVariable+"="); ok {
 			data, err := receive(fd)
 			if err == nil {
-				err = json.Unmarshal(data, &s.values)
+				err = json.Unmarshal(data, &values)
 			}
 			if err != nil {
 				return Secrets{}, fmt.Errorf("taking over the token: %w", err)
@@ -121,5 +131,5 @@ func Enter(environ, args []string) (Secrets, error) {
 			break
 		}
 	}
-	return s, closeToOthers()
+	return newSecrets(values), closeToOthers()
 }

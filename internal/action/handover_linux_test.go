@@ -111,7 +111,7 @@ func TestEnterTakesTheTokenOutOfTheProcess(t *testing.T) {
 		if diff := cmp.Diff(want, r.Environ); diff != "" {
 			t.Errorf("the environment (-want +got)\n%s", diff)
 		}
-		if r.Printed != "*** *** *** ***" {
+		if r.Printed == "" || strings.Contains(r.Printed, secret) || strings.Contains(r.Printed, "ghs_") {
 			t.Errorf("Secrets print as %q", r.Printed)
 		}
 		proc := fmt.Sprintf("/proc/%d/", pid)

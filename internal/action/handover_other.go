@@ -15,7 +15,7 @@ func replace(_, _ []string, secrets map[string]string) (Secrets, error) {
 			return Secrets{}, err
 		}
 	}
-	return Secrets{values: onlyNeeded(secrets)}, nil
+	return newSecrets(onlyNeeded(secrets)), nil
 }
 
 func receive(string) ([]byte, error) {

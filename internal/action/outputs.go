@@ -34,7 +34,7 @@ func (r *Runner) SetOutput(name, value string) error {
 		return nil
 	}
 	word := delimiter(value)
-	return appendTo("GITHUB_OUTPUT", r.env.OutputPath, name+"<<"+word+"\n"+strings.ToValidUTF8(value, "\uFFFD")+"\n"+word+"\n")
+	return appendTo("GITHUB_OUTPUT", r.env.OutputPath, name+"<<"+word+"\n"+validUTF8(value)+"\n"+word+"\n")
 }
 
 // delimiter returns a random word that does not occur in the value.
@@ -68,7 +68,7 @@ func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes 
 	if info, err := os.Stat(r.env.SummaryPath); err == nil {
 		room -= int(min(info.Size(), MaxSummary))
 	}
-	content := strings.ToValidUTF8(markdown, "\uFFFD")
+	content := validUTF8(markdown)
 	if len(content) > room {
 		if content = cut(content, max(room, 0)); len(content) > room {
 			return false, fmt.Errorf("the summary of %s does not fit: GitHub takes %s a step", text.Bytes(len(markdown)), text.Bytes(MaxSummary))

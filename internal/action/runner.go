@@ -14,26 +14,36 @@ import (
 )
 
 // Runner writes to the log of a step: workflow commands where a runner reads
-// them, plain text elsewhere. Its methods may be used by several goroutines.
+// them, plain text elsewhere. Its methods may be called by several goroutines.
 //
 // Nothing that is written through it can be taken for another command than the
-// one meant: texts are escaped, or stand between stop-commands (see Guard).
-// Write errors of the log are not reported: there is nowhere to report them to.
+// one that is meant: go-githubactions escapes what a command contains, and Inert
+// breaks up what looks like a command in a line of the log.
 type Runner struct {
 	env Env
 
-	mu      sync.Mutex
-	w       io.Writer
-	guards  int      // open guards: commands would be ignored, and are kept
-	kept    []string // commands to write after the last guard
-	word    string   // ends the open guards
-	counts  [3]int   // annotations by level
-	secrets map[string]bool
+	mu     sync.Mutex
+	log    io.Writer
+	action *githubactions.Action // writes to log
+	counts [3]int                // annotations by level
+	masked map[string]bool
 }
 
-// NewRunner returns a Runner that writes to w, one stream of the step.
+// NewRunner returns a Runner that writes to w, one stream of the step. Errors of
+// w are not reported, because there is nowhere to report them to.
 func NewRunner(env Env, w io.Writer) *Runner {
-	return &Runner{env: env, w: w, secrets: map[string]bool{}}
+	log := unfailing{w}
+	return &Runner{env: env, log: log, action: githubactions.New(githubactions.WithWriter(log)), masked: map[string]bool{}}
+}
+
+// unfailing drops the errors of a writer: go-githubactions panics when it cannot
+// write a command.
+type unfailing struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (u unfailing) Write(p []byte) (int, error) {
+	_, _ = u.w.Write(p)
+	return len(p), nil
 }
 
 // Level is the severity of an annotation.
@@ -49,8 +59,8 @@ const (
 // String returns the level's word in GitHub's log commands.
 func (l Level) String() string { return [...]string{"notice", "warning", "error"}[l] }
 
-// Annotation is a message that GitHub shows beside the workflow run, and beside
-// a line where it names one.
+// Annotation is a message that GitHub shows on the page of the workflow run, and
+// next to a line where it names one.
 type Annotation struct {
 	Level   Level
 	Title   string
@@ -60,12 +70,12 @@ type Annotation struct {
 	Line, EndLine, Column, EndColumn int
 }
 
-// MaxAnnotations is how many annotations of one level GitHub keeps of a step;
-// it drops the rest without a word.
+// MaxAnnotations is how many annotations of one level GitHub keeps for a step;
+// it drops the others silently.
 const MaxAnnotations = 10
 
 // Annotate writes an annotation, or a plain line once MaxAnnotations of its
-// level have been written; Finish says how many there were.
+// level have been written; Finish reports how many there were.
 func (r *Runner) Annotate(a Annotation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,18 +84,20 @@ func (r *Runner) Annotate(a Annotation) {
 		r.line(a.plain())
 		return
 	}
-	props := githubactions.CommandProperties{}
-	for name, text := range map[string]string{"title": a.Title, "file": a.File} {
-		if text != "" {
-			props[name] = text
+	fields := map[string]string{}
+	for name, value := range map[string]string{"title": a.Title, "file": a.File} {
+		if value != "" {
+			fields[name] = value
 		}
 	}
 	for name, n := range map[string]int{"line": a.Line, "endLine": a.EndLine, "col": a.Column, "endColumn": a.EndColumn} {
 		if n > 0 && a.File != "" {
-			props[name] = strconv.Itoa(n)
+			fields[name] = strconv.Itoa(n)
 		}
 	}
-	r.command(a.Level.String(), props, a.Message)
+	annotation := r.action.WithFieldsMap(fields)
+	write := [...]func(string, ...any){Notice: annotation.Noticef, Warning: annotation.Warningf, Error: annotation.Errorf}[a.Level]
+	write("%s", validUTF8(a.Message))
 }
 
 // plain renders the annotation as compilers do.
@@ -105,8 +117,8 @@ func (a Annotation) plain() string {
 	return b.String() + a.Message
 }
 
-// Finish says which annotations were more than GitHub shows. It is called once,
-// at the end of the step.
+// Finish logs how many annotations there were of a level where GitHub shows fewer.
+// It is called once, at the end of the step.
 func (r *Runner) Finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +132,7 @@ func (r *Runner) Finish() {
 	}
 }
 
-// Log writes lines for people. They may hold text of anybody's: what the runner
+// Log writes lines for people. They may contain anybody's text: what the runner
 // would take for a command is broken up, visibly.
 func (r *Runner) Log(text string) {
 	r.mu.Lock()
@@ -134,7 +146,7 @@ func (r *Runner) Debug(text string) {
 	defer r.mu.Unlock()
 	switch {
 	case r.env.OnRunner:
-		r.command("debug", nil, text)
+		r.action.Debugf("%s", validUTF8(text))
 	case r.env.Debug:
 		r.line("debug: " + text)
 	}
@@ -147,8 +159,8 @@ func (r *Runner) Group(title string, f func()) {
 		f()
 		return
 	}
-	r.locked(func() { r.command("group", nil, title) })
-	defer r.locked(func() { r.command("endgroup", nil, "") })
+	r.locked(func() { r.action.Group(validUTF8(title)) })
+	defer r.locked(r.action.EndGroup)
 	f()
 }
 
@@ -161,9 +173,9 @@ func (r *Runner) Mask(t token.Token) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, form := range t.Forms() {
-		if !r.secrets[form] {
-			r.secrets[form] = true
-			r.command("add-mask", nil, form)
+		if !r.masked[form] {
+			r.masked[form] = true
+			r.action.AddMask(validUTF8(form))
 		}
 	}
 }
@@ -174,28 +186,15 @@ func (r *Runner) locked(f func()) {
 	f()
 }
 
-// command writes a workflow command, or keeps it while a guard is open.
-func (r *Runner) command(name string, props githubactions.CommandProperties, message string) {
-	c := &githubactions.Command{Name: name, Properties: props, Message: strings.ToValidUTF8(message, "\uFFFD")}
-	if r.guards > 0 {
-		r.kept = append(r.kept, c.String())
-		return
-	}
-	_, _ = io.WriteString(r.w, c.String()+"\n")
-}
-
 // line writes text as lines of the log.
 func (r *Runner) line(text string) {
 	if r.env.OnRunner {
 		text = Inert(text)
 	}
-	text = strings.TrimSuffix(text, "\n") + "\n"
-	if r.guards > 0 {
-		r.kept = append(r.kept, strings.TrimSuffix(text, "\n"))
-		return
-	}
-	_, _ = io.WriteString(r.w, text)
+	_, _ = io.WriteString(r.log, strings.TrimSuffix(text, "\n")+"\n")
 }
+
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // Inert breaks up what the runner takes for a command: "##[" anywhere in a
 // line, and "::" at its start, after blanks. Carriage returns end a line for

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
-	"regexp"
+	"os"
 	"strings"
 	"testing"
 	"unicode"
@@ -180,9 +180,6 @@ func TestOffARunnerEverythingIsPlain(t *testing.T) {
 	r.Group("Collect", func() { r.Log("a\n") })
 	r.Debug("hidden")
 	r.Mask(token.New(secretToken, "https://api.github.com"))
-	g := r.Guard()
-	_, _ = g.Write([]byte("::error::x"))
-	_ = g.Close()
 	if err := r.SetOutput("n", "v"); err != nil {
 		t.Error(err)
 	}
@@ -190,7 +187,7 @@ func TestOffARunnerEverythingIsPlain(t *testing.T) {
 		t.Error(ok, err)
 	}
 	r.Finish()
-	want := "error: x.go:7: bad: 50%\nnotice: m\nCollect\na\n::error::x\nn: v\n"
+	want := "error: x.go:7: bad: 50%\nnotice: m\nCollect\na\nn: v\n"
 	if buf.String() != want {
 		t.Errorf("%q, want %q", buf, want)
 	}
@@ -243,55 +240,17 @@ func TestMaskCoversTheForms(t *testing.T) {
 	}
 }
 
-func TestGuardStopsCommands(t *testing.T) {
-	for _, text := range hostile {
-		r, buf := runner(onRunner)
-		g := r.Guard()
-		for i := range len(text) { // in the smallest pieces
-			if _, err := g.Write([]byte{text[i]}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := model(buf.String()); got != nil {
-			t.Errorf("%q runs %v in\n%s", text, got, buf)
-		}
-		if !strings.Contains(buf.String(), text) {
-			t.Errorf("%q was changed:\n%s", text, buf)
-		}
+// A log that cannot be written to is no reason to stop.
+func TestWriteErrorsOfTheLogAreNotReported(t *testing.T) {
+	closed, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestGuardsOverlapAndKeepTheRunnersOwnWords(t *testing.T) {
-	r, buf := runner(onRunner)
-	a, b, unused := r.Guard(), r.Guard(), r.Guard()
-	write := func(g *action.Guard, s string) {
-		t.Helper()
-		if n, err := g.Write([]byte(s)); n != len(s) || err != nil {
-			t.Error(n, err)
-		}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
 	}
-	write(a, "one\n")
-	r.Annotate(action.Annotation{Level: action.Error, Message: "mine"})
-	write(b, "::error::evil\n")
-	_ = a.Close()
-	write(b, "::error::evil again")
-	r.Log("a line")
-	_ = b.Close()
-	_ = b.Close()
-	_ = unused.Close()
-	r.Annotate(action.Annotation{Message: "after"})
-	if diff := cmp.Diff([]command{{"error", "", "mine"}, {"notice", "", "after"}}, model(buf.String()), cmp.AllowUnexported(command{})); diff != "" {
-		t.Errorf("%s\n%s", diff, buf)
-	}
-	if _, err := a.Write([]byte("x")); err == nil {
-		t.Error("a closed guard writes")
-	}
-	shape := regexp.MustCompile(`^::stop-commands::(airlock-[A-Z2-7]{26})\none\n::error::evil\n::error::evil again\n::(airlock-[A-Z2-7]{26})::\n::error::mine\na line\n::notice::after\n$`)
-	m := shape.FindStringSubmatch(buf.String())
-	if m == nil || m[1] != m[2] {
-		t.Errorf("%s", buf)
-	}
+	r := action.NewRunner(action.Env{OnRunner: true}, closed)
+	r.Group("title", func() { r.Log("x"); r.Debug("x"); r.Annotate(action.Annotation{Message: "x"}) })
+	r.Mask(token.New(secretToken, "https://api.github.com"))
+	r.Finish()
 }
