@@ -39,19 +39,20 @@ func characters(s string, n *noter) string {
 // firstDirty returns the offset of the first character that the rules may
 // have to remove, or -1; context tells that it may be right where it is.
 func firstDirty(s string) (at int, context bool) {
+	table := runeClasses()
 	for i := 0; i < len(s); {
-		switch byteClass[s[i]] {
-		case bytePlain:
+		switch table.lead[s[i]] {
+		case leadPlain:
 			i++
 			continue
-		case byteControl:
+		case leadControl:
 			return i, false
-		case byteTwo:
+		case leadTwo:
 			if i+1 < len(s) && s[i+1]&0xc0 == 0x80 {
 				i += 2
 				continue
 			}
-		case byteThree:
+		case leadThree:
 			if i+2 < len(s) && s[i+1]&0xc0 == 0x80 && s[i+2]&0xc0 == 0x80 {
 				i += 3
 				continue
@@ -61,46 +62,12 @@ func firstDirty(s string) (at int, context bool) {
 		if r == utf8.RuneError && size == 1 {
 			return i, false
 		}
-		switch class := classOf(r); class {
-		case classPlain:
-		case classContext:
-			return i, true
-		default:
-			return i, false
+		if class := table.classOf(r); class != classPlain {
+			return i, class == classContext
 		}
 		i += size
 	}
 	return -1, false
-}
-
-// What a first byte tells about the character.
-const (
-	byteOther   = iota // decode it
-	bytePlain          // ASCII that stays
-	byteControl        // ASCII that goes
-	byteTwo            // two bytes, in a block without any invisible character
-	byteThree          // three bytes, likewise
-)
-
-var byteClass = byteClasses()
-
-// byteClasses makes the table of first bytes. The blocks without invisible
-// characters are Latin, Greek, Cyrillic, Hebrew, most of Arabic, the Indic
-// scripts, kana's neighbours, most CJK ideographs and Hangul.
-func byteClasses() (table [256]uint8) {
-	for c := range table {
-		switch {
-		case c == '\n' || c == '\t' || c >= 0x20 && c < 0x7f:
-			table[c] = bytePlain
-		case c < 0x80:
-			table[c] = byteControl
-		case c >= 0xc3 && c <= 0xdf && c != 0xcd && c != 0xd8:
-			table[c] = byteTwo
-		case c >= 0xe4 && c <= 0xec:
-			table[c] = byteThree
-		}
-	}
-	return table
 }
 
 // stripUnconditional removes what is never right, whatever stands beside it.

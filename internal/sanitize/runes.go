@@ -1,18 +1,25 @@
 package sanitize
 
-import "unicode"
+import (
+	"strings"
+	"sync"
+	"unicode"
 
-// runeClass says what the character rules do with a character.
-type runeClass int
-
-const (
-	classPlain   runeClass = iota // stays
-	classContext                  // stays where a script or emoji needs it
-	classC1                       // C1 control character
-	classBidi                     // bidirectional control (Unicode: Bidi_Control)
-	classInvisible
+	"golang.org/x/text/unicode/rangetable"
 )
 
+// runeClass is what the character rules do with a character.
+type runeClass uint8
+
+const (
+	classPlain     runeClass = iota // stays
+	classContext                    // stays where a script or an emoji needs it
+	classC1                         // C1 control character: removed
+	classBidi                       // bidirectional control: removed
+	classInvisible                  // removed
+)
+
+// detail names the class in a note.
 func (c runeClass) detail() string {
 	if c == classBidi {
 		return "bidirectional"
@@ -21,86 +28,108 @@ func (c runeClass) detail() string {
 }
 
 const (
-	zwsp      = '\u200b'
-	zwnj      = '\u200c'
-	zwj       = '\u200d'
-	cgj       = '\u034f'
+	zwsp      = '\u200b' // zero width space
+	zwnj      = '\u200c' // zero width non-joiner
+	zwj       = '\u200d' // zero width joiner
+	cgj       = '\u034f' // combining grapheme joiner
+	choseong  = '\u115f' // Hangul filler in the place of a leading consonant
+	jungseong = '\u1160' // Hangul filler in the place of a vowel
 	blackFlag = '\U0001f3f4'
-	tagEnd    = '\U000e007f'
 )
 
-// classOf sorts a character. The invisible ones are Unicode's
-// Default_Ignorable_Code_Point set, the interlinear annotation characters,
-// the deprecated formatting characters and the noncharacters.
-func classOf(r rune) runeClass {
-	switch {
-	case r < 0x80:
-		return classPlain
-	case r < 0xa0:
-		return classC1
-	case r < 0x034f:
-		if r == 0xad {
-			return classInvisible
-		}
-		return classPlain
-	case r < 0x0600:
-		if r == cgj {
-			return classContext
-		}
-		return classPlain
-	case r < 0x2000:
-		switch {
-		case r == 0x061c:
-			return classBidi
-		case r == 0x115f || r == 0x1160:
-			return classContext
-		case r == 0x17b4 || r == 0x17b5:
-			return classInvisible
-		case r >= 0x180b && r <= 0x180f:
-			return classContext
-		}
-		return classPlain
-	case r < 0x2070:
-		switch {
-		case r == zwnj || r == zwj:
-			return classContext
-		case r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
-			return classBidi
-		case r == zwsp || r >= 0x2060:
-			return classInvisible
-		}
-		return classPlain
-	case r < 0xfe00:
-		if r == 0x3164 || r >= 0xfdd0 && r <= 0xfdef {
-			return classInvisible
-		}
-		return classPlain
-	case r < 0x10000:
-		switch {
-		case r <= 0xfe0f:
-			return classContext
-		case r == 0xfeff || r == 0xffa0 || r >= 0xfff0 && r <= 0xfffb || r >= 0xfffe:
-			return classInvisible
-		}
-		return classPlain
-	case r >= 0xe0000:
-		switch {
-		case r <= 0xe007f || r >= 0xe0100 && r <= 0xe01ef:
-			return classContext
-		case r <= 0xe0fff:
-			return classInvisible
-		}
-	case r >= 0x1bca0 && r <= 0x1bca3 || r >= 0x1d173 && r <= 0x1d17a:
-		return classInvisible
-	}
-	if r&0xfffe == 0xfffe {
-		return classInvisible
-	}
-	return classPlain
+// What the first byte of a character says about its class.
+const (
+	leadUnknown uint8 = iota // the character has to be decoded
+	leadPlain                // ASCII that stays
+	leadControl              // ASCII that is removed
+	leadTwo                  // two bytes: plain, whatever the second one is
+	leadThree                // three bytes: plain, whatever the other two are
+)
+
+// runeTable holds the class of every character, in pages of 256.
+type runeTable struct {
+	lead  [256]uint8
+	page  [(unicode.MaxRune + 1) / 256]uint8 // index in pages
+	pages [][256]runeClass                   // the first one is all plain
 }
 
+// runeClasses returns the table. It is built when it is first needed.
+var runeClasses = sync.OnceValue(newRuneTable)
+
+// newRuneTable derives the classes from Unicode's properties. What is removed
+// is Default_Ignorable_Code_Point, which package unicode lacks and which is
+// derived here as in DerivedCoreProperties.txt, but with the interlinear
+// annotation characters (U+FFF9 to U+FFFB), and with the noncharacters.
+func newRuneTable() *runeTable {
+	t := &runeTable{pages: make([][256]runeClass, 1)}
+	for _, ignorable := range []*unicode.RangeTable{
+		unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point,
+	} {
+		rangetable.Visit(ignorable, func(r rune) {
+			switch {
+			case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+			case r >= 0x13430 && r <= 0x1343f: // these arrange Egyptian hieroglyphs
+			case unicode.Is(unicode.Bidi_Control, r):
+				t.set(r, classBidi)
+			case unicode.In(r, unicode.Join_Control, unicode.Variation_Selector), isTag(r),
+				r == cgj, r == choseong, r == jungseong, r == 0x180e: // the last one separates Mongolian vowels
+				t.set(r, classContext)
+			default:
+				t.set(r, classInvisible)
+			}
+		})
+	}
+	for r := rune(0x80); r < 0xa0; r++ {
+		t.set(r, classC1)
+	}
+	for c := range rune(256) {
+		switch {
+		case c == '\n' || c == '\t' || c >= 0x20 && c < 0x7f:
+			t.lead[c] = leadPlain
+		case c < 0x80:
+			t.lead[c] = leadControl
+		case c >= 0xc2 && c <= 0xdf && t.allPlain(c&0x1f<<6, c&0x1f<<6|0x3f):
+			t.lead[c] = leadTwo
+		case c >= 0xe1 && c <= 0xef && c != 0xed && t.allPlain(c&0xf<<12, c&0xf<<12|0xfff): // 0xe0 and 0xed may begin invalid UTF-8
+			t.lead[c] = leadThree
+		}
+	}
+	return t
+}
+
+func (t *runeTable) set(r rune, class runeClass) {
+	page := &t.page[r/256]
+	if *page == 0 {
+		*page = uint8(len(t.pages))
+		t.pages = append(t.pages, [256]runeClass{})
+	}
+	t.pages[*page][r%256] = class
+}
+
+func (t *runeTable) allPlain(first, last rune) bool {
+	for r := first; r <= last; r++ {
+		if t.classOf(r) != classPlain {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *runeTable) classOf(r rune) runeClass { return t.pages[t.page[r/256]][r%256] }
+
+// classOf returns the class of r. ASCII counts as plain, although the rules
+// remove some of it, and so does -1, which stands for no character.
+func classOf(r rune) runeClass {
+	if r < 0x80 {
+		return classPlain
+	}
+	return runeClasses().classOf(r)
+}
+
+// isTag reports whether r lies in the block of tag characters.
 func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
+// contextDetail names a character of classContext in a note.
 func contextDetail(r rune) string {
 	if isTag(r) {
 		return "tag"
@@ -111,118 +140,122 @@ func contextDetail(r rune) string {
 // flagTags returns the length of the tag sequence of one of the three flag
 // emoji (England, Scotland, Wales) at the start of s, or 0.
 func flagTags(s string) int {
-	for _, f := range [...]string{
+	for _, flag := range [...]string{
 		"\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
 		"\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
 		"\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f",
 	} {
-		if len(s) >= len(f) && s[:len(f)] == f {
-			return len(f)
+		if strings.HasPrefix(s, flag) {
+			return len(flag)
 		}
 	}
 	return 0
 }
 
-// keepContextual tells whether r, a joiner, selector or filler, is needed
-// between prev (with prev2 before it) and next; -1 stands for none.
+// keepContextual reports whether r, a character of classContext, is needed
+// between prev (with prev2 before it) and next; -1 stands for no character.
 func keepContextual(prev2, prev, r, next rune) bool {
 	switch r {
-	case zwj, zwnj, cgj, 0x115f:
+	case zwj, zwnj, cgj, choseong:
 		// Two such characters in a row help nobody.
-		if next >= 0 && classOf(next) != classPlain {
+		if classOf(next) != classPlain {
 			return false
 		}
 	}
 	switch {
 	case r == zwj:
-		if isEmojiEnd(prev2, prev) && isPictographic(next) {
-			return true
-		}
-		return joinsLetters(prev)
+		return isEmojiEnd(prev2, prev) && unicode.Is(pictographic, next) || joinsLetters(prev)
 	case r == zwnj:
-		return joinsLetters(next) && classOf(prev) == classPlain && (unicode.IsLetter(prev) || unicode.IsMark(prev) || unicode.IsDigit(prev))
+		return joinsLetters(next) && classOf(prev) == classPlain && unicode.In(prev, unicode.L, unicode.M, unicode.Nd)
 	case r == cgj:
 		return classOf(prev) == classPlain && unicode.IsMark(prev) && unicode.IsMark(next)
-	case r == 0x115f:
+	case r == choseong:
 		return next >= 0x1160 && next <= 0x11ff
-	case r == 0x1160:
+	case r == jungseong:
 		return prev >= 0x1100 && prev <= 0x115e || prev >= 0xa960 && prev <= 0xa97c
 	case r >= 0x180b && r <= 0x180f:
 		return prev >= 0x1807 && prev <= 0x18aa
 	case r == 0xfe0e || r == 0xfe0f:
 		if prev == '#' || prev == '*' || prev >= '0' && prev <= '9' {
-			return r == 0xfe0f && next == 0x20e3
+			return r == 0xfe0f && next == 0x20e3 // a keycap
 		}
-		return isPictographic(prev) || isTextSymbol(prev)
+		return unicode.Is(pictographic, prev) || prev >= 0x2190 && prev <= 0x2bff
 	case r >= 0xfe00 && r <= 0xfe0d:
-		return isIdeograph(prev) || prev >= 0x2190 && prev <= 0x2aff || prev >= 0x1000 && prev <= 0x109f ||
-			prev >= 0xa840 && prev <= 0xa877 || prev >= 0xaa60 && prev <= 0xaa7f || prev >= 0x10ac0 && prev <= 0x10aff ||
-			prev >= 0x3000 && prev <= 0x303f || prev >= 0xff00 && prev <= 0xff60
+		return unicode.Is(ideographs, prev) || unicode.Is(standardVariants, prev)
 	case r >= 0xe0100 && r <= 0xe01ef:
-		return isIdeograph(prev)
+		return unicode.Is(ideographs, prev)
 	}
 	return false
 }
 
-// isEmojiEnd tells that an emoji that can be joined ends with prev.
+// isEmojiEnd reports whether an emoji that can be joined ends with prev.
 func isEmojiEnd(prev2, prev rune) bool {
 	if prev == 0xfe0f {
-		return isPictographic(prev2)
+		return unicode.Is(pictographic, prev2)
 	}
-	return isPictographic(prev) || prev >= 0x1f3fb && prev <= 0x1f3ff
+	return unicode.Is(pictographic, prev) || prev >= 0x1f3fb && prev <= 0x1f3ff
 }
 
-func isIdeograph(r rune) bool {
-	return r >= 0x3400 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0x20000 && r <= 0x3ffff
-}
-
-// isTextSymbol tells of symbols with a text and an emoji form outside of
-// isPictographic.
-func isTextSymbol(r rune) bool { return r >= 0x2190 && r <= 0x2bff || r == 0x3030 || r == 0x303d }
-
-// isPictographic approximates Unicode's Extended_Pictographic: exact below
-// U+3300, whole blocks above.
-func isPictographic(r rune) bool {
-	switch {
-	case r < 0x203c:
-		return r == 0xa9 || r == 0xae
-	case r < 0x2600:
-		switch r {
-		case 0x203c, 0x2049, 0x2122, 0x2139, 0x21a9, 0x21aa, 0x231a, 0x231b, 0x2328, 0x2388, 0x23cf, 0x24c2,
-			0x25aa, 0x25ab, 0x25b6, 0x25c0, 0x25fb, 0x25fc, 0x25fd, 0x25fe:
-			return true
-		}
-		return r >= 0x2194 && r <= 0x2199 || r >= 0x23e9 && r <= 0x23f3 || r >= 0x23f8 && r <= 0x23fa
-	case r < 0x27c0:
-		return r <= 0x2712 || r == 0x2714 || r == 0x2716 || r == 0x271d || r == 0x2721 || r == 0x2728 ||
-			r == 0x2733 || r == 0x2734 || r == 0x2744 || r == 0x2747 || r == 0x274c || r == 0x274e ||
-			r >= 0x2753 && r <= 0x2757 || r >= 0x2763 && r <= 0x2767 || r >= 0x2795 && r <= 0x2797 ||
-			r == 0x27a1 || r == 0x27b0 || r == 0x27bf
-	case r < 0x1f000:
-		switch r {
-		case 0x2934, 0x2935, 0x2b05, 0x2b06, 0x2b07, 0x2b1b, 0x2b1c, 0x2b50, 0x2b55, 0x3030, 0x303d, 0x3297, 0x3299:
-			return true
-		}
-		return false
-	}
-	return r <= 0x1faff && !(r >= 0x1f3fb && r <= 0x1f3ff)
-}
-
-// joinsLetters tells that r belongs to a script whose letters change their
-// shape with a joiner: Arabic and its relatives, Mongolian, and the scripts of
-// India and South-East Asia.
+// joinsLetters reports whether r is a letter or mark of a script whose letters
+// change their shape with a joiner.
 func joinsLetters(r rune) bool {
-	switch {
-	case r < 0x0600:
-		return false
-	case r < 0x0900: // Arabic, Syriac, Thaana, N'Ko, Mandaic
-		return unicode.IsLetter(r) || unicode.IsMark(r)
-	case r < 0x0e00: // Devanagari to Sinhala
-		return unicode.IsLetter(r) || unicode.IsMark(r)
-	case r >= 0x0e80 && r < 0x10a0, r >= 0x1700 && r < 0x18b0, r >= 0x1900 && r < 0x1c50, r >= 0x1cd0 && r < 0x1d00,
-		r >= 0xa800 && r < 0xa8e0, r >= 0xa8e0 && r < 0xaae0, r >= 0xaae0 && r < 0xac00,
-		r >= 0xfb50 && r < 0xfe00, r >= 0xfe70 && r < 0xff00, r >= 0x10a00 && r < 0x12000, r >= 0x1e900 && r < 0x1e960:
-		return unicode.IsLetter(r) || unicode.IsMark(r)
-	}
-	return false
+	return unicode.Is(joiningScripts, r) && unicode.In(r, unicode.L, unicode.M)
 }
+
+// The tables below are blocks, in which later versions of Unicode may assign
+// more characters, and a property of emoji. Neither package unicode nor x/text
+// has them.
+var (
+	// joiningScripts holds the blocks of Arabic and its relatives, of Mongolian,
+	// and of the scripts of India and South-East Asia.
+	joiningScripts = &unicode.RangeTable{
+		R16: []unicode.Range16{
+			{0x0600, 0x0dff, 1}, // Arabic, Syriac, Thaana, N'Ko, Mandaic, Devanagari to Sinhala
+			{0x0e80, 0x109f, 1}, // Lao, Tibetan, Myanmar
+			{0x1700, 0x18af, 1}, // Tagalog to Mongolian
+			{0x1900, 0x1c4f, 1}, // Limbu to Lepcha
+			{0x1cd0, 0x1cff, 1}, // Vedic extensions
+			{0xa800, 0xabff, 1}, // Syloti Nagri to Meetei Mayek
+			{0xfb50, 0xfdff, 1}, // Arabic presentation forms A
+			{0xfe70, 0xfeff, 1}, // Arabic presentation forms B
+		},
+		R32: []unicode.Range32{
+			{0x10a00, 0x11fff, 1}, // Kharoshthi to Tamil supplement
+			{0x1e900, 0x1e95f, 1}, // Adlam
+		},
+	}
+	// ideographs holds the blocks of CJK ideographs.
+	ideographs = &unicode.RangeTable{
+		R16: []unicode.Range16{{0x3400, 0x9fff, 1}, {0xf900, 0xfaff, 1}},
+		R32: []unicode.Range32{{0x20000, 0x3ffff, 1}},
+	}
+	// standardVariants holds the blocks with other characters to which
+	// StandardizedVariants.txt gives variants.
+	standardVariants = &unicode.RangeTable{
+		R16: []unicode.Range16{
+			{0x1000, 0x109f, 1}, // Myanmar
+			{0x2190, 0x2aff, 1}, // arrows to mathematical operators
+			{0x3000, 0x303f, 1}, // CJK punctuation
+			{0xa840, 0xa877, 1}, // Phags-pa
+			{0xaa60, 0xaa7f, 1}, // Myanmar extended A
+			{0xff00, 0xff60, 1}, // fullwidth forms
+		},
+		R32: []unicode.Range32{{0x10ac0, 0x10aff, 1}}, // Manichaean
+	}
+	// pictographic approximates Extended_Pictographic: exact below U+3300,
+	// entire blocks above, without the skin tones.
+	pictographic = &unicode.RangeTable{
+		R16: []unicode.Range16{
+			{0xa9, 0xa9, 1}, {0xae, 0xae, 1}, {0x203c, 0x203c, 1}, {0x2049, 0x2049, 1}, {0x2122, 0x2122, 1}, {0x2139, 0x2139, 1},
+			{0x2194, 0x2199, 1}, {0x21a9, 0x21aa, 1}, {0x231a, 0x231b, 1}, {0x2328, 0x2328, 1}, {0x2388, 0x2388, 1},
+			{0x23cf, 0x23cf, 1}, {0x23e9, 0x23f3, 1}, {0x23f8, 0x23fa, 1}, {0x24c2, 0x24c2, 1}, {0x25aa, 0x25ab, 1},
+			{0x25b6, 0x25b6, 1}, {0x25c0, 0x25c0, 1}, {0x25fb, 0x25fe, 1}, {0x2600, 0x2712, 1}, {0x2714, 0x2714, 1},
+			{0x2716, 0x2716, 1}, {0x271d, 0x271d, 1}, {0x2721, 0x2721, 1}, {0x2728, 0x2728, 1}, {0x2733, 0x2734, 1},
+			{0x2744, 0x2744, 1}, {0x2747, 0x2747, 1}, {0x274c, 0x274c, 1}, {0x274e, 0x274e, 1}, {0x2753, 0x2757, 1},
+			{0x2763, 0x2767, 1}, {0x2795, 0x2797, 1}, {0x27a1, 0x27a1, 1}, {0x27b0, 0x27b0, 1}, {0x27bf, 0x27bf, 1},
+			{0x2934, 0x2935, 1}, {0x2b05, 0x2b07, 1}, {0x2b1b, 0x2b1c, 1}, {0x2b50, 0x2b50, 1}, {0x2b55, 0x2b55, 1},
+			{0x3030, 0x3030, 1}, {0x303d, 0x303d, 1}, {0x3297, 0x3297, 1}, {0x3299, 0x3299, 1},
+		},
+		R32: []unicode.Range32{{0x1f000, 0x1f3fa, 1}, {0x1f400, 0x1faff, 1}},
+	}
+)
