@@ -23,6 +23,7 @@ var layers = []struct {
 	{"internal/event", ""},
 	{"internal/token", ""},
 	{"internal/text", ""},
+	{"internal/exitcode", ""},
 	{"internal/markdown", ""},
 	{"internal/markdown/cmarkgfm", ""},
 	{"internal/jsonrepair", ""},
@@ -46,14 +47,16 @@ var layers = []struct {
 	{"internal/policy", "text safeoutput intake event schema policy/tree"},
 	{"internal/phase", "finding changes command toolreport schema"},
 	{"internal/plugin", "safeoutput finding jsonrepair changes command toolreport phase"},
-	{"internal/reviews", "finding changes secrets reviewer phase plugin"},
 	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase"},
 	{"internal/action", "text event token"},
 	{"internal/config", "action token intake sanitize policy policy/tree apply finding phase reviewer plugin"},
+	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo changes secrets sanitize intake policy apply report checkreport action config"},
+	{"internal/checks", "exitcode event finding secrets command githubapi gitrepo isolate exposure changes reviewer phase plugin checkreport config doors"},
+	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks"},
 	{"internal/cli", "*"},
-	{"cmd/airlock", "cli"},
+	{"cmd/airlock", "cli exitcode"},
 }
 
 // onlyImporter names the one package that may use a third-party or standard

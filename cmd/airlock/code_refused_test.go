@@ -132,7 +132,7 @@ func TestCodeRefused(t *testing.T) {
 			s.write(s.t, empty, "a", "a\n")
 			s.args = append(s.args, "--dir", empty)
 		}, 1, []string{"failed (no-base)", "has no commit yet: check out the one"}},
-		{"no such folder", func(s *codeStep) { s.args = append(s.args, "--dir", "nowhere") }, 2, []string{"--dir: nowhere is no folder"}},
+		{"no such folder", func(s *codeStep) { s.args = append(s.args, "--dir", "nowhere") }, 2, []string{"--dir: nowhere is not a directory"}},
 		{"unknown base", both(dirty, func(s *codeStep) { s.args = append(s.args, "--changes-base", "trunk") }), 2, []string{`the base "trunk"`, "correct changes-base"}},
 		{"base elsewhere", both(dirty, func(s *codeStep) { s.args = append(s.args, "--changes-base", strings.Repeat("ab", 20)) }), 1, []string{"failed (no-base)", "abababa could not be fetched"}},
 		{"nothing changed", func(*codeStep) {}, 1, []string{"skipped (no-changes)", "the agent leaves them in the workspace"}},

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/agent-airlock/airlock/internal/cli"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
 // version is set by the release build; a plain build reports what the module knows.
@@ -18,7 +19,7 @@ func main() {
 	secrets, err := cli.Enter(os.Args, os.Environ())
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "airlock: %v\n", err)
-		os.Exit(cli.ExitFailed)
+		os.Exit(exitcode.Failed)
 	}
 	// A log that nobody reads any more must not kill the program between two writes
 	// to GitHub.
@@ -30,7 +31,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends it at once
-	os.Exit(cli.Main(ctx, os.Args[1:], cli.World{
+	os.Exit(cli.Main(ctx, os.Args[1:], cli.Environment{
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,

@@ -66,7 +66,7 @@ func TestActionCollects(t *testing.T) {
 }
 
 // TestActionFindsItsInput is mode apply, from a file, a text or the environment, and
-// lines below the runner's temporary folder.
+// lines below the runner's temporary directory.
 func TestActionFindsItsInput(t *testing.T) {
 	temp := files(t, map[string]string{"lines.ndjson": line})
 	const text = `{"items":[{"type":"add-issue-comment","body":"Hello"}],"errors":["Line 2: no"]}`
@@ -81,7 +81,7 @@ func TestActionFindsItsInput(t *testing.T) {
 		"lines":     {nil, map[string]string{"output-file": "lines.ndjson"}, 0, "1 of 1 request"},
 		"nothing":   {nil, nil, 2, "set the input agent-output"},
 		"temp":      {map[string]string{"RUNNER_TEMP": temp}, map[string]string{"agent-output": filepath.Join(temp, "lines.ndjson")}, 0, "1 of 1 request"},
-		"no temp":   {map[string]string{"RUNNER_TEMP": "/nowhere"}, map[string]string{"agent-output": "/nowhere/lines.ndjson"}, 2, "the runner's temporary folder"},
+		"no temp":   {map[string]string{"RUNNER_TEMP": "/nowhere"}, map[string]string{"agent-output": "/nowhere/lines.ndjson"}, 2, "the runner's temporary directory"},
 		"elsewhere": {map[string]string{"RUNNER_TEMP": temp}, map[string]string{"agent-output": temp + "/../x"}, 2, "outside"},
 	} {
 		inputs := map[string]string{"mode": "apply", "staged": "true"}

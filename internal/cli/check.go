@@ -1,13 +1,26 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
@@ -26,14 +39,14 @@ type checkFlags struct {
 	given func(flag string) bool
 }
 
-func newCheck(w World) *cobra.Command {
+func newCheck(env Environment) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Validate the changed files: formatter, linter, build, tests and two reviews",
-		Long: `Run the six checks of phase validation on what changed, and say how they ended.
+		Long: `Run the six checks of phase validation on what changed, and report how they ended.
 
-Without --input and --changed-files, what changed is what the work tree holds
+Without --input and --changed-files, what changed is what the work tree contains
 beyond the default branch, committed or not; --base names another branch, tag or
 commit. The language and its commands are found out from the project's own files;
 the flags, the configuration's key "checks", or the fields of --input override them.
@@ -41,8 +54,8 @@ the flags, the configuration's key "checks", or the fields of --input override t
 A failing formatter or linter is fixed in place and checked again, up to three
 times; --check-only changes nothing, and has fixes make suggestions in a copy. As
 root the commands run as a user that owns nothing, in a copy, and nothing is
-changed. On a runner they do not run as any other user who has credentials there,
-such as a token or those of a checkout.
+changed. On a runner they do not run as another user who has credentials there, such
+as a token or those of a checkout.
 
 The result goes to standard output as one JSON object, unless that is a terminal;
 'airlock schema phase-validation-output.json' describes it. --findings writes
@@ -57,11 +70,11 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		f.given = cmd.Flags().Changed
-		return runCheck(cmd.Context(), w, f)
+		return runCheck(cmd.Context(), env, f)
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.input, "input", "", "the input of phase validation as JSON; - is standard input")
-	flags.StringVar(&f.dir, "dir", ".", "the project's folder")
+	flags.StringVar(&f.dir, "dir", ".", "the project's directory")
 	flags.StringSliceVar(&f.changed, "changed-files", nil, "the changed files, relative to --dir (default: what git says)")
 	flags.StringVar(&f.base, "base", "", "the branch, tag or commit to compare with (default: the event's base, else the default branch)")
 	flags.StringVar(&f.config, "config", "", configUsage)
@@ -77,8 +90,8 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.BoolVar(&f.skipTests, "skip-tests", false, "do not run the tests")
 	flags.BoolVar(&f.checkOnly, "check-only", false, "change no file: fixes run in a copy, for suggestions")
 	flags.BoolVar(&f.newOnly, "new-only", false, "let only findings on changed lines fail formatter, linter and reviews (default: for pull request events)")
-	flags.StringSliceVar(&f.informational, "informational", nil, "checks whose failure does not fail the whole, such as code-review")
-	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that the commands get beside the usual ones")
+	flags.StringSliceVar(&f.informational, "informational", nil, "checks whose failure does not fail the validation, such as code-review")
+	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that the commands get in addition to the usual ones")
 	flags.BoolVar(&f.allowCredentials, "allow-credentials", false, "on a runner, run the commands although they can use the job's credentials")
 	flags.DurationVar(&f.timeLimit, "time-limit", phase.DefaultTimeLimit, "the time that one command has")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON also to a terminal")
@@ -87,49 +100,327 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	return cmd
 }
 
-func runCheck(ctx context.Context, w World, f checkFlags) error {
-	cfg, err := loadConfig(w, f.config)
+func runCheck(ctx context.Context, env Environment, f checkFlags) error {
+	cfg, err := loadConfig(env, f.config)
 	if err != nil {
 		return err
 	}
-	g, err := newGate(cfg, serverHost(w.Getenv), false, scannerFromEnv(w))
+	gate, err := newGate(env, cfg, false)
 	if err != nil {
 		return err
 	}
-	checks, err := f.override(cfg.Checks)
+	owner, err := f.override(cfg.Checks)
 	if err != nil {
-		return usageError(err)
+		return exitcode.UsageError(err)
 	}
-	v, release, err := f.prepare(ctx, w, g, checks)
+	request, release, err := f.request(ctx, env, owner)
 	if release != nil {
 		defer release()
 	}
 	var invalid *phase.InvalidInput
 	if errors.As(err, &invalid) {
-		return refuseInput(w, invalid, false)
+		return refuseInput(env, invalid, false)
 	}
 	if err != nil {
 		return err
 	}
 	width := func() int { return 0 }
-	if w.Getenv("TERM") != "dumb" { // whose lines do not move
-		width = func() int { return terminalWidth(w.Stderr) }
+	if env.Getenv("TERM") != "dumb" { // whose lines do not move
+		width = func() int { return terminalWidth(env.Stderr) }
 	}
-	progress := startProgress(w.Stderr, g.words, width)
-	v.tell = progress.tell
-	doc, err := v.run(ctx)
-	progress.end()
+	shown := checks.StartProgress(env.Stderr, gate.OneLine, width)
+	_, variable := env.Secrets.Token()
+	doc, err := checks.Run(ctx, request, checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), Tell: shown.Report, TokenVariable: variable})
+	shown.Stop()
 	if errors.As(err, &invalid) {
-		return refuseInput(w, invalid, len(v.input.ChangedFiles)+len(v.outside) == 0)
+		return refuseInput(env, invalid, len(request.Changes.Files) == 0)
 	}
 	if err != nil {
 		return err
 	}
-	if err := f.write(w, doc, g); err != nil {
-		return failedError(fmt.Errorf("the results cannot be written: %w", err))
+	if err := f.write(env, doc, gate); err != nil {
+		return exitcode.FailedError(fmt.Errorf("the results cannot be written: %w", err))
 	}
 	if doc.Failed() {
-		return findings()
+		return exitcode.ErrFindings
 	}
 	return nil
+}
+
+// request returns what to validate. release, unless nil, undoes what was set up, also
+// after an error.
+func (f checkFlags) request(ctx context.Context, env Environment, owner config.Checks) (request checks.Config, release func(), err error) {
+	if f.input != "" && (f.given("changed-files") || f.given("dir")) {
+		return request, nil, exitcode.UsageError(errors.New("--input names the directory and its changed files already: leave out --dir and --changed-files"))
+	}
+	if err := f.canWrite(); err != nil {
+		return request, nil, exitcode.UsageError(err)
+	}
+	ev, err := f.loadEvent(env)
+	if err != nil {
+		return request, nil, err
+	}
+	in, err := f.readInput(env, owner)
+	if err != nil {
+		return request, nil, err
+	}
+	root, cloned := checks.FindRoot(in.WorkingDirectory)
+	src := checks.ChangeSource{Root: root, Cloned: cloned, Event: ev, Base: f.base, Log: progress(env), Exclude: doors.PathsBelow(root, ".", f.findings, f.sarif, os.TempDir())}
+	if cloned {
+		src.Git = doors.OpenLocalGit(ctx, root, env.Getenv("PATH"), ev, progress(env))
+	}
+	release = src.Git.Close
+	if src.Client, err = doors.EnvironmentConnection(env.Getenv, versionOf(env)).Client(); err != nil {
+		return request, release, err
+	}
+	if in.ChangedFiles != nil || f.input != "" {
+		dir, err := filepath.Rel(root, in.WorkingDirectory)
+		if err != nil {
+			return request, release, exitcode.FailedError(err)
+		}
+		src.Paths = []string{}
+		for _, name := range in.ChangedFiles {
+			src.Paths = append(src.Paths, path.Join(filepath.ToSlash(dir), name))
+		}
+	}
+	set, err := src.Find(ctx)
+	if err != nil {
+		return request, release, err
+	}
+	return checks.Config{Root: root, Changes: set, Checks: owner, Input: in, Event: ev, CheckOnly: f.checkOnly, AllowCredentials: f.allowCredentials}, release, nil
+}
+
+// canWrite reports at the start what would otherwise be found only after all checks ran.
+func (f checkFlags) canWrite() error {
+	if f.findings != "" && f.sarif != "" && filepath.Clean(f.findings) == filepath.Clean(f.sarif) {
+		return fmt.Errorf("--findings and --sarif name the same file, %s: give each its own", f.sarif)
+	}
+	for flag, name := range map[string]string{"--findings": f.findings, "--sarif": f.sarif} {
+		if name == "" {
+			continue
+		}
+		if isDirectory(name) {
+			return fmt.Errorf("%s: %s is a directory: name a file in it", flag, name)
+		}
+		if dir := filepath.Dir(name); !isDirectory(dir) {
+			return fmt.Errorf("%s: %s cannot be created: there is no directory %s, make it first", flag, name, dir)
+		}
+	}
+	return nil
+}
+
+// loadEvent returns the event that the user names, or that of the workflow run; the zero
+// event where there is none.
+func (f checkFlags) loadEvent(env Environment) (event.Event, error) {
+	runner := eventEnv(env, f.event, f.eventName, "")
+	if runner.EventPath == "" {
+		return event.Event{}, nil
+	}
+	ev, _, err := action.LoadEvent(runner)
+	if err != nil {
+		return ev, exitcode.UsageError(err)
+	}
+	return ev, nil
+}
+
+// maxInput is how large the input of phase validation may be.
+const maxInput = 64 << 20
+
+// readInput returns the input: the JSON that the user names, or what the flags and the
+// configuration say. ChangedFiles is nil where nobody names any.
+func (f checkFlags) readInput(env Environment, c config.Checks) (phase.Input, error) {
+	if f.input == "" {
+		dir, err := filepath.Abs(f.dir)
+		if err != nil {
+			return phase.Input{}, exitcode.UsageError(err)
+		}
+		if !isDirectory(dir) {
+			return phase.Input{}, exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", f.dir))
+		}
+		in := checks.ConfiguredInput(c)
+		in.WorkingDirectory = filepath.ToSlash(dir)
+		if in.ChangedFiles, err = changedNames(dir, f.changed); err != nil {
+			return in, exitcode.UsageError(err)
+		}
+		return in, nil
+	}
+	file, err := openInput(env, f.input)
+	if err != nil {
+		return phase.Input{}, exitcode.UsageError(err)
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxInput+1))
+	if err != nil {
+		return phase.Input{}, exitcode.UsageError(err)
+	}
+	if len(raw) > maxInput {
+		return phase.Input{}, exitcode.UsageError(fmt.Errorf("--input: it is larger than %d MiB", maxInput>>20))
+	}
+	in, err := phase.ReadInput(bytes.TrimSpace(raw))
+	if err != nil {
+		return in, err
+	}
+	return f.overrideInput(in, c), nil
+}
+
+// changedNames returns the names of changed files, relative to dir; nil where none is
+// given. The error lists each name that does not name a file in it.
+func changedNames(dir string, given []string) (names []string, err error) {
+	var wrong []error
+	for _, name := range given {
+		rel := filepath.FromSlash(name)
+		if filepath.IsAbs(rel) {
+			if r, err := filepath.Rel(dir, rel); err == nil {
+				rel = r
+			}
+		}
+		switch {
+		case name == "":
+			wrong = append(wrong, errors.New("--changed-files: a name is empty; a comma stands between two names"))
+		case !filepath.IsLocal(rel) || path.Clean(filepath.ToSlash(rel)) == ".":
+			wrong = append(wrong, fmt.Errorf("--changed-files: %q does not name a file in %s", name, dir))
+		default:
+			names = append(names, path.Clean(filepath.ToSlash(rel)))
+		}
+	}
+	return names, errors.Join(wrong...)
+}
+
+// overrideInput replaces what an input says by the flags that were given, and fills in
+// what it does not say from the configuration.
+func (f checkFlags) overrideInput(in phase.Input, c config.Checks) phase.Input {
+	own := checks.ConfiguredInput(c)
+	for _, o := range []struct {
+		flag     string
+		to, from *string
+	}{{"format-command", &in.FormatCommand, &own.FormatCommand}, {"lint-command", &in.LintCommand, &own.LintCommand}, {"build-command", &in.BuildCommand, &own.BuildCommand}, {"test-command", &in.TestCommand, &own.TestCommand}} {
+		if f.given(o.flag) || *o.to == "" {
+			*o.to = *o.from
+		}
+	}
+	if f.given("language") || in.Language == "" {
+		in.Language = own.Language
+	}
+	if f.given("max-retries") {
+		in.MaxRetries = own.MaxRetries
+	}
+	in.SkipBuild, in.SkipTests = in.SkipBuild || own.SkipBuild, in.SkipTests || own.SkipTests
+	return in
+}
+
+// override replaces what the configuration says by the flags that were given.
+func (f checkFlags) override(c config.Checks) (config.Checks, error) {
+	if f.given("language") {
+		language, ok := phase.LanguageNamed(f.language)
+		if !ok {
+			return c, fmt.Errorf("--language: %q is not javascript (js), typescript (ts), python (py), go (golang), rust (rs), ruby (rb) or java", f.language)
+		}
+		c.Language = language
+	}
+	for name, to := range map[string]struct{ from, to *string }{"format-command": {&f.format, &c.FormatCommand}, "lint-command": {&f.lint, &c.LintCommand}, "build-command": {&f.build, &c.BuildCommand}, "test-command": {&f.test, &c.TestCommand}} {
+		if !f.given(name) {
+			continue
+		}
+		if err := phase.CheckCommand(*to.from); err != nil {
+			return c, fmt.Errorf("--%s: %w", name, err)
+		}
+		*to.to = *to.from
+	}
+	if f.given("max-retries") {
+		if f.maxRetries < 0 || f.maxRetries > 10 {
+			return c, fmt.Errorf("--max-retries: %d is not between 0 and 10", f.maxRetries)
+		}
+		c.MaxRetries = &f.maxRetries
+	}
+	c.SkipBuild, c.SkipTests = c.SkipBuild || f.skipBuild, c.SkipTests || f.skipTests
+	if f.given("new-only") {
+		c.NewOnly = &f.newOnly
+	}
+	if f.given("time-limit") {
+		if f.timeLimit <= 0 {
+			return c, fmt.Errorf("--time-limit: %s must be positive", f.timeLimit)
+		}
+		c.Phase.TimeLimit = f.timeLimit
+	}
+	for _, name := range f.informational {
+		check, ok := phase.CheckNamed(name)
+		if !ok {
+			return c, fmt.Errorf("--informational: %q is not formatter, linter, build, tests, code-review or security-review", name)
+		}
+		c.Phase.Informational = append(c.Phase.Informational, check)
+	}
+	for _, name := range f.passEnv {
+		if why := config.NoVariable(name); why != "" {
+			return c, fmt.Errorf("--pass-env: %q %s", name, why)
+		}
+	}
+	c.PassEnv = append(c.PassEnv[:len(c.PassEnv):len(c.PassEnv)], f.passEnv...)
+	return c, nil
+}
+
+// refuseInput answers input that cannot be validated as spec 000 requires: every check
+// failed, and each problem is listed. unchanged reports that no file has changed.
+func refuseInput(env Environment, invalid *phase.InvalidInput, unchanged bool) error {
+	raw, err := phase.Refused(invalid.Problems).Encode()
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	if _, err := env.Stdout.Write(raw); err != nil {
+		return exitcode.FailedError(err)
+	}
+	for _, p := range invalid.Problems {
+		fmt.Fprintf(env.Stderr, "airlock: %s\n", p)
+	}
+	switch {
+	case invalid.NoLanguage() && unchanged:
+		fmt.Fprintln(env.Stderr, "airlock: no file has changed, which would lead to a project: name one with --dir, or what to compare with by --base")
+	case invalid.NoLanguage():
+		fmt.Fprintln(env.Stderr, "airlock: "+strings.TrimSuffix(checks.HowToSetLanguage("--"), ","))
+	}
+	return &exitcode.Error{Code: exitcode.Usage}
+}
+
+// write writes for a person on standard error and for a program on standard output, and
+// the files that were asked for.
+func (f checkFlags) write(env Environment, doc *checkreport.Document, gate *doors.Gate) error {
+	var files doors.PendingFiles
+	defer files.Abort()
+	for name, encode := range map[string]func(io.Writer) error{f.findings: doc.Write, f.sarif: func(out io.Writer) error {
+		raw, err := doc.SARIF(versionOf(env))
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(append(raw, '\n'))
+		return err
+	}} {
+		if name == "" {
+			continue
+		}
+		out, err := files.Create(name, nil)
+		if err != nil {
+			return err
+		}
+		if err := encode(out); err != nil {
+			return err
+		}
+	}
+	if err := files.Commit(); err != nil {
+		return err
+	}
+	colour := isTerminal(env.Stderr) && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
+	show := gate.TerminalText()
+	for _, o := range doc.Outputs(show) { // first, so that the headline is what is read last
+		fmt.Fprintf(env.Stderr, "\n--- %s\n%s\n", o.Title, strings.TrimRight(o.Text, "\n"))
+	}
+	fmt.Fprintln(env.Stderr)
+	_ = doc.Text(env.Stderr, show, colour) // its failure does not keep the result from being written
+	if !f.json && isTerminal(env.Stdout) {
+		return nil
+	}
+	raw, err := doc.Output.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = env.Stdout.Write(raw)
+	return err
 }

@@ -61,17 +61,17 @@ func TestCheckOfAnotherCommit(t *testing.T) {
 	}
 	p.git(t, "checkout", "--quiet", "main")
 	code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--event", payload, "--event-name", "pull_request_target")
-	if code != 2 || !strings.Contains(stderr, "holds nothing of pull request #2") {
+	if code != 2 || !strings.Contains(stderr, "contains nothing of pull request #2") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 	other := p.commit(t, map[string]string{"a.js": "one\nthree\n"})
 	doc, _, _ := p.check(t, payload)
-	if doc.Head != other || !strings.Contains(strings.Join(doc.Notes, "\n"), "does not hold the pull request's head") {
+	if doc.Head != other || !strings.Contains(strings.Join(doc.Notes, "\n"), "does not contain the pull request's head") {
 		t.Errorf("%s: %q", doc.Head, doc.Notes)
 	}
 }
 
-// TestCheckOfAShallowClone has no history to tell what changed by.
+// TestCheckOfAShallowClone has no history to compare with.
 func TestCheckOfAShallowClone(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n"})
@@ -95,9 +95,9 @@ func TestCheckTellsBeforehand(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no commit":        {nil, "has no commit yet to tell what changed by: name the files with --changed-files"},
-		"a folder":         {[]string{"--findings", dir}, "--findings: " + dir + " is a folder: name a file in it"},
-		"no folder":        {[]string{"--sarif", filepath.Join(dir, "gone", "x.sarif")}, "there is no folder " + filepath.Join(dir, "gone") + ", make it first"},
+		"no commit":        {nil, "has no commit yet to compare with: name the files with --changed-files"},
+		"a directory":      {[]string{"--findings", dir}, "--findings: " + dir + " is a directory: name a file in it"},
+		"no directory":     {[]string{"--sarif", filepath.Join(dir, "gone", "x.sarif")}, "there is no directory " + filepath.Join(dir, "gone") + ", make it first"},
 		"one file for two": {[]string{"--findings", filepath.Join(dir, "x"), "--sarif", filepath.Join(dir, ".", "x")}, "--findings and --sarif name the same file"},
 	} {
 		code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)

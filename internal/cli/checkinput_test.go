@@ -16,12 +16,12 @@ func TestCheckSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"a folder for the findings": {[]string{"--findings", "."}, []string{"--findings: . is a folder: name a file in it"}},
-		"no command":                {[]string{"--lint-command", " "}, []string{"--lint-command: it names no command"}},
-		"files within a word":       {[]string{"--test-command", "t --f={files}"}, []string{`--test-command: the command "t --f={files}": {files} has to be a word of its own`}},
-		"a value to pass":           {[]string{"--pass-env", "A=1"}, []string{`--pass-env: "A=1" is not the name of a variable`}},
+		"a directory for the findings": {[]string{"--findings", "."}, []string{"--findings: . is a directory: name a file in it"}},
+		"no command":                   {[]string{"--lint-command", " "}, []string{"--lint-command: it names no command"}},
+		"files within a word":          {[]string{"--test-command", "t --f={files}"}, []string{`--test-command: the command "t --f={files}": {files} has to be a word of its own`}},
+		"a value to pass":              {[]string{"--pass-env", "A=1"}, []string{`--pass-env: "A=1" is not the name of a variable`}},
 		"names of no files": {[]string{"--changed-files", "../a.go,,.", "--changed-files", filepath.Dir(p.dir)}, []string{
-			`--changed-files: "../a.go" is no file in ` + p.dir, "--changed-files: a name is empty", `--changed-files: "." is no file in`, `--changed-files: "` + filepath.Dir(p.dir) + `" is no file in`}},
+			`--changed-files: "../a.go" does not name a file in ` + p.dir, "--changed-files: a name is empty", `--changed-files: "." does not name a file in`, `--changed-files: "` + filepath.Dir(p.dir) + `" does not name a file in`}},
 		"a word for a number":                  {[]string{"--max-retries", "x"}, []string{`invalid argument "x" for "--max-retries" flag: give a whole number ('airlock check --help' lists the flags)`}},
 		"a time without a unit":                {[]string{"--time-limit", "5"}, []string{`invalid argument "5" for "--time-limit" flag: give a time with its unit, such as 300s or 5m (`}},
 		"a word for a switch":                  {[]string{"--json=maybe"}, []string{`for "--json" flag: give true or false, or the flag alone (`}},
@@ -54,7 +54,7 @@ func TestCheckNeedsNoLanguage(t *testing.T) {
 	}{
 		"nothing has changed": {[]string{"--base", "main"}, 2, "airlock: no file has changed, which would lead to a project"},
 		"all are the owner's": {commands, 0, "✓ linter          pass"},
-		"one is missing":      {slices.Concat(commands[:2], commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like stands in the folder or above a changed file: set --language, or all of --format-command, "},
+		"one is missing":      {slices.Concat(commands[:2], commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)

@@ -1,5 +1,5 @@
-// Package cli is the command line: the commands, how they are wired, their exit
-// codes and the words a person reads.
+// Package cli is the command line: the commands, their flags, their exit codes and what a
+// person reads.
 package cli
 
 import (
@@ -13,14 +13,17 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// World is everything of the process that a command may touch; a test passes its own.
-type World struct {
+// Environment is everything of the process that a command may touch; a test passes its
+// own.
+type Environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	// Environ is the whole environment, as os.Environ returns it, for programs that
+	// Environ is the entire environment, as os.Environ returns it, for programs that
 	// are started.
 	Environ []string
 	// Secrets are what was taken out of the environment before anything else.
@@ -29,10 +32,10 @@ type World struct {
 	Version string
 }
 
-// Enter is the first act of a process: the action's token leaves the environment
-// (rule R5), for which the program runs a second time. The other commands read
-// GITHUB_TOKEN as other tools do. Where the process was started to become a
-// program of a pull request, it does, and Enter does not return.
+// Enter is the first act of a process. For the action it takes the token out of the
+// environment (rule R5), for which the program runs a second time. The other commands
+// read GITHUB_TOKEN as other tools do. A process that was started to become a program of
+// a pull request becomes it, and Enter does not return.
 func Enter(args, environ []string) (action.Secrets, error) {
 	command.EnterChild(args)
 	if len(args) < 2 || args[1] != "action" {
@@ -42,32 +45,32 @@ func Enter(args, environ []string) (action.Secrets, error) {
 }
 
 // Main runs one command line and returns the process's exit code.
-func Main(ctx context.Context, args []string, w World) int {
-	w.Stdout = sink{"standard output", w.Stdout}
-	root := newRoot(w)
+func Main(ctx context.Context, args []string, env Environment) int {
+	env.Stdout = doors.ResultWriter{Name: "standard output", Writer: env.Stdout}
+	root := newRoot(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return ExitClean
+		return exitcode.Clean
 	}
-	var exit *exitError
-	var out *outputError
+	var exit *exitcode.Error
+	var writing *doors.WriteError
 	switch {
 	case errors.As(err, &exit):
-	case errors.As(err, &out):
-		exit = failedError(err)
+	case errors.As(err, &writing):
+		exit = &exitcode.Error{Code: exitcode.Failed, Err: err}
 	default:
-		exit = usageError(err)
+		exit = &exitcode.Error{Code: exitcode.Usage, Err: err}
 	}
-	if exit.err != nil && !closedReader(exit.err) {
-		for line := range strings.SplitSeq(exit.err.Error(), "\n") {
-			fmt.Fprintf(w.Stderr, "airlock: %s\n", line)
+	if exit.Err != nil && !readerIsGone(exit.Err) {
+		for line := range strings.SplitSeq(exit.Err.Error(), "\n") {
+			fmt.Fprintf(env.Stderr, "airlock: %s\n", line)
 		}
 	}
-	return exit.code
+	return exit.Code
 }
 
-func newRoot(w World) *cobra.Command {
+func newRoot(env Environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "airlock",
 		Short: "The gate between AI agents and a repository",
@@ -90,10 +93,25 @@ judged, or the results could not be written.`,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.SetIn(w.Stdin)
-	root.SetOut(w.Stdout)
-	root.SetErr(w.Stderr)
-	root.AddCommand(newCollect(w), newApply(w), newCheck(w), newValidate(w), newSanitize(w), newInstructions(w), newAction(w),
-		newSchema(w), newVersion(w))
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.AddCommand(newCollect(env), newApply(env), newCheck(env), newValidate(env), newSanitize(env), newInstructions(env), newAction(env),
+		newSchema(env), newVersion(env))
 	return root
+}
+
+// flagError says what is wrong with a flag in plain words, not in those of the functions
+// that parse it, and where to look.
+func flagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	for _, read := range []struct{ by, instead string }{
+		{": strconv.ParseInt: ", "give a whole number"}, {": strconv.ParseBool: ", "give true or false, or the flag alone"},
+		{": time: ", "give a time with its unit, such as 300s or 5m"},
+	} {
+		if head, _, ok := strings.Cut(text, read.by); ok {
+			text = head + ": " + read.instead
+		}
+	}
+	return fmt.Errorf("%s ('%s --help' lists the flags)", text, cmd.CommandPath())
 }

@@ -37,7 +37,7 @@ func (w world) run(t *testing.T, args ...string) (code int, stdout, stderr strin
 	for name, value := range w.env {
 		environ = append(environ, name+"="+value)
 	}
-	code = cli.Main(t.Context(), args, cli.World{
+	code = cli.Main(t.Context(), args, cli.Environment{
 		Stdin: w.stdin, Stdout: w.stdout, Stderr: &errs, Version: "v1.2.3", Environ: environ,
 		Getenv: func(name string) string { return w.env[name] },
 	})
@@ -209,7 +209,7 @@ func TestInterruptedBeforeAnything(t *testing.T) {
 	cancel()
 	for _, args := range [][]string{{"collect"}, {"apply", "--event", event(t), "--dry-run"}} {
 		var errs bytes.Buffer
-		code := cli.Main(ctx, args, cli.World{Stdin: strings.NewReader(`{"type":"add-issue-comment","body":"x"}`), Stdout: io.Discard, Stderr: &errs,
+		code := cli.Main(ctx, args, cli.Environment{Stdin: strings.NewReader(`{"type":"add-issue-comment","body":"x"}`), Stdout: io.Discard, Stderr: &errs,
 			Getenv: func(name string) string { return env[name] }})
 		if code != 3 || !strings.Contains(errs.String(), "interrupted before anything was applied; run it again") {
 			t.Errorf("airlock %v: exit code %d\n%s", args, code, errs.String())

@@ -3,15 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
 )
 
-// maxShown is how many problems collect tells a person; the report holds all.
+// maxShown is how many problems collect shows to a person; the report contains all.
 const maxShown = 50
 
 type collectFlags struct {
@@ -19,7 +19,7 @@ type collectFlags struct {
 	strict, schemas               bool
 }
 
-func newCollect(w World) *cobra.Command {
+func newCollect(env Environment) *cobra.Command {
 	var f collectFlags
 	cmd := &cobra.Command{
 		Use:   "collect",
@@ -35,7 +35,7 @@ every line.`,
   airlock collect --input agent.ndjson --output agent-output.json --report report.json
   cat agent.ndjson | airlock collect --config policy.yml`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runCollect(cmd.Context(), w, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCollect(cmd.Context(), env, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.input, "input", "", "the agent's lines; - is standard input (default: GH_AW_SAFE_OUTPUTS, else standard input)")
@@ -47,88 +47,56 @@ every line.`,
 	return cmd
 }
 
-func runCollect(ctx context.Context, w World, f collectFlags) error {
-	cfg, err := loadConfig(w, f.config)
+func runCollect(ctx context.Context, env Environment, f collectFlags) error {
+	cfg, err := loadConfig(env, f.config)
 	if err != nil {
 		return err
 	}
-	g, err := newGate(cfg, serverHost(w.Getenv), f.strict, scannerFromEnv(w))
+	g, err := newGate(env, cfg, f.strict)
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{"GH_AW_SAFE_OUTPUTS", "GITHUB_AW_SAFE_OUTPUTS"} {
 		if f.input == "" {
-			f.input = w.Getenv(name)
+			f.input = env.Getenv(name)
 		}
 	}
-	in, err := openInput(w, f.input)
+	in, err := openInput(env, f.input)
 	if err != nil {
-		return usageError(err)
+		return exitcode.UsageError(err)
 	}
 	defer in.Close()
 
-	docs := intake.Documents{Output: w.Stdout, Schemas: f.schemas}
-	files := pendingFiles{}
-	defer files.abort()
-	if docs.Output, err = files.create(f.output, w.Stdout); err != nil {
-		return usageError(fmt.Errorf("--output: %w", err))
+	docs := intake.Documents{Output: env.Stdout, Schemas: f.schemas}
+	var files doors.PendingFiles
+	defer files.Abort()
+	if docs.Output, err = files.Create(f.output, env.Stdout); err != nil {
+		return exitcode.UsageError(fmt.Errorf("--output: %w", err))
 	}
-	if docs.Report, err = files.create(f.report, nil); err != nil {
-		return usageError(fmt.Errorf("--report: %w", err))
+	if docs.Report, err = files.Create(f.report, nil); err != nil {
+		return exitcode.UsageError(fmt.Errorf("--report: %w", err))
 	}
-	told := 0
+	problems := 0
 	docs.Each = func(o intake.Outcome) {
 		for _, e := range o.Errors() {
-			if told++; told <= maxShown {
-				fmt.Fprintln(w.Stderr, g.words(e))
+			if problems++; problems <= maxShown {
+				fmt.Fprintln(env.Stderr, g.OneLine(e))
 			}
 		}
 	}
-	counts, err := intake.Write(ctx, in, g.intake(true), docs)
+	counts, err := g.Write(ctx, in, docs, true)
 	if err != nil {
-		return inputError(ctx, err)
+		return err
 	}
-	if err := files.commit(); err != nil {
-		return failedError(err)
+	if err := files.Commit(); err != nil {
+		return exitcode.FailedError(err)
 	}
-	if told > maxShown {
-		fmt.Fprintf(w.Stderr, "… and %d more; --report lists them all\n", told-maxShown)
+	if problems > maxShown {
+		fmt.Fprintf(env.Stderr, "… and %d more; --report lists them all\n", problems-maxShown)
 	}
-	fmt.Fprintf(w.Stderr, "%d accepted, %d rejected, %d over a limit\n", counts.Accepted, counts.Rejected, counts.Dropped)
-	if told > 0 {
-		return findings()
+	fmt.Fprintf(env.Stderr, "%d accepted, %d rejected, %d over a limit\n", counts.Accepted, counts.Rejected, counts.Dropped)
+	if problems > 0 {
+		return exitcode.ErrFindings
 	}
 	return nil
-}
-
-// pendingFiles are the files of one command, which appear together at its end.
-type pendingFiles []*action.Pending
-
-// create begins a file; without a path the writer is otherwise, which may be nil.
-func (p *pendingFiles) create(path string, otherwise io.Writer) (io.Writer, error) {
-	if path == "" || path == "-" && otherwise != nil {
-		return otherwise, nil
-	}
-	f, err := action.CreateUser(path)
-	if err != nil {
-		return nil, err
-	}
-	*p = append(*p, f)
-	return sink{w: f}, nil
-}
-
-func (p *pendingFiles) commit() error {
-	for _, f := range *p {
-		if err := f.Commit(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// abort removes what was not committed.
-func (p *pendingFiles) abort() {
-	for _, f := range *p {
-		_ = f.Abort() // nothing can be done about it, and the command's own error says more
-	}
 }

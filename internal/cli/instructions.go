@@ -1,18 +1,23 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/schemas"
 )
 
-func newInstructions(w World) *cobra.Command {
+func newInstructions(env Environment) *cobra.Command {
 	var file, lines string
 	cmd := &cobra.Command{
 		Use:   "instructions",
@@ -24,15 +29,15 @@ example is one that the gate accepts.`,
   airlock instructions --config policy.yml --lines out/lines.ndjson`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(w, file)
+			cfg, err := loadConfig(env, file)
 			if err != nil {
 				return err
 			}
 			text, err := instructions(cfg, lines)
 			if err != nil {
-				return failedError(err)
+				return exitcode.FailedError(err)
 			}
-			_, err = fmt.Fprint(w.Stdout, text)
+			_, err = fmt.Fprint(env.Stdout, text)
 			return err
 		},
 	}
@@ -180,4 +185,143 @@ func orNone(words []string) string {
 		return "none"
 	}
 	return strings.Join(words, ", ")
+}
+
+// exampleNumber stands for a number that an agent has to know itself.
+const exampleNumber = 123
+
+// exampleFor is a kind's example as the owner's settings let it pass.
+func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
+	item, err := safeoutput.Decode(spec.Kind, []byte(spec.Example))
+	if err != nil {
+		return "", fmt.Errorf("example of %s: %w", spec.Kind, err)
+	}
+	number := 0
+	if kc.Target.Any {
+		number = exampleNumber
+	}
+	switch it := item.(type) {
+	case *safeoutput.CreateIssue:
+		it.Labels = exampleLabels(kc, it.Labels)
+	case *safeoutput.CreatePullRequest:
+		it.Labels = exampleLabels(kc, it.Labels)
+	case *safeoutput.AddIssueLabel:
+		it.Labels, it.IssueNumber = exampleLabels(kc, it.Labels), number
+	case *safeoutput.AddIssueComment:
+		it.IssueNumber = number
+	case *safeoutput.UpdateIssue:
+		it.IssueNumber = number
+		exampleUpdate(kc.Update, it)
+	case *safeoutput.PushToBranch:
+		it.PullRequestNumber = number
+	case *safeoutput.CreateDiscussion:
+		if kc.Discussion.Category != "" {
+			it.Category = ""
+		}
+	}
+	raw, err := safeoutput.Encode(item)
+	return string(raw), err
+}
+
+// exampleLabels keeps the labels that are allowed, or takes one that is.
+func exampleLabels(kc policy.KindConfig, labels []string) []string {
+	if kc.AllowedLabels == nil && kc.BlockedLabels == nil {
+		return labels
+	}
+	for _, l := range kc.AllowedLabels {
+		if !strings.Contains(l, "*") && !slices.Contains(kc.BlockedLabels, l) {
+			return []string{l}
+		}
+	}
+	return nil
+}
+
+// exampleUpdate leaves in the example only what may be changed.
+func exampleUpdate(allowed policy.UpdateSettings, it *safeoutput.UpdateIssue) {
+	if !allowed.Status {
+		it.Status = nil
+	}
+	if !allowed.Body {
+		it.Body = nil
+	}
+	if allowed.Title && it.Status == nil && it.Body == nil {
+		title := "Crash when the configuration is empty"
+		it.Title = &title
+	}
+}
+
+// field is one field of a kind, as its schema describes it.
+type field struct {
+	name, description string
+	required          bool
+	enum              []string
+}
+
+// choice lists the words that a field takes, where there are only some.
+func (f field) choice() string {
+	if f.enum == nil {
+		return ""
+	}
+	return " One of `" + strings.Join(f.enum, "`, `") + "`."
+}
+
+// fieldsOf returns the fields of a kind in the schema's order, once for each of
+// its forms.
+func fieldsOf(kind safeoutput.Kind) ([][]field, error) {
+	raw, ok := schemas.Lookup(string(kind))
+	if !ok {
+		return nil, fmt.Errorf("there is no schema of the kind %s", kind)
+	}
+	var def struct {
+		OneOf []json.RawMessage `json:"oneOf"`
+	}
+	if err := json.Unmarshal(raw, &def); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", kind, err)
+	}
+	forms := def.OneOf
+	if len(forms) == 0 {
+		forms = []json.RawMessage{json.RawMessage(raw)}
+	}
+	var out [][]field
+	for _, form := range forms {
+		fields, err := formFields(form)
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", kind, err)
+		}
+		out = append(out, fields)
+	}
+	return out, nil
+}
+
+func formFields(form json.RawMessage) ([]field, error) {
+	var def struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+	}
+	if err := json.Unmarshal(form, &def); err != nil {
+		return nil, err
+	}
+	// A map would lose the order, in which the important fields come first.
+	dec := json.NewDecoder(bytes.NewReader(def.Properties))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	var out []field
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var p struct {
+			Description string   `json:"description"`
+			Enum        []string `json:"enum"`
+		}
+		if err := dec.Decode(&p); err != nil {
+			return nil, err
+		}
+		if name != "type" {
+			out = append(out, field{fmt.Sprint(name), p.Description, slices.Contains(def.Required, fmt.Sprint(name)), p.Enum})
+		}
+	}
+	return out, nil
 }

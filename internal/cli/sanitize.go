@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/sanitize"
 )
 
@@ -14,7 +16,7 @@ import (
 // takes for any text.
 const maxSanitizeInput = 64 << 20
 
-func newSanitize(w World) *cobra.Command {
+func newSanitize(env Environment) *cobra.Command {
 	var as string
 	var cfg sanitize.Config
 	cmd := &cobra.Command{
@@ -28,29 +30,29 @@ not something had to be cleaned; it is 2 for a label that GitHub would refuse.`,
   airlock sanitize --allow-domain example.org --allow-mention octocat < body.md`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if host := serverHost(w.Getenv); cfg.ServerHost == "" {
+			if host := doors.ServerHost(env.Getenv); cfg.ServerHost == "" {
 				cfg.ServerHost = host
 			}
 			s, err := sanitize.New(cfg)
 			if err != nil {
-				return usageError(err)
+				return exitcode.UsageError(err)
 			}
-			raw, err := io.ReadAll(io.LimitReader(w.Stdin, maxSanitizeInput+1))
+			raw, err := io.ReadAll(io.LimitReader(env.Stdin, maxSanitizeInput+1))
 			if err != nil {
-				return usageError(fmt.Errorf("standard input: %w", err))
+				return exitcode.UsageError(fmt.Errorf("standard input: %w", err))
 			}
 			if len(raw) > maxSanitizeInput {
-				return usageError(fmt.Errorf("standard input holds more than %d MiB; no text on GitHub is that long", maxSanitizeInput>>20))
+				return exitcode.UsageError(fmt.Errorf("standard input holds more than %d MiB; no text on GitHub is that long", maxSanitizeInput>>20))
 			}
 			out, notes, err := clean(s, as, string(raw))
 			if err != nil {
-				return usageError(err)
+				return exitcode.UsageError(err)
 			}
-			if _, err := io.WriteString(w.Stdout, out); err != nil {
-				return failedError(fmt.Errorf("standard output: %w", err))
+			if _, err := io.WriteString(env.Stdout, out); err != nil {
+				return exitcode.FailedError(fmt.Errorf("standard output: %w", err))
 			}
 			for _, n := range notes {
-				fmt.Fprintf(w.Stderr, "cleaned: %s %s (%d)\n", n.Rule, n.Detail, n.Count)
+				fmt.Fprintf(env.Stderr, "cleaned: %s %s (%d)\n", n.Rule, n.Detail, n.Count)
 			}
 			return nil
 		},

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/schemas"
 )
 
-func newSchema(w World) *cobra.Command {
+func newSchema(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [NAME]",
 		Short: "Print a published JSON Schema, or list them",
@@ -24,24 +25,24 @@ name, list what there is.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return listSchemas(w)
+				return listSchemas(env)
 			}
 			raw, err := schemaText(args[0])
 			if err != nil {
-				return usageError(err)
+				return exitcode.UsageError(err)
 			}
-			_, err = fmt.Fprintf(w.Stdout, "%s\n", strings.TrimRight(string(raw), "\n"))
+			_, err = fmt.Fprintf(env.Stdout, "%s\n", strings.TrimRight(string(raw), "\n"))
 			return err
 		},
 	}
 }
 
-func listSchemas(w World) error {
+func listSchemas(env Environment) error {
 	for _, name := range schemas.Names() {
-		fmt.Fprintln(w.Stdout, name)
+		fmt.Fprintln(env.Stdout, name)
 	}
 	for _, spec := range safeoutput.Kinds() {
-		if _, err := fmt.Fprintf(w.Stdout, "%-36s %s\n", spec.Kind, spec.Summary); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%-36s %s\n", spec.Kind, spec.Summary); err != nil {
 			return err
 		}
 	}

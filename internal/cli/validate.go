@@ -11,11 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-func newValidate(w World) *cobra.Command {
+func newValidate(env Environment) *cobra.Command {
 	var file string
 	var strict, schemas bool
 	cmd := &cobra.Command{
@@ -35,23 +37,23 @@ configuration is not.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" && len(args) == 0 {
-				return usageError(errors.New("nothing to validate: give --config FILE, agent output, or both"))
+				return exitcode.UsageError(errors.New("nothing to validate: give --config FILE, agent output, or both"))
 			}
-			cfg, err := loadConfig(w, file)
+			cfg, err := loadConfig(env, file)
 			if err != nil {
 				return err
 			}
 			if file != "" {
-				fmt.Fprintf(w.Stderr, "%s: the configuration is valid; %s\n", file, enabledWords(cfg))
+				fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n", file, enabledWords(cfg))
 			}
 			if len(args) == 0 {
 				return nil
 			}
-			g, err := newGate(cfg, serverHost(w.Getenv), strict, scannerFromEnv(w))
+			g, err := newGate(env, cfg, strict)
 			if err != nil {
 				return err
 			}
-			return validateOutput(cmd.Context(), w, g, args[0], schemas)
+			return validateOutput(cmd.Context(), env, g, args[0], schemas)
 		},
 	}
 	cmd.Flags().StringVar(&file, "config", "", configUsage)
@@ -60,30 +62,30 @@ configuration is not.`,
 	return cmd
 }
 
-func validateOutput(ctx context.Context, w World, g *gate, path string, schemas bool) error {
-	in, err := openInput(w, path)
+func validateOutput(ctx context.Context, env Environment, g *doors.Gate, path string, schemas bool) error {
+	in, err := openInput(env, path)
 	if err != nil {
-		return usageError(err)
+		return exitcode.UsageError(err)
 	}
 	defer in.Close()
 	docs := intake.Documents{Output: io.Discard, Schemas: schemas}
-	if !isTerminal(w.Stdout) {
-		docs.Report = w.Stdout
+	if !isTerminal(env.Stdout) {
+		docs.Report = env.Stdout
 	}
 	bad := false
 	docs.Each = func(o intake.Outcome) {
 		for _, e := range o.Errors() {
 			bad = true
-			fmt.Fprintln(w.Stderr, g.words(e))
+			fmt.Fprintln(env.Stderr, g.OneLine(e))
 		}
 	}
-	counts, err := intake.Write(ctx, in, g.intake(true), docs)
+	counts, err := g.Write(ctx, in, docs, true)
 	if err != nil {
-		return inputError(ctx, err)
+		return err
 	}
-	fmt.Fprintf(w.Stderr, "%d accepted, %d rejected, %d over a limit\n", counts.Accepted, counts.Rejected, counts.Dropped)
+	fmt.Fprintf(env.Stderr, "%d accepted, %d rejected, %d over a limit\n", counts.Accepted, counts.Rejected, counts.Dropped)
 	if bad {
-		return findings()
+		return exitcode.ErrFindings
 	}
 	return nil
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newVersion(w World) *cobra.Command {
+func newVersion(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of airlock",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "airlock %s %s %s/%s\n", versionOf(w), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "airlock %s %s %s/%s\n", versionOf(env), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
 }
 
 // versionOf is the released version, else the one the Go toolchain recorded.
-func versionOf(w World) string {
-	if w.Version != "" {
-		return w.Version
+func versionOf(env Environment) string {
+	if env.Version != "" {
+		return env.Version
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version

@@ -1,0 +1,73 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// maxNotes bounds the notes on what is not in a copy.
+const maxNotes = 20
+
+// fixCopy is the copy of the workspace in which fixes become suggestions, where the
+// checks run in the workspace itself. It is made when the first fix runs.
+type fixCopy struct {
+	cfg     isolate.Config
+	scratch *isolate.Scratch // nil until the copy is made
+	left    []string         // names of directories that no fix needs
+}
+
+// open makes the copy, without the directories that leave names, as phase.World asks
+// for it.
+func (f *fixCopy) open(ctx context.Context, leave []string) (phase.Copy, error) {
+	cfg := f.cfg
+	cfg.Copy.Exclude = append(slices.Clip(cfg.Copy.Exclude), leave...)
+	scratch, err := isolate.OpenScratch(ctx, cfg)
+	if err != nil {
+		return phase.Copy{}, err
+	}
+	f.scratch, f.left = scratch, leave
+	return phase.Copy{Repository: scratch.Dir(), Run: scratch.Run}, nil
+}
+
+// names returns the copy's names, each with what a reader knows it by, as
+// strings.NewReplacer takes them.
+func (f *fixCopy) names() []string {
+	if f.scratch == nil {
+		return nil
+	}
+	return []string{f.scratch.Dir() + string(filepath.Separator), "", f.scratch.Dir(), "."}
+}
+
+// notes returns what is not in the copy, except for what is never there and what no fix
+// needs.
+func (f *fixCopy) notes() (notes []string) {
+	if f.scratch == nil {
+		return nil
+	}
+	for _, n := range f.scratch.Notes() {
+		if base := path.Base(filepath.ToSlash(n.Name)); base != ".git" && !slices.Contains(f.left, base) {
+			notes = append(notes, fmt.Sprintf("Not copied to where fixes ran: %s (%s).", n.Name, n.Why))
+		}
+	}
+	if more := len(notes) - maxNotes; more > 0 { // a pull request's program can make any number
+		notes = append(notes[:maxNotes], fmt.Sprintf("Not copied to where fixes ran: %d more.", more))
+	}
+	return notes
+}
+
+// close removes the copy.
+func (f *fixCopy) close() error {
+	if f.scratch == nil {
+		return nil
+	}
+	if err := f.scratch.Close(); err != nil {
+		return fmt.Errorf("the copy in which fixes ran could not be removed: %w", err)
+	}
+	return nil
+}

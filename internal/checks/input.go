@@ -1,0 +1,26 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// ConfiguredInput returns the input of phase validation as the owner's configuration has
+// it, without directory and files.
+func ConfiguredInput(c config.Checks) phase.Input {
+	in := phase.Input{Language: c.Language, FormatCommand: c.FormatCommand, LintCommand: c.LintCommand, BuildCommand: c.BuildCommand,
+		TestCommand: c.TestCommand, MaxRetries: phase.DefaultMaxRetries, SkipBuild: c.SkipBuild, SkipTests: c.SkipTests}
+	if c.MaxRetries != nil {
+		in.MaxRetries = *c.MaxRetries
+	}
+	return in
+}
+
+// HowToSetLanguage returns what to do where no language could be detected. The settings
+// that it names are flags or keys of the configuration: prefix stands before each.
+func HowToSetLanguage(prefix string) string {
+	return strings.ReplaceAll("no package.json, go.mod or the like is in the directory or above a changed file: set @language, or all of"+
+		" @format-command, @lint-command, @build-command (or @skip-build) and @test-command (or @skip-tests), which need no language,", "@", prefix)
+}

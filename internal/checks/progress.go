@@ -1,0 +1,199 @@
+package checks
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// Progress shows a person which check runs and how each ended: one line for each check,
+// and in a terminal also a line that moves while a command runs.
+type Progress struct {
+	w     io.Writer
+	show  func(string) string // makes a command safe to show
+	live  bool                // w is a terminal with lines that can move
+	width func() int          // how many columns it has now
+	now   func() time.Time
+
+	mu      sync.Mutex
+	running []runningCheck
+	drawn   bool // the moving line is on the screen
+	stop    chan struct{}
+	done    sync.WaitGroup
+}
+
+// runningCheck is a check that has begun and not ended.
+type runningCheck struct {
+	root    string
+	check   phase.Check
+	text    string
+	began   time.Time
+	retries int
+}
+
+// StartProgress begins to show progress on w; Stop must be called. show makes a command
+// safe to show. width returns how many columns w has, 0 where no line can move.
+func StartProgress(w io.Writer, show func(string) string, width func() int) *Progress {
+	p := &Progress{w: w, show: show, live: width() > 0, width: width, now: time.Now, stop: make(chan struct{})}
+	if p.live {
+		p.done.Go(p.spin)
+	}
+	return p
+}
+
+// Stop takes the moving line off the screen.
+func (p *Progress) Stop() {
+	close(p.stop)
+	p.done.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+}
+
+// Report shows an event of the validation.
+func (p *Progress) Report(e phase.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	index := slices.IndexFunc(p.running, func(r runningCheck) bool { return r.root == e.Root && r.check == e.Check })
+	name := p.name(e.Root, e.Check)
+	if e.Status != "" {
+		if index >= 0 {
+			p.running = append(p.running[:index], p.running[index+1:]...)
+		}
+		p.line(fmt.Sprintf("%s: %s (%s%s)", name, e.Status, seconds(e.Elapsed), retried(e.Retries)))
+		return
+	}
+	text := name
+	if e.Command != "" {
+		text += ": " + p.show(e.Command)
+	}
+	switch {
+	case index < 0:
+		p.running = append(p.running, runningCheck{e.Root, e.Check, text, p.now().Add(-e.Elapsed), e.Retries})
+		if !p.live {
+			p.line(text)
+		}
+	case p.running[index].retries == e.Retries && p.running[index].text != text:
+		p.running[index].text = text
+		if !p.live {
+			p.line(fmt.Sprintf("%s: that tool is missing, %s instead", name, p.show(e.Command)))
+		}
+	case p.running[index].retries != e.Retries:
+		p.running[index].retries, p.running[index].text = e.Retries, text
+		if !p.live {
+			p.line(fmt.Sprintf("%s: retry %d (%s)", name, e.Retries, seconds(e.Elapsed)))
+		}
+	}
+}
+
+// name returns the name of a check, with its root where there are several.
+func (p *Progress) name(root string, c phase.Check) string {
+	name := strings.ReplaceAll(string(c), "_", " ")
+	if root == "." || root == "" {
+		return name
+	}
+	return p.show(root) + ": " + name
+}
+
+// line writes a line that stays.
+func (p *Progress) line(text string) {
+	p.erase()
+	fmt.Fprintf(p.w, "airlock: %s\n", text)
+}
+
+// erase removes the moving line.
+func (p *Progress) erase() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// spin moves the line until Stop.
+func (p *Progress) spin() {
+	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	tick := time.NewTicker(120 * time.Millisecond)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-p.stop:
+			return
+		case <-tick.C:
+			p.draw(frames[i%len(frames)])
+		}
+	}
+}
+
+func (p *Progress) draw(frame rune) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.running) == 0 {
+		p.erase()
+		return
+	}
+	r := p.running[len(p.running)-1]
+	more := ""
+	if n := len(p.running) - 1; n > 0 {
+		more = fmt.Sprintf(", %d more", n)
+	}
+	line := movingLine(frame, r.text, " "+seconds(p.now().Sub(r.began))+retried(r.retries)+more, p.width())
+	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	p.drawn = true
+}
+
+// movingLine composes the line so that it is narrower than the terminal, because one
+// that wraps cannot be erased: the text is cut first, then the rest.
+func movingLine(frame rune, text, rest string, width int) string {
+	if available := width - 1 - columns(rest); available > 0 {
+		return cutColumns(string(frame)+" "+text, available) + rest
+	}
+	return cutColumns(string(frame)+rest, max(width-1, 1))
+}
+
+// cutColumns cuts a text to a number of columns, the last of which shows "…".
+func cutColumns(s string, width int) string {
+	if columns(s) <= width {
+		return s
+	}
+	for i, r := range s {
+		if width -= columns(string(r)); width < 1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// columns returns how many columns a text takes at most: characters that take two begin
+// at U+1100.
+func columns(s string) (n int) {
+	for _, r := range s {
+		n++
+		if r >= 0x1100 && r != '…' {
+			n++
+		}
+	}
+	return n
+}
+
+// seconds returns a duration in seconds, with a tenth where it is short.
+func seconds(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+func retried(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", retried once"
+	}
+	return fmt.Sprintf(", retried %d times", n)
+}

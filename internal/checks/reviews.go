@@ -1,0 +1,367 @@
+package checks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/plugin"
+	"github.com/agent-airlock/airlock/internal/reviewer"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// Package reviews is the code review and the security review of phase validation:
+// the built-in reviewer and those that the owner configures, side by side, with what
+// they say joined into one list.
+
+// reviewsConfig says who reviews what.
+type reviewsConfig struct {
+	// Checks has the settings of the built-in reviewer, and the plug-ins.
+	Checks  config.Checks
+	Scanner *secrets.Scanner // required
+	// Changes is what changed. The built-in reviewer reads its texts, which are those of
+	// the commit, not what commands have made of the work tree since.
+	Changes *changes.Set // required
+	Run     phase.Runner // of the plug-ins' commands; required where there are plug-ins
+}
+
+// reviews are the code review and the security review of one change: the built-in
+// reviewer and the plug-ins that the owner configures, at the same time, with their
+// findings joined into one list.
+type reviews struct {
+	cfg            reviewsConfig
+	code, security *review
+}
+
+// newReviews returns the reviews. The error says that a setting names an unknown rule, or
+// that something required is missing.
+func newReviews(cfg reviewsConfig) (*reviews, error) {
+	if cfg.Changes == nil || cfg.Scanner == nil || cfg.Run == nil && len(cfg.Checks.Plugins) > 0 {
+		return nil, errors.New("reviews: Changes and Scanner are required, and Run where there are plug-ins")
+	}
+	r := &reviews{cfg: cfg, code: &review{check: phase.CodeReviewed}, security: &review{check: phase.SecurityReview}}
+	if err := r.addBuiltIn(r.code, cfg.Checks.SkipCodeReview, cfg.Checks.CodeReview, (*reviewer.Reviewer).Code); err != nil {
+		return nil, err
+	}
+	if err := r.addBuiltIn(r.security, cfg.Checks.SkipSecurityReview, cfg.Checks.SecurityReview, (*reviewer.Reviewer).Security); err != nil {
+		return nil, err
+	}
+	for _, p := range cfg.Checks.Plugins {
+		to := r.code
+		if p.Check == phase.SecurityReview {
+			to = r.security
+		}
+		to.parts = append(to.parts, &part{name: p.Name, precision: p.Precision, run: r.plugIn(p, to.check)})
+	}
+	return r, nil
+}
+
+// codeReview returns the code review, nil where nobody does it.
+func (r *reviews) codeReview() phase.Reviewer { return r.code.reviewer(r.cfg.Scanner) }
+
+// securityReview returns the security review, nil where nobody does it.
+func (r *reviews) securityReview() phase.Reviewer { return r.security.reviewer(r.cfg.Scanner) }
+
+// review is one of the two.
+type review struct {
+	check phase.Check
+	parts []*part
+
+	mu      sync.Mutex
+	files   []string // that the parts were asked about
+	details joinedDetails
+}
+
+// part is one reviewer's part of a review, and its outcome.
+type part struct {
+	name      string
+	precision finding.Precision
+	run       func(ctx context.Context, r phase.ReviewRequest) (partResult, error)
+
+	done   bool // it need not be asked again
+	result partResult
+	err    error
+}
+
+// partResult is what one reviewer found.
+type partResult struct {
+	findings   []finding.Finding
+	rules      map[[2]string]finding.Rule // by tool and ID
+	suppressed []reviewer.Suppressed
+	skipped    []reviewer.Skipped
+	notes      []string
+}
+
+func (v *review) reviewer(scanner *secrets.Scanner) phase.Reviewer {
+	if len(v.parts) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, r phase.ReviewRequest) ([]finding.Finding, error) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.ask(ctx, r)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return v.join(scanner)
+	}
+}
+
+// ask asks every part at the same time. One that has answered about these files is not
+// asked again: phase validation repeats a review when a part of it failed.
+func (v *review) ask(ctx context.Context, r phase.ReviewRequest) {
+	if !slices.Equal(v.files, r.Files) {
+		for _, p := range v.parts {
+			p.done = false
+		}
+		v.files = slices.Clone(r.Files)
+	}
+	var wg sync.WaitGroup
+	for _, p := range v.parts {
+		if p.done {
+			continue
+		}
+		wg.Go(func() {
+			p.result, p.err = p.guarded(ctx, r)
+			var missing *plugin.MissingError
+			p.done = p.err == nil || errors.As(p.err, &missing)
+		})
+	}
+	wg.Wait()
+}
+
+// guarded turns a panic of a reviewer into an error, because the files are hostile.
+func (p *part) guarded(ctx context.Context, r phase.ReviewRequest) (result partResult, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			result, err = partResult{}, fmt.Errorf("%s panicked: %v", p.name, why)
+		}
+	}()
+	return p.run(ctx, r)
+}
+
+// addBuiltIn adds the built-in reviewer to a review, unless the owner skips it.
+func (r *reviews) addBuiltIn(to *review, skip bool, cfg reviewer.Config, run func(*reviewer.Reviewer, context.Context, []reviewer.File) (reviewer.Result, error)) error {
+	if skip {
+		return nil
+	}
+	builtIn, err := reviewer.New(cfg, r.cfg.Scanner)
+	if err != nil {
+		return err
+	}
+	rules, err := reviewer.Rules()
+	if err != nil {
+		return err
+	}
+	known := map[[2]string]finding.Rule{}
+	for _, rule := range rules {
+		known[[2]string{reviewer.Tool, rule.ID}] = rule.Rule
+	}
+	to.parts = append(to.parts, &part{name: "the built-in reviewer", run: func(ctx context.Context, request phase.ReviewRequest) (partResult, error) {
+		files, skipped := r.readable(request, to.check)
+		result, err := run(builtIn, ctx, files)
+		return partResult{
+			findings: append(result.Findings, result.Unchanged...), rules: known,
+			suppressed: result.Suppressed, skipped: append(skipped, result.Skipped...),
+		}, err
+	}})
+	return nil
+}
+
+// requested returns the changed files that a review is asked about.
+func (r *reviews) requested(request phase.ReviewRequest) []*changes.File {
+	in := make(map[string]bool, len(request.Files))
+	for _, f := range request.Files {
+		in[f] = true
+	}
+	var files []*changes.File
+	for i := range r.cfg.Changes.Files {
+		if f := &r.cfg.Changes.Files[i]; in[f.Path] {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// readable returns the files as the built-in reviewer takes them, and those that it
+// cannot read.
+func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]reviewer.File, []reviewer.Skipped) {
+	var files []reviewer.File
+	var skipped []reviewer.Skipped
+	for _, f := range r.requested(request) {
+		mark, hard := f.Skip()
+		if hard && mark.Mark != changes.MarkBinary {
+			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: mark.Why})
+			continue
+		}
+		file := reviewer.File{Path: f.Path, Text: string(f.Text), Language: f.Language, Changed: f.Changed, Binary: hard, Size: max(f.Size, 0)}
+		switch {
+		case f.AllChanged:
+			file.Changed = nil
+		case file.Changed == nil:
+			file.Changed = []changes.Span{} // renamed: no line is new
+		}
+		file.Generated, file.Vendored = leftOut(f, check)
+		files = append(files, file)
+	}
+	return files, skipped
+}
+
+// leftOut reports whether a review leaves a file out because it is generated or
+// vendored. The author of the pull request can write a "generated" header, so the
+// security review does not trust it.
+func leftOut(f *changes.File, check phase.Check) (generated, vendored bool) {
+	_, generated = f.Marked(changes.MarkGenerated)
+	_, vendored = f.Marked(changes.MarkVendored)
+	return generated && check != phase.SecurityReview, vendored
+}
+
+// diffOf returns the diff of a file that a plug-in is given; a file without one is shown
+// as new lines.
+func diffOf(f *changes.File) changes.ChangedFile {
+	d := f.ChangedFile
+	if d.Patch != "" || !f.AllChanged || len(f.Text) == 0 {
+		return d
+	}
+	lines := strings.Split(strings.TrimSuffix(string(f.Text), "\n"), "\n")
+	d.Patch = fmt.Sprintf("@@ -0,0 +1,%d @@\n+%s\n", len(lines), strings.Join(lines, "\n+"))
+	return d
+}
+
+// plugIn returns the run of a plug-in reviewer.
+func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Context, phase.ReviewRequest) (partResult, error) {
+	return func(ctx context.Context, request phase.ReviewRequest) (partResult, error) {
+		ask := plugin.Request{Repository: request.Repository}
+		var out partResult
+		for _, f := range r.requested(request) {
+			if _, hard := f.Skip(); hard {
+				continue // the built-in reviewer reports it, or there is no text
+			}
+			if generated, vendored := leftOut(f, check); generated || vendored {
+				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: "not given to " + cfg.Name + ", since nobody wrote it here"})
+				continue
+			}
+			lines := bytes.Count(f.Text, []byte("\n"))
+			if len(f.Text) > 0 && f.Text[len(f.Text)-1] != '\n' {
+				lines++
+			}
+			ask.Files = append(ask.Files, plugin.File{Path: f.Path, Language: f.Language, Lines: lines})
+		}
+		for _, f := range r.requested(request) {
+			ask.Diff = append(ask.Diff, diffOf(f))
+		}
+		result, err := plugin.Review(ctx, r.cfg.Run, cfg, ask)
+		out.findings, out.notes, out.rules = result.Findings, result.Notes, map[[2]string]finding.Rule{}
+		for _, rule := range result.Rules {
+			out.rules[[2]string{rule.Tool, rule.ID}] = rule.Rule
+		}
+		return out, err
+	}
+}
+
+// reviewDetails are what both reviews reported besides their findings. All lists are in
+// a stable order.
+type reviewDetails struct {
+	suppressed []reviewer.Suppressed // by a comment in the file
+	skipped    []reviewer.Skipped    // files that were not reviewed, or not completely; each reason once
+	duplicates []finding.Duplicate   // findings that another one stands for
+	missing    []phase.MissingTool
+	notes      []string      // complete sentences
+	rules      finding.Rules // of the findings, as far as they are known
+}
+
+// joinedDetails are those of one review.
+type joinedDetails struct {
+	reviewDetails
+	ruleByID map[[2]string]finding.Rule // by tool and ID
+}
+
+// details returns what the reviews have reported so far.
+func (r *reviews) details() reviewDetails {
+	var out reviewDetails
+	rules, seen := map[[2]string]finding.Rule{}, map[reviewer.Skipped]bool{}
+	for _, v := range []*review{r.code, r.security} {
+		v.mu.Lock()
+		d := v.details
+		v.mu.Unlock()
+		out.suppressed = append(out.suppressed, d.suppressed...)
+		out.duplicates = append(out.duplicates, d.duplicates...)
+		out.missing = append(out.missing, d.missing...)
+		out.notes = append(out.notes, d.notes...)
+		for _, s := range d.skipped {
+			if !seen[s] {
+				seen[s] = true
+				out.skipped = append(out.skipped, s)
+			}
+		}
+		maps.Copy(rules, d.ruleByID)
+	}
+	out.rules = lookup(rules)
+	return out
+}
+
+func lookup(rules map[[2]string]finding.Rule) finding.Rules {
+	return func(tool, rule string) (finding.Rule, bool) {
+		r, ok := rules[[2]string{tool, rule}]
+		return r, ok
+	}
+}
+
+// join puts the parts' results together: of findings that mean the same, one stays. The
+// error joins those of every part that could not review.
+func (v *review) join(scanner *secrets.Scanner) ([]finding.Finding, error) {
+	d := joinedDetails{ruleByID: map[[2]string]finding.Rule{}}
+	var all []finding.Finding
+	var failed []error
+	for _, p := range v.parts {
+		for id, rule := range p.result.rules {
+			if _, known := d.ruleByID[id]; !known {
+				d.ruleByID[id] = rule
+			}
+		}
+		for _, f := range p.result.findings {
+			if f.Tool != reviewer.Tool {
+				f = masked(f, scanner)
+			}
+			if id := [2]string{f.Tool, f.Rule}; f.Rule != "" && d.ruleByID[id].ID == "" {
+				d.ruleByID[id] = finding.Rule{ID: f.Rule, Severity: f.Severity, Precision: p.precision}
+			}
+			all = append(all, f)
+		}
+		d.suppressed, d.skipped = append(d.suppressed, p.result.suppressed...), append(d.skipped, p.result.skipped...)
+		for _, n := range p.result.notes {
+			d.notes = append(d.notes, scanner.Mask(n))
+		}
+		if p.err == nil {
+			continue
+		}
+		failed = append(failed, errors.New(scanner.Mask(p.err.Error())))
+		var missing *plugin.MissingError
+		if errors.As(p.err, &missing) {
+			d.missing = append(d.missing, phase.MissingTool{Tool: missing.Tool, Check: v.check, Command: missing.Command, Override: "checks: reviewers"})
+		}
+	}
+	kept, duplicates := finding.Merge(all, lookup(d.ruleByID))
+	d.duplicates = duplicates
+	v.details = d
+	return kept, errors.Join(failed...)
+}
+
+// masked masks secrets in what a plug-in quotes. A suggestion that contains one is
+// dropped: it would write stars into the file.
+func masked(f finding.Finding, scanner *secrets.Scanner) finding.Finding {
+	f.Message = scanner.Mask(f.Message)
+	if scanner.Mask(f.Suggestion) != f.Suggestion {
+		f.Suggestion = ""
+	}
+	return f
+}

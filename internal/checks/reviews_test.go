@@ -1,0 +1,307 @@
+package checks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/plugin"
+	"github.com/agent-airlock/airlock/internal/reviewer"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+const weak = "package a\n\nimport \"os/exec\"\n\nfunc f(x string) {\n\t_ = exec.Command(\"sh\", \"-c\", \"ls \"+x)\n}\n"
+
+// set is a change of a weak file, one that only says it is generated, one of
+// others' code, a picture and a link; old.go is weak where it did not change.
+func set() *changes.Set {
+	file := func(path, text string, marks ...changes.Mark) changes.File {
+		f := changes.File{ChangedFile: changes.ChangedFile{Path: path, Status: changes.Modified}, Language: "go", AllChanged: true, Size: int64(len(text)), Text: []byte(text)}
+		for _, m := range marks {
+			f.Marks = append(f.Marks, changes.Marked{Mark: m, Why: "it is " + string(m)})
+		}
+		return f
+	}
+	old := file("old.go", weak)
+	old.AllChanged, old.Changed = false, []changes.Span{{First: 1, Last: 1}}
+	return &changes.Set{Files: []changes.File{
+		file("a.go", weak), file("gen.go", weak, changes.MarkGenerated), file("link", "", changes.MarkLink), file("logo.png", "", changes.MarkBinary), old, file("vendor/v.go", weak, changes.MarkVendored),
+	}}
+}
+
+func TestScriptsWithoutAnEndingAreReviewed(t *testing.T) {
+	text := "#!/usr/bin/env python3\nimport os\nos.system(\"ls \" + input())\n"
+	for path, want := range map[string]int{"bin/run": 1, "run.txt": 1, "run.py": 1} {
+		s := &changes.Set{Files: []changes.File{{ChangedFile: changes.ChangedFile{Path: path}, AllChanged: true, Text: []byte(text), Language: changes.LanguageOf(path, []byte(text))}}}
+		r, _ := openReviews(t, reviewsConfig{Changes: s}, nil)
+		got, err := r.securityReview()(t.Context(), request(t, s))
+		if err != nil || len(got) != want || want == 1 && got[0].Range.StartLine != 3 {
+			t.Errorf("%s: %+v, %v", path, got, err)
+		}
+	}
+}
+
+func request(t *testing.T, s *changes.Set) phase.ReviewRequest {
+	t.Helper()
+	r := phase.ReviewRequest{Repository: t.TempDir()}
+	for _, f := range s.Files {
+		r.Files, r.Diff = append(r.Files, f.Path), append(r.Diff, f.ChangedFile)
+	}
+	return r
+}
+
+// runner counts the runs of each program and answers with what a test says.
+type runner struct {
+	mu   sync.Mutex
+	runs map[string]int
+	args map[string][]string
+	say  func(program string, run int) (stdout string, code int, err error)
+}
+
+func (r *runner) run(_ context.Context, spec command.Spec) (command.Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.runs[spec.Program]++
+	r.args[spec.Program] = spec.Args
+	stdout, code, err := r.say(spec.Program, r.runs[spec.Program])
+	_, _ = io.WriteString(spec.Stdout, stdout) // a Reader's writer never fails
+	return command.Result{ExitCode: code, Stdout: command.Output{Head: []byte(stdout)}}, err
+}
+
+func openReviews(t testing.TB, cfg reviewsConfig, say func(program string, run int) (string, int, error)) (*reviews, *runner) {
+	t.Helper()
+	r := &runner{runs: map[string]int{}, args: map[string][]string{}, say: say}
+	cfg.Run, cfg.Scanner = r.run, secrets.New(nil)
+	if cfg.Changes == nil {
+		cfg.Changes = set()
+	}
+	out, err := newReviews(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, r
+}
+
+func places(findings []finding.Finding) []string {
+	var all []string
+	for _, f := range findings {
+		all = append(all, fmt.Sprintf("%s:%d %s %s", f.Path, f.Range.StartLine, f.Tool, f.Rule))
+	}
+	return all
+}
+
+func TestBuiltInAlone(t *testing.T) {
+	r, _ := openReviews(t, reviewsConfig{}, nil)
+	got, err := r.securityReview()(t.Context(), request(t, set()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The header of gen.go is the pull request's own word. old.go's finding is on a line
+	// that did not change; phase validation tells these apart.
+	if diff := cmp.Diff([]string{"a.go:6 airlock go/command-injection", "gen.go:6 airlock go/command-injection", "old.go:6 airlock go/command-injection"}, places(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := r.codeReview()(t.Context(), request(t, set())); err != nil {
+		t.Fatal(err)
+	}
+	d := r.details()
+	var skipped []string
+	for _, s := range d.skipped {
+		skipped = append(skipped, s.Path+": "+s.Reason)
+	}
+	want := []string{"link: it is link", "gen.go: a generated file: only the security review looked at it", "logo.png: a binary file", "vendor/v.go: a vendored file: only secrets were looked for"}
+	for _, w := range want {
+		if n := strings.Count(strings.Join(skipped, "\n"), w); n != 1 {
+			t.Errorf("skipped %q; want %q once", skipped, w)
+		}
+	}
+	if rule, ok := d.rules("airlock", "go/command-injection"); !ok || len(rule.CWE) == 0 {
+		t.Errorf("rule %+v", rule)
+	}
+	if _, ok := d.rules("airlock", "nothing"); ok {
+		t.Error("there is a rule nothing")
+	}
+}
+
+const sarif = `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"%s","rules":[{"id":"S1","properties":{"tags":["CWE-78"],"precision":"%s"}}]}},"results":[
+	{"ruleId":"S1","level":"error","message":{"text":"Shell with ghp_%s"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":6}}}]},
+	{"ruleId":"S2","level":"error","message":{"text":"Other"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"vendor/v.go"},"region":{"startLine":1}}}]}]}]}`
+
+func scanner(name string, check phase.Check) plugin.Config {
+	return plugin.Config{Name: name, Args: []string{name, "{files}"}, Format: plugin.SARIF, Check: check, Precision: finding.PrecisionLow}
+}
+
+// TestPluginsAndBuiltInMerge holds that the most precise of two that say the same
+// stays, that a plug-in cannot pass for the built-in reviewer, and that what it
+// quotes holds no secret.
+func TestPluginsAndBuiltInMerge(t *testing.T) {
+	secret := strings.Repeat("aB3dE6gH9", 4)
+	for precision, kept := range map[string]string{"low": "a.go:6 airlock go/command-injection", "very-high": "a.go:6 scan S1"} {
+		r, run := openReviews(t, reviewsConfig{Checks: config.Checks{Plugins: []plugin.Config{scanner("scan", phase.SecurityReview), scanner("lint", "")}}}, func(string, int) (string, int, error) {
+			return fmt.Sprintf(sarif, "Airlock", precision, secret), 1, nil
+		})
+		got, err := r.securityReview()(t.Context(), request(t, set()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{kept, "gen.go:6 airlock go/command-injection", "old.go:6 airlock go/command-injection", "vendor/v.go:1 scan S2"}
+		if diff := cmp.Diff(want, places(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", precision, diff)
+		}
+		d := r.details()
+		if len(d.duplicates) != 1 || d.duplicates[0].KeptBy.Path != "a.go" {
+			t.Errorf("%s: duplicates %+v", precision, d.duplicates)
+		}
+		if text := fmt.Sprintf("%+v %+v", got, d); strings.Contains(text, secret) || !strings.Contains(text, "Shell with ") {
+			t.Errorf("%s: what the plug-in quotes is not masked", precision)
+		}
+		if s1, _ := d.rules("scan", "S1"); string(s1.Precision) != precision {
+			t.Errorf("S1 is %+v", s1)
+		}
+		if s2, _ := d.rules("scan", "S2"); s2.Precision != finding.PrecisionLow || s2.ID != "S2" {
+			t.Errorf("S2 is %+v", s2)
+		}
+		// The security review does not believe that gen.go is generated; a linter does.
+		if _, err := r.codeReview()(t.Context(), request(t, set())); err != nil {
+			t.Fatal(err)
+		}
+		wantArgs := map[string][]string{"scan": {"./a.go", "./gen.go", "./old.go"}, "lint": {"./a.go", "./old.go"}}
+		if diff := cmp.Diff(wantArgs, run.args); diff != "" {
+			t.Errorf("files (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestSuggestions holds that a plug-in's suggestion stays, unless a secret is in it.
+func TestSuggestions(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
+	var said strings.Builder
+	for i, text := range []string{"package b", "key := \"" + secret + "\""} {
+		fmt.Fprintf(&said, `{"message":"m%d","location":{"path":"a.go","range":{"start":{"line":%d}}},"suggestions":[{"range":{"start":{"line":%[2]d},"end":{"line":%[2]d}},"text":%[3]q}]}`+"\n", i, i+1, text)
+	}
+	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipCodeReview: true, Plugins: []plugin.Config{{Name: "lint", Command: "lint", Format: plugin.RDJSONL}}}}, func(string, int) (string, int, error) { return said.String(), 1, nil })
+	got, err := r.codeReview()(t.Context(), request(t, set()))
+	if err != nil || len(got) != 2 || got[0].Suggestion != "package b" || got[1].Suggestion != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestOnePartFails holds that the others' findings count, that only the part that
+// failed is asked again, and a missing tool not even then.
+func TestOnePartFails(t *testing.T) {
+	cfg := reviewsConfig{Checks: config.Checks{Plugins: []plugin.Config{scanner("good", phase.SecurityReview), scanner("breaks", phase.SecurityReview), scanner("gone", phase.SecurityReview), scanner("panics", phase.SecurityReview)}}}
+	r, run := openReviews(t, cfg, func(program string, n int) (string, int, error) {
+		switch {
+		case program == "gone":
+			return "", -1, command.ErrNotFound
+		case program == "panics" && n == 1:
+			panic("oh")
+		case program == "breaks":
+			return "", 2, nil
+		}
+		return fmt.Sprintf(sarif, program, "low", ""), 0, nil
+	})
+	req := request(t, set())
+	got, err := r.securityReview()(t.Context(), req)
+	if err == nil || len(got) != 4 {
+		t.Fatalf("%v, %v", places(got), err)
+	}
+	for _, want := range []string{"breaks ended with exit code 2 (it failed; if the code means findings", `the tool "gone" is missing, which the reviewer "gone" runs`, "\npanics panicked: oh"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %q; want %q in it", err, want)
+		}
+	}
+	if got, err = r.securityReview()(t.Context(), req); err == nil || strings.Contains(err.Error(), "panics") || len(got) != 4 || len(r.details().duplicates) != 3 {
+		t.Errorf("again: %v, %v", places(got), err)
+	}
+	if diff := cmp.Diff(map[string]int{"good": 1, "breaks": 2, "gone": 1, "panics": 2}, run.runs); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+	want := []phase.MissingTool{{Tool: "gone", Check: phase.SecurityReview, Command: "gone {files}", Override: "checks: reviewers"}}
+	if diff := cmp.Diff(want, r.details().missing); diff != "" {
+		t.Errorf("missing (-want +got):\n%s", diff)
+	}
+	// Other files are another question.
+	req.Files = req.Files[:1]
+	if _, err := r.securityReview()(t.Context(), req); err == nil || run.runs["good"] != 2 {
+		t.Errorf("%v, runs %v", err, run.runs)
+	}
+	if diff := cmp.Diff([]string{"./a.go"}, run.args["good"]); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// TestAgentsAreShownWhatChanged holds that a file of which no diff is known is shown
+// whole, and one that is not asked about not at all.
+func TestAgentsAreShownWhatChanged(t *testing.T) {
+	s := set()
+	s.Files[4].Patch = "@@ -1 +1 @@\n-package b\n+package a\n" // old.go
+	var input string
+	r, err := newReviews(reviewsConfig{Changes: s, Scanner: secrets.New(nil), Checks: config.Checks{SkipCodeReview: true, Plugins: []plugin.Config{{Name: "agent", Command: "agent", Diff: true}}},
+		Run: func(_ context.Context, spec command.Spec) (command.Result, error) {
+			raw, err := io.ReadAll(spec.Stdin)
+			input = string(raw)
+			return command.Result{}, err
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := request(t, s)
+	req.Diff, req.Files = nil, []string{"a.go", "logo.png", "old.go"}
+	if _, err := r.codeReview()(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	_, diff, _ := strings.Cut(input, "is an instruction.\n\n")
+	want := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -0,0 +1,7 @@\n+package a\n+\n+import \"os/exec\"\n+\n+func f(x string) {\n+\t_ = exec.Command(\"sh\", \"-c\", \"ls \"+x)\n+}\n" +
+		"diff --git a/logo.png b/logo.png\n(no lines are shown)\n" +
+		"diff --git a/old.go b/old.go\n--- a/old.go\n+++ b/old.go\n@@ -1 +1 @@\n-package b\n+package a\n"
+	if d := cmp.Diff(want, diff); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestNobodyReviews(t *testing.T) {
+	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipCodeReview: true, SkipSecurityReview: true, Plugins: []plugin.Config{scanner("scan", phase.SecurityReview)}}}, func(string, int) (string, int, error) {
+		return fmt.Sprintf(sarif, "scan", "low", ""), 0, nil
+	})
+	if r.codeReview() != nil {
+		t.Error("somebody does the code review")
+	}
+	got, err := r.securityReview()(t.Context(), request(t, set()))
+	if diff := cmp.Diff([]string{"a.go:6 scan S1", "vendor/v.go:1 scan S2"}, places(got)); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for name, cfg := range map[string]reviewsConfig{
+		"nothing":           {},
+		"no runner":         {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{Plugins: []plugin.Config{scanner("s", "")}}},
+		"an unknown rule":   {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{CodeReview: reviewer.Config{Off: []string{"nothing"}}}},
+		"an unknown rule 2": {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{SecurityReview: reviewer.Config{On: []string{"nothing"}}}},
+	} {
+		if _, err := newReviews(cfg); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{Plugins: []plugin.Config{scanner("scan", "")}}}, func(string, int) (string, int, error) { return "", 0, nil })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := r.codeReview()(ctx, request(t, set())); !errors.Is(err, context.Canceled) || got != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}

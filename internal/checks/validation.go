@@ -1,0 +1,235 @@
+// Package checks runs one phase validation, from a request to a findings document: it
+// finds out what changed, opens the place where a pull request's code can do no harm,
+// and has the six checks run there.
+package checks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// Config says what one validation checks, and how.
+type Config struct {
+	Root    string        // required; absolute: the repository's root
+	Changes *ChangeSet    // required
+	Checks  config.Checks // the owner's configuration
+	// Input is what spec 000 calls the input. Its WorkingDirectory is required and is
+	// Root or a directory below it; its ChangedFiles are taken from Changes.
+	Input phase.Input // required
+	Event event.Event // the zero event outside of a workflow run
+	// CheckOnly changes no file: fixes run in a copy, for suggestions.
+	CheckOnly bool
+	// AllowCredentials runs the commands although they can use credentials.
+	AllowCredentials bool
+}
+
+// Deps are what a validation needs of the process.
+type Deps struct {
+	Getenv  func(string) string // required
+	Environ []string            // required: the entire environment, for the commands
+	Scanner *secrets.Scanner    // required: finds the secrets to mask
+	Log     func(line string)   // required
+	Tell    func(phase.Event)   // unless nil, is given each step of the checks
+	// TokenVariable names where this process has its own token from, which nothing in
+	// its environment shows; "" without a token.
+	TokenVariable string
+}
+
+// Limits of what the commands may use where they run isolated: more than builds need,
+// and less than what brings a machine down.
+const (
+	maxProcesses = 8192     // with their threads
+	maxDisk      = 24 << 30 // bytes
+)
+
+// Run runs the six checks where they can do no harm, and returns what they found. The
+// error is one that came before anything could be judged; it is a phase.InvalidInput
+// where the input cannot be validated, and carries its exit code.
+func Run(ctx context.Context, cfg Config, deps Deps) (*checkreport.Document, error) {
+	dir, err := filepath.Rel(cfg.Root, cfg.Input.WorkingDirectory)
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
+	v := validation{Config: cfg, deps: deps, dir: filepath.ToSlash(dir), phase: cfg.Checks.Phase}
+	v.Input.ChangedFiles, v.outside = cfg.Changes.split(v.dir)
+	v.phase.CheckOnly = cfg.CheckOnly || deps.Getenv("GITHUB_ACTIONS") == "true"
+	v.phase.NewOnly = cfg.Changes.hasDiff && defaultTo(cfg.Checks.NewOnly, doors.KnowsCommits(cfg.Event))
+	v.phase.Suggest = defaultTo(cfg.Checks.Suggestions, true)
+	v.room = isolate.Config{Workspace: cfg.Root, Environ: deps.Environ, Closed: isolate.RunnerPaths(deps.Getenv),
+		Limits: command.Limits{Processes: maxProcesses}, Disk: maxDisk}
+	if len(cfg.Checks.PassEnv) > 0 {
+		v.room.Pass = slices.Concat(isolate.DefaultPass(), cfg.Checks.PassEnv)
+	}
+	v.credentials = findCredentials(deps, cfg.Root, cfg.AllowCredentials)
+	return v.run(ctx)
+}
+
+// defaultTo returns what a setting says, or the default where it is not set.
+func defaultTo(setting *bool, otherwise bool) bool {
+	if setting == nil {
+		return otherwise
+	}
+	return *setting
+}
+
+// validation is one phase validation, set up.
+type validation struct {
+	Config
+	deps        Deps
+	dir         string   // the working directory relative to Root, with slashes
+	outside     []string // changed files outside of the working directory
+	phase       phase.Config
+	room        isolate.Config
+	credentials credentials // those that the commands could use
+}
+
+func (v validation) run(ctx context.Context) (doc *checkreport.Document, err error) {
+	room, err := v.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fixes := &fixCopy{cfg: v.room}
+	defer func() {
+		for _, e := range []error{fixes.close(), room.Close()} {
+			if e != nil && err == nil {
+				doc.Notes = append(doc.Notes, e.Error())
+			}
+		}
+	}()
+	if warning := v.credentials.warning(); warning != "" && !room.Apart() {
+		v.deps.Log(warning)
+	}
+	job := phase.Job{Input: v.Input, Repository: room.Dir(), Diff: v.Changes.files()}
+	job.Input.WorkingDirectory = filepath.Join(room.Dir(), filepath.FromSlash(v.dir))
+	cfg := v.phase
+	cfg.CheckOnly, cfg.Scratch = cfg.CheckOnly || room.Apart(), room.Apart()
+	both, err := newReviews(reviewsConfig{Checks: v.Checks, Scanner: v.deps.Scanner, Changes: v.Changes.Set, Run: room.Run})
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	workers := &workers{room: room}
+	result, err := phase.Validate(ctx, job, cfg, phase.World{
+		Run: room.Run, Now: time.Now, Wait: wait, CodeReview: both.codeReview(), SecurityReview: both.securityReview(),
+		Progress: v.deps.Tell, Split: workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: fixes.open,
+	})
+	if err != nil {
+		return nil, stopped(ctx, err)
+	}
+	details := both.details()
+	result.Missing = append(result.Missing, details.missing...)
+	in := checkreport.Input{Result: result, Repository: v.Event.Repo.FullName(), Head: v.Changes.head, Informational: cfg.Informational,
+		Rules: details.rules, Code: v.Changes.sourceLines(), Place: v.Changes.atHead, Mask: v.mask(append(fixes.names(), room.Names()...))}
+	if v.Event.IsPull {
+		in.Number = v.Event.Number
+	}
+	in.Notes = append(fixes.notes(), workers.notes()...)
+	v.addDetails(&in, details, room)
+	return checkreport.New(in), nil
+}
+
+// open opens the place where the commands run. It refuses where they could use a
+// credential there.
+func (v validation) open(ctx context.Context) (*isolate.Room, error) {
+	v.room.Credential = v.credentials.forbid()
+	room, err := isolate.Open(ctx, v.room)
+	var refused *isolate.RefusedError
+	switch {
+	case err == nil:
+		return room, nil
+	case !errors.As(err, &refused):
+		return nil, exitcode.FailedError(err)
+	case v.room.Credential:
+		return nil, exitcode.UsageError(v.credentials.explain(err))
+	}
+	return nil, exitcode.UsageError(err)
+}
+
+// addDetails adds what the reviews left out, and what a reader must know about how the
+// commands ran.
+func (v validation) addDetails(in *checkreport.Input, d reviewDetails, room *isolate.Room) {
+	for _, s := range d.suppressed {
+		in.Suppressed = append(in.Suppressed, checkreport.Suppressed{Rule: s.Rule, Path: s.Path, Line: s.Range.StartLine, Message: s.Message, Reason: s.Reason})
+	}
+	for _, s := range d.skipped {
+		in.Skipped = append(in.Skipped, checkreport.Skipped(s))
+	}
+	for _, name := range v.outside {
+		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: name, Reason: "it lies outside of " + v.dir})
+	}
+	in.Notes = slices.Concat(in.Notes, v.Changes.Notes, d.notes)
+	if style := in.Result.Output.Checks; room.Apart() && !v.phase.CheckOnly && (style.Formatter.Status == phase.Fail || style.Linter.Status == phase.Fail) {
+		in.Notes = append(in.Notes, "Nothing was fixed: root's checks run in a copy. As another user, they fix what they can in place.")
+	}
+	for _, n := range room.Notes() {
+		if path.Base(n.Name) == ".git" && !mayHaveNeededGit(in.Result) {
+			continue // it is always left out
+		}
+		in.Notes = append(in.Notes, fmt.Sprintf("Not copied to where the checks ran: %s (%s).", n.Name, n.Why))
+	}
+}
+
+var aboutGit = regexp.MustCompile(`(?i)\b(git|vcs)\b`)
+
+// mayHaveNeededGit reports whether a command that failed may have missed the .git
+// directory, which is never copied: what it printed mentions git.
+func mayHaveNeededGit(r phase.Result) bool {
+	for _, root := range r.Roots {
+		for _, c := range root.Checks {
+			if c.Status == phase.Fail && (aboutGit.MatchString(c.Excerpt) || slices.ContainsFunc(c.Problems, aboutGit.MatchString)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stopped gives the reason why nothing was judged its exit code: an interruption, input
+// that cannot be validated, or a failure of our own.
+func stopped(ctx context.Context, err error) error {
+	var invalid *phase.InvalidInput
+	switch {
+	case ctx.Err() != nil:
+		return exitcode.FailedError(errors.New("interrupted; the checks did not end"))
+	case errors.As(err, &invalid):
+		return exitcode.UsageError(err)
+	}
+	return exitcode.FailedError(err)
+}
+
+// mask returns a function that masks secrets in a text and replaces the names of the
+// place where the checks ran, which differ each time and mean nothing to a reader.
+func (v validation) mask(names []string) func(string) string {
+	replace := strings.NewReplacer(names...)
+	return func(s string) string { return replace.Replace(v.deps.Scanner.Mask(s)) }
+}
+
+// wait waits, or returns the context's error.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

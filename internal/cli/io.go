@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+)
+
+// configUsage explains the flag --config of every command.
+const configUsage = "the safe-outputs configuration, YAML or JSON (default: GH_AW_SAFE_OUTPUTS_CONFIG, a path or the text)"
+
+// loadConfig reads the safe-outputs configuration that the user names, otherwise the one
+// of the environment, and shows its warnings.
+func loadConfig(env Environment, file string) (config.SafeOutputs, error) {
+	cfg, err := config.Load(config.Sources{File: file, Getenv: env.Getenv})
+	if err != nil {
+		return config.SafeOutputs{}, exitcode.UsageError(err)
+	}
+	for _, p := range cfg.Warnings {
+		fmt.Fprintf(env.Stderr, "warning: %s\n", p)
+	}
+	return cfg, nil
+}
+
+// newGate returns both doors for a configuration, with the secrets of the environment.
+func newGate(env Environment, cfg config.SafeOutputs, strict bool) (*doors.Gate, error) {
+	return doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.EnvironmentScanner(env.Getenv), ServerHost: doors.ServerHost(env.Getenv), Strict: strict})
+}
+
+// eventEnv is the runner's environment, with the event that a user's flags name instead
+// of its own. What is "" is not named.
+func eventEnv(env Environment, payload, name, repo string) action.Env {
+	runner := action.Snapshot(env.Getenv)
+	runner.EventPath = cmp.Or(payload, runner.EventPath)
+	runner.Event.EventName = cmp.Or(name, runner.Event.EventName)
+	runner.Event.Repository = cmp.Or(repo, runner.Event.Repository)
+	return runner
+}
+
+// progress returns a log for what takes long: one line each, to a person.
+func progress(env Environment) func(string) {
+	return func(line string) { fmt.Fprintf(env.Stderr, "airlock: %s\n", line) }
+}
+
+// openAgentOutput finds agent output for apply: a flag, otherwise the variables that
+// workflows use, which contain a path or the JSON text itself, otherwise standard input.
+func openAgentOutput(env Environment, path string) (io.ReadCloser, error) {
+	if path == "" {
+		for _, name := range []string{"GH_AW_AGENT_OUTPUT", "GITHUB_AW_AGENT_OUTPUT"} {
+			value := env.Getenv(name)
+			if strings.HasPrefix(strings.TrimSpace(value), "{") {
+				return io.NopCloser(strings.NewReader(value)), nil
+			}
+			path = cmp.Or(path, value)
+		}
+	}
+	return openInput(env, path)
+}
+
+// unlimited lets the reader of a file be the one that bounds it: it reads what lies below
+// its limit and reports what it left out.
+const unlimited = 1 << 62
+
+// openInput opens what a user named; "" is standard input.
+func openInput(env Environment, path string) (io.ReadCloser, error) {
+	path = cmp.Or(path, "-")
+	if f, ok := env.Stdin.(*os.File); ok && path == "-" && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintln(env.Stderr, "airlock: reading lines from the terminal; an end-of-file (Ctrl-D) ends them, and --help says more")
+	}
+	return action.OpenUser(path, env.Stdin, unlimited)
+}
+
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// readerIsGone reports whether the reader of a pipe went away, as head does when it has
+// seen enough: there is nobody to report to.
+func readerIsGone(err error) bool {
+	var writing *doors.WriteError
+	return errors.As(err, &writing) && errors.Is(writing, syscall.EPIPE)
+}
+
+// terminal returns the terminal that w writes to, nil where it does not.
+func terminal(w io.Writer) *os.File {
+	if result, ok := w.(doors.ResultWriter); ok {
+		w = result.Writer
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
+// isTerminal reports whether a person sees what is written to w as it is written.
+func isTerminal(w io.Writer) bool { return terminal(w) != nil }
+
+// terminalWidth returns how many columns a person sees of what is written to w; 0 where w
+// is not a terminal. A terminal that does not report its width has 80, as most.
+func terminalWidth(w io.Writer) int {
+	f := terminal(w)
+	if f == nil {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}

@@ -1,0 +1,189 @@
+package doors
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// AgentCode says where the changes of items that carry code are.
+type AgentCode struct {
+	// File is a patch or a bundle, and Open opens it. Without one, the changes are what
+	// the workspace contains beyond the commit that was checked out.
+	File string
+	Open func() (io.ReadCloser, error)
+	// Base is the commit or branch that they were made from; "" to find it out.
+	Base string
+	// Workspace is the root of the work tree, and Exclude lists the slash-separated
+	// paths in it that are not changes.
+	Workspace string // required
+	Exclude   []string
+	PathList  string // where git is looked for
+}
+
+// maxChanges is how large a patch or bundle may be, in bytes.
+const maxChanges = 64 << 20
+
+// CarriesCode reports whether an accepted item needs the agent's changes.
+func CarriesCode(res intake.Result) bool {
+	return slices.ContainsFunc(res.Accepted, func(a intake.Accepted) bool { return isCode(a.Item().Kind()) })
+}
+
+func isCode(k safeoutput.Kind) bool {
+	return k == safeoutput.KindCreatePullRequest || k == safeoutput.KindPushToBranch
+}
+
+// lostCode returns why items that carry code came through only one door or none; ""
+// where all came through both.
+func lostCode(res intake.Result, denied []policy.Denied) string {
+	for _, r := range res.Rejected {
+		if isCode(r.Kind) {
+			return fmt.Sprintf("%s was rejected: %s", r.Kind, r.Violations[0].Message)
+		}
+	}
+	for _, d := range denied {
+		if isCode(d.Item.Kind()) {
+			return fmt.Sprintf("%s was denied: %s", d.Item.Kind(), d.Message)
+		}
+	}
+	return ""
+}
+
+// Load sets up what items that carry code need; it returns nil where the changes are not
+// available. git is the workspace's clone, nil without one. release, which is never
+// nil, undoes what was set up. Errors carry their exit code.
+func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *apply.Code, release func(), err error) {
+	release = func() {}
+	var repo *gitrepo.Repo
+	switch {
+	case git != nil:
+		repo = git.Repo
+	case c.File == "":
+		return nil, release, nil
+	default:
+		if repo, err = gitrepo.New(nil, gitrepo.Options{PathList: c.PathList}); err != nil {
+			return nil, release, exitcode.UsageError(err)
+		}
+		release = func() { _ = repo.Close() }
+	}
+	known, err := c.bases(git, ev)
+	if err != nil {
+		return nil, release, exitcode.UsageError(err)
+	}
+	code = &apply.Code{Repo: repo, File: c.File, Bases: known}
+	if !conn.Token.IsZero() {
+		code.Connect = conn.Remote
+	}
+	if c.File == "" {
+		code.Series = func(ctx context.Context, bases []string) (gitrepo.Series, error) {
+			return repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: c.Workspace, Bases: c.candidates(known, bases), Exclude: c.Exclude})
+		}
+		return code, release, nil
+	}
+	data, err := c.read()
+	if err != nil {
+		return nil, release, exitcode.UsageError(fmt.Errorf("the file of changes: %w", err))
+	}
+	code.Series = func(ctx context.Context, bases []string) (gitrepo.Series, error) {
+		file := gitrepo.FileSource{Name: c.File, Data: data, Bases: c.candidates(known, bases)}
+		if isBundle(data) {
+			return repo.BundleSeries(ctx, file)
+		}
+		return repo.PatchSeries(ctx, file)
+	}
+	return code, release, nil
+}
+
+// candidates are the commits that the changes may have been made from: where the user
+// has named one, no other.
+func (c AgentCode) candidates(known, bases []string) []string {
+	if c.Base != "" {
+		return known
+	}
+	return slices.Concat(known, bases)
+}
+
+func (c AgentCode) read() ([]byte, error) {
+	f, err := c.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxChanges+1))
+	if err == nil && len(data) > maxChanges {
+		err = fmt.Errorf("%s is larger than %d MiB", c.File, maxChanges>>20)
+	}
+	return data, err
+}
+
+// isBundle recognises git's bundle files by their first line.
+func isBundle(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("# v2 git bundle\n")) || bytes.HasPrefix(data, []byte("# v3 git bundle\n"))
+}
+
+// bases are the commits that the changes may have been made from: the one that the user
+// names, otherwise those of the event.
+func (c AgentCode) bases(git *LocalGit, ev event.Event) ([]string, error) {
+	switch {
+	case objectID.MatchString(c.Base):
+		return []string{c.Base}, nil
+	case c.Base != "" && git == nil:
+		return nil, fmt.Errorf("the base %q of the changes is not a full commit id, and there is no clone to look the name up in: give the commit id, or check the repository out in this job", c.Base)
+	case c.Base != "":
+		oid, err := git.ResolveCommit(c.Base)
+		if errors.Is(err, gitrepo.ErrNoRef) {
+			return nil, fmt.Errorf("the base %q of the changes is neither a full commit id nor a branch or tag of the clone: correct changes-base, or set 'fetch-depth: 0' for actions/checkout", c.Base)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []string{oid}, nil
+	}
+	var known []string
+	for _, oid := range []string{ev.SHA, ev.Head.SHA, ev.Base.SHA} {
+		if oid != "" && !slices.Contains(known, oid) {
+			known = append(known, oid)
+		}
+	}
+	return known, nil
+}
+
+// PathsBelow returns those of the paths that lie below dir, relative to it and with
+// slashes. Relative paths are relative to from. Empty ones, JSON texts and "-" in the
+// place of a path, and paths elsewhere are left out.
+func PathsBelow(dir, from string, paths ...string) []string {
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil
+	}
+	var below []string
+	for _, p := range paths {
+		if p == "" || p == "-" || strings.HasPrefix(p, "{") {
+			continue
+		}
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(from, p)
+		}
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(rel) && rel != "." {
+			below = append(below, filepath.ToSlash(rel))
+		}
+	}
+	return below
+}

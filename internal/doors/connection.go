@@ -1,0 +1,90 @@
+package doors
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// Connection says how GitHub is reached. The zero value reaches nothing: there is no
+// token.
+type Connection struct {
+	Token      token.Token
+	APIURL     string // "" for github.com
+	GraphQLURL string // "" to derive it from APIURL
+	Proxy      string
+	NoProxy    string
+	CAFile     []byte // PEM certificates to trust besides the system's
+	Pace       githubapi.PaceConfig
+	Log        func(string)
+	UserAgent  string
+}
+
+// EnvironmentConnection returns the connection that a workflow run's or a shell's
+// environment describes, with the token of GITHUB_TOKEN or GH_TOKEN.
+func EnvironmentConnection(getenv func(string) string, version string) Connection {
+	c := Connection{APIURL: getenv("GITHUB_API_URL"), GraphQLURL: getenv("GITHUB_GRAPHQL_URL"), UserAgent: "airlock/" + version}
+	c.Token = token.New(cmp.Or(getenv("GITHUB_TOKEN"), getenv("GH_TOKEN")), cmp.Or(c.APIURL, githubapi.DefaultAPIURL))
+	return c
+}
+
+// TrustEnvironment takes proxy and certificates from the environment where the
+// connection has none yet. Every earlier step of a job can set it, so this is done only
+// when the user asks for it.
+func (c *Connection) TrustEnvironment(getenv func(string) string) error {
+	c.Proxy = cmp.Or(c.Proxy, getenv("HTTPS_PROXY"), getenv("https_proxy"))
+	c.NoProxy = cmp.Or(c.NoProxy, getenv("NO_PROXY"), getenv("no_proxy"))
+	if file := getenv("SSL_CERT_FILE"); file != "" && len(c.CAFile) == 0 {
+		pem, err := ReadCertificates(file)
+		if err != nil {
+			return fmt.Errorf("SSL_CERT_FILE: %w", err)
+		}
+		c.CAFile = pem
+	}
+	return nil
+}
+
+// MaxCertificates is how large a file of certificates may be, in bytes: the bundles of
+// operating systems have a quarter of a megabyte.
+const MaxCertificates = 16 << 20
+
+// ReadCertificates reads a file of certificates that the user names.
+func ReadCertificates(path string) ([]byte, error) {
+	f, err := action.OpenUser(path, nil, MaxCertificates)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadAll()
+}
+
+// Remote opens the repository at the address for cloning, with the same token,
+// certificates and proxy as the API.
+func (c Connection) Remote(cloneURL string) (*gitrepo.Remote, error) {
+	return gitrepo.NewRemote(gitrepo.RemoteOptions{URL: cloneURL, Token: c.Token, CAPEM: c.CAFile, Proxy: c.Proxy, NoProxy: c.NoProxy, AllowLoopback: true})
+}
+
+// Client returns a client that holds the token; nil without one. Its errors carry the
+// exit code for wrong usage.
+func (c Connection) Client() (*githubapi.Client, error) {
+	if c.Token.IsZero() {
+		return nil, nil
+	}
+	transport, err := githubapi.NewTransport(githubapi.TransportOptions{CAFile: c.CAFile, Proxy: c.Proxy, NoProxy: c.NoProxy})
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	client, err := githubapi.New(githubapi.Options{
+		Token: c.Token, APIURL: c.APIURL, GraphQLURL: c.GraphQLURL, Transport: transport,
+		Log: c.Log, UserAgent: c.UserAgent, Pace: c.Pace,
+	})
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	return client, nil
+}

@@ -1,0 +1,221 @@
+// Package doors is the only path through both doors: it collects what an agent asked
+// for, judges it, observes GitHub, plans, executes and reports.
+package doors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// Config says what a Gate lets through.
+type Config struct {
+	// SafeOutputs is the owner's configuration; the zero value plans every kind and
+	// writes none.
+	SafeOutputs config.SafeOutputs
+	// Secrets finds what no item may contain.
+	Secrets *secrets.Scanner // required
+	// ServerHost is the GitHub server's own host, "" for github.com.
+	ServerHost string
+	// Strict rejects lines with fields that the schema does not know.
+	Strict bool
+}
+
+// Gate is both doors, set up for one repository.
+type Gate struct {
+	cfg       config.SafeOutputs
+	clean     sanitize.Config
+	sanitizer *sanitize.Sanitizer
+	secrets   *secrets.Scanner
+	strict    bool
+}
+
+// New returns a gate. Its errors carry the exit code for wrong usage.
+func New(cfg Config) (*Gate, error) {
+	clean := cfg.SafeOutputs.Sanitize(cfg.ServerHost)
+	s, err := sanitize.New(clean)
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	return &Gate{cfg: cfg.SafeOutputs, clean: clean, sanitizer: s, secrets: cfg.Secrets, strict: cfg.Strict}, nil
+}
+
+// SafeOutputs returns the owner's configuration.
+func (g *Gate) SafeOutputs() config.SafeOutputs { return g.cfg }
+
+// Scanner returns the scanner that finds what no item may contain.
+func (g *Gate) Scanner() *secrets.Scanner { return g.secrets }
+
+// OneLine returns s as one line that is safe to show to a person: nothing in it acts,
+// and secrets are masked.
+func (g *Gate) OneLine(s string) string {
+	out, _ := g.sanitizer.Plain(g.secrets.Mask(s))
+	return strings.Join(strings.Fields(out), " ")
+}
+
+// CheckText returns how texts of the checks are made safe to show on GitHub.
+func (g *Gate) CheckText() checkreport.Words {
+	return checkreport.Words{Line: g.OneLine, Code: func(s string) string {
+		out, _ := g.sanitizer.Characters(g.secrets.Mask(s))
+		return out
+	}}
+}
+
+// TerminalText is CheckText for a terminal, where nothing is a mention and people copy
+// what they read.
+func (g *Gate) TerminalText() checkreport.Words {
+	show := g.CheckText()
+	show.Line = func(s string) string { return strings.Join(strings.Fields(show.Code(s)), " ") }
+	return show
+}
+
+// intake returns the settings of the first door. With onlyEnabled, kinds that the
+// configuration does not enable are rejected there, so that the agent learns of it;
+// otherwise that is left to the policy.
+func (g *Gate) intake(onlyEnabled bool) intake.Config {
+	c := g.cfg.Intake(g.clean, g.strict)
+	if onlyEnabled {
+		c.Enabled = g.cfg.Enabled()
+	}
+	return c
+}
+
+// Collect lets agent output through the first door and keeps what came through in
+// memory.
+func (g *Gate) Collect(ctx context.Context, in io.Reader) (intake.Result, error) {
+	res, err := intake.Collect(ctx, in, g.intake(false))
+	return res, inputError(ctx, err)
+}
+
+// Write lets agent output through the first door and writes the documents that later
+// jobs read. With onlyEnabled, kinds that the configuration does not enable are
+// rejected.
+func (g *Gate) Write(ctx context.Context, in io.Reader, docs intake.Documents, onlyEnabled bool) (intake.Counts, error) {
+	counts, err := intake.Write(ctx, in, g.intake(onlyEnabled), docs)
+	return counts, inputError(ctx, err)
+}
+
+// CollectAndWrite is Write that also keeps what came through. It sets docs.Each.
+func (g *Gate) CollectAndWrite(ctx context.Context, in io.Reader, docs intake.Documents, onlyEnabled bool) (intake.Result, error) {
+	var res intake.Result
+	docs.Each = func(o intake.Outcome) {
+		switch {
+		case o.Accepted != nil:
+			res.Accepted = append(res.Accepted, *o.Accepted)
+		case o.Rejected != nil:
+			res.Rejected = append(res.Rejected, *o.Rejected)
+		case o.Dropped != nil:
+			res.Dropped = append(res.Dropped, *o.Dropped)
+		}
+	}
+	_, err := g.Write(ctx, in, docs, onlyEnabled)
+	return res, err
+}
+
+// inputError gives an interruption, a result that cannot be written and input that
+// cannot be read their exit codes.
+func inputError(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return exitcode.FailedError(errInterrupted)
+	}
+	var writing *WriteError
+	if errors.As(err, &writing) {
+		return exitcode.FailedError(writing)
+	}
+	return exitcode.UsageError(fmt.Errorf("agent output: %w", err))
+}
+
+var errInterrupted = errors.New("interrupted before anything was applied; run it again")
+
+// Request is what Apply needs besides the agent's items.
+type Request struct {
+	Event event.Event // required
+	// Config names the workflow run and this version of Airlock. The gate sets what
+	// follows from the owner's configuration.
+	Config apply.Config     // required
+	Deps   apply.World      // required; see there
+	Own    []intake.OwnItem // Airlock's own items
+	// Planned, unless nil, is shown the plan before anything is written; its error
+	// keeps everything from being written.
+	Planned func(*apply.Plan) error
+}
+
+// Apply sends what the first door let in through the second and performs what is left.
+// The error is one that came before any item could be judged; it carries its exit code.
+func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*report.Report, error) {
+	own, refused, err := intake.Own(r.Own, g.intake(false))
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
+	approved, denied := policy.Judge(g.cfg.Policy, r.Event, slices.Concat(collected.Accepted, own))
+	r.Config.Sanitizer, r.Config.Secrets = g.sanitizer, g.secrets
+	r.Config.HoldText, r.Config.LostCode = g.cfg.Policy.HoldAfterFailedCode, lostCode(collected, denied)
+	r.Config.DryRun = r.Config.DryRun || g.cfg.Policy.Staged || !g.cfg.Policy.Configured()
+	if log := r.Deps.Log; log != nil {
+		r.Deps.Log = func(line string) { log(g.OneLine(line)) } // it quotes the agent
+	}
+	snapshot, err := apply.Observe(ctx, r.Deps, r.Config, r.Event, approved)
+	if ctx.Err() != nil {
+		return nil, exitcode.FailedError(errInterrupted)
+	}
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
+	plan, err := apply.NewPlan(r.Config, r.Event, approved, snapshot)
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
+	if r.Planned != nil {
+		if err := r.Planned(plan); err != nil {
+			return nil, exitcode.FailedError(fmt.Errorf("the plan cannot be written, so nothing was applied: %w", err))
+		}
+	}
+	results := slices.Concat(apply.Execute(ctx, r.Deps, plan), apply.DeniedResults(denied), refusedResults(refused))
+	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
+	return report.New(report.Input{
+		Event: r.Event, DryRun: r.Config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
+		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Words: g.OneLine,
+	}), nil
+}
+
+// refusedResults are the results of own items that the first door refused: what they
+// quote does not fit into GitHub's form.
+func refusedResults(refused []intake.Rejected) []apply.Result {
+	var results []apply.Result
+	for _, r := range refused {
+		message := "it is not well formed"
+		if len(r.Violations) > 0 {
+			message = r.Violations[0].Message
+		}
+		results = append(results, apply.Result{Index: -1, Kind: r.Kind, State: apply.Failed, Own: true, Code: apply.CodeInvalid, Message: message})
+	}
+	return results
+}
+
+// ServerHost returns the host of the GitHub server that the environment names, "" for
+// github.com.
+func ServerHost(getenv func(string) string) string {
+	u, err := url.Parse(getenv("GITHUB_SERVER_URL"))
+	if err != nil || u.Hostname() == "github.com" {
+		return ""
+	}
+	return u.Hostname()
+}

@@ -1,0 +1,119 @@
+package doors
+
+import (
+	"context"
+	"errors"
+	"regexp"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// Limits of files that are read from git's objects, in bytes.
+const (
+	maxSourceFile = 8 << 20 // a file whose lines are fingerprinted
+	maxPolicyFile = 1 << 20
+)
+
+// LocalGit reads the git objects of the workspace, which saves requests. What it cannot
+// answer, because the clone is shallow, is asked of GitHub.
+type LocalGit struct {
+	// Repo is a repository of our own that borrows the workspace's objects.
+	Repo *gitrepo.Repo
+	// Clone is the workspace's, whose refs are read as data.
+	Clone *gitrepo.Clone
+
+	ctx     context.Context // of the command, because apply.Source takes none
+	event   event.Event
+	log     func(string)
+	present map[string]bool // by commit that was looked for
+}
+
+// OpenLocalGit borrows the workspace's objects; it returns nil without a clone there.
+// pathList is where git is looked for; it is "" on a runner, where an earlier step can
+// have put any program into PATH.
+func OpenLocalGit(ctx context.Context, workspace, pathList string, ev event.Event, log func(string)) *LocalGit {
+	if workspace == "" {
+		return nil
+	}
+	clone, err := gitrepo.Locate(workspace)
+	if err != nil {
+		return nil
+	}
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: pathList})
+	if err != nil {
+		log("git is not used: " + err.Error())
+		return nil
+	}
+	return &LocalGit{repo, clone, ctx, ev, log, map[string]bool{}}
+}
+
+// Close removes the repository that borrowed the objects. g may be nil.
+func (g *LocalGit) Close() {
+	if g == nil {
+		return
+	}
+	if err := g.Repo.Close(); err != nil {
+		g.log("removing a temporary repository: " + err.Error())
+	}
+}
+
+// ReadFile implements apply.Source. A commit that is not in the clone is looked for
+// once.
+func (g *LocalGit) ReadFile(commit, path string) ([]byte, error) {
+	present, known := g.present[commit]
+	if !known {
+		has, err := g.Repo.Has(g.ctx, commit)
+		present = has && err == nil
+		g.present[commit] = present
+	}
+	if !present {
+		return nil, gitrepo.ErrMissing
+	}
+	return g.Repo.File(g.ctx, commit, path, maxSourceFile)
+}
+
+var objectID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// ResolveCommit returns the id of the commit that a user names: by its full id, which
+// need not be in the clone, or by a branch or tag of the clone. The error is
+// gitrepo.ErrNoRef where nothing has that name.
+func (g *LocalGit) ResolveCommit(name string) (oid string, err error) {
+	if objectID.MatchString(name) {
+		return name, nil
+	}
+	for _, ref := range []string{"refs/heads/", "refs/remotes/origin/", "refs/tags/"} {
+		if oid, err = g.Clone.Resolve(ref + name); !errors.Is(err, gitrepo.ErrNoRef) {
+			return oid, err
+		}
+	}
+	return "", err
+}
+
+// PullFiles returns the pull request's changed files; nil if GitHub must be asked.
+func (g *LocalGit) PullFiles() []changes.ChangedFile {
+	if !KnowsCommits(g.event) {
+		return nil
+	}
+	base, err := g.Repo.MergeBase(g.ctx, g.event.Base.SHA, g.event.Head.SHA)
+	if err == nil {
+		var files []changes.ChangedFile
+		if files, err = changes.FromGit(g.ctx, g.Repo, base, g.event.Head.SHA); err == nil {
+			return files
+		}
+	}
+	g.log("the diff comes from GitHub, because git in the workspace cannot tell it: " + err.Error())
+	return nil
+}
+
+// KnowsCommits reports whether an event is about a pull request and names its commits.
+func KnowsCommits(ev event.Event) bool {
+	return ev.IsPull && ev.Head.SHA != "" && ev.Base.SHA != ""
+}
+
+// PolicyFile reads a configuration from the commit that the event names as the base: a
+// tree that neither an agent nor a pull request can write (rule R10).
+func (g *LocalGit) PolicyFile(path string) ([]byte, error) {
+	return g.Repo.File(g.ctx, g.event.Base.SHA, path, maxPolicyFile)
+}

@@ -1,0 +1,110 @@
+package doors
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// ResultWriter writes a result. Its errors are WriteErrors, which are told apart from
+// those of reading the input.
+type ResultWriter struct {
+	Name   string // what the errors call it; "" where the errors of Writer name it
+	Writer io.Writer
+}
+
+// Write implements io.Writer.
+func (w ResultWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		err = &WriteError{w.Name, err}
+	}
+	return n, err
+}
+
+// WriteError is why a result could not be written.
+type WriteError struct {
+	name string
+	err  error
+}
+
+// Error implements error.
+func (e *WriteError) Error() string {
+	if e.name == "" {
+		return e.err.Error()
+	}
+	var pe *fs.PathError
+	if errors.As(e.err, &pe) {
+		return e.name + ": " + pe.Err.Error()
+	}
+	return e.name + ": " + e.err.Error()
+}
+
+// Unwrap returns the underlying error.
+func (e *WriteError) Unwrap() error { return e.err }
+
+// PendingFiles are the files of one command, which appear together when it ends.
+type PendingFiles []*action.Pending
+
+// Create begins the file at path. Without a path, or for "-", it returns fallback, which
+// may be nil.
+func (p *PendingFiles) Create(path string, fallback io.Writer) (io.Writer, error) {
+	if path == "" || path == "-" && fallback != nil {
+		return fallback, nil
+	}
+	f, err := action.CreateUser(path)
+	if err != nil {
+		return nil, err
+	}
+	return p.Add(f), nil
+}
+
+// Add adds a file that has been begun and returns its writer.
+func (p *PendingFiles) Add(f *action.Pending) io.Writer {
+	*p = append(*p, f)
+	return ResultWriter{Writer: f}
+}
+
+// Commit makes the files appear.
+func (p *PendingFiles) Commit() error {
+	for _, f := range *p {
+		if err := f.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Abort removes what was not committed. It reports nothing, because the command's own
+// error says more.
+func (p *PendingFiles) Abort() {
+	for _, f := range *p {
+		_ = f.Abort()
+	}
+}
+
+// WriteJSON writes a document as JSON that people can read as well.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// WriteReport writes what a person reads: the plan of a dry run, then the report. With
+// colour it adds ANSI colours.
+func WriteReport(w io.Writer, rep *report.Report, colour bool) error {
+	if rep.DryRun {
+		if err := rep.PlanText(w, colour); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+	}
+	return rep.Text(w, colour)
+}

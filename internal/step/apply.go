@@ -1,0 +1,79 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// apply sends the agent's items, and those that Airlock itself makes of the checks (doc,
+// which may be nil), through both doors and performs what is left.
+func (s *step) apply(ctx context.Context, doc *checkreport.Document) error {
+	cfg := s.gate.SafeOutputs()
+	if s.conn.Token.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged {
+		return exitcode.UsageError(errors.New("there is no token to write with: leave the input token at its default, or set staged: true to see the plan"))
+	}
+	collected, err := s.collected(ctx, doc != nil || s.settings.Mode == config.ModeAll && cfg.Checks.Given)
+	if err != nil {
+		return err
+	}
+	r := s.request(collected)
+	if doors.CarriesCode(collected) {
+		code, release, err := s.agentCode().Load(s.git, s.event, s.conn)
+		defer release()
+		if err != nil {
+			return err
+		}
+		r.Deps.Code = code
+	}
+	if doc != nil {
+		if r.Own, err = s.gate.OwnItems(doc, s.event, doors.ItemsOf(s.deps.Getenv, s.deps.Version, s.event, s.eventRun)); err != nil {
+			return err
+		}
+	}
+	rep, err := s.gate.Apply(ctx, collected, r)
+	if err != nil {
+		return err
+	}
+	return s.finish(rep)
+}
+
+// request returns what the gate needs besides the items, without code and own items.
+func (s *step) request(collected intake.Result) doors.Request {
+	r := doors.Request{
+		Event:   s.event,
+		Config:  apply.Config{Run: s.eventRun, Workflow: s.deps.Getenv("GITHUB_WORKFLOW"), Version: s.deps.Version, Server: s.env.ServerURL},
+		Deps:    apply.World{Clock: githubapi.SystemClock{}, Files: s.out, Log: s.info},
+		Planned: s.writePlan,
+	}
+	if s.client != nil {
+		r.Deps.GitHub = s.client
+	}
+	if s.git != nil {
+		r.Deps.Source = s.git
+		if slices.ContainsFunc(collected.Accepted, func(a intake.Accepted) bool { return a.Item().Kind() == safeoutput.KindCreateReviewComment }) {
+			r.Deps.Diff = s.git.PullFiles()
+		}
+	}
+	return r
+}
+
+// agentCode returns where the agent's changes are. Files that Airlock and the agent write
+// for each other are not changes.
+func (s *step) agentCode() doors.AgentCode {
+	name, workspace := s.settings.Changes, s.env.Workspace
+	return doors.AgentCode{File: name, Base: s.settings.ChangesBase, Workspace: workspace, PathList: s.pathList(),
+		Exclude: doors.PathsBelow(workspace, workspace, outputDirName, s.settings.OutputFile, s.settings.AgentOutput, name,
+			s.deps.Getenv(linesVariables[0]), s.deps.Getenv(linesVariables[1])),
+		Open: func() (io.ReadCloser, error) { return s.openInput("changes", name) }}
+}

@@ -1,0 +1,127 @@
+package step
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// findings runs the checks, or reads what an earlier job found; it returns nil where the
+// step neither runs nor reads any.
+func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
+	given := s.gate.SafeOutputs().Checks.Given
+	switch {
+	case s.settings.Findings != "":
+		doc, err := s.readFindings()
+		if err != nil {
+			return nil, err
+		}
+		return doc, s.setCheckOutputs(doc, s.settings.Findings)
+	case s.settings.Mode == config.ModeCheck:
+	case s.settings.Mode == config.ModeAll && given && doors.KnowsCommits(s.event):
+	default:
+		if s.settings.Mode == config.ModeAll && given {
+			s.warn(whyNoChecks(s.event))
+		}
+		return nil, s.setOutputs(report.Output{Name: "checks"}, report.Output{Name: "checks-status"}, report.Output{Name: "findings-file"})
+	}
+	doc, err := s.check(ctx)
+	var invalid *phase.InvalidInput
+	if errors.As(err, &invalid) {
+		return nil, s.refuseInput(invalid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return doc, s.reportChecks(doc)
+}
+
+// readFindings reads the findings document that the input findings names.
+func (s *step) readFindings() (*checkreport.Document, error) {
+	if s.settings.Mode == config.ModeCheck {
+		return nil, exitcode.UsageError(errors.New("input findings: mode check finds them itself; use it with mode apply"))
+	}
+	f, err := s.openInput("findings", s.settings.Findings)
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	defer f.Close()
+	doc, err := s.gate.ReadFindings(f, s.settings.Findings, s.event)
+	if err != nil {
+		return nil, exitcode.UsageError(fmt.Errorf("input findings: %w", err))
+	}
+	return doc, nil
+}
+
+// whyNoChecks says why mode all runs no checks: an event without the commits of a pull
+// request checks out the default branch.
+func whyNoChecks(ev event.Event) string {
+	if !ev.IsPull {
+		return fmt.Sprintf("the checks did not run: the event %q is not about a pull request. Use mode check to check what is checked out", ev.Name)
+	}
+	return fmt.Sprintf("the checks did not run: the event %q does not name the commits of pull request #%d, and checks out another branch by default. Run them on the event pull_request, or use mode check after checking out the pull request", ev.Name, ev.Number)
+}
+
+// check runs the six checks on the workspace.
+func (s *step) check(ctx context.Context) (*checkreport.Document, error) {
+	root, owner := s.env.Workspace, s.gate.SafeOutputs().Checks
+	src := checks.ChangeSource{Root: root, Git: s.git, Event: s.event, Client: s.client, Log: s.info,
+		Exclude: doors.PathsBelow(root, root, outputDirName, s.settings.OutputFile, s.settings.AgentOutput, os.TempDir())}
+	if doors.KnowsCommits(s.event) {
+		src.Remote = s.remote
+	}
+	set, err := src.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := checks.ConfiguredInput(owner)
+	in.WorkingDirectory = root
+	progress := checks.StartProgress(logWriter{s.info}, s.gate.OneLine, func() int { return 0 })
+	defer progress.Stop()
+	_, variable := s.deps.Secrets.Token()
+	return checks.Run(ctx, checks.Config{Root: root, Changes: set, Checks: owner, Input: in, Event: s.event}, checks.Deps{
+		Getenv: s.deps.Getenv, Environ: s.deps.Environ, Scanner: s.gate.Scanner(), Log: s.info, Tell: progress.Report, TokenVariable: variable})
+}
+
+// refuseInput sets the outputs for input that cannot be validated, and returns the error
+// that says what to do.
+func (s *step) refuseInput(invalid *phase.InvalidInput) error {
+	raw, encoding := json.Marshal(phase.Refused(invalid.Problems))
+	if encoding == nil {
+		encoding = s.setOutputs(report.Output{Name: "checks", Value: string(raw)}, report.Output{Name: "checks-status", Value: string(phase.Fail)})
+	}
+	var err error = invalid
+	if invalid.NoLanguage() {
+		err = fmt.Errorf("%w\n%s under checks in the configuration. Where a pull request may change documents only, leave those out by paths-ignore in the workflow", err, checks.HowToSetLanguage(""))
+	}
+	return exitcode.UsageError(errors.Join(err, encoding))
+}
+
+// withChecks adds to how a step ended that the checks failed.
+func (s *step) withChecks(doc *checkreport.Document, err error) error {
+	if err != nil || doc == nil || !doc.Failed() || s.settings.FailOn == config.FailOnNever {
+		return err
+	}
+	return exitcode.ErrFindings
+}
+
+// logWriter passes lines on to a log.
+type logWriter struct{ log func(string) }
+
+// Write implements io.Writer. It is given complete lines.
+func (l logWriter) Write(p []byte) (int, error) {
+	l.log(strings.TrimPrefix(strings.TrimSuffix(string(p), "\n"), "airlock: "))
+	return len(p), nil
+}

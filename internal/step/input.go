@@ -1,0 +1,140 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// The variables in which workflows name what an agent wrote, and what an earlier job
+// collected of it.
+var (
+	linesVariables       = []string{"GH_AW_SAFE_OUTPUTS", "GITHUB_AW_SAFE_OUTPUTS"}
+	agentOutputVariables = []string{"GH_AW_AGENT_OUTPUT", "GITHUB_AW_AGENT_OUTPUT"}
+)
+
+// firstSet returns the value of the first of the variables that is not empty.
+func (s *step) firstSet(variables []string) string {
+	for _, name := range variables {
+		if value := s.deps.Getenv(name); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// collect is mode collect: the agent's lines become checked agent output.
+func (s *step) collect(ctx context.Context) error {
+	if s.settings.Findings != "" {
+		return exitcode.UsageError(errors.New("input findings: mode collect does not report them; use it with mode apply"))
+	}
+	res, err := s.collected(ctx, false)
+	if err != nil {
+		return err
+	}
+	return s.finish(report.New(report.Input{
+		Collected: res.Accepted, Rejected: res.Rejected, Dropped: res.Dropped, Words: s.gate.OneLine,
+	}))
+}
+
+// collected lets the step's input through the first door. The agent's own lines also
+// become the documents that later jobs read. With optional, there need not be an input.
+func (s *step) collected(ctx context.Context, optional bool) (intake.Result, error) {
+	if optional && cmp.Or(s.settings.OutputFile, s.settings.AgentOutput, s.firstSet(linesVariables), s.firstSet(agentOutputVariables)) == "" {
+		return intake.Result{}, nil
+	}
+	open := s.openLines
+	if s.settings.Mode == config.ModeApply {
+		open = s.openAgentOutput
+	}
+	in, err := open()
+	if err != nil {
+		return intake.Result{}, exitcode.UsageError(err)
+	}
+	defer in.Close()
+	if s.settings.Mode == config.ModeApply {
+		return s.gate.Collect(ctx, in)
+	}
+	return s.collectLines(ctx, in)
+}
+
+// collectLines lets lines through the first door and writes what came through.
+func (s *step) collectLines(ctx context.Context, in io.Reader) (res intake.Result, err error) {
+	var files doors.PendingFiles
+	defer files.Abort()
+	var writers []io.Writer
+	for _, name := range []string{agentOutputFile, reportFile} {
+		f, err := s.out.create(name)
+		if err != nil {
+			return res, exitcode.FailedError(err)
+		}
+		writers = append(writers, files.Add(f))
+	}
+	res, err = s.gate.CollectAndWrite(ctx, in, intake.Documents{Output: writers[0], Report: writers[1]}, s.settings.Mode == config.ModeCollect)
+	if err != nil {
+		return res, err
+	}
+	if err := files.Commit(); err != nil {
+		return res, exitcode.FailedError(err)
+	}
+	return res, s.setOutputs(report.Output{Name: "agent-output", Value: path.Join(outputDirName, agentOutputFile)}, report.Output{Name: "report", Value: path.Join(outputDirName, reportFile)})
+}
+
+// openLines opens what the agent wrote: the input output-file, or the path in the
+// variables that workflows use.
+func (s *step) openLines() (io.ReadCloser, error) {
+	name := cmp.Or(s.settings.OutputFile, s.firstSet(linesVariables))
+	if name == "" {
+		return nil, errors.New("no agent output is named: set the input output-file to the file of JSON lines that the agent wrote")
+	}
+	return s.openInput("output-file", name)
+}
+
+// openAgentOutput opens what an earlier job collected: a path, or the text itself.
+func (s *step) openAgentOutput() (io.ReadCloser, error) {
+	value := cmp.Or(s.settings.AgentOutput, s.firstSet(agentOutputVariables))
+	switch {
+	case strings.HasPrefix(value, "{"):
+		return io.NopCloser(strings.NewReader(value)), nil
+	case value != "":
+		return s.openInput("agent-output", value)
+	case s.settings.OutputFile != "":
+		return s.openLines()
+	}
+	return nil, errors.New("no agent output is named: set the input agent-output to the file of the collecting job, or to its text")
+}
+
+// unlimited lets the reader of a file be the one that bounds it: it reads what lies below
+// its limit and reports what it left out.
+const unlimited = 1 << 62
+
+// openInput opens the untrusted file that an input names, below the workspace or the
+// runner's temporary directory.
+func (s *step) openInput(input, name string) (io.ReadCloser, error) {
+	dir := s.workspace
+	if temp := s.env.Temp; temp != "" && filepath.IsAbs(name) && strings.HasPrefix(filepath.Clean(name), filepath.Clean(temp)+string(filepath.Separator)) {
+		opened, err := action.OpenDir(temp)
+		if err != nil {
+			return nil, fmt.Errorf("the runner's temporary directory: %w", err)
+		}
+		defer opened.Close()
+		dir = opened
+	}
+	f, err := dir.Open(name, unlimited)
+	if err != nil {
+		return nil, fmt.Errorf("input %s: %w", input, err)
+	}
+	return f, nil
+}

@@ -1,0 +1,62 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+)
+
+// policy loads the owner's configuration and logs its warnings.
+func (s *step) policy(ctx context.Context) (config.SafeOutputs, error) {
+	sources := config.Sources{
+		Inline:   s.settings.Config,
+		File:     s.settings.ConfigFile,
+		ReadFile: func(name string) ([]byte, error) { return s.readPolicy(ctx, name) },
+	}
+	if s.settings.TrustEnv {
+		sources.Getenv = s.deps.Getenv
+	}
+	cfg, err := config.Load(sources)
+	if err != nil {
+		return config.SafeOutputs{}, exitcode.UsageError(err)
+	}
+	for _, p := range cfg.Warnings {
+		s.warn(p)
+	}
+	cfg.Policy.Staged = cfg.Policy.Staged || s.settings.Staged
+	return cfg, nil
+}
+
+// readPolicy reads a file from where neither an agent nor a pull request can write (rule
+// R10): from the base commit or, where the event has none, from the default branch. It
+// asks GitHub, or reads git's objects, whose ids the event names.
+func (s *step) readPolicy(ctx context.Context, name string) ([]byte, error) {
+	clean := path.Clean(strings.TrimPrefix(name, "./"))
+	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
+		return nil, errors.New("the path must be relative to the repository's root")
+	}
+	base := s.event.Base.SHA
+	switch {
+	case s.client != nil:
+		data, err := s.client.GetFile(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, clean, base)
+		var apiErr *githubapi.Error
+		if errors.As(err, &apiErr) && apiErr.Kind == githubapi.NotFound {
+			tree := "the default branch"
+			if base != "" {
+				tree = "the base commit " + base
+			}
+			return nil, fmt.Errorf("%w on %s", fs.ErrNotExist, tree)
+		}
+		return data, err
+	case s.git != nil && base != "":
+		return s.git.PolicyFile(clean)
+	}
+	return nil, errors.New("there is no token to read it from GitHub, and the event names no base commit that git could read it from; give the configuration inline, in the input config")
+}

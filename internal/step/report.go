@@ -1,0 +1,206 @@
+package step
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// How large a text may be to be an output as well as a file, in bytes: GitHub takes 1 MB
+// for all outputs of a job together.
+const (
+	maxInlineResults = 900_000
+	maxInlineChecks  = 80_000
+)
+
+// finish reports how the items ended, in the log, annotations, summary and outputs, and
+// returns the error that the step's exit code follows from.
+func (s *step) finish(rep *report.Report) error {
+	var log bytes.Buffer
+	_ = doors.WriteReport(&log, rep, false) // a buffer takes everything
+	s.runner.Group("Airlock: "+rep.Headline(), func() { s.runner.Log(log.String()) })
+	s.annotate(rep.Annotations(), "the file of the results")
+	s.addSummary(rep.Summary(action.MaxSummary))
+	s.reported, s.checkRun = true, rep.ShowsCheckRun()
+	if err := s.setResultOutputs(rep); err != nil {
+		return exitcode.FailedError(fmt.Errorf("the outputs cannot be set, this log says what was done: %w", err))
+	}
+	failed := rep.Counts.Failed > 0 || rep.FailedOwn()
+	switch {
+	case s.settings.FailOn == config.FailOnNever:
+		return nil
+	case failed, s.settings.FailOn == config.FailOnRejected && !rep.Clean():
+		return exitcode.ErrFindings
+	}
+	return nil
+}
+
+// setResultOutputs writes the file of the results and sets the outputs about items.
+func (s *step) setResultOutputs(rep *report.Report) error {
+	var results bytes.Buffer
+	if err := rep.JSON(&results, ""); err != nil {
+		return err
+	}
+	path, err := s.out.WriteFile(resultsFile, results.Bytes())
+	if err != nil {
+		return err
+	}
+	return s.setOutputs(append(rep.Outputs(), report.Output{Name: "results", Value: inline(results.Bytes(), maxInlineResults)}, report.Output{Name: "results-file", Value: path})...)
+}
+
+// inline returns a text as an output's value, which is empty where it is too large.
+func inline(raw []byte, limit int) string {
+	if len(raw) > limit {
+		return ""
+	}
+	return string(raw)
+}
+
+// writePlan stores the plan before anything of it is carried out, so that whoever looks
+// into a step that was killed knows what it was about to do.
+func (s *step) writePlan(plan *apply.Plan) error {
+	var raw bytes.Buffer
+	if err := doors.WriteJSON(&raw, plan); err != nil {
+		return err
+	}
+	path, err := s.out.WriteFile(planFile, raw.Bytes())
+	if err != nil {
+		return err
+	}
+	return s.setOutputs(report.Output{Name: "plan-file", Value: path})
+}
+
+// reportChecks writes the findings document and reports in log, summary and outputs how
+// the checks ended. In mode check, where nothing else shows them, annotations show the
+// findings.
+func (s *step) reportChecks(doc *checkreport.Document) error {
+	show := s.gate.CheckText()
+	var file, log bytes.Buffer
+	if err := errors.Join(doc.Write(&file), doc.Text(&log, show, false)); err != nil {
+		return exitcode.FailedError(err)
+	}
+	name, err := s.out.WriteFile(findingsFile, file.Bytes())
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	for _, o := range doc.Outputs(show) {
+		s.runner.Group("Airlock: "+o.Title, func() { s.runner.Log(o.Text) })
+	}
+	s.runner.Group("Airlock: "+doc.Headline(), func() { s.runner.Log(log.String()) })
+	if s.settings.Mode == config.ModeCheck {
+		s.annotateChecks(doc)
+	}
+	s.addSummary(doc.Summary(show, action.MaxSummary))
+	return s.setCheckOutputs(doc, name)
+}
+
+// setCheckOutputs sets the outputs about the checks.
+func (s *step) setCheckOutputs(doc *checkreport.Document, file string) error {
+	raw, err := json.Marshal(doc.Output)
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	return s.setOutputs(report.Output{Name: "findings-file", Value: file}, report.Output{Name: "checks", Value: inline(raw, maxInlineChecks)},
+		report.Output{Name: "checks-status", Value: string(doc.Output.Status)})
+}
+
+// annotateChecks shows the findings next to their lines.
+func (s *step) annotateChecks(doc *checkreport.Document) {
+	var list []report.Annotation
+	for _, a := range doc.Annotations(s.gate.CheckText()) {
+		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: "Airlock " + a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
+	}
+	s.annotate(list, "the findings document")
+}
+
+// annotationLevel returns the level at which the runner shows a finding.
+func annotationLevel(severity finding.Severity) report.Level {
+	switch severity {
+	case finding.Critical, finding.High:
+		return report.Error
+	case finding.Medium:
+		return report.Warning
+	}
+	return report.Notice
+}
+
+// annotate writes as many annotations of each level as GitHub shows; file names what
+// contains them all.
+func (s *step) annotate(list []report.Annotation, file string) {
+	count, more := map[report.Level]int{}, 0
+	for _, a := range list {
+		if count[a.Level]++; count[a.Level] > action.MaxAnnotations {
+			more++
+			continue
+		}
+		s.runner.Annotate(runnerAnnotation(a))
+	}
+	if more > 0 {
+		s.runner.Log(fmt.Sprintf("%d more are in %s: GitHub shows %d annotations of a level", more, file, action.MaxAnnotations))
+	}
+}
+
+// runnerAnnotation turns a report's annotation into the runner's.
+func runnerAnnotation(a report.Annotation) action.Annotation {
+	level := map[report.Level]action.Level{report.Error: action.Error, report.Warning: action.Warning, report.Notice: action.Notice}[a.Level]
+	out := action.Annotation{Level: level, Title: a.Title, Message: a.Message, File: a.Path, Line: a.StartLine, EndLine: a.EndLine}
+	if out.Line == 0 {
+		out.Line = a.EndLine
+	}
+	return out
+}
+
+// addSummary adds Markdown to the job summary, cut to what it has room for. A failure is
+// a warning in the log.
+func (s *step) addSummary(md string) {
+	cut := func(md string, maxBytes int) string {
+		out, _ := markdown.Cut(md, maxBytes/3, "*The rest was cut: a job summary holds no more.*") // a UTF-16 unit takes at most three bytes
+		return out
+	}
+	if _, err := s.runner.AddSummary(md, cut); err != nil {
+		s.warn(err)
+	}
+}
+
+// setOutputs sets outputs of the step, up to the first that fails.
+func (s *step) setOutputs(list ...report.Output) error {
+	for _, o := range list {
+		if err := s.runner.SetOutput(o.Name, o.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// info logs what happens, unless the step logs less.
+func (s *step) info(line string) {
+	switch s.settings.LogLevel {
+	case config.LogInfo, config.LogDebug, "":
+		s.runner.Log(line)
+	}
+}
+
+// debug logs what only somebody who looks for a cause wants to know.
+func (s *step) debug(line string) {
+	if s.settings.LogLevel == config.LogDebug {
+		s.runner.Log(line)
+		return
+	}
+	s.runner.Debug(line)
+}
+
+// warn shows a warning.
+func (s *step) warn(what any) {
+	s.runner.Annotate(action.Annotation{Level: action.Warning, Title: "Airlock", Message: fmt.Sprint(what)})
+}

@@ -1,0 +1,199 @@
+// Package step is the container's entry: what the runner gives a step of a workflow, and
+// what it gets back.
+package step
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// Deps are what a step is given of the process.
+type Deps struct {
+	Stdout  io.Writer           // required: the log of the workflow run
+	Getenv  func(string) string // required
+	Environ []string            // required: the entire environment, for programs that are started
+	Secrets action.Secrets      // required: what was taken out of the environment
+	Version string              // required: Airlock's own
+}
+
+// Run does what the input mode says. The error carries the step's exit code; the reason
+// for it is in the log and in the summary already.
+func Run(ctx context.Context, deps Deps) error {
+	env := action.Snapshot(deps.Getenv)
+	s := &step{deps: deps, env: env, runner: action.NewRunner(env, deps.Stdout)}
+	defer s.runner.Finish()
+	err := s.run(ctx)
+	if err == nil {
+		return nil
+	}
+	var exit *exitcode.Error
+	if !errors.As(err, &exit) {
+		exit = &exitcode.Error{Code: exitcode.Failed, Err: err}
+	}
+	if exit.Err != nil {
+		s.reportStop(exit.Err)
+	}
+	return &exitcode.Error{Code: exit.Code}
+}
+
+// step is one step of a workflow, and what it works with.
+type step struct {
+	deps     Deps
+	env      action.Env
+	runner   *action.Runner
+	reported bool // the results of the items are in the log and the summary
+	checkRun bool // a check run shows the findings next to their lines
+
+	settings  config.Settings
+	workspace *action.Dir
+	event     event.Event
+	eventRun  event.Run
+	conn      doors.Connection
+	client    *githubapi.Client // nil without a token
+	git       *doors.LocalGit   // nil without a clone
+	gate      *doors.Gate
+	out       *outputDir
+}
+
+func (s *step) run(ctx context.Context) error {
+	defer s.close()
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	if s.settings.Mode == config.ModeCollect {
+		return s.collect(ctx)
+	}
+	doc, err := s.findings(ctx)
+	if err != nil || s.settings.Mode == config.ModeCheck {
+		return s.withChecks(doc, err)
+	}
+	err = s.apply(ctx, doc)
+	if doc != nil && s.settings.Mode == config.ModeAll && !s.checkRun {
+		s.annotateChecks(doc)
+	}
+	return s.withChecks(doc, err)
+}
+
+// open reads the step's inputs and sets up what it works with; close undoes it, also
+// after an error.
+func (s *step) open(ctx context.Context) (err error) {
+	tok, further := s.maskSecrets()
+	if s.settings, err = config.ParseSettings(s.env.Inputs.Get); err != nil {
+		return exitcode.UsageError(err)
+	}
+	if s.workspace, err = action.OpenDir(s.env.Workspace); err != nil {
+		return exitcode.UsageError(fmt.Errorf("the workspace: %w", err))
+	}
+	if s.event, s.eventRun, err = action.LoadEvent(s.env); err != nil {
+		return exitcode.UsageError(err)
+	}
+	if s.conn, err = s.connection(tok); err != nil {
+		return err
+	}
+	if s.client, err = s.conn.Client(); err != nil {
+		return err
+	}
+	s.git = doors.OpenLocalGit(ctx, s.env.Workspace, s.pathList(), s.event, s.debug)
+	cfg, err := s.policy(ctx)
+	if err != nil {
+		return err
+	}
+	if s.gate, err = doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(tok, further), ServerHost: doors.ServerHost(s.deps.Getenv), Strict: s.settings.Strict}); err != nil {
+		return err
+	}
+	if s.out, err = openOutputDir(s.workspace); err != nil {
+		return exitcode.FailedError(fmt.Errorf("the step keeps its files in the workspace: %w", err))
+	}
+	return nil
+}
+
+func (s *step) close() {
+	s.git.Close()
+	if s.workspace != nil {
+		_ = s.workspace.Close() // it was only read from by now
+	}
+}
+
+// maskSecrets has the runner mask the step's secrets, and returns them.
+func (s *step) maskSecrets() (tok token.Token, further []string) {
+	secret, _ := s.deps.Secrets.Token()
+	tok = token.New(secret, s.env.APIURL)
+	s.runner.Mask(tok)
+	further = s.deps.Secrets.Further()
+	for _, v := range further {
+		s.runner.Mask(token.New(v, s.env.APIURL))
+	}
+	return tok, further
+}
+
+// pathList returns where programs are looked for; on a runner "", the usual directories,
+// because an earlier step can change PATH.
+func (s *step) pathList() string {
+	if s.env.OnRunner {
+		return ""
+	}
+	return s.deps.Getenv("PATH")
+}
+
+// connection returns how GitHub is reached.
+func (s *step) connection(tok token.Token) (doors.Connection, error) {
+	c := doors.Connection{Token: tok, APIURL: s.env.APIURL, GraphQLURL: s.env.GraphQLURL, UserAgent: "airlock/" + s.deps.Version, Log: s.info}
+	if s.settings.Proxy != nil {
+		c.Proxy = s.settings.Proxy.String()
+	}
+	if s.settings.CAFile != "" {
+		pem, err := s.workspace.Read(s.settings.CAFile, doors.MaxCertificates)
+		if err != nil {
+			return c, exitcode.UsageError(fmt.Errorf("input ca-file: %w", err))
+		}
+		c.CAFile = pem
+	}
+	if s.settings.TrustEnv {
+		if err := c.TrustEnvironment(s.deps.Getenv); err != nil {
+			return c, exitcode.UsageError(err)
+		}
+	}
+	return c, nil
+}
+
+// remote returns the repository's own git remote: at the address that GitHub names or,
+// without a token, at its usual address.
+func (s *step) remote(ctx context.Context) (*gitrepo.Remote, error) {
+	url := strings.TrimRight(cmp.Or(s.env.ServerURL, "https://github.com"), "/") + "/" + s.event.Repo.FullName() + ".git"
+	if s.client != nil {
+		repo, err := s.client.GetRepo(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name})
+		if err != nil {
+			return nil, exitcode.FailedError(err)
+		}
+		url = repo.CloneURL
+	}
+	return s.conn.Remote(url)
+}
+
+// reportStop reports in the log and in the summary why nothing was judged or, after the
+// report, why outputs are missing.
+func (s *step) reportStop(err error) {
+	s.runner.Annotate(action.Annotation{Level: action.Error, Title: "Airlock stopped", Message: err.Error()})
+	if s.reported {
+		return
+	}
+	nothing := "Nothing was applied."
+	if s.settings.Mode == config.ModeCheck {
+		nothing = "Nothing was checked."
+	}
+	s.addSummary("## Airlock stopped\n\n" + nothing + "\n\n" + report.PlainBlock(err.Error()))
+}
