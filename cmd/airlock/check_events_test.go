@@ -16,8 +16,8 @@ func TestActionChecksWhatTheEventIsAbout(t *testing.T) {
 		code                 int
 		says                 string
 	}{
-		"a comment":           {"issue_comment", "issue_comment.created-pull-request.json", "all", 0, `the event "issue_comment" does not tell the commits of pull request #2`},
-		"a push":              {"push", "push.json", "all", 0, `the event "push" is about no pull request`},
+		"a comment":           {"issue_comment", "issue_comment.created-pull-request.json", "all", 0, `the event "issue_comment" does not name the commits of pull request #2`},
+		"a push":              {"push", "push.json", "all", 0, `the event "push" is not about a pull request`},
 		"pull_request_target": {"pull_request_target", "", "all", 2, "contains nothing of pull request #2"},
 		"target, only checks": {"pull_request_target", "", "check", 2, "contains nothing of pull request #2"},
 	} {
