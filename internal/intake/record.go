@@ -98,6 +98,9 @@ func (j *judging) violation(v schema.Violation) {
 
 // refused reports whether something is wrong with the field already.
 func (j *judging) refused(field string) bool {
+	if len(j.verdict.violations) == 0 {
+		return false
+	}
 	path := "$." + field
 	return slices.ContainsFunc(j.verdict.violations, func(v Violation) bool {
 		return v.Path == path || strings.HasPrefix(v.Path, path+"[") || strings.HasPrefix(v.Path, path+".")
@@ -174,6 +177,10 @@ func (j *judging) normalise(members []schema.Member) []schema.Member {
 		case "labels":
 			m.Value = j.trimLabels(m.Value)
 			j.labels = m.Value
+		case "sarif":
+			if m.Value[0] == '{' {
+				m.Value = j.parseSARIF(m.Value)
+			}
 		}
 		kept = append(kept, m)
 	}
@@ -213,11 +220,11 @@ func (j *judging) optional(name string) bool {
 // inCase gives a word the letter case that the schema has it in, if it is one
 // of the schema's words then.
 func (j *judging) inCase(m schema.Member, to func([]byte) []byte) []byte {
-	if j.verdict.shape.schema.SurelyHolds(m) {
+	if j.verdict.shape.schema.AcceptsMember(m) {
 		return m.Value
 	}
 	word := schema.Member{Name: m.Name, Value: to(m.Value)}
-	if !j.verdict.shape.schema.SurelyHolds(word) {
+	if !j.verdict.shape.schema.AcceptsMember(word) {
 		return m.Value
 	}
 	j.notes.repair(RepairLetterCase, m.Name)
@@ -229,27 +236,24 @@ func (j *judging) inCase(m schema.Member, to func([]byte) []byte) []byte {
 func (j *judging) validate(members []schema.Member) {
 	it, shape := j.verdict.spec.New(), j.verdict.shape
 	j.verdict.accepted.item = it
-	sure := shape.schema.SurelyValid(members)
-	if !sure {
-		found, err := shape.schema.Validate(object(members))
-		if err != nil {
-			j.refuse("$", err.Error())
+	found, err := shape.schema.ValidateMembers(members)
+	if err != nil {
+		j.refuse("$", err.Error())
+	}
+	for _, f := range found {
+		if f.SchemaPath != "" {
+			f.SchemaPath = shape.prefix + f.SchemaPath
 		}
-		for _, f := range found {
-			if f.SchemaPath != "" {
-				f.SchemaPath = shape.prefix + f.SchemaPath
-			}
-			j.violation(j.reword(f, members))
-		}
+		j.violation(j.reword(f, members))
 	}
 	for _, m := range members {
-		if m.Name == "type" || !sure && j.refused(m.Name) {
+		if m.Name == "type" || j.refused(m.Name) {
 			continue
 		}
 		if _, known := shape.fields[m.Name]; !known {
 			continue
 		}
-		if m.Name == "sarif" {
+		if m.Name == "sarif" && m.Value[0] == '"' {
 			m.Value = j.parseSARIF(m.Value)
 		}
 		if err := safeoutput.Assign(it, m.Name, m.Value); err != nil && !j.refused(m.Name) {
@@ -306,19 +310,6 @@ func namesOf(members []schema.Member) []string {
 		names[i] = m.Name
 	}
 	return names
-}
-
-// object writes members as a JSON object.
-func object(members []schema.Member) []byte {
-	out := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out, _ = jsontext.AppendQuote(out, m.Name)
-		out = append(append(out, ':'), m.Value...)
-	}
-	return append(out, '}')
 }
 
 // sortViolations orders violations by their paths. Those of one path stay in the

@@ -3,7 +3,6 @@ package sarif
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -95,26 +94,20 @@ func (n *schemaNode) objectType() *objectType {
 
 func refName(ref string) string { return strings.TrimPrefix(ref, "#/definitions/") }
 
-// compiled is the schema that logs are checked against: the published one as
+// logSchema is the schema that logs are checked against: the published one as
 // draft-07, so that formats are asserted, without
 //   - uniqueItems, whose check is quadratic; duplicates are merged instead;
 //   - the formats of URIs, which code scanning does not insist on either;
 //   - an anyOf that some editions have among the region's properties.
-var compiled = sync.OnceValues(func() (*schema.Schema, error) {
-	var doc object
-	if err := json.Unmarshal(oasisSchema, &doc); err != nil {
-		return nil, fmt.Errorf("sarif: the schema: %w", err)
-	}
-	doc["$schema"] = "http://json-schema.org/draft-07/schema#"
-	loosen(doc)
-	if region := child(child(child(doc, "definitions"), "region"), "properties"); region != nil {
-		delete(region, "anyOf")
-	}
-	raw, err := json.Marshal(doc)
+var logSchema = schema.New(func() (any, error) {
+	document, _, err := decode(oasisSchema)
 	if err != nil {
-		return nil, fmt.Errorf("sarif: the schema: %w", err)
+		return nil, err
 	}
-	return schema.Compile(raw)
+	document["$schema"] = "http://json-schema.org/draft-07/schema#"
+	loosen(document)
+	delete(child(child(child(document, "definitions"), "region"), "properties"), "anyOf")
+	return document, nil
 })
 
 func loosen(v any) {

@@ -10,55 +10,58 @@ import (
 
 // publishedFile is one file of package schemas.
 type publishedFile struct {
-	whole       *Schema
+	schema      *Schema
 	definitions func() map[string]*Schema
 }
 
-// published holds the schemas of package schemas; none is read before it is
-// used.
+// published holds the files of package schemas.
 var published = sync.OnceValue(func() map[string]publishedFile {
-	m := map[string]publishedFile{}
+	files := map[string]publishedFile{}
 	for _, file := range schemas.Names() {
-		m[file] = publishedFile{
-			whole:       lazy(func() ([]byte, error) { return fileOf(file) }),
-			definitions: sync.OnceValue(func() map[string]*Schema { return definitionsOf(file) }),
+		files[file] = publishedFile{
+			schema: fromJSON(func() (json.RawMessage, error) {
+				raw, _ := schemas.Lookup(file)
+				return raw, nil
+			}),
+			definitions: sync.OnceValue(func() map[string]*Schema {
+				definitions := map[string]*Schema{}
+				names, _ := schemas.Definitions(file) // an error is that of the file, too
+				for _, name := range names {
+					definitions[name] = fromJSON(func() (json.RawMessage, error) { return schemas.Definition(file, name) })
+				}
+				return definitions
+			}),
 		}
 	}
-	return m
+	return files
 })
 
-func fileOf(file string) ([]byte, error) {
-	raw, ok := schemas.Lookup(file)
-	if !ok {
-		return nil, fmt.Errorf("there is no schema %q", file)
-	}
-	return raw, nil
+func fromJSON(source func() (json.RawMessage, error)) *Schema {
+	return New(func() (any, error) {
+		raw, err := source()
+		if err != nil {
+			return nil, err
+		}
+		document, bad := decode(raw)
+		if bad != nil {
+			return nil, fmt.Errorf("the schema at %s: %s", bad.Path, bad.Message)
+		}
+		return document, nil
+	})
 }
 
-func definitionsOf(file string) map[string]*Schema {
-	m := map[string]*Schema{}
-	names, err := schemas.Definitions(file)
-	if err != nil {
-		return m // the file itself gives the error
-	}
-	for _, d := range names {
-		m[d] = lazy(func() ([]byte, error) { return schemas.Definition(file, d) })
-	}
-	return m
-}
-
-// Published returns a published schema: a whole file where definition is "",
-// else one of the file's definitions as a schema of its own. It reports false
-// where there is none of that name.
+// Published returns a published schema: that of a file if definition is "",
+// otherwise one of the file's definitions as a schema of its own. It reports
+// false if there is none of that name.
 func Published(file, definition string) (*Schema, bool) {
 	f, ok := published()[file]
 	if !ok || definition == "" {
-		return f.whole, ok
+		return f.schema, ok
 	}
 	s, ok := f.definitions()[definition]
 	return s, ok
 }
 
-// Source returns a published schema's own text: a file, with or without its
-// ending, or a kind of the union with all it refers to inlined.
+// Source returns the text of a published schema: a file, with or without its
+// extension, or a kind of the union with its references inlined.
 func Source(name string) (json.RawMessage, bool) { return schemas.Lookup(name) }

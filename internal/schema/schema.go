@@ -1,117 +1,132 @@
-// Package schema compiles each JSON Schema once, when it is first needed, and
-// tells every violation of a raw JSON value as path, message and schema path.
+// Package schema validates raw JSON values against JSON Schemas and reports
+// every violation with its path, a message and the path in the schema.
 package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // Violation is one way in which a value does not conform to a schema.
 type Violation struct {
-	// Path is where in the value: "$", "$.url", "$.tags[1].e". A missing or an
-	// unknown property is named itself.
+	// Path is the place in the value: "$", "$.url", "$.tags[1].e". For a missing
+	// or an unknown property it is the place of that property.
 	Path string `json:"path"`
-	// Message says in one sentence what is wrong, on one line: "'url' is a
-	// required property". Values in it are shortened; characters that do not
-	// print are escaped.
+	// Message is one sentence on one line: "'url' is a required property". Values
+	// in it are shortened, and characters that do not print are escaped.
 	Message string `json:"message"`
-	// SchemaPath is the violated keyword's place in the schema, dotted:
-	// "properties.url.format". References do not show.
+	// SchemaPath is the place of the violated keyword in the schema:
+	// "properties.url.format". References are not part of it.
 	SchemaPath string `json:"schema_path"`
 }
 
-// Schema is one schema. It is safe for concurrent use.
+// Member is one member of a JSON object: its name, unescaped, and its value as
+// strict JSON without surrounding space.
+type Member struct {
+	Name  string
+	Value []byte
+}
+
+// Schema is a draft-07 schema, whose formats are asserted. It is read when it
+// is first used, and compiled when the fast path is first unsure. It is safe
+// for concurrent use.
 type Schema struct {
-	read func() (*program, error)
+	load func() (*loaded, error)
 }
 
-// program is what is read of a schema; compiling, which costs most, waits until
-// a value has to be validated.
-type program struct {
-	doc     any // the schema's own JSON, to look up what a keyword says
-	quick   *quick
-	compile func() (*jsonschema.Schema, error)
+// loaded is what is read of a schema.
+type loaded struct {
+	document any // to look up what a keyword requires
+	fast     *fastSchema
+	required []string
+	compile  func() (*jsonschema.Schema, error)
 }
 
-// Compile compiles a draft-07 schema, with the formats it names asserted.
-// A reference that leaves the document is an error: nothing is ever loaded,
-// neither from the network nor from a file.
-func Compile(raw []byte) (*Schema, error) {
-	s := lazy(func() ([]byte, error) { return raw, nil })
-	p, err := s.read()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := p.compile(); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// lazy returns a schema that is read when it is first used.
-func lazy(source func() ([]byte, error)) *Schema {
-	return &Schema{read: sync.OnceValues(func() (*program, error) {
-		raw, err := source()
+// New returns the schema whose document source returns: JSON in Go's generic
+// form, with numbers as json.Number. A reference that leaves the document is an
+// error of Validate: nothing is loaded from the network or from a file.
+func New(source func() (document any, err error)) *Schema {
+	return &Schema{load: sync.OnceValues(func() (*loaded, error) {
+		document, err := source()
 		if err != nil {
 			return nil, err
 		}
-		doc, bad := decode(raw)
-		if bad != nil {
-			return nil, fmt.Errorf("the schema at %s: %s", bad.Path, bad.Message)
+		l := &loaded{document: document, fast: newFastSchema(document)}
+		list, _ := child(document, "required").([]any)
+		for _, n := range list {
+			if name, ok := n.(string); ok {
+				l.required = append(l.required, name)
+			}
 		}
-		return &program{
-			doc: doc, quick: newQuick(doc),
-			compile: sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(raw) }),
-		}, nil
+		l.compile = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(document) })
+		return l, nil
 	})}
 }
 
-// Properties returns the names of the properties that the schema lists at its
-// top level, sorted; none if it cannot be read.
-func (s *Schema) Properties() []string {
-	p, err := s.read()
-	if err != nil {
-		return nil
-	}
-	props, _ := child(p.doc, "properties").(map[string]any)
-	return slices.Sorted(maps.Keys(props))
-}
-
 // Required returns the names of the properties that the schema requires at its
-// top level; none if it cannot be read.
+// top level, or none if the schema cannot be read. The caller does not change it.
 func (s *Schema) Required() []string {
-	p, err := s.read()
+	l, err := s.load()
 	if err != nil {
 		return nil
 	}
-	var names []string
-	list, _ := child(p.doc, "required").([]any)
-	for _, n := range list {
-		if name, ok := n.(string); ok {
-			names = append(names, name)
-		}
-	}
-	return names
+	return l.required
 }
 
 // Validate returns every violation of one JSON value, sorted by path, or none
 // if the value conforms. It never panics and takes time linear in the value;
-// after 1,000 violations it stops counting and says so. An error is ours: the
-// schema does not compile.
+// after 1,000 violations it only counts them. An error is about the schema.
 func (s *Schema) Validate(raw []byte) ([]Violation, error) {
-	p, err := s.read()
+	l, err := s.load()
 	if err != nil {
 		return nil, err
 	}
-	root, err := p.compile()
+	if value := jsontext.Value(raw); value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && l.fast.accepts(value) {
+		return nil, nil
+	}
+	return l.validate(raw)
+}
+
+// ValidateMembers is Validate of the object with these members, no two of which
+// have the same name.
+func (s *Schema) ValidateMembers(members []Member) ([]Violation, error) {
+	l, err := s.load()
+	if err != nil || l.fast.acceptsMembers(members) {
+		return nil, err
+	}
+	raw := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		raw, _ = jsontext.AppendQuote(raw, m.Name) // the error is about invalid UTF-8, which is replaced
+		raw = append(append(raw, ':'), m.Value...)
+	}
+	return l.validate(append(raw, '}'))
+}
+
+// AcceptsMember reports whether the schema lists the member's property and the
+// value certainly conforms to the property's schema. It may report false for an
+// unusual form of a value that conforms.
+func (s *Schema) AcceptsMember(m Member) bool {
+	l, err := s.load()
+	if err != nil {
+		return false
+	}
+	property, isListed := l.fast.properties[m.Name]
+	return isListed && property.schema.value(m.Value, 0, 1) >= 0
+}
+
+// validate is Validate without the fast path.
+func (l *loaded) validate(raw []byte) (out []Violation, err error) {
+	root, err := l.compile()
 	if err != nil {
 		return nil, err
 	}
@@ -119,35 +134,28 @@ func (s *Schema) Validate(raw []byte) ([]Violation, error) {
 	if bad != nil {
 		return []Violation{*bad}, nil
 	}
-	return p.validate(root, v), nil
-}
-
-func (p *program) validate(root *jsonschema.Schema, v any) (out []Violation) {
-	v, long := trim(root, v, "", "")
+	v, tooLong := trim(root, v, "", "")
 	defer func() {
 		if r := recover(); r != nil {
 			out = []Violation{{Path: "$", Message: "the value cannot be checked against the schema"}}
 		}
 	}()
-	err := root.Validate(v)
-	if err == nil && len(long) == 0 {
-		return nil
-	}
-	c := collector{program: p, value: v, found: long}
-	var ve *jsonschema.ValidationError
+	err = root.Validate(v)
+	c := collector{document: l.document, value: v, found: tooLong}
+	var failure *jsonschema.ValidationError
 	switch {
-	case errors.As(err, &ve):
-		c.walk(ve)
+	case errors.As(err, &failure):
+		c.walk(failure)
 	case err != nil:
 		c.add(Violation{Path: "$", Message: "the value cannot be checked against the schema: " + err.Error()})
 	}
-	return c.sorted()
+	return c.sorted(), nil
 }
 
 // resource is the name a document gets while it is compiled; no request goes there.
 const resource = "https://schema.invalid/schema.json"
 
-func compile(raw []byte) (root *jsonschema.Schema, err error) {
+func compile(document any) (root *jsonschema.Schema, err error) {
 	// The compiler panics on some documents that its meta-schema lets pass,
 	// such as a pattern that Go's regexp does not know.
 	defer func() {
@@ -160,7 +168,11 @@ func compile(raw []byte) (root *jsonschema.Schema, err error) {
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("the schema refers to %q: only references within the schema are allowed", url)
 	}
-	if err := c.AddResource(resource, bytes.NewReader(raw)); err != nil {
+	raw, err := json.Marshal(document)
+	if err == nil {
+		err = c.AddResource(resource, bytes.NewReader(raw))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the schema is not valid JSON: %w", err)
 	}
 	root, err = c.Compile(resource)

@@ -16,10 +16,10 @@ const maxViolations = 1000
 
 // collector turns the validator's nested errors into violations.
 type collector struct {
-	program *program
-	value   any
-	found   []Violation
-	omitted int
+	document any // the schema
+	value    any
+	found    []Violation
+	omitted  int
 }
 
 func (c *collector) add(v Violation) {
@@ -119,7 +119,7 @@ func onlyLeaf(ve *jsonschema.ValidationError) *jsonschema.ValidationError {
 func (c *collector) node(ve *jsonschema.ValidationError) map[string]any {
 	_, ptr, _ := strings.Cut(ve.AbsoluteKeywordLocation, "#")
 	tokens := pointerTokens(ptr)
-	v := c.program.doc
+	v := c.document
 	for _, tok := range tokens[:max(0, len(tokens)-1)] {
 		v = child(v, tok)
 	}
@@ -164,7 +164,7 @@ func (c *collector) leaf(ve *jsonschema.ValidationError) {
 	default:
 		v.Message = c.message(keyword, node, value)
 	}
-	if name, ok := dependency(ve.KeywordLocation, node, c.program.doc); ok {
+	if name, ok := dependency(ve.KeywordLocation, node, c.document); ok {
 		v.Path, v.Message = path+member(name), Quote(name)+" is a required property where "+Quote(dependent(ve.KeywordLocation))+" is given"
 	}
 	if v.Message == "" {
