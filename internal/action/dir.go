@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Dir is a directory whose content others may write while we work, such as the
-// workspace: below it no link is followed, in whatever part of a path.
+// Dir is a directory whose content others may change at the same time, such as the
+// workspace: below it no link is followed, in any part of a path.
 type Dir struct{ root *os.Root }
 
 // OpenDir opens the directory.
@@ -27,8 +27,9 @@ func OpenDir(path string) (*Dir, error) {
 // Close closes the directory.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// Open opens an ordinary file below the directory, without blocking. The name is
-// relative to the directory, or absolute and inside it.
+// Open opens an ordinary file below the directory, without blocking; limit is how
+// many bytes it may have. The name is relative to the directory, or absolute and
+// inside it.
 func (d *Dir) Open(name string, limit int64) (*File, error) {
 	parent, base, err := d.walk(name)
 	if err != nil {
@@ -39,7 +40,7 @@ func (d *Dir) Open(name string, limit int64) (*File, error) {
 	if err != nil {
 		return nil, explain(name, err)
 	}
-	if err := ordinary(name, before); err != nil {
+	if err := checkOrdinary(name, before); err != nil {
 		return nil, err
 	}
 	f, err := parent.OpenFile(base, os.O_RDONLY|openNonblock, 0)
@@ -49,7 +50,7 @@ func (d *Dir) Open(name string, limit int64) (*File, error) {
 	info, err := f.Stat()
 	if err != nil || !os.SameFile(before, info) {
 		_ = f.Close()
-		return nil, &FileError{name, "was replaced while it was opened", "make sure that nothing else writes it", err}
+		return nil, replaced(name, err)
 	}
 	return opened(name, f, info, limit)
 }
@@ -64,8 +65,8 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	return f.ReadAll()
 }
 
-// walk opens the directory that holds the named file, step by step, so that no
-// step is a link.
+// walk opens the directory of the named file, one part of the path at a time, so
+// that none of them is a link.
 func (d *Dir) walk(name string) (parent *os.Root, base string, err error) {
 	rel, err := d.relative(name)
 	if err != nil {
@@ -86,7 +87,8 @@ func (d *Dir) walk(name string) (parent *os.Root, base string, err error) {
 	return parent, parts[len(parts)-1], nil
 }
 
-// enter opens a directory of parent that is one itself, not a link to one.
+// enter opens a directory of parent, and refuses a link to one. shown names it in
+// errors.
 func enter(parent *os.Root, name, shown string) (*os.Root, error) {
 	before, err := parent.Lstat(name)
 	if err != nil {
@@ -105,9 +107,13 @@ func enter(parent *os.Root, name, shown string) (*os.Root, error) {
 	info, err := dir.Stat(".")
 	if err != nil || !os.SameFile(before, info) {
 		_ = dir.Close()
-		return nil, &FileError{shown, "was replaced while it was opened", "make sure that nothing else writes it", err}
+		return nil, replaced(shown, err)
 	}
 	return dir, nil
+}
+
+func replaced(path string, err error) error {
+	return &FileError{path, "was replaced while it was opened", "make sure that nothing else writes it", err}
 }
 
 // relative returns the name below the directory.
@@ -134,9 +140,9 @@ func (d *Dir) relative(name string) (string, error) {
 	return rel, nil
 }
 
-// Mkdir makes a directory below this one, unless it is there already: mode 0755
-// less the umask and, when this process is root, the owner of the directory that
-// it lies in. A link in its place is refused.
+// Mkdir makes a directory below this one, unless it exists: mode 0755 less the
+// umask and, when this process is root, with the owner of the directory above. A
+// link of that name is refused.
 func (d *Dir) Mkdir(name string) error {
 	parent, base, err := d.walk(name)
 	if err != nil {

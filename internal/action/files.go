@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// FileError is why a file is not read or written, in words for the user.
+// FileError describes to the user why a file cannot be read or written.
 type FileError struct {
 	Path    string
 	Problem string // "is a link", "does not exist", ...
@@ -31,11 +31,11 @@ func (e *FileError) Error() string {
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// ErrTooLarge is the cause when a file holds more than its limit.
+// ErrTooLarge is the cause when a file is larger than its limit.
 var ErrTooLarge = errors.New("file too large")
 
-// File is an ordinary file, opened for reading it once. Reading more than its
-// limit is an error.
+// File is an ordinary file that is open for reading. Reading more than its limit
+// is an error.
 type File struct {
 	ModTime time.Time
 	path    string
@@ -47,7 +47,7 @@ type File struct {
 // Read implements io.Reader.
 func (f *File) Read(p []byte) (int, error) {
 	if int64(len(p)) > f.left+1 {
-		p = p[:f.left+1] // one more, to tell the end from the limit
+		p = p[:f.left+1] // one more, to distinguish the end from the limit
 	}
 	n, err := f.f.Read(p)
 	if int64(n) > f.left {
@@ -70,8 +70,8 @@ func tooLarge(path string, limit int64) error {
 }
 
 // OpenUser opens a file that the user of the command line named: "-" is stdin,
-// whatever that is; links are followed, as the user's own word; what they lead
-// to must be an ordinary file.
+// whatever that is. Links are followed, because the user named them, and must lead
+// to an ordinary file.
 func OpenUser(path string, stdin io.Reader, limit int64) (*File, error) {
 	if path == "" {
 		return nil, errors.New("no file is named")
@@ -88,7 +88,7 @@ func OpenUser(path string, stdin io.Reader, limit int64) (*File, error) {
 		_ = f.Close()
 		return nil, explain(path, err)
 	}
-	if err := ordinary(path, info); err != nil {
+	if err := checkOrdinary(path, info); err != nil {
 		_ = f.Close()
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func opened(path string, f *os.File, info fs.FileInfo, limit int64) (*File, erro
 	return &File{ModTime: info.ModTime(), path: path, f: f, left: limit, limit: limit}, nil
 }
 
-// ordinary returns a message for everything that is no ordinary file.
-func ordinary(path string, info fs.FileInfo) error {
+// checkOrdinary returns an error unless the file is an ordinary one.
+func checkOrdinary(path string, info fs.FileInfo) error {
 	e := &FileError{Path: path}
 	switch m := info.Mode(); {
 	case m.IsRegular():
@@ -124,7 +124,7 @@ func ordinary(path string, info fs.FileInfo) error {
 	return e
 }
 
-// explain puts the system's error in words.
+// explain turns the system's error into a FileError.
 func explain(path string, err error) error {
 	e := &FileError{Path: path, Err: err}
 	switch {
@@ -136,9 +136,8 @@ func explain(path string, err error) error {
 		e.Problem, e.Advice = "leads through something that is not a directory", "check the path"
 	default:
 		e.Problem = "cannot be used"
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pathErr.Err
 		}
 		e.Advice = err.Error()
 	}

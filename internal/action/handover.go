@@ -2,25 +2,28 @@ package action
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 )
 
-// tokenVariables are where a token is looked for, the first one that is set
-// counting. They are gone from the environment after Enter.
+// tokenVariables are the variables that may hold the token; the first that is set
+// counts. After Enter the environment has none of them.
 var tokenVariables = [...]string{
 	"INPUT_TOKEN", "INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN",
 	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN",
 }
 
-// secretsVariable is the input that names further secrets, a line each.
+// secretsVariable is the input of further secrets, one a line.
 const secretsVariable = "INPUT_SECRETS"
 
 // handoverVariable names the file descriptor of the pipe that carries the
 // secrets into the second run of the program.
 const handoverVariable = "AIRLOCK_HANDOVER_FD"
+
+var errNotOurs = errors.New(handoverVariable + " is set by Airlock alone: unset it")
 
 // Secrets are what Enter took out of the environment. They are kept behind a
 // function, so that printing them shows none.
@@ -39,8 +42,8 @@ func (s Secrets) trimmed(variable string) string {
 	return strings.TrimSpace(s.get(variable))
 }
 
-// Token returns the secret of the token, and the variable it came from; "" when
-// there is none. It goes straight into token.New.
+// Token returns the token's secret, for token.New, and the variable it came from;
+// "" when there is none.
 func (s Secrets) Token() (secret, variable string) {
 	for _, name := range tokenVariables {
 		if v := s.trimmed(name); v != "" {
@@ -50,8 +53,8 @@ func (s Secrets) Token() (secret, variable string) {
 	return "", ""
 }
 
-// Further returns the values of the input secrets, one a line, without blank lines
-// and white space around them. They are not to appear in anything that is written.
+// Further returns the lines of the input secrets, without blank lines and white
+// space around them. They must not appear in anything that is written.
 func (s Secrets) Further() []string {
 	var values []string
 	for line := range strings.SplitSeq(s.trimmed(secretsVariable), "\n") {
@@ -63,14 +66,14 @@ func (s Secrets) Further() []string {
 }
 
 // secretVariable reports whether a variable must not stay in the environment: the
-// tokens, the input secrets, and what the runner gives to talk to GitHub's own services (ACTIONS_RUNTIME_TOKEN,
-// ACTIONS_ID_TOKEN_REQUEST_TOKEN and their URLs).
+// tokens, the input secrets, and the runner's access to GitHub's own services
+// (ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and their URLs).
 func secretVariable(name string) bool {
-	name = strings.ToUpper(name) // as Windows does; elsewhere it takes a little more
+	name = strings.ToUpper(name) // on Windows case does not count; elsewhere this removes a little more
 	return slices.Contains(tokenVariables[:], name) || name == secretsVariable || strings.HasPrefix(name, "ACTIONS_")
 }
 
-// split parts an environment in what may stay and what may not.
+// split divides an environment into what may stay and the secrets.
 func split(environ []string) (stay []string, secrets map[string]string) {
 	secrets = map[string]string{}
 	for _, e := range environ {
@@ -86,7 +89,7 @@ func split(environ []string) (stay []string, secrets map[string]string) {
 	return stay, secrets
 }
 
-// onlyNeeded leaves out what nobody needs any more.
+// onlyNeeded returns the secrets that Airlock uses.
 func onlyNeeded(secrets map[string]string) map[string]string {
 	kept := map[string]string{}
 	for _, name := range append(tokenVariables[:], secretsVariable) {
@@ -97,14 +100,14 @@ func onlyNeeded(secrets map[string]string) map[string]string {
 	return kept
 }
 
-// Enter is the first act of the action (rule R5). A process's environment can
-// be read for as long as it lives, in /proc/<pid>/environ and by ps. Enter takes
-// the token, the input secrets and the runner's own secrets out of it: it replaces
-// the process by a second run of the same program with the same arguments and the
-// rest of the environment, handing token and secrets over by a pipe. In the second run it reads the
-// pipe, makes the process unreadable for others of its user (PR_SET_DUMPABLE 0,
-// on Linux), and returns. Without a secret in the environment there is no
-// second run.
+// Enter is the first act of the action (rule R5). A process's environment can be
+// read for as long as it lives, in /proc/<pid>/environ and by ps. Enter takes the
+// token, the input secrets and the runner's own secrets out of it: it replaces the
+// process by a second run of the same program, with the same arguments and the rest
+// of the environment, and passes token and secrets through a pipe. In the second
+// run it reads the pipe, makes the process unreadable for other processes of its
+// user (PR_SET_DUMPABLE 0, on Linux), and returns. Without a secret in the
+// environment there is no second run.
 //
 // Where a process cannot be replaced (Windows), the variables are only unset.
 //
@@ -112,7 +115,7 @@ func onlyNeeded(secrets map[string]string) map[string]string {
 func Enter(environ, args []string) (Secrets, error) {
 	stay, secrets := split(environ)
 	if len(secrets) > 0 {
-		// A handover that comes with secrets was not made by us: it is ignored.
+		// A handover that comes with secrets is not ours, and is ignored.
 		return replace(stay, args, secrets)
 	}
 	var values map[string]string

@@ -2,13 +2,10 @@
 
 package action
 
-import (
-	"errors"
-	"os"
-)
+import "os"
 
-// replace takes the secrets out of the environment that children and libraries
-// see; the system offers no way to take them out of the process's beginning.
+// replace takes the secrets out of the environment that child processes and
+// libraries see. The system cannot replace the process.
 func replace(_, _ []string, secrets map[string]string) (Secrets, error) {
 	for name := range secrets {
 		if err := os.Unsetenv(name); err != nil {
@@ -19,5 +16,5 @@ func replace(_, _ []string, secrets map[string]string) (Secrets, error) {
 }
 
 func receive(string) ([]byte, error) {
-	return nil, errors.New(handoverVariable + " is not for you to set: unset it")
+	return nil, errNotOurs
 }

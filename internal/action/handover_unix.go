@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxHandover is how much is handed over at most: a little less than what a pipe
-// takes without a reader on Linux and macOS (64 KiB).
+// maxHandover is the most that is handed over, in bytes: a little less than what a
+// pipe takes without a reader on Linux and macOS (64 KiB).
 const maxHandover = 60 << 10
 
-// replace runs the program again in the place of this process; it returns only
+// replace replaces this process by a second run of the program; it returns only
 // on an error.
 func replace(environ, args []string, secrets map[string]string) (Secrets, error) {
 	data, err := json.Marshal(onlyNeeded(secrets))
@@ -28,13 +28,17 @@ func replace(environ, args []string, secrets map[string]string) (Secrets, error)
 	if len(data) > maxHandover {
 		return Secrets{}, errors.New("the inputs token and secrets are too long together: check how the token was stored, and give fewer values")
 	}
+	return Secrets{}, fmt.Errorf("running again without the token in the environment: %w", runAgain(environ, args, data))
+}
+
+func runAgain(environ, args []string, data []byte) error {
 	self, err := os.Executable()
 	if err != nil {
-		return Secrets{}, fmt.Errorf("running again without the token in the environment: %w", err)
+		return err
 	}
 	var fds [2]int
 	if err := syscall.Pipe(fds[:]); err != nil {
-		return Secrets{}, fmt.Errorf("running again without the token in the environment: %w", err)
+		return err
 	}
 	// The reading end stays open in the second run; the writing end does not.
 	syscall.CloseOnExec(fds[1])
@@ -42,10 +46,10 @@ func replace(environ, args []string, secrets map[string]string) (Secrets, error)
 		err = syscall.Exec(self, args, append(environ, handoverVariable+"="+strconv.Itoa(fds[0])))
 	}
 	_, _ = syscall.Close(fds[0]), syscall.Close(fds[1])
-	return Secrets{}, fmt.Errorf("running again without the token in the environment: %w", err)
+	return err
 }
 
-// fill writes all of data into a pipe that nobody reads yet.
+// fill writes data into a pipe that nobody reads yet.
 func fill(fd int, data []byte) error {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return err
@@ -61,11 +65,11 @@ func fill(fd int, data []byte) error {
 func receive(fd string) ([]byte, error) {
 	n, err := strconv.Atoi(fd)
 	if err != nil || n < 3 {
-		return nil, errors.New(handoverVariable + " is not for you to set: unset it")
+		return nil, errNotOurs
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(n, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
-		return nil, errors.New(handoverVariable + " is not for you to set: unset it")
+		return nil, errNotOurs
 	}
 	if err := unix.SetNonblock(n, true); err != nil {
 		return nil, err

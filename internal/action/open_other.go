@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Files cannot block here, and links are refused by looking before.
+// Files cannot block on these systems, and Lstat finds links.
 const (
 	openNonblock = 0
 	openNofollow = 0

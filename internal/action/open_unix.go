@@ -15,8 +15,8 @@ const (
 
 var errNotDir error = syscall.ENOTDIR
 
-// giveTo makes the file belong to the owner of the directory it lies in, when
-// this process is root: the runner's later steps work as that user.
+// giveTo makes the file belong to the owner of its directory when this process is
+// root, because the runner's later steps work as that user.
 func giveTo(f *os.File, dir fs.FileInfo) error {
 	st, ok := dir.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 {

@@ -3,8 +3,8 @@ package action
 import (
 	"crypto/rand"
 	"fmt"
-	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/text"
@@ -16,12 +16,14 @@ const (
 	MaxSummary = 1_000_000 // of one step: a little over it, GitHub drops the whole summary
 )
 
-// SetOutput sets an output of the step. The value may hold anything; the word
-// that ends it in the runner's file is random and does not occur in it. Where no
-// runner reads it, the output is written to the log as plain text.
+var outputName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]*$`)
+
+// SetOutput sets an output of the step. The value may contain anything, because
+// the word that ends it in the runner's file is random and not part of it. Where
+// no runner reads it, the output is written to the log as plain text.
 func (r *Runner) SetOutput(name, value string) error {
-	if !validOutput(name) {
-		return fmt.Errorf("%q cannot be the name of an output", name)
+	if !outputName.MatchString(name) {
+		return fmt.Errorf("invalid name of an output %q", name)
 	}
 	if len(value) > MaxOutput {
 		return fmt.Errorf("the output %s has %s: GitHub takes %s", name, text.Bytes(len(value)), text.Bytes(MaxOutput))
@@ -46,31 +48,20 @@ func delimiter(value string) string {
 	}
 }
 
-func validOutput(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
-			return false
-		}
-	}
-	return name != ""
-}
-
 // AddSummary appends Markdown to the step's summary. If it does not fit, cut
-// shortens it to at most so many bytes, between two blocks and with a note. It
-// reports whether a summary was written: where no runner reads one, it is not.
+// shortens it to at most maxBytes. It reports whether a summary was written: where
+// no runner reads one, none is.
 func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes int) string) (bool, error) {
 	if r.env.SummaryPath == "" {
 		return false, nil
 	}
-	room := MaxSummary - 2
+	left := MaxSummary - len("\n\n")
 	if info, err := os.Stat(r.env.SummaryPath); err == nil {
-		room -= int(min(info.Size(), MaxSummary))
+		left -= int(min(info.Size(), MaxSummary))
 	}
 	content := validUTF8(markdown)
-	if len(content) > room {
-		if content = cut(content, max(room, 0)); len(content) > room {
+	if len(content) > left {
+		if content = cut(content, max(left, 0)); len(content) > left {
 			return false, fmt.Errorf("the summary of %s does not fit: GitHub takes %s a step", text.Bytes(len(markdown)), text.Bytes(MaxSummary))
 		}
 	}
@@ -80,32 +71,36 @@ func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes 
 	return true, nil
 }
 
-// appendTo appends to one of the runner's files. They lie in a folder that other
-// steps can write: a link or a FIFO in the file's place is refused.
+// appendTo appends to the runner's file that a variable names. It is in a directory
+// that other steps can write, so a link or a FIFO of its name is refused.
 func appendTo(variable, path, text string) error {
+	if err := appendOrdinary(path, text); err != nil {
+		return fmt.Errorf("the runner's file (%s): %w", variable, err)
+	}
+	return nil
+}
+
+func appendOrdinary(path, text string) error {
 	before, err := os.Lstat(path)
 	if err != nil {
-		return fmt.Errorf("the runner's file (%s): %w", variable, explain(path, err))
+		return explain(path, err)
 	}
-	if err := ordinary(path, before); err != nil {
-		return fmt.Errorf("the runner's file (%s): %w", variable, err)
+	if err := checkOrdinary(path, before); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|openNonblock|openNofollow, 0)
 	if err != nil {
-		return fmt.Errorf("the runner's file (%s): %w", variable, explain(path, err))
+		return explain(path, err)
 	}
-	info, err := f.Stat()
-	if err == nil && !os.SameFile(before, info) {
-		err = fs.ErrInvalid
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !os.SameFile(before, info) {
+		return replaced(path, err)
 	}
-	if err == nil {
-		_, err = f.WriteString(text)
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
+	if _, err = f.WriteString(text); err == nil {
+		err = f.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("the runner's file (%s): %w", variable, explain(path, err))
+		return explain(path, err)
 	}
 	return nil
 }

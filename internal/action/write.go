@@ -8,21 +8,21 @@ import (
 	"path/filepath"
 )
 
-// Pending is a file that is being written under a name of its own. Nobody sees
-// it under its real name before Commit, which puts it there whole.
+// Pending is a file that is being written under a temporary name. It appears under
+// its real name with Commit, complete.
 type Pending struct {
 	dir       *os.Root
 	f         *os.File
 	temp      string
 	base      string
 	shown     string
-	done      bool
-	closeOnly bool // the target is a device: it is written to directly
+	done      bool // committed or aborted
+	closeOnly bool // the target is a device, which is written to directly
 }
 
-// Create begins a file below the directory; see Open for the name. What has the
-// name already must be an ordinary file; it is replaced. Its mode is 0644
-// less the umask, and, when this process is root, the owner of the directory that it lies in.
+// Create begins a file below the directory; see Open for the name. An ordinary
+// file of that name is replaced, anything else is refused. The mode is 0644 less
+// the umask and, when this process is root, the owner that of the directory.
 func (d *Dir) Create(name string) (*Pending, error) {
 	parent, base, err := d.walk(name)
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *Dir) Create(name string) (*Pending, error) {
 	return p, nil
 }
 
-// Write writes a whole file below the directory; see Create.
+// Write writes data as a file below the directory; see Create.
 func (d *Dir) Write(name string, data []byte) error {
 	p, err := d.Create(name)
 	if err != nil {
@@ -45,8 +45,9 @@ func (d *Dir) Write(name string, data []byte) error {
 	return p.writeAll(data)
 }
 
-// CreateUser begins a file that the user of the command line named, in a folder
-// that exists. A link is followed; a device such as /dev/null is written to as it is.
+// CreateUser begins a file that the user of the command line named, in a directory
+// that exists. A link is followed, and a device such as /dev/null written to
+// directly.
 func CreateUser(path string) (*Pending, error) {
 	if path == "" {
 		return nil, errors.New("no file is named")
@@ -69,7 +70,7 @@ func CreateUser(path string) (*Pending, error) {
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &FileError{path, "cannot be created", "there is no folder " + filepath.Clean(dir) + ", make it first", err}
+		return nil, &FileError{path, "cannot be created", "there is no directory " + filepath.Clean(dir) + "; make it first", err}
 	case err != nil:
 		return nil, explain(path, err)
 	}
@@ -81,7 +82,7 @@ func CreateUser(path string) (*Pending, error) {
 	return p, nil
 }
 
-// WriteUser writes a whole file; see CreateUser.
+// WriteUser writes data as a file; see CreateUser.
 func WriteUser(path string, data []byte) error {
 	p, err := CreateUser(path)
 	if err != nil {
@@ -96,7 +97,7 @@ func create(dir *os.Root, base, shown string) (*Pending, error) {
 		return nil, &FileError{shown, "is a directory", "name a file in it", nil}
 	}
 	if info, err := dir.Lstat(base); err == nil {
-		if err := ordinary(shown, info); err != nil {
+		if err := checkOrdinary(shown, info); err != nil {
 			return nil, err
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -119,8 +120,8 @@ func (p *Pending) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Commit puts the file in its place. After an error nothing is left of it, and
-// what was in its place before is still there.
+// Commit gives the file its real name. After an error nothing is left of it, and
+// a file that had the name before is unchanged.
 func (p *Pending) Commit() error {
 	if p.done {
 		return errors.New("the file is written already")
@@ -152,7 +153,7 @@ func (p *Pending) Abort() error {
 		return nil
 	}
 	p.done = true
-	_ = p.f.Close() // perhaps closed before
+	_ = p.f.Close() // Commit may have closed it
 	if p.closeOnly {
 		return nil
 	}

@@ -1,4 +1,4 @@
-// Command handover is the program that the test of Enter starts: it enters, says
+// Command handover is the program that the test of Enter starts: it enters, prints
 // what it got, and waits until its input ends, so that the test can look at it.
 package main
 
