@@ -1,5 +1,3 @@
-// Package policy is the second door: it lets out only the items that the
-// repository's owner allows, each with its final text, labels and target.
 package policy
 
 import (
@@ -10,25 +8,25 @@ import (
 // Kind is a safe output's kind, for packages that know only policy.
 type Kind = safeoutput.Kind
 
-// Config is what the owner allows. The zero Config means that nothing was
-// configured: then every kind is approved with its defaults, and staged.
+// Config is what the owner allows. With the zero Config nothing was configured:
+// every kind is approved with its defaults, and staged.
 type Config struct {
-	// Kinds holds the settings of every kind that the configuration names. Nil
-	// means that there is no configuration; a non-nil map allows exactly the
-	// kinds it holds, and those of AlwaysAllowed that it does not disable.
+	// Kinds has the settings of every kind that the configuration names. Nil
+	// means that there is no configuration; otherwise exactly these kinds are
+	// allowed, and those of AlwaysAllowed that are not disabled.
 	Kinds map[safeoutput.Kind]KindConfig
 	// Staged plans every item and applies none.
 	Staged bool
-	// Footer is what stands below every body, unless a kind has its own.
+	// Footer ends every body, unless a kind has its own.
 	Footer Footer
-	// HoldAfterFailedCode holds text items back that come after a failed item
-	// that carries code; otherwise they are applied with a visible note.
+	// HoldAfterFailedCode holds back text items after a failed item that carries
+	// code; otherwise they are applied with a visible note.
 	HoldAfterFailedCode bool
-	// Own is what Airlock's own items may do. Kinds says nothing about those.
+	// Own is what Airlock's own items may do. Kinds does not apply to them.
 	Own OwnSettings
 }
 
-// Configured reports whether an owner said anything at all about kinds.
+// Configured reports whether there is a configuration of kinds.
 func (c Config) Configured() bool { return c.Kinds != nil }
 
 // AlwaysAllowed reports whether items of a kind pass without being listed: the
@@ -37,8 +35,7 @@ func AlwaysAllowed(kind safeoutput.Kind) bool {
 	return kind == safeoutput.KindNoop || kind == safeoutput.KindMissingTool
 }
 
-// Kind returns the settings that hold for a kind, and whether its items may
-// pass at all.
+// Kind returns the settings of a kind, and whether its items may pass at all.
 func (c Config) Kind(kind safeoutput.Kind) (KindConfig, bool) {
 	kc, listed := c.Kinds[kind]
 	if listed {
@@ -50,8 +47,8 @@ func (c Config) Kind(kind safeoutput.Kind) (KindConfig, bool) {
 	return KindConfig{}, AlwaysAllowed(kind)
 }
 
-// unconfigured is what holds for a kind when there is no configuration.
-// Nothing is written then, so the plan shows as much as the agent asked for.
+// unconfigured returns the settings of a kind when there is no configuration.
+// Nothing is written then, and the plan shows all that the agent asked for.
 func unconfigured(kind safeoutput.Kind) KindConfig {
 	var kc KindConfig
 	if kind == safeoutput.KindUpdateIssue {
@@ -65,28 +62,28 @@ func (c Config) StagedKind(kind safeoutput.Kind) bool {
 	return c.Staged || !c.Configured() || c.Kinds[kind].Staged
 }
 
-// KindConfig is what the owner says about one kind. The first group holds for
-// several kinds; the structs below it each belong to one. A setting that a kind
-// has no use for is ignored.
+// KindConfig is what the owner allows one kind. The first group is for several
+// kinds; the structs below it each belong to one. A setting that a kind has no
+// use for is ignored.
 type KindConfig struct {
-	// Disabled denies the kind although it is listed ("kind: false").
+	// Disabled denies the kind even though it is listed ("kind: false").
 	Disabled bool
 	// Staged plans items of this kind and applies none.
 	Staged bool
 	// Max is the number of items: nil means the kind's default, negative no
-	// limit. The first door counts; it is here so that there is one source.
+	// limit. The first door counts them; see config.SafeOutputs.Intake.
 	Max *int
-	// Target says which issue, pull request or discussion items may name.
+	// Target is which issue, pull request or discussion items may act on.
 	Target TargetRule
 	// Excludes are the things that items may not act on, though the kind could.
 	Excludes Exclusions
 	// TitlePrefix begins every title, exactly as written.
 	TitlePrefix string
-	// Labels are added to whatever the item asks for.
+	// Labels are added to those the item asks for.
 	Labels []string
-	// AllowedLabels are the labels that an item may ask for, compared without
-	// regard to case, where '*' stands for any text; nil allows all, an empty
-	// list none. BlockedLabels are refused even if they are allowed.
+	// AllowedLabels are the labels that an item may ask for, whatever the case,
+	// where '*' stands for any text; nil allows all, an empty list none.
+	// BlockedLabels are refused even if they are allowed.
 	AllowedLabels, BlockedLabels []string
 	// MaxLabels is the number of labels an item of add-issue-label may ask for:
 	// 0 means the kind's default, negative no limit but GitHub's.
@@ -113,17 +110,17 @@ type Footer struct {
 	Text string
 }
 
-// UpdateSettings say which fields update-issue may touch.
+// UpdateSettings are the fields that update-issue may change.
 type UpdateSettings struct{ Status, Title, Body bool }
 
-// OutsideDiff says what becomes of a review comment whose line the pull
-// request's diff does not show.
+// OutsideDiff is what becomes of a review comment whose line the pull request's
+// diff does not show.
 type OutsideDiff string
 
 // The ways to treat a review comment outside the diff.
 const (
 	OutsideBody OutsideDiff = ""     // into the review's body, with file and line
-	OutsideFile OutsideDiff = "file" // a comment on the file as a whole
+	OutsideFile OutsideDiff = "file" // a comment on the file, without a line
 	OutsideDrop OutsideDiff = "drop" // left out, and reported as skipped
 )
 
@@ -143,8 +140,8 @@ type DiscussionSettings struct {
 
 // ReportSettings belong to create-security-report.
 type ReportSettings struct {
-	// Driver is the name of the tool that findings are reported under; "" leaves
-	// the choice to whoever applies them.
+	// Driver is the name of the tool that findings are reported under; "" means
+	// Airlock's name for agents' findings.
 	Driver string
 	// Category is code scanning's category. It overrides the item's.
 	Category string
@@ -157,7 +154,7 @@ type MissingToolSettings struct {
 	CreateIssue bool
 }
 
-// IfNoChanges says what an empty set of changes leads to.
+// IfNoChanges is what an empty set of changes leads to.
 type IfNoChanges string
 
 // The outcomes of an empty set of changes.
@@ -167,7 +164,7 @@ const (
 	NoChangesIgnore IfNoChanges = "ignore"
 )
 
-// OnViolation says what follows when changes break a rule about files.
+// OnViolation is what changes that break a rule about files lead to.
 type OnViolation string
 
 // The outcomes of a violated rule about files.
@@ -178,7 +175,7 @@ const (
 
 // ChangeSettings belong to create-pull-request and push-to-branch.
 type ChangeSettings struct {
-	// Draft, where it is not nil, overrides what the item says; the default is a draft.
+	// Draft, if it is not nil, overrides the item's; the default is a draft.
 	Draft *bool
 	// Base is the branch that a pull request is opened against; "" means the
 	// event's base or the default branch.
@@ -187,26 +184,25 @@ type ChangeSettings struct {
 	// pull request's head; for create-pull-request, the new branch's name.
 	Branch string
 	// BranchPrefix begins the names of the branches that create-pull-request makes.
-	// An approved item that names a branch has it already; Branch goes without it.
+	// An approved item that names a branch has it already; Branch does not need it.
 	BranchPrefix string
-	// StayOnBase makes the new branch begin at the commit that the changes were made
-	// from. Otherwise they are carried over to the base branch's newest commit.
+	// StayOnBase starts the new branch at the commit that the changes were made from.
+	// Otherwise they are carried over to the base branch's newest commit.
 	StayOnBase bool
 	// CommitTitleSuffix ends the first line of the message of every commit that
 	// push-to-branch makes.
 	CommitTitleSuffix string
-	// RequiredTitlePrefix and RequiredLabels say which pull requests
-	// push-to-branch may push to: those whose title begins so and that have all
-	// of the labels.
+	// RequiredTitlePrefix and RequiredLabels limit push-to-branch to pull requests
+	// whose title begins with the prefix and that have all of the labels.
 	RequiredTitlePrefix string
 	RequiredLabels      []string
 	// Reviewers are requested on a new pull request.
 	Reviewers []string
 	// IfNoChanges is what an empty set of changes leads to.
 	IfNoChanges IfNoChanges
-	// AllowedBranches are the patterns that the branch which an item of
-	// create-pull-request names must match, BranchPrefix included; nil allows all,
-	// an empty list none. They do not bind Branch, which is the owner's own word.
+	// AllowedBranches are the patterns that the branch of an item of
+	// create-pull-request must match, BranchPrefix included; nil allows all, an
+	// empty list none. They do not apply to Branch, which the owner chose.
 	AllowedBranches []string
 	// Files are the rules about what may change.
 	Files tree.Config

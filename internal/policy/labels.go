@@ -11,31 +11,29 @@ import (
 // maxLabels is GitHub's limit for the labels of an issue.
 const maxLabels = 100
 
-// finishLabels judges an add-issue-label item: labels that may not be added are
-// taken out, and an item that is left without any is denied.
-func finishLabels(kc KindConfig, it *safeoutput.AddIssueLabel) (safeoutput.Item, []Note, *refusal) {
+// addedLabels returns the labels that an add-issue-label item adds, or a refusal if
+// none of those that it asks for may be added.
+func (n *notes) addedLabels(kc KindConfig, asked []string) ([]string, *refusal) {
 	limit := kc.MaxLabels
 	if limit == 0 {
-		spec, _ := safeoutput.Lookup(string(it.Kind()))
+		spec, _ := safeoutput.Lookup(string(safeoutput.KindAddIssueLabel))
 		limit = spec.DefaultMaxLabels
 	}
-	var n notes
-	c := *it
-	c.Labels = n.labels(kc, it.Labels, limit)
-	if len(c.Labels) == 0 {
-		return nil, nil, refuse(RuleAllowedLabels, "none of the labels %s is allowed; allowed: %s", text.QuoteList(it.Labels), allowedWords(kc))
+	labels := n.labels(kc, asked, limit)
+	if len(labels) == 0 {
+		return nil, refuse(RuleAllowedLabels, "none of the labels %s is allowed; allowed: %s", text.QuoteList(asked), listAllowed(kc))
 	}
-	return &c, n, nil
+	return labels, nil
 }
 
 // labels returns what an item's labels become: those allowed, at most limit of
 // them (negative: no limit but GitHub's), then the owner's, without duplicates.
-// The owner's labels keep their places where there are too many.
+// Where there are too many, the owner's stay.
 func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	own := unique(kc.Labels, nil)
-	room := max(maxLabels-len(own), 0)
+	most := max(maxLabels-len(own), 0)
 	if limit >= 0 {
-		room = min(room, limit)
+		most = min(most, limit)
 	}
 	var allowed, refused []string
 	for _, l := range asked {
@@ -45,21 +43,21 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 			refused = append(refused, l)
 		}
 	}
-	out := unique(allowed, nil)
-	if len(out) > room {
-		n.add(RuleMaxLabels, "left out %s: at most %s an item", text.QuoteList(out[room:]), text.Count(room, "label"))
-		out = out[:room:room]
+	labels := unique(allowed, nil)
+	if len(labels) > most {
+		n.add(RuleMaxLabels, "left out %s: at most %s an item", text.QuoteList(labels[most:]), text.Count(most, "label"))
+		labels = labels[:most:most]
 	}
 	if refused != nil {
-		n.add(RuleAllowedLabels, "left out %s; allowed: %s", text.QuoteList(refused), allowedWords(kc))
+		n.add(RuleAllowedLabels, "left out %s; allowed: %s", text.QuoteList(refused), listAllowed(kc))
 	}
-	if out == nil && limit >= 0 {
-		return nil // add-issue-label stands by the item's own labels
+	if labels == nil && limit >= 0 {
+		return nil // the owner's labels alone are no reason to add labels
 	}
-	return append(out, unique(own, out)...)
+	return append(labels, unique(own, labels)...)
 }
 
-// unique returns labels without those that came before or are in seen already.
+// unique returns labels without repetitions and without those in seen.
 func unique(labels, seen []string) []string {
 	known := make(map[string]bool, len(labels)+len(seen))
 	for _, l := range seen {
@@ -86,8 +84,8 @@ func allowsLabel(kc KindConfig, label string) bool {
 		!slices.ContainsFunc(kc.BlockedLabels, matches)
 }
 
-// matchLabel reports whether a label is what the pattern says, where '*' stands
-// for any text. Linear in the label for each '*', without backtracking further.
+// matchLabel reports whether a label matches a pattern, in which '*' stands for any
+// text. It reads the label once for each '*', without backtracking.
 func matchLabel(pattern, label string) bool {
 	pattern, label = strings.ToLower(pattern), strings.ToLower(label)
 	first, rest, star := strings.Cut(pattern, "*")
@@ -99,28 +97,26 @@ func matchLabel(pattern, label string) bool {
 		return false
 	}
 	parts := strings.Split(rest, "*")
-	last := parts[len(parts)-1]
-	for _, part := range parts[:len(parts)-1] {
-		i := strings.Index(label, part)
-		if i < 0 {
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		if _, label, ok = strings.Cut(label, part); !ok {
 			return false
 		}
-		label = label[i+len(part):]
 	}
-	return strings.HasSuffix(label, last)
+	return strings.HasSuffix(label, parts[last])
 }
 
-// allowedWords says which labels an item may ask for.
-func allowedWords(kc KindConfig) string {
-	words := "any"
-	if kc.AllowedLabels != nil {
-		words = "none"
-	}
-	if len(kc.AllowedLabels) > 0 {
-		words = strings.Join(kc.AllowedLabels, ", ")
+// listAllowed lists the labels that an item may ask for.
+func listAllowed(kc KindConfig) string {
+	list := strings.Join(kc.AllowedLabels, ", ")
+	switch {
+	case kc.AllowedLabels == nil:
+		list = "any"
+	case list == "":
+		list = "none"
 	}
 	if len(kc.BlockedLabels) > 0 {
-		words += ", but not " + strings.Join(kc.BlockedLabels, ", ")
+		list += ", but not " + strings.Join(kc.BlockedLabels, ", ")
 	}
-	return words
+	return list
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// OwnSettings are what the owner allows Airlock's own items to do: what the checks
-// say about a pull request. The zero value allows only reports of missing tools.
+// OwnSettings are what the owner allows Airlock's own items, which report the checks
+// of a pull request. The zero value allows only reports of missing tools.
 type OwnSettings struct {
 	Comment        bool // one comment in the conversation, which later workflow runs update
-	Review         bool // review comments on lines, and hiding those that are settled
+	Review         bool // review comments on lines, and hiding those that are resolved
 	CheckRun       bool
 	SecurityReport bool
 	// ReviewComments is how many review comments one run may have on lines: 0 means
@@ -24,24 +24,23 @@ type OwnSettings struct {
 }
 
 // DefaultOwnReviewComments is how many review comments of Airlock's own a run has
-// at most: more are noise, and what they would say is in the summary.
+// at most. More are noise; the summary has their content.
 const DefaultOwnReviewComments = 20
 
-// maxAnnotations is how many annotations a check run has at most. GitHub takes 50
-// a request, and nobody reads more than this.
+// maxAnnotations is how many annotations a check run has at most: nobody reads more.
 const maxAnnotations = 1000
 
 func (s OwnSettings) reviewComments() int {
 	return cmp.Or(max(s.ReviewComments, 0), DefaultOwnReviewComments)
 }
 
-// judgeOwn is judgeItem for an item of Airlock's own: its own settings hold, none
-// of an agent's kinds, and it acts only on the event's pull request.
+// judgeOwn is judgeItem for an item of Airlock's own. OwnSettings apply to it instead
+// of the settings of kinds, and it acts only on the event's pull request.
 func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
 	kind := it.Kind()
 	if allowed, setting := cfg.Own.allows(kind); !allowed {
 		if setting == "" {
-			return Approved{}, refuse(RuleOwnKind, "Airlock's own items are never of the kind %s", kind)
+			return Approved{}, refuse(RuleOwnKind, "Airlock itself never asks for the kind %s", kind)
 		}
 		return Approved{}, refuse(RuleOwnKind, "the configuration switches %s off (checks: report: %s)", kind, setting)
 	}
@@ -56,7 +55,7 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 }
 
 // allows reports whether own items of a kind may leave, and the name of the
-// setting that says so; "" for a kind that own items never have.
+// setting that decides; "" for a kind that Airlock itself never asks for.
 func (s OwnSettings) allows(kind safeoutput.Kind) (allowed bool, setting string) {
 	switch kind {
 	case safeoutput.KindStickyComment:
@@ -73,7 +72,7 @@ func (s OwnSettings) allows(kind safeoutput.Kind) (allowed bool, setting string)
 	return false, ""
 }
 
-// ownTarget is the event's pull request, for the kinds that need one.
+// ownTarget returns the event's pull request for the kinds that need one.
 func ownTarget(kind safeoutput.Kind, ev event.Event) (Target, *refusal) {
 	switch kind {
 	case safeoutput.KindStickyComment, safeoutput.KindCreateReviewComment, safeoutput.KindMinimiseComments:
@@ -81,10 +80,7 @@ func ownTarget(kind safeoutput.Kind, ev event.Event) (Target, *refusal) {
 		return Target{}, nil
 	}
 	if !ev.IsPull || ev.Number == 0 {
-		why := ev.Notice
-		if why == "" {
-			why = fmt.Sprintf("the event %q is about none", ev.Name)
-		}
+		why := cmp.Or(ev.Notice, fmt.Sprintf("the event %q is not about one", ev.Name))
 		return Target{}, refuse(RuleNoContext, "there is no pull request that %s could act on: %s", kind, why)
 	}
 	return Target{Number: ev.Number, FromEvent: true, IsPull: true}, nil

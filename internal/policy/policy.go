@@ -1,3 +1,5 @@
+// Package policy is the second door: it lets out only the items that the
+// repository's owner allows, each with its final text, labels and target.
 package policy
 
 import (
@@ -8,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Origin says who asked for an item. It is never read from a file.
+// Origin is who asked for an item. It is never read from a file.
 type Origin int
 
 // The origins.
@@ -30,7 +32,7 @@ type Approved struct {
 }
 
 // Item returns the item in its final form: title prefix, labels, category, side
-// and draft as the owner sets them, within GitHub's limits. Callers do not
+// and draft as the owner sets them, within GitHub's limits. Callers must not
 // change it.
 func (a Approved) Item() safeoutput.Item { return a.item }
 
@@ -40,23 +42,23 @@ func (a Approved) Target() Target { return a.target }
 // Origin returns who asked for the item.
 func (a Approved) Origin() Origin { return a.origin }
 
-// Staged reports whether the item is planned only.
+// Staged reports whether the item is only planned.
 func (a Approved) Staged() bool { return a.staged }
 
 // Settings returns the owner's settings for the item's kind, Footer always set.
 func (a Approved) Settings() KindConfig { return a.settings }
 
 // OverLimit reports whether an item of Airlock's own is beyond the limit of its
-// kind: what it asks for is not made anew, and what is there already stays.
+// kind: nothing new is made for it, and what exists already stays.
 func (a Approved) OverLimit() bool { return a.over }
 
 // Notes returns what policy changed about the item.
 func (a Approved) Notes() []Note { return a.notes }
 
-// Accepted returns the item as the first door let it in.
+// Accepted returns the item as the first door accepted it.
 func (a Approved) Accepted() intake.Accepted { return a.accepted }
 
-// Repairs returns what was mended before the item could be read.
+// Repairs returns what was repaired before the item could be read.
 func (a Approved) Repairs() []intake.Repair { return a.accepted.Repairs() }
 
 // Redactions returns what cleaning changed in the item's texts.
@@ -65,10 +67,10 @@ func (a Approved) Redactions() []intake.Redaction { return a.accepted.Redactions
 // Line returns the number of the item's line in the agent's file.
 func (a Approved) Line() int { return a.accepted.Line() }
 
-// Judge decides on each item, in order, by the configuration and the event
-// alone: every item ends in exactly one of the two lists.
+// Judge decides on each item, in order, by the configuration and the event alone.
+// Every item ends in exactly one of the two lists.
 func Judge(cfg Config, ev event.Event, in []intake.Accepted) (approved []Approved, denied []Denied) {
-	reviews := 0 // of Airlock's own: an agent's are counted by the first door
+	reviews := 0 // of Airlock's own: the first door counts an agent's
 	for _, acc := range in {
 		judge := judgeItem
 		if acc.Own() {
@@ -89,14 +91,14 @@ func Judge(cfg Config, ev event.Event, in []intake.Accepted) (approved []Approve
 	return approved, denied
 }
 
-// judgeItem is Judge for one item, without where it came from.
+// judgeItem decides on one item of an agent's.
 func judgeItem(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
 	kind := it.Kind()
 	kc, ok := cfg.Kind(kind)
 	if !ok {
 		return Approved{}, refuse(RuleKindNotEnabled, "%s is not enabled; to allow it add \"%s:\" to the configuration", kind, kind)
 	}
-	target, ref := targetOf(kc, it, ev)
+	target, ref := findTarget(kc, it, ev)
 	if ref != nil {
 		return Approved{}, ref
 	}
@@ -113,11 +115,11 @@ func judgeItem(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refus
 	}, nil
 }
 
-// The rules by name, as reports and tests know them. Package tree has those about files.
+// The rules, by the names that reports have for them. Package tree has those about files.
 const (
 	RuleKindNotEnabled  = "kind-not-enabled"  // the configuration does not list the kind
 	RuleTarget          = "target"            // the number is not one that the target allows
-	RuleNoContext       = "no-context"        // the event is about nothing the item could act on
+	RuleNoContext       = "no-context"        // the event is not about anything that the item could act on
 	RuleTargetKind      = "target-kind"       // the kind cannot act on such a thing
 	RuleAllowedLabels   = "allowed-labels"    // a label is not on the list
 	RuleMaxLabels       = "max-labels"        // more labels than an item may ask for
@@ -126,14 +128,14 @@ const (
 	RuleCategory        = "category"          // the owner's category replaced the item's
 	RuleDraft           = "draft"             // the owner's draft setting replaced the item's
 	RuleBranch          = "branch"            // the owner's branch, or prefix of branches, changed the item's
-	RuleOwnKind         = "own-kind"          // the configuration lets no item of Airlock's own of the kind out
+	RuleOwnKind         = "own-kind"          // the configuration does not let out Airlock's own items of the kind
 	RuleAnnotations     = "annotations"       // annotations beyond the limit of a check run
 	RuleAllowedBranches = "allowed-branches"  // the item names no branch, or one that is not on the list
 )
 
-// Denied is an item that may not leave, with the rule that stopped it. Message
-// says what was asked and what would be allowed; it holds no line feed, but it
-// may hold the agent's words, so whoever shows it escapes it.
+// Denied is an item that may not leave, with the rule that stopped it. Message is
+// one line: what was asked for and what would be allowed. It may quote the agent, so
+// whoever shows it escapes it.
 type Denied struct {
 	Item    safeoutput.Item
 	Line    int
@@ -142,8 +144,8 @@ type Denied struct {
 	Message string
 }
 
-// Note is something that a rule changed about an item that was let out: nothing
-// is taken away silently.
+// Note is something that a rule changed about an item that was let out. Nothing is
+// changed without one.
 type Note struct{ Rule, Message string }
 
 // refusal is a rule's reason to deny an item.

@@ -30,44 +30,36 @@ func (r TargetRule) String() string {
 }
 
 // Target is what an approved item acts on. The zero Target belongs to kinds
-// that make something new or act on the repository as a whole.
+// that make something new or act on the repository itself.
 type Target struct {
 	// Number is the issue's, pull request's or discussion's number.
 	Number int
-	// FromEvent is true when the event is about Number. Only then do IsPull and
-	// IsDiscussion say something: otherwise GitHub has to be asked.
+	// FromEvent is true when the event is about Number. Only then are IsPull and
+	// IsDiscussion known: otherwise GitHub has to be asked.
 	FromEvent            bool
 	IsPull, IsDiscussion bool
 }
 
-// targetSpec is what the kinds that act on something existing need of it.
+// targetSpec is what the items of a kind can act on, and how they name it.
 type targetSpec struct {
-	field               string // the item's field that names a number; "" if it has none
-	issue, pull, discus bool   // what it can act on
+	field                   string // the item's field that holds a number; "" if it has none
+	issue, pull, discussion bool
 }
 
-// targetSpecOf returns what a kind acts on; ok is false for kinds without target.
-func targetSpecOf(kind safeoutput.Kind) (spec targetSpec, ok bool) {
-	switch kind {
-	case safeoutput.KindAddIssueComment:
-		return targetSpec{field: "issue_number", issue: true, pull: true, discus: true}, true
-	case safeoutput.KindAddIssueLabel:
-		return targetSpec{field: "issue_number", issue: true, pull: true}, true
-	case safeoutput.KindUpdateIssue:
-		return targetSpec{field: "issue_number", issue: true}, true
-	case safeoutput.KindCreateReviewComment:
-		return targetSpec{pull: true}, true
-	case safeoutput.KindPushToBranch:
-		return targetSpec{field: "pull_request_number", pull: true}, true
-	}
-	return targetSpec{}, false
+// targetSpecs are the kinds that act on something that exists.
+var targetSpecs = map[safeoutput.Kind]targetSpec{
+	safeoutput.KindAddIssueComment:     {field: "issue_number", issue: true, pull: true, discussion: true},
+	safeoutput.KindAddIssueLabel:       {field: "issue_number", issue: true, pull: true},
+	safeoutput.KindUpdateIssue:         {field: "issue_number", issue: true},
+	safeoutput.KindCreateReviewComment: {pull: true},
+	safeoutput.KindPushToBranch:        {field: "pull_request_number", pull: true},
 }
 
 // HasTarget reports whether items of a kind act on something that exists, and
 // so whether a target can be configured; field is the name of the item's field
 // that holds a number, "" if the kind has none.
 func HasTarget(kind safeoutput.Kind) (field string, ok bool) {
-	spec, ok := targetSpecOf(kind)
+	spec, ok := targetSpecs[kind]
 	return spec.field, ok
 }
 
@@ -86,26 +78,20 @@ func numberOf(it safeoutput.Item) int {
 	return 0
 }
 
-// targetOf finds what an item acts on, or says why it may not. A push with a
-// configured branch needs no pull request, and may name none.
-func targetOf(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *refusal) {
-	push, ok := it.(*safeoutput.PushToBranch)
-	if !ok || kc.Changes.Branch == "" {
-		return kc.resolve(it, ev)
-	}
-	if push.PullRequestNumber != 0 {
-		return Target{}, refuse(RuleTarget, "'pull_request_number' is %d, but pushes go only to the configured branch %q", push.PullRequestNumber, kc.Changes.Branch)
-	}
-	return Target{}, nil
-}
-
-// resolve finds what an item acts on, or says why it may not.
-func (kc KindConfig) resolve(it safeoutput.Item, ev event.Event) (Target, *refusal) {
-	spec, ok := targetSpecOf(it.Kind())
+// findTarget returns what an item acts on, or why it may not.
+func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *refusal) {
+	spec, ok := targetSpecs[it.Kind()]
 	if !ok {
 		return Target{}, nil
 	}
 	asked := numberOf(it)
+	if it.Kind() == safeoutput.KindPushToBranch && kc.Changes.Branch != "" {
+		// The configured branch needs no pull request.
+		if asked != 0 {
+			return Target{}, refuse(RuleTarget, "'pull_request_number' is %d, but pushes go only to the configured branch %q", asked, kc.Changes.Branch)
+		}
+		return Target{}, nil
+	}
 	number, ref := kc.Target.number(spec, asked, ev)
 	if ref != nil {
 		return Target{}, ref
@@ -115,11 +101,11 @@ func (kc KindConfig) resolve(it safeoutput.Item, ev event.Event) (Target, *refus
 	switch {
 	case number == ev.Number:
 		t.FromEvent, t.IsPull, t.IsDiscussion = true, ev.IsPull, ev.IsDiscussion
-		ref = spec.suits(it.Kind(), t)
+		ref = spec.check(it.Kind(), t)
 	case kc.Excludes.Issues || kc.Excludes.Pulls:
-		// A number that the event is not about is an issue's or a pull request's:
-		// only GitHub could tell, so the owner's word is kept by refusing both.
-		ref = refuse(RuleTargetKind, "whether #%d is an issue or a pull request is not known here, and %s is configured to act only on %s", number, it.Kind(), spec.words())
+		// A number that the event is not about is an issue's or a pull request's.
+		// Only GitHub knows which, so both are refused.
+		ref = refuse(RuleTargetKind, "whether #%d is an issue or a pull request is not known here, and %s is configured to act only on %s", number, it.Kind(), spec)
 	}
 	if ref != nil {
 		return Target{}, ref
@@ -131,11 +117,11 @@ func (kc KindConfig) resolve(it safeoutput.Item, ev event.Event) (Target, *refus
 func (s targetSpec) without(x Exclusions) targetSpec {
 	s.issue = s.issue && !x.Issues
 	s.pull = s.pull && !x.Pulls
-	s.discus = s.discus && !x.Discussions
+	s.discussion = s.discussion && !x.Discussions
 	return s
 }
 
-// number applies the rule to the number that an item asked for.
+// number applies the rule to the number that an item asked for, 0 for none.
 func (r TargetRule) number(spec targetSpec, asked int, ev event.Event) (int, *refusal) {
 	switch {
 	case r.Number != 0:
@@ -157,46 +143,46 @@ func (r TargetRule) number(spec targetSpec, asked int, ev event.Event) (int, *re
 	return ev.Number, nil
 }
 
-// suits refuses a target of which the event says that the kind cannot act on it.
-func (s targetSpec) suits(kind safeoutput.Kind, t Target) *refusal {
+// check refuses what the event is about if the kind cannot act on it.
+func (s targetSpec) check(kind safeoutput.Kind, t Target) *refusal {
 	what, ok := "an issue", s.issue
 	switch {
 	case t.IsDiscussion:
-		what, ok = "a discussion", s.discus
+		what, ok = "a discussion", s.discussion
 	case t.IsPull:
 		what, ok = "a pull request", s.pull
 	}
 	if ok {
 		return nil
 	}
-	return refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", t.Number, what, kind, s.words())
+	return refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", t.Number, what, kind, s)
 }
 
-// words names what the kind acts on.
-func (s targetSpec) words() string {
-	var w []string
-	if s.issue {
-		w = append(w, "issues")
+// String lists what the kind acts on.
+func (s targetSpec) String() string {
+	var names []string
+	for _, n := range []struct {
+		name string
+		ok   bool
+	}{{"issues", s.issue}, {"pull requests", s.pull}, {"discussions", s.discussion}} {
+		if n.ok {
+			names = append(names, n.name)
+		}
 	}
-	if s.pull {
-		w = append(w, "pull requests")
-	}
-	if s.discus {
-		w = append(w, "discussions")
-	}
-	if w == nil {
+	if names == nil {
 		return "nothing"
 	}
-	return strings.Join(w, " and ")
+	return strings.Join(names, " and ")
 }
 
-// noContext says why an event has nothing to act on.
+// noContext describes why an event has nothing to act on.
 func noContext(ev event.Event) string {
+	const nothing = "is not about an issue, a pull request or a discussion"
 	switch {
 	case ev.Name == "":
-		return "a run without an event is about no issue, pull request or discussion"
+		return "a run without an event " + nothing
 	case ev.Notice != "":
 		return ev.Notice
 	}
-	return fmt.Sprintf("the event %q is about no issue, pull request or discussion", ev.Name)
+	return fmt.Sprintf("the event %q %s", ev.Name, nothing)
 }
