@@ -8,10 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// foldPath returns a path as file systems compare it that do not tell upper and
-// lower case apart (NTFS, APFS, HFS+) or forms of Unicode (APFS, HFS+), and that
-// pass over some code points (HFS+): two paths with the same result may be one
-// file there.
+// foldPath returns a path in the form in which some file systems compare it: without
+// regard to case (NTFS, APFS, HFS+), to the form of Unicode (APFS, HFS+), and to some
+// code points (HFS+). Two paths with the same result may be the same file there.
 func foldPath(path string) string {
 	for i := 0; i < len(path); i++ {
 		if path[i] >= utf8.RuneSelf {
@@ -21,8 +20,7 @@ func foldPath(path string) string {
 	return strings.ToLower(path)
 }
 
-// withoutIgnored takes out the code points that HFS+ does not compare, the list
-// that git has of them.
+// withoutIgnored removes the code points that HFS+ ignores; the list is git's.
 func withoutIgnored(path string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -35,39 +33,40 @@ func withoutIgnored(path string) string {
 
 // foldedTree numbers paths by their folded names, so that looking one up costs no
 // more than reading it. Node 0 is the root.
-type foldedTree map[step]int
+type foldedTree map[edge]int
 
-type step struct {
+// edge is a folded name below a node.
+type edge struct {
 	node int
 	name string
 }
 
-// nowhere is the node of what the tree does not hold.
+// nowhere is the node of paths that are not in the tree.
 const nowhere = -1
 
-// add returns the node of a path, which it makes where it is not there.
+// add returns the node of a path, and adds it if it is missing.
 func (t foldedTree) add(path string) int {
 	node := 0
 	for name := range strings.SplitSeq(foldPath(path), "/") {
-		s := step{node, name}
-		if _, ok := t[s]; !ok {
-			t[s] = len(t) + 1
+		e := edge{node, name}
+		if _, ok := t[e]; !ok {
+			t[e] = len(t) + 1
 		}
-		node = t[s]
+		node = t[e]
 	}
 	return node
 }
 
 // child returns the node of a folded name below a node.
 func (t foldedTree) child(node int, name string) int {
-	if next, ok := t[step{node, name}]; ok {
+	if next, ok := t[edge{node, name}]; ok {
 		return next
 	}
 	return nowhere
 }
 
-// walk calls each with the nodes of a path as far as the tree holds it, from the
-// root on; last is true at the path's end.
+// walk calls each with the nodes of a path, from the root on, as far as they are in
+// the tree; last is true at the path's end.
 func (t foldedTree) walk(path string, each func(node int, last bool)) {
 	node, rest, more := 0, foldPath(path), true
 	for more {

@@ -2,21 +2,21 @@ package tree
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// judgeLinks holds every link that the changes bear on against one rule: it leads
-// to a place in the tree, and not to git's own files. A link that was there
-// before is held to it if it leads through a changed one.
-func (j *judgement) judgeLinks() {
+// checkLinks checks that every changed link leads to a place in the tree, outside git's
+// own files, and so does every other link that leads through a changed one.
+func (j *judgement) checkLinks() {
 	for _, c := range j.tree.Changes {
 		if c.NewMode != modeLink {
 			continue
 		}
 		if _, _, why := j.links.follow(link{c.Path, c.Link, true}); why != "" {
-			j.broke(RuleLink, c.Path, "%s; a link to a path of this repository is allowed", why)
+			j.report(RuleLink, c.Path, "%s; a link to a path of this repository is allowed", why)
 		}
 	}
 	for _, l := range j.links.links {
@@ -24,14 +24,14 @@ func (j *judgement) judgeLinks() {
 			continue
 		}
 		if _, through, why := j.links.follow(l); why != "" && through != "" {
-			j.broke(RuleLink, through, "changes where the link %s leads: it %s; a link to a path of this repository is allowed", quotePath(l.path), why)
+			j.report(RuleLink, through, "changes where the link %s leads: it %s; a link to a path of this repository is allowed", quotePath(l.path), why)
 		}
 	}
 }
 
-// reached returns what protected links lead to: folded path → the link's path.
+// linkTargets returns what protected links lead to: folded path → the link's path.
 // Who may not change CLAUDE.md may not change the file that it is a link to.
-func (j *judgement) reached(protected func(path string) bool) map[string]string {
+func (j *judgement) linkTargets(protected func(path string) bool) map[string]string {
 	to := map[string]string{}
 	for _, path := range slices.Sorted(maps.Keys(j.tree.Links)) {
 		if !protected(path) {
@@ -44,8 +44,8 @@ func (j *judgement) reached(protected func(path string) bool) map[string]string 
 	return to
 }
 
-// above returns the value of a path, or of a folder above it.
-func above(values map[string]string, path string) (string, bool) {
+// lookUpAbove returns the value of a path, or of a directory above it.
+func lookUpAbove(values map[string]string, path string) (string, bool) {
 	if len(values) == 0 || len(path) > maxPath {
 		return "", false
 	}
@@ -54,11 +54,11 @@ func above(values map[string]string, path string) (string, bool) {
 		if v, ok := values[path]; ok {
 			return v, true
 		}
-		folder, _ := cutName(path)
-		if folder == path || folder == "" {
+		dir, _ := cutName(path)
+		if dir == "" {
 			return "", false
 		}
-		path = folder
+		path = dir
 	}
 }
 
@@ -68,12 +68,12 @@ const maxHops = 40
 // linkMap follows the links of a tree by their text alone; no file is opened.
 type linkMap struct {
 	places foldedTree
-	links  map[int]link // by their place
+	links  map[int]link // by the node of their path
 }
 
 type link struct {
 	path, target string
-	changed      bool // the changes made it, or made it lead elsewhere
+	changed      bool // it is new, or leads elsewhere than before
 }
 
 // newLinkMap returns the links of the resulting tree.
@@ -86,7 +86,7 @@ func newLinkMap(t Tree) linkMap {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Link, b.Link))
 	})
 	for _, c := range changes {
-		if l, ok := m.at(c.Path); ok && l.path == c.Path && c.NewMode != modeLink {
+		if l, ok := m.find(c.Path); ok && l.path == c.Path && c.NewMode != modeLink {
 			delete(m.links, m.places.add(c.Path))
 		}
 	}
@@ -98,8 +98,8 @@ func newLinkMap(t Tree) linkMap {
 	return m
 }
 
-// at returns the link at a path.
-func (m linkMap) at(path string) (l link, ok bool) {
+// find returns the link at a path.
+func (m linkMap) find(path string) (l link, ok bool) {
 	m.places.walk(path, func(node int, last bool) {
 		if last {
 			l, ok = m.links[node]
@@ -108,32 +108,32 @@ func (m linkMap) at(path string) (l link, ok bool) {
 	return l, ok
 }
 
-// follow returns the path that a link leads to in the end and a changed link that
-// it leads through ("" for none), or why no such link may be. The reason continues
-// a sentence about the link.
+// follow returns the path that a link leads to in the end, and a changed link that it
+// leads through ("" for none). If the link is not allowed, why is the rest of a
+// sentence about it.
 func (m linkMap) follow(l link) (path, through, why string) {
-	folder, _ := cutName(l.path)
-	var at position
-	for name := range strings.SplitSeq(folder, "/") {
-		at.enter(m.places, name)
+	dir, _ := cutName(l.path)
+	var here position
+	for name := range strings.SplitSeq(dir, "/") {
+		here.enter(m.places, name)
 	}
-	rest, why := steps(l.target)
+	rest, why := splitTarget(l.target)
 	for hops := 0; why == "" && len(rest) > 0; {
 		name := rest[0]
 		rest = rest[1:]
 		switch {
-		case name == ".." && len(at.names) == 0:
+		case name == ".." && len(here.names) == 0:
 			return "", through, "leads out of the tree"
 		case name == "..":
-			at.leave()
+			here.leave()
 			continue
 		case isGitName(name):
 			return "", through, "leads into git's own files"
 		case strings.Trim(name, ". ") == "":
-			return "", through, "leads out of the tree on Windows, which reads a name of dots and blanks as \"..\""
+			return "", through, "leads out of the tree on Windows, which reads a name of dots and spaces as \"..\""
 		}
-		at.enter(m.places, name)
-		next, ok := m.links[at.node()]
+		here.enter(m.places, name)
+		next, ok := m.links[here.node()]
 		if !ok {
 			continue
 		}
@@ -141,30 +141,30 @@ func (m linkMap) follow(l link) (path, through, why string) {
 			through = next.path
 		}
 		if hops++; hops > maxHops {
-			return "", through, "leads through more than 40 links, or in a circle"
+			return "", through, fmt.Sprintf("leads through more than %d links, or in a circle", maxHops)
 		}
-		at.leave()
+		here.leave()
 		var more []string
-		more, why = steps(next.target)
+		more, why = splitTarget(next.target)
 		rest = slices.Concat(more, rest)
 	}
-	return strings.Join(at.names, "/"), through, why
+	return strings.Join(here.names, "/"), through, why
 }
 
-// steps divides a link's target into names, or says why no such link may be.
-func steps(target string) (names []string, why string) {
+// splitTarget divides a link's target into names; see follow for why.
+func splitTarget(target string) (names []string, why string) {
 	switch {
 	case target == "" || strings.ContainsRune(target, 0) || len(target) > maxPath:
-		return nil, "points to no path"
+		return nil, "does not point to a path"
 	case target[0] == '/' || target[0] == '\\' || len(target) > 1 && target[1] == ':':
-		return nil, "leads out of the tree, since its target is an absolute path"
+		return nil, "leads out of the tree, because its target is an absolute path"
 	}
 	// Windows reads "\" as a slash.
 	names = strings.FieldsFunc(target, func(r rune) bool { return r == '/' || r == '\\' })
 	return slices.DeleteFunc(names, func(name string) bool { return name == "." }), ""
 }
 
-// position is a folder or file on the way along a path.
+// position is a directory or file on the way along a path.
 type position struct {
 	names []string
 	nodes []int

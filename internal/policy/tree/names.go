@@ -7,21 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// names holds the path of everything that is there afterwards against what means
-// the same file on all systems. What was there before may keep a name that only
-// some systems cannot hold.
-func (j *judgement) names() {
+// checkNames checks that every path of the changes that remains is the same file on all
+// systems. What was there before may keep a name that only some systems cannot have.
+func (j *judgement) checkNames() {
 	for _, c := range j.tree.Changes {
 		if c.NewMode == "" {
 			continue
 		}
 		if len(c.Path) > maxPath {
-			j.broke(RulePath, c.Path, "is longer than %d bytes; shorten it", maxPath)
+			j.report(RulePath, c.Path, "is longer than %d bytes; shorten it", maxPath)
 			continue
 		}
 		for name := range strings.SplitSeq(c.Path, "/") {
 			if rule, why := badName(name, c.OldMode == ""); rule != "" {
-				j.broke(rule, c.Path, "%s", why)
+				j.report(rule, c.Path, "%s", why)
 			}
 		}
 	}
@@ -33,7 +32,7 @@ func badName(name string, added bool) (rule, why string) {
 	case isGitName(name):
 		return RuleGitPath, "leads into git's own files, at least on some systems; files of the work tree are allowed"
 	case name == "" || name == "." || name == ".." || strings.ContainsRune(name, 0):
-		return RulePath, "is no path below the repository's root; write folder/file"
+		return RulePath, "is not a path below the repository's root; write directory/file"
 	case added:
 		if why := unportable(name); why != "" {
 			return RulePath, why
@@ -42,24 +41,24 @@ func badName(name string, added bool) (rule, why string) {
 	return "", ""
 }
 
-// cutName divides a path into its folder, "" for the root, and its name.
-func cutName(path string) (folder, name string) {
+// cutName divides a path into its directory, "" for the root, and its name.
+func cutName(path string) (dir, name string) {
 	i := strings.LastIndexByte(path, '/')
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// isGitName reports whether some file system takes a name for .git: by case, by
-// code points that HFS+ passes over, by NTFS's short name, by the dots and blanks
-// that Windows drops, or by a stream. These are git's own rules, which git
-// enforces only where it thinks that it needs them.
+// isGitName reports whether some file system takes a name for .git: by case, by code
+// points that HFS+ ignores, by NTFS's short name, by the dots and spaces that Windows
+// drops, or by a stream. These are git's own rules, some of which git enforces only on
+// some systems.
 func isGitName(name string) bool { return isDotName(name, "git", "git~1", "") }
 
 // isModulesName reports the same about .gitmodules.
 func isModulesName(name string) bool { return isDotName(name, "gitmodules", "gitmod~", "gi7eba") }
 
-// isDotName reports whether a name is "." and the word in any spelling. short is
-// its short name on NTFS, without a digit where there are four of them; hashed
-// begins the short name that NTFS makes when those are taken.
+// isDotName reports whether a name is "." and the word in any spelling. short is its
+// short name on NTFS, without the digit where there are four of them; hashed is how
+// the short name begins that NTFS makes when those are in use.
 func isDotName(name, word, short, hashed string) bool {
 	// Windows reads "\" as a slash and what follows ":" as a stream.
 	for part := range strings.SplitSeq(name, `\`) {
@@ -78,49 +77,48 @@ func isDotName(name, word, short, hashed string) bool {
 	return false
 }
 
-// isHashedShortName reports whether a name is eight characters of the kind
-// "gi7eba~1" or "gi7e~123".
+// isHashedShortName reports whether a name is eight characters such as "gi7eba~1" or
+// "gi7e~123".
 func isHashedShortName(name, hashed string) bool {
 	begin, number, ok := strings.Cut(name, "~")
 	return ok && len(name) == 8 && strings.HasPrefix(hashed, begin) &&
 		number != "" && number[0] != '0' && strings.Trim(number, "0123456789") == ""
 }
 
-// The longest name that common file systems hold, in bytes, and the longest path
-// that Linux opens.
+// The longest name on common file systems and the longest path on Linux, in bytes.
 const (
 	maxName = 255
 	maxPath = 4096
 )
 
-// unportable says why a file of that name cannot be checked out on some system,
-// or is another file there; "" if it can be everywhere. The text continues a
+// unportable returns why a file of that name cannot be checked out on some system, or
+// is another file there; "" if it can be checked out everywhere. The text continues a
 // sentence about the path and ends with what would be allowed.
 func unportable(name string) string {
 	switch {
 	case !utf8.ValidString(name):
 		return "is not UTF-8; write the name in UTF-8"
 	case len(name) > maxName:
-		return fmt.Sprintf("holds a name of more than %d bytes; shorten it", maxName)
+		return fmt.Sprintf("contains a name of more than %d bytes; shorten it", maxName)
 	case isReserved(name):
-		return fmt.Sprintf("holds %q, which is a device on Windows; use another name", name)
+		return fmt.Sprintf("contains %q, which is a device on Windows; use another name", name)
 	case isShortName(name):
-		return fmt.Sprintf("holds %q, which is another file's short name on Windows; use a name without \"~\"", name)
+		return fmt.Sprintf("contains %q, which is another file's short name on Windows; use a name without \"~\"", name)
 	case strings.TrimRight(name, ". ") != name:
-		return fmt.Sprintf("holds %q, whose last character Windows drops; end the name with a letter or digit", name)
+		return fmt.Sprintf("contains %q, whose last character Windows drops; end the name with a letter or digit", name)
 	}
 	for _, r := range name {
 		switch {
 		case strings.ContainsRune(`<>:"|?*\`, r):
-			return fmt.Sprintf("holds %q, which no name on Windows can hold; use letters, digits, \"-\", \"_\" and \".\"", r)
+			return fmt.Sprintf("contains %q, which a name on Windows cannot contain; use letters, digits, \"-\", \"_\" and \".\"", r)
 		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d':
-			return fmt.Sprintf("holds the character %U, which cannot be seen; leave it out", r)
+			return fmt.Sprintf("contains the invisible character %U; remove it", r)
 		}
 	}
 	return ""
 }
 
-// isReserved reports whether Windows takes a name for a device, whatever its ending.
+// isReserved reports whether Windows takes a name for a device, whatever its extension.
 func isReserved(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
@@ -137,11 +135,11 @@ func isReserved(name string) bool {
 }
 
 // isShortName reports whether a name looks like those that Windows makes for old
-// programs: up to eight characters that end in "~" and a number, and an ending of
-// up to three. NTFS opens the file that it stands for.
+// programs: up to eight characters that end in "~" and a number, and an extension of
+// up to three. NTFS opens the file that has that short name.
 func isShortName(name string) bool {
-	base, ending, _ := strings.Cut(name, ".")
+	base, extension, _ := strings.Cut(name, ".")
 	tilde := strings.LastIndexByte(base, '~')
-	return tilde > 0 && len(base) <= 8 && len(ending) <= 3 && tilde+1 < len(base) &&
+	return tilde > 0 && len(base) <= 8 && len(extension) <= 3 && tilde+1 < len(base) &&
 		base[tilde+1] != '0' && strings.Trim(base[tilde+1:], "0123456789") == ""
 }

@@ -10,19 +10,18 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Bounds of a pattern. Matching a path costs at most the product of its length,
-// the pattern's, and what the braces unfold into.
+// Bounds of a pattern. Matching a path costs at most the product of its length, the
+// pattern's length, and the number of choices.
 const (
 	maxPattern = 500 // characters
-	maxChoices = 256 // what braces unfold into
+	maxChoices = 256 // patterns that the braces stand for
 )
 
-// CheckPattern says what is wrong with a pattern of paths or branches, nil if
-// nothing is. The error's text continues a sentence that names the pattern.
-// Patterns know
+// CheckPattern checks a pattern of paths or branches. The error's text continues a
+// sentence that names the pattern. A pattern may contain
 //
 //   - any text within a name          ?       one character of a name
-//     **     any folders, or all that lies in one
+//     **     any directories, or everything in one
 //     [a-z]  one of these             [!a-z]  none of these
 //     {a,b}  one of these             \*      the character itself
 //
@@ -38,21 +37,21 @@ func CheckPattern(pattern string) error {
 	case pattern[0] == '!':
 		return errors.New("begins with \"!\"; there is no negation: list what is meant, or write \\! for the character")
 	case !doublestar.ValidatePattern(pattern):
-		return errors.New("holds \"[\", \"{\", \"}\" or \"\\\" without what belongs to it; write \\ before a character that stands for itself")
+		return errors.New("contains an unpaired \"[\", \"{\", \"}\" or \"\\\"; write \\ before a character that stands for itself")
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(pattern, "./"), "/"), "/"), "/") {
 		switch name {
 		case "":
-			return errors.New("holds an empty name: two slashes in a row, or nothing but a slash")
+			return errors.New("contains an empty name: two slashes in a row, or only a slash")
 		case ".", "..":
-			return fmt.Errorf("holds %q; patterns are written from the repository's root", name)
+			return fmt.Errorf("contains %q; patterns are written from the repository's root", name)
 		}
 	}
 	return checkSyntax(pattern)
 }
 
-// checkSyntax refuses what doublestar takes, but would read in another way than
-// its writer most likely means, and braces that unfold into too much.
+// checkSyntax refuses what doublestar accepts but reads in another way than the writer
+// most likely means, and braces with too many choices.
 func checkSyntax(s string) error {
 	choices, commas := 1, []int{}
 	for i := 0; i < len(s); i++ {
@@ -68,7 +67,7 @@ func checkSyntax(s string) error {
 		case '*':
 			end := i + len(s[i:]) - len(strings.TrimLeft(s[i:], "*"))
 			if end-i > 1 && (end-i > 2 || i > 0 && s[i-1] != '/' || end < len(s) && s[end] != '/') {
-				return errors.New("holds \"**\" beside other text; it stands for whole folders: write docs/** or docs/**/*.md")
+				return errors.New("contains \"**\" next to other text; it stands for entire directories: write docs/** or docs/**/*.md")
 			}
 			i = end - 1
 		case '{':
@@ -85,15 +84,15 @@ func checkSyntax(s string) error {
 		}
 	}
 	if choices > maxChoices {
-		return fmt.Errorf("means more than %d patterns; divide it", maxChoices)
+		return fmt.Errorf("stands for more than %d patterns; divide it", maxChoices)
 	}
 	return nil
 }
 
-// checkClass checks a class that begins s and returns its length. No class may
-// match a slash, so that a name stays a name.
+// checkClass checks the class at the beginning of s and returns its length. A class
+// must not match a slash, because it stands for one character of a name.
 func checkClass(s string) (length int, err error) {
-	before := rune(-1) // what a "-" would begin a range with
+	before := rune(-1) // the first character of a range, if a "-" follows
 	for i := 1; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == ']' {
@@ -106,10 +105,10 @@ func checkClass(s string) (length int, err error) {
 			}
 			r, size = utf8.DecodeRuneInString(s[i:])
 			if before > r {
-				return 0, fmt.Errorf("holds the range %c-%c, which is the wrong way round", before, r)
+				return 0, fmt.Errorf("contains the range %c-%c, which is the wrong way round", before, r)
 			}
 			if before <= '/' && '/' <= r {
-				return 0, fmt.Errorf("holds the range %c-%c, in which a slash lies; a class stands for one character of a name", before, r)
+				return 0, fmt.Errorf("contains the range %c-%c, which includes a slash; a class stands for one character of a name", before, r)
 			}
 			before, i = -1, i+size
 			continue
@@ -119,15 +118,15 @@ func checkClass(s string) (length int, err error) {
 			r, size = utf8.DecodeRuneInString(s[i:])
 		}
 		if strings.ContainsRune("/{},", r) {
-			return 0, fmt.Errorf("holds %q in a class; write {a,b} to choose between texts", r)
+			return 0, fmt.Errorf("contains %q in a class; write {a,b} to choose between texts", r)
 		}
 		before, i = r, i+size
 	}
 	return len(s), nil
 }
 
-// nameClasses writes negated classes so that they match no slash either.
-func nameClasses(pattern string) string {
+// excludeSlash rewrites negated classes so that they do not match a slash either.
+func excludeSlash(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
 		b.WriteByte(pattern[i])
@@ -144,49 +143,49 @@ func nameClasses(pattern string) string {
 	return b.String()
 }
 
-// reading is how a list of patterns is meant.
-type reading int
+// use is what a list of patterns is for, which decides how they are read.
+type use int
 
 const (
-	// whole: the pattern is the whole path, as in allowed-files.
-	whole reading = iota
-	// protecting: a pattern without a slash is a name anywhere; a pattern that
-	// matches a folder matches all that lies in it; case does not count.
+	// allowing: the pattern must match the path from its beginning to its end.
+	allowing use = iota
+	// protecting: a pattern without a slash is a name in any directory; a pattern that
+	// matches a directory matches everything in it; case does not count.
 	protecting
-	// freeing: a pattern without a slash is a name anywhere, and a folder needs
+	// freeing: a pattern without a slash is a name in any directory; a directory needs
 	// its slash or "/**".
 	freeing
 )
 
-// MatchesAny reports whether one of the patterns matches a path or a branch's name as a
-// whole. A pattern that cannot be read matches nothing.
+// MatchesAny reports whether one of the patterns matches a path or a branch's name from
+// its beginning to its end. A pattern that cannot be read matches nothing.
 func MatchesAny(patterns []string, path string) bool {
-	_, ok := newPatternSet(whole, patterns).find(path)
+	_, ok := newPatternSet(allowing, patterns).find(path)
 	return ok
 }
 
 // patternSet is a list of patterns, ready to match many paths.
 type patternSet struct {
-	how reading
-	// names are protecting patterns that are one plain name anywhere, folders those
-	// that are a plain path → index in the list.
-	names, folders map[string]int
-	longest        int // bytes of the longest of folders
-	globs          []compiledGlob
-	// broken is the first pattern that could not be read, and why.
+	use use
+	// names are the protecting patterns that are a plain name in any directory, paths
+	// those that are a plain path; both with their index in the list.
+	names, paths map[string]int
+	longest      int // bytes of the longest of paths
+	globs        []compiledGlob
+	// broken is the first pattern that cannot be read, and why.
 	broken, why string
 }
 
-// compiledGlob is a pattern as doublestar takes it, and its index in the list.
+// compiledGlob is a pattern for doublestar and its index in the list.
 type compiledGlob struct {
-	text   string
-	source int
+	text  string
+	index int
 }
 
 // newPatternSet compiles a list. A pattern that cannot be read makes the set
 // broken; the others still count.
-func newPatternSet(how reading, patterns []string) *patternSet {
-	s := &patternSet{how: how, names: map[string]int{}, folders: map[string]int{}}
+func newPatternSet(use use, patterns []string) *patternSet {
+	s := &patternSet{use: use, names: map[string]int{}, paths: map[string]int{}}
 	for i, p := range patterns {
 		if err := CheckPattern(p); err != nil {
 			if s.broken == "" {
@@ -199,50 +198,49 @@ func newPatternSet(how reading, patterns []string) *patternSet {
 	return s
 }
 
-// add stores a pattern as the reading means it.
-func (s *patternSet) add(pattern string, source int) {
+func (s *patternSet) add(pattern string, index int) {
 	text := strings.TrimPrefix(pattern, "./")
 	text, rooted := strings.CutPrefix(text, "/")
-	text, folder := strings.CutSuffix(text, "/")
+	text, dir := strings.CutSuffix(text, "/")
 	if inner, ok := strings.CutSuffix(text, "/**"); ok {
-		// What lies in the folder: doublestar would also match a file of its name.
-		text, folder, rooted = inner, true, true
+		// Everything in the directory: doublestar would also match a file of its name.
+		text, dir, rooted = inner, true, true
 	}
 	rooted = rooted || strings.Contains(text, "/")
-	if s.how == protecting {
+	if s.use == protecting {
 		text = foldPath(text)
 		if !strings.ContainsAny(text, `*?[{\`) {
-			s.addPlain(text, rooted, source)
+			s.addPlain(text, rooted, index)
 			return
 		}
 	}
-	text = nameClasses(text)
-	if !rooted && s.how != whole {
+	text = excludeSlash(text)
+	if !rooted && s.use != allowing {
 		text = "**/" + text
 	}
 	switch {
-	case s.how == protecting:
+	case s.use == protecting:
 		text += "/**"
-	case folder:
+	case dir:
 		text += "/**/*"
 	}
-	s.globs = append(s.globs, compiledGlob{text, source})
+	s.globs = append(s.globs, compiledGlob{text, index})
 }
 
-func (s *patternSet) addPlain(text string, rooted bool, source int) {
+func (s *patternSet) addPlain(text string, rooted bool, index int) {
 	into := s.names
 	if rooted {
-		into = s.folders
+		into = s.paths
 		s.longest = max(s.longest, len(text))
 	}
 	if _, known := into[text]; !known {
-		into[text] = source
+		into[text] = index
 	}
 }
 
 // find returns the index of a pattern that matches a path.
 func (s *patternSet) find(path string) (index int, ok bool) {
-	if s.how == protecting {
+	if s.use == protecting {
 		path = foldPath(path)
 		if i, ok := s.findPlain(path); ok {
 			return i, true
@@ -250,13 +248,13 @@ func (s *patternSet) find(path string) (index int, ok bool) {
 	}
 	for _, g := range s.globs {
 		if doublestar.MatchUnvalidated(g.text, path) {
-			return g.source, true
+			return g.index, true
 		}
 	}
 	return 0, false
 }
 
-// findPlain looks up each name of a path, and each folder above it.
+// findPlain looks up each name of a path, and each directory above it.
 func (s *patternSet) findPlain(path string) (index int, ok bool) {
 	for start := 0; start <= len(path); {
 		end := len(path)
@@ -267,7 +265,7 @@ func (s *patternSet) findPlain(path string) (index int, ok bool) {
 			return i, true
 		}
 		if end <= s.longest {
-			if i, ok := s.folders[path[:end]]; ok {
+			if i, ok := s.paths[path[:end]]; ok {
 				return i, true
 			}
 		}

@@ -13,8 +13,8 @@ func TestPatternsAreChecked(t *testing.T) {
 		}
 	}
 	for p, want := range map[string]string{
-		"": "is empty", "!a": "negation", "/": "empty name", "a//b": "empty name", "../a": "root", "a/./b": "root", "[a": "belongs", "{a": "belongs", "a}": "belongs", `a\`: "belongs",
-		"a**": "whole folders", "**.md": "whole folders", "a/***/b": "whole folders", "{**/a,b}": "whole folders", "[z-a]": "wrong way", "[+-9]": "slash", "[{]": "in a class",
+		"": "is empty", "!a": "negation", "/": "empty name", "a//b": "empty name", "../a": "root", "a/./b": "root", "[a": "unpaired", "{a": "unpaired", "a}": "unpaired", `a\`: "unpaired",
+		"a**": "entire directories", "**.md": "entire directories", "a/***/b": "entire directories", "{**/a,b}": "entire directories", "[z-a]": "wrong way", "[+-9]": "slash", "[{]": "in a class",
 		"a\nb": "not a pattern", "\xff": "not a pattern", strings.Repeat("x", 501): "500", strings.Repeat("{a,b}", 9): "256",
 	} {
 		if err := CheckPattern(p); err == nil || !strings.Contains(err.Error(), want) {
@@ -35,22 +35,22 @@ func TestBuiltInPatternsAreSound(t *testing.T) {
 	}
 }
 
-func TestPatternsByReading(t *testing.T) {
+func TestPatternsByUse(t *testing.T) {
 	for _, c := range []struct {
-		how           reading
+		use           use
 		pattern, path string
 		want          bool
 	}{
-		{whole, "docs/**", "docs/a/b", true}, {whole, "docs/**", "docs", false}, {whole, "docs/", "docs/a", true}, {whole, "*.md", "a/b.md", false}, {whole, "**/*.md", "b.md", true},
-		{whole, "**", "a/b", true}, {whole, "/a", "a", true}, {whole, "A", "a", false}, {whole, "a/**/b", "a/b", true}, {whole, "a/**/b", "a/x/y/b", true}, {whole, "a?c", "a/c", false}, {whole, "{a,b}/x", "b/x", true},
-		{whole, `\[a]`, "[a]", true}, {whole, "[!a]", "b", true}, {whole, "ä?", "äö", true},
+		{allowing, "docs/**", "docs/a/b", true}, {allowing, "docs/**", "docs", false}, {allowing, "docs/", "docs/a", true}, {allowing, "*.md", "a/b.md", false}, {allowing, "**/*.md", "b.md", true},
+		{allowing, "**", "a/b", true}, {allowing, "/a", "a", true}, {allowing, "A", "a", false}, {allowing, "a/**/b", "a/b", true}, {allowing, "a/**/b", "a/x/y/b", true}, {allowing, "a?c", "a/c", false}, {allowing, "{a,b}/x", "b/x", true},
+		{allowing, `\[a]`, "[a]", true}, {allowing, "[!a]", "b", true}, {allowing, "ä?", "äö", true},
 		{protecting, "x", "a/X/b", true}, {protecting, "/x", "a/x", false}, {protecting, "/x", "x/y", true}, {protecting, "a/x", "A/x/y", true}, {protecting, "a/x/**", "a/x", true}, {protecting, "*.Lock", "d/y.lock/z", true},
 		{protecting, "x/", "a/x/b", true}, {protecting, "CAFE\u0301", "café", true}, {protecting, "ab", "abc", false}, {protecting, "a/b*", "x/a/b", false},
 		{freeing, "x", "a/x", true}, {freeing, "x", "x/a", false}, {freeing, "x/", "a/x/b", true}, {freeing, "x/**", "x/b", true}, {freeing, "x", "X", false},
 	} {
-		_, got := newPatternSet(c.how, []string{c.pattern}).find(c.path)
+		_, got := newPatternSet(c.use, []string{c.pattern}).find(c.path)
 		if got != c.want {
-			t.Errorf("reading %d: %q matches %q: %t", c.how, c.pattern, c.path, got)
+			t.Errorf("use %d: %q matches %q: %t", c.use, c.pattern, c.path, got)
 		}
 	}
 }

@@ -1,17 +1,16 @@
 package tree
 
-// protectedGroup is a part of the built-in list of protected files.
+// protectedGroup is a part of the built-in list of protected files. Its patterns are
+// read as protected-files are: a name without a slash counts in every directory, a
+// directory with everything in it.
 type protectedGroup struct {
-	// what names the group for people.
-	what string
-	// patterns are read as protected-files are: a name without a slash counts in
-	// every folder, a folder with all that lies in it.
+	name     string // for people who read this list
 	patterns []string
 }
 
-// ProtectedByDefault returns the patterns that hold where protected-files is not
-// set: what decides about the repository, what runs on others' machines or with
-// the repository's secrets, and what instructs the next agent.
+// ProtectedByDefault returns the patterns that apply where protected-files is not set:
+// what decides about the repository, what runs on other people's machines or with the
+// repository's secrets, and what instructs the next agent.
 func ProtectedByDefault() []string { return flatten(protectedByDefault()) }
 
 // Manifests returns the patterns that protect-manifests adds.
@@ -24,14 +23,14 @@ func flatten(groups []protectedGroup) (all []string) {
 	return all
 }
 
-// protectedByDefault is the built-in list. What agents read is what their
-// documentation names, as of 2026-11: AGENTS.md and its own files and folders
-// for each; most look in every folder from the root to the file at work.
+// protectedByDefault is the built-in list. What agents read is what their documentation
+// names, as of 2026-11: AGENTS.md, and for each its own files and directories; most look
+// in every directory from the root to the file at work.
 func protectedByDefault() []protectedGroup {
 	return []protectedGroup{
 		{"GitHub's own files", []string{
-			// Everywhere, since agents look for .github/copilot-instructions.md and
-			// .github/instructions in the folder they work in.
+			// Everywhere, because agents look for .github/copilot-instructions.md and
+			// .github/instructions in the directory they work in.
 			".github/",
 			// The places that GitHub reads besides .github.
 			"/CODEOWNERS", "/docs/CODEOWNERS",
@@ -42,7 +41,7 @@ func protectedByDefault() []protectedGroup {
 			"/appveyor.yml", "/.appveyor.yml", "/.semaphore/", "/.teamcity/", "/bitbucket-pipelines.yml", "/codemagic.yaml",
 			"azure-pipelines*.yml", "azure-pipelines*.yaml", "/.azure-pipelines/", "Jenkinsfile*", "cloudbuild.yaml", "cloudbuild.yml", "cloudbuild.json", "buildspec*.yml", "buildspec*.yaml",
 		}},
-		{"editors' files, which run when a folder is opened", []string{".vscode/", ".devcontainer/", ".devcontainer.json", ".idea/", ".zed/", ".fleet/", ".envrc"}},
+		{"editors' files, which run when a directory is opened", []string{".vscode/", ".devcontainer/", ".devcontainer.json", ".idea/", ".zed/", ".fleet/", ".envrc"}},
 		{"agents' instructions and settings", []string{
 			"AGENTS.md", "AGENTS.local.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "CRUSH.md", "WARP.md", "JULES.md",
 			"copilot-instructions.md", "*.instructions.md", "SKILL.md",
@@ -55,7 +54,7 @@ func protectedByDefault() []protectedGroup {
 	}
 }
 
-// manifests are the files that name what is installed, and what package managers
+// manifests are the files that name what is installed, and those that package managers
 // run or obey while they install it.
 func manifests() []protectedGroup {
 	return []protectedGroup{

@@ -1,5 +1,5 @@
-// Package tree judges a resulting git tree: whether the changes that lead to it keep to
-// the rules about files. It looks at paths, modes and link targets alone, and opens no
+// Package tree judges a resulting git tree: whether the changes that lead to it follow
+// the rules about files. It looks only at paths, modes and link targets and opens no
 // file.
 package tree
 
@@ -13,15 +13,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Config is what the owner allows changes to do. The zero value has the built-in list of
-// protected files and the default limits, and allows all other paths.
+// Config is what the owner allows changes to do. No field is required: the zero value
+// protects the built-in list of files, allows all other paths, and has the default
+// limits.
 type Config struct {
-	// Allowed are the patterns that every changed path must match as a whole; nil
-	// allows all, an empty list none.
+	// Allowed are the patterns that every changed path must match, from its beginning
+	// to its end; nil allows all, an empty list none.
 	Allowed []string
-	// Protected are the patterns that no changed path may match, as it is or by a
-	// directory above it, whatever the case; nil means ProtectedByDefault, an empty
-	// list none.
+	// Protected are the patterns that no changed path, and no directory above one, may
+	// match, whatever the case; nil means ProtectedByDefault, an empty list none.
 	Protected []string
 	// AlsoProtected are protected in addition to Protected or the built-in list.
 	AlsoProtected []string
@@ -45,17 +45,17 @@ const (
 	RuleMode         = "mode"            // a file became a link or the reverse, or has a mode that git does not write
 	RuleLFS          = "lfs"             // a Git LFS pointer whose content is not in the changes
 	RuleGitPath      = "git-path"        // a path that means .git, at least on some file systems
-	RulePath         = "path"            // a path that is another one, or none, on some file systems
+	RulePath         = "path"            // a path that some file systems cannot have, or take for another
 	RuleCollision    = "path-collision"  // two paths that are one on file systems that fold case or Unicode
 )
 
-// The limits of changes that set none.
+// The limits where Config sets none.
 const (
 	defaultMaxFiles  = 100
 	defaultMaxSizeKB = 1024
 )
 
-// The modes that git gives to what a tree holds.
+// The modes that git gives to the entries of a tree.
 const (
 	modeFile       = "100644"
 	modeExecutable = "100755"
@@ -70,26 +70,26 @@ type Change struct {
 	Path string
 	// OldMode and NewMode are git's modes, "" where the path is absent.
 	OldMode, NewMode string
-	// OldOID and NewOID are the contents' object ids, where they are known. With
-	// them, contents that were there before are not counted as new.
+	// OldOID and NewOID are the contents' object ids, where they are known. Contents
+	// that the tree before had are then not counted as new.
 	OldOID, NewOID string
-	// Size is the new content's, in bytes.
+	// Size is the size of the new content, in bytes.
 	Size int64
 	// Link is what a new link points to.
 	Link string
-	// LFS says that the new content is a Git LFS pointer.
+	// LFS is whether the new content is a Git LFS pointer.
 	LFS bool
 }
 
 // Tree is the tree that changes lead to.
 type Tree struct {
-	// Changes are all differences from the tree before.
+	// Changes are all differences from the tree before. Required.
 	Changes []Change
-	// Paths are all file paths of the tree.
+	// Paths are all file paths of the tree. Required.
 	Paths []string
-	// Links are the targets of links that did not change, where they are known.
-	// Without them, links through such links are taken by their text alone, and what
-	// a protected link leads to is not protected.
+	// Links are the links that did not change: path → target. Without them, a link
+	// through such a link is judged by its own text alone, and what a protected link
+	// leads to is not protected.
 	Links map[string]string
 }
 
@@ -97,25 +97,25 @@ type Tree struct {
 type Violation struct {
 	// Rule is one of the constants.
 	Rule string
-	// Path is the path it is about, "" for the changes as a whole.
+	// Path is the path it is about, "" for all changes together.
 	Path string
-	// Message names rule, path and what would be allowed, in one line. It may
-	// hold the agent's words, so whoever shows it escapes it.
+	// Message names the rule, the path and what would be allowed, in one line. It may
+	// quote the agent, so whoever shows it escapes it.
 	Message string
 }
 
-// Judge holds a resulting tree against the rules about files, and returns
-// every violation in the order of paths. It judges the tree alone: how the
-// changes were written down (quoting, renames, order) makes no difference.
+// Judge checks a resulting tree against the rules about files and returns every
+// violation, in the order of paths. Only the tree counts: how the changes were
+// written down (quoting, renames, order) makes no difference.
 func Judge(cfg Config, t Tree) []Violation {
 	j := judgement{cfg: cfg, tree: t, links: newLinkMap(t)}
-	j.limits()
-	j.protected()
-	j.allowed()
-	j.kinds()
-	j.names()
-	j.collisions()
-	j.judgeLinks()
+	j.checkLimits()
+	j.checkProtected()
+	j.checkAllowed()
+	j.checkModes()
+	j.checkNames()
+	j.checkCollisions()
+	j.checkLinks()
 	slices.SortFunc(j.found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
@@ -130,8 +130,8 @@ type judgement struct {
 	found []Violation
 }
 
-// broke notes a violation; format continues a sentence that begins with the path.
-func (j *judgement) broke(rule, path, format string, args ...any) {
+// report adds a violation; format continues a sentence that begins with the path.
+func (j *judgement) report(rule, path, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if path != "" {
 		message = quotePath(path) + " " + message
@@ -139,7 +139,8 @@ func (j *judgement) broke(rule, path, format string, args ...any) {
 	j.found = append(j.found, Violation{rule, path, rule + ": " + message})
 }
 
-// quotePath writes a path so that it stays on its line and nothing in it acts.
+// quotePath quotes a path for a message: on one line, with what does not print
+// escaped, and shortened.
 func quotePath(path string) string {
 	const most = 300
 	if len(path) > most {
@@ -148,8 +149,8 @@ func quotePath(path string) string {
 	return strconv.Quote(path)
 }
 
-// known returns the ids of contents that the tree before held.
-func (t Tree) known() map[string]bool {
+// oldContents returns the object ids of the contents before the changes.
+func (t Tree) oldContents() map[string]bool {
 	ids := map[string]bool{}
 	for _, c := range t.Changes {
 		if c.OldOID != "" {
@@ -159,8 +160,8 @@ func (t Tree) known() map[string]bool {
 	return ids
 }
 
-// Notes returns what about changes is allowed and worth knowing: which files became
-// executable. It returns nil where there is nothing to report.
+// Notes reports what is allowed and worth knowing: which files became executable. It
+// returns nil if there is nothing.
 func Notes(t Tree) []string {
 	var paths []string
 	for _, c := range t.Changes {
@@ -175,25 +176,70 @@ func Notes(t Tree) []string {
 	return []string{"made executable: " + text.QuoteList(slices.Compact(paths))}
 }
 
-// kinds holds what each changed path is, and was, against what may be changed:
-// ordinary files and links, each staying what it is.
-func (j *judgement) kinds() {
-	known := j.tree.known()
+// checkModes checks that each changed path is, and was, a file or a link, and remains
+// what it was.
+func (j *judgement) checkModes() {
+	old := j.tree.oldContents()
 	for _, c := range j.tree.Changes {
 		_, name := cutName(c.Path)
 		switch {
 		case c.OldMode == modeSubmodule || c.NewMode == modeSubmodule:
-			j.broke(RuleSubmodule, c.Path, "is a submodule; submodules are changed by people, files may be")
+			j.report(RuleSubmodule, c.Path, "is a submodule, which only people may change; files are allowed")
 		case isModulesName(name):
-			j.broke(RuleSubmodule, c.Path, "says which submodules there are; submodules are changed by people, other files may be")
+			j.report(RuleSubmodule, c.Path, "lists the submodules, which only people may change; other files are allowed")
 		case c.NewMode != "" && !slices.Contains([]string{modeFile, modeExecutable, modeLink}, c.NewMode):
-			j.broke(RuleMode, c.Path, "has the mode %q; allowed are %s (a file), %s (an executable one) and %s (a link)", c.NewMode, modeFile, modeExecutable, modeLink)
+			j.report(RuleMode, c.Path, "has the mode %q; allowed are %s (a file), %s (an executable one) and %s (a link)", c.NewMode, modeFile, modeExecutable, modeLink)
 		case c.OldMode == modeLink && c.NewMode != "" && c.NewMode != modeLink:
-			j.broke(RuleMode, c.Path, "was a link and becomes a file; keep the link, or use another path")
+			j.report(RuleMode, c.Path, "was a link and becomes a file; keep the link, or use another path")
 		case c.NewMode == modeLink && c.OldMode != "" && c.OldMode != modeLink:
-			j.broke(RuleMode, c.Path, "was a file and becomes a link; keep the file, or use another path")
-		case c.LFS && c.NewMode != "" && c.NewMode != modeLink && !(c.NewOID != "" && known[c.NewOID]):
-			j.broke(RuleLFS, c.Path, "is a Git LFS pointer, whose content is not in the changes; only files outside Git LFS, and moves of pointers, are allowed")
+			j.report(RuleMode, c.Path, "was a file and becomes a link; keep the file, or use another path")
+		case c.LFS && c.NewMode != "" && c.NewMode != modeLink && !(c.NewOID != "" && old[c.NewOID]):
+			j.report(RuleLFS, c.Path, "is a Git LFS pointer, whose content is not in the changes; only files outside Git LFS, and moves of pointers, are allowed")
 		}
 	}
+}
+
+// checkLimits checks the number of changed files and the size of what is new. A file
+// that only moved counts once, and its content not at all.
+func (j *judgement) checkLimits() {
+	most := cmp.Or(j.cfg.MaxFiles, defaultMaxFiles)
+	if files := j.countFiles(); most > 0 && files > most {
+		j.report(RuleMaxFiles, "", "%s changed, at most %d may; change fewer, or set max-patch-files", text.Count(files, "file"), most)
+	}
+	mostKiB := int64(cmp.Or(j.cfg.MaxSizeKB, defaultMaxSizeKB))
+	if size := (j.newSize() + 1023) / 1024; mostKiB > 0 && size > mostKiB {
+		j.report(RuleMaxSize, "", "the changes have %d KiB of new contents, at most %d KiB are allowed; change less, or set max-patch-size", size, mostKiB)
+	}
+}
+
+// countFiles counts the paths that changed, a moved file once.
+func (j *judgement) countFiles() int {
+	added := map[string]int{}
+	for _, c := range j.tree.Changes {
+		if c.OldMode == "" && c.NewOID != "" {
+			added[c.NewOID]++
+		}
+	}
+	n := 0
+	for _, c := range j.tree.Changes {
+		if c.NewMode == "" && added[c.OldOID] > 0 {
+			added[c.OldOID]--
+			continue
+		}
+		n++
+	}
+	return n
+}
+
+// newSize sums the sizes of the contents that the tree before did not have.
+func (j *judgement) newSize() int64 {
+	const most = 1 << 60 // so that the sum cannot overflow
+	old := j.tree.oldContents()
+	var sum int64
+	for _, c := range j.tree.Changes {
+		if c.NewMode != "" && !(c.NewOID != "" && old[c.NewOID]) {
+			sum = min(sum+min(max(c.Size, 0), most), most)
+		}
+	}
+	return sum
 }
