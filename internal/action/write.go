@@ -70,7 +70,7 @@ func CreateUser(path string) (*Pending, error) {
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &FileError{path, "cannot be created", "there is no directory " + filepath.Clean(dir) + "; make it first", err}
+		return nil, &FileError{path, "cannot be created", "there is no directory " + filepath.Clean(dir) + ", make it first", err}
 	case err != nil:
 		return nil, explain(path, err)
 	}

@@ -122,7 +122,7 @@ func TestWriteUser(t *testing.T) {
 	if err := action.WriteUser("plain", []byte("x")); err != nil {
 		t.Error(err)
 	}
-	for name, want := range map[string]string{"sub": "is a directory", "sub/": "is a directory", "none/x": "there is no directory none; make it first", "fifo": "is a FIFO", "": "no file is named", "dangling": "is a link"} {
+	for name, want := range map[string]string{"sub": "is a directory", "sub/": "is a directory", "none/x": "there is no directory none, make it first", "fifo": "is a FIFO", "": "no file is named", "dangling": "is a link"} {
 		if err := action.WriteUser(name, []byte("x")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("WriteUser(%q): %v, want %q", name, err, want)
 		}
