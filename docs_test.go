@@ -70,3 +70,28 @@ func TestDocumentsLinkToWhatExists(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkflowsPinActions holds every third-party action of our workflows to a commit:
+// a tag can be moved to another one.
+func TestWorkflowsPinActions(t *testing.T) {
+	paths, err := filepath.Glob(".github/workflows/*.yml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%q, %v", paths, err)
+	}
+	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: *(\S+)(.*)$`)
+	pinned := regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`)
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range uses.FindAllStringSubmatch(string(raw), -1) {
+			if strings.HasPrefix(m[1], "./") || strings.HasPrefix(m[1], "docker://ghcr.io/agent-airlock/") {
+				continue
+			}
+			if !pinned.MatchString(m[1]) || !regexp.MustCompile(`^ # v\d+\.\d+\.\d+$`).MatchString(m[2]) {
+				t.Errorf("%s: %s%s: pin it by commit, with the version in a comment", path, m[1], m[2])
+			}
+		}
+	}
+}
