@@ -2,6 +2,7 @@ package githubapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -19,7 +20,7 @@ type SARIFUpload struct {
 	ToolName    string    // only read by GitHub when the SARIF names no tool
 }
 
-// SARIFStatus says how far GitHub is with an upload.
+// SARIFStatus is how far GitHub is with an upload.
 type SARIFStatus struct {
 	State  string   // SARIFPending, SARIFComplete or SARIFFailed
 	Errors []string // of a failed one
@@ -35,57 +36,39 @@ const (
 // UploadSARIF hands a SARIF file to code scanning and returns the upload's id,
 // which SARIFStatus takes. GitHub processes it later.
 func (c *Client) UploadSARIF(ctx context.Context, r Repo, u SARIFUpload) (string, error) {
-	const op = "upload SARIF to code scanning"
-	if err := r.check(); err != nil {
-		return "", usage(op, Repo{}, "%v", err)
-	}
+	op := writing(r, "upload SARIF to code scanning")
+	op.slow = true
 	if u.SARIF == "" || u.CommitSHA == "" || u.Ref == "" {
-		return "", usage(op, r, "an upload needs the SARIF, the commit and the ref")
+		op.refuse("an upload needs the SARIF, the commit and the ref")
 	}
-	req := &github.SarifAnalysis{CommitSHA: &u.CommitSHA, Ref: &u.Ref, Sarif: &u.SARIF}
-	if u.CheckoutURI != "" {
-		req.CheckoutURI = &u.CheckoutURI
-	}
-	if u.ToolName != "" {
-		req.ToolName = &u.ToolName
-	}
+	req := &github.SarifAnalysis{CommitSHA: &u.CommitSHA, Ref: &u.Ref, Sarif: &u.SARIF, CheckoutURI: optional(u.CheckoutURI), ToolName: optional(u.ToolName)}
 	if !u.StartedAt.IsZero() {
 		req.StartedAt = &github.Timestamp{Time: u.StartedAt.UTC().Truncate(time.Second)}
 	}
-	ctx, k := write(ctx, op, r)
-	k.slow = true
-	id, _, err := c.gh.CodeScanning.UploadSarif(ctx, r.Owner, r.Name, req)
-	if err != nil {
-		return "", k.finish(err)
+	upload, _, err := c.gh.CodeScanning.UploadSarif(op.context(ctx), r.Owner, r.Name, req)
+	if err == nil && upload.GetID() == "" {
+		err = errors.New("the answer names no upload")
 	}
-	if id.GetID() == "" {
-		return "", k.finish(fmt.Errorf("the answer names no upload"))
-	}
-	return id.GetID(), nil
+	return result(op, upload, err, (*github.SarifID).GetID)
 }
 
 // SARIFStatus reads how far the processing of an upload is. Right after the
 // upload it may still be unknown (NotFound).
 func (c *Client) SARIFStatus(ctx context.Context, r Repo, id string) (SARIFStatus, error) {
-	const op = "read the status of a SARIF upload"
-	if err := r.check(); err != nil {
-		return SARIFStatus{}, usage(op, Repo{}, "%v", err)
+	op := reading(r, "read the status of a SARIF upload")
+	if !isName(id) {
+		op.refuse("invalid upload id %q", id)
 	}
-	if !nameOK(id) {
-		return SARIFStatus{}, usage(op, r, "%q is not the id of an upload", id)
-	}
-	ctx, k := read(ctx, op, r)
 	req, err := c.gh.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/code-scanning/sarifs/%s", r.Owner, r.Name, id), nil)
 	if err != nil {
-		return SARIFStatus{}, usage(op, r, "%v", err)
+		op.refuse("%v", err)
+		return SARIFStatus{}, op.err
 	}
 	// go-github's own type leaves the errors out.
 	var got struct {
-		ProcessingStatus string   `json:"processing_status"`
-		Errors           []string `json:"errors"`
+		ProcessingStatus string `json:"processing_status"`
+		Errors           []string
 	}
-	if _, err := c.gh.Do(ctx, req, &got); err != nil {
-		return SARIFStatus{}, k.finish(err)
-	}
-	return SARIFStatus{State: got.ProcessingStatus, Errors: got.Errors}, nil
+	_, err = c.gh.Do(op.context(ctx), req, &got)
+	return SARIFStatus{State: got.ProcessingStatus, Errors: got.Errors}, op.finish(err)
 }

@@ -2,8 +2,8 @@ package githubapi
 
 import (
 	"context"
-	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -13,42 +13,158 @@ const (
 	discussionsWrite = "discussions=write"
 )
 
+// DiscussionCategory is a place for discussions.
+type DiscussionCategory struct {
+	ID           string // node id
+	RepositoryID string // node id, which NewDiscussion needs
+	Name         string
+	Slug         string
+	Answerable   bool
+}
+
+// NewDiscussion is a discussion to create.
+type NewDiscussion struct {
+	RepositoryID string // node id: DiscussionCategory.RepositoryID or Repository.NodeID
+	CategoryID   string // node id
+	Title        string
+	Body         string
+}
+
+// Discussion is a discussion of a repository.
+type Discussion struct {
+	ID         string // node id
+	DatabaseID int64
+	Number     int
+	Title      string
+	Body       string
+	Category   DiscussionCategory
+	Author     Actor
+	Closed     bool
+	Locked     bool
+	URL        string
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// DiscussionComment is a top-level comment of a discussion.
+type DiscussionComment struct {
+	ID         string // node id
+	DatabaseID int64
+	Body       string
+	Author     Actor
+	URL        string
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// The GraphQL documents name a field as the type above does; the tests validate each
+// against GitHub's published schema.
+const (
+	discussionFields = `fragment discussion on Discussion {
+  id databaseId number title body closed locked url createdAt updatedAt
+  category { id name slug answerable: isAnswerable }
+  author { ...actor }
+}
+` + actorFields
+
+	discussionCommentFields = `fragment comment on DiscussionComment {
+  id databaseId body url createdAt updatedAt
+  author { ...actor }
+}
+` + actorFields
+
+	categoriesQuery = `query Categories($owner: String!, $name: String!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    id hasDiscussionsEnabled
+    discussionCategories(first: 100, after: $after) {
+      nodes { id name slug answerable: isAnswerable }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}`
+
+	discussionsQuery = `query Discussions($owner: String!, $name: String!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    id hasDiscussionsEnabled
+    discussions(first: 100, after: $after, orderBy: {field: CREATED_AT, direction: DESC}) {
+      nodes { ...discussion }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+` + discussionFields
+
+	discussionQuery = `query Discussion($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    id
+    discussion(number: $number) { ...discussion }
+  }
+}
+` + discussionFields
+
+	discussionCommentsQuery = `query DiscussionComments($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    discussion(number: $number) {
+      comments(first: 100, after: $after) {
+        nodes { ...comment }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}
+` + discussionCommentFields
+
+	createDiscussionMutation = `mutation CreateDiscussion($input: CreateDiscussionInput!) {
+  createDiscussion(input: $input) { discussion { ...discussion } }
+}
+` + discussionFields
+
+	addDiscussionCommentMutation = `mutation AddDiscussionComment($input: AddDiscussionCommentInput!) {
+  addDiscussionComment(input: $input) { comment { ...comment } }
+}
+` + discussionCommentFields
+
+	deleteDiscussionMutation = `mutation DeleteDiscussion($input: DeleteDiscussionInput!) {
+  deleteDiscussion(input: $input) { discussion { id } }
+}`
+
+	deleteDiscussionCommentMutation = `mutation DeleteDiscussionComment($input: DeleteDiscussionCommentInput!) {
+  deleteDiscussionComment(input: $input) { comment { id } }
+}`
+)
+
 // DiscussionCategories reads a repository's discussion categories. Where
 // discussions are switched off the error is Forbidden with FeatureDiscussions.
 func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]DiscussionCategory, error) {
-	const op = "list the discussion categories"
-	if err := r.check(); err != nil {
-		return nil, usage(op, Repo{}, "%v", err)
-	}
 	var all []DiscussionCategory
-	for cat, err := range cursors(func(d DiscussionCategory) string { return d.ID }, func(cursor string) ([]DiscussionCategory, pageInfo, bool, error) {
+	for category, err := range cursors(func(d DiscussionCategory) string { return d.ID }, func(cursor string) ([]DiscussionCategory, pageInfo, error) {
 		var out struct {
 			Repository struct {
-				ID                    string `json:"id"`
-				HasDiscussionsEnabled bool   `json:"hasDiscussionsEnabled"`
+				ID                    string
+				HasDiscussionsEnabled bool
 				DiscussionCategories  struct {
-					Nodes    []gqlCategory `json:"nodes"`
-					PageInfo pageInfo      `json:"pageInfo"`
-				} `json:"discussionCategories"`
-			} `json:"repository"`
+					Nodes    []DiscussionCategory
+					PageInfo pageInfo
+				}
+			}
 		}
-		k := &call{op: op, repo: r, needs: discussionsRead}
-		if err := c.query(ctx, k, categoriesQuery, map[string]any{"owner": r.Owner, "name": r.Name, "after": after(cursor)}, &out); err != nil {
-			return nil, pageInfo{}, false, err
+		op := reading(r, "list the discussion categories")
+		if err := c.queryDiscussions(ctx, op, categoriesQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
+			return nil, pageInfo{}, err
 		}
 		if !out.Repository.HasDiscussionsEnabled {
-			return nil, pageInfo{}, false, discussionsOff(op, r)
+			return nil, pageInfo{}, discussionsOff(op)
 		}
-		list := make([]DiscussionCategory, len(out.Repository.DiscussionCategories.Nodes))
-		for i, n := range out.Repository.DiscussionCategories.Nodes {
-			list[i] = n.category(out.Repository.ID)
+		list := out.Repository.DiscussionCategories
+		for i := range list.Nodes {
+			list.Nodes[i].RepositoryID = out.Repository.ID
 		}
-		return list, out.Repository.DiscussionCategories.PageInfo, false, nil
+		return list.Nodes, list.PageInfo, nil
 	}) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, cat)
+		all = append(all, category)
 	}
 	return all, nil
 }
@@ -56,141 +172,122 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 // ListDiscussions yields the discussions created at or after since, the newest
 // first. A zero since means all.
 func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) iter.Seq2[Discussion, error] {
-	const op = "list discussions"
-	if err := r.check(); err != nil {
-		return failed[Discussion](usage(op, Repo{}, "%v", err))
-	}
-	return cursors(func(d Discussion) string { return d.ID }, func(cursor string) ([]Discussion, pageInfo, bool, error) {
+	return cursors(func(d Discussion) string { return d.ID }, func(cursor string) ([]Discussion, pageInfo, error) {
 		var out struct {
 			Repository struct {
-				HasDiscussionsEnabled bool `json:"hasDiscussionsEnabled"`
+				ID                    string
+				HasDiscussionsEnabled bool
 				Discussions           struct {
-					Nodes    []gqlDiscussion `json:"nodes"`
-					PageInfo pageInfo        `json:"pageInfo"`
-				} `json:"discussions"`
-			} `json:"repository"`
+					Nodes    []Discussion
+					PageInfo pageInfo
+				}
+			}
 		}
-		k := &call{op: op, repo: r, needs: discussionsRead}
-		if err := c.query(ctx, k, discussionsQuery, map[string]any{"owner": r.Owner, "name": r.Name, "after": after(cursor)}, &out); err != nil {
-			return nil, pageInfo{}, false, err
+		op := reading(r, "list discussions")
+		if err := c.queryDiscussions(ctx, op, discussionsQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
+			return nil, pageInfo{}, err
 		}
 		if !out.Repository.HasDiscussionsEnabled {
-			return nil, pageInfo{}, false, discussionsOff(op, r)
+			return nil, pageInfo{}, discussionsOff(op)
 		}
-		var list []Discussion
-		older := false
-		for _, n := range out.Repository.Discussions.Nodes {
-			if older = n.CreatedAt.Before(since); older {
-				break
+		list := out.Repository.Discussions
+		for i := range list.Nodes {
+			if list.Nodes[i].CreatedAt.Before(since) {
+				return list.Nodes[:i], pageInfo{}, nil // the others are older
 			}
-			list = append(list, n.discussion())
+			list.Nodes[i].Category.RepositoryID = out.Repository.ID
 		}
-		return list, out.Repository.Discussions.PageInfo, older, nil
+		return list.Nodes, list.PageInfo, nil
 	})
 }
 
 // GetDiscussion reads a discussion.
 func (c *Client) GetDiscussion(ctx context.Context, r Repo, n int) (Discussion, error) {
-	op := fmt.Sprintf("read the discussion #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return Discussion{}, err
-	}
 	var out struct {
 		Repository struct {
-			Discussion *gqlDiscussion `json:"discussion"`
-		} `json:"repository"`
+			ID         string
+			Discussion *Discussion
+		}
 	}
-	k := &call{op: op, repo: r, needs: discussionsRead}
-	if err := c.query(ctx, k, discussionQuery, map[string]any{"owner": r.Owner, "name": r.Name, "number": n}, &out); err != nil {
+	op := reading(r, "read the discussion #%d", n).checkNumber(n)
+	if err := c.queryDiscussions(ctx, op, discussionQuery, map[string]any{"number": n}, &out); err != nil {
 		return Discussion{}, err
 	}
-	if out.Repository.Discussion == nil {
-		return Discussion{}, &Error{Kind: NotFound, Op: op, Repo: r}
+	d := out.Repository.Discussion
+	if d == nil {
+		return Discussion{}, op.fail(NotFound, "")
 	}
-	return out.Repository.Discussion.discussion(), nil
+	d.Category.RepositoryID = out.Repository.ID
+	return *d, nil
 }
 
 // CreateDiscussion opens a discussion.
 func (c *Client) CreateDiscussion(ctx context.Context, d NewDiscussion) (Discussion, error) {
-	const op = "create a discussion"
+	op := &operation{what: "create a discussion", write: true, content: true, needs: discussionsWrite}
 	if d.RepositoryID == "" || d.CategoryID == "" {
-		return Discussion{}, usage(op, Repo{}, "a discussion needs a repository and a category")
+		op.refuse("a discussion needs a repository and a category")
 	}
 	var out struct {
-		CreateDiscussion struct {
-			Discussion *gqlDiscussion `json:"discussion"`
-		} `json:"createDiscussion"`
+		CreateDiscussion struct{ Discussion *Discussion }
 	}
-	k := &call{op: op, write: true, content: true, needs: discussionsWrite}
-	err := c.query(ctx, k, createDiscussionMutation, map[string]any{"input": map[string]any{
+	err := c.query(ctx, op, createDiscussionMutation, map[string]any{"input": map[string]any{
 		"repositoryId": d.RepositoryID, "categoryId": d.CategoryID, "title": d.Title, "body": d.Body}}, &out)
 	if err != nil {
 		return Discussion{}, err
 	}
-	if out.CreateDiscussion.Discussion == nil {
-		return Discussion{}, &Error{Kind: Ambiguous, Op: op, Message: "the answer holds no discussion"}
+	created := out.CreateDiscussion.Discussion
+	if created == nil {
+		return Discussion{}, op.fail(Ambiguous, "the answer has no discussion")
 	}
-	return out.CreateDiscussion.Discussion.discussion(), nil
+	created.Category.RepositoryID = d.RepositoryID
+	return *created, nil
 }
 
 // ListDiscussionComments yields the top-level comments of a discussion that were
 // updated at or after since, the oldest first. GitHub cannot filter them, so all
 // are read.
 func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, since time.Time) iter.Seq2[DiscussionComment, error] {
-	op := fmt.Sprintf("list the comments of the discussion #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return failed[DiscussionComment](err)
-	}
-	return cursors(func(d DiscussionComment) string { return d.ID }, func(cursor string) ([]DiscussionComment, pageInfo, bool, error) {
+	return cursors(func(d DiscussionComment) string { return d.ID }, func(cursor string) ([]DiscussionComment, pageInfo, error) {
 		var out struct {
 			Repository struct {
 				Discussion *struct {
 					Comments struct {
-						Nodes    []gqlDiscussionComment `json:"nodes"`
-						PageInfo pageInfo               `json:"pageInfo"`
-					} `json:"comments"`
-				} `json:"discussion"`
-			} `json:"repository"`
-		}
-		k := &call{op: op, repo: r, needs: discussionsRead}
-		err := c.query(ctx, k, discussionCommentsQuery, map[string]any{"owner": r.Owner, "name": r.Name, "number": n, "after": after(cursor)}, &out)
-		if err != nil {
-			return nil, pageInfo{}, false, err
-		}
-		if out.Repository.Discussion == nil {
-			return nil, pageInfo{}, false, &Error{Kind: NotFound, Op: op, Repo: r}
-		}
-		var list []DiscussionComment
-		for _, n := range out.Repository.Discussion.Comments.Nodes {
-			if !n.UpdatedAt.Before(since) {
-				list = append(list, n.comment())
+						Nodes    []DiscussionComment
+						PageInfo pageInfo
+					}
+				}
 			}
 		}
-		return list, out.Repository.Discussion.Comments.PageInfo, false, nil
+		op := reading(r, "list the comments of the discussion #%d", n).checkNumber(n)
+		if err := c.queryDiscussions(ctx, op, discussionCommentsQuery, map[string]any{"number": n, "after": cursorVariable(cursor)}, &out); err != nil {
+			return nil, pageInfo{}, err
+		}
+		if out.Repository.Discussion == nil {
+			return nil, pageInfo{}, op.fail(NotFound, "")
+		}
+		list := out.Repository.Discussion.Comments
+		return slices.DeleteFunc(list.Nodes, func(d DiscussionComment) bool { return d.UpdatedAt.Before(since) }), list.PageInfo, nil
 	})
 }
 
 // AddDiscussionComment adds a top-level comment to the discussion with the node
 // id (Discussion.ID).
 func (c *Client) AddDiscussionComment(ctx context.Context, discussionID, body string) (DiscussionComment, error) {
-	const op = "comment on a discussion"
+	op := &operation{what: "comment on a discussion", write: true, content: true, needs: discussionsWrite}
 	if discussionID == "" {
-		return DiscussionComment{}, usage(op, Repo{}, "the discussion's node id is missing")
+		op.refuse("the discussion's node id is missing")
 	}
 	var out struct {
-		AddDiscussionComment struct {
-			Comment *gqlDiscussionComment `json:"comment"`
-		} `json:"addDiscussionComment"`
+		AddDiscussionComment struct{ Comment *DiscussionComment }
 	}
-	k := &call{op: op, write: true, content: true, needs: discussionsWrite}
-	err := c.query(ctx, k, addDiscussionCommentMutation, map[string]any{"input": map[string]any{"discussionId": discussionID, "body": body}}, &out)
+	err := c.query(ctx, op, addDiscussionCommentMutation, map[string]any{"input": map[string]any{"discussionId": discussionID, "body": body}}, &out)
 	if err != nil {
 		return DiscussionComment{}, err
 	}
 	if out.AddDiscussionComment.Comment == nil {
-		return DiscussionComment{}, &Error{Kind: Ambiguous, Op: op, Message: "the answer holds no comment"}
+		return DiscussionComment{}, op.fail(Ambiguous, "the answer has no comment")
 	}
-	return out.AddDiscussionComment.Comment.comment(), nil
+	return *out.AddDiscussionComment.Comment, nil
 }
 
 // DeleteDiscussion removes the discussion with the node id for good.
@@ -203,62 +300,23 @@ func (c *Client) DeleteDiscussionComment(ctx context.Context, id string) error {
 	return c.deleteNode(ctx, "delete a discussion comment", deleteDiscussionCommentMutation, id)
 }
 
-func (c *Client) deleteNode(ctx context.Context, op, document, id string) error {
+func (c *Client) deleteNode(ctx context.Context, what, document, id string) error {
+	op := &operation{what: what, write: true, needs: discussionsWrite}
 	if id == "" {
-		return usage(op, Repo{}, "the node id is missing")
+		op.refuse("the node id is missing")
 	}
-	var out map[string]any
-	return c.query(ctx, &call{op: op, write: true, needs: discussionsWrite}, document, map[string]any{"input": map[string]any{"id": id}}, &out)
+	return c.query(ctx, op, document, map[string]any{"input": map[string]any{"id": id}}, &struct{}{})
 }
 
-func discussionsOff(op string, r Repo) error {
-	return &Error{Kind: Forbidden, Op: op, Repo: r, Feature: FeatureDiscussions}
+// queryDiscussions reads from the discussions of the operation's repository.
+func (c *Client) queryDiscussions(ctx context.Context, op *operation, document string, variables map[string]any, out any) error {
+	op.needs = discussionsRead
+	variables["owner"], variables["name"] = op.repo.Owner, op.repo.Name
+	return c.query(ctx, op, document, variables, out)
 }
 
-type gqlCategory struct {
-	ID           string `json:"id"`
-	Name         string `json:"name"`
-	Slug         string `json:"slug"`
-	IsAnswerable bool   `json:"isAnswerable"`
-	Repository   struct {
-		ID string `json:"id"`
-	} `json:"repository"`
-}
-
-func (g gqlCategory) category(repositoryID string) DiscussionCategory {
-	return DiscussionCategory{ID: g.ID, RepositoryID: repositoryID, Name: g.Name, Slug: g.Slug, Answerable: g.IsAnswerable}
-}
-
-type gqlDiscussion struct {
-	ID         string      `json:"id"`
-	DatabaseID int64       `json:"databaseId"`
-	Number     int         `json:"number"`
-	Title      string      `json:"title"`
-	Body       string      `json:"body"`
-	Closed     bool        `json:"closed"`
-	Locked     bool        `json:"locked"`
-	URL        string      `json:"url"`
-	CreatedAt  time.Time   `json:"createdAt"`
-	UpdatedAt  time.Time   `json:"updatedAt"`
-	Category   gqlCategory `json:"category"`
-	Author     *gqlActor   `json:"author"`
-}
-
-func (g *gqlDiscussion) discussion() Discussion {
-	return Discussion{ID: g.ID, DatabaseID: g.DatabaseID, Number: g.Number, Title: g.Title, Body: g.Body, Closed: g.Closed, Locked: g.Locked,
-		URL: g.URL, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt, Category: g.Category.category(g.Category.Repository.ID), Author: g.Author.actor()}
-}
-
-type gqlDiscussionComment struct {
-	ID         string    `json:"id"`
-	DatabaseID int64     `json:"databaseId"`
-	Body       string    `json:"body"`
-	URL        string    `json:"url"`
-	CreatedAt  time.Time `json:"createdAt"`
-	UpdatedAt  time.Time `json:"updatedAt"`
-	Author     *gqlActor `json:"author"`
-}
-
-func (g *gqlDiscussionComment) comment() DiscussionComment {
-	return DiscussionComment{ID: g.ID, DatabaseID: g.DatabaseID, Body: g.Body, URL: g.URL, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt, Author: g.Author.actor()}
+func discussionsOff(op *operation) error {
+	e := op.fail(Forbidden, "")
+	e.Feature = FeatureDiscussions
+	return e
 }

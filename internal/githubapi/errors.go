@@ -1,6 +1,7 @@
 package githubapi
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,10 +11,13 @@ import (
 // itself an error, so that errors.Is(err, githubapi.NotFound) works.
 type Kind string
 
+// Error is the kind's own name.
+func (k Kind) Error() string { return string(k) }
+
 // The kinds of errors.
 const (
-	// NotFound: it is not there, or the token may not see it (GitHub does not
-	// tell the two apart).
+	// NotFound: it is not there, or the token may not see it (GitHub answers the
+	// same to both).
 	NotFound Kind = "not-found"
 	// Unauthorized: there is no token, or GitHub does not accept it.
 	Unauthorized Kind = "unauthorized"
@@ -25,8 +29,7 @@ const (
 	// Conflict: the thing changed in the meantime, or exists already.
 	Conflict Kind = "conflict"
 	// RateLimited: a limit is reached and waiting for it would take longer than
-	// the configuration allows, or the write budget is used up. The request had
-	// no effect.
+	// the configuration allows. The request had no effect.
 	RateLimited Kind = "rate-limited"
 	// Ambiguous: a write was sent and its answer is missing or useless. It may
 	// have taken effect: look before writing again.
@@ -59,14 +62,14 @@ type FieldError struct {
 	Resource string // Issue, PullRequestReview, ...
 	Field    string // title, body, ...; may be empty
 	Code     string // missing, invalid, custom, ...; may be empty
-	Message  string // GitHub's own words; may be empty
+	Message  string // GitHub's own; may be empty
 }
 
-// Error is every error that a Client returns, save for the context's own when
+// Error is every error that a Client returns, except the context's own when
 // it ended before anything was sent.
 type Error struct {
 	Kind       Kind
-	Op         string // what was attempted, in words: "create an issue"
+	Op         string // what was attempted: "create an issue"
 	Repo       Repo   // zero when the request names none
 	Status     int    // HTTP status, 0 without an answer
 	Message    string // GitHub's own message, or what broke; one line, at most 500 bytes
@@ -87,82 +90,79 @@ func (e *Error) Is(target error) bool {
 	return ok && k == e.Kind
 }
 
-// Error is the kind's own name.
-func (k Kind) Error() string { return string(k) }
-
-// Error says in plain words what was attempted, what happened and what to do.
+// Error describes what was attempted, what happened and what to do.
 func (e *Error) Error() string {
 	var b strings.Builder
-	op := e.Op
-	if op == "" {
-		op = "call the API"
-	}
-	fmt.Fprintf(&b, "could not %s", op)
+	fmt.Fprintf(&b, "could not %s", cmp.Or(e.Op, "call the API"))
 	if !e.Repo.IsZero() {
 		fmt.Fprintf(&b, " in %s", e.Repo)
 	}
-	b.WriteString(": ")
-	b.WriteString(e.what())
+	b.WriteString(": " + e.cause())
 	if next := e.next(); next != "" {
-		b.WriteString("; ")
-		b.WriteString(next)
+		b.WriteString("; " + next)
 	}
 	return b.String()
 }
 
-// what is the part of the message that says what happened.
-func (e *Error) what() string {
-	said := ""
+// cause is the part of the message about what happened.
+func (e *Error) cause() string {
+	quoted := ""
 	if e.Message != "" {
-		said = fmt.Sprintf(" (%q)", e.Message)
+		quoted = fmt.Sprintf(" (%q)", e.Message)
 	}
 	switch e.Kind {
 	case NotFound:
 		return "it does not exist, or the token may not see it"
 	case Unauthorized:
-		return "GitHub does not accept the token" + said
+		return "GitHub does not accept the token" + quoted
 	case Forbidden:
-		switch {
-		case e.Feature == FeatureLocked:
-			return "the conversation is locked" + said
-		case e.Feature == FeatureArchived:
-			return "the repository is archived, so it cannot be written to" + said
-		case e.Feature == FeaturePullCreation:
-			return "the settings do not let GitHub Actions create pull requests" + said
-		case e.Feature == FeatureDrafts:
-			return "the repository has no draft pull requests" + said
-		case e.Feature != "":
-			return "the repository does not have " + e.Feature + " enabled" + said
-		case e.Permission != "":
-			return "the token lacks the permission " + permissionWords(e.Permission) + said
-		}
-		return "GitHub refuses it" + said
+		return e.forbidden() + quoted
 	case Validation:
-		return "GitHub refuses the content: " + e.fieldWords()
+		return "GitHub refuses the content: " + e.fieldMessages()
 	case Conflict:
 		if len(e.Fields) > 0 {
-			said = fmt.Sprintf(" (%q)", e.fieldWords())
+			quoted = fmt.Sprintf(" (%q)", e.fieldMessages())
 		}
-		return "it conflicts with what is there" + said
+		return "it conflicts with what is there" + quoted
 	case RateLimited:
 		if !e.Until.IsZero() {
-			return "the rate limit is reached until " + e.Until.UTC().Format(time.RFC3339) + said
+			return "the rate limit is reached until " + e.Until.UTC().Format(time.RFC3339) + quoted
 		}
-		return "a rate limit is reached" + said
+		return "a rate limit is reached" + quoted
 	case Ambiguous:
-		return "the answer is missing or unusable, so it may or may not have happened" + said
+		return "the answer is missing or unusable, so it may or may not have happened" + quoted
 	case Unreachable:
 		if e.Status != 0 {
-			return fmt.Sprintf("GitHub keeps answering with status %d%s", e.Status, said)
+			return fmt.Sprintf("GitHub keeps answering with status %d%s", e.Status, quoted)
 		}
-		return "GitHub cannot be reached" + said
+		return "GitHub cannot be reached" + quoted
 	case Malformed:
-		return "the answer could not be understood" + said
+		return "the answer could not be understood" + quoted
 	}
 	return e.Message
 }
 
-// next is the part of the message that says what to do.
+// forbidden is the cause of a Forbidden error.
+func (e *Error) forbidden() string {
+	switch e.Feature {
+	case "":
+		if e.Permission != "" {
+			return "the token lacks the permission " + permissions(e.Permission)
+		}
+		return "GitHub refuses it"
+	case FeatureLocked:
+		return "the conversation is locked"
+	case FeatureArchived:
+		return "the repository is archived, so it cannot be written to"
+	case FeaturePullCreation:
+		return "the settings do not let GitHub Actions create pull requests"
+	case FeatureDrafts:
+		return "the repository has no draft pull requests"
+	}
+	return "the repository does not have " + e.Feature + " enabled"
+}
+
+// next is the part of the message about what to do.
 func (e *Error) next() string {
 	switch e.Kind {
 	case NotFound:
@@ -203,53 +203,36 @@ func (e *Error) next() string {
 	return ""
 }
 
-// permissionWords turns "issues=write; pull_requests=write" into words in the
-// spelling of a workflow's permissions block.
-func permissionWords(header string) string {
+// permissions turns "issues=write; pull_requests=write" into the spelling of a
+// workflow's permissions block: "issues: write, or pull-requests: write".
+func permissions(header string) string {
 	var alternatives []string
-	for alt := range strings.SplitSeq(header, ";") {
+	for alternative := range strings.SplitSeq(header, ";") {
 		var all []string
-		for p := range strings.SplitSeq(alt, ",") {
-			name, level, ok := strings.Cut(strings.TrimSpace(p), "=")
-			if !ok {
-				continue
+		for p := range strings.SplitSeq(alternative, ",") {
+			if name, level, ok := strings.Cut(strings.TrimSpace(p), "="); ok {
+				all = append(all, strings.ReplaceAll(name, "_", "-")+": "+level)
 			}
-			all = append(all, strings.ReplaceAll(name, "_", "-")+": "+level)
 		}
 		if len(all) > 0 {
 			alternatives = append(alternatives, strings.Join(all, " and "))
 		}
 	}
-	if len(alternatives) == 0 {
-		return header
-	}
-	return strings.Join(alternatives, ", or ")
+	return cmp.Or(strings.Join(alternatives, ", or "), header)
 }
 
-func (e *Error) fieldWords() string {
+// fieldMessages joins the reasons of a Validation error.
+func (e *Error) fieldMessages() string {
 	if len(e.Fields) == 0 {
 		return e.Message
 	}
-	words := make([]string, 0, len(e.Fields))
+	var messages []string
 	for _, f := range e.Fields {
-		w := f.Message
-		if w == "" {
-			w = strings.ReplaceAll(f.Code, "_", " ")
+		message := cmp.Or(f.Message, strings.ReplaceAll(f.Code, "_", " "))
+		if f.Field != "" && !strings.HasPrefix(message, f.Field) {
+			message = f.Field + " " + message
 		}
-		if f.Field != "" && !strings.HasPrefix(w, f.Field) {
-			w = f.Field + " " + w
-		}
-		words = append(words, w)
+		messages = append(messages, message)
 	}
-	return strings.Join(words, "; ")
-}
-
-// oneLine makes a foreign message fit for one line of a log.
-func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' }), " ")
-	s = strings.ToValidUTF8(s, "")
-	if len(s) > 500 {
-		s = strings.ToValidUTF8(s[:497], "") + "..."
-	}
-	return s
+	return strings.Join(messages, "; ")
 }

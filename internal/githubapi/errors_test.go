@@ -327,7 +327,7 @@ func TestErrorsHoldNoToken(t *testing.T) {
 		var log []string
 		client, err := githubapi.New(githubapi.Options{
 			Token: token.New(secret, s.APIURL()), APIURL: s.APIURL(), Transport: s.Transport(), Pace: githubapi.Unpaced(),
-			Retry: githubapi.RetryConfig{Attempts: 1}, Log: func(line string) { log = append(log, line) },
+			Attempts: 1, Log: func(line string) { log = append(log, line) },
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -1,8 +1,8 @@
 package githubapi
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -10,116 +10,89 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
+// Issue is an issue, or a pull request seen as one.
+type Issue struct {
+	ID          int64
+	NodeID      string
+	Number      int
+	Title       string
+	Body        string
+	State       string // open, closed
+	StateReason string // completed, not_planned, reopened, duplicate or empty
+	Labels      []string
+	Author      Actor
+	IsPull      bool
+	Locked      bool
+	Comments    int
+	URL         string // for people
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// NewIssue is an issue to create.
+type NewIssue struct {
+	Title  string
+	Body   string
+	Labels []string // labels that do not exist are created by GitHub
+}
+
+// IssueEdit names the fields of an issue to change; nil leaves a field as it is.
+type IssueEdit struct {
+	Title       *string
+	Body        *string
+	State       *string // open, closed
+	StateReason *string // completed, not_planned, duplicate, reopened
+}
+
+// IssueFilter restricts ListIssues.
+type IssueFilter struct {
+	State  string    // open, closed or all; empty means all
+	Since  time.Time // updated at or after; zero means no limit
+	Labels []string  // all of them
+}
+
 // GetIssue reads an issue or, as one, a pull request.
 func (c *Client) GetIssue(ctx context.Context, r Repo, n int) (Issue, error) {
-	op := fmt.Sprintf("read #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return Issue{}, err
-	}
-	ctx, k := read(ctx, op, r)
-	g, _, err := c.gh.Issues.Get(ctx, r.Owner, r.Name, n)
-	if err != nil {
-		return Issue{}, k.finish(err)
-	}
-	return issueOf(g), nil
+	op := reading(r, "read #%d", n).checkNumber(n)
+	g, _, err := c.gh.Issues.Get(op.context(ctx), r.Owner, r.Name, n)
+	return result(op, g, err, issueOf)
 }
 
 // CreateIssue opens an issue. Errors of kind Ambiguous mean: list before
 // creating again.
 func (c *Client) CreateIssue(ctx context.Context, r Repo, n NewIssue) (Issue, error) {
-	const op = "create an issue"
-	if err := r.check(); err != nil {
-		return Issue{}, usage(op, Repo{}, "%v", err)
-	}
+	op := creating(r, "create an issue")
 	req := &github.IssueRequest{Title: &n.Title, Body: &n.Body}
 	if len(n.Labels) > 0 {
 		req.Labels = &n.Labels
 	}
-	ctx, k := create(ctx, op, r)
-	g, _, err := c.gh.Issues.Create(ctx, r.Owner, r.Name, req)
-	if err != nil {
-		return Issue{}, k.finish(err)
-	}
-	return issueOf(g), nil
+	g, _, err := c.gh.Issues.Create(op.context(ctx), r.Owner, r.Name, req)
+	return result(op, g, err, issueOf)
 }
 
 // EditIssue changes the fields that e names, of an issue or a pull request.
 func (c *Client) EditIssue(ctx context.Context, r Repo, n int, e IssueEdit) (Issue, error) {
-	op := fmt.Sprintf("update #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return Issue{}, err
-	}
+	op := writing(r, "update #%d", n).checkNumber(n)
 	if e == (IssueEdit{}) {
-		return Issue{}, usage(op, r, "there is nothing to change")
+		op.refuse("there is nothing to change")
 	}
-	ctx, k := write(ctx, op, r)
-	g, _, err := c.gh.Issues.Edit(ctx, r.Owner, r.Name, n, &github.IssueRequest{Title: e.Title, Body: e.Body, State: e.State, StateReason: e.StateReason})
-	if err != nil {
-		return Issue{}, k.finish(err)
-	}
-	return issueOf(g), nil
+	g, _, err := c.gh.Issues.Edit(op.context(ctx), r.Owner, r.Name, n, &github.IssueRequest{Title: e.Title, Body: e.Body, State: e.State, StateReason: e.StateReason})
+	return result(op, g, err, issueOf)
 }
 
 // ListIssues yields issues and pull requests, the newest first.
 func (c *Client) ListIssues(ctx context.Context, r Repo, f IssueFilter) iter.Seq2[Issue, error] {
-	const op = "list issues"
-	if err := r.check(); err != nil {
-		return failed[Issue](usage(op, Repo{}, "%v", err))
-	}
-	if f.State == "" {
-		f.State = "all"
-	}
-	return pages(func(i Issue) int64 { return i.ID }, false, func(page int) ([]Issue, int, error) {
-		ctx, k := read(ctx, op, r)
-		list, resp, err := c.gh.Issues.ListByRepo(ctx, r.Owner, r.Name, &github.IssueListByRepoOptions{State: f.State, Since: f.Since, Labels: f.Labels,
-			Sort: "created", Direction: "desc", ListOptions: github.ListOptions{Page: page, PerPage: perPage}})
-		return converted(k, list, resp, err, issueOf)
+	op := reading(r, "list issues")
+	return pages(ctx, op, func(i Issue) int64 { return i.ID }, issueOf, func(ctx context.Context, page github.ListOptions) ([]*github.Issue, *github.Response, error) {
+		return c.gh.Issues.ListByRepo(ctx, r.Owner, r.Name, &github.IssueListByRepoOptions{State: cmp.Or(f.State, "all"), Since: f.Since, Labels: f.Labels,
+			Sort: "created", Direction: "desc", ListOptions: page})
 	})
 }
 
 func issueOf(g *github.Issue) Issue {
-	i := Issue{ID: g.GetID(), NodeID: g.GetNodeID(), Number: g.GetNumber(), Title: g.GetTitle(), Body: g.GetBody(), State: g.GetState(),
-		StateReason: g.GetStateReason(), Author: actorOf(g.User), IsPull: g.IsPullRequest(), Locked: g.GetLocked(), Comments: g.GetComments(),
-		URL: g.GetHTMLURL(), CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
-	for _, l := range g.Labels {
-		i.Labels = append(i.Labels, l.GetName())
-	}
-	return i
-}
-
-func actorOf(u *github.User) Actor {
-	return Actor{Login: u.GetLogin(), DatabaseID: u.GetID()}
-}
-
-// numbered checks what every request about one numbered thing needs.
-func numbered(op string, r Repo, n int) error {
-	if err := r.check(); err != nil {
-		return usage(op, Repo{}, "%v", err)
-	}
-	if n <= 0 {
-		return usage(op, r, "%d is not the number of an issue, a pull request or a discussion", n)
-	}
-	return nil
-}
-
-// converted turns a page of go-github's values into ours.
-func converted[G, T any](k *call, list []G, resp *github.Response, err error, conv func(G) T) ([]T, int, error) {
-	if err != nil {
-		return nil, 0, k.finish(err)
-	}
-	out := make([]T, len(list))
-	for i, g := range list {
-		out[i] = conv(g)
-	}
-	return out, resp.NextPage, nil
-}
-
-// failed is the sequence that yields one error.
-func failed[T any](err error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var zero T
-		yield(zero, err)
-	}
+	return Issue{ID: g.GetID(), NodeID: g.GetNodeID(), Number: g.GetNumber(), Title: g.GetTitle(), Body: g.GetBody(), State: g.GetState(),
+		StateReason: g.GetStateReason(), Labels: labelNames(g.Labels), Author: actorOf(g.User), IsPull: g.IsPullRequest(), Locked: g.GetLocked(),
+		Comments: g.GetComments(), URL: g.GetHTMLURL(), CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
 }
 
 // Edit is one change that somebody made to an issue or pull request.
@@ -136,40 +109,66 @@ const (
 	EditState = "state"
 )
 
-// IssueEdits says who changed the title, the body or the state of an issue or
+const editsQuery = `query Edits($owner: String!, $name: String!, $number: Int!, $since: DateTime, $bodyAfter: String, $eventsAfter: String) {
+  repository(owner: $owner, name: $name) {
+    issueOrPullRequest(number: $number) {
+      ... on Issue {
+        createdAt
+        userContentEdits(first: 100, after: $bodyAfter) { ...bodyEdits }
+        timelineItems(first: 100, after: $eventsAfter, since: $since, itemTypes: [RENAMED_TITLE_EVENT, CLOSED_EVENT, REOPENED_EVENT]) {
+          nodes { __typename ...titleEdit ...closing ...reopening }
+          pageInfo { hasNextPage endCursor }
+        }
+      }
+      ... on PullRequest {
+        createdAt
+        userContentEdits(first: 100, after: $bodyAfter) { ...bodyEdits }
+        timelineItems(first: 100, after: $eventsAfter, since: $since, itemTypes: [RENAMED_TITLE_EVENT, CLOSED_EVENT, REOPENED_EVENT]) {
+          nodes { __typename ...titleEdit ...closing ...reopening }
+          pageInfo { hasNextPage endCursor }
+        }
+      }
+    }
+  }
+}
+fragment bodyEdits on UserContentEditConnection {
+  nodes { editedAt editor { ...actor } }
+  pageInfo { hasNextPage endCursor }
+}
+fragment titleEdit on RenamedTitleEvent { createdAt actor { ...actor } }
+fragment closing on ClosedEvent { createdAt actor { ...actor } }
+fragment reopening on ReopenedEvent { createdAt actor { ...actor } }
+` + actorFields
+
+// IssueEdits returns who changed the title, the body or the state of an issue or
 // pull request at or after since, the oldest change first. Writing the first
 // body is no edit.
 func (c *Client) IssueEdits(ctx context.Context, r Repo, n int, since time.Time) ([]Edit, error) {
-	op := fmt.Sprintf("read the history of #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return nil, err
-	}
 	var edits []Edit
 	bodies, events := pageInfo{HasNextPage: true}, pageInfo{HasNextPage: true}
 	for range maxPages {
-		vars := map[string]any{"owner": r.Owner, "name": r.Name, "number": n, "bodyAfter": after(bodies.EndCursor), "eventsAfter": after(events.EndCursor)}
+		op := reading(r, "read the history of #%d", n).checkNumber(n)
+		vars := map[string]any{"owner": r.Owner, "name": r.Name, "number": n, "bodyAfter": cursorVariable(bodies.EndCursor), "eventsAfter": cursorVariable(events.EndCursor)}
 		if !since.IsZero() {
 			vars["since"] = since.UTC().Format(time.RFC3339)
 		}
 		var out struct {
-			Repository struct {
-				Target *gqlHistory `json:"issueOrPullRequest"`
-			} `json:"repository"`
+			Repository struct{ IssueOrPullRequest *history }
 		}
-		if err := c.query(ctx, &call{op: op, repo: r}, editsQuery, vars, &out); err != nil {
+		if err := c.query(ctx, op, editsQuery, vars, &out); err != nil {
 			return nil, err
 		}
-		h := out.Repository.Target
+		h := out.Repository.IssueOrPullRequest
 		if h == nil {
-			return nil, &Error{Kind: NotFound, Op: op, Repo: r}
+			return nil, op.fail(NotFound, "")
 		}
 		if bodies.HasNextPage {
 			edits = append(edits, h.bodyEdits(since)...)
-			bodies = next(bodies, h.Bodies.PageInfo)
+			bodies = nextPage(bodies, h.UserContentEdits.PageInfo)
 		}
 		if events.HasNextPage {
 			edits = append(edits, h.eventEdits(since)...)
-			events = next(events, h.Events.PageInfo)
+			events = nextPage(events, h.TimelineItems.PageInfo)
 		}
 		if !bodies.HasNextPage && !events.HasNextPage {
 			break
@@ -179,57 +178,53 @@ func (c *Client) IssueEdits(ctx context.Context, r Repo, n int, since time.Time)
 	return edits, nil
 }
 
-// next moves on to the following page and keeps the cursor of the last one.
-func next(old, got pageInfo) pageInfo {
+// nextPage moves on to the following page and keeps the cursor of the last one.
+func nextPage(old, got pageInfo) pageInfo {
 	if got.EndCursor == "" || got.EndCursor == old.EndCursor {
 		return pageInfo{EndCursor: old.EndCursor}
 	}
 	return got
 }
 
-// gqlHistory is what editsQuery asks of an issue or pull request.
-type gqlHistory struct {
-	CreatedAt time.Time `json:"createdAt"`
-	Bodies    struct {
+// history is what editsQuery reads of an issue or pull request.
+type history struct {
+	CreatedAt        time.Time
+	UserContentEdits struct {
 		Nodes []struct {
-			EditedAt time.Time `json:"editedAt"`
-			Editor   *gqlActor `json:"editor"`
-		} `json:"nodes"`
-		PageInfo pageInfo `json:"pageInfo"`
-	} `json:"userContentEdits"`
-	Events struct {
+			EditedAt time.Time
+			Editor   Actor
+		}
+		PageInfo pageInfo
+	}
+	TimelineItems struct {
 		Nodes []struct {
-			Typename  string    `json:"__typename"`
-			CreatedAt time.Time `json:"createdAt"`
-			Actor     *gqlActor `json:"actor"`
-		} `json:"nodes"`
-		PageInfo pageInfo `json:"pageInfo"`
-	} `json:"timelineItems"`
+			Typename  string `json:"__typename"`
+			CreatedAt time.Time
+			Actor     Actor
+		}
+		PageInfo pageInfo
+	}
 }
 
 // bodyEdits leaves out the entry for the first text, which GitHub adds with the
 // first edit.
-func (h *gqlHistory) bodyEdits(since time.Time) []Edit {
+func (h *history) bodyEdits(since time.Time) []Edit {
 	var out []Edit
-	for _, b := range h.Bodies.Nodes {
+	for _, b := range h.UserContentEdits.Nodes {
 		if b.EditedAt.After(h.CreatedAt) && !b.EditedAt.Before(since) {
-			out = append(out, Edit{Field: EditBody, Editor: b.Editor.actor(), At: b.EditedAt})
+			out = append(out, Edit{Field: EditBody, Editor: b.Editor, At: b.EditedAt})
 		}
 	}
 	return out
 }
 
-func (h *gqlHistory) eventEdits(since time.Time) []Edit {
+func (h *history) eventEdits(since time.Time) []Edit {
+	fields := map[string]string{"RenamedTitleEvent": EditTitle, "ClosedEvent": EditState, "ReopenedEvent": EditState}
 	var out []Edit
-	for _, e := range h.Events.Nodes {
-		if e.CreatedAt.Before(since) {
-			continue // since selects by update, not by creation
-		}
-		switch e.Typename {
-		case "RenamedTitleEvent":
-			out = append(out, Edit{Field: EditTitle, Editor: e.Actor.actor(), At: e.CreatedAt})
-		case "ClosedEvent", "ReopenedEvent":
-			out = append(out, Edit{Field: EditState, Editor: e.Actor.actor(), At: e.CreatedAt})
+	for _, e := range h.TimelineItems.Nodes {
+		// GitHub's since selects by update, not by creation.
+		if field := fields[e.Typename]; field != "" && !e.CreatedAt.Before(since) {
+			out = append(out, Edit{Field: field, Editor: e.Actor, At: e.CreatedAt})
 		}
 	}
 	return out

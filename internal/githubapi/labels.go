@@ -11,28 +11,18 @@ import (
 
 // ListLabels yields the names of a repository's labels.
 func (c *Client) ListLabels(ctx context.Context, r Repo) iter.Seq2[string, error] {
-	const op = "list the labels"
-	if err := r.check(); err != nil {
-		return failed[string](usage(op, Repo{}, "%v", err))
-	}
-	return pages(func(s string) string { return s }, false, func(page int) ([]string, int, error) {
-		ctx, k := read(ctx, op, r)
-		list, resp, err := c.gh.Issues.ListLabels(ctx, r.Owner, r.Name, &github.ListOptions{Page: page, PerPage: perPage})
-		return converted(k, list, resp, err, (*github.Label).GetName)
+	op := reading(r, "list the labels")
+	return pages(ctx, op, labelKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
+		return c.gh.Issues.ListLabels(ctx, r.Owner, r.Name, &page)
 	})
 }
 
 // ListLabelsOfIssue yields the names of an issue's or pull request's labels, of
 // which there are at most 100.
 func (c *Client) ListLabelsOfIssue(ctx context.Context, r Repo, n int) iter.Seq2[string, error] {
-	op := fmt.Sprintf("list the labels of #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return failed[string](err)
-	}
-	return pages(func(s string) string { return s }, false, func(page int) ([]string, int, error) {
-		ctx, k := read(ctx, op, r)
-		list, resp, err := c.gh.Issues.ListLabelsByIssue(ctx, r.Owner, r.Name, n, &github.ListOptions{Page: page, PerPage: perPage})
-		return converted(k, list, resp, err, (*github.Label).GetName)
+	op := reading(r, "list the labels of #%d", n).checkNumber(n)
+	return pages(ctx, op, labelKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
+		return c.gh.Issues.ListLabelsByIssue(ctx, r.Owner, r.Name, n, &page)
 	})
 }
 
@@ -40,29 +30,27 @@ func (c *Client) ListLabelsOfIssue(ctx context.Context, r Repo, n int) iter.Seq2
 // then. Names match without regard to case, and a label that the repository does
 // not have is created, which takes the permission issues: write.
 func (c *Client) AddLabels(ctx context.Context, r Repo, n int, labels []string) ([]string, error) {
-	op := fmt.Sprintf("add labels to #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return nil, err
-	}
+	op := writing(r, "add labels to #%d", n).checkNumber(n)
 	if len(labels) == 0 {
-		return nil, usage(op, r, "there are no labels to add")
+		op.refuse("there are no labels to add")
 	}
-	ctx, k := write(ctx, op, r)
 	// go-github's AddLabelsToIssue sends a bare array; GitHub describes an object.
-	body := struct {
-		Labels []string `json:"labels"`
-	}{labels}
-	req, err := c.gh.NewRequest(http.MethodPost, fmt.Sprintf("repos/%s/%s/issues/%d/labels", r.Owner, r.Name, n), body)
+	req, err := c.gh.NewRequest(http.MethodPost, fmt.Sprintf("repos/%s/%s/issues/%d/labels", r.Owner, r.Name, n), map[string][]string{"labels": labels})
 	if err != nil {
-		return nil, usage(op, r, "%v", err)
+		op.refuse("%v", err)
+		return nil, op.err
 	}
-	var got []*github.Label
-	if _, err := c.gh.Do(ctx, req, &got); err != nil {
-		return nil, k.finish(err)
+	var all []*github.Label
+	_, err = c.gh.Do(op.context(ctx), req, &all)
+	return result(op, all, err, labelNames)
+}
+
+func labelKey(name string) string { return name }
+
+func labelNames(labels []*github.Label) []string {
+	var names []string
+	for _, l := range labels {
+		names = append(names, l.GetName())
 	}
-	names := make([]string, len(got))
-	for i, l := range got {
-		names[i] = l.GetName()
-	}
-	return names, nil
+	return names
 }

@@ -16,7 +16,6 @@ type PaceConfig struct {
 	ContentPerMinute int           // content-creating requests; default 80
 	ContentPerHour   int           // content-creating requests; default 500
 	PointsPerMinute  int           // a read is 1 point, a write 5; default 900
-	WriteBudget      int           // writes that may be sent at all; default no limit
 	MaxWait          time.Duration // the longest that one request may wait for limits; default 10 minutes
 }
 
@@ -27,22 +26,18 @@ func Unpaced() PaceConfig {
 }
 
 func orDefault[T int | time.Duration](v, def T) T {
-	switch {
-	case v == 0:
+	if v == 0 {
 		return def
-	case v < 0:
-		return 0
 	}
-	return v
+	return max(v, 0)
 }
 
-// pace is the state behind a PaceConfig: what was sent lately.
+// pace is the state of a PaceConfig: what was sent lately.
 type pace struct {
 	clock     Clock
 	spacing   time.Duration
-	budget    int // writes left; -1 for no limit
 	maxWait   time.Duration
-	mu        sync.Mutex
+	mu        sync.Mutex // over what follows
 	lastWrite time.Time
 	minute    window // content
 	hour      window // content
@@ -50,75 +45,66 @@ type pace struct {
 }
 
 func newPace(c PaceConfig, clock Clock) *pace {
-	p := &pace{clock: clock, spacing: orDefault(c.Spacing, time.Second), budget: -1, maxWait: orDefault(c.MaxWait, 10*time.Minute),
+	return &pace{clock: clock, spacing: orDefault(c.Spacing, time.Second), maxWait: orDefault(c.MaxWait, 10*time.Minute),
 		minute: window{span: time.Minute, limit: orDefault(c.ContentPerMinute, 80)},
 		hour:   window{span: time.Hour, limit: orDefault(c.ContentPerHour, 500)},
 		points: window{span: time.Minute, limit: orDefault(c.PointsPerMinute, 900)}}
-	if c.WriteBudget > 0 {
-		p.budget = c.WriteBudget
-	}
-	return p
 }
 
-// take waits until the request may be sent, and counts it.
-func (p *pace) take(ctx context.Context, c *call, log func(string)) error {
+// wait waits until the request may be sent, and counts it.
+func (p *pace) wait(ctx context.Context, op *operation, log func(string)) error {
 	waited := time.Duration(0)
 	for {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("could not %s: %w", c.op, err)
+			return fmt.Errorf("could not %s: %w", op.what, err)
 		}
-		d, err := p.try(c)
-		if err != nil || d == 0 {
-			return err
+		d := p.reserve(op)
+		if d == 0 {
+			return nil
 		}
 		if waited += d; p.maxWait > 0 && waited > p.maxWait {
-			return &Error{Kind: RateLimited, Op: c.op, Repo: c.repo, Until: p.clock.Now().Add(d),
-				Message: fmt.Sprintf("GitHub's limit for this many requests would mean waiting for %v", d.Round(time.Second))}
+			e := op.fail(RateLimited, "GitHub's limit for this many requests would mean waiting for %v", d.Round(time.Second))
+			e.Until = p.clock.Now().Add(d)
+			return e
 		}
 		if d > p.spacing {
 			log(fmt.Sprintf("waiting %v to stay below GitHub's limits", d.Round(time.Millisecond)))
 		}
 		if err := p.clock.Sleep(ctx, d); err != nil {
-			return fmt.Errorf("could not %s: %w", c.op, err)
+			return fmt.Errorf("could not %s: %w", op.what, err)
 		}
 	}
 }
 
-// try counts the request and returns 0, or returns how long to wait.
-func (p *pace) try(c *call) (time.Duration, error) {
+// reserve counts the request and returns 0, or returns how long to wait.
+func (p *pace) reserve(op *operation) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.clock.Now()
 	cost := 1
 	var wait time.Duration
-	if c.write {
-		if p.budget == 0 {
-			return 0, &Error{Kind: RateLimited, Op: c.op, Repo: c.repo, Message: "the write budget of this run is used up"}
-		}
+	if op.write {
 		cost = 5
 		if !p.lastWrite.IsZero() {
 			wait = p.lastWrite.Add(p.spacing).Sub(now)
 		}
 	}
 	wait = max(wait, p.points.wait(now, cost))
-	if c.content {
+	if op.content {
 		wait = max(wait, p.minute.wait(now, 1), p.hour.wait(now, 1))
 	}
 	if wait > 0 {
-		return wait, nil
+		return wait
 	}
 	p.points.add(now, cost)
-	if c.content {
+	if op.content {
 		p.minute.add(now, 1)
 		p.hour.add(now, 1)
 	}
-	if c.write {
+	if op.write {
 		p.lastWrite = now
-		if p.budget > 0 {
-			p.budget--
-		}
 	}
-	return 0, nil
+	return 0
 }
 
 // window counts what happened within a span of time that ends now.
@@ -134,7 +120,7 @@ type event struct {
 	cost int
 }
 
-// wait says how long it takes until cost fits.
+// wait returns how long it takes until cost fits.
 func (w *window) wait(now time.Time, cost int) time.Duration {
 	if w.limit <= 0 {
 		return 0
@@ -150,8 +136,7 @@ func (w *window) wait(now time.Time, cost int) time.Duration {
 		if free >= cost {
 			break
 		}
-		free += e.cost
-		if free >= cost {
+		if free += e.cost; free >= cost {
 			return e.at.Add(w.span).Sub(now)
 		}
 	}
@@ -159,11 +144,10 @@ func (w *window) wait(now time.Time, cost int) time.Duration {
 }
 
 func (w *window) add(now time.Time, cost int) {
-	if w.limit <= 0 {
-		return
+	if w.limit > 0 {
+		w.total += cost
+		w.events = append(w.events, event{now, cost})
 	}
-	w.total += cost
-	w.events = append(w.events, event{now, cost})
 }
 
 // limitWait is one request's patience with rate limits.
@@ -172,24 +156,24 @@ type limitWait struct {
 	log    func(string)
 	max    time.Duration
 	waited time.Duration
-	least  time.Duration // when GitHub says how long: doubling, so that a wrong answer does not make us spin
-	next   time.Duration // when GitHub does not say: a minute, doubling
+	least  time.Duration // where GitHub sends the end: doubles, so that a wrong answer does not make us spin
+	next   time.Duration // where GitHub sends no end: a minute, doubling
 }
 
-// The waits for a limit whose end GitHub does not tell, as it advises.
+// The waits for a rate limit whose end GitHub does not send, as it advises.
 const (
 	firstLimitWait = time.Minute
 	maxLimitWait   = 15 * time.Minute
 	minLimitWait   = time.Second
 )
 
-func newLimitWait(g *gate) *limitWait {
-	return &limitWait{clock: g.clock, log: g.log, max: g.pace.maxWait, least: minLimitWait, next: firstLimitWait}
+func newLimitWait(s *sender) *limitWait {
+	return &limitWait{clock: s.clock, log: s.log, max: s.pace.maxWait, least: minLimitWait, next: firstLimitWait}
 }
 
 // wait sleeps until the limit should be over, or returns the error when that
 // takes too long.
-func (l *limitWait) wait(ctx context.Context, c *call, e *Error) error {
+func (l *limitWait) wait(ctx context.Context, op *operation, e *Error) error {
 	d := l.next
 	if !e.Until.IsZero() {
 		d = max(e.Until.Sub(l.clock.Now()), l.least)
@@ -201,9 +185,9 @@ func (l *limitWait) wait(ctx context.Context, c *call, e *Error) error {
 	if l.waited += d; l.max > 0 && l.waited > l.max {
 		return e
 	}
-	l.log(fmt.Sprintf("GitHub asks to slow down (%q); waiting %v before: %s", e.Message, d.Round(time.Second), c.op))
+	l.log(fmt.Sprintf("GitHub asks to slow down (%q); waiting %v before: %s", e.Message, d.Round(time.Second), op.what))
 	if err := l.clock.Sleep(ctx, d); err != nil {
-		return fmt.Errorf("could not %s: %w", c.op, err)
+		return fmt.Errorf("could not %s: %w", op.what, err)
 	}
 	return nil
 }

@@ -207,19 +207,3 @@ func TestPacingGivesUp(t *testing.T) {
 		t.Errorf("err = %v after %d requests", err, len(w.Requests()))
 	}
 }
-
-func TestWriteBudget(t *testing.T) {
-	w := newWorld(t, fixture(), func(s *settings) { s.client.Pace.WriteBudget = 2 })
-	for k := range 3 {
-		_, err := w.CreateIssueComment(w.ctx, repo, 1, "x")
-		if (k == 2) != errors.Is(err, githubapi.RateLimited) {
-			t.Errorf("write %d: %v", k+1, err)
-		}
-	}
-	if _, err := w.GetIssue(w.ctx, repo, 1); err != nil {
-		t.Errorf("a read after the budget: %v", err)
-	}
-	if n := len(w.Writes()); n != 2 {
-		t.Errorf("%d writes", n)
-	}
-}

@@ -1,7 +1,10 @@
 package githubapi
 
 import (
+	"context"
 	"iter"
+
+	"github.com/google/go-github/v60/github"
 )
 
 // perPage is the page size of every list: GitHub's maximum.
@@ -11,77 +14,79 @@ const perPage = 100
 // keep us for ever: 1,000 pages are 100,000 entries.
 const maxPages = 1000
 
-// pager reads one page and says which one follows; 0 after the last.
-type pager[T any] func(page int) (items []T, next int, err error)
-
-// pages walks through all pages and yields each entry once.
+// pages walks through all pages of a REST list and yields each entry once. get reads
+// one page.
 //
 // Pages are numbered, so they shift when an entry is added or removed while
 // they are read. An entry that shows up twice is yielded once. One that moves to
 // a page already read would be missed: so a list of more than one page is read
 // again, up to three times in all, until a reading brings nothing new. Lists of
-// one page cost one request. stable says that a list cannot shift.
-func pages[T any, K comparable](key func(T) K, stable bool, get pager[T]) iter.Seq2[T, error] {
+// one page cost one request, and stable ones are read once.
+func pages[G, T any, K comparable](ctx context.Context, list *operation, key func(T) K, convert func(G) T,
+	get func(context.Context, github.ListOptions) ([]G, *github.Response, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var zero T
 		seen := make(map[K]struct{})
 		for pass := range 3 {
 			fresh, read := 0, 0
-			for page := 1; page > 0; {
-				items, next, err := get(page)
+			for page := 1; page > 0 && read < maxPages; read++ {
+				op := *list
+				entries, resp, err := get(op.context(ctx), github.ListOptions{Page: page, PerPage: perPage})
 				if err != nil {
-					yield(zero, err)
+					var none T
+					yield(none, op.finish(err))
 					return
 				}
-				read++
-				for _, it := range items {
-					k := key(it)
-					if _, dup := seen[k]; dup {
+				for _, g := range entries {
+					entry := convert(g)
+					if !isFirst(seen, key(entry)) {
 						continue
 					}
-					seen[k] = struct{}{}
 					fresh++
-					if !yield(it, nil) {
+					if !yield(entry, nil) {
 						return
 					}
 				}
-				if next <= page || read >= maxPages {
-					break
+				next := resp.NextPage
+				if next <= page {
+					next = 0 // that was the last one
 				}
 				page = next
 			}
-			if stable || read < 2 || pass > 0 && fresh == 0 {
+			if list.stable || read < 2 || pass > 0 && fresh == 0 {
 				return
 			}
 		}
 	}
 }
 
+func isFirst[K comparable](seen map[K]struct{}, key K) bool {
+	if _, ok := seen[key]; ok {
+		return false
+	}
+	seen[key] = struct{}{}
+	return true
+}
+
 // cursors walks through a GraphQL connection. Cursors name an entry and not a
 // place, so nothing is missed when the list changes; duplicates are dropped.
-// get reads the page after a cursor; done says that no further page matters.
-func cursors[T any](key func(T) string, get func(cursor string) (items []T, info pageInfo, done bool, err error)) iter.Seq2[T, error] {
+// get reads the page after a cursor.
+func cursors[T any](key func(T) string, get func(cursor string) ([]T, pageInfo, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var zero T
 		seen := make(map[string]struct{})
 		cursor := ""
 		for range maxPages {
-			items, info, done, err := get(cursor)
+			entries, info, err := get(cursor)
 			if err != nil {
-				yield(zero, err)
+				var none T
+				yield(none, err)
 				return
 			}
-			for _, it := range items {
-				k := key(it)
-				if _, dup := seen[k]; dup {
-					continue
-				}
-				seen[k] = struct{}{}
-				if !yield(it, nil) {
+			for _, entry := range entries {
+				if isFirst(seen, key(entry)) && !yield(entry, nil) {
 					return
 				}
 			}
-			if done || !info.HasNextPage || info.EndCursor == "" || info.EndCursor == cursor {
+			if !info.HasNextPage || info.EndCursor == "" || info.EndCursor == cursor {
 				return
 			}
 			cursor = info.EndCursor

@@ -1,51 +1,102 @@
 package githubapi
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v60/github"
 )
 
+// Pull is a pull request.
+type Pull struct {
+	ID           int64
+	NodeID       string
+	Number       int
+	Title        string
+	Body         string
+	State        string // open, closed
+	Draft        bool
+	Merged       bool
+	Locked       bool
+	Author       Actor
+	Head         PullRef
+	Base         PullRef
+	ChangedFiles int // only from GetPull, CreatePull and EditPull
+	Labels       []string
+	Reviewers    []string // logins, and teams as org/team, that were asked for a review and have not given it
+	URL          string
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+// PullFilter restricts ListPulls.
+type PullFilter struct {
+	State string // open, closed or all; empty means all
+	Head  string // owner:branch
+	Base  string // branch
+}
+
+// NewPull is a pull request to open.
+type NewPull struct {
+	Title string
+	Body  string
+	Head  string // branch, or owner:branch of a fork
+	Base  string // branch
+	Draft bool
+}
+
+// PullEdit names the fields of a pull request to change; nil leaves a field as
+// it is.
+type PullEdit struct {
+	Title *string
+	Body  *string
+}
+
+// PullRef is one end of a pull request.
+type PullRef struct {
+	Ref    string // branch name
+	SHA    string
+	Repo   Repo // zero when the fork was deleted
+	RepoID int64
+}
+
+// PullFile is a file that a pull request changes.
+type PullFile struct {
+	Path         string
+	PreviousPath string // of a renamed file
+	Status       string // added, removed, modified, renamed, copied, changed, unchanged
+	Patch        string // hunks without file headers; empty for binary files and for those GitHub finds too large
+	Additions    int
+	Deletions    int
+	Changes      int
+	SHA          string // of the blob
+}
+
 // GetPull reads a pull request.
 func (c *Client) GetPull(ctx context.Context, r Repo, n int) (Pull, error) {
-	op := fmt.Sprintf("read the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return Pull{}, err
-	}
-	ctx, k := read(ctx, op, r)
-	g, _, err := c.gh.PullRequests.Get(ctx, r.Owner, r.Name, n)
-	if err != nil {
-		return Pull{}, k.finish(err)
-	}
-	return pullOf(g), nil
+	op := reading(r, "read the pull request #%d", n).checkNumber(n)
+	g, _, err := c.gh.PullRequests.Get(op.context(ctx), r.Owner, r.Name, n)
+	return result(op, g, err, pullOf)
 }
 
 // ListPulls yields pull requests, the newest first.
 func (c *Client) ListPulls(ctx context.Context, r Repo, f PullFilter) iter.Seq2[Pull, error] {
-	const op = "list pull requests"
-	if err := r.check(); err != nil {
-		return failed[Pull](usage(op, Repo{}, "%v", err))
-	}
+	op := reading(r, "list pull requests")
 	owner, head, ok := strings.Cut(f.Head, ":")
 	if f.Head != "" && (!ok || owner == "" || head == "") {
 		// GitHub ignores such a filter and lists everything.
-		return failed[Pull](usage(op, r, "%q is not a head: write it as owner:branch", f.Head))
+		op.refuse("invalid head %q: write it as owner:branch", f.Head)
 	}
-	if f.State == "" {
-		f.State = "all"
-	}
-	all := pages(func(p Pull) int64 { return p.ID }, false, func(page int) ([]Pull, int, error) {
-		ctx, k := read(ctx, op, r)
-		list, resp, err := c.gh.PullRequests.List(ctx, r.Owner, r.Name, &github.PullRequestListOptions{State: f.State, Head: f.Head, Base: f.Base,
-			Sort: "created", Direction: "desc", ListOptions: github.ListOptions{Page: page, PerPage: perPage}})
-		return converted(k, list, resp, err, pullOf)
+	all := pages(ctx, op, func(p Pull) int64 { return p.ID }, pullOf, func(ctx context.Context, page github.ListOptions) ([]*github.PullRequest, *github.Response, error) {
+		return c.gh.PullRequests.List(ctx, r.Owner, r.Name, &github.PullRequestListOptions{State: cmp.Or(f.State, "all"), Head: f.Head, Base: f.Base,
+			Sort: "created", Direction: "desc", ListOptions: page})
 	})
 	return func(yield func(Pull, error) bool) {
 		for p, err := range all {
-			// Should a server not understand a filter, what it lists is no answer.
+			// A server that does not understand a filter lists too much.
 			if err == nil && (head != "" && p.Head.Ref != head || f.Base != "" && p.Base.Ref != f.Base) {
 				continue
 			}
@@ -61,69 +112,46 @@ func (c *Client) ListPulls(ctx context.Context, r Repo, f PullFilter) iter.Seq2[
 // the two. Forbidden with FeaturePullCreation or FeatureDrafts: the settings or
 // the plan do not allow it. After Ambiguous, list: GitHub opens no second one.
 func (c *Client) CreatePull(ctx context.Context, r Repo, n NewPull) (Pull, error) {
-	const op = "open a pull request"
-	if err := r.check(); err != nil {
-		return Pull{}, usage(op, Repo{}, "%v", err)
-	}
 	head := n.Head
-	if _, name, ok := strings.Cut(n.Head, ":"); ok {
-		head = name
+	if _, branch, ok := strings.Cut(n.Head, ":"); ok {
+		head = branch
 	}
-	for _, name := range []string{head, n.Base} {
-		if why := badBranch(name); why != "" {
-			return Pull{}, usage(op, r, "%q cannot be a branch: %s", name, why)
-		}
-	}
-	ctx, k := create(ctx, op, r)
-	g, _, err := c.gh.PullRequests.Create(ctx, r.Owner, r.Name, &github.NewPullRequest{Title: &n.Title, Body: &n.Body, Head: &n.Head, Base: &n.Base, Draft: &n.Draft})
-	if err != nil {
-		return Pull{}, k.finish(err)
-	}
-	return pullOf(g), nil
+	op := creating(r, "open a pull request").checkBranch(head).checkBranch(n.Base)
+	g, _, err := c.gh.PullRequests.Create(op.context(ctx), r.Owner, r.Name, &github.NewPullRequest{Title: &n.Title, Body: &n.Body, Head: &n.Head, Base: &n.Base, Draft: &n.Draft})
+	return result(op, g, err, pullOf)
 }
 
 // EditPull changes the fields that e names.
 func (c *Client) EditPull(ctx context.Context, r Repo, n int, e PullEdit) (Pull, error) {
-	op := fmt.Sprintf("update the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return Pull{}, err
-	}
+	op := writing(r, "update the pull request #%d", n).checkNumber(n)
 	if e == (PullEdit{}) {
-		return Pull{}, usage(op, r, "there is nothing to change")
+		op.refuse("there is nothing to change")
 	}
-	ctx, k := write(ctx, op, r)
-	g, _, err := c.gh.PullRequests.Edit(ctx, r.Owner, r.Name, n, &github.PullRequest{Title: e.Title, Body: e.Body})
-	if err != nil {
-		return Pull{}, k.finish(err)
-	}
-	return pullOf(g), nil
+	g, _, err := c.gh.PullRequests.Edit(op.context(ctx), r.Owner, r.Name, n, &github.PullRequest{Title: e.Title, Body: e.Body})
+	return result(op, g, err, pullOf)
 }
 
 // RequestReviewers asks users, and teams written as org/team, for a review, all or
-// none. Validation: one of them is no collaborator, or is the author. Usage: a team
+// none. Validation: one of them is not a collaborator, or is the author. Usage: a team
 // is of another organization than the repository.
 func (c *Client) RequestReviewers(ctx context.Context, r Repo, n int, reviewers []string) error {
-	op := fmt.Sprintf("request reviews of the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return err
-	}
+	op := creating(r, "request reviews of the pull request #%d", n).checkNumber(n)
 	if len(reviewers) == 0 {
-		return usage(op, r, "there is nobody to ask")
+		op.refuse("there is nobody to ask")
 	}
 	users, teams := SplitReviewers(reviewers)
-	for i, t := range teams {
-		org, slug, _ := strings.Cut(t, "/")
+	for i, team := range teams {
+		org, slug, _ := strings.Cut(team, "/")
 		if !strings.EqualFold(org, r.Owner) {
-			return usage(op, r, "the team %q is not one of %s", t, r.Owner)
+			op.refuse("the team %q does not belong to %s", team, r.Owner)
 		}
 		teams[i] = slug
 	}
-	ctx, k := create(ctx, op, r)
-	_, _, err := c.gh.PullRequests.RequestReviewers(ctx, r.Owner, r.Name, n, github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
-	return k.finish(err)
+	_, _, err := c.gh.PullRequests.RequestReviewers(op.context(ctx), r.Owner, r.Name, n, github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
+	return op.finish(err)
 }
 
-// SplitReviewers parts users from teams, which are written as org/team.
+// SplitReviewers separates users from teams, which are written as org/team.
 func SplitReviewers(reviewers []string) (users, teams []string) {
 	for _, name := range reviewers {
 		if strings.Contains(name, "/") {
@@ -140,28 +168,23 @@ func SplitReviewers(reviewers []string) (users, teams []string) {
 // the head commit of the moment; compare Pull.Head.SHA before and after to know
 // that it did not move.
 func (c *Client) ListPullFiles(ctx context.Context, r Repo, n int) iter.Seq2[PullFile, error] {
-	op := fmt.Sprintf("list the files of the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return failed[PullFile](err)
-	}
-	return pages(func(f PullFile) string { return f.Path }, true, func(page int) ([]PullFile, int, error) {
-		ctx, k := read(ctx, op, r)
-		list, resp, err := c.gh.PullRequests.ListFiles(ctx, r.Owner, r.Name, n, &github.ListOptions{Page: page, PerPage: perPage})
-		return converted(k, list, resp, err, func(g *github.CommitFile) PullFile {
-			return PullFile{Path: g.GetFilename(), PreviousPath: g.GetPreviousFilename(), Status: g.GetStatus(), Patch: g.GetPatch(),
-				Additions: g.GetAdditions(), Deletions: g.GetDeletions(), Changes: g.GetChanges(), SHA: g.GetSHA()}
-		})
+	op := reading(r, "list the files of the pull request #%d", n).checkNumber(n)
+	op.stable = true
+	return pages(ctx, op, func(f PullFile) string { return f.Path }, pullFileOf, func(ctx context.Context, page github.ListOptions) ([]*github.CommitFile, *github.Response, error) {
+		return c.gh.PullRequests.ListFiles(ctx, r.Owner, r.Name, n, &page)
 	})
+}
+
+func pullFileOf(g *github.CommitFile) PullFile {
+	return PullFile{Path: g.GetFilename(), PreviousPath: g.GetPreviousFilename(), Status: g.GetStatus(), Patch: g.GetPatch(),
+		Additions: g.GetAdditions(), Deletions: g.GetDeletions(), Changes: g.GetChanges(), SHA: g.GetSHA()}
 }
 
 func pullOf(g *github.PullRequest) Pull {
 	p := Pull{ID: g.GetID(), NodeID: g.GetNodeID(), Number: g.GetNumber(), Title: g.GetTitle(), Body: g.GetBody(), State: g.GetState(),
 		Draft: g.GetDraft(), Merged: g.GetMerged() || g.MergedAt != nil, // lists have only the time
-		Locked: g.GetLocked(), Author: actorOf(g.User), Head: pullRefOf(g.Head), Base: pullRefOf(g.Base), ChangedFiles: g.GetChangedFiles(),
+		Locked: g.GetLocked(), Labels: labelNames(g.Labels), Author: actorOf(g.User), Head: pullRefOf(g.Head), Base: pullRefOf(g.Base), ChangedFiles: g.GetChangedFiles(),
 		URL: g.GetHTMLURL(), CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
-	for _, l := range g.Labels {
-		p.Labels = append(p.Labels, l.GetName())
-	}
 	for _, u := range g.RequestedReviewers {
 		p.Reviewers = append(p.Reviewers, u.GetLogin())
 	}

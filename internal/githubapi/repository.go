@@ -3,67 +3,11 @@ package githubapi
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
 )
-
-// Viewer says who the token is. It asks GraphQL, since the REST endpoint refuses
-// the tokens of installations, which is what a workflow has.
-func (c *Client) Viewer(ctx context.Context) (Actor, error) {
-	k := &call{op: "find out who the token belongs to"}
-	var out struct {
-		Viewer *gqlActor `json:"viewer"`
-	}
-	if err := c.query(ctx, k, viewerQuery, nil, &out); err != nil {
-		return Actor{}, err
-	}
-	return out.Viewer.actor(), nil
-}
-
-// GetRepo reads a repository.
-func (c *Client) GetRepo(ctx context.Context, r Repo) (Repository, error) {
-	const op = "read the repository"
-	if err := r.check(); err != nil {
-		return Repository{}, usage(op, Repo{}, "%v", err)
-	}
-	ctx, k := read(ctx, op, r)
-	g, _, err := c.gh.Repositories.Get(ctx, r.Owner, r.Name)
-	if err != nil {
-		return Repository{}, k.finish(err)
-	}
-	return Repository{ID: g.GetID(), NodeID: g.GetNodeID(), Repo: Repo{g.GetOwner().GetLogin(), g.GetName()},
-		DefaultBranch: g.GetDefaultBranch(), Private: g.GetPrivate(), Archived: g.GetArchived(), HasIssues: g.GetHasIssues(),
-		HasDiscussions: g.GetHasDiscussions(), URL: g.GetHTMLURL(), CloneURL: g.GetCloneURL()}, nil
-}
-
-// GetFile reads a file of at most 1 MB as it is at ref (a branch, tag or commit;
-// empty for the default branch).
-func (c *Client) GetFile(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
-	op := "read the file " + name
-	if err := r.check(); err != nil {
-		return nil, usage(op, Repo{}, "%v", err)
-	}
-	if !inRepository(name) {
-		return nil, usage(op, r, "%q is not a path within the repository", name)
-	}
-	ctx, k := read(ctx, op, r)
-	file, _, _, err := c.gh.Repositories.GetContents(ctx, r.Owner, r.Name, name, &github.RepositoryContentGetOptions{Ref: ref})
-	if err != nil {
-		return nil, k.finish(err)
-	}
-	if file == nil || file.GetType() != "file" {
-		return nil, usage(op, r, "it is not a file")
-	}
-	if file.GetEncoding() == "none" {
-		return nil, usage(op, r, "it is larger than the 1 MB that GitHub hands out this way")
-	}
-	text, err := file.GetContent()
-	if err != nil {
-		return nil, k.finish(err)
-	}
-	return []byte(text), nil
-}
 
 // Repo names a repository.
 type Repo struct{ Owner, Name string }
@@ -74,36 +18,83 @@ func (r Repo) String() string { return r.Owner + "/" + r.Name }
 // IsZero reports whether r names nothing.
 func (r Repo) IsZero() bool { return r == Repo{} }
 
-// ParseRepo reads owner/name. Names are restricted to the characters that
-// GitHub allows, so that a name can never reach another address of the API.
-func ParseRepo(s string) (Repo, error) {
-	owner, name, _ := strings.Cut(s, "/")
-	r := Repo{Owner: owner, Name: name}
-	if err := r.check(); err != nil {
-		return Repo{}, err
-	}
-	return r, nil
-}
-
-// check refuses names that GitHub would not give out.
+// check restricts names to the characters that GitHub allows, so that a name can
+// never reach another address of the API.
 func (r Repo) check() error {
-	if nameOK(r.Owner) && nameOK(r.Name) {
+	if isName(r.Owner) && isName(r.Name) {
 		return nil
 	}
-	return fmt.Errorf("%q is not a repository: write it as owner/name", r.String())
+	return fmt.Errorf("invalid repository %q: write it as owner/name", r.String())
 }
 
-func nameOK(s string) bool {
-	if s == "" || s == "." || s == ".." || len(s) > 100 {
-		return false
+func isName(s string) bool {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return s != "" && s != "." && s != ".." && len(s) <= 100 && strings.Trim(s, allowed) == ""
+}
+
+// Actor is a user, a bot or an organization. Compare DatabaseID and never
+// Login: REST writes "name[bot]" where GraphQL writes "name", and logins can
+// be renamed. The zero Actor is an account that no longer exists.
+type Actor struct {
+	Login      string
+	DatabaseID int64
+}
+
+func actorOf(u *github.User) Actor { return Actor{Login: u.GetLogin(), DatabaseID: u.GetID()} }
+
+// Repository is what GetRepo returns.
+type Repository struct {
+	ID             int64
+	NodeID         string
+	Repo           Repo // as GitHub spells it
+	DefaultBranch  string
+	Private        bool
+	Archived       bool // read-only: every write is refused
+	HasIssues      bool
+	HasDiscussions bool
+	URL            string // for people
+	CloneURL       string
+}
+
+const viewerQuery = `query Viewer { viewer { login databaseId } }`
+
+// Viewer returns the account of the token. It asks GraphQL, because the REST endpoint
+// refuses the tokens of installations, such as a workflow's.
+func (c *Client) Viewer(ctx context.Context) (Actor, error) {
+	var out struct{ Viewer Actor }
+	err := c.query(ctx, &operation{what: "find out who the token belongs to"}, viewerQuery, nil, &out)
+	return out.Viewer, err
+}
+
+// GetRepo reads a repository.
+func (c *Client) GetRepo(ctx context.Context, r Repo) (Repository, error) {
+	op := reading(r, "read the repository")
+	g, _, err := c.gh.Repositories.Get(op.context(ctx), r.Owner, r.Name)
+	return result(op, g, err, func(g *github.Repository) Repository {
+		return Repository{ID: g.GetID(), NodeID: g.GetNodeID(), Repo: Repo{g.GetOwner().GetLogin(), g.GetName()},
+			DefaultBranch: g.GetDefaultBranch(), Private: g.GetPrivate(), Archived: g.GetArchived(), HasIssues: g.GetHasIssues(),
+			HasDiscussions: g.GetHasDiscussions(), URL: g.GetHTMLURL(), CloneURL: g.GetCloneURL()}
+	})
+}
+
+// GetFile reads a file of at most 1 MB as it is at ref (a branch, tag or commit;
+// empty for the default branch).
+func (c *Client) GetFile(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
+	op := reading(r, "read the file %s", asMessage(name)).checkPath(name)
+	file, _, _, err := c.gh.Repositories.GetContents(op.context(ctx), r.Owner, r.Name, name, &github.RepositoryContentGetOptions{Ref: ref})
+	switch {
+	case err != nil:
+		return nil, op.finish(err)
+	case file.GetType() != "file":
+		return nil, op.fail(Usage, "it is not a file")
+	case file.GetEncoding() == "none":
+		return nil, op.fail(Usage, "it is larger than the 1 MB that GitHub hands out this way")
 	}
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
-		default:
-			return false
-		}
-	}
-	return true
+	content, err := file.GetContent()
+	return result(op, content, err, func(s string) []byte { return []byte(s) })
+}
+
+// isRepositoryPath reports whether name is a clean path below the repository's root.
+func isRepositoryPath(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "../") && path.Clean(name) == name
 }

@@ -1,72 +1,122 @@
 package githubapi
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"time"
 
 	"github.com/google/go-github/v60/github"
 )
 
+// The events of a review. A review without one would stay a hidden draft, so
+// CreateReview refuses an empty Event.
+const (
+	ReviewComment        = "COMMENT"
+	ReviewApprove        = "APPROVE"
+	ReviewRequestChanges = "REQUEST_CHANGES"
+)
+
+// The sides of a diff that a review comment may stand on.
+const (
+	SideLeft  = "LEFT"
+	SideRight = "RIGHT"
+)
+
+// NewReview is a review to post. It is all or nothing: one comment whose
+// anchor is not in the diff makes GitHub refuse all of it with a Validation
+// error that does not say which one.
+type NewReview struct {
+	CommitID string // the head commit that the anchors were computed for
+	Event    string
+	Body     string
+	Comments []DraftComment
+}
+
+// DraftComment is one comment of a NewReview.
+type DraftComment struct {
+	Path      string
+	Body      string
+	Line      int    // last line of the range
+	Side      string // SideRight when empty
+	StartLine int    // first line; 0 or Line for a single line
+	StartSide string // Side when empty
+}
+
+// Review is a review that was posted.
+type Review struct {
+	ID          int64
+	NodeID      string
+	State       string // COMMENTED, APPROVED, CHANGES_REQUESTED, DISMISSED, PENDING
+	Body        string
+	CommitID    string
+	Author      Actor
+	URL         string
+	SubmittedAt time.Time
+}
+
+// DiffComment is a comment on a line or file of a pull request's diff.
+type DiffComment struct {
+	ID           int64
+	NodeID       string
+	ReviewID     int64
+	InReplyTo    int64
+	Path         string
+	Body         string
+	Line         int // 0 once the comment is outdated, and on files
+	OriginalLine int
+	Side         string
+	StartLine    int // 0 for a single line
+	StartSide    string
+	SubjectType  string // line or file
+	CommitID     string
+	Author       Actor
+	URL          string
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+// NewDiffComment is a single comment on a pull request's diff.
+type NewDiffComment struct {
+	CommitID  string
+	Path      string
+	Body      string
+	OnFile    bool   // subject_type: file; the lines and sides are then ignored
+	Line      int    // last line of the range
+	Side      string // SideRight when empty
+	StartLine int    // 0 or Line for a single line
+	StartSide string // Side when empty
+}
+
 // CreateReview posts a review with all its comments, or nothing: see NewReview.
 func (c *Client) CreateReview(ctx context.Context, r Repo, n int, v NewReview) (Review, error) {
-	op := fmt.Sprintf("review the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return Review{}, err
-	}
+	op := creating(r, "review the pull request #%d", n).checkNumber(n)
 	if v.Event == "" {
-		return Review{}, usage(op, r, "a review needs an event, or it would stay a hidden draft")
+		op.refuse("a review needs an event, or it would stay a hidden draft")
 	}
-	req := &github.PullRequestReviewRequest{Event: &v.Event}
-	if v.Body != "" {
-		req.Body = &v.Body
-	}
-	if v.CommitID != "" {
-		req.CommitID = &v.CommitID
-	}
+	req := &github.PullRequestReviewRequest{Event: &v.Event, Body: optional(v.Body), CommitID: optional(v.CommitID)}
 	for _, d := range v.Comments {
-		side := orString(d.Side, SideRight)
-		g := &github.DraftReviewComment{Path: &d.Path, Body: &d.Body, Line: &d.Line, Side: &side}
-		if d.StartLine != 0 && d.StartLine != d.Line {
-			startSide := orString(d.StartSide, side)
-			g.StartLine, g.StartSide = &d.StartLine, &startSide
-		}
+		g := &github.DraftReviewComment{Path: &d.Path, Body: &d.Body, Line: &d.Line}
+		g.Side, g.StartLine, g.StartSide = anchor(d.Line, d.Side, d.StartLine, d.StartSide)
 		req.Comments = append(req.Comments, g)
 	}
-	ctx, k := create(ctx, op, r)
-	g, _, err := c.gh.PullRequests.CreateReview(ctx, r.Owner, r.Name, n, req)
-	if err != nil {
-		return Review{}, k.finish(err)
-	}
-	return reviewOf(g), nil
+	g, _, err := c.gh.PullRequests.CreateReview(op.context(ctx), r.Owner, r.Name, n, req)
+	return result(op, g, err, reviewOf)
 }
 
 // EditReview replaces the body of a review of one's own. A review that was
 // submitted cannot be deleted.
 func (c *Client) EditReview(ctx context.Context, r Repo, n int, id int64, body string) (Review, error) {
-	op := fmt.Sprintf("update a review of the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return Review{}, err
-	}
-	ctx, k := write(ctx, op, r)
-	g, _, err := c.gh.PullRequests.UpdateReview(ctx, r.Owner, r.Name, n, id, body)
-	if err != nil {
-		return Review{}, k.finish(err)
-	}
-	return reviewOf(g), nil
+	op := writing(r, "update a review of the pull request #%d", n).checkNumber(n)
+	g, _, err := c.gh.PullRequests.UpdateReview(op.context(ctx), r.Owner, r.Name, n, id, body)
+	return result(op, g, err, reviewOf)
 }
 
 // ListReviews yields a pull request's reviews, the oldest first.
 func (c *Client) ListReviews(ctx context.Context, r Repo, n int) iter.Seq2[Review, error] {
-	op := fmt.Sprintf("list the reviews of the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return failed[Review](err)
-	}
-	return pages(func(v Review) int64 { return v.ID }, false, func(page int) ([]Review, int, error) {
-		ctx, k := read(ctx, op, r)
-		list, resp, err := c.gh.PullRequests.ListReviews(ctx, r.Owner, r.Name, n, &github.ListOptions{Page: page, PerPage: perPage})
-		return converted(k, list, resp, err, reviewOf)
+	op := reading(r, "list the reviews of the pull request #%d", n).checkNumber(n)
+	return pages(ctx, op, func(v Review) int64 { return v.ID }, reviewOf, func(ctx context.Context, page github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
+		return c.gh.PullRequests.ListReviews(ctx, r.Owner, r.Name, n, &page)
 	})
 }
 
@@ -74,74 +124,58 @@ func (c *Client) ListReviews(ctx context.Context, r Repo, n int) iter.Seq2[Revie
 // reviews, that were updated at or after since, the newest first. A zero since
 // means all.
 func (c *Client) ListReviewComments(ctx context.Context, r Repo, n int, since time.Time) iter.Seq2[DiffComment, error] {
-	op := fmt.Sprintf("list the review comments of the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return failed[DiffComment](err)
-	}
-	return pages(func(d DiffComment) int64 { return d.ID }, false, func(page int) ([]DiffComment, int, error) {
-		ctx, k := read(ctx, op, r)
-		list, resp, err := c.gh.PullRequests.ListComments(ctx, r.Owner, r.Name, n, &github.PullRequestListCommentsOptions{Sort: "created", Direction: "desc",
-			Since: since, ListOptions: github.ListOptions{Page: page, PerPage: perPage}})
-		return converted(k, list, resp, err, diffCommentOf)
+	op := reading(r, "list the review comments of the pull request #%d", n).checkNumber(n)
+	return pages(ctx, op, func(d DiffComment) int64 { return d.ID }, diffCommentOf, func(ctx context.Context, page github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
+		return c.gh.PullRequests.ListComments(ctx, r.Owner, r.Name, n, &github.PullRequestListCommentsOptions{Sort: "created", Direction: "desc", Since: since, ListOptions: page})
 	})
 }
 
 // CreateReviewComment posts one comment on a pull request's diff, on a line, a
-// range or a whole file.
+// range or an entire file.
 func (c *Client) CreateReviewComment(ctx context.Context, r Repo, n int, d NewDiffComment) (DiffComment, error) {
-	op := fmt.Sprintf("comment on the diff of the pull request #%d", n)
-	if err := numbered(op, r, n); err != nil {
-		return DiffComment{}, err
-	}
+	op := creating(r, "comment on the diff of the pull request #%d", n).checkNumber(n)
 	req := &github.PullRequestComment{Path: &d.Path, Body: &d.Body, CommitID: &d.CommitID}
 	if d.OnFile {
 		req.SubjectType = github.String("file")
 	} else {
-		side := orString(d.Side, SideRight)
-		req.Line, req.Side = &d.Line, &side
-		if d.StartLine != 0 && d.StartLine != d.Line {
-			startSide := orString(d.StartSide, side)
-			req.StartLine, req.StartSide = &d.StartLine, &startSide
-		}
+		req.Line = &d.Line
+		req.Side, req.StartLine, req.StartSide = anchor(d.Line, d.Side, d.StartLine, d.StartSide)
 	}
-	ctx, k := create(ctx, op, r)
-	g, _, err := c.gh.PullRequests.CreateComment(ctx, r.Owner, r.Name, n, req)
-	if err != nil {
-		return DiffComment{}, k.finish(err)
-	}
-	return diffCommentOf(g), nil
+	g, _, err := c.gh.PullRequests.CreateComment(op.context(ctx), r.Owner, r.Name, n, req)
+	return result(op, g, err, diffCommentOf)
 }
 
 // EditReviewComment replaces the text of a comment on a diff.
 func (c *Client) EditReviewComment(ctx context.Context, r Repo, id int64, body string) (DiffComment, error) {
-	op := fmt.Sprintf("update the review comment %d", id)
-	if err := r.check(); err != nil {
-		return DiffComment{}, usage(op, Repo{}, "%v", err)
-	}
-	ctx, k := write(ctx, op, r)
-	g, _, err := c.gh.PullRequests.EditComment(ctx, r.Owner, r.Name, id, &github.PullRequestComment{Body: &body})
-	if err != nil {
-		return DiffComment{}, k.finish(err)
-	}
-	return diffCommentOf(g), nil
+	op := writing(r, "update the review comment %d", id)
+	g, _, err := c.gh.PullRequests.EditComment(op.context(ctx), r.Owner, r.Name, id, &github.PullRequestComment{Body: &body})
+	return result(op, g, err, diffCommentOf)
 }
 
 // DeleteReviewComment removes a comment on a diff for good.
 func (c *Client) DeleteReviewComment(ctx context.Context, r Repo, id int64) error {
-	op := fmt.Sprintf("delete the review comment %d", id)
-	if err := r.check(); err != nil {
-		return usage(op, Repo{}, "%v", err)
-	}
-	ctx, k := write(ctx, op, r)
-	_, err := c.gh.PullRequests.DeleteComment(ctx, r.Owner, r.Name, id)
-	return k.finish(err)
+	op := writing(r, "delete the review comment %d", id)
+	_, err := c.gh.PullRequests.DeleteComment(op.context(ctx), r.Owner, r.Name, id)
+	return op.finish(err)
 }
 
-func orString(s, def string) string {
-	if s == "" {
-		return def
+// anchor returns what a comment on lines sends besides its last line: the start of
+// the range only where there is a range.
+func anchor(line int, side string, startLine int, startSide string) (gSide *string, gStartLine *int, gStartSide *string) {
+	side = cmp.Or(side, SideRight)
+	if startLine == 0 || startLine == line {
+		return &side, nil, nil
 	}
-	return s
+	startSide = cmp.Or(startSide, side)
+	return &side, &startLine, &startSide
+}
+
+// optional returns nil for what is not to be sent.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 func reviewOf(g *github.PullRequestReview) Review {

@@ -2,6 +2,7 @@ package githubapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -18,160 +19,151 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// gate is the one way out: it authorizes, paces, sends, retries, waits for rate
+// The time limit of one attempt, and the waits between attempts.
+const (
+	attemptTimeout = 30 * time.Second // four times that for a large body
+	firstBackoff   = time.Second      // then it doubles
+	maxBackoff     = 30 * time.Second
+)
+
+// sender is the one way out: it authorizes, paces, sends, retries, waits for rate
 // limits, and turns every answer that is not a success into an *Error. It stands
 // below go-github as its transport, so that nothing gets past it.
-type gate struct {
+type sender struct {
 	next      http.RoundTripper
 	token     token.Token
 	clock     Clock
 	log       func(string)
 	userAgent string
 	pace      *pace
-	retry     RetryConfig
-	timeout   time.Duration
+	attempts  int
 	maxBody   int64
 }
 
-func newGate(o Options) *gate {
-	g := &gate{next: o.Transport, token: o.Token, clock: o.Clock, log: o.Log, userAgent: o.UserAgent,
-		retry: o.Retry, timeout: o.Timeout, maxBody: o.MaxBody}
-	if g.clock == nil {
-		g.clock = SystemClock{}
+func newSender(o Options) *sender {
+	s := &sender{next: o.Transport, token: o.Token, clock: o.Clock, log: o.Log, userAgent: cmp.Or(o.UserAgent, "airlock"),
+		attempts: cmp.Or(o.Attempts, 4), maxBody: cmp.Or(o.MaxBody, 64<<20)}
+	if s.clock == nil {
+		s.clock = SystemClock{}
 	}
-	if g.log == nil {
-		g.log = func(string) {}
+	if s.log == nil {
+		s.log = func(string) {}
 	}
-	if g.userAgent == "" {
-		g.userAgent = "airlock"
-	}
-	if g.retry.Attempts <= 0 {
-		g.retry.Attempts = 4
-	}
-	if g.retry.Base <= 0 {
-		g.retry.Base = time.Second
-	}
-	if g.retry.Max <= 0 {
-		g.retry.Max = 30 * time.Second
-	}
-	if g.timeout <= 0 {
-		g.timeout = 30 * time.Second
-	}
-	if g.maxBody <= 0 {
-		g.maxBody = 64 << 20
-	}
-	g.pace = newPace(o.Pace, g.clock)
-	return g
+	s.pace = newPace(o.Pace, s.clock)
+	return s
 }
 
-// RoundTrip sends the request until it has an answer that is worth having.
-func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
-	c := callOf(req.Context())
-	resp, err := g.exchange(req, c)
+// RoundTrip sends the request until there is an answer to return.
+func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
+	op := operationOf(req.Context())
+	resp, err := s.exchange(req, op)
 	if err != nil {
-		c.err = err
+		op.err = err
 	}
 	return resp, err
 }
 
-func (g *gate) exchange(req *http.Request, c *call) (*http.Response, error) {
+func (s *sender) exchange(req *http.Request, op *operation) (*http.Response, error) {
 	ctx := req.Context()
 	body, err := requestBody(req)
-	if err != nil {
-		return nil, &Error{Kind: Usage, Op: c.op, Repo: c.repo, Message: oneLine(err.Error()), Err: err}
+	if op.err != nil {
+		return nil, op.err // the operation was refused
 	}
-	limit := newLimitWait(g)
+	if err != nil {
+		return nil, op.fail(Usage, "%s", asMessage(err.Error()))
+	}
+	limit := newLimitWait(s)
 	for attempt := 1; ; attempt++ {
-		if err := g.pace.take(ctx, c, g.log); err != nil {
+		if err := s.pace.wait(ctx, op, s.log); err != nil {
 			return nil, err
 		}
-		got, bad := g.attempt(req, body, c)
+		got, bad := s.attempt(req, body, op)
 		if bad == nil {
 			return got.response(req), nil
 		}
 		if bad.Kind == RateLimited {
-			if err := limit.wait(ctx, c, bad); err != nil {
+			if err := limit.wait(ctx, op, bad); err != nil {
 				return nil, err
 			}
 			attempt-- // a refusal for speed is not a failure
 			continue
 		}
-		if !retryable(bad, c) || attempt >= g.retry.Attempts || ctx.Err() != nil {
+		if !retryable(bad, op) || attempt >= s.attempts || ctx.Err() != nil {
 			return nil, bad
 		}
-		d := g.backoff(attempt)
-		g.log(fmt.Sprintf("%v; trying again in %v", bad, d))
-		if err := g.clock.Sleep(ctx, d); err != nil {
+		d := backoff(attempt)
+		s.log(fmt.Sprintf("%v; trying again in %v", bad, d))
+		if err := s.clock.Sleep(ctx, d); err != nil {
 			return nil, fmt.Errorf("%w (after: %w)", err, bad)
 		}
 	}
 }
 
-// attempt sends the request once and judges what comes back. With an error the
-// answer may still be set, for its headers.
-func (g *gate) attempt(orig *http.Request, body []byte, c *call) (*answer, *Error) {
-	timeout := g.timeout
-	if c.slow {
+// attempt sends the request once and judges the answer.
+func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answer, *Error) {
+	timeout := attemptTimeout
+	if op.slow {
 		timeout *= 4
 	}
 	ctx, cancel := context.WithTimeout(orig.Context(), timeout)
 	defer cancel()
 	req := orig.Clone(ctx)
 	if body != nil {
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
+		req.ContentLength = int64(len(body))
 	}
-	req.Header.Set("User-Agent", g.userAgent)
+	req.Header.Set("User-Agent", s.userAgent)
 	req.Header.Del("Authorization")
-	if !g.token.IsZero() {
-		if err := g.token.Authorize(req); err != nil {
-			return nil, &Error{Kind: Unauthorized, Op: c.op, Repo: c.repo, Message: oneLine(err.Error()), Err: err}
+	if !s.token.IsZero() {
+		if err := s.token.Authorize(req); err != nil {
+			e := op.fail(Unauthorized, "%s", asMessage(err.Error()))
+			e.Err = err
+			return nil, e
 		}
 	}
-	trace := &sentTrace{}
-	resp, err := g.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace.hooks())))
+	trace := &connectionTrace{}
+	resp, err := s.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace.hooks())))
 	if err != nil {
-		return nil, g.broken(c, err, nil, trace.never() || neverSent(err))
+		return nil, broken(op, err, nil, trace.noConnection() || neverSent(err))
 	}
 	defer resp.Body.Close()
-	got, err := io.ReadAll(io.LimitReader(resp.Body, g.maxBody+1))
-	a := &answer{resp: resp, body: got}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, s.maxBody+1))
+	if err == nil && int64(len(data)) > s.maxBody {
+		err = fmt.Errorf("the answer is larger than %s", text.Bytes(s.maxBody))
+	}
+	got := &answer{resp: resp, body: data}
 	if err != nil {
-		return a, g.broken(c, err, a, false)
+		return nil, broken(op, err, got, false)
 	}
-	if int64(len(got)) > g.maxBody {
-		return a, g.broken(c, fmt.Errorf("the answer is larger than %s", text.Bytes(g.maxBody)), a, false)
-	}
-	bad := judge(orig, c, a, g.clock.Now())
+	bad := judge(orig, op, got, s.clock.Now())
 	if bad != nil {
-		// What is said about a failure is shown to people, and an error page may
+		// The message about a failure is shown to people, and an error page may
 		// repeat the request: it is judged without the token.
-		if bad = judge(orig, c, a.redacted(g.token), g.clock.Now()); bad != nil {
-			bad.Message = g.token.Redact(bad.Message) // what JSON had escaped
+		if bad = judge(orig, op, got.redacted(s.token), s.clock.Now()); bad != nil {
+			bad.Message = s.token.Redact(bad.Message) // what JSON had escaped
 		}
 	}
-	return a, bad
+	return got, bad
 }
 
 // retryable reports whether sending again can help and can do no harm.
-func retryable(e *Error, c *call) bool {
+func retryable(e *Error, op *operation) bool {
 	switch e.Kind {
 	case Unreachable:
 		return true // of a write: it was never sent
 	case Malformed:
-		return !c.write && e.Status < 300 // another answer may be whole; a redirect stays one
+		return !op.write && e.Status < 300 // another answer may be complete; a redirect stays one
 	}
 	return false
 }
 
-// backoff is the wait after the nth failed attempt: doubling, bounded. There is
-// no jitter: one process sends one request at a time.
-func (g *gate) backoff(n int) time.Duration {
-	d := g.retry.Base
+// backoff returns the wait after the nth failed attempt. There is no jitter: one
+// process sends one request at a time.
+func backoff(n int) time.Duration {
+	d := firstBackoff
 	for range n - 1 {
-		if d *= 2; d >= g.retry.Max {
-			return g.retry.Max
-		}
+		d = min(2*d, maxBackoff)
 	}
 	return d
 }
@@ -184,21 +176,20 @@ func requestBody(req *http.Request) ([]byte, error) {
 	return io.ReadAll(req.Body)
 }
 
-// sentTrace watches a transport to learn whether a request can have left. It
-// believes positive evidence only: a transport that does not report at all says
-// nothing.
-type sentTrace struct{ asked, got atomic.Bool }
+// connectionTrace watches a transport to learn whether a request can have left. It
+// believes positive evidence only: a transport that reports nothing proves nothing.
+type connectionTrace struct{ asked, got atomic.Bool }
 
-func (t *sentTrace) hooks() *httptrace.ClientTrace {
+func (t *connectionTrace) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		GetConn: func(string) { t.asked.Store(true) },
 		GotConn: func(httptrace.GotConnInfo) { t.got.Store(true) },
 	}
 }
 
-// never reports that a connection was asked for and none was had: no name, no
-// route, no proxy, no TLS.
-func (t *sentTrace) never() bool { return t.asked.Load() && !t.got.Load() }
+// noConnection reports that a connection was asked for and there was none: no name,
+// no route, no proxy, no TLS.
+func (t *connectionTrace) noConnection() bool { return t.asked.Load() && !t.got.Load() }
 
 // neverSent reports whether an error came before the request could have left:
 // no connection, no TLS.

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// TransportOptions say how connections are made.
+// TransportOptions describe how connections are made.
 type TransportOptions struct {
-	CAFile  []byte // PEM certificates to trust besides the system's
+	CAFile  []byte // PEM certificates to trust in addition to the system's
 	Proxy   string // http, https or socks5 URL; empty: connect directly
 	NoProxy string // hosts to reach without the proxy, as in NO_PROXY
 }
@@ -31,7 +31,7 @@ func NewTransport(o TransportOptions) (*http.Transport, error) {
 		return nil, err
 	}
 	if len(o.CAFile) > 0 && !roots.AppendCertsFromPEM(o.CAFile) {
-		return nil, errors.New("the CA file holds no certificate that can be read: give one or more in PEM form (-----BEGIN CERTIFICATE-----)")
+		return nil, errors.New("the CA file contains no certificate that can be read: give one or more in PEM form (-----BEGIN CERTIFICATE-----)")
 	}
 	t := &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
@@ -55,7 +55,7 @@ func NewTransport(o TransportOptions) (*http.Transport, error) {
 
 // systemRoots reads the system's certificates. On Unix systems crypto/x509 would
 // let the environment name other files, so the known places are read directly;
-// elsewhere the system's own verifier holds them.
+// elsewhere the system's own verifier has them.
 func systemRoots(readFile func(string) ([]byte, error)) (*x509.CertPool, error) {
 	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" || runtime.GOOS == "ios" {
 		return x509.SystemCertPool()
@@ -82,6 +82,6 @@ func systemRoots(readFile func(string) ([]byte, error)) (*x509.CertPool, error) 
 		}
 	}
 	// Without any, connections fail with a message about the certificate, unless
-	// a CA file brings them.
+	// there is a CA file.
 	return pool, nil
 }

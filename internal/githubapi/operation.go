@@ -1,0 +1,147 @@
+package githubapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// operation is one request of a caller on its way to GitHub and back. It travels in
+// the context, because go-github hides the transport's error once a context has ended.
+type operation struct {
+	what    string // "create an issue", for Error.Op
+	repo    Repo   // zero when it names none
+	write   bool   // changes something: never sent twice unless the first certainly had no effect
+	content bool   // creates content, which GitHub limits separately
+	graphql bool
+	slow    bool   // carries a large body
+	stable  bool   // lists what cannot move from page to page
+	needs   string // the permission that it needs, where GitHub's answer does not name it
+	err     error  // why it failed; set before anything was sent, it keeps the sender from sending
+}
+
+// reading returns an operation that changes nothing.
+func reading(r Repo, format string, args ...any) *operation {
+	op := &operation{what: fmt.Sprintf(format, args...), repo: r}
+	if err := r.check(); err != nil {
+		op.repo = Repo{} // the error names it
+		op.refuse("%v", err)
+	}
+	return op
+}
+
+// writing returns an operation that changes something.
+func writing(r Repo, format string, args ...any) *operation {
+	op := reading(r, format, args...)
+	op.write = true
+	return op
+}
+
+// creating returns an operation that creates content.
+func creating(r Repo, format string, args ...any) *operation {
+	op := writing(r, format, args...)
+	op.content = true
+	return op
+}
+
+// checkNumber refuses what cannot be the number of an issue.
+func (op *operation) checkNumber(n int) *operation {
+	if n <= 0 {
+		op.refuse("invalid number %d of an issue, a pull request or a discussion: it must be 1 or more", n)
+	}
+	return op
+}
+
+// checkBranch refuses what cannot be the name of a branch.
+func (op *operation) checkBranch(name string) *operation {
+	if why := badBranch(name); why != "" {
+		op.refuse("invalid branch name %q: %s", name, why)
+	}
+	return op
+}
+
+// checkCommit refuses what is not the complete id of a commit.
+func (op *operation) checkCommit(sha string) *operation {
+	if !isObjectID(sha) {
+		op.refuse("invalid commit id %q: give all 40 or 64 hexadecimal digits", sha)
+	}
+	return op
+}
+
+// checkPath refuses what is not a clean path below the repository's root.
+func (op *operation) checkPath(name string) *operation {
+	if !isRepositoryPath(name) {
+		op.refuse("%q is not a path within the repository", name)
+	}
+	return op
+}
+
+// refuse makes the operation fail before anything is sent, with a Usage error. The
+// first reason counts.
+func (op *operation) refuse(format string, args ...any) {
+	if op.err == nil {
+		op.err = op.fail(Usage, format, args...)
+	}
+}
+
+// fail returns an error of the operation.
+func (op *operation) fail(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Op: op.what, Repo: op.repo, Message: fmt.Sprintf(format, args...)}
+}
+
+// unknown returns the kind of a failure after which a read can be sent again, but
+// nobody knows whether a write took effect.
+func (op *operation) unknown(ofRead Kind) Kind {
+	if op.write {
+		return Ambiguous
+	}
+	return ofRead
+}
+
+type operationKey struct{}
+
+// context attaches the operation to a context.
+func (op *operation) context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, operationKey{}, op)
+}
+
+// operationOf returns the operation of a context; without one, the request is taken
+// for a write, which is the careful choice.
+func operationOf(ctx context.Context) *operation {
+	if op, ok := ctx.Value(operationKey{}).(*operation); ok {
+		return op
+	}
+	return &operation{write: true}
+}
+
+// finish turns what go-github returned into the error to return: the sender's own
+// one where there is one.
+func (op *operation) finish(err error) error {
+	if err == nil {
+		return nil
+	}
+	if op.err != nil {
+		return op.err
+	}
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("could not %s: %w", op.what, err)
+	}
+	// The sender let the answer through, so its status was good and its body JSON,
+	// but not of the shape that was expected.
+	e := op.fail(op.unknown(Malformed), "%s", asMessage(err.Error()))
+	e.Err = err
+	return e
+}
+
+// result converts the value that go-github returned, or finishes its error.
+func result[G, T any](op *operation, value G, err error, convert func(G) T) (T, error) {
+	if err != nil {
+		var none T
+		return none, op.finish(err)
+	}
+	return convert(value), nil
+}
