@@ -204,7 +204,7 @@ func (d *Document) names() []string {
 	for i, f := range d.Findings {
 		name := string(f.Check) + "/" + f.Fingerprint
 		if f.Code != "" {
-			name = string(f.Check) + "/" + finding.Named(finding.Finding{Tool: f.Tool, Rule: f.Rule, Path: f.Path, Message: f.Message, Suggestion: f.Suggestion}, f.Code)
+			name = string(f.Check) + "/" + finding.StableName(finding.Finding{Tool: f.Tool, Rule: f.Rule, Path: f.Path, Message: f.Message, Suggestion: f.Suggestion}, f.Code)
 			if seen[name]++; seen[name] > 1 {
 				name += "-" + strconv.Itoa(seen[name])
 			}

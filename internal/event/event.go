@@ -1,13 +1,15 @@
-// Package event turns the webhook payload that started a workflow run into one
-// Event: which repository, which issue, pull request or discussion, which
-// commits.
+// Package event reads the webhook payload that started a workflow run: which
+// repository, which issue, pull request or discussion, and which commits it is
+// about.
 package event
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,39 +18,38 @@ import (
 
 // Event is what started the workflow run.
 type Event struct {
-	Name   string // "pull_request", "issue_comment", ...; "" when nobody said
+	Name   string // "pull_request", "issue_comment", ...; "" if unknown
 	Action string // the payload's "action": "opened", "created", ...
 	Repo   Repo
-	// Number is the issue, pull request or discussion that the event is about;
-	// 0 when there is none.
+	// Number is that of the issue, pull request or discussion that the event is
+	// about; 0 if there is none.
 	Number       int
 	IsPull       bool // Number is a pull request
 	IsDiscussion bool // Number is a discussion
-	// Head and Base are those of the pull request. They stay empty where the
-	// payload does not hold them: a comment on a pull request arrives as
-	// issue_comment, without them. For workflow_run, Head is the commit that run
-	// was for, with or without a pull request.
+	// Head and Base are those of the pull request. They are empty if the payload
+	// does not contain them: a comment on a pull request is an issue_comment event,
+	// without them. For workflow_run, Head is the commit of that run, with or
+	// without a pull request.
 	Head, Base Ref
-	SHA, Ref   string // GITHUB_SHA and GITHUB_REF, or what the payload says
-	// Fork reports that Head lies in another repository than Repo, or in one
-	// that no longer exists. It says nothing while Head is empty.
+	SHA, Ref   string // GITHUB_SHA and GITHUB_REF, otherwise those of the payload
+	// Fork reports whether Head is in another repository than Repo, or in one that
+	// no longer exists. It has no meaning if Head is empty.
 	Fork bool
-	// CommentID is the REST id of the comment or review comment that the event
-	// is about; 0 when there is none.
+	// CommentID is the REST id of the comment or review comment that the event is
+	// about; 0 if there is none.
 	CommentID int64
-	Actor     string // the login of who caused the event
-	// Time is when the event happened; zero when the payload does not say.
-	Time time.Time
-	// Notice says in plain words what the payload lacks that an issue, pull
-	// request or discussion event would have; "" when nothing is missing.
+	Actor     string    // the login of the user who caused the event
+	Time      time.Time // when the event happened; zero if unknown
+	// Notice is a sentence for people about what the payload lacks, compared with
+	// an event about an issue, pull request or discussion; "" if nothing.
 	Notice string
 }
 
 // Repo is the repository that the workflow run belongs to.
 type Repo struct {
-	ID            int64 // 0 when unknown
+	ID            int64 // 0 if unknown
 	Owner, Name   string
-	DefaultBranch string // "" when unknown
+	DefaultBranch string // "" if unknown
 	Private       bool
 }
 
@@ -64,11 +65,11 @@ func (r Repo) FullName() string {
 type Ref struct {
 	Ref  string // branch name, without refs/heads/
 	SHA  string
-	Repo string // "owner/name"; "" when the repository was deleted
+	Repo string // "owner/name"; "" if the repository was deleted
 }
 
-// Env holds the environment variables that describe a workflow run, each field
-// with the text of its variable, "" when unset.
+// Env contains the environment variables that describe a workflow run; "" means
+// unset.
 type Env struct {
 	EventName       string    // GITHUB_EVENT_NAME
 	Repository      string    // GITHUB_REPOSITORY, "owner/name"
@@ -83,14 +84,14 @@ type Env struct {
 	WorkflowRef     string    // GITHUB_WORKFLOW_REF, "owner/name/.github/workflows/x.yml@refs/heads/main"
 	Workflow        string    // GITHUB_WORKFLOW, the workflow's name
 	Job             string    // GITHUB_JOB, the job's key
-	Step            string    // GITHUB_ACTION, the step's id or a name the runner made
-	MatrixIndex     string    // strategy.job-index, by an input of the action: the runner exports no variable for it
+	Step            string    // GITHUB_ACTION, the step's id or a name that the runner made
+	MatrixIndex     string    // strategy.job-index, from an input of the action, as the runner exports no variable for it
 	ServerURL       string    // GITHUB_SERVER_URL
-	StartedAt       time.Time // when the job started, as far as it is known
+	StartedAt       time.Time // when the job started; zero if unknown
 }
 
-// ParseRepo reads "owner/name". It accepts only what GitHub accepts in the two
-// names, so that they may stand in a URL as they are.
+// ParseRepo reads "owner/name". It accepts only the characters that GitHub
+// accepts, so that both names can be used in a URL as they are.
 func ParseRepo(s string) (Repo, bool) {
 	owner, name, ok := strings.Cut(s, "/")
 	if !ok || !validName(owner, 39) || !validName(name, 100) {
@@ -99,58 +100,42 @@ func ParseRepo(s string) (Repo, bool) {
 	return Repo{Owner: owner, Name: name}, true
 }
 
-// validName reports whether s consists of letters, digits, '-', '_' and '.'
-// and is not a path element with a meaning of its own.
-func validName(s string, most int) bool {
-	if s == "" || len(s) > most || s == "." || s == ".." {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.') {
-			return false
-		}
-	}
-	return true
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// validName reports whether name has the form of an owner's or a repository's
+// name of at most most bytes. "." and ".." are path elements.
+func validName(name string, most int) bool {
+	return nameForm.MatchString(name) && len(name) <= most && name != "." && name != ".."
 }
 
-// ErrNoRepository is returned when neither the payload nor the environment
+// ErrNoRepository is returned by Parse if neither the payload nor the environment
 // names the repository.
 var ErrNoRepository = errors.New("the event names no repository: set GITHUB_REPOSITORY, or give the repository as owner/name (--repo)")
 
-// subject is what an event is about, and so which member its payload must have.
-type subject int
-
-const (
-	nothing subject = iota
-	onPull
-	onIssue
-	onDiscussion
-	onRun
-)
-
-func subjectOf(name string) (s subject, known bool) {
+// readerOf returns the method that reads the rest of the named event's payload,
+// or nil if the event is unknown.
+func readerOf(name string) func(*Event, payload) error {
 	switch name {
 	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread":
-		return onPull, true
+		return (*Event).readPull
 	case "issues", "issue_comment":
-		return onIssue, true
+		return (*Event).readIssue
 	case "discussion", "discussion_comment":
-		return onDiscussion, true
+		return (*Event).readDiscussion
 	case "workflow_run":
-		return onRun, true
+		return (*Event).readWorkflowRun
 	case "workflow_dispatch", "repository_dispatch", "schedule", "push":
-		return nothing, true
+		return (*Event).readOther
 	}
-	return nothing, false
+	return nil
 }
 
-// Parse reads the payload of the named event. With an empty name it takes
-// env.EventName, and without that it infers the name from the payload. An event
-// it does not know is reduced to repository, SHA and ref, and Notice says so.
+// Parse reads the payload of the named event. If name is empty, it is
+// env.EventName; if that is empty, too, it is inferred from the payload. Of an
+// unknown event only repository, SHA and ref are read, and Notice says so.
 //
-// The repository of the payload and that of the environment must agree: the
-// token belongs to the one, the items would be aimed by the other.
+// The repository of the payload and that of the environment must be the same:
+// the token is that of the latter, while the payload decides what items act on.
 func Parse(name string, data []byte, env Env) (Event, error) {
 	if name == "" {
 		name = env.EventName
@@ -158,8 +143,8 @@ func Parse(name string, data []byte, env Env) (Event, error) {
 	if name == "" {
 		name = InferName(data)
 	}
-	s, known := subjectOf(name)
-	p, err := decode(data, known)
+	read := readerOf(name)
+	p, err := decode(data, read != nil)
 	if err != nil {
 		return Event{}, err
 	}
@@ -170,27 +155,17 @@ func Parse(name string, data []byte, env Env) (Event, error) {
 	if ev.Repo, err = repoOf(p.Repository, env); err != nil {
 		return Event{}, err
 	}
-	switch s {
-	case onPull:
-		err = ev.fromPull(p)
-	case onIssue:
-		err = ev.fromIssue(p)
-	case onDiscussion:
-		err = ev.fromDiscussion(p)
-	case onRun:
-		err = ev.fromRun(p)
-	default:
-		ev.fromRest(p, known)
+	if read == nil {
+		read = (*Event).readUnknown
 	}
-	if err != nil {
+	if err := read(&ev, p); err != nil {
 		return Event{}, err
 	}
 	return ev, nil
 }
 
-// decode reads the payload's JSON and explains what is wrong with it. The
-// members of an event that is not known may be of any type: those that do not
-// fit are left out.
+// decode reads the payload's JSON. The members of an unknown event may have any
+// type: those of an unexpected one are ignored.
 func decode(data []byte, known bool) (payload, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	trimmed := bytes.TrimSpace(data)
@@ -219,7 +194,7 @@ func decode(data []byte, known bool) (payload, error) {
 	return p, nil
 }
 
-// line returns the number of the line that holds the byte before offset.
+// line returns the number of the line with the byte before offset.
 func line(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(max(offset-1, 0), int64(len(data)))], []byte("\n"))
 }
@@ -229,7 +204,7 @@ func repoOf(r *repository, env Env) (Repo, error) {
 	if env.Repository != "" {
 		var ok bool
 		if fromEnv, ok = ParseRepo(env.Repository); !ok {
-			return Repo{}, fmt.Errorf("GITHUB_REPOSITORY %q is not a repository: give it as owner/name", env.Repository)
+			return Repo{}, fmt.Errorf("GITHUB_REPOSITORY %q is not a repository name: give it as owner/name", env.Repository)
 		}
 		fromEnv.ID, _ = strconv.ParseInt(env.RepositoryID, 10, 64)
 	}
@@ -261,7 +236,7 @@ func repoOf(r *repository, env Env) (Repo, error) {
 	return repo, nil
 }
 
-// commit returns sha, or "" for the all-zero id that stands for no commit.
+// commit returns sha, or "" if it is all zeros, which means no commit.
 func commit(sha string) string {
 	if strings.Trim(sha, "0") == "" {
 		return ""
@@ -269,28 +244,25 @@ func commit(sha string) string {
 	return sha
 }
 
-// latest returns the latest of the times.
-func latest(times ...time.Time) (t time.Time) {
-	for _, u := range times {
-		if u.After(t) {
-			t = u
-		}
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	return t
+	return b
 }
 
 func missing(name, member string) error {
 	return fmt.Errorf("the payload of a %s event must have %q with a number: is this the payload of another event?", name, member)
 }
 
-func (ev *Event) fromPull(p payload) error {
+func (ev *Event) readPull(p payload) error {
 	pr := p.PullRequest
 	if pr == nil || pr.Number <= 0 {
 		return missing(ev.Name, "pull_request")
 	}
 	ev.Number, ev.IsPull = pr.Number, true
 	ev.Head, ev.Base = refOf(pr.Head), refOf(pr.Base)
-	ev.Fork = ev.foreign(pr.Head.Repo)
+	ev.Fork = ev.isForeign(pr.Head.Repo)
 	ev.setComment(p.Comment)
 	switch {
 	case p.Review != nil && !p.Review.SubmittedAt.IsZero():
@@ -298,9 +270,7 @@ func (ev *Event) fromPull(p payload) error {
 	case p.Comment == nil:
 		ev.Time = latest(pr.UpdatedAt, pr.CreatedAt)
 	}
-	if ev.SHA == "" {
-		ev.SHA = ev.Head.SHA
-	}
+	ev.SHA = cmp.Or(ev.SHA, ev.Head.SHA)
 	if ev.Ref == "" {
 		ev.Ref = "refs/pull/" + strconv.Itoa(pr.Number) + "/merge"
 		if ev.Name == "pull_request_target" {
@@ -310,7 +280,7 @@ func (ev *Event) fromPull(p payload) error {
 	return nil
 }
 
-func (ev *Event) fromIssue(p payload) error {
+func (ev *Event) readIssue(p payload) error {
 	if p.Issue == nil || p.Issue.Number <= 0 {
 		return missing(ev.Name, "issue")
 	}
@@ -324,7 +294,7 @@ func (ev *Event) fromIssue(p payload) error {
 	return nil
 }
 
-func (ev *Event) fromDiscussion(p payload) error {
+func (ev *Event) readDiscussion(p payload) error {
 	if p.Discussion == nil || p.Discussion.Number <= 0 {
 		return missing(ev.Name, "discussion")
 	}
@@ -335,23 +305,20 @@ func (ev *Event) fromDiscussion(p payload) error {
 	return nil
 }
 
-// fromRun reads a workflow_run event. GitHub lists the pull requests whose head
-// is the run's commit, of every repository, and none for a fork: the event is
-// about a pull request when exactly one of them is into this repository.
-func (ev *Event) fromRun(p payload) error {
-	w := p.WorkflowRun
-	if w == nil {
+// readWorkflowRun reads a workflow_run event. GitHub lists the pull requests of
+// all repositories whose head is the run's commit, but none for a fork. The event
+// is about a pull request if exactly one of them is into this repository.
+func (ev *Event) readWorkflowRun(p payload) error {
+	run := p.WorkflowRun
+	if run == nil {
 		return missing(ev.Name, "workflow_run")
 	}
-	ev.Head = Ref{Ref: w.HeadBranch, SHA: commit(w.HeadSHA)}
-	if w.HeadRepository != nil {
-		ev.Head.Repo = w.HeadRepository.FullName
-	}
-	ev.Fork = ev.foreign(w.HeadRepository)
-	ev.Time = latest(w.RunStartedAt, w.UpdatedAt)
+	ev.Head = refOf(endpoint{run.HeadBranch, run.HeadSHA, run.HeadRepository})
+	ev.Fork = ev.isForeign(run.HeadRepository)
+	ev.Time = latest(run.RunStartedAt, run.UpdatedAt)
 	ev.onDefaultBranch()
 	var here []pullRequest
-	for _, pr := range w.PullRequests {
+	for _, pr := range run.PullRequests {
 		if pr.Number > 0 && pr.Base.Repo != nil && pr.Base.Repo.ID == ev.Repo.ID {
 			here = append(here, pr)
 		}
@@ -364,35 +331,30 @@ func (ev *Event) fromRun(p payload) error {
 	case 0:
 		ev.Notice = "the workflow_run event carries no pull request of this repository (GitHub lists none for a fork): there is no triggering issue or pull request"
 	default:
-		ev.Notice = fmt.Sprintf("the workflow_run event carries %d pull requests: none of them is taken as the triggering one", len(here))
+		ev.Notice = fmt.Sprintf("the workflow_run event carries %d pull requests, so that none of them is the triggering one", len(here))
 	}
 	return nil
 }
 
-// fromRest reads the events that are about no issue, pull request or
-// discussion, and those that Airlock does not know.
-func (ev *Event) fromRest(p payload, known bool) {
-	if ev.SHA == "" {
-		ev.SHA = commit(p.After)
-	}
-	if ev.Ref == "" {
-		ev.Ref = p.Ref
-	}
-	if ev.Ref == "" {
-		ev.Ref = branch(p.Branch)
-	}
-	switch {
-	case known:
-		ev.Notice = fmt.Sprintf("a %s event is about no issue, pull request or discussion", ev.Name)
-	case ev.Name == "":
-		ev.Notice = "the event has no name (GITHUB_EVENT_NAME is not set) and its payload fits none: only repository, commit and ref are known"
-	default:
-		ev.Notice = fmt.Sprintf("airlock does not read %q events: only repository, commit and ref are known", ev.Name)
-	}
+// readOther reads an event that is about no issue, pull request or discussion.
+func (ev *Event) readOther(p payload) error {
+	ev.SHA = cmp.Or(ev.SHA, commit(p.After))
+	ev.Ref = cmp.Or(ev.Ref, p.Ref, branch(p.Branch))
 	ev.onDefaultBranch()
+	ev.Notice = fmt.Sprintf("a %s event is about no issue, pull request or discussion", ev.Name)
+	return nil
 }
 
-// setComment takes over the comment that the event is about.
+func (ev *Event) readUnknown(p payload) error {
+	err := ev.readOther(p)
+	ev.Notice = fmt.Sprintf("airlock does not read %q events: only repository, commit and ref are known", ev.Name)
+	if ev.Name == "" {
+		ev.Notice = "the event has no name (GITHUB_EVENT_NAME is not set) and its payload fits none: only repository, commit and ref are known"
+	}
+	return err
+}
+
+// setComment sets the comment that the event is about, if there is one.
 func (ev *Event) setComment(c *comment) {
 	if c != nil {
 		ev.CommentID = c.ID
@@ -400,16 +362,13 @@ func (ev *Event) setComment(c *comment) {
 	}
 }
 
-// onDefaultBranch fills in the ref of events that run on the default branch.
-func (ev *Event) onDefaultBranch() {
-	if ev.Ref == "" {
-		ev.Ref = branch(ev.Repo.DefaultBranch)
-	}
-}
+// onDefaultBranch sets the ref, if it is unknown, to the default branch.
+func (ev *Event) onDefaultBranch() { ev.Ref = cmp.Or(ev.Ref, branch(ev.Repo.DefaultBranch)) }
 
-// foreign reports whether r is another repository than the event's, compared by
-// id because names change hands. A deleted or unnamed one is foreign.
-func (ev *Event) foreign(r *repository) bool {
+// isForeign reports whether r is another repository than the event's. It
+// compares ids, because a name can become another repository's. A deleted or
+// unnamed repository is foreign.
+func (ev *Event) isForeign(r *repository) bool {
 	switch {
 	case r == nil:
 		return true
@@ -428,7 +387,7 @@ func refOf(e endpoint) Ref {
 	return r
 }
 
-// branch returns the full ref of a branch, "" for none.
+// branch returns the full ref of a branch, or "" if name is empty.
 func branch(name string) string {
 	if name == "" || strings.HasPrefix(name, "refs/") {
 		return name

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// payload holds the members of GitHub's webhook payloads that Airlock reads, of
-// all events together: what an event lacks stays nil.
+// payload contains the members of all of GitHub's webhook payloads that Airlock
+// reads. What an event lacks is nil.
 type payload struct {
 	Action        string          `json:"action"`
 	Repository    *repository     `json:"repository"`
@@ -83,9 +83,9 @@ type workflowRun struct {
 	UpdatedAt      time.Time     `json:"updated_at"`
 }
 
-// InferName guesses an event's name from the members of its payload, for a
-// payload that arrives without one. It returns "" when nothing fits. A
-// pull_request_target payload is equal to a pull_request one and is called so.
+// InferName guesses an event's name from the members of its payload. It returns
+// "" if none fits, and "pull_request" for pull_request_target, whose payload has
+// the same members.
 func InferName(data []byte) string {
 	var p payload
 	if json.Unmarshal(data, &p) != nil {

@@ -1,45 +1,42 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Run identifies one step of one workflow run: what is written by it can be
-// found again by it, and by no other.
+// Run identifies one step of one workflow run, so that the step can recognize
+// what it wrote earlier.
 type Run struct {
-	ID      int64 // GITHUB_RUN_ID; equal in all attempts; 0 outside a workflow run
+	ID      int64 // GITHUB_RUN_ID; the same in all attempts; 0 outside a workflow run
 	Number  int   // GITHUB_RUN_NUMBER
 	Attempt int   // GITHUB_RUN_ATTEMPT, from 1
 	// WorkflowPath is the workflow's file, ".github/workflows/x.yml", without the
-	// repository and the ref; where it is unknown, the workflow's name.
+	// repository and the ref. If the file is unknown, it is the workflow's name.
 	WorkflowPath string
 	Job          string // the job's key
 	Step         string // the step's id, or the name that the runner made
 	MatrixIndex  int    // strategy.job-index; 0 outside a matrix
-	// StartedAt is the earliest moment that the run may have known the
-	// repository's state of: when the event happened, else when the job started.
-	// Zero when neither is known.
+	// StartedAt is the earliest time whose state of the repository the run may have
+	// seen: when the event happened, otherwise when the job started; zero if
+	// neither is known.
 	StartedAt time.Time
-	URL       string // the run's page; "" when unknown
+	URL       string // the run's page; "" if unknown
 }
 
 // ParseRun reads the identity of the workflow run from the environment. Outside
-// a workflow run, where there is no GITHUB_RUN_ID, it returns a Run without an
-// ID and no error.
+// a workflow run, without GITHUB_RUN_ID, it returns a Run without an ID and no
+// error.
 func ParseRun(env Env, ev Event) (Run, error) {
-	run := Run{Job: env.Job, Step: env.Step, StartedAt: ev.Time, Attempt: 1}
+	run := Run{Job: env.Job, Step: env.Step, StartedAt: ev.Time, WorkflowPath: cmp.Or(workflowPath(env.WorkflowRef), env.Workflow)}
 	if run.StartedAt.IsZero() {
 		run.StartedAt = env.StartedAt
 	}
-	run.WorkflowPath = workflowPath(env.WorkflowRef)
-	if run.WorkflowPath == "" {
-		run.WorkflowPath = env.Workflow
-	}
 	var err error
-	if run.ID, err = number("GITHUB_RUN_ID", env.RunID, 0); err != nil {
+	if run.ID, err = wholeNumber("GITHUB_RUN_ID", env.RunID, 0); err != nil {
 		return Run{}, err
 	}
 	for _, f := range []struct {
@@ -51,7 +48,7 @@ func ParseRun(env Env, ev Event) (Run, error) {
 		{"GITHUB_RUN_ATTEMPT", env.RunAttempt, 1, &run.Attempt},
 		{"the matrix index (strategy.job-index)", env.MatrixIndex, 0, &run.MatrixIndex},
 	} {
-		n, err := number(f.name, f.text, f.unset)
+		n, err := wholeNumber(f.name, f.text, f.unset)
 		if err != nil {
 			return Run{}, err
 		}
@@ -64,7 +61,8 @@ func ParseRun(env Env, ev Event) (Run, error) {
 }
 
 // workflowPath returns the path in "owner/name/path@ref". Path and ref may both
-// hold an @; a path cannot hold "@refs/", as all workflows lie in one directory.
+// contain an @, but a path cannot contain "@refs/", because all workflows are in
+// one directory.
 func workflowPath(ref string) string {
 	path, _, ok := strings.Cut(ref, "@refs/")
 	if i := strings.LastIndexByte(ref, '@'); !ok && i >= 0 {
@@ -77,7 +75,7 @@ func workflowPath(ref string) string {
 	return parts[2]
 }
 
-func number(name, text string, unset int64) (int64, error) {
+func wholeNumber(name, text string, unset int64) (int64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return unset, nil

@@ -1,5 +1,5 @@
-// Package finding holds the one value that every check, reviewer and security
-// report produces: something noticed at a place.
+// Package finding defines the value that every check, reviewer and security
+// report produces: a problem at a place in a file.
 package finding
 
 import (
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Severity orders findings; the words are those of spec 000.
+// Severity is how bad a finding is.
 type Severity string
 
 // The severities, from least to most severe.
@@ -19,31 +19,31 @@ const (
 	Critical Severity = "critical"
 )
 
-// Range is a region of a file; lines and columns count from 1, 0 means unknown.
-// Columns count UTF-16 code units, as SARIF's default columnKind does.
+// Range is a region of a file. Lines and columns count from 1; 0 means unknown.
+// Columns count UTF-16 code units, as SARIF's do by default.
 type Range struct {
 	StartLine, StartColumn int
 	EndLine, EndColumn     int
 }
 
-// Finding is one thing that a check or a reviewer noticed.
+// Finding is one problem that a check or a reviewer reports.
 type Finding struct {
-	Check    string // which of the six checks, or "" for an agent's report
+	Check    string // which of the six checks; "" for an agent's report
 	Tool     string
 	Rule     string
 	Severity Severity
 	Message  string
 	Path     string // relative to the repository's root, slash-separated
 	Range    Range
-	// Suggestion is the whole lines that should stand in the place of the lines
-	// Range.StartLine to Range.EndLine (of the one line, where EndLine is 0), joined
-	// by "\n" and without one at the end. "" is no suggestion: to remove lines, or to
-	// leave an empty one, Range takes in a line beside them that is kept.
+	// Suggestion is the text that should replace the lines Range.StartLine to
+	// Range.EndLine, or StartLine alone if EndLine is 0: complete lines, without
+	// the final "\n". "" means that there is none; to remove lines, or to leave an
+	// empty one, Range includes an adjacent line that is kept.
 	Suggestion  string
-	Fingerprint string // stable from run to run; without line numbers
+	Fingerprint string // stable from run to run, and independent of line numbers
 }
 
-// Precision says how often a rule is right; the words are code scanning's.
+// Precision is how often a rule is right, in code scanning's words.
 type Precision string
 
 // The precisions, from most to least.
@@ -58,7 +58,7 @@ const (
 // Rule is what is known about all findings of one rule.
 type Rule struct {
 	ID        string // stable from run to run, unique within its tool
-	Name      string // for people; the ID where there is none
+	Name      string // for people; "" means the ID
 	Short     string // one sentence, plain text
 	Full      string // plain text
 	Help      string // Markdown: what to do about it
@@ -69,23 +69,19 @@ type Rule struct {
 	Tags      []string
 }
 
-// Rank orders severities: 0 for none, 4 for critical. A word that is none of
-// the five counts as none.
+// Rank orders severities from 0, none, to 4, critical. An unknown one has rank 0.
 func (s Severity) Rank() int {
 	return max(0, slices.Index([]Severity{None, Low, Medium, High, Critical}, s))
 }
 
-// Rank orders precisions: 0 for an unknown one, 4 for very high.
+// Rank orders precisions from 0, unknown, to 4, very high.
 func (p Precision) Rank() int {
 	return max(0, slices.Index([]Precision{PrecisionUnknown, PrecisionLow, PrecisionMedium, PrecisionHigh, PrecisionVeryHigh}, p))
 }
 
-// Sort orders findings by place: path, line, column, then the most severe
-// first, then tool, rule and message. The order depends on nothing else, so it
-// is the same in every run.
-func Sort(findings []Finding) {
-	slices.SortStableFunc(findings, compare)
-}
+// Sort orders findings by path, line and column, then the most severe first,
+// then by the other fields, so that the order is the same in every run.
+func Sort(findings []Finding) { slices.SortStableFunc(findings, compare) }
 
 func compare(a, b Finding) int {
 	return cmp.Or(

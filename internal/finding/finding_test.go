@@ -149,13 +149,13 @@ func TestNamesFollowTheCode(t *testing.T) {
 	f := Finding{Tool: "a", Rule: "r", Path: "x.go", Message: "12 lines are too many", Range: Range{StartLine: 3}}
 	moved := f
 	moved.Range.StartLine, moved.Message, moved.Fingerprint = 9, "13 lines are too many", "ff"
-	name := Named(f, "x := 1")
-	if len(name) != 32 || Named(moved, "x := 1") != name {
-		t.Errorf("%q and %q are of one piece of code", name, Named(moved, "x := 1"))
+	name := StableName(f, "x := 1")
+	if len(name) != 32 || StableName(moved, "x := 1") != name {
+		t.Errorf("%q and %q are of one piece of code", name, StableName(moved, "x := 1"))
 	}
 	other := f
 	other.Suggestion = "x"
-	for _, n := range []string{Named(f, "x := 2"), Named(other, "x := 1")} {
+	for _, n := range []string{StableName(f, "x := 2"), StableName(other, "x := 1")} {
 		if n == name {
 			t.Errorf("%q is of two", n)
 		}

@@ -4,15 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 )
 
-// SetFingerprints gives each finding that has none a fingerprint that stays the
-// same when lines move: 32 hexadecimal digits over tool, rule, path and message,
-// without the numbers in the message, the suggestion if there is one, and the
-// finding's count among those that are equal in all this, in the order of their
-// places.
+// SetFingerprints gives each finding without a fingerprint one that stays the
+// same when lines move: 32 hexadecimal digits. It depends on tool, rule, path,
+// message without its numbers, and suggestion, and on the finding's position
+// among those that are equal in all of these.
 func SetFingerprints(findings []Finding) {
 	order := make([]int, len(findings))
 	for i := range order {
@@ -26,7 +25,7 @@ func SetFingerprints(findings []Finding) {
 			continue
 		}
 		parts := []string{f.Tool, f.Rule, f.Path, withoutNumbers(f.Message)}
-		if f.Suggestion != "" { // a formatter says the same of all lines
+		if f.Suggestion != "" { // a formatter's messages are all the same
 			parts = append(parts, f.Suggestion)
 		}
 		base := digest(parts...)
@@ -36,15 +35,15 @@ func SetFingerprints(findings []Finding) {
 	}
 }
 
-// Named returns a name for what is said of a piece of code, wherever the code moves: 32
-// hexadecimal digits over tool, rule, path, message without its numbers, suggestion and
-// the code. Findings that are equal in all this have one name.
-func Named(f Finding, code string) string {
+// StableName returns a name for a finding about a piece of code that stays the
+// same wherever the code moves: 32 hexadecimal digits. It depends on tool, rule,
+// path, message without its numbers, suggestion and code.
+func StableName(f Finding, code string) string {
 	sum := digest(f.Tool, f.Rule, f.Path, withoutNumbers(f.Message), f.Suggestion, code)
 	return hex.EncodeToString(sum[:16])
 }
 
-// digest hashes parts so that no two lists of parts look alike.
+// digest hashes parts. Different lists of parts have different digests.
 func digest(parts ...string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, p := range parts {
@@ -53,19 +52,8 @@ func digest(parts ...string) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// withoutNumbers puts one 0 in the place of each run of digits: messages name
-// lines and counts, which change.
-func withoutNumbers(s string) string {
-	digit := false
-	return strings.Map(func(r rune) rune {
-		was := digit
-		digit = r >= '0' && r <= '9'
-		switch {
-		case digit && was:
-			return -1
-		case digit:
-			return '0'
-		}
-		return r
-	}, s)
-}
+var digits = regexp.MustCompile("[0-9]+")
+
+// withoutNumbers replaces each number by 0: messages contain lines and counts,
+// which change.
+func withoutNumbers(message string) string { return digits.ReplaceAllLiteralString(message, "0") }

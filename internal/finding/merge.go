@@ -7,21 +7,23 @@ import (
 	"strings"
 )
 
-// Rules looks a rule up by the tool and the rule that a finding names.
+// Rules looks up a rule by a finding's tool and rule.
 type Rules func(tool, rule string) (Rule, bool)
 
-// Duplicate is a finding that another one stands for.
+// Duplicate is a finding that another one already reports.
 type Duplicate struct {
 	Finding Finding
-	KeptBy  Finding
+	KeptBy  Finding // the other one
 }
 
-// Merge returns the findings, sorted, with each problem once: of those that
-// several engines noticed on the same line of the same file, the one of the
-// most precise rule stays, then the most severe, then the one with the most
-// exact range. Findings of two tools are the same problem if they name the same
-// rule or the same message, or if their rules share a weakness (CWE); two of
-// one tool only if they say the same about the same range. Rules may be nil.
+// Merge returns the findings, sorted, with each problem once. Of several findings
+// about one problem, it keeps that of the most precise rule, then the most
+// severe, then the one with the most exact range.
+//
+// Findings about one problem are on the same line of the same file. If they are
+// of different tools, they have the same rule or message, or their rules share a
+// weakness (CWE); if of one tool, rule, message and range are all the same.
+// Rules may be nil.
 func Merge(findings []Finding, rules Rules) (kept []Finding, duplicates []Duplicate) {
 	if rules == nil {
 		rules = func(string, string) (Rule, bool) { return Rule{}, false }
@@ -46,9 +48,8 @@ func samePlace(a, b Finding) bool {
 	return a.Path == b.Path && a.Range.StartLine == b.Range.StartLine
 }
 
-// mergeLine merges the findings of one line, the best first, so that what
-// stays never depends on their order. It takes time linear in their number,
-// save for sorting them.
+// mergeLine merges the findings of one line, the best first, so that the result
+// does not depend on their order. Besides sorting, it takes linear time.
 func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplicate) {
 	type candidate struct {
 		Finding
@@ -71,8 +72,8 @@ func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplic
 		same := fmt.Sprintf("same %q %q %q %v", c.Tool, c.Rule, c.Message, c.Range)
 		keys := problems(c.Finding, c.rule)
 		by := -1
-		for _, i := range keptBy[same] {
-			by = i
+		if known := keptBy[same]; len(known) > 0 {
+			by = known[len(known)-1]
 		}
 		for _, k := range keys {
 			for _, i := range keptBy[k] {
@@ -95,8 +96,8 @@ func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplic
 	return kept, duplicates
 }
 
-// problems names what a finding is about: findings of two tools that share a
-// name are the same problem.
+// problems returns keys of the problem that a finding is about. Findings of two
+// tools that share a key are about the same problem.
 func problems(f Finding, r Rule) []string {
 	var keys []string
 	if f.Rule != "" {
@@ -111,7 +112,7 @@ func problems(f Finding, r Rule) []string {
 	return keys
 }
 
-// exactness counts how many of a range's bounds are known.
+// exactness returns how many of a range's bounds are known.
 func exactness(r Range) (n int) {
 	for _, v := range []int{r.StartLine, r.StartColumn, r.EndLine, r.EndColumn} {
 		if v > 0 {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// shortestForm is the length below which a form cannot be told from ordinary
-// text, in bytes.
+// shortestForm is the least number of bytes of a form. Shorter ones occur in
+// ordinary text.
 const shortestForm = 6
 
-// Forms returns the secret and the forms in which it may appear in a log or in
-// somebody's answer, the longest first: each line of it, URL-encoded, as a JSON
-// string, and in Base64, by itself as well as within a longer text such as git's
-// basic authentication. It is empty for a token without a secret.
+// Forms returns the secret and the forms in which it may appear in a log or a
+// response, the longest first: each of its lines, URL-encoded, as a JSON string,
+// and in Base64, on its own and as part of a longer text such as git's basic
+// authentication. It is empty for a token without a secret.
 func (t Token) Forms() []string {
 	secret := t.Reveal()
 	if secret == "" {
@@ -39,7 +39,7 @@ func (t Token) Forms() []string {
 	for before := range min(3, len(secret)) {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			add(withinBase64(enc, secret, before))
-			groups := (len(secret) - before) / 3 * 3 // what Base64 writes for whole groups of the secret's bytes
+			groups := (len(secret) - before) / 3 * 3 // complete groups of three bytes
 			add(enc.EncodeToString([]byte(secret[before : before+groups])))
 		}
 	}
@@ -52,8 +52,8 @@ func (t Token) Forms() []string {
 	return forms
 }
 
-// withinBase64 returns the part of a Base64 text that depends on the secret alone,
-// where before bytes (modulo 3) stand in front of it.
+// withinBase64 returns the part of a Base64 text that depends on the secret only,
+// if the secret follows that many bytes (modulo 3).
 func withinBase64(enc *base64.Encoding, secret string, before int) string {
 	text := enc.EncodeToString(append(make([]byte, before), secret...))
 	from := (before*8 + 5) / 6
@@ -64,10 +64,10 @@ func withinBase64(enc *base64.Encoding, secret string, before int) string {
 	return text[from:to]
 }
 
-// Redact replaces every form of the secret in a text by ***.
+// Redact replaces every form of the secret in a text with ***.
 func (t Token) Redact(text string) string {
 	for _, form := range t.Forms() {
-		text = strings.ReplaceAll(text, form, "***")
+		text = strings.ReplaceAll(text, form, stars)
 	}
 	return text
 }

@@ -1,5 +1,5 @@
-// Package token holds a credential that prints as *** and knows the one host
-// it may be sent to.
+// Package token defines a credential that prints as *** and may be sent to one
+// host only.
 package token
 
 import (
@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// ErrNone is returned by Authorize of a token that holds no secret.
+// ErrNone is returned by Authorize of a token without a secret.
 var ErrNone = errors.New("no GitHub token: set the token input, or GITHUB_TOKEN in the environment")
 
-// Token is a credential for one host. The zero Token holds none.
+// Token is a credential for one host. The zero Token has no secret.
 //
-// The secret and the host live behind a function value: fmt reads the fields of
-// a struct where it may not call methods (an unexported field, the verb %p),
-// and a function prints as an address there.
+// A function returns the secret and the host, because fmt prints the fields of a
+// struct where it may not call methods (an unexported field, the verb %p). A
+// function prints as an address there.
 type Token struct {
 	open func() sealed
 }
@@ -28,60 +28,54 @@ type Token struct {
 // sealed is what a Token hides.
 type sealed struct {
 	secret string
-	origin string // scheme://host:port, canonical; "" when err is set
-	err    error  // why the token may be sent nowhere
+	origin string // scheme://host:port, canonical; "" if err is set
+	err    error  // why the token may not be sent anywhere
 }
 
 // New returns a token that may be sent to the host of apiURL only: scheme, host
 // name and port must all match. The scheme must be https, except on a loopback
-// address. White space around the secret is dropped, as secrets are often
-// stored with a final newline. A URL that cannot be used is reported by the
-// first Authorize, so that a run that sends nothing is not stopped by it.
+// address. Space around the secret is removed, because secrets are often stored
+// with a final newline. Authorize reports a URL that cannot be used, so that a
+// run that sends nothing works without one.
 func New(secret, apiURL string) Token {
 	secret = strings.TrimSpace(secret)
 	if secret == "" {
 		return Token{}
 	}
 	s := sealed{secret: secret}
-	s.origin, s.err = homeOf(apiURL)
+	s.origin, s.err = apiOrigin(apiURL)
 	return Token{open: func() sealed { return s }}
 }
 
-// IsZero reports whether the token holds no secret.
+// IsZero reports whether the token has no secret.
 func (t Token) IsZero() bool { return t.open == nil }
 
-// Reveal returns the secret. It is for masking, for git's credential pipe and
-// for scanning text for the secret; nothing else needs it.
-func (t Token) Reveal() string {
+func (t Token) sealed() sealed {
 	if t.open == nil {
-		return ""
+		return sealed{err: ErrNone}
 	}
-	return t.open().secret
+	return t.open()
 }
 
-// Origin returns scheme, host and port of the one place the token may be sent
-// to, such as "https://api.github.com:443", or "" where there is none.
-func (t Token) Origin() string {
-	if t.open == nil {
-		return ""
-	}
-	return t.open().origin
-}
+// Reveal returns the secret, or "". It is only for masking, for git's credential
+// pipe and for finding the secret in texts.
+func (t Token) Reveal() string { return t.sealed().secret }
+
+// Origin returns scheme, host and port of the one place that the token may be
+// sent to, such as "https://api.github.com:443", or "" if there is none.
+func (t Token) Origin() string { return t.sealed().origin }
 
 // Authorize sets the request's Authorization header if the request goes to the
 // token's host. Otherwise it removes the header and returns an error, and the
 // request must not be sent.
 func (t Token) Authorize(req *http.Request) error {
 	req.Header.Del("Authorization")
-	if t.open == nil {
-		return ErrNone
-	}
-	s := t.open()
+	s := t.sealed()
 	if s.err != nil {
 		return s.err
 	}
 	if strings.ContainsFunc(s.secret, notHeaderByte) {
-		return errors.New("the GitHub token holds characters that a token cannot have (a space, a line break or a non-ASCII character): check how the secret was stored")
+		return errors.New("the GitHub token contains characters that no token has (a space, a line break or a non-ASCII character): check how the secret was stored")
 	}
 	got, err := originOf(req.URL)
 	if err != nil {
@@ -96,12 +90,12 @@ func (t Token) Authorize(req *http.Request) error {
 
 func notHeaderByte(r rune) bool { return r <= ' ' || r >= 0x7f }
 
-// homeOf returns the origin of the API's URL, which must be safe to send a
-// token to.
-func homeOf(apiURL string) (string, error) {
+// apiOrigin returns the origin of the API's URL, or an error if it is not safe to
+// send a token there.
+func apiOrigin(apiURL string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(apiURL))
 	if err != nil {
-		// The parser's message repeats the text, which may hold a password.
+		// The parser's message repeats the text, which may contain a password.
 		return "", errors.New("the GitHub API URL cannot be read as a URL: give one such as https://api.github.com")
 	}
 	origin, err := originOf(u)
@@ -109,16 +103,16 @@ func homeOf(apiURL string) (string, error) {
 		return "", fmt.Errorf("the GitHub API URL cannot be used: %w", err)
 	}
 	if u.User != nil {
-		return "", errors.New("the GitHub API URL must not hold a user name or password: give it as https://host/path")
+		return "", errors.New("the GitHub API URL must not contain a user name or password: give it as https://host/path")
 	}
 	return origin, nil
 }
 
 // originOf returns scheme, host and port of u in canonical form, or an error if
-// a token must never travel there.
+// a token must never be sent there.
 func originOf(u *url.URL) (string, error) {
 	if u == nil || u.Opaque != "" || u.Hostname() == "" {
-		return "", errors.New("the URL names no host")
+		return "", errors.New("the URL has no host")
 	}
 	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
 	switch scheme {
@@ -148,7 +142,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// stars is what a token shows of itself, whoever asks.
+// stars is what every form of a token prints.
 const stars = "***"
 
 // Format implements fmt.Formatter: every verb prints ***.

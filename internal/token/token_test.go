@@ -44,12 +44,12 @@ func TestAuthorize(t *testing.T) {
 		{"loopback is not the host", gh, "http://127.0.0.1/", "refusing"},
 		{"http on loopback, https asked", "http://127.0.0.1:80", "https://127.0.0.1:80/", "refusing"},
 		{"API without encryption", "http://ghe.example/api/v3", "http://ghe.example/api/v3", "use https"},
-		{"file scheme", "file:///etc/passwd", "file:///etc/passwd", "names no host"},
+		{"file scheme", "file:///etc/passwd", "file:///etc/passwd", "has no host"},
 		{"other scheme", "ftp://api.github.com", "ftp://api.github.com", `scheme "ftp"`},
-		{"no scheme", "api.github.com", "https://api.github.com/", "names no host"},
-		{"empty", "", "https://api.github.com/", "names no host"},
+		{"no scheme", "api.github.com", "https://api.github.com/", "has no host"},
+		{"empty", "", "https://api.github.com/", "has no host"},
 		{"unreadable", "https://[::1", "https://api.github.com/", "cannot be read"},
-		{"password in the API URL", "https://u:" + secret + "@api.github.com", "https://api.github.com/", "must not hold a user name"},
+		{"password in the API URL", "https://u:" + secret + "@api.github.com", "https://api.github.com/", "must not contain a user name"},
 		{"unreadable with password", "https://u:" + secret + "@[::1", "https://api.github.com/", "cannot be read"},
 	}
 	for _, tt := range tests {
@@ -110,10 +110,10 @@ func TestSpaceAroundTheSecretIsDropped(t *testing.T) {
 	}
 }
 
-// hidden holds a token where fmt may not call its methods.
+// hidden has a token where fmt may not call its methods.
 type hidden struct{ t token.Token }
 
-// shown holds a token where marshallers reach it.
+// shown has a token where marshallers reach it.
 type shown struct {
 	T token.Token  `json:"t" yaml:"t" xml:"t"`
 	P *token.Token `json:"p" yaml:"p" xml:"p"`
