@@ -155,7 +155,7 @@ func TestExitCodes(t *testing.T) {
 		{2, env, apply("good.ndjson", "policy.yml", "--plan", in("none/x")), "--plan: "},
 		{2, env, apply("good.ndjson", "policy.yml", "--event", in("empty.json")), "event payload is empty"},
 		{2, env, apply("good.ndjson", "policy.yml", "--proxy", "::"), "the proxy cannot be used"},
-		{2, env, apply("good.ndjson", "policy.yml", "--ca-file", in("policy.yml")), "holds no certificate"},
+		{2, env, apply("good.ndjson", "policy.yml", "--ca-file", in("policy.yml")), "contains no certificate"},
 		{2, env, apply("good.ndjson", "policy.yml", "--ca-file", in("none")), "--ca-file: "},
 		{2, map[string]string{"GITHUB_TOKEN": secret, "GITHUB_API_URL": "nonsense"}, apply("good.ndjson", "policy.yml"), "API URL"},
 		{2, map[string]string{"SSL_CERT_FILE": in("none")}, apply("good.ndjson", "staged.yml", "--trust-env"), "SSL_CERT_FILE: "},

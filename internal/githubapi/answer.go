@@ -257,9 +257,9 @@ func mentionsLimit(reasons string) bool {
 	return containsAny(reasons, []string{"secondary rate limit", "abuse detection", "rate limit exceeded", "submitted too quickly", "too many requests", "exceeded a rate limit"})
 }
 
-// limitEnd returns when a rate limit ends, by the headers; zero when they do
-// not give it. The reset time is on GitHub's clock, so it is taken relative to the answer's
-// own Date.
+// limitEnd returns when a rate limit ends, by the headers; zero when they do not
+// include it. The reset time is on GitHub's clock, so it is taken relative to the
+// answer's own Date.
 func limitEnd(h http.Header, now time.Time) time.Time {
 	server := now
 	if d, err := http.ParseTime(h.Get("Date")); err == nil {
