@@ -251,7 +251,7 @@ func (w *work) failure(r command.Result, report toolreport.Report, limit time.Du
 	case !has && !empty:
 		return fmt.Errorf("%s printed nothing of its format, %q%s", name, format, gist(r))
 	case has && report.Tool != "" && !report.Explained:
-		return fmt.Errorf("the output of %s is not whole: %s", name, cmp.Or(strings.Join(report.Notes, "; "), "it says that it failed"))
+		return fmt.Errorf("the output of %s is incomplete: %s", name, cmp.Or(strings.Join(report.Notes, "; "), "it reports that it failed"))
 	}
 	if format == Auto && report.Tool == "" && len(report.Findings) == 0 && !empty {
 		w.note("%s printed something of no known form; set its format", name)

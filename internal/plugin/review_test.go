@@ -77,7 +77,7 @@ func TestExitCodes(t *testing.T) {
 		{"silent", plugin.Config{Format: plugin.SARIF}, 0, "", 0, `printed nothing, where its format is "sarif"`},
 		{"another form", plugin.Config{Format: plugin.SARIF}, 0, one, 0, `printed nothing of its format, "sarif"`},
 		{"cut off", plugin.Config{Format: plugin.RDJSON}, 0, one[:len(one)-3], 0, "nothing of its format"},
-		{"SARIF that says it failed", plugin.Config{Format: plugin.SARIF}, 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false}],"results":[]}]}`, 0, "is not whole"},
+		{"SARIF that says it failed", plugin.Config{Format: plugin.SARIF}, 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false}],"results":[]}]}`, 0, "is incomplete"},
 		{"an agent that says so", plugin.Config{Format: plugin.SafeOutputs}, 0, "Hello.\n{ \"type\": \"noop\", \"message\": \"nothing\"}\n", 0, ""},
 		{"an agent that is silent", plugin.Config{Format: plugin.SafeOutputs}, 0, "", 0, "printed nothing"},
 		{"an agent that chats", plugin.Config{Format: plugin.SafeOutputs}, 0, "All is well!\n", 0, "nothing of its format"},

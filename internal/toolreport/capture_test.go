@@ -238,7 +238,7 @@ func TestEachToolWasCaptured(t *testing.T) {
 		commands[got.Tool] = append(commands[got.Tool], c.command)
 	}
 	for _, name := range toolreport.Names() {
-		if name == "ruff" { // not to be had for the captures; see interchange_test.go
+		if name == "ruff" { // not to be had for the captures; see jsonforms_test.go
 			continue
 		}
 		flags := strings.Join(toolreport.Flags(name), " ")

@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -8,30 +9,30 @@ import (
 
 // collector gathers what one way of reading an output finds in it.
 type collector struct {
-	places   *places // shared by all of an output
+	places   *places // shared by all readings of an output
 	modules  map[string]string
-	tool     string // the name that findings are given
+	tool     string // the name that findings get
 	check    string
 	findings []finding.Finding
 	rules    []ToolRule
-	known    map[[2]string]bool // of rules, by tool and ID
+	known    map[[2]string]bool // rules, by tool and ID
 	seen     map[finding.Finding]bool
 	outside  int
 	omitted  int
 	tally    tally
-	// recognised reports that the output has the form which is read here: it
-	// has lines that only this tool prints.
+	// recognised reports that the output has the form that is read here: it has lines
+	// that only this tool prints.
 	recognised bool
-	crashed    bool // the tool said that it itself failed
+	crashed    bool // the tool reported that it failed itself
 	broken     bool // a file could not be compiled, parsed or type-checked
 	notes      []string
 }
 
 func newCollector(t Tool, p *places, name string) *collector {
-	return &collector{places: p, modules: t.Modules, tool: name, check: t.Check, seen: map[finding.Finding]bool{}}
+	return &collector{places: p, modules: t.Modules, tool: name, check: t.Check, known: map[[2]string]bool{}, seen: map[finding.Finding]bool{}}
 }
 
-// add keeps a finding whose path is as it was printed.
+// add keeps a finding. Its path is still as the tool printed it.
 func (c *collector) add(f finding.Finding) {
 	path, ok := c.places.rel(f.Path)
 	if !ok {
@@ -39,16 +40,16 @@ func (c *collector) add(f finding.Finding) {
 		return
 	}
 	f.Path, f.Check = path, c.check
-	c.broken = c.broken || f.Rule == "typecheck" // golangci-lint's, in whichever form
+	c.broken = c.broken || f.Rule == "typecheck" // golangci-lint's, in each of its forms
 	if f.Tool == "" {
 		f.Tool = c.tool
 	}
 	if f.Severity == "" {
 		f.Severity = finding.Medium
 	}
-	f.Rule = clip(f.Rule, maxName)
-	f.Message = clip(strings.TrimSpace(f.Message), maxMessage)
-	f.Range = sound(f.Range)
+	f.Rule = truncateBytes(f.Rule, maxName)
+	f.Message = truncateBytes(strings.TrimSpace(f.Message), maxMessage)
+	f.Range = possibleRange(f.Range)
 	if f.Suggestion = strings.TrimSuffix(f.Suggestion, "\n"); f.Range.StartLine == 0 || !postable(f.Suggestion) {
 		f.Suggestion = ""
 	}
@@ -62,22 +63,27 @@ func (c *collector) add(f finding.Finding) {
 	}
 }
 
-// rule keeps what a tool says of one of its rules, the first time.
+// rule keeps what a tool reports about one of its rules, the first time.
 func (c *collector) rule(tool string, r finding.Rule) {
-	r.ID = clip(r.ID, maxName)
-	at := [2]string{tool, r.ID}
-	if c.known[at] || len(c.rules) == MaxFindings || r.ID == "" {
+	r.ID = truncateBytes(r.ID, maxName)
+	key := [2]string{tool, r.ID}
+	if c.known[key] || len(c.rules) == MaxFindings || r.ID == "" {
 		return
 	}
-	if c.known == nil {
-		c.known = map[[2]string]bool{}
-	}
-	c.known[at] = true
-	r.Name, r.Short, r.Full, r.Help, r.HelpURI = clip(r.Name, maxName), clip(r.Short, maxMessage), clip(r.Full, maxMessage), clip(r.Help, maxMessage), clip(r.HelpURI, maxName)
+	c.known[key] = true
+	r.Name, r.HelpURI = truncateBytes(r.Name, maxName), truncateBytes(r.HelpURI, maxName)
+	r.Short, r.Full, r.Help = truncateBytes(r.Short, maxMessage), truncateBytes(r.Full, maxMessage), truncateBytes(r.Help, maxMessage)
 	c.rules = append(c.rules, ToolRule{tool, r})
 }
 
-// fail counts a failure whose path is as it was printed.
+// note keeps a note: each once, and only a few.
+func (c *collector) note(text string) {
+	if len(c.notes) < 20 && !slices.Contains(c.notes, text) {
+		c.notes = append(c.notes, text)
+	}
+}
+
+// fail counts a failure. Its path is still as the tool printed it.
 func (c *collector) fail(f Failure) {
 	path, ok := c.places.rel(f.Path)
 	if f.Path = path; !ok {
@@ -86,20 +92,21 @@ func (c *collector) fail(f Failure) {
 	c.tally.add(f)
 }
 
-// note keeps a note, each once and not more than a few.
-func (c *collector) note(text string) {
-	for _, n := range c.notes {
-		if n == text {
-			return
-		}
-	}
-	if len(c.notes) < 20 {
-		c.notes = append(c.notes, text)
+func (c *collector) failAll(failures []Failure) {
+	for _, f := range failures {
+		c.fail(f)
 	}
 }
 
-// sound leaves out of a range what cannot be.
-func sound(r finding.Range) finding.Range {
+// failTotal counts the runner's own total, whatever number of failures it names.
+func (c *collector) failTotal(named []Failure, total int) {
+	before := c.tally.failed
+	c.failAll(named)
+	c.tally.failed = before + total
+}
+
+// possibleRange returns a range without what cannot be.
+func possibleRange(r finding.Range) finding.Range {
 	r.StartLine, r.StartColumn = max(r.StartLine, 0), max(r.StartColumn, 0)
 	r.EndLine, r.EndColumn = max(r.EndLine, 0), max(r.EndColumn, 0)
 	if r.StartLine == 0 {
@@ -117,11 +124,35 @@ func sound(r finding.Range) finding.Range {
 	return r
 }
 
+// failureList is the failures that a runner names, while its output is read.
+type failureList struct {
+	list    []Failure
+	current *Failure // the one that the lines now read describe; nil for none
+}
+
+// begin adds a failure and makes it the current one. There is none after MaxFailures:
+// further ones are only counted.
+func (l *failureList) begin(f Failure) {
+	l.current = nil
+	if len(l.list) < MaxFailures {
+		l.list = append(l.list, f)
+		l.current = &l.list[len(l.list)-1]
+	}
+}
+
+// describe adds a line to the current failure's message, while that has fewer bytes
+// than limit.
+func (l *failureList) describe(line string, limit int) {
+	if l.current != nil && len(l.current.Message) < limit {
+		l.current.Message = strings.TrimSpace(l.current.Message + "\n" + line)
+	}
+}
+
 // tally counts failures while a runner's output is read.
 type tally struct {
 	failed  int
 	closed  bool // the runner came to its end
-	none    bool // it said that it found no test
+	none    bool // the runner reported that it found no test
 	lost    bool // there was too much to count exactly
 	failing []Failure
 }
@@ -130,18 +161,16 @@ type tally struct {
 func (t *tally) add(f Failure) {
 	t.failed++
 	if len(t.failing) < MaxFailures {
-		f.Name, f.Unit, f.Message = clip(f.Name, maxName), clip(f.Unit, maxName), clip(f.Message, maxMessage)
+		f.Name, f.Unit, f.Message = truncateBytes(f.Name, maxName), truncateBytes(f.Unit, maxName), truncateBytes(f.Message, maxMessage)
 		t.failing = append(t.failing, f)
 	}
 }
 
-// tests judges the tally by how the run ended.
-func (t *tally) tests(exit Exit) Tests {
-	r := Tests{Failed: t.failed, Known: t.closed && !t.lost && !exit.TimedOut && exit.Code >= 0, None: t.none && t.failed == 0, Failing: t.failing}
-	if !exit.OK() && r.Failed == 0 && !r.None {
-		r.Failed, r.Known = 1, false
-	}
-	return r
+// close notes that a run came to its end. There may be several in one output, which
+// had no tests only if none of them had.
+func (t *tally) close(none bool) {
+	t.none = none && (t.none || !t.closed)
+	t.closed = true
 }
 
 // join adds what another reading counted.
@@ -151,4 +180,13 @@ func (t *tally) join(o tally) {
 	t.lost = t.lost || o.lost
 	t.failed += o.failed
 	t.failing = append(t.failing, o.failing[:min(len(o.failing), MaxFailures-len(t.failing))]...)
+}
+
+// tests returns the counts, given how the run ended.
+func (t *tally) tests(exit Exit) Tests {
+	r := Tests{Failed: t.failed, Known: t.closed && !t.lost && !exit.TimedOut && exit.Code >= 0, None: t.none && t.failed == 0, Failing: t.failing}
+	if !exit.OK() && r.Failed == 0 && !r.None {
+		r.Failed, r.Known = 1, false
+	}
+	return r
 }

@@ -7,12 +7,9 @@ import (
 	"strings"
 )
 
-// nameIn reports whether a command's words name the row's tool, in any of the
-// commands that a shell would make of them.
-func nameIn(r row, words []string) bool {
-	if len(r.words) == 0 {
-		return false
-	}
+// isNamedBy reports whether a command's words name the tool, in any of the commands that
+// a shell would make of them.
+func (r row) isNamedBy(words []string) bool {
 	for _, command := range commands(words) {
 		for _, w := range r.words {
 			want := strings.Fields(w)
@@ -24,22 +21,22 @@ func nameIn(r row, words []string) bool {
 	return false
 }
 
-// caller returns what findings are called after whose tool does not say its name.
-func caller(t Tool) string {
+// callerName returns the name of the tool in findings whose form does not name it.
+func callerName(t Tool) string {
 	if name := cmp.Or(t.Called, t.Name); name != "" {
 		return name
 	}
 	if all := commands(t.Command); len(all) > 0 {
-		return clip(all[0][0], maxName)
+		return truncateBytes(all[0][0], maxName)
 	}
 	return "unknown"
 }
 
-// commands splits words into simple commands, each without what only starts it:
-// variables, and runners such as npx or bundle exec. Options are left out.
+// commands splits words into simple commands, each without options and without what only
+// starts it: variables, and runners such as npx or bundle exec.
 func commands(words []string) [][]string {
 	var all [][]string
-	for _, words := range simple(words) {
+	for _, words := range simpleCommands(words) {
 		if c := program(words); len(c) > 0 {
 			all = append(all, c)
 		}
@@ -47,23 +44,23 @@ func commands(words []string) [][]string {
 	return all
 }
 
-// simple splits words into simple commands, at what a shell splits them.
-func simple(words []string) [][]string {
+// simpleCommands splits words into simple commands where a shell would.
+func simpleCommands(words []string) [][]string {
 	var all [][]string
-	var now []string
+	var current []string
 	flush := func() {
-		if len(now) > 0 {
-			all = append(all, now)
+		if len(current) > 0 {
+			all = append(all, current)
 		}
-		now = nil
+		current = nil
 	}
 	split := strings.NewReplacer("&&", " ; ", "||", " ; ", "|", " ; ", ";", " ; ", "(", " ; ", ")", " ; ", "\n", " ; ", "'", " ", `"`, " ")
 	for _, w := range words {
-		for word := range strings.FieldsSeq(split.Replace(clip(w, maxText))) {
+		for word := range strings.FieldsSeq(split.Replace(truncateBytes(w, maxText))) {
 			if word == ";" || word == "&" {
 				flush()
-			} else if len(now) < 1000 {
-				now = append(now, word)
+			} else if len(current) < 1000 {
+				current = append(current, word)
 			}
 		}
 	}
@@ -71,25 +68,25 @@ func simple(words []string) [][]string {
 	return all
 }
 
-// foreign returns those of the words' simple commands that may fail by themselves:
-// no words of the shell, and no runners that say which command they run. strange
-// reports whether one of them is no tool that is known.
-func foreign(words []string) (programs int, strange bool) {
-	for _, c := range simple(words) {
+// programs counts the commands among the words that may fail by themselves: not those of
+// the shell, and not runners that print which command they run. unknown reports whether
+// one of them is not a tool of the registry.
+func programs(words []string) (n int, unknown bool) {
+	for _, c := range simpleCommands(words) {
 		if slices.Contains([]string{"cd", "echo", "printf", "export", "set", "true", ":", "exit", "npm-run-all", "run-s", "run-p"}, c[0]) || runsScript(c) {
 			continue
 		}
-		programs++
-		strange = strange || !slices.ContainsFunc(rows(), func(r row) bool { return nameIn(r, c) })
+		n++
+		unknown = unknown || !slices.ContainsFunc(rows(), func(r row) bool { return r.isNamedBy(c) })
 	}
-	return programs, strange
+	return n, unknown
 }
 
-// runsScript reports whether a command runs a script of package.json, which then
-// is echoed.
+// runsScript reports whether a command runs a script of package.json, which is then
+// printed.
 func runsScript(words []string) bool {
-	has := func(any ...string) bool {
-		return slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(any, w) })
+	has := func(subcommands ...string) bool {
+		return slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(subcommands, w) })
 	}
 	switch words[0] {
 	case "npm":
@@ -100,7 +97,7 @@ func runsScript(words []string) bool {
 	return false
 }
 
-// program takes off what only starts a program.
+// program returns a command without options and without what only starts its program.
 func program(words []string) []string {
 	starters := []string{"sudo", "env", "time", "nice", "exec", "npx", "bunx", "pnpx", "xvfb-run", "cross-env", "run", "sh", "bash", "-c"}
 	for len(words) > 0 {
@@ -129,9 +126,9 @@ func program(words []string) []string {
 	return nil
 }
 
-// echo returns the words of a command that a script runner prints before it
-// runs it: "> eslint ." of npm and pnpm, "$ eslint ." of yarn and others.
-func echo(line string) ([]string, bool) {
+// echoed returns the words of a command that a script runner prints before it runs it:
+// "> eslint ." of npm and pnpm, "$ eslint ." of yarn and others.
+func echoed(line string) ([]string, bool) {
 	for _, sign := range []string{"> ", "$ ", "+ "} {
 		if rest, ok := strings.CutPrefix(line, sign); ok && len(rest) < maxText {
 			return strings.Fields(rest), true

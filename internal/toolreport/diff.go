@@ -7,18 +7,18 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// maxHunk bounds the lines of a hunk that are kept, in bytes. A longer one is
-// told in parts, without suggestions.
+// maxHunk bounds the lines of a hunk that are kept, in bytes. The edits of a longer one
+// come in parts, without suggestions.
 const maxHunk = 4 << 20
 
-// diffReader reads unified diffs, and tells the edits of each file.
+// diffReader reads unified diffs, and passes on the edits of each file.
 type diffReader struct {
-	emit      func(path string, e edit)
-	path      string
-	at        int // the next line of the old file
-	left, new int // lines that the hunk still has, of the old and of the new file
-	hunk      []hunkLine
-	size      int // of the hunk's lines, in bytes
+	emit        func(path string, e edit)
+	path        string
+	next        int // the next line of the old file
+	left, added int // lines that the hunk still has, of the old and of the new file
+	hunk        []hunkLine
+	size        int // of the hunk's lines, in bytes
 }
 
 // newDiff returns a reader that makes findings of a formatter's diff.
@@ -28,9 +28,9 @@ func newDiff(c *collector) diffReader {
 	}}
 }
 
-// take reports whether the line belongs to a diff.
-func (d *diffReader) take(line string) bool {
-	if d.left > 0 || d.new > 0 {
+// line reports whether a line belongs to a diff, and reads it if it does.
+func (d *diffReader) line(line string) bool {
+	if d.left > 0 || d.added > 0 {
 		d.body(line)
 		return true
 	}
@@ -56,19 +56,19 @@ func (d *diffReader) begin(line string) bool {
 	if len(words) < 3 {
 		return false
 	}
-	start, old, ok := span(words[1], "-")
-	_, added, ok2 := span(words[2], "+")
+	start, left, ok := hunkSpan(words[1], "-")
+	_, added, ok2 := hunkSpan(words[2], "+")
 	if !ok || !ok2 {
 		return false
 	}
-	if old == 0 {
-		start++ // the hunk stands behind that line
+	if left == 0 {
+		start++ // the hunk comes after that line
 	}
-	d.at, d.left, d.new = start, old, added
+	d.next, d.left, d.added = start, left, added
 	return true
 }
 
-func span(s, sign string) (start, count int, ok bool) {
+func hunkSpan(s, sign string) (start, count int, ok bool) {
 	s, ok = strings.CutPrefix(s, sign)
 	first, second, two := strings.Cut(s, ",")
 	start, err := strconv.Atoi(first)
@@ -80,23 +80,23 @@ func span(s, sign string) (start, count int, ok bool) {
 }
 
 func (d *diffReader) body(line string) {
-	l := hunkLine{sign: ' ', at: d.at}
+	l := hunkLine{sign: ' ', number: d.next}
 	if line != "" {
 		l.sign, l.text = line[0], line[1:]
 	}
 	if l.cut = len(l.text) > maxText; l.cut {
-		l.text = clip(l.text, maxText)
+		l.text = truncateBytes(l.text, maxText)
 	}
 	switch l.sign {
 	case '-':
-		d.at, d.left = d.at+1, d.left-1
+		d.next, d.left = d.next+1, d.left-1
 	case '+':
-		d.new--
+		d.added--
 	case '\\': // no newline at the end of the file
 		return
 	default:
 		l.sign = ' '
-		d.at, d.left, d.new = d.at+1, d.left-1, d.new-1
+		d.next, d.left, d.added = d.next+1, d.left-1, d.added-1
 	}
 	d.hunk = append(d.hunk, l)
 	if d.size += len(l.text) + 1; d.size > maxHunk {
@@ -105,13 +105,13 @@ func (d *diffReader) body(line string) {
 		}
 		d.flush()
 	}
-	if d.left <= 0 && d.new <= 0 {
-		d.left, d.new = 0, 0
+	if d.left <= 0 && d.added <= 0 {
+		d.left, d.added = 0, 0
 		d.flush()
 	}
 }
 
-// flush tells the edits of the lines that were read.
+// flush passes on the edits of the lines that were read.
 func (d *diffReader) flush() {
 	for _, e := range editsOf(d.hunk) {
 		d.emit(d.path, e)
@@ -121,11 +121,11 @@ func (d *diffReader) flush() {
 
 func (d *diffReader) end() {
 	d.flush()
-	d.path, d.left, d.new = "", 0, 0
+	d.path, d.left, d.added = "", 0, 0
 }
 
-// diffPath reads the old file's name: "app.go.orig", "a/app.go", and a time
-// behind a tab.
+// diffPath reads the old file's name: "app.go.orig", "a/app.go", with a time after a
+// tab.
 func diffPath(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
 	return strings.TrimPrefix(strings.TrimSuffix(s, ".orig"), "a/")

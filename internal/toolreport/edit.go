@@ -14,26 +14,26 @@ import (
 
 // Edit is one run of lines that a tool would change.
 type Edit struct {
-	// First and Last are the lines that are changed; of lines that are only added,
-	// the two between which they belong (from 0: in front of the first).
+	// First and Last are the lines that are changed. For lines that are only added, they
+	// are the two between which those belong; First is 0 at the beginning of the file.
 	First, Last int
-	// Range is whole lines, and Suggestion what is to stand there, as
-	// finding.Finding has it; "" where there can be none.
+	// Range is complete lines, and Suggestion the text that replaces them, as in
+	// finding.Finding; "" if there can be none.
 	Range      finding.Range
 	Suggestion string
-	// Endings reports that only the ends of lines change: CRLF, or the newline at
-	// the end of the file. No suggestion can say that.
+	// Endings reports that only the ends of lines change: CRLF, or the newline at the
+	// end of the file. A suggestion cannot express that.
 	Endings bool
 }
 
-// edit is an Edit, and what it does to the numbers of the lines behind it.
+// edit is an Edit, and how it moves the lines after it.
 type edit struct {
 	Edit
-	net     int  // how many more lines there are
+	net     int  // how many lines it adds, less those that it removes
 	inserts bool // no line is changed or removed
 }
 
-// Bounds of a suggestion: what is larger is for the tool itself to do.
+// Bounds of a suggestion. A larger change is left to the tool.
 const (
 	maxSuggestion      = 30_000 // bytes
 	maxSuggestionLines = 500
@@ -41,19 +41,21 @@ const (
 
 // hunkLine is one line of a hunk.
 type hunkLine struct {
-	sign byte // ' ', '-' or '+'
-	text string
-	at   int  // its number in the old file; of an added line, that of the next old one
-	cut  bool // text is not the whole line
+	sign   byte // ' ', '-' or '+'
+	text   string
+	number int  // in the old file; of an added line, that of the next old one
+	cut    bool // text is not the complete line
 }
 
-// editsOf tells the runs of changed lines in a hunk. A suggestion replaces lines,
-// and an empty one would be none: so a run that only adds lines takes the two kept
-// ones around it, of which either may be the one that a change has touched, and one
-// that removes lines, or leaves one empty line, takes one. Runs between which no
-// kept line is left become one, so that suggestions never overlap; so do those with
-// nothing but empty lines and brackets between them of which one loses lines and
-// the other gains some: they are one change, and half of it would lose text.
+// editsOf returns the runs of changed lines in a hunk.
+//
+// A suggestion replaces lines, and an empty one means that there is none. So a run that
+// only adds lines also takes the kept lines before and after it, either of which may be
+// one that the pull request has changed; and a run that removes lines, or leaves one
+// empty line, takes one kept line. Runs that have no kept line left between them become
+// one, so that suggestions never overlap. So do runs with only empty lines and brackets
+// between them if one removes lines and the other adds some: they are one change, and
+// half of it would lose text.
 func editsOf(hunk []hunkLine) []edit {
 	type window struct{ from, to int }
 	var windows []window
@@ -92,8 +94,8 @@ func editsOf(hunk []hunkLine) []edit {
 	return found
 }
 
-// joinedEnd returns the end of the run that begins at i, and of those behind it
-// that give back lines which it takes, or take lines which it gives.
+// joinedEnd returns the end of the run that begins at i, joined with the runs after it
+// that add lines where it removes some, or the other way round.
 func joinedEnd(hunk []hunkLine, i int) int {
 	end := runEnd(hunk, i)
 	net := growth(hunk[i:end])
@@ -111,7 +113,7 @@ func joinedEnd(hunk []hunkLine, i int) int {
 	return end
 }
 
-// growth returns how many more lines there are than were.
+// growth returns how many lines are added, less those that are removed.
 func growth(lines []hunkLine) (net int) {
 	for _, l := range lines {
 		switch l.sign {
@@ -133,7 +135,7 @@ func inserts(lines []hunkLine) bool {
 	return !slices.ContainsFunc(lines, func(l hunkLine) bool { return l.sign == '-' })
 }
 
-// runEnd returns the index of the first kept line at or behind i.
+// runEnd returns the index of the first kept line from i on.
 func runEnd(hunk []hunkLine, i int) int {
 	for i < len(hunk) && hunk[i].sign != ' ' {
 		i++
@@ -141,8 +143,8 @@ func runEnd(hunk []hunkLine, i int) int {
 	return i
 }
 
-// replaces reports whether the lines hold an old one, and new ones that are more
-// than an empty line.
+// replaces reports whether the lines contain an old one, and new ones that are more than
+// one empty line.
 func replaces(lines []hunkLine) bool {
 	hasOld, news, text := false, 0, false
 	for _, l := range lines {
@@ -163,7 +165,7 @@ func editOf(lines []hunkLine) edit {
 	for _, l := range lines {
 		text := strings.TrimSuffix(l.text, "\r")
 		if l.sign != '+' {
-			was, olds = append(was, text), append(olds, l.at)
+			was, olds = append(was, text), append(olds, l.number)
 		}
 		if l.sign != '-' {
 			is, cut = append(is, text), cut || l.cut
@@ -185,8 +187,8 @@ func editOf(lines []hunkLine) edit {
 	return e
 }
 
-// extent returns the first and the last line that is changed. Lines that are only
-// added stand between two.
+// extent returns the first and the last line that is changed. For lines that are only
+// added, those are the two lines around them.
 func extent(lines []hunkLine) (first, last int) {
 	first = -1
 	for i := 0; i < len(lines); {
@@ -195,12 +197,12 @@ func extent(lines []hunkLine) (first, last int) {
 			i++
 			continue
 		}
-		from, to := lines[i].at-1, lines[i].at
+		from, to := lines[i].number-1, lines[i].number
 		if n := slices.IndexFunc(lines[i:end], func(l hunkLine) bool { return l.sign == '-' }); n >= 0 {
-			from = lines[i+n].at
+			from = lines[i+n].number
 			for _, l := range lines[i:end] {
 				if l.sign == '-' {
-					to = l.at
+					to = l.number
 				}
 			}
 		}
@@ -213,8 +215,8 @@ func extent(lines []hunkLine) (first, last int) {
 	return first, last
 }
 
-// postable reports whether a text comes out of a comment as it went in: what
-// nobody sees is taken out of comments, so that it would be lost.
+// postable reports whether a text can be part of a comment unchanged. Invisible
+// characters cannot: they are removed from comments.
 func postable(text string) bool {
 	return len(text) <= maxSuggestion && !strings.ContainsFunc(text, func(r rune) bool {
 		switch r {
@@ -225,10 +227,10 @@ func postable(text string) bool {
 	})
 }
 
-// Edits tells what makes the text after of the text before, in order, in lines of
-// the text base, of which before may have come by other edits; the two may be the
-// same. What concerns lines that base does not have is left out. A text that is
-// not UTF-8, or holds a NUL, has no edits.
+// Edits returns the edits that turn the text before into the text after, in order, in
+// line numbers of the text base. Other edits may have turned base into before; the two
+// may also be equal. Edits of lines that base does not have are left out, and there are
+// none for a text that is not UTF-8 or contains a NUL.
 func Edits(base, before, after []byte) []Edit {
 	if !isText(base) || !isText(before) || !isText(after) {
 		return nil
@@ -254,8 +256,8 @@ func Edits(base, before, after []byte) []Edit {
 	return found
 }
 
-// start returns the first line of the new text that comes of the edit, as if no
-// other edit stood before it.
+// start returns the first line of the new text that the edit makes, as if there was no
+// other edit before it.
 func (e edit) start() int {
 	if e.inserts {
 		return e.First + 1
@@ -263,7 +265,7 @@ func (e edit) start() int {
 	return e.First
 }
 
-// end returns the last such line, one before the start if there is none.
+// end returns the last such line, or the one before the start if there is none.
 func (e edit) end() int {
 	if e.inserts {
 		return e.Last - 1 + e.net
@@ -273,9 +275,9 @@ func (e edit) end() int {
 
 func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
-// between tells the edits of two texts. Where all lines of a text end alike, lines
-// are compared without their ends, and other ends are one edit of all lines; so is
-// a missing newline at the end of a file one of its last line.
+// between returns the edits that turn one text into the other. If all lines of each text
+// end in the same way, lines are compared without their ends, and different ends are one
+// edit of all lines. A missing newline at the end of a file is an edit of its last line.
 func between(before, after []byte) []edit {
 	if bytes.Equal(before, after) {
 		return nil
@@ -293,7 +295,7 @@ func between(before, after []byte) []edit {
 	after, stillOpen := closed(after)
 	r := diffReader{emit: func(_ string, e edit) { found = append(found, e) }}
 	for line := range strings.Lines(string(diff.Diff("file", before, "file", after))) {
-		r.take(strings.TrimSuffix(line, "\n"))
+		r.line(strings.TrimSuffix(line, "\n"))
 	}
 	r.end()
 	if open {
@@ -310,8 +312,8 @@ func endings(first, last int) edit {
 	return edit{Edit: Edit{First: first, Last: last, Range: finding.Range{StartLine: first, EndLine: last}, Endings: true}}
 }
 
-// endingOf tells how the lines of a text end: "lf", "crlf" or "mixed"; "" where
-// none ends.
+// endingOf returns how the lines of a text end: "lf", "crlf" or "mixed", or "" if there
+// is no end of a line.
 func endingOf(text []byte) string {
 	lf, crlf := bytes.Count(text, []byte("\n")), bytes.Count(text, []byte("\r\n"))
 	switch {

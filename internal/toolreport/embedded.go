@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// maxObjects is how many objects a JSON document may have: each takes far more
-// memory than the three bytes that it has at least.
+// maxObjects bounds the objects of a JSON document: each takes far more memory than its
+// bytes, of which there may be as few as three.
 const maxObjects = 1_000_000
 
 var errObjects = errors.New("it has more than 1,000,000 objects")
 
-// document collects what may be a JSON or XML document among a stream's lines:
-// from the first line that begins like one to the end.
+// document collects what may be a JSON or XML document in a stream: from the first line
+// that begins like one to the end.
 type document struct {
 	data    bytes.Buffer
 	started bool
-	not     bool // it turned out to be something else
-	over    bool // longer than MaxDocument
+	dropped bool // it turned out to be something else
+	tooLong bool // longer than MaxDocument
 }
 
 func (d *document) line(line string) {
-	if d.not {
+	if d.dropped {
 		return
 	}
 	if !d.started {
@@ -33,16 +33,16 @@ func (d *document) line(line string) {
 		d.started = true
 	}
 	if d.data.Len()+len(line) >= MaxDocument {
-		d.over = true
+		d.tooLong = true
 		return
 	}
 	d.data.WriteString(line)
 	d.data.WriteByte('\n')
 }
 
-// drop says that this is no document.
+// drop discards what turned out not to be a document.
 func (d *document) drop() {
-	d.not = true
+	d.dropped = true
 	d.data = bytes.Buffer{}
 }
 
@@ -58,11 +58,11 @@ func beginsDocument(line string) bool {
 	return false
 }
 
-// read reads the document into the collector and returns the name of its form,
-// "" if it has none that is known. The error is a document that is not whole.
+// read reads the document into the collector and returns the name of its form, "" if
+// that is not known. The error is that the document is incomplete.
 func (d *document) read(c *collector) (string, error) {
 	b := bytes.TrimSpace(d.data.Bytes())
-	if len(b) == 0 || d.over {
+	if len(b) == 0 || d.tooLong {
 		return "", nil
 	}
 	if bytes.Count(b, []byte("{")) > maxObjects {
@@ -71,7 +71,7 @@ func (d *document) read(c *collector) (string, error) {
 	if b[0] == '<' {
 		return readXML(b, c)
 	}
-	// A tool may print several values one after the other, and text behind them.
+	// A tool may print several values after each other, and text after them.
 	var found string
 	dec := json.NewDecoder(bytes.NewReader(b))
 	for {

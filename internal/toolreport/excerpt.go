@@ -15,15 +15,15 @@ const (
 // excerpt keeps the lines in which an output begins to fail, and its last ones.
 type excerpt struct {
 	head    []string
-	tail    []string // a ring, once it is full
+	ring    []string // the last lines; the oldest is at next once it is full
 	next    int
 	failing bool
-	between int // lines since the head was full
+	after   int // lines since the head was full
 }
 
 func (e *excerpt) line(line string) {
-	line = clip(strings.TrimRight(line, " \t"), excerptLine)
-	if !e.failing && (failureIn(line) || e.diffAt(line)) {
+	line = truncateBytes(strings.TrimRight(line, " \t"), excerptLine)
+	if !e.failing && (reportsFailure(line) || e.beginsDiff(line)) {
 		e.failing = true
 		e.head = e.before()
 	}
@@ -32,25 +32,28 @@ func (e *excerpt) line(line string) {
 		return
 	}
 	if e.failing {
-		e.between++
+		e.after++
 	}
-	if len(e.tail) < excerptTail {
-		e.tail = append(e.tail, line)
+	if len(e.ring) < excerptTail {
+		e.ring = append(e.ring, line)
 		return
 	}
-	e.tail[e.next] = line
+	e.ring[e.next] = line
 	e.next = (e.next + 1) % excerptTail
 }
 
+// tail returns the last lines in their order.
+func (e *excerpt) tail() []string { return slices.Concat(e.ring[e.next:], e.ring[:e.next]) }
+
 // before returns the two lines before a failure, which often name its file.
 func (e *excerpt) before() []string {
-	tail := append(append([]string{}, e.tail[e.next:]...), e.tail[:e.next]...)
-	return slices.Clone(tail[max(0, len(tail)-2):])
+	tail := e.tail()
+	return tail[max(0, len(tail)-2):]
 }
 
-// diffAt reports whether a line begins the first part of a diff, which a formatter
-// prints instead of a word of failure: the two lines before it name the file.
-func (e *excerpt) diffAt(line string) bool {
+// beginsDiff reports whether a line begins the first part of a diff, which is how a
+// formatter reports failure. The two lines before it name the file.
+func (e *excerpt) beginsDiff(line string) bool {
 	if !strings.HasPrefix(line, "@@ -") {
 		return strings.HasPrefix(line, "Diff in ") // rustfmt's own form
 	}
@@ -58,22 +61,22 @@ func (e *excerpt) diffAt(line string) bool {
 	return len(names) == 2 && strings.HasPrefix(names[0], "--- ") && strings.HasPrefix(names[1], "+++ ")
 }
 
-// text returns the lines: those of the beginning of failure, a line in the place
-// of what is left out, the last ones.
+// text returns the first lines that fail, how many are left out after them, and the last
+// lines.
 func (e *excerpt) text() string {
-	tail := append(append([]string{}, e.tail[e.next:]...), e.tail[:e.next]...)
-	if e.failing && e.between < len(tail) {
-		tail = tail[len(tail)-e.between:] // what is before was printed before the failure
+	tail := e.tail()
+	if e.failing && e.after < len(tail) {
+		tail = tail[len(tail)-e.after:] // the others were printed before the failure
 	}
 	all := e.head
-	if left := e.between - len(tail); left > 0 {
+	if left := e.after - len(tail); left > 0 {
 		all = append(all, fmt.Sprintf("[... %d lines left out ...]", left))
 	}
 	return strings.Trim(strings.Join(append(all, tail...), "\n"), "\n")
 }
 
-// failureIn reports whether a line looks like one in which something fails.
-func failureIn(line string) bool {
+// reportsFailure reports whether a line looks like one that reports a failure.
+func reportsFailure(line string) bool {
 	for _, sign := range []string{"FAIL", "not ok ", "--- FAIL", "panic: ", "Traceback (", "✖", "✕", "×", "●", "[ERROR]", "Failure:", "Failures:", "Error:", "error:", "error[", " error ", "error TS", "FAILED", "[warn]", "would reformat", "Oops!"} {
 		if strings.Contains(line, sign) {
 			return true

@@ -1,28 +1,38 @@
 package toolreport
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// What a formatter's finding says: where the tool names the file only, and where
-// the lines are known.
+// Messages of a formatter's findings: where it names only the file, and where the lines
+// are known.
 const (
 	Unformatted      = "The file is not formatted."
 	UnformattedLines = "These lines are not formatted."
 )
 
-// openGofmt reads the names that gofmt -l prints, the diffs of gofmt -d, and the
-// errors of both.
-func openGofmt(c *collector) [2]lineReader {
-	errors := text(form{formats: goFormats(), severity: finding.High, broken: isError})(c)[1]
-	return [2]lineReader{&gofmtNames{c: c, diff: newDiff(c)}, &gofmtErrors{errors, c}}
+// unformatted returns the finding that a file is not formatted.
+func unformatted(path string) finding.Finding {
+	return finding.Finding{Path: path, Message: Unformatted, Severity: finding.Low}
 }
 
-// gofmtErrors reads the errors in files. One without a place is gofmt's own, such
-// as that it cannot read a folder.
+// unparsed returns the finding that a file cannot be parsed, at a line and a column if
+// those are known.
+func unparsed(path, message, line, column string) finding.Finding {
+	return finding.Finding{Path: path, Message: message, Severity: finding.High, Range: finding.Range{StartLine: atoi(line), StartColumn: atoi(column)}}
+}
+
+// openGofmt reads the names that gofmt -l prints, the diffs of gofmt -d, and the errors
+// of both.
+func openGofmt(c *collector) [2]lineReader {
+	errors := text(form{formats: goFormats(), severity: finding.High, broken: isError})(c)[1]
+	return [2]lineReader{&gofmtNames{c, newDiff(c)}, &gofmtErrors{errors, c}}
+}
+
+// gofmtErrors reads the errors in files. An error without a place is gofmt's own, such
+// as that it cannot read a directory.
 type gofmtErrors struct {
 	lineReader
 	c *collector
@@ -34,108 +44,103 @@ func (g *gofmtErrors) line(line string) {
 }
 
 type gofmtNames struct {
-	c    *collector
+	*collector
 	diff diffReader
 }
 
 func (g *gofmtNames) line(line string) {
-	if g.diff.take(line) {
-		g.c.recognised = true
+	if g.diff.line(line) {
+		g.recognised = true
 		return
 	}
 	if strings.HasSuffix(line, ".go") && placeIn(line) < 0 {
-		g.c.add(finding.Finding{Path: line, Message: Unformatted, Severity: finding.Low})
+		g.add(unformatted(line))
 	}
 }
 
 func (g *gofmtNames) end() { g.diff.end() }
 
-// blackReader reads black --check, --diff, and ruff format, which prints alike.
+// blackReader reads black --check and --diff, and ruff format, which prints the same.
 type blackReader struct {
-	c     *collector
-	place *regexp.Regexp
-	diff  diffReader
+	*collector
+	diff diffReader
 }
 
-func newBlack(c *collector) lineReader {
-	return &blackReader{c, regexp.MustCompile(`^error: cannot format (.+?): (?:Cannot parse[^:]*: (\d+):(\d+): )?(.*)$`), newDiff(c)}
-}
+var blackError = starting("error: cannot format ", `^error: cannot format (.+?): (?:Cannot parse[^:]*: (\d+):(\d+): )?(.*)$`)
+
+func newBlack(c *collector) lineReader { return &blackReader{c, newDiff(c)} }
 
 func (b *blackReader) line(line string) {
-	if b.diff.take(line) {
+	if b.diff.line(line) {
 		return
 	}
-	line = clip(line, maxText)
+	line = truncateBytes(line, maxText)
 	if path, ok := strings.CutPrefix(line, "would reformat "); ok {
-		b.c.add(finding.Finding{Path: path, Message: Unformatted, Severity: finding.Low})
-	} else if m := findAt(b.place, "error: cannot format ", line); m != nil {
+		b.add(unformatted(path))
+	} else if m := blackError.match(line); m != nil {
 		message := m[4]
-		b.c.broken = true
 		if m[2] != "" {
 			message = "cannot be parsed: " + message
 		}
-		b.c.add(finding.Finding{Path: m[1], Message: message, Severity: finding.High, Range: finding.Range{StartLine: number(m[2]), StartColumn: number(m[3])}})
-	} else if strings.HasPrefix(line, "All done!") || strings.HasPrefix(line, "Oh no!") || startsWithAny(line, []string{"# file would be", "# files would be", "# file would fail", "# files would fail"}) {
-		b.c.recognised = true
+		b.broken = true
+		b.add(unparsed(m[1], message, m[2], m[3]))
+	} else if startsWithAny(line, []string{"All done!", "Oh no!", "# file would be", "# files would be", "# file would fail", "# files would fail"}) {
+		b.recognised = true
 	}
 }
 
 func (b *blackReader) end() { b.diff.end() }
 
-// prettierReader reads prettier --check: a "[warn]" for each file that is not
-// formatted, an "[error]" for each that cannot be parsed.
-type prettierReader struct {
-	c     *collector
-	place *regexp.Regexp
-}
+// prettierReader reads prettier --check: a "[warn]" for each file that is not formatted,
+// an "[error]" for each that cannot be parsed.
+type prettierReader struct{ *collector }
 
-func newPrettier(c *collector) lineReader {
-	return &prettierReader{c, regexp.MustCompile(`^(.+?): (.*) \((\d+):(\d+)\)$`)}
-}
+var prettierError = starting("[error] ", `^\[error\] (.+?): (.*) \((\d+):(\d+)\)$`)
+
+func newPrettier(c *collector) lineReader { return &prettierReader{c} }
 
 func (p *prettierReader) line(line string) {
-	line = clip(line, maxText)
+	line = truncateBytes(line, maxText)
+	if m := prettierError.match(line); m != nil {
+		p.broken = true
+		p.add(unparsed(m[1], m[2], m[3], m[4]))
+		return
+	}
 	switch {
-	case strings.HasPrefix(line, "[warn] Code style issues"), line == "All matched files use Prettier code style!", strings.HasPrefix(line, "Checking formatting"):
-		p.c.recognised = true
+	case startsWithAny(line, []string{"[warn] Code style issues", "Checking formatting"}), line == "All matched files use Prettier code style!":
+		p.recognised = true
 	case strings.HasPrefix(line, "[warn] "):
-		p.c.add(finding.Finding{Path: line[len("[warn] "):], Message: Unformatted, Severity: finding.Low})
-	case strings.HasPrefix(line, "[error] "):
-		if m := p.place.FindStringSubmatch(line[len("[error] "):]); m != nil {
-			p.c.broken = true
-			p.c.add(finding.Finding{Path: m[1], Message: m[2], Severity: finding.High, Range: finding.Range{StartLine: number(m[3]), StartColumn: number(m[4])}})
-		} else if strings.HasPrefix(line, "[error] No ") || strings.HasPrefix(line, "[error] Invalid configuration") {
-			p.c.crashed = true
-		}
+		p.add(unformatted(line[len("[warn] "):]))
+	case startsWithAny(line, []string{"[error] No ", "[error] Invalid configuration"}):
+		p.crashed = true
 	}
 }
 
 func (p *prettierReader) end() {}
 
-// rustfmtReader reads cargo fmt --check: "Diff in FILE:LINE:" and lines with
-// their signs.
+// rustfmtReader reads cargo fmt --check: "Diff in FILE:LINE:" and lines with their
+// signs.
 type rustfmtReader struct {
-	c    *collector
-	head *regexp.Regexp
+	*collector
 	diff diffReader
 }
 
-func newRustfmt(c *collector) lineReader {
-	return &rustfmtReader{c, regexp.MustCompile(`^Diff in (.+?):(\d+):$|^Diff in (.+?) at line (\d+):$`), newDiff(c)}
-}
+var rustfmtHead = starting("Diff in ", `^Diff in (.+?):(\d+):$|^Diff in (.+?) at line (\d+):$`)
+
+func newRustfmt(c *collector) lineReader { return &rustfmtReader{c, newDiff(c)} }
 
 func (r *rustfmtReader) line(line string) {
-	if m := findAt(r.head, "Diff in ", clip(line, maxText)); m != nil {
-		r.c.recognised = true
+	if m := rustfmtHead.match(truncateBytes(line, maxText)); m != nil {
+		r.recognised = true
 		r.diff.end()
-		r.diff.path, r.diff.at = m[1]+m[3], number(m[2]+m[4])
+		r.diff.path, r.diff.next = m[1]+m[3], atoi(m[2]+m[4])
 		return
 	}
 	if r.diff.path != "" && line != "" && strings.IndexByte(" +-", line[0]) >= 0 {
-		r.diff.left, r.diff.new = 2, 2 // the form does not say how long it is
+		r.diff.left, r.diff.added = 2, 2 // this form does not give the hunk's length
 		r.diff.body(line)
 	}
-	r.diff.left, r.diff.new = 0, 0
+	r.diff.left, r.diff.added = 0, 0
 }
 
 func (r *rustfmtReader) end() { r.diff.end() }

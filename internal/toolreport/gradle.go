@@ -1,94 +1,86 @@
 package toolreport
 
-import (
-	"regexp"
-	"strings"
+import "strings"
+
+var (
+	gradleTotals = containing(" completed, ", `^(\d+) tests? completed, (\d+) failed`)
+	gradleTest   = containing(" FAILED", `^(\S.* > .+) FAILED$`)
+	gradleTask   = containing(" FAILED", `^(?:> Task )?(:[\w:-]*compile\w*) FAILED$`)
 )
 
-// gradleRun is what both streams of Gradle say together.
+// gradleRun is what both streams of Gradle report together.
 type gradleRun struct {
-	c       *collector
-	totals  *regexp.Regexp
-	test    *regexp.Regexp
-	task    *regexp.Regexp
+	*collector
 	failed  int
 	counted bool
 	ended   bool
 	ran     bool
+	tests   []Failure
 	units   []Failure
-	all     []Failure
 }
 
+// gradleReader reads one of the streams.
 type gradleReader struct {
 	*gradleRun
+	failureList
 	compiler lineReader
-	now      *Failure
-	out      bool
+	last     bool // the stream that is ended last
 }
 
 func openGradle(c *collector) [2]lineReader {
-	run := &gradleRun{
-		c:      c,
-		totals: regexp.MustCompile(`^(\d+) tests? completed, (\d+) failed`),
-		test:   regexp.MustCompile(`^(\S.* > .+) FAILED$`),
-		task:   regexp.MustCompile(`^(?:> Task )?(:[\w:-]*compile\w*) FAILED$`),
-	}
-	compiler := text(javacForm())
-	return [2]lineReader{&gradleReader{gradleRun: run, compiler: compiler(c)[0], out: true}, &gradleReader{gradleRun: run, compiler: compiler(c)[1]}}
+	run := &gradleRun{collector: c}
+	compiler := text(javacForm())(c)
+	return [2]lineReader{&gradleReader{gradleRun: run, compiler: compiler[0], last: true}, &gradleReader{gradleRun: run, compiler: compiler[1]}}
 }
 
 func (r *gradleReader) line(line string) {
-	line = clip(line, maxText)
+	line = truncateBytes(line, maxText)
 	r.compiler.line(strings.TrimPrefix(line, "[ant:checkstyle] "))
-	if m := find(r.totals, " completed, ", line); m != nil {
-		r.failed += number(m[2])
+	if m := gradleTotals.match(line); m != nil {
+		r.failed += atoi(m[2])
 		r.counted, r.ran = true, true
 		return
 	}
-	if m := find(r.task, " FAILED", line); m != nil {
-		if len(r.units) < MaxFailures {
-			r.units = append(r.units, Failure{Unit: m[1], Cause: Build})
-		}
+	if m := gradleTask.match(line); m != nil {
+		r.unit(Failure{Unit: m[1], Cause: Build})
 		return
 	}
-	if m := find(r.test, " FAILED", line); m != nil && !strings.HasPrefix(line, "> Task") {
-		r.now = nil
-		if len(r.all) < MaxFailures {
-			r.all = append(r.all, Failure{Name: m[1], Cause: Failed})
-			r.now = &r.all[len(r.all)-1]
-		}
+	if m := gradleTest.match(line); m != nil && !strings.HasPrefix(line, "> Task") {
+		r.begin(Failure{Name: m[1], Cause: Failed})
 		return
 	}
 	switch {
 	case strings.HasPrefix(line, "BUILD SUCCESSFUL in"), strings.HasPrefix(line, "BUILD FAILED in"):
-		r.ended, r.c.recognised = true, true
+		r.ended, r.recognised = true, true
 	case line == ":test" || strings.HasPrefix(line, "> Task ") && strings.HasSuffix(line, ":test"):
 		r.ran = true
-	case strings.HasPrefix(line, "> Process 'Gradle Test Executor") && len(r.units) < MaxFailures:
-		r.units = append(r.units, Failure{Cause: Crash, Message: line[2:]})
+	case strings.HasPrefix(line, "> Process 'Gradle Test Executor"):
+		r.unit(Failure{Cause: Crash, Message: line[2:]})
 	case !strings.HasPrefix(line, "    "):
-		r.now = nil
-	case r.now != nil && len(r.now.Message) < maxName:
-		r.now.Message = strings.TrimSpace(r.now.Message + "\n" + strings.TrimSpace(line))
+		r.current = nil
+	default:
+		r.describe(strings.TrimSpace(line), maxName)
 	}
 }
 
-// end is called for standard error first; standard output then counts.
+// unit keeps the failure of a task or a test process.
+func (r *gradleRun) unit(f Failure) {
+	if len(r.units) < MaxFailures {
+		r.units = append(r.units, f)
+	}
+}
+
 func (r *gradleReader) end() {
 	r.compiler.end()
-	if !r.out {
+	r.tests = append(r.tests, r.list...)
+	if !r.last {
 		return
 	}
-	t := &r.c.tally
-	for _, f := range r.all {
-		r.c.fail(f)
+	if !r.counted {
+		r.failed = len(r.tests)
 	}
-	if r.counted {
-		t.failed = r.failed
-	}
-	for _, f := range r.units {
-		r.c.fail(f)
-	}
-	t.closed = r.ended
-	t.none = r.ended && !r.ran && t.failed == 0
+	r.failTotal(r.tests, r.failed)
+	r.failAll(r.units)
+	r.tally.closed = r.ended
+	r.tally.none = r.ended && !r.ran && r.tally.failed == 0
 }

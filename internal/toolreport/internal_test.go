@@ -2,6 +2,12 @@ package toolreport
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -29,6 +35,44 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestPatterns compiles the patterns that only an output of their tool would compile.
+func TestPatterns(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, file := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(node ast.Node) bool {
+			call, ok := node.(*ast.CallExpr)
+			if !ok || len(call.Args) != 2 {
+				return true
+			}
+			name, ok := call.Fun.(*ast.Ident)
+			expr, isLiteral := call.Args[1].(*ast.BasicLit)
+			if !ok || name.Name != "containing" && name.Name != "starting" || !isLiteral {
+				return true
+			}
+			source, err := strconv.Unquote(expr.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			if _, err := regexp.Compile(source); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+			return true
+		})
+	}
+	if n < 40 {
+		t.Errorf("only %d patterns were found", n)
+	}
+}
+
 func TestCommandsNameTools(t *testing.T) {
 	for command, want := range map[string]string{
 		"npx eslint .": "eslint", "./node_modules/.bin/eslint src": "eslint", "yarn eslint .": "eslint", "pnpm exec eslint .": "eslint", "NODE_ENV=test npx --no eslint": "eslint",
@@ -44,7 +88,7 @@ func TestCommandsNameTools(t *testing.T) {
 	} {
 		var got []string
 		for _, r := range rows() {
-			if nameIn(r, strings.Fields(command)) {
+			if r.isNamedBy(strings.Fields(command)) {
 				got = append(got, r.name)
 			}
 		}

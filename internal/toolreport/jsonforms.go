@@ -13,125 +13,137 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// readJSON reads one JSON value by its form and returns the form's name.
-func readJSON(raw json.RawMessage, c *collector) string {
-	if len(raw) > 0 && raw[0] == '[' {
-		return readJSONList(raw, c)
-	}
-	var keys map[string]json.RawMessage
-	if json.Unmarshal(raw, &keys) != nil {
-		return ""
-	}
-	has := func(names ...string) bool {
-		for _, n := range names {
-			if _, ok := keys[n]; !ok {
-				return false
-			}
-		}
-		return true
-	}
-	switch {
-	case has("version", "runs"):
-		return readSARIF(raw, c)
-	case has("diagnostics"):
-		return readRDJSON(raw, c)
-	case has("Golang errors", "Issues"):
-		return readGosec(raw, c)
-	case has("results", "metrics", "errors"):
-		return readBandit(raw, c)
-	case has("Issues"):
-		return readGolangci(raw, c)
-	case has("files", "summary"):
-		return readRubocop(raw, c)
-	case has("numFailedTests", "testResults"):
-		return readJest(raw, c)
-	case has("examples", "summary_line"):
-		return readRSpec(raw, c)
-	case has("stats", "failures", "passes"):
-		return readMocha(raw, c)
-	case len(keys) == 0:
-		return ""
-	}
-	return readVet(keys, c)
+// jsonForm is a form of JSON values. A value is known by its members, whichever tool
+// printed it.
+type jsonForm struct {
+	name    string
+	members []string // that a value of the form has
+	// read reads a value into the collector, and reports whether it has the form.
+	read func(raw json.RawMessage, c *collector) bool
 }
 
-// readJSONList reads a list whose first element tells the form.
-func readJSONList(raw json.RawMessage, c *collector) string {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = dec.Token() // the opening bracket
-	var first map[string]json.RawMessage
-	if dec.Decode(&first) != nil {
-		return "" // an empty list: nothing was found, by whichever tool
+// jsonDocuments are the forms of documents that are one object, or several after each
+// other. The first form that fits is taken.
+func jsonDocuments() []jsonForm {
+	return []jsonForm{
+		{"sarif", []string{"version", "runs"}, readSARIF},
+		{"rdjson", []string{"diagnostics"}, readRDJSON},
+		decoded[gosecLog]("gosec", "Golang errors", "Issues"),
+		decoded[banditLog]("bandit", "results", "metrics", "errors"),
+		decoded[golangciLog]("golangci-lint", "Issues"),
+		decoded[rubocopLog]("rubocop", "files", "summary"),
+		decoded[jestLog]("jest", "numFailedTests", "testResults"),
+		decoded[rspecLog]("rspec", "examples", "summary_line"),
+		decoded[mochaLog]("mocha", "stats", "failures", "passes"),
+		{"go vet", nil, readVet},
 	}
-	_, messages := first["messages"]
-	_, filename := first["filename"]
-	_, location := first["location"]
-	switch {
-	case messages:
-		return readESLint(raw, c)
-	case filename && location:
-		return readRuff(raw, c)
+}
+
+// jsonLists are the forms of documents that are a list, by the members of the first
+// element. An empty list means that some tool found nothing.
+func jsonLists() []jsonForm {
+	return []jsonForm{
+		decoded[eslintLog]("eslint", "messages"),
+		decoded[ruffLog]("ruff", "filename", "location"),
+	}
+}
+
+// jsonLog is what a tool prints, decoded.
+type jsonLog interface{ report(c *collector) }
+
+// decoded returns the form of values that are decoded as a T.
+func decoded[T jsonLog](name string, members ...string) jsonForm {
+	return jsonForm{name, members, func(raw json.RawMessage, c *collector) bool {
+		var log T
+		if json.Unmarshal(raw, &log) != nil {
+			return false
+		}
+		log.report(c)
+		return true
+	}}
+}
+
+// formOf returns the first form whose members an object has.
+func formOf(forms []jsonForm, object map[string]json.RawMessage) (form jsonForm, ok bool) {
+	i := slices.IndexFunc(forms, func(f jsonForm) bool {
+		return !slices.ContainsFunc(f.members, func(m string) bool { return object[m] == nil })
+	})
+	if i < 0 {
+		return jsonForm{}, false
+	}
+	return forms[i], true
+}
+
+// readJSON reads one JSON value and returns the name of its form, "" if that is not
+// known.
+func readJSON(raw json.RawMessage, c *collector) string {
+	forms := jsonDocuments()
+	var object map[string]json.RawMessage
+	if len(raw) > 0 && raw[0] == '[' {
+		forms = jsonLists()
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		_, _ = dec.Token() // the opening bracket
+		if dec.Decode(&object) != nil {
+			return ""
+		}
+	} else if json.Unmarshal(raw, &object) != nil {
+		return ""
+	}
+	if form, ok := formOf(forms, object); ok && form.read(raw, c) {
+		return form.name
 	}
 	return ""
 }
 
-func readESLint(raw json.RawMessage, c *collector) string {
-	var files []struct {
-		FilePath string
-		Messages []struct {
-			RuleID                           *string `json:"ruleId"`
-			Severity                         int
-			Message                          string
-			Fatal                            bool
-			Line, Column, EndLine, EndColumn int
-		}
+// eslintLog is what eslint --format json prints.
+type eslintLog []struct {
+	FilePath string
+	Messages []struct {
+		RuleID                           string
+		Severity                         int
+		Message                          string
+		Fatal                            bool
+		Line, Column, EndLine, EndColumn int
 	}
-	if json.Unmarshal(raw, &files) != nil {
-		return ""
-	}
-	for _, file := range files {
+}
+
+func (log eslintLog) report(c *collector) {
+	for _, file := range log {
 		for _, m := range file.Messages {
-			f := finding.Finding{Tool: "eslint", Path: file.FilePath, Message: m.Message, Severity: finding.Medium, Range: finding.Range{StartLine: m.Line, StartColumn: m.Column, EndLine: m.EndLine, EndColumn: m.EndColumn}}
-			if m.RuleID != nil {
-				f.Rule = *m.RuleID
-			}
-			c.broken = c.broken || m.Fatal
+			f := finding.Finding{Tool: "eslint", Rule: m.RuleID, Path: file.FilePath, Message: m.Message, Severity: finding.Medium,
+				Range: finding.Range{StartLine: m.Line, StartColumn: m.Column, EndLine: m.EndLine, EndColumn: m.EndColumn}}
 			if m.Severity >= 2 {
 				f.Severity = finding.High
 			}
+			c.broken = c.broken || m.Fatal
 			c.add(f)
 		}
 	}
-	return "eslint"
 }
 
-func readGolangci(raw json.RawMessage, c *collector) string {
-	var log struct {
-		Issues []struct {
-			FromLinter, Text, Severity string
-			Pos                        struct {
-				Filename     string
-				Line, Column int
-			}
-			LineRange struct{ From, To int }
+// golangciLog is what golangci-lint prints as JSON.
+type golangciLog struct {
+	Issues []struct {
+		FromLinter, Text, Severity string
+		Pos                        struct {
+			Filename     string
+			Line, Column int
 		}
+		LineRange struct{ From, To int }
 	}
-	if json.Unmarshal(raw, &log) != nil {
-		return ""
-	}
+}
+
+func (log golangciLog) report(c *collector) {
 	for _, i := range log.Issues {
-		f := finding.Finding{Tool: "golangci-lint", Rule: i.FromLinter, Path: i.Pos.Filename, Message: withoutPlace(i.Text), Severity: finding.Medium}
-		if i.Severity != "" {
-			f.Severity = severityOf(i.Severity[0], finding.Medium)
-		}
-		f.Range = finding.Range{StartLine: i.Pos.Line, StartColumn: i.Pos.Column, EndLine: i.LineRange.To}
-		c.add(f)
+		c.add(finding.Finding{
+			Tool: "golangci-lint", Rule: i.FromLinter, Path: i.Pos.Filename, Message: withoutPlace(i.Text), Severity: severityNamed(i.Severity),
+			Range: finding.Range{StartLine: i.Pos.Line, StartColumn: i.Pos.Column, EndLine: i.LineRange.To},
+		})
 	}
-	return "golangci-lint"
 }
 
-// withoutPlace takes off what the compiler's own messages begin with there: the
-// package, and the place once more.
+// withoutPlace removes what the compiler's own messages begin with there: the package,
+// and the place once more.
 func withoutPlace(text string) string {
 	rest, ok := strings.CutPrefix(text, ": # ")
 	if !ok {
@@ -144,64 +156,106 @@ func withoutPlace(text string) string {
 	return text
 }
 
-func readRubocop(raw json.RawMessage, c *collector) string {
-	var log struct {
-		Files []struct {
-			Path     string
-			Offenses []struct {
-				Severity, Message string
-				Cop               string `json:"cop_name"`
-				Location          struct {
-					StartLine   int `json:"start_line"`
-					StartColumn int `json:"start_column"`
-					LastLine    int `json:"last_line"`
-					LastColumn  int `json:"last_column"`
-				}
+// rubocopLog is what rubocop --format json prints.
+type rubocopLog struct {
+	Files []struct {
+		Path     string
+		Offenses []struct {
+			Severity, Message string
+			Cop               string `json:"cop_name"`
+			Location          struct {
+				StartLine   int `json:"start_line"`
+				StartColumn int `json:"start_column"`
+				LastLine    int `json:"last_line"`
+				LastColumn  int `json:"last_column"`
 			}
 		}
 	}
-	if json.Unmarshal(raw, &log) != nil {
-		return ""
-	}
-	for _, file := range log.Files {
-		for _, o := range file.Offenses {
-			f := finding.Finding{Tool: "rubocop", Rule: o.Cop, Path: file.Path, Message: strings.TrimPrefix(o.Message, o.Cop+": ")}
-			if o.Severity != "" {
-				f.Severity = severityOf(o.Severity[0], finding.Medium)
-			}
-			c.broken = c.broken || o.Cop == "Lint/Syntax"
-			// The last column is the last character's, not the one behind it.
-			l := o.Location
-			f.Range = finding.Range{StartLine: l.StartLine, StartColumn: l.StartColumn, EndLine: l.LastLine, EndColumn: l.LastColumn + 1}
-			c.add(f)
-		}
-	}
-	return "rubocop"
 }
 
-func readRuff(raw json.RawMessage, c *collector) string {
-	type place struct{ Row, Column int }
-	var list []struct {
-		Code              *string
-		Message, Filename string
-		Location          place
-		End               place `json:"end_location"`
+func (log rubocopLog) report(c *collector) {
+	for _, file := range log.Files {
+		for _, o := range file.Offenses {
+			c.broken = c.broken || o.Cop == "Lint/Syntax"
+			c.add(finding.Finding{
+				Tool: "rubocop", Rule: o.Cop, Path: file.Path, Message: strings.TrimPrefix(o.Message, o.Cop+": "), Severity: severityNamed(o.Severity),
+				// The last column is that of the last character, not the one after it.
+				Range: finding.Range{StartLine: o.Location.StartLine, StartColumn: o.Location.StartColumn, EndLine: o.Location.LastLine, EndColumn: o.Location.LastColumn + 1},
+			})
+		}
 	}
-	if json.Unmarshal(raw, &list) != nil {
-		return ""
-	}
-	for _, d := range list {
-		f := finding.Finding{Tool: "ruff", Path: d.Filename, Message: d.Message, Severity: finding.Medium}
+}
+
+// ruffLog is what ruff check --output-format=json prints.
+type ruffLog []struct {
+	Code              *string // null for a file that cannot be parsed
+	Message, Filename string
+	Location          rowColumn
+	End               rowColumn `json:"end_location"`
+}
+
+type rowColumn struct{ Row, Column int }
+
+func (log ruffLog) report(c *collector) {
+	for _, d := range log {
+		f := finding.Finding{Tool: "ruff", Path: d.Filename, Message: d.Message, Severity: finding.Medium,
+			Range: finding.Range{StartLine: d.Location.Row, StartColumn: d.Location.Column, EndLine: d.End.Row, EndColumn: d.End.Column}}
 		if d.Code != nil {
 			f.Rule = *d.Code
 		}
 		if d.Code == nil || f.Rule == "invalid-syntax" {
 			f.Severity, c.broken = finding.High, true
 		}
-		f.Range = finding.Range{StartLine: d.Location.Row, StartColumn: d.Location.Column, EndLine: d.End.Row, EndColumn: d.End.Column}
 		c.add(f)
 	}
-	return "ruff"
+}
+
+// readVet reads go vet -json: packages, each with its analyzers, each with its findings
+// or with an error. Any object may be one, so that it has the form only with a finding.
+func readVet(raw json.RawMessage, c *collector) bool {
+	var packages map[string]map[string]json.RawMessage
+	if json.Unmarshal(raw, &packages) != nil {
+		return false
+	}
+	found := false
+	for _, analyzers := range packages {
+		for name, raw := range analyzers {
+			var list []struct{ Posn, End, Message string }
+			if json.Unmarshal(raw, &list) != nil {
+				continue
+			}
+			for _, d := range list {
+				path, lines := position(d.Posn)
+				if path == "" {
+					continue
+				}
+				if _, end := position(d.End); end.StartLine > 0 {
+					lines.EndLine, lines.EndColumn = end.StartLine, end.StartColumn
+				}
+				c.add(finding.Finding{Tool: "go vet", Rule: name, Path: path, Message: d.Message, Severity: finding.Medium, Range: lines})
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+// position reads "path:line:column".
+func position(s string) (string, finding.Range) {
+	rest, column, ok := cutLast(s, ":")
+	path, line, ok2 := cutLast(rest, ":")
+	if !ok || !ok2 || atoi(line) == 0 {
+		return "", finding.Range{}
+	}
+	return path, finding.Range{StartLine: atoi(line), StartColumn: atoi(column)}
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
 }
 
 // rdDiagnostic is one diagnostic of reviewdog's format.
@@ -224,121 +278,68 @@ type rdRange struct {
 	Start, End struct{ Line, Column int }
 }
 
-func (r rdRange) of() finding.Range {
+func (r rdRange) lines() finding.Range {
 	return finding.Range{StartLine: r.Start.Line, StartColumn: r.Start.Column, EndLine: r.End.Line, EndColumn: r.End.Column}
 }
 
-// readRDJSON reads a whole rdjson document.
-func readRDJSON(raw json.RawMessage, c *collector) string {
+// readRDJSON reads an rdjson document.
+func readRDJSON(raw json.RawMessage, c *collector) bool {
 	var log struct {
 		Source      struct{ Name string }
 		Severity    any
 		Diagnostics []rdDiagnostic
 	}
 	if err := json.Unmarshal(raw, &log); err != nil {
-		c.note("the output looks like rdjson, but is none: " + clip(err.Error(), maxName))
-		return ""
+		c.note("the output looks like rdjson, but is not valid: " + truncateBytes(err.Error(), maxName))
+		return false
 	}
 	for _, d := range log.Diagnostics {
 		d.Source.Name = cmp.Or(d.Source.Name, log.Source.Name)
 		if d.Severity == nil {
 			d.Severity = log.Severity
 		}
-		c.addDiagnostic(d)
+		d.report(c)
 	}
-	return "rdjson"
+	return true
 }
 
-func (c *collector) addDiagnostic(d rdDiagnostic) {
-	f := finding.Finding{Tool: clip(d.Source.Name, maxName), Rule: d.Code.Value, Message: d.Message, Path: d.Location.Path, Range: d.Location.Range.of()}
-	switch s, _ := d.Severity.(string); s {
-	case "ERROR":
+func (d rdDiagnostic) report(c *collector) {
+	f := finding.Finding{Tool: truncateBytes(d.Source.Name, maxName), Rule: d.Code.Value, Message: d.Message, Path: d.Location.Path, Range: d.Location.Range.lines()}
+	switch d.Severity { // a word, or its number in the same enumeration
+	case "ERROR", 1.0:
 		f.Severity = finding.High
-	case "WARNING":
+	case "WARNING", 2.0:
 		f.Severity = finding.Medium
-	case "INFO":
+	case "INFO", 3.0:
 		f.Severity = finding.Low
 	}
-	if n, ok := d.Severity.(float64); ok && n >= 1 && n <= 3 { // the numbers of the same enumeration
-		f.Severity = []finding.Severity{finding.High, finding.Medium, finding.Low}[int(n)-1]
-	}
-	// A suggestion is of use where it replaces whole lines.
+	// A suggestion can be used if it replaces complete lines.
 	if len(d.Suggestions) > 0 {
 		if s := d.Suggestions[0]; s.Range.Start.Line > 0 && s.Range.Start.Column <= 1 && s.Range.End.Column == 0 {
-			f.Suggestion, f.Range = s.Text, s.Range.of()
+			f.Suggestion, f.Range = s.Text, s.Range.lines()
 		}
 	}
 	c.add(f)
 }
 
-// readVet reads go vet -json: packages, each with its analyzers, each with its
-// findings or with an error.
-func readVet(packages map[string]json.RawMessage, c *collector) string {
-	form := ""
-	for _, raw := range packages {
-		var analyzers map[string]json.RawMessage
-		if json.Unmarshal(raw, &analyzers) != nil {
-			return ""
-		}
-		for name, raw := range analyzers {
-			var list []struct{ Posn, End, Message string }
-			if json.Unmarshal(raw, &list) != nil {
-				continue
-			}
-			for _, d := range list {
-				path, r := position(d.Posn)
-				if path == "" {
-					continue
-				}
-				if _, end := position(d.End); end.StartLine > 0 {
-					r.EndLine, r.EndColumn = end.StartLine, end.StartColumn
-				}
-				c.add(finding.Finding{Tool: "go vet", Rule: name, Path: path, Message: d.Message, Severity: finding.Medium, Range: r})
-				form = "go vet"
-			}
-		}
+// gosecLog is what gosec -fmt=json prints.
+type gosecLog struct {
+	Errors map[string][]struct{ Error string } `json:"Golang errors"`
+	Issues []struct {
+		Severity, Confidence, Details, File string
+		Line, Column                        string // "7", or "7-9" for several lines
+		Rule                                string `json:"rule_id"`
+		CWE                                 struct{ ID, URL string }
+		NoSec                               bool
+		Suppressions                        []json.RawMessage
 	}
-	return form
 }
 
-// position reads "path:line:column".
-func position(s string) (string, finding.Range) {
-	rest, column, ok := cutLast(s, ":")
-	path, line, ok2 := cutLast(rest, ":")
-	if !ok || !ok2 || number(line) == 0 {
-		return "", finding.Range{}
-	}
-	return path, finding.Range{StartLine: number(line), StartColumn: number(column)}
-}
-
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
-}
-
-// readGosec reads gosec -fmt=json.
-func readGosec(raw json.RawMessage, c *collector) string {
-	var log struct {
-		Errors map[string][]struct{ Error string } `json:"Golang errors"`
-		Issues []struct {
-			Severity, Confidence, Details, File string
-			Line, Column                        string // "7", or "7-9" for several lines
-			Rule                                string `json:"rule_id"`
-			CWE                                 *struct{ ID, URL string }
-			NoSec                               bool
-			Suppressions                        []json.RawMessage
-		}
-	}
-	if json.Unmarshal(raw, &log) != nil {
-		return ""
-	}
+func (log gosecLog) report(c *collector) {
 	for _, file := range slices.Sorted(maps.Keys(log.Errors)) {
 		c.broken = true
 		if file != "" && len(log.Errors[file]) > 0 {
-			c.note(fmt.Sprintf("gosec could not read %s whole: %s", base(file), clip(log.Errors[file][0].Error, maxName)))
+			c.note(fmt.Sprintf("gosec could not read all of %s: %s", baseName(file), truncateBytes(log.Errors[file][0].Error, maxName)))
 		}
 	}
 	for _, i := range log.Issues {
@@ -346,89 +347,55 @@ func readGosec(raw json.RawMessage, c *collector) string {
 			continue
 		}
 		first, last, _ := strings.Cut(i.Line, "-")
-		f := finding.Finding{Tool: "gosec", Rule: i.Rule, Message: i.Details, Path: i.File, Severity: graded(i.Severity)}
-		f.Range = finding.Range{StartLine: number(first), StartColumn: number(i.Column), EndLine: number(last)}
-		rule := finding.Rule{ID: i.Rule, Short: i.Details, Severity: f.Severity, Precision: precise(i.Confidence)}
-		if i.CWE != nil {
-			rule.CWE, rule.HelpURI = cwe(i.CWE.ID), i.CWE.URL
-		}
-		c.rule("gosec", rule)
-		c.add(f)
+		severity := securitySeverity(i.Severity)
+		c.rule("gosec", finding.Rule{ID: i.Rule, Short: i.Details, Severity: severity, Precision: precisionNamed(i.Confidence), CWE: weaknessNumber(i.CWE.ID), HelpURI: i.CWE.URL})
+		c.add(finding.Finding{Tool: "gosec", Rule: i.Rule, Message: i.Details, Path: i.File, Severity: severity,
+			Range: finding.Range{StartLine: atoi(first), StartColumn: atoi(i.Column), EndLine: atoi(last)}})
 	}
-	return "gosec"
 }
 
-// readBandit reads bandit -f json.
-func readBandit(raw json.RawMessage, c *collector) string {
-	var log struct {
-		Errors  []struct{ Filename, Reason string }
-		Results []struct {
-			Filename   string
-			Severity   string           `json:"issue_severity"`
-			Confidence string           `json:"issue_confidence"`
-			Text       string           `json:"issue_text"`
-			Line       int              `json:"line_number"`
-			Column     *int             `json:"col_offset"` // from 0; newer versions tell it
-			EndColumn  int              `json:"end_col_offset"`
-			Rule       string           `json:"test_id"`
-			Name       string           `json:"test_name"`
-			More       string           `json:"more_info"`
-			CWE        struct{ ID int } `json:"issue_cwe"`
-		}
+// banditLog is what bandit -f json prints.
+type banditLog struct {
+	Errors  []struct{ Filename, Reason string }
+	Results []struct {
+		Filename   string
+		Severity   string           `json:"issue_severity"`
+		Confidence string           `json:"issue_confidence"`
+		Text       string           `json:"issue_text"`
+		Line       int              `json:"line_number"`
+		Column     *int             `json:"col_offset"` // from 0; only newer versions have it
+		Rule       string           `json:"test_id"`
+		Name       string           `json:"test_name"`
+		More       string           `json:"more_info"`
+		CWE        struct{ ID int } `json:"issue_cwe"`
 	}
-	if json.Unmarshal(raw, &log) != nil {
-		return ""
-	}
+}
+
+func (log banditLog) report(c *collector) {
 	for _, e := range log.Errors {
 		c.broken = true
-		c.note(fmt.Sprintf("bandit could not read %s: %s", base(e.Filename), clip(e.Reason, maxName)))
+		c.note(fmt.Sprintf("bandit could not read %s: %s", baseName(e.Filename), truncateBytes(e.Reason, maxName)))
 	}
 	for _, r := range log.Results {
-		f := finding.Finding{Tool: "bandit", Rule: r.Rule, Message: r.Text, Path: r.Filename, Severity: graded(r.Severity), Range: finding.Range{StartLine: r.Line}}
+		f := finding.Finding{Tool: "bandit", Rule: r.Rule, Message: r.Text, Path: r.Filename, Severity: securitySeverity(r.Severity), Range: finding.Range{StartLine: r.Line}}
 		if r.Column != nil {
 			f.Range.StartColumn = *r.Column + 1
 		}
-		c.rule("bandit", finding.Rule{ID: r.Rule, Name: r.Name, HelpURI: r.More, CWE: cwe(strconv.Itoa(r.CWE.ID)), Severity: f.Severity, Precision: precise(r.Confidence)})
+		c.rule("bandit", finding.Rule{ID: r.Rule, Name: r.Name, HelpURI: r.More, CWE: weaknessNumber(strconv.Itoa(r.CWE.ID)), Severity: f.Severity, Precision: precisionNamed(r.Confidence)})
 		c.add(f)
 	}
-	return "bandit"
 }
 
-// readAstGrep reads a line of ast-grep scan --json=stream. A fix that stands for
-// whole lines is a suggestion.
-func readAstGrep(line []byte, c *collector) string {
-	type place struct{ Line, Column int }
-	type offsets struct{ Start, End int }
-	var m struct {
-		File, Message, Severity, Text, Lines string
-		Rule                                 string `json:"ruleId"`
-		Note                                 *string
-		Range                                struct {
-			ByteOffset offsets
-			Start, End place
-		}
-		CharCount          struct{ Leading, Trailing int }
-		Replacement        *string
-		ReplacementOffsets offsets
+// severityNamed reads the severity of a linter by its first letter.
+func severityNamed(word string) finding.Severity {
+	if word == "" {
+		return finding.Medium
 	}
-	if json.Unmarshal(line, &m) != nil {
-		return ""
-	}
-	f := finding.Finding{Tool: "ast-grep", Rule: m.Rule, Message: m.Message, Path: m.File, Severity: levelOf(m.Severity)}
-	f.Range = finding.Range{StartLine: m.Range.Start.Line + 1, StartColumn: m.Range.Start.Column + 1, EndLine: m.Range.End.Line + 1, EndColumn: m.Range.End.Column + 1}
-	if m.Note != nil && *m.Note != "" {
-		f.Message += "\n" + *m.Note
-	}
-	text := []rune(m.Lines)
-	if before, after := m.CharCount.Leading, len(text)-m.CharCount.Trailing; m.Replacement != nil && m.ReplacementOffsets == m.Range.ByteOffset && before >= 0 && before <= after && after <= len(text) {
-		f.Suggestion = string(text[:before]) + *m.Replacement + string(text[after:])
-	}
-	c.add(f)
-	return "ast-grep"
+	return severityOf(word[0], finding.Medium)
 }
 
-// graded reads the severities of security tools.
-func graded(word string) finding.Severity {
+// securitySeverity reads the severity of a security tool.
+func securitySeverity(word string) finding.Severity {
 	switch s := finding.Severity(strings.ToLower(word)); s {
 	case finding.Low, finding.Medium, finding.High, finding.Critical:
 		return s
@@ -436,22 +403,25 @@ func graded(word string) finding.Severity {
 	return finding.Medium
 }
 
-// precise reads their confidence.
-func precise(word string) finding.Precision {
+// precisionNamed reads the confidence of a security tool.
+func precisionNamed(word string) finding.Precision {
 	if p := finding.Precision(strings.ToLower(word)); p.Rank() > 0 {
 		return p
 	}
 	return finding.PrecisionUnknown
 }
 
-func cwe(id string) []int {
-	if n := number(id); n > 0 {
+// weaknessNumber returns a number of the Common Weakness Enumeration as a list, which is
+// empty if there is none.
+func weaknessNumber(id string) []int {
+	if n := atoi(id); n > 0 {
 		return []int{n}
 	}
 	return nil
 }
 
-// base is a file's name without its folders, which may be another machine's.
-func base(file string) string {
-	return clip(file[strings.LastIndexAny(file, `/\`)+1:], maxName)
+// baseName returns a file's name without its directories, which may be another
+// machine's.
+func baseName(file string) string {
+	return truncateBytes(file[strings.LastIndexAny(file, `/\`)+1:], maxName)
 }

@@ -112,10 +112,10 @@ func TestTypeErrorsInEveryForm(t *testing.T) {
 	}
 }
 
-func TestBrokenDocumentsAreSaid(t *testing.T) {
+func TestBrokenDocumentsAreReported(t *testing.T) {
 	long := `[{"filePath":"/src/a.js","messages":[{"line":1,"message":"` + strings.Repeat("x", 20_000)
 	for name, c := range map[string]struct{ command, stdout, note string }{
-		"cut off":     {"npx eslint -f json .", long, "not whole"},
+		"cut off":     {"npx eslint -f json .", long, "is incomplete"},
 		"no SARIF":    {"scan", `{"version":"2.1.0","runs":[{"results":[]}]}`, "looks like SARIF"},
 		"wrong field": {"scan", `{"type":"create-pull-request-review-comment","path":"a.go","line":"none","body":"x"}`, "wrong field"},
 	} {

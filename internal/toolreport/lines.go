@@ -4,21 +4,22 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
 const (
-	maxLine    = 4 << 20 // bytes; what a longer line has more is left out
+	maxLine    = 4 << 20 // bytes; the rest of a longer line is left out
 	maxText    = 8 << 10 // bytes of a line that is matched as text
 	maxMessage = 2_000   // bytes of a finding's or a failure's message
 	maxName    = 500     // bytes of a test's or a rule's name
 )
 
-// lines splits a stream into lines and hands on each without its ending, colours
+// lines splits a stream into lines and passes on each without its ending, colours
 // and other control sequences.
 type lines struct {
 	to   func(line string)
-	part []byte
+	part []byte // the beginning of a line whose end was not written yet
 }
 
 func (l *lines) write(p []byte) {
@@ -29,7 +30,7 @@ func (l *lines) write(p []byte) {
 			return
 		}
 		if len(l.part) == 0 {
-			l.to(plain(p[:min(i, maxLine)]))
+			l.to(printable(p[:min(i, maxLine)]))
 		} else {
 			l.keep(p[:i])
 			l.end()
@@ -42,17 +43,17 @@ func (l *lines) keep(p []byte) {
 	l.part = append(l.part, p[:min(len(p), maxLine-len(l.part))]...)
 }
 
-// end hands on a last line that has no ending.
+// end passes on a last line that has no ending.
 func (l *lines) end() {
 	if len(l.part) > 0 {
-		l.to(plain(l.part))
+		l.to(printable(l.part))
 		l.part = l.part[:0]
 	}
 }
 
-// plain returns a line as valid UTF-8 without terminal control sequences, and
-// of a line that overwrites itself what a terminal would show in the end.
-func plain(b []byte) string {
+// printable returns a line as valid UTF-8 without terminal control sequences. Of a line
+// that overwrites itself, it returns what a terminal would show in the end.
+func printable(b []byte) string {
 	b = bytes.TrimRight(b, "\r")
 	if bytes.IndexByte(b, 0x1b) >= 0 {
 		b = stripEscapes(b)
@@ -77,8 +78,8 @@ func plain(b []byte) string {
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// stripEscapes leaves out escape sequences: those of colours and cursors (CSI),
-// those with a text of their own (OSC and the like), and the short ones.
+// stripEscapes removes escape sequences: those of colours and cursors (CSI), those that
+// contain a text (OSC and the like), and the short ones.
 func stripEscapes(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
@@ -109,8 +110,9 @@ func stripEscapes(b []byte) []byte {
 	return out
 }
 
-// clip cuts a text to at most n bytes, at a rune's start, and marks the cut.
-func clip(s string, n int) string {
+// truncateBytes returns s if it has at most n bytes, otherwise as many whole characters
+// as fit into n bytes with the "…" at their end.
+func truncateBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -121,19 +123,29 @@ func clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// find matches a pattern against a line that has a text in it, so that most lines
-// cost no more than looking for the text.
-func find(pattern *regexp.Regexp, has, line string) []string {
-	if !strings.Contains(line, has) {
-		return nil
-	}
-	return pattern.FindStringSubmatch(line)
+// pattern is a regular expression for lines, compiled when it is first needed.
+type pattern struct {
+	literal  string // every matching line contains it, or begins with it; "" for none
+	atStart  bool   // it begins with it
+	compiled func() *regexp.Regexp
 }
 
-// findAt matches a pattern against a line that begins with a text.
-func findAt(pattern *regexp.Regexp, beginning, line string) []string {
-	if !strings.HasPrefix(line, beginning) {
+// containing returns a pattern whose matches contain a literal, and starting one whose
+// matches begin with it. Looking for the literal is all that most lines cost.
+func containing(literal, expr string) pattern {
+	return pattern{literal, false, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+}
+
+func starting(literal, expr string) pattern {
+	p := containing(literal, expr)
+	p.atStart = true
+	return p
+}
+
+// match returns the groups of a line that matches, otherwise nil.
+func (p pattern) match(line string) []string {
+	if p.atStart && !strings.HasPrefix(line, p.literal) || !p.atStart && !strings.Contains(line, p.literal) {
 		return nil
 	}
-	return pattern.FindStringSubmatch(line)
+	return p.compiled().FindStringSubmatch(line)
 }

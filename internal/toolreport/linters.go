@@ -1,92 +1,38 @@
 package toolreport
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// ruffReader reads ruff check and ruff format --check: one line for each finding, or,
-// since 0.12.10, a headline and below it an arrow with the place.
-type ruffReader struct {
-	c     *collector
-	lines lineReader
-	head  *regexp.Regexp
-	arrow *regexp.Regexp
-	above string // the line before
-}
+// arrowPlace is how rustc and ruff print a place, below the headline.
+var arrowPlace = containing("--> ", `^ *--> (.+):(\d+):(\d+)$`)
 
-func newRuff(c *collector) lineReader {
-	concise := text(form{formats: goFormats(), rule: pythonRule, broken: pythonSyntax,
-		closing: []string{"Found ", "# file would be ", "# files would be "}, crash: []string{"ruff failed", "error: "}})
-	return &ruffReader{
-		c: c, lines: concise(c)[0],
-		head:  regexp.MustCompile(`^([A-Z]+[0-9]+|[a-z]+(?:-[a-z]+)*:)(?: \[\*\])? (.+)$`),
-		arrow: regexp.MustCompile(`^ *--> (.+):(\d+):(\d+)$`),
-	}
-}
-
-func (r *ruffReader) line(line string) {
-	line = clip(line, maxText)
-	above := r.above
-	r.above = line
-	if path, ok := strings.CutPrefix(line, "Would reformat: "); ok {
-		r.unformatted(path)
-		return
-	}
-	at := find(r.arrow, "--> ", line)
-	if at == nil {
-		r.lines.line(line)
-		return
-	}
-	says := r.head.FindStringSubmatch(above)
-	switch {
-	case says == nil:
-	case says[1] == "unformatted:":
-		r.unformatted(at[1])
-	default:
-		f := finding.Finding{Path: at[1], Rule: strings.TrimSuffix(says[1], ":"), Message: says[2], Severity: finding.Medium,
-			Range: finding.Range{StartLine: number(at[2]), StartColumn: number(at[3])}}
-		if f.Rule == "invalid-syntax" {
-			f.Severity, r.c.broken = finding.High, true
-		}
-		r.c.add(f)
-	}
-}
-
-func (r *ruffReader) unformatted(path string) {
-	r.c.recognised = true
-	r.c.add(finding.Finding{Path: path, Message: Unformatted, Severity: finding.Low})
-}
-
-func (r *ruffReader) end() { r.lines.end() }
-
-// stylishReader reads eslint's usual form: a line with the file's path, then an
-// indented line for each finding, whose rule stands behind two blanks.
+// stylishReader reads eslint's usual form: a line with the file's path, then an indented
+// line for each finding, whose rule comes after two spaces.
 type stylishReader struct {
-	c     *collector
-	path  string
-	entry *regexp.Regexp
+	*collector
+	path string
 }
 
-func newStylish(c *collector) lineReader {
-	return &stylishReader{c: c, entry: regexp.MustCompile(`^ +(\d+):(\d+) +(error|warning) +(.*?)(?:  +(\S+))?$`)}
-}
+var stylishEntry = starting("  ", `^ +(\d+):(\d+) +(error|warning) +(.*?)(?:  +(\S+))?$`)
+
+func newStylish(c *collector) lineReader { return &stylishReader{collector: c} }
 
 func (s *stylishReader) line(line string) {
-	line = clip(line, maxText)
+	line = truncateBytes(line, maxText)
 	switch {
 	case strings.HasPrefix(line, "✖ ") && strings.Contains(line, " problem"):
-		s.c.recognised = true
+		s.recognised = true
 	case strings.HasPrefix(line, "Oops! Something went wrong"):
-		s.c.crashed = true
+		s.crashed = true
 	case strings.HasPrefix(line, "  "):
-		if m := s.entry.FindStringSubmatch(line); m != nil && s.path != "" {
-			s.c.broken = s.c.broken || m[5] == "" && strings.HasPrefix(m[4], "Parsing error:")
-			s.c.add(finding.Finding{
+		if m := stylishEntry.match(line); m != nil && s.path != "" {
+			s.broken = s.broken || m[5] == "" && strings.HasPrefix(m[4], "Parsing error:")
+			s.add(finding.Finding{
 				Path: s.path, Rule: m[5], Message: m[4], Severity: severityOf(m[3][0], ""),
-				Range: finding.Range{StartLine: number(m[1]), StartColumn: number(m[2])},
+				Range: finding.Range{StartLine: atoi(m[1]), StartColumn: atoi(m[2])},
 			})
 		}
 	default:
@@ -96,39 +42,82 @@ func (s *stylishReader) line(line string) {
 
 func (s *stylishReader) end() {}
 
-// rustcReader reads the messages of rustc and clippy: a headline, then an arrow
-// with the place.
-type rustcReader struct {
-	c     *collector
-	head  *regexp.Regexp
-	arrow *regexp.Regexp
-	lint  *regexp.Regexp
-	now   finding.Finding
+// ruffReader reads ruff check and ruff format --check: one line for each finding, or,
+// since 0.12.10, a headline and below it an arrow with the place.
+type ruffReader struct {
+	*collector
+	concise lineReader
+	above   string // the line before
 }
 
-func newRustc(c *collector) lineReader {
-	return &rustcReader{
-		c:     c,
-		head:  regexp.MustCompile(`^(error|warning)(?:\[(\w+)\])?: (.*)$`),
-		arrow: regexp.MustCompile(`^ *--> (.+):(\d+):(\d+)$`),
-		lint:  regexp.MustCompile("= note: `#\\[(?:warn|deny|forbid)\\(([\\w:]+)\\)\\]`"),
+var ruffHead = containing("", `^([A-Z]+[0-9]+|[a-z]+(?:-[a-z]+)*:)(?: \[\*\])? (.+)$`)
+
+func newRuff(c *collector) lineReader {
+	concise := text(form{formats: goFormats(), rule: pythonRule, broken: pythonSyntax,
+		closing: []string{"Found ", "# file would be ", "# files would be "}, crash: []string{"ruff failed", "error: "}})
+	return &ruffReader{collector: c, concise: concise(c)[0]}
+}
+
+func (r *ruffReader) line(line string) {
+	line = truncateBytes(line, maxText)
+	above := r.above
+	r.above = line
+	if path, ok := strings.CutPrefix(line, "Would reformat: "); ok {
+		r.recognised = true
+		r.add(unformatted(path))
+		return
+	}
+	place := arrowPlace.match(line)
+	if place == nil {
+		r.concise.line(line)
+		return
+	}
+	head := ruffHead.match(above)
+	switch {
+	case head == nil:
+	case head[1] == "unformatted:":
+		r.recognised = true
+		r.add(unformatted(place[1]))
+	default:
+		f := finding.Finding{Path: place[1], Rule: strings.TrimSuffix(head[1], ":"), Message: head[2], Severity: finding.Medium,
+			Range: finding.Range{StartLine: atoi(place[2]), StartColumn: atoi(place[3])}}
+		if f.Rule == "invalid-syntax" {
+			f.Severity, r.broken = finding.High, true
+		}
+		r.add(f)
 	}
 }
 
+func (r *ruffReader) end() { r.concise.end() }
+
+// rustcReader reads the messages of rustc and clippy: a headline, then an arrow with the
+// place.
+type rustcReader struct {
+	*collector
+	current finding.Finding
+}
+
+var (
+	rustcHead = containing(": ", `^(error|warning)(?:\[(\w+)\])?: (.*)$`)
+	rustcLint = containing("= note: `#[", "= note: `#\\[(?:warn|deny|forbid)\\(([\\w:]+)\\)\\]`")
+)
+
+func newRustc(c *collector) lineReader { return &rustcReader{collector: c} }
+
 func (r *rustcReader) line(line string) {
-	line = clip(line, maxText)
+	line = truncateBytes(line, maxText)
 	if m := r.headline(line); m != nil {
 		r.end()
-		r.now = finding.Finding{Rule: m[2], Message: m[3], Severity: severityOf(m[1][0], "")}
+		r.current = finding.Finding{Rule: m[2], Message: m[3], Severity: severityOf(m[1][0], "")}
 		if strings.HasPrefix(m[3], "could not compile") || m[2] != "" {
-			r.c.recognised = true
+			r.recognised = true
 		}
 		return
 	}
-	if m := find(r.arrow, "--> ", line); m != nil && r.now.Path == "" && r.now.Message != "" {
-		r.now.Path, r.now.Range = m[1], finding.Range{StartLine: number(m[2]), StartColumn: number(m[3])}
-	} else if m := find(r.lint, "= note: `#[", line); m != nil && r.now.Rule == "" {
-		r.now.Rule = m[1]
+	if m := arrowPlace.match(line); m != nil && r.current.Path == "" && r.current.Message != "" {
+		r.current.Path, r.current.Range = m[1], finding.Range{StartLine: atoi(m[2]), StartColumn: atoi(m[3])}
+	} else if m := rustcLint.match(line); m != nil && r.current.Rule == "" {
+		r.current.Rule = m[1]
 	}
 }
 
@@ -136,17 +125,22 @@ func (r *rustcReader) headline(line string) []string {
 	if !strings.HasPrefix(line, "error") && !strings.HasPrefix(line, "warning") {
 		return nil
 	}
-	return r.head.FindStringSubmatch(line)
+	return rustcHead.match(line)
 }
 
 func (r *rustcReader) end() {
-	if r.now.Path != "" {
-		r.now.Tool = "rustc"
-		if strings.HasPrefix(r.now.Rule, "clippy::") {
-			r.now.Tool = "clippy"
-		}
-		r.c.broken = r.c.broken || isError(r.now) && r.now.Tool == "rustc"
-		r.c.add(r.now)
+	if r.current.Path != "" {
+		r.addRust(r.current)
 	}
-	r.now = finding.Finding{}
+	r.current = finding.Finding{}
+}
+
+// addRust keeps a finding of rustc, or of clippy, which prints in the same forms.
+func (c *collector) addRust(f finding.Finding) {
+	f.Tool = "rustc"
+	if strings.HasPrefix(f.Rule, "clippy::") {
+		f.Tool = "clippy"
+	}
+	c.broken = c.broken || isError(f) && f.Tool == "rustc"
+	c.add(f)
 }

@@ -1,83 +1,63 @@
 package toolreport
 
-import (
-	"regexp"
-	"strings"
+import "strings"
+
+var (
+	minitestTotals = containing(" assertions, ", `^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors`)
+	minitestHead   = containing("", `^\s*(?:\d+\) )?(?:Failure|Error):$`)
+	minitestName   = containing("#", `^(\S+#.+?)(?: \[(.+):(\d+)\])?:$`)
+	minitestFrame  = starting("    ", `^    (\S+?):(\d+):in `)
+	minitestSyntax = containing(": syntax error", `^(\S+?\.rb):(\d+): (syntax error.*)$`)
 )
 
-// minitestReader reads minitest, and test-unit, which closes alike.
+// minitestReader reads minitest, and test-unit, which has the same totals.
 type minitestReader struct {
-	c       *collector
-	closing *regexp.Regexp
-	head    *regexp.Regexp
-	name    *regexp.Regexp
-	frame   *regexp.Regexp
-	syntax  *regexp.Regexp
-	naming  bool // the next line names the test
-	now     *Failure
-	all     []Failure
+	*collector
+	failureList
+	naming bool // the next line names the test
 }
 
-func newMinitest(c *collector) lineReader {
-	return &minitestReader{
-		c:       c,
-		closing: regexp.MustCompile(`^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors`),
-		head:    regexp.MustCompile(`^\s*(?:\d+\) )?(?:Failure|Error):$`),
-		name:    regexp.MustCompile(`^(\S+#.+?)(?: \[(.+):(\d+)\])?:$`),
-		frame:   regexp.MustCompile(`^    (\S+?):(\d+):in `),
-		syntax:  regexp.MustCompile(`^(\S+?\.rb):(\d+): (syntax error.*)$`),
-	}
-}
+func newMinitest(c *collector) lineReader { return &minitestReader{collector: c} }
 
 func (r *minitestReader) line(line string) {
-	line = clip(line, maxText)
+	line = truncateBytes(line, maxText)
 	naming := r.naming
 	r.naming = false
-	if m := find(r.closing, " assertions, ", line); m != nil {
-		r.close(number(m[1]), number(m[2])+number(m[3]))
+	if m := minitestTotals.match(line); m != nil {
+		r.totals(atoi(m[1]), atoi(m[2])+atoi(m[3]))
 		return
 	}
-	if strings.HasSuffix(line, ":") && r.head.MatchString(line) {
-		r.now, r.naming = nil, true
+	if strings.HasSuffix(line, ":") && minitestHead.match(line) != nil {
+		r.current, r.naming = nil, true
 		return
 	}
-	if m := find(r.syntax, ": syntax error", line); m != nil && r.now == nil {
-		r.c.fail(Failure{Unit: m[1], Cause: Build, Path: m[1], Line: number(m[2]), Message: m[3]})
+	if m := minitestSyntax.match(line); m != nil && r.current == nil {
+		r.fail(Failure{Unit: m[1], Cause: Build, Path: m[1], Line: atoi(m[2]), Message: m[3]})
 		return
 	}
-	if m := find(r.name, "#", line); m != nil && naming {
-		if len(r.all) < MaxFailures {
-			r.all = append(r.all, Failure{Name: m[1], Cause: Failed, Path: m[2], Line: number(m[3])})
-			r.now = &r.all[len(r.all)-1]
+	if m := minitestName.match(line); m != nil && naming {
+		r.begin(Failure{Name: m[1], Cause: Failed, Path: m[2], Line: atoi(m[3])})
+		return
+	}
+	if r.current == nil {
+		return
+	}
+	if m := minitestFrame.match(line); m != nil {
+		if _, ok := r.places.rel(m[1]); ok && r.current.Line == 0 {
+			r.current.Path, r.current.Line = m[1], atoi(m[2])
 		}
-		return
-	}
-	if r.now == nil {
-		return
-	}
-	if m := r.frame.FindStringSubmatch(line); m != nil {
-		if _, ok := r.c.places.rel(m[1]); ok && r.now.Line == 0 {
-			r.now.Path, r.now.Line = m[1], number(m[2])
-		}
-	} else if strings.TrimSpace(line) == "" {
-		r.now = nil
-	} else if len(r.now.Message) < maxMessage {
-		r.now.Message = strings.TrimSpace(r.now.Message + "\n" + strings.TrimSpace(line))
+	} else if text := strings.TrimSpace(line); text != "" {
+		r.describe(text, maxMessage)
+	} else {
+		r.current = nil
 	}
 }
 
-func (r *minitestReader) close(ran, failed int) {
-	t := &r.c.tally
-	before := t.failed
-	r.end()
-	t.failed = before + failed
-	t.none = ran == 0 && failed == 0 && (t.none || !t.closed)
-	t.closed, r.c.recognised = true, true
+func (r *minitestReader) totals(ran, failed int) {
+	r.failTotal(r.list, failed)
+	r.failureList = failureList{}
+	r.tally.close(ran == 0 && failed == 0)
+	r.recognised = true
 }
 
-func (r *minitestReader) end() {
-	for _, f := range r.all {
-		r.c.fail(f)
-	}
-	r.all, r.now = nil, nil
-}
+func (r *minitestReader) end() { r.failAll(r.list) }

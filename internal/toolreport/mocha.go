@@ -1,68 +1,55 @@
 package toolreport
 
-import (
-	"encoding/json"
-	"regexp"
-	"strings"
+import "strings"
+
+var (
+	mochaPassing = containing(" passing (", `^  (\d+) passing \(`)
+	mochaFailing = containing(" failing", `^  (\d+) failing$`)
+	mochaHead    = starting("  ", `^  (\d+)\) (.*)$`)
+	mochaFrame   = containing(" at ", `^ +at .*?\(?((?:file://)?[^\s():]+):(\d+):\d+\)?$`)
 )
 
-// mochaReader reads mocha's spec form, and the others that close like it.
+// mochaReader reads mocha's spec reporter, and the others that end in the same way.
 type mochaReader struct {
-	c       *collector
-	passing *regexp.Regexp
-	failing *regexp.Regexp
-	head    *regexp.Regexp
-	frame   *regexp.Regexp
-	passed  int
-	failed  int
-	closed  bool
-	title   bool // the failure's title goes on
-	now     *Failure
-	all     []Failure
+	*collector
+	failureList
+	passed, failed int
+	totals         bool // they were read: the failures follow
+	title          bool // the next line continues the failure's title
 }
 
-func newMocha(c *collector) lineReader {
-	return &mochaReader{
-		c:       c,
-		passing: regexp.MustCompile(`^  (\d+) passing \(`),
-		failing: regexp.MustCompile(`^  (\d+) failing$`),
-		head:    regexp.MustCompile(`^  (\d+)\) (.*)$`),
-		frame:   regexp.MustCompile(`^ +at .*?\(?((?:file://)?[^\s():]+):(\d+):\d+\)?$`),
-	}
-}
+func newMocha(c *collector) lineReader { return &mochaReader{collector: c} }
 
 func (r *mochaReader) line(line string) {
-	line = clip(line, maxText)
-	if m := find(r.passing, " passing (", line); m != nil {
+	line = truncateBytes(line, maxText)
+	if m := mochaPassing.match(line); m != nil {
 		r.flush()
-		r.passed += number(m[1])
-		r.closed, r.c.recognised = true, true
+		r.passed += atoi(m[1])
+		r.totals, r.recognised = true, true
 		return
 	}
-	if m := find(r.failing, " failing", line); m != nil && r.closed {
-		r.failed += number(m[1])
+	if m := mochaFailing.match(line); m != nil && r.totals {
+		r.failed += atoi(m[1])
 		return
 	}
 	if strings.HasPrefix(line, " Exception during run:") || strings.HasPrefix(line, "Error: Cannot find module") {
 		path, at, _ := cutLast(strings.TrimSpace(strings.TrimPrefix(line, " Exception during run:")), ":")
-		if number(at) == 0 {
+		if atoi(at) == 0 {
 			path = "" // it is what the file threw, not where
 		}
-		r.c.fail(Failure{Cause: Build, Path: path, Line: number(at), Message: strings.TrimSpace(line)})
+		r.fail(Failure{Cause: Build, Path: path, Line: atoi(at), Message: strings.TrimSpace(line)})
 		return
 	}
-	if !r.closed {
+	if !r.totals {
 		return
 	}
-	if m := r.head.FindStringSubmatch(line); m != nil {
-		r.now = nil
-		if len(r.all) < MaxFailures {
-			r.all = append(r.all, Failure{Name: strings.TrimSuffix(m[2], ":"), Cause: Failed})
-			r.now, r.title = &r.all[len(r.all)-1], !strings.HasSuffix(m[2], ":")
-		}
+	if m := mochaHead.match(line); m != nil {
+		title, ended := strings.CutSuffix(m[2], ":")
+		r.begin(Failure{Name: title, Cause: Failed})
+		r.title = !ended
 		return
 	}
-	if r.now != nil {
+	if r.current != nil {
 		r.detail(line)
 	}
 }
@@ -70,54 +57,48 @@ func (r *mochaReader) line(line string) {
 func (r *mochaReader) detail(line string) {
 	text := strings.TrimSpace(line)
 	if r.title {
-		r.title = !strings.HasSuffix(text, ":")
-		r.now.Name += " " + strings.TrimSuffix(text, ":")
+		title, ended := strings.CutSuffix(text, ":")
+		r.title = !ended
+		r.current.Name += " " + title
 		if strings.HasPrefix(text, `"before `) || strings.HasPrefix(text, `"after `) {
-			r.now.Cause = Crash
+			r.current.Cause = Crash
 		}
 		return
 	}
-	if m := r.frame.FindStringSubmatch(line); m != nil {
-		if r.now.Line == 0 && !strings.Contains(m[1], "node_modules") && !strings.HasPrefix(m[1], "node") {
-			r.now.Path, r.now.Line = m[1], number(m[2])
+	if m := mochaFrame.match(line); m != nil {
+		if r.current.Line == 0 && !strings.Contains(m[1], "node_modules") && !strings.HasPrefix(m[1], "node") {
+			r.current.Path, r.current.Line = m[1], atoi(m[2])
 		}
-	} else if text != "" && r.now.Message == "" {
-		r.now.Message = text
+	} else if r.current.Message == "" {
+		r.current.Message = text
 	}
 }
 
-// flush counts a run that is over; another may follow in the same output.
+// flush counts a run that is over. Another may follow in the same output.
 func (r *mochaReader) flush() {
-	if !r.closed {
+	if !r.totals {
 		return
 	}
-	before := r.c.tally.failed
-	for _, f := range r.all {
-		r.c.fail(f)
-	}
-	r.c.tally.failed = before + r.failed
-	r.c.tally.closed = true
-	r.c.tally.none = r.passed == 0 && r.failed == 0
-	r.all, r.now, r.failed = nil, nil, 0
+	r.failTotal(r.list, r.failed)
+	r.tally.closed = true
+	r.tally.none = r.passed == 0 && r.failed == 0
+	r.failureList, r.failed = failureList{}, 0
 }
 
 func (r *mochaReader) end() { r.flush() }
 
-// readMocha reads mocha's JSON reporter.
-func readMocha(raw json.RawMessage, c *collector) string {
-	var log struct {
-		Stats    struct{ Tests int }
-		Failures []struct {
-			FullTitle, File string
-			Err             struct{ Message string }
-		}
+// mochaLog is what mocha's JSON reporter prints.
+type mochaLog struct {
+	Stats    struct{ Tests int }
+	Failures []struct {
+		FullTitle, File string
+		Err             struct{ Message string }
 	}
-	if json.Unmarshal(raw, &log) != nil {
-		return ""
-	}
+}
+
+func (log mochaLog) report(c *collector) {
 	for _, f := range log.Failures {
 		c.fail(Failure{Name: f.FullTitle, Unit: f.File, Cause: Failed, Path: f.File, Message: f.Err.Message})
 	}
 	c.tally.closed, c.tally.none = true, log.Stats.Tests == 0
-	return "mocha"
 }

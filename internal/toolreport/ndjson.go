@@ -10,112 +10,75 @@ import (
 	"github.com/agent-airlock/airlock/internal/sarif"
 )
 
-// ndjson reads streams of one JSON object a line, by their form. Other lines
-// between them mean nothing.
+// ndjson reads streams of one JSON object a line, by their form. Other lines between
+// them are left out.
 type ndjson struct {
-	c    *collector
-	doc  *document // what is such a stream is no document
-	form string
-	gt   *goEvents
-	cut  bool
-	// unread counts the lines that begin like JSON and are none.
-	unread int
+	c      *collector
+	doc    *document // a stream of this kind is not a document
+	form   string
+	events *goEvents
+	cut    bool
+	unread int // lines that begin like JSON and are not
+}
+
+// forms are the forms of an object of a stream. The first form that fits is taken.
+func (n *ndjson) forms() []jsonForm {
+	return []jsonForm{
+		{"go test", []string{"Action"}, func(line json.RawMessage, _ *collector) bool { return n.events.event(line) }},
+		{"cargo", []string{"reason"}, readCargo},
+		decoded[rdDiagnostic]("rdjsonl", "message", "location"),
+		{"safe outputs", []string{"type"}, readItem},
+		decoded[astGrepMatch]("ast-grep", "file", "range", "ruleId"),
+		decoded[mypyMessage]("mypy", "file", "line", "code", "message"),
+	}
 }
 
 func (n *ndjson) line(line string) {
 	if !strings.HasPrefix(line, "{") || len(line) < 2 || n.form == "" && !strings.HasPrefix(line, `{"`) && !strings.HasPrefix(line, `{ "`) {
 		return
 	}
-	if n.form == "go test" && n.gt.event([]byte(line)) {
+	if n.form == "go test" && n.events.event([]byte(line)) {
 		n.cut = false
 		return
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(line), &fields) != nil {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(line), &object) != nil {
 		n.cut = n.cut || n.form != ""
 		n.unread++
 		return
 	}
-	form := n.object(line, fields)
-	if form == "" {
+	form, ok := formOf(n.forms(), object)
+	if !ok || !form.read([]byte(line), n.c) {
 		return
 	}
 	if n.form == "" {
 		n.doc.drop()
 	}
-	n.form, n.cut = form, false
+	n.form, n.cut = form.name, false
 }
 
-// object reads one object and returns its form's name, "" if it has none.
-func (n *ndjson) object(line string, fields map[string]json.RawMessage) string {
-	text := func(name string) string {
-		var s string
-		_ = json.Unmarshal(fields[name], &s)
-		return s
-	}
-	switch {
-	case fields["Action"] != nil:
-		if n.gt.event([]byte(line)) {
-			return "go test"
-		}
-	case fields["reason"] != nil:
-		if readCargo([]byte(line), text("reason"), n.c) {
-			return "cargo"
-		}
-	case fields["message"] != nil && fields["location"] != nil:
-		var d rdDiagnostic
-		if json.Unmarshal([]byte(line), &d) == nil {
-			n.c.addDiagnostic(d)
-			return "rdjsonl"
-		}
-	case fields["type"] != nil:
-		if readItem(text("type"), fields, n.c) {
-			return "safe outputs"
-		}
-	case fields["file"] != nil && fields["range"] != nil && fields["ruleId"] != nil:
-		return readAstGrep([]byte(line), n.c)
-	case fields["file"] != nil && fields["line"] != nil && fields["code"] != nil && fields["message"] != nil:
-		return readMypy([]byte(line), n.c)
-	}
-	return ""
+func (n *ndjson) end() { n.events.end() }
+
+// mypyMessage is a line of mypy --output=json.
+type mypyMessage struct {
+	File, Message, Severity, Code string
+	Line, Column                  int // the column counts from 0
 }
 
-func (n *ndjson) end() { n.gt.end() }
-
-// readMypy reads a line of mypy --output=json.
-func readMypy(line []byte, c *collector) string {
-	var d struct {
-		File, Message, Severity string
-		Code                    *string
-		Line, Column            int
-	}
-	if json.Unmarshal(line, &d) != nil {
-		return ""
-	}
-	f := finding.Finding{Tool: "mypy", Path: d.File, Message: d.Message, Severity: levelOf(d.Severity)}
+func (m mypyMessage) report(c *collector) {
+	f := finding.Finding{Tool: "mypy", Rule: m.Code, Path: m.File, Message: m.Message, Severity: levelOf(m.Severity),
+		Range: finding.Range{StartLine: m.Line, StartColumn: m.Column + 1}}
 	c.broken = c.broken || isError(f)
-	f.Range = finding.Range{StartLine: d.Line, StartColumn: d.Column + 1}
-	if d.Code != nil {
-		f.Rule = *d.Code
-	}
 	c.add(f)
-	return "mypy"
 }
 
-// readCargo reads a message of cargo's --message-format=json. It is false for
-// what is none.
-func readCargo(line []byte, reason string, c *collector) bool {
-	switch reason {
-	case "compiler-artifact", "build-script-executed", "build-finished":
-		return true
-	case "compiler-message":
-	default:
-		return false
-	}
+// readCargo reads a message of cargo's --message-format=json.
+func readCargo(line json.RawMessage, c *collector) bool {
 	var m struct {
+		Reason  string
 		Message struct {
 			Message, Level string
-			Code           *struct{ Code string }
+			Code           struct{ Code string }
 			Spans          []struct {
 				File      string `json:"file_name"`
 				Line      int    `json:"line_start"`
@@ -126,30 +89,67 @@ func readCargo(line []byte, reason string, c *collector) bool {
 			}
 		}
 	}
-	if json.Unmarshal(line, &m) != nil {
+	err := json.Unmarshal(line, &m)
+	switch m.Reason {
+	case "compiler-artifact", "build-script-executed", "build-finished":
+		return true
+	case "compiler-message":
+	default:
+		return false
+	}
+	if err != nil {
 		return false
 	}
 	for _, s := range m.Message.Spans {
-		if !s.Primary {
-			continue
+		if s.Primary {
+			c.addRust(finding.Finding{
+				Path: s.File, Rule: m.Message.Code.Code, Message: m.Message.Message, Severity: levelOf(m.Message.Level),
+				Range: finding.Range{StartLine: s.Line, StartColumn: s.Column, EndLine: s.LineEnd, EndColumn: s.ColumnEnd},
+			})
+			break
 		}
-		f := finding.Finding{Tool: "rustc", Path: s.File, Message: m.Message.Message, Severity: levelOf(m.Message.Level)}
-		f.Range = finding.Range{StartLine: s.Line, StartColumn: s.Column, EndLine: s.LineEnd, EndColumn: s.ColumnEnd}
-		if m.Message.Code != nil {
-			f.Rule = m.Message.Code.Code
-		}
-		if strings.HasPrefix(f.Rule, "clippy::") {
-			f.Tool = "clippy"
-		}
-		c.broken = c.broken || isError(f) && f.Tool == "rustc"
-		c.add(f)
-		break
 	}
 	return true
 }
 
-// readItem reads one safe output: those that are about a place are findings.
-func readItem(kind string, fields map[string]json.RawMessage, c *collector) bool {
+// astGrepMatch is a line of ast-grep scan --json=stream. A fix that replaces complete
+// lines is a suggestion.
+type astGrepMatch struct {
+	File, Message, Severity, Lines string
+	Rule                           string `json:"ruleId"`
+	Note                           string
+	Range                          struct {
+		ByteOffset byteOffsets
+		Start, End struct{ Line, Column int }
+	}
+	CharCount          struct{ Leading, Trailing int }
+	Replacement        *string
+	ReplacementOffsets byteOffsets
+}
+
+type byteOffsets struct{ Start, End int }
+
+func (m astGrepMatch) report(c *collector) {
+	f := finding.Finding{Tool: "ast-grep", Rule: m.Rule, Message: m.Message, Path: m.File, Severity: levelOf(m.Severity)}
+	f.Range = finding.Range{StartLine: m.Range.Start.Line + 1, StartColumn: m.Range.Start.Column + 1, EndLine: m.Range.End.Line + 1, EndColumn: m.Range.End.Column + 1}
+	if m.Note != "" {
+		f.Message += "\n" + m.Note
+	}
+	text := []rune(m.Lines)
+	before, after := m.CharCount.Leading, len(text)-m.CharCount.Trailing
+	if m.Replacement != nil && m.ReplacementOffsets == m.Range.ByteOffset && before >= 0 && before <= after && after <= len(text) {
+		f.Suggestion = string(text[:before]) + *m.Replacement + string(text[after:])
+	}
+	c.add(f)
+}
+
+// readItem reads one safe output. One that is about a place is a finding.
+func readItem(line json.RawMessage, c *collector) bool {
+	var fields map[string]json.RawMessage
+	var kind string
+	if json.Unmarshal(line, &fields) != nil || json.Unmarshal(fields["type"], &kind) != nil {
+		return false
+	}
 	spec, ok := safeoutput.Lookup(kind)
 	if !ok {
 		return false
@@ -160,36 +160,32 @@ func readItem(kind string, fields map[string]json.RawMessage, c *collector) bool
 			continue
 		}
 		if err := safeoutput.Assign(item, safeoutput.CanonicalField(spec.Kind, name), raw); err != nil {
-			c.note("a safe output has a wrong field: " + clip(err.Error(), maxName))
+			c.note("a safe output has a wrong field: " + truncateBytes(err.Error(), maxName))
 			return true
 		}
 	}
 	switch it := item.(type) {
 	case *safeoutput.CreateReviewComment:
-		r := finding.Range{StartLine: it.Line}
+		lines := finding.Range{StartLine: it.Line}
 		if it.StartLine > 0 && it.StartLine < it.Line {
-			r = finding.Range{StartLine: it.StartLine, EndLine: it.Line}
+			lines = finding.Range{StartLine: it.StartLine, EndLine: it.Line}
 		}
-		c.add(finding.Finding{Path: it.Path, Range: r, Message: it.Body, Severity: finding.Medium})
+		c.add(finding.Finding{Path: it.Path, Range: lines, Message: it.Body, Severity: finding.Medium})
 	case *safeoutput.CreateSecurityReport:
 		if len(it.SARIF) > 0 {
-			readSARIF(unquoted(it.SARIF), c)
+			log := json.RawMessage(it.SARIF)
+			var quoted string
+			if json.Unmarshal(log, &quoted) == nil { // the log is inside a string
+				log = json.RawMessage(quoted)
+			}
+			readSARIF(log, c)
 			break
 		}
 		f := sarif.AgentFinding(c.tool, it.File, it.Line, it.Column, it.Severity, it.Message, it.RuleIDSuffix)
 		f.Path = path.Clean(it.File)
 		c.add(f)
 	case *safeoutput.MissingTool:
-		c.note("missing tool: " + clip(it.Tool, maxName) + ": " + clip(it.Reason, maxName))
+		c.note("missing tool: " + truncateBytes(it.Tool, maxName) + ": " + truncateBytes(it.Reason, maxName))
 	}
 	return true
-}
-
-// unquoted returns the log inside a SARIF field that is a string.
-func unquoted(raw json.RawMessage) json.RawMessage {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return json.RawMessage(s)
-	}
-	return raw
 }

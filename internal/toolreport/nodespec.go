@@ -1,39 +1,34 @@
 package toolreport
 
-import (
-	"regexp"
-	"strings"
+import "strings"
+
+var (
+	nodeTotal = starting("ℹ ", `^ℹ (tests|fail|cancelled|duration_ms) ([\d.]+)$`)
+	nodeTest  = starting("✖ ", `^✖ (.*?)(?: \([\d.]+ms\))?(?: # (?i:(todo|skip)\b.*))?$`)
 )
 
-// nodeSpecReader reads the form in which node's runner prints for people: totals,
-// then the failing tests without those that failed by their subtests.
+// nodeSpecReader reads what node's test runner prints for people: totals, then the
+// failing tests, without those that failed only because of their subtests.
 type nodeSpecReader struct {
-	c       *collector
-	total   *regexp.Regexp
-	test    *regexp.Regexp
+	*collector
 	totals  map[string]int
-	listing bool
-	at      string
-	now     *Failure
-	todo    bool
-	all     []Failure
+	listing bool     // the failing tests are listed
+	place   string   // of the next one
+	test    *Failure // whose details are read
+	todo    bool     // it may fail
+	listed  []Failure
 }
 
 func newNodeSpec(c *collector) lineReader {
-	return &nodeSpecReader{
-		c:      c,
-		total:  regexp.MustCompile(`^ℹ (tests|fail|cancelled|duration_ms) ([\d.]+)$`),
-		test:   regexp.MustCompile(`^✖ (.*?)(?: \([\d.]+ms\))?(?: # (?i:(todo|skip)\b.*))?$`),
-		totals: map[string]int{},
-	}
+	return &nodeSpecReader{collector: c, totals: map[string]int{}}
 }
 
 func (n *nodeSpecReader) line(line string) {
-	line = clip(line, maxText)
-	if m := findAt(n.total, "ℹ ", line); m != nil {
-		n.totals[m[1]] += number(m[2])
+	line = truncateBytes(line, maxText)
+	if m := nodeTotal.match(line); m != nil {
+		n.totals[m[1]] += atoi(m[2])
 		if m[1] == "duration_ms" {
-			n.c.recognised, n.c.tally.closed = true, true
+			n.recognised, n.tally.closed = true, true
 		}
 		return
 	}
@@ -43,49 +38,47 @@ func (n *nodeSpecReader) line(line string) {
 	case !n.listing:
 	case strings.HasPrefix(line, "test at "):
 		n.flush()
-		n.at = line[len("test at "):]
+		n.place = line[len("test at "):]
 	case strings.HasPrefix(line, "✖ "):
 		n.flush()
-		m := n.test.FindStringSubmatch(line)
-		path, r := position(n.at)
-		n.now = &Failure{Name: m[1], Cause: Failed, Path: path, Line: r.StartLine}
+		m := nodeTest.match(line)
+		path, lines := position(n.place)
+		n.test = &Failure{Name: m[1], Cause: Failed, Path: path, Line: lines.StartLine}
 		n.todo = strings.EqualFold(m[2], "todo")
-		n.at = ""
-	case n.now != nil && n.now.Message == "" && strings.TrimSpace(line) != "":
+		n.place = ""
+	case n.test != nil && n.test.Message == "" && strings.TrimSpace(line) != "":
 		n.detail(strings.Trim(strings.TrimSpace(line), "'"))
 	}
 }
 
 func (n *nodeSpecReader) detail(text string) {
-	n.now.Message = text
+	n.test.Message = text
 	switch {
 	case strings.HasSuffix(text, "subtest failed"), strings.HasSuffix(text, "subtests failed"):
-		n.now = nil
-	case text == "test failed" && strings.Contains(n.now.Name, "/"):
-		n.now.Unit, n.now.Name, n.now.Cause = n.now.Name, "", Crash
+		n.test = nil
+	case text == "test failed" && strings.Contains(n.test.Name, "/"):
+		n.test.Unit, n.test.Name, n.test.Cause = n.test.Name, "", Crash
 	case strings.Contains(text, "timed out"):
-		n.now.Cause = Timeout
+		n.test.Cause = Timeout
 	}
 }
 
+// flush keeps the last test, now that its details are read.
 func (n *nodeSpecReader) flush() {
-	if n.now != nil && !n.todo && len(n.all) < maxRunning {
-		n.all = append(n.all, *n.now)
+	if n.test != nil && !n.todo && len(n.listed) < maxRunning {
+		n.listed = append(n.listed, *n.test)
 	}
-	n.now = nil
+	n.test = nil
 }
 
 func (n *nodeSpecReader) end() {
 	n.flush()
-	t := &n.c.tally
-	if !n.c.recognised {
+	if !n.recognised {
 		return
 	}
-	for _, f := range n.all {
-		n.c.fail(f)
+	n.failAll(n.listed)
+	if total := n.totals["fail"] + n.totals["cancelled"]; total > 0 && len(n.listed) == 0 {
+		n.tally.failed, n.tally.closed = total, false // it did not list them
 	}
-	if said := n.totals["fail"] + n.totals["cancelled"]; said > 0 && len(n.all) == 0 {
-		t.failed, t.closed = said, false // it did not list them
-	}
-	t.none = n.totals["tests"] == 0
+	n.tally.none = n.totals["tests"] == 0
 }

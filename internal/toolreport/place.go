@@ -7,17 +7,17 @@ import (
 
 // places turns the paths that a tool printed into paths of the repository.
 type places struct {
-	roots []string
-	dir   string // where the command line was started
-	now   string // where what prints now runs, as far as it is known
-	lost  bool   // that is not known: paths may be those of other files
-	// exists reports whether a path of the repository is there; nil: not known.
+	roots   []string
+	dir     string // where the command line was started
+	current string // where the program that prints now runs, as far as that is known
+	lost    bool   // that is not known: paths may be those of other files
+	// exists reports whether a path of the repository exists; nil: not known.
 	exists func(string) bool
 }
 
 func newPlaces(t Tool) *places {
 	p := &places{dir: path.Clean("/" + slashed(t.Dir))[1:], exists: t.Exists}
-	p.now = p.dir
+	p.current = p.dir
 	for _, r := range t.Roots {
 		if r = strings.TrimRight(slashed(r), "/"); r != "" {
 			p.roots = append(p.roots, r)
@@ -26,8 +26,8 @@ func newPlaces(t Tool) *places {
 	return p
 }
 
-// started follows the "cd" with which a command line begins. Any other one may
-// hold for a part of the output only.
+// started follows the "cd" with which a command line begins. Any other "cd" may hold for
+// only a part of the output.
 func (p *places) started(line [][]string) {
 	for i, words := range line {
 		switch {
@@ -35,29 +35,28 @@ func (p *places) started(line [][]string) {
 		case i > 0 || len(words) != 2 || strings.HasPrefix(words[1], "/") || strings.ContainsAny(words[1], "$`~*?-"):
 			p.lost = true
 		default:
-			p.now = path.Join(p.dir, words[1])
+			p.current = path.Join(p.dir, words[1])
 		}
 	}
 }
 
-// moved follows what make says of the folders that it works in.
+// moved follows what make prints about the directories in which it works.
 func (p *places) moved(line string) {
-	for _, says := range []string{": Entering directory ", ": Leaving directory "} {
-		who, where, ok := strings.Cut(line, says)
-		if !ok || !strings.HasPrefix(who, "make") && !strings.HasPrefix(who, "gmake") {
+	for _, verb := range []string{": Entering directory ", ": Leaving directory "} {
+		program, dir, ok := strings.Cut(line, verb)
+		if !ok || !strings.HasPrefix(program, "make") && !strings.HasPrefix(program, "gmake") {
 			continue
 		}
-		if dir, ok := p.below(path.Clean(strings.Trim(where, "`'\""))); ok && strings.Contains(says, "Enter") {
-			p.now = dir
-		} else {
-			p.now = p.dir
+		p.current = p.dir
+		if dir, ok := p.below(path.Clean(strings.Trim(dir, "`'\""))); ok && strings.Contains(verb, "Enter") {
+			p.current = dir
 		}
 	}
 }
 
-// rel returns a printed path relative to the root, slash-separated. It is false
-// for one that leads out of the root, or that is none.
-func (p *places) rel(printed string) (string, bool) {
+// rel returns a printed path relative to the root, slash-separated. ok is false for a path
+// that leads out of the root, and for a text that is not a path.
+func (p *places) rel(printed string) (rel string, ok bool) {
 	s := strings.TrimPrefix(strings.TrimSpace(printed), "file://")
 	if isWindows(s) || !strings.Contains(s, "/") && strings.Contains(s, `\`) {
 		s = slashed(s)
@@ -72,14 +71,14 @@ func (p *places) rel(printed string) (string, bool) {
 	return s, s != "." && s != ".." && !strings.HasPrefix(s, "../")
 }
 
-// nearest returns a relative path as one of the repository: below where the tool ran,
-// or below the nearest folder above in which there is such a file.
+// nearest returns a relative path as one of the repository: below where the tool ran, or
+// below the nearest directory above in which there is such a file.
 func (p *places) nearest(rel string) string {
-	s := path.Join(p.now, rel)
+	s := path.Join(p.current, rel)
 	if p.exists == nil || p.exists(s) {
 		return s
 	}
-	for dir := p.now; dir != "" && dir != "."; {
+	for dir := p.current; dir != "" && dir != "."; {
 		dir = path.Dir(dir)
 		if above := path.Join(dir, rel); p.exists(above) {
 			return above
@@ -101,7 +100,7 @@ func (p *places) below(abs string) (string, bool) {
 	return "", false
 }
 
-// isWindows reports whether a path begins with a drive.
+// isWindows reports whether a path begins with a drive letter.
 func isWindows(s string) bool {
 	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') && (s[0]|0x20) >= 'a' && (s[0]|0x20) <= 'z'
 }

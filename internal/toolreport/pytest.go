@@ -3,72 +3,71 @@ package toolreport
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
-// pytestReader reads pytest's summary: what failed, with the places that the
-// sections before it name.
+var (
+	pytestTotals  = containing(" in ", `^(?:=+ )?(?:no tests ran|\d+ [a-z]+(?:, \d+ [a-z]+)*) in [\d.:]+s(?: \([\d:]+\))?(?: =+)?$`)
+	pytestSection = starting("___", `^_{3,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{3,}$`)
+	pytestPlace   = containing(".py", `^(?:E +File ")?([^\s:"][^:"]*\.py)(?:", line |:)(\d+)(?:: \S|$)`)
+	pytestBanner  = starting("=", `^=+ (test session starts|short test summary info) =+$`)
+	pytestCounts  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(\d+) (failed|errors?|passed|skipped|xfailed|xpassed)\b`)
+	})
+)
+
+// pytestReader reads pytest: the summary lists what failed, and the sections before it
+// give the places.
 type pytestReader struct {
-	c        *collector
-	closing  *regexp.Regexp
-	numbers  *regexp.Regexp
-	section  *regexp.Regexp
-	place    *regexp.Regexp
-	banner   *regexp.Regexp
+	*collector
 	root     string
-	name     string // of the section that is read
-	said     map[string]pytestSection
+	section  string // the name of the one that is read
+	sections map[string]pytestDetails
 	summing  bool            // the summary is read
 	listed   map[string]bool // the summary's tests
 	lines    int             // of the summary
 	failures []Failure
-	best     *pytestTotals // of the session that is read
+	best     *pytestSummary // of the session that is read
 }
 
-// pytestTotals is what a last line of a session says, with the summary above it. What
-// a failing test printed is repeated, and may look like one.
-type pytestTotals struct {
-	failed   int
-	agree    bool // the summary names as many
-	none     bool
-	failures []Failure
-}
-
-type pytestSection struct {
+type pytestDetails struct {
 	path, message string
 	line          int
 }
 
+// pytestSummary is what a last line of a session reports, with the summary above it. A
+// session may have several such lines: the output of a failing test is repeated, and may
+// contain one.
+type pytestSummary struct {
+	failed   int
+	agrees   bool // the summary lists as many
+	none     bool
+	failures []Failure
+}
+
 func newPytest(c *collector) lineReader {
-	return &pytestReader{
-		c:       c,
-		closing: regexp.MustCompile(`^(?:=+ )?(?:no tests ran|\d+ [a-z]+(?:, \d+ [a-z]+)*) in [\d.:]+s(?: \([\d:]+\))?(?: =+)?$`),
-		numbers: regexp.MustCompile(`(\d+) (failed|errors?|passed|skipped|xfailed|xpassed)\b`),
-		section: regexp.MustCompile(`^_{3,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{3,}$`),
-		place:   regexp.MustCompile(`^(?:E +File ")?([^\s:"][^:"]*\.py)(?:", line |:)(\d+)(?:: \S|$)`),
-		banner:  regexp.MustCompile(`^=+ (test session starts|short test summary info) =+$`),
-		said:    map[string]pytestSection{}, listed: map[string]bool{},
-	}
+	return &pytestReader{collector: c, sections: map[string]pytestDetails{}, listed: map[string]bool{}}
 }
 
 func (p *pytestReader) line(line string) {
-	line = clip(line, maxText)
-	if strings.HasPrefix(line, "rootdir: ") {
-		p.root, _, _ = strings.Cut(line[len("rootdir: "):], ", ")
+	line = truncateBytes(line, maxText)
+	if rest, ok := strings.CutPrefix(line, "rootdir: "); ok {
+		p.root, _, _ = strings.Cut(rest, ", ")
 		return
 	}
-	if m := findAt(p.banner, "=", line); m != nil {
+	if m := pytestBanner.match(line); m != nil {
 		if p.summing = m[1] == "short test summary info"; !p.summing {
 			p.end()
 		}
-		p.failures, p.listed, p.lines, p.name = nil, map[string]bool{}, 0, ""
+		p.failures, p.listed, p.lines, p.section = nil, map[string]bool{}, 0, ""
 		return
 	}
-	if m := findAt(p.section, "___", line); m != nil {
-		p.name = m[1]
+	if m := pytestSection.match(line); m != nil {
+		p.section = m[1]
 		return
 	}
-	if strings.Contains(line, " in ") && p.closing.MatchString(line) {
-		p.close(line)
+	if pytestTotals.match(line) != nil {
+		p.totals(line)
 		return
 	}
 	for _, word := range []string{"FAILED ", "ERROR "} {
@@ -77,90 +76,86 @@ func (p *pytestReader) line(line string) {
 			return
 		}
 	}
-	if p.name == "" || len(p.said) > MaxFailures {
+	if p.section == "" || len(p.sections) > MaxFailures {
 		return
 	}
-	s := p.said[p.name]
-	if rest, ok := strings.CutPrefix(line, "E   "); ok && len(s.message) < maxMessage && !strings.HasPrefix(rest, "  File ") {
-		s.message += "\n" + strings.TrimSpace(rest)
+	details := p.sections[p.section]
+	if rest, ok := strings.CutPrefix(line, "E   "); ok && len(details.message) < maxMessage && !strings.HasPrefix(rest, "  File ") {
+		details.message += "\n" + strings.TrimSpace(rest)
 	}
 	// The last place is where the test itself failed, or what it called.
-	if m := p.place.FindStringSubmatch(line); m != nil && !strings.HasPrefix(m[1], "/usr/") {
-		s.path, s.line = m[1], number(m[2])
+	if m := pytestPlace.match(line); m != nil && !strings.HasPrefix(m[1], "/usr/") {
+		details.path, details.line = m[1], atoi(m[2])
 	}
-	p.said[p.name] = s
+	p.sections[p.section] = details
 }
 
 // summary reads "test_app.py::AddTest::test_add - AssertionError: -1 != 3".
 func (p *pytestReader) summary(rest string, isError bool) {
 	node, message, _ := strings.Cut(rest, " - ")
-	if strings.Contains(node, "[") && !strings.HasSuffix(node, "]") { // the blanks are a parameter's
+	if strings.Contains(node, "[") && !strings.HasSuffix(node, "]") { // the " - " is a parameter's
 		node, message, _ = strings.Cut(rest, "] - ")
 		node = strings.TrimSuffix(node, "]") + "]"
 	}
 	p.lines++
-	key := clip(node, maxName)
+	key := truncateBytes(node, maxName)
 	if p.listed[key] || len(p.listed) == maxRunning {
-		p.c.tally.lost = p.c.tally.lost || !p.listed[key]
+		p.tally.lost = p.tally.lost || !p.listed[key]
 		return
 	}
 	p.listed[key] = true
+	if len(p.failures) == MaxFailures {
+		return
+	}
 	file, test, isTest := strings.Cut(node, "::")
 	f := Failure{Name: node, Unit: file, Cause: Failed, Message: message}
-	key = strings.ReplaceAll(test, "::", ".")
-	if !isTest {
-		f.Name, f.Cause, key = "", Build, file
-	}
-	s := p.said[key]
-	if isError && isTest {
+	section := strings.ReplaceAll(test, "::", ".")
+	switch {
+	case !isTest:
+		f.Name, f.Cause, section = "", Build, file
+	case isError:
 		f.Cause = Crash // a fixture or a hook
 	}
-	f.Path, f.Line = s.path, s.line
+	details := p.sections[section]
+	f.Path, f.Line = details.path, details.line
 	if f.Path == "" {
 		f.Path = file
 	}
-	if s.message != "" {
-		f.Message = strings.TrimSpace(s.message)
+	if details.message != "" {
+		f.Message = strings.TrimSpace(details.message)
 	}
 	if p.root != "" && !strings.HasPrefix(f.Path, "/") {
 		f.Path = p.root + "/" + f.Path
 	}
-	if len(p.failures) < MaxFailures {
-		p.failures = append(p.failures, f)
-	}
+	p.failures = append(p.failures, f)
 }
 
-// close reads a last line. A test that failed and whose clean-up failed too is
-// counted twice there, and once here. Of several the one counts that the summary
-// above it bears out, or else the worst.
-func (p *pytestReader) close(line string) {
-	t := &pytestTotals{none: true, failures: p.failures}
-	for _, m := range p.numbers.FindAllStringSubmatch(line, -1) {
-		t.none = false
+// totals reads a last line of a session. It counts a test twice that failed and then
+// failed to clean up; the summary lists it once. Of several such lines, one that agrees
+// with its summary counts, otherwise the worst.
+func (p *pytestReader) totals(line string) {
+	s := &pytestSummary{none: true, failures: p.failures}
+	for _, m := range pytestCounts().FindAllStringSubmatch(line, -1) {
+		s.none = false
 		if m[2] == "failed" || strings.HasPrefix(m[2], "error") {
-			t.failed += number(m[1])
+			s.failed += atoi(m[1])
 		}
 	}
-	if t.agree = t.failed > 0 && t.failed == p.lines; t.agree {
-		t.failed = len(p.listed)
+	if s.agrees = s.failed > 0 && s.failed == p.lines; s.agrees {
+		s.failed = len(p.listed)
 	}
-	if b := p.best; b == nil || t.agree && !b.agree || t.agree == b.agree && t.failed >= b.failed {
-		p.best = t
+	if p.best == nil || s.agrees && !p.best.agrees || s.agrees == p.best.agrees && s.failed >= p.best.failed {
+		p.best = s
 	}
-	p.c.recognised, p.summing = true, false
+	p.recognised, p.summing = true, false
 }
 
 // end counts the session.
 func (p *pytestReader) end() {
-	b, t := p.best, &p.c.tally
-	if b == nil {
+	if p.best == nil {
 		return
 	}
-	before := t.failed
-	for _, f := range b.failures {
-		p.c.fail(f)
-	}
-	t.failed = before + b.failed
-	t.none = b.none && (t.none || !t.closed)
-	t.closed, p.best = true, nil
+	p.failTotal(p.best.failures, p.best.failed)
+	p.tally.close(p.best.none)
+	p.best = nil
 }

@@ -3,7 +3,6 @@ package toolreport
 import (
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 	"sync"
 
@@ -18,41 +17,41 @@ type Reader struct {
 	streams  [2]*stream
 	readings []*reading // by the registry
 	named    map[string]bool
-	generic  *reading
+	generic  *reading // of lines that name a place in the usual form, whichever tool prints them
 	isCut    bool
 	programs int  // that the command line and scripts start
-	strange  bool // one of them is no tool that is known
+	unknown  bool // one of them is not a tool of the registry
 	echoes   int  // lines that look like a script's
 	excerpt  excerpt
 }
 
-// reading is one way of reading the output. Several are tried where the tool is
-// not known.
+// reading is one way of reading the output. Several are tried if the tool is not known.
 type reading struct {
-	row   row
-	c     *collector
-	parts [2]lineReader
+	row       row
+	collector *collector
+	parts     [2]lineReader
 }
 
 // stream is one of the two output streams.
 type stream struct {
-	r     *Reader
-	lines lines
-	doc   document
-	docC  *collector
-	nd    *ndjson
-	index int
-	quote bool // the line before began with "> "
+	r         *Reader
+	lines     lines
+	doc       document
+	collector *collector // of doc
+	objects   *ndjson
+	index     int
+	quoted    bool // the line before began with "> "
 }
 
-// New returns a Reader. The error is about the tool: a name that is not known,
-// or a format that is none.
+// New returns a Reader. The error is about the tool: a name that is not known, or an
+// invalid format.
 func New(tool Tool) (*Reader, error) {
 	r := &Reader{tool: tool, named: map[string]bool{}, places: newPlaces(tool)}
+	caller := callerName(tool)
 	for i := range r.streams {
-		s := &stream{r: r, index: i, docC: newCollector(tool, r.places, caller(tool))}
-		nc := newCollector(tool, r.places, caller(tool))
-		s.nd = &ndjson{c: nc, doc: &s.doc, gt: newGoEvents(nc)}
+		s := &stream{r: r, index: i, collector: newCollector(tool, r.places, caller)}
+		c := newCollector(tool, r.places, caller)
+		s.objects = &ndjson{c: c, doc: &s.doc, events: newGoEvents(c)}
 		s.lines.to = s.line
 		r.streams[i] = s
 	}
@@ -61,20 +60,21 @@ func New(tool Tool) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.try(row{name: caller(tool), open: open, exits: nil})
-		r.named[caller(tool)] = true
+		r.try(row{name: caller, open: open})
+		r.named[caller] = true
 		return r, nil
 	}
-	r.generic = &reading{c: newCollector(tool, r.places, caller(tool))}
-	r.generic.parts = text(form{formats: goFormats()})(r.generic.c)
+	c := newCollector(tool, r.places, caller)
+	r.generic = &reading{collector: c, parts: text(form{formats: goFormats()})(c)}
 	if tool.Name == "" {
 		r.starts(tool.Command)
 	}
 	known := rows()
 	for _, row := range known {
-		r.named[row.name] = row.name == tool.Name || tool.Name == "" && nameIn(row, tool.Command)
+		if row.name == tool.Name || tool.Name == "" && row.isNamedBy(tool.Command) {
+			r.named[row.name] = true
+		}
 	}
-	maps.DeleteFunc(r.named, func(_ string, named bool) bool { return !named })
 	if tool.Name != "" && len(r.named) == 0 {
 		return nil, fmt.Errorf("the tool %q is not known; the known ones are %s", tool.Name, strings.Join(Names(), ", "))
 	}
@@ -88,35 +88,22 @@ func New(tool Tool) (*Reader, error) {
 
 func (r *Reader) try(row row) {
 	c := newCollector(r.tool, r.places, row.name)
-	r.readings = append(r.readings, &reading{row: row, c: c, parts: row.open(c)})
+	r.readings = append(r.readings, &reading{row: row, collector: c, parts: row.open(c)})
 }
 
-// maxEchoes is how many lines are taken for those of a script: each takes far longer
-// than one that is only read.
-const maxEchoes = 200
-
-// name notes the tools that a command line names.
-func (r *Reader) name(words []string) {
-	for _, rd := range r.readings {
-		if nameIn(rd.row, words) {
-			r.named[rd.row.name] = true
-		}
-	}
-}
-
-// starts notes what a command line starts, and where.
+// starts notes which programs a command line starts, and where.
 func (r *Reader) starts(words []string) {
-	n, strange := foreign(words)
+	n, unknown := programs(words)
 	r.programs += n
-	r.strange = r.strange || strange
-	r.places.started(simple(words))
+	r.unknown = r.unknown || unknown
+	r.places.started(simpleCommands(words))
 }
 
-// Stdout returns where the tool's standard output is to be written. Writes to
-// the two streams may happen at the same time; they never fail.
+// Stdout returns the writer for the tool's standard output. Both streams may be written
+// to at the same time; writes never fail.
 func (r *Reader) Stdout() io.Writer { return r.streams[0] }
 
-// Stderr returns where the tool's standard error is to be written.
+// Stderr returns the writer for the tool's standard error.
 func (r *Reader) Stderr() io.Writer { return r.streams[1] }
 
 // Write implements io.Writer.
@@ -127,38 +114,45 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// cut notes that not all of the output was written.
-func (r *Reader) cut() {
-	r.isCut = true
-}
-
 func (s *stream) line(line string) {
 	r := s.r
 	r.excerpt.line(line)
 	s.doc.line(line)
-	s.nd.line(line)
-	if s.nd.form != "" && strings.HasPrefix(line, "{") {
-		return // its own lines mean nothing to others
+	s.objects.line(line)
+	if s.objects.form != "" && strings.HasPrefix(line, "{") {
+		return // it means nothing to others
 	}
-	if words, ok := echo(line); ok && r.tool.Name == "" && len(r.tool.Formats) == 0 {
-		// npm's own line comes before that of the script, and others quote with the same sign.
-		script := line[0] == '$' || line[0] == '>' && s.quote
-		if r.echoes++; r.echoes <= maxEchoes {
-			r.name(words)
-			if script {
-				r.starts(words)
-			}
-		} else if script {
-			r.places.lost = true
-		}
+	if words, ok := echoed(line); ok && r.tool.Name == "" && len(r.tool.Formats) == 0 {
+		// npm prints a line of its own before the script's, and others quote with the same sign.
+		r.echo(words, line[0] == '$' || line[0] == '>' && s.quoted)
 	}
-	s.quote = strings.HasPrefix(line, "> ")
+	s.quoted = strings.HasPrefix(line, "> ")
 	r.places.moved(line)
-	for _, rd := range r.readings {
-		rd.parts[s.index].line(line)
+	for _, reading := range r.readings {
+		reading.parts[s.index].line(line)
 	}
 	if r.generic != nil {
 		r.generic.parts[s.index].line(line)
+	}
+}
+
+// maxEchoes bounds how many lines are read as those of a script: each takes far longer
+// than any other line.
+const maxEchoes = 200
+
+// echo notes the command line of a script, or a line that only looks like one.
+func (r *Reader) echo(words []string, isScript bool) {
+	if r.echoes++; r.echoes > maxEchoes {
+		r.places.lost = r.places.lost || isScript
+		return
+	}
+	for _, reading := range r.readings {
+		if reading.row.isNamedBy(words) {
+			r.named[reading.row.name] = true
+		}
+	}
+	if isScript {
+		r.starts(words)
 	}
 }
 
@@ -168,18 +162,22 @@ func (r *Reader) Report(exit Exit) Report {
 	defer r.mu.Unlock()
 	for _, s := range []*stream{r.streams[1], r.streams[0]} {
 		s.lines.end()
-		s.nd.end()
+		s.objects.end()
 	}
-	for _, rd := range r.readings {
-		rd.parts[1].end()
-		rd.parts[0].end()
+	for _, reading := range r.readings {
+		reading.end()
 	}
 	if r.generic != nil {
-		r.generic.parts[1].end()
-		r.generic.parts[0].end()
+		r.generic.end()
 	}
 	report := r.judge(exit)
 	finding.Sort(report.Findings)
 	report.FirstFailures = r.excerpt.text()
 	return report
+}
+
+// end ends the streams: standard error first, then standard output.
+func (r *reading) end() {
+	r.parts[1].end()
+	r.parts[0].end()
 }

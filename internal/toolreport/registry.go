@@ -12,11 +12,11 @@ type lineReader interface {
 	end() // after the last line
 }
 
-// opener makes the readers of standard output and standard error, which share
-// a collector.
+// opener returns the readers of standard output and standard error, which share a
+// collector.
 type opener func(c *collector) [2]lineReader
 
-// each reads both streams alike.
+// each reads both streams in the same way.
 func each(open func(c *collector) lineReader) opener {
 	return func(c *collector) [2]lineReader { return [2]lineReader{open(c), open(c)} }
 }
@@ -24,22 +24,22 @@ func each(open func(c *collector) lineReader) opener {
 // row is what is known of one tool.
 type row struct {
 	name string
-	// words are the command's words that name it: a program, with a subcommand
-	// where it has several uses.
+	// words are the command's words that name it: a program, with a subcommand if it has
+	// several uses.
 	words []string
 	open  opener
-	// exits are the codes other than 0 with which it ends when it has said all.
+	// exits are the codes other than 0 with which it ends when its output is complete.
 	exits []int
 	// counts reports that its exit code is the number of what it found.
 	counts bool
 	tests  bool // it runs tests
-	quiet  bool // it may end well without totals
-	// flags make it print the form that is read best.
+	quiet  bool // it may succeed without printing totals
+	// flags make it print the form from which most is read.
 	flags []string
 }
 
-// rows is the registry. Documents (JSON, XML) need no row of their own: they are
-// known by their form, whichever tool printed them.
+// rows is the registry. JSON and XML need no row: they are known by their form, whichever
+// tool printed them.
 func rows() []row {
 	return []row{
 		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1, 2}, flags: []string{"-d"}},
@@ -80,18 +80,18 @@ func rows() []row {
 		{name: "cargo test", words: []string{"cargo test"}, open: openCargoTest, exits: []int{101}, tests: true, flags: []string{"--no-fail-fast"}},
 		{name: "rspec", words: []string{"rspec"}, open: each(newRSpec), exits: []int{1}, tests: true},
 		{name: "minitest", words: []string{"rake test", "rails test", "m"}, open: each(newMinitest), exits: []int{1}, tests: true},
-		{name: "maven", words: []string{"mvn", "mvnw"}, open: openMaven, exits: []int{1}, tests: true, quiet: true},
+		{name: "maven", words: []string{"mvn", "mvnw"}, open: each(newMaven), exits: []int{1}, tests: true, quiet: true},
 		{name: "gradle", words: []string{"gradle", "gradlew"}, open: openGradle, exits: []int{1}, tests: true, quiet: true},
 	}
 }
 
-// goFormats are what Go's tools print, and many others.
+// goFormats are those of Go's tools, and many others.
 func goFormats() []string { return []string{`%f:%l:%c: %m`, `%f:%l: %m`} }
 
-// pythonRule takes off the code that Python's linters begin a message with.
+// pythonRule separates the code that Python's linters begin a message with.
 const pythonRule = `^(?s)(?P<rule>[A-Z]+[0-9]+):? (?:\[\*\] )?(?P<message>.*)$`
 
-// pythonSyntax is a file that Python's linters cannot parse.
+// pythonSyntax reports whether a finding of Python's linters is a syntax error.
 func pythonSyntax(f finding.Finding) bool {
 	return strings.HasPrefix(f.Rule, "E9") || f.Rule == "" && strings.Contains(f.Message, "yntax")
 }
@@ -110,9 +110,8 @@ func Names() []string {
 	return names
 }
 
-// Flags returns the flags with which a tool prints what is read best, and ends
-// with the same exit code; none where it needs none. They belong right behind
-// the tool's name and its subcommand.
+// Flags returns the flags with which a tool prints the form from which most is read, and
+// ends with the same exit code. They come right after the tool's name and its subcommand.
 func Flags(name string) []string {
 	for _, r := range rows() {
 		if r.name == name {

@@ -22,21 +22,23 @@ type sarifRun struct {
 	}
 	Artifacts   []struct{ Location sarifPlace }
 	Invocations []struct{ ExecutionSuccessful *bool }
-	Results     []struct {
-		RuleID    string
-		RuleIndex *int
-		Rule      struct{ ID string }
-		Level     string
-		Kind      string
-		Message   sarifText
-		Locations []struct {
-			PhysicalLocation struct {
-				ArtifactLocation sarifPlace
-				Region           finding.Range
-			}
+	Results     []sarifResult
+}
+
+type sarifResult struct {
+	RuleID    string
+	RuleIndex *int
+	Rule      struct{ ID string }
+	Level     string
+	Kind      string
+	Message   sarifText
+	Locations []struct {
+		PhysicalLocation struct {
+			ArtifactLocation sarifPlace
+			Region           finding.Range
 		}
-		Suppressions []json.RawMessage
 	}
+	Suppressions []json.RawMessage
 }
 
 type sarifText struct {
@@ -49,74 +51,84 @@ type sarifPlace struct {
 	Index *int
 }
 
-// readSARIF reads a SARIF log. Results that report no problem, and those that
-// are suppressed, are no findings.
-func readSARIF(raw json.RawMessage, c *collector) string {
+// readSARIF reads a SARIF log. Results that report no problem, and those that are
+// suppressed, are left out.
+func readSARIF(raw json.RawMessage, c *collector) bool {
 	if violations, err := sarif.Validate(raw); err != nil || len(violations) > 0 {
 		if len(violations) > 0 {
-			c.note("the output looks like SARIF, but is none: " + clip(violations[0].Message, maxName))
+			c.note("the output looks like SARIF, but is not valid: " + truncateBytes(violations[0].Message, maxName))
 		}
-		return ""
+		return false
 	}
 	var log struct{ Runs []sarifRun }
 	if err := json.Unmarshal(raw, &log); err != nil {
-		c.note("the SARIF log cannot be read: " + clip(err.Error(), maxName))
-		return ""
+		c.note("the SARIF log cannot be read: " + truncateBytes(err.Error(), maxName))
+		return false
 	}
 	for _, run := range log.Runs {
-		byID := map[string]int{}
-		tool := clip(run.Tool.Driver.Name, maxName)
-		for i, r := range run.Tool.Driver.Rules {
-			if _, twice := byID[r.ID]; !twice {
-				byID[r.ID] = i
-			}
-			c.rule(tool, r.of())
-		}
-		for _, i := range run.Invocations {
-			if i.ExecutionSuccessful != nil && !*i.ExecutionSuccessful {
-				c.crashed = true
-				c.note("the SARIF log says that its tool did not end well")
-			}
-		}
-		for _, res := range run.Results {
-			if res.Kind != "" && res.Kind != "fail" || len(res.Suppressions) > 0 {
-				continue
-			}
-			var rule sarifRule
-			id := cmp.Or(res.RuleID, res.Rule.ID)
-			if i, ok := byID[id]; ok {
-				rule = run.Tool.Driver.Rules[i]
-			} else if res.RuleIndex != nil && *res.RuleIndex >= 0 && *res.RuleIndex < len(run.Tool.Driver.Rules) {
-				rule = run.Tool.Driver.Rules[*res.RuleIndex]
-			}
-			f := finding.Finding{Tool: tool, Rule: cmp.Or(id, rule.ID), Severity: levelOf(cmp.Or(res.Level, rule.DefaultConfiguration.Level, "warning"))}
-			if s, ok := scored(rule.Properties.Score); ok && f.Severity != finding.None {
-				f.Severity = s
-			}
-			f.Message = cmp.Or(res.Message.Text, fill(rule.MessageStrings[res.Message.ID].Text, res.Message.Arguments), rule.ShortDescription.Text, f.Rule)
-			if len(res.Locations) > 0 {
-				at := res.Locations[0].PhysicalLocation
-				place := at.ArtifactLocation
-				if place.URI == "" && place.Index != nil && *place.Index >= 0 && *place.Index < len(run.Artifacts) {
-					place = run.Artifacts[*place.Index].Location
-				}
-				f.Path, f.Range = c.uri(place.URI), at.Region
-			}
-			c.add(f)
-		}
+		run.report(c)
 	}
-	return "sarif"
+	return true
 }
 
-// uri returns the path that a URI names, as a tool would print it; "" for one
-// that names no file of the repository.
+func (run sarifRun) report(c *collector) {
+	tool := truncateBytes(run.Tool.Driver.Name, maxName)
+	byID := map[string]sarifRule{}
+	for _, r := range run.Tool.Driver.Rules {
+		if _, twice := byID[r.ID]; !twice {
+			byID[r.ID] = r
+		}
+		c.rule(tool, r.rule())
+	}
+	for _, i := range run.Invocations {
+		if i.ExecutionSuccessful != nil && !*i.ExecutionSuccessful {
+			c.crashed = true
+			c.note("the SARIF log reports that its tool failed")
+		}
+	}
+	for _, res := range run.Results {
+		if res.Kind != "" && res.Kind != "fail" || len(res.Suppressions) > 0 {
+			continue
+		}
+		id := cmp.Or(res.RuleID, res.Rule.ID)
+		rule, ok := byID[id]
+		if !ok {
+			rule, _ = element(run.Tool.Driver.Rules, res.RuleIndex)
+		}
+		f := finding.Finding{Tool: tool, Rule: cmp.Or(id, rule.ID), Severity: levelOf(cmp.Or(res.Level, rule.DefaultConfiguration.Level, "warning"))}
+		if s, ok := scored(rule.Properties.Score); ok && f.Severity != finding.None {
+			f.Severity = s
+		}
+		f.Message = cmp.Or(res.Message.Text, res.Message.fill(rule.MessageStrings[res.Message.ID].Text), rule.ShortDescription.Text, f.Rule)
+		if len(res.Locations) > 0 {
+			location := res.Locations[0].PhysicalLocation
+			uri := location.ArtifactLocation.URI
+			if artifact, ok := element(run.Artifacts, location.ArtifactLocation.Index); ok && uri == "" {
+				uri = artifact.Location.URI
+			}
+			f.Path, f.Range = c.uri(uri), location.Region
+		}
+		c.add(f)
+	}
+}
+
+// element returns the element of a list that an index names, which a stranger wrote.
+func element[T any](list []T, index *int) (e T, ok bool) {
+	if index == nil || *index < 0 || *index >= len(list) {
+		return e, false
+	}
+	return list[*index], true
+}
+
+// uri returns the path that a URI names, as a tool would print it, "" if it names no file
+// of the repository.
 func (c *collector) uri(uri string) string {
 	rel, err := sarif.RepoPath(uri, c.places.roots)
 	if err != nil || rel == "" {
 		return ""
 	}
 	if strings.HasPrefix(uri, "/") || strings.Contains(uri, ":") {
-		// It was absolute: write it so that it is not taken to be below Dir.
+		// It was absolute: it stays so, because a relative path is one below Dir.
 		if len(c.places.roots) == 0 {
 			return ""
 		}
@@ -125,17 +137,15 @@ func (c *collector) uri(uri string) string {
 	return rel
 }
 
-// fill puts arguments in the places of {0}, {1}, …
-func fill(text string, arguments []string) string {
-	for i, a := range arguments {
-		if i == 10 {
-			break
-		}
-		text = strings.ReplaceAll(text, "{"+string(rune('0'+i))+"}", clip(a, maxName))
+// fill puts the message's arguments in the places of {0}, {1}, … of a template.
+func (t sarifText) fill(template string) string {
+	for i, a := range t.Arguments[:min(len(t.Arguments), 10)] {
+		template = strings.ReplaceAll(template, "{"+strconv.Itoa(i)+"}", truncateBytes(a, maxName))
 	}
-	return text
+	return template
 }
 
+// levelOf reads a level as SARIF and compilers write it.
 func levelOf(level string) finding.Severity {
 	switch strings.ToLower(level) {
 	case "error":
@@ -169,26 +179,26 @@ type sarifRule struct {
 	}
 }
 
-// of returns what the log says of the rule.
-func (r sarifRule) of() finding.Rule {
-	out := finding.Rule{
+// rule returns what the log reports about the rule.
+func (r sarifRule) rule() finding.Rule {
+	rule := finding.Rule{
 		ID: r.ID, Name: r.Name, Short: r.ShortDescription.Text, Full: r.FullDescription.Text, Help: cmp.Or(r.Help.Markdown, r.Help.Text), HelpURI: r.HelpURI,
 		CWE: r.weaknesses(), Severity: levelOf(cmp.Or(r.DefaultConfiguration.Level, "warning")),
 	}
 	if s, ok := scored(r.Properties.Score); ok {
-		out.Severity = s
+		rule.Severity = s
 	}
 	if p := finding.Precision(strings.ToLower(r.Properties.Precision)); p.Rank() > 0 {
-		out.Precision = p
+		rule.Precision = p
 	}
-	return out
+	return rule
 }
 
 // weakness is a number of the Common Weakness Enumeration as tags write it.
 var weakness = regexp.MustCompile(`(?i)^(?:external/cwe/)?cwe-0*([1-9][0-9]{0,4})\b`)
 
-// weaknesses returns the rule's numbers of the Common Weakness Enumeration, by its
-// tags and by what it is related to.
+// weaknesses returns the rule's numbers of the Common Weakness Enumeration, from its
+// tags and its relationships.
 func (r sarifRule) weaknesses() []int {
 	var all []int
 	add := func(digits string) {
@@ -209,8 +219,8 @@ func (r sarifRule) weaknesses() []int {
 	return all
 }
 
-// scored reads a security-severity as code scanning does.
-func scored(raw json.RawMessage) (finding.Severity, bool) {
+// scored reads a security-severity as code scanning does. ok is false without a valid one.
+func scored(raw json.RawMessage) (severity finding.Severity, ok bool) {
 	n, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	switch {
 	case err != nil || !(n > 0 && n <= 10): // NaN too

@@ -1,118 +1,108 @@
 package toolreport
 
-import (
-	"regexp"
-	"strings"
+import "strings"
+
+var (
+	tapPoint  = containing("ok", `^( *)(not )?ok\b(?: +\d+)?(?: +- | +|$)(.*)$`)
+	tapPlan   = starting("1..", `^1\.\.(\d+)(?: |$)`)
+	tapDetail = containing(":", `^ *(location|at|file|line|error|message|failureType|exitCode): *['"]?(.*?)['"]?$`)
 )
 
-// tapReader reads the Test Anything Protocol, with the subtests of TAP 14 and
-// of node's runner: indented by four, before the test that they belong to.
+// tapReader reads the Test Anything Protocol, with the subtests of TAP 14 and of node's
+// runner: indented by four, before the test that they belong to.
 type tapReader struct {
-	c       *collector
-	point   *regexp.Regexp
-	plan    *regexp.Regexp
-	at      *regexp.Regexp
-	below   []bool // by depth: a test failed there since the last test above it
-	planned int    // -1: no plan yet
-	points  int    // tests of the outermost level
-	version bool
-	bailed  bool
-	syntax  bool // a comment named a syntax error
-	now     *Failure
-	parent  bool // its subtests failed
-	count   int
-	all     []Failure
+	*collector
+	below    []bool // by depth: a test failed there since the last test above it
+	planned  int    // -1: no plan yet
+	points   int    // tests of the outermost level
+	version  bool
+	bailed   bool
+	syntax   bool     // a comment named a syntax error
+	test     *Failure // whose block is read
+	isParent bool     // its subtests failed
+	count    int
+	listed   []Failure
 }
 
-func newTAP(c *collector) lineReader {
-	return &tapReader{
-		c:       c,
-		point:   regexp.MustCompile(`^( *)(not )?ok\b(?: +\d+)?(?: +- | +|$)(.*)$`),
-		plan:    regexp.MustCompile(`^1\.\.(\d+)(?: |$)`),
-		at:      regexp.MustCompile(`^ *(location|at|file|line|error|message|failureType|exitCode): *['"]?(.*?)['"]?$`),
-		planned: -1,
-	}
-}
+func newTAP(c *collector) lineReader { return &tapReader{collector: c, planned: -1} }
 
 func (t *tapReader) line(line string) {
-	line = clip(line, maxText)
-	if m := find(t.point, "ok", line); m != nil && (t.version || t.planned >= 0 || m[1] == "") {
+	line = truncateBytes(line, maxText)
+	if m := tapPoint.match(line); m != nil && (t.version || t.planned >= 0 || m[1] == "") {
 		t.flush()
-		t.test(len(m[1])/4, m[2] == "", m[3])
+		t.point(len(m[1])/4, m[2] == "", m[3])
 		return
 	}
 	switch {
 	case strings.HasPrefix(line, "TAP version "):
 		t.flush()
-		t.version, t.c.recognised = true, true
+		t.version, t.recognised = true, true
 	case strings.HasPrefix(line, "Bail out!"):
 		t.bailed = true
 	case strings.HasPrefix(line, "# SyntaxError"):
 		t.syntax = true
-	case t.now != nil && t.detail(line):
+	case t.test != nil && t.detail(line):
 	default:
-		if m := findAt(t.plan, "1..", line); m != nil {
-			t.planned = max(t.planned, 0) + number(m[1])
+		if m := tapPlan.match(line); m != nil {
+			t.planned = max(t.planned, 0) + atoi(m[1])
 		}
 	}
 }
 
-// test reads a test's line. One whose subtests failed is not counted.
-func (t *tapReader) test(depth int, ok bool, text string) {
+// point reads a test's line. A test whose subtests failed is not counted.
+func (t *tapReader) point(depth int, ok bool, text string) {
 	depth = min(depth, 100)
 	if depth == 0 {
 		t.points++
 	}
-	name, directive := directiveOf(text)
+	name, directive := tapDirective(text)
 	for len(t.below) <= depth+1 {
 		t.below = append(t.below, false)
 	}
-	t.parent = t.below[depth+1]
+	t.isParent = t.below[depth+1]
 	clear(t.below[depth+1:])
+	syntax := t.syntax
+	t.syntax = false
 	if ok || directive == "TODO" || directive == "SKIP" {
-		t.syntax = false
 		return
 	}
 	t.below[depth] = true
-	t.now = &Failure{Name: name, Cause: Failed}
-	if t.syntax && depth == 0 {
-		t.now.Cause = Build
+	t.test = &Failure{Name: name, Cause: Failed}
+	if syntax && depth == 0 {
+		t.test.Cause = Build
 	}
-	t.syntax = false
 }
 
-// directiveOf splits "name # TODO reason"; an escaped "#" belongs to the name.
-func directiveOf(text string) (name, directive string) {
+// tapDirective splits "name # TODO reason". An escaped "#" belongs to the name.
+func tapDirective(text string) (name, directive string) {
 	text = strings.ReplaceAll(text, `\#`, "\x00")
 	name, rest, _ := strings.Cut(text, " # ")
-	if word, _, _ := strings.Cut(strings.TrimSpace(rest), " "); word != "" {
-		directive = strings.ToUpper(strings.TrimRight(word, ":"))
-	}
-	return strings.TrimSpace(strings.ReplaceAll(name, "\x00", "#")), directive
+	directive, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
+	return strings.TrimSpace(strings.ReplaceAll(name, "\x00", "#")), strings.ToUpper(strings.TrimRight(directive, ":"))
 }
 
-// detail reads a line of the block in YAML behind a failed test.
+// detail reads a line of the YAML block after a failed test.
 func (t *tapReader) detail(line string) bool {
-	m := t.at.FindStringSubmatch(line)
+	m := tapDetail.match(line)
 	if m == nil {
 		return strings.HasPrefix(line, " ")
 	}
-	f := t.now
-	switch m[1] {
+	f := t.test
+	switch key, value := m[1], m[2]; key {
 	case "location":
-		path, r := position(m[2])
-		f.Path, f.Line = path, r.StartLine
+		path, lines := position(value)
+		f.Path, f.Line = path, lines.StartLine
 	case "file":
-		f.Path = m[2]
+		f.Path = value
 	case "line":
-		f.Line = number(m[2])
+		f.Line = atoi(value)
 	case "error", "message":
-		if f.Message == "" && !strings.HasPrefix(m[2], "|") && !strings.HasPrefix(m[2], ">") { // else a block follows
-			f.Message = m[2]
+		if f.Message == "" && !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") { // those begin a block
+			f.Message = value
 		}
 	case "failureType":
-		t.parent = t.parent || m[2] == "subtestsFailed"
-		if m[2] == "testTimeoutFailure" || m[2] == "cancelledByParent" {
+		t.isParent = t.isParent || value == "subtestsFailed"
+		if value == "testTimeoutFailure" || value == "cancelledByParent" {
 			f.Cause = Timeout
 		}
 	case "exitCode":
@@ -126,32 +116,28 @@ func (t *tapReader) detail(line string) bool {
 
 // flush counts the last failed test, now that its block is read.
 func (t *tapReader) flush() {
-	if t.now != nil && !t.parent {
-		if t.count++; len(t.all) < MaxFailures {
-			t.all = append(t.all, *t.now)
+	if t.test != nil && !t.isParent {
+		if t.count++; len(t.listed) < MaxFailures {
+			t.listed = append(t.listed, *t.test)
 		}
 	}
-	t.now = nil
+	t.test = nil
 }
 
-// end judges whether the output is TAP, and whole.
+// end decides whether the output is TAP, and complete.
 func (t *tapReader) end() {
 	t.flush()
 	if !t.version && t.planned < 0 {
-		return // other output, a line of which begins with "ok"
+		return // other output with a line that begins with "ok"
 	}
-	tally := &t.c.tally
-	for _, f := range t.all {
-		t.c.fail(f)
-	}
-	tally.failed += t.count - len(t.all)
-	whole := t.planned >= 0 && t.points >= t.planned && !t.bailed
-	if !whole && t.planned > t.points {
-		t.c.fail(Failure{Cause: Crash, Message: "fewer tests ran than were planned"})
+	t.failTotal(t.listed, t.count)
+	complete := t.planned >= 0 && t.points >= t.planned && !t.bailed
+	if t.planned > t.points {
+		t.fail(Failure{Cause: Crash, Message: "fewer tests ran than were planned"})
 	}
 	if t.points > 0 && t.planned >= 0 {
-		t.c.recognised = true
+		t.recognised = true
 	}
-	tally.closed = tally.closed || whole
-	tally.none = tally.none || whole && t.planned == 0
+	t.tally.closed = t.tally.closed || complete
+	t.tally.none = t.tally.none || complete && t.planned == 0
 }

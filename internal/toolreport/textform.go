@@ -11,49 +11,48 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// form says how a tool prints a finding as text.
+// form describes how a tool prints a finding as text.
 type form struct {
-	// formats are errorformat patterns of one line each; the first that matches
-	// wins. A pattern with %t gives the severity.
+	// formats are errorformat patterns of one line each; the first that matches wins. A
+	// pattern with %t gives the severity.
 	formats []string
-	// rule takes the rule off the message: groups "rule" and "message".
+	// rule separates the rule from the message: groups "rule" and "message".
 	rule string
-	// severity is what a finding has where its line does not say.
+	// severity is that of a finding whose line does not contain one.
 	severity finding.Severity
 	// broken reports that a finding is an error of compiling, parsing or types.
 	broken func(finding.Finding) bool
-	// prefix is left out at the beginning of a line; what stands behind it is broken.
+	// prefix is left out at the beginning of a line; a finding after it is such an error.
 	prefix string
-	// any reports that a finding's line may name its place in any way.
-	any bool
-	// ignore begins the messages that say nothing.
+	// anyPlace reports that a finding's line may name its place in any way.
+	anyPlace bool
+	// ignore begins messages that are left out.
 	ignore []string
-	// more begins the lines that go on with the message of the line before.
+	// more begins the lines that continue the message of the line before.
 	more []string
-	// between reports that other lines may stand before those: the source line.
+	// between reports that other lines may come before those: the source line.
 	between bool
-	// closing are what only this tool prints, at the beginning of a line or,
-	// after a number, behind it ("# problems").
+	// closing begins lines that only this tool prints; a "#" stands for a number.
 	closing []string
-	// crash begins the lines by which the tool says that it failed itself.
+	// crash begins the lines with which the tool reports that it failed itself.
 	crash []string
 }
 
 // textReader reads one stream in a form.
 type textReader struct {
 	form
-	c       *collector
+	*collector
 	efms    []*errorformat.Efm
 	ruleExp *regexp.Regexp
 	pending *finding.Finding
-	at      string // where pending's tool ran, which later lines may change
+	dir     string // where pending's tool ran, which later lines may change
 }
 
-// text returns the readers of a form. Its patterns are part of the program; a
-// test compiles them all.
+// text returns the readers of a form. Its patterns are part of the program; a test
+// compiles them all.
 func text(f form) opener {
 	return each(func(c *collector) lineReader {
-		t := &textReader{form: f, c: c}
+		t := &textReader{form: f, collector: c}
 		for _, p := range f.formats {
 			if efm, err := errorformat.NewEfm(p); err == nil {
 				t.efms = append(t.efms, efm)
@@ -67,15 +66,15 @@ func text(f form) opener {
 }
 
 func (t *textReader) line(line string) {
-	line = clip(line, maxText)
+	line = truncateBytes(line, maxText)
 	switch {
 	case startsWithAny(line, t.closing):
-		t.c.recognised = true
+		t.recognised = true
 	case startsWithAny(line, t.crash):
-		t.c.crashed = true
+		t.crashed = true
 	}
 	if t.pending != nil && startsWithAny(line, t.more) {
-		t.pending.Message = clip(t.pending.Message+"\n"+strings.TrimSpace(line), maxMessage)
+		t.pending.Message = truncateBytes(t.pending.Message+"\n"+strings.TrimSpace(line), maxMessage)
 		return
 	}
 	rest, prefixed := strings.CutPrefix(line, t.prefix)
@@ -87,7 +86,7 @@ func (t *textReader) line(line string) {
 		return
 	}
 	if (m.T|0x20) == 'n' && t.pending != nil { // a note on the finding before
-		t.pending.Message = clip(t.pending.Message+"\nnote: "+m.M, maxMessage)
+		t.pending.Message = truncateBytes(t.pending.Message+"\nnote: "+m.M, maxMessage)
 		return
 	}
 	t.end()
@@ -103,26 +102,27 @@ func (t *textReader) line(line string) {
 	}
 	if prefixed && t.prefix != "" {
 		f.Severity = finding.High
-		t.c.broken = true
+		t.collector.broken = true
 	}
-	t.pending, t.at = &f, t.c.places.now
+	t.pending, t.dir = &f, t.places.current
 }
 
 func (t *textReader) end() {
-	if t.pending != nil {
-		t.c.broken = t.c.broken || t.form.broken != nil && t.form.broken(*t.pending)
-		now := t.c.places.now
-		t.c.places.now = t.at
-		t.c.add(*t.pending)
-		t.c.places.now, t.pending = now, nil
+	if t.pending == nil {
+		return
 	}
+	t.collector.broken = t.collector.broken || t.form.broken != nil && t.form.broken(*t.pending)
+	current := t.places.current
+	t.places.current = t.dir
+	t.add(*t.pending)
+	t.places.current, t.pending = current, nil
 }
 
-// match matches a line that names a place. A path with blanks is one that
-// stands alone before its line number.
+// match matches a line that names a place. A path may contain spaces if it is all that
+// comes before its line number.
 func (t *textReader) match(line string) *errorformat.Match {
 	place := placeIn(line)
-	if place < 0 && !t.any {
+	if place < 0 && !t.anyPlace {
 		return nil
 	}
 	for _, efm := range t.efms {
@@ -144,10 +144,11 @@ func (t *textReader) match(line string) *errorformat.Match {
 	return nil
 }
 
-// isError takes a compiler's errors for broken, and not its warnings.
+// isError reports whether a compiler's finding is an error, not a warning.
 func isError(f finding.Finding) bool { return f.Severity == finding.High }
 
-// severityOf reads a severity's first letter.
+// severityOf returns the severity that begins with a letter, otherwise the other one, or
+// medium.
 func severityOf(letter byte, otherwise finding.Severity) finding.Severity {
 	switch letter | 0x20 {
 	case 'e', 'f':
@@ -163,8 +164,8 @@ func severityOf(letter byte, otherwise finding.Severity) finding.Severity {
 	return otherwise
 }
 
-// startsWithAny reports whether a line begins with one of the beginnings; a "#"
-// in front of one stands for a number.
+// startsWithAny reports whether a line begins with one of the beginnings. A "#" at the
+// start of one stands for a number.
 func startsWithAny(line string, beginnings []string) bool {
 	for _, b := range beginnings {
 		rest := line
@@ -181,9 +182,9 @@ func startsWithAny(line string, beginnings []string) bool {
 	return false
 }
 
-// placeIn returns where a line number seems to begin: behind a ":", "(" or "[",
-// with what every form has behind it. It is -1 where there is none, so that most
-// lines are not matched at all.
+// placeIn returns the index before which a path, and after which its line number, seems
+// to be: that of a ":", "(" or "[" with what every form has after it. It is -1 if there
+// is none, so that most lines are not matched at all.
 func placeIn(line string) int {
 	for i := 1; i+1 < len(line); i++ {
 		c := line[i]
@@ -198,7 +199,7 @@ func placeIn(line string) int {
 	return -1
 }
 
-// placeEnds reports whether what follows the line number's digits fits: "3: ",
+// placeEnds reports whether the text after the line number's digits fits: "3: ",
 // "3:14: ", "3:14 - ", "(3,14)" and "[3]".
 func placeEnds(line string, opening byte, end int) bool {
 	rest := line[end:]
@@ -223,8 +224,8 @@ func digits(s string, i int) int {
 	return i
 }
 
-// number reads digits; 0 for none and for what is no line number.
-func number(s string) int {
+// atoi returns a line number or a count as a number, 0 if it is not one.
+func atoi(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
 		return 0
@@ -232,34 +233,34 @@ func number(s string) int {
 	return n
 }
 
-// custom reads with patterns of the configuration, one line each. Patterns over
+// custom returns a reader with patterns of the configuration, one line each. Patterns of
 // several lines are refused: what they keep has no bound.
 func custom(formats []string) (opener, error) {
 	for _, p := range formats {
 		if len(p) > 1 && p[0] == '%' && strings.IndexByte("DXAEWICZGOPQ+-", p[1]) >= 0 {
-			return nil, fmt.Errorf("the format %q is one of several lines (%s); each format must match one whole line", p, p[:2])
+			return nil, fmt.Errorf("invalid format %q: %s begins a pattern of several lines; each format must match one line", p, p[:2])
 		}
 		if err := compiles(p); err != nil {
 			return nil, err
 		}
 	}
-	f := form{formats: formats, any: true}
+	open := text(form{formats: formats, anyPlace: true})
 	return func(c *collector) [2]lineReader {
 		c.recognised = true
-		return text(f)(c)
+		return open(c)
 	}, nil
 }
 
-// compiles reports why a pattern is none. The library indexes behind the end of
+// compiles returns an error for an invalid pattern. The library indexes after the end of
 // some that are cut off.
 func compiles(pattern string) (err error) {
 	defer func() {
 		if recover() != nil {
-			err = fmt.Errorf("the format %q is cut off", pattern)
+			err = fmt.Errorf("invalid format %q: it is cut off", pattern)
 		}
 	}()
 	if _, err := errorformat.NewEfm(pattern); err != nil {
-		return fmt.Errorf("the format %q is wrong: %w", pattern, err)
+		return fmt.Errorf("invalid format %q: %w", pattern, err)
 	}
 	return nil
 }

@@ -1,11 +1,10 @@
-// Package toolreport reads what a tool printed: a linter's findings, a
-// compiler's errors, and how many tests of a test runner really failed.
+// Package toolreport reads what a tool printed: a linter's findings, a compiler's errors,
+// and how many tests of a test runner really failed.
 //
-// How each tool's output is read is data (see rows). Every line of every stream
-// passes through once, whatever its size: time is linear, and what is kept is
-// bounded. Output is hostile, since a pull request's code can print anything:
-// a path outside the root never becomes a finding, and what was not understood
-// is said to be unknown.
+// How each tool's output is read is data (see rows). Every line of every stream passes
+// through once, whatever its size: time is linear, and what is kept is bounded. Output is
+// hostile, because a pull request's code can print anything: a path outside the root
+// never becomes a finding, and what was not understood is reported as unknown.
 package toolreport
 
 import (
@@ -14,40 +13,39 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// Limits of what a report keeps. What is over them is counted.
+// Limits of what a report keeps. The rest is counted.
 const (
 	MaxFindings = 10_000
 	MaxFailures = 1_000    // failing tests that are named
 	MaxDocument = 64 << 20 // bytes of one JSON or XML document
 )
 
-// Tool says whose output is read, and where it ran.
+// Tool describes whose output is read, and where it ran.
 type Tool struct {
-	// Name is the tool's name, one of Names; "" has it found out, from Command
-	// and from the output.
+	// Name is the tool's name, one of Names. If it is "", the tool is recognised by Command
+	// and by the output.
 	Name string
-	// Called is what findings are called after whose tool does not say its name; ""
-	// takes it from Command.
+	// Called is the tool's name in findings whose form does not name it; "" takes it from
+	// Command.
 	Called string
-	// Command are the words of the command line that ran, for finding out.
+	// Command is the command line that ran, as one word or several.
 	Command []string
-	// Check is the check that findings are given; "tests" has test runners
-	// looked for, too.
+	// Check is the check that findings belong to. With "tests", test runners are recognised
+	// too.
 	Check string
-	// Formats, if set, read the output instead of what is known of a tool:
-	// patterns as Vim's errorformat has them, the first that matches wins.
+	// Formats, if set, read the output instead of what is known of a tool. They are
+	// patterns of Vim's errorformat; the first that matches wins.
 	Formats []string
 	// Roots are absolute paths of the repository's root, as the tool saw it.
 	Roots []string
-	// Modules are Go's module paths, and the folder of each, relative to the
-	// root. Without them the place of a failing Go test is not known.
+	// Modules are Go's module paths, with the directory of each relative to the root.
+	// Without them the place of a failing Go test is not known.
 	Modules map[string]string
-	// Dir is where the tool ran, relative to the root, slash-separated; ""
-	// for the root itself.
+	// Dir is where the tool ran, relative to the root, slash-separated, "" for the root.
 	Dir string
-	// Exists reports whether a path relative to the root is there. A tool may print
-	// paths from above Dir, as cargo does in a workspace. nil: every path is taken
-	// to be below Dir.
+	// Exists reports whether a path relative to the root exists. A tool may print paths
+	// relative to a directory above Dir, as cargo does in a workspace. If Exists is nil,
+	// every path is taken to be relative to Dir.
 	Exists func(path string) bool
 }
 
@@ -60,7 +58,7 @@ type ToolRule struct {
 // Exit is how a tool's run ended.
 type Exit struct {
 	Code     int  // -1 when a signal ended it
-	TimedOut bool // it was ended because its time was over
+	TimedOut bool // its time limit ended it
 }
 
 // OK reports whether the run ended by itself with code 0.
@@ -68,44 +66,43 @@ func (e Exit) OK() bool { return e.Code == 0 && !e.TimedOut }
 
 // Report is what was read.
 type Report struct {
-	// Tool is the name of the tool whose form the output has; "" if it has none
-	// that is known.
+	// Tool is the name of the tool whose form the output has, "" if that is not known.
 	Tool string
 	// Findings are sorted, each once. Columns are as the tool counts them.
 	Findings []finding.Finding
-	// Rules is what the output says of the rules that Findings name.
+	// Rules is what the output reports about the rules that Findings name.
 	Rules []ToolRule `json:",omitempty"`
-	// Explained reports that the findings are all that the tool had to say, and
-	// the reason for its exit code: nothing was cut off or in another form, and
-	// the tool did not crash.
+	// Explained reports that the findings are all that the tool had to report, and the
+	// reason for its exit code: nothing was cut off or in another form, and the tool did
+	// not crash.
 	Explained bool
-	// Mixed reports that the exit code may be that of another program than those
-	// whose output was read, or the paths those of another folder: the command line
-	// starts several programs, and not all are known, or changes its folder on the way.
+	// Mixed reports that the exit code may be another program's, or the paths relative to
+	// another directory: the command line starts several programs, and not all are known,
+	// or it changes its directory on the way.
 	Mixed bool `json:",omitempty"`
-	// Broken reports that a file could not be compiled, parsed or type-checked:
-	// such errors count wherever they stand, and may hide others.
+	// Broken reports that a file could not be compiled, parsed or type-checked. Such errors
+	// count wherever they are, and may hide others.
 	Broken bool
-	// Tests is given for the check "tests" only.
+	// Tests is set only for the check "tests".
 	Tests   Tests
-	Outside int // findings left out, because they are about a file outside the root
-	Omitted int // findings over MaxFindings
-	// Notes say what could not be read, and why, for people.
+	Outside int // findings left out because they are about a file outside the root
+	Omitted int // findings after MaxFindings
+	// Notes describe for people what could not be read, and why.
 	Notes []string
-	// FirstFailures are the lines at which failing began, and the last lines.
+	// FirstFailures are the lines in which failing began, and the last lines.
 	FirstFailures string
 }
 
 // Output is what a tool printed, as it was kept.
 type Output struct {
 	Stdout, Stderr io.Reader // nil for nothing
-	// Cut reports that the readers leave out a part of what was printed.
+	// Cut reports that the readers lack a part of what was printed.
 	Cut  bool
 	Exit Exit
 }
 
-// Read reads kept output: standard error first, then standard output. The error
-// is a reader's, or about Tool: a name that is not known, a wrong format.
+// Read reads kept output: standard error first, then standard output. The error is a
+// reader's, or one of New.
 func Read(tool Tool, out Output) (Report, error) {
 	r, err := New(tool)
 	if err != nil {
@@ -122,25 +119,22 @@ func Read(tool Tool, out Output) (Report, error) {
 			return Report{}, err
 		}
 	}
-	if out.Cut {
-		r.cut()
-	}
+	r.isCut = out.Cut
 	return r.Report(out.Exit), nil
 }
 
-// Tests is what a test runner's output says about its tests.
+// Tests is what a test runner's output reports about its tests.
 type Tests struct {
-	// Failed counts the tests without subtests that failed, plus the units (a
-	// package, a file, a target) that failed without such a test: they did not
-	// compile or load, crashed or hung. A run that failed counts at least 1.
+	// Failed counts the tests without subtests that failed, plus the units (a package, a
+	// file, a target) that failed without such a test: they did not compile or load,
+	// crashed or hung. A run that failed counts at least 1.
 	Failed int
-	// Known reports that the runner's own output says how many failed, to its
-	// end. If not, Failed is the least that there can be.
+	// Known reports that the runner's output was complete and gives the number. Otherwise
+	// Failed is the least possible number.
 	Known bool
 	// None reports that the runner ran, and found no test.
 	None bool
-	// Failing names failures, in the order in which the runner did, at most
-	// MaxFailures.
+	// Failing lists failures, in the order in which the runner did, at most MaxFailures.
 	Failing []Failure
 }
 
@@ -151,7 +145,7 @@ type Failure struct {
 	Cause   Cause
 	Path    string // relative to the root; "" where it was not printed
 	Line    int    // 0 where it was not printed
-	Message string // the first lines of what it said, bounded
+	Message string // the first lines of what it printed, bounded
 }
 
 // Cause is why a test failed.

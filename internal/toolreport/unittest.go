@@ -1,115 +1,102 @@
 package toolreport
 
-import (
-	"regexp"
-	"strings"
+import "strings"
+
+var (
+	unittestHead      = containing(": ", `^(FAIL|ERROR): (\S+)(?: \((\S+)\))?`)
+	unittestFrame     = containing(`File "`, `^ +File "(.+)", line (\d+)`)
+	unittestRan       = starting("Ran ", `^Ran (\d+) tests? in `)
+	unittestSuccesses = containing("unexpected successes", `unexpected successes=(\d+)`)
 )
 
-// unittestReader reads Python's unittest: a block for each failure, then how
-// many tests ran.
+// unittestReader reads Python's unittest: a block for each failure, then how many tests
+// ran.
 type unittestReader struct {
-	c       *collector
-	head    *regexp.Regexp
-	frame   *regexp.Regexp
-	closing *regexp.Regexp
-	counts  *regexp.Regexp
-	ruled   bool // the line before was a rule of "="
-	seen    map[string]bool
-	now     *Failure
-	all     []Failure
-	ran     int
-	ended   bool
+	*collector
+	failureList
+	ruled bool // the line before was a rule of "="
+	seen  map[string]bool
+	ran   int
+	ended bool
 }
 
 func newUnittest(c *collector) lineReader {
-	return &unittestReader{
-		c:       c,
-		head:    regexp.MustCompile(`^(FAIL|ERROR): (\S+)(?: \((\S+)\))?`),
-		frame:   regexp.MustCompile(`^ +File "(.+)", line (\d+)`),
-		closing: regexp.MustCompile(`^Ran (\d+) tests? in `),
-		counts:  regexp.MustCompile(`unexpected successes=(\d+)`),
-		seen:    map[string]bool{},
-	}
+	return &unittestReader{collector: c, seen: map[string]bool{}}
 }
 
 func (u *unittestReader) line(line string) {
-	line = clip(line, maxText)
+	line = truncateBytes(line, maxText)
 	ruled := u.ruled
 	u.ruled = strings.HasPrefix(line, "======") && strings.Trim(line, "=") == ""
 	if u.ruled {
 		return
 	}
-	if m := u.head.FindStringSubmatch(line); m != nil && ruled {
-		u.begin(m)
+	if m := unittestHead.match(line); m != nil && ruled {
+		u.block(m[2], m[3])
 		return
 	}
-	if m := findAt(u.closing, "Ran ", line); m != nil {
-		u.ran, u.ended, u.now = number(m[1]), true, nil
+	if m := unittestRan.match(line); m != nil {
+		u.ran, u.ended, u.current = atoi(m[1]), true, nil
 		return
 	}
 	if u.ended && (line == "OK" || strings.HasPrefix(line, "OK (") || line == "FAILED" || strings.HasPrefix(line, "FAILED (") || strings.HasPrefix(line, "NO TESTS RAN")) {
-		u.close(line)
+		u.totals(line)
 		return
 	}
-	if u.now == nil {
+	if u.current == nil {
 		return
 	}
-	if m := u.frame.FindStringSubmatch(line); m != nil {
-		if _, ok := u.c.places.rel(m[1]); ok {
-			u.now.Path, u.now.Line = m[1], number(m[2])
+	if m := unittestFrame.match(line); m != nil {
+		if _, ok := u.places.rel(m[1]); ok {
+			u.current.Path, u.current.Line = m[1], atoi(m[2])
 		}
-	} else if line != "" && line[0] != ' ' && !strings.HasPrefix(line, "-----") && !strings.HasPrefix(line, "Traceback ") && len(u.now.Message) < maxMessage {
-		u.now.Message = strings.TrimSpace(u.now.Message + "\n" + line)
+	} else if line != "" && line[0] != ' ' && !strings.HasPrefix(line, "-----") && !strings.HasPrefix(line, "Traceback ") {
+		u.describe(line, maxMessage)
 	}
 }
 
-// begin begins a block. A test's parts (subTest) are one test.
-func (u *unittestReader) begin(m []string) {
-	id := clip(m[2]+" "+m[3], maxName)
-	u.now = &Failure{}
+// block begins the block of a test, by its name and what is in parentheses after it:
+// its full name, or before Python 3.11 its class. The parts of a test (subTest) are one
+// test.
+func (u *unittestReader) block(name, full string) {
+	u.current = nil
+	id := truncateBytes(name+" "+full, maxName)
 	if u.seen[id] {
 		return
 	}
 	if len(u.seen) == maxRunning {
-		u.c.tally.lost = true
+		u.tally.lost = true
 		return
 	}
 	u.seen[id] = true
-	f := Failure{Name: m[3], Unit: strings.TrimSuffix(m[3], "."+m[2]), Cause: Failed}
-	if m[3] == "" {
-		f.Name = m[2]
-	}
+	f := Failure{Name: full, Unit: strings.TrimSuffix(full, "."+name), Cause: Failed}
 	switch {
-	case strings.Contains(m[3], "_FailedTest"):
-		f.Name, f.Unit, f.Cause = "", m[2], Build
-	case m[2] == "setUpClass" || m[2] == "setUpModule" || m[2] == "tearDownClass" || m[2] == "tearDownModule":
+	case strings.Contains(full, "_FailedTest"):
+		f.Name, f.Unit, f.Cause = "", name, Build
+	case name == "setUpClass" || name == "setUpModule" || name == "tearDownClass" || name == "tearDownModule":
 		f.Name, f.Cause = "", Crash
-	case !strings.HasSuffix(m[3], "."+m[2]) && m[3] != "": // before Python 3.11
-		f.Name = m[3] + "." + m[2]
-		f.Unit = m[3]
+	case full == "":
+		f.Name = name
+	case !strings.HasSuffix(full, "."+name):
+		f.Name, f.Unit = full+"."+name, full
 	}
-	if len(u.all) == MaxFailures {
-		u.c.tally.failed++
-		return
+	if len(u.list) == MaxFailures {
+		u.tally.failed++
 	}
-	u.all = append(u.all, f)
-	u.now = &u.all[len(u.all)-1]
+	u.begin(f)
 }
 
-func (u *unittestReader) close(line string) {
+func (u *unittestReader) totals(line string) {
 	u.end()
-	t := &u.c.tally
-	t.none = u.ran == 0 && t.failed == 0 && (t.none || !t.closed)
-	t.closed, u.c.recognised = true, true
-	if m := u.counts.FindStringSubmatch(line); m != nil {
-		t.failed += number(m[1])
+	u.tally.close(u.ran == 0 && u.tally.failed == 0)
+	u.recognised = true
+	if m := unittestSuccesses.match(line); m != nil {
+		u.tally.failed += atoi(m[1])
 	}
 }
 
-// end counts the blocks, also of a run that did not come to its end.
+// end counts the blocks, also those of a run that did not come to its end.
 func (u *unittestReader) end() {
-	for _, f := range u.all {
-		u.c.fail(f)
-	}
-	u.all, u.seen, u.now, u.ended = nil, map[string]bool{}, nil, false
+	u.failAll(u.list)
+	u.failureList, u.seen, u.ended = failureList{}, map[string]bool{}, false
 }

@@ -8,40 +8,40 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// verdict is what has been taken over of the ways in which the output was read.
+// verdict is what is accepted of the ways in which the output was read.
 type verdict struct {
-	report Report
-	names  []string // of the forms that the output has
-	whole  bool     // nothing was cut off, and no tool failed itself
-	tally  tally
-	tests  bool  // a document told of tests
-	text   tally // what runners said as text beside documents
-	exits  []int
-	counts bool // the exit code may be the number of what was found
+	report   Report
+	names    []string // of the forms that the output has
+	complete bool     // nothing was cut off, and no tool failed itself
+	tally    tally
+	tests    bool  // a document reports tests
+	text     tally // what runners print as text besides documents
+	exits    []int
+	counts   bool // the exit code may be the number of what was found
 }
 
-// judge decides which of the ways in which the output was read is right: what
-// documents say comes before what text says, and what the command names before
-// what the output looks like.
+// judge decides which of the ways in which the output was read is right. Documents come
+// before text, and what the command names before what the output looks like.
 func (r *Reader) judge(exit Exit) Report {
-	v := verdict{whole: !r.isCut && !exit.TimedOut}
+	v := verdict{complete: !r.isCut && !exit.TimedOut}
 	for _, s := range r.streams {
-		v.structured(s)
+		v.document(s)
+		v.objects(s.objects)
 	}
 	structured := len(v.names) > 0
-	for _, rd := range r.readings {
+	for _, reading := range r.readings {
 		if structured {
-			v.beside(rd, r.named[rd.row.name], r.believes(rd))
-		} else if r.believes(rd) {
-			v.take(rd.row.name, rd.c)
-			v.tally.join(rd.c.tally)
+			v.textBesides(reading, r.named[reading.row.name], r.believes(reading))
+		} else if r.believes(reading) {
+			v.accept(reading.row.name, reading.collector)
+			v.tally.join(reading.collector.tally)
 			// The exit code of a command that only looks like the tool's may be another's.
-			v.whole = v.whole && !rd.c.crashed && (r.named[rd.row.name] || exit.OK())
+			v.complete = v.complete && !reading.collector.crashed && (r.named[reading.row.name] || exit.OK())
 		}
 	}
-	v.settle()
+	v.reconcile()
 	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {
-		v.report.add(r.generic.c) // lines that look like findings, of whichever tool
+		v.report.add(r.generic.collector)
 	}
 	for _, row := range rows() {
 		if slices.Contains(v.names, row.name) || r.named[row.name] {
@@ -59,80 +59,78 @@ func (r *Reader) judge(exit Exit) Report {
 		}
 	}
 	found := len(report.Findings) > 0 && (v.counts || slices.Contains(v.exits, exit.Code))
-	report.Explained = v.whole && len(v.names) > 0 && (exit.OK() || found)
-	report.Mixed = !exit.OK() && (r.places.lost || r.programs > 1 && r.strange)
+	report.Explained = v.complete && len(v.names) > 0 && (exit.OK() || found)
+	report.Mixed = !exit.OK() && (r.places.lost || r.programs > 1 && r.unknown)
 	if r.isCut {
 		report.Notes = append(report.Notes, "a part of the output was not kept, so it was not read")
 	}
 	return report
 }
 
-// runner returns the test runner that the command names and that always prints
-// totals at its end, "" if it names none.
+// runner returns the test runner that the command names and that always prints totals at
+// its end, "" if it names none.
 func (r *Reader) runner() string {
-	for _, rd := range r.readings {
-		if rd.row.tests && !rd.row.quiet && r.named[rd.row.name] {
-			return rd.row.name
+	for _, reading := range r.readings {
+		if reading.row.tests && !reading.row.quiet && r.named[reading.row.name] {
+			return reading.row.name
 		}
 	}
 	return ""
 }
 
-// believes reports whether the output has the form of a text reading, as far as
-// can be told. A tool that the command names may print nothing that only it
-// prints; another one is believed by its own words.
+// believes reports whether the output has the form of a text reading, as far as that can
+// be seen. A tool that the command names may print nothing that only it prints; any
+// other one is recognised by what only it prints.
 func (r *Reader) believes(rd *reading) bool {
 	if !r.named[rd.row.name] {
-		return len(r.named) == 0 && rd.c.recognised && (!rd.row.tests || r.tool.Check == "tests")
+		return len(r.named) == 0 && rd.collector.recognised && (!rd.row.tests || r.tool.Check == "tests")
 	}
-	if rd.c.recognised || !rd.row.tests {
+	if rd.collector.recognised || !rd.row.tests {
 		return true
 	}
-	// One row of several that the command names, such as two forms of one runner.
-	return !slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.c.recognised })
+	// The command may name several rows, such as two forms of one runner.
+	return !slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.collector.recognised })
 }
 
-// structured takes over what stood in documents and lines of JSON.
-func (v *verdict) structured(s *stream) {
-	name, err := s.doc.read(s.docC)
+// document accepts a stream's document.
+func (v *verdict) document(s *stream) {
+	name, err := s.doc.read(s.collector)
 	if name != "" {
-		v.take(name, s.docC)
-		v.join(s.docC.tally)
-		v.whole = v.whole && !s.docC.crashed
-		v.exits = append(v.exits, 1)
+		v.acceptStructured(name, s.collector)
+		v.complete = v.complete && !s.collector.crashed
 	} else {
-		v.report.Notes = append(v.report.Notes, s.docC.notes...)
+		v.report.Notes = append(v.report.Notes, s.collector.notes...)
 	}
 	if err != nil && (name != "" || s.doc.data.Len() > maxText) {
-		v.whole = false
-		v.note("the document in the output is not whole: " + clip(err.Error(), maxName))
+		v.incomplete("the document in the output is incomplete: " + truncateBytes(err.Error(), maxName))
 	}
-	if s.doc.over {
-		v.whole = false
-		v.note("the document in the output is longer than 64 MiB and was not read")
-	}
-	if s.nd.form == "" {
-		return
-	}
-	if s.nd.form == "go test" {
-		s.nd.c.tool = s.nd.form
-	}
-	v.take(s.nd.form, s.nd.c)
-	v.join(s.nd.c.tally)
-	v.exits = append(v.exits, 1)
-	if s.nd.unread > 0 && s.nd.form == "safe outputs" {
-		v.note(fmt.Sprintf("%d lines that begin like a safe output are no JSON and were not read", s.nd.unread))
-	}
-	if s.nd.cut {
-		v.whole = false
-		v.note("the last line of JSON in the output is cut off")
+	if s.doc.tooLong {
+		v.incomplete("the document in the output is longer than 64 MiB and was not read")
 	}
 }
 
-// beside takes over what a tool said as text beside a document.
-func (v *verdict) beside(rd *reading, named, believed bool) {
-	if rd.row.tests && rd.c.recognised && believed {
-		v.text.join(rd.c.tally)
+// objects accepts a stream's lines of JSON.
+func (v *verdict) objects(n *ndjson) {
+	if n.form == "" {
+		return
+	}
+	if n.form == "go test" {
+		n.c.tool = n.form
+	}
+	v.acceptStructured(n.form, n.c)
+	if n.unread > 0 && n.form == "safe outputs" {
+		v.report.Notes = append(v.report.Notes, fmt.Sprintf("%d lines that begin like a safe output are not JSON and were not read", n.unread))
+	}
+	if n.cut {
+		v.incomplete("the last line of JSON in the output is cut off")
+	}
+}
+
+// textBesides accepts what a tool prints as text besides a document.
+func (v *verdict) textBesides(rd *reading, named, believed bool) {
+	c := rd.collector
+	if rd.row.tests && c.recognised && believed {
+		v.text.join(c.tally)
 		if !v.tests && !slices.Contains(v.names, rd.row.name) {
 			v.names = append(v.names, rd.row.name)
 		}
@@ -140,17 +138,17 @@ func (v *verdict) beside(rd *reading, named, believed bool) {
 	if !named {
 		return
 	}
-	v.whole = v.whole && !rd.c.crashed
-	// What it said of tests is in both, and most else, but for code that cannot be compiled.
-	if rd.row.tests || rd.c.broken && !v.report.Broken {
-		v.report.add(rd.c)
+	v.complete = v.complete && !c.crashed
+	// A test's failures are in both, and so is most else, except for code that cannot be compiled.
+	if rd.row.tests || c.broken && !v.report.Broken {
+		v.report.add(c)
 	}
 }
 
-// settle decides how many tests failed where documents and runners' texts both
-// tell it. They say the same, unless a test printed what passes for one of them:
-// then the worse counts, so that nothing can be hidden in this way.
-func (v *verdict) settle() {
+// reconcile decides how many tests failed if both documents and runners' text report it.
+// They agree, unless a test printed what passes for one of them: then the worse counts,
+// so that nothing can be hidden in this way.
+func (v *verdict) reconcile() {
 	switch {
 	case !v.text.closed && v.text.failed == 0:
 	case !v.tests || v.text.failed > v.tally.failed:
@@ -160,20 +158,26 @@ func (v *verdict) settle() {
 	}
 }
 
-// take takes over findings.
-func (v *verdict) take(name string, c *collector) {
+// accept takes over what was found.
+func (v *verdict) accept(name string, c *collector) {
 	if !slices.Contains(v.names, name) {
 		v.names = append(v.names, name)
 	}
 	v.report.add(c)
 }
 
-func (v *verdict) join(t tally) {
-	v.tests = v.tests || t.closed || t.failed > 0
-	v.tally.join(t)
+// acceptStructured takes over what was found in JSON or XML.
+func (v *verdict) acceptStructured(name string, c *collector) {
+	v.accept(name, c)
+	v.tests = v.tests || c.tally.closed || c.tally.failed > 0
+	v.tally.join(c.tally)
+	v.exits = append(v.exits, 1)
 }
 
-func (v *verdict) note(text string) { v.report.Notes = append(v.report.Notes, text) }
+func (v *verdict) incomplete(note string) {
+	v.complete = false
+	v.report.Notes = append(v.report.Notes, note)
+}
 
 // add takes over what was found.
 func (p *Report) add(c *collector) {
@@ -194,16 +198,16 @@ func (p *Report) add(c *collector) {
 	p.Notes = append(p.Notes, c.notes...)
 }
 
-// withoutRepeats leaves out that a file is not formatted where the tool also says
-// which lines are not.
+// withoutRepeats removes the finding that a file is not formatted if the tool also
+// reports which lines are not.
 func withoutRepeats(findings []finding.Finding) []finding.Finding {
-	exact := map[string]bool{}
+	exact := map[[2]string]bool{}
 	for _, f := range findings {
 		if f.Range.StartLine > 0 {
-			exact[f.Tool+"\x00"+f.Path] = true
+			exact[[2]string{f.Tool, f.Path}] = true
 		}
 	}
 	return slices.DeleteFunc(findings, func(f finding.Finding) bool {
-		return f.Range.StartLine == 0 && f.Message == Unformatted && exact[f.Tool+"\x00"+f.Path]
+		return f.Range.StartLine == 0 && f.Message == Unformatted && exact[[2]string{f.Tool, f.Path}]
 	})
 }

@@ -2,6 +2,7 @@ package toolreport
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -10,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// readXML reads checkstyle's XML and JUnit's, several documents one after the
-// other, and returns the form's name. The error is a document that is not whole.
+// readXML reads checkstyle's XML and JUnit's, several documents after each other, and
+// returns the form's name. The error is that a document is incomplete.
 func readXML(b []byte, c *collector) (string, error) {
 	dec := xml.NewDecoder(bytes.NewReader(b))
 	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -25,7 +26,7 @@ func readXML(b []byte, c *collector) (string, error) {
 		if err != nil {
 			x.done()
 			if x.form != "" && depth == 0 {
-				return x.form, nil // other text behind the document
+				return x.form, nil // other text after the document
 			}
 			return x.form, err
 		}
@@ -37,32 +38,32 @@ func readXML(b []byte, c *collector) (string, error) {
 			depth--
 			x.end(t.Name.Local)
 		case xml.CharData:
-			if x.text != nil && len(*x.text) < maxMessage {
-				*x.text += string(t[:min(len(t), maxMessage)])
+			if x.inside && x.details.Len() < maxMessage {
+				x.details.Write(t[:min(len(t), maxMessage)])
 			}
 		}
 	}
 }
 
-// xmlReader is where the reading of an XML document stands.
+// xmlReader reads the elements of a document.
 type xmlReader struct {
 	c    *collector
 	form string
 	file string // checkstyle's
-	// JUnit's: the suite, the test case, whether it has failed, where its text goes.
+	// The rest is JUnit's.
 	suite struct {
 		name, file string
-		errors     int
-		failed     bool
+		problems   int  // that it reports
+		failed     bool // one of its tests did
 	}
-	test   Failure
-	bad    bool
-	text   *string
-	detail string
+	test    Failure
+	failed  bool // the test did
+	details strings.Builder
+	inside  bool // of the failure, whose text is its details
 }
 
 func (x *xmlReader) start(e xml.StartElement) {
-	at := func(name string) string {
+	attribute := func(name string) string {
 		for _, a := range e.Attr {
 			if a.Name.Local == name {
 				return a.Value
@@ -74,74 +75,69 @@ func (x *xmlReader) start(e xml.StartElement) {
 	case "checkstyle":
 		x.form = "checkstyle"
 	case "file":
-		x.file = at("name")
+		x.file = attribute("name")
 	case "error":
 		if x.form == "checkstyle" {
-			x.checkstyle(at)
+			x.checkstyle(attribute)
 			return
 		}
-		x.failure(at)
+		x.failure(attribute)
 	case "failure":
-		x.failure(at)
+		x.failure(attribute)
 	case "testsuite":
 		x.form = "junit"
 		x.suiteEnd()
-		x.suite.name, x.suite.file, x.suite.errors, x.suite.failed = at("name"), at("file"), number(at("errors"))+number(at("failures")), false
+		x.suite.name, x.suite.file, x.suite.problems = attribute("name"), attribute("file"), atoi(attribute("errors"))+atoi(attribute("failures"))
 	case "testcase":
-		x.bad = false
-		x.test = Failure{Name: strings.TrimPrefix(at("classname")+" "+at("name"), " "), Unit: x.suite.name, Cause: Failed, Path: at("file"), Line: number(at("line"))}
-		if at("name") == "" {
-			x.test.Name, x.test.Unit = "", at("classname")
-		}
-		if x.test.Path == "" {
-			x.test.Path = x.suite.file
+		x.failed = false
+		x.test = Failure{Name: strings.TrimPrefix(attribute("classname")+" "+attribute("name"), " "), Unit: x.suite.name, Cause: Failed,
+			Path: cmp.Or(attribute("file"), x.suite.file), Line: atoi(attribute("line"))}
+		if attribute("name") == "" {
+			x.test.Name, x.test.Unit = "", attribute("classname")
 		}
 	}
 }
 
-func (x *xmlReader) checkstyle(at func(string) string) {
-	rule := at("source")
-	if i := strings.LastIndexByte(rule, '.'); i >= 0 {
-		rule = rule[i+1:]
-	}
-	severity := levelOf(at("severity"))
+func (x *xmlReader) checkstyle(attribute func(string) string) {
+	source := attribute("source") // a Java class
+	rule := source[strings.LastIndexByte(source, '.')+1:]
 	x.c.add(finding.Finding{
-		Tool: "checkstyle", Path: x.file, Rule: strings.TrimSuffix(rule, "Check"), Message: at("message"), Severity: severity,
-		Range: finding.Range{StartLine: number(at("line")), StartColumn: number(at("column"))},
+		Tool: "checkstyle", Path: x.file, Rule: strings.TrimSuffix(rule, "Check"), Message: attribute("message"), Severity: levelOf(attribute("severity")),
+		Range: finding.Range{StartLine: atoi(attribute("line")), StartColumn: atoi(attribute("column"))},
 	})
 }
 
-func (x *xmlReader) failure(at func(string) string) {
-	if x.form == "junit" && !x.bad {
-		x.bad, x.detail = true, ""
-		x.test.Message, x.text = at("message"), &x.detail
+func (x *xmlReader) failure(attribute func(string) string) {
+	if x.form == "junit" && !x.failed {
+		x.failed, x.inside, x.test.Message = true, true, attribute("message")
+		x.details.Reset()
 	}
 }
 
 func (x *xmlReader) end(name string) {
 	switch name {
 	case "failure", "error":
-		x.text = nil
+		x.inside = false
 	case "testcase":
-		if x.bad {
+		if x.failed {
 			if x.test.Message == "" {
-				x.test.Message = strings.TrimSpace(x.detail)
+				x.test.Message = strings.TrimSpace(x.details.String())
 			}
 			x.suite.failed = true
 			x.c.fail(x.test)
 		}
-		x.bad = false
+		x.failed = false
 	case "testsuite":
 		x.suiteEnd()
 	}
 }
 
-// suiteEnd counts a suite that says that it has failures and has no such test.
+// suiteEnd counts a suite that reports failures and contains no test that failed.
 func (x *xmlReader) suiteEnd() {
-	if x.suite.errors > 0 && !x.suite.failed {
+	if x.suite.problems > 0 && !x.suite.failed {
 		x.c.fail(Failure{Unit: x.suite.name, Cause: Crash, Path: x.suite.file})
 	}
-	x.suite.errors, x.suite.failed = 0, false
+	x.suite.problems, x.suite.failed = 0, false
 }
 
 func (x *xmlReader) done() {
