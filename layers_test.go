@@ -39,6 +39,8 @@ var layers = []struct {
 	{"internal/githubtest/cutopenapi", ""},
 	{"internal/intake", "safeoutput jsonrepair schema sanitize sarif"},
 	{"internal/gitrepo", "text command token"},
+	{"internal/gitrepo/gittest", "command gitrepo"},
+	{"internal/agentchanges", "text gitrepo"},
 	{"internal/isolate", "text command secrets"},
 	{"internal/exposure", "text secrets"},
 	{"internal/changes", "text gitrepo"},
@@ -47,13 +49,13 @@ var layers = []struct {
 	{"internal/policy", "text safeoutput intake event schema policy/tree"},
 	{"internal/phase", "finding changes command toolreport schema"},
 	{"internal/plugin", "safeoutput finding jsonrepair changes command toolreport phase"},
-	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo"},
+	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo agentchanges"},
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase"},
 	{"internal/action", "text event token"},
 	{"internal/config", "action token intake sanitize policy policy/tree apply finding phase reviewer plugin"},
-	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo changes secrets sanitize intake policy apply report checkreport action config"},
-	{"internal/checks", "exitcode event finding secrets command githubapi gitrepo isolate exposure changes reviewer phase plugin checkreport config doors"},
+	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize intake policy apply report checkreport action config"},
+	{"internal/checks", "exitcode event finding secrets command githubapi gitrepo agentchanges isolate exposure changes reviewer phase plugin checkreport config doors"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},
@@ -121,7 +123,7 @@ func TestPackagesImportOnlyWhatTheirRowNames(t *testing.T) {
 
 // testSupport reports whether a package is never linked into the binary.
 func testSupport(pkg string) bool {
-	return strings.Contains(pkg, "githubtest") || strings.HasSuffix(pkg, "/cmarkgfm")
+	return strings.Contains(pkg, "githubtest") || strings.HasSuffix(pkg, "/cmarkgfm") || strings.HasSuffix(pkg, "/gittest")
 }
 
 func TestBinaryLinksNoTestSupport(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubtest"
@@ -72,7 +73,7 @@ func (b *codeBench) checkout(commit string) {
 	b.world.Code = &Code{
 		Repo: repo,
 		Series: func(ctx context.Context, bases []string) (gitrepo.Series, error) {
-			return repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: b.dir, Bases: append([]string{commit}, bases...)})
+			return agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: b.dir, Bases: append([]string{commit}, bases...)})
 		},
 		Connect: func(url string) (*gitrepo.Remote, error) {
 			return gitrepo.NewRemote(gitrepo.RemoteOptions{URL: url, Token: token.New(b.token, b.srv.APIURL()), AllowLoopback: true})

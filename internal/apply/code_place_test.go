@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -290,7 +291,7 @@ func TestChangesStayOnTheirBase(t *testing.T) {
 		b.write(map[string]string{"docs/a.md": "1\n"})
 		repo := b.world.Code.Repo
 		b.world.Code.Series = func(ctx context.Context, _ []string) (gitrepo.Series, error) {
-			return repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: b.dir, Bases: []string{base}})
+			return agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: b.dir, Bases: []string{base}})
 		}
 		r := b.run(aPull)
 		want(t, r, "applied")

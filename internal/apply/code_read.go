@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
 )
@@ -102,12 +103,12 @@ func (c *coder) read(st *codeState) error {
 			bases = []string{st.onto}
 		}
 		s, err := c.code.Series(c.o.ctx, bases)
-		if errors.Is(err, gitrepo.ErrNoBase) && c.fetchBases(st) {
+		if errors.Is(err, agentchanges.ErrNoBase) && c.fetchBases(st) {
 			s, err = c.code.Series(c.o.ctx, bases)
 		}
 		var conflict *gitrepo.Conflict
 		switch {
-		case errors.Is(err, gitrepo.ErrNoBase):
+		case errors.Is(err, agentchanges.ErrNoBase):
 			st.refuse(Failed, CodeNoBase, err.Error())
 			return nil
 		case errors.As(err, &conflict):

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -244,7 +245,7 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 // workTree returns a commit of the work tree: HEAD itself where nothing has changed
 // since.
 func (s ChangeSource) workTree(ctx context.Context, here string) (commit string, notes []string, err error) {
-	series, err := s.Git.Repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: s.Root, Bases: []string{here}, Exclude: s.Exclude})
+	series, err := agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: s.Git.Repo, Dir: s.Root, Bases: []string{here}, Exclude: s.Exclude})
 	if err != nil {
 		return "", nil, err
 	}

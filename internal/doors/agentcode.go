@@ -1,7 +1,6 @@
 package doors
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -89,7 +89,7 @@ func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *a
 	}
 	if c.File == "" {
 		code.Series = func(ctx context.Context, bases []string) (gitrepo.Series, error) {
-			return repo.WorkspaceSeries(ctx, gitrepo.WorkspaceSource{Dir: c.Workspace, Bases: c.candidates(known, bases), Exclude: c.Exclude})
+			return agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: c.Workspace, Bases: c.candidates(known, bases), Exclude: c.Exclude})
 		}
 		return code, release, nil
 	}
@@ -98,11 +98,7 @@ func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *a
 		return nil, release, exitcode.UsageError(fmt.Errorf("the file of changes: %w", err))
 	}
 	code.Series = func(ctx context.Context, bases []string) (gitrepo.Series, error) {
-		file := gitrepo.FileSource{Name: c.File, Data: data, Bases: c.candidates(known, bases)}
-		if isBundle(data) {
-			return repo.BundleSeries(ctx, file)
-		}
-		return repo.PatchSeries(ctx, file)
+		return agentchanges.FromFile(ctx, agentchanges.FileConfig{Repo: repo, Name: c.File, Data: data, Bases: c.candidates(known, bases)})
 	}
 	return code, release, nil
 }
@@ -127,11 +123,6 @@ func (c AgentCode) read() ([]byte, error) {
 		err = fmt.Errorf("%s is larger than %d MiB", c.File, maxChanges>>20)
 	}
 	return data, err
-}
-
-// isBundle recognises git's bundle files by their first line.
-func isBundle(data []byte) bool {
-	return bytes.HasPrefix(data, []byte("# v2 git bundle\n")) || bytes.HasPrefix(data, []byte("# v3 git bundle\n"))
 }
 
 // bases are the commits that the changes may have been made from: the one that the user

@@ -26,16 +26,16 @@ func (r *Repo) CheckBranch(ctx context.Context, name string) error {
 		return fmt.Errorf("%q is no branch's name: it begins with a dash, as options do", name)
 	case name == "HEAD":
 		return fmt.Errorf("a branch cannot be called HEAD")
-	case isOID(strings.ToLower(name)):
+	case IsObjectID(strings.ToLower(name)):
 		return fmt.Errorf("%q is no branch's name: it reads as a commit's id", name)
 	case strings.HasPrefix(name, "refs/"):
 		return fmt.Errorf(`%q is no branch's name: leave out the "refs/heads/" of a full ref`, name)
 	}
-	a, err := r.gitWith(ctx, call{fails: true, limit: 1 << 10}, "check-ref-format", "refs/heads/"+name)
+	a, err := r.Run(ctx, Call{AnyExit: true, Limit: 1 << 10}, "check-ref-format", "refs/heads/"+name)
 	if err != nil {
 		return err
 	}
-	if a.code != 0 {
+	if a.ExitCode != 0 {
 		return fmt.Errorf(`%q is no branch's name: git allows no spaces, control characters, "..", "//", "@{", or any of ~^:?*[\ in it, `+
 			`no "/" or "." at its end, and no part that begins with "." or ends with ".lock"`, name)
 	}

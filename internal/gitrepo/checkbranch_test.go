@@ -9,8 +9,8 @@ import (
 
 func TestCheckBranch(t *testing.T) {
 	c := newClone(t)
-	c.commit("so that @{-1} could mean something")
-	r := c.open()
+	c.Commit("so that @{-1} could mean something")
+	r := c.Open()
 	for _, name := range []string{"main", "fix/issue-7", "a;b", "$(touch", "`x`", "ümlaut", "a'b\"c", "@", "a-", "heads/x", "=x", "%2e%2e", "a\u202eb", strings.Repeat("a", 244)} {
 		if err := r.CheckBranch(t.Context(), name); err != nil {
 			t.Errorf("%q: %v", name, err)

@@ -40,11 +40,11 @@ func (r *Repo) Blob(ctx context.Context, oid string, limit int64) ([]byte, error
 
 // object reads one object of the kind.
 func (r *Repo) object(ctx context.Context, oid, kind string, limit int64) ([]byte, error) {
-	if !isOID(oid) {
+	if !IsObjectID(oid) {
 		return nil, fmt.Errorf("%q is not a whole object id", oid)
 	}
 	if _, ok := r.known.get(oid); !ok && kind == "commit" {
-		if err := r.need(ctx, oid); err != nil {
+		if err := r.Require(ctx, oid); err != nil {
 			return nil, err
 		}
 	}
@@ -71,9 +71,9 @@ func parseCommit(text string) (Commit, error) {
 	for line := range strings.SplitSeq(head, "\n") {
 		name, value, _ := strings.Cut(line, " ")
 		switch {
-		case name == "tree" && c.Tree == "" && isOID(value):
+		case name == "tree" && c.Tree == "" && IsObjectID(value):
 			c.Tree = value
-		case name == "parent" && isOID(value):
+		case name == "parent" && IsObjectID(value):
 			c.Parents = append(c.Parents, value)
 		case name == "author" && c.Author == (Person{}):
 			c.Author, _ = parsePerson(value)

@@ -16,19 +16,19 @@ import (
 
 func TestCommit(t *testing.T) {
 	c := newClone(t)
-	root := c.commit("root")
-	c.git("checkout", "-q", "-b", "side")
-	side := c.commit("side")
-	c.git("checkout", "-q", "main")
-	main := c.commit("main")
-	merge := c.git("commit-tree", "-p", main, "-p", side, "-m", "Join\n\ntwo lines", "HEAD^{tree}")
-	latin := c.git("-c", "i18n.commitEncoding=ISO-8859-1", "commit-tree", "-p", root, "-m", "Gr\xfc\xdfe", "HEAD^{tree}")
-	raw := strings.TrimSpace(c.gitFed(strings.ReplaceAll(c.gitFed("", "cat-file", "commit", main), "main", "not \xff UTF-8"), "hash-object", "-t", "commit", "-w", "--stdin"))
-	r := c.open()
+	root := c.Commit("root")
+	c.Git("checkout", "-q", "-b", "side")
+	side := c.Commit("side")
+	c.Git("checkout", "-q", "main")
+	main := c.Commit("main")
+	merge := c.Git("commit-tree", "-p", main, "-p", side, "-m", "Join\n\ntwo lines", "HEAD^{tree}")
+	latin := c.Git("-c", "i18n.commitEncoding=ISO-8859-1", "commit-tree", "-p", root, "-m", "Gr\xfc\xdfe", "HEAD^{tree}")
+	raw := strings.TrimSpace(c.GitFed(strings.ReplaceAll(c.GitFed("", "cat-file", "commit", main), "main", "not \xff UTF-8"), "hash-object", "-t", "commit", "-w", "--stdin"))
+	r := c.Open()
 
 	got, err := r.Commit(t.Context(), merge)
 	if err != nil || got.Message != "Join\n\ntwo lines\n" || got.Author != (gitrepo.Person{Name: "a", Email: "a@example.com"}) ||
-		!got.When.Equal(time.Unix(1700000000, 0)) || !slices.Equal(got.Parents, []string{main, side}) || got.Tree != c.git("rev-parse", "HEAD^{tree}") {
+		!got.When.Equal(time.Unix(1700000000, 0)) || !slices.Equal(got.Parents, []string{main, side}) || got.Tree != c.Git("rev-parse", "HEAD^{tree}") {
 		t.Errorf("the merge is %+v, %v", got, err)
 	}
 	if got, err := r.Commit(t.Context(), latin); got.Message != "Grüße\n" || err != nil {
@@ -49,10 +49,10 @@ func TestCommit(t *testing.T) {
 
 func TestBlob(t *testing.T) {
 	c := newClone(t)
-	c.write("f", "0123456789")
-	commit := c.commit("f")
-	oid := c.git("rev-parse", "HEAD:f")
-	r := c.open()
+	c.Write("f", "0123456789")
+	commit := c.Commit("f")
+	oid := c.Git("rev-parse", "HEAD:f")
+	r := c.Open()
 	if data, err := r.Blob(t.Context(), oid, 10); string(data) != "0123456789" || err != nil {
 		t.Errorf("Blob = %q, %v", data, err)
 	}
@@ -70,7 +70,7 @@ func TestBlob(t *testing.T) {
 // replaceObject puts another object's content where the clone keeps one.
 func replaceObject(t *testing.T, c clone, oid, by string) {
 	t.Helper()
-	path := func(oid string) string { return filepath.Join(c.dir, ".git", "objects", oid[:2], oid[2:]) }
+	path := func(oid string) string { return filepath.Join(c.Dir, ".git", "objects", oid[:2], oid[2:]) }
 	data, err := os.ReadFile(path(by))
 	if err != nil {
 		t.Fatal(err)
@@ -85,18 +85,18 @@ func replaceObject(t *testing.T, c clone, oid, by string) {
 
 func TestWhatIsReadIsWhatTheIdStandsFor(t *testing.T) {
 	c := newClone(t)
-	c.write("f", "harmless")
-	c.write("dir/f", "also")
-	harmless := c.commit("harmless")
-	c.write(".github/workflows/x.yml", "on: push")
-	c.write("dir/f", "not harmless")
-	evil := c.commit("evil")
-	tree := func(commit string) string { return c.git("rev-parse", commit+"^{tree}") }
-	evilTree, harmlessTree, blob, other := tree(evil), tree(harmless), c.git("rev-parse", evil+":dir/f"), c.git("rev-parse", harmless+":dir/f")
+	c.Write("f", "harmless")
+	c.Write("dir/f", "also")
+	harmless := c.Commit("harmless")
+	c.Write(".github/workflows/x.yml", "on: push")
+	c.Write("dir/f", "not harmless")
+	evil := c.Commit("evil")
+	tree := func(commit string) string { return c.Git("rev-parse", commit+"^{tree}") }
+	evilTree, harmlessTree, blob, other := tree(evil), tree(harmless), c.Git("rev-parse", evil+":dir/f"), c.Git("rev-parse", harmless+":dir/f")
 
 	replaceObject(t, c, evilTree, harmlessTree)
 	replaceObject(t, c, blob, other)
-	r := c.open()
+	r := c.Open()
 	if changes, err := r.TreeChanges(t.Context(), harmless, evil); !errors.Is(err, gitrepo.ErrForged) {
 		t.Errorf("a replaced tree: %v, %v", changes, err)
 	}
@@ -107,7 +107,7 @@ func TestWhatIsReadIsWhatTheIdStandsFor(t *testing.T) {
 		t.Errorf("a replaced file: %q, %v", data, err)
 	}
 	replaceObject(t, c, evil, harmless)
-	if got, err := c.open().Commit(t.Context(), evil); !errors.Is(err, gitrepo.ErrForged) {
+	if got, err := c.Open().Commit(t.Context(), evil); !errors.Is(err, gitrepo.ErrForged) {
 		t.Errorf("a replaced commit: %v, %v", got, err)
 	}
 }

@@ -11,29 +11,29 @@ const maxDiff = 128 << 20
 
 // Has reports whether the clone holds the commit.
 func (r *Repo) Has(ctx context.Context, commit string) (bool, error) {
-	if !isOID(commit) {
+	if !IsObjectID(commit) {
 		return false, fmt.Errorf("%q is not a whole commit id", commit)
 	}
 	out, _, err := r.git(ctx, 1<<10, strings.NewReader(commit+"\n"), "cat-file", "--batch-check=%(objecttype)")
 	return strings.TrimSpace(string(out)) == "commit", err
 }
 
-// need returns an error that tells how to mend it if a commit is not there.
-func (r *Repo) need(ctx context.Context, commits ...string) error {
+// Require returns an error that tells how to mend it if a commit is not there.
+func (r *Repo) Require(ctx context.Context, commits ...string) error {
 	for _, c := range commits {
 		ok, err := r.Has(ctx, c)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return fmt.Errorf("%w: %s%s: %s", ErrMissing, c, r.lacks(), deeper)
+			return fmt.Errorf("%w: %s%s: %s", ErrMissing, c, r.WhyMissing(), deeper)
 		}
 	}
 	return nil
 }
 
-// lacks says what is known of the objects that are not there.
-func (r *Repo) lacks() string {
+// WhyMissing says what is known of the objects that are not there.
+func (r *Repo) WhyMissing() string {
 	switch {
 	case len(r.clone.MissingAlternates) > 0:
 		return fmt.Sprintf(" (it borrows objects from %s, which is not there)", strings.Join(r.clone.MissingAlternates, ", "))
@@ -46,7 +46,7 @@ func (r *Repo) lacks() string {
 // MergeBase returns the commit at which the histories of a and b part: what
 // GitHub compares a pull request's head with.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
-	if err := r.need(ctx, a, b); err != nil {
+	if err := r.Require(ctx, a, b); err != nil {
 		return "", err
 	}
 	out, _, err := r.git(ctx, 1<<10, nil, "merge-base", a, b)
@@ -55,7 +55,7 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	}
 	base := strings.TrimSpace(string(out))
 	switch {
-	case isOID(base):
+	case IsObjectID(base):
 		return base, nil
 	case len(r.clone.Shallow) > 0:
 		return "", fmt.Errorf("%w: it ends before the commit at which %s and %s part: %s", ErrShallow, a, b, deeper)
@@ -88,7 +88,7 @@ func (r *Repo) Diff(ctx context.Context, base, head string) (Diff, error) {
 // history between the two need not be there. Beside ErrTooLarge the result holds
 // the names, if it is only the hunks that are too large.
 func (r *Repo) DiffFrom(ctx context.Context, from, head string) (Diff, error) {
-	if err := r.need(ctx, from, head); err != nil {
+	if err := r.Require(ctx, from, head); err != nil {
 		return Diff{}, err
 	}
 	d := Diff{Base: from}

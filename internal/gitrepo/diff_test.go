@@ -9,31 +9,14 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 )
-
-// fork makes a clone with a base branch that went on after the head left it.
-func fork(t *testing.T, initArgs ...string) (c clone, root, base, head string) {
-	t.Helper()
-	c = newClone(t, initArgs...)
-	c.write("a.txt", "1\n2\n3\n")
-	c.write(".gitattributes", "* diff=evil filter=evil textconv=evil\n")
-	c.write("dir/old", strings.Repeat("line\n", 20))
-	root = c.commit("root")
-	c.git("checkout", "-q", "-b", "topic")
-	c.write("a.txt", "1\nzwei\n3\n")
-	c.git("mv", "dir/old", "dir/new\nname")
-	head = c.commit("head")
-	c.git("checkout", "-q", "main")
-	c.write("b.txt", "only on main\n")
-	base = c.commit("base")
-	return c, root, base, head
-}
 
 func TestDiffIsThatOfThePullRequest(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			c, root, base, head := fork(t, "--object-format="+format)
-			d, err := c.open().Diff(t.Context(), base, head)
+			d, err := c.Open().Diff(t.Context(), base, head)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,14 +36,14 @@ func TestDiffIsThatOfThePullRequest(t *testing.T) {
 func TestShallowClone(t *testing.T) {
 	c, _, base, head := fork(t)
 	// A checkout of depth 1: the commit is there, its parents are not.
-	shallow := clone{t, t.TempDir()}
-	shallow.git("clone", "-q", "--depth=1", "--no-single-branch", "file://"+c.dir, "x")
-	shallow.dir += "/x"
-	found := shallow.locate()
+	shallow := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
+	shallow.Git("clone", "-q", "--depth=1", "--no-single-branch", "file://"+c.Dir, "x")
+	shallow.Dir += "/x"
+	found := shallow.Locate()
 	if len(found.Shallow) != 2 {
 		t.Errorf("Shallow = %v", found.Shallow)
 	}
-	r := open(t, found)
+	r := gittest.Open(t, found)
 	_, err := r.Diff(t.Context(), base, head)
 	if !errors.Is(err, gitrepo.ErrShallow) || !strings.Contains(err.Error(), "fetch-depth: 0") {
 		t.Errorf("err = %v", err)
@@ -68,10 +51,10 @@ func TestShallowClone(t *testing.T) {
 	if data, err := r.File(t.Context(), head, "a.txt", 100); string(data) != "1\nzwei\n3\n" || err != nil {
 		t.Errorf("a file of a shallow commit: %q, %v", data, err)
 	}
-	one := clone{t, t.TempDir()}
-	one.git("clone", "-q", "--depth=1", "file://"+c.dir, "x")
-	one.dir += "/x"
-	_, err = one.open().Diff(t.Context(), base, head)
+	one := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
+	one.Git("clone", "-q", "--depth=1", "file://"+c.Dir, "x")
+	one.Dir += "/x"
+	_, err = one.Open().Diff(t.Context(), base, head)
 	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "it is shallow") || !strings.Contains(err.Error(), "fetch-depth: 0") {
 		t.Errorf("err = %v", err)
 	}
@@ -79,18 +62,18 @@ func TestShallowClone(t *testing.T) {
 
 func TestUnrelatedHistories(t *testing.T) {
 	c := newClone(t)
-	a := c.commit("a")
-	c.git("checkout", "-q", "--orphan", "other")
-	b := c.commit("b")
-	if _, err := c.open().MergeBase(t.Context(), a, b); err == nil || !strings.Contains(err.Error(), "no commit in common") {
+	a := c.Commit("a")
+	c.Git("checkout", "-q", "--orphan", "other")
+	b := c.Commit("b")
+	if _, err := c.Open().MergeBase(t.Context(), a, b); err == nil || !strings.Contains(err.Error(), "no commit in common") {
 		t.Errorf("err = %v", err)
 	}
 }
 
 func TestOnlyWholeIDsReachGit(t *testing.T) {
 	c := newClone(t)
-	head := c.commit("a")
-	r := c.open()
+	head := c.Commit("a")
+	r := c.Open()
 	for _, bad := range []string{"", "HEAD", "main", head[:10], "--output=/tmp/x", strings.ToUpper(head), head + "\n", head + "^{tree}"} {
 		if _, err := r.Diff(t.Context(), bad, head); err == nil || !strings.Contains(err.Error(), "not a whole commit id") {
 			t.Errorf("Diff(%q): %v", bad, err)
@@ -99,7 +82,7 @@ func TestOnlyWholeIDsReachGit(t *testing.T) {
 			t.Errorf("Files(%q) is accepted", bad)
 		}
 	}
-	tree := c.git("rev-parse", "HEAD^{tree}")
+	tree := c.Git("rev-parse", "HEAD^{tree}")
 	if ok, err := r.Has(t.Context(), tree); ok || err != nil {
 		t.Errorf("a tree passes for a commit: %v, %v", ok, err)
 	}
@@ -107,11 +90,11 @@ func TestOnlyWholeIDsReachGit(t *testing.T) {
 
 func TestNewWithoutGit(t *testing.T) {
 	c := newClone(t)
-	c.commit("a")
-	if _, err := gitrepo.New(c.locate(), gitrepo.Options{PathList: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "install it") {
+	c.Commit("a")
+	if _, err := gitrepo.New(c.Locate(), gitrepo.Options{PathList: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "install it") {
 		t.Errorf("err = %v", err)
 	}
-	if _, err := gitrepo.New(c.locate(), gitrepo.Options{TempDir: "/no/such/place"}); err == nil || !strings.Contains(err.Error(), "repository of our own") {
+	if _, err := gitrepo.New(c.Locate(), gitrepo.Options{TempDir: "/no/such/place"}); err == nil || !strings.Contains(err.Error(), "repository of our own") {
 		t.Errorf("err = %v", err)
 	}
 }

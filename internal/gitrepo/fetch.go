@@ -50,10 +50,10 @@ func (r *Repo) Fetch(ctx context.Context, m *Remote, oids []string, depth int) e
 	if err != nil {
 		return fmt.Errorf("fetching from %s: %w", m, err)
 	}
-	if a.code != 0 {
+	if a.ExitCode != 0 {
 		return m.fetchError(a)
 	}
-	return r.need(ctx, want...)
+	return r.Require(ctx, want...)
 }
 
 // isCut reports whether the repository's history is cut off somewhere.
@@ -66,8 +66,8 @@ func (r *Repo) isCut() (bool, error) {
 }
 
 // fetchError says why a fetch failed, in the server's words or else in git's.
-func (m *Remote) fetchError(a answer) error {
-	own, server := said(a.stderr)
+func (m *Remote) fetchError(a Output) error {
+	own, server := said(a.Stderr)
 	text := oneLine(strings.Join(append(server, own...), "; "))
 	if strings.Contains(text, "not our ref") || strings.Contains(text, "unadvertised object") {
 		return fmt.Errorf("%w: %s does not have it either: %s", ErrMissing, m, text)

@@ -19,7 +19,7 @@ import (
 func TestFetch(t *testing.T) {
 	s, _, one, two, _, _ := published(t)
 	c := newClone(t)
-	c.commit("unrelated")
+	c.Commit("unrelated")
 	for name, tt := range map[string]struct {
 		depth   int
 		history bool
@@ -27,7 +27,7 @@ func TestFetch(t *testing.T) {
 	}{"one commit": {1, false, true}, "two": {2, true, false}, "all": {0, true, true}} {
 		t.Run(name, func(t *testing.T) {
 			s.private = tt.private
-			r := c.open()
+			r := c.Open()
 			if err := r.Fetch(t.Context(), s.remote(), []string{two, two}, tt.depth); err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +37,7 @@ func TestFetch(t *testing.T) {
 			if data, err := r.File(t.Context(), two, "f", 10); string(data) != "2\n" || err != nil {
 				t.Errorf("the file is %q, %v", data, err)
 			}
-			if refs := lookInto(t, c, r).gitFed("", "--git-dir="+r.GitDir(), "for-each-ref"); refs != "" {
+			if refs := lookInto(t, c, r).GitFed("", "--git-dir="+r.GitDir(), "for-each-ref"); refs != "" {
 				t.Errorf("refs were made: %s", refs)
 			}
 			asked := len(s.requests())
@@ -59,7 +59,7 @@ func TestFetch(t *testing.T) {
 
 func TestFetchErrors(t *testing.T) {
 	s, c, _, two, _, _ := published(t)
-	r := c.open()
+	r := c.Open()
 	if err := r.Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, 1); !errors.Is(err, gitrepo.ErrMissing) {
 		t.Errorf("a missing commit: %v", err)
 	}
@@ -83,14 +83,14 @@ func TestFetchErrors(t *testing.T) {
 
 func TestFetchChecksWhatItGets(t *testing.T) {
 	s := newServer(t)
-	blob := strings.TrimSpace(s.gitFed("x", "hash-object", "-w", "--stdin"))
-	tree := s.mktree("100644 blob " + blob + "\tf\n")
-	outer := strings.TrimSpace(s.gitFed("040000 tree "+tree+"\t.git\n", "mktree"))
-	evil := s.git("commit-tree", "-m", "x", outer)
-	s.git("update-ref", "refs/heads/main", evil)
+	blob := strings.TrimSpace(s.GitFed("x", "hash-object", "-w", "--stdin"))
+	tree := s.Mktree("100644 blob " + blob + "\tf\n")
+	outer := strings.TrimSpace(s.GitFed("040000 tree "+tree+"\t.git\n", "mktree"))
+	evil := s.Git("commit-tree", "-m", "x", outer)
+	s.Git("update-ref", "refs/heads/main", evil)
 	c := newClone(t)
-	c.commit("unrelated")
-	r := c.open()
+	c.Commit("unrelated")
+	r := c.Open()
 	if err := r.Fetch(t.Context(), s.remote(), []string{evil}, 1); err == nil || !strings.Contains(err.Error(), ".git") {
 		t.Errorf("err = %v", err)
 	}
@@ -104,7 +104,7 @@ func TestFetchChecksWhatItGets(t *testing.T) {
 func TestFetchDoesNotAskTheClone(t *testing.T) {
 	s, _, _, two, _, _ := published(t)
 	c := newClone(t)
-	private := c.commit("known here only")
+	private := c.Commit("known here only")
 	var sent bytes.Buffer
 	s.before = func(_ http.ResponseWriter, r *http.Request) bool {
 		body, err := io.ReadAll(r.Body)
@@ -125,7 +125,7 @@ func TestFetchDoesNotAskTheClone(t *testing.T) {
 		sent.Write(body)
 		return false
 	}
-	if err := c.open().Fetch(t.Context(), s.remote(), []string{two}, 0); err != nil {
+	if err := c.Open().Fetch(t.Context(), s.remote(), []string{two}, 0); err != nil {
 		t.Fatal(err)
 	}
 	s.Server.Close() // and wait for its answers
@@ -137,19 +137,19 @@ func TestFetchDoesNotAskTheClone(t *testing.T) {
 func TestNothingOfTheCloneRuns(t *testing.T) {
 	s, c, _, two, three, _ := published(t)
 	other := newClone(t)
-	other.commit("so that there are refs to advertise")
+	other.Commit("so that there are refs to advertise")
 	canary := filepath.Join(t.TempDir(), "ran")
 	evil := filepath.Join(t.TempDir(), "evil")
 	if err := os.WriteFile(evil, []byte("#!/bin/sh\necho \"$@\" >>"+canary+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	arm(t, c, evil)
-	r := c.open()
+	c.Arm(evil)
+	r := c.Open()
 	if err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: three, Branch: "main", Expect: two}); err != nil {
 		t.Error(err)
 	}
-	arm(t, other, evil)
-	if err := other.open().Fetch(t.Context(), s.remote(), []string{two}, 1); err != nil {
+	other.Arm(evil)
+	if err := other.Open().Fetch(t.Context(), s.remote(), []string{two}, 1); err != nil {
 		t.Error(err)
 	}
 	if data, err := os.ReadFile(canary); err == nil {

@@ -37,7 +37,7 @@ func (r *Repo) File(ctx context.Context, commit, path string, limit int64) ([]by
 // were read before take none.
 func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit int64) (map[string]File, error) {
 	if _, ok := r.known.get(commit); !ok {
-		if err := r.need(ctx, commit); err != nil {
+		if err := r.Require(ctx, commit); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +138,7 @@ func lookup(tree []byte, name string, idLen int) (mode, oid string, err error) {
 func treeOf(commit []byte) (string, error) {
 	line, _, _ := strings.Cut(string(commit), "\n")
 	oid, ok := strings.CutPrefix(line, "tree ")
-	if !ok || !isOID(oid) {
+	if !ok || !IsObjectID(oid) {
 		return "", errors.New("the commit cannot be read")
 	}
 	return oid, nil

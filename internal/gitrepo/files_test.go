@@ -17,21 +17,21 @@ import (
 
 func TestFiles(t *testing.T) {
 	c := newClone(t)
-	c.write("policy.yml", "max: 1\n")
-	c.write("deep/er/still/x", "deep")
-	c.write("deep/er/y", "y")
-	c.write("empty", "")
-	c.write("odd\nname ü", "odd")
-	c.write("big", strings.Repeat("x", 1001))
-	c.write("run.sh", "#!/bin/sh\n")
-	for _, err := range []error{os.Chmod(c.dir+"/run.sh", 0o755), os.Symlink("policy.yml", c.dir+"/link"), os.Symlink("deep", c.dir+"/linkdir")} {
+	c.Write("policy.yml", "max: 1\n")
+	c.Write("deep/er/still/x", "deep")
+	c.Write("deep/er/y", "y")
+	c.Write("empty", "")
+	c.Write("odd\nname ü", "odd")
+	c.Write("big", strings.Repeat("x", 1001))
+	c.Write("run.sh", "#!/bin/sh\n")
+	for _, err := range []error{os.Chmod(c.Dir+"/run.sh", 0o755), os.Symlink("policy.yml", c.Dir+"/link"), os.Symlink("deep", c.Dir+"/linkdir")} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	head := c.commit("one")
-	c.write("policy.yml", "max: 1000\n") // the tree as the agent left it
-	r := c.open()
+	head := c.Commit("one")
+	c.Write("policy.yml", "max: 1000\n") // the tree as the agent left it
+	r := c.Open()
 	text := map[string]string{"policy.yml": "max: 1\n", "deep/er/still/x": "deep", "deep/er/y": "y", "empty": "", "odd\nname ü": "odd", "run.sh": "#!/bin/sh\n"}
 	bad := map[string]string{
 		"big": "too large: 1001 bytes, at most 1000 bytes", "none": "does not exist", "deep/none": "does not exist", "policy.yml/x": "does not exist",
@@ -83,10 +83,10 @@ func TestFiles(t *testing.T) {
 
 func TestSubmoduleIsNotFollowed(t *testing.T) {
 	c := newClone(t)
-	head := c.commit("one")
-	c.git("update-index", "--add", "--cacheinfo", "160000,"+head+",sub")
-	c.git("commit", "-q", "-m", "two")
-	if _, err := c.open().File(t.Context(), c.git("rev-parse", "HEAD"), "sub", 10); err == nil || !strings.Contains(err.Error(), "submodule") {
+	head := c.Commit("one")
+	c.Git("update-index", "--add", "--cacheinfo", "160000,"+head+",sub")
+	c.Git("commit", "-q", "-m", "two")
+	if _, err := c.Open().File(t.Context(), c.Git("rev-parse", "HEAD"), "sub", 10); err == nil || !strings.Contains(err.Error(), "submodule") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -97,19 +97,19 @@ func TestForgedObjects(t *testing.T) {
 	for _, what := range []string{"HEAD", "HEAD^{tree}", "HEAD:dir", "HEAD:dir/policy.yml"} {
 		t.Run(what, func(t *testing.T) {
 			c := newClone(t)
-			c.write("dir/policy.yml", "max: 1\n")
-			head := c.commit("one")
+			c.Write("dir/policy.yml", "max: 1\n")
+			head := c.Commit("one")
 			other := newClone(t)
-			other.write("dir/policy.yml", "max: 999\n")
-			other.commit("one")
-			target := c.git("rev-parse", what)
+			other.Write("dir/policy.yml", "max: 999\n")
+			other.Commit("one")
+			target := c.Git("rev-parse", what)
 			// The objects that the forged one leads to are there as well.
 			for _, o := range []string{"HEAD^{tree}", "HEAD:dir", "HEAD:dir/policy.yml"} {
-				id := other.git("rev-parse", o)
+				id := other.Git("rev-parse", o)
 				c.forge(id, other.loose(id))
 			}
-			c.forge(target, other.loose(other.git("rev-parse", what)))
-			data, err := c.open().File(t.Context(), head, "dir/policy.yml", 100)
+			c.forge(target, other.loose(other.Git("rev-parse", what)))
+			data, err := c.Open().File(t.Context(), head, "dir/policy.yml", 100)
 			if err == nil {
 				t.Fatalf("read %q without an error", data)
 			}
@@ -122,30 +122,30 @@ func TestForgedObjects(t *testing.T) {
 
 // loose returns an object's file as git stores it.
 func (c clone) loose(oid string) []byte {
-	c.t.Helper()
-	data, err := os.ReadFile(filepath.Join(c.dir, ".git/objects", oid[:2], oid[2:]))
+	c.T.Helper()
+	data, err := os.ReadFile(filepath.Join(c.Dir, ".git/objects", oid[:2], oid[2:]))
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return data
 }
 
 // forge stores an object's file under another id.
 func (c clone) forge(oid string, data []byte) {
-	c.t.Helper()
-	path := filepath.Join(c.dir, ".git/objects", oid[:2], oid[2:])
+	c.T.Helper()
+	path := filepath.Join(c.Dir, ".git/objects", oid[:2], oid[2:])
 	_ = os.MkdirAll(filepath.Dir(path), 0o755)
 	_ = os.Remove(path)
 	if err := os.WriteFile(path, data, 0o444); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 }
 
 func TestBrokenTreeIsAnError(t *testing.T) {
 	c := newClone(t)
-	c.write("a", "x")
-	head := c.commit("one")
-	tree := c.git("rev-parse", "HEAD^{tree}")
+	c.Write("a", "x")
+	head := c.Commit("one")
+	tree := c.Git("rev-parse", "HEAD^{tree}")
 	var b strings.Builder
 	w := zlib.NewWriter(&b)
 	fmt.Fprintf(w, "tree %d\x00%s", 5, "hello")
@@ -153,16 +153,16 @@ func TestBrokenTreeIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.forge(tree, []byte(b.String()))
-	if _, err := c.open().File(t.Context(), head, "a", 10); err == nil {
+	if _, err := c.Open().File(t.Context(), head, "a", 10); err == nil {
 		t.Error("a broken tree is read")
 	}
 }
 
 func BenchmarkFile(b *testing.B) {
 	c := newClone(b)
-	c.write("a/b/c/file", strings.Repeat("x\n", 100))
-	head := c.commit("one")
-	r := c.open()
+	c.Write("a/b/c/file", strings.Repeat("x\n", 100))
+	head := c.Commit("one")
+	r := c.Open()
 	for b.Loop() {
 		if _, err := r.File(b.Context(), head, "a/b/c/file", 1000); err != nil {
 			b.Fatal(err)

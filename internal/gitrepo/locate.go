@@ -23,8 +23,11 @@ type Clone struct {
 	// and that are not there.
 	MissingAlternates []string
 
-	gitDir, commonDir string
-	oidLen            int // hex digits of an object id: 40, or 64 for SHA-256
+	// GitDir is the absolute path of the directory that holds the clone's HEAD and index, and
+	// CommonDir of the one that holds all else: another one in a worktree.
+	GitDir, CommonDir string
+
+	oidLen int // hex digits of an object id: 40, or 64 for SHA-256
 }
 
 // Limits of what is read of a clone.
@@ -47,27 +50,27 @@ func Locate(dir string) (*Clone, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Clone{gitDir: gitDir, commonDir: gitDir}
+	c := &Clone{GitDir: gitDir, CommonDir: gitDir}
 	root, err := os.OpenRoot(gitDir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s names a directory that cannot be opened: %w", ErrNotRepository, filepath.Join(dir, ".git"), err)
 	}
 	defer root.Close()
 	if data, err := readRegular(root, "commondir", maxPointer); err == nil {
-		c.commonDir = resolvePath(gitDir, strings.TrimSpace(string(data)))
+		c.CommonDir = resolvePath(gitDir, strings.TrimSpace(string(data)))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	common, err := os.OpenRoot(c.commonDir)
+	common, err := os.OpenRoot(c.CommonDir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the main repository of the worktree %s cannot be opened: %w", ErrNotRepository, dir, err)
 	}
 	defer common.Close()
 	info, err := common.Lstat("objects")
 	if err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%w: %s holds no directory of objects", ErrNotRepository, c.commonDir)
+		return nil, fmt.Errorf("%w: %s holds no directory of objects", ErrNotRepository, c.CommonDir)
 	}
-	c.ObjectDir = filepath.Join(c.commonDir, "objects")
+	c.ObjectDir = filepath.Join(c.CommonDir, "objects")
 	if err := c.readShallow(common); err != nil {
 		return nil, err
 	}
@@ -126,8 +129,8 @@ func (c *Clone) readShallow(common *os.Root) error {
 	}
 	for line := range strings.Lines(string(data)) {
 		oid := strings.TrimSpace(line)
-		if !isOID(oid) {
-			return fmt.Errorf("%s is not a list of commits", filepath.Join(c.commonDir, "shallow"))
+		if !IsObjectID(oid) {
+			return fmt.Errorf("%s is not a list of commits", filepath.Join(c.CommonDir, "shallow"))
 		}
 		c.Shallow = append(c.Shallow, oid)
 	}
@@ -174,7 +177,7 @@ func (c *Clone) followAlternates() error {
 	return nil
 }
 
-// isOID reports whether s is a whole object id in lower-case hex.
-func isOID(s string) bool {
+// IsObjectID reports whether s is a whole object id in lower-case hex.
+func IsObjectID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -13,42 +13,43 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 )
 
 func TestLocateShapes(t *testing.T) {
 	main := newClone(t)
-	main.write("a", "1\n")
-	head := main.commit("one")
+	main.Write("a", "1\n")
+	head := main.Commit("one")
 	tests := map[string]func(t *testing.T) string{
-		"plain": func(*testing.T) string { return main.dir },
+		"plain": func(*testing.T) string { return main.Dir },
 		"worktree": func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "tree")
-			main.git("worktree", "add", "-q", "--detach", dir)
+			main.Git("worktree", "add", "-q", "--detach", dir)
 			return dir
 		},
 		"submodule": func(t *testing.T) string {
 			dir := t.TempDir()
-			outer := clone{t, dir}
-			outer.git("init", "-q")
-			outer.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", main.dir, "sub")
+			outer := clone{gittest.Clone{T: t, Dir: dir}}
+			outer.Git("init", "-q")
+			outer.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", main.Dir, "sub")
 			return filepath.Join(dir, "sub")
 		},
 		"borrowing": func(t *testing.T) string {
-			c := clone{t, t.TempDir()}
-			c.git("clone", "-q", "--shared", main.dir, "x")
-			return filepath.Join(c.dir, "x")
+			c := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
+			c.Git("clone", "-q", "--shared", main.Dir, "x")
+			return filepath.Join(c.Dir, "x")
 		},
 		"borrowing from a borrower": func(t *testing.T) string {
-			c := clone{t, t.TempDir()}
-			c.git("clone", "-q", "--shared", main.dir, "x")
-			c.git("clone", "-q", "--shared", "x", "y")
-			return filepath.Join(c.dir, "y")
+			c := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
+			c.Git("clone", "-q", "--shared", main.Dir, "x")
+			c.Git("clone", "-q", "--shared", "x", "y")
+			return filepath.Join(c.Dir, "y")
 		},
 		"a strange name": func(t *testing.T) string {
-			c := clone{t, t.TempDir()}
+			c := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
 			name := "we\"ird\\ #na\nme:ü"
-			c.git("clone", "-q", main.dir, name)
-			return filepath.Join(c.dir, name)
+			c.Git("clone", "-q", main.Dir, name)
+			return filepath.Join(c.Dir, name)
 		},
 	}
 	for name, dir := range tests {
@@ -60,7 +61,7 @@ func TestLocateShapes(t *testing.T) {
 			if oid, err := c.Resolve("HEAD"); err != nil || oid != head {
 				t.Errorf("HEAD = %s, %v", oid, err)
 			}
-			if data, err := open(t, c).File(t.Context(), head, "a", 100); string(data) != "1\n" || err != nil {
+			if data, err := gittest.Open(t, c).File(t.Context(), head, "a", 100); string(data) != "1\n" || err != nil {
 				t.Errorf("a = %q, %v", data, err)
 			}
 			if c.MissingAlternates != nil || c.Shallow != nil {
@@ -118,13 +119,13 @@ func TestLocateRefusesWhatIsNoClone(t *testing.T) {
 
 func TestAlternatesInCirclesAndMissing(t *testing.T) {
 	c := newClone(t)
-	head := c.commit("one")
-	c.write(".git/objects/info/alternates", "# a comment\n\n../objects\n"+c.dir+"/.git/objects\n/no/such/objects\n")
-	found := c.locate()
+	head := c.Commit("one")
+	c.Write(".git/objects/info/alternates", "# a comment\n\n../objects\n"+c.Dir+"/.git/objects\n/no/such/objects\n")
+	found := c.Locate()
 	if diff := cmp.Diff([]string{"/no/such/objects"}, found.MissingAlternates); diff != "" {
 		t.Error(diff)
 	}
-	r := open(t, found)
+	r := gittest.Open(t, found)
 	if ok, err := r.Has(t.Context(), head); !ok || err != nil {
 		t.Errorf("Has = %v, %v", ok, err)
 	}
@@ -136,23 +137,23 @@ func TestAlternatesInCirclesAndMissing(t *testing.T) {
 	for i := range 200 {
 		lines += "/x/" + strings.Repeat("y", i+1) + "\n"
 	}
-	c.write(".git/objects/info/alternates", lines)
-	if _, err := gitrepo.Locate(c.dir); err == nil || !strings.Contains(err.Error(), "more than 64") {
+	c.Write(".git/objects/info/alternates", lines)
+	if _, err := gitrepo.Locate(c.Dir); err == nil || !strings.Contains(err.Error(), "more than 64") {
 		t.Errorf("err = %v", err)
 	}
 }
 
 func TestRefs(t *testing.T) {
 	c := newClone(t)
-	first := c.commit("one")
-	c.git("branch", "packed")
-	c.git("tag", "-a", "-m", "x", "v1")
-	tag := c.git("rev-parse", "refs/tags/v1")
-	c.git("pack-refs", "--all")
-	second := c.commit("two")
-	c.git("branch", "feature/x")
-	c.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/main")
-	found := c.locate()
+	first := c.Commit("one")
+	c.Git("branch", "packed")
+	c.Git("tag", "-a", "-m", "x", "v1")
+	tag := c.Git("rev-parse", "refs/tags/v1")
+	c.Git("pack-refs", "--all")
+	second := c.Commit("two")
+	c.Git("branch", "feature/x")
+	c.Git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/main")
+	found := c.Locate()
 	want := []gitrepo.Ref{
 		{Name: "refs/heads/feature/x", OID: second}, {Name: "refs/heads/main", OID: second}, {Name: "refs/heads/packed", OID: first},
 		{Name: "refs/remotes/origin/HEAD", OID: second}, {Name: "refs/tags/v1", OID: tag},
@@ -175,15 +176,15 @@ func TestRefs(t *testing.T) {
 
 func TestBrokenRefs(t *testing.T) {
 	c := newClone(t)
-	c.commit("one")
-	c.write(".git/refs/heads/a", "ref: refs/heads/b\n")
-	c.write(".git/refs/heads/b", "ref: refs/heads/a\n")
-	c.write(".git/refs/heads/c", "hello\n")
-	c.write(".git/refs/heads/d", "ref: ../../../../etc/passwd\n")
-	if err := os.Symlink("/etc/passwd", c.dir+"/.git/refs/heads/e"); err != nil {
+	c.Commit("one")
+	c.Write(".git/refs/heads/a", "ref: refs/heads/b\n")
+	c.Write(".git/refs/heads/b", "ref: refs/heads/a\n")
+	c.Write(".git/refs/heads/c", "hello\n")
+	c.Write(".git/refs/heads/d", "ref: ../../../../etc/passwd\n")
+	if err := os.Symlink("/etc/passwd", c.Dir+"/.git/refs/heads/e"); err != nil {
 		t.Fatal(err)
 	}
-	found := c.locate()
+	found := c.Locate()
 	for name, want := range map[string]string{"a": "in circles", "c": "holds no object id", "d": "points to no ref", "e": "not an ordinary file"} {
 		if _, err := found.Resolve("refs/heads/" + name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: err = %v, want one with %q", name, err, want)
@@ -192,7 +193,7 @@ func TestBrokenRefs(t *testing.T) {
 	if refs, err := found.Refs(); err != nil || len(refs) != 1 {
 		t.Errorf("Refs = %v, %v", refs, err)
 	}
-	c.write(".git/HEAD", "ref: refs/heads/.invalid\n")
+	c.Write(".git/HEAD", "ref: refs/heads/.invalid\n")
 	if _, err := found.Resolve("HEAD"); err == nil || !strings.Contains(err.Error(), "reftable") {
 		t.Errorf("err = %v", err)
 	}

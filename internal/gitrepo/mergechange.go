@@ -30,18 +30,18 @@ func (r *Repo) mergeChange(ctx context.Context, c Change, tree string) (string, 
 	if err != nil {
 		return "", err
 	}
-	a, err := r.gitWith(ctx, call{fails: true}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
+	a, err := r.Run(ctx, Call{AnyExit: true}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
 	switch {
 	case err != nil:
 		return "", err
-	case a.code > 1:
-		return "", fmt.Errorf("git merge-tree failed: %s", explain(a))
+	case a.ExitCode > 1:
+		return "", fmt.Errorf("git merge-tree failed: %s", a.Reason())
 	}
-	records := strings.Split(string(a.out), "\x00")
-	if a.code == 1 {
+	records := strings.Split(string(a.Stdout), "\x00")
+	if a.ExitCode == 1 {
 		return "", conflictOf(records[1:], ours, theirs)
 	}
-	if !isOID(records[0]) {
+	if !IsObjectID(records[0]) {
 		return "", fmt.Errorf("git merge-tree answered %q", records[0])
 	}
 	return records[0], nil

@@ -30,7 +30,7 @@ func FuzzLookup(f *testing.F) {
 	f.Add([]byte("100644 a\x00"+"aaaaaaaaaaaaaaaaaaaa40000 b\x00bbbbbbbbbbbbbbbbbbbb"), "b")
 	f.Add([]byte("100644 a\x00short"), "a")
 	f.Fuzz(func(t *testing.T, tree []byte, name string) {
-		if _, oid, err := lookup(tree, name, 20); err == nil && !isOID(oid) {
+		if _, oid, err := lookup(tree, name, 20); err == nil && !IsObjectID(oid) {
 			t.Errorf("%q", oid)
 		}
 	})

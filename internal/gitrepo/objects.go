@@ -87,7 +87,7 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) == 2 && fields[1] == "missing":
-			objects[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.lacks(), deeper)}
+			objects[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.WhyMissing(), deeper)}
 		case len(fields) != 3:
 			return nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
 		default:
@@ -125,6 +125,11 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 		out = rest[size+1:]
 	}
 	return objects, nil
+}
+
+// IsBlob reports whether an id is that of a file with this content.
+func IsBlob(oid string, content []byte) bool {
+	return matches(oid, object{kind: "blob", data: content})
 }
 
 // matches reports whether the id is the hash of the object.

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// maxPatchText is how large a patch may be, in bytes, whatever limit is given.
+const maxPatchText = 128 << 20
+
 // maxPatchCommits is how many commits a patch may be made of.
 const maxPatchCommits = 10_000
 
@@ -86,18 +89,18 @@ func (r *Repo) mails(ctx context.Context, base string, steps []mailStep, limit i
 
 // formatPatch runs git format-patch with attributes of files.
 func (r *Repo) formatPatch(ctx context.Context, base, tip, attributes string, limit int64) ([]byte, error) {
-	c := call{limit: int(min(limit, maxPatch))}
+	c := Call{Limit: int(min(limit, maxPatchText))}
 	if attributes != "" {
 		file, remove, err := r.scratchFile("attributes", attributes)
 		if err != nil {
 			return nil, err
 		}
 		defer remove()
-		c.env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.attributesFile", "GIT_CONFIG_VALUE_0=" + file}
+		c.Env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.attributesFile", "GIT_CONFIG_VALUE_0=" + file}
 	}
-	a, err := r.gitWith(ctx, c, "format-patch", "--stdout", "--binary", "--full-index", "--find-renames", "--no-ext-diff", "--no-textconv",
+	a, err := r.Run(ctx, c, "format-patch", "--stdout", "--binary", "--full-index", "--find-renames", "--no-ext-diff", "--no-textconv",
 		"--no-signature", "--zero-commit", "--submodule=short", "--ignore-submodules=none", "--base="+base, base+".."+tip)
-	return a.out, err
+	return a.Stdout, err
 }
 
 // crlfPaths returns attributes that make the files binary of which some version

@@ -10,16 +10,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
 // am applies mails to a commit with git's defaults and returns the new commits,
 // oldest first.
 func (c clone) am(base string, mails []byte) []string {
-	c.t.Helper()
-	c.git("checkout", "-q", "-f", "--detach", base)
-	c.gitFed(string(mails), "am", "-q", "--3way")
-	return strings.Fields(c.git("rev-list", "--reverse", base+"..HEAD"))
+	c.T.Helper()
+	c.Git("checkout", "-q", "-f", "--detach", base)
+	c.GitFed(string(mails), "am", "-q", "--3way")
+	return strings.Fields(c.Git("rev-list", "--reverse", base+"..HEAD"))
 }
 
 // mailed lets git make a commit of each step, writes them as mails and asserts
@@ -27,17 +28,17 @@ func (c clone) am(base string, mails []byte) []string {
 func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	t.Helper()
 	c = newClone(t)
-	c.write("file", "1\n2\n3\n")
-	c.write("crlf", "1\r\n2\r\n3\r\n")
-	c.write("bin", "\x00\x01\x02\r\n")
-	c.write("dir/old", strings.Repeat("line\n", 30))
-	base := c.commit("base")
+	c.Write("file", "1\n2\n3\n")
+	c.Write("crlf", "1\r\n2\r\n3\r\n")
+	c.Write("bin", "\x00\x01\x02\r\n")
+	c.Write("dir/old", strings.Repeat("line\n", 30))
+	base := c.Commit("base")
 	for _, step := range steps {
 		step(c)
-		c.commit("Step")
+		c.Commit("Step")
 	}
-	tip := c.git("rev-parse", "HEAD")
-	r := c.open()
+	tip := c.Git("rev-parse", "HEAD")
+	r := c.Open()
 	mails, err := r.Patch(t.Context(), base, tip, 1<<20)
 	if err != nil {
 		t.Fatal(err)
@@ -46,22 +47,22 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	if err != nil || !bytes.Equal(fromSeries, mails) {
 		t.Errorf("the series is written in another way (%v):\n%s\n---------\n%s", err, mails, fromSeries)
 	}
-	want := strings.Fields(c.git("rev-list", "--reverse", base+".."+tip))
+	want := strings.Fields(c.Git("rev-list", "--reverse", base+".."+tip))
 	got := c.am(base, mails)
 	if len(got) != len(want) {
 		t.Fatalf("git am made %d commits of %d", len(got), len(want))
 	}
 	for i := range got {
-		if c.tree(got[i]) != c.tree(want[i]) {
-			t.Errorf("commit %d has another tree:\n%s", i+1, c.git("diff", "--stat", want[i], got[i]))
+		if c.Tree(got[i]) != c.Tree(want[i]) {
+			t.Errorf("commit %d has another tree:\n%s", i+1, c.Git("diff", "--stat", want[i], got[i]))
 		}
 	}
-	read, err := r.PatchSeries(t.Context(), gitrepo.FileSource{Name: "own", Data: mails})
+	read, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "own", Data: mails})
 	if err != nil || read.Base != base || len(read.Changes) != len(want) {
 		t.Fatalf("PatchSeries reads %+v, %v", read, err)
 	}
 	for i, change := range read.Changes {
-		if change.After != c.tree(want[i]) {
+		if change.After != c.Tree(want[i]) {
 			t.Errorf("PatchSeries reads another tree %d", i+1)
 		}
 	}
@@ -73,46 +74,46 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 
 func TestPatchGivesTheSameTrees(t *testing.T) {
 	for name, step := range map[string]func(clone){
-		"text":                   func(c clone) { c.write("file", "1\nzwei\n3\n") },
-		"no newline at the end":  func(c clone) { c.write("file", "1\n2\n3") },
-		"CRLF":                   func(c clone) { c.write("crlf", "1\r\nzwei\r\n3\r\n"); c.write("file", "1\nzwei\n3\n") },
-		"CRLF added":             func(c clone) { c.write("n\"e\\w*[x]?\xff\n", "a\r\nb\r\n"); c.write("file", "1\r\n2\r\n3\r\n") },
-		"CRLF removed":           func(c clone) { c.write("crlf", "1\n2\n3\n") },
-		"CR alone":               func(c clone) { c.write("file", "1\r2\n\r3\n") },
-		"binary":                 func(c clone) { c.write("bin", "\x00\r\n\xff"+strings.Repeat("x", 5000)) },
-		"binary added":           func(c clone) { c.write("bin2", "\x00\r\n\xff") },
-		"late NUL":               func(c clone) { c.write("late", strings.Repeat("line\n", 4000)+"a\x00b\n") },
-		"rename":                 func(c clone) { c.git("mv", "dir/old", "dir/new name") },
-		"rename with change":     func(c clone) { c.git("mv", "dir/old", "n"); c.write("n", strings.Repeat("line\n", 30)+"more\n") },
-		"rename of CRLF":         func(c clone) { c.git("mv", "crlf", "crlf 2"); c.write("crlf 2", "1\r\n2\r\n3\r\n4\r\n") },
-		"names":                  func(c clone) { c.write("ü/\"q\"\t\n", "x\n"); c.write(" a ", "b\n"); c.write("diff --git a b", "c\n") },
-		"Latin-1":                func(c clone) { c.write("file", "1\nzw\xe9i\n3\n") },
-		"deleted":                func(c clone) { c.remove("file"); c.remove("bin") },
-		"empty file":             func(c clone) { c.write("empty", "") },
-		"file becomes directory": func(c clone) { c.remove("file"); c.write("file/in", "x\n") },
-		"directory becomes file": func(c clone) { c.remove("dir"); c.write("dir", "x\n") },
+		"text":                   func(c clone) { c.Write("file", "1\nzwei\n3\n") },
+		"no newline at the end":  func(c clone) { c.Write("file", "1\n2\n3") },
+		"CRLF":                   func(c clone) { c.Write("crlf", "1\r\nzwei\r\n3\r\n"); c.Write("file", "1\nzwei\n3\n") },
+		"CRLF added":             func(c clone) { c.Write("n\"e\\w*[x]?\xff\n", "a\r\nb\r\n"); c.Write("file", "1\r\n2\r\n3\r\n") },
+		"CRLF removed":           func(c clone) { c.Write("crlf", "1\n2\n3\n") },
+		"CR alone":               func(c clone) { c.Write("file", "1\r2\n\r3\n") },
+		"binary":                 func(c clone) { c.Write("bin", "\x00\r\n\xff"+strings.Repeat("x", 5000)) },
+		"binary added":           func(c clone) { c.Write("bin2", "\x00\r\n\xff") },
+		"late NUL":               func(c clone) { c.Write("late", strings.Repeat("line\n", 4000)+"a\x00b\n") },
+		"rename":                 func(c clone) { c.Git("mv", "dir/old", "dir/new name") },
+		"rename with change":     func(c clone) { c.Git("mv", "dir/old", "n"); c.Write("n", strings.Repeat("line\n", 30)+"more\n") },
+		"rename of CRLF":         func(c clone) { c.Git("mv", "crlf", "crlf 2"); c.Write("crlf 2", "1\r\n2\r\n3\r\n4\r\n") },
+		"names":                  func(c clone) { c.Write("ü/\"q\"\t\n", "x\n"); c.Write(" a ", "b\n"); c.Write("diff --git a b", "c\n") },
+		"Latin-1":                func(c clone) { c.Write("file", "1\nzw\xe9i\n3\n") },
+		"deleted":                func(c clone) { c.Remove("file"); c.Remove("bin") },
+		"empty file":             func(c clone) { c.Write("empty", "") },
+		"file becomes directory": func(c clone) { c.Remove("file"); c.Write("file/in", "x\n") },
+		"directory becomes file": func(c clone) { c.Remove("dir"); c.Write("dir", "x\n") },
 		"what looks like a mail": func(c clone) {
-			c.write("mbox", "From a@b Mon Sep 17 00:00:00 2001\nFrom: x\n\n---\ndiff --git a/x b/x\n-- \n2.0\n")
+			c.Write("mbox", "From a@b Mon Sep 17 00:00:00 2001\nFrom: x\n\n---\ndiff --git a/x b/x\n-- \n2.0\n")
 		},
-		"what looks like separator": func(c clone) { c.write("file", "-- \n--\n---\n+++ x\n@@ -1 +1 @@\n") },
+		"what looks like separator": func(c clone) { c.Write("file", "-- \n--\n---\n+++ x\n@@ -1 +1 @@\n") },
 		"executable": func(c clone) {
-			if err := os.Chmod(filepath.Join(c.dir, "file"), 0o755); err != nil {
-				c.t.Fatal(err)
+			if err := os.Chmod(filepath.Join(c.Dir, "file"), 0o755); err != nil {
+				c.T.Fatal(err)
 			}
 		},
 		"link": func(c clone) {
-			c.remove("file")
-			if err := os.Symlink("../x", filepath.Join(c.dir, "file")); err != nil {
-				c.t.Fatal(err)
+			c.Remove("file")
+			if err := os.Symlink("../x", filepath.Join(c.Dir, "file")); err != nil {
+				c.T.Fatal(err)
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) { mailed(t, step, func(c clone) { c.write("last", "after it\n") }) })
+		t.Run(name, func(t *testing.T) { mailed(t, step, func(c clone) { c.Write("last", "after it\n") }) })
 	}
 }
 
 func TestPatchStaysReadable(t *testing.T) {
-	_, mails := mailed(t, func(c clone) { c.write("crlf", "x\r\n"); c.write("file", "1\nzwei\n3\n") })
+	_, mails := mailed(t, func(c clone) { c.Write("crlf", "x\r\n"); c.Write("file", "1\nzwei\n3\n") })
 	if !bytes.Contains(mails, []byte("\n-2\n+zwei\n")) || bytes.Contains(mails, []byte("\r\n")) {
 		t.Errorf("only what has CRLF is binary:\n%s", mails)
 	}
@@ -142,24 +143,24 @@ func TestPatchMessagesDeceiveNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
-			base := c.commit("base")
-			c.write("file", "content\n")
-			tip := c.commit("x")
+			base := c.Commit("base")
+			c.Write("file", "content\n")
+			tip := c.Commit("x")
 			s := c.series(base, tip)
 			author := gitrepo.Person{Name: "Ünal, Zoë <x>", Email: "zoe@example.com"}
 			s.Changes[0].Message, s.Changes[0].Author = tt.message, author
-			mails, err := c.open().SeriesPatch(t.Context(), s, 1<<20)
+			mails, err := c.Open().SeriesPatch(t.Context(), s, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := c.am(base, mails)
-			if len(got) != 1 || c.tree(got[0]) != c.tree(tip) {
+			if len(got) != 1 || c.Tree(got[0]) != c.Tree(tip) {
 				t.Fatalf("git am made %d commits of\n%s", len(got), mails)
 			}
-			if who := c.git("log", "-1", "--format=%an <%ae>"); who != "Ünal, Zoë x <zoe@example.com>" {
+			if who := c.Git("log", "-1", "--format=%an <%ae>"); who != "Ünal, Zoë x <zoe@example.com>" {
 				t.Errorf("the author is %s", who)
 			}
-			text := c.gitFed("", "log", "-1", "--format=%B")
+			text := c.GitFed("", "log", "-1", "--format=%B")
 			if tt.want != "" && strings.TrimSpace(text) != strings.TrimSpace(tt.want) {
 				t.Errorf("the message is %q, want %q", text, tt.want)
 			}
@@ -175,13 +176,13 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
 func TestPatchLimits(t *testing.T) {
 	c := newClone(t)
-	base := c.commit("base")
-	c.write("f", strings.Repeat("x\n", 1000))
-	tip := c.commit("f")
-	c.git("checkout", "-q", "-b", "side", base)
-	side := c.commit("side")
-	merge := c.git("commit-tree", "-p", tip, "-p", side, "-m", "merge", tip+"^{tree}")
-	r := c.open()
+	base := c.Commit("base")
+	c.Write("f", strings.Repeat("x\n", 1000))
+	tip := c.Commit("f")
+	c.Git("checkout", "-q", "-b", "side", base)
+	side := c.Commit("side")
+	merge := c.Git("commit-tree", "-p", tip, "-p", side, "-m", "merge", tip+"^{tree}")
+	r := c.Open()
 	if _, err := r.Patch(t.Context(), base, tip, 1000); !errors.Is(err, gitrepo.ErrTooLarge) {
 		t.Errorf("over the limit: %v", err)
 	}

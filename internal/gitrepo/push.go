@@ -29,10 +29,10 @@ func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 	if err := r.CheckBranch(ctx, p.Branch); err != nil {
 		return err
 	}
-	if !isOID(p.Tip) || p.Expect != "" && !isOID(p.Expect) {
+	if !IsObjectID(p.Tip) || p.Expect != "" && !IsObjectID(p.Expect) {
 		return fmt.Errorf("a push needs whole commit ids, not %q and %q", p.Tip, p.Expect)
 	}
-	if err := r.need(ctx, p.Tip); err != nil {
+	if err := r.Require(ctx, p.Tip); err != nil {
 		return err
 	}
 	if p.Expect != "" && !p.Replace {
@@ -43,7 +43,7 @@ func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 	ref := "refs/heads/" + p.Branch
 	a, err := r.gitRemote(ctx, m, "push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease="+ref+":"+p.Expect, "--", m.url.String(), p.Tip+":"+ref)
-	if err == nil && a.code == 0 && moved(a, ref) {
+	if err == nil && a.ExitCode == 0 && moved(a, ref) {
 		return nil
 	}
 	return m.pushError(p.Branch, a, err)

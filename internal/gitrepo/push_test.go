@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 )
 
 func TestPush(t *testing.T) {
 	s, c, one, two, three, beside := published(t)
-	r, m := c.open(), s.remote()
+	r, m := c.Open(), s.remote()
 	for _, tt := range []struct {
 		name string
 		push gitrepo.PushRequest
@@ -38,14 +40,14 @@ func TestPush(t *testing.T) {
 			t.Errorf("%s: the branch is at %q, want %q", tt.name, at, tt.at)
 		}
 	}
-	if tags := s.git("for-each-ref", "refs/tags"); tags != "" {
+	if tags := s.Git("for-each-ref", "refs/tags"); tags != "" {
 		t.Errorf("tags were pushed: %s", tags)
 	}
 }
 
 func TestPushTakesNoCommitsAway(t *testing.T) {
 	s, c, one, two, _, beside := published(t)
-	r := c.open()
+	r := c.Open()
 	for _, tip := range []string{beside, one} {
 		err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: tip, Branch: "main", Expect: two})
 		if err == nil || !strings.Contains(err.Error(), "does not follow") {
@@ -60,7 +62,7 @@ func TestPushTakesNoCommitsAway(t *testing.T) {
 func TestPushBelievesNoForgedHistory(t *testing.T) {
 	s, c, _, two, three, beside := published(t)
 	replaceObject(t, c, beside, three) // which follows two
-	err := c.open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: beside, Branch: "main", Expect: two})
+	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: beside, Branch: "main", Expect: two})
 	if !errors.Is(err, gitrepo.ErrForged) || s.at("main") != two {
 		t.Errorf("err = %v, main is at %s", err, s.at("main"))
 	}
@@ -68,7 +70,7 @@ func TestPushBelievesNoForgedHistory(t *testing.T) {
 
 func TestPushOfWhatWasTransplanted(t *testing.T) {
 	s, c, one, two, _, beside := published(t)
-	r := c.open()
+	r := c.Open()
 	got, err := r.Transplant(t.Context(), c.series(one, beside), two, gitrepo.Style{Committer: airlock})
 	if err != nil {
 		t.Fatal(err)
@@ -76,19 +78,19 @@ func TestPushOfWhatWasTransplanted(t *testing.T) {
 	if err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: got.Tip, Branch: "main", Expect: two}); err != nil {
 		t.Fatal(err)
 	}
-	if files := s.git("ls-tree", "-r", "--name-only", "main"); s.at("main") != got.Tip || files != "f\ng" {
+	if files := s.Git("ls-tree", "-r", "--name-only", "main"); s.at("main") != got.Tip || files != "f\ng" {
 		t.Errorf("main is at %s with %q", s.at("main"), files)
 	}
 }
 
 func TestFromAPatchToABranchWithoutAClone(t *testing.T) {
 	s, _, _, two, _, _ := published(t)
-	r := open(t, nil)
+	r := gittest.Open(t, nil)
 	if err := r.Fetch(t.Context(), s.remote(), []string{two}, 1); err != nil {
 		t.Fatal(err)
 	}
 	patch := "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-2\n+zwei\n"
-	series, err := r.PatchSeries(t.Context(), gitrepo.FileSource{Name: "x.patch", Data: []byte(patch), Bases: []string{two}})
+	series, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x.patch", Data: []byte(patch), Bases: []string{two}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +101,7 @@ func TestFromAPatchToABranchWithoutAClone(t *testing.T) {
 	if err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: got.Tip, Branch: "main", Expect: two}); err != nil {
 		t.Fatal(err)
 	}
-	if at, text := s.at("main"), s.git("show", "main:f"); at != got.Tip || text != "zwei" {
+	if at, text := s.at("main"), s.Git("show", "main:f"); at != got.Tip || text != "zwei" {
 		t.Errorf("main is at %s with %q", at, text)
 	}
 	if _, err := r.MergeBase(t.Context(), two, got.Tip); err != nil {
@@ -109,12 +111,12 @@ func TestFromAPatchToABranchWithoutAClone(t *testing.T) {
 
 func TestPushOfHostileNames(t *testing.T) {
 	s, c, one, _, _, _ := published(t)
-	r := c.open()
+	r := c.Open()
 	for _, branch := range []string{"a;touch${IFS}x", "$(touch${IFS}x)", "`x`", "a'b\"c", "+a", "a%2fb", "ü/ö", "@", "a&&b|c>d"} {
 		if err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: one, Branch: branch}); err != nil {
 			t.Errorf("%q: %v", branch, err)
 		}
-		if refs := s.git("for-each-ref", "--format=%(objectname) %(refname)") + "\n"; !strings.Contains(refs, one+" refs/heads/"+branch+"\n") {
+		if refs := s.Git("for-each-ref", "--format=%(objectname) %(refname)") + "\n"; !strings.Contains(refs, one+" refs/heads/"+branch+"\n") {
 			t.Errorf("%q: the server has %s", branch, refs)
 		}
 	}

@@ -64,8 +64,8 @@ func (e *PushError) Error() string {
 func (e *PushError) Unwrap() error { return e.err }
 
 // statusOf returns what git push --porcelain says of a ref: a flag and a text.
-func statusOf(a answer, ref string) (flag byte, text string) {
-	for line := range strings.Lines(string(a.out)) {
+func statusOf(a Output, ref string) (flag byte, text string) {
+	for line := range strings.Lines(string(a.Stdout)) {
 		fields := strings.SplitN(strings.TrimRight(line, "\n"), "\t", 3)
 		if len(fields) == 3 && len(fields[0]) == 1 && strings.HasSuffix(fields[1], ":"+ref) {
 			flag, text = fields[0][0], fields[2]
@@ -75,7 +75,7 @@ func statusOf(a answer, ref string) (flag byte, text string) {
 }
 
 // moved reports whether git says that the ref is where it was to go.
-func moved(a answer, ref string) bool {
+func moved(a Output, ref string) bool {
 	flag, _ := statusOf(a, ref)
 	return flag != 0 && strings.IndexByte(" +*=", flag) >= 0
 }
@@ -89,8 +89,8 @@ var (
 
 // pushError reads from what git printed why a push did not happen. Where it
 // cannot be known whether anything was sent, that is what it says.
-func (m *Remote) pushError(branch string, a answer, err error) *PushError {
-	own, server := said(a.stderr)
+func (m *Remote) pushError(branch string, a Output, err error) *PushError {
+	own, server := said(a.Stderr)
 	e := &PushError{Kind: PushAmbiguous, Branch: branch, err: err}
 	flag, status := statusOf(a, "refs/heads/"+branch)
 	what, why, _ := strings.Cut(status, " (")

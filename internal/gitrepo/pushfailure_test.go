@@ -96,7 +96,7 @@ func TestPushErrors(t *testing.T) {
 			s, c, _, _, three, _ := published(t)
 			m := s.remote()
 			tt.server(s)
-			err := c.open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
+			err := c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
 			var failed *gitrepo.PushError
 			if !errors.As(err, &failed) || failed.Kind != tt.kind || failed.Code != tt.code || failed.Permission != tt.perm || failed.Branch != "x" {
 				t.Fatalf("err = %#v: %v", err, err)
@@ -116,7 +116,7 @@ func TestPushErrors(t *testing.T) {
 func TestPushWithAWrongToken(t *testing.T) {
 	s, c, _, _, three, _ := published(t)
 	for name, m := range map[string]*gitrepo.Remote{"wrong": s.remoteWith("ghs_wrong"), "none": s.remoteWith("")} {
-		err := c.open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
+		err := c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
 		var failed *gitrepo.PushError
 		if !errors.As(err, &failed) || failed.Kind != gitrepo.PushForbidden || strings.Contains(err.Error(), "ghs_wrong") {
 			t.Errorf("%s: %v", name, err)
@@ -134,12 +134,12 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		http.Redirect(w, r, elsewhere.URL+r.URL.String(), http.StatusTemporaryRedirect)
 		return true
 	}
-	err := c.open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"})
+	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"})
 	var failed *gitrepo.PushError
 	if !errors.As(err, &failed) || failed.Kind != gitrepo.PushUnreachable {
 		t.Errorf("err = %v", err)
 	}
-	if err := c.open().Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, 1); err == nil {
+	if err := c.Open().Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, 1); err == nil {
 		t.Error("a redirection was followed")
 	}
 }
@@ -155,7 +155,7 @@ func TestPushToAServerThatHangs(t *testing.T) {
 		}
 		return r.Method == "POST"
 	}
-	err := c.open().Push(ctx, s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"})
+	err := c.Open().Push(ctx, s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"})
 	var failed *gitrepo.PushError
 	if !errors.As(err, &failed) || failed.Kind != gitrepo.PushAmbiguous || !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
@@ -165,7 +165,7 @@ func TestPushToAServerThatHangs(t *testing.T) {
 // While git runs, no process shows the token and no file of ours holds it.
 func TestPushKeepsTheTokenToItself(t *testing.T) {
 	s, c, _, _, three, _ := published(t)
-	r := c.open()
+	r := c.Open()
 	var looked atomic.Int64
 	s.before = func(w http.ResponseWriter, req *http.Request) bool {
 		for _, pattern := range []string{"/proc/[0-9]*/cmdline", "/proc/[0-9]*/environ"} {

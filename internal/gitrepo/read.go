@@ -4,11 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/agent-airlock/airlock/internal/text"
 )
+
+// ReadFile reads a file below a directory: an ordinary one, of at most limit bytes, opened
+// without blocking and not through a link. The info is from before it was opened.
+func ReadFile(dir, name string, limit int64) (data []byte, info fs.FileInfo, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	if info, err = root.Lstat(name); err != nil {
+		return nil, nil, err
+	}
+	data, err = readRegular(root, name, limit)
+	return data, info, err
+}
 
 // readRegular reads a file below root: an ordinary one, of at most limit bytes,
 // opened without blocking and not through a link.

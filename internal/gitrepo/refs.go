@@ -38,7 +38,7 @@ func (c *Clone) Resolve(name string) (string, error) {
 		}
 		next, symbolic := strings.CutPrefix(text, "ref:")
 		if !symbolic {
-			if !isOID(text) {
+			if !IsObjectID(text) {
 				return "", fmt.Errorf("the ref %s of the clone holds no object id", name)
 			}
 			return text, nil
@@ -63,7 +63,7 @@ func (c *Clone) Refs() ([]Ref, error) {
 	for _, r := range packed {
 		oids[r.Name] = r.OID
 	}
-	root, err := os.OpenRoot(c.commonDir)
+	root, err := os.OpenRoot(c.CommonDir)
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +98,9 @@ func (c *Clone) Refs() ([]Ref, error) {
 
 // looseRef reads a ref's own file: that of the worktree, else the common one.
 func (c *Clone) looseRef(name string) (string, error) {
-	dirs := []string{c.gitDir}
-	if c.commonDir != c.gitDir && name != "HEAD" {
-		dirs = append(dirs, c.commonDir)
+	dirs := []string{c.GitDir}
+	if c.CommonDir != c.GitDir && name != "HEAD" {
+		dirs = append(dirs, c.CommonDir)
 	}
 	var err error
 	for _, dir := range dirs {
@@ -132,7 +132,7 @@ func (c *Clone) packedRef(name string) (string, error) {
 }
 
 func (c *Clone) packedRefs() ([]Ref, error) {
-	root, err := os.OpenRoot(c.commonDir)
+	root, err := os.OpenRoot(c.CommonDir)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (c *Clone) packedRefs() ([]Ref, error) {
 	var refs []Ref
 	for line := range strings.Lines(string(data)) {
 		oid, name, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
-		if !ok || !isOID(oid) || !validRef(name) {
+		if !ok || !IsObjectID(oid) || !validRef(name) {
 			continue // the header, and the "^" lines of annotated tags
 		}
 		if len(refs) >= maxRefs {

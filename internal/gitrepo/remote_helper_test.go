@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
@@ -35,14 +36,14 @@ type gitServer struct {
 func newServer(t *testing.T) *gitServer {
 	t.Helper()
 	root := t.TempDir()
-	s := &gitServer{clone: clone{t, filepath.Join(root, "o", "r.git")}}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+	s := &gitServer{clone: clone{gittest.Clone{T: t, Dir: filepath.Join(root, "o", "r.git")}}}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.git("init", "-q", "--bare", "-b", "main")
-	s.git("config", "http.receivepack", "true")
+	s.Git("init", "-q", "--bare", "-b", "main")
+	s.Git("config", "http.receivepack", "true")
 	backend := &cgi.Handler{
-		Path: filepath.Join(s.git("--exec-path"), "git-http-backend"),
+		Path: filepath.Join(s.Git("--exec-path"), "git-http-backend"),
 		Env:  []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=somebody", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root, "PATH=" + gitrepo.DefaultPath},
 	}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,26 +79,26 @@ func (s *gitServer) repoURL() string { return s.URL + "/o/r.git" }
 func (s *gitServer) remote() *gitrepo.Remote { return s.remoteWith(secret) }
 
 func (s *gitServer) remoteWith(secret string) *gitrepo.Remote {
-	s.t.Helper()
+	s.T.Helper()
 	m, err := gitrepo.NewRemote(gitrepo.RemoteOptions{URL: s.repoURL(), Token: token.New(secret, s.URL), AllowLoopback: true})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return m
 }
 
 // at returns the commit that a branch is at, "" without one.
 func (s *gitServer) at(branch string) string {
-	s.t.Helper()
-	return s.git("for-each-ref", "--format=%(objectname)", "refs/heads/"+branch)
+	s.T.Helper()
+	return s.Git("for-each-ref", "--format=%(objectname)", "refs/heads/"+branch)
 }
 
 // hook writes a hook of the server.
 func (s *gitServer) hook(name, script string) {
-	s.t.Helper()
-	s.write("hooks/"+name, "#!/bin/sh\n"+script)
-	if err := os.Chmod(filepath.Join(s.dir, "hooks", name), 0o755); err != nil {
-		s.t.Fatal(err)
+	s.T.Helper()
+	s.Write("hooks/"+name, "#!/bin/sh\n"+script)
+	if err := os.Chmod(filepath.Join(s.Dir, "hooks", name), 0o755); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
@@ -106,15 +107,15 @@ func (s *gitServer) hook(name, script string) {
 func published(t *testing.T) (s *gitServer, c clone, one, two, three, beside string) {
 	t.Helper()
 	s, c = newServer(t), newClone(t)
-	c.write("f", "1\n")
-	one = c.commit("one")
-	c.write("f", "2\n")
-	two = c.commit("two")
-	c.git("push", "-q", "file://"+s.dir, "HEAD:refs/heads/main")
-	c.write("f", "3\n")
-	three = c.commit("three")
-	c.git("checkout", "-q", "--detach", one)
-	c.write("g", "x\n")
-	beside = c.commit("beside")
+	c.Write("f", "1\n")
+	one = c.Commit("one")
+	c.Write("f", "2\n")
+	two = c.Commit("two")
+	c.Git("push", "-q", "file://"+s.Dir, "HEAD:refs/heads/main")
+	c.Write("f", "3\n")
+	three = c.Commit("three")
+	c.Git("checkout", "-q", "--detach", one)
+	c.Write("g", "x\n")
+	beside = c.Commit("beside")
 	return s, c, one, two, three, beside
 }

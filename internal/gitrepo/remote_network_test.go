@@ -27,7 +27,7 @@ func TestHTTPSTrustsTheGivenCertificatesOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
+		err = c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
 		var failed *gitrepo.PushError
 		if ok && err != nil || !ok && (!errors.As(err, &failed) || failed.Kind != gitrepo.PushUnreachable || !strings.Contains(err.Error(), "certificate")) {
 			t.Errorf("with %q: %v", trusted, err)
@@ -60,7 +60,7 @@ func TestProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c.open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: branch})
+		return c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: branch})
 	}
 	if err := push("x"); err != nil || through.Load() == 0 {
 		t.Errorf("%d requests went through the proxy: %v", through.Load(), err)

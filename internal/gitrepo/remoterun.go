@@ -20,37 +20,37 @@ const remoteTimeout = 15 * time.Minute
 // The token goes through a pipe that git's own credential helper reads when the
 // server asks: not through arguments, the environment or a file, which other
 // processes could read. The helper gives it to the remote's host only.
-func (r *Repo) gitRemote(ctx context.Context, m *Remote, args ...string) (answer, error) {
+func (r *Repo) gitRemote(ctx context.Context, m *Remote, args ...string) (Output, error) {
 	config, remove, err := r.scratchFile("config", m.config)
 	if err != nil {
-		return answer{}, err
+		return Output{}, err
 	}
 	defer remove()
-	c := call{fails: true, limit: 1 << 20, timeout: remoteTimeout, env: []string{
+	c := Call{AnyExit: true, Limit: 1 << 20, timeout: remoteTimeout, Env: []string{
 		"GIT_ALLOW_PROTOCOL=" + m.url.Scheme,
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=include.path", "GIT_CONFIG_VALUE_0=" + config,
 	}}
 	if len(m.ca) > 0 {
 		ca, remove, err := r.scratchFile("ca.pem", string(m.ca))
 		if err != nil {
-			return answer{}, err
+			return Output{}, err
 		}
 		defer remove()
-		c.env = append(c.env, "GIT_SSL_CAINFO="+ca)
+		c.Env = append(c.Env, "GIT_SSL_CAINFO="+ca)
 	}
 	if m.noProxy != "" {
-		c.env = append(c.env, "no_proxy="+m.noProxy, "NO_PROXY="+m.noProxy)
+		c.Env = append(c.Env, "no_proxy="+m.noProxy, "NO_PROXY="+m.noProxy)
 	}
 	if !m.token.IsZero() {
 		pipe, err := m.credential()
 		if err != nil {
-			return answer{}, err
+			return Output{}, err
 		}
 		defer pipe.Close()
 		c.files = []*os.File{pipe}
 	}
-	a, err := r.gitWith(ctx, c, args...)
-	a.stderr = m.redact(a.stderr)
+	a, err := r.Run(ctx, c, args...)
+	a.Stderr = m.redact(a.Stderr)
 	return a, err
 }
 

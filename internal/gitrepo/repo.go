@@ -84,6 +84,13 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	return r, nil
 }
 
+// Clone returns the clone whose objects the repository borrows. Of a repository without
+// one, all its paths are empty.
+func (r *Repo) Clone() *Clone { return r.clone }
+
+// IDLen returns how many hex digits an object id has: 40, or 64 for SHA-256.
+func (r *Repo) IDLen() int { return r.clone.oidLen }
+
 // Close removes the repository.
 func (r *Repo) Close() error { return os.RemoveAll(r.dir) }
 
@@ -170,27 +177,12 @@ func (r *Repo) env() []string {
 // git runs git in the repository, without a work tree. It returns the exit code,
 // which is 0 or 1, and the output if it is no larger than limit bytes.
 func (r *Repo) git(ctx context.Context, limit int, stdin io.Reader, args ...string) (out []byte, code int, err error) {
-	a, err := r.gitWith(ctx, call{stdin: stdin, limit: limit, fails: true}, args...)
-	if err == nil && a.code > 1 {
-		err = fmt.Errorf("git %s failed: %s", args[0], explain(a))
+	a, err := r.Run(ctx, Call{Stdin: stdin, Limit: limit, AnyExit: true}, args...)
+	if err == nil && a.ExitCode > 1 {
+		err = fmt.Errorf("git %s failed: %s", args[0], a.Reason())
 	}
 	if err != nil {
-		return nil, a.code, err
+		return nil, a.ExitCode, err
 	}
-	return a.out, a.code, nil
-}
-
-// explain shortens what git said for people.
-func explain(a answer) string {
-	text := strings.TrimSpace(a.stderr)
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		text = text[:i]
-	}
-	if len(text) > 300 {
-		text = text[:300] + "..."
-	}
-	if text == "" {
-		text = fmt.Sprintf("exit code %d %s", a.code, a.signal)
-	}
-	return fmt.Sprintf("%q", text)
+	return a.Stdout, a.ExitCode, nil
 }

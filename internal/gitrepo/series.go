@@ -2,7 +2,8 @@ package gitrepo
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Person is an author or a committer. The zero Person is an unknown one.
@@ -36,32 +37,15 @@ type Conflict struct {
 
 // Error implements error in one line.
 func (c *Conflict) Error() string {
-	text := fmt.Sprintf("change %d does not fit", c.Change+1)
+	message := fmt.Sprintf("change %d does not fit", c.Change+1)
 	if len(c.Paths) > 0 {
-		text += " in " + quoteList(c.Paths)
+		message += " in " + text.QuotedList(c.Paths, maxListed)
 	}
 	if c.Detail != "" {
-		text += ": " + c.Detail
+		message += ": " + c.Detail
 	}
-	return text
+	return message
 }
 
-// maxListed is how many names an error or a note lists.
+// maxListed is how many names an error lists.
 const maxListed = 10
-
-// quoteList writes names for people: quoted, so that no character of theirs
-// acts, and at most maxListed.
-func quoteList(names []string) string {
-	var b strings.Builder
-	for i, n := range names {
-		if i == maxListed {
-			fmt.Fprintf(&b, " and %d more", len(names)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", n)
-	}
-	return b.String()
-}

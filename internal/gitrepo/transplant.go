@@ -31,7 +31,7 @@ func (r *Repo) Transplant(ctx context.Context, s Series, onto string, st Style) 
 	t := Transplanted{Tip: onto, Moved: onto != s.Base}
 	tree := base.Tree
 	for i, c := range s.Changes {
-		if !isOID(c.Before) || !isOID(c.After) {
+		if !IsObjectID(c.Before) || !IsObjectID(c.After) {
 			return Transplanted{}, fmt.Errorf("change %d of the series names no trees", i+1)
 		}
 		next := c.After
@@ -79,9 +79,9 @@ func (r *Repo) makeCommit(ctx context.Context, c newCommit) (string, error) {
 	for _, p := range c.parents {
 		args = append(args, "-p", p)
 	}
-	a, err := r.gitWith(ctx, call{stdin: strings.NewReader(c.message), limit: 1 << 10, env: env}, append(args, c.tree)...)
+	a, err := r.Run(ctx, Call{Stdin: strings.NewReader(c.message), Limit: 1 << 10, Env: env}, append(args, c.tree)...)
 	if err != nil {
 		return "", err
 	}
-	return a.line(), nil
+	return a.Line(), nil
 }

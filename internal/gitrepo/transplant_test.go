@@ -17,46 +17,36 @@ import (
 
 var airlock = gitrepo.Person{Name: "Airlock", Email: "airlock@example.com"}
 
-// tree returns the id of a commit's tree.
-func (c clone) tree(commit string) string { return c.git("rev-parse", commit+"^{tree}") }
-
 // series reads the commits between two as an agent's series.
 func (c clone) series(base, tip string) gitrepo.Series {
 	s := gitrepo.Series{Base: base}
-	before := c.tree(base)
-	for oid := range strings.FieldsSeq(c.git("rev-list", "--reverse", base+".."+tip)) {
-		s.Changes = append(s.Changes, gitrepo.Change{Before: before, After: c.tree(oid), Message: c.gitFed("", "log", "-1", "--format=%B", oid),
-			Author: gitrepo.Person{Name: c.git("log", "-1", "--format=%an", oid), Email: c.git("log", "-1", "--format=%ae", oid)}})
-		before = c.tree(oid)
+	before := c.Tree(base)
+	for oid := range strings.FieldsSeq(c.Git("rev-list", "--reverse", base+".."+tip)) {
+		s.Changes = append(s.Changes, gitrepo.Change{Before: before, After: c.Tree(oid), Message: c.GitFed("", "log", "-1", "--format=%B", oid),
+			Author: gitrepo.Person{Name: c.Git("log", "-1", "--format=%an", oid), Email: c.Git("log", "-1", "--format=%ae", oid)}})
+		before = c.Tree(oid)
 	}
 	return s
-}
-
-func (c clone) remove(name string) {
-	c.t.Helper()
-	if err := os.RemoveAll(filepath.Join(c.dir, name)); err != nil {
-		c.t.Fatal(err)
-	}
 }
 
 // lookInto runs git for what a repository made, through its object directory.
 func lookInto(t *testing.T, c clone, r *gitrepo.Repo) clone {
 	t.Helper()
-	c.write(".git/objects/info/alternates", filepath.Join(r.GitDir(), "objects")+"\n")
-	t.Cleanup(func() { c.remove(".git/objects/info/alternates") })
+	c.Write(".git/objects/info/alternates", filepath.Join(r.GitDir(), "objects")+"\n")
+	t.Cleanup(func() { c.Remove(".git/objects/info/alternates") })
 	return c
 }
 
 func TestTransplantOnItsOwnBase(t *testing.T) {
 	c := newClone(t)
-	c.write("f", "1\n")
-	base := c.commit("base")
-	c.write("f", "2\n")
-	c.commit("Second")
-	c.write("g", "3\n")
-	tip := c.commit("Third\n\nwith a body")
+	c.Write("f", "1\n")
+	base := c.Commit("base")
+	c.Write("f", "2\n")
+	c.Commit("Second")
+	c.Write("g", "3\n")
+	tip := c.Commit("Third\n\nwith a body")
 	s := c.series(base, tip)
-	r := c.open()
+	r := c.Open()
 	got, err := r.Transplant(t.Context(), s, base, gitrepo.Style{Committer: airlock})
 	if err != nil {
 		t.Fatal(err)
@@ -65,34 +55,34 @@ func TestTransplantOnItsOwnBase(t *testing.T) {
 		t.Fatalf("Transplant = %+v", got)
 	}
 	last, err := r.Commit(t.Context(), got.Tip)
-	if err != nil || last.Tree != c.tree(tip) || !slices.Equal(last.Parents, got.Commits[:1]) || last.Message != "Third\n\nwith a body\n" ||
+	if err != nil || last.Tree != c.Tree(tip) || !slices.Equal(last.Parents, got.Commits[:1]) || last.Message != "Third\n\nwith a body\n" ||
 		last.Author != (gitrepo.Person{Name: "a", Email: "a@example.com"}) || !last.When.Equal(time.Unix(1700000000, 0)) {
 		t.Errorf("the last commit is %+v, %v", last, err)
 	}
-	again, err := c.open().Transplant(t.Context(), s, base, gitrepo.Style{Committer: airlock})
+	again, err := c.Open().Transplant(t.Context(), s, base, gitrepo.Style{Committer: airlock})
 	if err != nil || again.Tip != got.Tip {
 		t.Errorf("another run makes %s, not %s (%v)", again.Tip, got.Tip, err)
 	}
-	lookInto(t, c, r).git("fsck", "--strict", got.Tip)
+	lookInto(t, c, r).Git("fsck", "--strict", got.Tip)
 }
 
 func TestTransplantOnAMovedBase(t *testing.T) {
 	c := newClone(t)
-	c.write("code.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
-	c.write("other", "x\n")
-	base := c.commit("base")
-	c.write("code.txt", "1\nzwei\n3\n4\n5\n6\n7\n8\n9\n")
-	c.commit("Change line 2")
-	c.write("picked", "both have it\n")
-	c.commit("Add what the base has too")
-	c.write("new", "n\n")
-	tip := c.commit("Add a file")
-	c.git("checkout", "-q", "-b", "moved", base)
-	c.git("mv", "code.txt", "renamed.txt")
-	c.write("picked", "both have it\n")
-	moved := c.commit("Rename, and add")
+	c.Write("code.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	c.Write("other", "x\n")
+	base := c.Commit("base")
+	c.Write("code.txt", "1\nzwei\n3\n4\n5\n6\n7\n8\n9\n")
+	c.Commit("Change line 2")
+	c.Write("picked", "both have it\n")
+	c.Commit("Add what the base has too")
+	c.Write("new", "n\n")
+	tip := c.Commit("Add a file")
+	c.Git("checkout", "-q", "-b", "moved", base)
+	c.Git("mv", "code.txt", "renamed.txt")
+	c.Write("picked", "both have it\n")
+	moved := c.Commit("Rename, and add")
 
-	r := c.open()
+	r := c.Open()
 	got, err := r.Transplant(t.Context(), c.series(base, tip), moved, gitrepo.Style{Committer: airlock})
 	if err != nil {
 		t.Fatal(err)
@@ -103,9 +93,9 @@ func TestTransplantOnAMovedBase(t *testing.T) {
 	if data, err := r.File(t.Context(), got.Tip, "renamed.txt", 100); !strings.HasPrefix(string(data), "1\nzwei\n") || err != nil {
 		t.Errorf("the renamed file is %q, %v", data, err)
 	}
-	c.git("checkout", "-q", "--detach", tip)
-	c.git("rebase", "-q", "moved")
-	changes, err := r.TreeChanges(t.Context(), c.git("rev-parse", "HEAD"), got.Tip)
+	c.Git("checkout", "-q", "--detach", tip)
+	c.Git("rebase", "-q", "moved")
+	changes, err := r.TreeChanges(t.Context(), c.Git("rev-parse", "HEAD"), got.Tip)
 	if err != nil || len(changes) != 0 {
 		t.Errorf("git rebase gives another tree: %+v, %v", changes, err)
 	}
@@ -113,10 +103,10 @@ func TestTransplantOnAMovedBase(t *testing.T) {
 
 func TestNothingIsLeft(t *testing.T) {
 	c := newClone(t)
-	base := c.commit("base")
-	c.write("f", "1\n")
-	tip := c.commit("f")
-	got, err := c.open().Transplant(t.Context(), c.series(base, tip), tip, gitrepo.Style{Committer: airlock})
+	base := c.Commit("base")
+	c.Write("f", "1\n")
+	tip := c.Commit("f")
+	got, err := c.Open().Transplant(t.Context(), c.series(base, tip), tip, gitrepo.Style{Committer: airlock})
 	if err != nil || got.Tip != tip || len(got.Commits) != 0 || !slices.Equal(got.Dropped, []int{0}) || !got.Moved {
 		t.Errorf("Transplant = %+v, %v", got, err)
 	}
@@ -130,88 +120,88 @@ func TestConflicts(t *testing.T) {
 		detail             string
 	}{
 		"lines": {
-			base:   func(c clone) { c.write("f", "1\n") },
-			ours:   func(c clone) { c.write("f", "2\n") },
-			theirs: func(c clone) { c.write("f", "3\n") },
+			base:   func(c clone) { c.Write("f", "1\n") },
+			ours:   func(c clone) { c.Write("f", "2\n") },
+			theirs: func(c clone) { c.Write("f", "3\n") },
 			paths:  []string{"f"}, detail: "the same lines",
 		},
 		"a hostile name": {
-			base:   func(c clone) { c.write("a\nb\xff \"$(x)", "1\n") },
-			ours:   func(c clone) { c.write("a\nb\xff \"$(x)", "2\n") },
-			theirs: func(c clone) { c.write("a\nb\xff \"$(x)", "3\n") },
+			base:   func(c clone) { c.Write("a\nb\xff \"$(x)", "1\n") },
+			ours:   func(c clone) { c.Write("a\nb\xff \"$(x)", "2\n") },
+			theirs: func(c clone) { c.Write("a\nb\xff \"$(x)", "3\n") },
 			paths:  []string{"a\nb\xff \"$(x)"}, detail: "the same lines",
 		},
 		"binary": {
-			base:   func(c clone) { c.write("f", "\x001") },
-			ours:   func(c clone) { c.write("f", "\x002") },
-			theirs: func(c clone) { c.write("f", "\x003") },
+			base:   func(c clone) { c.Write("f", "\x001") },
+			ours:   func(c clone) { c.Write("f", "\x002") },
+			theirs: func(c clone) { c.Write("f", "\x003") },
 			paths:  []string{"f"}, detail: "a binary file",
 		},
 		"deleted here": {
-			base:   func(c clone) { c.write("f", "1\n") },
-			ours:   func(c clone) { c.remove("f") },
-			theirs: func(c clone) { c.write("f", "3\n") },
+			base:   func(c clone) { c.Write("f", "1\n") },
+			ours:   func(c clone) { c.Remove("f") },
+			theirs: func(c clone) { c.Write("f", "3\n") },
 			paths:  []string{"f"}, detail: "the other deleted",
 		},
 		"deleted there": {
-			base:   func(c clone) { c.write("f", "1\n") },
-			ours:   func(c clone) { c.write("f", "2\n") },
-			theirs: func(c clone) { c.remove("f") },
+			base:   func(c clone) { c.Write("f", "1\n") },
+			ours:   func(c clone) { c.Write("f", "2\n") },
+			theirs: func(c clone) { c.Remove("f") },
 			paths:  []string{"f"}, detail: "the other deleted",
 		},
 		"added twice": {
-			ours:   func(c clone) { c.write("f", "2\n") },
-			theirs: func(c clone) { c.write("f", "3\n") },
+			ours:   func(c clone) { c.Write("f", "2\n") },
+			theirs: func(c clone) { c.Write("f", "3\n") },
 			paths:  []string{"f"}, detail: "the same lines",
 		},
 		"file and directory": {
-			ours:   func(c clone) { c.write("f/x", "2\n") },
-			theirs: func(c clone) { c.write("f", "3\n") },
+			ours:   func(c clone) { c.Write("f/x", "2\n") },
+			theirs: func(c clone) { c.Write("f", "3\n") },
 			paths:  []string{"f"}, detail: "a directory",
 		},
 		"file and link": {
-			ours: func(c clone) { c.write("f", "2\n") },
+			ours: func(c clone) { c.Write("f", "2\n") },
 			theirs: func(c clone) {
-				if err := os.Symlink("x", filepath.Join(c.dir, "f")); err != nil {
-					c.t.Fatal(err)
+				if err := os.Symlink("x", filepath.Join(c.Dir, "f")); err != nil {
+					c.T.Fatal(err)
 				}
 			},
 			paths: []string{"f"}, detail: "different kinds",
 		},
 		"two renames": {
-			base:   func(c clone) { c.write("f", lines) },
-			ours:   func(c clone) { c.git("mv", "f", "g") },
-			theirs: func(c clone) { c.git("mv", "f", "h") },
+			base:   func(c clone) { c.Write("f", lines) },
+			ours:   func(c clone) { c.Git("mv", "f", "g") },
+			theirs: func(c clone) { c.Git("mv", "f", "h") },
 			paths:  []string{"f", "g", "h"}, detail: "renamed it differently",
 		},
 		"a file of a renamed directory": {
-			base:   func(c clone) { c.write("d/f", lines) },
-			ours:   func(c clone) { c.git("mv", "d", "e") },
-			theirs: func(c clone) { c.write("d/g", "3\n") },
+			base:   func(c clone) { c.Write("d/f", lines) },
+			ours:   func(c clone) { c.Git("mv", "d", "e") },
+			theirs: func(c clone) { c.Write("d/g", "3\n") },
 			paths:  []string{"e/g"}, detail: "renamed its directory",
 		},
 		"binding attributes": { // union would put both versions into the file
-			base:   func(c clone) { c.write(".gitattributes", "f merge=union\n"); c.write("f", "1\n") },
-			ours:   func(c clone) { c.write("f", "2\n") },
-			theirs: func(c clone) { c.write("f", "3\n") },
+			base:   func(c clone) { c.Write(".gitattributes", "f merge=union\n"); c.Write("f", "1\n") },
+			ours:   func(c clone) { c.Write("f", "2\n") },
+			theirs: func(c clone) { c.Write("f", "3\n") },
 			paths:  []string{"f"}, detail: "the same lines",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
-			c.write("unrelated", "u")
+			c.Write("unrelated", "u")
 			if tt.base != nil {
 				tt.base(c)
 			}
-			base := c.commit("base")
-			c.write("fine", "f")
-			c.commit("A change that fits")
+			base := c.Commit("base")
+			c.Write("fine", "f")
+			c.Commit("A change that fits")
 			tt.theirs(c)
-			theirs := c.commit("theirs")
-			c.git("checkout", "-q", "-b", "ours", base)
+			theirs := c.Commit("theirs")
+			c.Git("checkout", "-q", "-b", "ours", base)
 			tt.ours(c)
-			ours := c.commit("ours")
-			_, err := c.open().Transplant(t.Context(), c.series(base, theirs), ours, gitrepo.Style{Committer: airlock})
+			ours := c.Commit("ours")
+			_, err := c.Open().Transplant(t.Context(), c.series(base, theirs), ours, gitrepo.Style{Committer: airlock})
 			var conflict *gitrepo.Conflict
 			if !errors.As(err, &conflict) {
 				t.Fatalf("err = %v", err)
@@ -228,19 +218,19 @@ func TestConflicts(t *testing.T) {
 
 func TestMergesThatFit(t *testing.T) {
 	c := newClone(t)
-	c.write("mode", "1\n2\n3\n")
-	c.write("gone", "1\n")
-	base := c.commit("base")
-	c.write("mode", "1\n2\ndrei\n")
-	c.remove("gone")
-	theirs := c.commit("theirs")
-	c.git("checkout", "-q", "-b", "ours", base)
-	if err := os.Chmod(filepath.Join(c.dir, "mode"), 0o755); err != nil {
+	c.Write("mode", "1\n2\n3\n")
+	c.Write("gone", "1\n")
+	base := c.Commit("base")
+	c.Write("mode", "1\n2\ndrei\n")
+	c.Remove("gone")
+	theirs := c.Commit("theirs")
+	c.Git("checkout", "-q", "-b", "ours", base)
+	if err := os.Chmod(filepath.Join(c.Dir, "mode"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	c.remove("gone")
-	ours := c.commit("ours")
-	r := c.open()
+	c.Remove("gone")
+	ours := c.Commit("ours")
+	r := c.Open()
 	got, err := r.Transplant(t.Context(), c.series(base, theirs), ours, gitrepo.Style{Committer: airlock})
 	if err != nil {
 		t.Fatal(err)
@@ -253,9 +243,9 @@ func TestMergesThatFit(t *testing.T) {
 
 func TestStyle(t *testing.T) {
 	c := newClone(t)
-	base := c.commit("base")
-	c.write("f", "1\n")
-	tip := c.commit("x")
+	base := c.Commit("base")
+	c.Write("f", "1\n")
+	tip := c.Commit("x")
 	for name, tt := range map[string]struct {
 		change gitrepo.Change // its author and message
 		style  gitrepo.Style
@@ -281,10 +271,10 @@ func TestStyle(t *testing.T) {
 		"only crud": {change: gitrepo.Change{Author: gitrepo.Person{Name: " .,;'\"<>", Email: "\n"}}, author: gitrepo.Person{Name: "unknown", Email: "unknown@example.invalid"}, text: "Change files\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tt.change.Before, tt.change.After = c.tree(base), c.tree(tip)
+			tt.change.Before, tt.change.After = c.Tree(base), c.Tree(tip)
 			tt.style.Committer = airlock
 			tt.style.When = time.Unix(99, 0)
-			r := c.open()
+			r := c.Open()
 			got, err := r.Transplant(t.Context(), gitrepo.Series{Base: base, Changes: []gitrepo.Change{tt.change}}, base, tt.style)
 			if err != nil {
 				t.Fatal(err)
@@ -293,11 +283,11 @@ func TestStyle(t *testing.T) {
 			if err != nil || commit.Author != tt.author || commit.Message != tt.text || !commit.When.Equal(tt.style.When) {
 				t.Errorf("commit = %+v, %v", commit, err)
 			}
-			raw := lookInto(t, c, r).gitFed("", "cat-file", "commit", got.Tip)
+			raw := lookInto(t, c, r).GitFed("", "cat-file", "commit", got.Tip)
 			if !strings.Contains(raw, "<"+tt.author.Email+"> 99 +0000\ncommitter Airlock <airlock@example.com> 99 +0000\n\n") || strings.Contains(raw, "encoding") {
 				t.Errorf("the commit is %q", raw)
 			}
-			c.git("fsck", "--strict", got.Tip)
+			c.Git("fsck", "--strict", got.Tip)
 		})
 	}
 }

@@ -103,7 +103,7 @@ func (r *Repo) verifiedTree(ctx context.Context, oid string) (string, error) {
 	if oid == "" {
 		return "", nil
 	}
-	if !isOID(oid) {
+	if !IsObjectID(oid) {
 		return "", fmt.Errorf("%q is not a whole object id", oid)
 	}
 	objects, err := r.read(ctx, []string{oid}, maxObjects)
@@ -112,7 +112,7 @@ func (r *Repo) verifiedTree(ctx context.Context, oid string) (string, error) {
 	}
 	switch o := objects[oid]; {
 	case o.err != nil:
-		return "", fmt.Errorf("%w: %s%s: %s", ErrMissing, oid, r.lacks(), deeper)
+		return "", fmt.Errorf("%w: %s%s: %s", ErrMissing, oid, r.WhyMissing(), deeper)
 	case o.kind == "tree":
 		return oid, nil
 	case o.kind == "commit":
@@ -169,15 +169,15 @@ func (r *Repo) sizes(ctx context.Context, oids []string) (map[string]int64, erro
 		return nil, nil
 	}
 	stdin := strings.NewReader(strings.Join(oids, "\n") + "\n")
-	a, err := r.gitWith(ctx, call{stdin: stdin, limit: maxObjects}, "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
+	a, err := r.Run(ctx, Call{Stdin: stdin, Limit: maxObjects}, "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
 	if err != nil {
 		return nil, err
 	}
 	sizes := make(map[string]int64, len(oids))
-	for line := range strings.Lines(string(a.out)) {
+	for line := range strings.Lines(string(a.Stdout)) {
 		fields := strings.Fields(line)
 		if len(fields) != 3 || fields[1] != "blob" {
-			return nil, fmt.Errorf("the content of a file is not there%s: %s", r.lacks(), strings.TrimSpace(line))
+			return nil, fmt.Errorf("the content of a file is not there%s: %s", r.WhyMissing(), strings.TrimSpace(line))
 		}
 		if sizes[fields[0]], err = strconv.ParseInt(fields[2], 10, 64); err != nil {
 			return nil, fmt.Errorf("git cat-file answered %q", line)

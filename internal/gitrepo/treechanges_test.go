@@ -21,38 +21,38 @@ func changedTree(t *testing.T, initArgs ...string) (c clone, from, to string) {
 	t.Helper()
 	c = newClone(t, initArgs...)
 	for _, name := range []string{"same/deep/er", "gone", "changed", "exec", "link", "file-to-dir", "dir-to-file/x", "a-", "a/b", "a0"} {
-		c.write(name, "old "+name)
+		c.Write(name, "old "+name)
 	}
-	from = c.commit("from")
+	from = c.Commit("from")
 	for _, name := range []string{"gone", "file-to-dir", "dir-to-file/x", "dir-to-file", "link"} {
-		if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
+		if err := os.Remove(filepath.Join(c.Dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.write("changed", "new")
-	c.write("file-to-dir/in", "new")
-	c.write("dir-to-file", "new")
-	c.write("new\n\"dir\"/\xff", "bytes")
-	c.write("lfs", pointer)
-	c.write("not-lfs", "see "+pointer)
-	c.write("a/b", "new")
-	if err := os.Symlink("../outside", filepath.Join(c.dir, "link")); err != nil {
+	c.Write("changed", "new")
+	c.Write("file-to-dir/in", "new")
+	c.Write("dir-to-file", "new")
+	c.Write("new\n\"dir\"/\xff", "bytes")
+	c.Write("lfs", pointer)
+	c.Write("not-lfs", "see "+pointer)
+	c.Write("a/b", "new")
+	if err := os.Symlink("../outside", filepath.Join(c.Dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(c.dir, "exec"), 0o755); err != nil {
+	if err := os.Chmod(filepath.Join(c.Dir, "exec"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	c.git("add", "-A")
-	c.git("update-index", "--add", "--cacheinfo", "160000,"+from+",sub")
-	c.git("commit", "-q", "-m", "to")
-	return c, from, c.git("rev-parse", "HEAD")
+	c.Git("add", "-A")
+	c.Git("update-index", "--add", "--cacheinfo", "160000,"+from+",sub")
+	c.Git("commit", "-q", "-m", "to")
+	return c, from, c.Git("rev-parse", "HEAD")
 }
 
 func TestTreeChangesAreGits(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			c, from, to := changedTree(t, "--object-format="+format)
-			changes, err := c.open().TreeChanges(t.Context(), from, to)
+			changes, err := c.Open().TreeChanges(t.Context(), from, to)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestTreeChangesAreGits(t *testing.T) {
 				}
 				fmt.Fprintf(&got, ":%s %s %s %s %s\x00%s\x00", or(ch.OldMode, "000000"), or(ch.NewMode, "000000"), or(ch.OldOID, none), or(ch.NewOID, none), status, ch.Path)
 			}
-			want := records(c.git("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", from, to))
+			want := records(c.Git("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", from, to))
 			if have := records(got.String()); !slices.Equal(have, want) {
 				t.Errorf("got\n%q\nwant\n%q", have, want)
 			}
@@ -97,7 +97,7 @@ func records(raw string) []string {
 
 func TestTreeChangesDescribeContents(t *testing.T) {
 	c, from, to := changedTree(t)
-	r := c.open()
+	r := c.Open()
 	changes, err := r.TreeChanges(t.Context(), from, to)
 	if err != nil {
 		t.Fatal(err)
@@ -132,8 +132,8 @@ func TestTreeChangesDescribeContents(t *testing.T) {
 
 func TestTreePaths(t *testing.T) {
 	c, _, to := changedTree(t)
-	got, err := c.open().TreePaths(t.Context(), to)
-	want := strings.Split(strings.TrimSuffix(c.git("ls-tree", "-r", "-z", "--name-only", to), "\x00"), "\x00")
+	got, err := c.Open().TreePaths(t.Context(), to)
+	want := strings.Split(strings.TrimSuffix(c.Git("ls-tree", "-r", "-z", "--name-only", to), "\x00"), "\x00")
 	slices.Sort(want)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("TreePaths = %q, %v, want %q", got, err, want)
@@ -142,9 +142,9 @@ func TestTreePaths(t *testing.T) {
 
 func TestHostileTrees(t *testing.T) {
 	c := newClone(t)
-	c.write("f", "x")
-	empty := c.commit("f")
-	blob := c.git("rev-parse", "HEAD:f")
+	c.Write("f", "x")
+	empty := c.Commit("f")
+	blob := c.Git("rev-parse", "HEAD:f")
 	entry := func(mode, name string) string {
 		raw := make([]byte, 20)
 		if _, err := fmt.Sscanf(blob, "%x", &raw); err != nil {
@@ -153,10 +153,10 @@ func TestHostileTrees(t *testing.T) {
 		return mode + " " + name + "\x00" + string(raw)
 	}
 	write := func(data string) string {
-		c.write("tree", data)
-		return c.git("hash-object", "-t", "tree", "-w", "--literally", "tree")
+		c.Write("tree", data)
+		return c.Git("hash-object", "-t", "tree", "-w", "--literally", "tree")
 	}
-	r := c.open()
+	r := c.Open()
 	for name, data := range map[string]string{
 		"a slash": entry("100644", "a/b"), "dots": entry("100644", ".."), "no name": entry("100644", ""),
 		"twice": entry("100644", "a") + entry("100755", "a"), "no mode": entry("x", "a"), "cut off": entry("100644", "a")[:20],
@@ -171,13 +171,13 @@ func TestHostileTrees(t *testing.T) {
 	}
 
 	// Each tree holds the one before it ten times: 10^12 files.
-	bomb := c.git("rev-parse", empty+"^{tree}")
+	bomb := c.Git("rev-parse", empty+"^{tree}")
 	for range 12 {
 		var list strings.Builder
 		for i := range 10 {
 			fmt.Fprintf(&list, "040000 tree %s\t%d\n", bomb, i)
 		}
-		bomb = c.mktree(list.String())
+		bomb = c.Mktree(list.String())
 	}
 	if _, err := r.TreePaths(t.Context(), bomb); !errors.Is(err, gitrepo.ErrTooLarge) {
 		t.Errorf("a bomb: %v", err)

@@ -3,61 +3,234 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
+	"path"
+	"sort"
+	"strings"
 	"syscall"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// WorkTree reads files below a directory that others may write to, each through
-// the handles of its directories and never through a link. It is not for several
-// goroutines at once.
-type WorkTree struct{ dirs *dirs }
+// WorkTree reads files below a directory that others may write to at the same time. It
+// opens each directory through the handle of its parent and never through a link, so that
+// nothing that happens there meanwhile leads out of the directory. Paths have slashes and
+// may contain any other bytes. A WorkTree is not for several goroutines at once.
+type WorkTree struct {
+	root *os.Root
+	open []openDir // the directories of the last path, from the root down
+}
+
+type openDir struct {
+	name string
+	root *os.Root
+}
+
+var errChanged = errors.New("it changed while it was read: let what writes it end first")
+
+// errNotDir is returned for a path through what is not a directory. As for git, there is
+// nothing at such a path.
+var errNotDir error = notDirError{}
+
+type notDirError struct{}
+
+func (notDirError) Error() string {
+	return "a directory above it is a link or a file: " + errChanged.Error()
+}
+
+func (notDirError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // OpenWorkTree opens a directory, which itself may be reached by a link.
 func OpenWorkTree(dir string) (*WorkTree, error) {
-	d, err := newDirs(dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the work tree cannot be opened: %w", err)
 	}
-	return &WorkTree{d}, nil
+	return &WorkTree{root: root}, nil
 }
 
 // Close closes every handle.
-func (w *WorkTree) Close() { w.dirs.Close() }
+func (w *WorkTree) Close() {
+	w.closeAfter(0)
+	_ = w.root.Close()
+}
 
-// Lstat says what a slash path is, without following a link. It is fs.ErrNotExist,
-// as for git, also where a directory above it is not there, a link or a file.
+// Lstat describes what is at a path, without following a link. The error is
+// fs.ErrNotExist also where a directory above it does not exist, is a link or is a file.
 func (w *WorkTree) Lstat(path string) (fs.FileInfo, error) {
-	if err := validPath(path); err != nil {
+	parent, base, err := w.parent(path)
+	if err != nil {
 		return nil, err
 	}
-	info, err := w.dirs.lstat(path)
-	if errors.Is(err, errNotDir) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	info, err := parent.Lstat(base)
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = errNotDir
 	}
 	return info, err
 }
 
-// Read reads an ordinary file of at most limit bytes, without blocking.
-// ErrTooLarge is returned for a larger one, and an error too for a file that is
-// written meanwhile and for what is no file.
+// Read reads an ordinary file of at most limit bytes, without blocking. The error is
+// ErrTooLarge for a larger one. A file that is written meanwhile is an error.
 func (w *WorkTree) Read(path string, limit int64) ([]byte, error) {
-	if err := validPath(path); err != nil {
+	f, before, err := w.openFile(path)
+	if err != nil {
 		return nil, err
 	}
-	return w.dirs.read(path, limit)
+	defer f.Close()
+	if before.Size() > limit {
+		return nil, fmt.Errorf("%w: it has %s, and at most %s are read", ErrTooLarge, text.Bytes(before.Size()), text.Bytes(limit))
+	}
+	data := make([]byte, before.Size())
+	n, err := io.ReadFull(f, data)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if int64(n) != before.Size() || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+		return nil, errChanged
+	}
+	return data, nil
 }
 
 // Link returns what a link points to, as data.
 func (w *WorkTree) Link(path string) (string, error) {
-	if err := validPath(path); err != nil {
+	parent, base, err := w.parent(path)
+	if err != nil {
 		return "", err
 	}
-	return w.dirs.link(path)
+	return parent.Readlink(base)
 }
 
-func validPath(path string) error {
-	if !fs.ValidPath(path) || path == "." {
-		return fmt.Errorf("%q is not a path of a repository: %w", path, fs.ErrInvalid)
+// List returns what is in a directory, by name; "" is the top. The error is ErrTooLarge
+// if there are more than limit entries.
+func (w *WorkTree) List(dir string, limit int) ([]fs.DirEntry, error) {
+	handle, err := w.dir(dir)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	f, err := handle.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var all []fs.DirEntry
+	for {
+		some, err := f.ReadDir(4096)
+		all = append(all, some...)
+		switch {
+		case len(all) > limit:
+			return nil, fmt.Errorf("%w: there are more than %d files", ErrTooLarge, limit)
+		case err == io.EOF || err == nil && len(some) == 0:
+			sort.Slice(all, func(i, j int) bool { return all[i].Name() < all[j].Name() })
+			return all, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// openFile opens an ordinary file, without blocking and not through a link.
+func (w *WorkTree) openFile(path string) (*os.File, fs.FileInfo, error) {
+	parent, base, err := w.parent(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	before, err := parent.Lstat(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, nil, errChanged
+	}
+	f, err := parent.OpenFile(base, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := f.Stat()
+	if err == nil && !os.SameFile(before, after) {
+		err = errChanged
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, after, nil
+}
+
+// parent returns the handle of the directory that a path is in, until the next call, and
+// the last element of the path.
+func (w *WorkTree) parent(name string) (handle *os.Root, base string, err error) {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
+			return nil, "", fmt.Errorf("%q is not a path of a repository: %w", name, fs.ErrInvalid)
+		}
+	}
+	dir := ""
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		dir = name[:i]
+	}
+	handle, err = w.dir(dir)
+	return handle, path.Base(name), err
+}
+
+// dir returns the handle of a directory, "" or "a/b", until the next call. It is cheap
+// for directories near the one before.
+func (w *WorkTree) dir(dir string) (*os.Root, error) {
+	var parts []string
+	if dir != "" {
+		parts = strings.Split(dir, "/")
+	}
+	n := 0
+	for n < len(parts) && n < len(w.open) && parts[n] == w.open[n].name {
+		n++
+	}
+	w.closeAfter(n)
+	handle := w.root
+	if n > 0 {
+		handle = w.open[n-1].root
+	}
+	for _, name := range parts[n:] {
+		next, err := enter(handle, name)
+		if err != nil {
+			return nil, err
+		}
+		w.open = append(w.open, openDir{name, next})
+		handle = next
+	}
+	return handle, nil
+}
+
+// closeAfter closes the handles of all open directories but the first n.
+func (w *WorkTree) closeAfter(n int) {
+	for _, d := range w.open[n:] {
+		_ = d.root.Close()
+	}
+	w.open = w.open[:n]
+}
+
+// enter opens a directory below another, which must not be a link.
+func enter(parent *os.Root, name string) (*os.Root, error) {
+	before, err := parent.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, errNotDir
+	}
+	next, err := parent.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	after, err := next.Stat(".")
+	if err == nil && !os.SameFile(before, after) {
+		err = errChanged
+	}
+	if err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	return next, nil
 }

@@ -1,0 +1,63 @@
+// Package agentchanges reads what an agent changed, from a workspace, a patch or a
+// bundle, as a series of changes. All of it was written by a stranger: git runs only in a
+// repository of our own making, which keeps the objects that result.
+package agentchanges
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// ErrNoBase is returned when nothing is known of the commit that changes were
+// made from.
+var ErrNoBase = errors.New("the commit that the changes were made from is not known")
+
+// maxListed is how many names an error or a note lists.
+const maxListed = 10
+
+// WorkspaceConfig describes a work tree that an agent has worked in.
+type WorkspaceConfig struct {
+	Repo  *gitrepo.Repo // required; of the clone that is at Dir
+	Dir   string        // required; the root of the work tree
+	Bases []string      // commits that the changes may have been made from, best first
+	// Exclude are slash-separated paths below Dir that are never part of the changes.
+	Exclude []string
+}
+
+// FileConfig describes a file that holds an agent's changes: a patch or a bundle.
+type FileConfig struct {
+	Repo  *gitrepo.Repo // required
+	Name  string        // required; for messages
+	Data  []byte        // required; what is in the file
+	Bases []string      // commits that the changes may have been made from, best first
+}
+
+// FromFile reads the changes of a bundle, which it recognises by its first line, or of a
+// patch.
+//
+// Of a bundle, which must have one tip or a HEAD, it reads the commits. The base is that
+// of cfg.Bases which the commits were made from, or, where none of them is known, a commit
+// that the bundle builds on. The objects are checked as git fsck does.
+//
+// Of the mails of git format-patch, each becomes a change with its author and message; one
+// diff, as git diff and diff -u write it, becomes one change. The base is the commit that
+// a base-commit line of the file names, or one of cfg.Bases: the first on which everything
+// applies, otherwise the first on which a three-way merge from the file versions that the
+// patch names gives no conflict. A file without any change is a series without changes.
+//
+// The error is ErrNoBase if no base, or no commit that a bundle builds on, can be read,
+// gitrepo.ErrTooLarge over a limit, a *gitrepo.Conflict if a patch fits none of the
+// commits, and one that names the line for what is not a patch or leaves the repository.
+func FromFile(ctx context.Context, cfg FileConfig) (gitrepo.Series, error) {
+	r := reader{cfg.Repo}
+	if bytes.HasPrefix(cfg.Data, []byte(bundleV2+"\n")) || bytes.HasPrefix(cfg.Data, []byte(bundleV3+"\n")) {
+		return r.bundle(ctx, cfg)
+	}
+	return r.patches(ctx, cfg)
+}
+
+// reader reads changes into a repository.
+type reader struct{ repo *gitrepo.Repo }

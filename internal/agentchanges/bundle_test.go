@@ -1,0 +1,196 @@
+//go:build unix
+
+package agentchanges_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/agentchanges"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// bundled has git write a bundle.
+func (c clone) bundled(args ...string) []byte {
+	c.T.Helper()
+	path := filepath.Join(c.T.TempDir(), "x.bundle")
+	words := []string{"bundle", "create", "-q"}
+	if strings.HasPrefix(args[0], "--version=") {
+		words, args = append(words, args[0]), args[1:]
+	}
+	c.Git(append(append(words, path), args...)...)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return data
+}
+
+func TestBundleSeries(t *testing.T) {
+	c, base, commits := varied(t)
+	c.Git("tag", "-a", "-m", "tag", "v1", "main")
+	c.Git("branch", "same", "main")
+	for name, x := range map[string]struct {
+		args  []string
+		bases []string
+	}{
+		"a branch":            {[]string{base + "..main"}, []string{strings.Repeat("1", 40), base}},
+		"HEAD":                {[]string{base + "..HEAD"}, []string{base}},
+		"version 3":           {[]string{"--version=3", base + "..main"}, []string{base}},
+		"without a base":      {[]string{base + "..main"}, nil},
+		"all history":         {[]string{"main"}, []string{base}},
+		"branches of one tip": {[]string{base + "..main", "same"}, []string{base}},
+		"HEAD among others":   {[]string{"--all", "HEAD"}, []string{base}},
+		"a tag":               {[]string{base + "..v1"}, []string{base}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := only(t, c, base).Open()
+			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x.bundle", Data: c.bundled(x.args...), Bases: x.bases})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSeries(t, r, s)
+			if s.Base != base || len(s.Changes) != len(commits) || len(s.Notes) > 0 {
+				t.Fatalf("%d changes from %s, notes %q", len(s.Changes), s.Base, s.Notes)
+			}
+			for i, commit := range commits {
+				if got := s.Changes[i]; got.After != c.Tree(commit) || got.Message != c.Git("log", "-1", "--format=%B", commit) || got.Author.Email != "a@example.com" {
+					t.Errorf("%d: %+v", i, got)
+				}
+			}
+		})
+	}
+}
+
+func TestBundleSeriesSHA256(t *testing.T) {
+	c := newClone(t, "--object-format=sha256")
+	c.Write("a", "1")
+	base := c.Commit("base")
+	c.Write("a", "2")
+	tip := c.Commit("two")
+	r, err := gitrepo.New(nil, gitrepo.Options{TempDir: t.TempDir(), OIDLen: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	// Nothing is known but the bundle, which holds its own base.
+	s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Data: c.bundled("main"), Bases: []string{base}})
+	if err != nil || len(s.Changes) != 1 || s.Changes[0].After != c.Tree(tip) {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestSeriesOfMerges: a merge is one step, a commit that changes nothing is none,
+// and what has no straight way to the base is one change.
+func TestSeriesOfMerges(t *testing.T) {
+	c := newClone(t)
+	c.Write("a", "1")
+	base := c.Commit("base")
+	c.Git("checkout", "-q", "-b", "side")
+	c.Write("b", "side")
+	side := c.Commit("side")
+	c.Git("checkout", "-q", "main")
+	c.Write("c", "main")
+	c.Commit("main")
+	c.Commit("nothing")
+	c.Git("merge", "-q", "--no-ff", "-m", "merge", "side")
+	read := func(base string) gitrepo.Series {
+		r := c.Open()
+		s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Data: c.bundled("main"), Bases: []string{base}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSeries(t, r, s)
+		return s
+	}
+	if s := read(base); len(s.Changes) != 2 || s.Changes[0].Message != "main" || s.Changes[1].Message != "merge" ||
+		len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "change nothing are left out: 1") {
+		t.Errorf("%+v", s)
+	}
+	if s := read(side); len(s.Changes) != 1 || s.Changes[0].Message != "" || len(s.Notes) != 1 || s.Changes[0].After != c.Tree("main") {
+		t.Errorf("%+v", s)
+	}
+	if s := read(c.Git("rev-parse", "main")); len(s.Changes) != 0 {
+		t.Errorf("%+v", s)
+	}
+	// Of two bases the nearer is taken; of a commit beside the history, where they part.
+	c.Git("checkout", "-q", "-b", "other", side)
+	c.Write("d", "other")
+	other := c.Commit("other")
+	for _, x := range []struct{ bases, want string }{{base + " " + side, side}, {other, side}, {other + " " + base, base}} {
+		s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Data: c.bundled("main"), Bases: strings.Fields(x.bases)})
+		if err != nil || s.Base != x.want {
+			t.Errorf("%s: base %s, %v", x.bases, s.Base, err)
+		}
+	}
+}
+
+func TestBundleSeriesErrors(t *testing.T) {
+	c, base, _ := varied(t)
+	good := c.bundled(base + "..main")
+	c.Git("branch", "old", "main~1")
+	none := strings.Repeat("1", 40)
+	head := func(lines ...string) []byte { return []byte("# v3 git bundle\n" + strings.Join(lines, "\n")) }
+	for name, x := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"nothing":       {nil, `it begins with ""`},
+		"a patch":       {[]byte("diff --git a b\n"), "'git bundle create FILE BASE..HEAD' writes one"},
+		"version 9":     {[]byte("# v9 git bundle\n\n"), "v9"},
+		"cut":           {good[:len(good)/2], "cannot be unpacked"},
+		"no pack":       {good[:bytes.Index(good, []byte("PACK"))], "cannot be unpacked"},
+		"cut in refs":   {good[:80], "line 3: its list of refs does not end"},
+		"changed":       {append(good[:len(good)-40:len(good)-40], bytes.Repeat([]byte{7}, 40)...), "cannot be unpacked"},
+		"two tips":      {c.bundled(base+"..main", "old"), `more than one tip ("refs/heads/main", "refs/heads/old")`},
+		"no tip":        {head("-"+base, "", ""), "no tip"},
+		"other format":  {head("@object-format=sha256", "", ""), "its object ids have 64 digits and the repository's 40"},
+		"filtered":      {head("@filter=blob:none", "", ""), `line 2: it has the property "filter=blob:none"`},
+		"no id":         {head("xyz refs/heads/main", "", ""), "line 2"},
+		"many refs":     {head(strings.Repeat(none+" refs/x\n", 20_000)), "does not end"},
+		"needs another": {head("-"+none+" x", base+" refs/heads/main", "", ""), "builds on " + none},
+		"not a commit":  {bytes.Replace(good, []byte(c.Git("rev-parse", "main")), []byte(c.Tree("main")), 1), "is no commit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := agentchanges.FromBundle(t.Context(), agentchanges.FileConfig{Repo: only(t, c, base).Open(), Name: "x.bundle", Data: x.data, Bases: []string{base}})
+			if err == nil || !strings.Contains(err.Error(), x.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q in it; %+v", err, x.want, s)
+			}
+			if errors.Is(err, agentchanges.ErrNoBase) != (name == "needs another") {
+				t.Error(err)
+			}
+		})
+	}
+	if _, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: only(t, c, base).Open(), Data: c.bundled("main")}); !errors.Is(err, agentchanges.ErrNoBase) {
+		t.Error(err)
+	}
+}
+
+// TestBundleSeriesRefusesHostileObjects: trees that no honest git writes.
+func TestBundleSeriesRefusesHostileObjects(t *testing.T) {
+	for _, name := range []string{".git", "..", ".GIT", "a/b"} {
+		c := newClone(t)
+		c.Write("a", "1")
+		base := c.Commit("base")
+		blob := c.Git("rev-parse", "HEAD:a")
+		raw := filepath.Join(t.TempDir(), "tree")
+		id, err := hex.DecodeString(blob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(raw, append([]byte("100644 "+name+"\x00"), id...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tree := c.Git("hash-object", "-t", "tree", "-w", "--literally", raw)
+		c.Git("update-ref", "refs/heads/evil", c.Git("commit-tree", "-p", base, "-m", "evil", tree))
+		_, err = agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: only(t, c, base).Open(), Data: c.bundled(base + "..evil"), Bases: []string{base}})
+		if err == nil || !strings.Contains(err.Error(), "cannot be unpacked") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+//go:build unix
+
+package agentchanges_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
+)
+
+// clone is a clone that a test writes with git itself.
+type clone struct{ gittest.Clone }
+
+func newClone(t testing.TB, initArgs ...string) clone {
+	t.Helper()
+	return clone{gittest.New(t, initArgs...)}
+}
+
+func fork(t testing.TB, initArgs ...string) (c clone, root, base, head string) {
+	t.Helper()
+	c.Clone, root, base, head = gittest.Fork(t, initArgs...)
+	return c, root, base, head
+}
+
+// varied is a clone with commits of every kind of change: it returns the base
+// and the commits after it.
+func varied(t testing.TB) (c clone, base string, commits []string) {
+	t.Helper()
+	c = newClone(t)
+	c.Write("plain.txt", numbers(40))
+	c.Write("dos.txt", strings.ReplaceAll(numbers(20), "\n", "\r\n"))
+	c.Write("no-end.txt", "one\ntwo")
+	c.Write("moved.txt", numbers(30))
+	c.Write("gone.txt", "gone\n")
+	c.Write("data.bin", "\x00\x01"+strings.Repeat("\xff\x00abc", 100))
+	c.Write("src/tool.sh", "echo\n")
+	base = c.Commit("base")
+	step := func(message string, change func()) {
+		change()
+		commits = append(commits, c.Commit(message))
+	}
+	step("edit: [api] the plain file\n\nBecause\n it was --- plain.", func() {
+		c.Write("plain.txt", strings.Replace(numbers(40), "line 7\n", "-- seven\nFrom here\n", 1))
+	})
+	step("dos\n\nFrom the body\n", func() {
+		c.Write("dos.txt", strings.ReplaceAll(strings.Replace(numbers(20), "line 3", "three", 1), "\n", "\r\n"))
+		c.Write("no-end.txt", "one\ntwo and\nthree")
+	})
+	step("Verschiebe Größe \u2192 \u65e5\u672c\u8a9e", func() {
+		c.Git("mv", "moved.txt", "src/new name.txt")
+		c.Write("src/new name.txt", numbers(30)+"more\n")
+	})
+	step("binary", func() {
+		c.Write("data.bin", "\x00\x02"+strings.Repeat("\xff\x00abc", 100)+"x")
+		c.Write("new.bin", "\x00\xff\xfe")
+	})
+	step("names", func() {
+		c.Write("d\u00efr/\u65e5 \"q\"\t.txt", "x\n")
+		c.Write("sp ace/a b", "y\n")
+		c.Write("empty", "")
+	})
+	step("modes", func() {
+		if err := os.Chmod(filepath.Join(c.Dir, "src/tool.sh"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("../outside", filepath.Join(c.Dir, "link")); err != nil {
+			t.Fatal(err)
+		}
+		c.Git("rm", "-q", "gone.txt")
+		c.Git("update-index", "--add", "--cacheinfo", "160000,"+base+",sub")
+		if err := os.Mkdir(filepath.Join(c.Dir, "sub"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return c, base, commits
+}
+
+func numbers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("line " + string(rune('0'+i/10)) + string(rune('0'+i%10)) + "\n")
+	}
+	return strings.ReplaceAll(b.String(), "line 0", "line ")
+}
+
+// only makes a clone that holds nothing but the history of a commit.
+func only(t testing.TB, from clone, commit string) clone {
+	t.Helper()
+	c := newClone(t)
+	c.Git("fetch", "-q", from.Dir, commit)
+	c.Git("reset", "-q", "--hard", commit)
+	return c
+}
+
+// checkSeries asserts that the series is whole: its trees are in the repository,
+// with all that they hold, and follow one another from the base's on.
+func checkSeries(t *testing.T, r *gitrepo.Repo, s gitrepo.Series) {
+	t.Helper()
+	own := clone{gittest.In(t, r)}
+	tree := own.Git("rev-parse", s.Base+"^{tree}")
+	for i, c := range s.Changes {
+		if c.Before != tree || c.After == c.Before {
+			t.Errorf("change %d leads from %s to %s, after %s", i, c.Before, c.After, tree)
+		}
+		tree = c.After
+		own.Git("rev-list", "--objects", "--quiet", tree)
+	}
+}

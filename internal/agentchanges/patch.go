@@ -1,0 +1,347 @@
+package agentchanges
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Limits of a patch file.
+const (
+	maxPatch     = 128 << 20 // bytes
+	maxPatchFile = 100 << 20 // bytes of a binary file in it; GitHub takes no larger one
+	maxMails     = 10_000    // of which at most maxSeries hold a patch
+)
+
+// patches reads a patch and applies it to the first base that it fits.
+func (r reader) patches(ctx context.Context, cfg FileConfig) (gitrepo.Series, error) {
+	patches, notes, err := r.readPatches(ctx, cfg.Name, cfg.Data)
+	if err != nil {
+		return gitrepo.Series{}, err
+	}
+	named := namedBases(cfg.Data)
+	bases, err := r.usable(ctx, append(named, cfg.Bases...))
+	if err != nil {
+		return gitrepo.Series{}, err
+	}
+	if len(bases) == 0 {
+		return gitrepo.Series{}, r.noBase(append(named, cfg.Bases...))
+	}
+	s, err := r.applyAny(ctx, patches, bases)
+	if err != nil {
+		return gitrepo.Series{}, err
+	}
+	if len(named) > 0 && !slices.Contains(named, s.Base) {
+		notes = append(notes, fmt.Sprintf("%q says that it was made from %s; it was applied to %s instead", cfg.Name, named[0], s.Base))
+	}
+	s.Notes = append(notes, s.Notes...)
+	return s, nil
+}
+
+// namedBases returns the commits that base-commit lines name, which git
+// format-patch --base writes at the end of a mail.
+func namedBases(data []byte) []string {
+	var oids []string
+	for line := range bytes.Lines(data) {
+		if oid, ok := bytes.CutPrefix(line, []byte("base-commit: ")); ok {
+			if oid := strings.TrimSpace(string(oid)); gitrepo.IsObjectID(oid) && !slices.Contains(oids, oid) && len(oids) < maxListed {
+				oids = append(oids, oid)
+			}
+		}
+	}
+	return oids
+}
+
+// patch is the change of one mail, or the one of a file that is no mail.
+type patch struct {
+	author  gitrepo.Person
+	message string
+	text    []byte // the diffs, with what git apply passes over
+	strip   int    // how many elements of its paths are no part of them
+	where   string // the file, or the mail in it, for messages
+	line    int    // of the file, at which text begins; 0: not known
+}
+
+// mailStart is how a mailbox, or a single mail, begins.
+var mailStart = regexp.MustCompile(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Date|Message-I[dD]|MIME-Version|Return-Path): )`)
+
+// readPatches reads a file's patches, in order. Mails without one, such as a
+// cover letter, are noted.
+func (r reader) readPatches(ctx context.Context, name string, data []byte) (patches []patch, notes []string, err error) {
+	if len(data) > maxPatch {
+		return nil, nil, fmt.Errorf("%w: %q has %s, and a patch at most %s", gitrepo.ErrTooLarge, name, text.Bytes(len(data)), text.Bytes(maxPatch))
+	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return nil, nil, fmt.Errorf("%q is UTF-16 text, as PowerShell writes it: write it by 'git diff --binary --output=FILE'", name)
+	}
+	data = endLines(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	blank := len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
+	if blank == len(data) {
+		return nil, nil, nil
+	}
+	if !mailStart.Match(data[blank:]) {
+		patches = []patch{{text: data, where: strconv.Quote(name), line: 1}}
+	} else if patches, notes, err = r.readMails(ctx, name, data[blank:], 1+bytes.Count(data[:blank], []byte{'\n'})); err != nil {
+		return nil, nil, err
+	}
+	for i := range patches {
+		if err := r.checkPatch(ctx, &patches[i]); err != nil {
+			return nil, nil, err
+		}
+		if words := submodule.Find(patches[i].text); words != nil {
+			notes = append(notes, fmt.Sprintf("%s describes a submodule in words, which is left out: %.100q ('git diff --submodule=short' writes it)", patches[i].where, words))
+		}
+	}
+	return patches, notes, nil
+}
+
+// endLines ends the last line, which git apply asks for, and takes back the
+// line ends of a file that was made CRLF as a whole: git writes its own lines
+// with LF even where a file has CRLF.
+func endLines(data []byte) []byte {
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(data[:len(data):len(data)], '\n')
+	}
+	for _, head := range []string{"\ndiff --git ", "\n--- "} {
+		from := bytes.Index(data, []byte(head))
+		if bytes.HasPrefix(data, []byte(head[1:])) {
+			from = 0
+		}
+		if from < 0 {
+			continue
+		}
+		if line, _, _ := bytes.Cut(data[from+1:], []byte{'\n'}); bytes.HasSuffix(line, []byte{'\r'}) {
+			return bytes.ReplaceAll(data, []byte("\r\n"), []byte{'\n'})
+		}
+		break
+	}
+	return data
+}
+
+// readMails takes a mailbox apart, which begins at a line of the file.
+func (r reader) readMails(ctx context.Context, name string, data []byte, line int) (patches []patch, notes []string, err error) {
+	if n := bytes.Count(data, []byte("\nFrom ")); n > maxMails {
+		return nil, nil, fmt.Errorf("%w: %q has %d mails, and at most %d are read", gitrepo.ErrTooLarge, name, n, maxMails)
+	}
+	dir, remove, err := r.repo.TempDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer remove()
+	if _, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(data)}, "mailsplit", "-b", "-d8", "--keep-cr", "-o"+dir); err != nil {
+		return nil, nil, fmt.Errorf("%q cannot be read as mails: %w", name, err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, f := range files {
+		mail, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := r.readMail(ctx, dir, mail)
+		p.where = strconv.Quote(name)
+		if len(files) > 1 {
+			p.where = fmt.Sprintf("mail %d of %q", i+1, name)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s (from line %d) cannot be read: %w", p.where, line, err)
+		}
+		if bytes.HasSuffix(mail, p.text) { // else it was encoded
+			p.line = line + bytes.Count(mail[:len(mail)-len(p.text)], []byte{'\n'})
+		}
+		line += bytes.Count(mail, []byte{'\n'})
+		switch {
+		case !hasDiff(p.text):
+			notes = append(notes, fmt.Sprintf("%s holds no patch and is left out: %.100q", p.where, p.message))
+		case len(patches) == maxSeries:
+			return nil, nil, fmt.Errorf("%w: %q has more than %d patches", gitrepo.ErrTooLarge, name, maxSeries)
+		default:
+			patches = append(patches, p)
+		}
+	}
+	return patches, notes, nil
+}
+
+// readMail decodes a mail and parts it into author, message and diffs.
+func (r reader) readMail(ctx context.Context, dir string, mail []byte) (patch, error) {
+	body, text := filepath.Join(dir, "~message"), filepath.Join(dir, "~patch")
+	a, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(mail), Limit: 1 << 20}, "mailinfo", "-b", "-u", "--no-scissors", "--quoted-cr=nowarn", body, text)
+	if err != nil {
+		return patch{}, err
+	}
+	var p patch
+	head := map[string]string{}
+	for line := range strings.Lines(string(a.Stdout)) {
+		key, value, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
+		head[key] = value
+	}
+	p.author = gitrepo.Person{Name: head["Author"], Email: head["Email"]}
+	message, err := os.ReadFile(body)
+	if err != nil {
+		return patch{}, err
+	}
+	p.message = strings.TrimSpace(head["Subject"] + "\n\n" + string(message))
+	p.text, err = os.ReadFile(text)
+	return p, err
+}
+
+var (
+	firstDiff  = regexp.MustCompile(`(?m)^(diff --git |--- .*\n\+\+\+ )`)
+	binarySize = regexp.MustCompile(`(?m)^(?:literal|delta) ([0-9]+)$`)
+	combined   = regexp.MustCompile(`(?m)^diff --(?:cc|combined) `)
+	submodule  = regexp.MustCompile(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
+	lineOf     = regexp.MustCompile(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
+)
+
+// hasDiff reports whether there is a line that a diff begins with.
+func hasDiff(text []byte) bool { return firstDiff.Match(text) }
+
+// checkPatch finds out how a patch writes its paths, and has git parse it.
+func (r reader) checkPatch(ctx context.Context, p *patch) error {
+	if !hasDiff(p.text) {
+		return fmt.Errorf("%s holds no patch: 'git format-patch --stdout BASE..' or 'git diff --binary BASE' writes one", p.where)
+	}
+	for _, m := range binarySize.FindAllSubmatchIndex(p.text, -1) {
+		if n, err := strconv.Atoi(string(p.text[m[2]:m[3]])); err != nil || n > maxPatchFile {
+			return fmt.Errorf("%w: %s: a file of %s bytes, and a patch's file may have at most %d", gitrepo.ErrTooLarge,
+				p.at(1+bytes.Count(p.text[:m[0]], []byte{'\n'})), p.text[m[2]:m[3]], maxPatchFile)
+		}
+	}
+	if m := combined.FindIndex(p.text); m != nil { // git apply would pass over it
+		return fmt.Errorf("%s: the diff of a merge against all its parents cannot be applied: 'git diff --binary BASE' writes one that can",
+			p.at(1+bytes.Count(p.text[:m[0]], []byte{'\n'})))
+	}
+	strip, line, err := stripOf(p.text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.at(line), err)
+	}
+	p.strip = strip
+	a, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text), AnyExit: true}, "apply", "--numstat", "-z", "-p"+strconv.Itoa(strip), "-")
+	if err == nil && a.ExitCode != 0 {
+		err = p.refused(a)
+	}
+	return err
+}
+
+// at says where a line of the patch's text is, counted from 1.
+func (p *patch) at(line int) string {
+	if p.line == 0 || line == 0 {
+		return p.where
+	}
+	return fmt.Sprintf("%s, line %d", p.where, p.line+line-1)
+}
+
+// refused is the error for a patch that git does not take.
+func (p *patch) refused(a gitrepo.Output) error {
+	said := firstError(a.Stderr)
+	if m := lineOf.FindStringSubmatch(said); m != nil {
+		line, _ := strconv.Atoi(m[2])
+		return fmt.Errorf("%s: git says %.300q: the file is cut off, or was edited; write it again", p.at(line), strings.TrimSpace(m[1]+m[3]))
+	}
+	if strings.HasPrefix(said, "invalid path") {
+		return fmt.Errorf("%s leaves the repository or writes where git keeps its own files: %.300q", p.where, said)
+	}
+	return fmt.Errorf("%s: git says %.300q", p.where, said)
+}
+
+// firstError returns what git said first, without its prefix.
+func firstError(stderr string) string {
+	for line := range strings.Lines(stderr) {
+		for _, prefix := range []string{"error: ", "fatal: "} {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(line), prefix); ok {
+				return text
+			}
+		}
+	}
+	return strings.TrimSpace(stderr)
+}
+
+var errMixed = errors.New("paths with and without a prefix (a/ and b/) are mixed: write the whole patch with one 'git diff'")
+
+// stripOf finds out how many elements git apply has to strip from the paths of
+// a patch: 1 for a/ and b/ and whatever else a configuration puts there, 0 for
+// --no-prefix. Guessing wrong would put a new file in another directory. The line
+// is that of the error.
+func stripOf(text []byte) (strip, line int, err error) {
+	strip = -1
+	lines := bytes.Split(text, []byte{'\n'})
+	for i, l := range lines {
+		head, ok := strings.CutPrefix(string(l), "diff --git ")
+		if !ok {
+			continue
+		}
+		here := 1
+		if bare(head, lines[i+1:]) {
+			here = 0
+		}
+		if strip >= 0 && strip != here {
+			return 0, i + 1, errMixed
+		}
+		strip = here
+	}
+	if strip >= 0 {
+		return strip, 0, nil
+	}
+	for i, l := range lines {
+		if old, ok := bytes.CutPrefix(l, []byte("--- ")); ok && i+1 < len(lines) && bytes.HasPrefix(lines[i+1], []byte("+++ ")) {
+			return stripOfPair(nameOf(old), nameOf(lines[i+1][len("+++ "):])), 0, nil
+		}
+	}
+	return 1, 0, nil
+}
+
+// bare reports whether the two names that stand after "diff --git" have no
+// prefix: then they are the same, or those of the rename lines that follow.
+func bare(names string, after [][]byte) bool {
+	if half := len(names) / 2; len(names)%2 == 1 && names[half] == ' ' && names[:half] == names[half+1:] {
+		return true
+	}
+	for _, l := range after {
+		line := string(l)
+		switch {
+		case strings.HasPrefix(line, "diff --git "), strings.HasPrefix(line, "@@ "), strings.HasPrefix(line, "--- "):
+			return false
+		}
+		for _, word := range []string{"rename from ", "copy from "} {
+			if old, ok := strings.CutPrefix(line, word); ok {
+				return strings.HasPrefix(names, old+" ")
+			}
+		}
+	}
+	return false
+}
+
+// stripOfPair is for diffs that are not git's.
+func stripOfPair(before, after string) int {
+	if before == "/dev/null" {
+		before = after
+	}
+	if after == "/dev/null" {
+		after = before
+	}
+	if before != after { // a/x and b/x, old/x and new/x
+		return 1
+	}
+	if strings.HasPrefix(before, "a/") || strings.HasPrefix(before, "b/") {
+		return 1
+	}
+	return 0
+}
+
+// nameOf cuts the time that diff -u writes behind a name.
+func nameOf(line []byte) string {
+	name, _, _ := strings.Cut(string(line), "\t")
+	return strings.TrimSpace(name)
+}

@@ -1,0 +1,158 @@
+package agentchanges
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Limits of what is read of a work tree.
+const (
+	maxWorkFiles = 2_000_000 // names, ignored ones not counted
+	maxWorkFile  = 100 << 20 // bytes of a changed file; GitHub takes no larger one
+	maxWorkBytes = 2 << 30   // bytes of all changed files
+	maxDepth     = 200       // of directories that are not committed
+)
+
+// FromWorkspace reads the commits after the base, and as one last change
+// without author and message what is not committed: files that git tracks and
+// those that no ignore rule of the work tree hides. Where a file is staged and
+// then changed again, what is in the work tree counts.
+//
+// Nothing is written there and git does not run there: its configuration and
+// attributes only say how lines end. No filter runs; a file that needs one and
+// was changed is left out, as are submodules, nested repositories and what is
+// neither a file nor a link, each with a note.
+//
+// The error is ErrNoBase without a readable base, ErrTooLarge over a limit, and
+// one that names the file where one cannot be read or is written meanwhile.
+func FromWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, error) {
+	r := reader{cfg.Repo}
+	if err := r.owns(cfg.Dir); err != nil {
+		return gitrepo.Series{}, err
+	}
+	head, err := r.repo.Clone().Resolve("HEAD")
+	if errors.Is(err, gitrepo.ErrNoRef) {
+		return gitrepo.Series{}, fmt.Errorf("%w: the work tree %s has no commit yet: check out the one that the agent is to start from", ErrNoBase, cfg.Dir)
+	}
+	if err != nil {
+		return gitrepo.Series{}, err
+	}
+	if err := r.repo.Require(ctx, head); err != nil {
+		return gitrepo.Series{}, err
+	}
+	base, err := r.baseOf(ctx, head, cfg.Bases)
+	if err != nil {
+		return gitrepo.Series{}, err
+	}
+	s, err := r.series(ctx, base, head)
+	if err != nil {
+		return gitrepo.Series{}, err
+	}
+	from, err := r.repo.TreeID(ctx, head)
+	if err != nil {
+		return gitrepo.Series{}, err
+	}
+	to, notes, err := r.workTree(ctx, cfg, from)
+	if err != nil {
+		return gitrepo.Series{}, fmt.Errorf("reading the work tree %s: %w", cfg.Dir, err)
+	}
+	s.Notes = append(s.Notes, notes...)
+	addChange(&s, gitrepo.Change{Before: from, After: to})
+	return s, nil
+}
+
+// owns returns an error unless the directory holds the clone.
+func (r reader) owns(dir string) error {
+	found, err := gitrepo.Locate(dir)
+	if err == nil && found.GitDir != r.repo.Clone().GitDir {
+		err = fmt.Errorf("%s is not the work tree of the clone %s", dir, r.repo.Clone().GitDir)
+	}
+	return err
+}
+
+// workTree makes the tree of what is in a work tree, whose last commit has the
+// tree from.
+func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) (to string, notes []string, err error) {
+	committed, err := r.committed(ctx, from)
+	if err != nil {
+		return "", nil, err
+	}
+	index, err := r.readIndex()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, errors.New("nothing is checked out in it: there is no index ('git checkout HEAD' makes one)")
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("the index cannot be used: %w", err)
+	}
+	if len(index.unmerged) > 0 {
+		return "", nil, fmt.Errorf("a merge was not finished in %s: resolve it, and 'git add' the files", text.QuotedList(index.unmerged, maxListed))
+	}
+	dir, remove, err := r.repo.TempDir()
+	if err != nil {
+		return "", nil, err
+	}
+	defer remove()
+	sh, err := r.newShadow(ctx, dir)
+	if err != nil {
+		return "", nil, err
+	}
+	defer sh.Close()
+	files, err := gitrepo.OpenWorkTree(cfg.Dir)
+	if err != nil {
+		return "", nil, err
+	}
+	defer files.Close()
+	s := &scan{tree: files, shadow: sh, committed: committed, index: index, exclude: cleanPaths(cfg.Exclude)}
+	if err := s.run(ctx); err != nil {
+		return "", nil, err
+	}
+	put, err := s.read(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if to, err = sh.tree(ctx, from, put, s.removed()); err != nil {
+		return "", nil, err
+	}
+	return to, s.notes(), nil
+}
+
+// committedFile is an entry of the last commit's tree.
+type committedFile struct {
+	mode uint32
+	oid  string
+}
+
+// committed lists the files of a tree.
+func (r reader) committed(ctx context.Context, tree string) (map[string]committedFile, error) {
+	a, err := r.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "ls-tree", "-r", "-z", "--full-tree", tree)
+	if err != nil {
+		return nil, err
+	}
+	records := a.Records()
+	files := make(map[string]committedFile, len(records))
+	for _, record := range records {
+		var f committedFile
+		var kind string
+		what, name, ok := strings.Cut(record, "\t")
+		if n, err := fmt.Sscanf(what, "%o %s %s", &f.mode, &kind, &f.oid); !ok || err != nil || n != 3 {
+			return nil, fmt.Errorf("git ls-tree answered %.80q", record)
+		}
+		files[name] = f
+	}
+	return files, nil
+}
+
+func cleanPaths(names []string) map[string]bool {
+	clean := make(map[string]bool, len(names))
+	for _, name := range names {
+		clean[path.Clean(name)] = true
+	}
+	return clean
+}

@@ -1,0 +1,185 @@
+//go:build unix
+
+// Package gittest makes clones with git itself, for the tests of what reads them.
+package gittest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// Clone is a clone that a test writes. What fails ends the test.
+type Clone struct {
+	T   testing.TB
+	Dir string
+}
+
+// New makes a clone without commits, whose branch is main.
+func New(t testing.TB, initArgs ...string) Clone {
+	t.Helper()
+	c := Clone{t, t.TempDir()}
+	c.Git(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
+	return c
+}
+
+// Git runs git in the clone, as somebody who trusts it would.
+func (c Clone) Git(args ...string) string {
+	c.T.Helper()
+	return strings.TrimSpace(c.GitFed("", args...))
+}
+
+// GitFed runs git as Git does, with a standard input, and returns all it prints up to
+// the limit of a program's output.
+func (c Clone) GitFed(stdin string, args ...string) string {
+	c.T.Helper()
+	res, err := command.Run(c.T.Context(), command.Spec{Program: "git", Args: args, Dir: c.Dir, Env: c.env(), Stdin: strings.NewReader(stdin)})
+	if err != nil || !res.OK() {
+		c.T.Fatalf("git %v: %v\n%s%s", args, err, res.Stdout, res.Stderr)
+	}
+	return res.Stdout.String()
+}
+
+// Output returns what git prints, byte for byte and of any length.
+func (c Clone) Output(args ...string) []byte {
+	c.T.Helper()
+	var out bytes.Buffer
+	res, err := command.Run(c.T.Context(), command.Spec{Program: "git", Args: args, Dir: c.Dir, Env: c.env(), Stdout: &out})
+	if err != nil || !res.OK() {
+		c.T.Fatalf("git %v: %v\n%s", args, err, res.Stderr)
+	}
+	return out.Bytes()
+}
+
+func (c Clone) env() []string {
+	return []string{"PATH=" + gitrepo.DefaultPath, "HOME=" + c.Dir, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=1700000000 +0000",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=1700000000 +0000"}
+}
+
+// Mktree makes a tree of the lines that git ls-tree would print of it.
+func (c Clone) Mktree(lines string) string {
+	c.T.Helper()
+	return strings.TrimSpace(c.GitFed(lines, "mktree"))
+}
+
+// Commit commits all that is in the work tree and returns the commit's id.
+func (c Clone) Commit(message string) string {
+	c.T.Helper()
+	c.Git("add", "-A")
+	c.Git("commit", "-q", "--allow-empty", "-m", message)
+	return c.Git("rev-parse", "HEAD")
+}
+
+// Tree returns the id of a commit's tree.
+func (c Clone) Tree(commit string) string {
+	c.T.Helper()
+	return c.Git("rev-parse", commit+"^{tree}")
+}
+
+// Write writes a file of the work tree, with the directories above it.
+func (c Clone) Write(name, text string) {
+	c.T.Helper()
+	path := filepath.Join(c.Dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		c.T.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		c.T.Fatal(err)
+	}
+}
+
+// Remove removes a file or a directory of the work tree.
+func (c Clone) Remove(name string) {
+	c.T.Helper()
+	if err := os.RemoveAll(filepath.Join(c.Dir, name)); err != nil {
+		c.T.Fatal(err)
+	}
+}
+
+// Link makes a symbolic link in the work tree.
+func (c Clone) Link(target, name string) {
+	c.T.Helper()
+	if err := os.Symlink(target, filepath.Join(c.Dir, name)); err != nil {
+		c.T.Fatal(err)
+	}
+}
+
+// Mkfifo makes a FIFO in the work tree.
+func (c Clone) Mkfifo(name string) {
+	c.T.Helper()
+	if err := syscall.Mkfifo(filepath.Join(c.Dir, name), 0o644); err != nil {
+		c.T.Fatal(err)
+	}
+}
+
+// Locate finds the clone.
+func (c Clone) Locate() *gitrepo.Clone {
+	c.T.Helper()
+	found, err := gitrepo.Locate(c.Dir)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return found
+}
+
+// Open makes a repository that borrows the clone's objects.
+func (c Clone) Open() *gitrepo.Repo {
+	c.T.Helper()
+	return Open(c.T, c.Locate())
+}
+
+// Open makes a repository that borrows a clone's objects, and asserts at the test's end
+// that nothing is left of it.
+func Open(t testing.TB, c *gitrepo.Clone) *gitrepo.Repo {
+	t.Helper()
+	temp := t.TempDir()
+	r, err := gitrepo.New(c, gitrepo.Options{TempDir: temp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, _ := os.ReadDir(temp); len(left) > 0 {
+			t.Errorf("Close left %v", left)
+		}
+	})
+	return r
+}
+
+// In returns the repository itself, so that a test can ask git what is in it.
+func In(t testing.TB, r *gitrepo.Repo) Clone {
+	t.Helper()
+	dir, remove, err := r.TempDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove()
+	return Clone{t, filepath.Join(filepath.Dir(dir), "repo.git")}
+}
+
+// Fork makes a clone with a base branch, main, that went on after the head, topic, left it.
+func Fork(t testing.TB, initArgs ...string) (c Clone, root, base, head string) {
+	t.Helper()
+	c = New(t, initArgs...)
+	c.Write("a.txt", "1\n2\n3\n")
+	c.Write(".gitattributes", "* diff=evil filter=evil textconv=evil\n")
+	c.Write("dir/old", strings.Repeat("line\n", 20))
+	root = c.Commit("root")
+	c.Git("checkout", "-q", "-b", "topic")
+	c.Write("a.txt", "1\nzwei\n3\n")
+	c.Git("mv", "dir/old", "dir/new\nname")
+	head = c.Commit("head")
+	c.Git("checkout", "-q", "main")
+	c.Write("b.txt", "only on main\n")
+	base = c.Commit("base")
+	return c, root, base, head
+}
