@@ -16,6 +16,7 @@ func hunk(oldFirst, oldCount, newFirst, newCount int) string {
 }
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	many := ""
 	for i := range 10 {
 		many += hunk(1+10*i, 2, 1+10*i, 2)
@@ -104,6 +105,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestFromAPI(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		status, previous, patch string
 		lines                   int

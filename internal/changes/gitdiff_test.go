@@ -15,6 +15,7 @@ const (
 )
 
 func TestParseGit(t *testing.T) {
+	t.Parallel()
 	raw := rawModified +
 		":100644 000000 1 0 D\x00a\nb\"\\\t\xff\x00" +
 		":100644 100644 1 2 R090\x00old name\x00new name\x00" +
@@ -52,6 +53,7 @@ func TestParseGit(t *testing.T) {
 }
 
 func TestParseGitErrors(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct{ raw, patch, want string }{
 		"no record":      {"hello", "", "cannot be read"},
 		"no name":        {":100644 100644 1 2 M\x00", "", "a name is missing"},

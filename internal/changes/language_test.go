@@ -7,6 +7,7 @@ import (
 )
 
 func TestLanguageOf(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, text, want string }{
 		{"a/b.go", "", "go"}, {"x.JS", "", "javascript"}, {"x.cjs", "", "javascript"}, {"x.d.ts", "", "typescript"}, {"x.tsx", "", "typescript"},
 		{"x.pyi", "", "python"}, {"x.rs", "", "rust"}, {"A.java", "", "java"}, {"x.gemspec", "", "ruby"}, {"a/Gemfile", "", "ruby"}, {"Gemfile.lock", "", ""},

@@ -13,6 +13,7 @@ const twice = "@@ -2,6 +2,7 @@\n a\n b\n c\n+new\n d\n e\n f\n" +
 	"@@ -28,3 +28,2 @@\n a\n b\n-c\n\\ No newline at end of file\n"
 
 func TestLineMap(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, patch string
 		first, last int

@@ -11,6 +11,7 @@ import (
 )
 
 func TestParsePatch(t *testing.T) {
+	t.Parallel()
 	type hunks = []changes.Hunk
 	tests := []struct {
 		name, patch string

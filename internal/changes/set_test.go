@@ -9,6 +9,7 @@ import (
 )
 
 func TestSplit(t *testing.T) {
+	t.Parallel()
 	file := func(path string, marks ...changes.Mark) changes.File {
 		f := changes.File{ChangedFile: changes.ChangedFile{Path: path}}
 		for _, m := range marks {

@@ -24,6 +24,7 @@ var oddBranches = map[string]string{
 }
 
 func TestBranchNamesOnTheWire(t *testing.T) {
+	t.Parallel()
 	for name, escaped := range oddBranches {
 		c, s := script(t, 200, fmt.Sprintf(`{"ref":%q,"object":{"sha":%q,"type":"commit"}}`, "refs/heads/"+name, shaA))
 		got, err := c.GetBranch(t.Context(), repo, name)
@@ -50,6 +51,7 @@ func TestBranchNamesOnTheWire(t *testing.T) {
 }
 
 func TestBranchNamesThatCannotBe(t *testing.T) {
+	t.Parallel()
 	c, s := script(t, 200, `{}`)
 	for _, name := range []string{"", "@", "a..b", "../x", "a/../../b", ".hidden", "a/.b", "/a", "a/", "a//b", "a b", "a\tb", "a~1", "a^", "a:b", "a?", "a*", "a[", `a\b`,
 		"x.lock", "x.lock/y", "a@{1}", "ends.", "a\x00b", "\xff", strings.Repeat("x", 1001)} {
@@ -69,6 +71,7 @@ func TestBranchNamesThatCannotBe(t *testing.T) {
 }
 
 func TestPrefixesOfBranches(t *testing.T) {
+	t.Parallel()
 	all := `[{"ref":"refs/heads/air","object":{"sha":"1"}},{"ref":"refs/heads/air/1","object":{"sha":"2"}},{"ref":"refs/heads/airlock","object":{"sha":"3"}},{"ref":"refs/headsx/air/1","object":{"sha":"4"}}]`
 	for prefix, want := range map[string][]string{
 		"": {"air", "air/1", "airlock"}, "air": {"air", "air/1", "airlock"}, "air/": {"air/1"}, "airl": {"airlock"}, "none": nil, "rel-1.": nil,
@@ -91,6 +94,7 @@ func TestPrefixesOfBranches(t *testing.T) {
 // TestEmptyRepository: GitHub answers 409 to every question about a repository
 // without commits.
 func TestEmptyRepository(t *testing.T) {
+	t.Parallel()
 	c, _ := script(t, 409, `{"message":"Git Repository is empty.","documentation_url":"https://docs.github.com/rest","status":"409"}`)
 	if _, err := c.GetBranch(t.Context(), repo, "main"); !errors.Is(err, githubapi.NotFound) {
 		t.Errorf("GetBranch: %v", err)
@@ -112,6 +116,7 @@ func TestEmptyRepository(t *testing.T) {
 // TestRefusalsOfCode plays GitHub's words for what is refused around branches and
 // pull requests.
 func TestRefusalsOfCode(t *testing.T) {
+	t.Parallel()
 	pull := func(c *githubapi.Client) error {
 		return second(c.CreatePull(t.Context(), repo, githubapi.NewPull{Title: "x", Head: "topic", Base: "main", Draft: true}))
 	}
@@ -156,6 +161,7 @@ func TestRefusalsOfCode(t *testing.T) {
 }
 
 func TestListPullsAsksExactly(t *testing.T) {
+	t.Parallel()
 	pull := func(n int, head, base string) string {
 		return fmt.Sprintf(`{"id":%d,"number":%d,"merged_at":"2026-01-01T00:00:00Z","head":{"ref":%q},"base":{"ref":%q},"labels":[{"name":"a"},{"name":"b"}],"requested_reviewers":[{"login":"me"}]}`, n, n, head, base)
 	}
@@ -180,6 +186,7 @@ func TestListPullsAsksExactly(t *testing.T) {
 }
 
 func TestPullWritesOnTheWire(t *testing.T) {
+	t.Parallel()
 	c, s := script(t, 200, `{"number":7}`)
 	if p, err := c.CreatePull(t.Context(), repo, githubapi.NewPull{Title: "$(touch x)", Body: "b", Head: "octo:a;b", Base: "main", Draft: true}); err != nil || p.Number != 7 {
 		t.Errorf("CreatePull = %+v, %v", p, err)
@@ -220,6 +227,7 @@ func gitWorld(t *testing.T, change ...func(*settings)) (world, *githubtest.Git) 
 }
 
 func TestBranchesOfARepository(t *testing.T) {
+	t.Parallel()
 	w, g := gitWorld(t)
 	main := g.SHA("main")
 	for name := range oddBranches {
@@ -254,6 +262,7 @@ func TestBranchesOfARepository(t *testing.T) {
 }
 
 func TestCompareOfARepository(t *testing.T) {
+	t.Parallel()
 	w, g := gitWorld(t)
 	base := g.SHA("main")
 	g.SetBranch("topic", base)
@@ -292,6 +301,7 @@ func TestCompareOfARepository(t *testing.T) {
 }
 
 func TestFilesOfARepository(t *testing.T) {
+	t.Parallel()
 	w, g := gitWorld(t)
 	first := g.SHA("main")
 	g.Commit("main", map[string]string{"README.md": "new"}, "Two")

@@ -20,6 +20,7 @@ func annotations(n int) []githubapi.CheckAnnotation {
 }
 
 func TestCheckRuns(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	head := strings.Repeat("a", 40)
 	n := githubapi.NewCheckRun{Name: "checks", HeadSHA: head, ExternalID: "key", Conclusion: "neutral",
@@ -63,6 +64,7 @@ func TestCheckRuns(t *testing.T) {
 
 // What another app has made is nobody else's to change.
 func TestCheckRunOfAnotherApp(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	w.Change(func(f *githubtest.Fixture) { f.Checks = []*githubtest.Check{{ID: 9, Name: "checks"}} })
 	if _, err := w.AddAnnotations(w.ctx, repo, 9, "checks", githubapi.CheckOutput{Title: "T", Summary: "S"}); !errors.Is(err, githubapi.Forbidden) {
@@ -79,6 +81,7 @@ func TestCheckRunOfAnotherApp(t *testing.T) {
 }
 
 func TestHidingComments(t *testing.T) {
+	t.Parallel()
 	f := fixture()
 	f.Issues[1].Pull.Comments = []*githubtest.DiffComment{{ID: 8, Path: "main.go", Line: 2, Body: "one"}, {ID: 9, Path: "main.go", Line: 2, Body: "a reply", InReplyTo: 8}}
 	w := newWorld(t, f)

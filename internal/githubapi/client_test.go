@@ -41,6 +41,7 @@ func transport(t *testing.T, o githubapi.TransportOptions) *http.Transport {
 
 // TestOverTCP repeats the main faults on real connections.
 func TestOverTCP(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})
 	c := plainClient(t, s.Start(t), transport(t, githubapi.TransportOptions{}))
 	ctx := t.Context()
@@ -68,6 +69,7 @@ func TestOverTCP(t *testing.T) {
 }
 
 func TestEnterprise(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{Enterprise: true})
 	api := s.Start(t)
 	if !strings.HasSuffix(api, "/api/v3") {
@@ -83,6 +85,7 @@ func TestEnterprise(t *testing.T) {
 }
 
 func TestURLs(t *testing.T) {
+	t.Parallel()
 	for api, want := range map[string]string{
 		"https://api.github.com":        "https://api.github.com/graphql",
 		"https://ghe.example/api/v3":    "https://ghe.example/api/graphql",
@@ -107,6 +110,7 @@ func TestURLs(t *testing.T) {
 }
 
 func TestRepositoryNames(t *testing.T) {
+	t.Parallel()
 	for in, ok := range map[string]bool{"octo/repo": true, "a-b/c.d_e": true, "octo": false, "/x": false, "x/": false, "a/b/c": false, "../x": false, "a/..": false,
 		"a/b?c": false, "a/b#": false, "a/b%2f": false, "a b/c": false, "a/" + strings.Repeat("x", 101): false, "": false} {
 		owner, name, _ := strings.Cut(in, "/")
@@ -120,6 +124,7 @@ func TestRepositoryNames(t *testing.T) {
 
 // TestRedirects: followed on the same host only, and never with a changed method.
 func TestRedirects(t *testing.T) {
+	t.Parallel()
 	var stolen []string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stolen = append(stolen, r.Method+" "+r.Header.Get("Authorization"))
@@ -185,6 +190,7 @@ func TestRedirects(t *testing.T) {
 // TestTokenStaysAtItsHost: a GraphQL address on another host gets no token, and
 // so no request.
 func TestTokenStaysAtItsHost(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	t.Cleanup(other.Close)
@@ -199,6 +205,7 @@ func TestTokenStaysAtItsHost(t *testing.T) {
 }
 
 func TestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture(), func(s *settings) { s.client.MaxBody = 1000 })
 	w.SetFault(func(githubtest.Request) githubtest.Fault {
 		return githubtest.Fault{Garbage: `"` + strings.Repeat("x", 2000) + `"`}
@@ -213,6 +220,7 @@ func TestBodiesAreBounded(t *testing.T) {
 
 // TestRequestsOfEachMethod is the table of what each method costs.
 func TestRequestsOfEachMethod(t *testing.T) {
+	t.Parallel()
 	head := strings.Repeat("a", 40)
 	var zero time.Time
 	for name, tt := range map[string]struct {
@@ -303,6 +311,7 @@ func TestRequestsOfEachMethod(t *testing.T) {
 
 // TestConcurrentUse paces many goroutines together.
 func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture(), func(s *settings) { s.client.Pace = githubapi.PaceConfig{} })
 	var wg sync.WaitGroup
 	for range 20 {

@@ -19,6 +19,7 @@ func newCommit() githubapi.NewCommit {
 }
 
 func TestCreateCommitOnTheWire(t *testing.T) {
+	t.Parallel()
 	c, s := script(t, 200, `{"data":{"createCommitOnBranch":{"commit":{"oid":"`+shaB+`","url":"https://github.com/octo/repo/commit/`+shaB+`"}}}}`)
 	sha, url, err := c.CreateCommit(t.Context(), repo, newCommit())
 	if err != nil || sha != shaB || url != "https://github.com/octo/repo/commit/"+shaB {
@@ -42,6 +43,7 @@ func TestCreateCommitOnTheWire(t *testing.T) {
 }
 
 func TestCreateCommitAnswers(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		body string
 		kind githubapi.Kind
@@ -68,6 +70,7 @@ func TestCreateCommitAnswers(t *testing.T) {
 }
 
 func TestCreateCommitRefusesBeforehand(t *testing.T) {
+	t.Parallel()
 	c, s := script(t, 200, `{}`)
 	for name, change := range map[string]func(*githubapi.NewCommit){
 		"branch":              func(n *githubapi.NewCommit) { n.Branch = "a..b" },
@@ -94,6 +97,7 @@ func TestCreateCommitRefusesBeforehand(t *testing.T) {
 }
 
 func TestCompareOnTheWire(t *testing.T) {
+	t.Parallel()
 	body := fmt.Sprintf(`{"status":"diverged","ahead_by":300,"behind_by":2,"total_commits":300,"merge_base_commit":{"sha":%q},
 		"commits":[{"sha":%q,"commit":{"message":"one","tree":{"sha":"t"},"author":{"name":"A","email":"a@x"},"verification":{"verified":true}},"parents":[{"sha":%q}]}]}`, shaB, shaA, shaB)
 	for name, escaped := range map[string]string{
@@ -117,6 +121,7 @@ func TestCompareOnTheWire(t *testing.T) {
 }
 
 func TestCompareRefusals(t *testing.T) {
+	t.Parallel()
 	c, s := script(t, 200, `{}`)
 	for _, name := range []string{"", "a..b", "a...b", "other:main", "../x", "a b"} {
 		for what, err := range map[string]error{"base": second(c.Compare(t.Context(), repo, name, "main")), "head": second(c.Compare(t.Context(), repo, "main", name))} {
@@ -137,6 +142,7 @@ func TestCompareRefusals(t *testing.T) {
 }
 
 func TestCreateCommitInARepository(t *testing.T) {
+	t.Parallel()
 	w, g := gitWorld(t)
 	head := g.CommitFiles("main", []githubtest.GitFile{{Path: "run.sh", Mode: "100755", Data: "#!"}, {Path: "old/a", Data: "a"}}, "More")
 	sha, url, err := w.CreateCommit(w.ctx, repo, githubapi.NewCommit{Branch: "main", ExpectedHead: head, Headline: "Change", Body: "Why\nso", Deletions: []string{"old/a"},
@@ -156,6 +162,7 @@ func TestCreateCommitInARepository(t *testing.T) {
 }
 
 func TestCreateCommitRefusedByARepository(t *testing.T) {
+	t.Parallel()
 	w, g := gitWorld(t)
 	w.Change(func(f *githubtest.Fixture) { f.Repo.Protected, f.Repo.Ruled = []string{"safe"}, []string{"ruled"} })
 	head := g.SHA("main")
@@ -194,6 +201,7 @@ func TestCreateCommitRefusedByARepository(t *testing.T) {
 
 // TestCreateCommitAmbiguous: after a lost answer, the branch tells what happened.
 func TestCreateCommitAmbiguous(t *testing.T) {
+	t.Parallel()
 	for _, after := range []bool{false, true} {
 		w, g := gitWorld(t, func(s *settings) {
 			s.server.Fault = githubtest.Faults([]githubtest.FaultRule{{Operation: "graphql/CreateCommit", Fault: githubtest.Fault{Cut: true, After: after}}})

@@ -10,6 +10,7 @@ import (
 )
 
 func TestDiscussions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	cats, err := w.DiscussionCategories(w.ctx, repo)
 	if err != nil || len(cats) != 2 || cats[1].Slug != "q-a" || !cats[1].Answerable || cats[0].RepositoryID != "R_1" {
@@ -51,6 +52,7 @@ func TestDiscussions(t *testing.T) {
 }
 
 func TestDiscussionsOverManyPages(t *testing.T) {
+	t.Parallel()
 	f := fixture()
 	for range 250 {
 		f.Discussions = append(f.Discussions, &githubtest.Discussion{Title: "x", Body: "y"})

@@ -16,6 +16,7 @@ import (
 
 // TestRefusals lets the server refuse, and checks kind, details and wording.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	head := strings.Repeat("a", 40)
 	for _, tt := range []struct {
 		name   string
@@ -221,6 +222,7 @@ func TestRefusals(t *testing.T) {
 
 // TestUsage refuses before anything is sent.
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	bad := githubapi.Repo{Owner: "..", Name: "x"}
 	for name, err := range map[string]error{
@@ -265,6 +267,7 @@ func firstError[T any](seq func(func(T, error) bool)) error {
 
 // TestGraphQLErrors plays answers that the stateful server does not produce.
 func TestGraphQLErrors(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		body        string
 		read, write githubapi.Kind
@@ -297,6 +300,7 @@ func TestGraphQLErrors(t *testing.T) {
 
 // TestNoSecretInErrors looks for the token in every message.
 func TestNoSecretInErrors(t *testing.T) {
+	t.Parallel()
 	for _, f := range []githubtest.Fault{githubtest.ServerError(500, false), {Cut: true}, {Status: 401, Body: `{"message":"Bad credentials"}`}, githubtest.NotJSON(false)} {
 		w := newWorld(t, fixture())
 		w.SetFault(func(githubtest.Request) githubtest.Fault { return f })
@@ -311,6 +315,7 @@ func TestNoSecretInErrors(t *testing.T) {
 // TestErrorsHoldNoToken is rule R14 where an answer repeats the request: somebody's
 // error page with the credentials that were sent to him.
 func TestErrorsHoldNoToken(t *testing.T) {
+	t.Parallel()
 	const secret = "ghs_TestOnly0123456789abcdefghijklmnop"
 	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + secret))
 	body, err := json.Marshal(map[string]any{

@@ -16,6 +16,7 @@ import (
 func ptr[T any](v T) *T { return &v }
 
 func TestIssues(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	made, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "Broken", Body: "It is <b>broken</b> & more", Labels: []string{"BUG", "fresh"}})
 	if err != nil {
@@ -75,6 +76,7 @@ func TestIssues(t *testing.T) {
 }
 
 func TestIssueEdits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	start := w.clock.Now()
 	for _, n := range []int{1, 2} {
@@ -113,6 +115,7 @@ func TestIssueEdits(t *testing.T) {
 }
 
 func TestIssueEditsOverManyPages(t *testing.T) {
+	t.Parallel()
 	f := fixture()
 	old := time.Date(2026, 1, 14, 0, 0, 0, 0, time.UTC)
 	for k := range 230 {
@@ -136,6 +139,7 @@ func TestIssueEditsOverManyPages(t *testing.T) {
 }
 
 func TestIssueComments(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	start := w.clock.Now()
 	for _, n := range []int{1, 2} {
@@ -164,6 +168,7 @@ func TestIssueComments(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	got, err := w.AddLabels(w.ctx, repo, 1, []string{"DOCS", "bug", "type: new"})
 	if err != nil {

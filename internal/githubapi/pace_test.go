@@ -17,6 +17,7 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 // TestRateLimits: a limited request had no effect, so reads and writes alike wait
 // and are sent again.
 func TestRateLimits(t *testing.T) {
+	t.Parallel()
 	now := githubtest.NewVirtualClock(time.Time{}).Now()
 	noHeader := func(status int, message string) githubtest.Fault {
 		return githubtest.Fault{Status: status, Body: fmt.Sprintf(`{"message":%q}`, message)}
@@ -71,6 +72,7 @@ func TestRateLimits(t *testing.T) {
 }
 
 func TestRateLimitByServersClock(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	// The server's clock is an hour ahead of the client's.
 	clientClock := githubtest.NewVirtualClock(w.clock.Now().Add(-time.Hour))
@@ -91,6 +93,7 @@ func TestRateLimitByServersClock(t *testing.T) {
 }
 
 func TestRateLimitTooLong(t *testing.T) {
+	t.Parallel()
 	now := githubtest.NewVirtualClock(time.Time{}).Now()
 	for name, fault := range map[string]githubtest.Fault{
 		"primary":          githubtest.PrimaryLimit(403, now.Add(time.Hour)),
@@ -116,6 +119,7 @@ func TestRateLimitTooLong(t *testing.T) {
 // TestForbiddenIsNoLimit: the last request of the hour may well be refused for
 // another reason.
 func TestForbiddenIsNoLimit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	w.SetFault(func(githubtest.Request) githubtest.Fault {
 		return githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Header: http.Header{"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Limit": {"1000"}, "X-Ratelimit-Reset": {"9999999999"}}}
@@ -128,6 +132,7 @@ func TestForbiddenIsNoLimit(t *testing.T) {
 // TestExhaustedHourOnSuccess: a success that uses up the hour is a success, and
 // only the server's word on the next request counts.
 func TestExhaustedHourOnSuccess(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture(), func(s *settings) {
 		s.server.HourLimit = 2
 		s.client.Pace = githubapi.Unpaced()
@@ -146,6 +151,7 @@ func TestExhaustedHourOnSuccess(t *testing.T) {
 // TestPacing writes a thousand comments in virtual time and asks the server's
 // record whether a limit was passed.
 func TestPacing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture(), func(s *settings) {
 		s.client.Pace = githubapi.PaceConfig{MaxWait: 2 * time.Hour}
 	})
@@ -182,6 +188,7 @@ func TestPacing(t *testing.T) {
 }
 
 func TestPacingWithoutSpacing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture(), func(s *settings) {
 		s.client.Pace = githubapi.PaceConfig{Spacing: -1, ContentPerHour: -1}
 	})
@@ -196,6 +203,7 @@ func TestPacingWithoutSpacing(t *testing.T) {
 }
 
 func TestPacingGivesUp(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture(), func(s *settings) { s.client.Pace = githubapi.PaceConfig{ContentPerHour: 3} })
 	for range 3 {
 		if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); err != nil {

@@ -38,6 +38,7 @@ func counts(t *testing.T, w world) map[string]int {
 }
 
 func TestPaging(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 100, 101, 201} {
 		w := newWorld(t, crowded(n))
 		for name, got := range counts(t, w) {
@@ -49,6 +50,7 @@ func TestPaging(t *testing.T) {
 }
 
 func TestOnePageIsOneRequest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, crowded(50))
 	counts(t, w)
 	if n := len(w.Requests()); n != 5 {
@@ -57,8 +59,10 @@ func TestOnePageIsOneRequest(t *testing.T) {
 }
 
 func TestPagesThatShift(t *testing.T) {
+	t.Parallel()
 	for _, shift := range []int{3, -3} {
 		t.Run(fmt.Sprint(shift), func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, crowded(250))
 			// Each list shifts once, on its first reading.
 			shifted := map[string]bool{}
@@ -79,6 +83,7 @@ func TestPagesThatShift(t *testing.T) {
 }
 
 func TestFilesStopAt3000(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, crowded(3050))
 	w.ResetRequests()
 	if n := len(collect(t, w.ListPullFiles(w.ctx, repo, 2))); n != 3000 {
@@ -93,6 +98,7 @@ func TestFilesStopAt3000(t *testing.T) {
 }
 
 func TestStoppingEarly(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, crowded(250))
 	for range w.ListIssues(w.ctx, repo, githubapi.IssueFilter{}) {
 		break
@@ -103,6 +109,7 @@ func TestStoppingEarly(t *testing.T) {
 }
 
 func TestPagingEndsWithTheError(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, crowded(250))
 	w.SetFault(func(r githubtest.Request) githubtest.Fault {
 		if r.Query.Get("page") == "2" {
@@ -128,6 +135,7 @@ func TestPagingEndsWithTheError(t *testing.T) {
 
 // TestLag: a new object is readable at once and listed later.
 func TestLag(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture(), func(s *settings) { s.server.Lag = 30 * time.Second })
 	start := w.clock.Now()
 	made, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "x"})

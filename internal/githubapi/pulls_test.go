@@ -13,6 +13,7 @@ import (
 )
 
 func TestPulls(t *testing.T) {
+	t.Parallel()
 	f := fixture()
 	f.Issues[1].Pull.Head.Fork = "someone/fork"
 	w := newWorld(t, f)
@@ -47,6 +48,7 @@ func TestPulls(t *testing.T) {
 }
 
 func TestReviews(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	head := strings.Repeat("a", 40)
 	made, err := w.CreateReview(w.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: githubapi.ReviewComment, Body: "Some notes", Comments: []githubapi.DraftComment{
@@ -96,6 +98,7 @@ func TestReviews(t *testing.T) {
 }
 
 func TestReviewIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	good := githubapi.DraftComment{Path: "main.go", Line: 2, Body: "good"}
 	for name, bad := range map[string]githubapi.DraftComment{
 		"line outside the diff":   {Path: "main.go", Line: 7, Body: "x"},
@@ -124,6 +127,7 @@ func TestReviewIsAllOrNothing(t *testing.T) {
 }
 
 func TestReviewComments(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	head := strings.Repeat("a", 40)
 	line, err := w.CreateReviewComment(w.ctx, repo, 2, githubapi.NewDiffComment{CommitID: head, Path: "main.go", Line: 13, StartLine: 12, Body: "here"})
@@ -154,6 +158,7 @@ func topic(t *testing.T) (world, *githubtest.Git) {
 }
 
 func TestPullFollowsItsBranch(t *testing.T) {
+	t.Parallel()
 	w, g := topic(t)
 	first := g.SHA("topic")
 	p, err := w.CreatePull(w.ctx, repo, githubapi.NewPull{Title: "T", Body: "B", Head: "octo:topic", Base: "main", Draft: true})
@@ -195,6 +200,7 @@ func TestPullFollowsItsBranch(t *testing.T) {
 }
 
 func TestPullOfADeletedBranch(t *testing.T) {
+	t.Parallel()
 	w, g := topic(t)
 	p, err := w.CreatePull(w.ctx, repo, githubapi.NewPull{Title: "T", Head: "topic", Base: "main"})
 	if err != nil {
@@ -207,6 +213,7 @@ func TestPullOfADeletedBranch(t *testing.T) {
 }
 
 func TestCreatePullRefused(t *testing.T) {
+	t.Parallel()
 	w, g := topic(t)
 	g.SetBranch("same", g.SHA("main"))
 	g.SetBranch("other", g.SHA("topic"))
@@ -246,6 +253,7 @@ func TestCreatePullRefused(t *testing.T) {
 }
 
 func TestEditPullAndItsReviewers(t *testing.T) {
+	t.Parallel()
 	w, _ := topic(t)
 	p, err := w.CreatePull(w.ctx, repo, githubapi.NewPull{Title: "T", Body: "B", Head: "topic", Base: "main"})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 )
 
 func TestViewer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	got, err := w.Viewer(w.ctx)
 	want := githubapi.Actor{Login: "github-actions", DatabaseID: 41898282}
@@ -28,6 +29,7 @@ func TestViewer(t *testing.T) {
 }
 
 func TestGetRepo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	got, err := w.GetRepo(w.ctx, githubapi.Repo{Owner: "OCTO", Name: "Repo"})
 	if err != nil {
@@ -58,6 +60,7 @@ func packed(t *testing.T, text string) string {
 const goodSARIF = `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"airlock"}},"results":[]}]}`
 
 func TestSARIF(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, text, state string
 		errors            int
@@ -88,6 +91,7 @@ func TestSARIF(t *testing.T) {
 }
 
 func TestGetFile(t *testing.T) {
+	t.Parallel()
 	f := fixture()
 	f.Files = append(f.Files, githubtest.StoredFile{Path: "big", Content: strings.Repeat("x", 1<<20+1)}, githubtest.StoredFile{Path: "a b/ö#?.yml", Ref: "topic", Content: "here"})
 	w := newWorld(t, f)

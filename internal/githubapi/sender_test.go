@@ -18,6 +18,7 @@ import (
 // TestAmbiguousWrites breaks a write in each way after which nobody can know
 // whether it happened: it is sent once and reported as ambiguous.
 func TestAmbiguousWrites(t *testing.T) {
+	t.Parallel()
 	faults := map[string]githubtest.Fault{
 		"500":               githubtest.ServerError(500, false),
 		"502 after effect":  githubtest.ServerError(502, true),
@@ -77,6 +78,7 @@ func TestAmbiguousWrites(t *testing.T) {
 
 // TestReadsAreRetried breaks a read a few times in each way.
 func TestReadsAreRetried(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]githubtest.Fault{
 		"500":             githubtest.ServerError(500, false),
 		"503":             githubtest.ServerError(503, false),
@@ -122,6 +124,7 @@ func TestReadsAreRetried(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture(), func(s *settings) { s.client.Transport = githubtest.Refuse() })
 	for name, err := range map[string]error{
 		"read":     second(w.GetIssue(w.ctx, repo, 1)),
@@ -135,6 +138,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	ctx, cancel := context.WithCancel(w.ctx)
 	cancel()
@@ -160,6 +164,7 @@ func TestCancelled(t *testing.T) {
 
 // TestCancelledBetweenAttempts ends a read while it waits for its next attempt.
 func TestCancelledBetweenAttempts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, fixture())
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
@@ -175,6 +180,7 @@ func TestCancelledBetweenAttempts(t *testing.T) {
 }
 
 func TestSystemClock(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	c := githubapi.SystemClock{}
 	if err := c.Sleep(ctx, time.Nanosecond); err != nil {
@@ -195,6 +201,7 @@ func TestSystemClock(t *testing.T) {
 // TestNeverSent: a write that certainly did not leave is tried again, and is not
 // reported as ambiguous.
 func TestNeverSent(t *testing.T) {
+	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -222,6 +229,7 @@ func TestNeverSent(t *testing.T) {
 
 // TestSentIsAmbiguous: the connection stood, so the write may have arrived.
 func TestSentIsAmbiguous(t *testing.T) {
+	t.Parallel()
 	var n atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		n.Add(1)

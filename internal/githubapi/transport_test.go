@@ -58,6 +58,7 @@ func certPEM(s *httptest.Server) []byte {
 }
 
 func TestCAFile(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})
 	srv := httptest.NewTLSServer(s)
 	t.Cleanup(srv.Close)
@@ -72,6 +73,7 @@ func TestCAFile(t *testing.T) {
 }
 
 func TestProxy(t *testing.T) {
+	t.Parallel()
 	var asked []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Method+" "+r.RequestURI)
@@ -99,6 +101,7 @@ func TestProxy(t *testing.T) {
 }
 
 func TestTransportWantsModernTLS(t *testing.T) {
+	t.Parallel()
 	if v := transport(t, githubapi.TransportOptions{}).TLSClientConfig.MinVersion; v < tls.VersionTLS12 {
 		t.Errorf("MinVersion = %x", v)
 	}

@@ -15,6 +15,7 @@ import (
 // TestFaults checks for each fault what the client sees and whether the write
 // took effect.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault  githubtest.Fault
 		status int // 0: a transport error
@@ -74,6 +75,7 @@ func TestFaults(t *testing.T) {
 // A request whose client has gone takes effect later, at its own time: the lag
 // of the listings counts from then.
 func TestLate(t *testing.T) {
+	t.Parallel()
 	clock := githubtest.NewVirtualClock(time.Time{})
 	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, Lag: 10 * time.Second})
 	s.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "issues/create", Fault: githubtest.Fault{Late: 20 * time.Second}}}))
@@ -107,6 +109,7 @@ func TestLate(t *testing.T) {
 }
 
 func TestSkewed(t *testing.T) {
+	t.Parallel()
 	clock := githubtest.NewVirtualClock(time.Time{})
 	ahead := githubtest.Skewed(clock, time.Hour)
 	if err := ahead.Sleep(t.Context(), time.Minute); err != nil || ahead.Now().Sub(clock.Now()) != time.Hour {
@@ -121,6 +124,7 @@ func TestSkewed(t *testing.T) {
 
 // Each object can have a lag of its own, so that a later one is listed first.
 func TestLagOf(t *testing.T) {
+	t.Parallel()
 	clock := githubtest.NewVirtualClock(time.Time{})
 	lags := []time.Duration{20 * time.Second, 0}
 	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, LagOf: func() time.Duration {
@@ -141,6 +145,7 @@ func TestLagOf(t *testing.T) {
 }
 
 func TestSmallPages(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{PerPage: 1})
 	_, list, header := ask(t, s, "GET", "/repos/octo/repo/issues?per_page=100", "")
 	if strings.Count(list, `"title"`) != 1 || !strings.Contains(header.Get("Link"), `rel="next"`) {
@@ -149,6 +154,7 @@ func TestSmallPages(t *testing.T) {
 }
 
 func TestHide(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault { return githubtest.Fault{Hide: 1} }})
 	_, list, _ := ask(t, s, "GET", "/repos/octo/repo/issues", "")
 	if strings.Contains(list, `"title":"Pull"`) || !strings.Contains(list, `"title":"One"`) {
@@ -157,6 +163,7 @@ func TestHide(t *testing.T) {
 }
 
 func TestFaultRules(t *testing.T) {
+	t.Parallel()
 	rules, err := githubtest.ParseFaultRules([]byte(`[
 		{"operation":"issues/create","skip":1,"times":2,"fault":{"status":503,"header":{"retry-after":"3"}}},
 		{"skip":3,"fault":{"delay":"30s","after":true}}]`))
@@ -187,6 +194,7 @@ func TestFaultRules(t *testing.T) {
 }
 
 func TestHourLimit(t *testing.T) {
+	t.Parallel()
 	clock := githubtest.NewVirtualClock(time.Time{})
 	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, HourLimit: 2})
 	var codes []int
@@ -205,6 +213,7 @@ func TestHourLimit(t *testing.T) {
 }
 
 func TestParseFixture(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})
 	ask(t, s, "POST", "/repos/octo/repo/issues/1/comments", `{"body":"x"}`)
 	ask(t, s, "POST", "/repos/octo/repo/pulls/2/reviews", `{"event":"COMMENT","comments":[{"path":"a.go","body":"x","line":1}]}`)

@@ -32,6 +32,7 @@ func answer(t *testing.T, s *githubtest.Server, method, path, body string, membe
 }
 
 func TestRefs(t *testing.T) {
+	t.Parallel()
 	s, g := hosted(t, func(f *githubtest.Fixture) { f.Repo.Protected, f.Repo.Ruled = []string{"safe"}, []string{"ruled"} })
 	first := g.SHA("main")
 	g.SetBranch("safe", first)
@@ -71,6 +72,7 @@ func TestRefs(t *testing.T) {
 }
 
 func TestRefsNeedPermissionAndARepository(t *testing.T) {
+	t.Parallel()
 	s, _ := hosted(t, func(f *githubtest.Fixture) {
 		f.Tokens = []githubtest.Token{{Secret: "secret", Permissions: map[string]string{"contents": "read"}}}
 	})
@@ -92,6 +94,7 @@ func TestRefsNeedPermissionAndARepository(t *testing.T) {
 }
 
 func TestCommitsAndCompare(t *testing.T) {
+	t.Parallel()
 	s, g := hosted(t)
 	base := g.SHA("main")
 	g.SetBranch("topic/1", base)
@@ -166,6 +169,7 @@ func TestCommitsAndCompare(t *testing.T) {
 }
 
 func TestContentsFromGit(t *testing.T) {
+	t.Parallel()
 	s, g := hosted(t)
 	first := g.SHA("main")
 	g.CommitFiles("main", []githubtest.GitFile{{Path: "README.md", Data: "changed"}, {Path: "dir/link", Mode: "120000", Data: "../README.md"}, {Path: "out", Mode: "120000", Data: "../../etc/passwd"},

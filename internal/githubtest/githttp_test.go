@@ -88,6 +88,7 @@ func operations(s *githubtest.Server) string {
 }
 
 func TestGitClientFetchesAndPushes(t *testing.T) {
+	t.Parallel()
 	s, g := hosted(t)
 	c := clone(t, s, "t")
 	if data, err := os.ReadFile(filepath.Join(c.dir, "dir", "a b.txt")); err != nil || string(data) != "ä\n" {
@@ -134,6 +135,7 @@ func TestGitClientFetchesAndPushes(t *testing.T) {
 
 // TestGitClientRefused plays what GitHub refuses to git clients.
 func TestGitClientRefused(t *testing.T) {
+	t.Parallel()
 	tokens := []githubtest.Token{{Secret: "write", Permissions: map[string]string{"contents": "write"}}, {Secret: "read", Permissions: map[string]string{"contents": "read"}},
 		{Secret: "none", Permissions: map[string]string{"issues": "write"}}}
 	for name, tt := range map[string]struct {
@@ -157,6 +159,7 @@ func TestGitClientRefused(t *testing.T) {
 		"pull request's ref": {token: "write", branch: "refs/pull/1/head", push: "deny updating a hidden ref"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, g := hosted(t, func(f *githubtest.Fixture) { f.Repo, f.Tokens = tt.repo, tokens })
 			c := client{t: t, dir: t.TempDir(), token: tt.token}
 			c.must("init", "--quiet")
@@ -195,6 +198,7 @@ func TestGitClientRefused(t *testing.T) {
 }
 
 func TestGitFaults(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault  githubtest.Fault
 		want   string
@@ -209,6 +213,7 @@ func TestGitFaults(t *testing.T) {
 		"slow":        {githubtest.Fault{Delay: 1e6}, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, g := hosted(t)
 			c := clone(t, s, "t")
 			sha := c.commit("x")
@@ -235,6 +240,7 @@ func TestGitFaults(t *testing.T) {
 
 // TestLatePush: a push whose client has gone takes effect later.
 func TestLatePush(t *testing.T) {
+	t.Parallel()
 	g := githubtest.NewGit(t)
 	g.Commit("main", map[string]string{"a": "1"}, "One")
 	clock := githubtest.NewVirtualClock(time.Time{})
@@ -256,6 +262,7 @@ func TestLatePush(t *testing.T) {
 }
 
 func TestGitHelpers(t *testing.T) {
+	t.Parallel()
 	make := func() *githubtest.Git {
 		g := githubtest.NewGit(t)
 		g.Commit("main", map[string]string{"a": "1", "b/c": "2", "b/d": "3"}, "One")
@@ -290,6 +297,7 @@ func TestGitHelpers(t *testing.T) {
 
 // TestGitCredentialInTheURL: the refusal of a credential is shown.
 func TestGitCredentialInTheURL(t *testing.T) {
+	t.Parallel()
 	s, g := hosted(t, func(f *githubtest.Fixture) { f.Tokens = []githubtest.Token{{Secret: "right"}} })
 	u, err := url.Parse(s.GitURL())
 	if err != nil || u.Path != "/octo/repo.git" || s.APIURL() != "http://"+u.Host {

@@ -63,6 +63,7 @@ func ask(t *testing.T, s *githubtest.Server, method, path, body string, header .
 }
 
 func TestRequestsThatBreakTheContract(t *testing.T) {
+	t.Parallel()
 	gql := func(query, vars string) string {
 		q, _ := json.Marshal(query)
 		return fmt.Sprintf(`{"query":%s,"variables":%s}`, q, vars)
@@ -113,6 +114,7 @@ func TestRequestsThatBreakTheContract(t *testing.T) {
 }
 
 func TestRequestWithoutUserAgent(t *testing.T) {
+	t.Parallel()
 	w := &witness{}
 	s := githubtest.New(w, fixture(), githubtest.Options{})
 	ask(t, s, "GET", "/repos/octo/repo", "", "User-Agent", "")
@@ -122,6 +124,7 @@ func TestRequestWithoutUserAgent(t *testing.T) {
 }
 
 func TestAnswersThatBreakTheContract(t *testing.T) {
+	t.Parallel()
 	w := &witness{}
 	s := githubtest.New(w, fixture(), githubtest.Options{})
 	s.Change(func(f *githubtest.Fixture) { f.Issues[0].StateReason = "because" })
@@ -136,6 +139,7 @@ func TestAnswersThatBreakTheContract(t *testing.T) {
 }
 
 func TestAuthorization(t *testing.T) {
+	t.Parallel()
 	f := fixture()
 	f.Tokens = []githubtest.Token{
 		{Secret: "all"},
@@ -187,6 +191,7 @@ func TestAuthorization(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
+	t.Parallel()
 	clock := githubtest.NewVirtualClock(time.Time{})
 	var lines strings.Builder
 	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, Record: &lines})
@@ -219,6 +224,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestPeak(t *testing.T) {
+	t.Parallel()
 	start := time.Unix(0, 0)
 	var reqs []githubtest.Request
 	for _, s := range []int{0, 10, 50, 60, 65, 69, 70} {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestNumbersAndIDsGrow(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})
 	ask(t, s, "POST", "/repos/octo/repo/issues", `{"title":"x"}`)
 	ask(t, s, "POST", "/repos/octo/repo/pulls", `{"title":"x","head":"h","base":"main"}`)
@@ -28,6 +29,7 @@ func TestNumbersAndIDsGrow(t *testing.T) {
 }
 
 func TestHeadAndBaseAreUnique(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})
 	body := `{"title":"x","head":"topic","base":"main","draft":true}`
 	if code, _, _ := ask(t, s, "POST", "/repos/octo/repo/pulls", body); code != 201 {
@@ -47,6 +49,7 @@ func TestHeadAndBaseAreUnique(t *testing.T) {
 }
 
 func TestAHundredLabels(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})
 	var labels []string
 	for i := range 100 {
@@ -68,6 +71,7 @@ func TestAHundredLabels(t *testing.T) {
 }
 
 func TestAnchors(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		anchor string
 		ok     bool
@@ -87,6 +91,7 @@ func TestAnchors(t *testing.T) {
 }
 
 func TestPendingReviewStaysHidden(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})
 	ask(t, s, "POST", "/repos/octo/repo/pulls/2/reviews", `{"comments":[{"path":"a.go","body":"x","line":1}]}`)
 	if _, list, _ := ask(t, s, "GET", "/repos/octo/repo/pulls/2/comments", ""); list != "[]" {
