@@ -121,7 +121,7 @@ func limitRule(kc policy.KindConfig, spec safeoutput.Spec) string {
 // kindRules says what the owner's settings mean for the agent.
 func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 	var rules []string
-	if field, ok := policy.HasTarget(spec.Kind); ok {
+	if field := spec.NumberField; len(spec.ActsOn) > 0 {
 		switch {
 		case kc.Target.Any && field != "":
 			rules = append(rules, "`"+field+"` is required.")

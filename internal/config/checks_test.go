@@ -122,7 +122,7 @@ func TestChecksAllowAgentsNothing(t *testing.T) {
 		}
 		for _, spec := range safeoutput.Kinds() {
 			_, allowed := cfg.Policy.Kind(spec.Kind)
-			if want := policy.AlwaysAllowed(spec.Kind); allowed != want {
+			if want := spec.AlwaysAllowed; allowed != want {
 				t.Errorf("%q: %s is allowed: %t, want %t", text, spec.Kind, allowed, want)
 			}
 		}

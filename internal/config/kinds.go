@@ -1,10 +1,12 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // kindRow is a kind as configuration knows it.
@@ -16,33 +18,44 @@ type kindRow struct {
 }
 
 // kindTable is the table of kinds with the keys that each of them takes, made
-// when first needed. A test holds it together with the union's own table.
-var kindTable = sync.OnceValue(kindRows)
+// when first needed. A test holds it together with the union's own table, which
+// says what a kind is called, its limits and what it acts on.
+var kindTable = sync.OnceValue(func() []kindRow {
+	rows := kindRows()
+	for i := range rows {
+		row, spec := &rows[i], safeoutput.SpecOf(rows[i].kind)
+		row.also = spec.Aliases
+		if spec.AlwaysAllowed {
+			row.doc += " Allowed without being listed, because it changes nothing."
+		}
+		row.keys = kindKeys(spec, row.keys)
+	}
+	return rows
+})
 
+// kindRows are the kinds with the keys that each has beyond those of kindKeys.
 func kindRows() []kindRow {
 	return []kindRow{
-		{"create-issue", nil, "Open issues.", kindKeys(maxItems(1), titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(),
+		{kind: "create-issue", doc: "Open issues.", keys: slices.Concat(titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(),
 			foreign("assignees", "expires", "group", "group-by-day", "close-older-issues", "close-older-key", "fields", "allowed-fields", "deduplicate-by-title", "require-temporary-id"),
 			restricting("target-repo", "allowed-repos"))},
-		{"add-issue-comment", []string{"add-comment"}, "Comment on issues, pull requests and discussions.", kindKeys(maxItems(1), targetKey(), ownFooter(),
+		{kind: "add-issue-comment", doc: "Comment on issues, pull requests and discussions.", keys: slices.Concat(ownFooter(),
 			foreign("discussion", "hide-older-comments", "hide-older-comments-match", "allowed-reasons", "allows-comment-ids", "reply-to-id"),
 			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"),
 			excludeKeys("issues", "pull-requests", "discussions"))},
-		{"create-pull-request", nil, "Open pull requests with the agent's changes.", kindKeys(maxItems(1), titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(), pullKeys(), changeKeys())},
-		{"add-issue-label", []string{"add-labels"}, "Add labels to issues and pull requests.", kindKeys(
-			[]key[policy.KindConfig]{number("max", "The most labels that one item may ask for. Default: 3.", limit(3), func(k *policy.KindConfig) *int { return &k.MaxLabels })},
-			[]key[policy.KindConfig]{maxKey("max-items", "The most items of this kind. Default: 5.", 5)},
-			targetKey(), allowedLabels("allowed"), blockedLabels("blocked"), addLabels(),
+		{kind: "create-pull-request", doc: "Open pull requests with the agent's changes.", keys: slices.Concat(titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(), pullKeys(), changeKeys())},
+		{kind: "add-issue-label", doc: "Add labels to issues and pull requests.", keys: slices.Concat(
+			allowedLabels("allowed"), blockedLabels("blocked"), addLabels(),
 			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"),
 			foreign("footer"), excludeKeys("issues", "pull-requests"))},
-		{"update-issue", nil, "Change an issue's status, title or body.", kindKeys(maxItems(1), targetKey(), updateKeys(), ownFooter(),
+		{kind: "update-issue", doc: "Change an issue's status, title or body.", keys: slices.Concat(updateKeys(), ownFooter(),
 			foreign("operation"),
 			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"))},
-		{"push-to-branch", []string{"push-to-pull-request-branch"}, "Push the agent's changes to a pull request's branch.", kindKeys(maxItems(1), targetKey(), pushKeys(), changeKeys())},
-		{"create-pull-request-review-comment", nil, "Comment on lines of a pull request's diff.", kindKeys(maxItems(10), targetKey(), reviewKeys(), ownFooter(),
+		{kind: "push-to-branch", doc: "Push the agent's changes to a pull request's branch.", keys: slices.Concat(pushKeys(), changeKeys())},
+		{kind: "create-pull-request-review-comment", doc: "Comment on lines of a pull request's diff.", keys: slices.Concat(reviewKeys(), ownFooter(),
 			foreign("commit-id", "commit-sha"),
 			restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels"))},
-		{"create-discussion", nil, "Open discussions.", kindKeys(maxItems(1), titlePrefix(),
+		{kind: "create-discussion", doc: "Open discussions.", keys: slices.Concat(titlePrefix(),
 			[]key[policy.KindConfig]{{
 				name: "category", also: []string{"category-id"}, takes: textOrNumber(100, "general"),
 				doc: "The category of every discussion, by name, slug or id. Default: the item's, else the repository's first.",
@@ -50,29 +63,35 @@ func kindRows() []kindRow {
 			}}, ownFooter(),
 			foreign("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "required-category", "fallback-to-issue", "min-body-length"),
 			restricting("target-repo", "allowed-repos"))},
-		{"missing-tool", nil, "Report tools that the agent lacked. Allowed without being listed, because it changes nothing.", kindKeys(maxItems(1000),
-			[]key[policy.KindConfig]{yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.MissingTool.CreateIssue })},
+		{kind: "missing-tool", doc: "Report tools that the agent lacked.", keys: slices.Concat([]key[policy.KindConfig]{yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.MissingTool.CreateIssue })},
 			titlePrefix(), addLabels(), ownFooter(), foreign("assignees"))},
-		{"create-security-report", []string{"create-code-scanning-alert"}, "Report findings to code scanning.", kindKeys(maxItems(1000),
-			[]key[policy.KindConfig]{
-				word("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", text(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),
-				word("category", "Code scanning's category of the report. Default: the item's.", text(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category }),
-			}, foreign("footer"), restricting("target-repo", "allowed-repos"))},
-		{"noop", nil, "Say that there was nothing to do. Allowed without being listed, because it changes nothing.", kindKeys(maxItems(1), foreign("footer", "report-as-issue"))},
+		{kind: "create-security-report", doc: "Report findings to code scanning.", keys: slices.Concat([]key[policy.KindConfig]{
+			word("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", text(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),
+			word("category", "Code scanning's category of the report. Default: the item's.", text(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category }),
+		}, foreign("footer"), restricting("target-repo", "allowed-repos"))},
+		{kind: "noop", doc: "Say that there was nothing to do.", keys: slices.Concat(foreign("footer", "report-as-issue"))},
 	}
 }
 
-// kindKeys joins the keys of a kind with those that every kind has.
-func kindKeys(groups ...[]key[policy.KindConfig]) []key[policy.KindConfig] {
-	all := []key[policy.KindConfig]{
+// kindKeys returns the keys of a kind: those that every kind has, those that follow from
+// what the union knows of it, and its own.
+func kindKeys(spec safeoutput.Spec, own []key[policy.KindConfig]) []key[policy.KindConfig] {
+	keys := []key[policy.KindConfig]{
 		{name: "enabled", doc: "Whether the kind is allowed at all. Default: true.", takes: boolean(),
 			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Disabled = !v.(bool) }},
 		yesNo("staged", "Only plan items of this kind. Default: false.", func(k *policy.KindConfig) *bool { return &k.Staged }),
 	}
-	for _, g := range groups {
-		all = append(all, g...)
+	if n := spec.DefaultMaxLabels; n > 0 {
+		keys = append(keys,
+			number("max", "The most labels that one item may ask for. Default: "+itoa(n)+".", limit(n), func(k *policy.KindConfig) *int { return &k.MaxLabels }),
+			maxKey("max-items", "The most items of this kind. Default: "+itoa(spec.DefaultMax)+".", spec.DefaultMax))
+	} else {
+		keys = append(keys, maxKey("max", "The most items of this kind; what is over it is listed and dropped. Default: "+itoa(spec.DefaultMax)+".", spec.DefaultMax))
 	}
-	return append(all, foreign("github-token", "github-app", "app", "min", "samples", "normalize-closing-keywords", "data", "body-footer", "issue-intent")...)
+	if len(spec.ActsOn) > 0 {
+		keys = append(keys, targetKey())
+	}
+	return slices.Concat(keys, own, foreign("github-token", "github-app", "app", "min", "samples", "normalize-closing-keywords", "data", "body-footer", "issue-intent"))
 }
 
 // decodeKind stores what an entry says about a kind.
@@ -186,17 +205,12 @@ func maxKey(name, doc string, example int) key[policy.KindConfig] {
 		set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Max = new(v.(int)) }}
 }
 
-func maxItems(byDefault int) []key[policy.KindConfig] {
-	doc := "The most items of this kind; what is over it is listed and dropped. Default: " + itoa(byDefault) + "."
-	return []key[policy.KindConfig]{maxKey("max", doc, byDefault)}
-}
-
-func targetKey() []key[policy.KindConfig] {
-	return []key[policy.KindConfig]{{
+func targetKey() key[policy.KindConfig] {
+	return key[policy.KindConfig]{
 		name: "target", takes: target(),
 		doc: "What items may act on: \"triggering\" (what the event is about), \"*\" (the item names a number), or one number. Default: \"triggering\".",
 		set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { k.Target = v.(policy.TargetRule) },
-	}}
+	}
 }
 
 func titlePrefix() []key[policy.KindConfig] {
@@ -225,17 +239,17 @@ func ownFooter() []key[policy.KindConfig] {
 // excludeKeys make keys that say false to leave out issues, pull requests or
 // discussions.
 func excludeKeys(names ...string) []key[policy.KindConfig] {
-	into := map[string]func(*policy.KindConfig) *bool{
-		"issues":        func(k *policy.KindConfig) *bool { return &k.Excludes.Issues },
-		"pull-requests": func(k *policy.KindConfig) *bool { return &k.Excludes.Pulls },
-		"discussions":   func(k *policy.KindConfig) *bool { return &k.Excludes.Discussions },
-	}
+	targets := map[string]safeoutput.Target{"issues": safeoutput.Issue, "pull-requests": safeoutput.PullRequest, "discussions": safeoutput.Discussion}
 	keys := make([]key[policy.KindConfig], len(names))
 	for i, name := range names {
-		in := into[name]
+		target := targets[name]
 		keys[i] = key[policy.KindConfig]{
 			name: name, takes: boolean(), doc: "Whether items may act on " + strings.ReplaceAll(name, "-", " ") + ". Default: true.",
-			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) { *in(k) = !v.(bool) },
+			set: func(_ *decoder, _ *node, v any, k *policy.KindConfig) {
+				if !v.(bool) {
+					k.Excludes = append(k.Excludes, target)
+				}
+			},
 		}
 	}
 	return keys

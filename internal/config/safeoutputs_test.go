@@ -90,7 +90,7 @@ func TestEverything(t *testing.T) {
 			Kinds: map[policy.Kind]policy.KindConfig{
 				safeoutput.KindCreateIssue: {Max: new(5), Staged: true, TitlePrefix: "[ai] ", Labels: []string{"automation", "ai"},
 					AllowedLabels: []string{"bug", "area/*"}, BlockedLabels: []string{"~*"}, Footer: &policy.Footer{None: true}},
-				safeoutput.KindAddIssueComment:      {Max: new(-1), Target: policy.TargetRule{Any: true}, Excludes: policy.Exclusions{Discussions: true}},
+				safeoutput.KindAddIssueComment:      {Max: new(-1), Target: policy.TargetRule{Any: true}, Excludes: []safeoutput.Target{safeoutput.Discussion}},
 				safeoutput.KindAddIssueLabel:        {Max: new(7), MaxLabels: 2, AllowedLabels: []string{"triage"}, Target: policy.TargetRule{Number: 12}},
 				safeoutput.KindUpdateIssue:          {Update: policy.UpdateSettings{Status: true, Title: true}, Target: policy.TargetRule{Number: 34}},
 				safeoutput.KindCreateReviewComment:  {Review: policy.ReviewSettings{Side: "LEFT", OutsideDiff: policy.OutsideFile}},

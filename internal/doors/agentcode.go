@@ -39,23 +39,19 @@ const maxChanges = 64 << 20
 
 // CarriesCode reports whether an accepted item needs the agent's changes.
 func CarriesCode(res intake.Result) bool {
-	return slices.ContainsFunc(res.Accepted, func(a intake.Accepted) bool { return isCode(a.Item().Kind()) })
-}
-
-func isCode(k safeoutput.Kind) bool {
-	return k == safeoutput.KindCreatePullRequest || k == safeoutput.KindPushToBranch
+	return slices.ContainsFunc(res.Accepted, func(a intake.Accepted) bool { return safeoutput.SpecOf(a.Item().Kind()).CarriesCode })
 }
 
 // lostCode returns why items that carry code came through only one door or none; ""
 // where all came through both.
 func lostCode(res intake.Result, denied []policy.Denied) string {
 	for _, r := range res.Rejected {
-		if isCode(r.Kind) {
+		if safeoutput.SpecOf(r.Kind).CarriesCode {
 			return fmt.Sprintf("%s was rejected: %s", r.Kind, r.Violations[0].Message)
 		}
 	}
 	for _, d := range denied {
-		if isCode(d.Item.Kind()) {
+		if safeoutput.SpecOf(d.Item.Kind()).CarriesCode {
 			return fmt.Sprintf("%s was denied: %s", d.Item.Kind(), d.Message)
 		}
 	}

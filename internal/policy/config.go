@@ -13,7 +13,7 @@ type Kind = safeoutput.Kind
 type Config struct {
 	// Kinds has the settings of every kind that the configuration names. Nil
 	// means that there is no configuration; otherwise exactly these kinds are
-	// allowed, and those of AlwaysAllowed that are not disabled.
+	// allowed, and those always allowed that are not disabled.
 	Kinds map[safeoutput.Kind]KindConfig
 	// Staged plans every item and applies none.
 	Staged bool
@@ -29,12 +29,6 @@ type Config struct {
 // Configured reports whether there is a configuration of kinds.
 func (c Config) Configured() bool { return c.Kinds != nil }
 
-// AlwaysAllowed reports whether items of a kind pass without being listed: the
-// kinds that change nothing on GitHub. An owner can still disable them.
-func AlwaysAllowed(kind safeoutput.Kind) bool {
-	return kind == safeoutput.KindNoop || kind == safeoutput.KindMissingTool
-}
-
 // Kind returns the settings of a kind, and whether its items may pass at all.
 func (c Config) Kind(kind safeoutput.Kind) (KindConfig, bool) {
 	kc, listed := c.Kinds[kind]
@@ -44,7 +38,7 @@ func (c Config) Kind(kind safeoutput.Kind) (KindConfig, bool) {
 	if !c.Configured() {
 		return unconfigured(kind), true
 	}
-	return KindConfig{}, AlwaysAllowed(kind)
+	return KindConfig{}, safeoutput.SpecOf(kind).AlwaysAllowed
 }
 
 // unconfigured returns the settings of a kind when there is no configuration.
@@ -76,7 +70,7 @@ type KindConfig struct {
 	// Target is which issue, pull request or discussion items may act on.
 	Target TargetRule
 	// Excludes are the things that items may not act on, though the kind could.
-	Excludes Exclusions
+	Excludes []safeoutput.Target
 	// TitlePrefix begins every title, exactly as written.
 	TitlePrefix string
 	// Labels are added to those the item asks for.
@@ -98,9 +92,6 @@ type KindConfig struct {
 	MissingTool MissingToolSettings
 	Changes     ChangeSettings
 }
-
-// Exclusions are things that items may not act on.
-type Exclusions struct{ Issues, Pulls, Discussions bool }
 
 // Footer is the line below a body. The zero value means the built-in footer.
 type Footer struct {

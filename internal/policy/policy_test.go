@@ -1,12 +1,14 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
-	"github.com/google/go-cmp/cmp"
 )
 
 // allowing returns a configuration that allows one kind.
@@ -80,10 +82,10 @@ func TestTarget(t *testing.T) {
 
 func TestExclusions(t *testing.T) {
 	comment := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", IssueNumber: n} }
-	noIssues, noPulls, noDiscussions := Exclusions{Issues: true}, Exclusions{Pulls: true}, Exclusions{Discussions: true}
+	noIssues, noPulls, noDiscussions := []safeoutput.Target{safeoutput.Issue}, []safeoutput.Target{safeoutput.PullRequest}, []safeoutput.Target{safeoutput.Discussion}
 	for _, tt := range []struct {
 		name string
-		not  Exclusions
+		not  []safeoutput.Target
 		rule TargetRule
 		item safeoutput.Item
 		ev   event.Event
@@ -95,7 +97,7 @@ func TestExclusions(t *testing.T) {
 		{"pull requests, unknown", noPulls, TargetRule{Any: true}, comment(3), onPull, "whether #3 is an issue or a pull request is not known here"},
 		{"discussions, on one", noDiscussions, TargetRule{}, comment(0), onDiscussion, "#9 is a discussion"},
 		{"discussions, unknown", noDiscussions, TargetRule{Any: true}, comment(3), onDiscussion, ""},
-		{"everything", Exclusions{true, true, true}, TargetRule{}, comment(0), onIssue, "acts only on nothing"},
+		{"everything", slices.Concat(noIssues, noPulls, noDiscussions), TargetRule{}, comment(0), onIssue, "acts only on nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, ref := judgeItem(allowing(tt.item.Kind(), KindConfig{Target: tt.rule, Excludes: tt.not}), tt.ev, tt.item)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,51 +41,21 @@ type Target struct {
 	IsPull, IsDiscussion bool
 }
 
-// targetSpec is what the items of a kind can act on, and how they name it.
-type targetSpec struct {
-	field                   string // the item's field that holds a number; "" if it has none
-	issue, pull, discussion bool
-}
-
-// targetSpecs are the kinds that act on something that exists.
-var targetSpecs = map[safeoutput.Kind]targetSpec{
-	safeoutput.KindAddIssueComment:     {field: "issue_number", issue: true, pull: true, discussion: true},
-	safeoutput.KindAddIssueLabel:       {field: "issue_number", issue: true, pull: true},
-	safeoutput.KindUpdateIssue:         {field: "issue_number", issue: true},
-	safeoutput.KindCreateReviewComment: {pull: true},
-	safeoutput.KindPushToBranch:        {field: "pull_request_number", pull: true},
-}
-
-// HasTarget reports whether items of a kind act on something that exists, and
-// so whether a target can be configured; field is the name of the item's field
-// that holds a number, "" if the kind has none.
-func HasTarget(kind safeoutput.Kind) (field string, ok bool) {
-	spec, ok := targetSpecs[kind]
-	return spec.field, ok
-}
-
 // numberOf returns the number that an item names, 0 if none.
-func numberOf(it safeoutput.Item) int {
-	switch it := it.(type) {
-	case *safeoutput.AddIssueComment:
-		return it.IssueNumber
-	case *safeoutput.AddIssueLabel:
-		return it.IssueNumber
-	case *safeoutput.UpdateIssue:
-		return it.IssueNumber
-	case *safeoutput.PushToBranch:
-		return it.PullRequestNumber
+func numberOf(it safeoutput.Item, spec safeoutput.Spec) int {
+	if n, ok := safeoutput.Field(it, spec.NumberField).(*int); ok {
+		return *n
 	}
 	return 0
 }
 
 // findTarget returns what an item acts on, or why it may not.
 func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *refusal) {
-	spec, ok := targetSpecs[it.Kind()]
-	if !ok {
+	spec := safeoutput.SpecOf(it.Kind())
+	if len(spec.ActsOn) == 0 {
 		return Target{}, nil
 	}
-	asked := numberOf(it)
+	asked := numberOf(it, spec)
 	if it.Kind() == safeoutput.KindPushToBranch && kc.Changes.Branch != "" {
 		// The configured branch needs no pull request.
 		if asked != 0 {
@@ -97,15 +68,17 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 		return Target{}, ref
 	}
 	t := Target{Number: number}
-	spec = spec.without(kc.Excludes)
+	allowed := slices.DeleteFunc(slices.Clone(spec.ActsOn), func(t safeoutput.Target) bool { return slices.Contains(kc.Excludes, t) })
 	switch {
 	case number == ev.Number:
 		t.FromEvent, t.IsPull, t.IsDiscussion = true, ev.IsPull, ev.IsDiscussion
-		ref = spec.check(it.Kind(), t)
-	case kc.Excludes.Issues || kc.Excludes.Pulls:
+		if !slices.Contains(allowed, t.Kind()) {
+			ref = refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", number, withArticle(t.Kind()), spec.Kind, plurals(allowed))
+		}
+	case slices.Contains(kc.Excludes, safeoutput.Issue) || slices.Contains(kc.Excludes, safeoutput.PullRequest):
 		// A number that the event is not about is an issue's or a pull request's.
 		// Only GitHub knows which, so both are refused.
-		ref = refuse(RuleTargetKind, "whether #%d is an issue or a pull request is not known here, and %s is configured to act only on %s", number, it.Kind(), spec)
+		ref = refuse(RuleTargetKind, "whether #%d is an issue or a pull request is not known here, and %s is configured to act only on %s", number, spec.Kind, plurals(allowed))
 	}
 	if ref != nil {
 		return Target{}, ref
@@ -113,66 +86,56 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 	return t, nil
 }
 
-// without takes away what the owner excludes.
-func (s targetSpec) without(x Exclusions) targetSpec {
-	s.issue = s.issue && !x.Issues
-	s.pull = s.pull && !x.Pulls
-	s.discussion = s.discussion && !x.Discussions
-	return s
+// Kind returns what the target is, as far as the event says: an issue where it does not.
+func (t Target) Kind() safeoutput.Target {
+	switch {
+	case t.IsDiscussion:
+		return safeoutput.Discussion
+	case t.IsPull:
+		return safeoutput.PullRequest
+	}
+	return safeoutput.Issue
+}
+
+func withArticle(t safeoutput.Target) string {
+	if t == safeoutput.Issue {
+		return "an issue"
+	}
+	return "a " + string(t)
+}
+
+// plurals lists kinds of targets.
+func plurals(kinds []safeoutput.Target) string {
+	if len(kinds) == 0 {
+		return "nothing"
+	}
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k) + "s"
+	}
+	return strings.Join(names, " and ")
 }
 
 // number applies the rule to the number that an item asked for, 0 for none.
-func (r TargetRule) number(spec targetSpec, asked int, ev event.Event) (int, *refusal) {
+func (r TargetRule) number(spec safeoutput.Spec, asked int, ev event.Event) (int, *refusal) {
 	switch {
 	case r.Number != 0:
 		if asked != 0 && asked != r.Number {
-			return 0, refuse(RuleTarget, "'%s' is %d, but the configuration allows only #%d (target: %d)", spec.field, asked, r.Number, r.Number)
+			return 0, refuse(RuleTarget, "'%s' is %d, but the configuration allows only #%d (target: %d)", spec.NumberField, asked, r.Number, r.Number)
 		}
 		return r.Number, nil
 	case r.Any && asked != 0:
 		return asked, nil
-	case r.Any && spec.field != "":
-		return 0, refuse(RuleTarget, "'%s' is missing: with target: \"*\" the item must name the number that it acts on", spec.field)
+	case r.Any && spec.NumberField != "":
+		return 0, refuse(RuleTarget, "'%s' is missing: with target: \"*\" the item must name the number that it acts on", spec.NumberField)
 	case ev.Number == 0 && asked != 0:
-		return 0, refuse(RuleNoContext, "'%s' is %d, but items may act only on what triggered the workflow, and %s; set target to %d or \"*\" to allow it", spec.field, asked, noContext(ev), asked)
+		return 0, refuse(RuleNoContext, "'%s' is %d, but items may act only on what triggered the workflow, and %s; set target to %d or \"*\" to allow it", spec.NumberField, asked, noContext(ev), asked)
 	case ev.Number == 0:
 		return 0, refuse(RuleNoContext, "there is nothing that the item could act on: %s; set target to a number, or let the workflow run on an event that has one", noContext(ev))
 	case asked != 0 && asked != ev.Number:
-		return 0, refuse(RuleTarget, "'%s' is %d, but items may act only on #%d, which triggered the workflow; set target to %d or \"*\" to allow it", spec.field, asked, ev.Number, asked)
+		return 0, refuse(RuleTarget, "'%s' is %d, but items may act only on #%d, which triggered the workflow; set target to %d or \"*\" to allow it", spec.NumberField, asked, ev.Number, asked)
 	}
 	return ev.Number, nil
-}
-
-// check refuses what the event is about if the kind cannot act on it.
-func (s targetSpec) check(kind safeoutput.Kind, t Target) *refusal {
-	what, ok := "an issue", s.issue
-	switch {
-	case t.IsDiscussion:
-		what, ok = "a discussion", s.discussion
-	case t.IsPull:
-		what, ok = "a pull request", s.pull
-	}
-	if ok {
-		return nil
-	}
-	return refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", t.Number, what, kind, s)
-}
-
-// String lists what the kind acts on.
-func (s targetSpec) String() string {
-	var names []string
-	for _, n := range []struct {
-		name string
-		ok   bool
-	}{{"issues", s.issue}, {"pull requests", s.pull}, {"discussions", s.discussion}} {
-		if n.ok {
-			names = append(names, n.name)
-		}
-	}
-	if names == nil {
-		return "nothing"
-	}
-	return strings.Join(names, " and ")
 }
 
 // noContext describes why an event has nothing to act on.

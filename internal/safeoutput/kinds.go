@@ -5,6 +5,7 @@
 package safeoutput
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -27,11 +28,15 @@ const (
 	KindNoop                 Kind = "noop"
 )
 
-// Spec is one row of the kind table.
+// Spec is one row of the kind table: everything that is known of a kind wherever items
+// pass. What only one package needs stands in that package: the schema in schemas, the
+// owner's keys in config, how it is applied in apply.
 type Spec struct {
 	Kind Kind
 	// Aliases are later names of the kind that agents use, besides '_' for '-'.
 	Aliases []string
+	// FieldAliases are other names of the kind's fields, each with the canonical one.
+	FieldAliases map[string]string
 	// DefaultMax is how many items of the kind are accepted where the
 	// configuration does not say.
 	DefaultMax int
@@ -44,54 +49,108 @@ type Spec struct {
 	Example string
 	// New returns a new, empty item of the kind.
 	New func() Item
+	// CarriesCode is true for a kind whose items go with changes in the work tree.
+	CarriesCode bool
+	// AlwaysAllowed is true for a kind that passes without being listed in the
+	// configuration, because it changes nothing on GitHub by itself.
+	AlwaysAllowed bool
+	// ActsOn are the existing things that an item can act on; none for a kind that
+	// makes something new, or that acts on the repository.
+	ActsOn []Target
+	// NumberField is the item's field that names the number of what it acts on, "" for
+	// a kind that has none.
+	NumberField string
+	// Permissions are what the token needs to apply an item: for each kind of target
+	// its own, or, for a kind without target, those of NoTarget.
+	Permissions map[Target][]string
 }
+
+// Target is a kind of thing that an item can act on.
+type Target string
+
+// The kinds of targets. NoTarget is the one of an item that makes something new, or acts on
+// the repository.
+const (
+	NoTarget    Target = ""
+	Issue       Target = "issue"
+	PullRequest Target = "pull request"
+	Discussion  Target = "discussion"
+)
+
+// CanActOn reports whether items of the kind can act on a target of this kind.
+func (s Spec) CanActOn(t Target) bool { return slices.Contains(s.ActsOn, t) }
+
+// The names of GitHub's permissions to write, as a workflow's permissions block has them.
+const (
+	writeIssues         = "issues"
+	writePulls          = "pull-requests"
+	writeDiscussions    = "discussions"
+	writeSecurityEvents = "security-events"
+	writeContents       = "contents"
+)
 
 // kinds is the kind table, in the order of the published one.
 var kinds = sync.OnceValue(func() []Spec {
+	// What it takes to write to the conversation of each kind of target.
+	conversation := map[Target][]string{Issue: {writeIssues}, PullRequest: {writePulls}, Discussion: {writeDiscussions}}
+	// Agents call the number of an issue as their tools do.
+	itemNumber := map[string]string{"item_number": "issue_number"}
 	return []Spec{
 		{Kind: KindCreateIssue, DefaultMax: 1,
 			Summary: "Open an issue.", New: func() Item { return &CreateIssue{} },
-			Example: "{\"type\":\"create-issue\",\"title\":\"Crash when the configuration is empty\",\"body\":\"Steps:\\n\\n1. Run `tool --config empty.yml`\",\"labels\":[\"bug\"]}"},
+			Permissions: map[Target][]string{NoTarget: {writeIssues}},
+			Example:     "{\"type\":\"create-issue\",\"title\":\"Crash when the configuration is empty\",\"body\":\"Steps:\\n\\n1. Run `tool --config empty.yml`\",\"labels\":[\"bug\"]}"},
 		{Kind: KindAddIssueComment, Aliases: []string{"add-comment"}, DefaultMax: 1,
 			Summary: "Comment on an issue, a pull request or a discussion.", New: func() Item { return &AddIssueComment{} },
+			FieldAliases: itemNumber, ActsOn: []Target{Issue, PullRequest, Discussion}, NumberField: "issue_number", Permissions: conversation,
 			Example: `{"type":"add-issue-comment","body":"The log shows that the cache was cold."}`},
 		{Kind: KindCreatePullRequest, DefaultMax: 1,
 			Summary: "Open a pull request with the changes in the working tree.", New: func() Item { return &CreatePullRequest{} },
+			CarriesCode: true, Permissions: map[Target][]string{NoTarget: {writeContents, writePulls}},
 			Example: `{"type":"create-pull-request","title":"Read an empty configuration","body":"An empty file now means the defaults.","labels":["bug"],"draft":true}`},
 		{Kind: KindAddIssueLabel, Aliases: []string{"add-labels"}, DefaultMax: 5, DefaultMaxLabels: 3,
 			Summary: "Add labels to an issue or a pull request.", New: func() Item { return &AddIssueLabel{} },
+			FieldAliases: itemNumber, ActsOn: []Target{Issue, PullRequest}, NumberField: "issue_number", Permissions: conversation,
 			Example: `{"type":"add-issue-label","labels":["bug","needs-triage"]}`},
 		{Kind: KindUpdateIssue, DefaultMax: 1,
 			Summary: "Change an issue's status, title or body.", New: func() Item { return &UpdateIssue{} },
+			FieldAliases: itemNumber, ActsOn: []Target{Issue}, NumberField: "issue_number", Permissions: conversation,
 			Example: `{"type":"update-issue","status":"closed","body":"Fixed in v1.2."}`},
 		{Kind: KindPushToBranch, Aliases: []string{"push-to-pull-request-branch"}, DefaultMax: 1,
 			Summary: "Push the changes in the working tree to a pull request's branch.", New: func() Item { return &PushToBranch{} },
-			Example: `{"type":"push-to-branch","message":"Read an empty configuration"}`},
+			CarriesCode: true, ActsOn: []Target{PullRequest}, NumberField: "pull_request_number",
+			Permissions: map[Target][]string{NoTarget: {writeContents}, PullRequest: {writeContents}},
+			Example:     `{"type":"push-to-branch","message":"Read an empty configuration"}`},
 		{Kind: KindCreateReviewComment, DefaultMax: 10,
 			Summary: "Comment on lines of a pull request's diff.", New: func() Item { return &CreateReviewComment{} },
+			ActsOn: []Target{PullRequest}, Permissions: conversation,
 			Example: `{"type":"create-pull-request-review-comment","path":"cmd/main.go","line":42,"body":"This error is dropped.","start_line":40,"side":"RIGHT"}`},
 		{Kind: KindCreateDiscussion, DefaultMax: 1,
 			Summary: "Open a discussion.", New: func() Item { return &CreateDiscussion{} },
-			Example: `{"type":"create-discussion","title":"Drop support for YAML 1.1?","body":"Nobody seems to use it.","category":"ideas"}`},
+			Permissions: map[Target][]string{NoTarget: {writeDiscussions}},
+			Example:     `{"type":"create-discussion","title":"Drop support for YAML 1.1?","body":"Nobody seems to use it.","category":"ideas"}`},
 		{Kind: KindMissingTool, DefaultMax: 1000,
 			Summary: "Report a tool that was needed and not available.", New: func() Item { return &MissingTool{} },
-			Example: `{"type":"missing-tool","tool":"gh","reason":"To list the releases","alternatives":"curl"}`},
+			AlwaysAllowed: true,
+			Example:       `{"type":"missing-tool","tool":"gh","reason":"To list the releases","alternatives":"curl"}`},
 		{Kind: KindCreateSecurityReport, Aliases: []string{"create-code-scanning-alert"}, DefaultMax: 1000,
 			Summary: "Report security findings to code scanning.", New: func() Item { return &CreateSecurityReport{} },
-			Example: `{"type":"create-security-report","file":"cmd/main.go","line":42,"severity":"warning","message":"The password is written to the log.","ruleIdSuffix":"secret-in-log"}`},
+			Permissions: map[Target][]string{NoTarget: {writeSecurityEvents}},
+			Example:     `{"type":"create-security-report","file":"cmd/main.go","line":42,"severity":"warning","message":"The password is written to the log.","ruleIdSuffix":"secret-in-log"}`},
 		{Kind: KindNoop, DefaultMax: 1,
 			Summary: "Say that there was nothing to do.", New: func() Item { return &Noop{} },
-			Example: `{"type":"noop","message":"The issue has an answer already."}`},
+			AlwaysAllowed: true,
+			Example:       `{"type":"noop","message":"The issue has an answer already."}`},
 	}
 })
 
 // byName finds a row by the kind's canonical name and by its aliases.
-var byName = sync.OnceValue(func() map[string]Spec {
-	m := map[string]Spec{}
-	for _, s := range kinds() {
-		m[string(s.Kind)] = s
-		for _, a := range s.Aliases {
-			m[a] = s
+var byName = sync.OnceValue(func() map[string]*Spec {
+	m, table := map[string]*Spec{}, kinds()
+	for i := range table {
+		m[string(table[i].Kind)] = &table[i]
+		for _, a := range table[i].Aliases {
+			m[a] = &table[i]
 		}
 	}
 	return m
@@ -109,18 +168,27 @@ func Lookup(name string) (Spec, bool) {
 	if !ok && len(name) < 64 && strings.Contains(name, "_") {
 		s, ok = m[strings.ReplaceAll(name, "_", "-")]
 	}
-	return s, ok
+	if !ok {
+		return Spec{}, false
+	}
+	return *s, true
 }
 
-// CanonicalField returns the name that the union gives a field which an agent
-// may call otherwise: "item_number" is "issue_number" for the kinds that have
-// one. Any other name is returned as it is.
-func CanonicalField(kind Kind, name string) string {
-	if name != "item_number" {
-		return name
+// SpecOf returns the row of a kind; the zero Spec for the internal kinds, which have none.
+func SpecOf(kind Kind) Spec {
+	if s, ok := byName()[string(kind)]; ok && s.Kind == kind {
+		return *s
 	}
-	if _, ok := fieldsOf(kind)["issue_number"]; ok {
-		return "issue_number"
+	return Spec{}
+}
+
+// CanonicalField returns the name that the union gives a field which an agent may call
+// otherwise. Any other name is returned as it is.
+func CanonicalField(kind Kind, name string) string {
+	if s, ok := byName()[string(kind)]; ok {
+		if canonical, ok := s.FieldAliases[name]; ok {
+			return canonical
+		}
 	}
 	return name
 }
