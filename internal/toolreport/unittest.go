@@ -3,7 +3,7 @@ package toolreport
 import "strings"
 
 var (
-	unittestHead      = containing(": ", `^(FAIL|ERROR): (\S+)(?: \((\S+)\))?`)
+	unittestHead      = containing("", `^(FAIL|ERROR): (\S+)(?: \((\S+)\))?`)
 	unittestFrame     = containing(`File "`, `^ +File "(.+)", line (\d+)`)
 	unittestRan       = starting("Ran ", `^Ran (\d+) tests? in `)
 	unittestSuccesses = containing("unexpected successes", `unexpected successes=(\d+)`)
@@ -31,9 +31,11 @@ func (u *unittestReader) line(line string) {
 	if u.ruled {
 		return
 	}
-	if m := unittestHead.match(line); m != nil && ruled {
-		u.block(m[2], m[3])
-		return
+	if ruled {
+		if m := unittestHead.match(line); m != nil {
+			u.block(m[2], m[3])
+			return
+		}
 	}
 	if m := unittestRan.match(line); m != nil {
 		u.ran, u.ended, u.current = atoi(m[1]), true, nil
