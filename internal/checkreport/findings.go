@@ -98,9 +98,9 @@ type Finding struct {
 	// Code is a digest of the code at its lines, 32 hexadecimal digits: while that is
 	// the same, its comment is. It is "" where the code is not known.
 	Code string `json:"code,omitempty"`
-	// Gating says that it made its check fail; the others lie on lines that the
+	// Blocking says that it made its check fail; the others lie on lines that the
 	// pull request did not change.
-	Gating bool `json:"gating"`
+	Blocking bool `json:"gating"`
 }
 
 // Rule is what is known about the findings of one rule.

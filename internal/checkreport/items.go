@@ -17,7 +17,7 @@ import (
 
 // ItemsInput is what items are made from beside the document.
 type ItemsInput struct {
-	Words Words
+	SafeText SafeText // required
 	// Head is the pull request's head as the event knows it. A document that is about
 	// another commit says nothing about its lines.
 	Head string
@@ -62,9 +62,9 @@ func (d *Document) Items(in ItemsInput) ([]intake.OwnItem, error) {
 		items = append(items, intake.OwnItem{Item: &safeoutput.CreateSecurityReport{SARIF: log, Category: SARIFCategory}})
 	}
 	for _, m := range d.Missing {
-		items = append(items, intake.OwnItem{Item: &safeoutput.MissingTool{Tool: in.Words.Line(cut(m.Tool, 100)),
+		items = append(items, intake.OwnItem{Item: &safeoutput.MissingTool{Tool: in.SafeText.Line(cut(m.Tool, 100)),
 			Reason:       "the " + name(m.Check) + " check needs it",
-			Alternatives: in.Words.Line(cut(m.instead(), 300))}})
+			Alternatives: in.SafeText.Line(cut(m.instead(), 300))}})
 	}
 	return items, nil
 }
@@ -74,7 +74,7 @@ func (d *Document) Items(in ItemsInput) ([]intake.OwnItem, error) {
 func (d *Document) about(head string) bool { return head != "" && d.Head == head }
 
 func (d *Document) sticky(in ItemsInput) *safeoutput.StickyComment {
-	return &safeoutput.StickyComment{Name: checksName, Body: d.Comment(in.Words, in.SummaryURL), OnlyUpdate: !d.Failed()}
+	return &safeoutput.StickyComment{Name: checksName, Body: d.Comment(in.SafeText, in.SummaryURL), OnlyUpdate: !d.Failed()}
 }
 
 // maxCheckRun is how many UTF-16 units a text of a check run has, below GitHub's
@@ -89,11 +89,11 @@ func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
 	if !d.about(in.Head) { // no word of this commit: to whoever requires the check, neutral would be as good as success
 		run.Conclusion, run.Title = "failure", "another commit was checked: "+run.Title
 	}
-	p := &page{d: d, words: in.Words}
+	p := &page{d: d, safe: in.SafeText}
 	p.heading("###")
 	p.table()
 	run.Summary, _ = markdown.Cut(p.b.String(), maxCheckRun, "*The rest was cut.*")
-	p = &page{d: d, words: in.Words}
+	p = &page{d: d, safe: in.SafeText}
 	p.failures(maxListed, maxExcerpt)
 	p.missing()
 	p.notes()
@@ -101,7 +101,7 @@ func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
 	if !d.about(in.Head) {
 		return run
 	}
-	for _, a := range d.Annotations(in.Words) {
+	for _, a := range d.Annotations(in.SafeText) {
 		if a.StartLine == 0 || !placeable(a.Path) {
 			continue // the summary tells of it
 		}
@@ -144,7 +144,7 @@ func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
 	var items []intake.OwnItem
 	rules := d.rules()
 	for _, f := range d.inline(in.ReviewComments) {
-		c := &safeoutput.CreateReviewComment{Path: f.Path, Line: f.StartLine, Side: "RIGHT", Body: commentBody(f, rules, in.Words)}
+		c := &safeoutput.CreateReviewComment{Path: f.Path, Line: f.StartLine, Side: "RIGHT", Body: commentBody(f, rules, in.SafeText)}
 		if f.EndLine > f.StartLine {
 			c.StartLine, c.Line = f.StartLine, f.EndLine
 		}
@@ -166,8 +166,8 @@ func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
 // short or that failed without a word says nothing about what is still so.
 func (d *Document) ended() []phase.Check {
 	var out []phase.Check
-	for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReviewed, phase.SecurityReview} {
-		found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Check == check && f.Gating })
+	for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {
+		found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Check == check && f.Blocking })
 		ran, whole := false, true
 		for _, c := range d.Checks {
 			if c.Check != check {
@@ -194,7 +194,7 @@ type Annotation struct {
 
 // Annotations returns the findings that count, the most severe first, in plain
 // text; where none explains why a check failed, its first problem.
-func (d *Document) Annotations(words Words) []Annotation {
+func (d *Document) Annotations(safe SafeText) []Annotation {
 	var out []Annotation
 	said := map[phase.Check]bool{}
 	for _, f := range d.distinct() {
@@ -205,14 +205,14 @@ func (d *Document) Annotations(words Words) []Annotation {
 			said[check] = true
 		}
 		if f.Rule != "" {
-			title += ": " + words.Line(f.Rule)
+			title += ": " + safe.Line(f.Rule)
 		}
-		out = append(out, Annotation{Severity: f.Severity, Title: title, Message: words.Line(f.Message), Path: f.Path, StartLine: f.StartLine, EndLine: max(f.StartLine, f.EndLine)})
+		out = append(out, Annotation{Severity: f.Severity, Title: title, Message: safe.Line(f.Message), Path: f.Path, StartLine: f.StartLine, EndLine: max(f.StartLine, f.EndLine)})
 	}
 	_, all := failed(d.rows())
 	for _, r := range all {
 		if !said[r.check] && len(r.problems) > 0 {
-			out = append(out, Annotation{Severity: finding.High, Title: name(r.check) + " failed", Message: words.Line(cut(r.problems[0], 1000))})
+			out = append(out, Annotation{Severity: finding.High, Title: name(r.check) + " failed", Message: safe.Line(cut(r.problems[0], 1000))})
 		}
 	}
 	return out

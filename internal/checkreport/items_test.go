@@ -16,7 +16,7 @@ import (
 
 // all wants everything said.
 func all(t *testing.T) checkreport.ItemsInput {
-	return checkreport.ItemsInput{Words: words(t), Head: strings.Repeat("ab", 20), Version: "v1", Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
+	return checkreport.ItemsInput{SafeText: words(t), Head: strings.Repeat("ab", 20), Version: "v1", Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
 }
 
 // let sends items through the first door.
@@ -96,8 +96,8 @@ func TestChecksThatDidNotEndSettleNothing(t *testing.T) {
 	in := failing()
 	in.Result.Missing = nil
 	checks := in.Result.Roots[0].Checks
-	checks[0].TimedOut = true                       // formatter
-	checks[1].Gating, checks[3].Failures = nil, nil // linter and tests fail without a word
+	checks[0].TimedOut = true                         // formatter
+	checks[1].Blocking, checks[3].Failures = nil, nil // linter and tests fail without a word
 	if diff := cmp.Diff([]string{"code_review", "security_review"}, settled(t, let(t, checkreport.New(in), all(t)))); diff != "" {
 		t.Error(diff)
 	}
@@ -162,8 +162,8 @@ func TestFindingsOfNoCommit(t *testing.T) {
 // TestPathsThatNobodyCanSee are told of in the summary alone.
 func TestPathsThatNobodyCanSee(t *testing.T) {
 	in := failing()
-	in.Result.Reviews[1].Gating[0].Path = "api/\u202egnp.go"
-	in.Result.Roots[0].Checks[1].Gating[0].Path = "api/a\nb.go"
+	in.Result.Reviews[1].Blocking[0].Path = "api/\u202egnp.go"
+	in.Result.Roots[0].Checks[1].Blocking[0].Path = "api/a\nb.go"
 	got := let(t, checkreport.New(in), all(t))
 	if n, m := len(got[safeoutput.KindCreateReviewComment]), len(got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun).Annotations); n != 2 || m != 2 {
 		t.Errorf("%d comments and %d annotations, want 2 of each", n, m)
@@ -182,7 +182,7 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 // several on one line one.
 func TestNoiseIsCapped(t *testing.T) {
 	in := failing()
-	many := &in.Result.Roots[0].Checks[1].Gating
+	many := &in.Result.Roots[0].Checks[1].Blocking
 	for line := range 100 {
 		for range 3 {
 			*many = append(*many, finding.Finding{Check: "linter", Tool: "vet", Rule: "x", Severity: finding.Low, Message: strings.Repeat("m", line+1), Path: "api/z.go", Range: finding.Range{StartLine: line + 1}})
@@ -208,11 +208,11 @@ func TestNoiseIsCapped(t *testing.T) {
 func TestToolsCrowdNoReviewOut(t *testing.T) {
 	in := failing()
 	for line := range 100 {
-		in.Result.Roots[0].Checks[1].Gating = append(in.Result.Roots[0].Checks[1].Gating, finding.Finding{Check: "linter", Tool: "vet", Severity: finding.High,
+		in.Result.Roots[0].Checks[1].Blocking = append(in.Result.Roots[0].Checks[1].Blocking, finding.Finding{Check: "linter", Tool: "vet", Severity: finding.High,
 			Message: strings.Repeat("m", line+1), Path: "api/a.go", Range: finding.Range{StartLine: line + 1}})
 	}
-	for i, c := range []phase.Check{phase.CodeReviewed, phase.SecurityReview} {
-		in.Result.Reviews[i].Gating = []finding.Finding{{Check: string(c), Tool: "airlock", Severity: finding.High, Message: "here", Path: "api/z.go", Range: finding.Range{StartLine: 10 + i}}}
+	for i, c := range []phase.Check{phase.CodeReview, phase.SecurityReview} {
+		in.Result.Reviews[i].Blocking = []finding.Finding{{Check: string(c), Tool: "airlock", Severity: finding.High, Message: "here", Path: "api/z.go", Range: finding.Range{StartLine: 10 + i}}}
 	}
 	got := let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment]
 	var lines []int
@@ -238,11 +238,11 @@ func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
 	built.Check, built.Tool, built.Severity = "build", "go build", finding.High
 	other := built
 	other.Message = "undefined: y"
-	checks[1].Gating = append(checks[1].Gating, broken, again)
+	checks[1].Blocking = append(checks[1].Blocking, broken, again)
 	tested := broken
 	tested.Check = "tests"
-	checks[3].Gating = []finding.Finding{tested}
-	checks[2].Gating, checks[2].Status = []finding.Finding{built, other}, phase.Fail
+	checks[3].Blocking = []finding.Finding{tested}
+	checks[2].Blocking, checks[2].Status = []finding.Finding{built, other}, phase.Fail
 	d := checkreport.New(in)
 	got := let(t, d, all(t))
 	var bodies []string
@@ -280,7 +280,7 @@ func TestOneCommentForTheSameWords(t *testing.T) {
 	for i := range two {
 		two[i].Path = "b.py"
 	}
-	in.Result.Roots[0].Checks[1].Gating = append(many, two...)
+	in.Result.Roots[0].Checks[1].Blocking = append(many, two...)
 	bodies := map[string][]string{}
 	for _, a := range let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment] {
 		c := a.Item().(*safeoutput.CreateReviewComment)
@@ -329,7 +329,7 @@ func TestCommentsStayWithTheirCode(t *testing.T) {
 		for _, line := range lines {
 			found = append(found, finding.Finding{Check: "security_review", Tool: "airlock", Rule: "go-sql", Severity: finding.High, Message: "SQL of variables", Path: "api/b.go", Range: finding.Range{StartLine: line}})
 		}
-		in.Result.Reviews[1].Gating, in.Result.Roots = found, nil
+		in.Result.Reviews[1].Blocking, in.Result.Roots = found, nil
 		got := let(t, checkreport.New(in), all(t))
 		for _, a := range got[safeoutput.KindCreateReviewComment] {
 			stable = append(stable, a.Stable())

@@ -43,18 +43,18 @@ func New(in Input) *Document {
 		Checks: []Check{}, Findings: []Finding{}, Rules: []Rule{}, Suppressed: copied(in.Suppressed),
 		Skipped: copied(in.Skipped), Missing: []MissingTool{}, Notes: copied(in.Notes),
 	}
-	var gating, old []finding.Finding
+	var blocking, old []finding.Finding
 	for _, root := range in.Result.Roots {
 		for _, c := range root.Checks {
 			d.Checks = append(d.Checks, checkOf(root, c))
-			gating, old = append(gating, c.Gating...), append(old, c.Old...)
-			gating = append(gating, failuresOf(c)...)
+			blocking, old = append(blocking, c.Blocking...), append(old, c.Old...)
+			blocking = append(blocking, failuresOf(c)...)
 		}
 	}
 	for _, r := range in.Result.Reviews {
 		d.Checks = append(d.Checks, Check{Check: r.Check, Root: ".", Status: r.Status, Time: max(r.Duration.Milliseconds(), 0),
 			Problems: copied(r.Problems), Notes: slices.Clone(r.Notes)})
-		gating, old = append(gating, r.Gating...), append(old, r.Old...)
+		blocking, old = append(blocking, r.Blocking...), append(old, r.Old...)
 	}
 	for i := range d.Checks {
 		d.Checks[i].Informational = slices.Contains(in.Informational, d.Checks[i].Check)
@@ -62,7 +62,7 @@ func New(in Input) *Document {
 	for _, m := range in.Result.Missing {
 		d.Missing = append(d.Missing, MissingTool(m))
 	}
-	d.add(gating, true, in)
+	d.add(blocking, true, in)
 	d.add(old, false, in)
 	d.describeRules(in.Rules)
 	d.Mask(in.Mask)
@@ -103,8 +103,8 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 		path string
 		line int
 	}
-	told := make(map[spot]bool, len(c.Gating))
-	for _, g := range c.Gating {
+	told := make(map[spot]bool, len(c.Blocking))
+	for _, g := range c.Blocking {
 		told[spot{g.Path, g.Range.StartLine}] = true
 	}
 	var out []finding.Finding
@@ -132,14 +132,14 @@ func weight(check string) int {
 	switch phase.Check(check) {
 	case phase.SecurityReview:
 		return 2
-	case phase.CodeReviewed:
+	case phase.CodeReview:
 		return 1
 	}
 	return 0
 }
 
 // add takes findings over, the most severe first, each at its place at Head.
-func (d *Document) add(findings []finding.Finding, gating bool, in Input) {
+func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 	place := in.Place
 	findings = slices.Clone(findings)
 	finding.SetFingerprints(findings)
@@ -151,7 +151,7 @@ func (d *Document) add(findings []finding.Finding, gating bool, in Input) {
 		out := Finding{
 			Check: phase.Check(f.Check), Tool: f.Tool, Rule: f.Rule, Severity: f.Severity, Message: f.Message, Path: f.Path,
 			StartLine: f.Range.StartLine, StartColumn: f.Range.StartColumn, EndLine: f.Range.EndLine, EndColumn: f.Range.EndColumn,
-			Suggestion: f.Suggestion, Fingerprint: f.Fingerprint, Gating: gating,
+			Suggestion: f.Suggestion, Fingerprint: f.Fingerprint, Blocking: blocking,
 		}
 		if out.Severity.Rank() == 0 {
 			out.Severity = finding.Low // a word that is none counts as the least

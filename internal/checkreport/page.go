@@ -21,15 +21,15 @@ const (
 
 // page writes Markdown for one reader.
 type page struct {
-	d     *Document
-	words Words
-	b     strings.Builder
+	d    *Document
+	safe SafeText
+	b    strings.Builder
 }
 
 // Summary returns the job summary: how the six checks ended in one table, then what
 // failed, then what else is to be known, at most limit bytes.
-func (d *Document) Summary(words Words, limit int) string {
-	p := &page{d: d, words: words}
+func (d *Document) Summary(safe SafeText, limit int) string {
+	p := &page{d: d, safe: safe}
 	p.heading("##")
 	p.table()
 	p.failures(maxListed, maxExcerpt)
@@ -43,7 +43,7 @@ func (d *Document) Summary(words Words, limit int) string {
 }
 
 // text shows a stranger's text in Markdown.
-func (p *page) text(s string) string { return markdown.EscapeText(p.words.Line(s)) }
+func (p *page) text(s string) string { return markdown.EscapeText(p.safe.Line(s)) }
 
 func (p *page) heading(level string) {
 	icon := "✅"
@@ -124,7 +124,7 @@ func (p *page) failures(most, excerpt int) {
 		}
 		fmt.Fprintf(&p.b, "\n### %s: %s\n\n", name(r.check), r.result())
 		if r.command != "" {
-			p.b.WriteString(markdown.CodeSpan(p.words.Code(cut(r.command, 500))) + "\n\n")
+			p.b.WriteString(markdown.CodeSpan(p.safe.Code(cut(r.command, 500))) + "\n\n")
 		}
 		for _, t := range r.problems[:min(len(r.problems), most)] {
 			p.b.WriteString("- " + p.text(cut(t, 1000)) + "\n")
@@ -148,7 +148,7 @@ func (p *page) output(c Check, limit int) {
 	if c.Root != "." {
 		title += " in " + p.text(c.Root)
 	}
-	fmt.Fprintf(&p.b, "\n<details><summary>%s</summary>\n\n%s\n\n</details>\n", title, markdown.Fence("text", cut(p.words.Code(text), limit)))
+	fmt.Fprintf(&p.b, "\n<details><summary>%s</summary>\n\n%s\n\n</details>\n", title, markdown.Fence("text", cut(p.safe.Code(text), limit)))
 }
 
 // more says how many of n entries are not shown.
@@ -168,7 +168,7 @@ func (p *page) missing() {
 	p.b.WriteString("\n### Missing tools\n\n")
 	for _, m := range p.d.Missing[:min(len(p.d.Missing), maxRows)] {
 		fmt.Fprintf(&p.b, "- %s, for the %s check: use an image that has it, install it before, or %s\n",
-			markdown.CodeSpan(p.words.Line(m.Tool)), name(m.Check), markdown.EscapeText(p.words.Line(m.instead())))
+			markdown.CodeSpan(p.safe.Line(m.Tool)), name(m.Check), markdown.EscapeText(p.safe.Line(m.instead())))
 	}
 	p.more(len(p.d.Missing), maxRows)
 }
@@ -189,7 +189,7 @@ func (p *page) notes() {
 func (p *page) old() {
 	var lines []string
 	for _, f := range p.d.Findings {
-		if !f.Gating {
+		if !f.Blocking {
 			lines = append(lines, strings.TrimSpace(f.place()+" "+f.Message)+" ("+name(f.Check)+")")
 		}
 	}
@@ -232,8 +232,8 @@ const maxCommentListed = 10
 // Comment returns the text of the one comment that tells a pull request's people
 // how the checks ended. It holds no output of programs: that is in the job summary,
 // to which the link leads, if there is one.
-func (d *Document) Comment(words Words, summaryURL string) string {
-	p := &page{d: d, words: words}
+func (d *Document) Comment(safe SafeText, summaryURL string) string {
+	p := &page{d: d, safe: safe}
 	p.heading("###")
 	p.table()
 	if d.Failed() {

@@ -24,13 +24,13 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // words are those of the command line, without secrets.
-func words(t *testing.T) checkreport.Words {
+func words(t *testing.T) checkreport.SafeText {
 	t.Helper()
 	s, err := sanitize.New(sanitize.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return checkreport.Words{
+	return checkreport.SafeText{
 		Line: func(text string) string {
 			out, _ := s.Plain(text)
 			return strings.Join(strings.Fields(out), " ")
@@ -53,24 +53,24 @@ func failing() checkreport.Input {
 		Range: finding.Range{StartLine: 2, EndLine: 3}, Suggestion: "\tx := 1 // ```\n\treturn x"}
 	root := phase.RootResult{Dir: "api", Language: phase.Go, Checks: []phase.CheckResult{
 		{Check: phase.Formatter, Status: phase.Fail, Command: "gofmt -l .", Retries: 3, Rewritten: []string{"b.go"}, Duration: 210 * time.Millisecond, ExitCode: 1,
-			Problems: []string{"File a.go still has formatting issues after 3 retries"}, Gating: []finding.Finding{format}},
-		{Check: phase.Linter, Status: phase.Fail, Command: "go vet ./...", Duration: 2 * time.Second, ExitCode: 1, Problems: []string{"a | b at api/a.go:6"}, Gating: []finding.Finding{lint}, Excerpt: "a.go:6:13: bad\n```\n@octocat"},
+			Problems: []string{"File a.go still has formatting issues after 3 retries"}, Blocking: []finding.Finding{format}},
+		{Check: phase.Linter, Status: phase.Fail, Command: "go vet ./...", Duration: 2 * time.Second, ExitCode: 1, Problems: []string{"a | b at api/a.go:6"}, Blocking: []finding.Finding{lint}, Excerpt: "a.go:6:13: bad\n```\n@octocat"},
 		{Check: phase.Build, Status: phase.Skipped, Notes: []string{"skip_build is set"}},
 		{Check: phase.Tests, Status: phase.Fail, Command: "go test ./...", Retries: 1, Duration: 65 * time.Second, ExitCode: 1, Failing: 2, Problems: []string{"'go test ./...' ended with exit code 1"},
 			Failures: []toolreport.Failure{{Name: "TestA", Unit: "m", Path: "api/a_test.go", Line: 9, Message: "got 1, want 2\nmore"}, {Name: "TestB", Unit: "m"}}},
 	}}
 	r := phase.Result{Roots: []phase.RootResult{root}, Missing: []phase.MissingTool{{Tool: "golangci-lint", Check: phase.Linter, Command: "golangci-lint run", Override: "lint_command"}}}
 	r.Reviews = []phase.ReviewResult{
-		{Check: phase.CodeReviewed, Status: phase.Pass, Severity: finding.None, Old: []finding.Finding{old}, Duration: 30 * time.Millisecond},
-		{Check: phase.SecurityReview, Status: phase.Fail, Severity: finding.Critical, Gating: []finding.Finding{hostile}, Problems: []string{"db.Query gets SQL at api/b.go:3"}, Duration: 40 * time.Millisecond},
+		{Check: phase.CodeReview, Status: phase.Pass, Severity: finding.None, Old: []finding.Finding{old}, Duration: 30 * time.Millisecond},
+		{Check: phase.SecurityReview, Status: phase.Fail, Severity: finding.Critical, Blocking: []finding.Finding{hostile}, Problems: []string{"db.Query gets SQL at api/b.go:3"}, Duration: 40 * time.Millisecond},
 	}
 	r.Output = phase.Output{Status: phase.Fail, Time: 68_000, TotalRetries: 4, Critical: true, Checks: phase.Checks{
 		Formatter:      phase.StyleCheck{Status: phase.Fail, Issues: root.Checks[0].Problems, Retries: 3, Command: "(cd 'api' && gofmt -l .)", Time: 210},
 		Linter:         phase.StyleCheck{Status: phase.Fail, Issues: root.Checks[1].Problems, Command: "(cd 'api' && go vet ./...)", Time: 2000},
 		Build:          phase.BuildCheck{Status: phase.Skipped},
 		Tests:          phase.TestsCheck{Status: phase.Fail, Failing: 2, Retries: 1, Command: "(cd 'api' && go test ./...)", Time: 65_000},
-		CodeReview:     phase.CodeReview{Status: phase.Pass, Severity: finding.None, Time: 30},
-		SecurityReview: phase.SecurityCheck{Status: phase.Fail, Vulnerabilities: r.Reviews[1].Problems, Severity: finding.Critical, Time: 40},
+		CodeReview:     phase.CodeReviewCheck{Status: phase.Pass, Severity: finding.None, Time: 30},
+		SecurityReview: phase.SecurityReviewCheck{Status: phase.Fail, Vulnerabilities: r.Reviews[1].Problems, Severity: finding.Critical, Time: 40},
 	}}
 	return checkreport.Input{
 		Result: r, Repository: "octo/app", Number: 7, Head: strings.Repeat("ab", 20),
@@ -87,7 +87,7 @@ func passing() checkreport.Input {
 	in := failing()
 	ok := phase.StyleCheck{Status: phase.Pass, Command: "gofmt -l .", Time: 10}
 	in.Result = phase.Result{Output: phase.Output{Status: phase.Pass, Time: 40, Checks: phase.Checks{Formatter: ok, Linter: ok, Build: phase.BuildCheck{Status: phase.Pass}, Tests: phase.TestsCheck{Status: phase.Pass},
-		CodeReview: phase.CodeReview{Status: phase.Pass, Severity: finding.None}, SecurityReview: phase.SecurityCheck{Status: phase.Pass, Severity: finding.None}}}}
+		CodeReview: phase.CodeReviewCheck{Status: phase.Pass, Severity: finding.None}, SecurityReview: phase.SecurityReviewCheck{Status: phase.Pass, Severity: finding.None}}}}
 	in.Suppressed, in.Skipped, in.Notes = nil, nil, nil
 	return in
 }
@@ -180,9 +180,9 @@ func TestSARIFHoldsTheSecurityReviewAlone(t *testing.T) {
 
 func TestSecretsAndPlaces(t *testing.T) {
 	in := failing()
-	in.Result.Roots[0].Checks[0].Gating[0].Suggestion = "\tkey := \"hunter2\""
+	in.Result.Roots[0].Checks[0].Blocking[0].Suggestion = "\tkey := \"hunter2\""
 	in.Result.Roots[0].Checks[1].Excerpt = "the key is hunter2"
-	in.Result.Roots[0].Checks[1].Gating[0].Rule = "hunter2"
+	in.Result.Roots[0].Checks[1].Blocking[0].Rule = "hunter2"
 	in.Result.Roots[0].Checks[3].Failures[1].Unit = "with[hunter2]"
 	in.Rules = func(_, rule string) (finding.Rule, bool) { return finding.Rule{ID: rule, Help: "not hunter2"}, true }
 	in.Mask = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
@@ -190,7 +190,7 @@ func TestSecretsAndPlaces(t *testing.T) {
 	d := checkreport.New(in)
 	for _, f := range d.Findings {
 		want := map[string][2]int{"gofmt": {12, 13}, "vet": {16, 0}, "tests": {19, 0}}[f.Tool]
-		if f.Path == "api/a.go" && f.Gating && [2]int{f.StartLine, f.EndLine} != want {
+		if f.Path == "api/a.go" && f.Blocking && [2]int{f.StartLine, f.EndLine} != want {
 			t.Errorf("%s lies at %d-%d, want %v", f.Tool, f.StartLine, f.EndLine, want)
 		}
 		if f.Path == "api/b.go" && f.StartLine != 0 {
@@ -220,7 +220,7 @@ func TestAnnotations(t *testing.T) {
 		t.Error(diff)
 	}
 	in := failing()
-	in.Result.Roots[0].Checks[1].Gating = nil
+	in.Result.Roots[0].Checks[1].Blocking = nil
 	if got := checkreport.New(in).Annotations(words(t)); got[len(got)-1].Title != "linter failed" || got[len(got)-1].Path != "" {
 		t.Errorf("a check that names no place is not told of: %+v", got)
 	}

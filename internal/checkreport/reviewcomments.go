@@ -24,12 +24,12 @@ func (d *Document) inline(most int) []told {
 		path, check string
 		line        int
 	}
-	type words struct{ path, check, tool, rule, message string }
-	seen, first := map[spot]bool{}, map[words]int{}
+	type wording struct{ path, check, tool, rule, message string }
+	seen, first := map[spot]bool{}, map[wording]int{}
 	var out []told
 	for _, f := range d.distinct() {
 		at := spot{f.Path, string(f.Check), f.StartLine}
-		same := words{f.Path, string(f.Check), f.Tool, f.Rule, f.Message}
+		same := wording{f.Path, string(f.Check), f.Tool, f.Rule, f.Message}
 		i, known := first[same]
 		switch {
 		case !placeable(f.Path) || f.StartLine == 0 || seen[at]:
@@ -59,24 +59,24 @@ func placeable(path string) bool {
 
 // commentBody is a finding as a review comment: what is wrong, what to do, and the
 // suggestion that mends it.
-func commentBody(f told, rules finding.Rules, words Words) string {
+func commentBody(f told, rules finding.Rules, safe SafeText) string {
 	var b strings.Builder
-	b.WriteString("**" + severityWord(f.Severity) + "** " + markdown.EscapeText(words.Line(cut(f.Message, 4000))) + "\n\n")
+	b.WriteString("**" + severityWord(f.Severity) + "** " + markdown.EscapeText(safe.Line(cut(f.Message, 4000))) + "\n\n")
 	if len(f.lines) > 1 {
 		b.WriteString("Found on lines " + listed(f.lines) + ".\n\n")
 	}
 	rule, known := rules(f.Tool, f.Rule)
 	if known && rule.Short != "" && rule.Short != f.Message {
-		b.WriteString(markdown.EscapeText(words.Line(cut(rule.Short, 1000))) + "\n\n")
+		b.WriteString(markdown.EscapeText(safe.Line(cut(rule.Short, 1000))) + "\n\n")
 	}
 	// What has been said is not said again.
 	if help := strings.TrimSpace(strings.Replace(rule.Help, rule.Short, "", 1)); known && help != "" {
 		b.WriteString("<details><summary>More</summary>\n\n" + cut(help, 8000) + "\n\n</details>\n\n")
 	}
-	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && words.Code(s) == s {
+	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && safe.Code(s) == s {
 		b.WriteString(markdown.Fence("suggestion", s) + "\n\n")
 	}
-	b.WriteString("<sub>" + strings.Join(sources(f, words), " · ") + "</sub>\n")
+	b.WriteString("<sub>" + strings.Join(sources(f, safe), " · ") + "</sub>\n")
 	return b.String()
 }
 
@@ -96,13 +96,13 @@ func listed(lines []int) string {
 
 // sources says who noticed a finding: the check, the tool and the rule, and the other
 // checks that say the same.
-func sources(f told, words Words) []string {
+func sources(f told, safe SafeText) []string {
 	out := []string{name(f.Check)}
 	if f.Tool != "" && f.Tool != string(f.Check) {
-		out = append(out, markdown.EscapeText(words.Line(f.Tool)))
+		out = append(out, markdown.EscapeText(safe.Line(f.Tool)))
 	}
 	if f.Rule != "" {
-		out = append(out, markdown.CodeSpan(words.Line(f.Rule)))
+		out = append(out, markdown.CodeSpan(safe.Line(f.Rule)))
 	}
 	var also []string
 	for _, check := range f.also {
@@ -138,18 +138,18 @@ type told struct {
 // in the same words of the same line is there once, where it is most severe: a file
 // that does not compile fails the linter, the build and the tests alike.
 func (d *Document) distinct() []told {
-	type words struct {
+	type wording struct {
 		path, message string
 		line          int
 	}
 	var out []told
-	first := map[words]int{}
+	first := map[wording]int{}
 	names := d.names()
 	for at, f := range d.Findings {
-		if !f.Gating {
+		if !f.Blocking {
 			continue
 		}
-		key := words{f.Path, f.Message, f.StartLine}
+		key := wording{f.Path, f.Message, f.StartLine}
 		i, known := first[key]
 		switch {
 		case f.Path == "" || f.StartLine == 0 || !known:

@@ -35,7 +35,7 @@ func (d *Document) rows() []row {
 		{check: phase.Linter, status: o.Linter.Status, time: ms(o.Linter.Time), retries: o.Linter.Retries, command: o.Linter.Command, problems: o.Linter.Issues},
 		{check: phase.Build, status: o.Build.Status, time: ms(o.Build.Time), retries: o.Build.Retries, command: o.Build.Command, problems: o.Build.Errors},
 		{check: phase.Tests, status: o.Tests.Status, time: ms(o.Tests.Time), retries: o.Tests.Retries, command: o.Tests.Command, failing: o.Tests.Failing},
-		{check: phase.CodeReviewed, status: o.CodeReview.Status, time: ms(o.CodeReview.Time), problems: o.CodeReview.Findings, severity: o.CodeReview.Severity},
+		{check: phase.CodeReview, status: o.CodeReview.Status, time: ms(o.CodeReview.Time), problems: o.CodeReview.Findings, severity: o.CodeReview.Severity},
 		{check: phase.SecurityReview, status: o.SecurityReview.Status, time: ms(o.SecurityReview.Time), problems: o.SecurityReview.Vulnerabilities, severity: o.SecurityReview.Severity},
 	}
 	for i := range rows {
@@ -157,8 +157,8 @@ func failed(rows []row) (blocking, all []row) {
 	return blocking, all
 }
 
-// Words make strangers' texts fit to be shown. Both are required.
-type Words struct {
+// SafeText makes strangers' texts safe to show. Both functions are required.
+type SafeText struct {
 	// Line is for a text of one line: no control character, no live mention, no
 	// secret.
 	Line func(string) string
@@ -248,11 +248,11 @@ func cut(s string, n int) string {
 type Output struct{ Title, Text string }
 
 // Outputs returns what the failed checks printed, fit to be shown.
-func (d *Document) Outputs(words Words) []Output {
+func (d *Document) Outputs(safe SafeText) []Output {
 	var out []Output
 	for _, c := range d.Checks {
 		if text := strings.TrimSpace(c.output()); c.Status == phase.Fail && text != "" {
-			out = append(out, Output{inRoot(words.Line(c.Root), name(c.Check)+": output of "+words.Line(cut(c.Command, 120))), words.Code(cut(text, maxExcerpt))})
+			out = append(out, Output{inRoot(safe.Line(c.Root), name(c.Check)+": output of "+safe.Line(cut(c.Command, 120))), safe.Code(cut(text, maxExcerpt))})
 		}
 	}
 	return out

@@ -22,7 +22,7 @@ const (
 // terminal writes lines and keeps the first error.
 type terminal struct {
 	w      io.Writer
-	words  Words
+	safe   SafeText
 	colour bool
 	err    error
 }
@@ -43,18 +43,18 @@ func (t *terminal) paint(code, s string) string {
 // Text writes the document for a terminal or a log: the six checks, what failed and
 // why, and what is to be done. It ends with the headline, so that it is read last.
 // colour adds ANSI colours.
-func (d *Document) Text(w io.Writer, words Words, colour bool) error {
-	t := &terminal{w: w, words: words, colour: colour}
+func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
+	t := &terminal{w: w, safe: safe, colour: colour}
 	for _, r := range d.rows() {
 		t.check(r)
 	}
 	for _, m := range d.Missing {
-		t.printf("\nMissing: %s, for the %s check. Install it, or %s.\n", words.Line(m.Tool), name(m.Check), words.Line(m.instead()))
+		t.printf("\nMissing: %s, for the %s check. Install it, or %s.\n", safe.Line(m.Tool), name(m.Check), safe.Line(m.instead()))
 	}
 	t.list("Notes", d.Notes)
 	old := 0
 	for _, f := range d.Findings {
-		if !f.Gating {
+		if !f.Blocking {
 			old++
 		}
 	}
@@ -99,14 +99,14 @@ func (t *terminal) check(r row) {
 	}
 	t.printf("%s %-15s %-12s %8s%s", t.paint(colourOf, mark), name(r.check), r.result(), duration(r.time), retries)
 	if r.command != "" {
-		t.printf("   %s", t.paint(dim, t.words.Line(cut(r.command, 120))))
+		t.printf("   %s", t.paint(dim, t.safe.Line(cut(r.command, 120))))
 	}
 	t.printf("\n")
 	if r.status == phase.Fail {
 		t.entries(r.problems, r.more)
 	}
 	for _, n := range r.notes {
-		t.printf("    note: %s\n", t.words.Line(cut(n, 1000)))
+		t.printf("    note: %s\n", t.safe.Line(cut(n, 1000)))
 	}
 }
 
@@ -114,7 +114,7 @@ func (t *terminal) check(r row) {
 // already.
 func (t *terminal) entries(list []string, unlisted int) {
 	for _, e := range list[:min(len(list), maxListed)] {
-		t.printf("    %s\n", t.words.Line(cut(strings.TrimSpace(e), 1000)))
+		t.printf("    %s\n", t.safe.Line(cut(strings.TrimSpace(e), 1000)))
 	}
 	if more := max(len(list)-maxListed, 0) + unlisted; more > 0 {
 		t.printf("    … and %d more, in the findings document\n", more)

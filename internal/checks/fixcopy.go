@@ -22,7 +22,7 @@ type fixCopy struct {
 	left    []string         // names of directories that no fix needs
 }
 
-// open makes the copy, without the directories that leave names, as phase.World asks
+// open makes the copy, without the directories that leave names, as phase.Deps asks
 // for it.
 func (f *fixCopy) open(ctx context.Context, leave []string) (phase.Copy, error) {
 	cfg := f.cfg

@@ -48,7 +48,7 @@ func newReviews(cfg reviewsConfig) (*reviews, error) {
 	if cfg.Changes == nil || cfg.Scanner == nil || cfg.Run == nil && len(cfg.Checks.Plugins) > 0 {
 		return nil, errors.New("reviews: Changes and Scanner are required, and Run where there are plug-ins")
 	}
-	r := &reviews{cfg: cfg, code: &review{check: phase.CodeReviewed}, security: &review{check: phase.SecurityReview}}
+	r := &reviews{cfg: cfg, code: &review{check: phase.CodeReview}, security: &review{check: phase.SecurityReview}}
 	if err := r.addBuiltIn(r.code, cfg.Checks.SkipCodeReview, cfg.Checks.CodeReview, (*reviewer.Reviewer).Code); err != nil {
 		return nil, err
 	}

@@ -127,9 +127,9 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 		return nil, exitcode.UsageError(err)
 	}
 	workers := &workers{room: room}
-	result, err := phase.Validate(ctx, job, cfg, phase.World{
+	result, err := phase.Validate(ctx, job, cfg, phase.Deps{
 		Run: room.Run, Now: time.Now, Wait: wait, CodeReview: both.codeReview(), SecurityReview: both.securityReview(),
-		Progress: v.deps.Tell, Split: workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: fixes.open,
+		Progress: v.deps.Tell, Workers: workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: fixes.open,
 	})
 	if err != nil {
 		return nil, stopped(ctx, err)

@@ -16,7 +16,7 @@ type workers struct {
 }
 
 // split returns a function that makes a worker for each group of directories, as
-// phase.World asks for it.
+// phase.Deps asks for it.
 func (w *workers) split(ctx context.Context) func(groups [][]string) []phase.Runner {
 	return func(groups [][]string) (runners []phase.Runner) {
 		var split []*isolate.Lane

@@ -83,7 +83,7 @@ func checksKeys() []key[Checks] {
 		into("time-limit", "How long one command may run. Default: 300s.", duration(time.Second, 6*time.Hour, "5m"), func(c *Checks) *time.Duration { return &c.Phase.TimeLimit }),
 		into("retry-delay", "How long to wait between a fix and the next try. Default: 2s.", duration(time.Millisecond, 10*time.Minute, "2s"), func(c *Checks) *time.Duration { return &c.Phase.RetryDelay }),
 		list("pass-env", "Names of variables that commands get, beside those that toolchains need; never one that looks like a secret. Default: none.", variables(), func(c *Checks) *[]string { return &c.PassEnv }),
-		reviewKey("code-review", phase.CodeReviewed, func(c *Checks) (*reviewer.Config, *bool) { return &c.CodeReview, &c.SkipCodeReview }),
+		reviewKey("code-review", phase.CodeReview, func(c *Checks) (*reviewer.Config, *bool) { return &c.CodeReview, &c.SkipCodeReview }),
 		reviewKey("security-review", phase.SecurityReview, func(c *Checks) (*reviewer.Config, *bool) { return &c.SecurityReview, &c.SkipSecurityReview }),
 		into("reviewers", "Other reviewers, which run beside the built-in ones. Default: none.", reviewers(), func(c *Checks) *[]plugin.Config { return &c.Plugins }),
 		{
@@ -230,7 +230,7 @@ func language() shape {
 
 // checkNames are some of the six checks.
 func checkNames() shape {
-	checks := []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReviewed, phase.SecurityReview}
+	checks := []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview}
 	var names, spelt []string
 	for _, c := range checks {
 		names = append(names, canonical(string(c)))

@@ -69,7 +69,7 @@ func wantChecks() Checks {
 		Given: true, Language: phase.JavaScript,
 		FormatCommand: "npm run format", LintCommand: "eslint {files}", BuildCommand: "make deps\nmake\n", TestCommand: "make test",
 		MaxRetries: new(0), SkipBuild: true, SkipTests: true,
-		Phase:   phase.Config{Informational: []phase.Check{phase.CodeReviewed, phase.Tests}, Roots: []phase.Root{{Dir: "api"}, {Dir: "web", Language: phase.TypeScript}}, TimeLimit: 90 * time.Second, RetryDelay: 5 * time.Millisecond},
+		Phase:   phase.Config{Informational: []phase.Check{phase.CodeReview, phase.Tests}, Roots: []phase.Root{{Dir: "api"}, {Dir: "web", Language: phase.TypeScript}}, TimeLimit: 90 * time.Second, RetryDelay: 5 * time.Millisecond},
 		NewOnly: new(false), Suggestions: new(false), PassEnv: []string{"NODE_OPTIONS"}, MaxParallel: 1,
 		CodeReview:         reviewer.Config{On: []string{"no-test-change"}, Off: []string{"long-file"}, Only: []string{"no-test-change", "breakpoint"}, MaxFileBytes: 64 << 10, Tests: true},
 		SkipSecurityReview: true,

@@ -86,7 +86,7 @@ func TestSchemaAndDecoderAgree(t *testing.T) {
 	}
 	checkNested(check, samples, "checks", checksTable())
 	checkNested(check, samples, "report", checkReportKeys(), "checks")
-	checkNested(check, samples, "code-review", reviewRuleKeys(phase.CodeReviewed), "checks")
+	checkNested(check, samples, "code-review", reviewRuleKeys(phase.CodeReview), "checks")
 	checkNested(check, samples, "security_review", reviewRuleKeys(phase.SecurityReview), "checks")
 	for _, k := range reviewerKeys() {
 		for _, name := range spellings(k.name, k.also) {

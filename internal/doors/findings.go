@@ -45,7 +45,7 @@ func (g *Gate) OwnItems(doc *checkreport.Document, ev event.Event, of checkrepor
 	own := policy.OwnSettings{Comment: onPull && unlessOff(wanted.Comment), Review: onPull && comments > 0, ReviewComments: comments,
 		CheckRun: unlessOff(wanted.CheckRun), SecurityReport: unlessOff(wanted.SecurityReport)}
 	g.cfg.Policy.Own = own
-	of.Words, of.Head = g.CheckText(), ev.Head.SHA
+	of.SafeText, of.Head = g.CheckText(), ev.Head.SHA
 	of.Comment, of.CheckRun, of.SecurityReport = own.Comment, own.CheckRun, own.SecurityReport
 	if of.Head == "" && !onPull {
 		of.Head = ev.SHA

@@ -69,8 +69,8 @@ func (g *Gate) OneLine(s string) string {
 }
 
 // CheckText returns how texts of the checks are made safe to show on GitHub.
-func (g *Gate) CheckText() checkreport.Words {
-	return checkreport.Words{Line: g.OneLine, Code: func(s string) string {
+func (g *Gate) CheckText() checkreport.SafeText {
+	return checkreport.SafeText{Line: g.OneLine, Code: func(s string) string {
 		out, _ := g.sanitizer.Characters(g.secrets.Mask(s))
 		return out
 	}}
@@ -78,7 +78,7 @@ func (g *Gate) CheckText() checkreport.Words {
 
 // TerminalText is CheckText for a terminal, where nothing is a mention and people copy
 // what they read.
-func (g *Gate) TerminalText() checkreport.Words {
+func (g *Gate) TerminalText() checkreport.SafeText {
 	show := g.CheckText()
 	show.Line = func(s string) string { return strings.Join(strings.Fields(show.Code(s)), " ") }
 	return show

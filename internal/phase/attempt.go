@@ -54,7 +54,7 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 		return attempt{}, err
 	}
 	spec := command.Spec{
-		Program: "sh", Args: []string{"-c", c.line}, Env: e.world.Env,
+		Program: "sh", Args: []string{"-c", c.line}, Env: e.deps.Env,
 		Dir:    filepath.Join(e.dir, filepath.FromSlash(r.dir)),
 		Stdout: reader.Stdout(), Stderr: reader.Stderr(),
 		Timeout: e.config.TimeLimit, Grace: grace,
@@ -68,7 +68,7 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 	a := attempt{}
 	run, ok := e.runners[r.dir]
 	if !ok {
-		run = e.world.Run
+		run = e.deps.Run
 	}
 	a.result, err = run(ctx, spec)
 	if ctx.Err() != nil {

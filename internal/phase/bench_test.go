@@ -65,7 +65,7 @@ func BenchmarkStart(b *testing.B) {
 			for b.Loop() {
 				ctx, cancel := context.WithCancelCause(b.Context())
 				began := time.Now()
-				w := phase.World{Now: time.Now, Wait: func(context.Context, time.Duration) error { return nil }}
+				w := phase.Deps{Now: time.Now, Wait: func(context.Context, time.Duration) error { return nil }}
 				w.Copy = func(context.Context, []string) (phase.Copy, error) {
 					b.Error("the repository is copied")
 					return phase.Copy{}, nil
@@ -110,7 +110,7 @@ func BenchmarkSuggest(b *testing.B) {
 			for b.Loop() {
 				set(before)
 				var idle time.Time // since when no command runs
-				w := phase.World{Now: time.Now, Wait: func(context.Context, time.Duration) error { return nil }}
+				w := phase.Deps{Now: time.Now, Wait: func(context.Context, time.Duration) error { return nil }}
 				w.Run = func(_ context.Context, spec command.Spec) (command.Result, error) {
 					r := command.Result{}
 					switch line := strings.Join(append([]string{spec.Program}, spec.Args...), " "); line {
@@ -130,8 +130,8 @@ func BenchmarkSuggest(b *testing.B) {
 					b.Fatal(err)
 				}
 				cost += time.Since(idle)
-				if len(checkOf(r, phase.Formatter).Gating) < size.files {
-					b.Fatalf("%d findings", len(checkOf(r, phase.Formatter).Gating))
+				if len(checkOf(r, phase.Formatter).Blocking) < size.files {
+					b.Fatalf("%d findings", len(checkOf(r, phase.Formatter).Blocking))
 				}
 			}
 			b.ReportMetric(float64(cost.Microseconds())/1000/float64(b.N), "ms/suggestions")

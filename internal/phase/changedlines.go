@@ -49,13 +49,13 @@ func (l changedLines) touch(f finding.Finding) bool {
 }
 
 // sort tells findings that count from old ones.
-func (l changedLines) sort(findings []finding.Finding, newOnly bool) (gating, old []finding.Finding) {
+func (l changedLines) sort(findings []finding.Finding, newOnly bool) (blocking, old []finding.Finding) {
 	for _, f := range findings {
 		if newOnly && !l.touch(f) {
 			old = append(old, f)
 		} else {
-			gating = append(gating, f)
+			blocking = append(blocking, f)
 		}
 	}
-	return gating, old
+	return blocking, old
 }

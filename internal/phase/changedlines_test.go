@@ -16,7 +16,7 @@ func diffOf(patch string) []changes.ChangedFile {
 	return []changes.ChangedFile{{Path: "a.go", Status: changes.Modified, Patch: patch}}
 }
 
-func TestOnlyNewFindingsGate(t *testing.T) {
+func TestOnlyNewFindingsBlock(t *testing.T) {
 	patch := "@@ -1,2 +1,3 @@\n package m\n+var x = 1\n // end"
 	tests := []struct {
 		name   string
@@ -39,7 +39,7 @@ func TestOnlyNewFindingsGate(t *testing.T) {
 		job, dir := goJob(t)
 		job.Diff = tt.diff
 		s := newStage(t, dir, goSteps(map[string][]step{vetLine: {tt.vet}}))
-		r := validate(t, job, phase.Config{NewOnly: true}, s.world())
+		r := validate(t, job, phase.Config{NewOnly: true}, s.deps())
 		c := checkOf(r, phase.Linter)
 		if c.Status != tt.status || len(c.Old) != tt.old || c.Status == phase.Fail && len(c.Problems) == 0 {
 			t.Errorf("%s: %+v", tt.name, c)
@@ -51,7 +51,7 @@ func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
 	for line, want := range map[string]phase.Status{"go vet ./...": phase.Pass, "go vet ./... && ./ours": phase.Fail} {
 		job, dir := goJob(t)
 		job.Diff, job.Input.LintCommand = diffOf("@@ -1 +1 @@\n-a\n+b"), line
-		r := validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{line: {{code: 1, stderr: "./b.go:9:2: odd\n"}}})).world())
+		r := validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{line: {{code: 1, stderr: "./b.go:9:2: odd\n"}}})).deps())
 		if c := checkOf(r, phase.Linter); c.Status != want || c.Status == phase.Fail && !strings.Contains(strings.Join(c.Problems, "; "), "exit code 1") {
 			t.Errorf("%s: %+v", line, c)
 		}
@@ -64,18 +64,18 @@ func TestPathsFromAboveTheWorkingDirectory(t *testing.T) {
 		job := phase.Job{Repository: dir, Input: phase.Input{WorkingDirectory: filepath.Join(dir, "crates", "a"), ChangedFiles: []string{"src/lib.rs"}, SkipTests: true}}
 		said := "error: odd\n --> " + printed + ":1:1\n  |\n\nerror: could not compile `a` (lib) due to 1 previous error\n"
 		s := newStage(t, job.Input.WorkingDirectory, map[string][]step{"cargo fmt --check": ok, "cargo clippy --message-format=json": ok, "cargo build --message-format=json": {{code: 101, stderr: said}}})
-		c := checkOf(validate(t, job, phase.Config{}, s.world()), phase.Build)
-		if len(c.Gating) != 1 || c.Gating[0].Path != want {
-			t.Errorf("%s: %+v, want %s", printed, c.Gating, want)
+		c := checkOf(validate(t, job, phase.Config{}, s.deps()), phase.Build)
+		if len(c.Blocking) != 1 || c.Blocking[0].Path != want {
+			t.Errorf("%s: %+v, want %s", printed, c.Blocking, want)
 		}
 	}
 }
 
-func TestBuildErrorsAlwaysGate(t *testing.T) {
+func TestBuildErrorsAlwaysBlock(t *testing.T) {
 	job, dir := goJob(t)
 	job.Diff = diffOf("@@ -1 +1 @@\n-a\n+b")
 	s := newStage(t, dir, goSteps(map[string][]step{buildLine: {{code: 1, stderr: "./other.go:9:2: undefined: y\n"}}}))
-	r := validate(t, job, phase.Config{NewOnly: true}, s.world())
+	r := validate(t, job, phase.Config{NewOnly: true}, s.deps())
 	if b := r.Output.Checks.Build; b.Status != phase.Fail || !slices.Equal(b.Errors, []string{"undefined: y at other.go:9"}) {
 		t.Errorf("%+v", b)
 	}
@@ -83,9 +83,9 @@ func TestBuildErrorsAlwaysGate(t *testing.T) {
 
 func TestInformationalChecksFailWithoutFailingTheWhole(t *testing.T) {
 	job, dir := goJob(t)
-	w := newStage(t, dir, goSteps(nil)).world()
+	w := newStage(t, dir, goSteps(nil)).deps()
 	w.CodeReview = reviewed(finding.Finding{Severity: finding.Critical, Message: "bad", Path: "a.go"})
-	r := validate(t, job, phase.Config{Informational: []phase.Check{phase.CodeReviewed}}, w)
+	r := validate(t, job, phase.Config{Informational: []phase.Check{phase.CodeReview}}, w)
 	if c := r.Output.Checks.CodeReview; r.Output.Status != phase.Pass || c.Status != phase.Fail || c.Severity != finding.High || r.Output.Critical {
 		t.Errorf("%s: %+v", r.Output.Status, c)
 	}

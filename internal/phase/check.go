@@ -35,7 +35,7 @@ type run struct {
 
 // check does one check of a root.
 func (e *engine) check(ctx context.Context, r root, p plan) (*run, error) {
-	w := &run{e: e, at: e, root: r, plan: p, start: e.world.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
+	w := &run{e: e, at: e, root: r, plan: p, start: e.deps.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
 	switch {
 	case p.skip != "":
 		w.out.Status, w.out.ExitCode = Skipped, 0
@@ -47,13 +47,13 @@ func (e *engine) check(ctx context.Context, r root, p plan) (*run, error) {
 			return w, err
 		}
 	}
-	w.out.Duration = e.world.Now().Sub(w.start)
+	w.out.Duration = e.deps.Now().Sub(w.start)
 	w.tell(w.out.Status)
 	return w, nil
 }
 
 func (w *run) tell(s Status) {
-	w.e.tell(Event{Root: w.root.dir, Check: w.plan.check, Command: w.out.Command, Retries: w.out.Retries, Status: s, Elapsed: w.e.world.Now().Sub(w.start)})
+	w.e.tell(Event{Root: w.root.dir, Check: w.plan.check, Command: w.out.Command, Retries: w.out.Retries, Status: s, Elapsed: w.e.deps.Now().Sub(w.start)})
 }
 
 // fail makes the check fail with one more problem. What only tests have, a
@@ -175,7 +175,7 @@ func (w *run) mend(ctx context.Context) error {
 			w.out.Notes = append(w.out.Notes, fmt.Sprintf("'%s', which fixes, could not be run: %s", w.way.fix.line, fixed.missing+fixed.fault))
 			return nil
 		}
-		if err := w.e.world.Wait(ctx, w.e.config.RetryDelay); err != nil {
+		if err := w.e.deps.Wait(ctx, w.e.config.RetryDelay); err != nil {
 			return err
 		}
 		if w.last, err = w.at.once(ctx, w.root, w.plan.check, w.way.check); err != nil {
@@ -232,19 +232,19 @@ func (w *run) judge() {
 		return
 	}
 	w.readable = w.style() && a.explained() && !a.report.Broken && a.report.Outside+a.report.Omitted == 0 && len(findings) > 0 && w.allThere(findings)
-	w.out.Gating, w.out.Old = w.e.lines.sort(findings, w.style() && w.e.config.NewOnly)
+	w.out.Blocking, w.out.Old = w.e.lines.sort(findings, w.style() && w.e.config.NewOnly)
 	if passed {
-		w.out.Status, w.out.Gating, w.out.Old = Pass, nil, append(w.out.Old, w.out.Gating...)
+		w.out.Status, w.out.Blocking, w.out.Old = Pass, nil, append(w.out.Old, w.out.Blocking...)
 		return
 	}
 	w.out.Excerpt = a.report.FirstFailures
-	if w.readable && w.e.config.NewOnly && len(w.out.Gating) == 0 {
+	if w.readable && w.e.config.NewOnly && len(w.out.Blocking) == 0 {
 		w.out.Status = Pass
 		w.out.Notes = append(w.out.Notes, oldOnly(len(w.out.Old)))
 		return
 	}
 	if w.style() && !w.readable {
-		w.out.Gating, w.out.Old = append(w.out.Gating, w.out.Old...), nil // its exit status decides
+		w.out.Blocking, w.out.Old = append(w.out.Blocking, w.out.Old...), nil // its exit status decides
 	}
 	w.failed(a)
 }
@@ -290,13 +290,13 @@ func (w *run) failed(a attempt) {
 			why += gist(a.report.FirstFailures)
 		}
 		w.fail(why)
-	case w.plan.check == Formatter && len(w.out.Gating) > 0 && a.explained() && !a.report.Broken:
-		for _, f := range w.out.Gating {
+	case w.plan.check == Formatter && len(w.out.Blocking) > 0 && a.explained() && !a.report.Broken:
+		for _, f := range w.out.Blocking {
 			w.stillUnformatted(f.Path)
 		}
 	default:
-		w.out.Problems = append(w.out.Problems, list(w.out.Gating)...)
-		if !a.explained() || len(w.out.Gating) == 0 {
+		w.out.Problems = append(w.out.Problems, list(w.out.Blocking)...)
+		if !a.explained() || len(w.out.Blocking) == 0 {
 			w.fail(ended(w.way.check, a, w.e.config.TimeLimit) + gist(a.report.FirstFailures))
 		}
 	}
@@ -314,7 +314,7 @@ func (w *run) unformatted() {
 	}
 	finding.SetFingerprints(findings)
 	w.readable = true
-	w.out.Gating, w.out.Old = w.e.lines.sort(findings, w.e.config.NewOnly)
+	w.out.Blocking, w.out.Old = w.e.lines.sort(findings, w.e.config.NewOnly)
 	w.rejudge()
 }
 

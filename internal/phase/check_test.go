@@ -18,7 +18,7 @@ import (
 func TestAFormatterIsFixedUntilItsRetriesAreUsedUp(t *testing.T) {
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}}))
-	r := validate(t, job, phase.Config{}, s.world())
+	r := validate(t, job, phase.Config{}, s.deps())
 	f := r.Output.Checks.Formatter
 	if f.Status != phase.Fail || f.Retries != 3 || r.Output.TotalRetries != 3 || !slices.Equal(f.Issues, []string{"File a.go still has formatting issues after 3 retries"}) {
 		t.Errorf("%+v", f)
@@ -36,7 +36,7 @@ func TestAFixThatHelps(t *testing.T) {
 		}
 	}
 	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}, {}}, "go fmt ./...": {{do: fix}}}))
-	r := validate(t, job, phase.Config{}, s.world())
+	r := validate(t, job, phase.Config{}, s.deps())
 	if c := checkOf(r, phase.Formatter); c.Status != phase.Pass || c.Retries != 1 || !slices.Equal(c.Rewritten, []string{"a.go"}) {
 		t.Errorf("%+v", c)
 	}
@@ -76,7 +76,7 @@ func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, job.Input.WorkingDirectory, goSteps(map[string][]step{gofmtLine: {c.step}})).world())
+			r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, job.Input.WorkingDirectory, goSteps(map[string][]step{gofmtLine: {c.step}})).deps())
 			if f := r.Output.Checks.Formatter; f.Status != c.status || len(f.Issues) != c.issues || f.Status == phase.Pass && len(checkOf(r, phase.Formatter).Notes) != 1 {
 				t.Errorf("%s in %q: %+v", name, sub, f)
 			}
@@ -86,7 +86,7 @@ func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
 
 func TestAFileThatCannotBeParsedIsNotOnlyUnformatted(t *testing.T) {
 	job, dir := goJob(t)
-	r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: 2, stderr: "a.go:3:1: expected declaration\n"}}})).world())
+	r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: 2, stderr: "a.go:3:1: expected declaration\n"}}})).deps())
 	if f := r.Output.Checks.Formatter; !slices.Equal(f.Issues, []string{"expected declaration at a.go:3"}) {
 		t.Errorf("%+v", f)
 	}
@@ -95,7 +95,7 @@ func TestAFileThatCannotBeParsedIsNotOnlyUnformatted(t *testing.T) {
 func TestCheckOnlyFixesNothing(t *testing.T) {
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}, vetLine: {{code: 1, stderr: "./a.go:1:1: bad\n"}}}))
-	r := validate(t, job, phase.Config{CheckOnly: true}, s.world())
+	r := validate(t, job, phase.Config{CheckOnly: true}, s.deps())
 	if r.Output.TotalRetries != 0 || r.Output.Status != phase.Fail || slices.Contains(s.ran, "go fmt ./...") {
 		t.Errorf("%+v ran %v", r.Output, s.ran)
 	}
@@ -107,7 +107,7 @@ func TestCheckOnlyFixesNothing(t *testing.T) {
 func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: -1, timedOut: true}}}))
-	r := validate(t, job, phase.Config{}, s.world())
+	r := validate(t, job, phase.Config{}, s.deps())
 	if c := checkOf(r, phase.Formatter); c.Status != phase.Fail || c.Retries != 0 || !c.TimedOut || !strings.Contains(c.Problems[0], "5m0s") {
 		t.Errorf("%+v", c)
 	}
@@ -118,11 +118,11 @@ func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
 func TestAToolThatMayNotBeRun(t *testing.T) {
 	job, _ := goJob(t)
 	job.Input.MaxRetries = 0
-	world := realWorld(t)
-	world.Run = func(_ context.Context, spec command.Spec) (command.Result, error) {
+	deps := realWorld(t)
+	deps.Run = func(_ context.Context, spec command.Spec) (command.Result, error) {
 		return command.Result{ExitCode: -1}, fmt.Errorf("cannot start %s: %w", spec.Program, fs.ErrPermission)
 	}
-	r := validate(t, job, phase.Config{}, world)
+	r := validate(t, job, phase.Config{}, deps)
 	for check, override := range map[phase.Check]string{phase.Formatter: "format_command", phase.Build: "build_command", phase.Tests: "test_command"} {
 		c := checkOf(r, check)
 		if said := strings.Join(c.Problems, "\n"); c.Status != phase.Fail || !strings.Contains(said, "install it for every user, or set "+override+" to another command") {

@@ -51,7 +51,7 @@ func given(line string, files []string) (commandLine, error) {
 	if !strings.Contains(line, filesWord) {
 		return script(line), nil
 	}
-	words, err := Words(line)
+	words, err := SplitWords(line)
 	if err != nil {
 		return commandLine{}, fmt.Errorf("the command %q cannot be run with {files}: %w", line, err)
 	}
@@ -76,9 +76,9 @@ func given(line string, files []string) (commandLine, error) {
 	return c, nil
 }
 
-// Words reads a command line as words, with quotes and backslashes, and nothing
+// SplitWords reads a command line as words, with quotes and backslashes, and nothing
 // else that a shell would do: what needs one is an error.
-func Words(line string) ([]string, error) {
+func SplitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	inWord, quote := false, byte(0)

@@ -22,7 +22,7 @@ func shown(t *testing.T, contents map[string]string, in phase.Input, config phas
 		steps[f] = []step{{code: 1}}
 	}
 	s := newStage(t, dir, steps)
-	r = validate(t, phase.Job{Input: in}, config, s.world())
+	r = validate(t, phase.Job{Input: in}, config, s.deps())
 	c := r.Output.Checks
 	return []string{c.Formatter.Command, c.Linter.Command, c.Build.Command, c.Tests.Command}, s.ran, r
 }
@@ -98,7 +98,7 @@ func TestChangedFilesAsArguments(t *testing.T) {
 		dir := files(t, contents)
 		in.WorkingDirectory = dir
 		s := newStage(t, dir, nil)
-		validate(t, phase.Job{Input: in}, phase.Config{}, s.world())
+		validate(t, phase.Job{Input: in}, phase.Config{}, s.deps())
 		spec := s.specs[slices.IndexFunc(s.ran, func(l string) bool { return strings.HasPrefix(l, "lint") })]
 		if got := "[" + strings.Join(append([]string{spec.Program}, spec.Args...), " ") + "]"; got != want {
 			t.Errorf("%s runs %s, want %s", line, got, want)
@@ -138,7 +138,7 @@ func TestAFormatterThatOnlyWrites(t *testing.T) {
 	for _, tt := range tests {
 		dir := files(t, contents)
 		s := newStage(t, dir, map[string][]step{"npm run format": {{do: writes}}})
-		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, tt.config, s.world())
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, tt.config, s.deps())
 		c := checkOf(r, phase.Formatter)
 		if c.Status != tt.status || slices.Contains(s.ran, "npm run format") != tt.ran || !slices.Equal(c.Rewritten, tt.wrote) {
 			t.Errorf("%s: %+v ran %q", tt.name, c, s.ran)

@@ -22,7 +22,7 @@ import (
 const ms = time.Millisecond
 
 // play runs the request of one of the spec's examples in a folder of the test's.
-func play(t *testing.T, name, dir string, world phase.World) phase.Output {
+func play(t *testing.T, name, dir string, deps phase.Deps) phase.Output {
 	t.Helper()
 	var members map[string]any
 	if err := json.Unmarshal(readSpec(t, name+"-request.json"), &members); err != nil {
@@ -33,7 +33,7 @@ func play(t *testing.T, name, dir string, world phase.World) phase.Output {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return validate(t, phase.Job{Input: in}, phase.Config{}, world).Output
+	return validate(t, phase.Job{Input: in}, phase.Config{}, deps).Output
 }
 
 // golden compares an output with the spec's, after what the notes settle.
@@ -73,7 +73,7 @@ func nodeSteps() map[string][]step {
 // take none. The formatter's command is the check form, which the notes ask for.
 func TestExampleOne(t *testing.T) {
 	dir := files(t, map[string]string{"package.json": nodeProject, "tsconfig.json": "{}"})
-	got := play(t, "example1", dir, newStage(t, dir, nodeSteps()).world())
+	got := play(t, "example1", dir, newStage(t, dir, nodeSteps()).deps())
 	golden(t, "example1", got, func(o *phase.Output) {
 		o.Checks.Formatter.Command = "npx prettier --check ."
 		o.Time, o.Checks.CodeReview.Time, o.Checks.SecurityReview.Time = 8400, 0, 0
@@ -89,7 +89,7 @@ func TestExampleTwo(t *testing.T) {
 		"ruff check --fix --output-format=json .": {{took: 100 * ms}},
 		"pytest -v": {{took: 3400 * ms, stdout: "==== 3 passed in 0.01s ====\n"}},
 	})
-	got := play(t, "example2", dir, s.world())
+	got := play(t, "example2", dir, s.deps())
 	golden(t, "example2", got, func(o *phase.Output) {
 		o.Time, o.Checks.CodeReview.Time, o.Checks.SecurityReview.Time = 7900, 0, 0
 	})
@@ -101,7 +101,7 @@ func TestExampleTwo(t *testing.T) {
 func TestExampleThree(t *testing.T) {
 	dir := files(t, map[string]string{"package.json": nodeProject})
 	s := newStage(t, dir, nodeSteps())
-	w := s.world()
+	w := s.deps()
 	w.SecurityReview = reviewed(finding.Finding{
 		Tool: "airlock", Severity: finding.Critical, Path: "src/database.ts", Range: finding.Range{StartLine: 156},
 		Message: "SQL Injection",

@@ -110,8 +110,8 @@ func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {
 				return inner(ctx, spec)
 			}
 			r := validate(t, job, inCopy, w)
-			if c := checkOf(r, phase.Formatter); c.Status != phase.Fail || len(c.Gating) > 0 {
-				t.Errorf("%s: %q", c.Status, said(c.Gating))
+			if c := checkOf(r, phase.Formatter); c.Status != phase.Fail || len(c.Blocking) > 0 {
+				t.Errorf("%s: %q", c.Status, said(c.Blocking))
 			}
 		})
 	}
@@ -125,7 +125,7 @@ func TestAFIFOInThePlaceOfAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	job.Input.ChangedFiles = []string{"pipe/a.go"}
-	if r := validate(t, job, phase.Config{}, newStage(t, dir, goSteps(nil)).world()); r.Output.Status != phase.Pass {
+	if r := validate(t, job, phase.Config{}, newStage(t, dir, goSteps(nil)).deps()); r.Output.Status != phase.Pass {
 		t.Errorf("%+v", r.Output)
 	}
 }

@@ -32,7 +32,7 @@ func LanguageNamed(name string) (language Language, ok bool) {
 // CheckNamed returns the check of a name, in which "-" stands for "_" as well.
 func CheckNamed(name string) (check Check, ok bool) {
 	switch c := Check(strings.ReplaceAll(name, "-", "_")); c {
-	case Formatter, Linter, Build, Tests, CodeReviewed, SecurityReview:
+	case Formatter, Linter, Build, Tests, CodeReview, SecurityReview:
 		return c, true
 	}
 	return "", false

@@ -31,12 +31,12 @@ type Output struct {
 
 // Checks are the six checks.
 type Checks struct {
-	Formatter      StyleCheck    `json:"formatter"`
-	Linter         StyleCheck    `json:"linter"`
-	Build          BuildCheck    `json:"build"`
-	Tests          TestsCheck    `json:"tests"`
-	CodeReview     CodeReview    `json:"code_review"`
-	SecurityReview SecurityCheck `json:"security_review"`
+	Formatter      StyleCheck          `json:"formatter"`
+	Linter         StyleCheck          `json:"linter"`
+	Build          BuildCheck          `json:"build"`
+	Tests          TestsCheck          `json:"tests"`
+	CodeReview     CodeReviewCheck     `json:"code_review"`
+	SecurityReview SecurityReviewCheck `json:"security_review"`
 }
 
 // StyleCheck is the result of the formatter or the linter.
@@ -66,16 +66,16 @@ type TestsCheck struct {
 	Time    int64  `json:"execution_time_ms"`
 }
 
-// CodeReview is the result of the code review.
-type CodeReview struct {
+// CodeReviewCheck is the result of the code review.
+type CodeReviewCheck struct {
 	Status   Status           `json:"status"`
 	Findings []string         `json:"findings"`
 	Severity finding.Severity `json:"severity"` // at most high
 	Time     int64            `json:"execution_time_ms"`
 }
 
-// SecurityCheck is the result of the security review.
-type SecurityCheck struct {
+// SecurityReviewCheck is the result of the security review.
+type SecurityReviewCheck struct {
 	Status          Status           `json:"status"`
 	Vulnerabilities []string         `json:"vulnerabilities"`
 	Severity        finding.Severity `json:"severity"`
@@ -91,8 +91,8 @@ func Refused(problems []string) Output {
 		Linter:         StyleCheck{Status: Fail},
 		Build:          BuildCheck{Status: Fail},
 		Tests:          TestsCheck{Status: Fail},
-		CodeReview:     CodeReview{Status: Fail, Severity: finding.None},
-		SecurityReview: SecurityCheck{Status: Fail, Severity: finding.None},
+		CodeReview:     CodeReviewCheck{Status: Fail, Severity: finding.None},
+		SecurityReview: SecurityReviewCheck{Status: Fail, Severity: finding.None},
 	}}
 }
 

@@ -106,7 +106,7 @@ func unpack(t *testing.T, archive *txtar.Archive) (map[string]string, phase.Inpu
 }
 
 // realWorld runs real tools: those beside Go's and Rust's own, and the system's.
-func realWorld(t *testing.T) phase.World {
+func realWorld(t *testing.T) phase.Deps {
 	t.Helper()
 	var path []string
 	for _, tool := range []string{"go", "cargo"} {
@@ -124,7 +124,7 @@ func realWorld(t *testing.T) phase.World {
 			env = append(env, name+"="+value)
 		}
 	}
-	return phase.World{
+	return phase.Deps{
 		Run: command.Run, Env: env, Now: time.Now,
 		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}

@@ -36,9 +36,9 @@ type CheckResult struct {
 	Flaky    bool // it failed, and passed when it was repeated unchanged
 	// Problems is why it failed, one a line, for the output; none where it passed.
 	Problems []string
-	// Gating are the findings that made it fail. Old are the others: those on
+	// Blocking are the findings that made it fail. Old are the others: those on
 	// lines that did not change, and those of a check that passed.
-	Gating, Old []finding.Finding
+	Blocking, Old []finding.Finding
 	Failing     int // tests and units that failed; 1 at least where tests failed
 	NoTests     bool
 	Failures    []toolreport.Failure // the failing tests by name, as far as they are known
@@ -53,7 +53,7 @@ type ReviewResult struct {
 	Status      Status
 	Severity    finding.Severity
 	Duration    time.Duration
-	Gating, Old []finding.Finding
+	Blocking, Old []finding.Finding
 	Problems    []string
 	Notes       []string
 }
@@ -95,14 +95,14 @@ func combine(r Result, informational []Check) Output {
 		Linter:         StyleCheck{lint.status, lint.problems, lint.retries, lint.command(), millis(lint.time)},
 		Build:          BuildCheck{build.status, build.problems, build.retries, build.command(), millis(build.time)},
 		Tests:          TestsCheck{tests.status, tests.failing, tests.retries, tests.command(), millis(tests.time)},
-		CodeReview:     CodeReview{code.Status, code.Problems, codeSeverity, millis(code.Duration)},
-		SecurityReview: SecurityCheck{security.Status, security.Problems, security.Severity, millis(security.Duration)},
+		CodeReview:     CodeReviewCheck{code.Status, code.Problems, codeSeverity, millis(code.Duration)},
+		SecurityReview: SecurityReviewCheck{security.Status, security.Problems, security.Severity, millis(security.Duration)},
 	}}
 	o.TotalRetries = format.retries + lint.retries + build.retries + tests.retries
 	for _, c := range []struct {
 		check  Check
 		status Status
-	}{{Formatter, format.status}, {Linter, lint.status}, {Build, build.status}, {Tests, tests.status}, {CodeReviewed, code.Status}, {SecurityReview, security.Status}} {
+	}{{Formatter, format.status}, {Linter, lint.status}, {Build, build.status}, {Tests, tests.status}, {CodeReview, code.Status}, {SecurityReview, security.Status}} {
 		if c.status == Fail && !slices.Contains(informational, c.check) {
 			o.Status = Fail
 		}

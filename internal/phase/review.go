@@ -11,14 +11,14 @@ import (
 
 // reviews runs both reviews side by side.
 func (e *engine) reviews(ctx context.Context) ([]ReviewResult, error) {
-	results := []ReviewResult{{Check: CodeReviewed}, {Check: SecurityReview}}
-	start := e.world.Now()
+	results := []ReviewResult{{Check: CodeReview}, {Check: SecurityReview}}
+	start := e.deps.Now()
 	var wg sync.WaitGroup
-	for i, reviewer := range []Reviewer{e.world.CodeReview, e.world.SecurityReview} {
+	for i, reviewer := range []Reviewer{e.deps.CodeReview, e.deps.SecurityReview} {
 		wg.Go(func() {
 			r := &results[i]
 			e.review(ctx, reviewer, r)
-			r.Duration = e.world.Now().Sub(start)
+			r.Duration = e.deps.Now().Sub(start)
 			e.tell(Event{Root: ".", Check: r.Check, Status: r.Status, Elapsed: r.Duration})
 		})
 	}
@@ -49,14 +49,14 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *ReviewResult)
 		findings[i].Check = string(r.Check)
 	}
 	finding.SetFingerprints(findings)
-	r.Gating, r.Old = e.lines.sort(findings, e.config.NewOnly)
-	for _, f := range r.Gating {
+	r.Blocking, r.Old = e.lines.sort(findings, e.config.NewOnly)
+	for _, f := range r.Blocking {
 		r.Status = Fail
 		if s := max(f.Severity.Rank(), finding.Low.Rank()); s > r.Severity.Rank() {
 			r.Severity = severities()[s]
 		}
 	}
-	r.Problems = append(r.Problems, list(r.Gating)...)
+	r.Problems = append(r.Problems, list(r.Blocking)...)
 }
 
 // parted returns the errors that were joined into one.

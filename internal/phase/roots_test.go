@@ -18,7 +18,7 @@ func rootsOf(t *testing.T, contents map[string]string, in phase.Input, listed ..
 	repository := files(t, contents)
 	dir := filepath.Join(repository, in.WorkingDirectory)
 	in.WorkingDirectory = dir
-	r, err := phase.Validate(t.Context(), phase.Job{Input: in, Repository: repository}, phase.Config{Roots: listed}, newStage(t, dir, nil).world())
+	r, err := phase.Validate(t.Context(), phase.Job{Input: in, Repository: repository}, phase.Config{Roots: listed}, newStage(t, dir, nil).deps())
 	var got []string
 	for _, root := range r.Roots {
 		got = append(got, fmt.Sprintf("%s %s %d", root.Dir, root.Language, len(root.Checks)))

@@ -16,7 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// step is how one run of a command goes in a world without processes.
+// step is how one run of a command goes in a deps without processes.
 type step struct {
 	code     int
 	stdout   string
@@ -27,7 +27,7 @@ type step struct {
 	do       func(*testing.T, string) // to the directory it runs in
 }
 
-// stage is a world in which commands do what a test says. A command without
+// stage is a deps in which commands do what a test says. A command without
 // steps left repeats its last one; one without any is absent.
 type stage struct {
 	t     *testing.T
@@ -44,8 +44,8 @@ func newStage(t *testing.T, dir string, steps map[string][]step) *stage {
 	return &stage{t: t, now: time.Unix(1_800_000_000, 0), steps: steps, dir: dir}
 }
 
-func (s *stage) world() phase.World {
-	return phase.World{
+func (s *stage) deps() phase.Deps {
+	return phase.Deps{
 		Run: s.run, Env: []string{"PATH=/usr/bin:/bin"},
 		Now: func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now },
 		Wait: func(_ context.Context, d time.Duration) error {
@@ -115,9 +115,9 @@ func files(t *testing.T, contents map[string]string) string {
 }
 
 // validate runs a job, and asks that its output may leave.
-func validate(t *testing.T, job phase.Job, config phase.Config, world phase.World) phase.Result {
+func validate(t *testing.T, job phase.Job, config phase.Config, deps phase.Deps) phase.Result {
 	t.Helper()
-	result, err := phase.Validate(t.Context(), job, config, world)
+	result, err := phase.Validate(t.Context(), job, config, deps)
 	if err != nil {
 		t.Fatal(err)
 	}

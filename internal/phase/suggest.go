@@ -26,7 +26,7 @@ type rootRun struct {
 // suggests reports whether what a fix changes becomes suggestions: only in a copy
 // that nobody keeps.
 func (e *engine) suggests() bool {
-	return e.config.Suggest && e.config.CheckOnly && (e.config.Scratch || e.world.Copy != nil)
+	return e.config.Suggest && e.config.CheckOnly && (e.config.Scratch || e.deps.Copy != nil)
 }
 
 // suggest runs the fixes of the formatter and the linter that failed, each once.
@@ -80,14 +80,14 @@ func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 // doubt takes away suggestions that a tool printed for files with control
 // characters, which its output has lost on the way.
 func (w *run) doubt(texts map[string][]byte) {
-	for i, f := range w.out.Gating {
+	for i, f := range w.out.Blocking {
 		rel, err := filepath.Rel(filepath.FromSlash(w.e.prefix), filepath.FromSlash(f.Path))
 		if f.Suggestion == "" || err != nil {
 			continue
 		}
 		text, ok := texts[filepath.ToSlash(rel)]
 		if !ok || bytes.ContainsFunc(text, func(r rune) bool { return r != '\t' && r != '\n' && r != '\r' && unicode.IsControl(r) }) {
-			w.out.Gating[i].Suggestion = ""
+			w.out.Blocking[i].Suggestion = ""
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (w *run) wantsFix() bool {
 	if w.last.fault != "" || w.last.missing != "" || w.last.result.TimedOut {
 		return false
 	}
-	for _, f := range w.out.Gating {
+	for _, f := range w.out.Blocking {
 		if _, changed := w.e.lines[f.Path]; changed && f.Suggestion == "" {
 			return true
 		}
@@ -165,19 +165,19 @@ const maxSuggestions = 1000
 // read gets findings so.
 func (w *run) refine(edits map[string][]toolreport.Edit) {
 	told := map[string]bool{}
-	var gating []finding.Finding
-	for _, f := range w.out.Gating {
+	var blocking []finding.Finding
+	for _, f := range w.out.Blocking {
 		told[f.Path] = true
 		switch {
 		case f.Suggestion != "" || len(edits[f.Path]) == 0:
-			gating = append(gating, f)
+			blocking = append(blocking, f)
 		case f.Range.StartLine > 0:
 			edits[f.Path] = attach(&f, edits[f.Path])
-			gating = append(gating, f)
+			blocking = append(blocking, f)
 		case w.plan.check != Formatter:
-			gating = append(gating, f)
+			blocking = append(blocking, f)
 		default:
-			gating = append(gating, w.replace(f, edits[f.Path], len(gating))...)
+			blocking = append(blocking, w.replace(f, edits[f.Path], len(blocking))...)
 			delete(edits, f.Path)
 		}
 	}
@@ -185,14 +185,14 @@ func (w *run) refine(edits map[string][]toolreport.Edit) {
 		tool := cmp.Or(w.last.report.Tool, w.way.fix.tool, "formatter")
 		for _, file := range slices.Sorted(maps.Keys(edits)) {
 			if f := (finding.Finding{Check: string(Formatter), Tool: tool, Severity: finding.Low, Message: toolreport.Unformatted, Path: file}); !told[file] {
-				gating = append(gating, w.replace(f, edits[file], len(gating))...)
+				blocking = append(blocking, w.replace(f, edits[file], len(blocking))...)
 			}
 		}
 	}
-	finding.Sort(gating)
-	finding.SetFingerprints(gating)
+	finding.Sort(blocking)
+	finding.SetFingerprints(blocking)
 	finding.SetFingerprints(w.out.Old)
-	if w.out.Gating = gating; w.plan.check == Formatter && w.readable {
+	if w.out.Blocking = blocking; w.plan.check == Formatter && w.readable {
 		if w.rejudge(); w.out.Status == Pass {
 			w.tell(Pass)
 		}
@@ -242,12 +242,12 @@ func (w *run) replace(whole finding.Finding, edits []toolreport.Edit, have int) 
 // all of them are old, it passes.
 func (w *run) rejudge() {
 	w.out.Problems = nil
-	if w.e.config.NewOnly && len(w.out.Gating) == 0 {
+	if w.e.config.NewOnly && len(w.out.Blocking) == 0 {
 		w.out.Status = Pass
 		w.out.Notes = append(w.out.Notes, oldOnly(len(w.out.Old)))
 		return
 	}
-	for _, f := range w.out.Gating {
+	for _, f := range w.out.Blocking {
 		w.stillUnformatted(f.Path)
 	}
 }
@@ -277,7 +277,7 @@ func (e *engine) writable(ctx context.Context) (at *engine, why error) {
 	s := &e.scratch
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.asked && e.world.Copy != nil {
+	if !s.asked && e.deps.Copy != nil {
 		s.asked = true
 		s.at, s.why = e.copied(ctx)
 	}
@@ -285,12 +285,12 @@ func (e *engine) writable(ctx context.Context) (at *engine, why error) {
 }
 
 func (e *engine) copied(ctx context.Context) (*engine, error) {
-	made, err := e.world.Copy(ctx, e.scratch.leave)
+	made, err := e.deps.Copy(ctx, e.scratch.leave)
 	if err != nil {
 		return nil, err
 	}
-	at := &engine{job: e.job, config: e.config, world: e.world, prefix: e.prefix, repository: made.Repository}
-	at.world.Run, at.dir = made.Run, filepath.Join(made.Repository, filepath.FromSlash(e.prefix))
+	at := &engine{job: e.job, config: e.config, deps: e.deps, prefix: e.prefix, repository: made.Repository}
+	at.deps.Run, at.dir = made.Run, filepath.Join(made.Repository, filepath.FromSlash(e.prefix))
 	if at.project, err = openProject(at.dir); err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func TestSuggestions(t *testing.T) {
 		diff    []changes.ChangedFile
 		steps   func(dir string) map[string][]step
 		format  phase.Status
-		gating  []string
+		blocking  []string
 		old     []string
 		linting []string
 	}{
@@ -146,21 +146,21 @@ func TestSuggestions(t *testing.T) {
 				tt.config(&config)
 			}
 			s := newStage(t, dir, steps)
-			world := s.world()
+			deps := s.deps()
 			var copied *copies
 			if inPlace { // the fixes run in a copy alone, and all ends as if the checks did, too
 				config.Scratch = false
-				world, copied = s.copying(prettierFix, eslintFix)
+				deps, copied = s.copying(prettierFix, eslintFix)
 			}
-			r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: tt.diff}, config, world)
+			r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: tt.diff}, config, deps)
 			f := checkOf(r, phase.Formatter)
 			if f.Status != tt.format || (f.Status == phase.Pass) != (len(f.Problems) == 0) {
 				t.Errorf("%s: %s, %q", tt.name, f.Status, f.Problems)
 			}
-			if diff := cmp.Diff([][]string{tt.gating, tt.old, tt.linting}, [][]string{said(f.Gating), said(f.Old), said(checkOf(r, phase.Linter).Gating)}); diff != "" {
+			if diff := cmp.Diff([][]string{tt.blocking, tt.old, tt.linting}, [][]string{said(f.Blocking), said(f.Old), said(checkOf(r, phase.Linter).Blocking)}); diff != "" {
 				t.Errorf("%s, in place: %v\n%s", tt.name, inPlace, diff)
 			}
-			for _, g := range f.Gating {
+			for _, g := range f.Blocking {
 				if g.Fingerprint == "" || g.Check != "formatter" || g.Tool != "prettier" || g.Severity != finding.Low {
 					t.Errorf("%s: %+v", tt.name, g)
 				}
@@ -189,9 +189,9 @@ func TestTooManySuggestionsAreNone(t *testing.T) {
 	}
 	dir := files(t, map[string]string{"package.json": "{}", "a.js": before.String()})
 	s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": after.String()})}, eslintLine: ok, npmTest: ok})
-	f := checkOf(validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inCopy, s.world()), phase.Formatter)
-	if !slices.Equal(said(f.Gating), []string{"a.js:0-0"}) || !slices.Contains(f.Notes, "no suggestions for a.js: there are more than 1000") {
-		t.Errorf("%d findings, %q", len(f.Gating), f.Notes)
+	f := checkOf(validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inCopy, s.deps()), phase.Formatter)
+	if !slices.Equal(said(f.Blocking), []string{"a.js:0-0"}) || !slices.Contains(f.Notes, "no suggestions for a.js: there are more than 1000") {
+		t.Errorf("%d findings, %q", len(f.Blocking), f.Notes)
 	}
 }
 
@@ -202,9 +202,9 @@ func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
 		job, dir := goJob(t)
 		write(t, dir, map[string]string{"a.go": text})
 		s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}}))
-		f := checkOf(validate(t, job, inCopy, s.world()), phase.Formatter)
-		if !slices.Equal(said(f.Gating), []string{want}) {
-			t.Errorf("%q: %q, want %s", text, said(f.Gating), want)
+		f := checkOf(validate(t, job, inCopy, s.deps()), phase.Formatter)
+		if !slices.Equal(said(f.Blocking), []string{want}) {
+			t.Errorf("%q: %q, want %s", text, said(f.Blocking), want)
 		}
 	}
 }
@@ -218,9 +218,9 @@ func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
 	config := inCopy
 	config.NewOnly = true
 	diff := []changes.ChangedFile{{Path: "a.js", Status: changes.Modified, Patch: "@@ -4 +4 @@\n-4\n+four \n"}}
-	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: diff}, config, s.world())
+	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: diff}, config, s.deps())
 	f := checkOf(r, phase.Formatter)
-	if diff := cmp.Diff([][]string{{`a.js:4-4="four"`}, {"old.js:0-0", "a.js:0-0"}, {"File a.js has formatting issues"}}, [][]string{said(f.Gating), said(f.Old), f.Problems}); diff != "" {
+	if diff := cmp.Diff([][]string{{`a.js:4-4="four"`}, {"old.js:0-0", "a.js:0-0"}, {"File a.js has formatting issues"}}, [][]string{said(f.Blocking), said(f.Old), f.Problems}); diff != "" {
 		t.Error(diff)
 	}
 	if n := len(s.ran); f.Status != phase.Fail || s.ran[0] != format || slices.Contains(s.ran[1:], format) {
@@ -233,8 +233,8 @@ func TestRootsBelowTheRepository(t *testing.T) {
 	repository := files(t, map[string]string{"web/app/package.json": "{}", "web/app/a.js": source})
 	dir := filepath.Join(repository, "web")
 	s := newStage(t, dir, map[string][]step{prettierLine + " @app": {warned("a.js")}, prettierFix + " @app": {writing(map[string]string{"a.js": "one\ntwo\nthree\nfour \nfive\n"})}, eslintLine + " @app": ok, npmTest + " @app": ok})
-	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"app/a.js"}}, Repository: repository}, inCopy, s.world())
-	if got := said(checkOf(r, phase.Formatter).Gating); !slices.Equal(got, []string{`web/app/a.js:2-2="two"`}) {
+	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"app/a.js"}}, Repository: repository}, inCopy, s.deps())
+	if got := said(checkOf(r, phase.Formatter).Blocking); !slices.Equal(got, []string{`web/app/a.js:2-2="two"`}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -252,10 +252,10 @@ func TestGofmtSuggests(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || !config.Scratch && string(text) != messy {
 			t.Fatalf("%q: %v, the file was changed to %q", override, err, text)
 		}
-		if f.Status != phase.Fail || len(f.Gating) < 2 {
-			t.Fatalf("%q: %s, %q, %q", override, f.Status, said(f.Gating), f.Notes)
+		if f.Status != phase.Fail || len(f.Blocking) < 2 {
+			t.Fatalf("%q: %s, %q, %q", override, f.Status, said(f.Blocking), f.Notes)
 		}
-		write(t, dir, map[string]string{"a.go": accepted(t, messy, f.Gating)})
+		write(t, dir, map[string]string{"a.go": accepted(t, messy, f.Blocking)})
 		if f = checkOf(validate(t, phase.Job{Input: in}, inCopy, realWorld(t)), phase.Formatter); f.Status != phase.Pass {
 			t.Errorf("%q: with all suggestions: %q", override, f.Problems)
 		}
@@ -293,7 +293,7 @@ func suggestedFor(t *testing.T, archive *txtar.Archive) string {
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter} {
 		suggested := map[string][]finding.Finding{}
 		with := 0
-		for _, f := range checkOf(r, check).Gating {
+		for _, f := range checkOf(r, check).Blocking {
 			if f.Suggestion == "" {
 				fmt.Fprintf(&b, "%s %s:%d %s\n", check, f.Path, f.Range.StartLine, f.Rule)
 				continue
@@ -311,8 +311,8 @@ func suggestedFor(t *testing.T, archive *txtar.Archive) string {
 			write(t, again.WorkingDirectory, map[string]string{file: accepted(t, contents[file], suggested[file])})
 		}
 		now := checkOf(validate(t, phase.Job{Input: again}, inCopy, realWorld(t)), check)
-		if was := checkOf(r, check); len(now.Gating) > len(was.Gating)-with {
-			t.Errorf("%s: with %d suggestions accepted, %d of %d findings are left: %q", check, with, len(now.Gating), len(was.Gating), now.Problems)
+		if was := checkOf(r, check); len(now.Blocking) > len(was.Blocking)-with {
+			t.Errorf("%s: with %d suggestions accepted, %d of %d findings are left: %q", check, with, len(now.Blocking), len(was.Blocking), now.Problems)
 		}
 	}
 	return strings.ReplaceAll(b.String(), " \n", "\n")
@@ -327,7 +327,7 @@ func assertSameInPlace(t *testing.T, archive *txtar.Archive, want phase.Result) 
 	r := validate(t, phase.Job{Input: in}, inPlace, copyingWorld(t, in.WorkingDirectory))
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter} {
 		want, got := checkOf(want, check), checkOf(r, check)
-		if diff := cmp.Diff([]any{want.Status, said(want.Gating), want.Notes}, []any{got.Status, said(got.Gating), got.Notes}); diff != "" {
+		if diff := cmp.Diff([]any{want.Status, said(want.Blocking), want.Notes}, []any{got.Status, said(got.Blocking), got.Notes}); diff != "" {
 			t.Errorf("%s (-in a copy +in place)\n%s", check, diff)
 		}
 	}
@@ -338,18 +338,18 @@ func assertSameInPlace(t *testing.T, archive *txtar.Archive, want phase.Result) 
 	}
 }
 
-// copyingWorld is the real world, with copies of a folder.
-func copyingWorld(t *testing.T, dir string) phase.World {
+// copyingWorld is the real deps, with copies of a folder.
+func copyingWorld(t *testing.T, dir string) phase.Deps {
 	t.Helper()
-	world := realWorld(t)
-	world.Copy = func(context.Context, []string) (phase.Copy, error) {
+	deps := realWorld(t)
+	deps.Copy = func(context.Context, []string) (phase.Copy, error) {
 		to := t.TempDir()
-		return phase.Copy{Repository: to, Run: world.Run}, os.CopyFS(to, os.DirFS(dir))
+		return phase.Copy{Repository: to, Run: deps.Run}, os.CopyFS(to, os.DirFS(dir))
 	}
-	return world
+	return deps
 }
 
-// copies is what a world was asked to copy.
+// copies is what a deps was asked to copy.
 type copies struct {
 	left  [][]string        // each with the names that were left out
 	stage *stage            // the last one's
@@ -364,8 +364,8 @@ func (c *copies) ran() []string {
 	return c.stage.ran
 }
 
-// copying returns the stage's world, in which these commands are there in a copy alone.
-func (s *stage) copying(lines ...string) (phase.World, *copies) {
+// copying returns the stage's deps, in which these commands are there in a copy alone.
+func (s *stage) copying(lines ...string) (phase.Deps, *copies) {
 	steps := map[string][]step{}
 	for _, l := range lines {
 		if planned, ok := s.steps[l]; ok {
@@ -374,7 +374,7 @@ func (s *stage) copying(lines ...string) (phase.World, *copies) {
 		}
 	}
 	c := &copies{}
-	w := s.world()
+	w := s.deps()
 	w.Copy = func(_ context.Context, leave []string) (phase.Copy, error) {
 		dir := s.t.TempDir()
 		maps.Copy(steps, c.both)
@@ -426,22 +426,22 @@ func TestCopyIsMadeOnce(t *testing.T) {
 			steps[line] = st
 		}
 		s := newStage(t, dir, steps)
-		world, copied := s.copying(webFix, shopFix, apiFix)
+		deps, copied := s.copying(webFix, shopFix, apiFix)
 		if tt.lint != "" { // its fix is itself
 			s.steps[ours], copied.both = tt.steps[ours], map[string][]step{ours: ok}
 		}
 		if !tt.config.CheckOnly {
 			s.steps[webFix] = ok
 		}
-		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"web/a.js", "shop/b.js", "api/a.go"}, MaxRetries: 1, LintCommand: tt.lint}}, tt.config, world)
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"web/a.js", "shop/b.js", "api/a.go"}, MaxRetries: 1, LintCommand: tt.lint}}, tt.config, deps)
 		slices.Sort(copied.ran())
 		if diff := cmp.Diff([]any{tt.left, tt.ran}, []any{copied.left, copied.ran()}); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 		for _, root := range r.Roots {
-			for _, f := range root.Checks[0].Gating {
-				if want := []string{f.Path + `:2-2="two"`, f.Path + `:4-4="four"`}; tt.left != nil && root.Language == phase.JavaScript && !slices.Equal(said(root.Checks[0].Gating), want) {
-					t.Errorf("%s: %q, want %q", name, said(root.Checks[0].Gating), want)
+			for _, f := range root.Checks[0].Blocking {
+				if want := []string{f.Path + `:2-2="two"`, f.Path + `:4-4="four"`}; tt.left != nil && root.Language == phase.JavaScript && !slices.Equal(said(root.Checks[0].Blocking), want) {
+					t.Errorf("%s: %q, want %q", name, said(root.Checks[0].Blocking), want)
 				}
 			}
 		}
@@ -454,15 +454,15 @@ func TestNoCopyNoSuggestions(t *testing.T) {
 	for _, why := range []string{"", "no space left on device"} {
 		dir := files(t, map[string]string{"package.json": "{}", "a.js": source})
 		s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, eslintLine: {linted(dir, "a.js", 2)}, npmTest: ok})
-		world, asked, notes := s.world(), 0, 0
+		deps, asked, notes := s.deps(), 0, 0
 		if why != "" {
-			world.Copy = func(context.Context, []string) (phase.Copy, error) { asked++; return phase.Copy{}, errors.New(why) }
+			deps.Copy = func(context.Context, []string) (phase.Copy, error) { asked++; return phase.Copy{}, errors.New(why) }
 		}
-		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inPlace, world)
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inPlace, deps)
 		for check, want := range map[phase.Check]string{phase.Formatter: "a.js:0-0", phase.Linter: "a.js:2-0 rule2"} {
 			c := checkOf(r, check)
-			if c.Status != phase.Fail || !slices.Equal(said(c.Gating), []string{want}) {
-				t.Errorf("%q, %s: %s, %q", why, check, c.Status, said(c.Gating))
+			if c.Status != phase.Fail || !slices.Equal(said(c.Blocking), []string{want}) {
+				t.Errorf("%q, %s: %s, %q", why, check, c.Status, said(c.Blocking))
 			}
 			if slices.Contains(c.Notes, "no suggestions: "+why) {
 				notes++
@@ -479,12 +479,12 @@ func TestInterruptedCopy(t *testing.T) {
 	dir := files(t, map[string]string{"package.json": "{}", "a.js": source})
 	s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, eslintLine: ok, npmTest: ok})
 	ctx, cancel := context.WithCancel(t.Context())
-	world := s.world()
-	world.Copy = func(ctx context.Context, _ []string) (phase.Copy, error) {
+	deps := s.deps()
+	deps.Copy = func(ctx context.Context, _ []string) (phase.Copy, error) {
 		cancel()
 		return phase.Copy{}, ctx.Err()
 	}
-	_, err := phase.Validate(ctx, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inPlace, world)
+	_, err := phase.Validate(ctx, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inPlace, deps)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -498,7 +498,7 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 	for name, tt := range map[string]struct {
 		writes map[string]string
 		status phase.Status
-		gating []string
+		blocking []string
 	}{
 		"formatted":   {nil, phase.Pass, nil},
 		"unformatted": {map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour \nfive\n"}, phase.Fail, []string{"a.js:2-2=\"two\\nadded\""}},
@@ -519,8 +519,8 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 		copied := newStage(t, "", map[string][]step{format: steps[format], eslintFix: steps[eslintFix]})
 		delete(steps, format)
 		delete(steps, eslintFix)
-		world, made := s.world(), 0
-		world.Copy = func(_ context.Context, leave []string) (phase.Copy, error) {
+		deps, made := s.deps(), 0
+		deps.Copy = func(_ context.Context, leave []string) (phase.Copy, error) {
 			to := t.TempDir()
 			made, copied.dir = made+1, filepath.Join(to, "web")
 			if len(leave) > 0 {
@@ -528,15 +528,15 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 			}
 			return phase.Copy{Repository: to, Run: copied.run}, os.CopyFS(to, os.DirFS(repository))
 		}
-		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Repository: repository}, inPlace, world)
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Repository: repository}, inPlace, deps)
 		f := checkOf(r, phase.Formatter)
-		for i, g := range tt.gating {
-			tt.gating[i] = "web/" + g
+		for i, g := range tt.blocking {
+			tt.blocking[i] = "web/" + g
 		}
-		if f.Status != tt.status || !slices.Equal(said(f.Gating), tt.gating) || made != 1 {
-			t.Errorf("%s: %s, %q, %q, %d copies", name, f.Status, said(f.Gating), f.Problems, made)
+		if f.Status != tt.status || !slices.Equal(said(f.Blocking), tt.blocking) || made != 1 {
+			t.Errorf("%s: %s, %q, %q, %d copies", name, f.Status, said(f.Blocking), f.Problems, made)
 		}
-		if got := said(checkOf(r, phase.Linter).Gating); !slices.Equal(got, []string{`web/a.js:2-0 rule2`, `web/a.js:4-4 rule4="four"`}) {
+		if got := said(checkOf(r, phase.Linter).Blocking); !slices.Equal(got, []string{`web/a.js:2-0 rule2`, `web/a.js:4-4 rule4="four"`}) {
 			t.Errorf("%s: the linter: %q", name, got)
 		}
 		if text, err := os.ReadFile(filepath.Join(dir, "a.js")); err != nil || string(text) != source {
@@ -552,9 +552,9 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 func TestAFormatterThatCannotBeJudged(t *testing.T) {
 	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"}}`, "a.js": source})
 	s := newStage(t, dir, map[string][]step{eslintLine: ok, npmTest: ok})
-	world := s.world()
-	world.Copy = func(context.Context, []string) (phase.Copy, error) { return phase.Copy{}, errors.New("too large") }
-	f := checkOf(validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inPlace, world), phase.Formatter)
+	deps := s.deps()
+	deps.Copy = func(context.Context, []string) (phase.Copy, error) { return phase.Copy{}, errors.New("too large") }
+	f := checkOf(validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inPlace, deps), phase.Formatter)
 	if text := strings.Join(f.Problems, "\n"); f.Status != phase.Fail || !strings.Contains(text, "add a script 'format:check'") || !strings.Contains(text, "nor can it be run in a copy: too large") {
 		t.Errorf("%s, %q", f.Status, f.Problems)
 	}

@@ -27,7 +27,7 @@ import (
 type engine struct {
 	job        Job
 	config     Config
-	world      World
+	deps      Deps
 	dir        string // absolute: the working directory
 	repository string // absolute
 	prefix     string // of dir in the repository, slash-separated, "." for none
@@ -37,7 +37,7 @@ type engine struct {
 	scratch    scratch
 	cores      chan struct{} // holds one for each root that is worked on
 	pioneers   pioneers
-	runners    map[string]Runner // of the roots' commands, by their folders; others' is World.Run
+	runners    map[string]Runner // of the roots' commands, by their folders; others' is Deps.Run
 
 	mu   sync.Mutex
 	lost []MissingTool
@@ -46,9 +46,9 @@ type engine struct {
 // Validate runs the six checks. The error is the context's, an *InvalidInput
 // when no language can be told, or ours; whatever the project's commands do is
 // in the result.
-func Validate(ctx context.Context, job Job, config Config, world World) (Result, error) {
-	start := world.Now()
-	e, err := newEngine(job, config, world)
+func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, error) {
+	start := deps.Now()
+	e, err := newEngine(job, config, deps)
 	if err != nil {
 		return Result{}, err
 	}
@@ -80,17 +80,17 @@ func Validate(ctx context.Context, job Job, config Config, world World) (Result,
 	}
 	result.Missing = e.lost
 	result.Output = combine(result, config.Informational)
-	result.Output.Time = world.Now().Sub(start).Milliseconds()
+	result.Output.Time = deps.Now().Sub(start).Milliseconds()
 	return result, nil
 }
 
-func newEngine(job Job, config Config, world World) (*engine, error) {
-	if world.Run == nil || world.Now == nil || world.Wait == nil {
-		return nil, errors.New("phase: a World needs Run, Now and Wait")
+func newEngine(job Job, config Config, deps Deps) (*engine, error) {
+	if deps.Run == nil || deps.Now == nil || deps.Wait == nil {
+		return nil, errors.New("phase: a Deps needs Run, Now and Wait")
 	}
 	config.TimeLimit = cmp.Or(config.TimeLimit, DefaultTimeLimit)
 	config.RetryDelay = cmp.Or(config.RetryDelay, DefaultRetryDelay)
-	e := &engine{job: job, config: config, world: world, dir: job.Input.WorkingDirectory}
+	e := &engine{job: job, config: config, deps: deps, dir: job.Input.WorkingDirectory}
 	e.repository = cmp.Or(job.Repository, e.dir)
 	rel, err := filepath.Rel(e.repository, e.dir)
 	if e.prefix = filepath.ToSlash(rel); err != nil || e.prefix == ".." || strings.HasPrefix(e.prefix, "../") {
@@ -100,7 +100,7 @@ func newEngine(job Job, config Config, world World) (*engine, error) {
 		e.files = append(e.files, path.Join(e.prefix, f))
 	}
 	e.lines = changedLinesOf(job.Diff, e.files)
-	e.cores, e.pioneers.ended, e.runners = make(chan struct{}, max(world.Cores, 1)), map[pioneer]chan struct{}{}, map[string]Runner{}
+	e.cores, e.pioneers.ended, e.runners = make(chan struct{}, max(deps.Cores, 1)), map[pioneer]chan struct{}{}, map[string]Runner{}
 	e.project, err = openProject(e.dir)
 	return e, err
 }
@@ -152,8 +152,8 @@ func (r *rootRun) result() RootResult {
 func (e *engine) tell(ev Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.world.Progress != nil {
-		e.world.Progress(ev)
+	if e.deps.Progress != nil {
+		e.deps.Progress(ev)
 	}
 }
 
@@ -192,7 +192,7 @@ type Config struct {
 	// CheckOnly has no fix command run, and no command that is known to write.
 	CheckOnly bool
 	// Scratch tells that the working directory is a copy that nobody keeps, so that
-	// World.Copy need not make one. With CheckOnly, a formatter that only writes is run
+	// Deps.Copy need not make one. With CheckOnly, a formatter that only writes is run
 	// in a copy all the same, and judged by what it changes.
 	Scratch bool
 	// Suggest has the fix of a formatter or linter that failed run once in a copy, at
@@ -234,15 +234,15 @@ type ReviewRequest struct {
 	Diff       []changes.ChangedFile
 }
 
-// World is what the validation uses of the world.
-type World struct {
+// Deps is what the validation uses of the deps.
+type Deps struct {
 	Run Runner
 	// Split makes it possible to work on several roots at the same time. It is called
 	// once, before the first command, with lanes: lists of folders, absolute, none
 	// in another. It returns a Runner for each lane, which is used for one command at
 	// a time, while those of other lanes are at work; or nil, where all commands have
 	// to run one after the other, as they do if Split is nil.
-	Split func(lanes [][]string) []Runner
+	Workers func(groups [][]string) []Runner
 	Env   []string // the commands' whole environment, as NAME=value
 	// Copy copies the repository as it is now, but for folders of the names in leave.
 	// It is called once at most, only with Config.CheckOnly and without Config.Scratch,

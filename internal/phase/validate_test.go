@@ -55,7 +55,7 @@ const unformatted = "diff a.go.orig a.go\n--- a.go.orig\n+++ a.go\n@@ -1,1 +1,1 
 func TestAllIsWell(t *testing.T) {
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(nil))
-	r := validate(t, job, phase.Config{}, s.world())
+	r := validate(t, job, phase.Config{}, s.deps())
 	want := []string{gofmtLine, lintLine, vetLine, buildLine, testLine}
 	if diff := cmp.Diff(want, s.ran); diff != "" || r.Output.Status != phase.Pass {
 		t.Errorf("%s\n%s", r.Output.Status, diff)
@@ -94,7 +94,7 @@ func TestBuildAndTestsAreRepeatedOnce(t *testing.T) {
 	for _, tt := range tests {
 		job, dir := goJob(t)
 		job.Input.MaxRetries = tt.max
-		r := validate(t, job, phase.Config{}, newStage(t, dir, goSteps(map[string][]step{testLine: tt.steps})).world())
+		r := validate(t, job, phase.Config{}, newStage(t, dir, goSteps(map[string][]step{testLine: tt.steps})).deps())
 		got, c := r.Output.Checks.Tests, checkOf(r, phase.Tests)
 		if got.Status != tt.status || got.Failing != tt.failing || got.Retries != tt.repeat || c.Flaky != tt.flaky {
 			t.Errorf("%s: %+v, flaky %v", tt.name, got, c.Flaky)
@@ -127,7 +127,7 @@ func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 		job, dir := goJob(t)
 		job.Input.LintCommand, job.Input.BuildCommand = tt.lint, tt.build
 		s := newStage(t, dir, goSteps(tt.steps))
-		r := validate(t, job, phase.Config{}, s.world())
+		r := validate(t, job, phase.Config{}, s.deps())
 		if diff := cmp.Diff([]phase.MissingTool{tt.want}, r.Missing); diff != "" {
 			t.Errorf("%s:\n%s", tt.name, diff)
 		}
@@ -141,7 +141,7 @@ func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 func TestTheExitCodeOfAShellMayBeATools(t *testing.T) {
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 127, stderr: "boom\n"}}}))
-	r := validate(t, job, phase.Config{}, s.world())
+	r := validate(t, job, phase.Config{}, s.deps())
 	c := checkOf(r, phase.Tests)
 	if c.Status != phase.Fail || c.ExitCode != 127 || len(r.Missing) != 0 || len(c.Problems) != 1 || !strings.HasSuffix(c.Problems[0], "exit code 127: boom") {
 		t.Errorf("%+v, missing %v", c, r.Missing)
@@ -151,7 +151,7 @@ func TestTheExitCodeOfAShellMayBeATools(t *testing.T) {
 func TestAReviewerThatCrashesIsRunOnceMore(t *testing.T) {
 	for crashes, want := range map[int]phase.Status{1: phase.Pass, 2: phase.Fail} {
 		job, dir := goJob(t)
-		w := newStage(t, dir, goSteps(nil)).world()
+		w := newStage(t, dir, goSteps(nil)).deps()
 		calls := 0
 		w.SecurityReview = func(_ context.Context, r phase.ReviewRequest) ([]finding.Finding, error) {
 			if calls++; calls > crashes {
@@ -171,13 +171,13 @@ func TestAReviewerThatCrashesIsRunOnceMore(t *testing.T) {
 
 func TestWhatAFailedReviewFoundCounts(t *testing.T) {
 	job, dir := goJob(t)
-	w := newStage(t, dir, goSteps(nil)).world()
+	w := newStage(t, dir, goSteps(nil)).deps()
 	w.SecurityReview = func(context.Context, phase.ReviewRequest) ([]finding.Finding, error) {
 		return []finding.Finding{{Severity: finding.Critical, Message: "bad", Path: "a.go"}}, errors.Join(errors.New("one tool is missing"), errors.New("another\nbroke"))
 	}
 	r := validate(t, job, phase.Config{}, w)
 	got := r.Output.Checks.SecurityReview
-	if want := []string{"The review could not be done: one tool is missing", "The review could not be done: another broke", "bad at a.go"}; len(r.Reviews[1].Notes) != 0 || got.Status != phase.Fail || got.Severity != finding.Critical || !slices.Equal(got.Vulnerabilities, want) || len(r.Reviews[1].Gating) != 1 {
+	if want := []string{"The review could not be done: one tool is missing", "The review could not be done: another broke", "bad at a.go"}; len(r.Reviews[1].Notes) != 0 || got.Status != phase.Fail || got.Severity != finding.Critical || !slices.Equal(got.Vulnerabilities, want) || len(r.Reviews[1].Blocking) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -186,7 +186,7 @@ func TestACancelledContextIsAnError(t *testing.T) {
 	job, dir := goJob(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newStage(t, dir, goSteps(map[string][]step{buildLine: {{do: func(*testing.T, string) { cancel() }}}}))
-	if r, err := phase.Validate(ctx, job, phase.Config{}, s.world()); !errors.Is(err, context.Canceled) || len(s.ran) != 4 {
+	if r, err := phase.Validate(ctx, job, phase.Config{}, s.deps()); !errors.Is(err, context.Canceled) || len(s.ran) != 4 {
 		t.Errorf("%v after %v: %+v", err, s.ran, r.Output)
 	}
 }
@@ -200,7 +200,7 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 	printed.WriteString("/usr/lib/b.go:1:1: elsewhere\n")
 	job, dir := goJob(t)
 	job.Input.LintCommand = "lint"
-	c := checkOf(validate(t, job, phase.Config{}, newStage(t, dir, goSteps(map[string][]step{"lint": {{code: 1, stdout: printed.String()}}})).world()), phase.Linter)
+	c := checkOf(validate(t, job, phase.Config{}, newStage(t, dir, goSteps(map[string][]step{"lint": {{code: 1, stdout: printed.String()}}})).deps()), phase.Linter)
 	want := []string{"it found more than is kept: 7 findings were left out", "findings in files outside the repository were left out: 1"}
 	if diff := cmp.Diff(want, c.Notes); c.Status != phase.Fail || diff != "" {
 		t.Errorf("%s (-want +got):\n%s", c.Status, diff)
@@ -212,7 +212,7 @@ func TestNoTestsSayWhatToDo(t *testing.T) {
 	job, dir := goJob(t)
 	job.Input.TestCommand = "pytest"
 	steps := map[string][]step{"pytest": {{code: 5, stdout: "collected 0 items\n\n===== no tests ran in 0.01s =====\n"}}}
-	c := checkOf(validate(t, job, phase.Config{}, newStage(t, dir, goSteps(steps)).world()), phase.Tests)
+	c := checkOf(validate(t, job, phase.Config{}, newStage(t, dir, goSteps(steps)).deps()), phase.Tests)
 	if want := []string{"'pytest' ended with exit code 5: no tests were run; add one, or leave the tests out by skip_tests"}; c.Status != phase.Fail || !slices.Equal(c.Problems, want) {
 		t.Errorf("%s: %q", c.Status, c.Problems)
 	}
@@ -220,7 +220,7 @@ func TestNoTestsSayWhatToDo(t *testing.T) {
 
 func TestProgressTellsEachStep(t *testing.T) {
 	job, dir := goJob(t)
-	w := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 1, took: time.Second}}})).world()
+	w := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 1, took: time.Second}}})).deps()
 	var told []string
 	w.Progress = func(e phase.Event) {
 		told = append(told, strings.TrimRight(string(e.Check)+" "+string(e.Status)+strings.Repeat("!", e.Retries)+" "+e.Elapsed.String(), " "))

@@ -23,8 +23,8 @@ func (e *engine) lanes(roots []*rootRun) [][]*rootRun {
 		}
 		groups = append(groups, []*rootRun{r})
 	}
-	n := min(len(groups), lanesPerCore*e.world.Cores)
-	if n < 2 || e.world.Cores < 2 || e.world.Split == nil {
+	n := min(len(groups), lanesPerCore*e.deps.Cores)
+	if n < 2 || e.deps.Cores < 2 || e.deps.Workers == nil {
 		return [][]*rootRun{roots}
 	}
 	lanes, folders := make([][]*rootRun, n), make([][]string, n)
@@ -32,7 +32,7 @@ func (e *engine) lanes(roots []*rootRun) [][]*rootRun {
 		lanes[i%n] = append(lanes[i%n], group...)
 		folders[i%n] = append(folders[i%n], filepath.Join(e.dir, filepath.FromSlash(group[0].dir)))
 	}
-	runners := e.world.Split(folders)
+	runners := e.deps.Workers(folders)
 	if len(runners) != n {
 		return [][]*rootRun{roots}
 	}

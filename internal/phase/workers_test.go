@@ -17,7 +17,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// lanes are a world's lanes, with what ran in each: the folder and the program.
+// lanes are a deps's lanes, with what ran in each: the folder and the program.
 type lanes struct {
 	folders [][]string // relative to dir
 	mu      sync.Mutex
@@ -25,16 +25,16 @@ type lanes struct {
 	busy    []bool
 }
 
-// split has the world run what lanes do.
-func (l *lanes) split(t *testing.T, w *phase.World, dir string) {
+// split has the deps run what lanes do.
+func (l *lanes) split(t *testing.T, w *phase.Deps, dir string) {
 	inner := w.Run
 	w.Run = func(context.Context, command.Spec) (command.Result, error) {
 		t.Error("a root's command runs outside its lane")
 		return command.Result{}, nil
 	}
-	w.Split = func(folders [][]string) (runners []phase.Runner) {
+	w.Workers = func(folders [][]string) (runners []phase.Runner) {
 		if l.folders != nil {
-			t.Error("the world is split twice")
+			t.Error("the deps is split twice")
 		}
 		l.ran, l.busy = make([]map[string]bool, len(folders)), make([]bool, len(folders))
 		for i, lane := range folders {
@@ -72,7 +72,7 @@ func (l *lanes) leave(lane int) {
 // only works if both run at once.
 func TestIndependentRootsRunSideBySide(t *testing.T) {
 	dir := files(t, map[string]string{"a/setup.py": "", "b/setup.py": "", "a/x.py": "", "b/x.py": ""})
-	w := newStage(t, dir, nil).world()
+	w := newStage(t, dir, nil).deps()
 	meet := make(chan struct{})
 	inner := w.Run
 	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
@@ -113,7 +113,7 @@ func TestLanes(t *testing.T) {
 		name  string
 		files map[string]string
 		cores int
-		want  [][]string // nil: the world is not split
+		want  [][]string // nil: the deps is not split
 	}{
 		{"one root", map[string]string{"a/go.mod": ""}, 2, nil},
 		{"one core", map[string]string{"a/go.mod": "", "b/go.mod": ""}, 1, nil},
@@ -130,13 +130,13 @@ func TestLanes(t *testing.T) {
 			for name := range tt.files {
 				in.ChangedFiles = append(in.ChangedFiles, path.Dir(name)+"/x.go")
 			}
-			w := newStage(t, dir, nil).world()
+			w := newStage(t, dir, nil).deps()
 			w.Cores = tt.cores
 			var l lanes
 			if tt.want != nil {
 				l.split(t, &w, dir)
 			} else {
-				w.Split = func([][]string) []phase.Runner { t.Error("the world is split"); return nil }
+				w.Workers = func([][]string) []phase.Runner { t.Error("the deps is split"); return nil }
 			}
 			r := validate(t, phase.Job{Input: in}, phase.Config{}, w)
 			if diff := cmp.Diff(tt.want, l.folders); diff != "" || len(r.Roots) != len(tt.files) {
@@ -157,8 +157,8 @@ func TestLanes(t *testing.T) {
 func TestAWorldThatCannotBeSplit(t *testing.T) {
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
 	s := newStage(t, dir, nil)
-	w := s.world()
-	w.Cores, w.Split = 2, func([][]string) []phase.Runner { return nil }
+	w := s.deps()
+	w.Cores, w.Workers = 2, func([][]string) []phase.Runner { return nil }
 	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"b/x.go", "a/x.go"}}
 	r := validate(t, phase.Job{Input: in}, phase.Config{}, w)
 	if ran := strings.Join(s.ran, "\n"); len(r.Roots) != 2 || strings.Index(ran, "@b") < strings.LastIndex(ran, "@a") || !strings.Contains(ran, "@a") {
@@ -170,7 +170,7 @@ func TestAWorldThatCannotBeSplit(t *testing.T) {
 // second's waits, and leaves its core to a third root.
 func TestTheFirstOfItsKindGoesAlone(t *testing.T) {
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": "", "c/setup.py": ""})
-	w := newStage(t, dir, map[string][]step{}).world()
+	w := newStage(t, dir, map[string][]step{}).deps()
 	inner := w.Run
 	var linting, linted atomic.Int32
 	third := make(chan struct{})
@@ -203,7 +203,7 @@ func TestTheFirstOfItsKindGoesAlone(t *testing.T) {
 // TestWaitingEndsWithTheRun: who waits for another root's check is not left waiting.
 func TestWaitingEndsWithTheRun(t *testing.T) {
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
-	w := newStage(t, dir, nil).world()
+	w := newStage(t, dir, nil).deps()
 	inner := w.Run
 	ctx, cancel := context.WithCancel(t.Context())
 	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {

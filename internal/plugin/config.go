@@ -115,7 +115,7 @@ func (c Config) Validate() error {
 	if _, err := c.words(); err != nil {
 		problems = append(problems, err)
 	}
-	wrong(c.Check != "" && c.Check != phase.CodeReviewed && c.Check != phase.SecurityReview, "the check %q is neither %q nor %q", c.Check, phase.CodeReviewed, phase.SecurityReview)
+	wrong(c.Check != "" && c.Check != phase.CodeReview && c.Check != phase.SecurityReview, "the check %q is neither %q nor %q", c.Check, phase.CodeReview, phase.SecurityReview)
 	wrong(c.Format != "" && c.Format != Text && !slices.Contains(Formats(), c.Format), "the format %q is not known", c.Format)
 	wrong(c.format() == Text && len(c.Patterns) == 0, "the format \"text\" needs patterns, such as \"%%f:%%l: %%m\"")
 	wrong(c.format() != Text && len(c.Patterns) > 0, "patterns belong to the format \"text\", not to %q", c.Format)
@@ -163,7 +163,7 @@ func (c Config) words() ([]string, error) {
 			return nil, nil
 		}
 		var err error
-		if words, err = phase.Words(c.Command); err != nil {
+		if words, err = phase.SplitWords(c.Command); err != nil {
 			return nil, fmt.Errorf("the command %q cannot be run with {files}: %w", c.Command, err)
 		}
 	}
@@ -194,10 +194,10 @@ func soundDir(dir string) bool {
 // Those that can be told so end with 0 whatever they find.
 func presets() []Config {
 	return []Config{
-		{Name: "ast-grep", Check: phase.CodeReviewed, Args: []string{"ast-grep", "scan", "--json=stream", FilesWord}, Format: AstGrep, Precision: finding.PrecisionMedium},
+		{Name: "ast-grep", Check: phase.CodeReview, Args: []string{"ast-grep", "scan", "--json=stream", FilesWord}, Format: AstGrep, Precision: finding.PrecisionMedium},
 		{Name: "bandit", Check: phase.SecurityReview, Args: []string{"bandit", "-q", "-f", "json", FilesWord}, Format: Bandit, Languages: []string{"python"}, Precision: finding.PrecisionMedium},
 		{Name: "brakeman", Check: phase.SecurityReview, Args: []string{"brakeman", "-q", "--no-pager", "--no-exit-on-warn", "-f", "sarif"}, Format: SARIF, Languages: []string{"ruby"}, Precision: finding.PrecisionMedium},
-		{Name: "eslint", Check: phase.CodeReviewed, Args: []string{"npx", "--no-install", "eslint", "--format", "json", FilesWord}, Format: ESLint, Languages: []string{"javascript", "typescript"}, Precision: finding.PrecisionHigh},
+		{Name: "eslint", Check: phase.CodeReview, Args: []string{"npx", "--no-install", "eslint", "--format", "json", FilesWord}, Format: ESLint, Languages: []string{"javascript", "typescript"}, Precision: finding.PrecisionHigh},
 		{Name: "gosec", Check: phase.SecurityReview, Args: []string{"gosec", "-quiet", "-no-fail", "-fmt=json", "./..."}, Format: Gosec, Languages: []string{"go"}, Precision: finding.PrecisionMedium},
 		{Name: "opengrep", Check: phase.SecurityReview, Args: []string{"opengrep", "scan", "--quiet", "--sarif", "--config", "p/default", FilesWord}, Format: SARIF, Precision: finding.PrecisionMedium},
 		{Name: "semgrep", Check: phase.SecurityReview, Args: []string{"semgrep", "scan", "--quiet", "--metrics=off", "--disable-version-check", "--sarif", "--config", "p/default", FilesWord}, Format: SARIF, Precision: finding.PrecisionMedium},

@@ -220,7 +220,7 @@ func (w *work) tool(dir string, c call) toolreport.Tool {
 	return t
 }
 
-func (w *work) check() phase.Check { return cmp.Or(w.cfg.Check, phase.CodeReviewed) }
+func (w *work) check() phase.Check { return cmp.Or(w.cfg.Check, phase.CodeReview) }
 
 // found reports whether an exit code only says that there are findings.
 func (w *work) found(code int) bool {

@@ -28,7 +28,7 @@ var documented = map[string]reflect.Type{
 	"report": reflect.TypeFor[intake.Report](), "record": reflect.TypeFor[intake.Record](), "violation": reflect.TypeFor[intake.Violation](),
 	"repair": reflect.TypeFor[intake.Repair](), "redaction": reflect.TypeFor[intake.Redaction](), "input": reflect.TypeFor[intake.Input](), "totals": reflect.TypeFor[intake.Counts](),
 	"validation": reflect.TypeFor[phase.Output](), "checks": reflect.TypeFor[phase.Checks](), "style": reflect.TypeFor[phase.StyleCheck](), "build": reflect.TypeFor[phase.BuildCheck](),
-	"tests": reflect.TypeFor[phase.TestsCheck](), "review": reflect.TypeFor[phase.CodeReview](), "security": reflect.TypeFor[phase.SecurityCheck](),
+	"tests": reflect.TypeFor[phase.TestsCheck](), "review": reflect.TypeFor[phase.CodeReviewCheck](), "security": reflect.TypeFor[phase.SecurityReviewCheck](),
 	"findings": reflect.TypeFor[checkreport.Document](), "check": reflect.TypeFor[checkreport.Check](), "failure": reflect.TypeFor[checkreport.Failure](), "finding": reflect.TypeFor[checkreport.Finding](),
 	"rule": reflect.TypeFor[checkreport.Rule](), "suppressed": reflect.TypeFor[checkreport.Suppressed](), "skipped": reflect.TypeFor[checkreport.Skipped](), "missing": reflect.TypeFor[checkreport.MissingTool](),
 }
