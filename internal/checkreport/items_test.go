@@ -16,7 +16,7 @@ import (
 
 // all wants everything said.
 func all(t *testing.T) checkreport.ItemsInput {
-	return checkreport.ItemsInput{SafeText: words(t), Head: strings.Repeat("ab", 20), Version: "v1", Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
+	return checkreport.ItemsInput{SafeText: safeText(t), Head: strings.Repeat("ab", 20), Version: "v1", Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
 }
 
 // let sends items through the first door.
@@ -255,7 +255,7 @@ func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
 		t.Errorf("%d comments: %q", len(bodies), bodies)
 	}
 	var titles []string
-	for _, a := range d.Annotations(words(t)) {
+	for _, a := range d.Annotations(safeText(t)) {
 		if a.Path == "api/c.go" {
 			titles = append(titles, a.Title+": "+a.Message)
 		}

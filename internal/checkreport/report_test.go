@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// words are those of the command line, without secrets.
-func words(t *testing.T) checkreport.SafeText {
+// safeText is that of the command line, without secrets.
+func safeText(t *testing.T) checkreport.SafeText {
 	t.Helper()
 	s, err := sanitize.New(sanitize.Config{})
 	if err != nil {
@@ -112,10 +112,10 @@ func golden(t *testing.T, name, got string) {
 func TestWhatPeopleSee(t *testing.T) {
 	for name, in := range map[string]checkreport.Input{"failing": failing(), "passing": passing()} {
 		d := checkreport.New(in)
-		golden(t, name+".summary.md", d.Summary(words(t), 1<<20))
-		golden(t, name+".comment.md", d.Comment(words(t), "https://github.com/octo/app/actions/runs/1"))
+		golden(t, name+".summary.md", d.Summary(safeText(t), 1<<20))
+		golden(t, name+".comment.md", d.Comment(safeText(t), "https://github.com/octo/app/actions/runs/1"))
 		var text, doc bytes.Buffer
-		if err := errors.Join(d.Text(&text, words(t), false), d.Write(&doc)); err != nil {
+		if err := errors.Join(d.Text(&text, safeText(t), false), d.Write(&doc)); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+".txt", text.String())
@@ -135,7 +135,7 @@ func TestADocumentSurvivesItsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(d.Summary(words(t), 1<<20), read.Summary(words(t), 1<<20)); diff != "" {
+	if diff := cmp.Diff(d.Summary(safeText(t), 1<<20), read.Summary(safeText(t), 1<<20)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(d, read); diff != "" {
@@ -149,10 +149,10 @@ func TestASummaryFits(t *testing.T) {
 		in.Result.Output.Checks.Linter.Issues = append(in.Result.Output.Checks.Linter.Issues, strings.Repeat("bad ", 200))
 	}
 	d := checkreport.New(in)
-	if s := d.Summary(words(t), 6000); len(s) > 6000 || !strings.Contains(s, "The rest was cut") {
+	if s := d.Summary(safeText(t), 6000); len(s) > 6000 || !strings.Contains(s, "The rest was cut") {
 		t.Errorf("%d bytes\n%s", len(s), s)
 	}
-	if s := d.Summary(words(t), 1<<20); !strings.Contains(s, "… and 498 more<") && !strings.Contains(s, "… and 498 more |") || !strings.Contains(s, "… and 471 more, in the findings document") {
+	if s := d.Summary(safeText(t), 1<<20); !strings.Contains(s, "… and 498 more<") && !strings.Contains(s, "… and 498 more |") || !strings.Contains(s, "… and 471 more, in the findings document") {
 		t.Error("the summary does not say how much it leaves out:\n" + s[:3000])
 	}
 }
@@ -210,7 +210,7 @@ func TestSecretsAndPlaces(t *testing.T) {
 }
 
 func TestAnnotations(t *testing.T) {
-	got := checkreport.New(failing()).Annotations(words(t))
+	got := checkreport.New(failing()).Annotations(safeText(t))
 	var places []string
 	for _, a := range got {
 		places = append(places, string(a.Severity)+" "+a.Path+" "+a.Title)
@@ -221,7 +221,7 @@ func TestAnnotations(t *testing.T) {
 	}
 	in := failing()
 	in.Result.Roots[0].Checks[1].Blocking = nil
-	if got := checkreport.New(in).Annotations(words(t)); got[len(got)-1].Title != "linter failed" || got[len(got)-1].Path != "" {
+	if got := checkreport.New(in).Annotations(safeText(t)); got[len(got)-1].Title != "linter failed" || got[len(got)-1].Path != "" {
 		t.Errorf("a check that names no place is not told of: %+v", got)
 	}
 }
@@ -230,7 +230,7 @@ func TestOutputForPeople(t *testing.T) {
 	in := failing()
 	in.Result.Roots[0].Checks[1].Excerpt = `[{"filePath":"a.js"}]`
 	in.Result.Roots[0].Checks[3].Excerpt = `{"Action":"fail"}`
-	got := checkreport.New(in).Outputs(words(t))
+	got := checkreport.New(in).Outputs(safeText(t))
 	if len(got) != 1 || got[0].Text != "--- m TestA\ngot 1, want 2\nmore" || got[0].Title != "api: tests: output of go test ./..." {
 		t.Errorf("%q", got)
 	}
@@ -240,7 +240,7 @@ func TestOutputForPeople(t *testing.T) {
 func TestOutputForPeopleLeavesOutRecords(t *testing.T) {
 	in := failing()
 	in.Result.Roots[0].Checks[1].Excerpt = "npm warn exec eslint will be installed\n[{\"filePath\":\"a.js\",\"messages\":[]}]\n[build] done"
-	if got := checkreport.New(in).Outputs(words(t)); len(got) == 0 || got[0].Text != "npm warn exec eslint will be installed\n[build] done" {
+	if got := checkreport.New(in).Outputs(safeText(t)); len(got) == 0 || got[0].Text != "npm warn exec eslint will be installed\n[build] done" {
 		t.Errorf("%q", got)
 	}
 }
@@ -252,17 +252,17 @@ func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
 	in.Result.Output.Checks.Linter.Issues = append(slices.Repeat([]string{"unused at a.go:1"}, 200), "and 9800 more")
 	d := checkreport.New(in)
 	var text bytes.Buffer
-	if err := d.Text(&text, words(t), false); err != nil {
+	if err := d.Text(&text, safeText(t), false); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"10000 problems", "… and 9970 more, in the findings document"} {
-		for name, page := range map[string]string{"text": text.String(), "summary": d.Summary(words(t), 1<<20)} {
+		for name, page := range map[string]string{"text": text.String(), "summary": d.Summary(safeText(t), 1<<20)} {
 			if !strings.Contains(page, want) || strings.Contains(page, "and 9800 more") {
 				t.Errorf("%s: no %q\n%s", name, want, page)
 			}
 		}
 	}
-	if s := d.Summary(words(t), 1<<20); !strings.Contains(s, "… and 9997 more") && !strings.Contains(s, "… and 9998 more") {
+	if s := d.Summary(safeText(t), 1<<20); !strings.Contains(s, "… and 9997 more") && !strings.Contains(s, "… and 9998 more") {
 		t.Error(s)
 	}
 }
@@ -281,7 +281,7 @@ func TestWhatACommandRewroteIsTold(t *testing.T) {
 		check := &in.Result.Roots[0].Checks[0]
 		check.Status, check.Retries = c.status, c.retries
 		var text bytes.Buffer
-		if err := checkreport.New(in).Text(&text, words(t), false); err != nil {
+		if err := checkreport.New(in).Text(&text, safeText(t), false); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(text.String(), "has changed b.go"); got != (c.want != "") || !strings.Contains(text.String(), c.want) {

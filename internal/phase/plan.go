@@ -14,7 +14,7 @@ const (
 	Linter         Check = "linter"
 	Build          Check = "build"
 	Tests          Check = "tests"
-	CodeReview   Check = "code_review"
+	CodeReview     Check = "code_review"
 	SecurityReview Check = "security_review"
 )
 

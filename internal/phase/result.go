@@ -39,23 +39,23 @@ type CheckResult struct {
 	// Blocking are the findings that made it fail. Old are the others: those on
 	// lines that did not change, and those of a check that passed.
 	Blocking, Old []finding.Finding
-	Failing     int // tests and units that failed; 1 at least where tests failed
-	NoTests     bool
-	Failures    []toolreport.Failure // the failing tests by name, as far as they are known
-	Rewritten   []string             // files that a formatter changed, relative to the root's folder
-	Notes       []string             // what people should know beside it
-	Excerpt     string               // where failing began in the output, and its end
+	Failing       int // tests and units that failed; 1 at least where tests failed
+	NoTests       bool
+	Failures      []toolreport.Failure // the failing tests by name, as far as they are known
+	Rewritten     []string             // files that a formatter changed, relative to the root's folder
+	Notes         []string             // what people should know beside it
+	Excerpt       string               // where failing began in the output, and its end
 }
 
 // ReviewResult is how a review ended.
 type ReviewResult struct {
-	Check       Check
-	Status      Status
-	Severity    finding.Severity
-	Duration    time.Duration
+	Check         Check
+	Status        Status
+	Severity      finding.Severity
+	Duration      time.Duration
 	Blocking, Old []finding.Finding
-	Problems    []string
-	Notes       []string
+	Problems      []string
+	Notes         []string
 }
 
 // MissingTool is a tool that a check needs and that is not there.

@@ -80,14 +80,14 @@ func TestSuggestions(t *testing.T) {
 	third := []changes.ChangedFile{{Path: "a.js", Status: changes.Modified, Patch: "@@ -3 +3 @@\n-3\n+three\n"}}
 	both := writing(map[string]string{"a.js": "one\ntwo\nthree\nfour\nfive\n"})
 	tests := []struct {
-		name    string
-		config  func(*phase.Config)
-		diff    []changes.ChangedFile
-		steps   func(dir string) map[string][]step
-		format  phase.Status
-		blocking  []string
-		old     []string
-		linting []string
+		name     string
+		config   func(*phase.Config)
+		diff     []changes.ChangedFile
+		steps    func(dir string) map[string][]step
+		format   phase.Status
+		blocking []string
+		old      []string
+		linting  []string
 	}{
 		{"each run of lines", nil, nil, func(string) map[string][]step {
 			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {both}}
@@ -496,8 +496,8 @@ func TestInterruptedCopy(t *testing.T) {
 func TestAWritingFormatterInACopy(t *testing.T) {
 	const format = "npm run format"
 	for name, tt := range map[string]struct {
-		writes map[string]string
-		status phase.Status
+		writes   map[string]string
+		status   phase.Status
 		blocking []string
 	}{
 		"formatted":   {nil, phase.Pass, nil},

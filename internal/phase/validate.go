@@ -27,7 +27,7 @@ import (
 type engine struct {
 	job        Job
 	config     Config
-	deps      Deps
+	deps       Deps
 	dir        string // absolute: the working directory
 	repository string // absolute
 	prefix     string // of dir in the repository, slash-separated, "." for none
@@ -243,7 +243,7 @@ type Deps struct {
 	// a time, while those of other lanes are at work; or nil, where all commands have
 	// to run one after the other, as they do if Split is nil.
 	Workers func(groups [][]string) []Runner
-	Env   []string // the commands' whole environment, as NAME=value
+	Env     []string // the commands' whole environment, as NAME=value
 	// Copy copies the repository as it is now, but for folders of the names in leave.
 	// It is called once at most, only with Config.CheckOnly and without Config.Scratch,
 	// and only when a command is to run that writes. An error tells why there can be no
