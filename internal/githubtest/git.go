@@ -1,16 +1,22 @@
 package githubtest
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"compress/zlib"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -23,6 +29,10 @@ type Git struct {
 	dir     string
 	program string
 	fail    func(format string, args ...any)
+
+	mu      sync.Mutex
+	answers map[string]string // of git, by its arguments, where they never change
+	kinds   map[string]string // of the objects that refs point to
 }
 
 // TB is what a Git needs of *testing.T.
@@ -35,17 +45,35 @@ type TB interface {
 // NewGit makes an empty repository that lasts as long as the test.
 func NewGit(t TB) *Git {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "repo.git")
+	g := newGit(t)
+	if err := os.Mkdir(g.dir, 0o755); err != nil {
+		t.Fatalf("githubtest: %v", err)
+	}
+	g.Run("init", "--quiet", "--bare", "--template=", "--initial-branch=main")
+	return g
+}
+
+// Copy makes a copy of the repository that lasts as long as the test.
+func (g *Git) Copy(t TB) *Git {
+	t.Helper()
+	c := newGit(t)
+	if err := os.CopyFS(c.dir, os.DirFS(g.dir)); err != nil {
+		t.Fatalf("githubtest: %v", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c.answers, c.kinds = maps.Clone(g.answers), maps.Clone(g.kinds)
+	return c
+}
+
+func newGit(t TB) *Git {
+	t.Helper()
 	program, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatalf("githubtest: %v", err)
 	}
-	g := &Git{dir: dir, program: program, fail: func(format string, args ...any) { t.Helper(); t.Fatalf("githubtest: "+format, args...) }}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatalf("githubtest: %v", err)
-	}
-	g.Run("init", "--quiet", "--bare", "--initial-branch=main")
-	return g
+	return &Git{dir: filepath.Join(t.TempDir(), "repo.git"), program: program, answers: map[string]string{}, kinds: map[string]string{},
+		fail: func(format string, args ...any) { t.Helper(); t.Fatalf("githubtest: "+format, args...) }}
 }
 
 // OpenGit takes a bare repository that is there already. Without a test to end,
@@ -59,7 +87,7 @@ func OpenGit(dir string) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Git{dir: dir, program: program, fail: func(format string, args ...any) { panic("githubtest: " + fmt.Sprintf(format, args...)) }}
+	g := &Git{dir: dir, program: program, answers: map[string]string{}, kinds: map[string]string{}, fail: func(format string, args ...any) { panic("githubtest: " + fmt.Sprintf(format, args...)) }}
 	bare, err := g.run("", "rev-parse", "--is-bare-repository")
 	if err == nil && bare != "true" {
 		err = fmt.Errorf("%s is not a bare repository", dir)
@@ -95,6 +123,13 @@ func (g *Git) SetBranch(name, sha string) { g.Run("update-ref", "refs/heads/"+na
 // DeleteBranch deletes a branch.
 func (g *Git) DeleteBranch(name string) { g.Run("update-ref", "-d", "refs/heads/"+name) }
 
+// setHead makes HEAD a branch.
+func (g *Git) setHead(ref string) {
+	if head, err := os.ReadFile(filepath.Join(g.dir, "HEAD")); err != nil || string(head) != "ref: "+ref+"\n" {
+		g.Run("symbolic-ref", "HEAD", ref)
+	}
+}
+
 // named is the commit that a person means: a branch, a tag, a whole ref or an id;
 // "" stands for the default branch.
 func (g *Git) named(name string) (string, bool) {
@@ -114,29 +149,147 @@ func (g *Git) named(name string) (string, bool) {
 
 // resolve is the commit behind a ref or an id.
 func (g *Git) resolve(rev string) (string, error) {
-	return g.run("", "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
+	if strings.HasPrefix(rev, "refs/") && plainRef.MatchString(rev) {
+		refs, err := g.refs()
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(refs, func(r ref) bool { return r.name == rev })
+		if i < 0 {
+			return "", fmt.Errorf("there is no ref %s", rev)
+		}
+		if refs[i].kind == "commit" {
+			return refs[i].sha, nil
+		}
+	}
+	args := []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}"}
+	if !fullID.MatchString(rev) {
+		return g.run("", args...)
+	}
+	out, err := g.lasting(args...)
+	return strings.TrimSuffix(out, "\n"), err
 }
+
+var (
+	plainRef = regexp.MustCompile(`^[A-Za-z0-9_/.-]+$`)
+	fullID   = regexp.MustCompile(`^[0-9a-f]{40}$`)
+)
 
 // ref is a ref and what it points to.
 type ref struct{ name, sha, kind string }
 
 // refs lists all refs below refs/, by name.
 func (g *Git) refs() ([]ref, error) {
+	if list, ok := g.looseRefs(); ok {
+		return list, nil
+	}
 	out, err := g.run("", "for-each-ref", "--format=%(refname) %(objectname) %(objecttype)")
 	if err != nil {
 		return nil, err
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	var list []ref
 	for line := range strings.Lines(out) {
 		f := strings.Fields(line)
 		list = append(list, ref{f[0], f[1], f[2]})
+		g.kinds[f[1]] = f[2]
 	}
 	return list, nil
+}
+
+// looseRefs reads the refs without git, which is asked for them at every request. It
+// fails where git knows more: about refs in other forms, and objects in packs.
+func (g *Git) looseRefs() (list []ref, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := os.Stat(filepath.Join(g.dir, "packed-refs")); err == nil {
+		return nil, false
+	}
+	err := filepath.WalkDir(filepath.Join(g.dir, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(g.dir, path)
+		if err != nil {
+			return err
+		}
+		sha := strings.TrimSuffix(string(data), "\n")
+		if g.kinds[sha] == "" {
+			g.kinds[sha] = g.looseKind(sha)
+		}
+		if g.kinds[sha] == "" || strings.HasSuffix(name, ".lock") {
+			return fs.ErrInvalid
+		}
+		list = append(list, ref{filepath.ToSlash(name), sha, g.kinds[sha]})
+		return nil
+	})
+	slices.SortFunc(list, func(a, b ref) int { return cmp.Compare(a.name, b.name) })
+	return list, err == nil
+}
+
+// looseKind is the kind of an object that lies in a file of its own, else "".
+func (g *Git) looseKind(sha string) string {
+	if !fullID.MatchString(sha) {
+		return ""
+	}
+	f, err := os.Open(filepath.Join(g.dir, "objects", sha[:2], sha[2:]))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	z, err := zlib.NewReader(f)
+	if err != nil {
+		return ""
+	}
+	kind, err := bufio.NewReader(z).ReadString(' ')
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(kind, " ")
+}
+
+// setRef makes a ref, or moves it, unless it is there already.
+func (g *Git) setRef(name, sha string) error {
+	if is, err := os.ReadFile(filepath.Join(g.dir, filepath.FromSlash(name))); err == nil && string(is) == sha+"\n" {
+		return nil
+	}
+	_, err := g.run("", "update-ref", name, sha)
+	return err
 }
 
 // run is output without the last line's end.
 func (g *Git) run(input string, args ...string) (string, error) {
 	out, err := g.output(input, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// lasting is output for a command that names its commits by their ids: what git answers
+// once it answers always.
+func (g *Git) lasting(args ...string) (string, error) {
+	key := strings.Join(args, "\x00")
+	g.mu.Lock()
+	out, known := g.answers[key]
+	g.mu.Unlock()
+	if known {
+		return out, nil
+	}
+	out, err := g.output("", args...)
+	if err == nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.answers[key] = out
+	}
+	return out, err
+}
+
+// mergeBase is the best common ancestor of two commits.
+func (g *Git) mergeBase(a, b string) (string, error) {
+	out, err := g.lasting("merge-base", a, b)
 	return strings.TrimSuffix(out, "\n"), err
 }
 

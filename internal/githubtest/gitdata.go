@@ -22,7 +22,8 @@ func withGit(permission string, h func(*Server, *conversation) reply) func(*Serv
 		if s.o.Git == nil {
 			return s.violation(c.rec, "the test server has no repository", errors.New("give it Options.Git"))
 		}
-		if some, err := s.o.Git.run("", "for-each-ref", "--count=1", "refs/heads"); err == nil && some == "" {
+		isBranch := func(r ref) bool { return strings.HasPrefix(r.name, "refs/heads/") }
+		if refs, err := s.o.Git.refs(); err == nil && !slices.ContainsFunc(refs, isBranch) {
 			return fail(http.StatusConflict, "Git Repository is empty.")
 		}
 		return h(s, c)
@@ -152,10 +153,11 @@ type storedCommit struct {
 	authored, when     time.Time
 }
 
-// log reads the commits that git log lists with these arguments.
+// log reads the commits that git log lists with these arguments, which name commits by
+// their ids.
 func (g *Git) log(args ...string) ([]storedCommit, error) {
 	const fields = 10
-	out, err := g.output("", append([]string{"log", "-z", "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"}, args...)...)
+	out, err := g.lasting(append([]string{"log", "-z", "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"}, args...)...)
 	if err != nil || out == "" {
 		return nil, err
 	}
@@ -174,8 +176,12 @@ func seconds(text string) time.Time {
 }
 
 func (s *Server) getCommit(c *conversation) reply {
-	list, err := s.o.Git.log("-1", c.params["commit_sha"], "--")
-	if err != nil || len(list) != 1 || list[0].sha != c.params["commit_sha"] {
+	sha, err := s.o.Git.resolve(c.params["commit_sha"])
+	if err != nil || sha != c.params["commit_sha"] {
+		return fail(http.StatusNotFound, "Not Found")
+	}
+	list, err := s.o.Git.log("-1", sha, "--")
+	if err != nil || len(list) != 1 {
 		return fail(http.StatusNotFound, "Not Found")
 	}
 	o := s.renderGitCommit(list[0])
@@ -245,7 +251,7 @@ func (s *Server) compare(c *conversation) reply {
 	if !ok || base == "" || head == "" || !found || !found2 {
 		return fail(http.StatusNotFound, "Not Found")
 	}
-	fork, err := s.o.Git.run("", "merge-base", from, to)
+	fork, err := s.o.Git.mergeBase(from, to)
 	if err != nil {
 		return fail(http.StatusNotFound, fmt.Sprintf("No common ancestor between %s and %s.", base, head))
 	}
@@ -283,11 +289,11 @@ func (s *Server) compare(c *conversation) reply {
 
 // diff is what changed between two commits, file by file as the API has it.
 func (g *Git) diff(from, to string) ([]File, error) {
-	raw, err := g.output("", "diff", "--raw", "-z", "-M", "--no-ext-diff", from, to)
+	raw, err := g.lasting("diff", "--raw", "-z", "-M", "--no-ext-diff", from, to)
 	if err != nil {
 		return nil, err
 	}
-	text, err := g.output("", "diff", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", from, to)
+	text, err := g.lasting("diff", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -395,7 +395,7 @@ func (s *Server) follow(i *Issue, heads map[string]string) error {
 	p.Head.SHA = head
 	if base != "" {
 		p.Base.SHA = base
-		fork, err := git.run("", "merge-base", base, head)
+		fork, err := git.mergeBase(base, head)
 		if err != nil {
 			return nil // nothing in common: there is nothing to show
 		}
@@ -403,6 +403,5 @@ func (s *Server) follow(i *Issue, heads map[string]string) error {
 			return err
 		}
 	}
-	_, err := git.run("", "update-ref", fmt.Sprintf("refs/pull/%d/head", i.Number), head)
-	return err
+	return git.setRef(fmt.Sprintf("refs/pull/%d/head", i.Number), head)
 }

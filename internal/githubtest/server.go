@@ -82,7 +82,7 @@ func New(t Reporter, f Fixture, o Options) *Server {
 	s := &Server{t: t, o: o, rest: rest, state: f.clone(), listed: map[any]time.Time{}, hourUsed: map[string]int{}, baseURL: "https://github.test", verified: map[string]bool{}}
 	s.complete()
 	if o.Git != nil {
-		o.Git.Run("symbolic-ref", "HEAD", "refs/heads/"+s.state.Repo.DefaultBranch)
+		o.Git.setHead("refs/heads/" + s.state.Repo.DefaultBranch)
 	}
 	return s
 }
