@@ -200,7 +200,7 @@ func (c *codeChaos) once() {
 // people's pushes, until an attempt ends: the branches and pull requests must be
 // those of one undisturbed run, and nobody's commit may be lost.
 func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
-	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+	eachSeed(t, 6, func(t *testing.T, seed uint64) {
 		c := newCodeChaos(t, seed)
 		defer func() {
 			if t.Failed() {

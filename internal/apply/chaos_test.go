@@ -64,7 +64,7 @@ func eachSeed(t *testing.T, schedules uint64, play func(t *testing.T, seed uint6
 // the run is killed at random moments and run again until it ends. The repository
 // must look as without faults, and every report must say the truth.
 func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
-	eachSeed(t, 400, func(t *testing.T, seed uint64) {
+	eachSeed(t, 80, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		wanted := c.withoutFaults()
 		defer c.explain(seed)
@@ -128,7 +128,7 @@ func anyTarget(b *bench) *bench {
 // same moment. Without faults their settle passes are enough; after faults and
 // kills it takes one more run.
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 150, func(t *testing.T, seed uint64) {
+	eachSeed(t, 30, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		wanted := c.withoutFaults()
 		defer c.explain(seed)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/agentchanges"
@@ -31,17 +32,91 @@ type codeBench struct {
 	base string // the commit that was checked out
 }
 
-// newCodeBench has the branches main and topic, of which pull request #7 is made.
-func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
+// origin is the repository of every codeBench, with the branches main and topic, and
+// workspaces that were checked out at them. It is made once, by the first test that needs
+// it, and copied.
+var origin struct {
+	sync.Mutex
+	git        *githubtest.Git
+	workspaces map[string]string // by the commit
+}
+
+// lasting makes directories that outlive one test. TestMain removes them.
+type lasting struct{ testing.TB }
+
+func (lasting) TempDir() string {
+	dir, err := os.MkdirTemp(lastingDir, "")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}
+
+var lastingDir string
+
+func TestMain(m *testing.M) {
+	var err error
+	if lastingDir, err = os.MkdirTemp("", "airlock-apply-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(lastingDir)
+	os.Exit(code)
+}
+
+// copyOfOrigin returns a repository of the test's own, and the first commit of main.
+func copyOfOrigin(t testing.TB) (git *githubtest.Git, base string) {
 	t.Helper()
-	git := githubtest.NewGit(t)
-	base := git.Commit("main", map[string]string{"README.md": "# Demo\n", "src/main.go": "package main\n\nfunc main() {}\n", "docs/a.md": "one\ntwo\nthree\n"}, "Begin")
-	git.SetBranch("topic", base)
-	git.Commit("topic", map[string]string{"topic.txt": "topic\n", "main.go": strings.Repeat("line\n", 9)}, "Work on the topic")
+	origin.Lock()
+	defer origin.Unlock()
+	if origin.git == nil {
+		g := githubtest.NewGit(lasting{t})
+		base := g.Commit("main", map[string]string{"README.md": "# Demo\n", "src/main.go": "package main\n\nfunc main() {}\n", "docs/a.md": "one\ntwo\nthree\n"}, "Begin")
+		g.SetBranch("topic", base)
+		topic := g.Commit("topic", map[string]string{"topic.txt": "topic\n", "main.go": strings.Repeat("line\n", 9)}, "Work on the topic")
+		g.Run("repack", "-adq") // fewer directories to copy
+		origin.workspaces = map[string]string{}
+		for _, commit := range []string{base, topic} {
+			origin.workspaces[commit] = filepath.Join(lasting{t}.TempDir(), "work")
+			clone(t, g.Dir(), origin.workspaces[commit], commit)
+		}
+		githubtest.New(t, codeFixture(), githubtest.Options{Git: g}).State() // the copies know what it asks git
+		origin.git = g
+	}
+	return origin.git.Copy(t), origin.git.SHA("main")
+}
+
+// codeFixture is the fixture with pull request #7 made of the branch topic.
+func codeFixture() githubtest.Fixture {
 	f := fixture()
 	f.Repo.DefaultBranch = "main"
 	f.Repo.Collaborators = []githubtest.Account{{Login: "octocat", ID: 583231}}
 	f.Viewer = githubtest.Account{Login: "github-actions[bot]", ID: actionsBot}
+	return f
+}
+
+// newCodeBench has the branches main and topic, of which pull request #7 is made, and a
+// workspace at main.
+func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
+	t.Helper()
+	b := newBareBench(t, change...)
+	b.checkout(b.base)
+	return b
+}
+
+// newPullBench is a codeBench whose run pull request #7 triggered.
+func newPullBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
+	t.Helper()
+	b := newBareBench(t, change...)
+	b.onPull()
+	return b
+}
+
+// newBareBench is a codeBench without a workspace.
+func newBareBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
+	t.Helper()
+	git, base := copyOfOrigin(t)
+	f := codeFixture()
 	for _, c := range change {
 		c(&f)
 	}
@@ -50,17 +125,28 @@ func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench 
 	b.ev.SHA = base
 	b.cfg.Run.WorkflowPath = ".github/workflows/agent.yml"
 	b.cfg.Secrets = secrets.New([]secrets.Known{{Name: "the deploy key", Value: token.New("correct-horse-battery", "")}})
-	cb := &codeBench{bench: b, git: git, base: base}
-	cb.checkout(base)
-	return cb
+	return &codeBench{bench: b, git: git, base: base}
+}
+
+// clone makes a workspace at a commit of a repository.
+func clone(t testing.TB, from, to, commit string) {
+	t.Helper()
+	sh(t, "", "-c", "fetch.unpackLimit=1", "clone", "--quiet", "--no-local", "--no-checkout", "--template=", from, to)
+	sh(t, to, "checkout", "--quiet", "--detach", commit)
 }
 
 // checkout makes a fresh workspace at a commit.
 func (b *codeBench) checkout(commit string) {
 	b.t.Helper()
 	b.dir = filepath.Join(b.t.TempDir(), "work")
-	b.sh("", "clone", "--quiet", "--no-local", b.git.Dir(), b.dir)
-	b.sh(b.dir, "checkout", "--quiet", "--detach", commit)
+	origin.Lock()
+	copied := origin.workspaces[commit]
+	origin.Unlock()
+	if copied == "" {
+		clone(b.t, b.git.Dir(), b.dir, commit)
+	} else if err := os.CopyFS(b.dir, os.DirFS(copied)); err != nil {
+		b.t.Fatal(err)
+	}
 	clone, err := gitrepo.Locate(b.dir)
 	if err != nil {
 		b.t.Fatal(err)
@@ -84,13 +170,18 @@ func (b *codeBench) checkout(commit string) {
 // sh runs git for the agent or for other people.
 func (b *codeBench) sh(dir string, args ...string) string {
 	b.t.Helper()
+	return sh(b.t, dir, args...)
+}
+
+func sh(t testing.TB, dir string, args ...string) string {
+	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
 		"GIT_AUTHOR_NAME=Ada Lovelace", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Agent", "GIT_COMMITTER_EMAIL=agent@example.com"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		b.t.Fatalf("git %s: %v: %s", args, err, out)
+		t.Fatalf("git %s: %v: %s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -190,13 +281,12 @@ const (
 )
 
 // onPull makes the run one that pull request #7 triggered.
-func (b *codeBench) onPull() *codeBench {
+func (b *codeBench) onPull() {
 	b.on("pull_request", pullNumber)
 	b.ev.Head = event.Ref{Ref: "topic", SHA: b.git.SHA("topic"), Repo: "octo/repo"}
 	b.ev.Base = event.Ref{Ref: "main", SHA: b.git.SHA("main"), Repo: "octo/repo"}
 	b.ev.SHA = b.git.SHA("topic")
 	b.checkout(b.ev.SHA)
-	return b
 }
 
 // texts are all texts on the server.

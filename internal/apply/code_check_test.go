@@ -16,6 +16,7 @@ import (
 
 // TestChangesAreHeldAgainstTheRules pushes nothing of what breaks one.
 func TestChangesAreHeldAgainstTheRules(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		make   func(b *codeBench)
@@ -44,6 +45,7 @@ func TestChangesAreHeldAgainstTheRules(t *testing.T) {
 		}, nil, tree.RuleSubmodule},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			b := newCodeBench(t)
 			if tt.policy != nil {
 				b.pull(tt.policy)
@@ -69,6 +71,7 @@ func TestChangesAreHeldAgainstTheRules(t *testing.T) {
 
 // TestViolationBecomesAnIssue tells of refused changes where the owner wants it.
 func TestViolationBecomesAnIssue(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.pull(func(s *policy.ChangeSettings) { s.OnViolation = policy.ViolationIssue })
 	b.write(map[string]string{".github/workflows/x.yml": "on: push\n"})
@@ -93,6 +96,7 @@ func TestViolationBecomesAnIssue(t *testing.T) {
 // TestSecretsGoNowhere looks for a known secret, in all its forms, and one that only
 // looks like one, in everything that is written or said.
 func TestSecretsGoNowhere(t *testing.T) {
+	t.Parallel()
 	const known = "correct-horse-battery"
 	looks := "ghp_" + "R2D2c3poBB8x7y6z5w4v3u2t1s0rQpOnMlKj"
 	forms := []string{known, base64.StdEncoding.EncodeToString([]byte(known)), url.QueryEscape("a " + known), looks}
@@ -138,6 +142,7 @@ func TestSecretsGoNowhere(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				b := newCodeBench(t)
 				item := prepare(b)
 				plan := b.plan(item)
@@ -146,6 +151,7 @@ func TestSecretsGoNowhere(t *testing.T) {
 		}
 	}
 	t.Run("was there before", func(t *testing.T) {
+		t.Parallel()
 		b := newCodeBench(t)
 		b.checkout(b.git.Commit("main", map[string]string{"old": "key " + known + "\nrest\n"}, "Long ago"))
 		b.write(map[string]string{"old": "key " + known + "\nmended\n"})
@@ -155,6 +161,7 @@ func TestSecretsGoNowhere(t *testing.T) {
 
 // TestNamesOfFilesShowNoSecret in notes, refusals, plans and texts.
 func TestNamesOfFilesShowNoSecret(t *testing.T) {
+	t.Parallel()
 	const known = "correct-horse-battery"
 	for name, prepare := range map[string]func(b *codeBench){
 		"conflict": func(b *codeBench) {
@@ -178,6 +185,7 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newCodeBench(t)
 			b.pull(func(s *policy.ChangeSettings) { s.OnViolation = policy.ViolationIssue })
 			prepare(b)
@@ -205,6 +213,7 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 // TestFileTooLargeToBeRead is denied by the rule that it breaks, or since nobody
 // can look into it.
 func TestFileTooLargeToBeRead(t *testing.T) {
+	t.Parallel()
 	for limit, state := range map[int]string{0: "denied(max-patch-size)", 1 << 20: "denied(secret)"} {
 		b := newCodeBench(t)
 		b.pull(func(s *policy.ChangeSettings) { s.Files.MaxSizeKB = limit })
@@ -220,6 +229,7 @@ func TestFileTooLargeToBeRead(t *testing.T) {
 // TestIssueOfCodeIsThereOnce although GitHub lists it late: the attempt that wrote
 // it was killed right after.
 func TestIssueOfCodeIsThereOnce(t *testing.T) {
+	t.Parallel()
 	for name, path := range map[string]string{"violation": ".github/x.yml", "no pull request": "docs/a.md"} {
 		b := newCodeBench(t, func(f *githubtest.Fixture) { f.Repo.NoPullsByActions = name == "no pull request" })
 		b.pull(func(s *policy.ChangeSettings) { s.OnViolation, s.FallbackIssue = policy.ViolationIssue, true })

@@ -15,6 +15,7 @@ import (
 
 // TestPullRequestIsUpdated runs the same workflow again, with other changes.
 func TestPullRequestIsUpdated(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "one\n2\nthree\n"})
 	want(t, b.run(aPull), "applied")
@@ -78,6 +79,7 @@ func TestPullRequestIsUpdated(t *testing.T) {
 
 // TestPullRequestAfterAClosedOne leaves alone what somebody has closed.
 func TestPullRequestAfterAClosedOne(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	want(t, b.run(aPull), "applied")
@@ -100,6 +102,7 @@ func TestPullRequestAfterAClosedOne(t *testing.T) {
 
 // TestBranchNames takes names as text, and somebody else's branch as taken.
 func TestBranchNames(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, title, branch string
 		want                string // of the branch
@@ -118,6 +121,7 @@ func TestBranchNames(t *testing.T) {
 		{"nothing", "!!!", "", "-changes", "applied"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			b := newCodeBench(t)
 			b.write(map[string]string{"docs/a.md": "1\n"})
 			r := b.run(line(map[string]any{"type": "create-pull-request", "title": tt.title, "body": "B", "branch": tt.branch}))
@@ -168,6 +172,7 @@ func (b *codeBench) treeWith(branch, name string) string {
 // TestAmendedBranchIsTheirs: who amends a commit of ours keeps its message, and it
 // is their work all the same.
 func TestAmendedBranchIsTheirs(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	want(t, b.run(aPull), "applied")
@@ -187,6 +192,7 @@ func TestAmendedBranchIsTheirs(t *testing.T) {
 // TestForgedTrailerPassesNoRule: what says that an earlier attempt pushed it is
 // held against what this one would push.
 func TestForgedTrailerPassesNoRule(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/create", Fault: githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}}}))
@@ -205,6 +211,7 @@ func TestForgedTrailerPassesNoRule(t *testing.T) {
 // TestRetargetedPullRequestIsLeftAlone: its branch would show there what belongs to
 // the old base.
 func TestRetargetedPullRequestIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.git.SetBranch("next", b.base)
 	b.write(map[string]string{"docs/a.md": "1\n"})
@@ -223,6 +230,7 @@ func TestRetargetedPullRequestIsLeftAlone(t *testing.T) {
 // TestEachItemHasABranchOfItsOwn: jobs of a matrix, steps of a job and items of a
 // run do not replace each other's branches.
 func TestEachItemHasABranchOfItsOwn(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	want(t, b.run(aPull), "applied")
@@ -263,6 +271,7 @@ func TestEachItemHasABranchOfItsOwn(t *testing.T) {
 // TestDefaultBranchIsNeverTakenOver, also where all that it has beyond the base
 // looks like ours, as after a squash of our own commits.
 func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.git.SetBranch("next", b.base)
 	b.pull(func(s *policy.ChangeSettings) { s.Base, s.Branch = "next", "main" })
@@ -279,6 +288,7 @@ func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
 // TestChangesStayOnTheirBase only where the base branch has it: what lies below
 // other commits would go along without having been judged.
 func TestChangesStayOnTheirBase(t *testing.T) {
+	t.Parallel()
 	for _, published := range []bool{true, false} {
 		b := newCodeBench(t)
 		b.pull(func(s *policy.ChangeSettings) { s.StayOnBase = true })
@@ -310,6 +320,7 @@ func TestChangesStayOnTheirBase(t *testing.T) {
 
 // TestSignedCommitsGoOnAfterAKill, which came after the branch was made.
 func TestSignedCommitsGoOnAfterAKill(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
 	b.write(map[string]string{"docs/a.md": "1\n"}).commit("One").write(map[string]string{"docs/b.md": "2\n"}).commit("Two")

@@ -9,6 +9,7 @@ import (
 
 // TestFetchFaults: what git fetches is asked for again, as the API's reads are.
 func TestFetchFaults(t *testing.T) {
+	t.Parallel()
 	for times, state := range map[int]string{1: "applied applied", 99: "failed(unreachable) applied"} {
 		b := newCodeBench(t)
 		b.write(map[string]string{"docs/a.md": "1\n"})
@@ -27,6 +28,7 @@ func TestFetchFaults(t *testing.T) {
 
 // TestMessagesSwitchNoWorkflowsOff, also not the title, which a merge puts into one.
 func TestMessagesSwitchNoWorkflowsOff(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	want(t, b.run(strings.ReplaceAll(aPull, "Mend the demo", "Mend the demo [skip ci]")), "applied")

@@ -126,7 +126,7 @@ func hostileLines(t *testing.T) []string {
 
 // hostileBench has hostile words of the owner's too: even those are cleaned.
 func hostileBench(t *testing.T) *codeBench {
-	b := newCodeBench(t).onPull()
+	b := newPullBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	b.cfg.Workflow = hostile
 	b.kind(safeoutput.KindUpdateIssue, func(k *policy.KindConfig) { k.Target.Any = true })
@@ -137,6 +137,7 @@ func hostileBench(t *testing.T) *codeBench {
 }
 
 func TestHostileTextIsInertInEveryRequest(t *testing.T) {
+	t.Parallel()
 	b := hostileBench(t)
 	lines := hostileLines(t)
 	results := b.run(lines...)
@@ -202,6 +203,7 @@ func TestHarmlessPartsStayHarmlessTogether(t *testing.T) {
 // TestHostileSARIFIsInert asserts of an upload what code scanning makes of its
 // strings: Markdown is rendered and addresses are followed, text is shown as it is.
 func TestHostileSARIFIsInert(t *testing.T) {
+	t.Parallel()
 	b := hostileBench(t)
 	b.run(hostileLines(t)...)
 	uploads := b.srv.State().Uploads

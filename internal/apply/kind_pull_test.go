@@ -12,6 +12,7 @@ import (
 
 // TestPullRequest takes a commit and an edited file all the way.
 func TestPullRequest(t *testing.T) {
+	t.Parallel()
 	var tips []string
 	for range 2 {
 		b := newCodeBench(t)
@@ -78,6 +79,7 @@ func TestPullRequest(t *testing.T) {
 // TestReviewersAreAskedOnce: users and teams, also where the first attempt was
 // killed before it came to it; who has reviewed is not asked again.
 func TestReviewersAreAskedOnce(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t, func(f *githubtest.Fixture) {
 		f.Repo.Collaborators = []githubtest.Account{{Login: "octocat", ID: 583231}, {Login: "mona", ID: 2}}
 		f.Repo.Teams = []string{"writers"}
@@ -109,6 +111,7 @@ func TestReviewersAreAskedOnce(t *testing.T) {
 
 // TestPullRequestWhereNothingChanged follows the owner's wish.
 func TestPullRequestWhereNothingChanged(t *testing.T) {
+	t.Parallel()
 	for wish, state := range map[policy.IfNoChanges]string{policy.NoChangesWarn: "skipped(no-changes)", policy.NoChangesError: "failed(no-changes)", policy.NoChangesIgnore: "applied"} {
 		b := newCodeBench(t)
 		b.pull(func(s *policy.ChangeSettings) { s.IfNoChanges = wish })
@@ -122,6 +125,7 @@ func TestPullRequestWhereNothingChanged(t *testing.T) {
 // TestPullRequestOnAMovedBase puts the changes onto where the base is, or says what
 // does not fit and keeps the patch.
 func TestPullRequestOnAMovedBase(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
 	b.git.Commit("main", map[string]string{"docs/a.md": "1\ntwo\nthree\n"}, "Elsewhere")
@@ -151,6 +155,7 @@ func TestPullRequestOnAMovedBase(t *testing.T) {
 
 // TestPullRequestForbidden keeps the branch where GitHub opens no pull request.
 func TestPullRequestForbidden(t *testing.T) {
+	t.Parallel()
 	refuse := githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/create", Fault: githubtest.Fault{Status: 403, Header: http.Header{"Content-Type": {"application/json"}},
 		Body: `{"message":"GitHub Actions is not permitted to create or approve pull requests."}`}}})
 	b := newCodeBench(t)
@@ -178,6 +183,7 @@ func TestPullRequestForbidden(t *testing.T) {
 
 // TestPullRequestPlan shows everything without a token, and writes nothing with one.
 func TestPullRequestPlan(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.cfg.DryRun = true
 	b.write(map[string]string{"docs/a.md": "1\n"})

@@ -12,7 +12,8 @@ import (
 
 // TestPush adds commits to the head of the event's pull request.
 func TestPush(t *testing.T) {
-	b := newCodeBench(t).onPull()
+	t.Parallel()
+	b := newPullBench(t)
 	head := b.git.SHA("topic")
 	b.write(map[string]string{"src/run.go": "package main\n"}).commit("Add run")
 	b.write(map[string]string{"topic.txt": "better\n"})
@@ -44,7 +45,8 @@ func TestPush(t *testing.T) {
 // TestPushToAMovedBranch puts the commits onto where the branch is, and never
 // forces.
 func TestPushToAMovedBranch(t *testing.T) {
-	b := newCodeBench(t).onPull()
+	t.Parallel()
+	b := newPullBench(t)
 	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
 	b.git.Commit("topic", map[string]string{"docs/a.md": "1\ntwo\nthree\n"}, "Meanwhile")
 	want(t, b.run(aPush), "applied")
@@ -54,7 +56,7 @@ func TestPushToAMovedBranch(t *testing.T) {
 
 	// It moves between looking and pushing: once is followed, twice is too often.
 	for _, moves := range []int{1, 2} {
-		b := newCodeBench(t).onPull()
+		b := newPullBench(t)
 		b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
 		plan := b.plan(aPush)
 		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
@@ -81,6 +83,7 @@ func TestPushToAMovedBranch(t *testing.T) {
 
 // TestPushIsHeldAgainstTheRules denies what the owner does not allow.
 func TestPushIsHeldAgainstTheRules(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		policy func(*policy.ChangeSettings)
@@ -99,7 +102,8 @@ func TestPushIsHeldAgainstTheRules(t *testing.T) {
 		{"configured branch that is not there", func(s *policy.ChangeSettings) { s.Branch = "nowhere" }, nil, "failed(no-base)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newCodeBench(t).onPull()
+			t.Parallel()
+			b := newPullBench(t)
 			if tt.policy != nil {
 				b.push(tt.policy)
 			}
@@ -123,6 +127,7 @@ func TestPushIsHeldAgainstTheRules(t *testing.T) {
 
 // TestPushFaults loses the answer of a push, or the push itself.
 func TestPushFaults(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault githubtest.Fault
 		times int
@@ -139,7 +144,8 @@ func TestPushFaults(t *testing.T) {
 		"secondary limit": {githubtest.SecondaryLimit(429, 1), 1, "applied"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newCodeBench(t).onPull()
+			t.Parallel()
+			b := newPullBench(t)
 			head := b.git.SHA("topic")
 			b.write(map[string]string{"docs/a.md": "1\n"})
 			plan, left := b.plan(aPush), tt.times
@@ -165,7 +171,8 @@ func TestPushFaults(t *testing.T) {
 
 // TestPushRefusedByARule gives the server's own words.
 func TestPushRefusedByARule(t *testing.T) {
-	b := newCodeBench(t, func(f *githubtest.Fixture) { f.Repo.Protected = []string{"topic"} }).onPull()
+	t.Parallel()
+	b := newPullBench(t, func(f *githubtest.Fixture) { f.Repo.Protected = []string{"topic"} })
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	r := b.run(aPush)
 	want(t, r, "failed(push-refused)")
@@ -176,6 +183,7 @@ func TestPushRefusedByARule(t *testing.T) {
 
 // TestSignedCommits commits through the API, one commit after the other.
 func TestSignedCommits(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
 	b.write(map[string]string{"docs/a.md": "1\n"}).commit("One")
@@ -225,8 +233,9 @@ func codeRequests() map[string]map[string]int {
 // TestRequestsOfCode holds the rows of the kinds that carry code in the table of
 // the package's documentation.
 func TestRequestsOfCode(t *testing.T) {
+	t.Parallel()
 	for kind, item := range map[string]string{"create-pull-request": aPull, "push-to-branch": aPush} {
-		b := newCodeBench(t).onPull()
+		b := newPullBench(t)
 		b.pull(func(s *policy.ChangeSettings) { s.Reviewers = []string{"octocat"} })
 		b.write(map[string]string{"docs/a.md": "1\n"})
 		want(t, b.run(item), "applied")
@@ -242,6 +251,7 @@ func TestRequestsOfCode(t *testing.T) {
 
 // TestHalfDoneIsSaid tells what of an item is there although it failed.
 func TestHalfDoneIsSaid(t *testing.T) {
+	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	want(t, b.run(aPull), "applied")

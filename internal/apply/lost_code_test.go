@@ -10,6 +10,7 @@ import (
 
 // TestTextsOfLostCode carry a note, or wait.
 func TestTextsOfLostCode(t *testing.T) {
+	t.Parallel()
 	texts := []string{aComment, aDiscussion, anIssue, `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Inline."}`, aLabel}
 	for _, late := range []bool{false, true} { // known when planning, or only when pushing
 		for _, hold := range []bool{false, true} {
@@ -53,6 +54,7 @@ func TestTextsOfLostCode(t *testing.T) {
 // TestLostCodeIsKnownBeforehand: the plan's texts carry the note already, so that
 // what a dry run shows is what would be written.
 func TestLostCodeIsKnownBeforehand(t *testing.T) {
+	t.Parallel()
 	for name, item := range map[string]string{"secret": strings.ReplaceAll(aPull, "broken", "correct-horse-battery"), "violation": aPull} {
 		b := newCodeBench(t)
 		b.cfg.DryRun = true
