@@ -3,8 +3,16 @@
 package gitrepo_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/agentchanges"
@@ -132,5 +140,216 @@ func TestPushOfHostileNames(t *testing.T) {
 	}
 	if more := s.requests()[asked:]; len(more) > 0 {
 		t.Errorf("the server was asked %v", more)
+	}
+}
+
+func TestPushErrors(t *testing.T) {
+	respond := func(method string, f func(w http.ResponseWriter)) func(*gitServer) {
+		return func(s *gitServer) {
+			s.before = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method == method {
+					_, _ = io.Copy(io.Discard, r.Body)
+					f(w)
+				}
+				return r.Method == method
+			}
+		}
+	}
+	status := func(code int, text string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { http.Error(w, text, code) }
+	}
+	cut := func(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+	for name, tt := range map[string]struct {
+		server     func(*gitServer)
+		kind       gitrepo.PushErrorKind
+		code, perm string
+		words      []string
+	}{
+		"a protected branch": {
+			server: func(s *gitServer) {
+				s.hook("pre-receive", "echo 'error: GH006: Protected branch update failed for refs/heads/x.'\nprintf '\\033[31mAt least 1 approving\\rreview\\n'\nexit 1\n")
+			},
+			kind: gitrepo.PushRefused, code: "GH006", words: []string{"pre-receive hook declined", "Protected branch update failed", "At least 1 approving; review"},
+		},
+		"a rule": {
+			server: func(s *gitServer) {
+				s.hook("pre-receive", "echo 'error: GH013: Repository rule violations found'; echo ' - GITHUB PUSH PROTECTION'; exit 1\n")
+			},
+			kind: gitrepo.PushRefused, code: "GH013", words: []string{"GITHUB PUSH PROTECTION"},
+		},
+		"a workflow": {
+			server: func(s *gitServer) {
+				s.hook("update", "echo 'refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission'; exit 1\n")
+			},
+			kind: gitrepo.PushForbidden, perm: "workflows: write", words: []string{".github/workflows/x.yml"},
+		},
+		"another push at the same time": {
+			server: func(s *gitServer) { s.hook("pre-receive", "git rev-parse main >refs/heads/x\n") },
+			kind:   gitrepo.PushMoved,
+		},
+		"a directory in the way": {
+			server: func(s *gitServer) {
+				s.hook("pre-receive", "mkdir refs/heads/x && git rev-parse main >refs/heads/x/y\n")
+			},
+			kind: gitrepo.PushRefused,
+		},
+		"no permission": {
+			server: respond("GET", status(403, "Permission to o/r.git denied to github-actions[bot].")),
+			kind:   gitrepo.PushForbidden, perm: "contents: write", words: []string{"denied to github-actions[bot]"},
+		},
+		"no permission to send": {server: respond("POST", status(403, "no")), kind: gitrepo.PushForbidden, perm: "contents: write"},
+		"no repository":         {server: respond("GET", status(404, "Repository not found.")), kind: gitrepo.PushForbidden, perm: "contents: write", words: []string{"Repository not found"}},
+		"an ill server":         {server: respond("GET", status(502, "")), kind: gitrepo.PushUnreachable},
+		"cut before":            {server: respond("GET", cut), kind: gitrepo.PushUnreachable},
+		"cut after":             {server: respond("POST", cut), kind: gitrepo.PushAmbiguous},
+		"ill after":             {server: respond("POST", status(500, "")), kind: gitrepo.PushAmbiguous},
+		"nonsense after":        {server: respond("POST", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") }), kind: gitrepo.PushAmbiguous},
+		"too large":             {server: respond("POST", status(413, "")), kind: gitrepo.PushRefused},
+		"down":                  {server: func(s *gitServer) { s.Server.Close() }, kind: gitrepo.PushUnreachable},
+		"it tells the token": {
+			server: respond("GET", status(403, "you sent "+secret+" and eC1hY2Nlc3MtdG9rZW46Z2hzX1Rlc3QwMTIzNDU2Nzg5YWJjZGVmZ2hpamtsbW5vcHFyc3R1dg==")),
+			kind:   gitrepo.PushForbidden, perm: "contents: write", words: []string{"you sent *** and ***"},
+		},
+		"it talks much": {
+			server: func(s *gitServer) {
+				s.hook("pre-receive", "yes 'error: GH006: no, no, no' | head -c 20000000; exit 1\n")
+			},
+			kind: gitrepo.PushRefused, code: "GH006", words: []string{"no, no, no"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, c, _, _, three, _ := published(t)
+			m := s.remote()
+			tt.server(s)
+			err := c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
+			var failed *gitrepo.PushError
+			if !errors.As(err, &failed) || failed.Kind != tt.kind || failed.Code != tt.code || failed.Permission != tt.perm || failed.Branch != "x" {
+				t.Fatalf("err = %#v: %v", err, err)
+			}
+			for _, w := range append(tt.words, `"x"`, tt.kind.String()) {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("err = %v, and does not say %q", err, w)
+				}
+			}
+			if text := err.Error(); strings.ContainsAny(text, "\n\r\x1b") || len(text) > 1000 || strings.Contains(text, "storage lock") {
+				t.Errorf("err is not a short line: %q", text)
+			}
+		})
+	}
+}
+
+func TestPushWithAWrongToken(t *testing.T) {
+	s, c, _, _, three, _ := published(t)
+	for name, m := range map[string]*gitrepo.Remote{"wrong": s.remoteWith("ghs_wrong"), "none": s.remoteWith("")} {
+		err := c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
+		var failed *gitrepo.PushError
+		if !errors.As(err, &failed) || failed.Kind != gitrepo.PushForbidden || strings.Contains(err.Error(), "ghs_wrong") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	s, c, _, _, three, _ := published(t)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("the other host was asked %s", r.URL)
+	}))
+	defer elsewhere.Close()
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(w, r, elsewhere.URL+r.URL.String(), http.StatusTemporaryRedirect)
+		return true
+	}
+	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"})
+	var failed *gitrepo.PushError
+	if !errors.As(err, &failed) || failed.Kind != gitrepo.PushUnreachable {
+		t.Errorf("err = %v", err)
+	}
+	if err := c.Open().Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, 1); err == nil {
+		t.Error("a redirection was followed")
+	}
+}
+
+func TestPushToAServerThatHangs(t *testing.T) {
+	s, c, _, _, three, _ := published(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == "POST" {
+			_, _ = io.Copy(io.Discard, r.Body)
+			cancel()
+			<-r.Context().Done()
+		}
+		return r.Method == "POST"
+	}
+	err := c.Open().Push(ctx, s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"})
+	var failed *gitrepo.PushError
+	if !errors.As(err, &failed) || failed.Kind != gitrepo.PushAmbiguous || !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// While git runs, no process shows the token and no file of ours holds it.
+func TestPushKeepsTheTokenToItself(t *testing.T) {
+	s, c, _, _, three, _ := published(t)
+	r := c.Open()
+	var looked atomic.Int64
+	s.before = func(w http.ResponseWriter, req *http.Request) bool {
+		for _, pattern := range []string{"/proc/[0-9]*/cmdline", "/proc/[0-9]*/environ"} {
+			files, _ := filepath.Glob(pattern)
+			for _, f := range files {
+				if data, err := os.ReadFile(f); err == nil && strings.Contains(string(data), secret) {
+					t.Errorf("%s holds the token: %q", f, data)
+				}
+				looked.Add(1)
+			}
+		}
+		assertNoSecret(t, filepath.Dir(r.GitDir()))
+		return false
+	}
+	if err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if looked.Load() == 0 && exists("/proc/self") {
+		t.Error("nothing was looked at")
+	}
+	assertNoSecret(t, filepath.Dir(r.GitDir()))
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+func assertNoSecret(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil // git removes files of its own meanwhile
+		}
+		if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), secret) {
+			t.Errorf("%s holds the token", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(fmt.Errorf("looking at our files: %w", err))
+	}
+}
+
+func TestCheckBranch(t *testing.T) {
+	c := newClone(t)
+	c.Commit("so that @{-1} could mean something")
+	r := c.Open()
+	for _, name := range []string{"main", "fix/issue-7", "a;b", "$(touch", "`x`", "ümlaut", "a'b\"c", "@", "a-", "heads/x", "=x", "%2e%2e", "a\u202eb", strings.Repeat("a", 244)} {
+		if err := r.CheckBranch(t.Context(), name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{
+		"", "-x", "--upload-pack=touch x", "HEAD", "$(touch x)", "a b", "a..b", "a//b", "/a", "a/", ".a", "a/.b", "a.lock", "a.lock/b", "a.",
+		"a~1", "a^", "a:b", "a?b", "a*", "a[b", `a\b`, "a@{1}", "@{-1}", "a\nb", "a\x00b", "a\x7fb", "refs/heads/main",
+		strings.Repeat("0a", 20), strings.Repeat("0A", 20), strings.Repeat("a", 245),
+	} {
+		if err := r.CheckBranch(t.Context(), name); err == nil {
+			t.Errorf("%q passes", name)
+		} else if strings.ContainsAny(err.Error(), "\n\x00") {
+			t.Errorf("%q: the error is not one line: %v", name, err)
+		}
 	}
 }

@@ -4,9 +4,58 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
+
+// Person is an author or a committer. The zero Person is an unknown one.
+type Person struct{ Name, Email string }
+
+// Change is one commit of a series: the step from one tree to the next.
+type Change struct {
+	Before, After string // ids of trees, which the Repo can read
+	Author        Person // zero: unknown
+	Message       string // as it was written, not cleaned; "": none
+}
+
+// Series is what an agent changed, oldest first. Each change begins with the
+// tree that the one before it ended with, and the first with the tree of Base.
+// No change is empty; a series without changes says that nothing was changed.
+type Series struct {
+	Base    string // the commit that the series was made from
+	Changes []Change
+	// Notes say in plain words what was left out, and why. Names of files in them
+	// are quoted.
+	Notes []string
+}
+
+// Conflict is the error of a change that does not fit the commit that it is
+// put on.
+type Conflict struct {
+	Change int      // its index in the series
+	Paths  []string // the files concerned, as far as they are known
+	Detail string   // one line, in plain words
+}
+
+// Error implements error in one line.
+func (c *Conflict) Error() string {
+	message := fmt.Sprintf("change %d does not fit", c.Change+1)
+	if len(c.Paths) > 0 {
+		message += " in " + text.QuotedList(c.Paths, maxListed)
+	}
+	if c.Detail != "" {
+		message += ": " + c.Detail
+	}
+	return message
+}
+
+// maxListed is how many names an error lists.
+const maxListed = 10
 
 // Transplanted is a series as commits on a base.
 type Transplanted struct {
@@ -84,4 +133,167 @@ func (r *Repo) makeCommit(ctx context.Context, c newCommit) (string, error) {
 		return "", err
 	}
 	return a.Line(), nil
+}
+
+// Style says how commits are made. The same series, base and Style give the same
+// commit ids.
+type Style struct {
+	Committer Person
+	Author    Person    // of changes without one; zero: Committer
+	When      time.Time // of author and committer, in UTC; zero: the time of the commit that the series is put on
+	// Message returns the whole message of a commit, clean already; nil: the
+	// change's own. An empty one is replaced.
+	Message func(index int, c Change) string
+	// AuthorOf returns a commit's author; nil: the change's own, or Author.
+	AuthorOf func(c Change) Person
+}
+
+// What stands where a commit has nothing of its own.
+const (
+	noMessage = "Change files"
+	noName    = "unknown"
+	noEmail   = "unknown@example.invalid" // git am needs one with an @
+)
+
+func (s Style) message(index int, c Change) string {
+	text := c.Message
+	if s.Message != nil {
+		text = s.Message(index, c)
+	}
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	if strings.TrimSpace(text) == "" {
+		text = noMessage
+	}
+	return strings.Trim(text, "\n") + "\n"
+}
+
+func (s Style) author(c Change) Person {
+	author := c.Author
+	if s.AuthorOf != nil {
+		author = s.AuthorOf(c)
+	}
+	for _, other := range []Person{s.Author, s.Committer} {
+		if author == (Person{}) {
+			author = other
+		}
+	}
+	return author
+}
+
+// harmless returns the person as git can write it: no character ends the name or
+// the address early, and neither is empty.
+func (p Person) harmless() Person {
+	name := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(p.Name, "\uFFFD"), notInName), " "), crud)
+	email := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(p.Email, "\uFFFD"), notInEmail), ""), crud)
+	if name == "" {
+		name = noName
+	}
+	if !strings.Contains(email, "@") {
+		email = noEmail
+	}
+	return Person{name, email}
+}
+
+// crud is what git takes off both ends of a name.
+const crud = " .,:;<>\"\\'"
+
+func notInName(c rune) bool {
+	return c == '<' || c == '>' || unicode.IsSpace(c) || unicode.IsControl(c)
+}
+
+func notInEmail(c rune) bool { return notInName(c) || c == '(' || c == ')' }
+
+// mergeChange applies the step from c.Before to c.After to another tree, and
+// returns the id of the tree that results. What conflicts is a *Conflict.
+//
+// Git merges commits, not trees, and 2.39 cannot be told their merge base. So the
+// three trees become commits of which two have the third as their parent.
+func (r *Repo) mergeChange(ctx context.Context, c Change, tree string) (string, error) {
+	commit := func(tree string, parents ...string) (string, error) {
+		return r.makeCommit(ctx, newCommit{tree: tree, parents: parents, when: time.Unix(0, 0), message: "\n"})
+	}
+	base, err := commit(c.Before)
+	if err != nil {
+		return "", err
+	}
+	ours, err := commit(tree, base)
+	if err != nil {
+		return "", err
+	}
+	theirs, err := commit(c.After, base)
+	if err != nil {
+		return "", err
+	}
+	a, err := r.Run(ctx, Call{AnyExit: true}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
+	switch {
+	case err != nil:
+		return "", err
+	case a.ExitCode > 1:
+		return "", fmt.Errorf("git merge-tree failed: %s", a.Reason())
+	}
+	records := strings.Split(string(a.Stdout), "\x00")
+	if a.ExitCode == 1 {
+		return "", conflictOf(records[1:], ours, theirs)
+	}
+	if !IsObjectID(records[0]) {
+		return "", fmt.Errorf("git merge-tree answered %q", records[0])
+	}
+	return records[0], nil
+}
+
+// conflictWords say what git's stable names of conflicts mean.
+var conflictWords = map[string]string{
+	"contents":                     "both sides changed the same lines",
+	"binary":                       "both sides changed a binary file",
+	"modify/delete":                "one side changed what the other deleted",
+	"file/directory":               "one side has a file where the other has a directory",
+	"distinct modes":               "the two sides made different kinds of files of it",
+	"rename/rename":                "the two sides renamed it differently",
+	"rename/delete":                "one side renamed what the other deleted",
+	"rename involved in collision": "it is among renames that collide",
+	"directory rename suggested":   "the other side renamed its directory",
+}
+
+// conflictOf reads what merge-tree says of a conflict: paths up to an empty
+// record, then messages, each with a count, that many paths, a kind and a text.
+func conflictOf(records []string, commits ...string) *Conflict {
+	c := &Conflict{}
+	for i, rec := range records {
+		if rec == "" {
+			records = records[i+1:]
+			break
+		}
+		if path := originalPath(rec, commits); !slices.Contains(c.Paths, path) {
+			c.Paths = append(c.Paths, path)
+		}
+	}
+	var kinds []string
+	for len(records) > 1 {
+		count, err := strconv.Atoi(records[0])
+		if err != nil || count < 0 || count+3 > len(records) {
+			break
+		}
+		kind, isConflict := strings.CutPrefix(strings.TrimSuffix(records[count+1], ")"), "CONFLICT (")
+		if word := conflictWords[kind]; word != "" {
+			kind = word
+		}
+		if isConflict && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+		records = records[count+3:]
+	}
+	slices.Sort(kinds)
+	c.Detail = strings.Join(kinds, "; ")
+	return c
+}
+
+// originalPath takes off what git appends to a path that it had to put elsewhere
+// in the tree: "~" and one of the commits.
+func originalPath(path string, commits []string) string {
+	for _, oid := range commits {
+		if before, _, ok := strings.Cut(path, "~"+oid); ok {
+			return before
+		}
+	}
+	return path
 }

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -152,15 +154,20 @@ func (c *copier) mkdir(src, dst *os.File, base, name string) (from, to *os.File,
 	return from, to, nil
 }
 
-// openDir opens a directory below another. Its entries are known by descriptor alone:
-// where the file system does not tell their kinds (NFS, some of FUSE), the os package
-// asks by the directory's name, and passes over what is not there.
+// openDir opens a directory below another.
 func openDir(at int, base string) (*os.File, error) {
 	fd, err := unix.Openat(at, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
-	return os.NewFile(uintptr(fd), descriptorName(fd)), nil
+	// Where a file system does not report the kinds of entries (NFS, some of FUSE), the os
+	// package asks for each by the name of its directory, which may stand for another one
+	// meanwhile: this name stands for the descriptor. The file systems of macOS report them.
+	name := "directory " + strconv.Itoa(fd)
+	if runtime.GOOS == "linux" {
+		name = "/proc/self/fd/" + strconv.Itoa(fd)
+	}
+	return os.NewFile(uintptr(fd), name), nil
 }
 
 func (c *copier) file(src, dst *os.File, base, name string) error {
@@ -238,4 +245,116 @@ func (c *copier) note(name, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.notes = append(c.notes, Note{name, why})
+}
+
+// removeAll removes what strangers' programs have worked in: also folders that nest
+// more deeply than this process may have files open, which os.RemoveAll needs, and
+// those in which their owner may not write. No program may work there any more.
+func removeAll(name string) error {
+	first := os.RemoveAll(name)
+	if first == nil {
+		return nil
+	}
+	top, err := openWritable(unix.AT_FDCWD, name)
+	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return first
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(empty(top), top.Close()); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// empty removes what lies in a folder. What lies in the folders there is moved up into
+// it, so that only two are open at any depth.
+func empty(top *os.File) error {
+	at := int(top.Fd())
+	for moved := 0; ; {
+		if _, err := top.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		names, err := top.Readdirnames(1024)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if len(names) == 0 {
+			return nil
+		}
+		for _, name := range names {
+			if unix.Unlinkat(at, name, 0) == nil {
+				continue
+			}
+			dir, err := openWritable(at, name)
+			if err == nil {
+				err = errors.Join(raise(dir, at, &moved), dir.Close())
+			}
+			if err == nil {
+				err = unix.Unlinkat(at, name, unix.AT_REMOVEDIR)
+			}
+			if err != nil {
+				return &os.PathError{Op: "remove", Path: name, Err: err}
+			}
+		}
+	}
+}
+
+// raise removes the files of a folder, and moves its folders to the folder at to.
+// moved counts those, for names.
+func raise(dir *os.File, to int, moved *int) error {
+	for {
+		if _, err := dir.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		names, err := dir.Readdirnames(1024)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if len(names) == 0 {
+			return nil
+		}
+		for _, name := range names {
+			if unix.Unlinkat(int(dir.Fd()), name, 0) == nil {
+				continue
+			}
+			sub, err := openWritable(int(dir.Fd()), name) // who moves a folder has to write in it
+			if err != nil {
+				return err
+			}
+			for err = unix.EEXIST; errors.Is(err, unix.EEXIST) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.ENOTDIR); *moved++ {
+				err = unix.Renameat(int(dir.Fd()), name, to, "moved-"+strconv.Itoa(*moved))
+			}
+			if err := errors.Join(err, sub.Close()); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// openWritable opens a folder that the owner may read and write from then on.
+func openWritable(at int, name string) (*os.File, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR && st.Mode&0o700 != 0o700 {
+		_ = unix.Fchmodat(at, name, 0o700, 0) // what comes of it is seen next
+	}
+	return openDir(at, name)
+}
+
+// copyOwn copies as copyTree does, for this process's own user. target says where a
+// link in a folder, relative to from, leads to in the copy.
+func copyOwn(ctx context.Context, from, to string, limits CopyLimits, target func(dir, to string) string) ([]Note, error) {
+	c := &copier{limits: limits, uid: -1, gid: -1, target: target}
+	return c.copy(ctx, from, to)
+}
+
+// freeBytes returns how much this user may still write below a directory.
+func freeBytes(dir string) int64 {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return math.MaxInt64 // then a write says so
+	}
+	free := float64(st.Bavail) * float64(st.Bsize) // some file systems name more than there can be
+	return int64(min(free, math.MaxInt64/2))
 }

@@ -6,6 +6,7 @@ package isolate
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -173,4 +174,47 @@ func (r *Room) Close() error {
 		u.lock = nil
 	}
 	return first
+}
+
+// sharedHome is the folder in a room for what its users share.
+const sharedHome = "shared"
+
+// user is one that programs of a room run as, one program at a time.
+type user struct {
+	identity   command.Identity
+	home, temp string // absolute: folders of its own
+	lock       io.Closer
+}
+
+// env is what a user's environment has beside the room's.
+func (u *user) env() []string { return []string{"HOME=" + u.home, "TMPDIR=" + u.temp} }
+
+// ids returns the ids of the room's users.
+func (r *Room) ids() []uint32 {
+	ids := make([]uint32, len(r.users))
+	for i, u := range r.users {
+		ids[i] = u.identity.UID
+	}
+	return ids
+}
+
+// RunnerPaths returns what GitHub's runner mounts into a container action or names
+// in a step's environment: its folders, the folders of its command files and of
+// the event, and the engine's sockets. Off a runner there is nothing of the kind
+// but the sockets.
+func RunnerPaths(getenv func(string) string) []string {
+	paths := []string{"/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock"}
+	if getenv("GITHUB_ACTIONS") != "true" {
+		return paths
+	}
+	paths = append(paths, "/github")
+	for _, name := range []string{"GITHUB_WORKSPACE", "RUNNER_TEMP", "HOME", "RUNNER_WORKSPACE"} {
+		paths = append(paths, getenv(name))
+	}
+	for _, name := range []string{"GITHUB_EVENT_PATH", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"} {
+		if file := getenv(name); file != "" {
+			paths = append(paths, filepath.Dir(file), file)
+		}
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return !filepath.IsAbs(p) || filepath.Clean(p) == "/" })
 }

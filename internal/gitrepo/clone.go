@@ -1,0 +1,418 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// ErrNotRepository is returned by Locate for a directory that is no clone.
+var ErrNotRepository = errors.New("no git repository")
+
+// Clone is what Locate found out about a clone by reading its files. Git never
+// runs in it: its configuration and its attributes can name programs.
+type Clone struct {
+	// ObjectDir is the absolute path of the directory of the clone's objects.
+	ObjectDir string
+	// Shallow holds the commits at which the clone's history is cut off.
+	Shallow []string
+	// MissingAlternates holds the directories that the clone borrows objects from
+	// and that are not there.
+	MissingAlternates []string
+
+	// GitDir is the absolute path of the directory that holds the clone's HEAD and index, and
+	// CommonDir of the one that holds all else: another one in a worktree.
+	GitDir, CommonDir string
+
+	oidLen int // hex digits of an object id: 40, or 64 for SHA-256
+}
+
+// Limits of what is read of a clone.
+const (
+	maxPointer    = 64 << 10 // a file that holds one path or one ref
+	maxList       = 64 << 20 // packed-refs, shallow, alternates
+	maxAlternates = 64
+	maxRefs       = 200_000
+)
+
+// Locate finds the objects of the clone at dir, which holds ".git" as a
+// directory, or as the file that worktrees and submodules have. Links are not
+// followed out of the directories concerned.
+func Locate(dir string) (*Clone, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	gitDir, err := findGitDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Clone{GitDir: gitDir, CommonDir: gitDir}
+	root, err := os.OpenRoot(gitDir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s names a directory that cannot be opened: %w", ErrNotRepository, filepath.Join(dir, ".git"), err)
+	}
+	defer root.Close()
+	if data, err := readRegular(root, "commondir", maxPointer); err == nil {
+		c.CommonDir = resolvePath(gitDir, strings.TrimSpace(string(data)))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	common, err := os.OpenRoot(c.CommonDir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the main repository of the worktree %s cannot be opened: %w", ErrNotRepository, dir, err)
+	}
+	defer common.Close()
+	info, err := common.Lstat("objects")
+	if err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%w: %s holds no directory of objects", ErrNotRepository, c.CommonDir)
+	}
+	c.ObjectDir = filepath.Join(c.CommonDir, "objects")
+	if err := c.readShallow(common); err != nil {
+		return nil, err
+	}
+	if err := c.followAlternates(); err != nil {
+		return nil, err
+	}
+	c.oidLen = 40
+	if oid, err := c.Resolve("HEAD"); err == nil {
+		c.oidLen = len(oid)
+	}
+	return c, nil
+}
+
+// findGitDir returns the directory that dir/.git is or names.
+func findGitDir(dir string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotRepository, err)
+	}
+	defer root.Close()
+	info, err := root.Lstat(".git")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%w at %s: check out the repository first (actions/checkout)", ErrNotRepository, dir)
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return filepath.Join(dir, ".git"), nil
+	}
+	data, err := readRegular(root, ".git", maxPointer)
+	if err != nil {
+		return "", err
+	}
+	path, ok := strings.CutPrefix(string(data), "gitdir: ")
+	path = strings.TrimRight(path, "\r\n")
+	if !ok || path == "" || strings.ContainsAny(path, "\x00\n") {
+		return "", fmt.Errorf("%w: %s is a file that names no directory", ErrNotRepository, filepath.Join(dir, ".git"))
+	}
+	return resolvePath(dir, path), nil
+}
+
+func resolvePath(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+func (c *Clone) readShallow(common *os.Root) error {
+	data, err := readRegular(common, "shallow", maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(data)) {
+		oid := strings.TrimSpace(line)
+		if !IsObjectID(oid) {
+			return fmt.Errorf("%s is not a list of commits", filepath.Join(c.CommonDir, "shallow"))
+		}
+		c.Shallow = append(c.Shallow, oid)
+	}
+	return nil
+}
+
+// followAlternates walks the directories that the clone borrows objects from,
+// as git will: it asserts that each list is an ordinary file, and notes which
+// directories are missing.
+func (c *Clone) followAlternates() error {
+	todo, seen := []string{c.ObjectDir}, map[string]bool{c.ObjectDir: true}
+	for len(todo) > 0 {
+		dir := todo[0]
+		todo = todo[1:]
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			c.MissingAlternates = append(c.MissingAlternates, dir)
+			continue
+		}
+		data, err := readRegular(root, filepath.Join("info", "alternates"), maxList)
+		_ = root.Close()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(data)) {
+			line = strings.TrimRight(line, "\r\n")
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			next := resolvePath(dir, line)
+			if seen[next] {
+				continue
+			}
+			if len(seen) >= maxAlternates {
+				return fmt.Errorf("%s borrows objects from more than %d directories", dir, maxAlternates)
+			}
+			seen[next] = true
+			todo = append(todo, next)
+		}
+	}
+	return nil
+}
+
+// IsObjectID reports whether s is a whole object id in lower-case hex.
+func IsObjectID(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// ErrNoRef is returned by Resolve for a ref that the clone does not have.
+var ErrNoRef = errors.New("no such ref")
+
+var errReftable = errors.New("the clone keeps its refs in the reftable format, which airlock does not read: clone it with the files format")
+
+// Ref is a ref of a clone.
+type Ref struct {
+	Name string // "refs/heads/main"
+	OID  string
+}
+
+// Resolve returns the object id that a ref of the clone names: "HEAD", or a
+// full name such as "refs/remotes/origin/main".
+func (c *Clone) Resolve(name string) (string, error) {
+	if name != "HEAD" && !validRef(name) {
+		return "", fmt.Errorf("%w: %q is not a full ref name", ErrNoRef, name)
+	}
+	start := name
+	for range 6 { // as deep as git follows
+		text, err := c.looseRef(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return c.packedRef(name)
+		}
+		if err != nil {
+			return "", err
+		}
+		next, symbolic := strings.CutPrefix(text, "ref:")
+		if !symbolic {
+			if !IsObjectID(text) {
+				return "", fmt.Errorf("the ref %s of the clone holds no object id", name)
+			}
+			return text, nil
+		}
+		if name = strings.TrimSpace(next); !validRef(name) {
+			return "", fmt.Errorf("the ref %s of the clone points to no ref", start)
+		}
+		if name == "refs/heads/.invalid" {
+			return "", errReftable
+		}
+	}
+	return "", fmt.Errorf("the ref %s of the clone points in circles", start)
+}
+
+// Refs lists the clone's refs by name.
+func (c *Clone) Refs() ([]Ref, error) {
+	packed, err := c.packedRefs()
+	if err != nil {
+		return nil, err
+	}
+	oids := make(map[string]string, len(packed))
+	for _, r := range packed {
+		oids[r.Name] = r.OID
+	}
+	root, err := os.OpenRoot(c.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), "refs", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !d.Type().IsRegular() || !validRef(path):
+			return nil
+		case len(oids) >= maxRefs:
+			return fmt.Errorf("the clone has more than %d refs", maxRefs)
+		}
+		oid, err := c.Resolve(path)
+		if err == nil {
+			oids[path] = oid
+		}
+		return nil // a broken ref is no ref
+	})
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]Ref, 0, len(oids))
+	for name, oid := range oids {
+		refs = append(refs, Ref{name, oid})
+	}
+	sort.Slice(refs, func(i, j int) bool { return refs[i].Name < refs[j].Name })
+	return refs, nil
+}
+
+// looseRef reads a ref's own file: that of the worktree, else the common one.
+func (c *Clone) looseRef(name string) (string, error) {
+	dirs := []string{c.GitDir}
+	if c.CommonDir != c.GitDir && name != "HEAD" {
+		dirs = append(dirs, c.CommonDir)
+	}
+	var err error
+	for _, dir := range dirs {
+		var root *os.Root
+		if root, err = os.OpenRoot(dir); err != nil {
+			return "", err
+		}
+		var data []byte
+		data, err = readRegular(root, filepath.FromSlash(name), maxPointer)
+		_ = root.Close()
+		if err == nil {
+			return strings.TrimSpace(string(data)), nil
+		}
+	}
+	return "", err
+}
+
+func (c *Clone) packedRef(name string) (string, error) {
+	refs, err := c.packedRefs()
+	if err != nil {
+		return "", err
+	}
+	for _, r := range refs {
+		if r.Name == name {
+			return r.OID, nil
+		}
+	}
+	return "", fmt.Errorf("%w in the clone: %s", ErrNoRef, name)
+}
+
+func (c *Clone) packedRefs() ([]Ref, error) {
+	root, err := os.OpenRoot(c.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	data, err := readRegular(root, "packed-refs", maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var refs []Ref
+	for line := range strings.Lines(string(data)) {
+		oid, name, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
+		if !ok || !IsObjectID(oid) || !validRef(name) {
+			continue // the header, and the "^" lines of annotated tags
+		}
+		if len(refs) >= maxRefs {
+			return nil, fmt.Errorf("the clone has more than %d refs", maxRefs)
+		}
+		refs = append(refs, Ref{name, oid})
+	}
+	return refs, nil
+}
+
+// validRef accepts the full names that git's check-ref-format does, as far as
+// they matter for a path: nothing that could leave the directory of refs.
+func validRef(name string) bool {
+	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, "/") || len(name) > 4096 {
+		return false
+	}
+	if strings.ContainsAny(name, " ~^:?*[\\\x7f") || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || strings.Contains(part, "..") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadFile reads a file below a directory: an ordinary one, of at most limit bytes, opened
+// without blocking and not through a link. The info is from before it was opened.
+func ReadFile(dir, name string, limit int64) (data []byte, info fs.FileInfo, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	if info, err = root.Lstat(name); err != nil {
+		return nil, nil, err
+	}
+	data, err = readRegular(root, name, limit)
+	return data, info, err
+}
+
+// readRegular reads a file below root: an ordinary one, of at most limit bytes,
+// opened without blocking and not through a link.
+func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
+	full := filepath.Join(root.Name(), name)
+	before, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not an ordinary file", full)
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(before, info) {
+		return nil, fmt.Errorf("%s changed while it was opened", full)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is larger than %s", full, text.Bytes(limit))
+	}
+	return data, nil
+}
+
+// errTooLarge ends a program whose output is over the limit.
+var errTooLarge = errors.New("the output is too large")
+
+// buffer keeps what is written to it, up to a limit.
+type buffer struct {
+	data  []byte
+	limit int
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	if len(p) > b.limit-len(b.data) {
+		return 0, errTooLarge
+	}
+	b.data = append(b.data, p...)
+	return len(p), nil
+}
