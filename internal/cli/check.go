@@ -350,8 +350,8 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 		c.Phase.Informational = append(c.Phase.Informational, check)
 	}
 	for _, name := range f.passEnv {
-		if why := config.NoVariable(name); why != "" {
-			return c, fmt.Errorf("--pass-env: %q %s", name, why)
+		if err := config.CheckVariable(name); err != nil {
+			return c, fmt.Errorf("--pass-env: %q %w", name, err)
 		}
 	}
 	c.PassEnv = append(c.PassEnv[:len(c.PassEnv):len(c.PassEnv)], f.passEnv...)

@@ -5,24 +5,25 @@ import (
 	"strings"
 )
 
-// decoder collects what is wrong, and what is understood but has no effect,
-// while a document is decoded.
+// decoder collects what is wrong with a document, and what in it has no effect,
+// while it is decoded.
 type decoder struct {
 	source   string
 	problems Problems
 	warnings Problems
-	// restricted is set by a key that the kind being decoded cannot be held to.
+	// restricted is set by a key by which the owner allows less and which Airlock
+	// cannot follow for the kind that is being decoded.
 	restricted bool
-	// placeOf says in which section a key is known, or "".
+	// placeOf returns in which section a key is known, or "".
 	placeOf func(name string) string
 }
 
-func (d *decoder) fail(line, col int, format string, args ...any) {
-	d.problems = append(d.problems, problem(d.source, line, col, format, args...))
+func (d *decoder) fail(at *node, format string, args ...any) {
+	d.problems = append(d.problems, problem(d.source, at.line, at.col, format, args...))
 }
 
-func (d *decoder) warn(line, col int, format string, args ...any) {
-	d.warnings = append(d.warnings, problem(d.source, line, col, format, args...))
+func (d *decoder) warn(at *node, format string, args ...any) {
+	d.warnings = append(d.warnings, problem(d.source, at.line, at.col, format, args...))
 }
 
 // key is one key of a section: its names, what it takes, and where that goes.
@@ -30,9 +31,9 @@ type key[T any] struct {
 	name string
 	// foreign marks keys that are understood and have no effect.
 	foreign bool
-	// also holds other names that are understood and not published.
+	// also has other names that are understood and not published.
 	also []string
-	// doc says in one line what the key does and what holds without it.
+	// doc describes in one line what the key does and what its default is.
 	doc   string
 	takes shape
 	// set stores a value that takes has accepted. at is the value's node with the
@@ -40,7 +41,33 @@ type key[T any] struct {
 	set func(d *decoder, at *node, value any, into *T)
 }
 
-// canonical is how keys are compared: "_" stands for "-".
+// into makes a key whose value goes into one variable.
+func into[T, V any](name, doc string, takes shape, in func(*T) *V) key[T] {
+	return setting(name, doc, takes, func(t *T, v V) { *in(t) = v })
+}
+
+// optional makes a key whose variable is nil where the key is not given.
+func optional[T, V any](name, doc string, takes shape, in func(*T) **V) key[T] {
+	return setting(name, doc, takes, func(t *T, v V) { *in(t) = &v })
+}
+
+// yesNo makes a key that takes true or false.
+func yesNo[T any](name, doc string, in func(*T) *bool) key[T] {
+	return into(name, doc, boolean(), in)
+}
+
+// setting makes a key whose value is stored by a function.
+func setting[T, V any](name, doc string, takes shape, set func(*T, V)) key[T] {
+	return key[T]{name: name, doc: doc, takes: takes, set: func(_ *decoder, _ *node, v any, t *T) { set(t, v.(V)) }}
+}
+
+// alias gives a key other names.
+func (k key[T]) alias(names ...string) key[T] {
+	k.also = names
+	return k
+}
+
+// canonical returns the spelling by which keys are compared: "_" stands for "-".
 func canonical(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 // section decodes the entries of a mapping by a table of keys. path names the
@@ -63,39 +90,39 @@ func section[T any](d *decoder, path string, entries []entry, keys []key[T], int
 		e := &entries[i]
 		k, ok := byName[canonical(e.key)]
 		if !ok {
-			d.fail(e.line, e.col, "%s", d.unknownKey(path, e.key, names))
+			d.fail(e.keyNode(), "%s", d.unknownKey(path, e.key, names))
 			continue
 		}
 		if first, twice := given[k.name]; twice {
-			d.fail(e.line, e.col, "%q means the same as %q on line %d; remove one of them", shorten(e.key), shorten(first.key), first.line)
+			d.fail(e.keyNode(), "%s means the same as %s on line %d; remove one of them", quote(e.key), quote(first.key), first.line)
 			continue
 		}
 		given[k.name] = *e
-		value, at, why := k.takes.read(&e.value)
-		if why != "" {
-			if at.kind == nullNode && at == &e.value {
-				at = &node{line: e.line, col: e.col} // nothing is there to point at
+		value, f := k.takes.read(&e.value)
+		if f != nil {
+			if f.at == &e.value && f.at.kind == nullNode {
+				f.at = e.keyNode() // there is no value to point at
 			}
-			d.fail(at.line, at.col, "%s: %s", e.key, why)
+			d.fail(f.at, "%s: %s", e.key, f.why)
 			continue
 		}
-		named := e.value
-		named.line, named.col = e.line, e.col
-		k.set(d, &named, value, into)
+		at := e.value
+		at.line, at.col = e.line, e.col
+		k.set(d, &at, value, into)
 	}
 }
 
-// unknownKey says that a key is not known and what may have been meant.
+// unknownKey describes a key that is not known and what may have been meant.
 func (d *decoder) unknownKey(path, name string, names []string) string {
-	where := ""
+	unknown := "unknown key " + quote(name)
 	if path != "" {
-		where = " below " + path
+		unknown += " below " + path
 	}
 	if near := nearest(canonical(name), names); near != "" {
-		return fmt.Sprintf("unknown key %q%s; did you mean %q?", shorten(name), where, near)
+		return fmt.Sprintf("%s; did you mean %q?", unknown, near)
 	}
 	if place := d.placeOf(canonical(name)); place != "" {
-		return fmt.Sprintf("unknown key %q%s; it belongs %s", shorten(name), where, place)
+		return unknown + "; it belongs " + place
 	}
-	return fmt.Sprintf("unknown key %q%s; known are: %s", shorten(name), where, strings.Join(names, ", "))
+	return unknown + "; known are: " + strings.Join(names, ", ")
 }

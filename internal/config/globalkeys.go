@@ -6,56 +6,50 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// globalTable is the table of keys at the top: the kinds, what holds for all of
+// globalTable is the table of keys at the top: the kinds, what applies to all of
 // them, and what is understood without effect.
 var globalTable = sync.OnceValue(globalKeys)
 
 func globalKeys() []key[SafeOutputs] {
 	var keys []key[SafeOutputs]
 	for _, row := range kindTable() {
-		keys = append(keys, key[SafeOutputs]{
-			name: string(row.kind), also: row.also, doc: row.doc, takes: kindValue(row),
-			set: func(d *decoder, at *node, _ any, c *SafeOutputs) { decodeKind(d, row, at, c.Policy.Kinds) },
-		})
+		takes := sectionOr(string(row.kind), "settings, true, false or no value, such as {max: 1}", boolNode, nullNode)
+		keys = append(keys, key[SafeOutputs]{name: string(row.kind), also: row.also, doc: row.doc, takes: takes,
+			set: func(d *decoder, at *node, _ any, c *SafeOutputs) { c.Policy.Kinds[row.kind] = decodeKind(d, row, at) }})
 	}
 	keys = append(keys,
-		key[SafeOutputs]{name: "staged", takes: boolean(), doc: "Only plan, for every kind. Default: false.",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.Policy.Staged = v.(bool) }},
-		key[SafeOutputs]{name: "footer", takes: footer(), doc: "The text below every body, in Markdown; false for none. Default: a line that names the workflow run.",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.Policy.Footer = v.(policy.Footer) }},
-		key[SafeOutputs]{name: "allowed-domains", takes: domains(), doc: "Hosts that links may lead to, with their subdomains, beside GitHub's own. Default: none.",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.AllowedDomains = v.([]string) }},
-		key[SafeOutputs]{name: "allowed-mentions", takes: mentioned(), doc: "Users and teams that texts may mention. Default: none.",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) {
-				c.AllowedMentions = append(c.AllowedMentions, v.([]string)...)
-			}},
-		key[SafeOutputs]{name: "mentions", takes: mentions(), doc: "Users and teams that texts may mention, as \"allowed\" below it; false for none. Default: none.", set: setMentions},
-		key[SafeOutputs]{name: "allow-closing-words", also: []string{"closing-words"}, takes: boolean(), doc: "Whether words such as \"fixes #12\" may close issues. Default: false.",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.ClosingWords = v.(bool) }},
-		key[SafeOutputs]{name: "after-failed-code", takes: oneOf("note", "hold"), doc: "What becomes of texts after an item that carries code failed: they are applied with a \"note\" of it, or held (\"hold\"). Default: \"note\".",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.Policy.HoldAfterFailedCode = v.(string) == "hold" }},
-		key[SafeOutputs]{name: "max-patch-files", takes: limit(100), doc: "As max-patch-files of the kinds that carry code, for both.",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.maxFiles = v.(int) }},
-		key[SafeOutputs]{name: "max-patch-size", takes: limit(1024), doc: "As max-patch-size of the kinds that carry code, for both.",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) { c.maxSizeKB = v.(int) }},
+		yesNo("staged", "Only plan, for every kind. Default: false.", func(c *SafeOutputs) *bool { return &c.Policy.Staged }),
+		into("footer", "The text below every body, in Markdown; false for none. Default: a line that names the workflow run.", footer(), func(c *SafeOutputs) *policy.Footer { return &c.Policy.Footer }),
+		into("allowed-domains", "Hosts that links may lead to, with their subdomains, in addition to GitHub's own. Default: none.", domains(), func(c *SafeOutputs) *[]string { return &c.AllowedDomains }),
+		mentionsAllowed("allowed-mentions"),
+		key[SafeOutputs]{name: "mentions", takes: sectionOr("mentions", "false, or a mapping, such as {allowed: [octocat]}", boolNode),
+			doc: "Users and teams that texts may mention, as \"allowed\" below it; false for none. Default: none.", set: setMentions},
+		yesNo("allow-closing-words", "Whether words such as \"fixes #12\" may close issues. Default: false.", func(c *SafeOutputs) *bool { return &c.ClosingWords }).alias("closing-words"),
+		setting("after-failed-code", "What becomes of texts after an item that carries code failed: they are applied with a \"note\" of it, or held (\"hold\"). Default: \"note\".",
+			oneOf("note", "hold"), func(c *SafeOutputs, v string) { c.Policy.HoldAfterFailedCode = v == "hold" }),
+		into("max-patch-files", "As max-patch-files of the kinds that carry code, for both.", limit(100), func(c *SafeOutputs) *int { return &c.maxFiles }),
+		into("max-patch-size", "As max-patch-size of the kinds that carry code, for both.", limit(1024), func(c *SafeOutputs) *int { return &c.maxSizeKB }),
+		checksKey(),
 	)
-	keys = append(keys, checksKey())
 	keys = append(keys, foreignKinds()...)
-	return append(keys, foreignKeys[SafeOutputs](
+	return append(keys, foreign[SafeOutputs](
 		"actions", "allowed-github-references", "app", "body-footer", "concurrency-group", "data", "env", "environment",
 		"failure-issue-repo", "github-app", "github-token", "group-reports", "id-token", "jobs", "linear-token",
 		"max-bot-mentions", "messages", "needs", "report-failed-jobs", "report-failure-as-issue", "runs-on",
 		"scripts", "steer", "steps", "threat-detection", "timeout-minutes", "urls")...)
 }
 
+// mentionsAllowed is the key of the users and teams that texts may mention. It is
+// known in two sections, whose lists add up.
+func mentionsAllowed(name string) key[SafeOutputs] {
+	return setting(name, "Users and teams that texts may mention. Default: none.", mentioned(),
+		func(c *SafeOutputs, v []string) { c.AllowedMentions = append(c.AllowedMentions, v...) })
+}
+
 // mentionKeys is the table of keys below mentions.
 func mentionKeys() []key[SafeOutputs] {
-	return append([]key[SafeOutputs]{
-		{name: "allowed", takes: mentioned(), doc: "Users and teams that texts may mention. Default: none.",
-			set: func(_ *decoder, _ *node, v any, c *SafeOutputs) {
-				c.AllowedMentions = append(c.AllowedMentions, v.([]string)...)
-			}},
-	}, foreignKeys[SafeOutputs]("allow-context", "allow-team-members", "allowed-collaborators", "allowed-teams", "enabled", "max")...)
+	return append([]key[SafeOutputs]{mentionsAllowed("allowed")},
+		foreign[SafeOutputs]("allow-context", "allow-team-members", "allowed-collaborators", "allowed-teams", "enabled", "max")...)
 }
 
 func setMentions(d *decoder, at *node, _ any, c *SafeOutputs) {
@@ -63,6 +57,6 @@ func setMentions(d *decoder, at *node, _ any, c *SafeOutputs) {
 	case at.kind == mapNode:
 		section(d, "mentions", at.entries, mentionKeys(), c)
 	case at.text == "true":
-		d.warn(at.line, at.col, "mentions: Airlock lets no text mention everybody; list those allowed with \"allowed-mentions:\"")
+		d.warn(at, "mentions: Airlock does not let texts mention everybody; list those allowed with \"allowed-mentions:\"")
 	}
 }

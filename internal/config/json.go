@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,12 +31,12 @@ type jsonParser struct {
 	source string
 	data   []byte
 	dec    *json.Decoder
-	lines  []int // offsets at which lines start, made when first needed
+	lines  []int // offsets at which lines start, computed when first needed
 	count  int
 }
 
-// next returns the offset of the next token: the decoder tells only where the
-// last one ended.
+// next returns the offset of the next token: the decoder knows only where the last
+// one ended.
 func (p *jsonParser) next() int {
 	i := int(p.dec.InputOffset())
 	for i < len(p.data) && strings.IndexByte(" \t\r\n,:", p.data[i]) >= 0 {
@@ -47,7 +48,7 @@ func (p *jsonParser) next() int {
 func (p *jsonParser) value(depth int) (node, error) {
 	at := p.next()
 	if p.count++; p.count > maxNodes {
-		return node{}, p.problem(at, "the configuration holds more than %d values", maxNodes)
+		return node{}, p.problem(at, "the configuration has more than %d values", maxNodes)
 	}
 	if depth > maxDepth {
 		return node{}, p.problem(at, "lists and mappings are nested more than %d deep here", maxDepth)
@@ -67,10 +68,7 @@ func (p *jsonParser) value(depth int) (node, error) {
 		n.kind = mapNode
 		return p.object(n, depth)
 	case bool:
-		n.kind, n.text = boolNode, "false"
-		if tok {
-			n.text = "true"
-		}
+		n.kind, n.text = boolNode, strconv.FormatBool(tok)
 	case json.Number:
 		n.kind, n.text = numberNode, tok.String()
 	case string:
@@ -99,10 +97,10 @@ func (p *jsonParser) object(n node, depth int) (node, error) {
 		if err != nil {
 			return node{}, p.syntax(err)
 		}
-		key, _ := tok.(string) // the decoder lets nothing else pass
+		key, _ := tok.(string) // the decoder accepts nothing else
 		line, col := p.place(at)
 		if first, twice := own[key]; twice {
-			return node{}, p.problem(at, "the key %q is given twice, first on line %d; remove one of them", shorten(key), first)
+			return node{}, p.problem(at, "the key %s is given twice, first on line %d; remove one of them", quote(key), first)
 		}
 		own[key] = line
 		value, err := p.value(depth + 1)
@@ -117,13 +115,13 @@ func (p *jsonParser) object(n node, depth int) (node, error) {
 
 // syntax turns the decoder's error into ours; nil stays nil.
 func (p *jsonParser) syntax(err error) error {
-	var syntax *json.SyntaxError
+	syntax, isSyntax := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return p.problem(len(p.data), "this is not valid JSON: it ends before the last brace or bracket is closed")
-	case errors.As(err, &syntax):
+	case isSyntax:
 		return p.problem(max(int(syntax.Offset)-1, 0), "this is not valid JSON: %s", syntax.Error())
 	}
 	return p.problem(p.next(), "this is not valid JSON: %s", err.Error())
@@ -149,8 +147,8 @@ func (p *jsonParser) place(at int) (line, col int) {
 	return line, 1 + utf8.RuneCount(p.data[p.lines[line-1]:at])
 }
 
-// looksLikeJSON reports whether a text is meant as a JSON document, for the
-// sake of its error messages: YAML's own braces are seldom followed by a quote.
+// looksLikeJSON reports whether a text is meant as a JSON document, which decides on
+// its error messages: in YAML, a brace is seldom followed by a quote.
 func looksLikeJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if len(data) == 0 || !slices.Contains([]byte("{["), data[0]) {

@@ -6,27 +6,28 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Sources are the places that a safe-outputs configuration can come from, in
-// order of precedence. Nothing is searched for: without a source there is no
-// configuration.
+// Sources are where a safe-outputs configuration can come from, in order of
+// precedence. None is required: without a source there is no configuration, and
+// none is searched for.
 type Sources struct {
 	// Inline is a configuration's text.
 	Inline string
-	// File names a file; giving both Inline and File is an error.
+	// File names a file. It is an error to give both Inline and File.
 	File string
-	// ReadFile reads File, or the file that the environment names, as far as it
-	// is trusted: in the action from the base commit. Nil means ReadFile of this
-	// package.
+	// ReadFile reads File, or the file that the environment names: in the action,
+	// from the base commit. Nil means this package's ReadFile.
 	ReadFile func(name string) ([]byte, error)
-	// Getenv reads the environment. It is nil where others can set variables,
+	// Getenv reads the environment. It must be nil where others can set variables,
 	// such as an earlier step of the same job that ran the agent.
 	Getenv func(string) string
 }
 
-// The environment variables that agents and workflows already use; the first
-// that is set counts.
+// The environment variables that agents and workflows use; the first that is set
+// counts.
 const (
 	envConfig    = "GH_AW_SAFE_OUTPUTS_CONFIG"
 	envConfigOld = "GITHUB_AW_SAFE_OUTPUTS_CONFIG"
@@ -83,7 +84,7 @@ func parseFile(file, name string, read func(string) ([]byte, error)) (SafeOutput
 	data, err := read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// The reader may say where it looked, such as in a base commit.
+		// The error may include where the file was looked for, such as a base commit.
 		where, _ := strings.CutPrefix(plainError(err), fs.ErrNotExist.Error())
 		if _, isPath := errors.AsType[*fs.PathError](err); isPath {
 			where = ""
@@ -97,17 +98,17 @@ func parseFile(file, name string, read func(string) ([]byte, error)) (SafeOutput
 	return Parse(name, data)
 }
 
-// plainError leaves the path out of an error, which is named already.
+// plainError returns an error's text in one line and without its path, which the
+// message has already.
 func plainError(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
 	}
-	return strings.Join(strings.Fields(err.Error()), " ")
+	return text.OneLine(err.Error())
 }
 
-// ReadFile reads a file that the user named: a regular file, or the pipe of a
-// shell's <(command), at most a little more than a configuration may have.
+// ReadFile reads a file that the user named: an ordinary file, or the pipe of a
+// shell's <(command). It reads at most one byte more than a configuration may have.
 func ReadFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -116,7 +117,7 @@ func ReadFile(name string) ([]byte, error) {
 	case info.IsDir():
 		return nil, errors.New("it is a directory, not a file")
 	case info.Mode()&fs.ModeNamedPipe != 0 && !strings.HasPrefix(name, "/dev/fd/") && !strings.HasPrefix(name, "/proc/"):
-		// Opening it would wait for somebody who writes, perhaps for ever.
+		// Opening it would wait for a writer, perhaps forever.
 		return nil, errors.New("it is a FIFO, not a file")
 	}
 	f, err := os.Open(name)

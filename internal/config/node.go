@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Limits of a configuration document. Aliases count as often as they are used,
@@ -12,7 +14,7 @@ import (
 const (
 	maxBytes = 1 << 20 // of the text
 	maxNodes = 20_000  // values, keys included
-	maxDepth = 32      // lists and mappings in one another
+	maxDepth = 32      // nested lists and mappings
 )
 
 // nodeKind is the kind of a value in a document.
@@ -43,13 +45,16 @@ type entry struct {
 	value     node
 }
 
+// keyNode returns a node at the place of the key, for errors about it.
+func (e entry) keyNode() *node { return &node{line: e.line, col: e.col} }
+
 // describe names the value in an error message.
 func (n node) describe() string {
 	switch n.kind {
 	case boolNode, numberNode:
 		return n.text
 	case textNode:
-		return "the text " + strconv.Quote(shorten(n.text))
+		return "the text " + quote(n.text)
 	case listNode:
 		return "a list"
 	case mapNode:
@@ -58,22 +63,14 @@ func (n node) describe() string {
 	return "nothing"
 }
 
-// shorten keeps quoted values in messages readable.
-func shorten(s string) string {
-	const most = 60
-	for i := range s {
-		if i > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+// quote quotes a text for a message, shortened.
+func quote(s string) string { return strconv.Quote(text.Truncate(s, 60)) }
 
 // document is a configuration's text as values.
 type document struct {
 	root node
 	// frontMatter is true when the text is Markdown with a front matter: keys
-	// beside safe-outputs are then somebody else's.
+	// besides safe-outputs then belong to others.
 	frontMatter bool
 }
 
@@ -81,10 +78,10 @@ type document struct {
 // begins with a YAML front matter.
 func parseDocument(source string, data []byte) (document, error) {
 	if len(data) > maxBytes {
-		return document{}, oneProblem(source, 0, 0, "the configuration is larger than 1 MiB; is this the right file?")
+		return document{}, oneProblem(source, 0, 0, "the configuration is larger than %s; is this the right file?", text.Bytes(maxBytes))
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if at := badText(data); at >= 0 {
+	if at := findBinary(data); at >= 0 {
 		line := 1 + bytes.Count(data[:at], []byte("\n"))
 		return document{}, oneProblem(source, line, 0, "this is not text in UTF-8; a configuration is YAML or JSON")
 	}
@@ -101,7 +98,7 @@ func parseDocument(source string, data []byte) (document, error) {
 	}
 	root, err := parseJSON(source, data)
 	if err != nil && !strings.HasSuffix(source, ".json") {
-		// A flow mapping of YAML may quote its keys and still be no JSON.
+		// A flow mapping of YAML may quote its keys and still not be JSON.
 		if fromYAML, yamlErr := parseYAML(source, data); yamlErr == nil {
 			return document{root: fromYAML}, nil
 		}
@@ -109,14 +106,11 @@ func parseDocument(source string, data []byte) (document, error) {
 	return document{root: root}, err
 }
 
-// badText returns the offset of the first byte that is not UTF-8 text, or -1.
-func badText(data []byte) int {
+// findBinary returns the offset of the first byte that is NUL or not UTF-8, or -1.
+func findBinary(data []byte) int {
 	for i := 0; i < len(data); {
-		if data[i] == 0 {
-			return i
-		}
 		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
+		if r == 0 || r == utf8.RuneError && size == 1 {
 			return i
 		}
 		i += size
@@ -125,22 +119,24 @@ func badText(data []byte) int {
 }
 
 // frontMatter returns the YAML between a first line "---" and the next such
-// line, after as many empty lines as keep the line numbers right. A text with
-// only one such line is a YAML document.
+// line, with an empty line before it that keeps the line numbers right. A text
+// with only one such line is a YAML document.
 func frontMatter(data []byte) ([]byte, bool) {
-	first, rest, ok := bytes.Cut(data, []byte("\n"))
-	if !ok || string(bytes.TrimRight(first, " \t\r")) != "---" {
-		return nil, false
-	}
-	for at := 0; at < len(rest); {
-		line, _, more := bytes.Cut(rest[at:], []byte("\n"))
-		if string(bytes.TrimRight(line, " \t\r")) == "---" {
-			return append([]byte("\n"), rest[:at]...), true
+	isFence := func(line []byte) bool { return string(bytes.TrimRight(line, " \t\r\n")) == "---" }
+	var matter []byte
+	n := 0
+	for line := range bytes.Lines(data) {
+		switch {
+		case n == 0 && !isFence(line):
+			return nil, false
+		case n == 0:
+			matter = append(matter, '\n')
+		case isFence(line):
+			return matter, true
+		default:
+			matter = append(matter, line...)
 		}
-		if !more {
-			break
-		}
-		at += len(line) + 1
+		n++
 	}
 	return nil, false
 }

@@ -8,13 +8,13 @@ import (
 	"unicode"
 )
 
-// Problem is something about a configuration, with its place.
+// Problem is what is wrong, or has no effect, at a place of a configuration.
 type Problem struct {
 	// Source names the configuration: a file, an input, an environment variable.
 	Source string
 	// Line and Column count from 1; Column counts characters. 0 means unknown.
 	Line, Column int
-	// Message says what is wrong and how to mend it, in one line.
+	// Message is one line: what is wrong and what to do about it.
 	Message string
 }
 
@@ -29,8 +29,8 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.Source, p.Line, p.Column, p.Message)
 }
 
-// Problems is everything that is wrong with a configuration, in its order. It is
-// the error of every function that decodes.
+// Problems are all problems of a configuration, by place. It is the type of the
+// errors of this package's functions.
 type Problems []Problem
 
 // Error returns one line for each problem.
@@ -63,13 +63,12 @@ func (p Problems) sort() {
 	})
 }
 
-// oneProblem is an error of a single problem.
+// oneProblem returns an error with a single problem.
 func oneProblem(source string, line, column int, format string, args ...any) error {
 	return Problems{problem(source, line, column, format, args...)}
 }
 
-// problem words a Problem so that it stays on one line and nothing in it acts on
-// a terminal.
+// problem makes a Problem whose message is one line and safe on a terminal.
 func problem(source string, line, column int, format string, args ...any) Problem {
 	message := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -8,33 +8,23 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/plugin"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// reviewers are plug-in reviewers: names of those that are known, or settings.
+// reviewers are plug-in reviewers: names of known ones, or settings.
 func reviewers() shape {
 	known := `"` + strings.Join(plugin.Presets(), `", "`) + `"`
 	item := `{"anyOf": [{"enum": [` + known + `]}, {"allOf": [{"$ref": "#/definitions/checks-reviewers"}, {"required": ["name"]}, ` +
 		`{"anyOf": [{"required": ["command"]}, {"required": ["args"]}, {"properties": {"name": {"enum": [` + known + `]}}}]}, {"not": {"required": ["command", "args"]}}]}]}`
-	wants := "a list of reviewers, such as [gosec, {name: our-linter, command: \"lint {files}\"}]"
-	return shape{`{"type": "array", "items": ` + item + `}`, wants, func(n *node) (any, *fault) {
-		if n.kind != listNode {
-			return mismatch()
-		}
-		for i := range n.items {
-			if k := n.items[i].kind; k != textNode && k != mapNode {
-				return wrong(&n.items[i], "expected %s, found %s in the list", wants, n.items[i].describe())
-			}
-		}
-		return n, nil
-	}}
+	return sections(item, "a list of reviewers, such as [gosec, {name: our-linter, command: \"lint {files}\"}]")
 }
 
-// setReviewers decodes the list. What is wrong with one is told, and the next is
-// looked at.
-func setReviewers(d *decoder, _ *node, v any, c *Checks) {
+// setReviewers decodes the list. A reviewer with problems does not keep the next from
+// being decoded.
+func setReviewers(d *decoder, list *node, _ any, c *Checks) {
 	lines := map[string]int{} // where a name was given
-	for i := range v.(*node).items {
-		at := &v.(*node).items[i]
+	for i := range list.items {
+		at := &list.items[i]
 		before := len(d.problems)
 		r := decodeReviewer(d, at)
 		if len(d.problems) > before {
@@ -42,12 +32,12 @@ func setReviewers(d *decoder, _ *node, v any, c *Checks) {
 		}
 		if err := r.Validate(); err != nil {
 			for why := range strings.SplitSeq(err.Error(), "\n") {
-				d.fail(at.line, at.col, "reviewers: %s", why)
+				d.fail(at, "reviewers: %s", why)
 			}
 			continue
 		}
 		if line, twice := lines[r.Name]; twice {
-			d.fail(at.line, at.col, "reviewers: there is another %q on line %d; give each a name of its own, or one of them several folders with \"dirs\"", shorten(r.Name), line)
+			d.fail(at, "reviewers: there is another %s on line %d; give each a name of its own, or one of them several directories with \"dirs\"", quote(r.Name), line)
 			continue
 		}
 		lines[r.Name] = at.line
@@ -55,12 +45,13 @@ func setReviewers(d *decoder, _ *node, v any, c *Checks) {
 	}
 }
 
-// decodeReviewer reads a reviewer on top of the one that is known by its name.
+// decodeReviewer reads a reviewer. Its keys change those of the known reviewer of its
+// name, if there is one.
 func decodeReviewer(d *decoder, at *node) plugin.Config {
 	if at.kind == textNode {
 		r, ok := plugin.Preset(at.text)
 		if !ok {
-			d.fail(at.line, at.col, "reviewers: %s", unknownReviewer(at.text))
+			d.fail(at, "reviewers: %s", unknownReviewer(at.text))
 		}
 		return r
 	}
@@ -73,7 +64,7 @@ func decodeReviewer(d *decoder, at *node) plugin.Config {
 		r, _ = plugin.Preset(name.text)
 	}
 	if given["command"] != nil && given["args"] != nil {
-		d.fail(at.line, at.col, "reviewers: give either \"command\" or \"args\", not both")
+		d.fail(at, "reviewers: give either \"command\" or \"args\", not both")
 	} else if given["command"] != nil {
 		r.Args = nil // instead of the known reviewer's
 	}
@@ -83,43 +74,38 @@ func decodeReviewer(d *decoder, at *node) plugin.Config {
 	before := len(d.problems)
 	section(d, "checks: reviewers", at.entries, reviewerKeys(), &r)
 	if r.Name == "" && len(d.problems) == before {
-		d.fail(at.line, at.col, "reviewers: a reviewer needs a name; add \"name:\"")
+		d.fail(at, "reviewers: a reviewer needs a name; add \"name:\"")
 	}
 	return r
 }
 
 func unknownReviewer(name string) string {
 	if near := nearest(name, plugin.Presets()); near != "" {
-		return fmt.Sprintf("there is no reviewer %q; did you mean %q?", shorten(name), near)
+		return fmt.Sprintf("there is no reviewer %s; did you mean %q?", quote(name), near)
 	}
-	return fmt.Sprintf("there is no reviewer %q; known by name are %s; any other needs a \"command\", such as {name: our-linter, command: \"lint {files}\"}", shorten(name), strings.Join(plugin.Presets(), ", "))
+	return fmt.Sprintf("there is no reviewer %s; known by name are %s; any other needs a \"command\", such as {name: our-linter, command: \"lint {files}\"}", quote(name), strings.Join(plugin.Presets(), ", "))
 }
 
 // reviewerKeys are the keys of one plug-in reviewer.
 func reviewerKeys() []key[plugin.Config] {
 	severities := []string{"low", "medium", "high", "critical"}
 	return []key[plugin.Config]{
-		word("name", "What it is called in results. That of a known reviewer ("+strings.Join(plugin.Presets(), ", ")+") stands for its settings, which the other keys change.", text(64, "our-linter"), func(r *plugin.Config) *string { return &r.Name }),
-		word("command", "The command line, which a shell reads. The word {files} stands for the changed files, each an argument that begins with \"./\"; there is no shell then.", commandLine("lint {files}"), func(r *plugin.Config) *string { return &r.Command }),
-		list("args", "The program and its arguments, one text each, instead of \"command\"; {files} stands for the changed files.", arguments(), func(r *plugin.Config) *[]string { return &r.Args }),
+		into("name", "What it is called in results. That of a known reviewer ("+strings.Join(plugin.Presets(), ", ")+") stands for its settings, which the other keys change.", line(64, "our-linter"), func(r *plugin.Config) *string { return &r.Name }),
+		into("command", "The command line, which a shell reads. The word {files} stands for the changed files, each an argument that begins with \"./\"; there is no shell then.", commandLine("lint {files}"), func(r *plugin.Config) *string { return &r.Command }),
+		into("args", "The program and its arguments, one text each, instead of \"command\"; {files} stands for the changed files.", arguments(), func(r *plugin.Config) *[]string { return &r.Args }),
 		setting("check", "The review that its findings belong to. Default: \"code-review\".", oneOf("code-review", "security-review"), func(r *plugin.Config, v string) { r.Check = phase.Check(strings.ReplaceAll(v, "-", "_")) }),
-		setting("format", "The form of its output: \"ndjson\" are safe outputs, a tool's name its own JSON; \"auto\" finds it out. Default: \"auto\", or what \"patterns\" say.", oneOf(formats()...), func(r *plugin.Config, v string) { r.Format = plugin.Format(v) }),
-		list("patterns", "Lines of its output that are findings, as Vim's errorformat describes them.", texts(`{"type": "string"}`, `["%f:%l:%c: %m"]`, func(string) string { return "" }), func(r *plugin.Config) *[]string { return &r.Patterns }),
-		list("languages", "Only changed files in these languages are given to it; it does not run where there are none. Default: all files.", languages(), func(r *plugin.Config) *[]string { return &r.Languages }),
-		list("dirs", "Folders in which it runs, one after the other, each with the changed files below it. Default: the repository's root.", folders(), func(r *plugin.Config) *[]string { return &r.Dirs }),
-		setting("input", "What stands on its standard input: nothing, or the instructions and the diff. Default: \"none\".", oneOf("none", "diff"), func(r *plugin.Config, v string) { r.Diff = v == "diff" }),
-		word("instructions", "What an agent is told above the diff.", longText(plugin.MaxInstructions), func(r *plugin.Config) *string { return &r.Instructions }),
-		into("severity", "How severe the findings of a rule are, by the rule's name. Default: as it says.", severityMap(severities), func(r *plugin.Config) *map[string]finding.Severity { return &r.Severity }),
+		setting("format", "The form of its output: \"ndjson\" is safe outputs, a tool's name its own JSON; \"auto\" detects it. Default: \"auto\", or \"patterns\" if there are any.", oneOf(formats()...), func(r *plugin.Config, v string) { r.Format = plugin.Format(v) }),
+		into("patterns", "Lines of its output that are findings, as Vim's errorformat describes them.", texts(`{"type": "string"}`, `["%f:%l:%c: %m"]`, func(string) string { return "" }), func(r *plugin.Config) *[]string { return &r.Patterns }),
+		into("languages", "Only changed files in these languages are given to it; it does not run where there are none. Default: all files.", languages(), func(r *plugin.Config) *[]string { return &r.Languages }),
+		into("dirs", "Directories in which it runs, one after the other, each with the changed files below it. Default: the repository's root.", directories(), func(r *plugin.Config) *[]string { return &r.Dirs }),
+		setting("input", "What it reads from standard input: nothing, or the instructions and the diff. Default: \"none\".", oneOf("none", "diff"), func(r *plugin.Config, v string) { r.Diff = v == "diff" }),
+		into("instructions", "Instructions for an agent, above the diff.", longText(plugin.MaxInstructions), func(r *plugin.Config) *string { return &r.Instructions }),
+		into("severity", "How severe the findings of a rule are, by the rule's name. Default: as it reports.", severityMap(severities), func(r *plugin.Config) *map[string]finding.Severity { return &r.Severity }),
 		setting("min-severity", "Less severe findings are left out and counted. Default: \"low\".", oneOf(severities...), func(r *plugin.Config, v string) { r.MinSeverity = finding.Severity(v) }),
-		setting("precision", "How often it is right; of two reviewers that say the same, the more precise one is quoted. Default: what its rules say.", oneOf("very-high", "high", "medium", "low"), func(r *plugin.Config, v string) { r.Precision = finding.Precision(v) }),
+		setting("precision", "How often it is right; of two reviewers that report the same, the more precise one is quoted. Default: as its rules state.", oneOf("very-high", "high", "medium", "low"), func(r *plugin.Config, v string) { r.Precision = finding.Precision(v) }),
 		into("exit-codes", "Exit codes other than 0 with which it ends when it has findings; any other means that the review could not be done. Default: 1.", exitCodes(), func(r *plugin.Config) *[]int { return &r.FoundExits }),
 		into("time-limit", "How long it may run. Default: 300s.", duration(time.Second, 6*time.Hour, "10m"), func(r *plugin.Config) *time.Duration { return &r.TimeLimit }),
 	}
-}
-
-// setting is a key whose value is stored in a form of its own.
-func setting[T, V any](name, doc string, takes shape, set func(*T, V)) key[T] {
-	return key[T]{name: name, doc: doc, takes: takes, set: func(_ *decoder, _ *node, v any, k *T) { set(k, v.(V)) }}
 }
 
 func formats() []string {
@@ -141,30 +127,15 @@ func arguments() shape {
 	}}
 }
 
-// languages are names of languages that files are told apart by.
+// languages are names of the languages of files.
 func languages() shape {
-	names := []string{"javascript", "typescript", "python", "go", "rust", "ruby", "java"}
-	return texts(`{"enum": ["`+strings.Join(names, `", "`)+`"]}`, "[go, python]", func(s string) string {
-		one := oneOf(names...)
-		if _, _, why := one.read(&node{kind: textNode, text: s}); why != "" {
-			return "is no language: " + why
+	one := oneOf("javascript", "typescript", "python", "go", "rust", "ruby", "java")
+	return texts(one.schema, "[go, python]", func(s string) string {
+		if _, f := one.read(&node{kind: textNode, text: s}); f != nil {
+			return "is not a language: " + f.why
 		}
 		return ""
 	})
-}
-
-// longText is a text of several lines.
-func longText(most int) shape {
-	schema := fmt.Sprintf(`{"type": "string", "maxLength": %d, "pattern": "\\S"}`, most)
-	return shape{schema, "a text, of several lines if you like", func(n *node) (any, *fault) {
-		switch {
-		case n.kind != textNode || strings.TrimSpace(n.text) == "":
-			return mismatch()
-		case len(n.text) > most:
-			return wrong(n, "the text has %d bytes; at most %d are allowed", len(n.text), most)
-		}
-		return n.text, nil
-	}}
 }
 
 // severityMap gives severities to names.
@@ -177,9 +148,9 @@ func severityMap(words []string) shape {
 		all := map[string]finding.Severity{}
 		for i := range n.entries {
 			e := &n.entries[i]
-			v, at, why := one.read(&e.value)
-			if why != "" {
-				return wrong(at, "%s: %s", shorten(e.key), why)
+			v, f := one.read(&e.value)
+			if f != nil {
+				return wrong(f.at, "%s: %s", text.Truncate(e.key, 60), f.why)
 			}
 			all[e.key] = finding.Severity(v.(string))
 		}
@@ -198,8 +169,8 @@ func exitCodes() shape {
 		}
 		codes := []int{}
 		for i := range items {
-			v, _, why := one.read(&items[i])
-			if why != "" {
+			v, f := one.read(&items[i])
+			if f != nil {
 				return mismatch()
 			}
 			codes = append(codes, v.(int))

@@ -1,22 +1,24 @@
-// Package config decodes and merges configuration from inputs, files,
-// environment and flags into the packages' own Config types, and says with line
-// and column what is wrong with it.
+// Package config decodes and merges configuration from inputs, files, environment
+// and flags into the packages' own Config types, and reports what is wrong with it
+// by line and column.
 package config
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
 )
 
-// SafeOutputs is a decoded safe-outputs configuration. The zero value means
-// that there is none.
+// SafeOutputs is a decoded safe-outputs configuration. The zero value is no
+// configuration.
 type SafeOutputs struct {
-	// Policy holds the kinds and what the owner allows of each.
+	// Policy has the kinds and what the owner allows each.
 	Policy policy.Config
-	// AllowedDomains are hosts that links may lead to, beside the default ones.
+	// AllowedDomains are hosts that links may lead to, in addition to the default ones.
 	AllowedDomains []string
 	// AllowedMentions are users and teams that texts may mention.
 	AllowedMentions []string
@@ -28,13 +30,13 @@ type SafeOutputs struct {
 	// that allow less than they seem to.
 	Warnings Problems
 
-	// maxFiles and maxSizeKB hold for both kinds that carry code.
+	// maxFiles and maxSizeKB apply to both kinds that carry code.
 	maxFiles, maxSizeKB int
 }
 
 // Parse decodes a configuration: YAML, JSON, or Markdown with a YAML front
 // matter, with the kinds at the top or below "safe-outputs". source names it in
-// messages. The error is of type Problems and holds everything that is wrong.
+// messages. The error is of type Problems and lists everything that is wrong.
 func Parse(source string, data []byte) (SafeOutputs, error) {
 	doc, err := parseDocument(source, data)
 	if err != nil {
@@ -53,43 +55,47 @@ func Parse(source string, data []byte) (SafeOutputs, error) {
 	}
 	cfg.shareLimits()
 	if !cfg.enablesKind() && !cfg.Checks.Given {
-		d.warn(doc.root.line, doc.root.col, "no kind is enabled, so everything that would change something is denied; add for example \"create-issue:\"")
+		d.warn(&doc.root, "no kind is enabled, so everything that would change something is denied; add for example \"create-issue:\"")
 	}
 	d.warnings.sort()
 	cfg.Warnings = d.warnings
 	return cfg, nil
 }
 
-// safeOutputs finds the entries that hold the configuration.
+// safeOutputs returns the entries of the configuration within the document.
 func (d *decoder) safeOutputs(doc document) ([]entry, bool) {
-	root := doc.root
+	root := &doc.root
 	if root.kind == textNode {
-		d.fail(root.line, root.col, "expected a mapping, such as \"create-issue: {max: 1}\", found %s; a file's name belongs to the setting for a file", root.describe())
+		d.fail(root, "%s; a file's name belongs to the setting for a file", expectedMapping(root))
 		return nil, false
 	}
 	if root.kind != mapNode && root.kind != nullNode {
-		d.fail(root.line, root.col, "expected a mapping, such as \"create-issue: {max: 1}\", found %s", root.describe())
+		d.fail(root, "%s", expectedMapping(root))
 		return nil, false
 	}
-	at := slices.IndexFunc(root.entries, func(e entry) bool { return canonical(e.key) == "safe-outputs" })
+	i := slices.IndexFunc(root.entries, func(e entry) bool { return canonical(e.key) == "safe-outputs" })
 	switch {
-	case at < 0 && doc.frontMatter:
-		d.fail(1, 1, "the front matter has no key \"safe-outputs\"")
+	case i < 0 && doc.frontMatter:
+		d.fail(&node{line: 1, col: 1}, "the front matter has no key \"safe-outputs\"")
 		return nil, false
-	case at < 0:
+	case i < 0:
 		return root.entries, true
 	}
-	found := root.entries[at].value
+	found := &root.entries[i].value
 	if found.kind != mapNode && found.kind != nullNode {
-		d.fail(found.line, found.col, "safe-outputs: expected a mapping, such as \"create-issue: {max: 1}\", found %s", found.describe())
+		d.fail(found, "safe-outputs: %s", expectedMapping(found))
 		return nil, false
 	}
-	for i, e := range root.entries {
-		if i != at && !doc.frontMatter {
-			d.fail(e.line, e.col, "%q stands beside safe-outputs, where nothing is read; move it below safe-outputs or remove it", shorten(e.key))
+	for other, e := range root.entries {
+		if other != i && !doc.frontMatter {
+			d.fail(e.keyNode(), "%s is next to safe-outputs, where nothing is read; move it below safe-outputs or remove it", quote(e.key))
 		}
 	}
 	return found.entries, true
+}
+
+func expectedMapping(n *node) string {
+	return "expected a mapping, such as \"create-issue: {max: 1}\", found " + n.describe()
 }
 
 // enablesKind reports whether a kind is listed and not disabled.
@@ -104,18 +110,12 @@ func (c *SafeOutputs) enablesKind() bool {
 
 // shareLimits gives the limits at the top to the kinds that set none.
 func (c *SafeOutputs) shareLimits() {
-	for _, kind := range []policy.Kind{"create-pull-request", "push-to-branch"} {
-		kc, ok := c.Policy.Kinds[kind]
-		if !ok {
-			continue
+	for kind, kc := range c.Policy.Kinds {
+		if safeoutput.SpecOf(kind).CarriesCode {
+			files := &kc.Changes.Files
+			files.MaxFiles, files.MaxSizeKB = cmp.Or(files.MaxFiles, c.maxFiles), cmp.Or(files.MaxSizeKB, c.maxSizeKB)
+			c.Policy.Kinds[kind] = kc
 		}
-		if kc.Changes.Files.MaxFiles == 0 {
-			kc.Changes.Files.MaxFiles = c.maxFiles
-		}
-		if kc.Changes.Files.MaxSizeKB == 0 {
-			kc.Changes.Files.MaxSizeKB = c.maxSizeKB
-		}
-		c.Policy.Kinds[kind] = kc
 	}
 }
 
@@ -131,7 +131,7 @@ func (c SafeOutputs) Sanitize(serverHost string) sanitize.Config {
 }
 
 // Intake returns the first door's settings: the limits of all kinds, and how
-// texts are cleaned. Its Enabled is left nil, as for apply: see Enabled.
+// texts are cleaned. Its Enabled is nil, as apply needs it; see Enabled.
 func (c SafeOutputs) Intake(clean sanitize.Config, strict bool) intake.Config {
 	most := map[policy.Kind]int{}
 	for kind, kc := range c.Policy.Kinds {
@@ -141,15 +141,15 @@ func (c SafeOutputs) Intake(clean sanitize.Config, strict bool) intake.Config {
 	}
 	label := c.Policy.Kinds["add-issue-label"]
 	if label.AllowedLabels != nil || label.BlockedLabels != nil {
-		// The first door would count labels that the second takes out, and drop
-		// some that are allowed; the second door counts what is left.
+		// The first door would count labels that the second removes, and drop some
+		// that are allowed; the second door counts the rest.
 		label.MaxLabels = -1
 	}
 	return intake.Config{Strict: strict, Max: most, MaxLabels: label.MaxLabels, Sanitize: clean}
 }
 
 // Enabled returns the kinds that the configuration allows, or nil, which means
-// all, where there is none. With it collect refuses the others at once.
+// all, where there is no configuration. With it, collect refuses the others at once.
 func (c SafeOutputs) Enabled() map[policy.Kind]bool {
 	if !c.Policy.Configured() {
 		return nil

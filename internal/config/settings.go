@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Mode is what the action does.
@@ -18,7 +20,7 @@ const (
 	ModeApply   Mode = "apply"
 )
 
-// FailOn says which outcomes fail the action's step.
+// FailOn is which outcomes fail the action's step.
 type FailOn string
 
 // The values of FailOn.
@@ -28,7 +30,7 @@ const (
 	FailOnNever    FailOn = "never"    // none of these
 )
 
-// LogLevel says how much is said while Airlock works.
+// LogLevel is how much is logged.
 type LogLevel string
 
 // The levels, from the quietest.
@@ -39,18 +41,18 @@ const (
 	LogDebug   LogLevel = "debug"
 )
 
-// Settings are the action's inputs, decoded. The token is not among them: it has
-// a type of its own.
+// Settings are the action's inputs, decoded. The token is not one of them: see
+// action.Secrets.
 type Settings struct {
 	Mode Mode // input mode; default all
-	// OutputFile names the agent's lines, AgentOutput the checked output or its
-	// text; "" where the environment is to say. Inputs output-file, agent-output.
+	// OutputFile names the agent's lines, AgentOutput is the checked output or its
+	// file; "" where the environment decides. Inputs output-file, agent-output.
 	OutputFile, AgentOutput string
 	// Config and ConfigFile are for Sources. Inputs config, config-file.
 	Config, ConfigFile string
-	// Changes names the patch or bundle with the agent's changes, "" for what the
-	// workspace holds; ChangesBase the commit or branch that they were made from, ""
-	// to find it out. Inputs changes, changes-base.
+	// Changes names the patch or bundle with the agent's changes, "" for those of the
+	// workspace; ChangesBase is the commit or branch that they were made from, ""
+	// to detect it. Inputs changes, changes-base.
 	Changes, ChangesBase string
 	Findings             string   // the findings document of an earlier job; input findings
 	FailOn               FailOn   // input fail-on; default error
@@ -58,7 +60,7 @@ type Settings struct {
 	Strict               bool     // input strict: unknown fields of an item are errors
 	LogLevel             LogLevel // input log-level; default info
 	// Proxy is the proxy for the API, from the input proxy; nil for none. It may
-	// hold a password: never print it.
+	// contain a password: never print it.
 	Proxy *url.URL
 	// CAFile names a file with more certificates to trust, from the input ca-file.
 	CAFile string
@@ -92,10 +94,10 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 		MatrixIndex: in.text("matrix-index"),
 	}
 	if n, err := strconv.Atoi(s.MatrixIndex); s.MatrixIndex != "" && (err != nil || n < 0) {
-		in.fail("matrix-index", "expected a whole number, such as ${{ strategy.job-index }}, found %q", shorten(s.MatrixIndex))
+		in.fail("matrix-index", "expected a whole number, such as ${{ strategy.job-index }}, found %s", quote(s.MatrixIndex))
 	}
-	if strings.TrimSpace(s.Config) != "" && s.ConfigFile != "" {
-		in.fail("config-file", "given beside config; give one of the two")
+	if !text.IsBlank(s.Config) && s.ConfigFile != "" {
+		in.fail("config-file", "both config and config-file are given; give one of the two")
 	}
 	return s, in.problems.err()
 }
@@ -119,7 +121,7 @@ func (in *inputs) truth(name string) bool {
 		return true
 	case "", "false", "False", "FALSE":
 	default:
-		in.fail(name, "expected true or false, found %q", shorten(v))
+		in.fail(name, "expected true or false, found %s", quote(v))
 	}
 	return false
 }
@@ -141,12 +143,12 @@ func choice[T ~string](in *inputs, name string, words ...T) T {
 	if near := nearest(strings.ToLower(v), plain); near != "" {
 		meant = fmt.Sprintf("; did you mean %q?", near)
 	}
-	in.fail(name, "expected one of %s, found %q%s", strings.Join(plain, ", "), shorten(v), meant)
+	in.fail(name, "expected one of %s, found %s%s", strings.Join(plain, ", "), quote(v), meant)
 	return words[0]
 }
 
-// proxy reads a proxy's URL. It is not shown when it is wrong, because of the
-// password that it may hold.
+// proxy reads a proxy's URL. It is not shown when it is wrong, because it may contain
+// a password.
 func (in *inputs) proxy(name string) *url.URL {
 	v := in.text(name)
 	if v == "" {

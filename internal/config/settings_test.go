@@ -48,7 +48,7 @@ input log-level: expected one of info, error, warning, debug, found "quiet"
 input proxy: expected the URL of a proxy, such as http://proxy.example.com:3128
 input trust-env: expected true or false, found "1"
 input matrix-index: expected a whole number, such as ${{ strategy.job-index }}, found "-1"
-input config-file: given beside config; give one of the two`, "\n")
+input config-file: both config and config-file are given; give one of the two`, "\n")
 	if diff := cmp.Diff(want, errText(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -3,47 +3,51 @@ package config
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // shape is what a key takes as its value.
 type shape struct {
-	// schema is the same as JSON Schema (draft-07), for editors. A test holds
-	// the two together.
+	// schema is the same as JSON Schema (draft-07), for editors. A test keeps the
+	// two equal.
 	schema string
-	// wants says what is expected, with an example.
+	// wants describes what is expected, with an example.
 	wants string
-	// parse decodes a node, or says what is wrong with it.
+	// parse decodes a node. The fault's fields may be empty; see read.
 	parse func(n *node) (any, *fault)
 }
 
-// fault is what is wrong with a value. at is the node to point at and why the
-// reason; nil and "" mean the whole value and "expected ..., found ...".
+// fault is what is wrong with a value: the node to point at, and the reason.
 type fault struct {
 	at  *node
 	why string
 }
 
-// mismatch is the fault of a value that is not of its shape at all.
+// mismatch is the fault of a value that does not have its shape at all.
 func mismatch() (any, *fault) { return nil, &fault{} }
 
 func wrong(at *node, format string, args ...any) (any, *fault) {
 	return nil, &fault{at, fmt.Sprintf(format, args...)}
 }
 
-// read decodes a node; at and why say what is wrong if why is not empty.
-func (s shape) read(n *node) (value any, at *node, why string) {
+// read decodes a node. Where parse gives no place or reason, the fault has the node
+// and "expected ..., found ...".
+func (s shape) read(n *node) (any, *fault) {
 	value, f := s.parse(n)
 	if f == nil {
-		return value, n, ""
+		return value, nil
 	}
 	if f.at == nil {
 		f.at = n
@@ -57,10 +61,58 @@ func (s shape) read(n *node) (value any, at *node, why string) {
 	default:
 		f.why = fmt.Sprintf("expected %s, found %s", s.wants, n.describe())
 	}
-	return nil, f.at, f.why
+	return nil, f
 }
 
-func quote(s string) string { return strconv.Quote(shorten(s)) }
+// converted returns a shape whose values are converted.
+func converted[From, To any](s shape, convert func(From) To) shape {
+	parse := s.parse
+	s.parse = func(n *node) (any, *fault) {
+		v, f := parse(n)
+		if f != nil {
+			return nil, f
+		}
+		return convert(v.(From)), nil
+	}
+	return s
+}
+
+// anything accepts every value, the missing one included: for keys that are
+// understood and not used.
+func anything() shape {
+	return shape{`{}`, "anything", func(n *node) (any, *fault) { return n, nil }}
+}
+
+// sectionOr is a mapping, whose keys are a definition of the schema, or a value of
+// one of the kinds. Its value is the node.
+func sectionOr(definition, wants string, kinds ...nodeKind) shape {
+	schema := `{"anyOf": [{"$ref": "#/definitions/` + definition + `"}`
+	for _, k := range kinds {
+		schema += map[nodeKind]string{boolNode: `, {"type": "boolean"}`, nullNode: `, {"type": "null"}`}[k]
+	}
+	return shape{schema + "]}", wants, func(n *node) (any, *fault) {
+		if n.kind != mapNode && !slices.Contains(kinds, n.kind) {
+			return mismatch()
+		}
+		return n, nil
+	}}
+}
+
+// sections is a list of mappings or of texts that stand for one. Its value is the
+// node.
+func sections(item, wants string) shape {
+	return shape{`{"type": "array", "items": ` + item + `}`, wants, func(n *node) (any, *fault) {
+		if n.kind != listNode {
+			return mismatch()
+		}
+		for i := range n.items {
+			if k := n.items[i].kind; k != textNode && k != mapNode {
+				return wrong(&n.items[i], "expected %s, found %s in the list", wants, n.items[i].describe())
+			}
+		}
+		return n, nil
+	}}
+}
 
 func boolean() shape {
 	return shape{`{"type": "boolean"}`, "true or false", func(n *node) (any, *fault) {
@@ -71,9 +123,9 @@ func boolean() shape {
 	}}
 }
 
-// field is true, false or no value at all, which means true: the widely used
-// form "title:" allows the title.
-func field() shape {
+// yesUnlessFalse is true, false or no value at all, which means true: the widely
+// used form "title:" allows the title.
+func yesUnlessFalse() shape {
 	return shape{`{"anyOf": [{"type": "boolean"}, {"type": "null"}]}`, "true, false or no value", func(n *node) (any, *fault) {
 		if n.kind != boolNode && n.kind != nullNode {
 			return mismatch()
@@ -82,7 +134,7 @@ func field() shape {
 	}}
 }
 
-// wholeNumber returns the number that a node holds.
+// wholeNumber returns the number of a node.
 func wholeNumber(n *node) (int, bool) {
 	if n.kind != numberNode {
 		return 0, false
@@ -112,8 +164,48 @@ func limit(example int) shape {
 	}}
 }
 
-// text is one line of text, at most so many characters.
-func text(most int, example string) shape {
+// between is a whole number from least to most.
+func between(least, most, example int) shape {
+	wants := fmt.Sprintf("a whole number from %d to %d, such as %d", least, most, example)
+	schema := fmt.Sprintf(`{"type": "integer", "minimum": %d, "maximum": %d}`, least, most)
+	return shape{schema, wants, func(n *node) (any, *fault) {
+		i, ok := wholeNumber(n)
+		if !ok || i < least || i > most {
+			return mismatch()
+		}
+		return i, nil
+	}}
+}
+
+// duration is a time with its unit. The schema does not include its bounds.
+func duration(least, most time.Duration, example string) shape {
+	wants := fmt.Sprintf("a time from %s to %s with its unit, such as %q", trimZeros(least), trimZeros(most), example)
+	return shape{`{"type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$"}`, wants, func(n *node) (any, *fault) {
+		if n.kind == numberNode {
+			return wrong(n, "expected %s, found %s without a unit; write %q if seconds are meant", wants, n.describe(), n.text+"s")
+		}
+		d, err := time.ParseDuration(n.text)
+		if n.kind != textNode || err != nil || d < least || d > most || strings.Trim(n.text, "0123456789msh") != "" {
+			return mismatch()
+		}
+		return d, nil
+	}}
+}
+
+// trimZeros writes a duration without the parts that are zero.
+func trimZeros(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// line is one line of text of at most so many characters.
+func line(most int, example string) shape {
 	schema := fmt.Sprintf(`{"type": "string", "minLength": 1, "maxLength": %d, "pattern": "^[^\\r\\n]*$"}`, most)
 	return shape{schema, "one line of text, such as " + example, func(n *node) (any, *fault) {
 		if n.kind != textNode || n.text == "" || strings.ContainsAny(n.text, "\r\n") {
@@ -126,13 +218,53 @@ func text(most int, example string) shape {
 	}}
 }
 
+// lineOrNumber is a name that may look like a number.
+func lineOrNumber(most int, example string) shape {
+	one := line(most, example)
+	schema := fmt.Sprintf(`{"anyOf": [%s, {"type": "integer", "minimum": 0}]}`, one.schema)
+	return shape{schema, one.wants, func(n *node) (any, *fault) {
+		if n.kind == numberNode && len(n.text) <= most && strings.Trim(n.text, "0123456789") == "" {
+			return n.text, nil
+		}
+		if i, ok := wholeNumber(n); ok && i >= 0 {
+			return strconv.Itoa(i), nil
+		}
+		return one.parse(n)
+	}}
+}
+
+// longText is a text of several lines and at most so many bytes.
+func longText(most int) shape {
+	schema := fmt.Sprintf(`{"type": "string", "maxLength": %d, "pattern": "\\S"}`, most)
+	return shape{schema, "a text, of several lines if you like", func(n *node) (any, *fault) {
+		switch {
+		case n.kind != textNode || text.IsBlank(n.text):
+			return mismatch()
+		case len(n.text) > most:
+			return wrong(n, "the text has %d bytes; at most %d are allowed", len(n.text), most)
+		}
+		return n.text, nil
+	}}
+}
+
+// commandLine is a command as people write it, on one line or several.
+func commandLine(example string) shape {
+	const most = 10_000
+	schema := fmt.Sprintf(`{"type": "string", "maxLength": %d, "pattern": "\\S"}`, most)
+	return shape{schema, "a command line, such as " + strconv.Quote(example), func(n *node) (any, *fault) {
+		if n.kind != textNode || text.IsBlank(n.text) || len(n.text) > most {
+			return mismatch()
+		}
+		if err := phase.CheckCommand(n.text); err != nil {
+			return wrong(n, "%v", err)
+		}
+		return n.text, nil
+	}}
+}
+
 // oneOf is one of a few words.
 func oneOf(words ...string) shape {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = strconv.Quote(w)
-	}
-	all := strings.Join(quoted, ", ")
+	all := `"` + strings.Join(words, `", "`) + `"`
 	return shape{`{"enum": [` + all + `]}`, "one of " + all, func(n *node) (any, *fault) {
 		switch {
 		case n.kind != textNode:
@@ -153,8 +285,8 @@ func oneOf(words ...string) shape {
 	}}
 }
 
-// texts is a list of texts, or a single one. item is the schema of one, and
-// check says what is wrong with one.
+// texts is a list of texts, or a single one. item is the schema of one, and check
+// returns what is wrong with one, "" if nothing is.
 func texts(item, example string, check func(string) string) shape {
 	wants := "a list of texts, such as " + example
 	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[1]s]}`, item)
@@ -179,10 +311,17 @@ func texts(item, example string, check func(string) string) shape {
 	}}
 }
 
-// anything accepts every value, the missing one included: for keys that are
-// understood and not used.
-func anything() shape {
-	return shape{`{}`, "anything", func(n *node) (any, *fault) { return n, nil }}
+// onlyList returns the shape of a list of texts without the single text. Its schema
+// is that of texts, and only for sections that have a schema of their own.
+func (s shape) onlyList() shape {
+	parse := s.parse
+	s.parse = func(n *node) (any, *fault) {
+		if n.kind != listNode {
+			return mismatch()
+		}
+		return parse(n)
+	}
+	return s
 }
 
 // target is what items may act on.
@@ -208,7 +347,7 @@ func target() shape {
 	}}
 }
 
-// footer is a text of the owner's, or whether there is one.
+// footer is the owner's text, or whether there is one.
 func footer() shape {
 	const most = 2000
 	const schema = `{"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "\\S"}]}`
@@ -216,7 +355,7 @@ func footer() shape {
 		switch {
 		case n.kind == boolNode:
 			return policy.Footer{None: n.text == "false"}, nil
-		case n.kind != textNode || strings.TrimSpace(n.text) == "":
+		case n.kind != textNode || text.IsBlank(n.text):
 			return mismatch()
 		case utf8.RuneCountInString(n.text) > most:
 			return wrong(n, "the footer has more than %d characters", most)
@@ -225,41 +364,27 @@ func footer() shape {
 	}}
 }
 
-// textOrNumber is a name that may look like a number.
-func textOrNumber(most int, example string) shape {
-	one := text(most, example)
-	schema := fmt.Sprintf(`{"anyOf": [%s, {"type": "integer", "minimum": 0}]}`, one.schema)
-	return shape{schema, one.wants, func(n *node) (any, *fault) {
-		if n.kind == numberNode && len(n.text) <= most && strings.Trim(n.text, "0123456789") == "" {
-			return n.text, nil
-		}
-		if i, ok := wholeNumber(n); ok && i >= 0 {
-			return strconv.Itoa(i), nil
-		}
-		return one.parse(n)
-	}}
-}
-
-// labels are names of labels as GitHub takes them.
+// labels are names of labels that GitHub accepts.
 func labels() shape {
+	const most = 50
 	const item = `{"type": "string", "minLength": 1, "maxLength": 50, "pattern": "^[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$"}`
 	return texts(item, "[bug, automation]", func(s string) string {
 		switch {
-		case strings.TrimSpace(s) == "":
+		case text.IsBlank(s):
 			return "is empty; a label needs a name"
 		case strings.ContainsFunc(s, unicode.IsControl):
-			return "holds a control character, which no label can"
-		case utf8.RuneCountInString(s) > 50:
-			return "is longer than 50 characters, the most that a label can have"
+			return "contains a control character, which a label cannot have"
+		case utf8.RuneCountInString(s) > most:
+			return fmt.Sprintf("is longer than %d characters, the most that a label can have", most)
 		}
 		return ""
 	})
 }
 
-// nameItem describes hosts and users only roughly; the sanitizer knows better.
+// nameItem describes hosts and users only roughly; package sanitize knows better.
 const nameItem = `{"type": "string", "minLength": 1, "pattern": "^[^\\s]+$"}`
 
-// domains are hosts that links may lead to. The sanitizer says which are sound.
+// domains are hosts that links may lead to.
 func domains() shape {
 	return texts(nameItem, "[example.com]", func(s string) string {
 		if _, err := sanitize.New(sanitize.Config{AllowedDomains: []string{s}}); err != nil || strings.ContainsFunc(s, unicode.IsSpace) {
@@ -280,16 +405,14 @@ func mentioned() shape {
 }
 
 // patterns are glob patterns of paths from the repository's root.
-func patterns() shape {
-	return texts(patternItem, "[\"docs/**\", \"*.md\"]", checkPattern)
-}
-
-const patternItem = `{"type": "string", "minLength": 1, "maxLength": 500, "pattern": "^[^\\x00-\\x1f\\x7f]*$"}`
+func patterns() shape { return texts(patternItem, `["docs/**", "*.md"]`, checkPattern) }
 
 // branches are patterns of the names of branches.
 func branches() shape { return texts(patternItem, `["feature/*"]`, checkPattern) }
 
-// checkPattern is the second door's own check, which the schema only outlines.
+// patternItem describes patterns only roughly; package tree knows better.
+const patternItem = `{"type": "string", "minLength": 1, "maxLength": 500, "pattern": "^[^\\x00-\\x1f\\x7f]*$"}`
+
 func checkPattern(s string) string {
 	if err := tree.CheckPattern(s); err != nil {
 		return err.Error()
@@ -297,13 +420,40 @@ func checkPattern(s string) string {
 	return ""
 }
 
-// mentions is what the key of that name takes: false, or a mapping.
-func mentions() shape {
-	const schema = `{"anyOf": [{"$ref": "#/definitions/mentions"}, {"type": "boolean"}]}`
-	return shape{schema, "false, or a mapping, such as {allowed: [octocat]}", func(n *node) (any, *fault) {
-		if n.kind != boolNode && n.kind != mapNode {
+const directoryItem = `{"type": "string", "minLength": 1, "maxLength": 1000}`
+
+// directories are paths of directories from the repository's root.
+func directories() shape {
+	return converted(texts(directoryItem, "[api, web/app]", checkDirectory), func(list []string) []string {
+		for i := range list {
+			list[i] = path.Clean(list[i])
+		}
+		return list
+	})
+}
+
+// directory is the path of one directory.
+func directory() shape {
+	return shape{directoryItem, "a directory, such as api", func(n *node) (any, *fault) {
+		if n.kind != textNode {
 			return mismatch()
 		}
-		return n, nil
+		if why := checkDirectory(n.text); why != "" {
+			return wrong(n, "%s %s", quote(n.text), why)
+		}
+		return path.Clean(n.text), nil
 	}}
+}
+
+func checkDirectory(s string) string {
+	clean := path.Clean(s)
+	switch {
+	case s == "" || len(s) > 1000 || strings.ContainsAny(s, "\x00\r\n"):
+		return "is not the path of a directory"
+	case strings.Contains(s, `\`):
+		return `contains a backslash; write "/" between directories`
+	case path.IsAbs(s) || clean == ".." || strings.HasPrefix(clean, "../"):
+		return "leads out of the repository; write it relative to the repository's root"
+	}
+	return ""
 }

@@ -1,6 +1,6 @@
 package config
 
-// nearest returns the candidate that a misspelt word most likely means, or "".
+// nearest returns the candidate that a misspelt word most likely stands for, or "".
 func nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(len(word)/3, 1)+1
 	for _, c := range candidates {

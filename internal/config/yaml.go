@@ -30,7 +30,7 @@ func parseYAML(source string, data []byte) (node, error) {
 	return c.convert(&doc, 0)
 }
 
-// yamlConverter turns the library's nodes into ours and counts what it makes.
+// yamlConverter converts the library's nodes and counts them.
 type yamlConverter struct {
 	source string
 	count  int
@@ -38,7 +38,7 @@ type yamlConverter struct {
 
 func (c *yamlConverter) convert(y *yaml.Node, depth int) (node, error) {
 	if c.count++; c.count > maxNodes {
-		return node{}, c.problem(y, "the configuration holds more than %d values, those that aliases repeat included", maxNodes)
+		return node{}, c.problem(y, "the configuration has more than %d values, those that aliases repeat included", maxNodes)
 	}
 	if depth > maxDepth {
 		return node{}, c.problem(y, "lists and mappings are nested more than %d deep here", maxDepth)
@@ -98,7 +98,7 @@ func (c *yamlConverter) mapping(n node, y *yaml.Node, depth int) (node, error) {
 			return node{}, c.problem(k, "a key must be plain text, not a list or a mapping")
 		}
 		if first, twice := own[key.Value]; twice {
-			return node{}, c.problem(k, "the key %q is given twice, first on line %d; remove one of them", shorten(key.Value), first)
+			return node{}, c.problem(k, "the key %s is given twice, first on line %d; remove one of them", quote(key.Value), first)
 		}
 		own[key.Value] = k.Line
 		n.entries = append(n.entries, entry{key.Value, k.Line, k.Column, value})
@@ -112,8 +112,8 @@ func (c *yamlConverter) mapping(n node, y *yaml.Node, depth int) (node, error) {
 	return n, nil
 }
 
-// merge returns the entries that a merge key brings in: of one mapping, or of
-// a list of them, the first of which wins.
+// merge returns the entries of a merge key: those of one mapping, or of a list of
+// mappings, of which the first wins.
 func (c *yamlConverter) merge(y *yaml.Node, value node) ([]entry, error) {
 	list := []node{value}
 	if value.kind == listNode {
@@ -141,7 +141,7 @@ func (c *yamlConverter) scalar(n node, y *yaml.Node) (node, error) {
 	case "!!str", "!!timestamp":
 		n.kind = textNode
 	default:
-		return node{}, c.problem(y, "the tag %q has no meaning here; write plain text, a number, true or false", shorten(y.Tag))
+		return node{}, c.problem(y, "the tag %s has no meaning here; write plain text, a number, true or false", quote(y.Tag))
 	}
 	return n, nil
 }
@@ -150,7 +150,7 @@ func (c *yamlConverter) problem(y *yaml.Node, format string, args ...any) error 
 	return oneProblem(c.source, y.Line, y.Column, format, args...)
 }
 
-// yamlProblem turns the library's error into ours, with a hint for the usual slips.
+// yamlProblem converts the library's error and adds a hint for usual mistakes.
 func yamlProblem(source string, err error) error {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
