@@ -14,11 +14,11 @@ import (
 
 // TestImageAttacksOfAPullRequest is rule R3 where it binds: in the container of an
 // action, beside the token, among the runner's mounts. Each script succeeds as the
-// container's root, and must fail as a pull request's code: as the room's own user, and
-// as that of a lane.
+// container's root, and must fail as a pull request's code: as the sandbox's own user, and
+// as that of a worker.
 func TestImageAttacksOfAPullRequest(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "room")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/room")
+	program := filepath.Join(t.TempDir(), "sandbox")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/sandbox")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -39,7 +39,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 		}
 		return j
 	}
-	inRoom := []string{"--volume", program + ":/room:ro", "--entrypoint", "/room"}
+	inSandbox := []string{"--volume", program + ":/sandbox:ro", "--entrypoint", "/sandbox"}
 	for _, c := range []struct{ name, script string }{
 		{"environment of process 1", `grep -q . /proc/1/environ`},
 		{"memory of process 1", `grep -q . /proc/1/maps`},
@@ -63,8 +63,8 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			j := attacked(t)
-			j.flags = inRoom
-			for _, args := range [][]string{{c.script}, {"lane", c.script}} {
+			j.flags = inSandbox
+			for _, args := range [][]string{{c.script}, {"worker", c.script}} {
 				res := j.start(args...).wait()
 				if res.code == 0 || res.code == 99 || strings.Contains(res.stdout, secret) {
 					t.Errorf("%q: exit code %d:\n%s%s", args, res.code, res.stdout, res.stderr)
@@ -87,11 +87,11 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 		})
 	}
 	j := attacked(t)
-	j.flags = inRoom
+	j.flags = inSandbox
 	work := `cat lines.ndjson && echo mine >mine && echo mine >a/mine && env && id -u`
 	j.write(filepath.Join(j.workspace, "a", "mine"), "theirs")
 	var users []string
-	for _, args := range [][]string{{work}, {"lane", work}} {
+	for _, args := range [][]string{{work}, {"worker", work}} {
 		res := j.start(args...).wait()
 		if res.code != 0 || !strings.HasPrefix(res.stdout, twoLines) || strings.Contains(res.stdout, secret) || strings.Contains(res.stdout, "ACTIONS_") || strings.Contains(res.stdout, "GITHUB_") {
 			t.Fatalf("ordinary work, %q: exit code %d:\n%s%s", args, res.code, res.stdout, res.stderr)
@@ -100,7 +100,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 		users = append(users, lines[len(lines)-1])
 	}
 	if users[0] == users[1] {
-		t.Errorf("the lane's user is the room's own, %s", users[0])
+		t.Errorf("the worker's user is the sandbox's own, %s", users[0])
 	}
 	j.assertOwned()
 }

@@ -74,10 +74,10 @@ func Run(ctx context.Context, cfg Config, deps Deps) (*checkreport.Document, err
 	v.phase.CheckOnly = cfg.CheckOnly || deps.Getenv("GITHUB_ACTIONS") == "true"
 	v.phase.NewOnly = cfg.Changes.hasDiff && defaultTo(cfg.Checks.NewOnly, doors.KnowsCommits(cfg.Event))
 	v.phase.Suggest = defaultTo(cfg.Checks.Suggestions, true)
-	v.room = isolate.Config{Workspace: cfg.Root, Environ: deps.Environ, Closed: isolate.RunnerPaths(deps.Getenv),
+	v.sandbox = isolate.Config{Workspace: cfg.Root, Environ: deps.Environ, Closed: isolate.RunnerPaths(deps.Getenv),
 		Limits: command.Limits{Processes: maxProcesses}, Disk: maxDisk}
 	if len(cfg.Checks.PassEnv) > 0 {
-		v.room.Pass = slices.Concat(isolate.DefaultPass(), cfg.Checks.PassEnv)
+		v.sandbox.Pass = slices.Concat(isolate.DefaultPass(), cfg.Checks.PassEnv)
 	}
 	v.credentials = findCredentials(deps, cfg.Root, cfg.AllowCredentials)
 	return v.run(ctx)
@@ -98,37 +98,37 @@ type validation struct {
 	dir         string   // the working directory relative to Root, with slashes
 	outside     []string // changed files outside of the working directory
 	phase       phase.Config
-	room        isolate.Config
+	sandbox     isolate.Config
 	credentials credentials // those that the commands could use
 }
 
 func (v validation) run(ctx context.Context) (doc *checkreport.Document, err error) {
-	room, err := v.open(ctx)
+	sandbox, err := v.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	fixes := &fixCopy{cfg: v.room}
+	fixes := &fixCopy{cfg: v.sandbox}
 	defer func() {
-		for _, e := range []error{fixes.close(), room.Close()} {
+		for _, e := range []error{fixes.close(), sandbox.Close()} {
 			if e != nil && err == nil {
 				doc.Notes = append(doc.Notes, e.Error())
 			}
 		}
 	}()
-	if warning := v.credentials.warning(); warning != "" && !room.Apart() {
+	if warning := v.credentials.warning(); warning != "" && !sandbox.Apart() {
 		v.deps.Log(warning)
 	}
-	job := phase.Job{Input: v.Input, Repository: room.Dir(), Diff: v.Changes.files()}
-	job.Input.WorkingDirectory = filepath.Join(room.Dir(), filepath.FromSlash(v.dir))
+	job := phase.Job{Input: v.Input, Repository: sandbox.Dir(), Diff: v.Changes.files()}
+	job.Input.WorkingDirectory = filepath.Join(sandbox.Dir(), filepath.FromSlash(v.dir))
 	cfg := v.phase
-	cfg.CheckOnly, cfg.Scratch = cfg.CheckOnly || room.Apart(), room.Apart()
-	both, err := newReviews(reviewsConfig{Checks: v.Checks, Scanner: v.deps.Scanner, Changes: v.Changes.Set, Run: room.Run})
+	cfg.CheckOnly, cfg.Scratch = cfg.CheckOnly || sandbox.Apart(), sandbox.Apart()
+	both, err := newReviews(reviewsConfig{Checks: v.Checks, Scanner: v.deps.Scanner, Changes: v.Changes.Set, Run: sandbox.Run})
 	if err != nil {
 		return nil, exitcode.UsageError(err)
 	}
-	workers := &workers{room: room}
+	workers := &workers{sandbox: sandbox}
 	result, err := phase.Validate(ctx, job, cfg, phase.Deps{
-		Run: room.Run, Now: time.Now, Wait: wait, CodeReview: both.codeReview(), SecurityReview: both.securityReview(),
+		Run: sandbox.Run, Now: time.Now, Wait: wait, CodeReview: both.codeReview(), SecurityReview: both.securityReview(),
 		Progress: v.deps.Tell, Workers: workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: fixes.open,
 	})
 	if err != nil {
@@ -137,27 +137,27 @@ func (v validation) run(ctx context.Context) (doc *checkreport.Document, err err
 	details := both.details()
 	result.Missing = append(result.Missing, details.missing...)
 	in := checkreport.Input{Result: result, Repository: v.Event.Repo.FullName(), Head: v.Changes.head, Informational: cfg.Informational,
-		Rules: details.rules, Code: v.Changes.sourceLines(), Place: v.Changes.atHead, Mask: v.mask(append(fixes.names(), room.Names()...))}
+		Rules: details.rules, Code: v.Changes.sourceLines(), Place: v.Changes.atHead, Mask: v.mask(append(fixes.names(), sandbox.Replacements()...))}
 	if v.Event.IsPull {
 		in.Number = v.Event.Number
 	}
 	in.Notes = append(fixes.notes(), workers.notes()...)
-	v.addDetails(&in, details, room)
+	v.addDetails(&in, details, sandbox)
 	return checkreport.New(in), nil
 }
 
 // open opens the place where the commands run. It refuses where they could use a
 // credential there.
-func (v validation) open(ctx context.Context) (*isolate.Room, error) {
-	v.room.Credential = v.credentials.forbid()
-	room, err := isolate.Open(ctx, v.room)
+func (v validation) open(ctx context.Context) (*isolate.Sandbox, error) {
+	v.sandbox.Credential = v.credentials.forbid()
+	sandbox, err := isolate.Open(ctx, v.sandbox)
 	var refused *isolate.RefusedError
 	switch {
 	case err == nil:
-		return room, nil
+		return sandbox, nil
 	case !errors.As(err, &refused):
 		return nil, exitcode.FailedError(err)
-	case v.room.Credential:
+	case v.sandbox.Credential:
 		return nil, exitcode.UsageError(v.credentials.explain(err))
 	}
 	return nil, exitcode.UsageError(err)
@@ -165,7 +165,7 @@ func (v validation) open(ctx context.Context) (*isolate.Room, error) {
 
 // addDetails adds what the reviews left out, and what a reader must know about how the
 // commands ran.
-func (v validation) addDetails(in *checkreport.Input, d reviewDetails, room *isolate.Room) {
+func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *isolate.Sandbox) {
 	for _, s := range d.suppressed {
 		in.Suppressed = append(in.Suppressed, checkreport.Suppressed{Rule: s.Rule, Path: s.Path, Line: s.Range.StartLine, Message: s.Message, Reason: s.Reason})
 	}
@@ -176,10 +176,10 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, room *iso
 		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: name, Reason: "it lies outside of " + v.dir})
 	}
 	in.Notes = slices.Concat(in.Notes, v.Changes.Notes, d.notes)
-	if style := in.Result.Output.Checks; room.Apart() && !v.phase.CheckOnly && (style.Formatter.Status == phase.Fail || style.Linter.Status == phase.Fail) {
+	if style := in.Result.Output.Checks; sandbox.Apart() && !v.phase.CheckOnly && (style.Formatter.Status == phase.Fail || style.Linter.Status == phase.Fail) {
 		in.Notes = append(in.Notes, "Nothing was fixed: root's checks run in a copy. As another user, they fix what they can in place.")
 	}
-	for _, n := range room.Notes() {
+	for _, n := range sandbox.Notes() {
 		if path.Base(n.Name) == ".git" && !mayHaveNeededGit(in.Result) {
 			continue // it is always left out
 		}

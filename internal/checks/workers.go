@@ -11,16 +11,16 @@ import (
 // workers let the projects of a repository be checked at the same time, each by a user
 // of its own.
 type workers struct {
-	room *isolate.Room
-	err  error // why there are none
+	sandbox *isolate.Sandbox
+	err     error // why there are none
 }
 
 // split returns a function that makes a worker for each group of directories, as
 // phase.Deps asks for it.
 func (w *workers) split(ctx context.Context) func(groups [][]string) []phase.Runner {
 	return func(groups [][]string) (runners []phase.Runner) {
-		var split []*isolate.Lane
-		split, w.err = w.room.Split(ctx, groups)
+		var split []*isolate.Worker
+		split, w.err = w.sandbox.Split(ctx, groups)
 		for _, worker := range split {
 			runners = append(runners, worker.Run)
 		}

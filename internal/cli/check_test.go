@@ -156,7 +156,7 @@ func TestCheckNamesNoPlaceOfItsOwn(t *testing.T) {
 		t.Fatalf("exit code %d, %v\n%s", code, err, stderr)
 	}
 	for name, text := range map[string]string{"the log": stderr, "the document": string(raw)} {
-		if strings.Contains(text, "airlock-room-") {
+		if strings.Contains(text, "airlock-sandbox-") {
 			t.Errorf("%s names the place:\n%s", name, text)
 		}
 	}

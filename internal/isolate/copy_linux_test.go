@@ -36,13 +36,13 @@ func TestCopy(t *testing.T) {
 	defer socket.Close()
 	cfg := r.config()
 	cfg.Copy.Exclude = []string{"*.log"}
-	room := open(t, cfg)
-	if room == nil {
+	sandbox := open(t, cfg)
+	if sandbox == nil {
 		return
 	}
-	defer room.Close()
+	defer sandbox.Close()
 	var got []string
-	err = filepath.WalkDir(room.Dir(), func(path string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(sandbox.Dir(), func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func TestCopy(t *testing.T) {
 		if st := info.Sys().(*syscall.Stat_t); st.Uid != cfg.Identity.UID || st.Gid != cfg.Identity.GID {
 			t.Errorf("%s belongs to %d:%d", path, st.Uid, st.Gid)
 		}
-		rel, _ := filepath.Rel(room.Dir(), path)
+		rel, _ := filepath.Rel(sandbox.Dir(), path)
 		target, _ := os.Readlink(path)
 		got = append(got, fmt.Sprintf("%s %q %s", info.Mode(), rel, target))
 		return nil
@@ -69,11 +69,11 @@ func TestCopy(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the copy (-want +got)\n%s", diff)
 	}
-	if info, err := os.Stat(filepath.Join(room.Dir(), "sub/run.sh")); err != nil || !info.ModTime().Equal(at) {
+	if info, err := os.Stat(filepath.Join(sandbox.Dir(), "sub/run.sh")); err != nil || !info.ModTime().Equal(at) {
 		t.Errorf("%v, %v", info.ModTime(), err)
 	}
 	var notes []string
-	for _, n := range room.Notes() {
+	for _, n := range sandbox.Notes() {
 		notes = append(notes, n.Name+": "+n.Why)
 	}
 	if diff := cmp.Diff([]string{
@@ -84,7 +84,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// BenchmarkCopy opens and closes a room on a workspace of 10,000 files of 4 KiB.
+// BenchmarkCopy opens and closes a sandbox on a workspace of 10,000 files of 4 KiB.
 func BenchmarkCopy(b *testing.B) {
 	if os.Getuid() != 0 {
 		b.Fatal("needs root")
@@ -93,12 +93,12 @@ func BenchmarkCopy(b *testing.B) {
 	id := command.Identity{UID: uint32(1<<24 + 2*os.Getpid()), GID: uint32(1<<24 + 2*os.Getpid())}
 	var closing time.Duration
 	for b.Loop() {
-		room, err := isolate.Open(b.Context(), isolate.Config{Workspace: workspace, Identity: &id})
+		sandbox, err := isolate.Open(b.Context(), isolate.Config{Workspace: workspace, Identity: &id})
 		if err != nil {
 			b.Fatal(err)
 		}
 		began := time.Now()
-		if err := room.Close(); err != nil {
+		if err := sandbox.Close(); err != nil {
 			b.Fatal(err)
 		}
 		closing += time.Since(began)
@@ -106,8 +106,8 @@ func BenchmarkCopy(b *testing.B) {
 	b.ReportMetric(float64(closing.Milliseconds())/float64(b.N), "ms-closing/op")
 }
 
-// BenchmarkSplit splits a room on a workspace of 10,000 files of 4 KiB into two lanes,
-// and lets the room's own program and a lane's take turns: each gets all the files that
+// BenchmarkSplit splits a sandbox on a workspace of 10,000 files of 4 KiB into two workers,
+// and lets the sandbox's own program and a worker's take turns: each gets all the files that
 // the other had.
 func BenchmarkSplit(b *testing.B) {
 	if os.Getuid() != 0 {
@@ -123,31 +123,31 @@ func BenchmarkSplit(b *testing.B) {
 	var turns time.Duration
 	for b.Loop() {
 		b.StopTimer()
-		room, err := isolate.Open(b.Context(), isolate.Config{Workspace: workspace, Identity: &id})
+		sandbox, err := isolate.Open(b.Context(), isolate.Config{Workspace: workspace, Identity: &id})
 		if err != nil {
 			b.Fatal(err)
 		}
 		folders := make([][]string, 2)
 		for i, e := range entries {
-			folders[i%2] = append(folders[i%2], filepath.Join(room.Dir(), e.Name()))
+			folders[i%2] = append(folders[i%2], filepath.Join(sandbox.Dir(), e.Name()))
 		}
 		b.StartTimer()
-		lanes, err := room.Split(b.Context(), folders)
+		workers, err := sandbox.Split(b.Context(), folders)
 		b.StopTimer()
 		if err != nil {
 			b.Fatal(err)
 		}
 		began := time.Now()
 		for range 2 {
-			if _, err := lanes[1].Run(b.Context(), spec); err != nil {
+			if _, err := workers[1].Run(b.Context(), spec); err != nil {
 				b.Fatal(err)
 			}
-			if _, err := room.Run(b.Context(), spec); err != nil {
+			if _, err := sandbox.Run(b.Context(), spec); err != nil {
 				b.Fatal(err)
 			}
 		}
 		turns += time.Since(began)
-		if err := room.Close(); err != nil {
+		if err := sandbox.Close(); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()
@@ -176,21 +176,21 @@ func fewFiles(t *testing.T) {
 	})
 }
 
-// TestDeepFoldersAreRemoved: in a room and in a shared folder.
+// TestDeepFoldersAreRemoved: in a sandbox and in a shared folder.
 func TestDeepFoldersAreRemoved(t *testing.T) {
 	r := newRunner(t)
-	room := open(t, r.config())
-	if room == nil {
+	sandbox := open(t, r.config())
+	if sandbox == nil {
 		return
 	}
 	left := fmt.Sprintf("/tmp/airlock-deep-%d", os.Getpid())
-	said(t, room.Run, sh(nested))
-	said(t, room.Run, sh(`mkdir $1 && cd $1 && `+nested, left))
+	said(t, sandbox.Run, sh(nested))
+	said(t, sandbox.Run, sh(`mkdir $1 && cd $1 && `+nested, left))
 	fewFiles(t)
-	if err := room.Close(); err != nil {
+	if err := sandbox.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{filepath.Dir(room.Dir()), left} {
+	for _, name := range []string{filepath.Dir(sandbox.Dir()), left} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is still there: %v", name, err)
 		}

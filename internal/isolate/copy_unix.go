@@ -37,7 +37,7 @@ type copier struct {
 	uid, gid       int                         // of the copies; -1: those of this process
 	target         func(dir, to string) string // of a link in a folder, in the copy; nil: as it is
 	entries, bytes atomic.Int64
-	room           chan struct{} // directories that may be copied beside another
+	slots          chan struct{} // directories that may be copied beside another
 
 	mu    sync.Mutex
 	notes []Note
@@ -52,7 +52,7 @@ func copyTree(ctx context.Context, from, to string, id command.Identity, limits 
 }
 
 func (c *copier) copy(ctx context.Context, from, to string) ([]Note, error) {
-	c.limits, c.room = c.limits.withDefaults(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+	c.limits, c.slots = c.limits.withDefaults(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	src, err := openDir(unix.AT_FDCWD, from)
 	if err != nil {
 		return nil, err
@@ -100,12 +100,12 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 				break
 			}
 			select {
-			case c.room <- struct{}{}:
+			case c.slots <- struct{}{}:
 				below.Go(func() {
 					if err := c.dir(ctx, from, to, name, depth+1); err != nil {
 						failed.CompareAndSwap(nil, &err)
 					}
-					<-c.room
+					<-c.slots
 				})
 			default:
 				if err := c.dir(ctx, from, to, name, depth+1); err != nil { // which names its file

@@ -48,6 +48,6 @@ func TestIdentities(t *testing.T) {
 		taken[id.UID], taken[id.UID+1] = true, true
 	}
 	if len(taken) < 2*64 {
-		t.Errorf("%d identities are not enough for many lanes", len(taken)/2)
+		t.Errorf("%d identities are not enough for many workers", len(taken)/2)
 	}
 }

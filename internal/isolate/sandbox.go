@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// DefaultIdentity is the user and group of what runs in a Room: nobody's, in the
+// DefaultIdentity is the user and group of what runs in a Sandbox: nobody's, in the
 // image and on usual systems.
 var DefaultIdentity = command.Identity{UID: 65532, GID: 65532}
 
@@ -51,52 +51,52 @@ func (e *RefusedError) Error() string {
 	return "refusing to run the repository's code: " + e.Why + "; run the checks in a job without secrets (permissions: contents: read), or as root on Linux, as the action does"
 }
 
-// Room is where a pull request's code runs. Close must be called.
-type Room struct {
+// Sandbox is where a pull request's code runs. Close must be called.
+type Sandbox struct {
 	apart  bool
-	base   string   // absolute: holds all that the room has made
+	base   string   // absolute: holds all that the sandbox has made
 	dir    string   // absolute
 	env    []string // without what differs from user to user
 	notes  []Note
 	limits command.Limits
 	disk   int64
-	owners []uint32 // of what is closed: none of the room's programs may be one of them
+	owners []uint32 // of what is closed: none of the sandbox's programs may be one of them
 	undo   []func() error
 
-	// users are those that the room's programs run as, the room's own first; each has
+	// users are those that the sandbox's programs run as, the sandbox's own first; each has
 	// one program at a time.
-	users []*user
-	lanes []*Lane
-	// mu is held for writing by whoever needs the whole room, for reading by the lanes'
+	users   []*user
+	workers []*Worker
+	// mu is held for writing by whoever needs the whole sandbox, for reading by the workers'
 	// programs; it guards split.
 	mu    sync.RWMutex
-	split bool // the lanes' folders are their users'
+	split bool // the workers' folders are their users'
 }
 
-// Apart reports whether what runs in the room is apart from this process. It is
+// Apart reports whether what runs in the sandbox is apart from this process. It is
 // not where neither root nor a credential is at stake: there it runs in the
 // workspace itself, as the user, in the user's environment.
-func (r *Room) Apart() bool { return r.apart }
+func (r *Sandbox) Apart() bool { return r.apart }
 
-// Dir is the workspace as the room's programs see it. What lies there after a run
+// Dir is the workspace as the sandbox's programs see it. What lies there after a run
 // was made by a stranger: read it without following links.
-func (r *Room) Dir() string { return r.dir }
+func (r *Sandbox) Dir() string { return r.dir }
 
 // Notes lists what is not in the copy and which variables are not passed on.
-func (r *Room) Notes() []Note { return r.notes }
+func (r *Sandbox) Notes() []Note { return r.notes }
 
-// Open prepares a room. Where it needs to be apart and cannot be, the error is a
-// *RefusedError. Of two rooms that close the same paths, the one that is left first
+// Open prepares a sandbox. Where it needs to be apart and cannot be, the error is a
+// *RefusedError. Of two sandboxes that close the same paths, the one that is left first
 // gives them their rights back.
-func Open(ctx context.Context, cfg Config) (*Room, error) {
+func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 	why := cannotSeparate()
 	if why != "" && cfg.Credential {
 		return nil, &RefusedError{"a token or git credential can be seen here, and " + why}
 	}
 	if why != "" {
-		return &Room{dir: cfg.Workspace, env: cfg.Environ}, nil
+		return &Sandbox{dir: cfg.Workspace, env: cfg.Environ}, nil
 	}
-	r := &Room{apart: true, limits: cfg.Limits, disk: cfg.Disk}
+	r := &Sandbox{apart: true, limits: cfg.Limits, disk: cfg.Disk}
 	if err := r.separate(ctx, cfg); err != nil {
 		_ = r.Close()
 		return nil, err
@@ -104,10 +104,10 @@ func Open(ctx context.Context, cfg Config) (*Room, error) {
 	return r, nil
 }
 
-// Run runs a program in the room as command.Run does; in a room that is apart, while
-// no other runs there. The room gives the identity and, where the Spec has none, the
-// limits and the directory; spec.Env adds to the room's environment.
-func (r *Room) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
+// Run runs a program in the sandbox as command.Run does; in a sandbox that is apart, while
+// no other runs there. The sandbox gives the identity and, where the Spec has none, the
+// limits and the directory; spec.Env adds to the sandbox's environment.
+func (r *Sandbox) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
 	if !r.apart {
 		return command.Run(ctx, r.complete(spec, nil))
 	}
@@ -119,9 +119,9 @@ func (r *Room) Run(ctx context.Context, spec command.Spec) (command.Result, erro
 	return r.runAs(ctx, r.users[0], spec)
 }
 
-// runAs runs a program as one of the room's users. The caller holds r.mu, and nothing
+// runAs runs a program as one of the sandbox's users. The caller holds r.mu, and nothing
 // else runs as that user.
-func (r *Room) runAs(ctx context.Context, u *user, spec command.Spec) (command.Result, error) {
+func (r *Sandbox) runAs(ctx context.Context, u *user, spec command.Spec) (command.Result, error) {
 	spec.Identity = &u.identity
 	if spec.Limits == (command.Limits{}) {
 		spec.Limits = r.limits
@@ -131,8 +131,8 @@ func (r *Room) runAs(ctx context.Context, u *user, spec command.Spec) (command.R
 	return command.Run(ctx, r.complete(spec, u.env()))
 }
 
-// complete fills in what the room gives.
-func (r *Room) complete(spec command.Spec, own []string) command.Spec {
+// complete fills in what the sandbox gives.
+func (r *Sandbox) complete(spec command.Spec, own []string) command.Spec {
 	spec.Env = slices.Concat(r.env, own, spec.Env)
 	if spec.Dir == "" {
 		spec.Dir = r.dir
@@ -140,10 +140,10 @@ func (r *Room) complete(spec command.Spec, own []string) command.Spec {
 	return spec
 }
 
-// Names returns the names of the room's places, and after each what stands for it
+// Replacements returns the names of the sandbox's places, and after each what stands for it
 // where it means something to a reader: pairs, as strings.NewReplacer takes them. They
 // are none where the programs run in the workspace itself.
-func (r *Room) Names() []string {
+func (r *Sandbox) Replacements() []string {
 	if !r.apart {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (r *Room) Names() []string {
 
 // Close removes the copy and what the programs left in the system's shared
 // directories, and gives the closed paths their rights back.
-func (r *Room) Close() error {
+func (r *Sandbox) Close() error {
 	var first error
 	for i := len(r.undo) - 1; i >= 0; i-- {
 		if err := r.undo[i](); err != nil && first == nil {
@@ -176,21 +176,21 @@ func (r *Room) Close() error {
 	return first
 }
 
-// sharedHome is the folder in a room for what its users share.
+// sharedHome is the folder in a sandbox for what its users share.
 const sharedHome = "shared"
 
-// user is one that programs of a room run as, one program at a time.
+// user is one that programs of a sandbox run as, one program at a time.
 type user struct {
 	identity   command.Identity
 	home, temp string // absolute: folders of its own
 	lock       io.Closer
 }
 
-// env is what a user's environment has beside the room's.
+// env is what a user's environment has beside the sandbox's.
 func (u *user) env() []string { return []string{"HOME=" + u.home, "TMPDIR=" + u.temp} }
 
-// ids returns the ids of the room's users.
-func (r *Room) ids() []uint32 {
+// ids returns the ids of the sandbox's users.
+func (r *Sandbox) ids() []uint32 {
 	ids := make([]uint32, len(r.users))
 	for i, u := range r.users {
 		ids[i] = u.identity.UID

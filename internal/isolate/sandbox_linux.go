@@ -27,8 +27,8 @@ func cannotSeparate() string {
 	return ""
 }
 
-// separate sets the room up; what it did is in r.undo, also on an error.
-func (r *Room) separate(ctx context.Context, cfg Config) error {
+// separate sets the sandbox up; what it did is in r.undo, also on an error.
+func (r *Sandbox) separate(ctx context.Context, cfg Config) error {
 	own, err := claim(cfg.Identity)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (r *Room) separate(ctx context.Context, cfg Config) error {
 	if err := enterable(scratch); err != nil {
 		return err
 	}
-	if r.base, err = os.MkdirTemp(scratch, "airlock-room-"); err != nil {
+	if r.base, err = os.MkdirTemp(scratch, "airlock-sandbox-"); err != nil {
 		return err
 	}
 	r.undo = append(r.undo, func() error { return removeAll(r.base) }, r.sweep)
@@ -101,7 +101,7 @@ func enterable(dir string) error {
 // shut takes all rights on a path from others, until Close. The owner and the
 // group keep theirs; what belongs to the identity, or holds the scratch
 // directory, is refused.
-func (r *Room) shut(path, scratch string) error {
+func (r *Sandbox) shut(path, scratch string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -230,7 +230,7 @@ var sharedDirs = [...]string{"/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/ru
 
 // sweep removes what the users' programs left to all: files, and System V's queues,
 // semaphores and memory. No program runs any more.
-func (r *Room) sweep() error {
+func (r *Sandbox) sweep() error {
 	own := r.ids()
 	var all []error
 	for _, dir := range sharedDirs {

@@ -76,14 +76,14 @@ func (r runner) config() isolate.Config {
 	}
 }
 
-// open opens a room, or returns nil where this is not root's process and the
+// open opens a sandbox, or returns nil where this is not root's process and the
 // refusal is as it should be.
-func open(t *testing.T, cfg isolate.Config) *isolate.Room {
+func open(t *testing.T, cfg isolate.Config) *isolate.Sandbox {
 	t.Helper()
-	room, err := isolate.Open(t.Context(), cfg)
+	sandbox, err := isolate.Open(t.Context(), cfg)
 	if os.Getuid() != 0 {
 		var refused *isolate.RefusedError
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "only root") || room != nil {
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "only root") || sandbox != nil {
 			t.Errorf("without root, beside a token: %v", err)
 		}
 		return nil
@@ -91,14 +91,14 @@ func open(t *testing.T, cfg isolate.Config) *isolate.Room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return room
+	return sandbox
 }
 
 func sh(script string, args ...string) command.Spec {
 	return command.Spec{Program: "sh", Args: append([]string{"-c", script, "sh"}, args...), Timeout: time.Minute}
 }
 
-// attack is a script that succeeds where nothing is isolated, and must fail in a room.
+// attack is a script that succeeds where nothing is isolated, and must fail in a sandbox.
 // Its first argument is the runner's base directory.
 type attack struct{ name, script string }
 
@@ -132,26 +132,26 @@ func attacks() []attack {
 // TestAttacks is rule R3.
 func TestAttacks(t *testing.T) {
 	r := newRunner(t)
-	room := open(t, r.config())
-	if room == nil {
+	sandbox := open(t, r.config())
+	if sandbox == nil {
 		return
 	}
 	for _, c := range attacks() {
 		t.Run(c.name, func(t *testing.T) {
-			res, err := room.Run(t.Context(), sh(c.script, r.base))
+			res, err := sandbox.Run(t.Context(), sh(c.script, r.base))
 			if err != nil || res.ExitCode <= 0 || strings.Contains(res.Stdout.String(), "ghs_") {
 				t.Errorf("%v: exit code %d: %s%s", err, res.ExitCode, res.Stdout, res.Stderr)
 			}
 		})
 	}
-	res, err := room.Run(t.Context(), sh(`cat main.go && sh sub/run.sh && echo mine >>main.go && echo $HOME >$HOME/f && echo >$TMPDIR/f && echo $CI`))
+	res, err := sandbox.Run(t.Context(), sh(`cat main.go && sh sub/run.sh && echo mine >>main.go && echo $HOME >$HOME/f && echo >$TMPDIR/f && echo $CI`))
 	if err != nil || res.Stdout.String() != "package main\nran\ntrue\n" {
 		t.Errorf("ordinary work: %v, %s%s", err, res.Stdout, res.Stderr)
 	}
-	if err := room.Close(); err != nil {
+	if err := sandbox.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Dir(room.Dir())); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Dir(sandbox.Dir())); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the copy is still there: %v", err)
 	}
 	for path, mode := range map[string]os.FileMode{"workspace": 0o777, "temp": 0o777, "home": 0o777, "engine": 0o666, "temp/set_env_1": 0o666} {
@@ -177,16 +177,16 @@ func TestAttacks(t *testing.T) {
 // something else in its place, whose rights are nobody's business.
 func TestRightsGoBackToWhatWasClosed(t *testing.T) {
 	r := newRunner(t)
-	room := open(t, r.config())
-	if room == nil {
+	sandbox := open(t, r.config())
+	if sandbox == nil {
 		return
 	}
 	private := filepath.Join(t.TempDir(), "private")
 	if err := errors.Join(os.Mkdir(private, 0o700), os.Chmod(r.base, 0o777)); err != nil { // without the sticky bit
 		t.Fatal(err)
 	}
-	said(t, room.Run, sh(`mv $1/workspace $1/moved && ln -s $2 $1/workspace && mv $1/engine $1/moved-engine && mkfifo -m 600 $1/engine`, r.base, private))
-	if err := room.Close(); err != nil {
+	said(t, sandbox.Run, sh(`mv $1/workspace $1/moved && ln -s $2 $1/workspace && mv $1/engine $1/moved-engine && mkfifo -m 600 $1/engine`, r.base, private))
+	if err := sandbox.Close(); err != nil {
 		t.Error(err)
 	}
 	for path, mode := range map[string]os.FileMode{private: 0o700, r.base + "/moved": 0o777, r.base + "/moved-engine": 0o666, r.base + "/engine": 0o600} {
@@ -201,21 +201,21 @@ func TestRightsGoBackToWhatWasClosed(t *testing.T) {
 // not a byte longer.
 func TestLateWrites(t *testing.T) {
 	r := newRunner(t)
-	room := open(t, r.config())
-	if room == nil {
+	sandbox := open(t, r.config())
+	if sandbox == nil {
 		return
 	}
-	defer room.Close()
-	res, err := room.Run(t.Context(), sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done`))
+	defer sandbox.Close()
+	res, err := sandbox.Run(t.Context(), sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done`))
 	if err != nil || !res.OK() || res.LeftBehind == 0 {
 		t.Fatalf("%v, %+v", err, res)
 	}
-	late := filepath.Join(room.Dir(), "late")
+	late := filepath.Join(sandbox.Dir(), "late")
 	before, err := os.Stat(late)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res, err := room.Run(t.Context(), sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done`)); err != nil || !res.OK() {
+	if res, err := sandbox.Run(t.Context(), sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done`)); err != nil || !res.OK() {
 		t.Fatalf("%v, %+v", err, res)
 	}
 	if after, err := os.Stat(late); err != nil || after.Size() != before.Size() {
@@ -223,20 +223,20 @@ func TestLateWrites(t *testing.T) {
 	}
 }
 
-func TestLimitsOfTheRoom(t *testing.T) {
+func TestLimitsOfTheSandbox(t *testing.T) {
 	r := newRunner(t)
 	cfg := r.config()
 	cfg.Limits, cfg.Disk = command.Limits{FileSize: 1 << 20}, 64<<20
-	room := open(t, cfg)
-	if room == nil {
+	sandbox := open(t, cfg)
+	if sandbox == nil {
 		return
 	}
-	defer room.Close()
-	res, err := room.Run(t.Context(), sh(`head -c 3000000 /dev/zero >big`))
-	if info, statErr := os.Stat(filepath.Join(room.Dir(), "big")); err != nil || res.OK() || statErr != nil || info.Size() != 1<<20 {
+	defer sandbox.Close()
+	res, err := sandbox.Run(t.Context(), sh(`head -c 3000000 /dev/zero >big`))
+	if info, statErr := os.Stat(filepath.Join(sandbox.Dir(), "big")); err != nil || res.OK() || statErr != nil || info.Size() != 1<<20 {
 		t.Errorf("a large file: %v, %+v", err, res)
 	}
-	_, err = room.Run(t.Context(), sh(`i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero >f$i; done`))
+	_, err = sandbox.Run(t.Context(), sh(`i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero >f$i; done`))
 	if err == nil || !strings.Contains(err.Error(), "more than 64 MiB of disk") {
 		t.Errorf("many files: %v", err)
 	}
@@ -250,24 +250,24 @@ func TestEnvironment(t *testing.T) {
 		"PIP_INDEX_URL=https://pypi.test/simple", "NODE_ENV=ghs_q3Zt8LwX1vRb6NcYpK0sDf7HjM2aGe9uTiQo", "OTHER=1", "LD_PRELOAD=/x", "EXTRA=1", "GITHUB_TOKEN=" + secret,
 	}
 	cfg.Pass = append(isolate.DefaultPass(), "NPM_TOKEN", "EXTRA", "HOME")
-	room := open(t, cfg)
-	if room == nil {
+	sandbox := open(t, cfg)
+	if sandbox == nil {
 		return
 	}
-	defer room.Close()
+	defer sandbox.Close()
 	spec := sh("env")
 	spec.Env = []string{"ADDED=1"}
-	res, err := room.Run(t.Context(), spec)
+	res, err := sandbox.Run(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Fields(strings.ReplaceAll(res.Stdout.String(), filepath.Dir(room.Dir()), "ROOM"))
+	got := strings.Fields(strings.ReplaceAll(res.Stdout.String(), filepath.Dir(sandbox.Dir()), "SANDBOX"))
 	slices.Sort(got)
-	want := []string{"ADDED=1", "CI=true", "EXTRA=1", "GOFLAGS=-mod=mod", "HOME=ROOM/home", "LANG=C.UTF-8", "PATH=/usr/bin:/bin", "PIP_INDEX_URL=https://pypi.test/simple", "PWD=ROOM/workspace", "TMPDIR=ROOM/tmp"}
+	want := []string{"ADDED=1", "CI=true", "EXTRA=1", "GOFLAGS=-mod=mod", "HOME=SANDBOX/home", "LANG=C.UTF-8", "PATH=/usr/bin:/bin", "PIP_INDEX_URL=https://pypi.test/simple", "PWD=SANDBOX/workspace", "TMPDIR=SANDBOX/tmp"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the environment (-want +got)\n%s", diff)
 	}
-	if notes := fmt.Sprint(room.Notes()); !strings.Contains(notes, "{GOPROXY its value looks like a secret} {NPM_TOKEN its name is that of a secret} {NODE_ENV its value") || strings.Contains(notes, "ghs_") {
+	if notes := fmt.Sprint(sandbox.Notes()); !strings.Contains(notes, "{GOPROXY its value looks like a secret} {NPM_TOKEN its name is that of a secret} {NODE_ENV its value") || strings.Contains(notes, "ghs_") {
 		t.Errorf("notes: %s", notes)
 	}
 }
@@ -329,11 +329,11 @@ func TestRefusals(t *testing.T) {
 	}
 	t.Run("used by another", func(t *testing.T) {
 		r := newRunner(t)
-		room := open(t, r.config())
-		if room == nil {
+		sandbox := open(t, r.config())
+		if sandbox == nil {
 			return
 		}
-		defer room.Close()
+		defer sandbox.Close()
 		if _, err := isolate.Open(t.Context(), r.config()); err == nil || !strings.Contains(err.Error(), "another Airlock uses the user id") {
 			t.Error(err)
 		}
@@ -365,27 +365,27 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// TestRoomsSideBySide asserts that two rooms at the same time have users of their
+// TestSandboxesSideBySide asserts that two sandboxes at the same time have users of their
 // own.
-func TestRoomsSideBySide(t *testing.T) {
+func TestSandboxesSideBySide(t *testing.T) {
 	r := newRunner(t)
 	var users []string
 	for range 2 {
 		cfg := r.config()
 		cfg.Identity = nil
-		room := open(t, cfg)
-		if room == nil {
+		sandbox := open(t, cfg)
+		if sandbox == nil {
 			return
 		}
-		defer room.Close()
-		res, err := room.Run(t.Context(), command.Spec{Program: "id", Args: []string{"-u"}})
+		defer sandbox.Close()
+		res, err := sandbox.Run(t.Context(), command.Spec{Program: "id", Args: []string{"-u"}})
 		if err != nil || !res.OK() {
 			t.Fatalf("%v %+v", err, res)
 		}
 		users = append(users, strings.TrimSpace(res.Stdout.String()))
 	}
 	if users[0] == users[1] || users[0] == "0" || users[1] == "0" {
-		t.Errorf("the rooms' users are %q", users)
+		t.Errorf("the sandboxes' users are %q", users)
 	}
 }
 
@@ -399,8 +399,8 @@ func TestProgramsThatNobodyMayReplace(t *testing.T) {
 	}
 	cfg := r.config()
 	cfg.Environ = append(cfg.Environ, "PATH=/bin:"+sticky+":"+hidden+"/bin:"+r.base+"/none")
-	if room := open(t, cfg); room != nil {
-		if err := room.Close(); err != nil {
+	if sandbox := open(t, cfg); sandbox != nil {
+		if err := sandbox.Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -410,18 +410,18 @@ func TestProgramsThatNobodyMayReplace(t *testing.T) {
 // System V, which it may have given away.
 func TestNothingStays(t *testing.T) {
 	r := newRunner(t)
-	room := open(t, r.config())
-	if room == nil {
+	sandbox := open(t, r.config())
+	if sandbox == nil {
 		return
 	}
 	name := fmt.Sprintf("airlock-left-%d", os.Getpid())
-	res, err := room.Run(t.Context(), sh(`for dir in /tmp /var/tmp /dev/shm /run/lock; do [ -w $dir ] || continue; mkdir -p $dir/$1 && echo evil >$dir/$1/evil || exit 1; done; trap "" TERM; setsid sleep 600 & exit 0`, name))
+	res, err := sandbox.Run(t.Context(), sh(`for dir in /tmp /var/tmp /dev/shm /run/lock; do [ -w $dir ] || continue; mkdir -p $dir/$1 && echo evil >$dir/$1/evil || exit 1; done; trap "" TERM; setsid sleep 600 & exit 0`, name))
 	if err != nil || !res.OK() || res.LeftBehind != 1 {
 		t.Errorf("%v, %+v", err, res)
 	}
-	said(t, room.Run, sh(`for i in $(seq 2000); do : >/tmp/$1-$i; done; ipcmk -M 4096 && ipcmk -Q && ipcmk -S 3`, name))
+	said(t, sandbox.Run, sh(`for i in $(seq 2000); do : >/tmp/$1-$i; done; ipcmk -M 4096 && ipcmk -Q && ipcmk -S 3`, name))
 	giveAway(t, r.config().Identity.UID)
-	if err := room.Close(); err != nil {
+	if err := sandbox.Close(); err != nil {
 		t.Error(err)
 	}
 	for _, pattern := range []string{"/tmp/" + name + "*", "/var/tmp/" + name, "/dev/shm/" + name, "/run/lock/" + name} {
@@ -432,7 +432,7 @@ func TestNothingStays(t *testing.T) {
 	if left := objects(t, r.config().Identity.UID); len(left) > 0 {
 		t.Errorf("still there:\n%s", left)
 	}
-	if err := room.Close(); err != nil {
+	if err := sandbox.Close(); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
 }

@@ -6,7 +6,7 @@ import "context"
 
 func cannotSeparate() string { return "only Linux can keep it apart" }
 
-func (*Room) separate(context.Context, Config) error {
+func (*Sandbox) separate(context.Context, Config) error {
 	return &RefusedError{cannotSeparate()}
 }
 
@@ -14,6 +14,6 @@ func watchDisk(ctx context.Context, _ string, _ int64) (context.Context, func())
 	return ctx, func() {}
 }
 
-func (*Room) settleLanes(context.Context, []*Lane) error { return nil }
+func (*Sandbox) prepareWorkers(context.Context, []*Worker) error { return nil }
 
-func (*Room) hand(context.Context, []string, *user) error { return nil }
+func (*Sandbox) hand(context.Context, []string, *user) error { return nil }

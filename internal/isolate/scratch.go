@@ -20,7 +20,7 @@ const (
 )
 
 // Scratch is a copy of the workspace that nobody keeps. Its programs run as this
-// process's user and in the user's environment: unlike a Room, it keeps nothing
+// process's user and in the user's environment: unlike a Sandbox, it keeps nothing
 // apart. Close must be called.
 type Scratch struct {
 	base  string // holds the copy alone

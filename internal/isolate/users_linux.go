@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// identities are those that a room may have, the usual one first: several rooms at
-// the same time, and several lanes of a room, have one each. Debian keeps the ids
+// identities are those that a sandbox may have, the usual one first: several sandboxes at
+// the same time, and several workers of a sandbox, have one each. Debian keeps the ids
 // from 65000 to 65533 free of users; systemd lends those up to 65519 to services while
 // they run, so they come last. Every second is taken, since the one above is the
 // program's guard.

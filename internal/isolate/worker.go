@@ -10,63 +10,63 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// Lane is a part of a room: its programs run one after the other, and beside those of
-// the room's other lanes.
-type Lane struct {
-	room    *Room
-	folders []string // relative to the room's directory
+// Worker is a part of a sandbox: its programs run one after the other, and beside those of
+// the sandbox's other workers.
+type Worker struct {
+	sandbox *Sandbox
+	folders []string // relative to the sandbox's directory
 	user    *user    // nil where nothing is apart
 	mu      sync.Mutex
 }
 
-// Split splits the room into lanes: lists of folders, absolute, none in another. Where
-// the room is apart, each lane has a user of its own, who owns its folders while
-// programs of lanes run, and a home of its own. All of them have one group, which may
+// Split splits the sandbox into workers: lists of folders, absolute, none in another. Where
+// the sandbox is apart, each worker has a user of its own, who owns its folders while
+// programs of workers run, and a home of its own. All of them have one group, which may
 // write the whole workspace, so that a program can still write into another's folder.
-// A room can be split once. After an error, it is as it was.
-func (r *Room) Split(ctx context.Context, folders [][]string) ([]*Lane, error) {
+// A sandbox can be split once. After an error, it is as it was.
+func (r *Sandbox) Split(ctx context.Context, folders [][]string) ([]*Worker, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lanes != nil {
-		return nil, errors.New("the room is split already")
+	if r.workers != nil {
+		return nil, errors.New("the sandbox is split already")
 	}
-	lanes := make([]*Lane, len(folders))
+	workers := make([]*Worker, len(folders))
 	for i, list := range folders {
-		lanes[i] = &Lane{room: r}
+		workers[i] = &Worker{sandbox: r}
 		for _, dir := range list {
 			rel, err := filepath.Rel(r.dir, dir)
 			if err != nil || !filepath.IsLocal(rel) {
 				return nil, fmt.Errorf("the folder %s does not lie in the workspace", dir)
 			}
-			lanes[i].folders = append(lanes[i].folders, rel)
+			workers[i].folders = append(workers[i].folders, rel)
 		}
 	}
-	if r.apart && len(lanes) > 0 {
-		if err := r.settleLanes(ctx, lanes); err != nil {
+	if r.apart && len(workers) > 0 {
+		if err := r.prepareWorkers(ctx, workers); err != nil {
 			return nil, err
 		}
 	}
-	r.lanes = lanes
-	return lanes, nil
+	r.workers = workers
+	return workers, nil
 }
 
-// Run runs a program as Room.Run does, while others may run in the room's other lanes.
-func (l *Lane) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
-	if !l.room.apart {
-		return l.room.Run(ctx, spec)
+// Run runs a program as Sandbox.Run does, while others may run in the sandbox's other workers.
+func (l *Worker) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
+	if !l.sandbox.apart {
+		return l.sandbox.Run(ctx, spec)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.room.enter(ctx); err != nil {
+	if err := l.sandbox.enter(ctx); err != nil {
 		return command.Result{ExitCode: -1}, err
 	}
-	defer l.room.mu.RUnlock()
-	return l.room.runAs(ctx, l.user, spec)
+	defer l.sandbox.mu.RUnlock()
+	return l.sandbox.runAs(ctx, l.user, spec)
 }
 
-// enter returns with r.mu held for reading and the lanes' folders their users', or
+// enter returns with r.mu held for reading and the workers' folders their users', or
 // with an error.
-func (r *Room) enter(ctx context.Context) error {
+func (r *Sandbox) enter(ctx context.Context) error {
 	for {
 		r.mu.RLock()
 		if r.split {
@@ -82,12 +82,12 @@ func (r *Room) enter(ctx context.Context) error {
 	}
 }
 
-// divide gives the lanes' folders to their users. The caller holds r.mu for writing.
-func (r *Room) divide(ctx context.Context) error {
+// divide gives the workers' folders to their users. The caller holds r.mu for writing.
+func (r *Sandbox) divide(ctx context.Context) error {
 	if r.split {
 		return nil
 	}
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		if err := r.hand(ctx, l.folders, l.user); err != nil {
 			return fmt.Errorf("giving folders to the user who works in them: %w", err)
 		}
@@ -96,13 +96,13 @@ func (r *Room) divide(ctx context.Context) error {
 	return nil
 }
 
-// unite gives all of the workspace to the room's own user. The caller holds r.mu for
+// unite gives all of the workspace to the sandbox's own user. The caller holds r.mu for
 // writing.
-func (r *Room) unite(ctx context.Context) error {
+func (r *Sandbox) unite(ctx context.Context) error {
 	if !r.split {
 		return nil
 	}
-	for _, l := range r.lanes {
+	for _, l := range r.workers {
 		if err := r.hand(ctx, l.folders, r.users[0]); err != nil {
 			return fmt.Errorf("giving folders to the user who works in them: %w", err)
 		}

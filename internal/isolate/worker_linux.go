@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleLanes gives each lane a user, the room's own to the first, and lets the users'
+// prepareWorkers gives each worker a user, the sandbox's own to the first, and lets the users'
 // group write the workspace. Nothing has run there yet.
-func (r *Room) settleLanes(ctx context.Context, lanes []*Lane) (err error) {
+func (r *Sandbox) prepareWorkers(ctx context.Context, workers []*Worker) (err error) {
 	own := r.users[0]
 	users := []*user{own}
 	defer func() {
@@ -26,14 +26,14 @@ func (r *Room) settleLanes(ctx context.Context, lanes []*Lane) (err error) {
 			}
 		}
 	}()
-	for range lanes[1:] {
+	for range workers[1:] {
 		u, err := claim(nil, r.owners...)
 		if err != nil {
 			return err
 		}
 		users = append(users, u)
 		u.identity.GID, u.identity.GroupWrites = own.identity.GID, true
-		dir, err := os.MkdirTemp(r.base, "lane-")
+		dir, err := os.MkdirTemp(r.base, "worker-")
 		if err != nil {
 			return err
 		}
@@ -49,20 +49,20 @@ func (r *Room) settleLanes(ctx context.Context, lanes []*Lane) (err error) {
 		return err
 	}
 	if err := (handing{from: r.ids(), to: own, share: true}).below(ctx, r.dir, "."); err != nil {
-		return fmt.Errorf("letting the lanes' users into the workspace: %w", err)
+		return fmt.Errorf("letting the workers' users into the workspace: %w", err)
 	}
 	own.identity.GroupWrites = true
 	r.env, r.users = append(r.env, env...), users
-	for i, l := range lanes {
+	for i, l := range workers {
 		l.user = users[i]
 	}
 	return nil
 }
 
-// shareCaches returns the variables that give all lanes the same caches of Go, where
-// the environment does not name them: each lane would compile the standard library
+// shareCaches returns the variables that give all workers the same caches of Go, where
+// the environment does not name them: each worker would compile the standard library
 // for itself. Its files may be written by a group, and by several at a time.
-func (r *Room) shareCaches(own *user) ([]string, error) {
+func (r *Sandbox) shareCaches(own *user) ([]string, error) {
 	var env []string
 	for _, c := range []struct{ name, dir string }{{"GOCACHE", ".cache/go-build"}, {"GOMODCACHE", "go/pkg/mod"}} {
 		if slices.ContainsFunc(r.env, func(e string) bool {
@@ -82,8 +82,8 @@ func (r *Room) shareCaches(own *user) ([]string, error) {
 	return env, nil
 }
 
-// hand gives what lies in the folders to one of the room's users.
-func (r *Room) hand(ctx context.Context, folders []string, to *user) error {
+// hand gives what lies in the folders to one of the sandbox's users.
+func (r *Sandbox) hand(ctx context.Context, folders []string, to *user) error {
 	h := handing{from: r.ids(), to: to}
 	for _, dir := range folders {
 		if err := h.below(ctx, r.dir, dir); err != nil {
@@ -102,10 +102,10 @@ type handing struct {
 	share bool // gives the group the owner's rights, too
 }
 
-// below hands over a folder of a room, and what it holds. One that is not there, or has
+// below hands over a folder of a sandbox, and what it holds. One that is not there, or has
 // become a link or a file, is passed over.
-func (h handing) below(ctx context.Context, room, name string) error {
-	dir, err := openDir(unix.AT_FDCWD, room)
+func (h handing) below(ctx context.Context, sandbox, name string) error {
+	dir, err := openDir(unix.AT_FDCWD, sandbox)
 	for _, part := range strings.Split(name, string(filepath.Separator)) {
 		if err != nil {
 			break

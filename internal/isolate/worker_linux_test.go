@@ -20,9 +20,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
-// openSplit opens a room over a workspace with the folders a, a/in, b and c, and splits
-// it into the lanes {a}, {b, c}; nil where this is not root's process.
-func openSplit(t *testing.T, r runner) (*isolate.Room, []*isolate.Lane) {
+// openSplit opens a sandbox over a workspace with the folders a, a/in, b and c, and splits
+// it into the workers {a}, {b, c}; nil where this is not root's process.
+func openSplit(t *testing.T, r runner) (*isolate.Sandbox, []*isolate.Worker) {
 	t.Helper()
 	for _, dir := range []string{"a", "a/in", "b", "c"} {
 		if err := os.MkdirAll(filepath.Join(r.workspace, dir), 0o755); err != nil {
@@ -35,26 +35,26 @@ func openSplit(t *testing.T, r runner) (*isolate.Room, []*isolate.Lane) {
 	if err := errors.Join(os.WriteFile(filepath.Join(r.base, "linked"), nil, 0o644), os.Symlink(filepath.Join(r.base, "linked"), filepath.Join(r.workspace, "b/link"))); err != nil {
 		t.Fatal(err)
 	}
-	room := open(t, r.config())
-	if room == nil {
+	sandbox := open(t, r.config())
+	if sandbox == nil {
 		return nil, nil
 	}
 	t.Cleanup(func() {
-		if err := room.Close(); err != nil {
+		if err := sandbox.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	in := func(dir string) string { return filepath.Join(room.Dir(), dir) }
-	lanes, err := room.Split(t.Context(), [][]string{{in("a")}, {in("b"), in("c")}})
-	if err != nil || len(lanes) != 2 {
-		t.Fatalf("%d lanes: %v", len(lanes), err)
+	in := func(dir string) string { return filepath.Join(sandbox.Dir(), dir) }
+	workers, err := sandbox.Split(t.Context(), [][]string{{in("a")}, {in("b"), in("c")}})
+	if err != nil || len(workers) != 2 {
+		t.Fatalf("%d workers: %v", len(workers), err)
 	}
-	return room, lanes
+	return sandbox, workers
 }
 
-// in makes a command run in a folder of the room.
-func in(room *isolate.Room, dir string, spec command.Spec) command.Spec {
-	spec.Dir = filepath.Join(room.Dir(), dir)
+// in makes a command run in a folder of the sandbox.
+func in(sandbox *isolate.Sandbox, dir string, spec command.Spec) command.Spec {
+	spec.Dir = filepath.Join(sandbox.Dir(), dir)
 	return spec
 }
 
@@ -68,18 +68,18 @@ func said(t *testing.T, run func(context.Context, command.Spec) (command.Result,
 	return strings.TrimSpace(res.Stdout.String())
 }
 
-// TestLanesRunSideBySide: a program of each lane waits for the other's; they are
+// TestWorkersRunSideBySide: a program of each worker waits for the other's; they are
 // different users, with homes of their own.
-func TestLanesRunSideBySide(t *testing.T) {
-	room, lanes := openSplit(t, newRunner(t))
-	if room == nil {
+func TestWorkersRunSideBySide(t *testing.T) {
+	sandbox, workers := openSplit(t, newRunner(t))
+	if sandbox == nil {
 		return
 	}
 	meet := `touch here; i=0; until [ -e ../$1/here ] || [ $i = 600 ]; do i=$((i+1)); sleep 0.1; done; [ -e ../$1/here ] && id -u && echo $HOME $TMPDIR && echo >$HOME/f && echo >$TMPDIR/f`
 	var out [2]string
 	var wg sync.WaitGroup
 	for i, dirs := range [][2]string{{"a", "b"}, {"b", "a"}} {
-		wg.Go(func() { out[i] = said(t, lanes[i].Run, in(room, dirs[0], sh(meet, dirs[1]))) })
+		wg.Go(func() { out[i] = said(t, workers[i].Run, in(sandbox, dirs[0], sh(meet, dirs[1]))) })
 	}
 	wg.Wait()
 	first, second := strings.Fields(out[0]), strings.Fields(out[1])
@@ -88,88 +88,88 @@ func TestLanesRunSideBySide(t *testing.T) {
 	}
 	for i := range first {
 		if first[i] == second[i] {
-			t.Errorf("both lanes have %s", first[i])
+			t.Errorf("both workers have %s", first[i])
 		}
 	}
-	names := strings.NewReplacer(room.Names()...)
-	if got := names.Replace(out[1] + " " + room.Dir() + "/b/f"); got != second[0]+"\n~ $TMPDIR b/f" {
+	names := strings.NewReplacer(sandbox.Replacements()...)
+	if got := names.Replace(out[1] + " " + sandbox.Dir() + "/b/f"); got != second[0]+"\n~ $TMPDIR b/f" {
 		t.Errorf("a reader sees %q", got)
 	}
 }
 
-// TestALaneEndsItsOwnAlone asserts rule R4 for lanes: what a lane's program leaves is
-// ended with it, and no other lane's program.
-func TestALaneEndsItsOwnAlone(t *testing.T) {
-	room, lanes := openSplit(t, newRunner(t))
-	if room == nil {
+// TestAWorkerEndsItsOwnAlone asserts rule R4 for workers: what a worker's program leaves is
+// ended with it, and no other worker's program.
+func TestAWorkerEndsItsOwnAlone(t *testing.T) {
+	sandbox, workers := openSplit(t, newRunner(t))
+	if sandbox == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	started, ended := make(chan struct{}), make(chan string)
 	go func() {
-		spec := in(room, "a", sh(`echo up; until [ -e stop ]; do sleep 0.05; done; echo whole`))
+		spec := in(sandbox, "a", sh(`echo up; until [ -e stop ]; do sleep 0.05; done; echo whole`))
 		spec.Stdout = writer(func(p []byte) (int, error) {
 			if string(p) == "up\n" {
 				close(started)
 			}
 			return len(p), nil
 		})
-		res, err := lanes[0].Run(ctx, spec)
+		res, err := workers[0].Run(ctx, spec)
 		ended <- fmt.Sprint(err, res.ExitCode, res.LeftBehind, res.Stdout.String())
 	}()
 	<-started
-	res, err := lanes[1].Run(ctx, in(room, "b", sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done; kill -9 -1; exit 0`)))
+	res, err := workers[1].Run(ctx, in(sandbox, "b", sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done; kill -9 -1; exit 0`)))
 	if err != nil {
 		t.Errorf("%v, %+v", err, res)
 	}
-	late := filepath.Join(room.Dir(), "b/late")
+	late := filepath.Join(sandbox.Dir(), "b/late")
 	before, err := os.Stat(late)
 	if err != nil {
 		t.Fatal(err)
 	}
-	said(t, lanes[1].Run, in(room, "b", sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; touch ../a/stop`)))
+	said(t, workers[1].Run, in(sandbox, "b", sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; touch ../a/stop`)))
 	if after, err := os.Stat(late); err != nil || after.Size() != before.Size() {
 		t.Errorf("%v: it grew from %d bytes", err, before.Size())
 	}
 	if got := <-ended; got != "<nil> 0 0up\nwhole\n" {
-		t.Errorf("the other lane's program: %s", got)
+		t.Errorf("the other worker's program: %s", got)
 	}
 }
 
-// TestFilesOfLanes: a lane owns its folders, can work in the others', and the room's
+// TestFilesOfWorkers: a worker owns its folders, can work in the others', and the sandbox's
 // own programs can work in all of them before, between and behind.
-func TestFilesOfLanes(t *testing.T) {
-	room, lanes := openSplit(t, newRunner(t))
-	if room == nil {
+func TestFilesOfWorkers(t *testing.T) {
+	sandbox, workers := openSplit(t, newRunner(t))
+	if sandbox == nil {
 		return
 	}
 	owner := `stat -c %u . f`
 	users := map[string]string{}
-	said(t, lanes[1].Run, in(room, "b", sh(`cat ../a/f && echo x >>../a/f && cat ../main.go`))) // 0600 in the workspace
+	said(t, workers[1].Run, in(sandbox, "b", sh(`cat ../a/f && echo x >>../a/f && cat ../main.go`))) // 0600 in the workspace
 	for _, dir := range []string{"a", "a/in", "b", "c"} {
-		lane := lanes[0]
+		worker := workers[0]
 		if dir == "b" || dir == "c" {
-			lane = lanes[1]
+			worker = workers[1]
 		}
-		me := said(t, lane.Run, in(room, dir, sh(`id -u`)))
-		if got := said(t, lane.Run, in(room, dir, sh(owner))); got != me+"\n"+me {
+		me := said(t, worker.Run, in(sandbox, dir, sh(`id -u`)))
+		if got := said(t, worker.Run, in(sandbox, dir, sh(owner))); got != me+"\n"+me {
 			t.Errorf("%s belongs to %q, not to %s", dir, got, me)
 		}
-		said(t, lane.Run, in(room, dir, sh(`chmod 700 f && touch -d 2001-01-01 f && echo mine >>f && mkdir -m 700 closed && echo x >closed/f && echo other >$1/a/other`, room.Dir())))
+		said(t, worker.Run, in(sandbox, dir, sh(`chmod 700 f && touch -d 2001-01-01 f && echo mine >>f && mkdir -m 700 closed && echo x >closed/f && echo other >$1/a/other`, sandbox.Dir())))
 		users[dir] = me
 	}
 	if users["a"] == users["b"] || users["b"] != users["c"] {
-		t.Errorf("the lanes' users are %v", users)
+		t.Errorf("the workers' users are %v", users)
 	}
-	whole := said(t, room.Run, sh(`id -u; for d in a b c; do cat $d/closed/f && echo >$d/closed/g && rm $d/closed/f && chmod 755 $d/closed || exit 1; done; mkdir -m 700 b/whole`))
+	whole := said(t, sandbox.Run, sh(`id -u; for d in a b c; do cat $d/closed/f && echo >$d/closed/g && rm $d/closed/f && chmod 755 $d/closed || exit 1; done; mkdir -m 700 b/whole`))
 	if whole != users["a"]+"\nx\nx\nx" {
-		t.Errorf("the room's own program says %q", whole)
+		t.Errorf("the sandbox's own program says %q", whole)
 	}
-	said(t, lanes[1].Run, in(room, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
+	said(t, workers[1].Run, in(sandbox, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
 	var mode []string
 	for _, f := range []string{"main.go", "a", "b/f", "sub"} {
-		info, err := os.Stat(filepath.Join(room.Dir(), f))
+		info, err := os.Stat(filepath.Join(sandbox.Dir(), f))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,27 +180,27 @@ func TestFilesOfLanes(t *testing.T) {
 	}
 }
 
-// TestStrangersFilesStayStrangers: what a lane's programs put in the place of files is
+// TestStrangersFilesStayStrangers: what a worker's programs put in the place of files is
 // not followed, and what is not theirs does not become theirs.
 func TestStrangersFilesStayStrangers(t *testing.T) {
 	r := newRunner(t)
-	room, lanes := openSplit(t, r)
-	if room == nil {
+	sandbox, workers := openSplit(t, r)
+	if sandbox == nil {
 		return
 	}
-	outside := filepath.Join(filepath.Dir(filepath.Dir(room.Dir())), fmt.Sprintf("airlock-outside-%d", os.Getpid()))
+	outside := filepath.Join(filepath.Dir(filepath.Dir(sandbox.Dir())), fmt.Sprintf("airlock-outside-%d", os.Getpid()))
 	if err := errors.Join(os.Mkdir(outside, 0o755), os.WriteFile(filepath.Join(outside, "f"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(outside)
-	if err := os.Link(filepath.Join(outside, "f"), filepath.Join(room.Dir(), "b/hard")); err != nil { // as where fs.protected_hardlinks is 0
+	if err := os.Link(filepath.Join(outside, "f"), filepath.Join(sandbox.Dir(), "b/hard")); err != nil { // as where fs.protected_hardlinks is 0
 		t.Fatal(err)
 	}
-	said(t, lanes[1].Run, in(room, "b", sh(`ln -s $1 out && ln -s $1/f file && mkfifo pipe && rm -r ../c && ln -s $1 ../c`, outside)))
+	said(t, workers[1].Run, in(sandbox, "b", sh(`ln -s $1 out && ln -s $1/f file && mkfifo pipe && rm -r ../c && ln -s $1 ../c`, outside)))
 	deep := `i=0; while [ $i -lt 300 ]; do mkdir -m 700 d && cd d || exit 1; i=$((i+1)); done`
-	said(t, lanes[1].Run, in(room, "b", sh(deep)))
-	said(t, room.Run, sh(`test ! -w b/hard && stat -c %u b/pipe b/d/d`))
-	said(t, lanes[1].Run, in(room, "b", sh(`test ! -w hard`)))
+	said(t, workers[1].Run, in(sandbox, "b", sh(deep)))
+	said(t, sandbox.Run, sh(`test ! -w b/hard && stat -c %u b/pipe b/d/d`))
+	said(t, workers[1].Run, in(sandbox, "b", sh(`test ! -w hard`)))
 	for _, name := range []string{outside, filepath.Join(outside, "f"), filepath.Join(r.base, "linked")} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -212,54 +212,54 @@ func TestStrangersFilesStayStrangers(t *testing.T) {
 	}
 }
 
-// TestAttacksFromALane is rule R3 for a user beside the room's own.
-func TestAttacksFromALane(t *testing.T) {
+// TestAttacksFromAWorker is rule R3 for a user beside the sandbox's own.
+func TestAttacksFromAWorker(t *testing.T) {
 	r := newRunner(t)
-	room, lanes := openSplit(t, r)
-	if room == nil {
+	sandbox, workers := openSplit(t, r)
+	if sandbox == nil {
 		return
 	}
 	for _, a := range attacks() {
 		t.Run(a.name, func(t *testing.T) {
-			res, err := lanes[1].Run(t.Context(), sh(a.script, r.base))
+			res, err := workers[1].Run(t.Context(), sh(a.script, r.base))
 			if err != nil || res.ExitCode <= 0 || strings.Contains(res.Stdout.String(), "ghs_") {
 				t.Errorf("%v: exit code %d: %s%s", err, res.ExitCode, res.Stdout, res.Stderr)
 			}
 		})
 	}
-	home := said(t, lanes[0].Run, sh(`echo secret >$HOME/f && echo $HOME`))
+	home := said(t, workers[0].Run, sh(`echo secret >$HOME/f && echo $HOME`))
 	for _, script := range []string{`cat $1/f`, `ls $1`, `echo evil >$1/.bashrc`, `mv $1 $1.evil`, `echo evil >$1/../evil`} {
-		if res, err := lanes[1].Run(t.Context(), sh(script, home)); err != nil || res.ExitCode <= 0 {
-			t.Errorf("%s in another lane's home: %v, exit code %d", script, err, res.ExitCode)
+		if res, err := workers[1].Run(t.Context(), sh(script, home)); err != nil || res.ExitCode <= 0 {
+			t.Errorf("%s in another worker's home: %v, exit code %d", script, err, res.ExitCode)
 		}
 	}
 }
 
-// TestLanesShareGosCaches: the standard library need not be compiled once a lane.
-func TestLanesShareGosCaches(t *testing.T) {
+// TestWorkersShareGosCaches: the standard library need not be compiled once a worker.
+func TestWorkersShareGosCaches(t *testing.T) {
 	r := newRunner(t)
 	r.env = append(r.env, "PATH="+os.Getenv("PATH"))
-	room, lanes := openSplit(t, r)
-	if room == nil {
+	sandbox, workers := openSplit(t, r)
+	if sandbox == nil {
 		return
 	}
 	var places []string
-	for i, l := range lanes {
-		places = append(places, said(t, l.Run, in(room, "a", sh(`echo $GOCACHE && echo $GOMODCACHE && mkdir $GOCACHE/0$1 && echo x >$GOCACHE/0$1/f && echo x >>$GOCACHE/shared && echo x >>$GOMODCACHE/shared`, fmt.Sprint(i)))))
+	for i, l := range workers {
+		places = append(places, said(t, l.Run, in(sandbox, "a", sh(`echo $GOCACHE && echo $GOMODCACHE && mkdir $GOCACHE/0$1 && echo x >$GOCACHE/0$1/f && echo x >>$GOCACHE/shared && echo x >>$GOMODCACHE/shared`, fmt.Sprint(i)))))
 	}
-	if places[0] != places[1] || !slices.Equal(strings.Fields(strings.NewReplacer(room.Names()...).Replace(places[0])), []string{"~/.cache/go-build", "~/go/pkg/mod"}) {
+	if places[0] != places[1] || !slices.Equal(strings.Fields(strings.NewReplacer(sandbox.Replacements()...).Replace(places[0])), []string{"~/.cache/go-build", "~/go/pkg/mod"}) {
 		t.Errorf("the caches are %q", places)
 	}
-	said(t, lanes[1].Run, in(room, "a", sh(`echo y >>$GOCACHE/00/f && rm $GOCACHE/00/f && rmdir $GOCACHE/00`)))
+	said(t, workers[1].Run, in(sandbox, "a", sh(`echo y >>$GOCACHE/00/f && rm $GOCACHE/00/f && rmdir $GOCACHE/00`)))
 }
 
 func TestSplitRefusals(t *testing.T) {
 	r := newRunner(t)
-	room, _ := openSplit(t, r)
-	if room == nil {
+	sandbox, _ := openSplit(t, r)
+	if sandbox == nil {
 		return
 	}
-	if _, err := room.Split(t.Context(), [][]string{{room.Dir()}}); err == nil || !strings.Contains(err.Error(), "split already") {
+	if _, err := sandbox.Split(t.Context(), [][]string{{sandbox.Dir()}}); err == nil || !strings.Contains(err.Error(), "split already") {
 		t.Error(err)
 	}
 	r = newRunner(t)
@@ -278,28 +278,28 @@ func TestSplitRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	said(t, other.Run, sh(`cat main.go`))
-	if lanes, err := other.Split(t.Context(), [][]string{{other.Dir()}, {filepath.Join(other.Dir(), "sub")}}); err != nil || len(lanes) != 2 {
+	if workers, err := other.Split(t.Context(), [][]string{{other.Dir()}, {filepath.Join(other.Dir(), "sub")}}); err != nil || len(workers) != 2 {
 		t.Errorf("after an error: %v", err)
 	}
 }
 
-// TestARoomThatIsNotApartHasLanes: where nothing is apart, programs of two lanes run at
+// TestASandboxThatIsNotApartHasWorkers: where nothing is apart, programs of two workers run at
 // the same time in the workspace itself. Root has this test run as another user.
-func TestARoomThatIsNotApartHasLanes(t *testing.T) {
+func TestASandboxThatIsNotApartHasWorkers(t *testing.T) {
 	if os.Getuid() == 0 {
 		again(t)
 		return
 	}
-	room, err := isolate.Open(t.Context(), isolate.Config{Workspace: t.TempDir(), Environ: os.Environ()})
+	sandbox, err := isolate.Open(t.Context(), isolate.Config{Workspace: t.TempDir(), Environ: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lanes, err := room.Split(t.Context(), [][]string{{room.Dir()}, {room.Dir()}})
-	if err != nil || len(lanes) != 2 || room.Names() != nil {
-		t.Fatalf("%v %v", lanes, err)
+	workers, err := sandbox.Split(t.Context(), [][]string{{sandbox.Dir()}, {sandbox.Dir()}})
+	if err != nil || len(workers) != 2 || sandbox.Replacements() != nil {
+		t.Fatalf("%v %v", workers, err)
 	}
 	var wg sync.WaitGroup
-	for i, l := range lanes {
+	for i, l := range workers {
 		wg.Go(func() {
 			said(t, l.Run, sh(`touch $1; i=0; until [ -e $2 ] || [ $i = 600 ]; do i=$((i+1)); sleep 0.1; done; [ -e $2 ]`, fmt.Sprint(i), fmt.Sprint(1-i)))
 		})
@@ -329,25 +329,25 @@ func again(t *testing.T) {
 	}
 }
 
-// TestAttacksOnAnotherLanesProgram while it runs. Each script succeeds as the program's
+// TestAttacksOnAnotherWorkersProgram while it runs. Each script succeeds as the program's
 // own user.
-func TestAttacksOnAnotherLanesProgram(t *testing.T) {
-	room, lanes := openSplit(t, newRunner(t))
-	if room == nil {
+func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
+	sandbox, workers := openSplit(t, newRunner(t))
+	if sandbox == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	pid, ended := make(chan string, 1), make(chan command.Result, 1)
 	go func() {
-		spec := in(room, "a", sh(`echo $$; until [ -e stop ]; do sleep 0.05; done; echo whole`))
+		spec := in(sandbox, "a", sh(`echo $$; until [ -e stop ]; do sleep 0.05; done; echo whole`))
 		spec.Stdout = writer(func(p []byte) (int, error) {
 			if text := strings.TrimSpace(string(p)); text != "whole" {
 				pid <- text
 			}
 			return len(p), nil
 		})
-		res, err := lanes[0].Run(ctx, spec)
+		res, err := workers[0].Run(ctx, spec)
 		if err != nil {
 			t.Error(err)
 		}
@@ -358,19 +358,19 @@ func TestAttacksOnAnotherLanesProgram(t *testing.T) {
 		`kill -0 $1`, `cat /proc/$1/environ`, `cat /proc/$1/maps`, `ls /proc/$1/fd/`, `ls /proc/$1/cwd/`,
 		`echo 9 >/proc/$1/oom_score_adj`, `cat /proc/$1/stack /proc/$1/syscall`,
 	} {
-		if res, err := lanes[1].Run(ctx, in(room, "b", sh(script, victim))); err != nil || res.ExitCode <= 0 {
+		if res, err := workers[1].Run(ctx, in(sandbox, "b", sh(script, victim))); err != nil || res.ExitCode <= 0 {
 			t.Errorf("%s: %v, exit code %d: %s", script, err, res.ExitCode, res.Stdout)
 		}
 		if strings.Contains(script, "syscall") {
 			continue // a kernel may keep these for root
 		}
 		own := sh(`sh -c 'exec sleep 600' & p=$!; until grep -q sleep /proc/$p/cmdline; do :; done; set -- $p; `+script, "")
-		if res, err := lanes[1].Run(ctx, in(room, "b", own)); err != nil || !res.OK() {
+		if res, err := workers[1].Run(ctx, in(sandbox, "b", own)); err != nil || !res.OK() {
 			t.Errorf("%s fails in any case: %v, exit code %d: %s", script, err, res.ExitCode, res.Stderr)
 		}
 	}
-	said(t, lanes[1].Run, in(room, "b", sh(`touch ../a/stop`)))
+	said(t, workers[1].Run, in(sandbox, "b", sh(`touch ../a/stop`)))
 	if res := <-ended; !res.OK() || !strings.HasSuffix(res.Stdout.String(), "whole\n") {
-		t.Errorf("the other lane's program: %+v", res)
+		t.Errorf("the other worker's program: %+v", res)
 	}
 }

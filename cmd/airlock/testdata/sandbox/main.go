@@ -1,7 +1,7 @@
-// Command room is the part of the action that runs a pull request's code, for the
+// Command sandbox is the part of the action that runs a pull request's code, for the
 // tests of the image: it takes the credentials out of its environment, opens a
-// room as the action does, and runs a script in it: "room SCRIPT" as the room's own
-// user, "room lane SCRIPT" as the user of the second of two lanes.
+// sandbox as the action does, and runs a script in it: "sandbox SCRIPT" as the sandbox's own
+// user, "sandbox worker SCRIPT" as the user of the second of two workers.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	command.EnterChild(os.Args)
 	code, err := run(context.Background())
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "room: %v\n", err)
+		fmt.Fprintf(os.Stderr, "sandbox: %v\n", err)
 		code = 99
 	}
 	os.Exit(code)
@@ -29,24 +29,24 @@ func run(ctx context.Context) (code int, err error) {
 	if _, err := action.Enter(os.Environ(), os.Args); err != nil {
 		return 0, err
 	}
-	room, err := isolate.Open(ctx, isolate.Config{
+	sandbox, err := isolate.Open(ctx, isolate.Config{
 		Workspace: os.Getenv("GITHUB_WORKSPACE"), Credential: true, Environ: os.Environ(), Closed: isolate.RunnerPaths(os.Getenv),
 	})
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
-		if closeErr := room.Close(); err == nil {
+		if closeErr := sandbox.Close(); err == nil {
 			err = closeErr
 		}
 	}()
-	start, script := room.Run, os.Args[1]
-	if script == "lane" {
-		lanes, err := room.Split(ctx, [][]string{{filepath.Join(room.Dir(), "a")}, {filepath.Join(room.Dir(), "b")}})
+	start, script := sandbox.Run, os.Args[1]
+	if script == "worker" {
+		workers, err := sandbox.Split(ctx, [][]string{{filepath.Join(sandbox.Dir(), "a")}, {filepath.Join(sandbox.Dir(), "b")}})
 		if err != nil {
 			return 0, err
 		}
-		start, script = lanes[1].Run, os.Args[2]
+		start, script = workers[1].Run, os.Args[2]
 	}
 	res, err := start(ctx, command.Spec{Program: "sh", Args: []string{"-c", script}, Stdout: os.Stdout, Stderr: os.Stderr})
 	return res.ExitCode, err
