@@ -16,15 +16,31 @@ const (
 	CutOff       Code = "cut-off"        // the text ends where a value or a colon belongs, or in a number
 	Ambiguous    Code = "ambiguous"      // a quote may end its string or be part of it
 	Unexpected   Code = "unexpected"     // something stands where it cannot
-	BadNumber    Code = "bad-number"     // a number that JSON does not know
+	BadNumber    Code = "bad-number"     // a number that JSON does not allow
 	BareValue    Code = "bare-value"     // a word without quotes as a value
 	LeftOver     Code = "left-over"      // what may be members follows the object's end
 	WrongCloser  Code = "wrong-closer"   // } or ] that closes nothing
-	OpenComment  Code = "open-comment"   // a comment takes in the end of the object
+	OpenComment  Code = "open-comment"   // a comment hides the end of the object
 	TooDeep      Code = "too-deep"       // more than MaxDepth levels
 )
 
-// Error says why a text cannot be repaired.
+// remedies holds Error.Mend for each reason.
+var remedies = map[Code]string{
+	NoObject:     "write one object, from { to }",
+	SecondObject: "write one object a line",
+	CutOffString: "write it to its end and close it",
+	CutOff:       "write the object to its end",
+	Ambiguous:    `write \" where a quote is part of a string, and put a comma between values`,
+	Unexpected:   "write valid JSON",
+	BadNumber:    "write digits, or put it in quotes",
+	BareValue:    "put it in double quotes",
+	LeftOver:     "put all members between its { and }",
+	WrongCloser:  "remove it or add its opener",
+	OpenComment:  "remove the comment",
+	TooDeep:      "nest less deeply",
+}
+
+// Error describes why a text cannot be repaired.
 type Error struct {
 	Code   Code
 	Offset int    // where in the input, in bytes from 0
@@ -37,60 +53,32 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("byte %d: %s; %s", e.Offset, e.What, e.Mend)
 }
 
-func noObject(offset int) error {
-	return &Error{NoObject, offset, "there is no JSON object here", "write one object, from { to }"}
+func fail(code Code, offset int, what string) *Error {
+	return &Error{code, offset, what, remedies[code]}
 }
 
-func secondObject(offset int) error {
-	return &Error{SecondObject, offset, "a second object follows one that is not valid JSON", "write one object a line"}
-}
-
-func leftOver(offset int) error {
-	return &Error{LeftOver, offset, "the object has ended, but more of it seems to follow", "put all members between its { and }"}
-}
+func (f *fixer) noObject() error { return fail(NoObject, f.pos, "there is no JSON object here") }
 
 func depthError(offset int) error {
-	return &Error{TooDeep, offset, fmt.Sprintf("more than %d objects and arrays are open here", MaxDepth), "nest less deeply"}
+	return fail(TooDeep, offset, fmt.Sprintf("more than %d objects and arrays are open here", MaxDepth))
 }
 
-func cutOffString(offset int) error {
-	return &Error{CutOffString, offset, "the string that starts here is cut off", "write it to its end and close it"}
+// unexpected is the error at pos, where something else belongs.
+func (f *fixer) unexpected(want string) error {
+	return fail(Unexpected, f.pos, glimpse(f.in[f.pos:])+" stands where "+want+" belongs")
 }
 
-func cutOff(offset int, missing string) error {
-	return &Error{CutOff, offset, "the text ends where " + missing, "write the object to its end"}
-}
-
-// ambiguous is about a quote in a text, which may be cut off behind it.
-func ambiguous(offset int, text []byte) error {
-	mend := `write \" where a quote is part of a string, and put a comma between values`
-	if t := bytes.TrimSpace(text); t[len(t)-1] != '}' && t[len(t)-1] != ']' {
-		mend += ", and write the object to its end"
+// ambiguous is the error about the quote at pos. The text may also be cut off
+// after it.
+func (f *fixer) ambiguous() error {
+	err := fail(Ambiguous, f.pos, "this quote may end its string or be part of it")
+	if text := bytes.TrimSpace(f.in); text[len(text)-1] != '}' && text[len(text)-1] != ']' {
+		err.Mend += ", and write the object to its end"
 	}
-	return &Error{Ambiguous, offset, "this quote may end its string or be part of it", mend}
+	return err
 }
 
-func unexpected(offset int, in []byte, want string) error {
-	return &Error{Unexpected, offset, fmt.Sprintf("%s stands where %s belongs", glimpse(in[offset:]), want), "write valid JSON"}
-}
-
-func badNumber(offset int, literal []byte) error {
-	return &Error{BadNumber, offset, glimpse(literal) + " is not a JSON number", "write digits, or put it in quotes"}
-}
-
-func bareValue(offset int, word []byte) error {
-	return &Error{BareValue, offset, glimpse(word) + " is a word without quotes", "put it in double quotes"}
-}
-
-func wrongCloser(offset int, closer byte) error {
-	return &Error{WrongCloser, offset, fmt.Sprintf("%q closes nothing that is open", closer), "remove it or add its opener"}
-}
-
-func openComment(offset int) error {
-	return &Error{OpenComment, offset, "a comment starts here and takes in the rest of the object", "remove the comment"}
-}
-
-// glimpse quotes the first few characters of a text, for messages.
+// glimpse quotes the first few characters of a text.
 func glimpse(text []byte) string {
 	const most = 20
 	n := 0

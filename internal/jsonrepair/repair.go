@@ -2,12 +2,13 @@
 // valid string says.
 //
 // Repair is conservative. Where a text can be read in two ways, and the wrong
-// one would put words into a string or take them out, the answer is an error
-// that says where and how to mend it, not a guess.
+// one would add words to a string or remove some, the result is an error that
+// names the place and the remedy, not a guess.
 package jsonrepair
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -17,44 +18,41 @@ const MaxDepth = 512
 
 // The kinds of repair.
 const (
-	TextAround       = "text-around"       // prose, a Markdown fence or a log prefix around the object was left out
-	ByteOrderMark    = "byte-order-mark"   // a leading U+FEFF was left out
-	Comment          = "comment"           // a //, /* */ or # comment between tokens was left out
-	OddSpace         = "odd-space"         // white space that JSON does not know was left out between tokens
+	TextAround       = "text-around"       // prose, a Markdown fence or a log prefix around the object was removed
+	ByteOrderMark    = "byte-order-mark"   // a leading U+FEFF was removed
+	Comment          = "comment"           // a //, /* */ or # comment between tokens was removed
+	OddSpace         = "odd-space"         // white space that JSON does not allow between tokens was removed
 	SingleQuotes     = "single-quotes"     // a string delimited by '
 	SmartQuotes      = "smart-quotes"      // a string delimited by typographic quotes
 	BareKey          = "bare-key"          // a key without quotes
 	TrailingComma    = "trailing-comma"    // a comma with nothing after it
 	InnerQuote       = "inner-quote"       // a delimiter inside a string that was not escaped
-	ControlCharacter = "control-character" // a raw newline or other control character: escaped in a string, left out between tokens
-	BadEscape        = "bad-escape"        // an escape that JSON does not know; its characters are kept as written
+	ControlCharacter = "control-character" // a raw newline or other control character: escaped in a string, removed between tokens
+	BadEscape        = "bad-escape"        // an escape that JSON does not define; its characters are kept as written
 	LoneSurrogate    = "lone-surrogate"    // half of a surrogate pair became U+FFFD
 	InvalidUTF8      = "invalid-utf8"      // a byte that is not UTF-8 became U+FFFD
 	MissingCloser    = "missing-closer"    // } or ] was added
-	ExtraCloser      = "extra-closer"      // } or ] after the end was left out
+	ExtraCloser      = "extra-closer"      // } or ] after the end was removed
 	PythonLiteral    = "python-literal"    // True, False, None
 )
 
 // Repair is one kind of repair that was made.
 type Repair struct {
-	// Kind is one of the constants above.
-	Kind string
-	// Offset is where in the input, in bytes from 0, the first of its kind is.
-	Offset int
-	// Count is how many of its kind were made.
-	Count int
+	Kind   string // one of the constants above
+	Offset int    // of the first one, in bytes from the start of the input
+	Count  int
 }
 
 // Fix returns raw as valid JSON: RFC 8259, in UTF-8, without lone surrogates,
-// at most [MaxDepth] deep. Valid input comes back as it is (the same slice, no
-// repairs), whatever kind of value it holds; what is not valid must hold
-// one object (or array), which is repaired. Repairs are listed once a kind, in
-// the order in which they were first made. Duplicate keys are left as they are.
+// at most [MaxDepth] deep. Valid input of any kind is returned as it is, the
+// same slice without repairs. Other input must contain one object or array,
+// which is repaired. Repairs are listed once per kind, in the order in which
+// they were first made. Duplicate keys are left as they are.
 //
 // The error, if any, is an [*Error]. A string that is cut off is never
-// repaired, because its text is incomplete; nor is a number that the end of the
-// input touches. Fix takes time linear in the input, and its result is a valid
-// input of its own.
+// repaired, because its text is incomplete. Neither is a number at the very end
+// of the input, because digits may be missing. Fix takes time linear in the
+// input, and its result is a valid input of its own.
 func Fix(raw []byte) (fixed []byte, repairs []Repair, err error) {
 	if valid(raw) {
 		if offset := tooDeep(raw); offset >= 0 {
@@ -73,8 +71,8 @@ func valid(raw []byte) bool {
 	return jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true))
 }
 
-// tooDeep returns the offset of the bracket that is one too deep in a valid
-// value, or -1.
+// tooDeep returns the offset of the first bracket of a valid value that exceeds
+// MaxDepth, or -1.
 func tooDeep(raw []byte) int {
 	depth := 0
 	for i := 0; i < len(raw); i++ {
@@ -96,25 +94,26 @@ func tooDeep(raw []byte) int {
 	return -1
 }
 
-// fixer copies the input to the output, save for what it replaces.
+// fixer copies the input to the output and replaces what JSON does not allow.
 type fixer struct {
 	in, out []byte
-	done    int // the input up to here is in the output
+	copied  int // in[:copied] is in the output, as far as it was kept
 	pos     int
 	stack   []frame
 	repairs []Repair
 
-	look lookahead
+	ahead lookahead
 }
 
 // frame is an open object or array.
 type frame struct {
 	open byte // '{' or '['
-	// object and array are the stack index of the innermost open object and
-	// array, this frame included; -1 for none.
+	// object and array are the stack indices of the innermost open object and
+	// array, this frame included, or -1.
 	object, array int
 }
 
+// note counts a repair.
 func (f *fixer) note(kind string, offset int) {
 	for i := range f.repairs {
 		if f.repairs[i].Kind == kind {
@@ -125,23 +124,23 @@ func (f *fixer) note(kind string, offset int) {
 	f.repairs = append(f.repairs, Repair{Kind: kind, Offset: offset, Count: 1})
 }
 
-// replace puts text in the place of the input from from to to.
+// replace writes text instead of in[from:to].
 func (f *fixer) replace(from, to int, text string) {
-	f.out = append(f.out, f.in[f.done:from]...)
+	f.out = append(f.out, f.in[f.copied:from]...)
 	f.out = append(f.out, text...)
-	f.done = to
+	f.copied = to
 }
 
-// run finds the object, repairs it and looks at what is left.
+// run finds the object, repairs it and checks what follows it.
 func (f *fixer) run() error {
 	if bytes.HasPrefix(f.in, []byte("\uFEFF")) {
 		f.note(ByteOrderMark, 0)
-		f.done, f.pos = 3, 3
+		f.copied, f.pos = 3, 3
 	}
-	if err := f.skip(); err != nil {
+	if err := f.skipSpace(); err != nil {
 		return err
 	}
-	start, err := f.start()
+	start, err := f.findStart()
 	if err != nil {
 		return err
 	}
@@ -153,169 +152,166 @@ func (f *fixer) run() error {
 	if err := f.value(); err != nil {
 		return err
 	}
-	return f.rest()
+	return f.afterValue()
 }
 
-// start returns where the object begins: at or after pos, which is behind white
-// space and comments.
-func (f *fixer) start() (int, error) {
+// findStart returns where the object begins, at pos or later. Space and
+// comments are skipped already.
+func (f *fixer) findStart() (int, error) {
 	in := f.in[f.pos:]
-	if len(in) == 0 {
-		return 0, noObject(f.pos)
+	if len(in) == 0 || isQuote(in) {
+		return 0, f.noObject()
 	}
 	if in[0] == '{' {
 		return f.pos, nil
-	}
-	if _, quote := openingQuote(in); quote {
-		return 0, noObject(f.pos)
 	}
 	brace := bytes.IndexByte(in, '{')
 	prefix := in
 	if brace >= 0 {
 		prefix = in[:brace]
 	}
-	switch open := bytes.Count(prefix, []byte("[")) > bytes.Count(prefix, []byte("]")); {
-	case in[0] == '[' && (open || brace < 0):
+	inArray := bytes.Count(prefix, []byte("[")) > bytes.Count(prefix, []byte("]"))
+	switch {
+	case in[0] == '[' && (inArray || brace < 0):
 		return f.pos, nil
-	case brace < 0 || open:
-		return 0, noObject(f.pos)
+	case brace < 0 || inArray:
+		return 0, f.noObject()
 	}
 	return f.pos + brace, nil
 }
 
-// rest looks at what stands after the value and leaves it out.
-func (f *fixer) rest() error {
+// afterValue removes what follows the value.
+func (f *fixer) afterValue() error {
 	f.replace(f.pos, len(f.in), "")
 	for {
-		if err := f.skip(); err != nil {
+		if err := f.skipSpace(); err != nil {
 			return err
 		}
 		if f.pos == len(f.in) {
 			return nil
 		}
 		rest := f.in[f.pos:]
-		switch rest[0] {
-		case '}', ']':
+		if rest[0] == '}' || rest[0] == ']' {
 			f.note(ExtraCloser, f.pos)
 			f.pos++
 			continue
-		case ',':
-			if n := f.next(f.pos + 1); n == len(f.in) || f.in[n] == '}' || f.in[n] == ']' {
-				f.note(TrailingComma, f.pos)
-				f.pos++
-				continue
-			}
+		}
+		if rest[0] == ',' && f.endsAt(f.nextToken(f.pos+1)) {
+			f.note(TrailingComma, f.pos)
+			f.pos++
+			continue
 		}
 		if second := bytes.IndexByte(rest, '{'); second >= 0 {
-			return secondObject(f.pos + second)
+			return fail(SecondObject, f.pos+second, "a second object follows one that is not valid JSON")
 		}
 		// Prose may follow, but not what may be members of an object that was
 		// closed too early.
-		if _, quote := openingQuote(rest); quote || rest[0] == ',' || rest[0] == ':' || bytes.IndexByte(rest, '}') >= 0 {
-			return leftOver(f.pos)
+		if isQuote(rest) || rest[0] == ',' || rest[0] == ':' || bytes.IndexByte(rest, '}') >= 0 {
+			return fail(LeftOver, f.pos, "the object has ended, but more of it seems to follow")
 		}
 		f.note(TextAround, f.pos)
 		return nil
 	}
 }
 
-// state is what may come next.
-type state int
+// endsAt reports whether a closer or the end of the input is at p.
+func (f *fixer) endsAt(p int) bool { return p == len(f.in) || f.in[p] == '}' || f.in[p] == ']' }
+
+// expected is what may come next.
+type expected int
 
 const (
-	wantValue    state = iota // a value
-	wantFirst                 // a value or the end of an array that just began
-	wantKey                   // a key
-	wantKeyOrEnd              // a key or the end of an object that just began
-	wantMore                  // a comma or a closer
+	aValue     expected = iota
+	valueOrEnd          // a value, or the end of an array that just began
+	aKey
+	keyOrEnd   // a key, or the end of an object that just began
+	commaOrEnd // a comma or a closer
 )
 
-// value repairs the object or array at pos, with all that is in it.
+// value repairs the object or array at pos.
 func (f *fixer) value() error {
-	next := wantValue
+	next := aValue
 	for {
-		if err := f.skip(); err != nil {
+		if err := f.skipSpace(); err != nil {
 			return err
 		}
 		var err error
 		switch {
 		case f.pos == len(f.in):
-			return f.end(next)
-		case next == wantMore:
-			next, err = f.more()
-		case f.isCloser() && (next == wantFirst || next == wantKeyOrEnd):
-			next, err = wantMore, f.closer()
-		case next == wantKey || next == wantKeyOrEnd:
-			next, err = wantValue, f.key()
+			return f.closeAll(next)
+		case next == commaOrEnd:
+			next, err = f.commaOrCloser()
+		case f.endsAt(f.pos) && (next == valueOrEnd || next == keyOrEnd):
+			next, err = commaOrEnd, f.closer()
+		case next == aKey || next == keyOrEnd:
+			next, err = aValue, f.key()
 		default:
-			next, err = f.oneValue()
+			next, err = f.element()
 		}
 		if err != nil {
 			return err
 		}
-		if next == wantMore && len(f.stack) == 0 {
+		if next == commaOrEnd && len(f.stack) == 0 {
 			return nil
 		}
 	}
 }
 
-// end adds what closes the value at the end of the input.
-func (f *fixer) end(next state) error {
+// closeAll closes what is open at the end of the input.
+func (f *fixer) closeAll(next expected) error {
 	switch next {
-	case wantValue:
-		return cutOff(f.pos, "a value belongs")
-	case wantKey:
-		return cutOff(f.pos, "a key belongs")
+	case aValue:
+		return fail(CutOff, f.pos, "the text ends where a value belongs")
+	case aKey:
+		return fail(CutOff, f.pos, "the text ends where a key belongs")
 	}
 	f.replace(f.pos, f.pos, "")
 	f.closeTo(0)
 	return nil
 }
 
-// closeTo closes all frames above depth.
+// closeTo closes all frames but the first depth ones.
 func (f *fixer) closeTo(depth int) {
 	for len(f.stack) > depth {
-		top := f.stack[len(f.stack)-1]
+		closer := "]"
+		if f.stack[len(f.stack)-1].open == '{' {
+			closer = "}"
+		}
 		f.note(MissingCloser, f.pos)
-		f.replace(f.pos, f.pos, string(closerOf(top.open)))
+		f.replace(f.pos, f.pos, closer)
 		f.stack = f.stack[:len(f.stack)-1]
 	}
 }
 
-func closerOf(open byte) byte { return open + 2 } // '{' and '}', '[' and ']' lie two apart in ASCII
-
-func (f *fixer) isCloser() bool { return f.in[f.pos] == '}' || f.in[f.pos] == ']' }
-
-// more reads a comma or a closer.
-func (f *fixer) more() (state, error) {
-	switch c := f.in[f.pos]; {
-	case f.isCloser():
-		return wantMore, f.closer()
-	case c != ',':
-		return 0, unexpected(f.pos, f.in, "a comma or the end of what is open")
-	}
-	if n := f.next(f.pos + 1); n == len(f.in) || f.in[n] == '}' || f.in[n] == ']' {
+// commaOrCloser reads what follows a value.
+func (f *fixer) commaOrCloser() (expected, error) {
+	switch {
+	case f.endsAt(f.pos):
+		return commaOrEnd, f.closer()
+	case f.in[f.pos] != ',':
+		return 0, f.unexpected("a comma or the end of what is open")
+	case f.endsAt(f.nextToken(f.pos + 1)):
 		f.note(TrailingComma, f.pos)
 		f.replace(f.pos, f.pos+1, "")
 		f.pos++
-		return wantMore, nil
+		return commaOrEnd, nil
 	}
 	f.pos++
 	if f.stack[len(f.stack)-1].open == '{' {
-		return wantKey, nil
+		return aKey, nil
 	}
-	return wantValue, nil
+	return aValue, nil
 }
 
-// closer reads } or ], and closes first what is open inside.
+// closer reads } or ]. It closes first what is open inside.
 func (f *fixer) closer() error {
 	c := f.in[f.pos]
-	at := f.enclosing(len(f.stack)-1, c)
-	if at < 0 {
-		return wrongCloser(f.pos, c)
+	level := f.enclosing(len(f.stack)-1, c)
+	if level < 0 {
+		return fail(WrongCloser, f.pos, fmt.Sprintf("%q closes nothing that is open", c))
 	}
-	f.closeTo(at + 1)
-	f.stack = f.stack[:at]
+	f.closeTo(level + 1)
+	f.stack = f.stack[:level]
 	f.pos++
 	return nil
 }
@@ -332,15 +328,12 @@ func (f *fixer) enclosing(level int, closer byte) int {
 	return f.stack[level].array
 }
 
-func (f *fixer) open() error {
+func (f *fixer) opener() error {
 	n := len(f.stack)
 	if n == MaxDepth {
 		return depthError(f.pos)
 	}
-	top := frame{open: f.in[f.pos], object: -1, array: -1}
-	if n > 0 {
-		top.object, top.array = f.stack[n-1].object, f.stack[n-1].array
-	}
+	top := frame{open: f.in[f.pos], object: f.enclosing(n-1, '}'), array: f.enclosing(n-1, ']')}
 	if top.open == '{' {
 		top.object = n
 	} else {
@@ -353,108 +346,75 @@ func (f *fixer) open() error {
 
 // key reads a key and its colon.
 func (f *fixer) key() error {
-	if _, quote := openingQuote(f.in[f.pos:]); quote {
-		if err := f.quoted(true); err != nil {
+	if isQuote(f.in[f.pos:]) {
+		if err := f.quotedString(true); err != nil {
 			return err
 		}
 	} else {
-		end := f.word(f.pos)
+		end := f.wordEnd(f.pos)
 		if end == f.pos {
-			return unexpected(f.pos, f.in, "a key")
+			return f.unexpected("a key")
 		}
 		f.note(BareKey, f.pos)
 		f.replace(f.pos, f.pos, `"`)
 		f.replace(end, end, `"`)
 		f.pos = end
 	}
-	if err := f.skip(); err != nil {
+	if err := f.skipSpace(); err != nil {
 		return err
 	}
 	if f.pos == len(f.in) {
-		return cutOff(f.pos, "a colon belongs")
+		return fail(CutOff, f.pos, "the text ends where a colon belongs")
 	}
 	if f.in[f.pos] != ':' {
-		return unexpected(f.pos, f.in, "the colon after a key")
+		return f.unexpected("the colon after a key")
 	}
 	f.pos++
 	return nil
 }
 
-// oneValue reads a value; of an object or array, its opener.
-func (f *fixer) oneValue() (state, error) {
+// element reads a value, or the opener of an object or array.
+func (f *fixer) element() (expected, error) {
 	switch c := f.in[f.pos]; {
 	case c == '{':
-		return wantKeyOrEnd, f.open()
+		return keyOrEnd, f.opener()
 	case c == '[':
-		return wantFirst, f.open()
-	case c == '-' || c >= '0' && c <= '9':
-		return wantMore, f.number()
+		return valueOrEnd, f.opener()
+	case startsNumber(c):
+		return commaOrEnd, f.readNumber()
+	case isQuote(f.in[f.pos:]):
+		return commaOrEnd, f.quotedString(false)
 	}
-	if _, quote := openingQuote(f.in[f.pos:]); quote {
-		return wantMore, f.quoted(false)
-	}
-	return wantMore, f.literal()
+	return commaOrEnd, f.literal()
 }
 
-// number reads a number. One that the end of the input touches may lack digits.
-func (f *fixer) number() error {
+func startsNumber(c byte) bool { return c == '-' || c >= '0' && c <= '9' }
+
+// readNumber reads a number. One at the very end of the input may lack digits.
+func (f *fixer) readNumber() error {
 	end := f.pos
-	for end < len(f.in) && (isWord(f.in[end]) || f.in[end] == '+') {
+	for end < len(f.in) && (isWordByte(f.in[end]) || f.in[end] == '+') {
 		end++
 	}
-	switch {
-	case !isNumber(f.in[f.pos:end]):
-		return badNumber(f.pos, f.in[f.pos:end])
+	switch number := f.in[f.pos:end]; {
+	case !valid(number):
+		return fail(BadNumber, f.pos, glimpse(number)+" is not a JSON number")
 	case end == len(f.in):
-		return cutOff(f.pos, "this number may go on")
+		return fail(CutOff, f.pos, "the text ends where this number may go on")
 	}
 	f.pos = end
 	return nil
 }
 
-// isNumber follows RFC 8259's grammar of numbers.
-func isNumber(s []byte) bool {
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
-	if i < len(s) && s[i] == '-' {
-		i++
-	}
-	if i < len(s) && s[i] == '0' {
-		i++
-	} else if !digits() {
-		return false
-	}
-	if i < len(s) && s[i] == '.' {
-		if i++; !digits() {
-			return false
-		}
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		if i++; i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(s)
-}
-
 // literal reads true, false, null and Python's names for them.
 func (f *fixer) literal() error {
-	end := f.word(f.pos)
+	end := f.wordEnd(f.pos)
 	word := f.in[f.pos:end]
-	switch json, known := literalOf(word); {
+	switch json := jsonLiteral(word); {
 	case len(word) == 0:
-		return unexpected(f.pos, f.in, "a value")
-	case !known:
-		return bareValue(f.pos, word)
+		return f.unexpected("a value")
+	case json == "":
+		return fail(BareValue, f.pos, glimpse(word)+" is a word without quotes")
 	case json != string(word):
 		f.note(PythonLiteral, f.pos)
 		f.replace(f.pos, end, json)
@@ -463,27 +423,28 @@ func (f *fixer) literal() error {
 	return nil
 }
 
-func literalOf(word []byte) (json string, known bool) {
+// jsonLiteral returns JSON's name of a literal, or "".
+func jsonLiteral(word []byte) string {
 	switch string(word) {
 	case "true", "True":
-		return "true", true
+		return "true"
 	case "false", "False":
-		return "false", true
+		return "false"
 	case "null", "None":
-		return "null", true
+		return "null"
 	}
-	return "", false
+	return ""
 }
 
-// word returns the end of the bare word at p.
-func (f *fixer) word(p int) int {
-	for p < len(f.in) && isWord(f.in[p]) {
+// wordEnd returns the end of the bare word at p.
+func (f *fixer) wordEnd(p int) int {
+	for p < len(f.in) && isWordByte(f.in[p]) {
 		p++
 	}
 	return p
 }
 
-func isWord(c byte) bool {
+func isWordByte(c byte) bool {
 	return isLetter(c) || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '$' || c == '.'
 }
 

@@ -2,6 +2,7 @@ package jsonrepair
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -18,8 +19,8 @@ const (
 	smartSingle
 )
 
-// openingQuote tells which delimiter in starts with.
-func openingQuote(in []byte) (quote, bool) {
+// openingQuote returns the family of the delimiter that in starts with.
+func openingQuote(in []byte) (q quote, ok bool) {
 	switch in[0] {
 	case '"':
 		return plainDouble, true
@@ -35,8 +36,20 @@ func openingQuote(in []byte) (quote, bool) {
 	return 0, false
 }
 
+// isQuote reports whether in starts with a delimiter of a string.
+func isQuote(in []byte) bool {
+	_, ok := openingQuote(in)
+	return ok
+}
+
+// delimiters returns the characters that can end a string of the family, and a
+// double quote, which ends whatever it was meant for.
+func (q quote) delimiters() string {
+	return [...]string{plainDouble: `"`, plainSingle: `"'`, smartDouble: `"“”`, smartSingle: `"'‘’`}[q]
+}
+
 // closes returns the width of the character at the start of in if it can close
-// a string of family q, else 0.
+// a string of the family, otherwise 0.
 func (q quote) closes(in []byte) int {
 	switch c := in[0]; {
 	case c == '"':
@@ -47,7 +60,7 @@ func (q quote) closes(in []byte) int {
 		if q == plainSingle || q == smartSingle {
 			return 1
 		}
-	case c == 0xE2 && q >= smartDouble:
+	case c == 0xE2 && q >= smartDouble: // the first byte of a typographic quote
 		r, width := utf8.DecodeRune(in)
 		if q == smartDouble && (r == '“' || r == '”') || q == smartSingle && (r == '‘' || r == '’') {
 			return width
@@ -56,30 +69,29 @@ func (q quote) closes(in []byte) int {
 	return 0
 }
 
-// quoted reads the string at pos. A key ends at its first delimiter. In a
+// quotedString reads the string at pos. A key ends at its first delimiter. In a
 // value, a delimiter that nothing plausible follows is part of the text.
-func (f *fixer) quoted(key bool) error {
+func (f *fixer) quotedString(key bool) error {
 	from := f.pos
 	q, _ := openingQuote(f.in[from:])
-	if q != plainDouble {
-		kind := SmartQuotes
-		if q == plainSingle {
-			kind = SingleQuotes
-		}
-		f.note(kind, from)
-		_, width := utf8.DecodeRune(f.in[from:])
-		f.replace(from, from+width, `"`)
-		f.pos += width
-	} else {
-		f.pos++
+	_, width := utf8.DecodeRune(f.in[from:])
+	f.pos += width
+	switch q {
+	case plainDouble:
+	case plainSingle:
+		f.note(SingleQuotes, from)
+		f.replace(from, f.pos, `"`)
+	default:
+		f.note(SmartQuotes, from)
+		f.replace(from, f.pos, `"`)
 	}
-	inner := innerQuotes{}
+	paired := 0
 	for f.pos < len(f.in) {
 		c := f.in[f.pos]
 		if width := q.closes(f.in[f.pos:]); width > 0 {
 			verdict := ends
 			if !key {
-				verdict = f.judge(q, width, &inner)
+				verdict = f.judge(q, width, &paired)
 			}
 			switch verdict {
 			case ends:
@@ -89,7 +101,7 @@ func (f *fixer) quoted(key bool) error {
 				f.pos += width
 				return nil
 			case unclear:
-				return ambiguous(f.pos, f.in)
+				return f.ambiguous()
 			}
 			if width == 1 {
 				f.note(InnerQuote, f.pos)
@@ -121,7 +133,7 @@ func (f *fixer) quoted(key bool) error {
 			f.pos += width
 		}
 	}
-	return cutOffString(from)
+	return fail(CutOffString, from, "the string that starts here is cut off")
 }
 
 func escaped(c byte) string {
@@ -136,7 +148,7 @@ func escaped(c byte) string {
 	return fmt.Sprintf(`\u%04x`, c)
 }
 
-// escape reads the backslash at pos and what belongs to it.
+// escape reads the escape sequence at pos.
 func (f *fixer) escape() {
 	from := f.pos
 	f.pos++
@@ -174,22 +186,12 @@ func (f *fixer) escape() {
 }
 
 // hexUnit reads the \uXXXX at the start of in.
-func hexUnit(in []byte) (rune, bool) {
+func hexUnit(in []byte) (unit rune, ok bool) {
 	if len(in) < 6 || in[0] != '\\' || in[1] != 'u' {
 		return 0, false
 	}
-	var unit rune
-	for _, c := range in[2:6] {
-		switch {
-		case c >= '0' && c <= '9':
-			unit = unit<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			unit = unit<<4 | rune(c|0x20-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return unit, true
+	n, err := strconv.ParseUint(string(in[2:6]), 16, 16)
+	return rune(n), err == nil
 }
 
 // verdict is what a delimiter inside a string is.
@@ -201,36 +203,31 @@ const (
 	unclear                // it may be either
 )
 
-// innerQuotes counts the unescaped delimiters in a string's text so far that
-// open or close a quotation; inch marks and apostrophes do not. Quotations come
-// in pairs: a string that would end while one is open was read wrongly, for
-// instance because its own closing quote is missing.
-type innerQuotes struct {
-	paired int
-}
-
-func (n innerQuotes) open() bool { return n.paired%2 == 1 }
-
-// judge says what the delimiter at pos, width bytes wide, is. It decides by
-// what follows: only a comma with a key or value after it, closers that fit, or
-// the end make an end of a string.
-func (f *fixer) judge(q quote, width int, n *innerQuotes) verdict {
-	after := f.pos + width
+// judge decides what the delimiter at pos, width bytes wide, is. The string ends
+// there only if what follows is a comma with a key or value, closers that fit,
+// or the end of the input.
+//
+// paired counts the delimiters so far that open or close a quotation inside the
+// string; inch marks and apostrophes do not. Quotations come in pairs: a string
+// that would end while one is open was read wrongly, for instance because its
+// own closing quote is missing.
+func (f *fixer) judge(q quote, width int, paired *int) verdict {
+	after, open := f.pos+width, *paired%2 == 1
 	single := q == plainSingle || q == smartSingle
-	before, _ := utf8.DecodeLastRune(f.in[:f.pos])
-	behind, _ := utf8.DecodeRune(f.in[after:])
-	if single && isAlphanumeric(before) && isAlphanumeric(behind) {
+	prev, _ := utf8.DecodeLastRune(f.in[:f.pos])
+	next, _ := utf8.DecodeRune(f.in[after:])
+	if single && isAlphanumeric(prev) && isAlphanumeric(next) {
 		return inside // an apostrophe
 	}
-	v := f.follows(q, after, n.open())
-	free := unicode.IsDigit(before) || single && isAlphanumeric(before)
+	v := f.judgeByNext(q, after, open)
+	unpaired := unicode.IsDigit(prev) || single && isAlphanumeric(prev) // an inch mark or an apostrophe
 	switch {
-	case v == ends && n.open():
+	case v == ends && open:
 		return unclear
-	case v == inside && !n.open() && (!f.canOpen(before, after, free) || f.looksLikeEnd(q, after, free || before == '"')):
+	case v == inside && !open && (!f.canOpen(prev, after, unpaired) || f.looksLikeEnd(q, after, unpaired || prev == '"')):
 		return unclear
-	case v == inside && (n.open() || !free):
-		n.paired++
+	case v == inside && (open || !unpaired):
+		*paired++
 	}
 	return v
 }
@@ -239,80 +236,72 @@ func isAlphanumeric(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r))
 }
 
-// follows judges by what stands after the delimiter.
-func (f *fixer) follows(q quote, after int, open bool) verdict {
-	p := f.next(after)
-	if p == len(f.in) {
+// judgeByNext decides by the token after the delimiter.
+func (f *fixer) judgeByNext(q quote, after int, open bool) verdict {
+	p := f.nextToken(after)
+	switch {
+	case p == len(f.in):
 		return ends
-	}
-	switch f.in[p] {
-	case ',':
-		if f.afterComma(p+1, len(f.stack)-1) {
-			return ends
-		}
-	case '}', ']':
-		return f.afterClosers(q, p, open)
+	case f.in[p] == ',' && f.canFollowComma(p+1, len(f.stack)-1):
+		return ends
+	case f.endsAt(p):
+		return f.judgeByClosers(q, p, open)
 	}
 	return inside
 }
 
-// afterComma reports whether what stands at p, behind a comma, can go on in the
-// frame at level.
-func (f *fixer) afterComma(p, level int) bool {
-	p = f.next(p)
-	if p == len(f.in) {
+// canFollowComma reports whether what is at p can follow a comma in the frame
+// at level.
+func (f *fixer) canFollowComma(p, level int) bool {
+	p = f.nextToken(p)
+	switch {
+	case p == len(f.in):
 		return true
+	case f.endsAt(p):
+		return f.enclosing(level, f.in[p]) >= 0
+	case f.stack[level].open == '{':
+		return f.isKey(p)
 	}
 	c := f.in[p]
-	if c == '}' || c == ']' {
-		return f.enclosing(level, c) >= 0
-	}
-	if f.stack[level].open == '{' {
-		return f.keyAt(p)
-	}
-	if _, quote := openingQuote(f.in[p:]); quote || c == '{' || c == '[' || c == '-' || c >= '0' && c <= '9' {
-		return true
-	}
-	_, known := literalOf(f.in[p:f.word(p)])
-	return known
+	return isQuote(f.in[p:]) || c == '{' || c == '[' || startsNumber(c) || jsonLiteral(f.in[p:f.wordEnd(p)]) != ""
 }
 
-// keyAt reports whether a key and its colon stand at p.
-func (f *fixer) keyAt(p int) bool {
+// isKey reports whether a key and its colon begin at p.
+func (f *fixer) isKey(p int) bool {
 	if p == len(f.in) {
 		return false
 	}
-	end := f.word(p)
-	if q, quote := openingQuote(f.in[p:]); quote {
-		at, width := f.nextQuote(q, p+1)
-		if at < 0 {
+	end := f.wordEnd(p)
+	if q, ok := openingQuote(f.in[p:]); ok {
+		closing, width := f.nextQuote(q, p+1)
+		if closing < 0 {
 			return false
 		}
-		end = at + width
+		end = closing + width
 	} else if end == p {
 		return false
 	}
-	end = f.next(end)
+	end = f.nextToken(end)
 	return end < len(f.in) && f.in[end] == ':'
 }
 
-// afterClosers judges a delimiter that the closer at p follows.
-func (f *fixer) afterClosers(q quote, p int, open bool) verdict {
+// judgeByClosers decides about a delimiter that is followed by the closer at p.
+func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 	level := len(f.stack) - 1
-	for ; p < len(f.in) && (f.in[p] == '}' || f.in[p] == ']'); p = f.next(p + 1) {
+	for ; p < len(f.in) && f.endsAt(p); p = f.nextToken(p + 1) {
 		if level < 0 {
 			continue
 		}
-		at := f.enclosing(level, f.in[p])
-		if at < 0 {
+		closed := f.enclosing(level, f.in[p])
+		if closed < 0 {
 			return inside
 		}
-		level = at - 1
+		level = closed - 1
 	}
 	switch {
 	case p == len(f.in):
 		return ends
-	case level >= 0 && f.in[p] == ',' && f.afterComma(p+1, level):
+	case level >= 0 && f.in[p] == ',' && f.canFollowComma(p+1, level):
 		return ends
 	case level >= 0:
 		return inside
@@ -320,18 +309,18 @@ func (f *fixer) afterClosers(q quote, p int, open bool) verdict {
 	// Everything is closed. What is left may be prose, or the text of a string
 	// that did not end here.
 	if f.in[p] == ',' {
-		p = f.next(p + 1)
+		p = f.nextToken(p + 1)
 	}
 	if p == len(f.in) || f.in[p] == '{' {
 		return ends
 	}
-	last := f.lastQuote(q)
+	last := f.lastOf(q.delimiters())
 	switch {
 	case last < p:
 		return ends
 	case open:
 		return inside
-	case f.lastCloser() > last:
+	case f.lastOf("}]") > last:
 		return unclear
 	}
 	return ends
@@ -339,34 +328,34 @@ func (f *fixer) afterClosers(q quote, p int, open bool) verdict {
 
 // canOpen reports whether a delimiter can open a quotation, by the character
 // before it: a space, an opening mark, or one of a script that sets no spaces.
-// One that may be an inch mark or an apostrophe needs a word behind it.
-func (f *fixer) canOpen(before rune, after int, free bool) bool {
-	if free {
+// An unpaired one, an inch mark or apostrophe, can also stand before a word.
+func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
+	if unpaired {
 		word, _ := utf8.DecodeRune(f.in[min(after+1, len(f.in)):])
 		if f.in[after] == ' ' && isAlphanumeric(word) {
 			return true
 		}
 	}
-	return before <= ' ' || before >= '\u0E00' || strings.ContainsRune("\"'([{<>=:,-/|`*_~+&#$@\\", before)
+	return prev <= ' ' || prev >= '\u0E00' || strings.ContainsRune("\"'([{<>=:,-/|`*_~+&#$@\\", prev)
 }
 
-// looksLikeEnd reports whether the delimiter before after, though nothing fit
-// to follow a string's end does, looks like one all the same: a comma may be
-// missing or be another character, or strings be joined. If it is doubtful, a
-// key behind it is enough.
+// looksLikeEnd reports whether the delimiter before after looks like the end of
+// its string, although nothing that fits follows: a comma may be missing or be
+// another character, or strings may be joined. If the delimiter is doubtful, a
+// key after it is enough.
 func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
-	p := f.next(after)
-	if p > after && f.keyAt(p) {
+	p := f.nextToken(after)
+	if p > after && f.isKey(p) {
 		return true
 	}
 	opening, width := f.nextQuote(q, after)
 	if opening < 0 {
 		return false
 	}
-	closing, width2 := f.nextQuote(q, opening+width)
+	closing, closingWidth := f.nextQuote(q, opening+width)
 	follow := len(f.in)
 	if closing >= 0 {
-		follow = f.next(closing + width2)
+		follow = f.nextToken(closing + closingWidth)
 	}
 	if doubtful && follow < len(f.in) && f.in[follow] == ':' {
 		return true
@@ -378,13 +367,12 @@ func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
 		}
 		structural = structural || strings.ContainsRune(",:;[]{}", r)
 	}
-	if structural {
+	switch {
+	case structural:
 		return true
-	}
-	if closing < 0 {
+	case closing < 0:
 		return false
-	}
-	if follow == len(f.in) {
+	case follow == len(f.in):
 		return opening > after
 	}
 	switch f.in[follow] {
