@@ -54,7 +54,7 @@ type bench struct {
 	cfg   Config
 	ev    event.Event
 	pol   policy.Config
-	world World
+	deps  Deps
 	// pace of the client.
 	pace  githubapi.PaceConfig
 	token string
@@ -190,11 +190,11 @@ func (b *bench) plan(lines ...string) *Plan {
 func (b *bench) planOf(approved []policy.Approved) *Plan {
 	b.t.Helper()
 	if b.token != "" {
-		b.world.GitHub = b.client()
+		b.deps.GitHub = b.client()
 	}
-	b.world.Clock, b.world.Files = b.clock, b
-	b.world.Log = func(s string) { b.log = append(b.log, s) }
-	snap, err := Observe(context.Background(), b.world, b.cfg, b.ev, approved)
+	b.deps.Clock, b.deps.Files = b.clock, b
+	b.deps.Log = func(s string) { b.log = append(b.log, s) }
+	snap, err := Observe(context.Background(), b.deps, b.cfg, b.ev, approved)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func (b *bench) planOf(approved []policy.Approved) *Plan {
 // run takes lines all the way.
 func (b *bench) run(lines ...string) []Result {
 	b.t.Helper()
-	results := Execute(context.Background(), b.world, b.plan(lines...))
+	results := Execute(context.Background(), b.deps, b.plan(lines...))
 	if len(results) != len(lines) {
 		b.t.Fatalf("%d results for %d items", len(results), len(lines))
 	}
@@ -306,7 +306,7 @@ func (b *bench) approve(own []intake.OwnItem, lines ...string) []policy.Approved
 // runOwn takes Airlock's own items all the way, after an agent's lines.
 func (b *bench) runOwn(own []intake.OwnItem, lines ...string) []Result {
 	b.t.Helper()
-	results := Execute(context.Background(), b.world, b.planOf(b.approve(own, lines...)))
+	results := Execute(context.Background(), b.deps, b.planOf(b.approve(own, lines...)))
 	if len(results) != len(own)+len(lines) {
 		b.t.Fatalf("%d results for %d items", len(results), len(own)+len(lines))
 	}

@@ -91,7 +91,7 @@ func (c *chaos) withoutFaults() []string {
 	one := *c.bench
 	calm.bench = &one
 	calm.stranger = &stranger{}
-	calm.cfg.Settle = SettleNever
+	calm.cfg.Reconcile = ReconcileNever
 	calm.renew(fixture(), githubtest.Options{TrustAnswers: true}, c.skew)
 	if calm.pol.Own.Review {
 		if err := calm.before(); err != nil {
@@ -132,7 +132,7 @@ func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 		c := newChaos(t, seed)
 		wanted := c.withoutFaults()
 		defer c.explain(seed)
-		c.cfg.Settle = SettleAlways
+		c.cfg.Reconcile = ReconcileAlways
 		faulty := c.r.IntN(2) == 0
 		for i, results := range c.atOnce(faulty) {
 			if n := Count(results); !faulty && n[Applied]+n[Adopted] != len(c.items) {
@@ -246,11 +246,11 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 		}
 	}
 	c.approved = c.approve(own, lines...)
-	c.cfg.Settle = []Settle{SettleAuto, SettleAuto, SettleAlways}[r.IntN(3)]
+	c.cfg.Reconcile = []Reconcile{ReconcileAuto, ReconcileAuto, ReconcileAlways}[r.IntN(3)]
 	if r.IntN(4) == 0 {
 		c.pace = githubapi.PaceConfig{}
 	}
-	c.write("%s, lag %v (each another: %v), skew %v, %d a page, settle %d, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Settle, c.pace == githubapi.PaceConfig{})
+	c.write("%s, lag %v (each another: %v), skew %v, %d a page, settle %d, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Reconcile, c.pace == githubapi.PaceConfig{})
 	for _, it := range c.items {
 		c.write("  item: %s", it.name)
 	}
@@ -345,7 +345,7 @@ func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, 
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	w := World{GitHub: client, Clock: clock, Files: b, Code: b.world.Code}
+	w := Deps{GitHub: client, Clock: clock, Files: b, Code: b.deps.Code}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -118,7 +118,7 @@ func (o *observer) code() error {
 		return nil
 	}
 	o.s.code = map[int]*codeState{}
-	c := &coder{o: o, code: o.w.Code}
+	c := &coder{o: o, code: o.deps.Code}
 	if c.code != nil && c.code.Repo != nil {
 		if err := c.connect(); err != nil {
 			return c.unconnected(err)

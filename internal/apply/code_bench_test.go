@@ -156,7 +156,7 @@ func (b *codeBench) checkout(commit string) {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = repo.Close() })
-	b.world.Code = &Code{
+	b.deps.Code = &Code{
 		Repo: repo,
 		Series: func(ctx context.Context, bases []string) (gitrepo.Series, error) {
 			return agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: b.dir, Bases: append([]string{commit}, bases...)})

@@ -146,7 +146,7 @@ func TestSecretsGoNowhere(t *testing.T) {
 				b := newCodeBench(t)
 				item := prepare(b)
 				plan := b.plan(item)
-				check(t, b, plan, Execute(t.Context(), b.world, plan))
+				check(t, b, plan, Execute(t.Context(), b.deps, plan))
 			})
 		}
 	}
@@ -190,7 +190,7 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 			b.pull(func(s *policy.ChangeSettings) { s.OnViolation = policy.ViolationIssue })
 			prepare(b)
 			plan := b.plan(aPull, anIssue)
-			r := Execute(t.Context(), b.world, plan)
+			r := Execute(t.Context(), b.deps, plan)
 			if n := Count(r); n[Applied] != 1 || n[Denied]+n[Failed] != 1 {
 				t.Errorf("got %s", states(r))
 			}

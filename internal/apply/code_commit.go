@@ -17,11 +17,11 @@ import (
 // a fork in the merge commit of its pull request, or those of an agent that names
 // one of its own as the base of its patch.
 func (c *coder) stay(st *codeState) error {
-	if c.o.w.GitHub == nil || st.series.Base == st.onto {
+	if c.o.deps.GitHub == nil || st.series.Base == st.onto {
 		st.onto = st.series.Base
 		return nil
 	}
-	cmp, err := c.o.w.GitHub.Compare(c.o.ctx, c.o.repo, st.onto, st.series.Base)
+	cmp, err := c.o.deps.GitHub.Compare(c.o.ctx, c.o.repo, st.onto, st.series.Base)
 	if err != nil && !isKind(err, githubapi.NotFound) {
 		return err
 	}

@@ -29,7 +29,7 @@ func (c *coder) placePull(e *entry, st *codeState) error {
 		st.refuse(Failed, CodeNoBase, "the branch to open the pull request against is not known; set base in the configuration of create-pull-request")
 		return nil
 	}
-	gh := c.o.w.GitHub
+	gh := c.o.deps.GitHub
 	if gh == nil {
 		st.branch, _ = branchName(e, st.stable)
 		return nil
@@ -67,7 +67,7 @@ func baseBranch(s policy.ChangeSettings, event, byDefault string) string {
 // placePush finds the branch that push-to-branch pushes to, and where it is.
 func (c *coder) placePush(e *entry, st *codeState) error {
 	st.branch = e.settings.Changes.Branch
-	gh := c.o.w.GitHub
+	gh := c.o.deps.GitHub
 	switch {
 	case st.branch == "" && gh == nil:
 		st.branch = eventBranch(c.o, e)
@@ -101,7 +101,7 @@ func eventBranch(o *observer, e *entry) string {
 // the configuration or GitHub does not let it be.
 func (c *coder) placeOnPull(e *entry, st *codeState) error {
 	n := e.target.Number
-	pull, err := c.o.w.GitHub.GetPull(c.o.ctx, c.o.repo, n)
+	pull, err := c.o.deps.GitHub.GetPull(c.o.ctx, c.o.repo, n)
 	if isKind(err, githubapi.NotFound) {
 		st.refuse(Denied, policy.RuleTargetKind, fmt.Sprintf("#%d is no pull request, and push-to-branch acts only on those", n))
 		return nil
@@ -159,7 +159,7 @@ func (c *coder) pushedBefore(e *entry, st *codeState) error {
 	if c.o.cfg.Run.Attempt <= 1 || e.settings.Changes.SignedCommits {
 		return nil
 	}
-	commits, err := c.o.w.GitHub.ListCommits(c.o.ctx, c.o.repo, st.expect, maxLookedBack)
+	commits, err := c.o.deps.GitHub.ListCommits(c.o.ctx, c.o.repo, st.expect, maxLookedBack)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (c *coder) placeBranch(e *entry, st *codeState) error {
 	if prefix == "" {
 		prefix = name
 	}
-	there, err := c.o.w.GitHub.ListBranches(c.o.ctx, c.o.repo, prefix)
+	there, err := c.o.deps.GitHub.ListBranches(c.o.ctx, c.o.repo, prefix)
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func sameSeries(branch, name, prefix string) bool {
 // opened. A branch to which somebody else pushed is theirs too, and stays as it is;
 // so does one whose pull request somebody has turned to another base.
 func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (bool, error) {
-	gh, ctx := c.o.w.GitHub, c.o.ctx
+	gh, ctx := c.o.deps.GitHub, c.o.ctx
 	// The commit that is compared is the one that the push expects there.
 	cmp, err := gh.Compare(ctx, c.o.repo, st.onto, b.SHA)
 	if isKind(err, githubapi.NotFound) {

@@ -299,8 +299,8 @@ func TestChangesStayOnTheirBase(t *testing.T) {
 			base = b.sh(b.dir, "rev-parse", "HEAD")
 		}
 		b.write(map[string]string{"docs/a.md": "1\n"})
-		repo := b.world.Code.Repo
-		b.world.Code.Series = func(ctx context.Context, _ []string) (gitrepo.Series, error) {
+		repo := b.deps.Code.Repo
+		b.deps.Code.Series = func(ctx context.Context, _ []string) (gitrepo.Series, error) {
 			return agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: b.dir, Bases: []string{base}})
 		}
 		r := b.run(aPull)

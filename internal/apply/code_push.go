@@ -14,7 +14,7 @@ import (
 // deliver brings an item's commits onto its branch, and returns the commit that
 // the branch is at afterwards.
 func (x *executor) deliver(ctx context.Context, e *entry, st *codeState) (tip string, err error) {
-	if x.w.Code == nil || x.plan.snap.remote == nil {
+	if x.deps.Code == nil || x.plan.snap.remote == nil {
 		return "", errors.New("there is no remote to push to")
 	}
 	if e.settings.Changes.SignedCommits {
@@ -29,14 +29,14 @@ func (x *executor) deliver(ctx context.Context, e *entry, st *codeState) (tip st
 func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 	req := gitrepo.PushRequest{Tip: st.tip(), Branch: st.branch, Expect: st.expect, Replace: st.replace}
 	push := func() error {
-		return x.write(ctx, func(ctx context.Context) error { return x.w.Code.Repo.Push(ctx, x.plan.snap.remote, req) })
+		return x.write(ctx, func(ctx context.Context) error { return x.deps.Code.Repo.Push(ctx, x.plan.snap.remote, req) })
 	}
 	err := push()
 	for _, wait := range lookWaits() {
 		if kind := pushKind(err); kind != gitrepo.PushAmbiguous && kind != gitrepo.PushUnreachable {
 			break
 		}
-		if x.w.Clock.Sleep(ctx, wait) != nil {
+		if x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
 		at, looked := x.branchAt(ctx, st.branch)
@@ -60,7 +60,7 @@ func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 func (x *executor) branchAt(ctx context.Context, branch string) (sha string, looked bool) {
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
-	sha, err := x.w.GitHub.GetBranch(rctx, x.repo, branch)
+	sha, err := x.deps.GitHub.GetBranch(rctx, x.repo, branch)
 	if isKind(err, githubapi.NotFound) {
 		return "", true
 	}
@@ -148,7 +148,7 @@ func (x *executor) commitByAPI(ctx context.Context, st *codeState) (tip string, 
 	at, from, commits := st.expect, st.onto, st.carried.Commits
 	switch {
 	case at == "":
-		err := x.idempotent(ctx, func(ctx context.Context) error { return x.w.GitHub.CreateBranch(ctx, x.repo, st.branch, st.onto) })
+		err := x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.CreateBranch(ctx, x.repo, st.branch, st.onto) })
 		if err != nil && !isKind(err, githubapi.Conflict) {
 			return "", err
 		}
@@ -171,7 +171,7 @@ func (x *executor) commitByAPI(ctx context.Context, st *codeState) (tip string, 
 
 // commit makes one commit, whose changes are those between two trees of ours.
 func (x *executor) commit(ctx context.Context, st *codeState, at, from, to string) (made string, err error) {
-	repo := x.w.Code.Repo
+	repo := x.deps.Code.Repo
 	info, err := repo.Commit(ctx, to)
 	if err != nil {
 		return "", err
@@ -194,11 +194,11 @@ func (x *executor) commit(ctx context.Context, st *codeState, at, from, to strin
 		n.Additions = append(n.Additions, githubapi.Addition{Path: ch.Path, Data: data})
 	}
 	err = x.write(ctx, func(ctx context.Context) (err error) {
-		made, _, err = x.w.GitHub.CreateCommit(ctx, x.repo, n)
+		made, _, err = x.deps.GitHub.CreateCommit(ctx, x.repo, n)
 		return err
 	})
 	for _, wait := range lookWaits() {
-		if !isKind(err, githubapi.Ambiguous) || x.w.Clock.Sleep(ctx, wait) != nil {
+		if !isKind(err, githubapi.Ambiguous) || x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
 		now, looked := x.branchAt(ctx, st.branch)
@@ -207,7 +207,7 @@ func (x *executor) commit(ctx context.Context, st *codeState, at, from, to strin
 			return x.ourCommit(ctx, now, at, info.Message)
 		case looked:
 			err = x.write(ctx, func(ctx context.Context) (err error) {
-				made, _, err = x.w.GitHub.CreateCommit(ctx, x.repo, n)
+				made, _, err = x.deps.GitHub.CreateCommit(ctx, x.repo, n)
 				return err
 			})
 		}
@@ -220,7 +220,7 @@ func (x *executor) commit(ctx context.Context, st *codeState, at, from, to strin
 func (x *executor) ourCommit(ctx context.Context, now, before, message string) (string, error) {
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
-	got, err := x.w.GitHub.GetCommit(rctx, x.repo, now)
+	got, err := x.deps.GitHub.GetCommit(rctx, x.repo, now)
 	if err != nil {
 		return "", err
 	}

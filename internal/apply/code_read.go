@@ -12,10 +12,10 @@ import (
 // connect opens the repository that is fetched from and pushed to. Its address is
 // GitHub's own word (rule R6), never the clone's.
 func (c *coder) connect() error {
-	if c.o.w.GitHub == nil || c.code.Connect == nil {
+	if c.o.deps.GitHub == nil || c.code.Connect == nil {
 		return nil
 	}
-	info, err := c.o.w.GitHub.GetRepo(c.o.ctx, c.o.repo)
+	info, err := c.o.deps.GitHub.GetRepo(c.o.ctx, c.o.repo)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *coder) fetch(commits ...string) error {
 	get := func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1) }
 	err := get()
 	for _, wait := range lookWaits() {
-		if !errors.Is(err, gitrepo.ErrUnreachable) || c.o.w.Clock.Sleep(c.o.ctx, wait) != nil {
+		if !errors.Is(err, gitrepo.ErrUnreachable) || c.o.deps.Clock.Sleep(c.o.ctx, wait) != nil {
 			break
 		}
 		err = get()

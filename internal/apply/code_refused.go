@@ -116,12 +116,12 @@ func (x *executor) keepPatch(e *entry, r *Result) {
 	default:
 		return
 	}
-	if x.w.Files == nil {
+	if x.deps.Files == nil {
 		return
 	}
-	path, err := x.w.Files.WriteFile(fmt.Sprintf("airlock-%s.patch", e.key[:8]), st.patch)
+	path, err := x.deps.Files.WriteFile(fmt.Sprintf("airlock-%s.patch", e.key[:8]), st.patch)
 	if err != nil {
-		x.w.log("the patch could not be kept: " + err.Error())
+		x.deps.log("the patch could not be kept: " + err.Error())
 		return
 	}
 	r.File = path

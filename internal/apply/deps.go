@@ -9,29 +9,26 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
-// World is everything outside that Observe and Execute touch.
-type World struct {
-	// GitHub is nil without a token.
-	GitHub GitHub
-	Clock  Clock
-	// Files is nil where nothing can be stored.
-	Files Files
-	// Source is nil where no commit's files are at hand; they are then
-	// asked of GitHub.
+// Deps is what Observe and Execute are given from outside.
+type Deps struct {
+	GitHub GitHub // nil without a token
+	Clock  Clock  // required with GitHub
+	Files  Files  // nil where nothing can be stored
+	// Source reads files of a commit; nil where none are at hand, and GitHub is asked.
 	Source Source
-	// Diff is the diff of the event's pull request from git; nil when there is
-	// none, and GitHub is asked.
+	// Diff is the diff of the event's pull request from git; nil where there is none,
+	// and GitHub is asked.
 	Diff []changes.ChangedFile
 	// Code is nil where items that carry code cannot be applied.
 	Code *Code
-	// Log is told, one line each, what is going on. A line may hold the agent's
-	// words: whoever shows it escapes it. Log may be nil.
+	// Log receives progress, a line a call. A line may contain the agent's words:
+	// whoever shows it escapes it. Log may be nil.
 	Log func(string)
 }
 
-func (w World) log(line string) {
-	if w.Log != nil {
-		w.Log(line)
+func (d Deps) log(line string) {
+	if d.Log != nil {
+		d.Log(line)
 	}
 }
 

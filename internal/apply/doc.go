@@ -1,9 +1,9 @@
 // Package apply does what the policy let out: it looks at GitHub, plans, and
 // carries the plan out, with one handler and one file for each kind.
 //
-//	snapshot, err := apply.Observe(ctx, world, cfg, event, approved) // reads only
-//	plan, err := apply.NewPlan(cfg, event, approved, snapshot)       // pure
-//	results := apply.Execute(ctx, world, plan)                       // one result an item
+//	snapshot, err := apply.Observe(ctx, deps, cfg, event, approved) // reads only
+//	plan, err := apply.NewPlan(cfg, event, approved, snapshot)      // pure
+//	results := apply.Execute(ctx, deps, plan)                       // one result an item
 //
 // # Requests
 //

@@ -130,7 +130,7 @@ func (b *bench) outcomes(lines []string) []Result {
 		b.t.Fatalf("intake: %v, %v, %v", err, res.Rejected, res.Dropped)
 	}
 	approved, denied := policy.Judge(b.pol, b.ev, res.Accepted)
-	w := World{GitHub: b.client(), Clock: b.clock, Files: b}
+	w := Deps{GitHub: b.client(), Clock: b.clock, Files: b}
 	snap, err := Observe(context.Background(), w, b.cfg, b.ev, approved)
 	if err != nil {
 		b.t.Fatal(err)

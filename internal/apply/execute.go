@@ -12,7 +12,7 @@ import (
 
 // executor is the state of one call of Execute.
 type executor struct {
-	w    World
+	deps Deps
 	plan *Plan
 	repo githubapi.Repo
 	// since bounds every listing, as in the snapshot.
@@ -35,20 +35,20 @@ type executor struct {
 //
 // When ctx ends, the write in flight is finished, and what was not begun fails
 // with CodeCancelled.
-func Execute(ctx context.Context, w World, plan *Plan) []Result {
-	x := &executor{w: w, plan: plan, repo: repoOf(plan.ev), since: plan.snap.since,
+func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
+	x := &executor{deps: deps, plan: plan, repo: repoOf(plan.ev), since: plan.snap.since,
 		blocked: map[string]blockade{}, results: map[int]*Result{}}
-	if x.since.IsZero() && w.Clock != nil {
-		x.since = earliest(plan.config.Run, plan.ev, w.Clock.Now())
+	if x.since.IsZero() && deps.Clock != nil {
+		x.since = earliest(plan.config.Run, plan.ev, deps.Clock.Now())
 	}
 	if need := PermissionsNeeded(plan.Operations, false); len(need) > 0 {
-		x.w.log("this takes the permissions " + permissionWords(need))
+		x.deps.log("this takes the permissions " + permissionWords(need))
 	}
 	for i := 0; i < len(x.plan.Operations); i++ { // replanning may change what follows
 		x.operation(ctx, &x.plan.Operations[i])
 		x.afterCode(i)
 	}
-	x.settle(ctx)
+	x.reconcile(ctx)
 	return x.all()
 }
 
@@ -113,7 +113,7 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 		}
 		return
 	}
-	x.w.log(op.Summary)
+	x.deps.log(op.Summary)
 	x.outage = nil
 	x.put(op.work.execute(ctx, x, op)...)
 	if x.outage == nil {
@@ -159,7 +159,7 @@ func (x *executor) stopped(ctx context.Context, op *Operation) (code, message st
 	if ctx.Err() != nil {
 		return CodeCancelled, "the run was cancelled before it was this item's turn; run the job again", true
 	}
-	if x.w.GitHub == nil {
+	if x.deps.GitHub == nil {
 		return CodeNoToken, "there is no token to write with; give one with: " + permissionWords(op.Permissions), true
 	}
 	for _, k := range blockKeys(op) {

@@ -138,8 +138,8 @@ func TestABadTokenEndsObserving(t *testing.T) {
 	f.Tokens = []githubtest.Token{{Secret: "other"}}
 	b := newBench(t, f, githubtest.Options{})
 	approved, _ := b.judge(anIssue)
-	b.world.GitHub, b.world.Clock = b.client(), b.clock
-	_, err := Observe(context.Background(), b.world, b.cfg, b.ev, approved)
+	b.deps.GitHub, b.deps.Clock = b.client(), b.clock
+	_, err := Observe(context.Background(), b.deps, b.cfg, b.ev, approved)
 	if err == nil || !isKind(err, githubapi.Unauthorized) {
 		t.Errorf("error %v", err)
 	}
@@ -298,7 +298,7 @@ func TestCancelFinishesTheWriteInFlightAndReportsTheRest(t *testing.T) {
 		}
 		return githubtest.Fault{}
 	})
-	results := Execute(ctx, b.world, plan)
+	results := Execute(ctx, b.deps, plan)
 	want(t, results, "applied failed(cancelled) failed(cancelled)")
 	if n := len(b.srv.Writes()); n != 1 {
 		t.Errorf("%d writes", n)
@@ -318,5 +318,5 @@ func TestCancelDuringAnAmbiguousFailureLooksOnceMore(t *testing.T) {
 		}
 		return githubtest.Fault{}
 	})
-	want(t, Execute(ctx, b.world, plan), "applied")
+	want(t, Execute(ctx, b.deps, plan), "applied")
 }

@@ -185,7 +185,7 @@ func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 	for try := 1; ; try++ {
 		before := w.there.known.annotations
 		err := x.write(ctx, func(ctx context.Context) error {
-			got, err := x.w.GitHub.AddAnnotations(ctx, w.repo, w.there.ID, w.it.Name, w.output(sent))
+			got, err := x.deps.GitHub.AddAnnotations(ctx, w.repo, w.there.ID, w.it.Name, w.output(sent))
 			if err == nil {
 				w.there.known.annotations = got.Annotations
 			}
@@ -208,9 +208,9 @@ func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 // false where that cannot be known.
 func (w *checkWork) lookAgain(ctx context.Context, x *executor, before int) (there, looked bool) {
 	for _, d := range lookWaits() {
-		cancelled := x.w.Clock.Sleep(ctx, d) != nil
+		cancelled := x.deps.Clock.Sleep(ctx, d) != nil
 		rctx, done := inFlight(ctx, lookGrace)
-		got, err := x.w.GitHub.GetCheckRun(rctx, w.repo, w.there.ID)
+		got, err := x.deps.GitHub.GetCheckRun(rctx, w.repo, w.there.ID)
 		done()
 		looked = err == nil && !cancelled
 		if err == nil && got.Annotations > before {

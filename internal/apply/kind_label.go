@@ -86,7 +86,7 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 	e := op.entries[0]
 	var have []string
 	err := x.idempotent(ctx, func(ctx context.Context) (err error) {
-		have, err = x.w.GitHub.AddLabels(ctx, w.repo, w.number, w.add)
+		have, err = x.deps.GitHub.AddLabels(ctx, w.repo, w.number, w.add)
 		return err
 	})
 	if err != nil {
@@ -99,7 +99,7 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 	if missing := missingLabels(have, w.want); len(missing) > 0 {
 		// The answer to a write may lag behind it: ask once more.
 		have = nil
-		err := each(x.w.GitHub.ListLabelsOfIssue(ctx, w.repo, w.number), func(l string) { have = append(have, l) })
+		err := each(x.deps.GitHub.ListLabelsOfIssue(ctx, w.repo, w.number), func(l string) { have = append(have, l) })
 		if missing = missingLabels(have, w.want); err != nil || len(missing) > 0 {
 			r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but these labels are not on %s: %s; look there whether something else removes them, and run the job again", targetWords(e.target), quoted(missing))
 			r.Labels = have

@@ -148,14 +148,14 @@ func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) 
 func (w *minimiseWork) one(ctx context.Context, x *executor, s settling) error {
 	if !s.there.known.answered {
 		err := x.idempotent(ctx, func(ctx context.Context) error {
-			return x.w.GitHub.MinimizeComment(ctx, s.there.NodeID, githubapi.Resolved)
+			return x.deps.GitHub.MinimizeComment(ctx, s.there.NodeID, githubapi.Resolved)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return x.idempotent(ctx, func(ctx context.Context) error {
-		_, err := x.w.GitHub.EditReviewComment(ctx, w.repo, s.there.ID, s.body)
+		_, err := x.deps.GitHub.EditReviewComment(ctx, w.repo, s.there.ID, s.body)
 		return err
 	})
 }

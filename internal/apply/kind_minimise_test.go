@@ -226,8 +226,8 @@ func TestLateRunSettlesNothing(t *testing.T) {
 func TestDoubledFindings(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	early, late := b.planOf(b.approve(findings("one", "two"))), b.push().planOf(b.approve(findings("one", "two")))
-	allFine(t, Execute(t.Context(), b.world, early))
-	allFine(t, Execute(t.Context(), b.world, late))
+	allFine(t, Execute(t.Context(), b.deps, early))
+	allFine(t, Execute(t.Context(), b.deps, late))
 	b.wantOnLines("Found one.", "Found two.", "Found one.", "Found two.")
 	b.srv.Change(func(f *githubtest.Fixture) { // the second "two" has been answered
 		p := issueIn(*f, pullNumber).Pull
@@ -256,11 +256,11 @@ func TestSettlingIsPlanned(t *testing.T) {
 	if diff := cmp.Diff([]string{"POST /graphql", edit + fmt.Sprint(first), "POST /graphql", edit + fmt.Sprint(first+1)}, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	want(t, Execute(t.Context(), b.world, plan), "staged staged")
+	want(t, Execute(t.Context(), b.deps, plan), "staged staged")
 	if n := len(b.srv.Writes()); n != 0 {
 		t.Errorf("%d writes", n)
 	}
-	b.token, b.world.GitHub = "", nil
+	b.token, b.deps.GitHub = "", nil
 	plan = b.planOf(b.approve(findings("back")))
 	if op := plan.Operations[1]; len(op.Requests) != 0 || len(op.Notes) == 0 {
 		t.Errorf("without a token: %+v", op)

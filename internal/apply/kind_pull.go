@@ -187,7 +187,7 @@ func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, 
 	n := githubapi.NewPull{Title: w.title, Body: w.body, Head: w.st.branch, Base: w.st.base, Draft: w.draft}
 	state = Applied
 	create := func(ctx context.Context) (err error) {
-		pull, err = x.w.GitHub.CreatePull(ctx, x.repo, n)
+		pull, err = x.deps.GitHub.CreatePull(ctx, x.repo, n)
 		return err
 	}
 	err = x.idempotent(ctx, create)
@@ -212,11 +212,11 @@ func (x *executor) openPull(ctx context.Context, branch, base string) (found git
 		rctx, done := inFlight(ctx, lookGrace)
 		defer done()
 		f := githubapi.PullFilter{State: "open", Head: x.repo.Owner + ":" + branch, Base: base}
-		_ = each(x.w.GitHub.ListPulls(rctx, x.repo, f), func(p githubapi.Pull) { found, ok = p, true })
+		_ = each(x.deps.GitHub.ListPulls(rctx, x.repo, f), func(p githubapi.Pull) { found, ok = p, true })
 	}
 	look()
 	for _, wait := range lookWaits() {
-		if ok || x.w.Clock.Sleep(ctx, wait) != nil {
+		if ok || x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
 		look()
@@ -230,7 +230,7 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 	edit, note := w.edit()
 	if edit != (githubapi.PullEdit{}) {
 		err := x.idempotent(ctx, func(ctx context.Context) (err error) {
-			pull, err = x.w.GitHub.EditPull(ctx, x.repo, w.st.pull.Number, edit)
+			pull, err = x.deps.GitHub.EditPull(ctx, x.repo, w.st.pull.Number, edit)
 			return err
 		})
 		if err != nil {
@@ -274,7 +274,7 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 	if labels := missingLabels(pull.Labels, w.labels); len(labels) > 0 {
 		var have []string
 		err := x.idempotent(ctx, func(ctx context.Context) (err error) {
-			have, err = x.w.GitHub.AddLabels(ctx, x.repo, pull.Number, labels)
+			have, err = x.deps.GitHub.AddLabels(ctx, x.repo, pull.Number, labels)
 			return err
 		})
 		if err != nil {
@@ -294,7 +294,7 @@ func (w *pullWork) askForReviews(ctx context.Context, x *executor, number int) e
 	who := w.lackingReviewers()
 	if len(who) > 0 && w.st.pull != nil {
 		var gave []string
-		if err := each(x.w.GitHub.ListReviews(ctx, x.repo, number), func(v githubapi.Review) { gave = append(gave, v.Author.Login) }); err != nil {
+		if err := each(x.deps.GitHub.ListReviews(ctx, x.repo, number), func(v githubapi.Review) { gave = append(gave, v.Author.Login) }); err != nil {
 			return err
 		}
 		who = missingNames(gave, who)
@@ -302,7 +302,7 @@ func (w *pullWork) askForReviews(ctx context.Context, x *executor, number int) e
 	if len(who) == 0 {
 		return nil
 	}
-	return x.idempotent(ctx, func(ctx context.Context) error { return x.w.GitHub.RequestReviewers(ctx, x.repo, number, who) })
+	return x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.RequestReviewers(ctx, x.repo, number, who) })
 }
 
 // unopened is the result where the branch is there and the pull request is not.

@@ -201,17 +201,17 @@ func TestPullRequestPlan(t *testing.T) {
 	if fmt.Sprint(plan.Permissions) != "[contents: write pull-requests: write]" {
 		t.Errorf("permissions: %v", plan.Permissions)
 	}
-	want(t, Execute(t.Context(), b.world, plan), "staged")
+	want(t, Execute(t.Context(), b.deps, plan), "staged")
 	if w := b.srv.Writes(); len(w) != 0 {
 		t.Errorf("writes: %s", operations(w))
 	}
 
-	b.token, b.world.GitHub = "", nil
+	b.token, b.deps.GitHub = "", nil
 	b.srv.ResetRequests()
 	if plan = b.plan(aPull); len(plan.Operations[0].Requests) == 0 || len(plan.Unchecked) == 0 || len(b.srv.Requests()) != 0 {
 		t.Errorf("without a token: %+v, %d requests", plan.Operations[0], len(b.srv.Requests()))
 	}
 
-	b.world.Code = nil
-	want(t, Execute(t.Context(), b.world, b.plan(aPull)), "failed(no-clone)")
+	b.deps.Code = nil
+	want(t, Execute(t.Context(), b.deps, b.plan(aPull)), "failed(no-clone)")
 }

@@ -72,15 +72,15 @@ func (w *pushWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 // again puts the changes onto where the branch is now, once: somebody pushed after
 // it was looked at. Everything is held against the rules anew.
 func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
-	x.w.log(fmt.Sprintf("the branch %q has moved; putting the changes onto where it is now", w.st.branch))
+	x.deps.log(fmt.Sprintf("the branch %q has moved; putting the changes onto where it is now", w.st.branch))
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
 	head, looked := x.branchAt(ctx, w.st.branch)
 	if !looked || head == "" {
 		return w.st, &githubapi.Error{Kind: githubapi.Conflict, Op: "push", Repo: x.repo, Message: fmt.Sprintf("the branch %q is gone", w.st.branch)}
 	}
-	o := &observer{ctx: rctx, w: x.w, ev: x.plan.ev, cfg: x.plan.config, repo: x.repo, s: x.plan.snap}
-	c := &coder{o: o, code: x.w.Code}
+	o := &observer{ctx: rctx, deps: x.deps, ev: x.plan.ev, cfg: x.plan.config, repo: x.repo, s: x.plan.snap}
+	c := &coder{o: o, code: x.deps.Code}
 	st := &codeState{stable: w.st.stable, branch: w.st.branch, onto: head, expect: head, pull: w.st.pull, series: w.st.series}
 	st.note("the branch moved while this was at work, so the changes were put onto it once more")
 	if err := c.fetch(head); err != nil {

@@ -70,7 +70,7 @@ func TestPushToAMovedBranch(t *testing.T) {
 		if moves == 2 {
 			state = "failed(moved)"
 		}
-		r := Execute(t.Context(), b.world, plan)
+		r := Execute(t.Context(), b.deps, plan)
 		want(t, r, state)
 		if got := b.git.Run("show", "topic:moved.txt"); got == "" {
 			t.Error("somebody else's commit is gone")
@@ -156,7 +156,7 @@ func TestPushFaults(t *testing.T) {
 				left--
 				return tt.fault
 			})
-			r := Execute(t.Context(), b.world, plan)
+			r := Execute(t.Context(), b.deps, plan)
 			want(t, r, tt.state)
 			commits := b.git.Run("rev-list", "--count", head+"..topic")
 			if done := tt.state == "applied"; done != (commits == "1") {

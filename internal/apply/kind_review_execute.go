@@ -244,7 +244,7 @@ func (p *planner) commentEdit(id int64, body string) Request {
 func (r *reviewRun) showAgain(ctx context.Context) {
 	for i, c := range r.reopen {
 		err := r.x.idempotent(ctx, func(ctx context.Context) error {
-			return r.x.w.GitHub.UnminimizeComment(ctx, c.there.NodeID)
+			return r.x.deps.GitHub.UnminimizeComment(ctx, c.there.NodeID)
 		})
 		if err == nil {
 			err = r.edit(ctx, c)
@@ -268,7 +268,7 @@ func (r *reviewRun) renewTexts(ctx context.Context) {
 // edit replaces the text of the comment that is there.
 func (r *reviewRun) edit(ctx context.Context, c *reviewComment) error {
 	return r.x.idempotent(ctx, func(ctx context.Context) error {
-		_, err := r.x.w.GitHub.EditReviewComment(ctx, r.repo, c.there.ID, r.inlineBody(c))
+		_, err := r.x.deps.GitHub.EditReviewComment(ctx, r.repo, c.there.ID, r.inlineBody(c))
 		return err
 	})
 }
@@ -307,7 +307,7 @@ func (r *reviewRun) searchConversation(ctx context.Context) error {
 		return nil
 	}
 	r.listed = true
-	own, err := ownObjects(ctx, r.x.w.GitHub, r.repo, listID{what: listComments, number: r.number}, r.x.plan.snap.viewer, r.x.since)
+	own, err := ownObjects(ctx, r.x.deps.GitHub, r.repo, listID{what: listComments, number: r.number}, r.x.plan.snap.viewer, r.x.since)
 	if err != nil {
 		return err
 	}

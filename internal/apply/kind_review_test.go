@@ -224,7 +224,7 @@ func TestTextThatGrowsWhereItIsDivided(t *testing.T) {
 
 func TestTheDiffFromGitSavesRequests(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
-	b.world.Diff = localDiff()
+	b.deps.Diff = localDiff()
 	want(t, b.run(reviewLine("main.go", 3, "Here.")), "applied")
 	if n := count(operations(b.srv.Requests()), "pulls/list-files"); n != 0 {
 		t.Errorf("the files were asked for %d times", n)
@@ -499,7 +499,7 @@ func TestOwnCommentsAreAReviewOfTheirOwn(t *testing.T) {
 // goes elsewhere: what it says is in the summary already.
 func TestOwnCommentsStandOnLinesOrNowhere(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
-	b.world.Diff = []changes.ChangedFile{changes.FromAPI("main.go", "", "modified", patch, 4)} // git knows the lines, GitHub does not
+	b.deps.Diff = []changes.ChangedFile{changes.FromAPI("main.go", "", "modified", patch, 4)} // git knows the lines, GitHub does not
 	b.srv.Change(func(f *githubtest.Fixture) { f.Issues[1].Pull.Files = f.Issues[1].Pull.Files[:0] })
 	results := b.runOwn([]intake.OwnItem{found("one", 3), found("two", 4)})
 	want(t, results, "skipped(outside-diff) skipped(outside-diff)")

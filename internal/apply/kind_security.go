@@ -263,7 +263,7 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 	}
 	var id string
 	err := x.idempotent(ctx, func(ctx context.Context) (err error) {
-		id, err = x.w.GitHub.UploadSARIF(ctx, w.repo, w.upload)
+		id, err = x.deps.GitHub.UploadSARIF(ctx, w.repo, w.upload)
 		return err
 	})
 	if err != nil {
@@ -293,11 +293,11 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 // one, where the state could not be read.
 func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status githubapi.SARIFStatus, err error) {
 	for _, d := range pollWaits() {
-		if err := x.w.Clock.Sleep(ctx, d); err != nil {
+		if err := x.deps.Clock.Sleep(ctx, d); err != nil {
 			return status, err
 		}
 		var got githubapi.SARIFStatus
-		if got, err = x.w.GitHub.SARIFStatus(ctx, w.repo, id); err != nil {
+		if got, err = x.deps.GitHub.SARIFStatus(ctx, w.repo, id); err != nil {
 			if isKind(err, githubapi.NotFound) {
 				err = nil // not known yet
 			}
@@ -312,10 +312,10 @@ func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status
 
 // instead stores the log as a file, for another step to upload or keep.
 func (w *securityWork) instead(x *executor, op *Operation, state State, code, message string) []Result {
-	if x.w.Files == nil {
+	if x.deps.Files == nil {
 		return w.all(op, state, code, message, nil, "")
 	}
-	path, err := x.w.Files.WriteFile(sarifFile, w.sarif)
+	path, err := x.deps.Files.WriteFile(sarifFile, w.sarif)
 	if err != nil {
 		return w.all(op, Failed, code, fmt.Sprintf("%s; it could not be stored as a file either: %v", message, err), nil, "")
 	}

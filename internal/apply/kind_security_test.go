@@ -131,7 +131,7 @@ func (f folder) ReadFile(_, path string) ([]byte, error) {
 
 func TestFilesAtHandAreNotAskedOfGitHub(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
-	b.world.Source = folder{"main.go": "package main\n\nfunc f() {}\n"}
+	b.deps.Source = folder{"main.go": "package main\n\nfunc f() {}\n"}
 	b.run(alert("main.go", 3, "One.", "sqli"))
 	if n := count(operations(b.srv.Requests()), "repos/get-content"); n != 0 {
 		t.Errorf("%d files were asked for", n)
@@ -230,8 +230,8 @@ func TestWhereUploadingIsImpossibleTheLogIsAFile(t *testing.T) {
 		f.Repo.NoAdvancedSecurity = true
 		b := newBench(t, f, githubtest.Options{})
 		plan := b.plan(one)
-		b.world.Files = nil
-		want(t, Execute(t.Context(), b.world, plan), "skipped(no-code-scanning)")
+		b.deps.Files = nil
+		want(t, Execute(t.Context(), b.deps, plan), "skipped(no-code-scanning)")
 	})
 }
 

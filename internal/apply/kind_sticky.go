@@ -82,7 +82,7 @@ type stickyWork struct {
 func (w *stickyWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	e := op.entries[0]
 	err := x.idempotent(ctx, func(ctx context.Context) error {
-		_, err := x.w.GitHub.EditIssueComment(ctx, w.repo, w.there.ID, w.body)
+		_, err := x.deps.GitHub.EditIssueComment(ctx, w.repo, w.there.ID, w.body)
 		return err
 	})
 	switch {
@@ -99,6 +99,6 @@ func (w *stickyWork) execute(ctx context.Context, x *executor, op *Operation) []
 // gone reports whether somebody has removed the comment meanwhile. That GitHub does
 // not find it is not enough: it says so too where a token may not see something.
 func (w *stickyWork) gone(ctx context.Context, x *executor) bool {
-	own, err := ownObjects(ctx, x.w.GitHub, w.repo, w.post.list, x.plan.snap.viewer, x.since)
+	own, err := ownObjects(ctx, x.deps.GitHub, w.repo, w.post.list, x.plan.snap.viewer, x.since)
 	return err == nil && !slices.ContainsFunc(own, func(o Object) bool { return o.key == w.there.key })
 }

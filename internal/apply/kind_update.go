@@ -171,7 +171,7 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 	}
 	var got githubapi.Issue
 	err = x.idempotent(ctx, func(ctx context.Context) (err error) {
-		got, err = x.w.GitHub.EditIssue(ctx, w.repo, w.number, edit)
+		got, err = x.deps.GitHub.EditIssue(ctx, w.repo, w.number, edit)
 		return err
 	})
 	if err != nil {
@@ -203,9 +203,9 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.IssueEdit, skipped []string, err error) {
 	since := w.since
 	if since.IsZero() {
-		since = started(x.plan.config.Run, x.plan.ev, x.w.Clock.Now())
+		since = started(x.plan.config.Run, x.plan.ev, x.deps.Clock.Now())
 	}
-	edits, err := x.w.GitHub.IssueEdits(ctx, w.repo, w.number, since)
+	edits, err := x.deps.GitHub.IssueEdits(ctx, w.repo, w.number, since)
 	if err != nil {
 		return githubapi.IssueEdit{}, nil, err
 	}

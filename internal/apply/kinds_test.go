@@ -166,7 +166,7 @@ func TestUpdateIssue(t *testing.T) {
 		}
 		plan := b.plan(all)
 		edited("title")
-		results := Execute(context.Background(), b.world, plan)
+		results := Execute(context.Background(), b.deps, plan)
 		want(t, results, "applied")
 		if i := b.issue(issueNumber); i.Title != "It breaks" || i.State != "closed" {
 			t.Errorf("issue %+v", i)
@@ -176,7 +176,7 @@ func TestUpdateIssue(t *testing.T) {
 		}
 		plan = b.plan(update(map[string]any{"body": "Other."}))
 		edited("body")
-		want(t, Execute(context.Background(), b.world, plan), "skipped(edited-meanwhile)")
+		want(t, Execute(context.Background(), b.deps, plan), "skipped(edited-meanwhile)")
 	})
 	t.Run("a marker that is there stays", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{})

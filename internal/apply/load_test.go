@@ -211,7 +211,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 		}
 		return githubtest.Fault{}
 	})
-	results := Execute(context.Background(), b.world, plan)
+	results := Execute(context.Background(), b.deps, plan)
 	if n := Count(results)[Applied]; n != len(lines) {
 		t.Fatalf("%d of %d applied", n, len(lines))
 	}

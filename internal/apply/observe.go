@@ -19,26 +19,26 @@ import (
 // What concerns single items and cannot be read makes those items fail. An
 // error means that nothing can be judged: GitHub cannot be reached, does not
 // accept the token, or the context ended.
-func Observe(ctx context.Context, w World, cfg Config, ev event.Event, approved []policy.Approved) (*Snapshot, error) {
+func Observe(ctx context.Context, deps Deps, cfg Config, ev event.Event, approved []policy.Approved) (*Snapshot, error) {
 	entries, err := entriesOf(cfg, ev, approved)
 	if err != nil {
 		return nil, err
 	}
-	return observeEntries(ctx, w, cfg, ev, entries)
+	return observeEntries(ctx, deps, cfg, ev, entries)
 }
 
-func observeEntries(ctx context.Context, w World, cfg Config, ev event.Event, entries []*entry) (*Snapshot, error) {
-	o := &observer{ctx: ctx, w: w, ev: ev, cfg: cfg, repo: repoOf(ev), s: &Snapshot{secrets: screen(cfg.Secrets, entries)}}
+func observeEntries(ctx context.Context, deps Deps, cfg Config, ev event.Event, entries []*entry) (*Snapshot, error) {
+	o := &observer{ctx: ctx, deps: deps, ev: ev, cfg: cfg, repo: repoOf(ev), s: &Snapshot{secrets: screen(cfg.Secrets, entries)}}
 	o.need = needsOf(ev, o.s.clean(entries))
 	o.localDiff()
-	if w.GitHub != nil && w.Clock == nil {
-		return nil, errors.New("apply: World.Clock is required")
+	if deps.GitHub != nil && deps.Clock == nil {
+		return nil, errors.New("apply: Deps.Clock is required")
 	}
-	if w.GitHub == nil {
+	if deps.GitHub == nil {
 		o.sources()
 		return o.s, o.code()
 	}
-	begun := w.Clock.Now()
+	begun := deps.Clock.Now()
 	o.s.connected = true
 	o.s.since = earliest(cfg.Run, ev, begun)
 	for _, step := range []func() error{o.viewer, o.lists, o.issues, o.labels, o.pulls, o.diffs, o.discussions, o.categories, o.code} {
@@ -56,7 +56,7 @@ func observeEntries(ctx context.Context, w World, cfg Config, ev event.Event, en
 // observer is the state of one call of Observe.
 type observer struct {
 	ctx  context.Context
-	w    World
+	deps Deps
 	cfg  Config
 	ev   event.Event
 	repo githubapi.Repo
@@ -82,7 +82,7 @@ func (o *observer) viewer() error {
 	if len(o.need.lists.all) == 0 && len(o.need.issues.all) == 0 && len(o.need.code) == 0 {
 		return nil
 	}
-	v, err := o.w.GitHub.Viewer(o.ctx)
+	v, err := o.deps.GitHub.Viewer(o.ctx)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (o *observer) lists() error {
 
 // list reads one list and keeps what is ours.
 func (o *observer) list(id listID) error {
-	found, err := ownObjects(o.ctx, o.w.GitHub, o.repo, id, o.s.viewer, o.s.since)
+	found, err := ownObjects(o.ctx, o.deps.GitHub, o.repo, id, o.s.viewer, o.s.since)
 	o.s.lists[id] = err
 	if err != nil {
 		return o.fatal(err)
@@ -118,14 +118,14 @@ func (o *observer) list(id listID) error {
 
 func (o *observer) issues() error {
 	o.s.issues = map[int]issueState{}
-	since := started(o.cfg.Run, o.ev, o.w.Clock.Now())
+	since := started(o.cfg.Run, o.ev, o.deps.Clock.Now())
 	if len(o.need.issues.all) > 0 && o.ev.Time.IsZero() && o.cfg.Run.StartedAt.IsZero() {
 		o.s.unchecked = append(o.s.unchecked, "edits of the issues by others before now: when the workflow run started is not known")
 	}
 	for _, n := range o.need.issues.all {
 		st := issueState{since: since}
-		if st.issue, st.err = o.w.GitHub.GetIssue(o.ctx, o.repo, n); st.err == nil {
-			st.edits, st.err = o.w.GitHub.IssueEdits(o.ctx, o.repo, n, since)
+		if st.issue, st.err = o.deps.GitHub.GetIssue(o.ctx, o.repo, n); st.err == nil {
+			st.edits, st.err = o.deps.GitHub.IssueEdits(o.ctx, o.repo, n, since)
 		}
 		st.edits = byOthers(st.edits, since, o.s.viewer)
 		o.s.issues[n] = st
@@ -140,7 +140,7 @@ func (o *observer) labels() error {
 	o.s.labels = map[int]labelState{}
 	for _, n := range o.need.labels.all {
 		var st labelState
-		st.err = each(o.w.GitHub.ListLabelsOfIssue(o.ctx, o.repo, n), func(name string) { st.names = append(st.names, name) })
+		st.err = each(o.deps.GitHub.ListLabelsOfIssue(o.ctx, o.repo, n), func(name string) { st.names = append(st.names, name) })
 		o.s.labels[n] = st
 		if err := o.fatal(st.err); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (o *observer) pulls() error {
 	o.s.pulls = map[int]pullState{}
 	for _, n := range o.need.pulls.all {
 		var st pullState
-		st.pull, st.err = o.w.GitHub.GetPull(o.ctx, o.repo, n)
+		st.pull, st.err = o.deps.GitHub.GetPull(o.ctx, o.repo, n)
 		o.s.pulls[n] = st
 		if err := o.fatal(st.err); err != nil {
 			return err
@@ -165,8 +165,8 @@ func (o *observer) pulls() error {
 // localDiff takes the caller's diff for the event's own pull request.
 func (o *observer) localDiff() {
 	o.s.diff = map[int]diffState{}
-	if o.w.Diff != nil && o.ev.IsPull && o.need.diffs.seen[o.ev.Number] {
-		o.s.diff[o.ev.Number] = newDiff(o.w.Diff)
+	if o.deps.Diff != nil && o.ev.IsPull && o.need.diffs.seen[o.ev.Number] {
+		o.s.diff[o.ev.Number] = newDiff(o.deps.Diff)
 	}
 }
 
@@ -191,7 +191,7 @@ func (o *observer) diffs() error {
 			continue
 		}
 		var files []changes.ChangedFile
-		err := each(o.w.GitHub.ListPullFiles(o.ctx, o.repo, n), func(f githubapi.PullFile) {
+		err := each(o.deps.GitHub.ListPullFiles(o.ctx, o.repo, n), func(f githubapi.PullFile) {
 			files = append(files, changes.FromAPI(f.Path, f.PreviousPath, f.Status, f.Patch, f.Changes))
 		})
 		if err != nil {
@@ -213,7 +213,7 @@ func (o *observer) diffs() error {
 func (o *observer) discussions() error {
 	o.s.discussions = map[int]discussionState{}
 	for _, n := range o.need.discussions.all {
-		d, err := o.w.GitHub.GetDiscussion(o.ctx, o.repo, n)
+		d, err := o.deps.GitHub.GetDiscussion(o.ctx, o.repo, n)
 		o.s.discussions[n] = discussionState{id: d.ID, err: err}
 		if err := o.fatal(err); err != nil {
 			return err
@@ -226,7 +226,7 @@ func (o *observer) categories() error {
 	if !o.need.categories {
 		return nil
 	}
-	all, err := o.w.GitHub.DiscussionCategories(o.ctx, o.repo)
+	all, err := o.deps.GitHub.DiscussionCategories(o.ctx, o.repo)
 	o.s.categories = categoryState{read: true, all: all, err: err}
 	return o.fatal(err)
 }
@@ -239,7 +239,7 @@ const maxSourceReads = 50
 // which code scanning recognises an alert whose line has moved. Which files those
 // are is known when the reports are prepared, so it prepares them once for it.
 func (o *observer) sources() {
-	if len(o.need.reports) == 0 || o.w.Source == nil && o.w.GitHub == nil {
+	if len(o.need.reports) == 0 || o.deps.Source == nil && o.deps.GitHub == nil {
 		return
 	}
 	o.s.sources = map[string]string{}
@@ -254,16 +254,16 @@ func (o *observer) sources() {
 			return nil, errNoSource
 		}
 		data, err := []byte(nil), errNoSource
-		if o.w.Source != nil && commit != "" {
-			data, err = o.w.Source.ReadFile(commit, path)
+		if o.deps.Source != nil && commit != "" {
+			data, err = o.deps.Source.ReadFile(commit, path)
 		}
-		if err != nil && o.w.GitHub != nil && commit != "" {
+		if err != nil && o.deps.GitHub != nil && commit != "" {
 			if asked++; asked > maxSourceReads {
 				refused++
 				failed[path] = true
 				return nil, errNoSource
 			}
-			data, err = o.w.GitHub.GetFile(o.ctx, o.repo, path, commit)
+			data, err = o.deps.GitHub.GetFile(o.ctx, o.repo, path, commit)
 		}
 		if failed[path] = err != nil; err == nil {
 			o.s.sources[path] = string(data)
@@ -285,9 +285,9 @@ func (o *observer) lookAgain(begun time.Time, entries []*entry) error {
 	if o.cfg.Run.Attempt <= 1 || !createsSomething(o.cfg, o.ev, entries, o.s) {
 		return nil
 	}
-	if wait := begun.Add(listLag).Sub(o.w.Clock.Now()); wait > 0 {
-		o.w.log(fmt.Sprintf("waiting %v for GitHub's lists, since an earlier attempt may just have written something", wait.Round(time.Second)))
-		if err := o.w.Clock.Sleep(o.ctx, wait); err != nil {
+	if wait := begun.Add(listLag).Sub(o.deps.Clock.Now()); wait > 0 {
+		o.deps.log(fmt.Sprintf("waiting %v for GitHub's lists, since an earlier attempt may just have written something", wait.Round(time.Second)))
+		if err := o.deps.Clock.Sleep(o.ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -32,9 +32,9 @@ func TestWithoutATokenTheSnapshotIsEmptyAndThePlanSaysSo(t *testing.T) {
 	if got := permissionWords(plan.Permissions); got != "discussions: write, issues: write and pull-requests: write" {
 		t.Errorf("permissions %s", got)
 	}
-	results := Execute(context.Background(), b.world, plan)
+	results := Execute(context.Background(), b.deps, plan)
 	want(t, results, "failed(no-token) failed(no-token) failed(no-token)")
-	b.world.Diff = localDiff()
+	b.deps.Diff = localDiff()
 	plan = b.plan(reviewLine("main.go", 333, "Why?"))
 	if len(plan.Unchecked) != 1 || len(plan.Operations[0].Notes) != 0 {
 		t.Errorf("with a diff from git the lines are checked: %q", plan.Unchecked)
@@ -81,7 +81,7 @@ func TestThePlanIsWhatIsSent(t *testing.T) {
 		t.Error("the same arguments gave another plan")
 	}
 	b.srv.ResetRequests()
-	results := Execute(context.Background(), b.world, plan)
+	results := Execute(context.Background(), b.deps, plan)
 	for _, r := range results {
 		if r.State != Applied {
 			t.Errorf("%s: %s: %s", r.Kind, r.State, r.Message)

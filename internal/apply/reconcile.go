@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
-// settle looks once more at what was created, and keeps of several objects with
+// reconcile looks once more at what was created, and keeps of several objects with
 // the same key the one with the lowest id, as any other run of the same job
 // does, so that all end with the same one.
 //
@@ -19,25 +19,25 @@ import (
 // first try may have taken effect very late, and where the caller says that two
 // runs may work at the same moment. Doubles that Observe saw are removed without
 // either.
-func (x *executor) settle(ctx context.Context) {
-	if x.w.GitHub == nil || x.plan.config.DryRun {
+func (x *executor) reconcile(ctx context.Context) {
+	if x.deps.GitHub == nil || x.plan.config.DryRun {
 		return
 	}
-	x.settleObserved(ctx)
-	lists, last := x.unsettled()
+	x.reconcileObserved(ctx)
+	lists, last := x.unreconciled()
 	if len(lists) == 0 || ctx.Err() != nil {
 		return
 	}
-	if wait := last.Add(listLag).Sub(x.w.Clock.Now()); wait > 0 {
-		x.w.log(fmt.Sprintf("waiting %v for GitHub's lists, to make sure that nothing was written twice", wait.Round(time.Second)))
-		if x.w.Clock.Sleep(ctx, wait) != nil {
+	if wait := last.Add(listLag).Sub(x.deps.Clock.Now()); wait > 0 {
+		x.deps.log(fmt.Sprintf("waiting %v for GitHub's lists, to make sure that nothing was written twice", wait.Round(time.Second)))
+		if x.deps.Clock.Sleep(ctx, wait) != nil {
 			return
 		}
 	}
 	for _, id := range lists {
-		own, err := ownObjects(ctx, x.w.GitHub, x.repo, id, x.plan.snap.viewer, x.since)
+		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, id, x.plan.snap.viewer, x.since)
 		if err != nil {
-			x.w.log(fmt.Sprintf("could not look for doubles among the %s: %v", id.what, err))
+			x.deps.log(fmt.Sprintf("could not look for doubles among the %s: %v", id.what, err))
 			continue
 		}
 		families := map[string][]Object{}
@@ -60,11 +60,11 @@ func (x *executor) settle(ctx context.Context) {
 	}
 }
 
-// unsettled returns the lists to look at and when the last object was created.
-func (x *executor) unsettled() (lists []listID, last time.Time) {
-	when := x.plan.config.Settle
+// unreconciled returns the lists to look at and when the last object was created.
+func (x *executor) unreconciled() (lists []listID, last time.Time) {
+	when := x.plan.config.Reconcile
 	for _, c := range x.made {
-		if when == SettleNever || when == SettleAuto && !c.doubtful {
+		if when == ReconcileNever || when == ReconcileAuto && !c.doubtful {
 			continue
 		}
 		if !slices.Contains(lists, *c.list) {
@@ -77,8 +77,8 @@ func (x *executor) unsettled() (lists []listID, last time.Time) {
 	return lists, last
 }
 
-// settleObserved removes the doubles among what Observe adopted.
-func (x *executor) settleObserved(ctx context.Context) {
+// reconcileObserved removes the doubles among what Observe adopted.
+func (x *executor) reconcileObserved(ctx context.Context) {
 	for i := range x.plan.Operations {
 		op := &x.plan.Operations[i]
 		if op.Staged {
@@ -126,7 +126,7 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 		if err != nil {
 			note = fmt.Sprintf("it was written twice, and the second (%s) could not be removed: %v", o.URL, err)
 		}
-		x.w.log(note)
+		x.deps.log(note)
 		for _, e := range entries {
 			r := x.results[e.index]
 			if r == nil || r.Object == nil || r.Object.key != o.key && e.key != o.key {
@@ -174,7 +174,7 @@ func compareIDs(a, b Object) int { return cmp.Compare(a.ID, b.ID) }
 // already is fine: another run settles at the same time.
 func (x *executor) retire(ctx context.Context, o, kept Object) (did string, err error) {
 	err = x.idempotent(ctx, func(ctx context.Context) error {
-		gh := x.w.GitHub
+		gh := x.deps.GitHub
 		switch o.Type {
 		case objIssue:
 			did = fmt.Sprintf("the second, #%d, was closed", o.Number)

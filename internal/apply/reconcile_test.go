@@ -13,11 +13,11 @@ func TestSettleKeepsTheLowest(t *testing.T) {
 	lines := []string{anIssue, aComment, aDiscussion}
 	t.Run("a second run at the same moment", func(t *testing.T) {
 		a := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})
-		a.cfg.Settle = SettleAlways
+		a.cfg.Reconcile = ReconcileAlways
 		plan := a.plan(lines...)
 		other := a.plan(lines...) // has seen nothing of the first
-		want(t, Execute(context.Background(), a.world, plan), "applied applied applied")
-		results := Execute(context.Background(), a.world, other)
+		want(t, Execute(context.Background(), a.deps, plan), "applied applied applied")
+		results := Execute(context.Background(), a.deps, other)
 		want(t, results, "applied applied applied")
 		st := a.srv.State()
 		open := 0
@@ -37,7 +37,7 @@ func TestSettleKeepsTheLowest(t *testing.T) {
 		if results[0].Object.Number == 0 || a.issue(results[0].Object.Number).State != "open" {
 			t.Errorf("the result points at %+v", results[0].Object)
 		}
-		a.cfg.Run.Attempt, a.cfg.Settle = 3, SettleAuto
+		a.cfg.Run.Attempt, a.cfg.Reconcile = 3, ReconcileAuto
 		writes := len(a.srv.Writes())
 		want(t, a.run(lines...), "adopted adopted adopted")
 		if len(a.srv.Writes()) != writes {
@@ -75,11 +75,11 @@ func TestSettleKeepsTheLowest(t *testing.T) {
 	})
 	t.Run("reviews", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second}).on("pull_request", pullNumber)
-		b.cfg.Settle = SettleAlways
+		b.cfg.Reconcile = ReconcileAlways
 		lines := []string{reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside.")}
 		one, two := b.plan(lines...), b.plan(lines...)
-		want(t, Execute(context.Background(), b.world, one), "applied applied")
-		want(t, Execute(context.Background(), b.world, two), "applied applied")
+		want(t, Execute(context.Background(), b.deps, one), "applied applied")
+		want(t, Execute(context.Background(), b.deps, two), "applied applied")
 		text := b.everywhere()
 		if strings.Count(text, "Inline.") != 1 || strings.Count(text, "Outside.") != 1 {
 			t.Errorf("text stands there twice:\n%s", text)
@@ -113,7 +113,7 @@ func TestCovered(t *testing.T) {
 // settled: nothing that is not ours is closed or removed, whatever its id.
 func TestSettlingLeavesForgedMarkersAlone(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
-	b.cfg.Settle = SettleAlways
+	b.cfg.Reconcile = ReconcileAlways
 	lines := []string{anIssue, aComment, aDiscussion}
 	first := b.run(lines...)
 	want(t, first, "applied applied applied")

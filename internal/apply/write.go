@@ -35,7 +35,7 @@ func (x *executor) idempotent(ctx context.Context, do func(context.Context) erro
 		if !isKind(err, githubapi.Ambiguous) {
 			return err
 		}
-		if x.w.Clock.Sleep(ctx, d) != nil {
+		if x.deps.Clock.Sleep(ctx, d) != nil {
 			return err
 		}
 		switch again := x.write(ctx, do); {
@@ -131,12 +131,12 @@ const listLag = 30 * time.Second
 func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) (obj Object, state State, notes []string, err error) {
 	for try := 1; ; try++ {
 		err = x.write(ctx, func(ctx context.Context) (err error) {
-			obj, notes, err = c.do(ctx, x.w.GitHub)
+			obj, notes, err = c.do(ctx, x.deps.GitHub)
 			return err
 		})
 		if err == nil {
 			obj.key = c.key
-			x.made = append(x.made, creation{list: &c.list, object: obj, entries: entries, at: x.w.Clock.Now(), doubtful: try > 1})
+			x.made = append(x.made, creation{list: &c.list, object: obj, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
 			return obj, Applied, notes, nil
 		}
 		if !isKind(err, githubapi.Ambiguous) {
@@ -145,12 +145,12 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 		found, looked := x.lookAgain(ctx, c.list, c.key)
 		switch {
 		case found != nil:
-			x.made = append(x.made, creation{list: &c.list, object: *found, entries: entries, at: x.w.Clock.Now(), doubtful: try > 1})
+			x.made = append(x.made, creation{list: &c.list, object: *found, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
 			return *found, Applied, []string{"GitHub's answer was lost; reading back showed that it was written"}, nil
 		case !looked || try == maxTries:
 			return Object{}, Failed, nil, err
 		}
-		x.w.log(c.what + " was not written; trying again")
+		x.deps.log(c.what + " was not written; trying again")
 	}
 }
 
@@ -159,9 +159,9 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 // ctx ended.
 func (x *executor) lookAgain(ctx context.Context, list listID, key string) (found *Object, looked bool) {
 	for _, d := range lookWaits() {
-		cancelled := x.w.Clock.Sleep(ctx, d) != nil
+		cancelled := x.deps.Clock.Sleep(ctx, d) != nil
 		rctx, done := inFlight(ctx, lookGrace)
-		own, err := ownObjects(rctx, x.w.GitHub, x.repo, list, x.plan.snap.viewer, x.since)
+		own, err := ownObjects(rctx, x.deps.GitHub, x.repo, list, x.plan.snap.viewer, x.since)
 		done()
 		looked = err == nil && !cancelled
 		for _, o := range own {

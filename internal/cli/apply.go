@@ -185,7 +185,7 @@ func (f applyFlags) request(env Environment, conn doors.Connection) (doors.Reque
 	r := doors.Request{
 		Event:  ev,
 		Config: apply.Config{Run: run, Workflow: env.Getenv("GITHUB_WORKFLOW"), Version: versionOf(env), DryRun: f.dryRun, Server: runner.ServerURL},
-		Deps:   apply.World{Clock: githubapi.SystemClock{}, Files: outputDir(f.outputDir), Log: progress(env)},
+		Deps:   apply.Deps{Clock: githubapi.SystemClock{}, Files: outputDir(f.outputDir), Log: progress(env)},
 	}
 	if client != nil {
 		r.Deps.GitHub = client

@@ -151,7 +151,7 @@ type Request struct {
 	// Config names the workflow run and this version of Airlock. The gate sets what
 	// follows from the owner's configuration.
 	Config apply.Config     // required
-	Deps   apply.World      // required; see there
+	Deps   apply.Deps       // required; see there
 	Own    []intake.OwnItem // Airlock's own items
 	// Planned, unless nil, is shown the plan before anything is written; its error
 	// keeps everything from being written.

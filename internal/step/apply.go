@@ -53,7 +53,7 @@ func (s *step) request(collected intake.Result) doors.Request {
 	r := doors.Request{
 		Event:   s.event,
 		Config:  apply.Config{Run: s.eventRun, Workflow: s.deps.Getenv("GITHUB_WORKFLOW"), Version: s.deps.Version, Server: s.env.ServerURL},
-		Deps:    apply.World{Clock: githubapi.SystemClock{}, Files: s.out, Log: s.info},
+		Deps:    apply.Deps{Clock: githubapi.SystemClock{}, Files: s.out, Log: s.info},
 		Planned: s.writePlan,
 	}
 	if s.client != nil {
