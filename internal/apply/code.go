@@ -135,7 +135,7 @@ func (o *observer) code() error {
 			if fatal := o.fatal(err); fatal != nil {
 				return fatal
 			}
-			code, message := failure(err, handlerPermissions(e.kind))
+			code, message := failure(err, e.permissions())
 			st.refuse(Failed, code, message)
 		}
 		st.mask(o.cfg)

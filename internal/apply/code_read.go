@@ -30,7 +30,7 @@ func (c *coder) unconnected(err error) error {
 		return fatal
 	}
 	for _, e := range c.o.need.code {
-		code, message := failure(err, handlerPermissions(e.kind))
+		code, message := failure(err, e.permissions())
 		c.o.s.code[e.index] = (&codeState{}).refuse(Failed, code, message)
 	}
 	return nil

@@ -75,6 +75,12 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 	return entries, nil
 }
 
+// carriesCode reports whether the entry goes with changes: such items are applied first.
+func (e *entry) carriesCode() bool { return safeoutput.SpecOf(e.kind).CarriesCode }
+
+// permissions returns what the token needs to apply the entry.
+func (e *entry) permissions() []Permission { return permissionsFor(e.kind, e.target) }
+
 // result starts an entry's result.
 func (e *entry) result(s State, code, format string, args ...any) Result {
 	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key, Own: e.own}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // executor is the state of one call of Execute.
@@ -56,8 +57,7 @@ func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
 // delivered, and the plan had counted on it.
 func (x *executor) afterCode(i int) {
 	op := &x.plan.Operations[i]
-	h, _ := handlerOf(op.Kind)
-	if !h.code || op.Staged || x.plan.lost != "" {
+	if !safeoutput.SpecOf(op.Kind).CarriesCode || op.Staged || x.plan.lost != "" {
 		return
 	}
 	for _, e := range op.entries {

@@ -7,8 +7,6 @@ import (
 
 // handler is what this package knows about one kind.
 type handler struct {
-	// code says that the kind carries code: such items are applied first.
-	code bool
 	// text says that the kind shows people a text of the agent's, which can tell of
 	// changes that go with it.
 	text bool

@@ -27,7 +27,7 @@ func planCheckRun(p *planner, group []*entry) Operation {
 	it := e.item.(*safeoutput.CheckRun)
 	op := p.operation(group, fmt.Sprintf("create the check run %q with %s", it.Name, text.Count(len(it.Annotations), "annotation")))
 	op.Target = fmt.Sprintf("commit %.7s", it.HeadSHA)
-	op.Permissions = write(permChecks)
+	op.Permissions = []Permission{{"checks", "write"}}
 	list := checkRunList(it)
 	if err := p.snap.lists[list]; err != nil {
 		if p.unread(&op, group, err); lacksPermission(err) && readOnlyFork(p.ev.Fork, p.ev.Name) {

@@ -27,7 +27,7 @@ func commentHandler() handler {
 func planComment(p *planner, group []*entry) Operation {
 	e := group[0]
 	op := p.operation(group, "comment on "+targetWords(e.target))
-	op.Permissions = permConversation(e.target)
+	op.Permissions = e.permissions()
 	list := listID{what: listComments, number: e.target.Number}
 	if e.target.IsDiscussion {
 		list.what = listDiscussionComments

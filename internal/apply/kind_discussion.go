@@ -26,7 +26,7 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	it := e.item.(*safeoutput.CreateDiscussion)
 	title := p.cfg.title(it.Title)
 	op := p.operation(group, fmt.Sprintf("create the discussion %q", shorten(title, 80)))
-	op.Permissions = write(permDiscussions)
+	op.Permissions = e.permissions()
 	if p.snap.categories.err != nil { // also where discussions are switched off
 		code, message := failure(p.snap.categories.err, op.Permissions)
 		e.decide(Failed, code, "%s", message)

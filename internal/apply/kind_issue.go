@@ -27,7 +27,7 @@ func createIssueHandler() handler {
 func (p *planner) issueOperation(group []*entry, key, title, text string, labels []string, footer *policy.Footer) Operation {
 	title = p.cfg.title(title)
 	op := p.operation(group, fmt.Sprintf("create the issue %q", shorten(title, 80)))
-	op.Permissions = write(permIssues)
+	op.Permissions = permissionsFor(safeoutput.KindCreateIssue, policy.Target{})
 	list := listID{what: listIssues, number: 0}
 	if p.adopt(&op, list, group, key) {
 		return op

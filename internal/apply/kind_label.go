@@ -27,7 +27,7 @@ func planLabels(p *planner, group []*entry) Operation {
 	want := e.item.(*safeoutput.AddIssueLabel).Labels
 	number := e.target.Number
 	op := p.operation(group, fmt.Sprintf("add the labels %s to %s", quoted(want), targetWords(e.target)))
-	op.Permissions = permConversation(e.target)
+	op.Permissions = e.permissions()
 	st, read := p.snap.labels[number]
 	if st.err != nil {
 		code, message := failure(st.err, op.Permissions)

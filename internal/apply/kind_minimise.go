@@ -26,7 +26,7 @@ func planMinimise(p *planner, group []*entry) Operation {
 	e := group[0]
 	number := e.target.Number
 	op := p.operation(group, fmt.Sprintf("nothing: no review comment on %s is settled", targetWords(e.target)))
-	op.Permissions = write(permPulls)
+	op.Permissions = permissionsFor(safeoutput.KindCreateReviewComment, e.target)
 	if err := p.snap.lists[listID{what: listAllReviewComments, number: number}]; err != nil {
 		p.unread(&op, group, err)
 		return op

@@ -17,7 +17,6 @@ import (
 // request for it. A later run of the same workflow updates both.
 func pullHandler() handler {
 	return handler{
-		code:  true,
 		needs: needCode,
 		plan:  planPull,
 	}
@@ -37,7 +36,7 @@ func planPull(p *planner, group []*entry) Operation {
 	it := e.item.(*safeoutput.CreatePullRequest)
 	title, _ := startable(p.cfg.title(it.Title)) // which becomes a commit's when it is merged
 	op := p.operation(group, fmt.Sprintf("open the pull request %q", shorten(title, 80)))
-	op.Permissions = append(write(permContents), write(permPulls)...)
+	op.Permissions = e.permissions()
 	st := p.snap.code[e.index]
 	if st == nil {
 		e.decide(Failed, CodeNoClone, "the changes were not read")

@@ -15,13 +15,13 @@ import (
 // pushHandler applies push-to-branch: the changes on top of a branch that is
 // there. It never forces.
 func pushHandler() handler {
-	return handler{code: true, needs: needCode, plan: planPush}
+	return handler{needs: needCode, plan: planPush}
 }
 
 func planPush(p *planner, group []*entry) Operation {
 	e := group[0]
 	op := p.operation(group, "push to "+targetWords(e.target))
-	op.Permissions = write(permContents)
+	op.Permissions = e.permissions()
 	st := p.snap.code[e.index]
 	if st == nil {
 		e.decide(Failed, CodeNoClone, "the changes were not read")

@@ -74,7 +74,7 @@ func planReview(p *planner, group []*entry) Operation {
 	number := group[0].target.Number
 	op := p.operation(group, fmt.Sprintf("review pull request #%d", number))
 	op.Target = fmt.Sprintf("pull request #%d", number)
-	op.Permissions = write(permPulls)
+	op.Permissions = group[0].permissions()
 	keys := make([]string, len(group))
 	for i, e := range group {
 		keys[i] = e.runKey

@@ -37,7 +37,7 @@ const sarifFile = "airlock.sarif"
 
 func planSecurity(p *planner, group []*entry) Operation {
 	op := p.operation(group, fmt.Sprintf("upload %s to code scanning", text.Count(len(group), "security report")))
-	op.Permissions = write(permSecurity)
+	op.Permissions = group[0].permissions()
 	// Ours first: what code scanning takes is bounded, and an agent's reports must
 	// not push them out. They stay in one upload with an agent's, since a second one
 	// of the same tool and category would replace the first.

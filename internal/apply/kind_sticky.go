@@ -23,7 +23,7 @@ func planSticky(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.StickyComment)
 	op := p.operation(group, fmt.Sprintf("comment on %s", targetWords(e.target)))
-	op.Permissions = permConversation(e.target)
+	op.Permissions = permissionsFor(safeoutput.KindAddIssueComment, e.target)
 	list := listID{what: listAllComments, number: e.target.Number}
 	if err := p.snap.lists[list]; err != nil {
 		p.unread(&op, group, err)

@@ -27,7 +27,7 @@ func planUpdate(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.UpdateIssue)
 	op := p.operation(group, fmt.Sprintf("change %s of %s", strings.Join(updateFields(it), ", "), targetWords(e.target)))
-	op.Permissions = write(permIssues)
+	op.Permissions = e.permissions()
 	st, read := p.snap.issues[e.target.Number]
 	if st.err != nil {
 		code, message := failure(st.err, op.Permissions)

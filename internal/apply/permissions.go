@@ -17,19 +17,6 @@ type Permission struct {
 // String is the form of the permissions block: "issues: write".
 func (p Permission) String() string { return p.Name + ": " + p.Level }
 
-// The names of the permissions that kinds need.
-const (
-	permIssues      = "issues"
-	permPulls       = "pull-requests"
-	permDiscussions = "discussions"
-	permSecurity    = "security-events"
-	permContents    = "contents"
-	permChecks      = "checks"
-)
-
-// write is the permission to write name.
-func write(name string) []Permission { return []Permission{{name, "write"}} }
-
 // PermissionsNeeded returns what the token needs for a plan's operations, by
 // name, the stronger level where both occur. Operations whose items are all
 // decided need nothing. Staged ones count only when all is true.
@@ -79,21 +66,19 @@ func permissionWords(perms []Permission) string {
 	return strings.Join(words, " and ")
 }
 
-// handlerPermissions are what a kind that carries code needs.
-func handlerPermissions(kind safeoutput.Kind) []Permission {
-	if kind == safeoutput.KindCreatePullRequest {
-		return append(write(permContents), write(permPulls)...)
+// permissionsFor returns what the token needs to apply an item of a kind to a target, as
+// the kind's row has it.
+func permissionsFor(kind safeoutput.Kind, t policy.Target) []Permission {
+	spec := safeoutput.SpecOf(kind)
+	on := safeoutput.NoTarget
+	if t.Number != 0 && len(spec.ActsOn) > 0 {
+		if on = t.Kind(); !spec.CanActOn(on) { // the event does not say what it is
+			on = spec.ActsOn[0]
+		}
 	}
-	return write(permContents)
-}
-
-// permConversation is what a token needs to write to the conversation of t.
-func permConversation(t policy.Target) []Permission {
-	switch {
-	case t.IsDiscussion:
-		return write(permDiscussions)
-	case t.IsPull:
-		return write(permPulls)
+	var need []Permission
+	for _, name := range spec.Permissions[on] {
+		need = append(need, Permission{name, "write"})
 	}
-	return write(permIssues)
+	return need
 }

@@ -214,7 +214,7 @@ func (p *planner) plan(group []*entry) Operation {
 	default:
 		op = h.plan(p, group)
 	}
-	if h.code && p.lost == "" && (!op.Staged || p.cfg.DryRun) {
+	if group[0].carriesCode() && p.lost == "" && (!op.Staged || p.cfg.DryRun) {
 		p.lost = p.lostInPlan(group)
 	}
 	return op
@@ -243,8 +243,7 @@ func (p *planner) groups(entries []*entry) [][]*entry {
 		at[id] = len(out)
 		out = append(out, []*entry{e})
 	}
-	carriesCode := func(g []*entry) bool { h, _ := handlerOf(g[0].kind); return h.code }
-	sort.SliceStable(out, func(i, j int) bool { return carriesCode(out[i]) && !carriesCode(out[j]) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i][0].carriesCode() && !out[j][0].carriesCode() })
 	return out
 }
 

@@ -117,11 +117,11 @@ func TestThePlanIsWhatIsSent(t *testing.T) {
 func TestPermissionsNeeded(t *testing.T) {
 	req := []Request{{Method: "POST", Path: "/x"}}
 	ops := []Operation{
-		{Permissions: write(permPulls), Requests: req},
-		{Permissions: write(permIssues), Requests: req},
-		{Permissions: write(permIssues), Requests: req},
-		{Permissions: write(permDiscussions), Requests: req, Staged: true},
-		{Permissions: write(permSecurity)}, // everything adopted
+		{Permissions: permissionsFor(safeoutput.KindCreateReviewComment, policy.Target{Number: 1, IsPull: true}), Requests: req},
+		{Permissions: permissionsFor(safeoutput.KindCreateIssue, policy.Target{}), Requests: req},
+		{Permissions: permissionsFor(safeoutput.KindCreateIssue, policy.Target{}), Requests: req},
+		{Permissions: permissionsFor(safeoutput.KindCreateDiscussion, policy.Target{}), Requests: req, Staged: true},
+		{Permissions: permissionsFor(safeoutput.KindCreateSecurityReport, policy.Target{})}, // everything adopted
 	}
 	want := []Permission{{"issues", "write"}, {"pull-requests", "write"}}
 	if diff := cmp.Diff(want, PermissionsNeeded(ops, false)); diff != "" {

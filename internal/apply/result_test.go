@@ -58,7 +58,7 @@ func TestFailuresInWords(t *testing.T) {
 		{fmt.Errorf("x: %w", context.Canceled), CodeCancelled, "run the job again"},
 		{errors.New("odd"), CodeInternal, "odd"},
 	} {
-		code, message := failure(tt.err, write(permDiscussions))
+		code, message := failure(tt.err, permissionsFor(safeoutput.KindCreateDiscussion, policy.Target{}))
 		if code != tt.code || !strings.Contains(message, tt.part) {
 			t.Errorf("%v: %s: %s", tt.err, code, message)
 		}

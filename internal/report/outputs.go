@@ -34,8 +34,8 @@ func (r *Report) Outputs() []Output {
 		Output{"review-id", id(review.ID)}, Output{"review-url", review.URL},
 		Output{"discussion-number", number(discussion.Number)}, Output{"discussion-url", discussion.URL},
 		Output{"pull-request-number", number(pull.Number)}, Output{"pull-request-url", pull.URL},
-		Output{"branch", pushed.Branch}, Output{"commit-sha", pushed.SHA}, Output{"patch-file", r.file(carriesCode)},
-		Output{"sarif-file", r.file(reports)}, Output{"sarif-id", r.sarif().NodeID},
+		Output{"branch", pushed.Branch}, Output{"commit-sha", pushed.SHA}, Output{"patch-file", r.file(func(k safeoutput.Kind) bool { return safeoutput.SpecOf(k).CarriesCode })},
+		Output{"sarif-file", r.file(func(k safeoutput.Kind) bool { return k == safeoutput.KindCreateSecurityReport })}, Output{"sarif-id", r.sarif().NodeID},
 	)
 }
 
@@ -74,12 +74,6 @@ func (r *Report) file(of func(safeoutput.Kind) bool) string {
 	}
 	return ""
 }
-
-func carriesCode(k safeoutput.Kind) bool {
-	return k == safeoutput.KindCreatePullRequest || k == safeoutput.KindPushToBranch
-}
-
-func reports(k safeoutput.Kind) bool { return k == safeoutput.KindCreateSecurityReport }
 
 // number writes a number that exists, else "".
 func number(n int) string {

@@ -173,7 +173,7 @@ func rejection(rej Rejected) string {
 // dropReason says which limit an item was over, and how to raise it.
 func dropReason(d Dropped) string {
 	key := "max"
-	if d.Kind == safeoutput.KindAddIssueLabel {
+	if safeoutput.SpecOf(d.Kind).DefaultMaxLabels > 0 {
 		key = "max-items" // max counts the labels of an item
 	}
 	return fmt.Sprintf("over the limit of %d for this kind; raise it with \"%s:\" below %s", d.Limit, key, d.Kind)

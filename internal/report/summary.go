@@ -378,7 +378,7 @@ func (r *Report) kindsAsked() string {
 	var b strings.Builder
 	for _, spec := range safeoutput.Kinds() {
 		switch {
-		case !asked[spec.Kind], spec.Kind == safeoutput.KindNoop, spec.Kind == safeoutput.KindMissingTool: // these two need no permission
+		case !asked[spec.Kind], spec.AlwaysAllowed:
 		case spec.Kind == safeoutput.KindUpdateIssue:
 			b.WriteString(string(spec.Kind) + ":\n  status:\n  title:\n  body:\n")
 		default:
