@@ -9,20 +9,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 const (
-	// maxDepth bounds how deeply values are nested.
+	// maxDepth is how deeply values may be nested.
 	maxDepth = 512
-	// maxNumber bounds a number literal's length, and the size of its exponent:
-	// the validator computes exactly and would build 10^1000000 digit by digit.
+	// maxNumber is the greatest length and exponent of a number: the library
+	// computes exactly and would build 10^1000000 digit by digit.
 	maxNumber = 400
 )
 
-// decode reads one JSON value into Go's generic form, numbers as json.Number.
-// Of duplicate names the last wins; invalid UTF-8 is replaced.
+// decode reads one JSON value into Go's generic form, with numbers as
+// json.Number. Of duplicate names the last one counts; invalid UTF-8 is replaced.
 func decode(raw []byte) (any, *Violation) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	v, bad := decodeValue(dec, 0)
@@ -37,7 +38,7 @@ func decode(raw []byte) (any, *Violation) {
 
 func decodeValue(dec *jsontext.Decoder, depth int) (any, *Violation) {
 	if depth > maxDepth {
-		return nil, here(dec, fmt.Sprintf("nested more than %d deep", maxDepth))
+		return nil, violationAt(dec, fmt.Sprintf("nested more than %d deep", maxDepth))
 	}
 	tok, err := dec.ReadToken()
 	if err != nil {
@@ -53,7 +54,7 @@ func decodeValue(dec *jsontext.Decoder, depth int) (any, *Violation) {
 	case '0':
 		lit := tok.String()
 		if !BoundedNumber(lit) {
-			return nil, here(dec, shorten(lit)+" is out of range")
+			return nil, violationAt(dec, text.Truncate(lit, maxShown)+" is out of range")
 		}
 		return json.Number(lit), nil
 	case '{':
@@ -94,12 +95,13 @@ func notJSON(err error) *Violation {
 	return &Violation{Path: "$", Message: "not valid JSON: " + msg}
 }
 
-func here(dec *jsontext.Decoder, msg string) *Violation {
+// violationAt returns a violation at the decoder's position.
+func violationAt(dec *jsontext.Decoder, msg string) *Violation {
 	return &Violation{Path: instancePath(string(dec.StackPointer()), nil), Message: msg}
 }
 
-// BoundedNumber reports whether a JSON number literal is small enough to be
-// computed with exactly: at most 400 characters, its exponent at most 400.
+// BoundedNumber reports whether a JSON number is small enough for exact
+// computation: at most 400 characters, and an exponent from -400 to 400.
 func BoundedNumber(lit string) bool {
 	if len(lit) > maxNumber {
 		return false
@@ -112,9 +114,9 @@ func BoundedNumber(lit string) bool {
 	return err == nil && e >= -maxNumber && e <= maxNumber
 }
 
-// trim cuts every array that is longer than its schema allows down to that
-// length and returns a violation for each, so that a million wrong elements
-// cost nothing. It follows plain properties, items and references.
+// trim shortens every array that is longer than its schema allows to that length
+// and returns a violation for each, so that a million wrong elements cost
+// nothing. It follows properties, items and references.
 func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation) {
 	for n := 0; s != nil && s.Ref != nil && n < maxDepth; n++ {
 		s = s.Ref
@@ -127,7 +129,7 @@ func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation)
 	case map[string]any:
 		for name, ps := range s.Properties {
 			if pv, ok := v[name]; ok {
-				tok := escapePointer(name)
+				tok := escapePointer.Replace(name)
 				nv, f := trim(ps, pv, ptr+"/"+tok, schemaPtr+"/properties/"+tok)
 				v[name] = nv
 				found = append(found, f...)
@@ -138,11 +140,11 @@ func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation)
 			found = append(found, Violation{
 				Path:       instancePath(ptr, nil),
 				Message:    fmt.Sprintf("%s is too long (%d items, at most %d)", show(v), len(v), s.MaxItems),
-				SchemaPath: dotted(schemaPtr + "/maxItems"),
+				SchemaPath: schemaPath(schemaPtr + "/maxItems"),
 			})
 			v = v[:s.MaxItems]
 		}
-		if is, ok := s.Items.(*jsonschema.Schema); ok && deep(is) {
+		if is, ok := s.Items.(*jsonschema.Schema); ok && mayTrim(is) {
 			for i := range v {
 				nv, f := trim(is, v[i], ptr+"/"+strconv.Itoa(i), schemaPtr+"/items")
 				v[i] = nv
@@ -154,7 +156,7 @@ func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation)
 	return v, found
 }
 
-// deep reports whether trim could find anything below a value of the schema.
-func deep(s *jsonschema.Schema) bool {
+// mayTrim reports whether trim could shorten a value of the schema.
+func mayTrim(s *jsonschema.Schema) bool {
 	return s.Ref != nil || len(s.Properties) > 0 || s.Items != nil || s.MaxItems >= 0
 }

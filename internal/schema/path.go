@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,11 +10,9 @@ import (
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointerTokens takes a JSON pointer apart.
+// pointerTokens splits a JSON pointer.
 func pointerTokens(ptr string) []string {
 	if ptr == "" {
 		return nil
@@ -25,8 +24,8 @@ func pointerTokens(ptr string) []string {
 	return tokens
 }
 
-// instancePath writes a JSON pointer as "$.tags[1].e". Which tokens are indexes
-// is read from the value, where there is one, else from their form.
+// instancePath writes a JSON pointer as "$.tags[1].e". A number is an index unless
+// value has an object there.
 func instancePath(ptr string, value any) string {
 	var b strings.Builder
 	b.WriteByte('$')
@@ -35,24 +34,22 @@ func instancePath(ptr string, value any) string {
 		if _, err := strconv.Atoi(tok); err == nil && !isMap {
 			b.WriteString("[" + tok + "]")
 		} else {
-			b.WriteString(member(tok))
+			b.WriteString(pathStep(tok))
 		}
 		value = child(value, tok)
 	}
 	return b.String()
 }
 
-// member writes a property's name as a path's next step: ".name", or
-// "['odd name']" where the name is not a plain word.
-func member(name string) string {
-	plain := name != ""
-	for _, r := range name {
-		plain = plain && (r == '_' || r == '-' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-	}
-	if plain {
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
+
+// pathStep writes a property's name as the next step of a path: ".name", or
+// "['odd name']" if the name is not a plain word.
+func pathStep(name string) string {
+	if plainName.MatchString(name) {
 		return "." + name
 	}
-	return "[" + show(name) + "]"
+	return "[" + Quote(name) + "]"
 }
 
 func child(value any, tok string) any {
@@ -74,31 +71,25 @@ func resolve(value any, ptr string) any {
 	return value
 }
 
-// dotted writes a keyword's JSON pointer as "properties.url.format", without
-// the references it passes through.
-func dotted(ptr string) string {
+// schemaPath writes a keyword's JSON pointer as "properties.url.format", without
+// the references on the way.
+func schemaPath(ptr string) string {
 	tokens := slices.DeleteFunc(pointerTokens(ptr), func(t string) bool { return t == "$ref" })
 	return strings.Join(tokens, ".")
 }
 
-// ComparePaths orders the paths of violations so that elements come in the order of their
-// indexes: "$.a[2]" before "$.a[10]".
+// ComparePaths orders the paths of violations, with indexes by their values:
+// "$.a[2]" before "$.a[10]".
 func ComparePaths(a, b string) int {
-	as, bs := steps(a), steps(b)
-	for i := range min(len(as), len(bs)) {
-		an, aerr := strconv.Atoi(as[i])
-		bn, berr := strconv.Atoi(bs[i])
-		c := cmp.Compare(as[i], bs[i])
-		if aerr == nil && berr == nil {
-			c = cmp.Compare(an, bn)
-		}
-		if c != 0 {
-			return c
-		}
+	split := func(path string) []string {
+		return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 	}
-	return cmp.Compare(len(as), len(bs))
-}
-
-func steps(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+	return slices.CompareFunc(split(a), split(b), func(a, b string) int {
+		i, notIndex := strconv.Atoi(a)
+		j, notIndexEither := strconv.Atoi(b)
+		if notIndex == nil && notIndexEither == nil {
+			return cmp.Compare(i, j)
+		}
+		return cmp.Compare(a, b)
+	})
 }

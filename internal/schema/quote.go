@@ -5,21 +5,23 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxShown is how many characters of a value a message shows.
 const maxShown = 80
 
-// show writes a value for a message: on one line, shortened, strings in single
-// quotes with what does not print escaped.
+// show writes a value for a message: on one line, shortened, and with strings in
+// single quotes.
 func show(v any) string {
 	switch v := v.(type) {
 	case string:
 		return Quote(v)
 	case json.Number:
-		return shorten(v.String())
+		return text.Truncate(v.String(), maxShown)
 	case []any:
-		return shorten(showAll(v))
+		return text.Truncate(showList(v), maxShown)
 	case map[string]any:
 		if len(v) == 0 {
 			return "{}"
@@ -31,56 +33,35 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-func showAll(v any) string {
+func showList(v any) string {
+	const most = 12
 	list, _ := v.([]any)
-	var parts []string
-	for i, e := range list {
-		if i == 12 {
-			parts = append(parts, "…")
-			break
-		}
-		parts = append(parts, show(e))
+	shown := showEach(list[:min(len(list), most)])
+	if len(list) > most {
+		shown = append(shown, "…")
 	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return "[" + strings.Join(shown, ", ") + "]"
+}
+
+func showEach[T any](list []T) []string {
+	shown := make([]string, len(list))
+	for i, v := range list {
+		shown[i] = show(v)
+	}
+	return shown
+}
+
+// showTypes writes the name or the names that the keyword "type" has.
+func showTypes(v any) string {
+	if list, ok := v.([]any); ok {
+		return strings.Join(showEach(list), ", ")
+	}
+	return show(v)
 }
 
 // Quote puts a text in single quotes for a message: shortened to 80 characters,
-// and with what does not print escaped, so that it stays on one line.
+// and with characters that do not print escaped, so that it is one line.
 func Quote(s string) string {
-	s = shorten(s)
-	q := strconv.QuoteToGraphic(s)
-	q = strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
-	return "'" + q + "'"
-}
-
-func quoteAll(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = Quote(n)
-	}
-	return out
-}
-
-// words quotes the one or several names of a "type" keyword.
-func words(v any) []string {
-	if s, ok := v.(string); ok {
-		return []string{Quote(s)}
-	}
-	var out []string
-	list, _ := v.([]any)
-	for _, e := range list {
-		out = append(out, show(e))
-	}
-	return out
-}
-
-func shorten(s string) string {
-	n := 0
-	for i := range s {
-		if n == maxShown {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
+	quoted := strconv.QuoteToGraphic(text.Truncate(s, maxShown))
+	return "'" + strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + "'"
 }

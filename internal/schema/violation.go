@@ -11,10 +11,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// maxViolations bounds what one value can cost to report.
+// maxViolations is how many violations of one value are reported.
 const maxViolations = 1000
 
-// collector turns the validator's nested errors into violations.
+// collector turns the library's nested errors into violations.
 type collector struct {
 	document any // the schema
 	value    any
@@ -30,8 +30,8 @@ func (c *collector) add(v Violation) {
 	c.found = append(c.found, v)
 }
 
-// sorted returns what was found, ordered by place and without repetitions: the
-// validator ranges over maps, so its own order changes from run to run.
+// sorted returns the violations ordered by path and without repetitions. The
+// library ranges over maps, so its own order changes from run to run.
 func (c *collector) sorted() []Violation {
 	slices.SortFunc(c.found, func(a, b Violation) int {
 		return cmp.Or(ComparePaths(a.Path, b.Path), cmp.Compare(a.SchemaPath, b.SchemaPath), cmp.Compare(a.Message, b.Message))
@@ -43,12 +43,11 @@ func (c *collector) sorted() []Violation {
 	return out
 }
 
-// walk reports the causes of a failure that has some, and a failure itself
-// that has none.
+// walk adds the causes of a failure or, if it has none, the failure itself.
 func (c *collector) walk(ve *jsonschema.ValidationError) {
 	switch keyword := lastToken(ve.KeywordLocation); {
 	case keyword == "anyOf" || keyword == "oneOf":
-		c.alternatives(ve, keyword)
+		c.alternatives(ve)
 	case len(ve.Causes) > 0 && keyword != "minContains" && keyword != "contains":
 		for _, cause := range ve.Causes {
 			c.walk(cause)
@@ -58,14 +57,13 @@ func (c *collector) walk(ve *jsonschema.ValidationError) {
 	}
 }
 
-// alternatives reports why none of the schemas of an anyOf or oneOf fits, as
-// closely as can be said: which of some properties is missing, or what is
-// wrong in the one alternative that is for values of this type.
-func (c *collector) alternatives(ve *jsonschema.ValidationError, keyword string) {
-	at := ve.InstanceLocation
-	value := resolve(c.value, at)
-	v := Violation{Path: instancePath(at, c.value), SchemaPath: dotted(ve.KeywordLocation)}
-	if len(ve.Causes) == 0 { // only oneOf, and only if several fit
+// alternatives adds why no schema of an anyOf or oneOf is valid, as precisely as
+// possible: which of several properties is missing, or what is wrong according to
+// the only alternative for values of this type.
+func (c *collector) alternatives(ve *jsonschema.ValidationError) {
+	value := resolve(c.value, ve.InstanceLocation)
+	v := Violation{Path: instancePath(ve.InstanceLocation, c.value), SchemaPath: schemaPath(ve.KeywordLocation)}
+	if len(ve.Causes) == 0 { // several schemas of a oneOf are valid
 		v.Message = show(value) + " is valid under more than one of the given schemas"
 		c.add(v)
 		return
@@ -74,13 +72,13 @@ func (c *collector) alternatives(ve *jsonschema.ValidationError, keyword string)
 	var ofType []*jsonschema.ValidationError
 	for _, cause := range ve.Causes {
 		leaf := onlyLeaf(cause)
-		if leaf == nil || leaf.InstanceLocation != at {
+		if leaf == nil || leaf.InstanceLocation != ve.InstanceLocation {
 			ofType = append(ofType, cause)
 			continue
 		}
 		switch node := c.node(leaf); lastToken(leaf.KeywordLocation) {
 		case "type":
-			types = append(types, strings.Join(words(node["type"]), ", "))
+			types = append(types, showTypes(node["type"]))
 		case "required":
 			missing = append(missing, c.missing(node, value)...)
 			ofType = append(ofType, cause)
@@ -95,7 +93,7 @@ func (c *collector) alternatives(ve *jsonschema.ValidationError, keyword string)
 	case len(ofType) == 1:
 		c.walk(ofType[0])
 	case len(missing) == len(ve.Causes):
-		v.Message = "one of " + strings.Join(quoteAll(missing), ", ") + " is required"
+		v.Message = "one of " + strings.Join(showEach(missing), ", ") + " is required"
 		c.add(v)
 	default:
 		v.Message = show(value) + " is not valid under any of the given schemas"
@@ -103,8 +101,7 @@ func (c *collector) alternatives(ve *jsonschema.ValidationError, keyword string)
 	}
 }
 
-// onlyLeaf follows a failure with one cause down to the last, or returns nil
-// where there are several.
+// onlyLeaf returns the innermost cause of a failure, or nil if there are several.
 func onlyLeaf(ve *jsonschema.ValidationError) *jsonschema.ValidationError {
 	for len(ve.Causes) > 0 {
 		if len(ve.Causes) > 1 {
@@ -115,18 +112,14 @@ func onlyLeaf(ve *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return ve
 }
 
-// node returns the schema object that holds the keyword a failure is about.
+// node returns the schema object with the keyword that a failure is about.
 func (c *collector) node(ve *jsonschema.ValidationError) map[string]any {
 	_, ptr, _ := strings.Cut(ve.AbsoluteKeywordLocation, "#")
-	tokens := pointerTokens(ptr)
-	v := c.document
-	for _, tok := range tokens[:max(0, len(tokens)-1)] {
-		v = child(v, tok)
-	}
-	m, _ := v.(map[string]any)
+	m, _ := resolve(c.document, ptr[:max(0, strings.LastIndexByte(ptr, '/'))]).(map[string]any)
 	return m
 }
 
+// missing returns the required properties that value lacks.
 func (c *collector) missing(node map[string]any, value any) []string {
 	obj, _ := value.(map[string]any)
 	var names []string
@@ -144,28 +137,28 @@ func lastToken(ptr string) string {
 	return ptr[strings.LastIndexByte(ptr, '/')+1:]
 }
 
-// leaf words one failed keyword, in the form that spec 004 gives.
+// leaf adds the violation of one keyword.
 func (c *collector) leaf(ve *jsonschema.ValidationError) {
 	node := c.node(ve)
 	value := resolve(c.value, ve.InstanceLocation)
 	path := instancePath(ve.InstanceLocation, c.value)
-	v := Violation{Path: path, SchemaPath: dotted(ve.KeywordLocation)}
+	v := Violation{Path: path, SchemaPath: schemaPath(ve.KeywordLocation)}
 	switch keyword := lastToken(ve.KeywordLocation); keyword {
 	case "required":
 		for _, name := range c.missing(node, value) {
-			c.add(Violation{path + member(name), Quote(name) + " is a required property", v.SchemaPath})
+			c.add(Violation{path + pathStep(name), Quote(name) + " is a required property", v.SchemaPath})
 		}
 		return
 	case "additionalProperties":
 		for _, name := range unexpected(node, value) {
-			c.add(Violation{path + member(name), "Additional properties are not allowed (" + Quote(name) + " was unexpected)", v.SchemaPath})
+			c.add(Violation{path + pathStep(name), "Additional properties are not allowed (" + Quote(name) + " was unexpected)", v.SchemaPath})
 		}
 		return
 	default:
 		v.Message = c.message(keyword, node, value)
 	}
-	if name, ok := dependency(ve.KeywordLocation, node, c.document); ok {
-		v.Path, v.Message = path+member(name), Quote(name)+" is a required property where "+Quote(dependent(ve.KeywordLocation))+" is given"
+	if name, given, ok := c.dependency(ve.KeywordLocation); ok {
+		v.Path, v.Message = path+pathStep(name), Quote(name)+" is a required property where "+Quote(given)+" is given"
 	}
 	if v.Message == "" {
 		v.Message = show(value) + " is not allowed here"
@@ -173,14 +166,15 @@ func (c *collector) leaf(ve *jsonschema.ValidationError) {
 	c.add(v)
 }
 
+// message describes the violation of a keyword of node, or returns "".
 func (c *collector) message(keyword string, node map[string]any, value any) string {
 	val, lim := show(value), node[keyword]
-	n, _ := value.([]any)
+	list, _ := value.([]any)
 	switch keyword {
 	case "type":
-		return val + " is not of type " + strings.Join(words(lim), ", ")
+		return val + " is not of type " + showTypes(lim)
 	case "enum":
-		return val + " is not one of " + showAll(lim)
+		return val + " is not one of " + showList(lim)
 	case "const":
 		return show(lim) + " was expected"
 	case "format":
@@ -198,12 +192,12 @@ func (c *collector) message(keyword string, node map[string]any, value any) stri
 	case "maxLength":
 		return val + " is too long (at most " + show(lim) + " characters)"
 	case "minItems":
-		if len(n) == 0 {
+		if len(list) == 0 {
 			return "[] must not be empty"
 		}
-		return val + " is too short (" + strconv.Itoa(len(n)) + " items, at least " + show(lim) + ")"
+		return val + " is too short (" + strconv.Itoa(len(list)) + " items, at least " + show(lim) + ")"
 	case "maxItems":
-		return val + " is too long (" + strconv.Itoa(len(n)) + " items, at most " + show(lim) + ")"
+		return val + " is too long (" + strconv.Itoa(len(list)) + " items, at most " + show(lim) + ")"
 	case "uniqueItems":
 		return val + " has non-unique elements"
 	case "minimum":
@@ -250,28 +244,22 @@ func unexpected(node map[string]any, value any) []string {
 	return names
 }
 
-// dependency tells which property a failed element of "dependencies" asks for;
-// location ends in /dependencies/NAME/INDEX.
-func dependency(location string, list map[string]any, doc any) (string, bool) {
-	t := pointerTokens(location)
-	if len(t) < 3 || t[len(t)-3] != "dependencies" || list != nil {
-		return "", false
+// dependency returns the property that a failed element of "dependencies"
+// requires, and the given property that it depends on. The location of such an
+// element ends in /dependencies/GIVEN/INDEX.
+func (c *collector) dependency(location string) (name, given string, ok bool) {
+	tokens := pointerTokens(location)
+	if len(tokens) < 3 || tokens[len(tokens)-3] != "dependencies" {
+		return "", "", false
 	}
-	names, _ := resolve(doc, strings.TrimSuffix(location, "/"+lastToken(location))).([]any)
-	i, err := strconv.Atoi(t[len(t)-1])
-	if err != nil || i >= len(names) {
-		return "", false
+	if _, err := strconv.Atoi(tokens[len(tokens)-1]); err != nil {
+		return "", "", false
 	}
-	name, ok := names[i].(string)
-	return name, ok
+	name, ok = resolve(c.document, location).(string)
+	return name, tokens[len(tokens)-2], ok
 }
 
-func dependent(location string) string {
-	t := pointerTokens(location)
-	return t[len(t)-2]
-}
-
-// formatName is how a format is called in a sentence.
+// formatName returns the name of a format in a sentence.
 func formatName(format string) string {
 	switch format {
 	case "uri":
