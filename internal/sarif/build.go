@@ -12,25 +12,25 @@ import (
 	"github.com/owenrumney/go-sarif/v2/sarif"
 )
 
-// OwnTool is the tool under which Airlock's own security review reports; nobody else
-// may use the name.
+// OwnTool is the tool name of Airlock's own security review. Other logs may not
+// use it.
 const OwnTool = "Airlock security review"
 
-// Tool is who noticed the findings of a SARIF run.
+// Tool is what reported the findings of a SARIF run.
 type Tool struct {
 	Name, Version  string
 	InformationURI string // may be empty
 }
 
-// FingerprintKey is where a built result carries its finding's own fingerprint.
+// fingerprintKey is the partial fingerprint with a finding's own fingerprint.
 // Code scanning reads the line hash instead, which Prepare adds.
-const FingerprintKey = "airlockFinding/v1"
+const fingerprintKey = "airlockFinding/v1"
 
-// Build returns findings as a SARIF log of one run. Rules tells what is known
-// about a finding's rule; it may be nil. The order of findings and rules is
-// that of finding.Sort, whatever order they come in, and ids are the findings'
-// own, so that the same findings give the same log. A finding without a path
-// cannot be shown by code scanning and is an error, as is a tool without a name.
+// Build returns a SARIF log with one run of the findings. Rules looks up their
+// rules; it may be nil. Findings and rules are in the order of finding.Sort, and
+// ids are the findings' own, so that the same findings always give the same log.
+// A finding without a path is an error, because code scanning cannot show it, and
+// so is a tool without a name.
 func Build(tool Tool, category string, findings []finding.Finding, rules finding.Rules) (json.RawMessage, error) {
 	if strings.TrimSpace(tool.Name) == "" {
 		return nil, fmt.Errorf("sarif: the tool has no name")
@@ -42,7 +42,7 @@ func Build(tool Tool, category string, findings []finding.Finding, rules finding
 		driver.InformationURI = &tool.InformationURI
 	}
 	run := sarif.NewRun(sarif.Tool{Driver: driver}).WithColumnKind("utf16CodeUnits")
-	if id := AutomationID(category); id != "" {
+	if id := automationID(category); id != "" {
 		run.AutomationDetails = sarif.NewRunAutomationDetails().WithID(id)
 	}
 	known := make(map[string]int)
@@ -53,13 +53,13 @@ func Build(tool Tool, category string, findings []finding.Finding, rules finding
 			return nil, fmt.Errorf("sarif: finding %d of rule %q has no path in the repository: %q", i+1, f.Rule, f.Path)
 		}
 		id := ruleID(f)
-		at, ok := known[id]
+		index, ok := known[id]
 		if !ok {
-			at = len(driver.Rules)
-			known[id] = at
+			index = len(driver.Rules)
+			known[id] = index
 			driver.Rules = append(driver.Rules, buildRule(id, worst[id], f, rules))
 		}
-		run.Results = append(run.Results, buildResult(f, id, at, path))
+		run.Results = append(run.Results, buildResult(f, id, index, path))
 	}
 	report, err := sarif.New(sarif.Version210)
 	if err != nil {
@@ -73,9 +73,9 @@ func Build(tool Tool, category string, findings []finding.Finding, rules finding
 	return b.Bytes(), nil
 }
 
-// AgentFinding returns the finding that an agent reports without a SARIF log of
-// its own: severity is error, warning, info or note; column may be 0; suffix,
-// which names the kind of problem, may be empty.
+// AgentFinding returns a finding that an agent reports without a SARIF log.
+// Severity is error, warning, info or note; column may be 0; suffix, the kind of
+// problem, may be empty.
 func AgentFinding(tool, file string, line, column int, severity, message, suffix string) finding.Finding {
 	s := map[string]finding.Severity{"error": finding.High, "warning": finding.Medium, "info": finding.Low, "note": finding.Low}[severity]
 	return finding.Finding{
@@ -88,11 +88,11 @@ func AgentFinding(tool, file string, line, column int, severity, message, suffix
 	}
 }
 
-// ruleID returns the id of a finding's rule. Findings without a rule share one
-// for each severity, as code scanning takes the severity from the rule; an id
-// made of a position would make every run's alerts new ones.
+// ruleID returns the id of a finding's rule. Findings without a rule have one
+// rule for each severity, because code scanning reads the severity from the rule.
+// If an id contained a position, each run's alerts would be new.
 func ruleID(f finding.Finding) string {
-	return cmp.Or(trim(f.Rule), "finding-"+cmp.Or(string(f.Severity), string(finding.None)))
+	return cmp.Or(strings.TrimSpace(f.Rule), "finding-"+cmp.Or(string(f.Severity), string(finding.None)))
 }
 
 func worstByRule(findings []finding.Finding) map[string]finding.Severity {
@@ -146,14 +146,14 @@ func buildRule(id string, worst finding.Severity, f finding.Finding, rules findi
 	if r.Precision != "" {
 		rule.Properties["precision"] = string(r.Precision)
 	}
-	rule.Properties["problem.severity"] = map[string]string{"error": "error", "warning": "warning"}[level]
-	if level == "note" || level == "none" {
+	rule.Properties["problem.severity"] = level
+	if level == "note" {
 		rule.Properties["problem.severity"] = "recommendation"
 	}
 	return rule
 }
 
-func buildResult(f finding.Finding, id string, at int, path string) *sarif.Result {
+func buildResult(f finding.Finding, id string, index int, path string) *sarif.Result {
 	region := sarif.NewRegion().WithStartLine(max(f.Range.StartLine, 1))
 	if f.Range.StartLine > 0 {
 		if f.Range.StartColumn > 0 {
@@ -166,20 +166,21 @@ func buildResult(f finding.Finding, id string, at int, path string) *sarif.Resul
 			}
 		}
 	}
-	message := cmp.Or(trim(f.Message), id)
-	if s := trim(f.Suggestion); s != "" {
+	message := cmp.Or(strings.TrimSpace(f.Message), id)
+	if s := strings.TrimSpace(f.Suggestion); s != "" {
 		message += "\n\nSuggestion: " + s
 	}
 	location := sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
-		WithArtifactLocation(sarif.NewSimpleArtifactLocation(EncodePath(path))).WithRegion(region))
-	result := sarif.NewRuleResult(id).WithRuleIndex(at).WithLevel(levelOf(f.Severity)).
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation(encodePath(path))).WithRegion(region))
+	result := sarif.NewRuleResult(id).WithRuleIndex(index).WithLevel(levelOf(f.Severity)).
 		WithMessage(sarif.NewTextMessage(message)).WithLocations([]*sarif.Location{location})
 	if f.Fingerprint != "" {
-		result = result.WithPartialFingerPrints(map[string]interface{}{FingerprintKey: f.Fingerprint})
+		result = result.WithPartialFingerPrints(map[string]interface{}{fingerprintKey: f.Fingerprint})
 	}
 	return result
 }
 
+// levelOf returns the SARIF level of a severity.
 func levelOf(s finding.Severity) string {
 	switch s {
 	case finding.Critical, finding.High:
@@ -190,7 +191,7 @@ func levelOf(s finding.Severity) string {
 	return "note"
 }
 
-// securitySeverity is the number that code scanning shows as the same word.
+// securitySeverity returns the number that code scanning shows as the severity.
 func securitySeverity(s finding.Severity) string {
 	switch s {
 	case finding.Critical:

@@ -19,8 +19,8 @@ func tree(t *testing.T, raw []byte) object {
 	return o
 }
 
-// at follows a dotted path, with numbers for elements.
-func at(t *testing.T, v any, path string) any {
+// lookup follows a path with slashes, with numbers for elements.
+func lookup(t *testing.T, v any, path string) any {
 	t.Helper()
 	for step := range strings.SplitSeq(path, "/") {
 		switch node := v.(type) {
@@ -44,7 +44,7 @@ func at(t *testing.T, v any, path string) any {
 
 func wantAt(t *testing.T, v any, path string, want any) {
 	t.Helper()
-	if diff := cmp.Diff(want, at(t, v, path)); diff != "" {
+	if diff := cmp.Diff(want, lookup(t, v, path)); diff != "" {
 		t.Errorf("%s: %s", path, diff)
 	}
 }
@@ -85,7 +85,7 @@ func TestBuild(t *testing.T) {
 	}
 	wantValid(t, raw)
 	log := tree(t, raw)
-	run := at(t, log, "runs/0")
+	run := lookup(t, log, "runs/0")
 	wantAt(t, run, "automationDetails/id", "checks/")
 	wantAt(t, run, "tool/driver/version", "1.2.3")
 	wantAt(t, run, "results/0/ruleId", "finding-low")
@@ -94,7 +94,7 @@ func TestBuild(t *testing.T) {
 	wantAt(t, run, "results/2/locations/0/physicalLocation/region", object{"startLine": 2.0, "startColumn": 4.0})
 	wantAt(t, run, "results/3/ruleIndex", 2.0)
 	wantAt(t, run, "results/3/message/text", "Tainted query\n\nSuggestion: Use a placeholder.")
-	wantAt(t, run, "results/3/partialFingerprints", object{FingerprintKey: "abc"})
+	wantAt(t, run, "results/3/partialFingerprints", object{fingerprintKey: "abc"})
 	wantAt(t, run, "results/3/locations/0/physicalLocation", object{
 		"artifactLocation": object{"uri": "db/query%20one.go"},
 		"region":           object{"startLine": 3.0, "startColumn": 5.0, "endLine": 4.0, "endColumn": 9.0},

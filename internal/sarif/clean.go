@@ -6,24 +6,25 @@ import (
 	"strings"
 )
 
-// Cleaner makes text safe. An adapter of the sanitizer implements it.
+// Cleaner makes texts safe. It adapts the sanitizer, which this package does not
+// import.
 type Cleaner interface {
-	// Plain applies the rules for text that is shown as it is: the character rules.
-	Plain(s string) (string, []Note)
-	// Body applies the rules for Markdown.
-	Body(s string) (string, []Note)
-	// URL applies the link rules to an address: its clean form, and whether it
-	// is allowed; for one that is not, a text that names its host.
-	URL(address string) (string, bool)
+	// Plain cleans a text that is shown as it is, by the character rules.
+	Plain(text string) (string, []Note)
+	// Body cleans Markdown.
+	Body(markdown string) (string, []Note)
+	// URL cleans an address by the link rules and reports whether it is allowed.
+	// If it is not, the result is a text that names its host.
+	URL(address string) (clean string, allowed bool)
 }
 
-// Clean returns an untrusted log with every string in it made safe, wherever it
-// stands: what is named "markdown" as Markdown, absolute URIs by the link rules
-// (a denied one is left out), everything else, names included, as plain
-// text. Members that are null are left out. Nothing else is changed, but
-// members are sorted. The artifacts' own URIs are judged by Prepare.
+// Clean returns an untrusted log with every string in it made safe: the members
+// "markdown" as Markdown, absolute URIs by the link rules (those that are not
+// allowed are left out), and all other strings, names included, as plain text.
+// Members that are null are left out, and members are sorted; otherwise the log
+// does not change. Prepare checks the URIs of artifacts.
 //
-// The error is about the log: it is not JSON, no object, or nested too deeply.
+// The error is about the log: it is not a JSON object, or nested too deeply.
 func Clean(log json.RawMessage, c Cleaner) (json.RawMessage, []Note, error) {
 	o, nulls, err := decode(log)
 	if err != nil {
@@ -32,32 +33,31 @@ func Clean(log json.RawMessage, c Cleaner) (json.RawMessage, []Note, error) {
 	n := notes{}
 	n.add(RuleNulls, "", nulls)
 	types().walk(logType, o, &linkCleaner{Cleaner: c, notes: n})
-	s := &stringCleaner{Cleaner: c, notes: n}
-	s.object(o)
+	(&stringCleaner{Cleaner: c, notes: n}).object(o)
 	return encode(o), n.list(), nil
 }
 
-// linkCleaner judges the members that hold absolute URIs.
+// linkCleaner cleans the members that are absolute URIs, or lists of them.
 type linkCleaner struct {
 	Cleaner
 	notes notes
 }
 
 func (l *linkCleaner) enter(typ string, o object) bool {
-	for name := range types()[typ].linksOrNone() {
+	for _, name := range types()[typ].links {
 		switch v := o[name].(type) {
 		case string:
-			if u, ok := l.judge(v); ok {
-				o[name] = u
+			if clean, ok := l.link(v); ok {
+				o[name] = clean
 			} else {
 				delete(o, name)
 			}
 		case []any:
 			kept := []any{}
 			for _, e := range v {
-				address, isText := e.(string)
-				if u, ok := l.judge(address); ok && isText {
-					kept = append(kept, u)
+				address, isString := e.(string)
+				if clean, ok := l.link(address); ok && isString {
+					kept = append(kept, clean)
 				}
 			}
 			o[name] = kept
@@ -68,26 +68,20 @@ func (l *linkCleaner) enter(typ string, o object) bool {
 
 func (l *linkCleaner) leave(string, object) bool { return true }
 
-func (l *linkCleaner) judge(address string) (string, bool) {
-	clean, ok := l.URL(address)
-	if ok && !hasScheme(clean) {
-		l.notes.add(RuleLinks, "no absolute address", 1) // nothing says what it is relative to
-		return clean, false
-	}
-	if !ok {
+// link cleans one address and reports whether it stays.
+func (l *linkCleaner) link(address string) (clean string, ok bool) {
+	clean, ok = l.URL(address)
+	switch {
+	case !ok:
 		l.notes.add(RuleLinks, strings.TrimSuffix(strings.Trim(clean, "()"), "/redacted"), 1)
+	case !hasScheme(clean): // the log does not define what it is relative to
+		l.notes.add(RuleLinks, "no absolute address", 1)
+		ok = false
 	}
 	return clean, ok
 }
 
-func (t *objectType) linksOrNone() map[string]bool {
-	if t == nil {
-		return nil
-	}
-	return t.links
-}
-
-// stringCleaner cleans all strings, by their members' names.
+// stringCleaner cleans all strings, by the names of their members.
 type stringCleaner struct {
 	Cleaner
 	notes notes
@@ -120,13 +114,13 @@ func (s *stringCleaner) object(o object) {
 func (s *stringCleaner) value(name string, v any) any {
 	switch v := v.(type) {
 	case string:
-		apply := s.Plain
+		clean := s.Plain
 		if name == "markdown" {
-			apply = s.Body
+			clean = s.Body
 		}
-		clean, changed := apply(v)
+		text, changed := clean(v)
 		s.notes.addAll(changed)
-		return clean
+		return text
 	case []any:
 		for i, e := range v {
 			v[i] = s.value(name, e)
@@ -137,10 +131,10 @@ func (s *stringCleaner) value(name string, v any) any {
 	return v
 }
 
-// isPlainName reports a name that needs no cleaning.
-func isPlainName(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte("-_.$/%", c) < 0 {
+// isPlainName reports whether a name certainly needs no cleaning.
+func isPlainName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !isLetter(c) && !isDigit(c) && strings.IndexByte("-_.$/%", c) < 0 {
 			return false
 		}
 	}

@@ -74,11 +74,11 @@ func checkLog(t *testing.T, raw []byte) {
 	}
 	for _, run := range objects(list(tree(t, u.SARIF), "runs")) {
 		for _, r := range objects(list(run, "results")) {
-			uri, _ := at(t, r, "locations/0/physicalLocation/artifactLocation/uri").(string)
-			if path, err := RepoPath(uri, nil); err != nil || EncodePath(path) != uri {
+			uri, _ := lookup(t, r, "locations/0/physicalLocation/artifactLocation/uri").(string)
+			if path, err := RepoPath(uri, nil); err != nil || encodePath(path) != uri {
 				t.Fatalf("a result is at %q: %v", uri, err)
 			}
-			if strings.TrimSpace(at(t, r, "message/text").(string)) == "" {
+			if strings.TrimSpace(lookup(t, r, "message/text").(string)) == "" {
 				t.Fatal("a result has no text")
 			}
 		}

@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// group is the SARIF run that all runs of one tool and one category become.
+// group is one run in the making: the merger of all runs of one tool and one
+// category.
 type group struct {
 	category string
-	run      object // without tool.driver.rules, tool.extensions and results
-	driver   object
+	run      object // without tool, results and automation details
+	driver   object // without rules
 	rules    ruleTable
-	results  []object
-	runs     int    // how many were merged
-	asked    int    // how many results they had
-	reason   string // why the last of those that were left out was
+	results  []result
+	merged   int    // how many runs were merged
+	asked    int    // how many results they had that report a problem
+	reason   string // why the last result without a place was left out
 
 	extensions     []object
 	extensionTable []ruleTable    // the rules of each
@@ -23,13 +24,34 @@ type group struct {
 
 	notes notes
 	roots []string
-	// budget bounds how many bytes inlining may add: one shared element can be
-	// referred to very often.
+	// budget is how many bytes inlining may still add, because very many objects
+	// can refer to one shared element.
 	budget int
 }
 
-// inlineBudget is the most that inlining adds to a run, in bytes.
+// inlineBudget is how many bytes inlining may add to a run.
 const inlineBudget = 32 << 20
+
+// result is a result of the merged run. Its object does not refer to its rule
+// until the run is finished.
+type result struct {
+	object
+	rule ruleOf
+}
+
+// ruleOf refers to a rule of the merged run.
+type ruleOf struct {
+	extension int // -1 means the driver
+	index     int
+}
+
+// descriptor returns the object of a rule.
+func (g *group) descriptor(r ruleOf) object {
+	if r.extension >= 0 {
+		return g.extensionTable[r.extension].rules[r.index]
+	}
+	return g.rules.rules[r.index]
+}
 
 func newGroup(category string, n notes, roots []string) *group {
 	return &group{
@@ -51,17 +73,17 @@ func category(run object) string {
 	return id[:strings.LastIndexByte(id, '/')+1]
 }
 
-// add takes in one more run. The run's own objects become part of the group.
+// add merges one more run. Its objects become part of the group.
 func (g *group) add(run object) {
 	r := &resolver{
-		group:       g,
-		artifacts:   objects(list(run, "artifacts")),
-		bases:       child(run, "originalUriBaseIds"),
-		logical:     newShared(list(run, "logicalLocations")),
-		addresses:   newShared(list(run, "addresses")),
-		taxonomies:  newComponents(list(run, "taxonomies")),
-		invocations: len(list(g.run, "invocations")),
-		invoked:     len(list(run, "invocations")),
+		group:              g,
+		artifacts:          objects(list(run, "artifacts")),
+		bases:              child(run, "originalUriBaseIds"),
+		logical:            newShared(list(run, "logicalLocations")),
+		addresses:          newShared(list(run, "addresses")),
+		taxonomies:         newComponents(list(run, "taxonomies")),
+		earlierInvocations: len(list(g.run, "invocations")),
+		invocations:        len(list(run, "invocations")),
 	}
 	for _, name := range []string{"graphs", "webRequests", "webResponses", "externalPropertyFileReferences"} {
 		if _, ok := run[name]; ok {
@@ -72,7 +94,7 @@ func (g *group) add(run object) {
 	for _, name := range []string{"originalUriBaseIds", "logicalLocations", "addresses", "specialLocations"} {
 		delete(run, name)
 	}
-	if !r.tool(child(run, "tool")) {
+	if !r.addTool(child(run, "tool")) {
 		g.notes.add(RuleRuns, "no tool", 1) // Validate refuses such a run
 		return
 	}
@@ -86,19 +108,19 @@ func (g *group) add(run object) {
 		g.asked++
 		switch {
 		case types().walk("result", o, r):
-			g.results = append(g.results, o)
-		case r.current != nil: // it was not visited to its end
+			g.results = append(g.results, result{o, r.rule})
+		case r.current != nil: // leaveResult was not called
 			g.notes.add(RulePaths, "it has no message", 1)
 			r.current = nil
 		}
 	}
 	delete(run, "results")
-	types().walk("run", run, r) // false, for want of the tool
-	g.takeIn(run)
+	types().walk("run", run, r) // false, because the tool is missing
+	g.addRest(run)
 }
 
-// tool takes in a run's tool: its rules and extensions.
-func (r *resolver) tool(tool object) bool {
+// addTool merges a run's tool: its rules and extensions.
+func (r *resolver) addTool(tool object) bool {
 	r.driver = child(tool, "driver")
 	r.extensions = newComponents(list(tool, "extensions"))
 	if r.driver == nil || !types().walk("toolComponent", r.driver, r) {
@@ -108,11 +130,8 @@ func (r *resolver) tool(tool object) bool {
 	for _, rule := range r.rules {
 		r.group.rules.add(rule)
 	}
-	for k, v := range r.driver {
-		if _, have := r.group.driver[k]; !have && k != "rules" {
-			r.group.driver[k] = v
-		}
-	}
+	addMissing(r.group.driver, r.driver)
+	delete(r.group.driver, "rules")
 	for _, e := range r.extensions.all {
 		types().walk("toolComponent", e, r)
 		r.extensionIndex = append(r.extensionIndex, r.addExtension(e))
@@ -121,17 +140,32 @@ func (r *resolver) tool(tool object) bool {
 	return true
 }
 
-// takeIn merges what a run holds beside its tool and results. Lists are joined;
-// of single values the first wins.
-func (g *group) takeIn(run object) {
-	if g.runs > 0 && stringMember(g.run, "columnKind") != stringMember(run, "columnKind") {
+// addExtension returns the index of an extension, which it adds unless there is an
+// equal one.
+func (g *group) addExtension(e object) int {
+	key := string(encode(e))
+	if i, known := g.extensionKeys[key]; known {
+		return i
+	}
+	table := newRuleTable()
+	for _, rule := range objects(list(e, "rules")) {
+		table.add(rule)
+	}
+	g.extensionKeys[key] = len(g.extensions)
+	g.extensions = append(g.extensions, e)
+	g.extensionTable = append(g.extensionTable, table)
+	return len(g.extensions) - 1
+}
+
+// addRest merges a run's other members. Lists are joined; of single values the
+// first one stays.
+func (g *group) addRest(run object) {
+	if g.merged > 0 && stringMember(g.run, "columnKind") != stringMember(run, "columnKind") {
 		g.notes.add(RuleColumns, "", 1)
 	}
-	g.runs++
+	g.merged++
+	delete(run, "automationDetails")
 	for name, v := range run {
-		if name == "tool" || name == "automationDetails" {
-			continue
-		}
 		mine, have := g.run[name]
 		theirs, isList := v.([]any)
 		switch {
@@ -153,23 +187,33 @@ func (g *group) finish() object {
 	}
 	results := make([]any, len(g.results))
 	for i, r := range g.results {
-		results[i] = r
+		delete(r.object, "rule")
+		delete(r.object, "ruleIndex")
+		if r.rule.extension < 0 {
+			r.object["ruleIndex"] = r.rule.index
+		} else {
+			r.object["rule"] = object{
+				"id":            stringMember(g.descriptor(r.rule), "id"),
+				"index":         r.rule.index,
+				"toolComponent": object{"index": r.rule.extension},
+			}
+		}
+		results[i] = r.object
 	}
 	g.run["results"] = results
-	g.driver["rules"] = g.rules.list(g.notes)
+	g.driver["rules"] = g.rules.complete(g.notes)
 	tool := object{"driver": g.driver}
 	if len(g.extensions) > 0 {
 		all := make([]any, len(g.extensions))
 		for i, e := range g.extensions {
 			if t := g.extensionTable[i]; len(t.rules) > 0 {
-				e["rules"] = t.list(g.notes)
+				e["rules"] = t.complete(g.notes)
 			}
 			all[i] = e
 		}
 		tool["extensions"] = all
 	}
 	g.run["tool"] = tool
-	delete(g.run, "automationDetails")
 	if g.category != "" {
 		g.run["automationDetails"] = object{"id": g.category}
 	}

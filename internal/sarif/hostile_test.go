@@ -123,7 +123,7 @@ func TestRuleReferences(t *testing.T) {
 		`"rule":{"index":9,"toolComponent":{"index":0}}`:                                                 {unnamedRule, 2.0},
 	} {
 		u := prepare(t, Options{}, Source{SARIF: json.RawMessage(fmt.Sprintf(rules, reference, located("a.go")))})
-		result, _ := at(t, tree(t, u.SARIF), "runs/0/results/0").(object)
+		result, _ := lookup(t, tree(t, u.SARIF), "runs/0/results/0").(object)
 		if diff := cmp.Diff(want, [2]any{result["ruleId"], result["ruleIndex"]}); diff != "" {
 			t.Errorf("%s: %s", reference, diff)
 		}
@@ -154,7 +154,7 @@ func TestSeverities(t *testing.T) {
 	for given, want := range map[string]any{`"7.5"`: "7.5", `7.5`: "7.5", `"10.0"`: "10.0", `"11"`: nil, `"high"`: nil, `-1`: nil, `true`: nil, `"1e1"`: nil, `"NaN"`: nil, `" 4 "`: "4"} {
 		log := json.RawMessage(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R","properties":{"security-severity":` + given + `}}]}}}]}`)
 		u := prepare(t, Options{}, Source{SARIF: log})
-		properties, _ := at(t, tree(t, u.SARIF), "runs/0/tool/driver/rules/0/properties").(object)
+		properties, _ := lookup(t, tree(t, u.SARIF), "runs/0/tool/driver/rules/0/properties").(object)
 		if diff := cmp.Diff(want, properties["security-severity"]); diff != "" {
 			t.Errorf("%s: %s", given, diff)
 		}
@@ -168,7 +168,7 @@ func TestTextsOfRulesAreCut(t *testing.T) {
 	long := strings.Repeat("ü", 2000)
 	log := json.RawMessage(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R","name":"` + long + `","shortDescription":{"text":"` + long + `","markdown":"x"},"fullDescription":{"text":"ok"},"help":{"text":"` + long + `"}}]}}}]}`)
 	u := prepare(t, Options{}, Source{SARIF: log})
-	rule := at(t, tree(t, u.SARIF), "runs/0/tool/driver/rules/0")
+	rule := lookup(t, tree(t, u.SARIF), "runs/0/tool/driver/rules/0")
 	wantAt(t, rule, "name", strings.Repeat("ü", maxRuleName-1)+"…")
 	wantAt(t, rule, "shortDescription", object{"text": strings.Repeat("ü", maxDescription-1) + "…"})
 	wantAt(t, rule, "help/text", long)

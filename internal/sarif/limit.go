@@ -5,32 +5,31 @@ import (
 	"slices"
 )
 
-// What code scanning takes in one delivery; over it, the delivery is rejected.
+// The limits of code scanning. It rejects a delivery that exceeds one.
 const (
-	MaxRuns       = 20
-	MaxResults    = 25_000 // a run
-	MaxRules      = 25_000 // a run
-	MaxExtensions = 100    // a run
+	maxRuns       = 20
+	maxResults    = 25_000 // a run
+	maxRules      = 25_000 // a run
+	maxExtensions = 100    // a run
 
-	maxLocations = 1000 // a result; only the first is shown
+	maxLocations = 1000 // a result; it shows only the first
 	maxCodeFlows = 10   // a result
 	maxSteps     = 10_000
 )
 
-// severity orders a group's results: the rule's security-severity, or what
-// stands for the level where there is none. What is suppressed or not a
-// failure comes last.
-func (g *group) severity(o object) float64 {
-	kind := stringMember(o, "kind")
-	if kind != "" && kind != "fail" && kind != "review" && kind != "open" || len(list(o, "suppressions")) > 0 {
+// severity returns the security-severity of a result's rule, or the one of its
+// level if the rule has none. It is -1 for a result that is suppressed or does not
+// report a failure.
+func (g *group) severity(r result) float64 {
+	kind := stringMember(r.object, "kind")
+	if kind != "" && kind != "fail" && kind != "review" && kind != "open" || len(list(r.object, "suppressions")) > 0 {
 		return -1
 	}
-	rule := g.descriptor(g.ruleOf(o))
+	rule := g.descriptor(r.rule)
 	if score, ok := severityScore(stringMember(child(rule, "properties"), "security-severity")); ok {
 		return score
 	}
-	level := cmp.Or(stringMember(o, "level"), stringMember(child(rule, "defaultConfiguration"), "level"), "warning")
-	switch level {
+	switch cmp.Or(stringMember(r.object, "level"), stringMember(child(rule, "defaultConfiguration"), "level"), "warning") {
 	case "error":
 		return 8
 	case "warning":
@@ -41,105 +40,96 @@ func (g *group) severity(o object) float64 {
 	return 0
 }
 
-// ruleOf reads back which rule a result of the group is of.
-func (g *group) ruleOf(o object) ruleOf {
-	if ref := child(o, "rule"); ref != nil {
-		e, _ := number(child(ref, "toolComponent"), "index")
-		i, _ := number(ref, "index")
-		return ruleOf{e, i}
-	}
-	i, _ := number(o, "ruleIndex")
-	return ruleOf{-1, i}
-}
-
-// cutLocations cuts a result's lists and returns how many elements it cut.
-func cutLocations(o object) (cut int) {
-	shorten := func(o object, name string, most int) {
+// cutLocations cuts a result's lists and returns how many elements it removed.
+func cutLocations(o object) (removed int) {
+	cut := func(o object, name string, most int) {
 		if l := list(o, name); len(l) > most {
-			cut += len(l) - most
+			removed += len(l) - most
 			o[name] = l[:most]
 		}
 	}
-	shorten(o, "locations", maxLocations)
-	shorten(o, "relatedLocations", maxLocations)
-	shorten(o, "codeFlows", maxCodeFlows)
+	cut(o, "locations", maxLocations)
+	cut(o, "relatedLocations", maxLocations)
+	cut(o, "codeFlows", maxCodeFlows)
 	for _, flow := range objects(list(o, "codeFlows")) {
 		for _, thread := range objects(list(flow, "threadFlows")) {
-			shorten(thread, "locations", maxSteps)
+			cut(thread, "locations", maxSteps)
 		}
 	}
-	return cut
+	return removed
 }
 
-// cutResults keeps the most severe results, in their order, and returns how
-// many it cut. Of equally severe ones the earlier stay.
-func (g *group) cutResults(most int) int {
-	if len(g.results) <= most {
-		return 0
-	}
-	order := make([]int, len(g.results))
-	scores := make([]float64, len(g.results))
-	for i, r := range g.results {
-		order[i], scores[i] = i, g.severity(r)
+// greatest returns the indexes of the most elements with the greatest scores, in
+// ascending order. Of equal ones it prefers the first.
+func greatest(scores []float64, most int) []int {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	order = order[:most]
 	slices.Sort(order)
-	kept := make([]object, most)
-	for i, at := range order {
-		kept[i] = g.results[at]
-	}
-	cut := len(g.results) - most
-	g.results = kept
-	return cut
+	return order
 }
 
-// cutRuns keeps the groups with the most severe results, in their order.
+// cutResults keeps the most severe results and returns how many it removed.
+func (g *group) cutResults(most int) int {
+	if len(g.results) <= most {
+		return 0
+	}
+	scores := make([]float64, len(g.results))
+	for i, r := range g.results {
+		scores[i] = g.severity(r)
+	}
+	kept := make([]result, most)
+	for i, n := range greatest(scores, most) {
+		kept[i] = g.results[n]
+	}
+	removed := len(g.results) - most
+	g.results = kept
+	return removed
+}
+
+// cutRuns keeps the groups with the most severe results.
 func cutRuns(groups []*group, n notes) []*group {
-	if len(groups) <= MaxRuns {
+	if len(groups) <= maxRuns {
 		return groups
 	}
-	worst := make(map[*group]float64)
-	for _, g := range groups {
-		worst[g] = -2
+	worst := make([]float64, len(groups))
+	results := 0
+	for i, g := range groups {
+		worst[i] = -2
+		results += len(g.results)
 		for _, r := range g.results {
-			worst[g] = max(worst[g], g.severity(r))
+			worst[i] = max(worst[i], g.severity(r))
 		}
 	}
-	order := slices.Clone(groups)
-	slices.SortStableFunc(order, func(a, b *group) int { return cmp.Compare(worst[b], worst[a]) })
-	lost := 0
-	for _, g := range order[MaxRuns:] {
-		lost += len(g.results)
+	var kept []*group
+	for _, i := range greatest(worst, maxRuns) {
+		kept = append(kept, groups[i])
+		results -= len(groups[i].results)
 	}
-	n.add(RuleRuns, "", len(order)-MaxRuns)
-	n.add(RuleResults, "of SARIF runs that were cut", lost)
-	keep := make(map[*group]bool)
-	for _, g := range order[:MaxRuns] {
-		keep[g] = true
-	}
-	return slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return !keep[g] })
+	n.add(RuleRuns, "", len(groups)-maxRuns)
+	n.add(RuleResults, "of SARIF runs that were cut", results)
+	return kept
 }
 
-// cutRules cuts rules that no result names.
+// cutRules removes rules that no result has, and returns how many. Rules that
+// results have may still be more than most.
 func (g *group) cutRules(most int) int {
 	if len(g.rules.rules) <= most {
 		return 0
 	}
 	used := make([]bool, len(g.rules.rules))
-	for _, o := range g.results {
-		if r := g.ruleOf(o); r.extension < 0 {
-			used[r.index] = true
+	spare := most // how many unused ones may stay
+	for _, r := range g.results {
+		if r.rule.extension < 0 && !used[r.rule.index] {
+			used[r.rule.index] = true
+			spare--
 		}
 	}
 	moved := make([]int, len(used))
 	kept := newRuleTable()
-	spare := most
-	for _, u := range used {
-		if u {
-			spare--
-		}
-	}
 	for i, rule := range g.rules.rules {
 		if !used[i] {
 			if spare <= 0 {
@@ -149,53 +139,40 @@ func (g *group) cutRules(most int) int {
 		}
 		moved[i] = kept.add(rule)
 	}
-	for _, o := range g.results {
-		if r := g.ruleOf(o); r.extension < 0 {
-			o["ruleIndex"] = moved[r.index]
+	for i := range g.results {
+		if r := &g.results[i].rule; r.extension < 0 {
+			r.index = moved[r.index]
 		}
 	}
-	cut := len(g.rules.rules) - len(kept.rules)
+	removed := len(g.rules.rules) - len(kept.rules)
 	g.rules = kept
-	return cut
+	return removed
 }
 
-// cutExtensions keeps the extensions whose rules most results name. Results of
-// the others' rules name a rule of the driver instead, made of the extension's.
+// cutExtensions keeps the extensions with the most results, and returns how many
+// it removed. Their rules that results have become rules of the driver.
 func (g *group) cutExtensions(most int) int {
 	n := len(g.extensions)
 	if n <= most {
 		return 0
 	}
-	uses := make([]int, n)
-	for _, o := range g.results {
-		if r := g.ruleOf(o); r.extension >= 0 {
-			uses[r.extension]++
+	uses := make([]float64, n)
+	for _, r := range g.results {
+		if r.rule.extension >= 0 {
+			uses[r.rule.extension]++
 		}
 	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(uses[b], uses[a]) })
-	kept := order[:most]
-	slices.Sort(kept)
-	moved := make([]int, n)
-	for i := range moved {
-		moved[i] = -1
-	}
+	moved := make(map[int]int, most)
 	extensions, tables := make([]object, most), make([]ruleTable, most)
-	for i, at := range kept {
-		moved[at], extensions[i], tables[i] = i, g.extensions[at], g.extensionTable[at]
+	for i, e := range greatest(uses, most) {
+		moved[e], extensions[i], tables[i] = i, g.extensions[e], g.extensionTable[e]
 	}
-	for _, o := range g.results {
-		r := g.ruleOf(o)
-		switch {
-		case r.extension < 0:
-		case moved[r.extension] >= 0:
-			child(o, "rule")["toolComponent"] = object{"index": moved[r.extension]}
-		default:
-			o["ruleIndex"] = g.rules.add(g.descriptor(r))
-			delete(o, "rule")
+	for i := range g.results {
+		r := &g.results[i].rule
+		if e, ok := moved[r.extension]; ok {
+			r.extension = e
+		} else if r.extension >= 0 {
+			*r = ruleOf{-1, g.rules.add(g.descriptor(*r))}
 		}
 	}
 	g.extensions, g.extensionTable = extensions, tables

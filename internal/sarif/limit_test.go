@@ -24,18 +24,18 @@ func simple(tool string, n int, level func(i int) string) json.RawMessage {
 }
 
 func TestPrepareCutsTheLeastSevere(t *testing.T) {
-	u := prepare(t, Options{}, Source{SARIF: simple("t", MaxResults+7, func(i int) string {
-		return map[bool]string{true: "error", false: "note"}[i >= MaxResults-3]
+	u := prepare(t, Options{}, Source{SARIF: simple("t", maxResults+7, func(i int) string {
+		return map[bool]string{true: "error", false: "note"}[i >= maxResults-3]
 	})})
-	if u.Results != MaxResults || noted(u.Notes, RuleResults) != 7 {
+	if u.Results != maxResults || noted(u.Notes, RuleResults) != 7 {
 		t.Errorf("%d results, %d noted", u.Results, noted(u.Notes, RuleResults))
 	}
 	log := tree(t, u.SARIF)
 	wantAt(t, log, "runs/0/results/0/message/text", "Message number 0 about something that was found here")
 	for i := range 10 {
-		wantAt(t, log, fmt.Sprintf("runs/0/results/%d/level", MaxResults-1-i), "error")
+		wantAt(t, log, fmt.Sprintf("runs/0/results/%d/level", maxResults-1-i), "error")
 	}
-	wantAt(t, log, fmt.Sprintf("runs/0/results/%d/level", MaxResults-11), "note")
+	wantAt(t, log, fmt.Sprintf("runs/0/results/%d/level", maxResults-11), "note")
 }
 
 func noted(notes []Note, rule string) (n int) {
@@ -58,7 +58,7 @@ func TestPrepareCutsToTheSizeLimit(t *testing.T) {
 	if cut := noted(u.Notes, RuleSize); cut == 0 || cut+u.Results != whole.Results {
 		t.Errorf("%d cut, %d left of %d", cut, u.Results, whole.Results)
 	}
-	for _, r := range objects(at(t, tree(t, u.SARIF), "runs/0/results").([]any)) {
+	for _, r := range objects(lookup(t, tree(t, u.SARIF), "runs/0/results").([]any)) {
 		if u.Results < 1666 && stringMember(r, "level") != "error" {
 			t.Fatalf("a %s was kept while errors were cut", stringMember(r, "level"))
 		}
@@ -70,7 +70,7 @@ func TestPrepareCutsToTheSizeLimit(t *testing.T) {
 
 func TestPrepareCutsRunsExtensionsAndRules(t *testing.T) {
 	var sources []Source
-	for i := range MaxRuns + 2 {
+	for i := range maxRuns + 2 {
 		level := "note"
 		if i > 1 {
 			level = "error"
@@ -78,29 +78,29 @@ func TestPrepareCutsRunsExtensionsAndRules(t *testing.T) {
 		sources = append(sources, Source{SARIF: simple(fmt.Sprintf("t%d", i), 3, func(int) string { return level })})
 	}
 	u := prepare(t, Options{}, sources...)
-	if len(u.Tools) != MaxRuns || u.Tools[0] != "t2" || noted(u.Notes, RuleRuns) != 2 || noted(u.Notes, RuleResults) != 6 {
+	if len(u.Tools) != maxRuns || u.Tools[0] != "t2" || noted(u.Notes, RuleRuns) != 2 || noted(u.Notes, RuleResults) != 6 {
 		t.Errorf("tools %v, notes %v", u.Tools, u.Notes)
 	}
 
 	var extensions, rules, results []string
-	for i := range MaxExtensions + 5 {
+	for i := range maxExtensions + 5 {
 		extensions = append(extensions, fmt.Sprintf(`{"name":"x%d","rules":[{"id":"x%d/r"}]}`, i, i))
 		results = append(results, fmt.Sprintf(`{"rule":{"index":0,"toolComponent":{"index":%d}},"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]}`, i))
 	}
-	for i := range MaxRules + 5 {
+	for i := range maxRules + 5 {
 		rules = append(rules, fmt.Sprintf(`{"id":"r%d"}`, i))
 	}
-	results = append(results, fmt.Sprintf(`{"ruleIndex":%d,"message":{"text":"last"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]}`, MaxRules+4))
+	results = append(results, fmt.Sprintf(`{"ruleIndex":%d,"message":{"text":"last"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]}`, maxRules+4))
 	u = prepare(t, Options{ReadFile: files}, Source{SARIF: json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[%s]},"extensions":[%s]},"results":[%s]}]}`,
 		strings.Join(rules, ","), strings.Join(extensions, ","), strings.Join(results, ",")))})
 	log := tree(t, u.SARIF)
-	if n := len(at(t, log, "runs/0/tool/extensions").([]any)); n != MaxExtensions || noted(u.Notes, RuleExtensions) != 5 {
+	if n := len(lookup(t, log, "runs/0/tool/extensions").([]any)); n != maxExtensions || noted(u.Notes, RuleExtensions) != 5 {
 		t.Errorf("%d extensions, notes %v", n, u.Notes)
 	}
-	if n := len(at(t, log, "runs/0/tool/driver/rules").([]any)); n != MaxRules || noted(u.Notes, RuleRules) != 10 {
+	if n := len(lookup(t, log, "runs/0/tool/driver/rules").([]any)); n != maxRules || noted(u.Notes, RuleRules) != 10 {
 		t.Errorf("%d rules, notes %v", n, u.Notes)
 	}
-	if u.Results != MaxExtensions+6 {
+	if u.Results != maxExtensions+6 {
 		t.Errorf("%d results", u.Results)
 	}
 }

@@ -2,26 +2,24 @@ package sarif
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 )
 
-// The parameters of the line hash, as code scanning's own uploader has them.
+// The parameters of the line hash are those of code scanning's own uploader.
 const (
 	hashBlock   = 100
 	hashModulus = 37
-	hashEnd     = 0xFFFF // stands for the end of the text
+	hashEnd     = 0xFFFF // the end of the text
 )
 
-// LineHashes returns the fingerprint of each line of a text, for
-// partialFingerprints.primaryLocationLineHash: a rolling hash over the 100
-// UTF-16 units from the line's start, without blanks, a colon, and how often
-// that hash has occurred so far in the text. There is a fingerprint for the
-// empty line after a final newline, too. The algorithm is the one of GitHub's
-// own SARIF uploader. It is linear.
-func LineHashes(text string) []string {
+// lineHashes returns the fingerprint of each line of a text, including the empty
+// line after a final newline, as GitHub's own SARIF uploader computes it: a
+// rolling hash of the 100 UTF-16 units from the line's start, without blanks, a
+// colon, and how often that hash has occurred so far in the text.
+func lineHashes(text string) []string {
 	h := lineHasher{first: 1, start: true, counts: make(map[uint64]int)}
 	for range hashBlock {
 		h.first *= hashModulus
@@ -37,7 +35,7 @@ func LineHashes(text string) []string {
 	}
 	h.unit(hashEnd)
 	for range hashBlock {
-		if h.lines[h.at] > 0 {
+		if h.lines[h.next] > 0 {
 			h.emit()
 		}
 		h.update(0)
@@ -48,7 +46,7 @@ func LineHashes(text string) []string {
 type lineHasher struct {
 	window [hashBlock]uint64
 	lines  [hashBlock]int // the line that starts at this unit of the window, 0 for none
-	at     int
+	next   int            // the unit of the window that is replaced next
 	hash   uint64
 	first  uint64 // hashModulus to the power of hashBlock
 	line   int
@@ -67,13 +65,13 @@ func (h *lineHasher) unit(c uint64) {
 	if h.cr {
 		c = '\n'
 	}
-	if h.lines[h.at] > 0 {
+	if h.lines[h.next] > 0 {
 		h.emit()
 	}
 	if h.start {
 		h.start = false
 		h.line++
-		h.lines[h.at] = h.line
+		h.lines[h.next] = h.line
 	}
 	h.start = c == '\n'
 	h.update(c)
@@ -81,26 +79,26 @@ func (h *lineHasher) unit(c uint64) {
 
 func (h *lineHasher) emit() {
 	h.counts[h.hash]++
-	line := h.lines[h.at]
+	line := h.lines[h.next]
 	for len(h.hashes) < line {
 		h.hashes = append(h.hashes, "")
 	}
 	h.hashes[line-1] = strconv.FormatUint(h.hash, 16) + ":" + strconv.Itoa(h.counts[h.hash])
-	h.lines[h.at] = 0
+	h.lines[h.next] = 0
 }
 
 func (h *lineHasher) update(c uint64) {
-	b := h.window[h.at]
-	h.window[h.at] = c
+	b := h.window[h.next]
+	h.window[h.next] = c
 	h.hash = hashModulus*h.hash + c - h.first*b
-	h.at = (h.at + 1) % hashBlock
+	h.next = (h.next + 1) % hashBlock
 }
 
-// lineHashKey is the one fingerprint that code scanning reads.
+// lineHashKey is the only fingerprint that code scanning reads.
 const lineHashKey = "primaryLocationLineHash"
 
-// fingerprint gives each result that has none the line hash of its first
-// location. It reads each file once, and holds one at a time.
+// fingerprint adds the line hash of its first location to each result without
+// one. It reads each file once and keeps one in memory at a time.
 func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 	type need struct {
 		result object
@@ -108,16 +106,17 @@ func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 		line   int
 	}
 	var needs []need
-	for _, o := range g.results {
+	for _, r := range g.results {
+		o := r.object
 		prints := child(o, "partialFingerprints")
-		if h := stringMember(prints, lineHashKey); isLineHash(h) {
+		if h := stringMember(prints, lineHashKey); lineHashForm.MatchString(h) {
 			continue
 		} else if h != "" {
 			g.notes.add(RuleBadHashes, "", 1)
 		}
 		delete(prints, lineHashKey)
 		physical := child(objects(list(o, "locations"))[0], "physicalLocation")
-		line, _ := number(child(physical, "region"), "startLine")
+		line, _ := intMember(child(physical, "region"), "startLine")
 		needs = append(needs, need{o, unescape(stringMember(child(physical, "artifactLocation"), "uri")), line})
 	}
 	if read == nil {
@@ -131,14 +130,14 @@ func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 		if i == 0 || needs[i-1].path != n.path {
 			content, err := read(n.path)
 			if readable = err == nil; readable {
-				hashes = LineHashes(string(content))
+				hashes = lineHashes(string(content))
 			}
 		}
 		switch {
 		case !readable:
 			g.notes.add(RuleHashes, "the file cannot be read", 1)
 		case n.line < 1 || n.line > len(hashes):
-			g.notes.add(RuleHashes, "the line is behind the file's end", 1)
+			g.notes.add(RuleHashes, "the line is after the end of the file", 1)
 		default:
 			prints := child(n.result, "partialFingerprints")
 			if prints == nil {
@@ -150,10 +149,5 @@ func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 	}
 }
 
-// isLineHash reports the form of a line hash: up to 16 lower-case hexadecimal
-// digits, a colon and a count.
-func isLineHash(s string) bool {
-	hash, count, ok := strings.Cut(s, ":")
-	return ok && len(hash) >= 1 && len(hash) <= 16 && strings.Trim(hash, "0123456789abcdef") == "" &&
-		len(count) >= 1 && len(count) <= 9 && strings.Trim(count, "0123456789") == ""
-}
+// lineHashForm is a hash, a colon and a count.
+var lineHashForm = regexp.MustCompile(`^[0-9a-f]{1,16}:[0-9]{1,9}$`)

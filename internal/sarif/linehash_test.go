@@ -16,16 +16,16 @@ func TestLineHashesKnownValues(t *testing.T) {
 		{"", []string{"c129715d7a2bc9a3:1"}},
 		{" a\nb\n  \t\tc\n d", []string{"271789c17abda88f:1", "54703d4cd895b18:1", "180aee12dab6264:1", "a23a3dc5e078b07b:1"}},
 	} {
-		if diff := cmp.Diff(c.want, LineHashes(c.text)); diff != "" {
+		if diff := cmp.Diff(c.want, lineHashes(c.text)); diff != "" {
 			t.Errorf("%q: %s", c.text, diff)
 		}
 	}
 }
 
 func TestLineHashesIgnoreBlanksAndLineEnds(t *testing.T) {
-	want := LineHashes("a b\nc\n\nd\n")
+	want := lineHashes("a b\nc\n\nd\n")
 	for _, text := range []string{"a b\r\nc\r\n\r\nd\r\n", "a b\rc\r\rd\r", "ab\n\tc\n  \nd  \n"} {
-		if diff := cmp.Diff(want, LineHashes(text)); diff != "" {
+		if diff := cmp.Diff(want, lineHashes(text)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
@@ -35,10 +35,10 @@ func TestLineHashesIgnoreBlanksAndLineEnds(t *testing.T) {
 }
 
 func TestLineHashesCountRepetitions(t *testing.T) {
-	hashes := LineHashes(strings.Repeat("x\n", 300))
+	hashes := lineHashes(strings.Repeat("x\n", 300))
 	seen := make(map[string]bool)
 	for i, h := range hashes {
-		if seen[h] || !isLineHash(h) {
+		if seen[h] || !lineHashForm.MatchString(h) {
 			t.Fatalf("line %d: %q is not a new hash", i+1, h)
 		}
 		seen[h] = true
@@ -49,7 +49,7 @@ func TestLineHashesCountRepetitions(t *testing.T) {
 }
 
 func TestLineHashesBeyondTheBasicPlane(t *testing.T) {
-	if LineHashes("\U0001F600")[0] == LineHashes("\uF600")[0] {
+	if lineHashes("\U0001F600")[0] == lineHashes("\uF600")[0] {
 		t.Error("a character of two units hashes as one of one")
 	}
 }
@@ -59,8 +59,8 @@ func TestLineHashesOfLongTexts(t *testing.T) {
 		unit         string
 		times, lines int
 	}{{"\n", 1 << 19, 1<<19 + 1}, {"x", 1 << 20, 1}, {"ab \r\n", 1 << 18, 1<<18 + 1}} {
-		hashes := LineHashes(strings.Repeat(c.unit, c.times))
-		if len(hashes) != c.lines || !isLineHash(hashes[c.lines-1]) {
+		hashes := lineHashes(strings.Repeat(c.unit, c.times))
+		if len(hashes) != c.lines || !lineHashForm.MatchString(hashes[c.lines-1]) {
 			t.Errorf("%q: %d hashes, want %d", c.unit, len(hashes), c.lines)
 		}
 	}
@@ -75,7 +75,7 @@ func BenchmarkLineHashes(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%dKB", name, size>>10), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					LineHashes(text)
+					lineHashes(text)
 				}
 			})
 		}

@@ -2,29 +2,31 @@ package sarif
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// maxPath is the longest path of a file, in bytes.
+// maxPath is the greatest length of a file's path, in bytes.
 const maxPath = 4096
 
-// The reasons why a URI is no file of the repository.
+// Why a URI is not that of a file in the repository.
 var (
 	errNoFile   = errors.New("it names no file")
 	errOutside  = errors.New("it leads out of the repository")
 	errAbsolute = errors.New("it is an absolute path outside the repository")
 	errScheme   = errors.New("it is not a file's URI")
 	errLong     = errors.New("it is too long")
-	errText     = errors.New("it holds control characters or is not UTF-8")
+	errText     = errors.New("it contains control characters or is not UTF-8")
 )
 
-// RepoPath returns the file that a URI of an artifact names, as a path relative
-// to the repository's root, slash-separated. It understands relative URIs and
-// paths, file URIs and absolute paths below one of the roots or below the
-// folder in which GitHub's runners check a repository out, backslashes, and
-// percent-encoding; it refuses what leads out of the repository.
+// RepoPath returns the file that an artifact's URI names, as a slash-separated
+// path relative to the repository's root. The URI may be relative, or an absolute
+// path or file URI below one of the roots or below the directory where GitHub's
+// runners check out a repository; it may be a path with backslashes, and
+// percent-encoded. A file outside the repository is an error.
 func RepoPath(uri string, roots []string) (string, error) {
 	uri = strings.TrimSpace(uri)
 	if len(uri) > 3*maxPath {
@@ -38,7 +40,7 @@ func RepoPath(uri string, roots []string) (string, error) {
 				rest = host
 			}
 			if !strings.HasPrefix(rest, "/") {
-				return "", errAbsolute // another machine's file
+				return "", errAbsolute // a file of another machine
 			}
 		}
 		uri = rest
@@ -63,7 +65,7 @@ func RepoPath(uri string, roots []string) (string, error) {
 	return cleanPath(path)
 }
 
-// cleanPath takes "." and ".." out of a relative path.
+// cleanPath removes "." and ".." from a relative path.
 func cleanPath(path string) (string, error) {
 	var segments []string
 	for s := range strings.SplitSeq(path, "/") {
@@ -88,7 +90,7 @@ func cleanPath(path string) (string, error) {
 	return path, nil
 }
 
-// belowRoot cuts a root off an absolute path.
+// belowRoot removes a root from an absolute path.
 func belowRoot(path string, roots []string) (string, bool) {
 	if len(path) > 2 && path[0] == '/' && isDrive(path[1:]) {
 		path = path[1:] // file:///C:/x
@@ -99,8 +101,8 @@ func belowRoot(path string, roots []string) (string, bool) {
 			return rest, true
 		}
 	}
-	// The runners' folders: the workspace in a container, and the repository's
-	// name twice below the work folder.
+	// The runners' directories: the workspace in a container, and the repository's
+	// name twice below the work directory.
 	if rest, ok := strings.CutPrefix(path, "/github/workspace/"); ok {
 		return rest, true
 	}
@@ -117,23 +119,20 @@ func belowRoot(path string, roots []string) (string, bool) {
 	return "", false
 }
 
-// EncodePath writes a path relative to the repository's root as a URI.
-func EncodePath(path string) string {
-	const hex = "0123456789ABCDEF"
+// encodePath returns a path relative to the repository's root as a URI.
+func encodePath(path string) string {
 	var b strings.Builder
-	for i := range len(path) {
-		c := path[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~/!$&'()*+,;=@", c) >= 0:
+	for _, c := range []byte(path) {
+		if isLetter(c) || isDigit(c) || strings.IndexByte("-._~/!$&'()*+,;=@", c) >= 0 {
 			b.WriteByte(c)
-		default:
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()
 }
 
-// unescape decodes percent-encoding; a % that encodes nothing stays.
+// unescape decodes percent-encoding; a % without two hexadecimal digits stays.
 func unescape(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
@@ -141,10 +140,8 @@ func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' && i+2 < len(s) {
-			high, ok1 := hexDigit(s[i+1])
-			low, ok2 := hexDigit(s[i+2])
-			if ok1 && ok2 {
-				b.WriteByte(high<<4 | low)
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(c))
 				i += 2
 				continue
 			}
@@ -154,24 +151,14 @@ func unescape(s string) string {
 	return b.String()
 }
 
-func hexDigit(c byte) (byte, bool) {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0', true
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10, true
-	}
-	return 0, false
-}
-
-// hasScheme reports a URI's scheme; one letter is a drive, not a scheme.
+// hasScheme reports whether a URI has a scheme. A single letter is a drive.
 func hasScheme(s string) bool {
 	i := strings.IndexByte(s, ':')
 	if i < 2 || !isLetter(s[0]) {
 		return false
 	}
 	for _, c := range []byte(s[:i]) {
-		if !isLetter(c) && (c < '0' || c > '9') && c != '+' && c != '-' && c != '.' {
+		if !isLetter(c) && !isDigit(c) && c != '+' && c != '-' && c != '.' {
 			return false
 		}
 	}
@@ -182,7 +169,9 @@ func isDrive(s string) bool { return len(s) > 2 && isLetter(s[0]) && s[1] == ':'
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// isLineAnchor reports what follows "#L" in "#L10" and "#L10-L20".
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isLineAnchor reports whether s is what follows "#L" in "#L10" or "#L10-L20".
 func isLineAnchor(s string) bool {
 	for part := range strings.SplitSeq(s, "-") {
 		part = strings.TrimPrefix(part, "L")

@@ -37,8 +37,8 @@ func TestRepoPath(t *testing.T) {
 			t.Errorf("RepoPath(%q) = %q, %v; want %q", uri, got, err, want)
 			continue
 		}
-		if again, err := RepoPath(EncodePath(got), nil); err != nil || again != got {
-			t.Errorf("%q is encoded as %q, which reads %q, %v", got, EncodePath(got), again, err)
+		if again, err := RepoPath(encodePath(got), nil); err != nil || again != got {
+			t.Errorf("%q is encoded as %q, which reads %q, %v", got, encodePath(got), again, err)
 		}
 	}
 }
@@ -86,8 +86,8 @@ func TestEncodePath(t *testing.T) {
 		"a:b":       "a%3Ab",
 		"[x]":       "%5Bx%5D",
 	} {
-		if got := EncodePath(path); got != want {
-			t.Errorf("EncodePath(%q) = %q, want %q", path, got, want)
+		if got := encodePath(path); got != want {
+			t.Errorf("encodePath(%q) = %q, want %q", path, got, want)
 		}
 	}
 }
@@ -104,8 +104,8 @@ func FuzzRepoPath(f *testing.F) {
 		if path == "" || strings.HasPrefix(path, "/") || strings.Contains("/"+path+"/", "/../") || strings.Contains(path, `\`) {
 			t.Fatalf("%q became %q", uri, path)
 		}
-		if again, err := RepoPath(EncodePath(path), nil); err != nil && !strings.HasSuffix(path, "#L") || again != path {
-			t.Fatalf("%q is encoded as %q, which reads %q, %v", path, EncodePath(path), again, err)
+		if again, err := RepoPath(encodePath(path), nil); err != nil && !strings.HasSuffix(path, "#L") || again != path {
+			t.Fatalf("%q is encoded as %q, which reads %q, %v", path, encodePath(path), again, err)
 		}
 	})
 }

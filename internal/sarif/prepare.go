@@ -1,65 +1,67 @@
-// Package sarif reads, builds, validates, cleans and merges SARIF 2.1.0 logs,
-// and makes of them the one log that GitHub's code scanning takes.
+// Package sarif builds, validates, cleans and merges SARIF 2.1.0 logs, and
+// prepares the one log that is uploaded to GitHub's code scanning.
 package sarif
 
 import (
+	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// schemaURI is the address of the final schema; it is never loaded.
+// schemaURI identifies the schema of a prepared log; it is never loaded.
 const schemaURI = "https://json.schemastore.org/sarif-2.1.0.json"
 
 // Source is one SARIF log to deliver.
 type Source struct {
-	// SARIF is a log that Validate accepts and, where it is an agent's, that
-	// Clean returned.
+	// SARIF is a log that Validate accepts and, if it is an agent's, that Clean
+	// returned.
 	SARIF json.RawMessage
 	// Category, if set, replaces the categories of the log's runs.
 	Category string
 }
 
-// Options are the world that Prepare needs.
+// Options are the settings of Prepare.
 type Options struct {
-	// Roots are absolute paths of the repository's checkout, as tools may have
-	// written them: $GITHUB_WORKSPACE. The usual ones are known.
+	// Roots are absolute paths of the repository's checkout that logs may contain,
+	// in addition to those that GitHub's runners use.
 	Roots []string
 	// ReadFile returns the content of a file at the commit that the alerts are
-	// for; the path is relative to the repository's root. Nil: no line hashes.
+	// for; the path is relative to the repository's root. If it is nil, there are
+	// no line hashes.
 	ReadFile func(path string) ([]byte, error)
-	// MaxPacked is the size limit in bytes of gzip; 0 means MaxPacked.
+	// MaxPacked is the size limit in bytes of gzip; 0 means that of code scanning.
 	MaxPacked int
 }
 
 // Upload is a log, ready to be delivered.
 type Upload struct {
 	SARIF   json.RawMessage
-	Packed  string // the same, as the API takes it
+	Packed  string // the log as the API takes it: Base64 of gzip
 	Tools   []string
 	Results int
-	Notes   []Note // what was mended or cut, sorted
+	Notes   []Note // what was repaired or left out, sorted
 }
 
-// Prepare makes one log of many that code scanning takes whole: all runs of one
-// tool and category are one; every index leads to what it led to; paths are
-// relative to the repository's root; rules are complete; messages are written
-// out; each result has its line hash; no limit is exceeded. What has to go is
-// the least severe, and Notes says what went and how many. Prepare takes time
-// linear in its input, save for sorting.
+// Prepare merges logs into one that code scanning accepts completely. All runs of
+// one tool and category are one run; indexes refer to what they referred to; paths
+// are relative to the repository's root; rules are complete; messages have their
+// text; each result has its line hash; no limit is exceeded. If results have to be
+// left out, they are the least severe, and Notes reports how many. Besides sorting,
+// Prepare takes linear time.
 //
-// Results without a place in the repository are left out, as code scanning
-// would reject the delivery for their sake. If that leaves none of a SARIF run's
-// results, the run is left out, too: to deliver it empty would close its alerts.
+// Results without a place in the repository are left out, because code scanning
+// would reject the delivery. A run that has none left is left out as well: an empty
+// one would close its alerts.
 //
-// An error is about a source that is no SARIF log, about logs of which nothing
-// is left, or about rules that exceed the size limit on their own.
+// The error is about a source that is not a SARIF log, about logs of which nothing
+// is left, or about rules that alone exceed the size limit.
 func Prepare(sources []Source, opts Options) (*Upload, error) {
 	n := notes{}
 	groups, err := gather(sources, opts, n)
@@ -70,24 +72,20 @@ func Prepare(sources []Source, opts Options) (*Upload, error) {
 		return nil, err
 	}
 	for _, g := range groups {
-		g.rules.list(n) // the severities that cutting goes by
+		g.rules.complete(n) // for the severities
 		for i := range g.extensionTable {
-			g.extensionTable[i].list(n)
+			g.extensionTable[i].complete(n)
 		}
 	}
 	groups = cutRuns(groups, n)
 	for _, g := range groups {
-		n.add(RuleResults, "", g.cutResults(MaxResults))
-		n.add(RuleExtensions, "", g.cutExtensions(MaxExtensions))
-		n.add(RuleRules, "", g.cutRules(MaxRules))
+		n.add(RuleResults, "", g.cutResults(maxResults))
+		n.add(RuleExtensions, "", g.cutExtensions(maxExtensions))
+		n.add(RuleRules, "", g.cutRules(maxRules))
 		g.fingerprint(opts.ReadFile)
 	}
-	most := opts.MaxPacked
-	if most <= 0 {
-		most = MaxPacked
-	}
 	u := &Upload{}
-	if err := u.fit(groups, most, n); err != nil {
+	if err := u.fit(groups, cmp.Or(opts.MaxPacked, maxPacked), n); err != nil {
 		return nil, err
 	}
 	for _, g := range groups {
@@ -114,7 +112,7 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 		for _, run := range objects(list(log, "runs")) {
 			c := category(run)
 			if s.Category != "" {
-				c = AutomationID(s.Category)
+				c = automationID(s.Category)
 			}
 			k := key{stringMember(child(child(run, "tool"), "driver"), "name"), c}
 			if k.tool == "" {
@@ -133,12 +131,12 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 	return groups, nil
 }
 
-// placed leaves out the groups that lost all their results.
+// placed returns the groups that did not lose all their results.
 func placed(groups []*group, n notes) (kept []*group, err error) {
 	for _, g := range groups {
 		if g.asked > 0 && len(g.results) == 0 {
 			n.add(RuleRuns, "none of its results is in the repository", 1)
-			err = fmt.Errorf("none of the results of %q is at a file of the repository: %s; write the path relative to the repository's root", stringMember(g.driver, "name"), g.reason)
+			err = fmt.Errorf("none of the results of %q is in a file of the repository: %s; write the path relative to the repository's root", stringMember(g.driver, "name"), g.reason)
 			continue
 		}
 		kept = append(kept, g)
@@ -149,10 +147,9 @@ func placed(groups []*group, n notes) (kept []*group, err error) {
 	return kept, err
 }
 
-// AutomationID returns the automation id of a category. Code scanning takes
-// what is before the last slash as the category, so there is always one at the
-// end; the empty category has no id.
-func AutomationID(category string) string {
+// automationID returns the automation id of a category; the empty category has
+// none. Code scanning reads the id up to its last slash as the category.
+func automationID(category string) string {
 	category = strings.TrimRight(strings.TrimSpace(category), "/")
 	if category == "" {
 		return ""
@@ -160,7 +157,7 @@ func AutomationID(category string) string {
 	return category + "/"
 }
 
-// fit encodes and packs the log, and cuts results until it is small enough.
+// fit encodes and packs the log, and removes results until it is small enough.
 func (u *Upload) fit(groups []*group, most int, n notes) error {
 	for {
 		u.SARIF = encode(assemble(groups))
@@ -194,58 +191,19 @@ func assemble(groups []*group) object {
 	return object{"$schema": schemaURI, "version": "2.1.0", "runs": runs}
 }
 
-// MaxPacked is the most that code scanning takes, in bytes of gzip.
-const MaxPacked = 10_000_000
+// maxPacked is the limit of code scanning in bytes of gzip.
+const maxPacked = 10_000_000
 
-// Pack returns a log as code scanning takes it: the base64 of its gzip. The
-// same log packs the same every time.
-func Pack(log []byte) (string, error) {
-	packed, _, err := pack(log)
-	return packed, err
-}
-
-// Unpack undoes Pack, for tests and for showing what was sent; it reads at most
-// limit bytes.
-func Unpack(packed string, limit int64) ([]byte, error) {
-	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(packed)))
-	if err != nil {
-		return nil, fmt.Errorf("the packed SARIF log is no gzip in base64: %w", err)
-	}
-	log, err := io.ReadAll(io.LimitReader(z, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("the packed SARIF log is damaged: %w", err)
-	}
-	if int64(len(log)) > limit {
-		return nil, fmt.Errorf("the packed SARIF log is longer than %s", text.Bytes(limit))
-	}
-	return log, nil
-}
-
+// pack returns the Base64 of a log's gzip, and the size of the gzip. Equal logs
+// have equal results.
 func pack(log []byte) (packed string, size int, err error) {
-	var b strings.Builder
-	encoder := base64.NewEncoder(base64.StdEncoding, &b)
-	counted := &counter{Writer: encoder}
-	z := gzip.NewWriter(counted)
-	_, err = z.Write(log)
-	for _, closer := range []io.Closer{z, encoder} {
-		if e := closer.Close(); err == nil {
-			err = e
-		}
-	}
-	if err != nil {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(log); err != nil {
 		return "", 0, fmt.Errorf("packing the SARIF log: %w", err)
 	}
-	return b.String(), counted.n, nil
-}
-
-// counter counts what is written through it.
-type counter struct {
-	io.Writer
-	n int
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.n += n
-	return n, err
+	if err := z.Close(); err != nil {
+		return "", 0, fmt.Errorf("packing the SARIF log: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), b.Len(), nil
 }

@@ -2,10 +2,13 @@ package sarif
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,14 +54,25 @@ func prepare(t *testing.T, opts Options, sources ...Source) *Upload {
 	}
 	wantValid(t, u.SARIF)
 	wantNoDanglingIndex(t, u.SARIF)
-	unpacked, err := Unpack(u.Packed, 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unpacked := unpack(t, u.Packed)
 	if !bytes.Equal(unpacked, u.SARIF) {
 		t.Error("what is packed is not the log")
 	}
 	return u
+}
+
+// unpack undoes pack.
+func unpack(t *testing.T, packed string) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
 }
 
 // wantNoDanglingIndex asserts that all indexes in a log lead somewhere.
@@ -76,8 +90,8 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 					t.Fatalf("result %d: ruleIndex %v of %d, ruleId %q", i, n, len(rules), stringMember(r, "ruleId"))
 				}
 			} else {
-				e, _ = at(t, r, "rule/toolComponent/index").(float64)
-				n, _ = at(t, r, "rule/index").(float64)
+				e, _ = lookup(t, r, "rule/toolComponent/index").(float64)
+				n, _ = lookup(t, r, "rule/index").(float64)
 				if e < 0 || int(e) >= len(extensions) || int(n) >= len(list(extensions[int(e)], "rules")) {
 					t.Fatalf("result %d: rule %v of extension %v", i, n, e)
 				}
@@ -155,7 +169,7 @@ func TestPrepareMergesOneToolAndCategory(t *testing.T) {
 			{"ruleIndex":2,"message":{"text":"z2"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":1}}}]}]}]}`)},
 	)
 	log := tree(t, u.SARIF)
-	runs := at(t, log, "runs").([]any)
+	runs := lookup(t, log, "runs").([]any)
 	if len(runs) != 2 || u.Results != 5+5+2+5 {
 		t.Fatalf("%d runs, %d results", len(runs), u.Results)
 	}
@@ -165,13 +179,13 @@ func TestPrepareMergesOneToolAndCategory(t *testing.T) {
 	wantAt(t, runs[0], "tool/driver/organization", "O")
 	wantAt(t, runs[0], "tool/driver/rules/1/shortDescription/text", "Second")
 	var ids []string
-	for _, r := range objects(at(t, runs[0], "tool/driver/rules").([]any)) {
+	for _, r := range objects(lookup(t, runs[0], "tool/driver/rules").([]any)) {
 		ids = append(ids, stringMember(r, "id"))
 	}
 	if diff := cmp.Diff([]string{"S1", "S2", "new-rule", "unnamed-rule", "Z"}, ids); diff != "" {
 		t.Error(diff)
 	}
-	if n := len(at(t, runs[0], "tool/extensions").([]any)); n != 1 {
+	if n := len(lookup(t, runs[0], "tool/extensions").([]any)); n != 1 {
 		t.Errorf("%d extensions: equal ones were not merged", n)
 	}
 	wantAt(t, runs[0], "results/10/ruleId", "Z")
@@ -193,9 +207,9 @@ func TestPrepareReadsEachFileOnce(t *testing.T) {
 	if n := noted(u.Notes, RuleHashes); n != 800 { // lines 7 to 10 of files with 5 lines and an empty one
 		t.Errorf("%d results without a hash", n)
 	}
-	want := LineHashes(strings.Repeat("x\n", 5))
-	for _, r := range objects(at(t, tree(t, u.SARIF), "runs/0/results").([]any)) {
-		line := at(t, r, "locations/0/physicalLocation/region/startLine").(float64)
+	want := lineHashes(strings.Repeat("x\n", 5))
+	for _, r := range objects(lookup(t, tree(t, u.SARIF), "runs/0/results").([]any)) {
+		line := lookup(t, r, "locations/0/physicalLocation/region/startLine").(float64)
 		if line <= 6 {
 			wantAt(t, r, "partialFingerprints/primaryLocationLineHash", want[int(line)-1])
 		} else if r["partialFingerprints"] != nil {
@@ -221,7 +235,7 @@ func TestPrepareBuilt(t *testing.T) {
 	u = prepare(t, Options{ReadFile: files}, Source{SARIF: raw, Category: "nightly/agent/"})
 	log := tree(t, u.SARIF)
 	wantAt(t, log, "runs/0/automationDetails/id", "nightly/agent/")
-	wantAt(t, log, "runs/0/results/0/partialFingerprints/primaryLocationLineHash", LineHashes("# Title\n")[0])
+	wantAt(t, log, "runs/0/results/0/partialFingerprints/primaryLocationLineHash", lineHashes("# Title\n")[0])
 }
 
 func TestPrepareErrorsNameTheReport(t *testing.T) {
@@ -233,8 +247,8 @@ func TestPrepareErrorsNameTheReport(t *testing.T) {
 
 func TestAutomationID(t *testing.T) {
 	for category, want := range map[string]string{"": "", " ": "", "/": "", "a": "a/", "a/": "a/", "a/b": "a/b/", " a/b// ": "a/b/"} {
-		if got := AutomationID(category); got != want {
-			t.Errorf("AutomationID(%q) = %q, want %q", category, got, want)
+		if got := automationID(category); got != want {
+			t.Errorf("automationID(%q) = %q, want %q", category, got, want)
 		}
 	}
 }

@@ -6,26 +6,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// resolver makes one run's objects stand on their own, as code scanning wants
-// them and so that runs can be merged: what an index refers to is inlined, or
-// the index is the one in the merged run; paths are relative to the
-// repository's root; messages are written out.
+// resolver visits one run and makes its objects independent of the run, as code
+// scanning needs them and so that runs can be merged: objects that an index refers
+// to are inlined, or the index becomes that in the merged run; paths become
+// relative to the repository's root; messages get their final text.
 type resolver struct {
 	*group
 	artifacts, rules       []object
 	logical, addresses     *shared
-	steps                  *shared // the run's shared thread flow locations
+	steps                  *shared // thread flow locations
 	taxonomies, extensions *components
 	bases, driver          object
 	extensionIndex         []int // of each extension, in the merged run
 	extensionRules         [][]object
-	invocations, invoked   int // how many the merged run has, and this one
+	earlierInvocations     int // how many the merged run has
+	invocations            int // how many this run has
 
 	current object // the result whose members are visited
 	rule    ruleOf // its rule
-	place   string // why the last location of it was left out
+	reason  string // why its last location was left out
 }
 
 // enter implements visitor.
@@ -41,7 +44,7 @@ func (r *resolver) enter(typ string, o object) bool {
 		r.inline(o, r.addresses)
 	case "artifact":
 		delete(o, "parentIndex")
-		if _, ok := o["contents"]; ok { // whole files, which code scanning has of its own
+		if _, ok := o["contents"]; ok { // complete files, which code scanning reads from the repository
 			r.notes.add(RuleUnused, "contents", 1)
 			delete(o, "contents")
 		}
@@ -51,7 +54,7 @@ func (r *resolver) enter(typ string, o object) bool {
 		r.notes.add(RuleUnused, typ, 1)
 		return false
 	case "resultProvenance":
-		r.offset(o, "invocationIndex", r.invoked, r.invocations)
+		r.invocationIndex(o)
 	case "reportingDescriptorReference":
 		return r.descriptorReference(o)
 	case "toolComponentReference":
@@ -62,8 +65,8 @@ func (r *resolver) enter(typ string, o object) bool {
 
 // leave implements visitor.
 func (r *resolver) leave(typ string, o object) bool {
-	if t := types()[typ]; t != nil && typ != "run" && typ != "tool" && typ != "toolComponent" {
-		for _, name := range t.unique {
+	if typ != "run" && typ != "tool" && typ != "toolComponent" {
+		for _, name := range types()[typ].unique {
 			if l := list(o, name); len(l) > 1 {
 				o[name] = withoutRepetitions(l)
 			}
@@ -87,9 +90,9 @@ func (r *resolver) leave(typ string, o object) bool {
 	return true
 }
 
-// invocation leaves of an invocation how it went. The rest, such as command
-// lines, environment variables and accounts, tells about the machine, may hold
-// secrets, and is read by nobody.
+// invocation keeps the members that describe how an invocation went. The others,
+// such as command lines, environment variables and accounts, describe the
+// machine and may contain secrets, and nobody reads them.
 func (r *resolver) invocation(o object) {
 	for _, name := range slices.Collect(maps.Keys(o)) {
 		switch name {
@@ -113,18 +116,17 @@ func (r *resolver) artifactLocation(o object) bool {
 	delete(o, "uriBaseId")
 	path, err := RepoPath(r.resolveBase(uri, base), r.roots)
 	if err != nil {
-		r.place = err.Error()
+		r.reason = err.Error()
 		return false
 	}
 	before := len(stringMember(o, "uri"))
-	uri = EncodePath(path)
+	uri = encodePath(path)
 	o["uri"] = uri
 	return r.afford(len(uri) - before)
 }
 
-// resolveBase puts the URI that a base id stands for in front of a relative
-// one. An id that is not explained, or whose name says that it is the source
-// root, stands for the repository's root.
+// resolveBase prepends the URI of a base id to a relative URI. An id that is not
+// defined, or whose name is that of the source root, means the repository's root.
 func (r *resolver) resolveBase(uri, base string) string {
 	given := uri
 	for range 8 {
@@ -146,106 +148,88 @@ func (r *resolver) resolveBase(uri, base string) string {
 		}
 		base = stringMember(b, "uriBaseId")
 	}
-	return given // the ids lead in a circle, and so nowhere
+	return given // the ids are circular
 }
 
 func isRootName(id string) bool { return strings.Contains(strings.ToUpper(id), "ROOT") }
 
-// region gives a region a line, and takes an end away that is before its start.
+// region adds the line that a region lacks, and removes an end before its start.
 func (r *resolver) region(o object) {
-	start, ok := number(o, "startLine")
-	mended := !ok || start < 1
-	if mended {
+	start, ok := intMember(o, "startLine")
+	repaired := !ok || start < 1
+	if repaired {
 		start = 1
 		o["startLine"] = 1
 		delete(o, "startColumn")
 		delete(o, "endLine")
 		delete(o, "endColumn")
 	}
-	end, hasEnd := number(o, "endLine")
+	end, hasEnd := intMember(o, "endLine")
 	if hasEnd && end < start {
-		mended = true
+		repaired = true
 		delete(o, "endLine")
 		delete(o, "endColumn")
-		end, hasEnd = 0, false
+		hasEnd = false
 	}
-	from, ok1 := number(o, "startColumn")
-	to, ok2 := number(o, "endColumn")
-	if ok1 && ok2 && (!hasEnd || end == start) && to < from {
-		mended = true
+	from, hasFrom := intMember(o, "startColumn")
+	to, hasTo := intMember(o, "endColumn")
+	if hasFrom && hasTo && (!hasEnd || end == start) && to < from {
+		repaired = true
 		delete(o, "endColumn")
 	}
-	if mended {
+	if repaired {
 		r.notes.add(RuleRegions, "", 1)
 	}
 }
 
-// ruleOf is the rule of a result: of the driver, or of an extension.
-type ruleOf struct {
-	extension, index int // in the merged run; extension is -1 for the driver
-}
-
-// enterResult settles which rule a result is of. Its members that say so are
-// taken out and set again, for the merged run, when it is left.
+// enterResult finds the rule of a result, and removes the members that refer to
+// it. The group adds them again, for the merged run.
 func (r *resolver) enterResult(o object) {
 	ref := child(o, "rule")
 	id := cmp.Or(stringMember(o, "ruleId"), stringMember(ref, "id"))
-	at, hasIndex := number(o, "ruleIndex")
-	if !hasIndex || at < 0 {
-		at, hasIndex = number(ref, "index")
+	i, ok := intMember(o, "ruleIndex")
+	if !ok || i < 0 {
+		i, ok = intMember(ref, "index")
+	}
+	if !ok {
+		i = -1
 	}
 	delete(o, "rule")
 	delete(o, "ruleIndex")
-	r.current, r.place = o, ""
+	r.current, r.reason = o, ""
+	r.rule = ruleOf{-1, -1}
 	if e := r.extensions.find(child(ref, "toolComponent")); e >= 0 {
 		merged := r.extensionIndex[e]
-		table := &r.extensionTable[merged]
-		if i := pick(r.extensionRules[e], table, at, hasIndex, id); i >= 0 {
-			o["ruleId"] = r.ruleID(id, table.rules[i])
-			r.rule = ruleOf{merged, i}
-			return
-		}
+		r.rule = ruleOf{merged, findRule(r.extensionRules[e], &r.extensionTable[merged], i, id)}
 	}
-	i := pick(r.rules, &r.group.rules, at, hasIndex, id)
-	if i < 0 {
-		if hasIndex && at >= 0 {
+	if r.rule.index < 0 {
+		r.rule = ruleOf{-1, findRule(r.rules, &r.group.rules, i, id)}
+	}
+	if r.rule.index < 0 {
+		if i >= 0 {
 			r.notes.add(RuleIndexes, "", 1)
 		}
 		id = cmp.Or(id, unnamedRule)
-		i = r.group.rules.add(object{"id": id})
+		r.rule.index = r.group.rules.add(object{"id": id})
 	}
-	o["ruleId"] = r.ruleID(id, r.group.rules.rules[i])
-	r.rule = ruleOf{-1, i}
-}
-
-// ruleID returns a result's rule id: its own, or else its rule's.
-func (r *resolver) ruleID(id string, rule object) string {
 	if id == "" {
-		if id = stringMember(rule, "id"); !r.afford(len(id)) {
+		if id = stringMember(r.descriptor(r.rule), "id"); !r.afford(len(id)) {
 			id = unnamedRule
 		}
 	}
-	return id
+	o["ruleId"] = id
 }
 
-// pick returns the index in table of the rule that an index in rules and an id
-// name together. Where they disagree, the id is right.
-func pick(rules []object, table *ruleTable, at int, hasIndex bool, id string) int {
-	if hasIndex && at >= 0 && at < len(rules) {
-		own := stringMember(rules[at], "id")
+// findRule returns the index in table of the rule that an index in rules and an
+// id refer to, or -1. If they disagree, the id is right.
+func findRule(rules []object, table *ruleTable, index int, id string) int {
+	if index >= 0 && index < len(rules) {
+		own := stringMember(rules[index], "id")
 		if own != "" && (id == "" || id == own || strings.HasPrefix(id, own+"/")) {
 			return table.find(own)
 		}
 	}
 	return table.find(id)
-}
-
-// descriptor returns a rule's own object.
-func (g *group) descriptor(r ruleOf) object {
-	if r.extension >= 0 {
-		return g.extensionTable[r.extension].rules[r.index]
-	}
-	return g.rules.rules[r.index]
 }
 
 // components are tool components that references name by index, name or GUID.
@@ -269,8 +253,8 @@ func newComponents(l []any) *components {
 	return c
 }
 
-// find returns which component a reference names; -1 for none of them, which
-// stands for the driver.
+// find returns the index of the component that a reference names, or -1, which
+// means the driver.
 func (c *components) find(ref object) int {
 	if ref == nil {
 		return -1
@@ -287,26 +271,10 @@ func (c *components) find(ref object) int {
 	return -1
 }
 
-// addExtension takes an extension in, unless an equal one is known.
-func (g *group) addExtension(e object) int {
-	key := string(encode(e))
-	if i, known := g.extensionKeys[key]; known {
-		return i
-	}
-	table := newRuleTable()
-	for _, rule := range objects(list(e, "rules")) {
-		table.add(rule)
-	}
-	g.extensionKeys[key] = len(g.extensions)
-	g.extensions = append(g.extensions, e)
-	g.extensionTable = append(g.extensionTable, table)
-	return len(g.extensions) - 1
-}
-
-// descriptorReference makes a reference to a rule, notification or taxon go by
-// id or GUID alone, so that it holds in the merged run.
+// descriptorReference makes a reference to a rule, notification or taxon one by
+// id or GUID only, so that it is right in the merged run.
 func (r *resolver) descriptorReference(o object) bool {
-	i, has := number(o, "index")
+	i, has := intMember(o, "index")
 	delete(o, "index")
 	if stringMember(o, "id") != "" || stringMember(o, "guid") != "" {
 		return true
@@ -315,17 +283,18 @@ func (r *resolver) descriptorReference(o object) bool {
 		return false
 	}
 	ref := child(o, "toolComponent")
-	holder := r.driver
+	component := r.driver
 	if t := r.taxonomies.find(ref); t >= 0 {
-		holder = r.taxonomies.all[t]
+		component = r.taxonomies.all[t]
 	} else if e := r.extensions.find(ref); e >= 0 {
-		holder = r.extensions.all[e]
+		component = r.extensions.all[e]
 	}
 	for _, name := range []string{"taxa", "rules", "notifications"} {
-		if l := list(holder, name); i < len(l) {
-			if d, _ := l[i].(object); stringMember(d, "id") != "" {
-				o["id"] = stringMember(d, "id")
-				return r.afford(len(stringMember(d, "id")))
+		if descriptors := list(component, name); i < len(descriptors) {
+			descriptor, _ := descriptors[i].(object)
+			if id := stringMember(descriptor, "id"); id != "" {
+				o["id"] = id
+				return r.afford(len(id))
 			}
 		}
 	}
@@ -333,42 +302,35 @@ func (r *resolver) descriptorReference(o object) bool {
 	return false
 }
 
-// componentReference makes a reference to a tool component go by name or GUID.
+// componentReference makes a reference to a tool component one by name or GUID.
 func (r *resolver) componentReference(o object) bool {
 	defer delete(o, "index")
 	if stringMember(o, "name") != "" || stringMember(o, "guid") != "" {
 		return true
 	}
 	for _, c := range []*components{r.taxonomies, r.extensions} {
-		if i := c.find(o); i >= 0 && stringMember(c.all[i], "name") != "" {
-			o["name"] = stringMember(c.all[i], "name")
-			return r.afford(len(stringMember(o, "name")))
+		if i := c.find(o); i >= 0 {
+			if name := stringMember(c.all[i], "name"); name != "" {
+				o["name"] = name
+				return r.afford(len(name))
+			}
 		}
 	}
 	return false
 }
 
-// leaveResult makes a result one that code scanning takes, or leaves it out.
+// leaveResult reports whether code scanning can show a result, and completes it.
 func (r *resolver) leaveResult(o object) bool {
 	r.current = nil
 	locations := objects(list(o, "locations"))
 	if len(locations) == 0 {
-		r.group.reason = cmp.Or(r.place, "it has no location")
+		r.group.reason = cmp.Or(r.reason, "it has no location")
 		r.notes.add(RulePaths, r.group.reason, 1)
 		return false
 	}
 	for _, l := range locations {
 		if physical := child(l, "physicalLocation"); child(physical, "region") == nil {
 			physical["region"] = object{"startLine": 1}
-		}
-	}
-	if r.rule.extension < 0 {
-		o["ruleIndex"] = r.rule.index
-	} else {
-		o["rule"] = object{
-			"id":            stringMember(r.descriptor(r.rule), "id"),
-			"index":         r.rule.index,
-			"toolComponent": object{"index": r.rule.extension},
 		}
 	}
 	r.notes.add(RuleLocations, "", cutLocations(o))
@@ -378,7 +340,7 @@ func (r *resolver) leaveResult(o object) bool {
 // shared are elements of a run that indexes refer to.
 type shared struct {
 	all   []object
-	sizes []int // in bytes of JSON; 0 is not yet known
+	sizes []int // in bytes of JSON; 0 if not yet known
 }
 
 func newShared(l []any) *shared {
@@ -393,23 +355,38 @@ func (s *shared) size(i int) int {
 	return s.sizes[i]
 }
 
-// inline puts the members of the element that o's index refers to into o,
-// where o has none of its own.
+// element returns the element that o's index refers to, or nil.
+func (r *resolver) element(o object, elements *shared) object {
+	i, has := intMember(o, "index")
+	switch {
+	case !has || i < 0:
+	case i >= len(elements.all):
+		r.notes.add(RuleIndexes, "", 1)
+	case r.afford(elements.size(i)):
+		return elements.all[i]
+	}
+	return nil
+}
+
+// inline adds to o the members that it lacks of the element that its index
+// refers to.
 func (r *resolver) inline(o object, elements *shared) {
-	if i, has := number(o, "index"); has && i >= 0 {
-		switch {
-		case i >= len(elements.all):
-			r.notes.add(RuleIndexes, "", 1)
-		case r.afford(elements.size(i)):
-			for k, v := range elements.all[i] {
-				if _, have := o[k]; !have {
-					o[k] = copyOf(v)
-				}
-			}
+	for name, v := range r.element(o, elements) {
+		if _, have := o[name]; !have {
+			o[name] = copyOf(v)
 		}
 	}
 	delete(o, "index")
 	delete(o, "parentIndex")
+}
+
+// addMissing adds to o the members of more that it lacks.
+func addMissing(o, more object) {
+	for name, v := range more {
+		if _, have := o[name]; !have {
+			o[name] = v
+		}
+	}
 }
 
 func copyOf(v any) any {
@@ -430,13 +407,14 @@ func copyOf(v any) any {
 	return v
 }
 
-// offset moves an index into a list that is joined to that of earlier runs.
-func (r *resolver) offset(o object, name string, n, by int) {
-	i, has := number(o, name)
+// invocationIndex changes an index of an invocation to that in the merged run.
+func (r *resolver) invocationIndex(o object) {
+	const name = "invocationIndex"
+	i, has := intMember(o, name)
 	switch {
 	case !has:
-	case i >= 0 && i < n:
-		o[name] = i + by
+	case i >= 0 && i < r.invocations:
+		o[name] = r.earlierInvocations + i
 	default:
 		delete(o, name)
 		if i >= 0 {
@@ -445,7 +423,7 @@ func (r *resolver) offset(o object, name string, n, by int) {
 	}
 }
 
-// shareSteps takes the run's shared thread flow locations out of it.
+// shareSteps moves the thread flow locations that the run shares to the resolver.
 func (r *resolver) shareSteps(run object) {
 	r.steps = newShared(list(run, "threadFlowLocations"))
 	delete(run, "threadFlowLocations")
@@ -457,26 +435,16 @@ func (r *resolver) shareSteps(run object) {
 	}
 }
 
-// step writes a thread flow location out: code scanning does not follow
-// indexes. One without a place in the repository is left out.
+// step completes a thread flow location, because code scanning does not follow
+// indexes, and reports whether it has a location in the repository.
 func (r *resolver) step(o object) bool {
-	i, has := number(o, "index")
+	addMissing(o, r.element(o, r.steps))
 	delete(o, "index")
-	switch {
-	case !has || i < 0:
-	case i >= len(r.steps.all):
-		r.notes.add(RuleIndexes, "", 1)
-	case r.afford(r.steps.size(i)):
-		for k, v := range r.steps.all[i] {
-			if _, have := o[k]; !have {
-				o[k] = v
-			}
-		}
-	}
 	return child(o, "location") != nil
 }
 
-// afford takes what inlining adds from the budget.
+// afford subtracts what inlining adds from the budget and reports whether it was
+// enough.
 func (r *resolver) afford(size int) bool {
 	if size <= 0 {
 		return true
@@ -489,15 +457,15 @@ func (r *resolver) afford(size int) bool {
 	return true
 }
 
-// maxMessage bounds a message that is put together, in bytes.
+// maxMessage is the greatest length of a composed message, in bytes.
 const maxMessage = 16 << 10
 
-// message writes a message out: from its id, and with its arguments. Markdown
-// with arguments is left out, as the arguments were not cleaned as Markdown.
+// message gives a message the text of its id, with its arguments. Markdown with
+// arguments is left out, because the arguments were not cleaned as Markdown.
 func (r *resolver) message(o object) bool {
 	arguments := list(o, "arguments")
 	s := stringMember(o, "text")
-	if id := stringMember(o, "id"); id != "" && isBlank(s) {
+	if id := stringMember(o, "id"); id != "" && startsBlank(s) {
 		m := r.messageString(id)
 		s = cmp.Or(upTo(stringMember(m, "text"), maxMessage), id)
 		if md, have := stringMember(m, "markdown"), stringMember(o, "markdown"); md != "" && have == "" && r.afford(len(md)) {
@@ -509,23 +477,23 @@ func (r *resolver) message(o object) bool {
 		delete(o, "markdown")
 	}
 	if !r.afford(len(s) - len(stringMember(o, "text"))) {
-		s, _ = cutText(s, maxDescription)
+		s, _ = limit(s, maxDescription)
 	}
-	if isBlank(s) && r.current != nil {
+	if startsBlank(s) && r.current != nil {
 		s = r.ruleText()
 		r.notes.add(RuleMessages, "", 1)
 	}
 	delete(o, "id")
 	delete(o, "arguments")
 	o["text"] = s
-	return !isBlank(s)
+	return !startsBlank(s)
 }
 
-// isBlank looks at the start of a text only, so that a long one that is often
-// referred to costs little.
-func isBlank(s string) bool { return trim(upTo(s, maxMessage)) == "" }
+// startsBlank reports whether the part of a text that a message can have is
+// blank. It does not read the rest, because many results may refer to it.
+func startsBlank(s string) bool { return text.IsBlank(upTo(s, maxMessage)) }
 
-// upTo cuts a text to at most most bytes.
+// upTo returns at most most bytes of a text.
 func upTo(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -533,7 +501,7 @@ func upTo(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "")
 }
 
-// messageString looks an id up in the current result's rule and then in the tool.
+// messageString looks up an id in the rule of the current result, then in the tool.
 func (r *resolver) messageString(id string) object {
 	if r.current != nil {
 		if m := child(child(r.descriptor(r.rule), "messageStrings"), id); m != nil {
@@ -543,7 +511,7 @@ func (r *resolver) messageString(id string) object {
 	return child(child(r.driver, "globalMessageStrings"), id)
 }
 
-// fill puts arguments in the place of {0}, {1}, …; {{ and }} stand for braces.
+// fill replaces {0}, {1}, … with arguments, and {{ and }} with braces.
 func fill(s string, arguments []any) string {
 	var b strings.Builder
 	for i := 0; i < len(s) && b.Len() < maxMessage; i++ {
@@ -570,7 +538,7 @@ func fill(s string, arguments []any) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
-// ruleText returns a text for a result that has none of its own.
+// ruleText returns a text for a result without one.
 func (r *resolver) ruleText() string {
 	if s, known := r.ruleTexts[r.rule]; known {
 		return s
@@ -578,8 +546,8 @@ func (r *resolver) ruleText() string {
 	rule := r.descriptor(r.rule)
 	s := unnamedRule
 	for _, t := range []string{stringMember(child(rule, "shortDescription"), "text"), stringMember(child(rule, "fullDescription"), "text"), stringMember(rule, "name"), stringMember(rule, "id")} {
-		if !isBlank(t) {
-			s, _ = cutText(trim(upTo(t, maxMessage)), maxDescription)
+		if !startsBlank(t) {
+			s, _ = limit(strings.TrimSpace(upTo(t, maxMessage)), maxDescription)
 			break
 		}
 	}

@@ -3,21 +3,24 @@ package sarif
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// The longest texts of rules that code scanning takes, in characters.
+// The limits of code scanning for rules; those of texts are in characters.
 const (
 	maxRuleName    = 255
 	maxDescription = 1024
-	maxTags        = 10 // more are taken, up to 20, and then left out
+	maxTags        = 10 // it takes up to 20, but keeps ten
 )
 
-// unnamedRule is the rule of results that name none.
+// unnamedRule is the rule of results without one.
 const unnamedRule = "unnamed-rule"
 
-// ruleTable holds the rules of a tool component, each id once.
+// ruleTable contains the rules of a tool component, each id once.
 type ruleTable struct {
 	rules []object
 	byID  map[string]int
@@ -25,8 +28,8 @@ type ruleTable struct {
 
 func newRuleTable() ruleTable { return ruleTable{byID: map[string]int{}} }
 
-// add returns the index of a rule, which is taken in or, where its id is known,
-// adds what the known one lacks. A rule without an id has none.
+// add adds a rule and returns its index. If there is one with its id, that gets the
+// members that it lacks. A rule without an id is not added; its index is -1.
 func (t *ruleTable) add(rule object) int {
 	id := stringMember(rule, "id")
 	if id == "" {
@@ -38,16 +41,12 @@ func (t *ruleTable) add(rule object) int {
 		t.rules = append(t.rules, rule)
 		return len(t.rules) - 1
 	}
-	for k, v := range rule {
-		if _, have := t.rules[i][k]; !have {
-			t.rules[i][k] = v
-		}
-	}
+	addMissing(t.rules[i], rule)
 	return i
 }
 
-// find returns the index of the rule that an id names: itself, or the one that
-// a hierarchical id such as "R1/sub" belongs to; -1 for none.
+// find returns the index of the rule with that id, otherwise of the one that a
+// hierarchical id such as "R1/sub" belongs to, otherwise -1.
 func (t *ruleTable) find(id string) int {
 	for id != "" {
 		if i, ok := t.byID[id]; ok {
@@ -58,25 +57,25 @@ func (t *ruleTable) find(id string) int {
 	return -1
 }
 
-// list returns the rules, complete.
-func (t *ruleTable) list(n notes) []any {
+// complete completes the rules and returns them.
+func (t *ruleTable) complete(n notes) []any {
 	all := make([]any, len(t.rules))
 	for i, r := range t.rules {
-		complete(r, n)
+		completeRule(r, n)
 		all[i] = r
 	}
 	return all
 }
 
-// complete gives a rule all texts that code scanning shows, within its limits.
-func complete(rule object, n notes) {
+// completeRule adds all texts that code scanning shows, within its limits.
+func completeRule(rule object, n notes) {
 	id := stringMember(rule, "id")
-	if trim(stringMember(rule, "name")) == "" {
+	if strings.TrimSpace(stringMember(rule, "name")) == "" {
 		rule["name"] = id
 	}
-	short := trim(stringMember(child(rule, "shortDescription"), "text"))
-	full := trim(stringMember(child(rule, "fullDescription"), "text"))
-	help := trim(stringMember(child(rule, "help"), "text"))
+	short := strings.TrimSpace(stringMember(child(rule, "shortDescription"), "text"))
+	full := strings.TrimSpace(stringMember(child(rule, "fullDescription"), "text"))
+	help := strings.TrimSpace(stringMember(child(rule, "help"), "text"))
 	if short == "" || full == "" || help == "" {
 		n.add(RuleDescriptions, "", 1)
 		short = cmp.Or(short, full, stringMember(rule, "name"), id)
@@ -89,7 +88,7 @@ func complete(rule object, n notes) {
 		if o == nil {
 			o = object{}
 		}
-		value, cut := cutText(value, most)
+		value, cut := limit(value, most)
 		if cut {
 			lengths++
 			delete(o, "markdown")
@@ -100,7 +99,7 @@ func complete(rule object, n notes) {
 	set("shortDescription", short, maxDescription)
 	set("fullDescription", full, maxDescription)
 	set("help", help, len(help))
-	if name, cut := cutText(stringMember(rule, "name"), maxRuleName); cut {
+	if name, cut := limit(stringMember(rule, "name"), maxRuleName); cut {
 		rule["name"] = name
 		lengths++
 	}
@@ -116,7 +115,7 @@ func completeProperties(p object, n notes) {
 		s := ""
 		switch v := v.(type) {
 		case string:
-			s = trim(v)
+			s = strings.TrimSpace(v)
 		case json.Number:
 			s = string(v)
 		}
@@ -131,11 +130,11 @@ func completeProperties(p object, n notes) {
 	if len(tags) == 0 {
 		return
 	}
-	// What code scanning acts on comes first, as it keeps only the first ones.
+	// Tags that code scanning uses come first, because it keeps only ten.
 	var security, weaknesses, others []any
 	for _, t := range withoutRepetitions(tags) {
-		switch s, isText := t.(string); {
-		case !isText:
+		switch s, isString := t.(string); {
+		case !isString:
 		case s == "security":
 			security = append(security, t)
 		case strings.HasPrefix(s, "external/cwe/"):
@@ -144,12 +143,12 @@ func completeProperties(p object, n notes) {
 			others = append(others, t)
 		}
 	}
-	kept := append(append(security, weaknesses...), others...)
+	kept := slices.Concat(security, weaknesses, others)
 	if len(kept) > maxTags {
 		n.add(RuleTags, "", len(kept)-maxTags)
 		kept = kept[:maxTags]
-		p["tags"] = kept
-	} else if len(kept) < len(tags) {
+	}
+	if len(kept) < len(tags) {
 		p["tags"] = kept
 	}
 }
@@ -163,19 +162,11 @@ func severityScore(s string) (float64, bool) {
 	return f, err == nil && f >= 0 && f <= 10
 }
 
-// cutText cuts s to at most most characters.
-func cutText(s string, most int) (string, bool) {
-	n, last := 0, 0
-	for i := range s {
-		switch n {
-		case most - 1:
-			last = i
-		case most:
-			return s[:last] + "…", true
-		}
-		n++
+// limit returns s if it has at most most characters, otherwise one less of its
+// first characters, followed by "…".
+func limit(s string, most int) (limited string, cut bool) {
+	if text.Truncate(s, most) == s {
+		return s, false
 	}
-	return s, false
+	return text.Truncate(s, most-1), true
 }
-
-func trim(s string) string { return strings.TrimSpace(s) }

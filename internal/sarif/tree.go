@@ -9,18 +9,19 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deeply a log may be nested.
-const MaxDepth = 512
+// maxDepth is how deeply a log may be nested.
+const maxDepth = 512
 
-// object is a JSON object in Go's generic form; numbers are json.Number.
+// object is a JSON object in Go's generic form, with numbers as json.Number.
 type object = map[string]any
 
-// decode reads one JSON object. Of duplicate names the last wins; members that
-// are null are left out, as SARIF gives null no meaning of its own, and counted.
+// decode reads one JSON object. Of duplicate names the last one counts. Members
+// that are null are left out, because null has no meaning in SARIF, and counted.
 func decode(raw []byte) (o object, nulls int, err error) {
 	d := decoder{jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), 0}
 	v, err := d.value(0)
@@ -43,8 +44,8 @@ type decoder struct {
 }
 
 func (d *decoder) value(depth int) (any, error) {
-	if depth > MaxDepth {
-		return nil, fmt.Errorf("it is nested more than %d deep", MaxDepth)
+	if depth > maxDepth {
+		return nil, fmt.Errorf("it is nested more than %d deep", maxDepth)
 	}
 	tok, err := d.ReadToken()
 	if err != nil {
@@ -141,21 +142,20 @@ func appendValue(b []byte, v any) []byte {
 }
 
 func compareKeys(a, b string) int {
-	if a == b {
+	if x, y := keyRank(a), keyRank(b); x != y {
+		return x - y
+	}
+	return strings.Compare(a, b)
+}
+
+func keyRank(key string) int {
+	switch key {
+	case "$schema":
 		return 0
+	case "version":
+		return 1
 	}
-	for _, first := range []string{"$schema", "version"} {
-		switch first {
-		case a:
-			return -1
-		case b:
-			return 1
-		}
-	}
-	if a < b {
-		return -1
-	}
-	return 1
+	return 2
 }
 
 // The accessors below treat a member of the wrong type as absent.
@@ -166,8 +166,8 @@ func list(o object, key string) []any { l, _ := o[key].([]any); return l }
 
 func stringMember(o object, key string) string { s, _ := o[key].(string); return s }
 
-// number returns an integer member; 5.0 is an integer, as in JSON Schema.
-func number(o object, key string) (int, bool) {
+// intMember returns an integer member; 5.0 is an integer, as in JSON Schema.
+func intMember(o object, key string) (int, bool) {
 	switch n := o[key].(type) {
 	case int:
 		return n, true
@@ -186,9 +186,9 @@ func number(o object, key string) (int, bool) {
 	return 0, false
 }
 
-// index returns an index member if it is one of a list of n elements.
+// index returns an index member and reports whether it is one of n elements.
 func index(o object, key string, n int) (int, bool) {
-	i, ok := number(o, key)
+	i, ok := intMember(o, key)
 	return i, ok && i >= 0 && i < n
 }
 

@@ -2,7 +2,6 @@ package sarif
 
 import (
 	_ "embed"
-	"encoding/json"
 	"strings"
 	"sync"
 
@@ -12,24 +11,25 @@ import (
 //go:embed oasis/sarif-2.1.0.json
 var oasisSchema []byte
 
-// typeTable says, for each type of SARIF objects, which of its members hold
-// objects of which type. It is read from the schema, so no member is forgotten.
-type typeTable map[string]*objectType
+// typeTable describes each type of SARIF objects. It is read from the schema, so
+// that no member is forgotten.
+type typeTable map[string]objectType
 
 type objectType struct {
-	members  map[string]member // those that hold typed objects
-	links    map[string]bool   // those that hold absolute URIs, or lists of them
-	unique   []string          // those that hold a list without repetitions
+	members  map[string]member // those whose values are typed objects
+	links    []string          // those whose values are absolute URIs, or lists of them
+	unique   []string          // those whose values are lists without repetitions
 	required []string
 }
 
+// member describes the values of a member: typed objects.
 type member struct {
 	typ      string
 	shape    shape
 	minItems int
 }
 
-// shape is how a member holds its objects.
+// shape is how a member's value contains its objects.
 type shape int
 
 const (
@@ -41,64 +41,53 @@ const (
 // logType is the type of the log itself.
 const logType = "sarifLog"
 
-type schemaNode struct {
-	Ref        string                 `json:"$ref"`
-	Format     string                 `json:"format"`
-	Items      *schemaNode            `json:"items"`
-	MinItems   int                    `json:"minItems"`
-	Unique     bool                   `json:"uniqueItems"`
-	Additional json.RawMessage        `json:"additionalProperties"`
-	Properties map[string]*schemaNode `json:"properties"`
-	Required   []string               `json:"required"`
-}
-
 var types = sync.OnceValue(func() typeTable {
-	var doc struct {
-		schemaNode
-		Definitions map[string]*schemaNode `json:"definitions"`
+	document, _, err := decode(oasisSchema)
+	if err != nil {
+		return nil // a test reads the file, which is part of the program
 	}
-	table := typeTable{}
-	if err := json.Unmarshal(oasisSchema, &doc); err != nil {
-		return table // the file is part of the program; a test reads it
-	}
-	table[logType] = doc.objectType()
-	for name, node := range doc.Definitions {
-		table[name] = node.objectType()
+	table := typeTable{logType: newObjectType(document)}
+	definitions := child(document, "definitions")
+	for name := range definitions {
+		table[name] = newObjectType(child(definitions, name))
 	}
 	return table
 })
 
-func (n *schemaNode) objectType() *objectType {
-	t := &objectType{members: map[string]member{}, links: map[string]bool{}, required: n.Required}
-	for name, p := range n.Properties {
-		if p.Unique {
+func newObjectType(definition object) objectType {
+	t := objectType{members: map[string]member{}}
+	for _, name := range list(definition, "required") {
+		required, _ := name.(string)
+		t.required = append(t.required, required)
+	}
+	properties := child(definition, "properties")
+	for name := range properties {
+		p := child(properties, name)
+		items := child(p, "items")
+		minItems, _ := intMember(p, "minItems")
+		if p["uniqueItems"] == true {
 			t.unique = append(t.unique, name)
 		}
-		var additional schemaNode
-		if len(p.Additional) > 0 && p.Additional[0] == '{' {
-			_ = json.Unmarshal(p.Additional, &additional)
+		for _, m := range []member{{refName(p), single, 0}, {refName(items), array, minItems}, {refName(child(p, "additionalProperties")), dictionary, 0}} {
+			if m.typ != "" {
+				t.members[name] = m
+			}
 		}
-		switch {
-		case p.Ref != "":
-			t.members[name] = member{refName(p.Ref), single, 0}
-		case p.Items != nil && p.Items.Ref != "":
-			t.members[name] = member{refName(p.Items.Ref), array, p.MinItems}
-		case additional.Ref != "":
-			t.members[name] = member{refName(additional.Ref), dictionary, 0}
-		case name != "$schema" && p.Format == "uri" || p.Items != nil && p.Items.Format == "uri":
-			t.links[name] = true
+		if name != "$schema" && p["format"] == "uri" || items["format"] == "uri" {
+			t.links = append(t.links, name)
 		}
 	}
 	return t
 }
 
-func refName(ref string) string { return strings.TrimPrefix(ref, "#/definitions/") }
+// refName returns the name of the definition that a schema refers to, or "".
+func refName(s object) string { return strings.TrimPrefix(stringMember(s, "$ref"), "#/definitions/") }
 
-// logSchema is the schema that logs are checked against: the published one as
-// draft-07, so that formats are asserted, without
-//   - uniqueItems, whose check is quadratic; duplicates are merged instead;
-//   - the formats of URIs, which code scanning does not insist on either;
-//   - an anyOf that some editions have among the region's properties.
+// logSchema is the schema that logs are validated against: the published one as
+// draft-07, so that formats are asserted, but without
+//   - uniqueItems, whose check is quadratic; Prepare merges duplicates instead;
+//   - the formats of URIs, on which code scanning does not insist either;
+//   - an anyOf that some editions have in the region's properties.
 var logSchema = schema.New(func() (any, error) {
 	document, _, err := decode(oasisSchema)
 	if err != nil {
@@ -113,10 +102,8 @@ var logSchema = schema.New(func() (any, error) {
 func loosen(v any) {
 	switch v := v.(type) {
 	case object:
-		if unique, ok := v["uniqueItems"].(bool); ok && unique {
-			delete(v, "uniqueItems")
-		}
-		if f := stringMember(v, "format"); f == "uri" || f == "uri-reference" {
+		delete(v, "uniqueItems")
+		if v["format"] == "uri" || v["format"] == "uri-reference" {
 			delete(v, "format")
 		}
 		for _, e := range v {
@@ -129,24 +116,22 @@ func loosen(v any) {
 	}
 }
 
-// visitor sees every typed object of a log. Enter is called before an object's
-// members are visited, leave after; what returns false is removed from the log.
+// visitor visits every typed object of a log: enter is called before the
+// object's members are visited, leave afterwards. If one of them returns false,
+// the object is removed from the log.
 type visitor interface {
 	enter(typ string, o object) bool
 	leave(typ string, o object) bool
 }
 
 // walk visits o, an object of type typ, and all typed objects in it. It reports
-// whether o stays: an object that lost a required member goes as well, and so
-// does one that lost the last element of a list that may not be empty.
+// whether o stays: an object that lost a required member is removed as well, and
+// so is a list that lost too many of its elements.
 func (t typeTable) walk(typ string, o object, v visitor) bool {
 	if !v.enter(typ, o) {
 		return false
 	}
 	info := t[typ]
-	if info == nil {
-		return v.leave(typ, o)
-	}
 	for name, m := range info.members {
 		value, ok := o[name]
 		if !ok {

@@ -8,22 +8,24 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// maxInputResults bounds what one log may cost to check; code scanning takes
-// 25,000 results in all.
+// maxInputResults is how many results are validated; code scanning takes 25,000.
 const maxInputResults = 200_000
 
-// Validate returns every way in which a log is not SARIF 2.1.0, or not SARIF
-// that code scanning could take: no runs, a tool without a name, no result with
-// a location. What can be
-// mended without loss (see Prepare) is not reported; members that are null
-// count as absent. An error is ours.
+// Validate returns every way in which a log is not SARIF 2.1.0, or not a log that
+// code scanning can use: no runs, a tool without a name, no result with a
+// location. It does not report what Prepare can repair without loss. Members that
+// are null count as absent. An error is not about the log.
 func Validate(log []byte) ([]schema.Violation, error) {
 	o, nulls, err := decode(log)
 	if err != nil {
 		return []schema.Violation{{Path: "$", Message: err.Error()}}, nil
 	}
-	if found := tooMany(o); found != nil {
-		return found, nil
+	total := 0
+	for _, run := range objects(list(o, "runs")) {
+		total += len(list(run, "results"))
+	}
+	if total > maxInputResults {
+		return []schema.Violation{{Path: "$.runs", Message: fmt.Sprintf("there are %d results, at most %d can be read", total, maxInputResults)}}, nil
 	}
 	if nulls > 0 {
 		log = encode(o)
@@ -32,24 +34,14 @@ func Validate(log []byte) ([]schema.Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(found, blanks(o)...), nil
+	return append(found, unusable(o)...), nil
 }
 
-func tooMany(o object) []schema.Violation {
-	total := 0
-	for _, run := range objects(list(o, "runs")) {
-		total += len(list(run, "results"))
-	}
-	if total <= maxInputResults {
-		return nil
-	}
-	return []schema.Violation{{Path: "$.runs", Message: fmt.Sprintf("there are %d results, at most %d can be read", total, maxInputResults)}}
-}
-
-// blanks reports what the schema cannot: required texts that are blank.
-func blanks(o object) (found []schema.Violation) {
-	runs, ok := o["runs"].([]any)
-	if ok && len(runs) == 0 {
+// unusable returns the violations of a log that code scanning cannot use although
+// it is SARIF.
+func unusable(o object) (found []schema.Violation) {
+	runs, isList := o["runs"].([]any)
+	if isList && len(runs) == 0 {
 		found = append(found, schema.Violation{Path: "$.runs", Message: "there is no run in the log", SchemaPath: "properties.runs"})
 	}
 	for i, run := range objects(runs) {
