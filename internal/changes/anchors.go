@@ -16,7 +16,7 @@ const (
 	Right Side = "RIGHT"
 )
 
-// Anchors knows which lines of a diff can carry a review comment.
+// Anchors are the lines of a diff that can carry a review comment.
 type Anchors struct {
 	files   map[string]*anchored
 	renamed map[string]string // old path -> new path
@@ -25,11 +25,11 @@ type Anchors struct {
 type anchored struct {
 	file        ChangedFile
 	left, right []Span // one a hunk that shows lines of that side, in order
-	err         error  // why the patch is not read to its end
+	err         error  // why the patch could not be read to its end
 }
 
-// NewAnchors reads the patches of the files. A patch that cannot be read leaves
-// its file with the lines before the fault, and the fault in the reason.
+// NewAnchors reads the patches of the files. Where a patch cannot be read to its end,
+// the lines before the fault count, and Check reports the fault.
 func NewAnchors(files []ChangedFile) *Anchors {
 	a := &Anchors{files: make(map[string]*anchored, len(files)), renamed: map[string]string{}}
 	for _, f := range files {
@@ -48,8 +48,8 @@ func NewAnchors(files []ChangedFile) *Anchors {
 
 // Check reports whether a review comment on lines start to line of one side of
 // path can be attached to the diff: nil, or a *NoAnchor. A start of 0 stands
-// for a comment on one line. GitHub's rule: all lines are shown by one and the
-// same hunk, as changed or context lines, and the path is the new one.
+// for a comment on one line. GitHub's rule: one hunk shows all lines, changed or
+// context lines, and the path is the new one.
 func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if start == 0 {
 		start = line
@@ -67,30 +67,29 @@ func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if len(f.left)+len(f.right) == 0 {
 		return f.noHunks()
 	}
-	last := f.spanWith(side, line)
+	first, last := f.spanWith(side, start), f.spanWith(side, line)
 	if last >= 0 && f.spans(side)[last].Contains(start) {
 		return nil
 	}
 	e := &NoAnchor{Reason: NoLine, LineAlone: last >= 0 && start != line}
-	at := fmt.Sprintf("line %d", line)
-	first := f.spanWith(side, start)
+	commentable := f.commentable(side, line)
 	switch {
-	case start == line:
-	case first >= 0 && last >= 0:
+	case start != line && first >= 0 && last >= 0:
 		e.Reason = TwoHunks
-		e.text = fmt.Sprintf("lines %d to %d of %s lie in different hunks of the diff; %s", start, line, path, f.commentable(side, line))
-		return f.unread(e)
-	case last >= 0:
-		at = fmt.Sprintf("line %d", start)
-	case first < 0:
-		at = fmt.Sprintf("lines %d to %d", start, line)
+		e.text = fmt.Sprintf("lines %d to %d of %s lie in different hunks of the diff; %s", start, line, path, commentable)
+	case start != line && first < 0 && last < 0:
+		e.text = fmt.Sprintf("lines %d to %d of %s are not in the diff%s; %s", start, line, path, onSide(side), commentable)
+	default:
+		missing := line
+		if last >= 0 {
+			missing = start
+		}
+		e.text = fmt.Sprintf("line %d of %s is not in the diff%s; %s", missing, path, onSide(side), commentable)
 	}
-	verb := "is"
-	if start != line && first < 0 && last < 0 {
-		verb = "are"
+	if f.err != nil {
+		e.text += fmt.Sprintf(" (the rest of its diff cannot be read: %v)", f.err)
 	}
-	e.text = fmt.Sprintf("%s of %s %s not in the diff%s; %s", at, path, verb, onSide(side), f.commentable(side, line))
-	return f.unread(e)
+	return e
 }
 
 // Spans returns the lines of one side of path that can carry a comment, one
@@ -113,7 +112,7 @@ func (a *Anchors) find(path string) (*anchored, error) {
 	return nil, &NoAnchor{Reason: NoFile, text: fmt.Sprintf("%s is not among the changed files", path)}
 }
 
-// spanWith returns the index of the side's span that holds the line, or -1.
+// spanWith returns the index of the side's span that contains the line, or -1.
 func (f *anchored) spanWith(side Side, line int) int {
 	spans := f.spans(side)
 	i := after(spans, line)
@@ -130,7 +129,7 @@ func (f *anchored) spans(side Side) []Span {
 	return f.right
 }
 
-// appendSpan adds a span, unless it holds no line. ParsePatch promises order.
+// appendSpan adds a span, unless it is empty. ParsePatch returns them in order.
 func appendSpan(spans []Span, s Span) []Span {
 	if s.Empty() {
 		return spans
@@ -143,7 +142,7 @@ func after(spans []Span, line int) int {
 	return sort.Search(len(spans), func(i int) bool { return spans[i].Last >= line })
 }
 
-// Reason says, for programs, why a comment has no anchor.
+// Reason is why a comment has no anchor, for programs.
 type Reason string
 
 // The reasons.
@@ -171,29 +170,18 @@ func (e *NoAnchor) Error() string { return e.text }
 
 // noHunks explains a file without any hunk.
 func (f *anchored) noHunks() error {
-	e := &NoAnchor{Reason: NoDiff}
+	path := f.file.Path
 	switch {
 	case f.err != nil:
-		e.Reason = UnreadDiff
-		e.text = fmt.Sprintf("the diff of %s cannot be read: %v", f.file.Path, f.err)
+		return &NoAnchor{Reason: UnreadDiff, text: fmt.Sprintf("the diff of %s cannot be read: %v", path, f.err)}
 	case f.file.Binary:
-		e.text = fmt.Sprintf("%s is a binary file: it has no lines in the diff", f.file.Path)
+		return &NoAnchor{Reason: NoDiff, text: path + " is a binary file: it has no lines in the diff"}
 	case f.file.PatchMissing:
-		e.text = fmt.Sprintf("the diff of %s is too large to be shown: none of its lines can carry a comment", f.file.Path)
+		return &NoAnchor{Reason: NoDiff, text: "the diff of " + path + " is too large to be shown: none of its lines can carry a comment"}
 	case f.file.PreviousPath != "":
-		e.text = fmt.Sprintf("%s is only renamed from %s: it has no lines in the diff", f.file.Path, f.file.PreviousPath)
-	default:
-		e.text = fmt.Sprintf("%s has no changed lines", f.file.Path)
+		return &NoAnchor{Reason: NoDiff, text: fmt.Sprintf("%s is only renamed from %s: it has no lines in the diff", path, f.file.PreviousPath)}
 	}
-	return e
-}
-
-// unread adds to a reason that the file's patch was not read to its end.
-func (f *anchored) unread(e *NoAnchor) error {
-	if f.err != nil {
-		e.text += fmt.Sprintf(" (the rest of its diff cannot be read: %v)", f.err)
-	}
-	return e
+	return &NoAnchor{Reason: NoDiff, text: path + " has no changed lines"}
 }
 
 func onSide(side Side) string {
@@ -213,27 +201,16 @@ func (f *anchored) commentable(side Side, line int) string {
 	case len(spans) == 0:
 		return "the diff shows no line of the old file: use RIGHT for added lines"
 	}
-	from, to := nearest(spans, line, most)
-	var b strings.Builder
-	b.WriteString("commentable lines are ")
-	for i, s := range spans[from:to] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(s.String())
+	// A window of at most most spans around the one closest to the line.
+	from := min(max(after(spans, line)-most/2, 0), max(len(spans)-most, 0))
+	nearest := spans[from:min(from+most, len(spans))]
+	list := make([]string, len(nearest))
+	for i, span := range nearest {
+		list[i] = span.String()
 	}
-	if rest := len(spans) - (to - from); rest > 0 {
-		fmt.Fprintf(&b, " and %d more ranges", rest)
+	more := ""
+	if rest := len(spans) - len(nearest); rest > 0 {
+		more = fmt.Sprintf(" and %d more ranges", rest)
 	}
-	return b.String()
-}
-
-// nearest returns a window of at most most spans around the one closest to line.
-func nearest(spans []Span, line, most int) (from, to int) {
-	if len(spans) <= most {
-		return 0, len(spans)
-	}
-	at := after(spans, line)
-	from = min(max(at-most/2, 0), len(spans)-most)
-	return from, from + most
+	return "commentable lines are " + strings.Join(list, ", ") + more
 }

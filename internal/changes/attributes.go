@@ -8,38 +8,31 @@ import (
 
 // Limits of what is read of a repository's .gitattributes files.
 const (
-	attributesName  = ".gitattributes"
-	maxAttributes   = 100 << 10 // bytes of one file; git reads larger ones
-	maxAttributeSet = 500       // lines, of all files together, that say something of interest
+	attributesName    = ".gitattributes"
+	maxAttributesFile = 100 << 10 // bytes of one file; git reads larger ones
+	maxAttributeRules = 500       // of all files together
 )
 
-// state is what a line says of an attribute.
-type state int
+// attributeState is what a line of .gitattributes does to an attribute.
+type attributeState int
 
 const (
-	unspecified state = iota
+	unspecified attributeState = iota
 	set
 	unset
-	taken // a "!name" takes back what earlier lines said
+	reset // "!name": what earlier lines did no longer counts
 )
 
-func (s state) final() state {
-	if s == taken {
-		return unspecified
-	}
-	return s
-}
+// attributes are the two that matter here: linguist-generated and linguist-vendored.
+type attributes struct{ generated, vendored attributeState }
 
-// attributes are the two that are of interest here.
-type attributes struct{ generated, vendored state }
-
-// over lays what a later line says over what earlier ones said.
-func (a attributes) over(earlier attributes) attributes {
-	if a.generated == unspecified {
-		a.generated = earlier.generated
+// after returns the attributes after a later line.
+func (a attributes) after(line attributes) attributes {
+	if line.generated != unspecified {
+		a.generated = line.generated
 	}
-	if a.vendored == unspecified {
-		a.vendored = earlier.vendored
+	if line.vendored != unspecified {
+		a.vendored = line.vendored
 	}
 	return a
 }
@@ -48,29 +41,29 @@ func (a attributes) over(earlier attributes) attributes {
 type attributeRule struct {
 	base     string   // of a pattern without a slash: the name of a file anywhere below
 	segments []string // of every other pattern: the path below the file's directory
-	says     attributes
+	attributes
 }
 
 // attributeRules are the rules of each directory, in the order of its file. They are
 // data: no filter or driver that they name is ever run.
 type attributeRules map[string][]attributeRule
 
-// of returns what the rules say of a path: deeper directories and later lines win.
+// of returns the attributes of a path: deeper directories and later lines win.
 func (rules attributeRules) of(name string) attributes {
-	var said attributes
+	var result attributes
 	segments := strings.Split(name, "/")
 	for i, at := 0, 0; i < len(segments); i++ {
 		for _, r := range rules[strings.TrimSuffix(name[:at], "/")] {
 			if r.matches(segments[i:]) {
-				said = r.says.over(said)
+				result = result.after(r.attributes)
 			}
 		}
 		at = min(at+len(segments[i])+1, len(name))
 	}
-	return attributes{said.generated.final(), said.vendored.final()}
+	return result
 }
 
-// parseAttributes reads the lines that speak of generated and vendored files.
+// parseAttributes reads the lines about generated and vendored files.
 func parseAttributes(text string) []attributeRule {
 	var rules []attributeRule
 	for line := range strings.Lines(text) {
@@ -82,21 +75,21 @@ func parseAttributes(text string) []attributeRule {
 		if !ok {
 			continue
 		}
-		var says attributes
+		var found attributes
 		for word := range strings.FieldsSeq(rest) {
-			says = saysOf(word).over(says)
+			found = found.after(parseAttribute(word))
 		}
-		if says == (attributes{}) {
+		if found == (attributes{}) {
 			continue
 		}
-		if r, ok := newRule(pattern, says); ok {
+		if r, ok := newRule(pattern, found); ok {
 			rules = append(rules, r)
 		}
 	}
 	return rules
 }
 
-// cutPattern takes the pattern from the start of a line; one in quotes may hold
+// cutPattern returns the pattern at the start of a line; one in quotes may contain
 // blanks.
 func cutPattern(line string) (pattern, rest string, ok bool) {
 	if !strings.HasPrefix(line, `"`) {
@@ -114,30 +107,30 @@ func cutPattern(line string) (pattern, rest string, ok bool) {
 	return pattern, line[len(quoted):], ok
 }
 
-// saysOf reads one attribute: "name", "-name", "!name", "name=value".
-func saysOf(word string) attributes {
-	is := set
+// parseAttribute reads one attribute: "name", "-name", "!name", "name=value".
+func parseAttribute(word string) attributes {
+	state := set
 	if rest, ok := strings.CutPrefix(word, "-"); ok {
-		word, is = rest, unset
+		word, state = rest, unset
 	} else if rest, ok := strings.CutPrefix(word, "!"); ok {
-		word, is = rest, taken
+		word, state = rest, reset
 	}
-	name, value, valued := strings.Cut(word, "=")
-	if valued && (value == "false" || value == "0") {
-		is = unset
+	name, value, hasValue := strings.Cut(word, "=")
+	if hasValue && (value == "false" || value == "0") {
+		state = unset
 	}
 	switch name {
 	case "linguist-generated":
-		return attributes{generated: is}
+		return attributes{generated: state}
 	case "linguist-vendored":
-		return attributes{vendored: is}
+		return attributes{vendored: state}
 	}
 	return attributes{}
 }
 
-// newRule prepares a pattern. Git knows no negative patterns here, and one that
+// newRule prepares a pattern. Git has no negative patterns here, and one that
 // names a directory matches no file.
-func newRule(pattern string, says attributes) (attributeRule, bool) {
+func newRule(pattern string, a attributes) (attributeRule, bool) {
 	if pattern == "" || strings.HasPrefix(pattern, "!") || strings.HasSuffix(pattern, "/") {
 		return attributeRule{}, false
 	}
@@ -146,18 +139,22 @@ func newRule(pattern string, says attributes) (attributeRule, bool) {
 		return attributeRule{}, false
 	}
 	if !strings.Contains(pattern, "/") {
-		return attributeRule{base: pattern, says: says}, true
+		return attributeRule{base: pattern, attributes: a}, true
 	}
-	return attributeRule{segments: strings.Split(strings.TrimPrefix(pattern, "/"), "/"), says: says}, true
+	return attributeRule{segments: strings.Split(strings.TrimPrefix(pattern, "/"), "/"), attributes: a}, true
 }
 
-// matches reports whether the rule speaks of a path below its directory.
+// matches reports whether the rule is about a path below its directory.
 func (r attributeRule) matches(name []string) bool {
 	if r.base != "" {
-		ok, err := path.Match(r.base, name[len(name)-1])
-		return ok && err == nil
+		return matchName(r.base, name[len(name)-1])
 	}
 	return matchSegments(r.segments, name)
+}
+
+func matchName(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
 }
 
 // matchSegments matches a path against a pattern in which "**" stands for any
@@ -175,19 +172,15 @@ func matchSegments(pattern, name []string) bool {
 			}
 			star, resume = p, n
 			p++
-			continue
-		case p < len(pattern):
-			if ok, err := path.Match(pattern[p], name[n]); ok && err == nil {
-				p++
-				n++
-				continue
-			}
-		}
-		if star < 0 {
+		case p < len(pattern) && matchName(pattern[p], name[n]):
+			p++
+			n++
+		case star < 0:
 			return false
+		default:
+			resume++
+			p, n = star+1, resume
 		}
-		resume++
-		p, n = star+1, resume
 	}
 	return p == len(pattern)
 }

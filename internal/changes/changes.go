@@ -1,12 +1,12 @@
-// Package changes knows which files a pull request changes, what kind of files
-// they are and which of their lines are new (Set), and which lines can carry a
+// Package changes describes what a pull request changes: which files, what kind of
+// files they are and which of their lines are new (Set), and which lines can carry a
 // review comment (Anchors).
 package changes
 
-// Status says what happened to a file.
+// Status is what happened to a file.
 type Status string
 
-// The statuses, in the words of GitHub's API, except Deleted ("removed" there).
+// The statuses, as GitHub's API names them, except Deleted ("removed" there).
 const (
 	Added       Status = "added"
 	Modified    Status = "modified"
@@ -20,10 +20,10 @@ const (
 // ChangedFile is one file of a diff.
 type ChangedFile struct {
 	Path         string // the new path; of a deleted file, the old one. Slash-separated, raw bytes
-	PreviousPath string // the old path of a renamed or copied file, else ""
+	PreviousPath string // the old path of a renamed or copied file, otherwise ""
 	Status       Status
 	Binary       bool
-	// Patch holds the hunks of the unified diff, without any header before the
+	// Patch is the hunks of the unified diff, without any header before the
 	// first "@@". It is "" where there is none: a binary file, a pure rename, a
 	// change of mode, or a diff that GitHub finds too large.
 	Patch string
@@ -32,22 +32,18 @@ type ChangedFile struct {
 	PatchMissing bool
 }
 
-// APIStatus translates the "status" of GitHub's API; an unknown one is Modified.
-func APIStatus(s string) Status {
-	switch s {
-	case "added", "modified", "renamed", "copied", "changed", "unchanged":
-		return Status(s)
-	case "removed":
-		return Deleted
-	}
-	return Modified
-}
-
-// FromAPI makes a ChangedFile of the fields that GitHub's API gives for a file
-// of a pull request. The number of changed lines tells a patch that is left out
-// from one that is empty; GitHub counts 0 for a binary file.
+// FromAPI makes a ChangedFile of the fields that GitHub's API gives for a file of a
+// pull request; an unknown status is Modified. The number of changed lines
+// distinguishes a patch that is left out from one that is empty; GitHub counts 0 for
+// a binary file.
 func FromAPI(path, previous, status, patch string, changedLines int) ChangedFile {
-	f := ChangedFile{Path: path, Status: APIStatus(status), Patch: patch}
+	f := ChangedFile{Path: path, Status: Modified, Patch: patch}
+	switch status {
+	case "added", "renamed", "copied", "changed", "unchanged":
+		f.Status = Status(status)
+	case "removed":
+		f.Status = Deleted
+	}
 	if f.Status == Renamed || f.Status == Copied {
 		f.PreviousPath = previous
 	}

@@ -7,22 +7,23 @@ import (
 	"io/fs"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Content is what is at a path.
 type Content struct {
 	Mode string // git's, of six digits; "" where nothing is, or what git does not know
-	Size int64  // of a file in bytes, also of one over the limit where that is known; else 0
+	Size int64  // of a file in bytes, also of one over the limit where that is known; otherwise 0
 	Data []byte // of a file
 	Link string // what a link points to, where that is known
-	// Err says why there is no Data: fs.ErrNotExist where nothing is,
-	// gitrepo.ErrTooLarge for a file over the limit, or that it is no file.
+	// Err is why there is no Data: fs.ErrNotExist where nothing is,
+	// gitrepo.ErrTooLarge for a file over the limit, or what else there is.
 	Err error
 }
 
-// Contents reads what is at a moment of a repository's life.
+// Contents reads the files of one state of a repository.
 type Contents interface {
-	// Read reads the paths, each file of at most limit bytes; the result holds each
+	// Read reads the paths, each file of at most limit bytes; the result has each
 	// path once. An error means that none could be read.
 	Read(ctx context.Context, paths []string, limit int64) (map[string]Content, error)
 }
@@ -36,15 +37,11 @@ const (
 	modeDir       = "040000"
 )
 
-// commitContents is the contents of a commit.
+// commitContents reads the files of a commit, and checks every object against its id.
 type commitContents struct {
 	repo   *gitrepo.Repo
 	commit string
 }
-
-// CommitContents reads the files of a commit, whose every object is checked
-// against its id.
-func CommitContents(repo *gitrepo.Repo, commit string) Contents { return commitContents{repo, commit} }
 
 // Read implements Contents.
 func (c commitContents) Read(ctx context.Context, paths []string, limit int64) (map[string]Content, error) {
@@ -59,11 +56,10 @@ func (c commitContents) Read(ctx context.Context, paths []string, limit int64) (
 	return found, nil
 }
 
-// treeContents is the contents of a work tree.
 type treeContents struct{ tree *gitrepo.WorkTree }
 
 // TreeContents reads the files of a work tree as they are now. A directory that is
-// a repository of its own counts as a submodule. It is not for several goroutines.
+// a repository of its own counts as a submodule. It is not safe for concurrent use.
 func TreeContents(tree *gitrepo.WorkTree) Contents { return treeContents{tree} }
 
 // Read implements Contents.
@@ -73,12 +69,12 @@ func (t treeContents) Read(ctx context.Context, paths []string, limit int64) (ma
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		found[name] = t.one(name, limit)
+		found[name] = t.read(name, limit)
 	}
 	return found, nil
 }
 
-func (t treeContents) one(name string, limit int64) Content {
+func (t treeContents) read(name string, limit int64) Content {
 	info, err := t.tree.Lstat(name)
 	switch {
 	case err != nil:
@@ -92,7 +88,7 @@ func (t treeContents) one(name string, limit int64) Content {
 		}
 		return Content{Mode: modeDir, Err: errors.New("it is a directory")}
 	case !info.Mode().IsRegular():
-		return Content{Err: fmt.Errorf("it is no file but a %s", kindOf(info.Mode()))}
+		return Content{Err: fmt.Errorf("it is a %s, not a regular file", text.FileKind(info.Mode()))}
 	}
 	c := Content{Mode: modeFile, Size: info.Size()}
 	if info.Mode()&0o100 != 0 {
@@ -100,14 +96,4 @@ func (t treeContents) one(name string, limit int64) Content {
 	}
 	c.Data, c.Err = t.tree.Read(name, limit)
 	return c
-}
-
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m&fs.ModeNamedPipe != 0:
-		return "pipe"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	}
-	return "device"
 }

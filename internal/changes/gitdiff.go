@@ -2,6 +2,7 @@ package changes
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,25 +16,21 @@ import (
 // from raw and only the hunks from patch: nothing in a file's name or text can
 // pass for another file.
 func ParseGit(raw, patch []byte) ([]ChangedFile, error) {
-	entries, err := parseRaw(raw)
+	files, counts, err := parseRaw(raw)
 	if err != nil {
 		return nil, err
 	}
 	sections := splitSections(string(patch))
-	files := make([]ChangedFile, 0, len(entries))
-	for _, e := range entries {
-		n := 1
-		if e.file.Status == TypeChanged && e.typeChange {
-			n = 2 // git prints the removal of the old and the creation of the new
-		}
+	for i := range files {
+		n := counts[i]
 		if len(sections) < n {
-			return nil, fmt.Errorf("git's patch ends before %q: its output was cut off", e.file.Path)
+			return nil, fmt.Errorf("git's patch ends before %q: its output was cut off", files[i].Path)
 		}
-		f := e.file
-		if err := f.fill(sections[n-1]); err != nil {
+		// Where there are two sections, the second shows the new file.
+		if err := files[i].readSection(sections[n-1]); err != nil {
 			return nil, err
 		}
-		files, sections = append(files, f), sections[n:]
+		sections = sections[n:]
 	}
 	if len(sections) > 0 {
 		return nil, fmt.Errorf("git's patch has %d files more than its list of files", len(sections))
@@ -41,17 +38,13 @@ func ParseGit(raw, patch []byte) ([]ChangedFile, error) {
 	return files, nil
 }
 
-type rawEntry struct {
-	file       ChangedFile
-	typeChange bool
-}
-
 var errRaw = errors.New("git's list of changed files cannot be read")
 
 // parseRaw reads records such as ":100644 100644 abc def M\x00path\x00"; renames
-// and copies have two paths.
-func parseRaw(raw []byte) ([]rawEntry, error) {
-	var entries []rawEntry
+// and copies have two paths. sections counts the sections of git's patch for each
+// file: of a file whose type changed, git prints the removal of the old one and the
+// creation of the new one.
+func parseRaw(raw []byte) (files []ChangedFile, sections []int, err error) {
 	next := func() (string, bool) {
 		field, rest, ok := bytes.Cut(raw, []byte{0})
 		raw = rest
@@ -61,45 +54,45 @@ func parseRaw(raw []byte) ([]rawEntry, error) {
 		head, ok := next()
 		fields := strings.Fields(head)
 		if !ok || len(fields) != 5 || !strings.HasPrefix(head, ":") {
-			return nil, fmt.Errorf("%w: %q", errRaw, clip(head))
+			return nil, nil, fmt.Errorf("%w: %q", errRaw, clip(head))
 		}
 		path, ok := next()
 		if !ok || path == "" {
-			return nil, fmt.Errorf("%w: a name is missing", errRaw)
+			return nil, nil, fmt.Errorf("%w: a name is missing", errRaw)
 		}
-		e := rawEntry{file: ChangedFile{Path: path}}
+		f, n := ChangedFile{Path: path}, 1
 		switch letter := fields[4][0]; letter {
 		case 'A':
-			e.file.Status = Added
+			f.Status = Added
 		case 'D':
-			e.file.Status = Deleted
+			f.Status = Deleted
 		case 'M':
-			e.file.Status = Modified
+			f.Status = Modified
 			if fields[2] == fields[3] {
-				e.file.Status = TypeChanged // only the mode
+				f.Status = TypeChanged // only the mode
 			}
 		case 'T':
-			e.file.Status, e.typeChange = TypeChanged, true
+			f.Status, n = TypeChanged, 2
 		case 'R', 'C':
-			e.file.Status = Renamed
+			f.Status = Renamed
 			if letter == 'C' {
-				e.file.Status = Copied
+				f.Status = Copied
 			}
-			e.file.PreviousPath = path
-			if e.file.Path, ok = next(); !ok || e.file.Path == "" {
-				return nil, fmt.Errorf("%w: a renamed file has one name", errRaw)
+			f.PreviousPath = path
+			if f.Path, ok = next(); !ok || f.Path == "" {
+				return nil, nil, fmt.Errorf("%w: a renamed file has one name", errRaw)
 			}
 		default:
-			return nil, fmt.Errorf("%w: the status %q is not known", errRaw, clip(fields[4]))
+			return nil, nil, fmt.Errorf("%w: the status %q is not known", errRaw, clip(fields[4]))
 		}
-		entries = append(entries, e)
+		files, sections = append(files, f), append(sections, n)
 	}
-	return entries, nil
+	return files, sections, nil
 }
 
 // splitSections cuts a patch before each "diff --git" line. A line of a file's
-// text starts with a blank, +, - or \, and a quoted name holds no line break:
-// so nothing else can start with these words.
+// text starts with a blank, +, - or \, and a quoted name contains no line break:
+// so no other line can start like that.
 func splitSections(patch string) []string {
 	const mark = "diff --git "
 	var sections []string
@@ -123,17 +116,12 @@ func splitSections(patch string) []string {
 	return sections
 }
 
-// fill takes the hunks of the file's section and checks that it is this file's.
-// Of a file whose type changed the second of two sections shows the new one.
-func (f *ChangedFile) fill(section string) error {
+// readSection takes the hunks from a section of a patch, and checks that it is this
+// file's.
+func (f *ChangedFile) readSection(section string) error {
 	header, hunks := section, ""
-	switch {
-	case strings.HasPrefix(section, "@@"):
-		header, hunks = "", section
-	default:
-		if i := strings.Index(section, "\n@@ "); i >= 0 {
-			header, hunks = section[:i+1], section[i+1:]
-		}
+	if i := strings.Index(section, "\n@@ "); i >= 0 {
+		header, hunks = section[:i+1], section[i+1:]
 	}
 	for line := range strings.Lines(header) {
 		line = strings.TrimSuffix(line, "\n")
@@ -145,20 +133,13 @@ func (f *ChangedFile) fill(section string) error {
 			if !ok {
 				return fmt.Errorf("git's patch has an unreadable name: %q", clip(line))
 			}
-			if name != "/dev/null" && name != "a/"+f.oldPath() && name != "b/"+f.Path {
-				return fmt.Errorf("git's patch and its list of files disagree: %q in the place of %q", clip(name), clip(f.Path))
+			if name != "/dev/null" && name != "a/"+cmp.Or(f.PreviousPath, f.Path) && name != "b/"+f.Path {
+				return fmt.Errorf("git's patch and its list of files disagree: %q instead of %q", clip(name), clip(f.Path))
 			}
 		}
 	}
 	f.Patch = strings.TrimSuffix(hunks, "\n")
 	return nil
-}
-
-func (f *ChangedFile) oldPath() string {
-	if f.PreviousPath != "" {
-		return f.PreviousPath
-	}
-	return f.Path
 }
 
 // unquoteName reads a name as git prints it: as it is, or in double quotes with

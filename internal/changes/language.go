@@ -15,7 +15,7 @@ var languages = map[string]string{
 	".rb": "ruby", ".rake": "ruby", ".gemspec": "ruby", ".ru": "ruby", ".podspec": "ruby",
 }
 
-// languageOfName names the language of files that have no such end.
+// languageOfName names the language of files without such an end.
 var languageOfName = map[string]string{
 	"Gemfile": "ruby", "Rakefile": "ruby", "Guardfile": "ruby", "Podfile": "ruby", "Vagrantfile": "ruby", "Capfile": "ruby", "Brewfile": "ruby",
 	"SConstruct": "python", "SConscript": "python", "wscript": "python", "Jakefile": "javascript",

@@ -30,8 +30,8 @@ const (
 	MarkVendored  Mark = "vendored"
 )
 
-// MarkNotUTF8 is a soft mark, too: bytes that are no text were replaced. One of them
-// in a comment is enough, so that it must hide nothing.
+// MarkNotUTF8 is a soft mark, too: bytes that are not text were replaced. One of them
+// in a comment is enough to get it, so the mark must hide nothing.
 const MarkNotUTF8 Mark = "not-utf8"
 
 // Hard reports whether a file with the mark has no text.
@@ -43,68 +43,62 @@ type Marked struct {
 	Why  string
 }
 
-// sniffed is how much of a content git looks at for a NUL.
-const sniffed = 8000
+// binaryPrefix is how much of a content git searches for a NUL.
+const binaryPrefix = 8000
 
-// isBinary reports whether git takes a content for binary.
-func isBinary(data []byte) bool {
-	return bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0
-}
-
-// strayBytes is which part of a source file's bytes may be none of a text's, one in
-// so many: an interpreter passes over some in a comment, but a film called "a.ts" is
-// no TypeScript.
+// strayBytes is how much of a source file may be NUL bytes, one in so many: an
+// interpreter skips some in a comment, but a film called "a.ts" is not TypeScript.
 const strayBytes = 100
 
-// textOf returns a content as UTF-8 without NUL, and the mark of one that is none as it
-// stands. The text is nil for a hard mark.
+// textOf returns a content as UTF-8 without NUL, and the mark of one that is not such
+// a text. The text is nil for a hard mark.
 func textOf(name string, data []byte) (text []byte, m Mark, why string) {
 	nul := bytes.Count(data, []byte{0})
 	switch {
 	case isLFSPointer(data):
 		return nil, MarkLFSPointer, "Git LFS keeps its content elsewhere"
 	case nul > 0 && (LanguageOf(name, nil) == "" || nul > max(8, len(data)/strayBytes)):
-		if isBinary(data) {
+		if bytes.IndexByte(data[:min(len(data), binaryPrefix)], 0) >= 0 {
 			return nil, MarkBinary, "it is a binary file"
 		}
-		return nil, MarkBinary, "it holds NUL bytes"
+		return nil, MarkBinary, "it contains NUL bytes"
 	case nul == 0 && utf8.Valid(data):
 		return data, "", ""
 	}
 	text = bytes.ReplaceAll(data, []byte{0}, []byte("\uFFFD"))
-	return bytes.ToValidUTF8(text, []byte("\uFFFD")), MarkNotUTF8, "it is not UTF-8 text: what is none was replaced"
+	return bytes.ToValidUTF8(text, []byte("\uFFFD")), MarkNotUTF8, "it is not UTF-8 text: invalid bytes were replaced"
 }
 
-// isLFSPointer reports whether a content stands for one that Git LFS keeps.
+// isLFSPointer reports whether a content only points to one that Git LFS keeps.
 func isLFSPointer(data []byte) bool {
 	const first = "version https://git-lfs.github.com/spec/v1\n"
 	return len(data) <= 1024 && bytes.HasPrefix(data, []byte(first)) && bytes.Contains(data, []byte("\noid sha256:"))
 }
 
-// markOrigin adds the soft marks. What the attributes say of a file goes before
-// what its path and text look like.
-func (f *File) markOrigin(said attributes) {
+// markOrigin adds the soft marks. The attributes of a file count more than what its
+// path and text look like.
+func (f *File) markOrigin(a attributes) {
 	switch why := vendoredWhy(f.Path); {
-	case said.vendored == set:
+	case a.vendored == set:
 		f.mark(MarkVendored, ".gitattributes marks it linguist-vendored")
-	case said.vendored == unspecified && why != "":
+	case a.vendored != unset && why != "":
 		f.mark(MarkVendored, why)
 	}
 	switch why := generatedWhy(f.Path, f.Text); {
-	case said.generated == set:
+	case a.generated == set:
 		f.mark(MarkGenerated, ".gitattributes marks it linguist-generated")
-	case said.generated == unspecified && why != "":
+	case a.generated != unset && why != "":
 		f.mark(MarkGenerated, why)
 	}
 }
 
-// vendoredDirs hold code that comes from elsewhere.
+// vendoredDirs are the directories for code that comes from elsewhere.
 var vendoredDirs = map[string]bool{
 	"vendor": true, "vendors": true, "node_modules": true, "third_party": true, "third-party": true, "3rdparty": true, "bower_components": true,
 	"jspm_packages": true, "Godeps": true, "Pods": true, "Carthage": true, "site-packages": true, ".venv": true, "venv": true,
 }
 
-// vendoredWhy says why a path is one of vendored code, "" if it is not.
+// vendoredWhy returns why a path is one of vendored code, "" if it is not.
 func vendoredWhy(name string) string {
 	dir := path.Dir(name)
 	for part := range strings.SplitSeq(dir, "/") {
@@ -144,7 +138,7 @@ const (
 	minifiedMean = 250
 )
 
-// generatedWhy says why a file is taken for one that a program wrote, "" if it is
+// generatedWhy returns why a file looks like one that a program wrote, "" if it does
 // not.
 func generatedWhy(name string, text []byte) string {
 	base := path.Base(name)
@@ -158,61 +152,62 @@ func generatedWhy(name string, text []byte) string {
 		}
 	case ".js", ".mjs", ".cjs", ".css":
 		if strings.HasSuffix(stem, ".min") || strings.HasSuffix(stem, "-min") {
-			return "its name says that it is minified"
+			return "it has the name of a minified file"
 		}
 		if len(text) >= minifiedSize && len(text)/(bytes.Count(text, []byte{'\n'})+1) >= minifiedMean {
-			return "its lines are so long that it is minified"
+			return "its lines are so long that it must be minified"
 		}
 	}
-	return headerWhy(text)
-}
-
-// headerWhy looks for the comment by which tools mark what they write.
-func headerWhy(text []byte) string {
-	rest := text[:min(len(text), headerBytes)]
-	for range headerLines {
-		line, after, more := bytes.Cut(rest, []byte{'\n'})
-		if saysGenerated(string(line)) {
-			return "its header says that it is generated"
-		}
-		if !more {
-			break
-		}
-		rest = after
+	if hasGeneratedHeader(text) {
+		return "it has the header of a generated file"
 	}
 	return ""
 }
 
-// commentMarks begin a comment in the languages that tools write; longer ones
-// stand before those that they begin with.
+// hasGeneratedHeader looks for the comment by which tools mark what they write.
+func hasGeneratedHeader(text []byte) bool {
+	lines := 0
+	for line := range bytes.Lines(text[:min(len(text), headerBytes)]) {
+		if lines++; lines > headerLines {
+			break
+		}
+		if isGeneratedComment(string(line)) {
+			return true
+		}
+	}
+	return false
+}
+
+// commentMarks begin a comment in the languages that tools write; a longer one comes
+// before those that it begins with.
 var commentMarks = []string{"//", "#", "/*", "*", "--", "<!--", ";", `"""`, "%"}
 
-// saysGenerated reports whether a line is a comment that begins with the words
-// which generators use. Code that only names them is written by people.
-func saysGenerated(line string) bool {
+// isGeneratedComment reports whether a line is a comment that begins with the wording
+// of generators. Code that only mentions it is written by people.
+func isGeneratedComment(line string) bool {
 	line = strings.TrimSpace(line)
-	said := ""
+	comment := ""
 	for _, mark := range commentMarks {
 		if rest, ok := strings.CutPrefix(line, mark); ok {
-			said = strings.TrimLeft(rest, mark+"! \t")
+			comment = strings.TrimLeft(rest, mark+"! \t")
 			break
 		}
 	}
-	if strings.HasPrefix(said, "@generated") {
+	if strings.HasPrefix(comment, "@generated") {
 		return true
 	}
-	said = strings.ToLower(said)
-	if !strings.Contains(said, "do not edit") && !strings.Contains(said, "do not modify") {
+	comment = strings.ToLower(comment)
+	if !strings.Contains(comment, "do not edit") && !strings.Contains(comment, "do not modify") {
 		return false
 	}
 	for _, subject := range []string{"this file is ", "this file was ", "this code is ", "this code was ", "code "} {
-		if rest, ok := strings.CutPrefix(said, subject); ok {
-			said = rest
+		if rest, ok := strings.CutPrefix(comment, subject); ok {
+			comment = rest
 			break
 		}
 	}
 	for _, how := range []string{"automatically ", "auto-", "auto "} {
-		said = strings.TrimPrefix(said, how)
+		comment = strings.TrimPrefix(comment, how)
 	}
-	return strings.HasPrefix(said, "generated") || strings.HasPrefix(said, "autogenerated")
+	return strings.HasPrefix(comment, "generated") || strings.HasPrefix(comment, "autogenerated")
 }

@@ -13,7 +13,7 @@ type Span struct{ First, Last int }
 // Contains reports whether line lies in the span.
 func (s Span) Contains(line int) bool { return s.First <= line && line <= s.Last }
 
-// Empty reports whether the span holds no line, as the zero Span does.
+// Empty reports whether the span contains no line, as the zero Span.
 func (s Span) Empty() bool { return s.Last < max(s.First, 1) }
 
 func (s Span) String() string {
@@ -31,11 +31,11 @@ type Hunk struct {
 }
 
 // ParsePatch reads the hunks of a unified diff, as GitHub's API gives them in
-// "patch": what stands before the first "@@" is skipped. The spans are counted
+// "patch": what comes before the first "@@" is skipped. The spans are counted
 // from the lines that are there, so that a patch that was cut off or whose
-// headers lie claims no line that it does not show. Such a patch, one whose
-// hunks are out of order, and one with a line that no unified diff has, is an
-// error beside the hunks read so far.
+// headers lie claims no line that it does not show. For such a patch, one whose
+// hunks are out of order, and one with a line that no unified diff has, it returns
+// an error together with the hunks read so far.
 func ParsePatch(patch string) ([]Hunk, error) {
 	var hunks []Hunk
 	var end Hunk // where the hunk before ended
@@ -66,37 +66,37 @@ func ParsePatch(patch string) ([]Hunk, error) {
 // parseHunk reads the hunk at the start of patch. It returns how many lines
 // after the header, and how many bytes with it, belong to it.
 func parseHunk(patch string) (h Hunk, lines, used int, err error) {
-	header, _, _ := strings.Cut(patch, "\n")
-	oldStart, oldCount, newStart, newCount, ok := parseHeader(header)
+	text, _, _ := strings.Cut(patch, "\n")
+	header, ok := parseHeader(text)
 	if !ok {
-		return h, 0, 0, fmt.Errorf("%q is not the header of a hunk", clip(header))
+		return h, 0, 0, fmt.Errorf("%q is not the header of a hunk", clip(text))
 	}
-	h = Hunk{Old: Span{oldStart, oldStart - 1}, New: Span{newStart, newStart - 1}}
-	used = min(len(header)+1, len(patch))
+	h = Hunk{Old: Span{header.oldStart, header.oldStart - 1}, New: Span{header.newStart, header.newStart - 1}}
+	used = min(len(text)+1, len(patch))
 	for {
 		rest := patch[used:]
-		full := h.lenOld() == oldCount && h.lenNew() == newCount
-		if full && !strings.HasPrefix(rest, `\`) {
+		complete := h.lenOld() == header.oldCount && h.lenNew() == header.newCount
+		if complete && !strings.HasPrefix(rest, `\`) {
 			return h, lines, used, nil
 		}
 		if rest == "" {
-			return h, lines, used, fmt.Errorf("the hunk %q is cut off", clip(header))
+			return h, lines, used, fmt.Errorf("the hunk %q is cut off", clip(text))
 		}
 		n := strings.IndexByte(rest, '\n') + 1
 		if n == 0 {
 			n = len(rest)
 		}
-		if !h.take(rest[0], oldCount, newCount) {
-			return h, lines + 1, used, fmt.Errorf("%q does not belong into the hunk %q", clip(strings.TrimSuffix(rest[:n], "\n")), clip(header))
+		if !h.add(rest[0], header) {
+			return h, lines + 1, used, fmt.Errorf("%q does not belong to the hunk %q", clip(strings.TrimSuffix(rest[:n], "\n")), clip(text))
 		}
 		used += n
 		lines++
 	}
 }
 
-// take counts one line by its first byte; it reports false when the hunk has no
+// add counts one line by its first byte; it reports false when the hunk has no
 // place for it. An empty line is a context line whose only blank was trimmed.
-func (h *Hunk) take(first byte, oldCount, newCount int) bool {
+func (h *Hunk) add(first byte, header hunkHeader) bool {
 	switch first {
 	case '\\':
 		return true
@@ -115,11 +115,11 @@ func (h *Hunk) take(first byte, oldCount, newCount int) bool {
 	default:
 		return false
 	}
-	if h.lenOld() <= oldCount && h.lenNew() <= newCount {
+	if h.lenOld() <= header.oldCount && h.lenNew() <= header.newCount {
 		return true
 	}
-	h.Old.Last = min(h.Old.Last, h.Old.First+oldCount-1)
-	h.New.Last = min(h.New.Last, h.New.First+newCount-1)
+	h.Old.Last = min(h.Old.Last, h.Old.First+header.oldCount-1)
+	h.New.Last = min(h.New.Last, h.New.First+header.newCount-1)
 	if n := len(h.Added); n > 0 && h.Added[n-1].Last > h.New.Last {
 		if h.Added[n-1].Last--; h.Added[n-1].Empty() {
 			h.Added = h.Added[:n-1]
@@ -131,25 +131,24 @@ func (h *Hunk) take(first byte, oldCount, newCount int) bool {
 func (h *Hunk) lenOld() int { return h.Old.Last - h.Old.First + 1 }
 func (h *Hunk) lenNew() int { return h.New.Last - h.New.First + 1 }
 
+// hunkHeader is the line before a hunk.
+type hunkHeader struct{ oldStart, oldCount, newStart, newCount int }
+
 // parseHeader reads "@@ -3,7 +3,8 @@ section".
-func parseHeader(s string) (oldStart, oldCount, newStart, newCount int, ok bool) {
+func parseHeader(s string) (h hunkHeader, ok bool) {
 	s, ok = strings.CutPrefix(s, "@@ -")
 	if !ok {
-		return
+		return hunkHeader{}, false
 	}
-	s, _, ok = strings.Cut(s, " @@")
-	if !ok {
-		return
+	s, _, closed := strings.Cut(s, " @@")
+	left, right, two := strings.Cut(s, " +")
+	if !closed || !two {
+		return hunkHeader{}, false
 	}
-	left, right, ok := strings.Cut(s, " +")
-	if !ok {
-		return
-	}
-	if oldStart, oldCount, ok = parseRange(left); !ok {
-		return
-	}
-	newStart, newCount, ok = parseRange(right)
-	return
+	var leftOK, rightOK bool
+	h.oldStart, h.oldCount, leftOK = parseRange(left)
+	h.newStart, h.newCount, rightOK = parseRange(right)
+	return h, leftOK && rightOK
 }
 
 // parseRange reads "3,7", or "3" for one line.
@@ -164,18 +163,6 @@ func parseRange(s string) (start, count int, ok bool) {
 }
 
 func parseNumber(s string) (int, bool) {
-	if s == "" || len(s) > 10 || strings.Trim(s, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(s, 10, 32)
-	return int(n), err == nil
-}
-
-// clip keeps a message readable.
-func clip(s string) string {
-	const most = 60
-	if len(s) > most {
-		return s[:most] + "..."
-	}
-	return s
+	n, err := strconv.ParseUint(s, 10, 31)
+	return int(n), err == nil && len(s) <= 10
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -22,45 +21,29 @@ type File struct {
 	Mode     string // git's, of six digits; "" where it is not known, and of a deleted file
 	Size     int64  // of the content in bytes; -1 where it is not known
 	Language string // see LanguageOf; "" for all others
-	// Changed holds the lines of the new file that the change added or rewrote, in
-	// order. With AllChanged, where no diff tells them, every line counts.
+	// Changed is the lines of the new file that the change added or rewrote, in
+	// order. With AllChanged, where there is no diff, every line counts.
 	Changed    []Span
 	AllChanged bool
 	Marks      []Marked
 	// Text is the content of a file without a hard mark: UTF-8 without NUL, with
-	// U+FFFD for what is none. Of every other file, and of an empty one, it is nil.
+	// U+FFFD for what is not. Of every other file, and of an empty one, it is nil.
 	Text []byte
-}
-
-// ChangedLine reports whether a line, counted from 1, is one that the change
-// added or rewrote.
-func (f *File) ChangedLine(line int) bool {
-	if f.AllChanged {
-		return line > 0
-	}
-	i := sort.Search(len(f.Changed), func(i int) bool { return f.Changed[i].Last >= line })
-	return i < len(f.Changed) && f.Changed[i].Contains(line)
 }
 
 // Marked returns the file's mark of that kind.
 func (f *File) Marked(m Mark) (Marked, bool) {
-	i := slices.IndexFunc(f.Marks, func(x Marked) bool { return x.Mark == m })
+	i := slices.IndexFunc(f.Marks, func(marked Marked) bool { return marked.Mark == m })
 	if i < 0 {
 		return Marked{}, false
 	}
 	return f.Marks[i], true
 }
 
-// Skip returns the mark for which the file is skipped: the hard one, for which it
-// has no text, or else the first of the soft marks that the caller skips too.
-func (f *File) Skip(soft ...Mark) (Marked, bool) {
+// Skip returns the hard mark for which the file has no text.
+func (f *File) Skip() (Marked, bool) {
 	for _, m := range f.Marks {
 		if m.Mark.Hard() {
-			return m, true
-		}
-	}
-	for _, s := range soft {
-		if m, ok := f.Marked(s); ok {
 			return m, true
 		}
 	}
@@ -75,53 +58,13 @@ type Set struct {
 	// Base is the commit that the diff starts from, "" where there is none; Head
 	// the commit of the texts, "" where they are those of a work tree.
 	Base, Head string
-	// Missing counts the changed files that the list does not hold, since GitHub's
-	// API names no more than 3,000: only git can list them all.
+	// Missing counts the changed files that are not in Files, since GitHub's API
+	// names no more than 3,000: only git can list them all.
 	Missing int
-	// Notes say in whole sentences what a reader of the result must know.
+	// Notes are complete sentences that a reader of the result must know.
 	Notes []string
 
-	listed bool // the user names the files
-}
-
-// Skipped is a file that nobody looks at, and why.
-type Skipped struct {
-	Path   string
-	Mark   Mark
-	Reason string
-}
-
-// Split parts the files into those to look at and those to skip: all with a hard
-// mark, and those with one of the soft marks given. Both are in the order of the
-// paths. The kept files point into s.
-func (s *Set) Split(soft ...Mark) (kept []*File, skipped []Skipped) {
-	for i := range s.Files {
-		f := &s.Files[i]
-		if m, ok := f.Skip(soft...); ok {
-			skipped = append(skipped, Skipped{f.Path, m.Mark, m.Why})
-			continue
-		}
-		kept = append(kept, f)
-	}
-	return kept, skipped
-}
-
-// OfLanguage returns the paths of the files in a language that have a text: those
-// that a tool can be given. A path may begin with "-": put "./" before it where it
-// becomes an argument.
-func (s *Set) OfLanguage(language string) []string {
-	var paths []string
-	for i := range s.Files {
-		f := &s.Files[i]
-		if _, skip := f.Skip(); !skip && f.Language == language {
-			paths = append(paths, f.Path)
-		}
-	}
-	return paths
-}
-
-func (s *Set) sort() {
-	slices.SortStableFunc(s.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	fromList bool // the user names the files
 }
 
 // Options limit what is read. The zero value takes the defaults.
@@ -130,52 +73,49 @@ type Options struct {
 	MaxTotal int64 // bytes of all texts together; 0: 64 MiB. Files after that have none
 }
 
-// batchBytes is how much one question for contents may bring.
+// batchBytes is how much one read of contents may return.
 const batchBytes = 128 << 20
 
-func (o Options) withDefaults() Options {
-	if o.MaxFile <= 0 {
-		o.MaxFile = 1 << 20
-	}
-	o.MaxFile = min(o.MaxFile, batchBytes)
-	if o.MaxTotal <= 0 {
-		o.MaxTotal = 64 << 20
-	}
-	return o
-}
-
 // fill reads the texts of the set's files from head, and marks each file. The
-// attributes are read from where rules says. It ends with the files in order.
+// attributes are read from rules; nil: there are none. It ends with the files in order.
 func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error {
-	opt = opt.withDefaults()
-	s.sort()
-	said, err := s.readRules(ctx, rules)
+	opt.MaxFile = min(cmp.Or(max(opt.MaxFile, 0), 1<<20), batchBytes)
+	opt.MaxTotal = cmp.Or(max(opt.MaxTotal, 0), 64<<20)
+	slices.SortStableFunc(s.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	attributes, err := s.readAttributes(ctx, rules)
 	if err != nil {
 		return err
 	}
-	var todo []*File
+	var present []*File
 	for i := range s.Files {
 		f := &s.Files[i]
-		if f.Status == Deleted {
-			f.mark(MarkDeleted, s.gone())
-			continue
+		switch {
+		case f.Status != Deleted:
+			present = append(present, f)
+		case s.fromList:
+			f.mark(MarkDeleted, "there is no such file: it is deleted, or its name is misspelt")
+		default:
+			f.mark(MarkDeleted, "it is deleted")
 		}
-		todo = append(todo, f)
 	}
-	room := opt.MaxTotal
-	for batch := range slices.Chunk(todo, int(max(1, min(512, batchBytes/opt.MaxFile)))) {
-		if room < 0 {
+	left := opt.MaxTotal
+	for batch := range slices.Chunk(present, int(max(1, min(512, batchBytes/opt.MaxFile)))) {
+		if left < 0 {
 			for _, f := range batch {
 				f.markTotal(opt)
 			}
 			continue
 		}
-		contents, err := head.Read(ctx, pathsOf(batch), opt.MaxFile)
+		paths := make([]string, len(batch))
+		for i, f := range batch {
+			paths[i] = f.Path
+		}
+		contents, err := head.Read(ctx, paths, opt.MaxFile)
 		if err != nil {
 			return fmt.Errorf("reading the changed files: %w", err)
 		}
 		for _, f := range batch {
-			f.take(contents[f.Path], opt, &room)
+			f.setContent(contents[f.Path], opt, &left)
 		}
 	}
 	for i := range s.Files {
@@ -184,25 +124,55 @@ func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error
 		}
 		f := &s.Files[i]
 		f.Language = LanguageOf(f.Path, f.Text)
-		f.markOrigin(said.of(f.Path))
+		f.markOrigin(attributes.of(f.Path))
 	}
 	return nil
 }
 
-// gone says why there is nothing at a path. Where the user names the files, only that
-// is known.
-func (s *Set) gone() string {
-	if s.listed {
-		return "there is no such file: it is deleted, or its name is misspelt"
+// readAttributes reads the .gitattributes of every directory above a changed file.
+func (s *Set) readAttributes(ctx context.Context, from Contents) (attributeRules, error) {
+	if from == nil {
+		return nil, nil
 	}
-	return "it is deleted"
+	seen := map[string]bool{}
+	var paths []string
+	for i := range s.Files {
+		for dir := path.Dir(s.Files[i].Path); !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			paths = append(paths, path.Join(dir, attributesName))
+		}
+	}
+	rules, count := attributeRules{}, 0
+	slices.Sort(paths)
+	for batch := range slices.Chunk(paths, 512) {
+		contents, err := from.Read(ctx, batch, maxAttributesFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading .gitattributes: %w", err)
+		}
+		for _, name := range batch {
+			c := contents[name]
+			switch {
+			case errors.Is(c.Err, fs.ErrNotExist):
+				continue
+			case c.Err != nil:
+				s.Notes = append(s.Notes, fmt.Sprintf("%q is not used: %s.", name, clause(c.Err)))
+				continue
+			}
+			found := parseAttributes(string(c.Data))
+			if count += len(found); count > maxAttributeRules {
+				s.Notes = append(s.Notes, fmt.Sprintf("%q and what comes after it is not used: .gitattributes has more than %d lines on generated and vendored files.", name, maxAttributeRules))
+				return rules, nil
+			}
+			rules[strings.TrimSuffix(strings.TrimSuffix(name, attributesName), "/")] = found
+		}
+	}
+	return rules, nil
 }
 
-// take sets what the content tells, and gives the file its text or a hard mark.
-func (f *File) take(c Content, opt Options, room *int64) {
-	if c.Mode != "" {
-		f.Mode = c.Mode
-	}
+// setContent gives the file what was read at its path: its text, or a hard mark. left
+// is how many bytes of text the set may still have.
+func (f *File) setContent(c Content, opt Options, left *int64) {
+	f.Mode = cmp.Or(c.Mode, f.Mode)
 	if c.Size > 0 {
 		f.Size = c.Size
 	}
@@ -222,28 +192,28 @@ func (f *File) take(c Content, opt Options, room *int64) {
 	case c.Err != nil:
 		f.mark(MarkUnread, "it could not be read: "+clause(c.Err))
 	default:
-		f.takeText(c.Data, opt, room)
+		f.setText(c.Data, opt, left)
 	}
 }
 
-func (f *File) takeText(data []byte, opt Options, room *int64) {
+func (f *File) setText(data []byte, opt Options, left *int64) {
 	f.Size = int64(len(data))
-	text, m, why := textOf(f.Path, data)
+	content, m, why := textOf(f.Path, data)
 	if m != "" {
 		f.mark(m, why)
+		if m.Hard() {
+			f.Binary = m == MarkBinary
+			return
+		}
 	}
-	if m.Hard() && m != "" {
-		f.Binary = m == MarkBinary
-		return
-	}
-	if *room -= f.Size; *room < 0 {
+	if *left -= f.Size; *left < 0 {
 		f.markTotal(opt)
 		return
 	}
-	if len(text) > 0 {
-		f.Text = bytes.Clone(text) // not the whole batch that it is part of
+	if len(content) > 0 {
+		f.Text = bytes.Clone(content) // not the entire batch that it is part of
 	}
-	if f.Binary { // the old content was, or the source of the diff said no more
+	if f.Binary { // the old content was, or the source of the diff does not show more
 		f.Binary, f.AllChanged = false, true
 	}
 }
@@ -253,51 +223,7 @@ func (f *File) markTotal(opt Options) {
 }
 
 // clause makes an error part of a sentence of one line.
-func clause(err error) string {
-	return strings.ReplaceAll(err.Error(), "\n", "; ")
-}
+func clause(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-func pathsOf(files []*File) []string {
-	paths := make([]string, len(files))
-	for i, f := range files {
-		paths[i] = f.Path
-	}
-	return paths
-}
-
-// readRules reads the .gitattributes of every directory above a changed file.
-func (s *Set) readRules(ctx context.Context, from Contents) (attributeRules, error) {
-	seen := map[string]bool{}
-	var paths []string
-	for i := range s.Files {
-		for dir := path.Dir(s.Files[i].Path); !seen[dir]; dir = path.Dir(dir) {
-			seen[dir] = true
-			paths = append(paths, path.Join(dir, attributesName))
-		}
-	}
-	rules, count := attributeRules{}, 0
-	slices.Sort(paths)
-	for batch := range slices.Chunk(paths, 512) {
-		contents, err := from.Read(ctx, batch, maxAttributes)
-		if err != nil {
-			return nil, fmt.Errorf("reading .gitattributes: %w", err)
-		}
-		for _, name := range batch {
-			c := contents[name]
-			switch {
-			case errors.Is(c.Err, fs.ErrNotExist):
-				continue
-			case c.Err != nil:
-				s.Notes = append(s.Notes, fmt.Sprintf("%q is not used: %s.", name, clause(c.Err)))
-				continue
-			}
-			found := parseAttributes(string(c.Data))
-			if count += len(found); count > maxAttributeSet {
-				s.Notes = append(s.Notes, fmt.Sprintf("%q and what comes after it is not used: .gitattributes has more than %d lines on generated and vendored files.", name, maxAttributeSet))
-				return rules, nil
-			}
-			rules[strings.TrimSuffix(strings.TrimSuffix(name, attributesName), "/")] = found
-		}
-	}
-	return rules, nil
-}
+// clip keeps a quoted text in a message readable.
+func clip(s string) string { return text.TruncateBytes(s, 60) }

@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +30,7 @@ func TestSplit(t *testing.T) {
 		{[]changes.Mark{changes.MarkVendored}, "ab", []string{"as vendored", "as link", "as deleted"}},
 		{[]changes.Mark{changes.MarkGenerated, changes.MarkVendored}, "a", []string{"as generated", "as generated", "as link", "as deleted"}},
 	} {
-		kept, skipped := s.Split(tt.soft...)
+		kept, skipped := split(&s, tt.soft...)
 		names := ""
 		for _, f := range kept {
 			names += f.Path
@@ -42,4 +43,47 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%v: kept %q, not %q; (-want +got)\n%s", tt.soft, names, tt.kept, diff)
 		}
 	}
+}
+
+// skippedFile is a file that a caller skips, and why.
+type skippedFile struct {
+	Path   string
+	Mark   changes.Mark
+	Reason string
+}
+
+// split separates the files as a caller does that skips some soft marks, too.
+func split(s *changes.Set, soft ...changes.Mark) (kept []*changes.File, skipped []skippedFile) {
+	for i := range s.Files {
+		f := &s.Files[i]
+		m, skip := f.Skip()
+		for _, mark := range soft {
+			if !skip {
+				m, skip = f.Marked(mark)
+			}
+		}
+		if skip {
+			skipped = append(skipped, skippedFile{f.Path, m.Mark, m.Why})
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	return kept, skipped
+}
+
+// ofLanguage returns the paths of the files in a language that have a text.
+func ofLanguage(s *changes.Set, language string) []string {
+	var paths []string
+	kept, _ := split(s)
+	for _, f := range kept {
+		if f.Language == language {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+// changedLine reports whether a line counts as changed.
+func changedLine(f *changes.File, line int) bool {
+	return f.AllChanged && line > 0 || slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.Contains(line) })
 }

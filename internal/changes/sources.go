@@ -11,16 +11,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// GitSource says what to compare.
+// GitSource is what SetFromGit compares.
 type GitSource struct {
-	Repo *gitrepo.Repo
-	Base string // the commit that the pull request is to be merged into
-	Head string // its last commit
+	Repo *gitrepo.Repo // required
+	Base string        // the commit that the pull request is to be merged into
+	Head string        // required: its last commit
 	// MergeBase is the commit at which the two part, if the caller knows it, as from
 	// GitHub's comparison: then Base and its history are not needed.
 	MergeBase string
 	// Remote is where commits that are not in the clone are fetched from; nil: they
-	// are an error. Without MergeBase the whole history is fetched.
+	// are an error. Without MergeBase the complete history is fetched.
 	Remote *gitrepo.Remote
 	// Only restricts the set to these paths; nil: all that changed. One that did not
 	// change is in the set too, as Unchanged.
@@ -31,7 +31,7 @@ type GitSource struct {
 // with the texts of Head and the attributes of the base, which the pull request
 // cannot write.
 //
-// The errors are those of gitrepo, and say what to set: ErrMissing and ErrShallow
+// The errors are those of gitrepo, and include what to set: ErrMissing and ErrShallow
 // where the clone lacks history and no remote is given, or it does not help;
 // ErrForged where somebody wrote other objects into the clone.
 func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
@@ -44,14 +44,10 @@ func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{Base: base, Head: src.Head}
-	found, err := s.diff(ctx, src.Repo)
-	if err != nil {
+	if err := s.addDiff(ctx, src.Repo); err != nil {
 		return nil, err
 	}
-	for _, f := range found {
-		s.add(f)
-	}
-	if err := s.describe(ctx, src.Repo); err != nil {
+	if err := s.addTree(ctx, src.Repo); err != nil {
 		return nil, err
 	}
 	if src.Only != nil {
@@ -60,17 +56,14 @@ func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
 	for i := range s.Files {
 		f := &s.Files[i]
 		if path.Base(f.Path) == attributesName && f.Status != Unchanged {
-			s.Notes = append(s.Notes, fmt.Sprintf("%q is changed: until the pull request is merged, what it said before counts.", f.Path))
+			s.Notes = append(s.Notes, fmt.Sprintf("%q is changed: until the pull request is merged, its old content counts.", f.Path))
 		}
 	}
-	return s, s.fill(ctx, CommitContents(src.Repo, src.Head), CommitContents(src.Repo, base), opt)
+	return s, s.fill(ctx, commitContents{src.Repo, src.Head}, commitContents{src.Repo, base}, opt)
 }
 
-// mergeBase finds where the two commits part, and fetches what that takes.
+// mergeBase finds where the two commits part, and fetches what that needs.
 func (src GitSource) mergeBase(ctx context.Context) (string, error) {
-	lacking := func(err error) bool {
-		return src.Remote != nil && (errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, gitrepo.ErrShallow))
-	}
 	if src.MergeBase != "" {
 		if src.Remote == nil {
 			return src.MergeBase, nil
@@ -78,7 +71,7 @@ func (src GitSource) mergeBase(ctx context.Context) (string, error) {
 		return src.MergeBase, src.Repo.Fetch(ctx, src.Remote, []string{src.MergeBase, src.Head}, 1)
 	}
 	base, err := src.Repo.MergeBase(ctx, src.Base, src.Head)
-	if !lacking(err) {
+	if src.Remote == nil || !errors.Is(err, gitrepo.ErrMissing) && !errors.Is(err, gitrepo.ErrShallow) {
 		return base, err
 	}
 	if err := src.Repo.Fetch(ctx, src.Remote, []string{src.Base, src.Head}, 0); err != nil {
@@ -87,8 +80,9 @@ func (src GitSource) mergeBase(ctx context.Context) (string, error) {
 	return src.Repo.MergeBase(ctx, src.Base, src.Head)
 }
 
-// diff asks git for the difference, at least for the names.
-func (s *Set) diff(ctx context.Context, repo *gitrepo.Repo) ([]ChangedFile, error) {
+// addDiff adds the files that git's diff lists; only their names, where the diff is
+// too large.
+func (s *Set) addDiff(ctx context.Context, repo *gitrepo.Repo) error {
 	d, err := repo.DiffFrom(ctx, s.Base, s.Head)
 	var files []ChangedFile
 	switch {
@@ -96,27 +90,36 @@ func (s *Set) diff(ctx context.Context, repo *gitrepo.Repo) ([]ChangedFile, erro
 		files, err = ParseGit(d.Raw, d.Patch)
 	case errors.Is(err, gitrepo.ErrTooLarge) && len(d.Raw) > 0:
 		s.Notes = append(s.Notes, fmt.Sprintf("The diff is not used, and every line of a changed file counts as changed: %s.", clause(err)))
-		files, err = withoutPatches(d.Raw)
+		files, _, err = parseRaw(d.Raw)
+		for i := range files {
+			files[i].PatchMissing = files[i].Status != Deleted
+		}
 	}
-	return files, err
-}
-
-// describe adds what the trees say of the files. They are hashed, and so assert that
-// the diff, which is taken from the clone's objects as they are, leaves none out.
-func (s *Set) describe(ctx context.Context, repo *gitrepo.Repo) error {
-	tree, err := repo.TreeChanges(ctx, s.Base, s.Head)
 	if err != nil {
 		return err
 	}
-	at := make(map[string]*File, len(s.Files))
+	for _, f := range files {
+		s.add(f)
+	}
+	return nil
+}
+
+// addTree adds modes and sizes from the trees. They are hashed, and so prove that the
+// diff, which git takes from the clone's objects as they are, leaves no file out.
+func (s *Set) addTree(ctx context.Context, repo *gitrepo.Repo) error {
+	changed, err := repo.TreeChanges(ctx, s.Base, s.Head)
+	if err != nil {
+		return err
+	}
+	byPath := make(map[string]*File, len(s.Files))
 	for i := range s.Files {
-		at[s.Files[i].PreviousPath] = nil
+		byPath[s.Files[i].PreviousPath] = nil
 	}
 	for i := range s.Files {
-		at[s.Files[i].Path] = &s.Files[i]
+		byPath[s.Files[i].Path] = &s.Files[i]
 	}
-	for _, c := range tree {
-		f, ok := at[c.Path]
+	for _, c := range changed {
+		f, ok := byPath[c.Path]
 		if !ok {
 			return fmt.Errorf("%w: git's diff leaves out %q", gitrepo.ErrForged, c.Path)
 		}
@@ -130,31 +133,20 @@ func (s *Set) describe(ctx context.Context, repo *gitrepo.Repo) error {
 	return nil
 }
 
-// withoutPatches reads git's list of changed files alone.
-func withoutPatches(raw []byte) ([]ChangedFile, error) {
-	entries, err := parseRaw(raw)
-	files := make([]ChangedFile, 0, len(entries))
-	for _, e := range entries {
-		e.file.PatchMissing = e.file.Status != Deleted
-		files = append(files, e.file)
-	}
-	return files, err
-}
-
 // restrict keeps the files of a list; those that did not change are Unchanged.
 func (s *Set) restrict(only []string) {
-	at := make(map[string]File, len(s.Files))
+	byPath := make(map[string]File, len(s.Files))
 	for _, f := range s.Files {
 		if f.Status == Renamed { // its old path is gone
-			at[f.PreviousPath] = File{ChangedFile: ChangedFile{Path: f.PreviousPath, Status: Deleted}, Size: -1}
+			byPath[f.PreviousPath] = File{ChangedFile: ChangedFile{Path: f.PreviousPath, Status: Deleted}, Size: -1}
 		}
 	}
 	for _, f := range s.Files {
-		at[f.Path] = f
+		byPath[f.Path] = f
 	}
 	s.Files = make([]File, 0, len(only))
 	for _, name := range only {
-		f, ok := at[name]
+		f, ok := byPath[name]
 		if !ok {
 			f = File{ChangedFile: ChangedFile{Path: name, Status: Unchanged}, Size: -1}
 		}
@@ -162,8 +154,8 @@ func (s *Set) restrict(only []string) {
 	}
 }
 
-// add puts a file of a diff into the set, with the lines that its hunks say. Where
-// they say nothing, or not all, every line counts.
+// add adds a file of a diff to the set, with the changed lines that its hunks show.
+// Where they show none, or not all, every line counts.
 func (s *Set) add(c ChangedFile) {
 	f := File{ChangedFile: c, Size: -1}
 	hunks, err := ParsePatch(c.Patch)
@@ -179,30 +171,39 @@ func (s *Set) add(c ChangedFile) {
 	s.Files = append(s.Files, f)
 }
 
+// FromGit lists what head changes since it left base, as the pull request of
+// the two does. Errors are those of gitrepo: ErrMissing and ErrShallow when the
+// clone does not have the history, in which case GitHub's API can answer.
+func FromGit(ctx context.Context, repo *gitrepo.Repo, base, head string) ([]ChangedFile, error) {
+	d, err := repo.Diff(ctx, base, head)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGit(d.Raw, d.Patch)
+}
+
 // MaxAPIFiles is how many files of a pull request GitHub's API lists.
 const MaxAPIFiles = 3000
 
-// APISource is what GitHub's API says of a pull request.
+// APISource is a pull request as GitHub's API describes it.
 type APISource struct {
 	Files []ChangedFile // see FromAPI
-	Total int           // how many files the pull request itself says it changes
+	Total int           // how many files the pull request itself counts
 	Head  string        // the commit of the texts; "" where Contents is a work tree
 	// Contents is where the texts are read: the head in git, or the work tree.
-	Contents Contents
+	Contents Contents // required
 	// Rules is where .gitattributes is read, which should be the base: a pull request
 	// can write its own. nil: none is.
 	Rules Contents
 }
 
 // SetFromAPI takes the changed files from GitHub's API. It lists no more than
-// MaxAPIFiles of them; the result then says how many are missing, and that git can
-// list them all. The lines of a file whose diff GitHub leaves out all count as changed.
+// MaxAPIFiles of them; the result then has a note about how many are missing, and that
+// git can list them all. The lines of a file whose diff GitHub leaves out all count as
+// changed.
 func SetFromAPI(ctx context.Context, src APISource, opt Options) (*Set, error) {
 	if src.Contents == nil {
 		return nil, errors.New("changes: APISource.Contents is required")
-	}
-	if src.Rules == nil {
-		src.Rules = nothing{}
 	}
 	s := &Set{Head: src.Head, Missing: max(0, src.Total-len(src.Files))}
 	for _, f := range src.Files {
@@ -218,32 +219,9 @@ func SetFromAPI(ctx context.Context, src APISource, opt Options) (*Set, error) {
 	return s, s.fill(ctx, src.Contents, src.Rules, opt)
 }
 
-// nothing is the contents of an empty repository.
-type nothing struct{}
-
-// Read implements Contents.
-func (nothing) Read(_ context.Context, paths []string, _ int64) (map[string]Content, error) {
-	found := make(map[string]Content, len(paths))
-	for _, name := range paths {
-		found[name] = Content{Err: fs.ErrNotExist}
-	}
-	return found, nil
-}
-
-// FromGit lists what head changes since it left base, as the pull request of
-// the two does. Errors are those of gitrepo: ErrMissing and ErrShallow when the
-// clone does not hold the history, which GitHub's API then can answer.
-func FromGit(ctx context.Context, repo *gitrepo.Repo, base, head string) ([]ChangedFile, error) {
-	d, err := repo.Diff(ctx, base, head)
-	if err != nil {
-		return nil, err
-	}
-	return ParseGit(d.Raw, d.Patch)
-}
-
 // SetFromList takes the changed files from a list of paths below a work tree, whose
 // files are read as they are now. Nothing is known of what was there before: every
-// line counts as changed, and a path at which nothing is as deleted.
+// line counts as changed, and a path without a file as deleted.
 //
 // The error names every path that is not relative, or leads out by "..".
 func SetFromList(ctx context.Context, tree *gitrepo.WorkTree, paths []string, opt Options) (*Set, error) {
@@ -251,7 +229,7 @@ func SetFromList(ctx context.Context, tree *gitrepo.WorkTree, paths []string, op
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Files: make([]File, 0, len(names)), listed: true}
+	s := &Set{Files: make([]File, 0, len(names)), fromList: true}
 	for _, name := range names {
 		f := File{ChangedFile: ChangedFile{Path: name, Status: Modified}, Size: -1, AllChanged: true}
 		if _, err := tree.Lstat(name); errors.Is(err, fs.ErrNotExist) {
@@ -270,18 +248,22 @@ func cleanList(paths []string) ([]string, error) {
 	seen := map[string]bool{}
 	for i, p := range paths {
 		name := path.Clean(p)
+		fault := ""
 		switch {
 		case p == "":
-			faults = append(faults, fmt.Errorf("changed file %d: the path is empty", i+1))
+			fault = "the path is empty"
 		case path.IsAbs(p):
-			faults = append(faults, fmt.Errorf("changed file %d: %q must be relative to the working directory", i+1, p))
+			fault = fmt.Sprintf("%q must be relative to the working directory", p)
 		case strings.Contains("/"+p+"/", "/../"):
-			faults = append(faults, fmt.Errorf("changed file %d: %q must not contain '..'", i+1, p))
+			fault = fmt.Sprintf("%q must not contain '..'", p)
 		case name == ".", strings.ContainsRune(p, 0), !fs.ValidPath(name):
-			faults = append(faults, fmt.Errorf("changed file %d: %q is not the path of a file", i+1, p))
+			fault = fmt.Sprintf("%q is not the path of a file", p)
 		case !seen[name]:
 			seen[name] = true
 			names = append(names, name)
+		}
+		if fault != "" {
+			faults = append(faults, fmt.Errorf("changed file %d: %s", i+1, fault))
 		}
 	}
 	return names, errors.Join(faults...)

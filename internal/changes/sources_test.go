@@ -135,7 +135,7 @@ func TestSetFromGit(t *testing.T) {
 			text += " " + string(m.Mark)
 		}
 		got[f.Path] = text
-		if f.Path == "a.go" && (!strings.HasPrefix(string(f.Text), "package a\nnew\n") || !f.ChangedLine(2) || f.ChangedLine(3) || !f.ChangedLine(23) || f.ChangedLine(24)) {
+		if f.Path == "a.go" && (!strings.HasPrefix(string(f.Text), "package a\nnew\n") || !changedLine(&f, 2) || changedLine(&f, 3) || !changedLine(&f, 23) || changedLine(&f, 24)) {
 			t.Errorf("a.go: %q, %v", f.Text, f.Changed)
 		}
 	}
@@ -376,7 +376,7 @@ func TestTextsAreReadInBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, skipped := s.Split()
+	kept, skipped := split(s)
 	if len(kept) != 100 || len(skipped) != 600 || skipped[599].Mark != changes.MarkTooLarge || read > 600 {
 		t.Errorf("%d kept, %d skipped, %d read", len(kept), len(skipped), read)
 	}
@@ -567,12 +567,12 @@ func TestSetFromList(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"a.go": "go", "empty.py": "python", "bin.png": "binary: it is a binary file", "late.bin": "too-large: it is larger than 1000 bytes", "latin.txt": "not-utf8: it is not UTF-8 text: what is none was replaced",
+		"a.go": "go", "empty.py": "python", "bin.png": "binary: it is a binary file", "late.bin": "too-large: it is larger than 1000 bytes", "latin.txt": "not-utf8: it is not UTF-8 text: invalid bytes were replaced",
 		"big.js": "too-large: it is larger than 1000 bytes", "model.bin": "lfs-pointer: Git LFS keeps its content elsewhere",
 		"sub": "submodule: it is a submodule: its commit, not its files, is changed here", "dir": "not-a-file: it is a directory",
 		"link": `link: it is a link to "/etc/passwd", which is not followed`, "away/id": "deleted: there is no such file: it is deleted, or its name is misspelt",
-		"pipe": "not-a-file: it is no file but a pipe", "gone.go": "deleted: there is no such file: it is deleted, or its name is misspelt", "file/x": "deleted: there is no such file: it is deleted, or its name is misspelt",
-		"go.sum": "generated: it is a lock file", "vendor/a/b.go": "vendored: it lies in a directory vendor", "app.min.js": "generated: its name says that it is minified",
+		"pipe": "not-a-file: it is a FIFO, not a regular file", "gone.go": "deleted: there is no such file: it is deleted, or its name is misspelt", "file/x": "deleted: there is no such file: it is deleted, or its name is misspelt",
+		"go.sum": "generated: it is a lock file", "vendor/a/b.go": "vendored: it lies in a directory vendor", "app.min.js": "generated: it has the name of a minified file",
 	}
 	if diff := cmp.Diff(want, marksOf(s)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -588,14 +588,14 @@ func TestSetFromList(t *testing.T) {
 			t.Errorf("%s: a link was followed", f.Path)
 		}
 	}
-	if f := s.Files[0]; f.Path != "a.go" || string(f.Text) != "package a\n" || f.Mode != "100755" || f.Size != 10 || !f.ChangedLine(1) || f.ChangedLine(0) {
+	if f := s.Files[0]; f.Path != "a.go" || string(f.Text) != "package a\n" || f.Mode != "100755" || f.Size != 10 || !changedLine(&f, 1) || changedLine(&f, 0) {
 		t.Errorf("%+v", f)
 	}
-	if got := s.OfLanguage("go"); !cmp.Equal(got, []string{"a.go", "vendor/a/b.go"}) {
+	if got := ofLanguage(s, "go"); !cmp.Equal(got, []string{"a.go", "vendor/a/b.go"}) {
 		t.Errorf("the files in Go: %q", got)
 	}
-	kept, skipped := s.Split(changes.MarkVendored)
-	if len(kept) != 5 || len(skipped) != 12 || skipped[len(skipped)-1] != (changes.Skipped{Path: "vendor/a/b.go", Mark: changes.MarkVendored, Reason: "it lies in a directory vendor"}) {
+	kept, skipped := split(s, changes.MarkVendored)
+	if len(kept) != 5 || len(skipped) != 12 || skipped[len(skipped)-1] != (skippedFile{Path: "vendor/a/b.go", Mark: changes.MarkVendored, Reason: "it lies in a directory vendor"}) {
 		t.Errorf("kept %d, skipped %+v", len(kept), skipped)
 	}
 }
@@ -632,7 +632,7 @@ func TestSetFromListLimitsAllTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, skipped := s.Split()
+	kept, skipped := split(s)
 	if len(kept) != 1 || kept[0].Path != "a" || len(skipped) != 3 || skipped[0].Reason != "the changed files have more than 9 bytes together" {
 		t.Errorf("kept %v, skipped %v", kept, skipped)
 	}
