@@ -47,7 +47,7 @@ var layers = []struct {
 	{"internal/reviewer", "text finding changes secrets"},
 	{"internal/policy/tree", "text"},
 	{"internal/policy", "text safeoutput intake event schema policy/tree"},
-	{"internal/phase", "finding changes command toolreport schema"},
+	{"internal/phase", "text finding changes command toolreport schema"},
 	{"internal/plugin", "safeoutput finding jsonrepair changes command toolreport phase"},
 	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo agentchanges"},
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},

@@ -12,22 +12,26 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
+// grace is the time between asking a command to end and killing it.
+const grace = 2 * time.Second
+
 // attempt is one run of a command.
 type attempt struct {
 	result  command.Result
 	report  toolreport.Report
-	missing string // the tool that is not there
+	missing string // the tool that is not installed
 	fault   string // why the command could not be run, for another reason
-	clean   bool   // all that it failed for does not count
+	clean   bool   // everything that it failed for does not count
 }
 
-// passed reports whether the run shows that all is well.
+// passed reports whether the attempt shows that all is well.
 func (a attempt) passed(c commandLine) bool {
 	if a.clean {
 		return true
@@ -38,16 +42,31 @@ func (a attempt) passed(c commandLine) bool {
 	return !c.silent || len(a.result.Stdout.Head) == 0
 }
 
-// explained reports that what was read is all that there is to say of the run.
+// explained reports whether the findings are all that there is to know about the attempt.
 func (a attempt) explained() bool { return a.report.Explained && !a.report.Mixed }
 
-// once runs a command of a root, and reads what it prints. The error is the
-// context's: all else is a result.
-func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {
+// ending describes how an attempt ended that did not pass.
+func (a attempt) ending(c commandLine, limit time.Duration) string {
+	switch {
+	case a.fault != "":
+		return fmt.Sprintf("'%s' could not be run: %s", c.line, a.fault)
+	case a.result.TimedOut:
+		return fmt.Sprintf("'%s' was ended after %s, the time limit of a command; raise time-limit if it needs longer", c.line, limit)
+	case a.result.Signal != "":
+		return fmt.Sprintf("'%s' was ended by a signal: %s", c.line, a.result.Signal)
+	case a.result.ExitCode == 0:
+		return fmt.Sprintf("'%s' printed something, which means failure", c.line)
+	}
+	return fmt.Sprintf("'%s' ended with exit code %d", c.line, a.result.ExitCode)
+}
+
+// attempt runs a command of a root, and reads what it prints. The error is the context's:
+// all else is in the attempt.
+func (e *engine) attempt(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {
 	tool := e.tool(r, check, c)
-	if at, err := os.OpenRoot(e.repository); err == nil {
-		defer at.Close() //nolint:errcheck // it was only asked
-		tool.Exists = existing(at)
+	if repository, err := os.OpenRoot(e.repository); err == nil {
+		defer repository.Close() //nolint:errcheck // it was only read
+		tool.Exists = existsIn(repository)
 	}
 	reader, err := toolreport.New(tool)
 	if err != nil {
@@ -65,42 +84,43 @@ func (e *engine) once(ctx context.Context, r root, check Check, c commandLine) (
 			spec.Program = filepath.Join(spec.Dir, spec.Program) // as a shell would find it
 		}
 	}
-	a := attempt{}
-	run, ok := e.runners[r.dir]
+	runner, ok := e.runners[r.dir]
 	if !ok {
-		run = e.deps.Run
+		runner = e.deps.Run
 	}
-	a.result, err = run(ctx, spec)
+	var a attempt
+	a.result, err = runner(ctx, spec)
 	if ctx.Err() != nil {
 		return a, context.Cause(ctx)
 	}
 	a.report = reader.Report(toolreport.Exit{Code: a.result.ExitCode, TimedOut: a.result.TimedOut})
 	if c.tool == "gofmt" {
-		a.leaveAlone(path.Join(e.prefix, r.dir))
+		a.leaveOutSkipped(path.Join(e.prefix, r.dir))
 	}
 	if a.missing = MissingProgram(c.line, c.args, a.result, err); a.missing == "" && err != nil {
 		a.fault = err.Error()
 		if errors.Is(err, syscall.E2BIG) {
-			a.fault += "; the changed files are more than a program can be given: let the command look at a folder in the place of {files}"
+			a.fault += "; the changed files are more than a program can be given: let the command look at a directory instead of {files}"
 		}
 		if errors.Is(err, fs.ErrPermission) {
-			a.fault += "; the user that runs the checks may not run it, or not enter its folder: install it for every user, or set " + overrideName(check) + " to another command"
+			a.fault += "; the user that runs the checks may not run it, or not enter its directory: install it for every user, or set " + overrideName(check) + " to another command"
 		}
 	}
 	return a, nil
 }
 
-// existing tells, once for each path, whether it is in a folder.
-func existing(at *os.Root) func(string) bool {
+// existsIn returns a function that reports whether a path exists in a directory. It looks
+// once for each path.
+func existsIn(dir *os.Root) func(string) bool {
 	known := map[string]bool{}
 	return func(name string) bool {
-		there, ok := known[name]
+		exists, ok := known[name]
 		if !ok {
-			_, err := at.Lstat(filepath.FromSlash(name))
-			there = err == nil
-			known[name] = there
+			_, err := dir.Lstat(filepath.FromSlash(name))
+			exists = err == nil
+			known[name] = exists
 		}
-		return there
+		return exists
 	}
 }
 
@@ -117,12 +137,54 @@ func (e *engine) tool(r root, check Check, c commandLine) toolreport.Tool {
 	return t
 }
 
+// leaveOutSkipped removes from an attempt of gofmt the findings in files that the
+// formatter itself skips. If there are no others, it has passed.
+func (a *attempt) leaveOutSkipped(dir string) {
+	files := map[string]bool{}
+	kept := slices.DeleteFunc(a.report.Findings, func(f finding.Finding) bool {
+		if !isIn(dir, f.Path) || !goFmtSkips(strings.TrimPrefix(f.Path, dir+"/")) {
+			return false
+		}
+		files[f.Path] = true
+		return true
+	})
+	if len(files) == 0 {
+		return
+	}
+	a.report.Findings = kept
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf("left out: files that are not formatted in directories that 'go fmt' passes over, such as testdata (%d)", len(files)))
+	a.report.Broken = slices.ContainsFunc(kept, func(f finding.Finding) bool { return f.Severity == finding.High })
+	a.clean = len(kept) == 0 && a.report.Explained && a.report.Outside+a.report.Omitted == 0
+}
+
+// goFmtSkips reports whether "go fmt ./..." skips a file, whose path is relative to the
+// module. gofmt, which checks instead, looks at all files. Test data is broken on purpose,
+// and vendored code is not the project's to format.
+func goFmtSkips(file string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(file), "/"), func(part string) bool {
+		return part == "testdata" || part == "vendor" || part != "." && (part[0] == '_' || part[0] == '.')
+	})
+}
+
 // notFoundCode is a shell's exit code for a command that it does not find.
 const notFoundCode = 127
 
-// MissingProgram returns the name of the tool that a run shows to be missing, ""
-// where it shows no such thing. args are the program and its arguments; with none,
-// a shell read the line.
+// missingSigns are what tools print when something that they run is missing. The first
+// group names it; without one, it is the word of the command line after the program.
+var missingSigns = []struct {
+	program, pattern string
+	stdout           bool // it is printed on standard output
+}{
+	{"python", `(?m)^\S*python[^\s:]*: No module named (\w+)$`, false},
+	{"python3", `(?m)^\S*python[^\s:]*: No module named (\w+)$`, false},
+	{"cargo", "(?m)^error: (?:no such command: `|'cargo-)([a-z]+)[`']", false},
+	{"npx", `(?m)^npm (?:ERR!|error) (?:could not determine executable to run|npx canceled due to missing packages|code (?:E404|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED|ENOVERSIONS))`, false},
+	{"mvn", `No plugin found for prefix '([a-z]+)'`, true},
+}
+
+// MissingProgram returns the name of the tool that a run shows to be missing, "" if it
+// shows nothing of the kind. args are the program and its arguments; if there are none, a
+// shell read the line.
 func MissingProgram(line string, args []string, r command.Result, err error) string {
 	if err != nil {
 		program := "sh"
@@ -137,92 +199,48 @@ func MissingProgram(line string, args []string, r command.Result, err error) str
 	if r.OK() || r.TimedOut {
 		return ""
 	}
-	said := string(r.Stderr.Tail)
-	if len(r.Stderr.Tail) == 0 {
-		said = string(r.Stderr.Head)
+	stderr := string(r.Stderr.Tail)
+	if stderr == "" {
+		stderr = string(r.Stderr.Head)
 	}
 	if r.ExitCode == notFoundCode {
-		return notFound(said + "\n" + r.Stdout.String())
+		return notFound(stderr + "\n" + r.Stdout.String())
 	}
-	if len(args) == 0 {
-		return ""
-	}
-	for _, sign := range []struct{ program, pattern string }{
-		{"python", `(?m)^\S*python[^\s:]*: No module named (\w+)$`},
-		{"python3", `(?m)^\S*python[^\s:]*: No module named (\w+)$`},
-		{"cargo", "(?m)^error: (?:no such command: `|'cargo-)([a-z]+)[`']"},
-		{"npx", `(?m)^npm (?:ERR!|error) (?:could not determine executable to run|npx canceled due to missing packages|code (?:E404|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED|ENOVERSIONS))`},
-		{"mvn", `No plugin found for prefix '([a-z]+)'`},
-	} {
-		if sign.program != args[0] {
+	for _, sign := range missingSigns {
+		if len(args) == 0 || sign.program != args[0] {
 			continue
 		}
-		if sign.program == "mvn" { // says what went wrong on standard output
-			said = r.Stdout.String()
+		printed := stderr
+		if sign.stdout {
+			printed = r.Stdout.String()
 		}
-		m := regexp.MustCompile(sign.pattern).FindStringSubmatch(said)
-		switch {
+		switch m := regexp.MustCompile(sign.pattern).FindStringSubmatch(printed); {
 		case m == nil:
 		case len(m) > 1:
 			return m[1]
 		default:
-			return firstWord(strings.Fields(line)[1:])
+			words := strings.Fields(line)[1:]
+			if i := slices.IndexFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
+				return words[i]
+			}
+			return sign.program
 		}
 	}
 	return ""
 }
 
-// notFound returns the program that a shell, bundler or env says is not there, ""
-// where none of them says so: a program may end with their exit code, too.
-func notFound(said string) string {
+// notFound returns the program that a shell, bundler or env reports as not found, "" if
+// none of them does: a program may end with their exit code, too.
+func notFound(printed string) string {
 	for _, pattern := range []string{
 		`command not found: (\S+)`,
 		`([^\s:'"‘’]+)['’]?: (?:command )?not found`,
 		`([^\s:'"‘’]+)['’]?: No such file or directory`,
-		`(?m)^sh: \d+: ([^\s:]+): Permission denied$`, // dash, where a folder of PATH is closed to the user
+		`(?m)^sh: \d+: ([^\s:]+): Permission denied$`, // dash, if a directory of PATH is closed to the user
 	} {
-		if m := regexp.MustCompile(pattern).FindStringSubmatch(said); m != nil {
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(printed); m != nil {
 			return m[1]
 		}
 	}
 	return ""
-}
-
-// firstWord returns the first word that is no option.
-func firstWord(words []string) string {
-	for _, w := range words {
-		if !strings.HasPrefix(w, "-") {
-			return w
-		}
-	}
-	return "npx"
-}
-
-// goLeavesAlone reports whether "go fmt ./..." passes over a file, whose path is
-// relative to the module: gofmt, which checks in its place, looks at all files. What
-// tests are fed with is broken on purpose, and vendored code is nobody's to format.
-func goLeavesAlone(file string) bool {
-	return slices.ContainsFunc(strings.Split(path.Dir(file), "/"), func(part string) bool {
-		return part == "testdata" || part == "vendor" || part != "." && (part[0] == '_' || part[0] == '.')
-	})
-}
-
-// leaveAlone takes out of a run of gofmt what it says of files that the formatter
-// itself passes over. If there is nothing else, the run has passed.
-func (a *attempt) leaveAlone(dir string) {
-	files := map[string]bool{}
-	kept := slices.DeleteFunc(a.report.Findings, func(f finding.Finding) bool {
-		rel, ok := strings.CutPrefix(f.Path, dir+"/")
-		if ok = (ok || dir == ".") && goLeavesAlone(rel); ok {
-			files[f.Path] = true
-		}
-		return ok
-	})
-	if len(files) == 0 {
-		return
-	}
-	a.report.Findings = kept
-	a.report.Notes = append(a.report.Notes, fmt.Sprintf("left out: files that are not formatted in folders that 'go fmt' passes over, such as testdata (%d)", len(files)))
-	a.report.Broken = slices.ContainsFunc(kept, func(f finding.Finding) bool { return f.Severity == finding.High })
-	a.clean = len(kept) == 0 && a.report.Explained && a.report.Outside+a.report.Omitted == 0
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// changedLines knows which lines a change made. A file without spans changed as
-// a whole.
+// changedLines are the lines that changed, by file. In a file whose spans are nil, every
+// line counts as changed.
 type changedLines map[string][]changes.Span
 
-// changedLinesOf reads them off the diff. A file whose patch is not there, or
-// cannot be read whole, counts as changed in every line.
+// changedLinesOf reads the changed lines from the diff. Every line of a file counts as
+// changed if its patch is missing or cannot be read.
 func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 	lines := changedLines{}
 	for _, f := range files {
@@ -25,7 +25,7 @@ func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 			lines[f.Path] = nil
 			continue
 		}
-		spans := []changes.Span{} // changed, but in no line: a rename
+		spans := []changes.Span{} // a renamed file has changed, but no line of it
 		for _, h := range hunks {
 			spans = append(spans, h.Added...)
 		}
@@ -34,8 +34,8 @@ func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 	return lines
 }
 
-// touch reports whether a finding lies on a changed line; one that names no line
-// does if its file changed at all.
+// touch reports whether a finding is on a changed line, or, if it names no line, whether a
+// line of its file changed.
 func (l changedLines) touch(f finding.Finding) bool {
 	spans, ok := l[path.Clean(f.Path)]
 	if !ok {
@@ -48,8 +48,8 @@ func (l changedLines) touch(f finding.Finding) bool {
 	return slices.ContainsFunc(spans, func(s changes.Span) bool { return s.First <= last && f.Range.StartLine <= s.Last })
 }
 
-// sort tells findings that count from old ones.
-func (l changedLines) sort(findings []finding.Finding, newOnly bool) (blocking, old []finding.Finding) {
+// split separates findings that count from old ones.
+func (l changedLines) split(findings []finding.Finding, newOnly bool) (blocking, old []finding.Finding) {
 	for _, f := range findings {
 		if newOnly && !l.touch(f) {
 			old = append(old, f)

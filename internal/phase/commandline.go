@@ -8,24 +8,22 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// filesWord stands in an overriding command for the changed files of its language.
+// filesWord stands for the changed files of its language in an overriding command.
 const filesWord = "{files}"
 
 // commandLine is a command as people write it, and how it is run.
 type commandLine struct {
 	line string // as it is shown
-	// args are the program and its arguments; nil has a shell read the line, as
-	// it would for a person.
-	args []string
-	tool string // as toolreport calls it; "" has it found out
-	// nothing reports that there is no file for the command to look at.
-	nothing bool
-	// silent reports that any standard output means failure.
-	silent bool
+	// args are the program and its arguments; if nil, a shell reads the line, as it would
+	// for a person.
+	args   []string
+	tool   string // as toolreport calls it; "" if that is to be detected
+	noFile bool   // there is no file for the command to look at
+	silent bool   // any standard output means failure
 }
 
-// known returns one of our own commands: what stands behind head follows the
-// flags that make the tool print what is read best, which are not shown.
+// known returns one of our own commands. Between head and tail it has the flags that make
+// the tool print the form from which most is read; they are not shown.
 func known(tool, head, tail string) commandLine {
 	args := append(strings.Fields(head), toolreport.Flags(tool)...)
 	return commandLine{line: strings.TrimSpace(head + " " + tail), args: append(args, strings.Fields(tail)...), tool: tool}
@@ -34,8 +32,7 @@ func known(tool, head, tail string) commandLine {
 // script returns a command that a shell reads.
 func script(line string) commandLine { return commandLine{line: line} }
 
-// CheckCommand says why a command line cannot stand in the place of a language's own;
-// nil where it can.
+// CheckCommand returns an error if a command line cannot replace a language's own.
 func CheckCommand(line string) error {
 	if strings.TrimSpace(line) == "" {
 		return errors.New("it names no command")
@@ -44,9 +41,9 @@ func CheckCommand(line string) error {
 	return err
 }
 
-// given returns the command with which the owner overrides a check. With {files}
-// in it, it is run without a shell and each file is an argument of its own;
-// files are relative to where it runs.
+// given returns the command with which the owner overrides a check. With {files} in it,
+// it runs without a shell and each file is an argument; files are relative to where it
+// runs.
 func given(line string, files []string) (commandLine, error) {
 	if !strings.Contains(line, filesWord) {
 		return script(line), nil
@@ -55,15 +52,13 @@ func given(line string, files []string) (commandLine, error) {
 	if err != nil {
 		return commandLine{}, fmt.Errorf("the command %q cannot be run with {files}: %w", line, err)
 	}
-	c := commandLine{line: line, nothing: len(files) == 0}
+	c := commandLine{line: line, noFile: len(files) == 0}
 	for _, w := range words {
-		switch {
-		case w != filesWord && strings.Contains(w, filesWord):
+		if w != filesWord && strings.Contains(w, filesWord) {
 			return commandLine{}, fmt.Errorf("the command %q: {files} has to be a word of its own", line)
-		case w != filesWord:
-			c.args = append(c.args, w)
 		}
 		if w != filesWord {
+			c.args = append(c.args, w)
 			continue
 		}
 		for _, f := range files {
@@ -76,8 +71,8 @@ func given(line string, files []string) (commandLine, error) {
 	return c, nil
 }
 
-// SplitWords reads a command line as words, with quotes and backslashes, and nothing
-// else that a shell would do: what needs one is an error.
+// SplitWords splits a command line into words, with quotes and backslashes. Anything else
+// that needs a shell is an error.
 func SplitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -3,107 +3,93 @@ package phase
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 )
 
-// candidate is one way of doing a check. Of several, the first whose tool is
-// there decides.
+// candidate is one way of doing a check. Of several, the first whose tool is installed
+// decides.
 type candidate struct {
 	check commandLine
-	fix   commandLine // its line is "" where the tool cannot mend anything
-	// writes reports that the check has no form that leaves files alone: what it
-	// changes was not formatted.
+	fix   commandLine // its line is "" if the tool cannot fix anything
+	// writes reports that the check has no form that leaves files alone: what it changes was
+	// not formatted.
 	writes bool
 }
 
-// table is the commands of one language, in the check's order of preference.
-type table struct {
-	format, lint, build, test []candidate
-	fault                     error // why what the project itself says cannot be known
+// commands are the commands of a project in one language.
+type commands struct {
+	of  map[Check][]candidate // in order of preference
+	err error                 // why the project's own settings cannot be read
 }
 
-// plain makes candidates that fix nothing.
-func plain(commands ...commandLine) []candidate {
+// checksOnly returns candidates that fix nothing.
+func checksOnly(lines ...commandLine) []candidate {
 	var all []candidate
-	for _, c := range commands {
+	for _, c := range lines {
 		all = append(all, candidate{check: c})
 	}
 	return all
 }
 
-// defaults returns the commands of a root's language, as the project's own files
-// say.
-func (p *project) defaults(r root) table {
+// defaults returns the commands of a root's language, as the project's own files decide.
+func (p *project) defaults(r root) commands {
 	switch r.language {
 	case JavaScript, TypeScript:
-		return p.nodeTable(r.dir)
+		return p.nodeCommands(r.dir)
 	case Python:
-		return table{
-			format: []candidate{{check: known("black", "black --check", "."), fix: known("", "black", ".")}},
-			lint: []candidate{
+		return commands{of: map[Check][]candidate{
+			Formatter: {{check: known("black", "black --check", "."), fix: known("", "black", ".")}},
+			Linter: {
 				{check: known("ruff", "ruff check", "."), fix: known("ruff", "ruff check --fix", ".")},
 				{check: known("flake8", "flake8", "")},
 			},
-			test: plain(known("pytest", "pytest", ""), known("pytest", "python -m pytest", ""), known("pytest", "python3 -m pytest", ""),
+			Tests: checksOnly(known("pytest", "pytest", ""), known("pytest", "python -m pytest", ""), known("pytest", "python3 -m pytest", ""),
 				known("unittest", "python -m unittest", ""), known("unittest", "python3 -m unittest", "")),
-		}
+		}}
 	case Go:
 		unformatted := known("gofmt", "gofmt -l", ".")
 		unformatted.silent = true
-		return table{
-			format: []candidate{{check: unformatted, fix: known("", "go fmt", "./...")}},
-			lint: []candidate{
+		return commands{of: map[Check][]candidate{
+			Formatter: {{check: unformatted, fix: known("", "go fmt", "./...")}},
+			Linter: {
 				{check: known("golangci-lint", "golangci-lint run", ""), fix: known("golangci-lint", "golangci-lint run --fix", "")},
 				{check: known("go vet", "go vet", "./...")},
 			},
-			build: plain(known("go build", "go build", "./...")),
-			test:  plain(known("go test", "go test", "./...")),
-		}
+			Build: checksOnly(known("go build", "go build", "./...")),
+			Tests: checksOnly(known("go test", "go test", "./...")),
+		}}
 	case Rust:
-		return table{
-			format: []candidate{{check: known("rustfmt", "cargo fmt --check", ""), fix: known("", "cargo fmt", "")}},
-			lint:   []candidate{{check: known("cargo", "cargo clippy", ""), fix: known("cargo", "cargo clippy --fix --allow-dirty --allow-no-vcs", "")}},
-			build:  plain(known("cargo", "cargo build", "")),
-			test:   plain(known("cargo test", "cargo test", "")),
-		}
+		return commands{of: map[Check][]candidate{
+			Formatter: {{check: known("rustfmt", "cargo fmt --check", ""), fix: known("", "cargo fmt", "")}},
+			Linter:    {{check: known("cargo", "cargo clippy", ""), fix: known("cargo", "cargo clippy --fix --allow-dirty --allow-no-vcs", "")}},
+			Build:     checksOnly(known("cargo", "cargo build", "")),
+			Tests:     checksOnly(known("cargo test", "cargo test", "")),
+		}}
 	case Ruby:
-		return p.rubyTable(r.dir)
+		return p.rubyCommands(r.dir)
 	case Java:
-		return p.javaTable(r.dir)
+		return p.javaCommands(r.dir)
 	}
-	return table{}
+	return commands{}
 }
 
-func (p *project) nodeTable(dir string) table {
-	n := p.node(dir)
-	t := table{format: []candidate{n.formatting()}, test: plain(n.test()), fault: n.fault}
-	if n.scripts["lint"] != "" {
-		t.lint = []candidate{{check: n.run("lint", ""), fix: n.run("lint", "--fix")}}
-	} else {
-		t.lint = []candidate{{check: known("eslint", "npx eslint", "."), fix: known("eslint", "npx eslint --fix", ".")}}
-	}
-	if n.scripts["build"] != "" {
-		t.build = plain(n.run("build", ""))
-	}
-	return t
-}
-
-func (p *project) rubyTable(dir string) table {
+func (p *project) rubyCommands(dir string) commands {
 	bundle := ""
 	if p.has(dir, "Gemfile.lock") {
 		bundle = "bundle exec "
 	}
-	rubocop := candidate{check: known("rubocop", bundle+"rubocop", ""), fix: known("rubocop", bundle+"rubocop -a", "")}
-	tests := plain(known("rspec", bundle+"rspec", ""), known("minitest", bundle+"rake test", ""))
+	rubocop := []candidate{{check: known("rubocop", bundle+"rubocop", ""), fix: known("rubocop", bundle+"rubocop -a", "")}}
+	tests := checksOnly(known("rspec", bundle+"rspec", ""), known("minitest", bundle+"rake test", ""))
 	if !p.has(dir, "spec") && p.has(dir, "Rakefile") {
-		tests = tests[1:] // rspec without a folder spec runs nothing
+		tests = tests[1:] // rspec without a directory spec runs nothing
 	}
-	return table{format: []candidate{rubocop}, lint: []candidate{rubocop}, test: tests}
+	return commands{of: map[Check][]candidate{Formatter: rubocop, Linter: rubocop, Tests: tests}}
 }
 
-// javaTable takes Maven's commands where a pom.xml stands, else Gradle's: the
-// wrapper's, or the installed Gradle's in a project that has no wrapper.
-func (p *project) javaTable(dir string) table {
+// javaCommands returns Maven's commands if there is a pom.xml, otherwise those of Gradle's
+// wrapper, or of the installed Gradle if the project has no wrapper.
+func (p *project) javaCommands(dir string) commands {
 	tool, program, names := "maven", "mvn", []string{"spotless:check", "spotless:apply", "checkstyle:check", "compile", "test"}
 	if !p.has(dir, "pom.xml") {
 		tool, program, names = "gradle", "gradle", []string{"spotlessCheck", "spotlessApply", "check", "build", "test"}
@@ -112,63 +98,53 @@ func (p *project) javaTable(dir string) table {
 		}
 	}
 	command := func(i int) commandLine { return known(tool, program, names[i]) }
-	return table{
-		format: []candidate{{check: command(0), fix: command(1)}},
-		lint:   plain(command(2)), build: plain(command(3)), test: plain(command(4)),
-	}
+	return commands{of: map[Check][]candidate{
+		Formatter: {{check: command(0), fix: command(1)}},
+		Linter:    checksOnly(command(2)), Build: checksOnly(command(3)), Tests: checksOnly(command(4)),
+	}}
 }
 
-// mends returns the fix of the candidate whose tool an overriding linter names,
-// the override itself if it fixes what it finds, or none.
-func mends(override commandLine, candidates []candidate) commandLine {
-	for _, c := range candidates {
-		if c.fix.line == "" {
-			continue
-		}
-		for w := range strings.FieldsSeq(override.line) {
-			if w == c.check.tool {
-				return c.fix
-			}
-		}
+func (p *project) nodeCommands(dir string) commands {
+	n := node{manager: p.packageManager(dir)}
+	var err error
+	if p.has(dir, "package.json") {
+		n.scripts, err = p.scripts(dir)
 	}
-	if strings.Contains(override.line, "--fix") {
-		return override
+	c := commands{err: err, of: map[Check][]candidate{
+		Formatter: {n.formatting()},
+		Linter:    {{check: known("eslint", "npx eslint", "."), fix: known("eslint", "npx eslint --fix", ".")}},
+		Tests:     checksOnly(n.test()),
+	}}
+	if n.scripts["lint"] != "" {
+		c.of[Linter] = []candidate{{check: n.run("lint", ""), fix: n.run("lint", "--fix")}}
 	}
-	return commandLine{}
+	if n.scripts["build"] != "" {
+		c.of[Build] = checksOnly(n.run("build", ""))
+	}
+	return c
 }
 
-// node is what a package.json and the lock file beside it say.
-type node struct {
-	manager string            // npm, pnpm, yarn or bun
-	scripts map[string]string // of package.json
-	fault   error             // package.json is there and cannot be read
-}
-
-func (p *project) node(dir string) node {
-	n := node{manager: p.manager(dir)}
-	if !p.has(dir, "package.json") {
-		return n
-	}
+// scripts returns the scripts of a package.json.
+func (p *project) scripts(dir string) (map[string]string, error) {
 	raw, err := p.read(path.Join(dir, "package.json"))
-	if err == nil {
-		var doc struct {
-			Scripts map[string]string `json:"scripts"`
-		}
-		err = json.Unmarshal(raw, &doc)
-		n.scripts = doc.Scripts
+	if err != nil {
+		return nil, err
 	}
-	n.fault = err
-	return n
+	var doc struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	err = json.Unmarshal(raw, &doc)
+	return doc.Scripts, err
 }
 
-// manager tells the package manager by the nearest lock file.
-func (p *project) manager(dir string) string {
+// packageManager returns the package manager of the nearest lock file.
+func (p *project) packageManager(dir string) string {
 	for ; ; dir = path.Dir(dir) {
-		for _, lock := range [][2]string{
+		for _, lock := range []struct{ file, manager string }{
 			{"package-lock.json", "npm"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
 		} {
-			if p.has(dir, lock[0]) {
-				return lock[1]
+			if p.has(dir, lock.file) {
+				return lock.manager
 			}
 		}
 		if dir == "." {
@@ -177,8 +153,14 @@ func (p *project) manager(dir string) string {
 	}
 }
 
-// run returns the command that runs one of the scripts. npm alone asks for a
-// "--" before the script's own arguments.
+// node is what a package.json and the lock file next to it contain.
+type node struct {
+	manager string            // npm, pnpm, yarn or bun
+	scripts map[string]string // of package.json
+}
+
+// run returns the command that runs one of the scripts. Only npm needs a "--" before the
+// script's own arguments.
 func (n node) run(name, arguments string) commandLine {
 	line := n.manager + " run " + name
 	if arguments != "" && n.manager == "npm" {
@@ -196,31 +178,28 @@ func (n node) test() commandLine {
 	return commandLine{line: line, args: strings.Fields(line)}
 }
 
-// formatting returns how the files' format is checked and written. A format
-// script writes; its check form is another script, or Prettier's own option. For
-// any other, what it changes tells whether files were formatted.
+// formatting returns how the files' format is checked and fixed. A format script writes;
+// its check form is another script, or Prettier's own option. Any other script is judged
+// by what it changes.
 func (n node) formatting() candidate {
 	if n.scripts["format"] == "" {
 		return candidate{check: known("prettier", "npx prettier --check", "."), fix: known("prettier", "npx prettier --write", ".")}
 	}
-	c := candidate{fix: n.run("format", "")}
+	fix := n.run("format", "")
 	for _, name := range []string{"format:check", "format-check", "check:format", "check-format"} {
 		if n.scripts[name] != "" {
-			c.check = n.run(name, "")
-			return c
+			return candidate{check: n.run(name, ""), fix: fix}
 		}
 	}
 	words := strings.Fields(strings.TrimPrefix(n.scripts["format"], "npx "))
-	written := false
-	for i, w := range words {
-		if w == "--write" || w == "-w" {
-			words[i], written = "--check", true
+	writes := slices.ContainsFunc(words, func(word string) bool { return word == "--write" || word == "-w" })
+	if writes && words[0] == "prettier" && !strings.ContainsAny(n.scripts["format"], "|&;<>") {
+		for i, word := range words {
+			if word == "--write" || word == "-w" {
+				words[i] = "--check"
+			}
 		}
+		return candidate{check: script("npx " + strings.Join(words, " ")), fix: fix}
 	}
-	if written && words[0] == "prettier" && !strings.ContainsAny(n.scripts["format"], "|&;<>") {
-		c.check = script("npx " + strings.Join(words, " "))
-		return c
-	}
-	c.check, c.writes = c.fix, true
-	return c
+	return candidate{check: fix, fix: fix, writes: true}
 }

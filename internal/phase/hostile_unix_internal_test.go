@@ -19,7 +19,7 @@ func projectIn(t *testing.T, dir string) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.at.Close() })
+	t.Cleanup(func() { _ = p.root.Close() })
 	return p
 }
 
@@ -72,7 +72,7 @@ func TestAFIFOIsPutInAFilesPlace(t *testing.T) {
 func TestWatchingHasBounds(t *testing.T) {
 	dir := t.TempDir()
 	p := projectIn(t, dir)
-	watched, not := strings.Repeat("d/", maxFolders), strings.Repeat("d/", maxFolders+1)
+	watched, not := strings.Repeat("d/", maxDepth), strings.Repeat("d/", maxDepth+1)
 	if err := os.MkdirAll(filepath.Join(dir, not), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func TestWatchingHasBounds(t *testing.T) {
 		}
 	}
 	w := walk{project: projectIn(t, many), found: snapshot{}}
-	w.seen.Store(maxSnapshot)
-	w.folder(".", "", 0)
+	w.entries.Store(maxSnapshot)
+	w.directory(".", "", 0)
 	if len(w.found) == 0 || len(w.found) > 1024 {
 		t.Errorf("%d files are watched behind as many as are looked at", len(w.found))
 	}

@@ -18,25 +18,24 @@ const (
 	OutputSchema = "phase-validation-output.json"
 )
 
-// DefaultMaxRetries holds where the input does not say.
+// DefaultMaxRetries applies if the input has no max_retries.
 const DefaultMaxRetries = 3
 
-// Input is what to validate, as spec 000 gives it, with aliases resolved and
-// defaults put in.
+// Input is what to validate, as in spec 000, with aliases resolved and defaults set.
 type Input struct {
 	WorkingDirectory string   // absolute
 	ChangedFiles     []string // relative to WorkingDirectory, slash-separated, clean
 	Language         Language // "" has it detected, unless no check needs it
-	// The commands that stand in the place of the language's own; "" for none.
+	// The commands that replace the language's own; "" for none.
 	FormatCommand, LintCommand, BuildCommand, TestCommand string
-	// MaxRetries is how often a failing formatter or linter is fixed and run
-	// again, 0 to 10; build and tests are repeated at most once.
+	// MaxRetries is how often a failed formatter or linter is fixed and run again, 0 to 10.
+	// Build and tests are repeated at most once.
 	MaxRetries           int
 	SkipBuild, SkipTests bool
 }
 
-// InvalidInput is every problem of an input, each in one sentence of the form
-// that the spec's Example 4 gives.
+// InvalidInput is all problems of an input, each in one sentence as in the spec's
+// Example 4.
 type InvalidInput struct{ Problems []string }
 
 func (e *InvalidInput) Error() string { return strings.Join(e.Problems, "; ") }
@@ -46,14 +45,14 @@ func (e *InvalidInput) NoLanguage() bool {
 	return slices.ContainsFunc(e.Problems, func(p string) bool { return strings.HasPrefix(p, cannotDetect) })
 }
 
-// namesAll reports whether each check that runs a command has one of the owner's, or
-// is left out: then nothing depends on the language.
+// namesAll reports whether each check that runs a command has one of the owner's, or is
+// skipped. Then nothing depends on the language.
 func (in Input) namesAll() bool {
 	return in.FormatCommand != "" && in.LintCommand != "" && (in.BuildCommand != "" || in.SkipBuild) && (in.TestCommand != "" || in.SkipTests)
 }
 
-// ReadInput reads the JSON of an input, and looks whether its directory is
-// there. The error is an *InvalidInput that lists all problems, or ours.
+// ReadInput reads the JSON of an input, and checks that its directory exists. The error is
+// an *InvalidInput that lists all problems, or ours.
 func ReadInput(raw []byte) (Input, error) {
 	if len(raw) == 0 {
 		return Input{}, &InvalidInput{[]string{"Validation failed: the input is empty; a JSON object is expected, such as {\"working_directory\": \"/src/app\", \"changed_files\": [\"app.py\"]}"}}
@@ -74,7 +73,7 @@ func ReadInput(raw []byte) (Input, error) {
 		WorkingDirectory json.RawMessage `json:"working_directory"`
 		ChangedFiles     json.RawMessage `json:"changed_files"`
 	}
-	if json.Unmarshal(raw, &doc) == nil { // what can be judged beside those
+	if json.Unmarshal(raw, &doc) == nil { // what the schema cannot express
 		problems = append(problems, directoryProblems(doc.WorkingDirectory)...)
 		problems = append(problems, fileProblems(doc.ChangedFiles)...)
 	}
@@ -93,16 +92,17 @@ func decodeInput(raw []byte) (Input, error) {
 		LintCommand      string   `json:"lint_command"`
 		BuildCommand     string   `json:"build_command"`
 		TestCommand      string   `json:"test_command"`
-		MaxRetries       *number  `json:"max_retries"`
+		MaxRetries       *float64 `json:"max_retries"` // an integer, which may be written as 3.0 or 3e0
 		SkipBuild        bool     `json:"skip_build"`
 		SkipTests        bool     `json:"skip_tests"`
 	}
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return Input{}, &InvalidInput{[]string{"Validation failed: " + err.Error()}}
 	}
+	language, _ := LanguageNamed(doc.Language) // "" is none
 	in := Input{
 		WorkingDirectory: path.Clean(doc.WorkingDirectory),
-		Language:         languageOf(doc.Language),
+		Language:         language,
 		FormatCommand:    doc.FormatCommand, LintCommand: doc.LintCommand,
 		BuildCommand: doc.BuildCommand, TestCommand: doc.TestCommand,
 		MaxRetries: DefaultMaxRetries,
@@ -117,19 +117,7 @@ func decodeInput(raw []byte) (Input, error) {
 	return in, nil
 }
 
-// number reads an integer that may be written as 3.0 or 3e0, which the schema
-// accepts.
-type number int
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *number) UnmarshalJSON(raw []byte) error {
-	var f float64
-	err := json.Unmarshal(raw, &f)
-	*n = number(f)
-	return err
-}
-
-// problem words a violation of the schema in the spec's way.
+// problem describes a violation of the schema as the spec does.
 func problem(v schema.Violation) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(v.Path, "$"), ".")
 	switch {
@@ -142,7 +130,7 @@ func problem(v schema.Violation) string {
 	case name == "working_directory" && strings.HasSuffix(v.SchemaPath, "pattern"):
 		return "Validation failed: invalid parameter 'working_directory': it must be an absolute path, starting with '/'"
 	case name == "language" && strings.HasSuffix(v.SchemaPath, "enum"):
-		value, _, _ := strings.Cut(v.Message, " is not one of ") // the list there is shortened
+		value, _, _ := strings.Cut(v.Message, " is not one of ") // the list there may be shortened
 		return "Validation failed: invalid parameter 'language': " + value + " is not javascript (js), typescript (ts), python (py), go (golang), rust (rs), ruby (rb) or java"
 	}
 	return fmt.Sprintf("Validation failed: invalid parameter '%s': %s", name, v.Message)
@@ -151,11 +139,11 @@ func problem(v schema.Violation) string {
 func directoryProblems(raw json.RawMessage) []string {
 	var dir string
 	if json.Unmarshal(raw, &dir) != nil || !strings.HasPrefix(dir, "/") {
-		return nil // the schema's to say
+		return nil // the schema reports it
 	}
 	why := ""
 	if strings.ContainsRune(dir, 0) {
-		why = "it holds a NUL character"
+		why = "it contains a NUL character"
 	} else if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		why = "there is no such directory"
 	} else if err != nil {
@@ -173,7 +161,7 @@ func directoryProblems(raw json.RawMessage) []string {
 	return []string{fmt.Sprintf("Validation failed: invalid parameter 'working_directory': %s (%s)", why, schema.Quote(dir))}
 }
 
-// reason is an error of the file system without the path, which is told beside it.
+// reason returns the text of a file system's error without the path.
 func reason(err error) string {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -198,7 +186,7 @@ func fileProblems(raw json.RawMessage) []string {
 		case strings.HasPrefix(f, "/"):
 			why = "it must be relative to working_directory"
 		case strings.ContainsRune(f, 0):
-			why = "it holds a NUL character"
+			why = "it contains a NUL character"
 		case slices.Contains(strings.Split(f, "/"), ".."):
 			why = "it must not contain '..'"
 		default:

@@ -85,8 +85,8 @@ func TestReadInputListsEveryProblem(t *testing.T) {
 		}},
 		{"a file", string(inDir(t, file, nil)), []string{"invalid parameter 'working_directory': it is not a directory ('" + file + "')"}},
 		{"NUL", `{"working_directory":"/a\u0000b","changed_files":["a\u0000"]}`, []string{
-			`invalid parameter 'working_directory': it holds a NUL character ('/a\x00b')`,
-			`invalid parameter 'changed_files[0]': it holds a NUL character ('a\x00')`,
+			`invalid parameter 'working_directory': it contains a NUL character ('/a\x00b')`,
+			`invalid parameter 'changed_files[0]': it contains a NUL character ('a\x00')`,
 		}},
 		{"no object", `[]`, []string{"the input is invalid: [] is not of type 'object'"}},
 	}

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -19,68 +20,46 @@ const (
 	Java       Language = "java"
 )
 
-// LanguageNamed returns the language of a name, which may be one of the spec's
-// short forms, such as "js". ok is false for any other word.
+// languages has a row for each language, in the order in which their markers count.
+var languages = []struct {
+	language Language
+	alias    string   // the spec's short form
+	endings  []string // of its files
+	markers  []string // files of a project in it; the last may be a pattern of path.Match
+}{
+	{JavaScript, "js", []string{".js", ".jsx", ".mjs", ".cjs"}, []string{"package.json"}},
+	{TypeScript, "ts", []string{".ts", ".tsx", ".mts", ".cts"}, nil}, // see project.languages
+	{Go, "golang", []string{".go"}, []string{"go.mod"}},
+	{Rust, "rs", []string{".rs"}, []string{"Cargo.toml"}},
+	{Python, "py", []string{".py", ".pyi"}, []string{"requirements.txt", "pyproject.toml", "setup.py"}},
+	{Ruby, "rb", []string{".rb", ".rake", ".gemspec"}, []string{"Gemfile", "*.gemspec"}},
+	{Java, "java", []string{".java"}, []string{"pom.xml", "build.gradle", "build.gradle.kts"}},
+}
+
+// LanguageNamed returns the language of a name, which may be one of the spec's short
+// forms, such as "js".
 func LanguageNamed(name string) (language Language, ok bool) {
-	switch l := languageOf(name); l {
-	case JavaScript, TypeScript, Python, Go, Rust, Ruby, Java:
-		return l, true
+	for _, l := range languages {
+		if name == string(l.language) || name == l.alias {
+			return l.language, true
+		}
 	}
 	return "", false
 }
 
-// CheckNamed returns the check of a name, in which "-" stands for "_" as well.
-func CheckNamed(name string) (check Check, ok bool) {
-	switch c := Check(strings.ReplaceAll(name, "-", "_")); c {
-	case Formatter, Linter, Build, Tests, CodeReview, SecurityReview:
-		return c, true
-	}
-	return "", false
-}
-
-// languageOf resolves the spec's aliases.
-func languageOf(name string) Language {
-	switch name {
-	case "js":
-		return JavaScript
-	case "ts":
-		return TypeScript
-	case "py":
-		return Python
-	case "golang":
-		return Go
-	case "rs":
-		return Rust
-	case "rb":
-		return Ruby
-	}
-	return Language(name)
-}
-
-// languageOfFile returns the language that a file's ending says it is written
-// in, "" for none of ours.
+// languageOfFile returns the language of a file by its ending, "" if that is not known.
 func languageOfFile(name string) Language {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".js", ".jsx", ".mjs", ".cjs":
-		return JavaScript
-	case ".ts", ".tsx", ".mts", ".cts":
-		return TypeScript
-	case ".py", ".pyi":
-		return Python
-	case ".go":
-		return Go
-	case ".rs":
-		return Rust
-	case ".rb", ".rake", ".gemspec":
-		return Ruby
-	case ".java":
-		return Java
+	ending := strings.ToLower(path.Ext(name))
+	for _, l := range languages {
+		if slices.Contains(l.endings, ending) {
+			return l.language
+		}
 	}
 	return ""
 }
 
-// family returns one language for those that share their tools and their marker:
-// a package.json is for JavaScript as much as for TypeScript.
+// family returns one language for those that share their tools and their marker: a
+// package.json may be JavaScript's or TypeScript's.
 func (l Language) family() Language {
 	if l == TypeScript {
 		return JavaScript

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// Status is how a check, or the whole validation, ended.
+// Status is how a check, or the validation, ended.
 type Status string
 
 // The statuses. Only build and tests can be skipped, and that counts as passing.
@@ -82,9 +82,8 @@ type SecurityReviewCheck struct {
 	Time            int64            `json:"execution_time_ms"`
 }
 
-// Refused returns the output for an input that cannot be validated at all, as
-// the spec's Example 4 has it: every check failed, and the formatter's issues
-// say why.
+// Refused returns the output for an input that cannot be validated, as in the spec's
+// Example 4: every check failed, and the formatter's issues explain why.
 func Refused(problems []string) Output {
 	return Output{Status: Fail, Checks: Checks{
 		Formatter:      StyleCheck{Status: Fail, Issues: problems},
@@ -96,9 +95,8 @@ func Refused(problems []string) Output {
 	}}
 }
 
-// Encode returns the output as indented JSON with a newline at its end. An
-// output that does not conform to its schema, or contradicts itself, never
-// leaves: it is an error, and ours.
+// Encode returns the output as indented JSON with a newline at its end. An output that
+// does not conform to its schema, or contradicts itself, is an error, and ours.
 func (o Output) Encode() ([]byte, error) {
 	for _, list := range []*[]string{
 		&o.Checks.Formatter.Issues, &o.Checks.Linter.Issues, &o.Checks.Build.Errors,
@@ -132,7 +130,7 @@ func (o Output) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// consistent checks the guarantees of the spec that its schema cannot say.
+// consistent checks the guarantees of the spec that its schema cannot express.
 func (o Output) consistent() error {
 	c := o.Checks
 	switch sum := c.Formatter.Retries + c.Linter.Retries + c.Build.Retries + c.Tests.Retries; {
@@ -144,19 +142,19 @@ func (o Output) consistent() error {
 		return fmt.Errorf("tests did not fail, but failing_count is %d", c.Tests.Failing)
 	case (c.CodeReview.Severity == finding.None) != (len(c.CodeReview.Findings) == 0),
 		(c.SecurityReview.Severity == finding.None) != (len(c.SecurityReview.Vulnerabilities) == 0):
-		return errors.New("the severity of a review is none exactly when it found nothing")
+		return errors.New("the severity of a review must be none if it found nothing, and only then")
 	}
 	for _, list := range []struct {
-		check  string
-		status Status
-		said   []string
+		check    string
+		status   Status
+		problems []string
 	}{
 		{"formatter", c.Formatter.Status, c.Formatter.Issues}, {"linter", c.Linter.Status, c.Linter.Issues},
 		{"build", c.Build.Status, c.Build.Errors}, {"code_review", c.CodeReview.Status, c.CodeReview.Findings},
 		{"security_review", c.SecurityReview.Status, c.SecurityReview.Vulnerabilities},
 	} {
-		if list.status != Fail && len(list.said) > 0 {
-			return fmt.Errorf("%s did not fail, but lists %d problems", list.check, len(list.said))
+		if list.status != Fail && len(list.problems) > 0 {
+			return fmt.Errorf("%s did not fail, but lists %d problems", list.check, len(list.problems))
 		}
 	}
 	return nil

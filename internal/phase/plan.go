@@ -1,11 +1,11 @@
 package phase
 
 import (
-	"path"
 	"slices"
+	"strings"
 )
 
-// Check is one of the six checks, in the output's words.
+// Check is one of the six checks, as the output calls it.
 type Check string
 
 // The checks, in the order in which they run.
@@ -18,56 +18,67 @@ const (
 	SecurityReview Check = "security_review"
 )
 
+// CheckNamed returns the check of a name, in which "-" may replace "_".
+func CheckNamed(name string) (check Check, ok bool) {
+	switch c := Check(strings.ReplaceAll(name, "-", "_")); c {
+	case Formatter, Linter, Build, Tests, CodeReview, SecurityReview:
+		return c, true
+	}
+	return "", false
+}
+
 // plan is how one check of a root is done.
 type plan struct {
 	check      Check
 	candidates []candidate
-	skip       string // why it is not run and counts as passing; "" if it is run
-	refuse     string // why it cannot be run and so fails; "" if it can
+	skip       string // why it does not run and counts as passing; "" if it runs
+	refuse     string // why it cannot run and so fails; "" if it can
 }
 
-// rootPlan is a root with its checks.
-type rootPlan struct {
+// rootRun is a root with its checks.
+type rootRun struct {
 	root
 	plans []plan
+	began snapshot // of the changed files, when the checks began
+	runs  []*run
 }
 
 // plan plans the checks of the roots, outer ones first.
-func (p *project) plan(in Input, roots []root) []rootPlan {
-	top := roots[0].dir == "." // else it has the owner's commands only
+func (p *project) plan(in Input, roots []root) []*rootRun {
 	overrides := map[Check]string{Formatter: in.FormatCommand, Linter: in.LintCommand, Build: in.BuildCommand, Tests: in.TestCommand}
-	if roots[0].dir != "." && (in.FormatCommand+in.LintCommand+in.BuildCommand+in.TestCommand) != "" {
-		// The owner's commands run once, where the owner says that the project is.
+	ownersOnly := roots[0].dir != "." // the working directory has only the owner's commands
+	if ownersOnly && (in.FormatCommand+in.LintCommand+in.BuildCommand+in.TestCommand) != "" {
+		// The owner's commands run once, in the directory that the owner gives as the project's.
 		roots = slices.Insert(roots, 0, root{dir: ".", language: roots[0].language, files: in.ChangedFiles})
 	}
-	var all []rootPlan
+	var all []*rootRun
 	for _, r := range roots {
-		rp := rootPlan{root: r}
+		rr := &rootRun{root: r}
 		defaults := p.defaults(r)
 		for _, check := range []Check{Formatter, Linter, Build, Tests} {
 			override := overrides[check]
 			switch {
 			case check == Build && in.SkipBuild:
-				rp.plans = append(rp.plans, plan{check: check, skip: "skip_build is set"})
+				rr.plans = append(rr.plans, plan{check: check, skip: "skip_build is set"})
 			case check == Tests && in.SkipTests:
-				rp.plans = append(rp.plans, plan{check: check, skip: "skip_tests is set"})
+				rr.plans = append(rr.plans, plan{check: check, skip: "skip_tests is set"})
 			case override != "" && r.dir == ".":
-				rp.plans = append(rp.plans, p.overridden(check, override, r, defaults))
-			case override == "" && (r.dir != "." || top):
-				rp.plans = append(rp.plans, standard(check, defaults, r.language))
+				rr.plans = append(rr.plans, p.overridden(check, override, r, defaults))
+			case override == "" && (r.dir != "." || !ownersOnly):
+				rr.plans = append(rr.plans, standard(check, defaults, r.language))
 			}
 		}
-		all = append(all, rp)
+		all = append(all, rr)
 	}
 	return all
 }
 
 // standard plans a check with the language's own commands.
-func standard(check Check, t table, l Language) plan {
-	pl := plan{check: check, candidates: t.of(check)}
+func standard(check Check, c commands, l Language) plan {
+	pl := plan{check: check, candidates: c.of[check]}
 	switch {
-	case t.fault != nil:
-		pl.refuse = "package.json cannot be read: " + t.fault.Error()
+	case c.err != nil:
+		pl.refuse = "package.json cannot be read: " + c.err.Error()
 	case len(pl.candidates) == 0:
 		pl.skip = "there is nothing to build in " + string(l)
 		if l.family() == JavaScript {
@@ -77,10 +88,10 @@ func standard(check Check, t table, l Language) plan {
 	return pl
 }
 
-// overridden plans a check with the owner's command. A command that only writes,
-// and so could never fail, is taken in its check form.
-func (p *project) overridden(check Check, line string, r root, t table) plan {
-	candidates := t.of(check)
+// overridden plans a check with the owner's command. If that only writes, and so could
+// never fail, its check form replaces it.
+func (p *project) overridden(check Check, line string, r root, c commands) plan {
+	candidates := c.of[check]
 	if check == Formatter {
 		for _, c := range candidates {
 			if c.fix.line == line {
@@ -88,54 +99,49 @@ func (p *project) overridden(check Check, line string, r root, t table) plan {
 			}
 		}
 	}
-	c, err := given(line, p.filesOf(r))
+	command, err := given(line, p.filesOf(r))
 	if err != nil {
 		return plan{check: check, refuse: err.Error()}
 	}
-	own := candidate{check: c}
+	own := candidate{check: command}
 	switch check {
 	case Formatter:
-		own.writes = true // it may: nobody but its owner knows
+		own.writes = true // it may: only its owner knows
 		if len(candidates) > 0 {
 			own.fix = candidates[0].fix
 		}
 	case Linter:
-		own.fix = mends(c, candidates)
+		own.fix = fixOf(command, candidates)
 	}
 	return plan{check: check, candidates: []candidate{own}}
 }
 
-func (t table) of(check Check) []candidate {
-	switch check {
-	case Formatter:
-		return t.format
-	case Linter:
-		return t.lint
-	case Build:
-		return t.build
+// fixOf returns the fix of the candidate whose tool an overriding linter names, otherwise
+// the override itself if it fixes what it finds, otherwise none.
+func fixOf(override commandLine, candidates []candidate) commandLine {
+	words := strings.Fields(override.line)
+	for _, c := range candidates {
+		if c.fix.line != "" && slices.Contains(words, c.check.tool) {
+			return c.fix
+		}
 	}
-	return t.test
+	if strings.Contains(override.line, "--fix") {
+		return override
+	}
+	return commandLine{}
 }
 
-// filesOf returns a root's changed files that are there and in its language, if that
-// is known, relative to the root.
+// filesOf returns a root's changed files that exist and are in its language, if that is
+// known, relative to the root.
 func (p *project) filesOf(r root) []string {
 	var files []string
 	for _, f := range r.files {
 		if r.language != "" && languageOfFile(f).family() != r.language.family() {
 			continue
 		}
-		if info, err := p.at.Lstat(f); err == nil && info.Mode().IsRegular() {
-			files = append(files, within(r.dir, f))
+		if info, err := p.root.Lstat(f); err == nil && info.Mode().IsRegular() {
+			files = append(files, strings.TrimPrefix(f, r.dir+"/"))
 		}
 	}
 	return files
-}
-
-// within makes a path that lies below dir relative to it.
-func within(dir, file string) string {
-	if dir == "." {
-		return file
-	}
-	return file[len(path.Clean(dir))+1:]
 }

@@ -15,43 +15,45 @@ import (
 	"time"
 )
 
-// project answers questions about the files of the working directory, which are
-// a stranger's: nothing is read outside it, and no link out of it is followed.
+// project answers questions about the files of the working directory. They are a
+// stranger's: nothing outside it is read, and no link out of it is followed.
 type project struct {
-	at    *os.Root
-	names map[string][]string   // of a folder's entries, read once
-	told  map[string][]Language // of a folder's markers
+	root   *os.Root
+	names  map[string][]string   // the entries of a directory, read once
+	marked map[string][]Language // the languages of a directory's markers
 }
 
-// openProject opens the working directory; close it with at.Close.
+// openProject opens the working directory. Close it with root.Close.
 func openProject(dir string) (*project, error) {
-	at, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &project{at: at, names: map[string][]string{}, told: map[string][]Language{}}, nil
+	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}}, nil
 }
 
-// open opens a file or folder for reading; nothing waits for the other end of a FIFO.
+// open opens a file or directory for reading. It does not wait for the other end of a
+// FIFO.
 func (p *project) open(name string) (*os.File, error) {
-	return p.at.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	return p.root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 }
 
-// entries returns the names in a folder; none where it cannot be read.
+// entries returns the names in a directory, none if it cannot be read.
 func (p *project) entries(dir string) []string {
 	names, ok := p.names[dir]
 	if ok {
 		return names
 	}
 	if f, err := p.open(dir); err == nil {
-		names, _ = f.Readdirnames(-1) // not a folder: no names
+		names, _ = f.Readdirnames(-1) // a file has no names
 		_ = f.Close()                 // it was only read
 	}
 	p.names[dir] = names
 	return names
 }
 
-// has reports whether a folder has an entry of that name.
+// has reports whether a directory has an entry with a name, which may be a pattern of
+// path.Match.
 func (p *project) has(dir, name string) bool {
 	if !strings.Contains(name, "*") {
 		return slices.Contains(p.entries(dir), name)
@@ -62,8 +64,8 @@ func (p *project) has(dir, name string) bool {
 // maxManifest bounds a file that is read for its settings, in bytes.
 const maxManifest = 4 << 20
 
-// read returns a regular file's content, at most maxManifest bytes of it. Programs may
-// be at work beside: what is opened is what was looked at.
+// read returns the content of a regular file that has at most maxManifest bytes. Programs
+// may be running: what is opened is what was checked.
 func (p *project) read(name string) ([]byte, error) {
 	f, err := p.open(name)
 	if err != nil {
@@ -80,7 +82,7 @@ func (p *project) read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxManifest))
 }
 
-// goModule returns the module path of a folder's go.mod, "" if it tells none.
+// goModule returns the module path of a directory's go.mod, "" if there is none.
 func (p *project) goModule(dir string) string {
 	raw, err := p.read(path.Join(dir, "go.mod"))
 	if err != nil {
@@ -93,118 +95,14 @@ func (p *project) goModule(dir string) string {
 	return string(m[1])
 }
 
-// Bounds of what is watched: programs can make more than can be looked at.
-const (
-	maxSnapshot = 200_000 // files and folders
-	maxFolders  = 200     // in each other: the way to each is gone anew
-)
-
-// snapshot is when each file was last written, and its size.
-type snapshot map[string]stamp
-
-type stamp struct {
-	modified time.Time
-	size     int64
-}
-
-// snapshot looks at a folder's regular files, but for those of other projects
-// and those that builds make. Their names are relative to the folder.
-func (p *project) snapshot(dir string) snapshot {
-	w := walk{project: p, room: make(chan struct{}, runtime.GOMAXPROCS(0)), found: snapshot{}}
-	w.folder(dir, "", 0)
-	w.busy.Wait()
-	return w.found
-}
-
-// walk looks at folders side by side: most of its time is the system's.
-type walk struct {
-	project *project
-	room    chan struct{} // folders that may be looked at beside another
-	busy    sync.WaitGroup
-	seen    atomic.Int64 // files and folders
-
-	mu    sync.Mutex
-	found snapshot
-}
-
-// folder looks at a folder below dir, which lies in as many as depth says. What cannot
-// be read cannot be formatted either.
-func (w *walk) folder(dir, name string, depth int) {
-	f, err := w.project.open(path.Join(dir, name))
-	if err != nil {
-		return
-	}
-	var below []string
-	here := snapshot{}
-	for err == nil && w.seen.Load() <= maxSnapshot {
-		var entries []fs.DirEntry
-		entries, err = f.ReadDir(1024)
-		w.seen.Add(int64(len(entries)))
-		for _, e := range entries {
-			switch {
-			case e.IsDir() && slices.Contains([]string{".git", "node_modules", "target", "vendor", "__pycache__", ".venv"}, e.Name()):
-			case e.IsDir() && depth < maxFolders:
-				below = append(below, path.Join(name, e.Name()))
-			case e.Type().IsRegular():
-				if info, err := e.Info(); err == nil {
-					here[path.Join(name, e.Name())] = stamp{info.ModTime(), info.Size()}
-				}
-			}
-		}
-	}
-	_ = f.Close() // it was only read
-	for _, folder := range below {
-		select {
-		case w.room <- struct{}{}:
-			w.busy.Go(func() {
-				w.folder(dir, folder, depth+1)
-				<-w.room
-			})
-		default:
-			w.folder(dir, folder, depth+1)
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.found)+len(here) <= maxSnapshot {
-		maps.Copy(w.found, here)
-	}
-}
-
-// rewritten returns the files that were changed since; new ones are caches as
-// often as not.
-func (s snapshot) rewritten(now snapshot) []string {
-	var names []string
-	for name, st := range now {
-		if before, ok := s[name]; ok && before != st {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Bounds of the changed files that suggestions are made for, in bytes.
 const (
 	maxText  = 1 << 20  // of one file
 	maxTexts = 64 << 20 // of all in a root
 )
 
-// stamps looks at the changed files, relative to the working directory, as they
-// are now. Those that are no regular files are left out.
-func (p *project) stamps(files []string) snapshot {
-	s := snapshot{}
-	for _, f := range files {
-		if info, err := p.at.Lstat(f); err == nil && info.Mode().IsRegular() {
-			s[f] = stamp{info.ModTime(), info.Size()}
-		}
-	}
-	return s
-}
-
-// texts reads files, as far as they are regular and small enough. What stands in
-// the working directory may have been put there by a stranger's program: a link
-// is not followed.
+// texts returns the contents of files, if they are regular and small enough. A stranger's
+// program may have made them: no link is followed.
 func (p *project) texts(files []string) map[string][]byte {
 	texts := map[string][]byte{}
 	total := 0
@@ -217,8 +115,8 @@ func (p *project) texts(files []string) map[string][]byte {
 }
 
 func (p *project) text(name string) ([]byte, bool) {
-	looked, err := p.at.Lstat(name)
-	if err != nil || !looked.Mode().IsRegular() || looked.Size() > maxText {
+	before, err := p.root.Lstat(name)
+	if err != nil || !before.Mode().IsRegular() || before.Size() > maxText {
 		return nil, false
 	}
 	f, err := p.open(name)
@@ -227,7 +125,7 @@ func (p *project) text(name string) ([]byte, bool) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	opened, err := f.Stat()
-	if err != nil || !os.SameFile(looked, opened) {
+	if err != nil || !os.SameFile(before, opened) {
 		return nil, false
 	}
 	text := make([]byte, opened.Size())
@@ -235,4 +133,106 @@ func (p *project) text(name string) ([]byte, bool) {
 		return nil, false // it is shorter now: somebody writes it
 	}
 	return text, true
+}
+
+// snapshot is when each file was last written, and its size.
+type snapshot map[string]stamp
+
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+// rewritten returns the files that were changed between the snapshot and a later one. New
+// files are left out: they are caches as often as not.
+func (s snapshot) rewritten(later snapshot) []string {
+	var names []string
+	for name, after := range later {
+		if before, ok := s[name]; ok && before != after {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// stamps returns a snapshot of files, without those that are not regular.
+func (p *project) stamps(files []string) snapshot {
+	s := snapshot{}
+	for _, f := range files {
+		if info, err := p.root.Lstat(f); err == nil && info.Mode().IsRegular() {
+			s[f] = stamp{info.ModTime(), info.Size()}
+		}
+	}
+	return s
+}
+
+// Bounds of a snapshot: programs can make more than can be looked at.
+const (
+	maxSnapshot = 200_000 // files and directories
+	maxDepth    = 200     // of directories: the path of each is resolved from the start
+)
+
+// snapshot returns a snapshot of a directory's regular files, without those of other
+// projects and those that builds make. Names are relative to the directory.
+func (p *project) snapshot(dir string) snapshot {
+	w := walk{project: p, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), found: snapshot{}}
+	w.directory(dir, "", 0)
+	w.running.Wait()
+	return w.found
+}
+
+// walk reads directories at the same time: most of the time is spent in the kernel.
+type walk struct {
+	project *project
+	slots   chan struct{} // directories that may be read at the same time as another
+	running sync.WaitGroup
+	entries atomic.Int64
+
+	mu    sync.Mutex
+	found snapshot
+}
+
+// directory reads the directory name below dir, which is depth levels down. What cannot
+// be read cannot be formatted either.
+func (w *walk) directory(dir, name string, depth int) {
+	f, err := w.project.open(path.Join(dir, name))
+	if err != nil {
+		return
+	}
+	var below []string
+	here := snapshot{}
+	for err == nil && w.entries.Load() <= maxSnapshot {
+		var entries []fs.DirEntry
+		entries, err = f.ReadDir(1024)
+		w.entries.Add(int64(len(entries)))
+		for _, e := range entries {
+			switch {
+			case e.IsDir() && slices.Contains([]string{".git", "node_modules", "target", "vendor", "__pycache__", ".venv"}, e.Name()):
+			case e.IsDir() && depth < maxDepth:
+				below = append(below, path.Join(name, e.Name()))
+			case e.Type().IsRegular():
+				if info, err := e.Info(); err == nil {
+					here[path.Join(name, e.Name())] = stamp{info.ModTime(), info.Size()}
+				}
+			}
+		}
+	}
+	_ = f.Close() // it was only read
+	for _, name := range below {
+		select {
+		case w.slots <- struct{}{}:
+			w.running.Go(func() {
+				w.directory(dir, name, depth+1)
+				<-w.slots
+			})
+		default:
+			w.directory(dir, name, depth+1)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.found)+len(here) <= maxSnapshot {
+		maps.Copy(w.found, here)
+	}
 }

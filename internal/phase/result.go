@@ -12,7 +12,7 @@ import (
 // Result is the output, and what does not fit into it.
 type Result struct {
 	Output  Output
-	Roots   []RootResult   // in the order of their folders
+	Roots   []RootResult   // in the order of their directories
 	Reviews []ReviewResult // code, then security
 	Missing []MissingTool  // each tool once
 }
@@ -21,7 +21,7 @@ type Result struct {
 type RootResult struct {
 	Dir      string // relative to the working directory, "." for itself
 	Language Language
-	Checks   []CheckResult // formatter, linter, build, tests; an overridden check is with the root "." only
+	Checks   []CheckResult // formatter, linter, build, tests; an overridden check is only in the root "."
 }
 
 // CheckResult is how one check of one root ended.
@@ -31,19 +31,19 @@ type CheckResult struct {
 	Command  string // the check command that ran last, as people write it
 	Retries  int
 	Duration time.Duration
-	ExitCode int  // of that run; -1 when a signal or the time limit ended it, or nothing ran
+	ExitCode int  // of that run; -1 if a signal or the time limit ended it, or nothing ran
 	TimedOut bool // the time limit ended it
 	Flaky    bool // it failed, and passed when it was repeated unchanged
-	// Problems is why it failed, one a line, for the output; none where it passed.
+	// Problems are why it failed, one a line, for the output; none if it passed.
 	Problems []string
-	// Blocking are the findings that made it fail. Old are the others: those on
-	// lines that did not change, and those of a check that passed.
+	// Blocking are the findings that made it fail. Old are the others: those on lines that
+	// did not change, and those of a check that passed.
 	Blocking, Old []finding.Finding
-	Failing       int // tests and units that failed; 1 at least where tests failed
+	Failing       int // tests and units that failed; at least 1 if tests failed
 	NoTests       bool
 	Failures      []toolreport.Failure // the failing tests by name, as far as they are known
-	Rewritten     []string             // files that a formatter changed, relative to the root's folder
-	Notes         []string             // what people should know beside it
+	Rewritten     []string             // files that a formatter changed, relative to the root's directory
+	Notes         []string             // for people
 	Excerpt       string               // where failing began in the output, and its end
 }
 
@@ -58,7 +58,7 @@ type ReviewResult struct {
 	Notes         []string
 }
 
-// MissingTool is a tool that a check needs and that is not there.
+// MissingTool is a tool that a check needs and that is not installed.
 type MissingTool struct {
 	Tool     string
 	Check    Check
@@ -71,24 +71,14 @@ func overrideName(c Check) string {
 	return map[Check]string{Formatter: "format_command", Linter: "lint_command", Build: "build_command", Tests: "test_command"}[c]
 }
 
-// merged is one check over all roots.
-type merged struct {
-	status   Status
-	problems []string
-	commands []string
-	retries  int
-	failing  int
-	time     time.Duration
-}
-
-// combine makes the one output of what the roots and the reviews found: of each
-// check the worst status, everything that is wrong, and the sum of retries.
+// combine returns the one output of what the roots and the reviews found: of each check
+// the worst status, all problems, and the sum of retries.
 func combine(r Result, informational []Check) Output {
 	format, lint, build, tests := merge(r.Roots, Formatter), merge(r.Roots, Linter), merge(r.Roots, Build), merge(r.Roots, Tests)
 	code, security := r.Reviews[0], r.Reviews[1]
 	codeSeverity := code.Severity
 	if codeSeverity == finding.Critical {
-		codeSeverity = finding.High // the most that a code review's schema knows
+		codeSeverity = finding.High // the highest in a code review's schema
 	}
 	o := Output{Status: Pass, Critical: security.Severity == finding.Critical, Checks: Checks{
 		Formatter:      StyleCheck{format.status, format.problems, format.retries, format.command(), millis(format.time)},
@@ -99,15 +89,24 @@ func combine(r Result, informational []Check) Output {
 		SecurityReview: SecurityReviewCheck{security.Status, security.Problems, security.Severity, millis(security.Duration)},
 	}}
 	o.TotalRetries = format.retries + lint.retries + build.retries + tests.retries
-	for _, c := range []struct {
-		check  Check
-		status Status
-	}{{Formatter, format.status}, {Linter, lint.status}, {Build, build.status}, {Tests, tests.status}, {CodeReview, code.Status}, {SecurityReview, security.Status}} {
-		if c.status == Fail && !slices.Contains(informational, c.check) {
+	for check, status := range map[Check]Status{
+		Formatter: format.status, Linter: lint.status, Build: build.status, Tests: tests.status, CodeReview: code.Status, SecurityReview: security.Status,
+	} {
+		if status == Fail && !slices.Contains(informational, check) {
 			o.Status = Fail
 		}
 	}
 	return o
+}
+
+// merged is one check over all roots.
+type merged struct {
+	status   Status
+	problems []string
+	commands []string
+	retries  int
+	failing  int
+	time     time.Duration
 }
 
 func merge(roots []RootResult, check Check) merged {
@@ -127,22 +126,22 @@ func merge(roots []RootResult, check Check) merged {
 			m.retries += c.Retries
 			m.time += c.Duration
 			if c.Command != "" {
-				m.commands = append(m.commands, in(r.Dir, c.Command))
+				m.commands = append(m.commands, commandIn(r.Dir, c.Command))
 			}
 		}
 	}
 	return m
 }
 
-// in writes a command so that it can be pasted from the working directory.
-func in(dir, line string) string {
+func (m merged) command() string { return strings.Join(m.commands, " && ") }
+
+// commandIn writes a command so that it can be pasted in the working directory.
+func commandIn(dir, line string) string {
 	if dir == "." {
 		return line
 	}
 	return "(cd '" + strings.ReplaceAll(dir, "'", `'\''`) + "' && " + line + ")"
 }
 
-func (m merged) command() string { return strings.Join(m.commands, " && ") }
-
-// millis never rounds to less than nothing.
+// millis returns milliseconds, and 0 for a negative duration.
 func millis(d time.Duration) int64 { return max(d.Milliseconds(), 0) }

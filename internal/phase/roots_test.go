@@ -102,10 +102,10 @@ func TestListedRootsReplaceThoseThatAreFound(t *testing.T) {
 		{"its own goes first", phase.Input{Language: phase.Java}, []phase.Root{{Dir: "api", Language: phase.Rust}}, []string{"api rust 4"}, ""},
 		{"overrides run at the top", phase.Input{TestCommand: "make test"}, list("api", "web"), []string{". go 1", "api go 3", "web javascript 3"}, ""},
 		{"below the repository", phase.Input{WorkingDirectory: "api"}, list("web", "api", "api/gen"), []string{". go 4", "gen go 4"}, ""},
-		{"none there", phase.Input{WorkingDirectory: "bare"}, list("api"), nil, "none of the configured roots lies in the working directory"},
+		{"none there", phase.Input{WorkingDirectory: "bare"}, list("api"), nil, "none of the configured roots is in the working directory"},
 		{"no such folder", phase.Input{}, list("api", "gone", "go.mod"), nil, "the root 'gone' is configured, but there is no such directory; Validation failed: the root 'go.mod'"},
 		{"out of the repository", phase.Input{}, list("../x"), nil, "none of the configured roots"},
-		{"no language", phase.Input{}, list("bare"), nil, "Cannot detect programming language. Please provide explicit 'language' parameter. (no package.json, go.mod or the like stands in the configured root 'bare')"},
+		{"no language", phase.Input{}, list("bare"), nil, "Cannot detect programming language. Please provide explicit 'language' parameter. (the configured root 'bare' has no package.json, go.mod or the like)"},
 	}
 	for _, tt := range tests {
 		got, err := rootsOf(t, contents, tt.input, tt.roots...)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"path"
 	"path/filepath"
@@ -16,70 +15,87 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// rootRun is a root's checks at work.
-type rootRun struct {
-	rootPlan
-	began snapshot // of the changed files
-	runs  []*run
-}
-
-// suggests reports whether what a fix changes becomes suggestions: only in a copy
-// that nobody keeps.
+// suggests reports whether what a fix changes becomes suggestions. That is so only in a
+// copy that nobody keeps.
 func (e *engine) suggests() bool {
 	return e.config.Suggest && e.config.CheckOnly && (e.config.Scratch || e.deps.Copy != nil)
 }
 
-// suggest runs the fixes of the formatter and the linter that failed, each once.
-// It comes last, so that all else has seen the files as they were; a file that
-// another check has changed is left out, since its lines are not those of the
-// change any more.
+// suggest runs the fixes of the formatter and the linter that failed, each once. It comes
+// last, so that everything else has seen the files unchanged. A file that another check
+// has changed is left out, because its lines are not those of the change any more.
 func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 	if !slices.ContainsFunc(rr.runs, func(w *run) bool { return w.out.Status == Fail }) {
 		return nil
 	}
 	base := e.project.texts(e.untouched(rr))
-	var now map[string][]byte // the same files where fixes run; nil where it is not known
+	var current map[string][]byte // the same files where fixes run; nil if that is not known
 	if e.config.Scratch {
-		now = base
+		current = base
 	}
 	done := map[string]map[string][]toolreport.Edit{} // by the fix's command line
 	for _, w := range rr.runs {
-		w.doubt(base)
+		w.dropUnprintable(base)
 		if !w.wantsFix() {
 			continue
 		}
-		edits, ok := done[w.way.fix.line]
+		edits, ok := done[w.chosen.fix.line]
 		switch {
 		case w.edits != nil: // the check itself has rewritten files
 			edits = w.edits
 		case !ok:
-			at, why := e.writable(ctx)
-			if at == nil {
-				w.out.Notes = append(w.out.Notes, fmt.Sprintf("no suggestions: %v", why))
+			where, err := e.writable(ctx)
+			if where == nil {
+				w.note("no suggestions: %v", err)
 				continue
 			}
-			if now == nil {
-				now = at.project.texts(slices.Sorted(maps.Keys(base)))
+			if current == nil {
+				current = where.project.texts(slices.Sorted(maps.Keys(base)))
 			}
-			after, err := w.fixed(ctx, at, base)
+			after, err := w.fixed(ctx, where, base)
 			if err != nil {
 				return err
 			}
 			if after == nil {
-				now = nil // it may have changed some of them
+				current = nil // it may have changed some of them
 				continue
 			}
-			edits = e.edits(base, now, after)
-			done[w.way.fix.line], now = edits, after
+			edits = e.edits(base, current, after)
+			done[w.chosen.fix.line], current = edits, after
 		}
-		w.refine(maps.Clone(edits))
+		w.addSuggestions(maps.Clone(edits))
 	}
 	return nil
 }
 
-// doubt takes away suggestions that a tool printed for files with control
-// characters, which its output has lost on the way.
-func (w *run) doubt(texts map[string][]byte) {
+// untouched returns the changed files that are as they were when the checks began.
+func (e *engine) untouched(rr *rootRun) []string {
+	now := e.project.stamps(rr.files)
+	return slices.DeleteFunc(slices.Clone(rr.files), func(f string) bool {
+		s, ok := now[f]
+		return !ok || rr.began[f] != s
+	})
+}
+
+// edits compares files, and names them relative to the repository.
+func (e *engine) edits(base, before, after map[string][]byte) map[string][]toolreport.Edit {
+	all := map[string][]toolreport.Edit{}
+	for name, text := range base {
+		textBefore, ok := before[name]
+		textAfter, ok2 := after[name]
+		if !ok || !ok2 {
+			continue
+		}
+		if found := toolreport.Edits(text, textBefore, textAfter); len(found) > 0 {
+			all[path.Join(e.prefix, name)] = found
+		}
+	}
+	return all
+}
+
+// dropUnprintable removes the suggestions that a tool printed for files with control
+// characters, because its output has lost those on the way.
+func (w *run) dropUnprintable(texts map[string][]byte) {
 	for i, f := range w.out.Blocking {
 		rel, err := filepath.Rel(filepath.FromSlash(w.e.prefix), filepath.FromSlash(f.Path))
 		if f.Suggestion == "" || err != nil {
@@ -92,19 +108,10 @@ func (w *run) doubt(texts map[string][]byte) {
 	}
 }
 
-// untouched returns the changed files that are as they were when the checks began.
-func (e *engine) untouched(rr *rootRun) []string {
-	now := e.project.stamps(rr.files)
-	return slices.DeleteFunc(slices.Clone(rr.files), func(f string) bool {
-		s, ok := now[f]
-		return !ok || rr.began[f] != s
-	})
-}
-
-// wantsFix reports whether the check failed in a way that a fix may mend, and
-// findings want a suggestion.
+// wantsFix reports whether the check failed in a way that a fix may change, and has
+// findings without a suggestion.
 func (w *run) wantsFix() bool {
-	if !w.style() || w.out.Status != Fail || w.edits == nil && w.way.fix.line == "" {
+	if !w.isStyle() || w.out.Status != Fail || w.edits == nil && w.chosen.fix.line == "" {
 		return false
 	}
 	if w.last.fault != "" || w.last.missing != "" || w.last.result.TimedOut {
@@ -118,39 +125,23 @@ func (w *run) wantsFix() bool {
 	return w.plan.check == Formatter && !w.readable
 }
 
-// fixed runs the fix in a place and returns the files behind it; nil where the fix
-// did not come to its end.
-func (w *run) fixed(ctx context.Context, at *engine, files map[string][]byte) (map[string][]byte, error) {
-	a, err := at.once(ctx, w.root, w.plan.check, w.way.fix)
+// fixed runs the fix and returns the files after it, nil if the fix did not come to its
+// end.
+func (w *run) fixed(ctx context.Context, where *engine, files map[string][]byte) (map[string][]byte, error) {
+	a, err := where.attempt(ctx, w.root, w.plan.check, w.chosen.fix)
 	if err != nil {
 		return nil, err
 	}
 	if a.missing != "" || a.fault != "" || a.result.TimedOut || a.result.Signal != "" {
-		w.out.Notes = append(w.out.Notes, "no suggestions: "+ended(w.way.fix, a, w.e.config.TimeLimit))
+		w.note("no suggestions: %s", a.ending(w.chosen.fix, w.e.config.TimeLimit))
 		return nil, nil
 	}
-	return at.project.texts(slices.Sorted(maps.Keys(files))), nil
+	return where.project.texts(slices.Sorted(maps.Keys(files))), nil
 }
 
-// edits compares files, and names them relative to the repository.
-func (e *engine) edits(base, before, after map[string][]byte) map[string][]toolreport.Edit {
-	all := map[string][]toolreport.Edit{}
-	for f, text := range base {
-		was, ok := before[f]
-		is, still := after[f]
-		if !ok || !still {
-			continue
-		}
-		if found := toolreport.Edits(text, was, is); len(found) > 0 {
-			all[path.Join(e.prefix, f)] = found
-		}
-	}
-	return all
-}
-
-// rewrote notes what a check that writes has changed in the files.
-func (w *run) rewrote(before map[string][]byte) {
-	w.edits = w.e.edits(before, before, w.at.project.texts(slices.Sorted(maps.Keys(before))))
+// noteEdits keeps what a check that writes has changed in the files.
+func (w *run) noteEdits(before map[string][]byte) {
+	w.edits = w.e.edits(before, before, w.where.project.texts(slices.Sorted(maps.Keys(before))))
 	if len(w.edits) == 0 {
 		w.edits = nil // it only checked: there is still its fix
 	}
@@ -159,15 +150,15 @@ func (w *run) rewrote(before map[string][]byte) {
 // maxSuggestions bounds the findings that the edits of one check become.
 const maxSuggestions = 1000
 
-// refine puts what a fix changes, by file, into the check's findings: a finding of
-// these lines gets the edit as its suggestion, one that only names the file is
-// replaced by the edits of changed lines. A formatter whose findings could not be
-// read gets findings so.
-func (w *run) refine(edits map[string][]toolreport.Edit) {
-	told := map[string]bool{}
+// addSuggestions adds what a fix changes, by file, to the check's findings. A finding of
+// these lines gets the edit as its suggestion. A formatter's finding that names only the
+// file is replaced by findings for the edits of changed lines; if its findings could not
+// be read, it gets such findings for every file.
+func (w *run) addSuggestions(edits map[string][]toolreport.Edit) {
+	named := map[string]bool{}
 	var blocking []finding.Finding
 	for _, f := range w.out.Blocking {
-		told[f.Path] = true
+		named[f.Path] = true
 		switch {
 		case f.Suggestion != "" || len(edits[f.Path]) == 0:
 			blocking = append(blocking, f)
@@ -177,15 +168,16 @@ func (w *run) refine(edits map[string][]toolreport.Edit) {
 		case w.plan.check != Formatter:
 			blocking = append(blocking, f)
 		default:
-			blocking = append(blocking, w.replace(f, edits[f.Path], len(blocking))...)
+			blocking = append(blocking, w.perEdit(f, edits[f.Path], len(blocking))...)
 			delete(edits, f.Path)
 		}
 	}
 	if w.plan.check == Formatter && !w.readable {
-		tool := cmp.Or(w.last.report.Tool, w.way.fix.tool, "formatter")
+		tool := cmp.Or(w.last.report.Tool, w.chosen.fix.tool, "formatter")
 		for _, file := range slices.Sorted(maps.Keys(edits)) {
-			if f := (finding.Finding{Check: string(Formatter), Tool: tool, Severity: finding.Low, Message: toolreport.Unformatted, Path: file}); !told[file] {
-				blocking = append(blocking, w.replace(f, edits[file], len(blocking))...)
+			if !named[file] {
+				f := finding.Finding{Check: string(Formatter), Tool: tool, Severity: finding.Low, Message: toolreport.Unformatted, Path: file}
+				blocking = append(blocking, w.perEdit(f, edits[file], len(blocking))...)
 			}
 		}
 	}
@@ -194,13 +186,13 @@ func (w *run) refine(edits map[string][]toolreport.Edit) {
 	finding.SetFingerprints(w.out.Old)
 	if w.out.Blocking = blocking; w.plan.check == Formatter && w.readable {
 		if w.rejudge(); w.out.Status == Pass {
-			w.tell(Pass)
+			w.progress(Pass)
 		}
 	}
 }
 
-// attach makes the first edit that concerns the lines of a finding its suggestion,
-// and returns the others.
+// attach makes the first edit of a finding's lines its suggestion, and returns the other
+// edits.
 func attach(f *finding.Finding, edits []toolreport.Edit) []toolreport.Edit {
 	last := max(f.Range.StartLine, f.Range.EndLine)
 	for i, ed := range edits {
@@ -212,15 +204,15 @@ func attach(f *finding.Finding, edits []toolreport.Edit) []toolreport.Edit {
 	return edits
 }
 
-// replace returns the findings of a file's edits that count. If some do not, the
-// finding of the whole file stays with the old ones.
-func (w *run) replace(whole finding.Finding, edits []toolreport.Edit, have int) []finding.Finding {
+// perEdit returns a finding for each of a file's edits that counts. If some do not, the
+// finding of the file is one of the old ones. have is how many findings there are already.
+func (w *run) perEdit(file finding.Finding, edits []toolreport.Edit, have int) []finding.Finding {
 	var counting []finding.Finding
 	for _, ed := range edits {
-		f := whole
+		f := file
 		f.Fingerprint, f.Message, f.Range, f.Suggestion = "", toolreport.UnformattedLines, ed.Range, ed.Suggestion
 		if ed.Endings {
-			f.Message = "These lines do not end as the formatter wants it: other line endings, or the newline at the end of the file."
+			f.Message = "These lines do not end as the formatter requires: other line endings, or the newline at the end of the file."
 		}
 		concerned := f
 		concerned.Range = finding.Range{StartLine: max(ed.First, 1), EndLine: ed.Last}
@@ -229,97 +221,69 @@ func (w *run) replace(whole finding.Finding, edits []toolreport.Edit, have int) 
 		}
 	}
 	if have+len(counting) > maxSuggestions {
-		w.out.Notes = append(w.out.Notes, fmt.Sprintf("no suggestions for %s: there are more than %d", whole.Path, maxSuggestions))
-		return []finding.Finding{whole}
+		w.note("no suggestions for %s: there are more than %d", file.Path, maxSuggestions)
+		return []finding.Finding{file}
 	}
 	if len(counting) < len(edits) {
-		w.out.Old = append(w.out.Old, whole)
+		w.out.Old = append(w.out.Old, file)
 	}
 	return counting
 }
 
-// rejudge words a formatter's problems again, now that the lines are known. If
-// all of them are old, it passes.
-func (w *run) rejudge() {
-	w.out.Problems = nil
-	if w.e.config.NewOnly && len(w.out.Blocking) == 0 {
-		w.out.Status = Pass
-		w.out.Notes = append(w.out.Notes, oldOnly(len(w.out.Old)))
-		return
-	}
-	for _, f := range w.out.Blocking {
-		w.stillUnformatted(f.Path)
-	}
+// lazyCopy is the copy of the repository in which commands that write run, if the working
+// directory is kept. It is made when the first of them is to run.
+type lazyCopy struct {
+	mu     sync.Mutex
+	asked  bool
+	leave  []string // names of directories that none of them needs
+	engine *engine  // it runs commands there, and judges nothing
+	err    error    // why there is no copy
 }
 
-// oldOnly says why a check passes though it found something.
-func oldOnly(problems int) string {
-	return fmt.Sprintf("%d problems are on lines that did not change", problems)
-}
-
-// scratch is the copy of the repository in which commands that write run, where the
-// working directory is kept. It is made when the first of them is to run.
-type scratch struct {
-	mu    sync.Mutex
-	asked bool
-	leave []string // names of folders that none of them needs
-	at    *engine  // it runs commands there, and judges nothing
-	why   error    // why there is no copy
-}
-
-// writable returns the engine of the place where commands may write and nothing is
-// kept: e itself, or one in the copy. It is nil where there is no such place, and why
-// says the reason.
-func (e *engine) writable(ctx context.Context) (at *engine, why error) {
+// writable returns the engine of the place where commands may write and nothing is kept:
+// e itself, or one in the copy. If there is no such place it is nil, and err is the
+// reason, if there is one.
+func (e *engine) writable(ctx context.Context) (where *engine, err error) {
 	if e.config.Scratch {
 		return e, nil
 	}
-	s := &e.scratch
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.asked && e.deps.Copy != nil {
-		s.asked = true
-		s.at, s.why = e.copied(ctx)
+	c := &e.copy
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked && e.deps.Copy != nil {
+		c.asked = true
+		c.engine, c.err = e.openCopy(ctx)
 	}
-	return s.at, s.why
+	return c.engine, c.err
 }
 
-func (e *engine) copied(ctx context.Context) (*engine, error) {
-	made, err := e.deps.Copy(ctx, e.scratch.leave)
+func (e *engine) openCopy(ctx context.Context) (*engine, error) {
+	made, err := e.deps.Copy(ctx, e.copy.leave)
 	if err != nil {
 		return nil, err
 	}
-	at := &engine{job: e.job, config: e.config, deps: e.deps, prefix: e.prefix, repository: made.Repository}
-	at.deps.Run, at.dir = made.Run, filepath.Join(made.Repository, filepath.FromSlash(e.prefix))
-	if at.project, err = openProject(at.dir); err != nil {
+	c := &engine{job: e.job, config: e.config, deps: e.deps, prefix: e.prefix, repository: made.Repository}
+	c.deps.Run, c.dir = made.Run, filepath.Join(made.Repository, filepath.FromSlash(e.prefix))
+	if c.project, err = openProject(c.dir); err != nil {
 		return nil, err
 	}
-	return at, nil
+	return c, nil
 }
 
-// close lets go of the folders that are open.
-func (e *engine) close() {
-	_ = e.project.at.Close() // it was only read
-	if at := e.scratch.at; at != nil {
-		_ = at.project.at.Close()
-	}
-}
-
-// unneeded returns the names of folders which hold tools, and are large, that none of
-// the fixes needs which may run: those of languages whose own fixes are not among
-// them. A command of the owner's may need anything.
+// unneeded returns the names of large directories of tools that no fix needs which may
+// run: those of languages that have no such fix. A command of the owner's may need any.
 func unneeded(roots []*rootRun) []string {
-	left := map[string]Language{"node_modules": JavaScript, ".venv": Python}
+	unneeded := map[string]Language{"node_modules": JavaScript, ".venv": Python}
 	for _, r := range roots {
 		for _, w := range r.runs {
-			if !w.style() || w.out.Status != Fail || w.way.fix.line == "" {
+			if !w.isStyle() || w.out.Status != Fail || w.chosen.fix.line == "" {
 				continue
 			}
-			if w.way.fix.line == w.way.check.line {
+			if w.chosen.fix.line == w.chosen.check.line {
 				return nil
 			}
-			maps.DeleteFunc(left, func(_ string, l Language) bool { return l == r.language.family() })
+			maps.DeleteFunc(unneeded, func(_ string, l Language) bool { return l == r.language.family() })
 		}
 	}
-	return slices.Sorted(maps.Keys(left))
+	return slices.Sorted(maps.Keys(unneeded))
 }

@@ -1,10 +1,9 @@
-// Package phase is phase validation (spec 000): which language and which
-// commands a project has, the six checks in their order with their retries, and
-// one output that says what is true of them.
+// Package phase is phase validation (spec 000): which language and which commands a
+// project has, the six checks in their order with their retries, and one output that
+// reports how they ended.
 //
-// What a check noticed is data; an error means that the validation itself could
-// not go on. Nothing here starts a process or reads a clock by itself: both are
-// passed in.
+// What a check finds is data; an error means that the validation itself could not go on.
+// Nothing here starts a process or reads a clock by itself: both are passed in.
 package phase
 
 import (
@@ -14,6 +13,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +23,104 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// engine is one validation at work.
+// Defaults of a Config.
+const (
+	DefaultTimeLimit  = 300 * time.Second // of one command
+	DefaultRetryDelay = 2 * time.Second   // between a fix and the next attempt
+)
+
+// Job is what to validate.
+type Job struct {
+	Input Input // required
+	// Repository is the absolute path of the repository's root, at or above the input's
+	// working directory; "" if it is that directory. Findings name their files relative to
+	// it.
+	Repository string
+	// Diff is what changed, with paths relative to Repository. Without it, every line of a
+	// changed file counts as changed.
+	Diff []changes.ChangedFile
+}
+
+// Config is what the owner decides.
+type Config struct {
+	// CheckOnly runs no fix, and no command that is known to write.
+	CheckOnly bool
+	// Scratch reports that the working directory is a copy that nobody keeps, so that
+	// Deps.Copy need not make one. With CheckOnly, a formatter that only writes runs in a
+	// copy all the same, and is judged by what it changes.
+	Scratch bool
+	// Suggest runs the fix of a failed formatter or linter once in a copy, at the very end,
+	// also with CheckOnly. What it changes in the changed files becomes the suggestions of
+	// findings. If a formatter names only the file, one finding for each run of lines
+	// replaces its finding, so that NewOnly can tell old lines from new ones.
+	Suggest bool
+	// NewOnly fails the formatter, the linter and the reviews only for findings on changed
+	// lines, if all of the output could be read.
+	NewOnly bool
+	// Informational are checks whose failure does not fail the validation.
+	Informational []Check
+	// Roots, if any, are validated instead of the roots that are found. A changed file that
+	// is in none of them is only reviewed.
+	Roots      []Root
+	TimeLimit  time.Duration // of one command; 0: DefaultTimeLimit
+	RetryDelay time.Duration // 0: DefaultRetryDelay
+}
+
+// Runner runs a command as command.Run does. It decides as which user, and where.
+type Runner func(ctx context.Context, spec command.Spec) (command.Result, error)
+
+// Copy is a copy of the repository that nobody keeps.
+type Copy struct {
+	Repository string // absolute
+	Run        Runner // of commands that work in it
+}
+
+// Reviewer reviews the changed files. An error means that it could not review them, or
+// not all; it is then asked once more. What it found counts in any case.
+type Reviewer func(ctx context.Context, r ReviewRequest) ([]finding.Finding, error)
+
+// ReviewRequest is what a reviewer looks at.
+type ReviewRequest struct {
+	Repository string   // the absolute path of the root
+	Files      []string // the changed files, relative to the root, slash-separated
+	Diff       []changes.ChangedFile
+}
+
+// Deps are what a validation is given from outside.
+type Deps struct {
+	Run  Runner                                           // required
+	Now  func() time.Time                                 // required
+	Wait func(ctx context.Context, d time.Duration) error // required; returns early with the context's error
+	Env  []string                                         // the commands' entire environment, as NAME=value
+	// Cores is how many roots are worked on at the same time; 0: one. Workers makes that
+	// possible. It is called once, before the first command, with a group of directories for
+	// each worker: absolute, none in another. It returns a Runner for each, which runs one
+	// command at a time while the others run theirs. If Workers is nil, or returns nil, all
+	// commands run one after the other.
+	Cores   int
+	Workers func(groups [][]string) []Runner
+	// Copy copies the repository as it is now, without the directories that have a name in
+	// leave. It is called once at most, only with Config.CheckOnly and without
+	// Config.Scratch, and only before a command that writes. An error explains to people why
+	// there can be no copy, and so no suggestions. Whoever provides it removes the copy when
+	// the validation is over. It may be nil.
+	Copy func(ctx context.Context, leave []string) (Copy, error)
+	// A review that is nil passes without having looked, and its result notes that.
+	CodeReview, SecurityReview Reviewer
+	Progress                   func(Event) // one call at a time; may be nil
+}
+
+// Event is one step of a running check.
+type Event struct {
+	Root    string // relative to the working directory, "." for itself
+	Check   Check
+	Command string
+	Retries int
+	Status  Status        // "" while the check goes on
+	Elapsed time.Duration // since the check began
+}
+
+// engine is one running validation.
 type engine struct {
 	job        Job
 	config     Config
@@ -34,19 +131,22 @@ type engine struct {
 	files      []string
 	lines      changedLines
 	project    *project
-	scratch    scratch
-	cores      chan struct{} // holds one for each root that is worked on
-	pioneers   pioneers
-	runners    map[string]Runner // of the roots' commands, by their folders; others' is Deps.Run
+	copy       lazyCopy
+	cores      chan struct{} // contains one element for each root that is worked on
+	first      firstRuns
+	runners    map[string]Runner // of the roots, by their directories; the others use Deps.Run
 
-	mu   sync.Mutex
-	lost []MissingTool
+	mu      sync.Mutex
+	missing []MissingTool
 }
 
-// Validate runs the six checks. The error is the context's, an *InvalidInput
-// when no language can be told, or ours; whatever the project's commands do is
-// in the result.
+// Validate runs the six checks. The error is the context's, an *InvalidInput if the
+// language cannot be detected, or ours; whatever the project's commands do is in the
+// result.
 func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, error) {
+	if deps.Run == nil || deps.Now == nil || deps.Wait == nil {
+		return Result{}, errors.New("phase: Deps.Run, Now and Wait are required")
+	}
 	start := deps.Now()
 	e, err := newEngine(job, config, deps)
 	if err != nil {
@@ -57,12 +157,9 @@ func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	var roots []*rootRun
-	for _, p := range e.project.plan(job.Input, found) {
-		roots = append(roots, &rootRun{rootPlan: p})
-	}
-	lanes := e.lanes(roots)
-	if err := e.eachRoot(ctx, lanes, e.runRoot); err != nil {
+	roots := e.project.plan(job.Input, found)
+	workers := e.workers(roots)
+	if err := e.eachRoot(ctx, workers, e.runRoot); err != nil {
 		return Result{}, err
 	}
 	var result Result
@@ -70,42 +167,52 @@ func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, e
 		return Result{}, err
 	}
 	if e.suggests() {
-		e.scratch.leave = unneeded(roots)
-		if err := e.eachRoot(ctx, lanes, e.suggest); err != nil {
+		e.copy.leave = unneeded(roots)
+		if err := e.eachRoot(ctx, workers, e.suggest); err != nil {
 			return Result{}, err
 		}
 	}
 	for _, r := range roots {
-		result.Roots = append(result.Roots, r.result())
+		rr := RootResult{Dir: r.dir, Language: r.language}
+		for _, w := range r.runs {
+			rr.Checks = append(rr.Checks, w.out)
+		}
+		result.Roots = append(result.Roots, rr)
 	}
-	result.Missing = e.lost
+	result.Missing = e.missing
 	result.Output = combine(result, config.Informational)
 	result.Output.Time = deps.Now().Sub(start).Milliseconds()
 	return result, nil
 }
 
 func newEngine(job Job, config Config, deps Deps) (*engine, error) {
-	if deps.Run == nil || deps.Now == nil || deps.Wait == nil {
-		return nil, errors.New("phase: a Deps needs Run, Now and Wait")
-	}
 	config.TimeLimit = cmp.Or(config.TimeLimit, DefaultTimeLimit)
 	config.RetryDelay = cmp.Or(config.RetryDelay, DefaultRetryDelay)
-	e := &engine{job: job, config: config, deps: deps, dir: job.Input.WorkingDirectory}
-	e.repository = cmp.Or(job.Repository, e.dir)
+	e := &engine{
+		job: job, config: config, deps: deps, dir: job.Input.WorkingDirectory, repository: cmp.Or(job.Repository, job.Input.WorkingDirectory),
+		cores: make(chan struct{}, max(deps.Cores, 1)), first: firstRuns{ended: map[firstRun]chan struct{}{}}, runners: map[string]Runner{},
+	}
 	rel, err := filepath.Rel(e.repository, e.dir)
 	if e.prefix = filepath.ToSlash(rel); err != nil || e.prefix == ".." || strings.HasPrefix(e.prefix, "../") {
-		return nil, fmt.Errorf("the working directory %s does not lie in the repository %s", e.dir, e.repository)
+		return nil, fmt.Errorf("the working directory %s is not in the repository %s", e.dir, e.repository)
 	}
 	for _, f := range job.Input.ChangedFiles {
 		e.files = append(e.files, path.Join(e.prefix, f))
 	}
 	e.lines = changedLinesOf(job.Diff, e.files)
-	e.cores, e.pioneers.ended, e.runners = make(chan struct{}, max(deps.Cores, 1)), map[pioneer]chan struct{}{}, map[string]Runner{}
 	e.project, err = openProject(e.dir)
 	return e, err
 }
 
-// roots returns what the owner lists, or what is found.
+// close closes the directories that are open.
+func (e *engine) close() {
+	_ = e.project.root.Close() // it was only read
+	if c := e.copy.engine; c != nil {
+		_ = c.project.root.Close()
+	}
+}
+
+// roots returns the roots that the owner lists, otherwise those that are found.
 func (e *engine) roots() ([]root, error) {
 	if len(e.config.Roots) > 0 {
 		return e.project.listed(e.job.Input, e.config.Roots, e.prefix)
@@ -117,20 +224,12 @@ func (e *engine) roots() ([]root, error) {
 	return found, nil
 }
 
-// retries is how often a fix may be tried.
-func (e *engine) retries() int {
-	if e.config.CheckOnly {
-		return 0
-	}
-	return e.job.Input.MaxRetries
-}
-
 func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
 	if e.suggests() {
 		r.began = e.project.stamps(r.files)
 	}
 	for _, p := range r.plans {
-		end := e.turn(ctx, r.root, p.check)
+		end := e.waitForFirst(ctx, r.language, p.check)
 		w, err := e.check(ctx, r.root, p)
 		end()
 		if err != nil {
@@ -141,132 +240,19 @@ func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
 	return nil
 }
 
-func (r *rootRun) result() RootResult {
-	result := RootResult{Dir: r.dir, Language: r.language}
-	for _, w := range r.runs {
-		result.Checks = append(result.Checks, w.out)
-	}
-	return result
-}
-
-func (e *engine) tell(ev Event) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *engine) progress(ev Event) {
 	if e.deps.Progress != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		e.deps.Progress(ev)
 	}
 }
 
-// miss notes a missing tool, each once.
-func (e *engine) miss(m MissingTool) {
+// addMissing keeps a missing tool, each once.
+func (e *engine) addMissing(m MissingTool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, l := range e.lost {
-		if l.Tool == m.Tool {
-			return
-		}
+	if !slices.ContainsFunc(e.missing, func(known MissingTool) bool { return known.Tool == m.Tool }) {
+		e.missing = append(e.missing, m)
 	}
-	e.lost = append(e.lost, m)
-}
-
-// Limits that hold where a Config does not say.
-const (
-	DefaultTimeLimit  = 300 * time.Second // of one command
-	DefaultRetryDelay = 2 * time.Second   // between a fix and the next try
-)
-
-// Job is what to validate.
-type Job struct {
-	Input Input
-	// Repository is the absolute path of the repository's root, at or above the
-	// input's working directory, which it is where this is "". Findings name
-	// their files relative to it.
-	Repository string
-	// Diff is what changed, with paths relative to Repository. Without it, every
-	// line of a changed file counts as changed.
-	Diff []changes.ChangedFile
-}
-
-// Config is what the owner decides.
-type Config struct {
-	// CheckOnly has no fix command run, and no command that is known to write.
-	CheckOnly bool
-	// Scratch tells that the working directory is a copy that nobody keeps, so that
-	// Deps.Copy need not make one. With CheckOnly, a formatter that only writes is run
-	// in a copy all the same, and judged by what it changes.
-	Scratch bool
-	// Suggest has the fix of a formatter or linter that failed run once in a copy, at
-	// the very end, where CheckOnly is set, too. What it changes in the changed files
-	// becomes the suggestions of findings; where a formatter names only the file, one
-	// finding for each run of lines stands in its place, so that NewOnly can tell old
-	// lines from new ones.
-	Suggest bool
-	// NewOnly lets only findings on changed lines fail the formatter, the linter
-	// and the reviews, where the output could be read whole.
-	NewOnly bool
-	// Informational are checks whose failure does not fail the whole.
-	Informational []Check
-	// Roots, if any, are what is validated in the place of the roots that are found.
-	// A changed file that lies in none of them is for the reviews only.
-	Roots      []Root
-	TimeLimit  time.Duration // of one command; 0: DefaultTimeLimit
-	RetryDelay time.Duration // 0: DefaultRetryDelay
-}
-
-// Runner runs a command as command.Run does, under whichever identity and in
-// whichever place it decides.
-type Runner func(ctx context.Context, spec command.Spec) (command.Result, error)
-
-// Copy is a copy of the repository that nobody keeps.
-type Copy struct {
-	Repository string // absolute
-	Run        Runner // of commands that work in it
-}
-
-// Reviewer reviews the changed files. An error means that it could not, or not
-// wholly; it is asked once more then. What it found all the same counts.
-type Reviewer func(ctx context.Context, r ReviewRequest) ([]finding.Finding, error)
-
-// ReviewRequest is what a reviewer looks at.
-type ReviewRequest struct {
-	Repository string   // the absolute path of the root
-	Files      []string // the changed files, relative to the root, slash-separated
-	Diff       []changes.ChangedFile
-}
-
-// Deps is what the validation uses of the deps.
-type Deps struct {
-	Run Runner
-	// Split makes it possible to work on several roots at the same time. It is called
-	// once, before the first command, with lanes: lists of folders, absolute, none
-	// in another. It returns a Runner for each lane, which is used for one command at
-	// a time, while those of other lanes are at work; or nil, where all commands have
-	// to run one after the other, as they do if Split is nil.
-	Workers func(groups [][]string) []Runner
-	Env     []string // the commands' whole environment, as NAME=value
-	// Copy copies the repository as it is now, but for folders of the names in leave.
-	// It is called once at most, only with Config.CheckOnly and without Config.Scratch,
-	// and only when a command is to run that writes. An error tells why there can be no
-	// copy, as it is told to people: there are no suggestions then. Whoever gives it
-	// removes the copy when the validation is over. It may be nil.
-	Copy func(ctx context.Context, leave []string) (Copy, error)
-	// Now tells the time, and Wait waits or returns the context's error.
-	Now  func() time.Time
-	Wait func(ctx context.Context, d time.Duration) error
-	// CodeReview and SecurityReview may be nil: that check then passes without
-	// having looked, and the result says so.
-	CodeReview, SecurityReview Reviewer
-	Progress                   func(Event) // one call at a time; may be nil
-	Cores                      int         // how many roots are worked on at the same time; 0: one
-}
-
-// Event is one step of a running check.
-type Event struct {
-	Root    string // relative to the working directory, "." for itself
-	Check   Check
-	Command string
-	Retries int
-	// Status is "" while the check goes on.
-	Status  Status
-	Elapsed time.Duration // since the check began
 }

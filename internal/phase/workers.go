@@ -7,60 +7,60 @@ import (
 	"sync"
 )
 
-// lanesPerCore is how many lanes there are at most for each core: more than one, so
-// that a slow root holds up few others.
-const lanesPerCore = 4
+// workersPerCore is how many workers there are at most for each core: more than one, so
+// that a slow root delays few others.
+const workersPerCore = 4
 
-// lanes spreads the roots over lanes, and sets the Runner of their commands. Roots of
-// which one lies in another share files, and are in one lane. The roots are sorted,
-// so that an outer one comes right before those in it.
-func (e *engine) lanes(roots []*rootRun) [][]*rootRun {
+// workers distributes the roots over workers, and sets the Runner of each root's
+// commands. It returns the roots of each worker, which works on them one after the other.
+// Roots in each other share files, so one worker has both.
+func (e *engine) workers(roots []*rootRun) [][]*rootRun {
 	var groups [][]*rootRun
-	for _, r := range roots {
-		if n := len(groups) - 1; n >= 0 && under(groups[n][0].dir, r.dir) {
+	for _, r := range roots { // sorted: an outer root comes right before those in it
+		if n := len(groups) - 1; n >= 0 && isIn(groups[n][0].dir, r.dir) {
 			groups[n] = append(groups[n], r)
 			continue
 		}
 		groups = append(groups, []*rootRun{r})
 	}
-	n := min(len(groups), lanesPerCore*e.deps.Cores)
+	n := min(len(groups), workersPerCore*e.deps.Cores)
 	if n < 2 || e.deps.Cores < 2 || e.deps.Workers == nil {
 		return [][]*rootRun{roots}
 	}
-	lanes, folders := make([][]*rootRun, n), make([][]string, n)
+	workers, dirs := make([][]*rootRun, n), make([][]string, n)
 	for i, group := range groups {
-		lanes[i%n] = append(lanes[i%n], group...)
-		folders[i%n] = append(folders[i%n], filepath.Join(e.dir, filepath.FromSlash(group[0].dir)))
+		workers[i%n] = append(workers[i%n], group...)
+		dirs[i%n] = append(dirs[i%n], filepath.Join(e.dir, filepath.FromSlash(group[0].dir)))
 	}
-	runners := e.deps.Workers(folders)
+	runners := e.deps.Workers(dirs)
 	if len(runners) != n {
 		return [][]*rootRun{roots}
 	}
-	for i, lane := range lanes {
-		for _, r := range lane {
+	for i, worker := range workers {
+		for _, r := range worker {
 			e.runners[r.dir] = runners[i]
 		}
 	}
-	return lanes
+	return workers
 }
 
-// under reports whether dir is outer or lies below it. Roots are sorted, so that
-// an outer one comes first.
-func under(outer, dir string) bool {
-	return outer == "." || dir == outer || strings.HasPrefix(dir, outer+"/")
+// isIn reports whether a file or directory is the outer directory or below it. Both are
+// clean.
+func isIn(outer, name string) bool {
+	return outer == "." || name == outer || strings.HasPrefix(name, outer+"/")
 }
 
-// eachRoot works on the roots: on those of different lanes side by side, as far as
-// there are cores.
-func (e *engine) eachRoot(ctx context.Context, lanes [][]*rootRun, work func(context.Context, *rootRun) error) error {
+// eachRoot calls work for each root. Workers work at the same time, as far as there are
+// cores.
+func (e *engine) eachRoot(ctx context.Context, workers [][]*rootRun, work func(context.Context, *rootRun) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
-	for _, lane := range lanes {
+	for _, roots := range workers {
 		e.cores <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-e.cores }()
-			for _, r := range lane {
+			for _, r := range roots {
 				if err := work(ctx, r); err != nil {
 					cancel(err)
 					return
@@ -72,35 +72,34 @@ func (e *engine) eachRoot(ctx context.Context, lanes [][]*rootRun, work func(con
 	return context.Cause(ctx)
 }
 
-// pioneers are checks that run for the first time in a language whose tools fill a
-// cache that all roots share. The same checks of other roots wait for them: they
-// would do the same work at the same time, for which two Go modules took 1.7 times the
-// processor time of one after the other; and Maven's repository takes harm when two fill it at once.
-type pioneers struct {
+// firstRuns are the first runs of a check in a language whose tools fill a cache that all
+// roots share. The same check of another root waits for the first run. Otherwise both
+// would do the same work, which took two Go modules 1.7 times the processor time of one
+// after the other, and Maven's repository is damaged if two processes fill it.
+type firstRuns struct {
 	mu    sync.Mutex
-	ended map[pioneer]chan struct{}
+	ended map[firstRun]chan struct{}
 }
 
-type pioneer struct {
+type firstRun struct {
 	language Language
 	check    Check
 }
 
-// turn returns when a check may begin, and what to call when it has ended. While it
-// waits, the core is another root's.
-func (e *engine) turn(ctx context.Context, r root, check Check) (end func()) {
-	if (r.language != Go && r.language != Java) || check == Formatter {
+// waitForFirst waits until a check may begin, and returns a function to call when it has
+// ended. While it waits, another root may use the core.
+func (e *engine) waitForFirst(ctx context.Context, language Language, check Check) (end func()) {
+	if language != Go && language != Java || check == Formatter {
 		return func() {}
 	}
-	p := &e.pioneers
-	p.mu.Lock()
-	key := pioneer{r.language, check}
-	ended, ok := p.ended[key]
+	key := firstRun{language, check}
+	e.first.mu.Lock()
+	ended, ok := e.first.ended[key]
 	if !ok {
 		ended = make(chan struct{})
-		p.ended[key] = ended
+		e.first.ended[key] = ended
 	}
-	p.mu.Unlock()
+	e.first.mu.Unlock()
 	if !ok {
 		return func() { close(ended) }
 	}
