@@ -145,7 +145,7 @@ func TestMoreFilesThanAProgramTakes(t *testing.T) {
 		}
 	}
 	r := validate(t, job, phase.Config{CheckOnly: true}, realWorld(t))
-	if f := r.Output.Checks.Formatter; f.Status != phase.Fail || len(f.Issues) != 1 || !strings.Contains(f.Issues[0], "a folder in the place of {files}") {
+	if f := r.Output.Checks.Formatter; f.Status != phase.Fail || len(f.Issues) != 1 || !strings.Contains(f.Issues[0], "a directory instead of {files}") {
 		t.Errorf("%+v", f)
 	}
 }
