@@ -92,11 +92,11 @@ func BenchmarkHostile(b *testing.B) {
 
 // packFor returns the pack for a path.
 func packFor(tb testing.TB, path string) *pack {
-	all, err := packs()
+	built, err := builtIn()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return all[languageOf(path).name]
+	return built.packs[languageOf(path).name]
 }
 
 func TestHostileTextsEnd(t *testing.T) {

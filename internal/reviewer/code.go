@@ -4,36 +4,43 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
 // Code reviews files for slips: what was left over, what is silent, what is too
-// long. It works as Security does. It also judges the change as a whole, such as
-// new code without a test.
+// long. It works as Security does. It also judges the change as one, such as new
+// code without a test.
 func (r *Reviewer) Code(ctx context.Context, files []File) (Result, error) {
-	return r.each(ctx, files, r.code, r.whole(files)...)
+	return r.each(ctx, files, r.code, r.missingTest(files)...)
 }
+
+const (
+	largestBinary   = 1 << 20 // bytes of a binary file
+	longestFunction = 200     // lines that have code
+	longestFile     = 1500    // lines
+	fewestLines     = 30      // changed lines of code that ask for a test
+)
 
 // codeFile is a file under code review.
 type codeFile struct {
 	*source
 	uses  func(*Rule) bool
 	rules map[string]*Rule
-	added int // lines that the change added or modified
 	found []finding.Finding
 }
 
 // code reviews one file.
 func (r *Reviewer) code(f File) reviewed {
-	var out reviewed
-	c := &codeFile{source: &source{path: f.Path}, uses: r.uses, rules: r.codeRules}
+	c := &codeFile{source: &source{path: f.Path}, uses: r.uses, rules: r.byID}
 	switch {
 	case f.Generated:
 		return reviewed{skipped: "a generated file: only the security review looked at it"}
 	case f.Vendored:
-		return out // the security review lists it
+		return reviewed{} // the security review lists it
 	case f.Binary:
 		if f.Size > largestBinary {
 			c.reportLine("large-binary", 0)
@@ -44,41 +51,46 @@ func (r *Reviewer) code(f File) reviewed {
 	}
 	lang := f.language()
 	if lang == nil || hasLineOver(f.Text, longestLine) {
-		c.source = &source{path: f.Path, text: f.Text, lines: lineStarts(f.Text)}
+		c.source = unscanned(f)
 		c.conflicts()
 		return reviewed{findings: c.found, ignores: ignores(f.Text, nil)}
 	}
 	c.source = scan(f.Path, f.Text, lang)
-	if c.added = f.changedLines(); f.Changed == nil {
-		c.added = len(c.lines)
-	}
 	c.conflicts()
-	if c.copied() {
+	if c.isCopied() {
 		return reviewed{findings: c.found, ignores: ignores(f.Text, c.source), skipped: "a copy of a library or made by a compiler, as its beginning says: only conflicts were looked for"}
 	}
 	c.leftovers()
 	c.swallowed()
 	c.unreachable()
-	c.comments()
-	c.lengths()
+	c.notes()
+	c.commentedCode()
+	c.longFile(f)
+	c.longFunctions()
 	return reviewed{findings: c.found, ignores: ignores(f.Text, c.source)}
 }
 
-// largestBinary is the size in bytes over which a binary file is reported.
-const largestBinary = 1 << 20
+// unscanned returns a file without tokens, of which only lines are known.
+func unscanned(f File) *source {
+	return &source{path: f.Path, text: f.Text, lines: lineStarts(f.Text)}
+}
 
 // report adds a finding at the bytes from start to end, if its rule is used.
 func (c *codeFile) report(id string, start, end int32, sink string) {
-	if rule := c.rules[id]; rule != nil && c.uses(rule) {
-		c.found = append(c.found, c.finding(rule, start, end, strings.ReplaceAll(rule.Message, "{sink}", sink)))
+	if rule := c.rules[id]; c.uses(rule) {
+		c.found = append(c.found, rule.finding(c.path, sink, c.rangeOf(start, end)))
 	}
 }
 
-// reportLine adds a finding about a whole line, or the whole file (line 0).
+// reportToken adds a finding at the token at index i, if its rule is used.
+func (c *codeFile) reportToken(id string, i int, sink string) {
+	c.report(id, c.tokens[i].start, c.tokens[i].end, sink)
+}
+
+// reportLine adds a finding about a line, or about the file (line 0), if its rule is used.
 func (c *codeFile) reportLine(id string, line int) {
-	if rule := c.rules[id]; rule != nil && c.uses(rule) {
-		c.found = append(c.found, finding.Finding{Check: CodeReview, Tool: Tool, Rule: id, Severity: rule.Severity, Message: rule.Message, Path: c.path,
-			Range: finding.Range{StartLine: line, EndLine: line}})
+	if rule := c.rules[id]; c.uses(rule) {
+		c.found = append(c.found, rule.finding(c.path, "", finding.Range{StartLine: line, EndLine: line}))
 	}
 }
 
@@ -100,18 +112,17 @@ func (c *codeFile) conflicts() {
 	}
 }
 
-var testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|e2e)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$`)
+var (
+	// testPath matches the paths of tests.
+	testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|e2e)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$`)
+	// taskPath matches files that developers run by hand, or once, such as migrations and
+	// what makes a release: no stranger's input comes there.
+	taskPath = regexp.MustCompile(`(^|/)db/migrate/|(^|/)(models|db|database|sql)/(\w+_)?migrations?/|(^|/)migrations/(versions/|\d)|(^|/)Rakefile$|\.rake$|(^|/)releas(e|er|ing)\.[a-z]+$`)
+)
 
-// taskPath are files that developers run by hand, or once, such as migrations and what
-// makes a release: nobody else's input comes there.
-var taskPath = regexp.MustCompile(`(^|/)db/migrate/|(^|/)(models|db|database|sql)/(\w+_)?migrations?/|(^|/)migrations/(versions/|\d)|(^|/)Rakefile$|\.rake$|(^|/)releas(e|er|ing)\.[a-z]+$`)
-
-// fewestLines is how many changed lines of code ask for a test.
-const fewestLines = 30
-
-// whole judges the change as a whole.
-func (r *Reviewer) whole(files []File) []finding.Finding {
-	lines, most, at := 0, 0, ""
+// missingTest finds a change of much code and of no test.
+func (r *Reviewer) missingTest(files []File) []finding.Finding {
+	lines, most, path := 0, 0, ""
 	for _, f := range files {
 		if testPath.MatchString(f.Path) || f.changesRustTests() {
 			return nil
@@ -121,31 +132,27 @@ func (r *Reviewer) whole(files []File) []finding.Finding {
 		}
 		n := f.changedLines()
 		if lines += n; n > most {
-			most, at = n, f.Path
+			most, path = n, f.Path
 		}
 	}
-	rule := r.codeRules["no-test-change"]
+	rule := r.byID["no-test-change"]
 	if lines < fewestLines || !r.uses(rule) {
 		return nil
 	}
-	return []finding.Finding{{Check: CodeReview, Tool: Tool, Rule: rule.ID, Severity: rule.Severity, Path: at,
-		Message: fmt.Sprintf("%d lines of code were changed and no test was.", lines)}}
+	found := rule.finding(path, "", finding.Range{})
+	found.Message = fmt.Sprintf("%d lines of code were changed and no test was.", lines)
+	return []finding.Finding{found}
 }
 
-// changesRustTests reports whether a line behind #[cfg(test)] was changed: Rust's
-// tests stand in the file that they try.
+// changesRustTests reports whether a line after #[cfg(test)] was changed: Rust's tests
+// stand in the file that they try.
 func (f File) changesRustTests() bool {
-	at := strings.Index(f.Text, "#[cfg(test)]")
-	if at < 0 || !strings.HasSuffix(f.Path, ".rs") {
+	offset := strings.Index(f.Text, "#[cfg(test)]")
+	if offset < 0 || !strings.HasSuffix(f.Path, ".rs") {
 		return false
 	}
-	line := strings.Count(f.Text[:at], "\n") + 1
-	for _, s := range f.Changed {
-		if s.Last >= line {
-			return true
-		}
-	}
-	return false
+	line := strings.Count(f.Text[:offset], "\n") + 1
+	return slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.Last >= line })
 }
 
 // changedLines counts the lines that the change is known to have added or modified.
@@ -164,40 +171,67 @@ var (
 	compiled = regexp.MustCompile(`Object\.defineProperty\(exports, ["']__esModule["']`)
 )
 
-// copied reports whether a file is a library of somebody else that was copied into the
-// repository, or what a compiler made, which nobody here will mend: a very long script that begins with the comment
-// of published ones, "/*!" or one with a version, and with a licence. Its weaknesses count
+// isCopied reports whether nobody here will mend a file: a compiler made it, or it is
+// somebody else's library that was copied into the repository, a very long script that
+// begins with a comment with a licence and with "/*!" or a version. Its weaknesses count
 // all the same.
-func (c *codeFile) copied() bool {
-	if c.lang.name == "javascript" && compiled.MatchString(c.text[:min(len(c.text), longestSource)]) {
-		return true
-	}
-	if c.lang.name != "javascript" || len(c.lines) <= longestFile || len(c.source.comments) == 0 || len(c.tokens) == 0 {
+func (c *codeFile) isCopied() bool {
+	if c.lang.name != "javascript" {
 		return false
 	}
-	first := c.source.comments[0]
-	said := c.text[first.start:min(first.end, first.start+longestSource)]
-	return first.start < c.tokens[0].start && licensed.MatchString(said) && (strings.HasPrefix(said, "/*!") || published.MatchString(said))
+	if compiled.MatchString(c.text[:min(len(c.text), longestSource)]) {
+		return true
+	}
+	if len(c.lines) <= longestFile || len(c.comments) == 0 || len(c.tokens) == 0 {
+		return false
+	}
+	first := c.comments[0]
+	text := c.text[first.start:min(first.end, first.start+longestSource)]
+	return first.start < c.tokens[0].start && licensed.MatchString(text) && (strings.HasPrefix(text, "/*!") || published.MatchString(text))
 }
 
-const (
-	longestFunction = 200  // lines that hold code
-	longestFile     = 1500 // lines
-)
+// mayBeLong reports whether a file is a list by nature, such as a test or a migration.
+func (c *codeFile) mayBeLong() bool {
+	return testPath.MatchString(c.path) || taskPath.MatchString(c.path)
+}
 
-// lengths finds functions and files that are very long. Half of such a file has to be
-// code. In tests and tasks they may
-// be: those are lists. Of a function only the lines count that hold code and are in
-// no function inside it, so that a module's wrapper is as short as it looks.
-func (c *codeFile) lengths() {
-	if testPath.MatchString(c.path) || taskPath.MatchString(c.path) {
+// longFile finds a file that the change made very long. Half of it has to be code.
+func (c *codeFile) longFile(f File) {
+	added := f.changedLines()
+	if f.Changed == nil {
+		added = len(c.lines)
+	}
+	if n := len(c.lines); c.mayBeLong() || n <= longestFile || n-added > longestFile {
 		return
 	}
-	if n := len(c.lines); n > longestFile && n-c.added <= longestFile && c.codeLines() > longestFile/2 {
+	withCode := 0
+	for _, t := range c.tokens {
+		if t.first {
+			withCode++
+		}
+	}
+	if withCode > longestFile/2 {
 		c.reportLine("long-file", 0)
 	}
-	scope := newScopes(c.source, nil)
+}
+
+// longFunctions finds functions that are very long. Of a function only the lines count
+// that have code and are not in a function inside it, so that a module's wrapper is as
+// short as it looks.
+func (c *codeFile) longFunctions() {
+	if c.mayBeLong() {
+		return
+	}
+	type openFunction struct{ begin, lines int }
 	var open []openFunction
+	end := func() {
+		last := len(open) - 1
+		if open[last].lines > longestFunction {
+			c.reportToken("long-function", open[last].begin, "")
+		}
+		open = open[:last]
+	}
+	scope := newScopes(c.source, nil)
 	for i, t := range c.tokens {
 		scope.enter(i)
 		same := 0 // how many of the functions are those of the token before
@@ -205,7 +239,7 @@ func (c *codeFile) lengths() {
 			same++
 		}
 		for len(open) > same {
-			open = c.endFunction(open)
+			end()
 		}
 		for _, f := range scope.nested[same:] {
 			open = append(open, openFunction{begin: f.begin})
@@ -215,32 +249,6 @@ func (c *codeFile) lengths() {
 		}
 	}
 	for len(open) > 0 {
-		open = c.endFunction(open)
+		end()
 	}
-}
-
-// codeLines counts the lines that a token begins: not those that say what the code does.
-func (c *codeFile) codeLines() int {
-	n := 0
-	for _, t := range c.tokens {
-		if t.first {
-			n++
-		}
-	}
-	return n
-}
-
-// openFunction is a function that is being read.
-type openFunction struct {
-	begin int // index of the token that begins it
-	lines int // with code, in no function inside it
-}
-
-// endFunction ends the innermost function.
-func (c *codeFile) endFunction(open []openFunction) []openFunction {
-	last := len(open) - 1
-	if f := open[last]; f.lines > longestFunction {
-		c.report("long-function", c.tokens[f.begin].start, c.tokens[f.begin].end, "")
-	}
-	return open[:last]
 }

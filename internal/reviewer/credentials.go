@@ -3,106 +3,129 @@ package reviewer
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// credentialRules are read once a process: they are constant.
-var credentialRules = sync.OnceValues(func() ([]*Rule, error) { return plainRules("rules/credentials.yaml", SecurityReview, "security") })
-
-// writtenCredential is where one is written, never what it is.
+// writtenCredential is where a credential is written, never what it is.
 type writtenCredential struct {
 	start, end int
-	what       string // what the finding says of it
-}
-
-var (
-	// madeUpPath matches paths of files whose credentials are made up.
-	madeUpPath = regexp.MustCompile(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration)/|(example|sample|template|mock|fixture|test|swagger|openapi)[^/]*\.[a-z]+$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
-	// settingPath matches paths of files that hold settings by name.
-	settingPath = regexp.MustCompile(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
-	// secretName matches names whose value is secret, secretPart what such a name may
-	// end with in a file of settings.
-	secretName  = regexp.MustCompile(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
-	setting     = regexp.MustCompile(`(?i)^\s*(?:export\s+|-\s+|set\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
-	settingName = regexp.MustCompile(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
-	// otherName matches names of what is said about a secret.
-	otherName = regexp.MustCompile(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
-	// connection matches the password in the text that a driver connects with.
-	connection = regexp.MustCompile(`(?:^|[;\s"'])(?:[Pp]assword|[Pp]wd)\s*=\s*([^;\s"'&{}<>$%*]{4,64})`)
-	// local matches a database on the same machine, as it is started for tests.
-	local     = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host)\s*=\s*(?:localhost|127\.0\.0\.1|::1)(?:[:;,\s"']|$)`)
-	connected = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host|user id|uid|user|username|dbname|database|initial catalog)\s*=`)
-)
-
-// credentials finds passwords and keys that are written into a file as the value of
-// a telling name, in an address or in what a driver connects with. s is nil where
-// the file's language is not known.
-func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
-	rule := r.credentialRules["hard-coded-credential"]
-	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(f.Path) {
-		return nil
-	}
-	places := inAddresses(f.Text)
-	switch {
-	case s != nil:
-		places = append(places, s.namedCredentials()...)
-	case settingPath.MatchString(f.Path):
-		places = append(places, inSettings(f.Text)...)
-	}
-	if len(places) == 0 {
-		return nil
-	}
-	if s == nil {
-		s = &source{path: f.Path, text: f.Text, lines: lineStarts(f.Text)}
-	}
-	var found []finding.Finding
-	for _, p := range places {
-		found = append(found, s.finding(rule, int32(p.start), int32(p.end), strings.ReplaceAll(rule.Message, "{sink}", p.what)))
-	}
-	return found
+	what       string // the beginning of the finding's message
 }
 
 const (
 	inAddress    = "An address holds a password"
 	inConnection = "What connects to a database holds a password"
+	inValueOf    = "The value of %s is written down"
+	inArgumentOf = "An argument of %s is a password that is written down"
 )
 
-// namedCredentials finds literals that a telling name is given or compared with.
-func (s *source) namedCredentials() []writtenCredential {
+// about returns where the value of a name is written.
+func about(what, name string, start, end int) writtenCredential {
+	return writtenCredential{start, end, strings.Replace(what, "%s", name, 1)}
+}
+
+var (
+	// madeUpPath matches paths of files whose credentials are made up.
+	madeUpPath = regexp.MustCompile(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration)/|(example|sample|template|mock|fixture|test|swagger|openapi)[^/]*\.[a-z]+$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
+	// settingPath matches paths of files of settings by name.
+	settingPath = regexp.MustCompile(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
+	// secretName matches names in code whose value is secret; settingName does so in a file
+	// of settings, and settingLine a line that gives such a name a value.
+	secretName  = regexp.MustCompile(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
+	settingName = regexp.MustCompile(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
+	settingLine = regexp.MustCompile(`(?i)^\s*(?:export\s+|-\s+|set\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
+	// otherName matches names of what is about a secret, and not the secret: forgotPassword.
+	otherName = regexp.MustCompile(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
+)
+
+// credentials finds passwords and keys that are written into a file as the value of
+// a name like password, in an address or in what a driver connects with. s is nil where
+// the file's language is not known.
+func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
+	rule := r.byID["hard-coded-credential"]
+	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(f.Path) {
+		return nil
+	}
+	places := passwordsInAddresses(f.Text)
+	switch {
+	case s != nil:
+		places = append(places, s.credentialsInCode()...)
+	case settingPath.MatchString(f.Path):
+		places = append(places, credentialsInSettings(f.Text)...)
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	if s == nil {
+		s = unscanned(f)
+	}
+	var found []finding.Finding
+	for _, p := range places {
+		found = append(found, rule.finding(f.Path, p.what, s.rangeOf(int32(p.start), int32(p.end))))
+	}
+	return found
+}
+
+// withCredentials adds findings of credentials, except those in lines in which a
+// secret was found.
+func withCredentials(all, more []finding.Finding) []finding.Finding {
+	hasSecret := map[int]bool{}
+	for _, f := range all {
+		if strings.HasPrefix(f.Rule, secretRule.ID) {
+			hasSecret[f.Range.StartLine] = true
+		}
+	}
+	for _, f := range more {
+		if !hasSecret[f.Range.StartLine] {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// credentialsInCode finds literals that a name like password is given or compared with,
+// passwords in calls, and in what a driver connects with.
+func (s *source) credentialsInCode() []writtenCredential {
 	var places []writtenCredential
 	for i, t := range s.tokens {
 		name := ""
 		switch t.kind {
 		case word:
 			name = s.written(i)
-			places = append(places, s.calledCredential(i)...)
+			places = append(places, s.passwordArgument(i)...)
 		case stringText:
 			name = s.content(i)
-			places = append(places, s.connection(i)...)
+			places = append(places, passwordsInConnections(name, int(t.from))...)
 		}
-		if len(name) > 60 || !telling(name) || !secretName.MatchString(name) || otherName.MatchString(name) {
+		const longest = 60 // bytes of a name
+		if len(name) > longest || !endsLikeSecret(name) || !secretName.MatchString(name) || otherName.MatchString(name) {
 			continue
 		}
-		at, compared := s.valueOf(i)
-		x := extent{at, min(s.after(min(at, len(s.tokens)-1)), len(s.tokens))}
-		said, ok := s.plainText(x)
-		if at == 0 || !ok || !s.ends(x.to) || !credible(name, said, compared) {
+		at, compared := s.valueIndex(i)
+		if at == 0 || at >= len(s.tokens) {
 			continue
 		}
-		literal := s.tokens[at]
-		if literal.kind == open {
-			literal = s.tokens[at+1]
+		x := extent{at, s.after(at)}
+		if text, ok := s.plainText(x); ok && s.endsValue(x.to) && isCredible(name, text, compared) {
+			literal := s.literalIn(x)
+			places = append(places, about(inValueOf, name, int(literal.from), int(literal.to)))
 		}
-		places = append(places, writtenCredential{int(literal.from), int(literal.to), "The value of " + name + " is written down"})
 	}
 	return places
 }
 
-// telling reports whether a name ends as that of a secret does, which is cheaper to
+// literalIn returns the literal that an extent consists of, as plainText takes it.
+func (s *source) literalIn(x extent) token {
+	if s.tokens[x.from].kind == opening {
+		return s.tokens[x.from+1]
+	}
+	return s.tokens[x.from]
+}
+
+// endsLikeSecret reports whether a name ends as that of a secret does, which is cheaper to
 // see than all that secretName asks.
-func telling(name string) bool {
+func endsLikeSecret(name string) bool {
 	for _, end := range []string{"password", "passwd", "passphrase", "pwd", "secret", "key", "token"} {
 		if n := len(name) - len(end); n >= 0 && strings.EqualFold(name[n:], end) {
 			return true
@@ -111,41 +134,41 @@ func telling(name string) bool {
 	return false
 }
 
-// valueOf returns the index of what the name at index i is given or compared with, or 0.
-func (s *source) valueOf(i int) (at int, compared bool) {
+// valueIndex returns the index of what the name at index i is given or compared with, or 0.
+func (s *source) valueIndex(i int) (at int, compared bool) {
 	if at = s.valueInList(i); at > 0 {
 		return at, false
 	}
-	j := i + 1
-	if s.is(j, "]") && s.tokens[i].kind == stringText { // config["password"] = …
-		j++
+	sign := i + 1
+	if s.is(sign, "]") && s.tokens[i].kind == stringText { // config["password"] = …
+		sign++
 	}
 	switch {
-	case s.is(j, "="), s.is(j, ":="), s.is(j, "=>"):
-		return j + 1, false
-	case s.is(j, "=="), s.is(j, "==="), s.is(j, "!="), s.is(j, "!=="):
-		return j + 1, s.tokens[i].kind == word
-	case s.is(j, ".") && s.is(j+1, "equals") && s.is(j+2, "("):
-		return j + 3, true
-	case !s.is(j, ":"):
+	case s.isOneOf(sign, "=", ":=", "=>"):
+		return sign + 1, false
+	case s.isOneOf(sign, "==", "===", "!=", "!=="):
+		return sign + 1, s.tokens[i].kind == word
+	case s.is(sign, ".") && s.is(sign+1, "equals") && s.is(sign+2, "("):
+		return sign + 3, true
+	case !s.is(sign, ":"):
 		return 0, false
 	}
-	if k := s.kindAt(j + 1); k == stringText || k == open {
-		return j + 1, false
+	if k := s.kindAt(sign + 1); k == stringText || k == opening {
+		return sign + 1, false
 	}
-	for k := j + 1; k < min(len(s.tokens), j+8) && !s.tokens[k].first; k++ { // let password: &str = …
-		if s.is(k, "=") {
-			return k + 1, false
+	const longestType = 8                                                                    // tokens
+	for j := sign + 1; j < min(len(s.tokens), sign+longestType) && !s.tokens[j].first; j++ { // let password: &str = …
+		if s.is(j, "=") {
+			return j + 1, false
 		}
 	}
 	return 0, false
 }
 
 // valueInList returns the index of the literal that the name at index i is given in a
-// statement with as many names as literals, such as user, password = "app", "...";
-// or 0.
+// statement with as many names as literals, such as user, password = "app", "..."; or 0.
 func (s *source) valueInList(i int) int {
-	const most = 8 // names
+	const most = 8 // names on each side
 	first, last := i, i
 	for n := 0; n < most && first >= 2 && s.is(first-1, ",") && s.kindAt(first-2) == word; n++ {
 		first -= 2
@@ -153,123 +176,86 @@ func (s *source) valueInList(i int) int {
 	for n := 0; n < most && s.is(last+1, ",") && s.kindAt(last+2) == word; n++ {
 		last += 2
 	}
-	if first == last || !s.tokens[first].first || !s.is(last+1, "=") && !s.is(last+1, ":=") {
+	if first == last || !s.tokens[first].first || !s.isOneOf(last+1, "=", ":=") {
 		return 0
 	}
-	at := last + 2
-	for k := first; k <= last; k += 2 {
-		if v := at + k - first; s.kindAt(v) != stringText || k < last && !s.is(v+1, ",") {
+	values := last + 2 - first // from a name to its value
+	for name := first; name <= last; name += 2 {
+		if v := name + values; s.kindAt(v) != stringText || name < last && !s.is(v+1, ",") {
 			return 0
 		}
 	}
-	if !s.ends(at+last-first+1) || s.is(at+last-first+1, ",") {
+	if end := last + values + 1; !s.endsValue(end) || s.is(end, ",") {
 		return 0
 	}
-	return at + i - first
+	return i + values
 }
 
-// ends reports whether a value ends before the token at index i.
-func (s *source) ends(i int) bool {
-	return i >= len(s.tokens) || s.kindAt(i) == closing || s.is(i, ",") || s.is(i, ";") || s.is(i, "{") || s.is(i, "&&") || s.is(i, ":") ||
-		s.tokens[i].first && s.kindAt(i) != op
+// endsValue reports whether a value ends before the token at index i.
+func (s *source) endsValue(i int) bool {
+	return i >= len(s.tokens) || s.kindAt(i) == closing || s.isOneOf(i, ",", ";", "{", "&&", ":") || s.tokens[i].first && s.kindAt(i) != operator
 }
 
-// connection finds a password in the literal at index i that a driver connects with.
-func (s *source) connection(i int) []writtenCredential {
-	t := s.tokens[i]
-	return inConnections(s.content(i), int(t.from))
-}
-
-// withCredentials adds findings of credentials, save those in lines in which a
-// secret was found.
-func withCredentials(all, more []finding.Finding) []finding.Finding {
-	secret := map[int]bool{}
-	for _, f := range all {
-		if strings.HasPrefix(f.Rule, secretRule.ID) {
-			secret[f.Range.StartLine] = true
-		}
-	}
-	for _, f := range more {
-		if !secret[f.Range.StartLine] {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
-// passwordAt are calls that take a password, and which of their arguments it is.
-var passwordAt = map[string]int{
+// passwordPosition are calls that take a password, and which of their arguments it is.
+var passwordPosition = map[string]int{
 	"getConnection": 3, "PasswordAuthentication": 2, "UsernamePasswordCredentials": 2, "setBasicAuth": 2, "SetBasicAuth": 2,
 	"basicAuth": 2, "basic_auth": 2, "HTTPBasicAuth": 2, "BasicAuth": 2,
 }
 
-// calledCredential finds a password among the arguments of a call such as
+// passwordArgument finds a password among the arguments of a call such as
 // DriverManager.getConnection(url, "scott", "tiger"), and in Python's
 // auth=("user", "password"). The word at index i is the name.
-func (s *source) calledCredential(i int) []writtenCredential {
+func (s *source) passwordArgument(i int) []writtenCredential {
 	name := s.written(i)
-	at, open := passwordAt[name], i+1
+	position, open := passwordPosition[name], i+1
 	if name == "auth" && s.is(i+1, "=") && s.lang.name == "python" {
-		at, open = 2, i+2
+		position, open = 2, i+2
 	}
-	if at == 0 || !s.is(open, "(") || s.is(i-1, "func") || s.is(i-1, "def") || s.is(i-1, "fn") {
+	if position == 0 || !s.is(open, "(") || s.isOneOf(i-1, "func", "def", "fn") {
 		return nil
 	}
 	list := s.arguments(open)
-	if len(list) != at && (len(list) < at || at == 3) {
+	if len(list) < position || len(list) > position && name == "getConnection" {
 		return nil
 	}
-	x := list[at-1].extent
-	said, ok := s.plainText(x)
-	if !ok || !plausible(said) {
+	x := list[position-1].extent
+	if text, ok := s.plainText(x); !ok || !isPlausible(text) {
 		return nil
 	}
-	literal := s.tokens[x.from]
-	if literal.kind != stringText {
-		literal = s.tokens[x.from+1]
-	}
-	return []writtenCredential{{int(literal.from), int(literal.to), "An argument of " + name + " is a password that is written down"}}
+	literal := s.literalIn(x)
+	return []writtenCredential{about(inArgumentOf, name, int(literal.from), int(literal.to))}
 }
 
-// inConnections finds passwords in a text that begins at an offset.
-func inConnections(said string, offset int) []writtenCredential {
-	if len(said) > longestSource || !strings.Contains(said, "=") || !strings.Contains(said, "assword") && !strings.Contains(said, "wd") || !connected.MatchString(said) || local.MatchString(said) {
-		return nil
-	}
+// credentialsInSettings finds the values of names like password in a file of settings.
+func credentialsInSettings(text string) []writtenCredential {
 	var places []writtenCredential
-	for _, m := range connection.FindAllStringSubmatchIndex(said, -1) {
-		if plausible(said[m[2]:m[3]]) {
-			places = append(places, writtenCredential{offset + m[2], offset + m[3], inConnection})
-		}
-	}
-	return places
-}
-
-// inSettings finds the values of telling names in a file of settings.
-func inSettings(t string) []writtenCredential {
-	var places []writtenCredential
-	at := 0
-	for line := range strings.Lines(t) {
+	offset := 0
+	for line := range strings.Lines(text) {
 		if len(line) <= longestSource {
-			var m []int
-			if sign := strings.IndexAny(line, ":="); sign > 0 && telling(strings.TrimRight(line[:sign], " \t\"'")) {
-				m = setting.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n"))
-			}
-			if m == nil {
-				places = append(places, inPairs(line, at)...)
-				places = append(places, inConnections(line, at)...)
-			} else if name := line[m[2]:m[3]]; !otherName.MatchString(name) && credible(name, line[m[4]:m[5]], false) {
-				places = append(places, writtenCredential{at + m[4], at + m[5], "The value of " + name + " is written down"})
-			}
+			places = append(places, credentialsInLine(line, offset)...)
 		}
-		at += len(line)
+		offset += len(line)
 	}
 	return places
 }
 
-// inPairs finds the values of telling names among the pairs of one line, which begins
-// at an offset, as JSON has them: {"user": "app", "password": "..."}.
-func inPairs(line string, offset int) []writtenCredential {
+// credentialsInLine finds those of one line, which begins at an offset.
+func credentialsInLine(line string, offset int) []writtenCredential {
+	if sign := strings.IndexAny(line, ":="); sign > 0 && endsLikeSecret(strings.TrimRight(line[:sign], " \t\"'")) {
+		if m := settingLine.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n")); m != nil {
+			name, value := line[m[2]:m[3]], line[m[4]:m[5]]
+			if otherName.MatchString(name) || !isCredible(name, value, false) {
+				return nil
+			}
+			return []writtenCredential{about(inValueOf, name, offset+m[4], offset+m[5])}
+		}
+	}
+	return append(credentialsInPairs(line, offset), passwordsInConnections(line, offset)...)
+}
+
+// credentialsInPairs finds those among the pairs of one line as JSON has them:
+// {"user": "app", "password": "..."}. The line begins at an offset.
+func credentialsInPairs(line string, offset int) []writtenCredential {
 	const sign = `":`
 	var places []writtenCredential
 	for from := 0; ; {
@@ -283,15 +269,87 @@ func inPairs(line string, offset int) []writtenCredential {
 		rest := strings.TrimLeft(line[from:], " \t")
 		begin := len(line) - len(rest) + 1
 		value, _, closed := strings.Cut(strings.TrimPrefix(rest, `"`), `"`)
-		if !closed || rest[0] != '"' || strings.Contains(value, `\`) || len(value) > longestValue || !telling(name) || !settingName.MatchString(name) || otherName.MatchString(name) {
+		if !closed || rest[0] != '"' || strings.Contains(value, `\`) || len(value) > longestCredential ||
+			!endsLikeSecret(name) || !settingName.MatchString(name) || otherName.MatchString(name) {
 			continue
 		}
-		if credible(name, value, false) {
-			places = append(places, writtenCredential{offset + begin, offset + begin + len(value), "The value of " + name + " is written down"})
-		}
 		from = begin + len(value)
+		if isCredible(name, value, false) {
+			places = append(places, about(inValueOf, name, offset+begin, offset+from))
+		}
 	}
 }
 
-// longestValue bounds a credential, in bytes.
-const longestValue = 128
+var (
+	// connectionPassword matches the password in the text that a driver connects with.
+	connectionPassword = regexp.MustCompile(`(?:^|[;\s"'])(?:[Pp]assword|[Pp]wd)\s*=\s*([^;\s"'&{}<>$%*]{4,64})`)
+	// connectionPart matches what else such a text has in it.
+	connectionPart = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host|user id|uid|user|username|dbname|database|initial catalog)\s*=`)
+	// localDatabase matches a database on the same machine, as it is started for tests.
+	localDatabase = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host)\s*=\s*(?:localhost|127\.0\.0\.1|::1)(?:[:;,\s"']|$)`)
+)
+
+// passwordsInConnections finds passwords in what a driver connects with, such as
+// "Server=db;Uid=app;Pwd=..." in a text that begins at an offset.
+func passwordsInConnections(text string, offset int) []writtenCredential {
+	if len(text) > longestSource || !strings.Contains(text, "=") || !strings.Contains(text, "assword") && !strings.Contains(text, "wd") ||
+		!connectionPart.MatchString(text) || localDatabase.MatchString(text) {
+		return nil
+	}
+	var places []writtenCredential
+	for _, m := range connectionPassword.FindAllStringSubmatchIndex(text, -1) {
+		if isPlausible(text[m[2]:m[3]]) {
+			places = append(places, writtenCredential{offset + m[2], offset + m[3], inConnection})
+		}
+	}
+	return places
+}
+
+// longestAddress bounds how many bytes of an address are looked at.
+const longestAddress = 256
+
+// passwordsInAddresses finds passwords in addresses such as https://user:password@host/ and
+// user:password@tcp(host:3306).
+func passwordsInAddresses(text string) []writtenCredential {
+	var places []writtenCredential
+	// find judges user:password, which begins at an offset, for a host.
+	find := func(begin, end int, host string) {
+		user, password, _ := strings.Cut(text[begin:end], ":")
+		if !isMadeUpHost(host) && isPlausible(password) && !strings.EqualFold(user, password) && strings.ToUpper(password) != password {
+			places = append(places, writtenCredential{begin + len(user) + 1, end, inAddress})
+		}
+	}
+	eachAfter(text, "://", func(begin int) {
+		length := strings.IndexFunc(text[begin:min(len(text), begin+longestAddress)]+" ", endsAuthority)
+		authority := text[begin:min(begin+length, len(text))]
+		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+			find(begin, begin+at, authority[at+1:])
+		}
+	})
+	for _, sign := range []string{"@tcp(", "@unix("} {
+		eachAfter(text, sign, func(after int) {
+			end := after - len(sign)
+			begin := max(0, end-longestAddress)
+			begin += strings.LastIndexFunc(text[begin:end], endsAuthority) + 1
+			host, _, _ := strings.Cut(text[after:min(len(text), after+longestAddress)], ")")
+			find(begin, end, host)
+		})
+	}
+	return places
+}
+
+// eachAfter calls a function with the offset after each occurrence of a sign in a text.
+func eachAfter(text, sign string, found func(after int)) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], sign)
+		if i < 0 {
+			return
+		}
+		from += i + len(sign)
+		found(from)
+	}
+}
+
+func endsAuthority(r rune) bool {
+	return r <= ' ' || strings.ContainsRune("/?#\"'`<>\\|()", r)
+}

@@ -5,122 +5,23 @@ import (
 	"strings"
 )
 
-const (
-	// hole stands in a value's text for what is not known before the program runs.
-	hole = "\x00"
-	// longestText bounds the bytes of a value's text and origin.
-	longestText = 2000
-	// deepestValue bounds how deep brackets in an expression are followed.
-	deepestValue = 12
-)
-
-// value is what can be told about an expression without running it.
-type value struct {
-	// said are its literal parts in their order, with holes for the others.
-	said string
-	// literal and changing say that there are parts of either sort.
-	literal, changing bool
-	// origin is the source of the expression, and of the values of its names.
-	origin string
-}
-
-// built reports whether literal text and something that changes are joined.
-func (v value) built() bool { return v.literal && v.changing }
-
-func (v *value) add(w value) {
-	if len(v.said) < longestText {
-		v.said += w.said
-	}
-	v.literal = v.literal || w.literal
-	v.changing = v.changing || w.changing
-	v.trace(w.origin)
-}
-
-func (v *value) trace(origin string) {
-	if origin != "" && len(v.origin)+len(origin) < longestText {
-		v.origin += "\n" + origin
-	}
-}
-
-func literal(said string) value {
-	if len(said) > longestText {
-		said = said[:longestText]
-	}
-	return value{said: said, literal: strings.TrimSpace(said) != ""}
-}
-
-func changing() value { return value{said: hole, changing: true} }
-
-// textValue is that of a plain literal. A here-document may have holes.
-func (e *evaluator) textValue(i int) value {
-	v := literal(e.content(i))
-	if e.lang.ruby && strings.Contains(v.said, "#{") && strings.HasPrefix(e.written(i), "<<") && !strings.Contains(e.written(i), "'") {
-		v.said, v.changing = fillHoles(v.said)
-	}
-	return v
-}
-
-// pieces evaluates a string with holes.
-func (e *evaluator) pieces(i, depth int) value {
-	var v value
-	for j := i + 1; j < e.after(i)-1; j = e.after(j) {
-		if e.tokens[j].kind == stringText {
-			v.add(literal(e.content(j)))
-			continue
-		}
-		v.add(e.joined(extent{j + 1, e.after(j) - 1}, depth+1))
-	}
-	return v
-}
-
-// escaped evaluates a string with holes behind a tag that escapes what fills them, save
-// what a function lets through whose name says so, such as htmlRaw and unsafeHTML.
-func (e *evaluator) escaped(i, depth int) value {
-	if e.tokens[i].kind == stringText {
-		return e.textValue(i)
-	}
-	var v value
-	for j := i + 1; j < e.after(i)-1; j = e.after(j) {
-		called := strings.ToLower(e.written(j + 1))
-		switch {
-		case e.tokens[j].kind == stringText:
-			v.add(literal(e.content(j)))
-		case strings.Contains(called, "raw"), strings.Contains(called, "unsafe"):
-			v.add(e.joined(extent{j + 1, e.after(j) - 1}, depth+1))
-		default:
-			v.add(value{said: "0"})
-		}
-	}
-	return v
-}
-
-// onlyLiterals reports whether an extent, such as that of a list, holds no name.
-func (e *evaluator) onlyLiterals(x extent) bool {
-	for i := x.from; i < min(x.to, x.from+longestExpression); i++ {
-		if e.tokens[i].kind == word {
-			return false
-		}
-	}
-	return x.to-x.from < longestExpression
-}
-
-// evaluator finds out what expressions say, in the order of the file.
+// evaluator finds the values of expressions, in the order of the file: see value.go.
 type evaluator struct {
 	*source
 	pack  *pack
 	scope *scopes
 }
 
-// of returns the value of an extent.
-func (e *evaluator) of(x extent) value {
-	v := e.joined(x, 0)
-	v.trace(e.sourceOf(e.outside(x)))
+// valueOf returns the value of an expression, with its own source as a part of its origin.
+func (e *evaluator) valueOf(x extent) value {
+	v := e.evaluate(x, 0)
+	v.addOrigin(e.sourceWithoutIndexes(e.upToFunction(x)))
 	return v
 }
 
-// outside cuts an extent where a function begins in it: what a handler reads is not
+// upToFunction cuts an extent where a function begins in it: what a handler reads is not
 // what the handler is.
-func (e *evaluator) outside(x extent) extent {
+func (e *evaluator) upToFunction(x extent) extent {
 	for i := x.from; i < min(x.to, x.from+longestExpression, len(e.tokens)); i++ {
 		if e.is(i, "=>") || e.tokens[i].kind == word && slices.Contains(e.lang.functions, e.written(i)) {
 			x.to = i
@@ -129,111 +30,141 @@ func (e *evaluator) outside(x extent) extent {
 	return x
 }
 
-// sourceOf returns the source of an extent without what only chooses in it: of
-// pages[request.name] the source is pages.
-func (e *evaluator) sourceOf(x extent) string {
+// sourceWithoutIndexes returns the source of an extent without what only chooses in it:
+// "pages" of pages[request.name].
+func (e *evaluator) sourceWithoutIndexes(x extent) string {
 	var b strings.Builder
 	from := x.from
 	for i := x.from + 1; i < min(x.to, x.from+longestExpression, len(e.tokens)); i++ {
-		if end := e.after(i); e.is(i, "[") && (e.kindAt(i-1) == word || e.kindAt(i-1) == closing) && end <= x.to && e.kindAt(i+1) == word && e.is(end-1, "]") &&
-			e.tokens[i].start == e.tokens[i-1].end {
-			b.WriteString(e.between(extent{from, i}))
+		if end := e.after(i); e.isIndex(i, end) && end <= x.to {
+			b.WriteString(e.sourceText(extent{from, i}))
 			from, i = end, end-1
 		}
 	}
 	if from == x.from {
-		return e.between(x)
+		return e.sourceText(x)
 	}
-	b.WriteString(e.between(extent{from, x.to}))
+	b.WriteString(e.sourceText(extent{from, x.to}))
 	return b.String()
 }
 
-// joined evaluates terms that are joined by operators.
-func (e *evaluator) joined(x extent, depth int) value {
-	var v value
-	if depth > deepestValue || x.to-x.from > 20*longestExpression {
-		return changing()
+// isIndex reports whether the group of tokens from index i to end is an index by a
+// name: the [b.c] of a[b.c].
+func (e *evaluator) isIndex(i, end int) bool {
+	return e.is(i, "[") && (e.kindAt(i-1) == word || e.kindAt(i-1) == closing) && e.tokens[i].start == e.tokens[i-1].end && // not "in [a]"
+		e.kindAt(i+1) == word && e.is(end-1, "]")
+}
+
+var (
+	// rubyBranches begin a Ruby value that one of several branches gives: x = if a …
+	rubyBranches = words("if unless case begin while until")
+	// rubyModifiers end a value in Ruby: x = a if b.
+	rubyModifiers = words("if unless while until do then rescue and or")
+	// comparisons are operators whose result is a number or a truth value.
+	comparisons = words("== === != !== < > <= >= - * / &&")
+	// valuePrefixes are words before an operand that do not change its value.
+	valuePrefixes = words("await new return")
+)
+
+// evaluate returns the value of an expression: operands that operators join.
+func (e *evaluator) evaluate(x extent, depth int) value {
+	if depth > deepestValue || x.to-x.from > longestValue {
+		return unknown()
 	}
+	if e.lang.ruby && x.from < x.to && rubyBranches[e.written(x.from)] {
+		return unknown()
+	}
+	var v value
 	for i := x.from; i < x.to; {
-		switch w := e.written(i); {
-		case i == x.from && e.lang.ruby && decides(w):
-			return changing()
-		case e.tokens[i].kind == word && e.lang.ruby && i > x.from && modifies(w):
+		sign, rest := e.written(i), extent{i + 1, x.to}
+		isOperator, isWord, isFirst := e.tokens[i].kind == operator, e.tokens[i].kind == word, i == x.from
+		switch {
+		case isOperator && isFirst: // !a
+			i++
+		case isWord && !isFirst && e.lang.ruby && rubyModifiers[sign]: // a if b
 			return v
-		case e.tokens[i].kind == op && w == "?" && i > x.from && e.lang.name != "rust":
-			return e.either(extent{i + 1, x.to}, ":", depth)
-		case e.tokens[i].kind == word && e.lang.name == "python" && w == "if" && i > x.from:
-			return e.either(extent{x.from, x.to}, "else", depth)
-		case e.tokens[i].kind == op && w == "%" && v.literal && (e.lang.name == "python" || e.lang.ruby):
-			return e.formatted(v, extent{i + 1, x.to}, false, depth)
-		case e.tokens[i].kind == op && (w == "||" || w == "??") && i > x.from:
-			return e.otherwise(v, extent{i + 1, x.to}, depth)
-		case e.tokens[i].kind == op && comparison(w) && i > x.from:
-			return value{said: "0"}
-		case e.tokens[i].kind == op || e.tokens[i].kind == word && (w == "await" || w == "new" || w == "return"):
+		case isWord && !isFirst && e.lang.name == "python" && sign == "if": // a if b else c
+			yes, no := e.split(x, "else")
+			yes, _ = e.split(yes, "if")
+			return e.choice(yes, no, depth)
+		case isOperator && sign == "?" && e.lang.name != "rust": // a ? b : c
+			yes, no := e.split(rest, ":")
+			return e.choice(yes, no, depth)
+		case isOperator && sign == "%" && v.literal && (e.lang.name == "python" || e.lang.ruby): // "a %s" % b
+			return e.fillFormat(v, rest, false, depth)
+		case isOperator && (sign == "||" || sign == "??"): // a || b
+			return e.fallback(v, rest, depth)
+		case isOperator && comparisons[sign]: // a == b
+			return harmless()
+		case isOperator || isWord && valuePrefixes[sign]: // a + b, await a
 			i++
 		default:
-			t, next := e.term(i, x.to, depth)
-			v.add(t)
-			i = next
+			var more value
+			more, i = e.operand(i, x.to, depth)
+			v.add(more)
 		}
 	}
 	return v
 }
 
-// term evaluates one operand, and returns the index behind it: a literal, a name,
-// a call, a bracket, with everything that hangs on it by dots and brackets.
-func (e *evaluator) term(i, end, depth int) (v value, next int) {
-	start := i
-	t := e.tokens[i]
-	called := ""
-	switch {
-	case t.kind == stringText:
-		v = e.textValue(i)
-	case t.kind == number:
-		v = value{said: e.written(i)}
-	case t.kind == open && e.isString(i):
-		v = e.pieces(i, depth)
-	case t.kind == open && e.is(i, "("):
-		v = e.joined(extent{i + 1, e.after(i) - 1}, depth+1)
-	case t.kind == open && e.lang.name == "go" && e.list(i) > 0: // []string{"a", "b"}
-		i = e.list(i)
-		if v = changing(); e.onlyLiterals(extent{i + 1, e.after(i) - 1}) {
-			v = value{said: "0"}
-		}
-	case t.kind == open && e.is(i, "[") && e.is(e.after(i), ".") && e.is(e.after(i)+1, "join"):
-		for _, a := range e.arguments(i) {
-			v.add(e.joined(a.extent, depth+1))
-		}
-		return v, min(e.after(e.after(i)+2), end)
-	case t.kind == open:
-		v = changing()
-		if e.onlyLiterals(extent{i + 1, e.after(i) - 1}) {
-			v = value{said: "0"}
-		}
-	case t.kind == word && e.pack.tags[e.written(i)] && i+1 < end && strings.HasPrefix(e.written(i+1), "`"):
-		i++
-		v = e.escaped(i, depth)
-	case t.kind == word:
-		called = e.written(i)
-		v = e.scope.value(called)
-	default:
-		return changing(), i + 1
+// split returns what stands before and after the first token of an extent, at its own
+// level, that is written so. What does not stand there is empty.
+func (e *evaluator) split(x extent, separator string) (before, after extent) {
+	i := x.from
+	for i < x.to && e.written(i) != separator {
+		i = e.after(i)
 	}
-	i = e.after(i)
+	return extent{x.from, min(i, x.to)}, extent{min(i+1, x.to), x.to}
+}
+
+// choice returns the value of a choice between two expressions, as in yes ? a : b. It is
+// that of the second only if that changes and the first is not built.
+func (e *evaluator) choice(yes, no extent, depth int) value {
+	first, second := e.evaluate(yes, depth+1), e.evaluate(no, depth+1)
+	if second.changing && !first.built() {
+		return second
+	}
+	return first
+}
+
+// fallback returns the value of first || rest: of the two, the one that is built, or
+// else the one that changes. Its origin is that of both.
+func (e *evaluator) fallback(first value, rest extent, depth int) value {
+	second := e.evaluate(rest, depth+1)
+	if first.built() || first.changing && !second.built() {
+		first.addOrigin(second.origin)
+		return first
+	}
+	second.addOrigin(first.origin)
+	return second
+}
+
+// operand returns the value of one operand, with the members, calls and indexes that
+// hang on it, and the index after it: all of `a.b(c)[d]`.
+func (e *evaluator) operand(i, end, depth int) (v value, next int) {
+	switch e.tokens[i].kind {
+	case closing, operator:
+		return unknown(), i + 1
+	}
+	if e.isJoinedArray(i) {
+		return e.joinedArray(i, end, depth)
+	}
+	start := i
+	v, name, i := e.primary(i, end, depth)
 	for i < end {
 		switch {
-		case (e.is(i, ".") || e.is(i, "?.") || e.is(i, "::")) && e.kindAt(i+1) == word && i+1 < end:
-			v, called = e.member(v, e.written(i+1), called)
+		case e.isOneOf(i, ".", "?.", "::") && e.kindAt(i+1) == word && i+1 < end:
+			member := e.written(i + 1)
+			v, name = e.memberValue(v, name, member), member
 			i += 2
-		case e.is(i, "!") && e.lang.name == "rust" && (e.is(i+1, "(") || e.is(i+1, "[")):
+		case e.is(i, "!") && e.lang.name == "rust" && e.isOneOf(i+1, "(", "["): // format!(a)
 			i++
 		case e.is(i, "(") && e.kindAt(i-1) != stringText:
-			v = e.call(v, called, start, i, depth)
+			v = e.callValue(v, name, start, i, depth)
 			i = e.after(i)
 		case e.is(i, "["):
-			if !v.changing {
-				v = value{said: v.said, literal: v.literal}
+			if !v.changing { // an element of a constant list
+				v.origin = ""
 			}
 			i = e.after(i)
 		default:
@@ -243,277 +174,223 @@ func (e *evaluator) term(i, end, depth int) (v value, next int) {
 	return v, min(i, end)
 }
 
-// modifies reports words that end a value in Ruby: what follows says when it counts.
-func modifies(w string) bool {
-	switch w {
-	case "if", "unless", "while", "until", "do", "then", "rescue", "and", "or":
-		return true
+// primary returns the value of what an operand begins with, its name if it is one, and
+// the index after it.
+func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) {
+	next = e.after(i)
+	switch kind := e.tokens[i].kind; {
+	case kind == stringText:
+		return e.stringLiteral(i), "", next
+	case kind == number:
+		return value{text: e.written(i)}, "", next
+	case kind == word && e.pack.Tags[e.written(i)] && i+1 < end && strings.HasPrefix(e.written(i+1), "`"):
+		return e.taggedTemplate(i+1, depth), "", e.after(i + 1)
+	case kind == word:
+		name = e.written(i)
+		return e.scope.value(name), name, next
+	case e.opensString(i):
+		return e.template(i, depth), "", next
+	case e.is(i, "("):
+		return e.evaluate(e.inside(i), depth+1), "", next
 	}
-	return false
+	if brace := e.listBrace(i); brace > 0 && e.lang.name == "go" { // []string{"a", "b"}
+		i, next = brace, e.after(brace)
+	}
+	if e.isConstantList(e.inside(i)) {
+		return harmless(), "", next
+	}
+	return unknown(), "", next
 }
 
-// decides reports words with which a Ruby value begins that one of several branches
-// gives.
-func decides(w string) bool {
-	switch w {
-	case "if", "unless", "case", "begin", "while", "until":
-		return true
-	}
-	return false
-}
+// inside returns what stands between the brackets that open at index i.
+func (s *source) inside(i int) extent { return extent{i + 1, s.after(i) - 1} }
 
-// comparison reports operators whose result is no text: a number or a truth value.
-func comparison(w string) bool {
-	switch w {
-	case "==", "===", "!=", "!==", "<", ">", "<=", ">=", "-", "*", "/", "&&":
-		return true
+// isConstantList reports whether a list has no name in it: ["a", 1].
+func (e *evaluator) isConstantList(x extent) bool {
+	if x.to-x.from >= longestExpression {
+		return false
 	}
-	return false
-}
-
-// either evaluates both sides of a choice: a value that changes if one of them does.
-func (e *evaluator) either(x extent, separator string, depth int) value {
-	at := x.from
-	for at < x.to && e.written(at) != separator {
-		at = e.after(at)
-	}
-	first := extent{x.from, min(at, x.to)}
-	if separator == "else" {
-		for i := first.from; i < first.to; i = e.after(i) {
-			if e.is(i, "if") {
-				first.to = i
-			}
+	for i := x.from; i < x.to; i++ {
+		if e.tokens[i].kind == word {
+			return false
 		}
 	}
-	a := e.joined(first, depth+1)
-	b := e.joined(extent{min(at+1, x.to), x.to}, depth+1)
-	if b.changing && !a.built() {
-		return b
-	}
-	return a
+	return true
 }
 
-// otherwise returns the value of a choice between a value and what stands in for it.
-func (e *evaluator) otherwise(v value, x extent, depth int) value {
-	w := e.joined(x, depth+1)
-	if v.built() || v.changing && !w.built() {
-		v.trace(w.origin)
-		return v
-	}
-	w.trace(v.origin)
-	return w
+// isJoinedArray reports whether the token at index i begins [a, b].join(" ").
+func (e *evaluator) isJoinedArray(i int) bool {
+	return e.is(i, "[") && e.is(e.after(i), ".") && e.is(e.after(i)+1, "join") && (e.lang.name != "go" || e.listBrace(i) == 0)
 }
 
-// member returns the value of a member of a value, and the member's name, by
-// which it is called if a call follows.
-func (e *evaluator) member(v value, name, of string) (value, string) {
+// joinedArray returns the value of [a, b].join(" "), which is that of all its elements.
+func (e *evaluator) joinedArray(i, end, depth int) (v value, next int) {
+	for _, a := range e.arguments(i) {
+		v.add(e.evaluate(a.extent, depth+1))
+	}
+	bracket := e.after(i) + 2 // after .join
+	if bracket >= len(e.tokens) {
+		return v, end
+	}
+	return v, min(e.after(bracket), end)
+}
+
+// stringLiteral returns the value of a string literal. A here-document may have holes.
+func (e *evaluator) stringLiteral(i int) value {
+	v := literalText(e.content(i))
+	if e.lang.ruby && strings.Contains(v.text, "#{") && strings.HasPrefix(e.written(i), "<<") && !strings.Contains(e.written(i), "'") {
+		v.text, v.changing = fillHoles(v.text)
+	}
+	return v
+}
+
+// template returns the value of a string with holes: `a ${b}`.
+func (e *evaluator) template(i, depth int) value {
+	return e.templateOf(i, func(open int) value { return e.evaluate(e.inside(open), depth+1) })
+}
+
+// taggedTemplate returns the value of a template after a tag that escapes what fills its
+// holes, as in html`a ${b}`: only what a function lets through, by its name, is not
+// escaped, as in html`a ${raw(b)}`.
+func (e *evaluator) taggedTemplate(i, depth int) value {
+	if e.tokens[i].kind == stringText {
+		return e.stringLiteral(i)
+	}
+	return e.templateOf(i, func(open int) value {
+		if called := strings.ToLower(e.written(open + 1)); strings.Contains(called, "raw") || strings.Contains(called, "unsafe") {
+			return e.evaluate(e.inside(open), depth+1)
+		}
+		return harmless()
+	})
+}
+
+// templateOf joins the literal parts of a string with holes and the values of its holes.
+func (e *evaluator) templateOf(i int, holeValue func(open int) value) value {
+	var v value
+	for j := i + 1; j < e.after(i)-1; j = e.after(j) {
+		if e.tokens[j].kind == stringText {
+			v.add(literalText(e.content(j)))
+		} else {
+			v.add(holeValue(j))
+		}
+	}
+	return v
+}
+
+// memberValue returns the value of a member of what has the value on and the name of.
+func (e *evaluator) memberValue(on value, of, member string) value {
 	switch {
-	case e.lang.ruby && (e.pack.clean[name] || name == "id" || strings.HasSuffix(name, "_id") || name == "name" && of == "class"):
-		return value{said: "0"}, name
-	case len(name) > 1 && numeric[name] || name == "length" || name == "size" || name == "name" && of == "__class__" || name == "__name__":
-		return value{said: "0"}, name
-	case constantName(name) && !v.changing:
-		return value{said: name}, name
-	case constantName(name) && constantHolder(of):
-		return value{said: name}, name
-	case v.literal, name == "join": // "text".format, of which the call decides
-		return v, name
+	case e.isHarmlessMember(of, member):
+		return harmless()
+	case isConstantName(member) && (!on.changing || isTypeName(of)): // Table.NAME
+		return value{text: member}
+	case on.literal, member == "join": // "a".format: the call decides
+		return on
 	}
-	return value{said: hole, changing: true, origin: v.origin}, name
+	return unknownFrom(on.origin)
 }
 
-// constantName reports names that are written like constants: in capitals.
-func constantName(name string) bool {
-	return len(name) > 1 && strings.ToUpper(name) == name && strings.ToLower(name) != name
+// isHarmlessMember reports whether a member is a number, a record's key, or a name that
+// the program gave: a.length, user.id, self.class.name.
+func (e *evaluator) isHarmlessMember(of, member string) bool {
+	switch {
+	case member == "length", member == "size", member == "__name__", member == "name" && of == "__class__", len(member) > 1 && numericNames[member]:
+		return true
+	case e.lang.ruby:
+		return e.pack.Clean[member] || member == "id" || strings.HasSuffix(member, "_id") || member == "name" && of == "class"
+	}
+	return false
 }
 
-// constantHolder reports names of types and modules, which begin with a capital.
-func constantHolder(name string) bool {
-	return name == "self" || name == "this" || name == "cls" || name != "" && 'A' <= name[0] && name[0] <= 'Z'
-}
-
-// call returns the value of the call of a name, whose term begins at start and
-// whose bracket is at index open. v is what it was called on, if that is literal.
-func (e *evaluator) call(v value, name string, start, open, depth int) value {
+// callValue returns the value of the call of a name, by what its language's pack says the
+// function does. The operand begins at index start, and the call's bracket is at index
+// open. on is the value of what the function is called on.
+func (e *evaluator) callValue(on value, name string, start, open, depth int) value {
 	list := e.arguments(open)
+	isMethod, isJoin := e.is(open-2, "."), name == "join" && e.is(open-2, ".") && len(list) == 1
 	switch {
-	case e.pack.clean[name], e.is(open-2, ".") && e.kindAt(open-3) == word && e.pack.clean[e.written(open-3)+"."+name]:
-		return value{said: "0"}
-	case e.pack.formats[name] && v.literal: // "…".format(x)
-		return e.formatted(v, extent{open + 1, e.after(open) - 1}, e.lang.name == "python", depth)
-	case e.pack.formats[name] && len(list) > 0:
-		first := 0
-		if v := e.joined(list[0].extent, depth+1); !v.literal && len(list) > 1 { // a writer or a locale stands first
-			first = 1
-		}
-		return e.formatted(e.joined(list[first].extent, depth+1), extent{list[first].to, e.after(open) - 1}, e.lang.name == "rust", depth)
-	case e.pack.joins[name]: // "a".concat(b), filepath.Join(a, b)
-		if e.lang.name == "go" { // it is a function of a package, which adds nothing
-			v = value{}
-		}
-		last := value{}
-		for _, a := range list {
-			last = e.joined(a.extent, depth+1)
-			v.add(last)
-		}
-		if name == "Join" && len(list) == 2 && separates(last.said) {
-			v.literal = true
-		}
-		return v
-	case name == "join" && e.is(open-2, ".") && e.lang.name == "python" && len(list) == 1: // " ".join(a)
-		return e.joinedList(e.joined(list[0].extent, depth+1), list[0].extent, v.said)
-	case name == "join" && e.is(open-2, ".") && (e.lang.name == "javascript" || e.lang.ruby) && len(list) == 1 && start < open-2: // a.join(" ")
-		return e.joinedList(v, extent{start, open - 2}, e.joined(list[0].extent, depth+1).said)
-	case e.pack.keeps[name]: // " a ".trim()
-		method := e.is(open-2, ".") && e.lang.name != "go"
-		if len(list) > 0 && !method {
-			return e.joined(list[0].extent, depth+1)
-		}
-		return v
-	case e.marksPlaces(extent{start, e.after(open)}):
-		return value{said: "?"}
+	case e.isCleaned(name, open): // parseInt(a)
+		return harmless()
+	case e.pack.Formats[name] && on.literal: // "a {}".format(b)
+		return e.fillFormat(on, e.inside(open), e.lang.name == "python", depth)
+	case e.pack.Formats[name] && len(list) > 0: // fmt.Sprintf("a %s", b)
+		return e.formatCall(list, e.inside(open).to, depth)
+	case e.pack.Joins[name]: // "a".concat(b)
+		return e.joinCall(on, name, list, depth)
+	case isJoin && e.lang.name == "python": // " ".join(a)
+		return e.joinedList(e.evaluate(list[0].extent, depth+1), list[0].extent, on.text)
+	case isJoin && start < open-2 && (e.lang.name == "javascript" || e.lang.ruby): // a.join(" ")
+		return e.joinedList(on, extent{start, open - 2}, e.evaluate(list[0].extent, depth+1).text)
+	case e.pack.Keeps[name] && len(list) > 0 && (!isMethod || e.lang.name == "go"): // String(a), strings.ToUpper(a)
+		return e.evaluate(list[0].extent, depth+1)
+	case e.pack.Keeps[name]: // a.trim()
+		return on
+	case e.makesPlaceholders(extent{start, e.after(open)}): // list("?", n)
+		return value{text: "?"}
 	}
-	out := changing()
+	return e.otherCall(list)
+}
+
+// isCleaned reports whether a function's result does no harm: quote or shlex.quote is in
+// the pack's list.
+func (e *evaluator) isCleaned(name string, open int) bool {
+	return e.pack.Clean[name] || e.is(open-2, ".") && e.kindAt(open-3) == word && e.pack.Clean[e.written(open-3)+"."+name]
+}
+
+// joinCall returns the value of a call that joins its arguments to what it is called on.
+func (e *evaluator) joinCall(on value, name string, list []argument, depth int) value {
+	if e.lang.name == "go" { // it is called on a package
+		on = value{}
+	}
+	var last value
+	for _, a := range list {
+		last = e.evaluate(a.extent, depth+1)
+		on.add(last)
+	}
+	if name == "Join" && len(list) == 2 && separatesCommands(last.text) { // strings.Join(args, " ")
+		on.literal = true
+	}
+	return on
+}
+
+// otherCall returns the value of a call of which nothing is known but where its arguments
+// come from: decode(name) comes from where name does.
+func (e *evaluator) otherCall(list []argument) value {
+	v := unknown()
 	for _, a := range list {
 		i := a.from
-		for i < a.to && (e.tokens[i].kind == op || e.is(i, "mut")) { // "&mut a.b"
+		for i < a.to && (e.tokens[i].kind == operator || e.is(i, "mut")) { // &mut a
 			i++
 		}
 		if i < a.to && e.tokens[i].kind == word {
-			if v := e.scope.value(e.written(i)); v.changing {
-				out.trace(v.origin)
+			if given := e.scope.value(e.written(i)); given.changing {
+				v.addOrigin(given.origin)
 			}
 		}
 	}
-	return out
+	return v
 }
 
-// marksPlaces reports whether an expression makes a list of placeholders, as
-// `ids.map(() => '?').join()` does.
-func (e *evaluator) marksPlaces(x extent) bool {
-	for i := x.from; i < min(x.to, x.from+40, len(e.tokens)); i++ {
-		if e.tokens[i].kind != stringText {
-			continue
-		}
-		switch strings.Trim(e.content(i), ", ()") {
-		case "?", "%s", "$":
-			return true
-		}
-	}
-	return false
-}
-
-// formatted returns a format with its places filled by the arguments in an extent:
-// with holes, if one of them changes. Places for numbers take numbers only.
-func (e *evaluator) formatted(format value, x extent, braces bool, depth int) value {
-	var filled value
-	for i := x.from; i < x.to; {
-		if e.is(i, ",") || e.tokens[i].kind == op {
-			i++
-			continue
-		}
-		if e.kindAt(i) == word && e.is(i+1, "=") {
-			i += 2
-			continue
-		}
-		if e.is(i, "(") || e.is(i, "{") || e.is(i, "[") { // a tuple or a dictionary
-			for j := i + 1; j < e.after(i)-1; {
-				if k := e.tokens[j].kind; k == op || k == stringText {
-					j++
-					continue
-				}
-				v, next := e.term(j, e.after(i)-1, depth+1)
-				filled.add(v)
-				j = max(next, j+1)
-			}
-			i = e.after(i)
-			continue
-		}
-		v, next := e.term(i, x.to, depth+1)
-		filled.add(v)
-		i = max(next, i+1)
-	}
-	out := value{literal: format.literal, changing: format.changing, origin: format.origin}
-	out.trace(filled.origin)
-	said, places := places(format.said, braces)
-	inline := e.lang.name == "rust" && inlineHole(format.said)
+// joinedList returns the value of a list whose elements are joined, in a.join(" ") of
+// JavaScript and Ruby and in " ".join(a) of Python. The list has the extent x.
+func (e *evaluator) joinedList(list value, x extent, separator string) value {
 	switch {
-	case places > 0 && filled.changing, inline:
-		out.said, out.changing = said, true
-	default:
-		out.said = strings.ReplaceAll(said, hole, "x")
+	case !list.changing:
+		return harmless()
+	case e.makesPlaceholders(x): // ids.map(() => "?")
+		return value{text: "?"}
+	case e.cleansElements(x):
+		return value{text: "0", origin: list.origin}
 	}
-	if format.changing {
-		out.said = said
+	if !list.literal && separatesCommands(separator) {
+		list.text, list.literal = hole+separator+hole, true
 	}
-	return out
+	return list
 }
 
-// inlineHole reports whether a format names a variable in its braces.
-func inlineHole(format string) bool {
-	for i := 0; i+1 < len(format); i++ {
-		if format[i] != '{' {
-			continue
-		}
-		if format[i+1] == '{' {
-			i++
-			continue
-		}
-		if c := format[i+1]; 'a' <= c && c <= 'z' || c == '_' {
-			return true
-		}
-	}
-	return false
-}
-
-// places puts holes in the places of a format: {} and {name} where it has braces,
-// else %s and %v, with digits in those for numbers. It counts the holes.
-func places(format string, braces bool) (said string, holes int) {
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		switch c := format[i]; {
-		case c == '%' && !braces && i+1 < len(format):
-			n := i + 1
-			if format[n] == '(' {
-				if end := strings.IndexByte(format[n:], ')'); end > 0 && end < 64 {
-					n += end + 1
-				}
-			}
-			for n < len(format) && strings.IndexByte("+-# 0123456789.*[]$<", format[n]) >= 0 {
-				n++
-			}
-			switch {
-			case n == len(format) || format[n] == '%':
-				b.WriteByte('%')
-			case strings.IndexByte("dfxXobeEgGptTcuni", format[n]) >= 0:
-				b.WriteByte('0')
-			case strings.IndexByte("svqrSj", format[n]) >= 0:
-				b.WriteString(hole)
-				holes++
-			default:
-				b.WriteByte('%')
-				continue
-			}
-			i = n
-		case c == '{' && braces:
-			end := strings.IndexByte(format[i:min(len(format), i+64)], '}')
-			if end < 0 || strings.ContainsAny(format[i+1:i+end], " \n\"'") {
-				b.WriteByte(c)
-				continue
-			}
-			b.WriteString(hole)
-			holes++
-			i += end
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), holes
-}
-
-// separates reports whether a text between the parts of a list makes a command line of
-// them: a list that is joined so is as much built as a text with holes.
-func separates(text string) bool {
+// separatesCommands reports whether a text between the elements of a list makes a command
+// line of them. A list that is joined so is as much built as a text with holes.
+func separatesCommands(text string) bool {
 	if text == " " {
 		return true
 	}
@@ -524,53 +401,28 @@ func separates(text string) bool {
 	return false
 }
 
-// joinedList returns the value of a list whose parts are joined, in `list.join(" ")` of
-// JavaScript and Ruby and in `" ".join(list)` of Python. The list is the extent x, and what
-// is known of it is list.
-func (e *evaluator) joinedList(list value, x extent, separator string) value {
-	switch {
-	case !list.changing:
-		return value{said: "0"}
-	case e.marksPlaces(x):
-		return value{said: "?"}
-	case e.cleans(x):
-		return value{said: "0", origin: list.origin}
-	}
-	if !list.literal && separates(separator) {
-		list.said, list.literal = hole+separator+hole, true
-	}
-	return list
-}
-
-// cleans reports whether a function that makes values safe is named in an extent, as in
-// `args.map(quote)`, in Python's `quote(a) for a in args` and in Ruby's `rows.map(&:id)`.
-func (e *evaluator) cleans(x extent) bool {
+// cleansElements reports whether a list's elements are cleaned, as in args.map(quote), in
+// Python's quote(a) for a in args and in Ruby's rows.map(&:id).
+func (e *evaluator) cleansElements(x extent) bool {
 	for i := x.from; i < min(x.to, x.from+longestExpression, len(e.tokens)); i++ {
-		if e.tokens[i].kind == word && (e.pack.clean[e.written(i)] || e.lang.ruby && e.is(i, "id") && e.is(i-1, ":")) {
+		if e.tokens[i].kind == word && (e.pack.Clean[e.written(i)] || e.lang.ruby && e.is(i, "id") && e.is(i-1, ":")) {
 			return true
 		}
 	}
 	return false
 }
 
-// appending are the methods that put their arguments into a list.
-var appending = set([]string{"push", "append", "unshift", "extend", "prepend", "insert"})
-
-// append gives a list of literals the value of what changes and is put into it. What is
-// built counts more. The method's name is the word at index i, its arguments begin at from.
-func (m *matcher) append(i, from, end int) {
-	name := i - 2
-	if !m.is(i-1, ".") || m.kindAt(name) != word || m.is(name-1, ".") {
-		return
-	}
-	old, known := m.scope.values[m.written(name)]
-	if !known || old.literal {
-		return
-	}
-	for _, a := range m.argumentsIn(from, end) {
-		if v := m.of(a.extent); v.built() || v.changing && !old.changing {
-			m.scope.values[m.written(name)] = v // until the function ends that gave the list its name
-			return
+// makesPlaceholders reports whether an expression makes a list of a query's placeholders,
+// as ids.map(() => "?") does.
+func (e *evaluator) makesPlaceholders(x extent) bool {
+	const most = 40 // tokens
+	for i := x.from; i < min(x.to, x.from+most, len(e.tokens)); i++ {
+		if e.tokens[i].kind == stringText {
+			switch strings.Trim(e.content(i), ", ()") {
+			case "?", "%s", "$":
+				return true
+			}
 		}
 	}
+	return false
 }

@@ -2,17 +2,18 @@ package reviewer
 
 import "strings"
 
-// language says how a language writes what is no code: comments and strings.
+// language describes how a language writes comments and strings, and the little that
+// rules need to know of its grammar.
 type language struct {
 	name       string
 	extensions []string
 	line       []string // what begins a comment to the end of the line
 	block      [2]string
-	nested     bool // block comments nest
+	nested     bool // block comments may stand in each other
 	quotes     []quote
 	prefixes   string   // letters that may stand before a quote
 	regexes    bool     // a slash may begin a regular expression
-	indented   bool     // blocks are told by their indentation
+	indented   bool     // indentation or "end" shows where blocks end, not braces
 	ruby       bool     // here-documents, literals such as %w[a b], names such as empty?
 	functions  []string // keywords that begin a function
 }
@@ -20,13 +21,14 @@ type language struct {
 // quote is a way to write a string.
 type quote struct {
 	open, close string
-	raw         bool   // a backslash is a backslash
-	lines       bool   // it may go on in the next line
-	hole        string // what begins an expression in it, which a brace ends
-	prefix      string // only behind one of these letters; a hole then too
+	raw         bool   // a backslash escapes nothing
+	lines       bool   // it may span lines
+	hole        string // what begins an expression in it, which a brace ends: ${
+	prefix      string // only after one of these letters: f"{a}"
 }
 
-// languages is the table of what is reviewed. Quotes are tried in order, so longer ones stand first.
+// languages lists the languages that are reviewed. Quotes are tried in order, so longer
+// ones stand first.
 var languages = []*language{
 	{name: "javascript", extensions: []string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"},
 		line: []string{"//"}, block: [2]string{"/*", "*/"}, regexes: true, functions: []string{"function"},
@@ -63,8 +65,8 @@ func languageOf(path string) *language {
 	return nil
 }
 
-// language returns the language of a file, by its name or else by what the caller
-// says, or nil.
+// language returns the language of a file, by its name or else as the caller gives it,
+// or nil.
 func (f File) language() *language {
 	if l := languageOf(f.Path); l != nil {
 		return l
@@ -72,7 +74,7 @@ func (f File) language() *language {
 	return languageNamed(f.Language)
 }
 
-// languageNamed returns the language of a rule pack, or nil.
+// languageNamed returns the language of that name, or nil.
 func languageNamed(name string) *language {
 	for _, l := range languages {
 		if l.name == name {

@@ -5,70 +5,58 @@ import (
 	"strings"
 )
 
-// assignment looks whether the word at index i is given a value.
+// This file notes what names are given, so that the evaluator knows their values, and
+// which names stand for functions of modules.
+
+// assignment notes the value that the word at index i is given, if it is given one, and
+// looks for the patterns about settings in it.
 func (m *matcher) assignment(i int) {
 	sign := i + 1
 	switch {
-	case m.is(sign, "=") || m.is(sign, ":=") || m.is(sign, "+=") || m.is(sign, "<<") && m.lang.ruby:
-	case m.is(sign, ":") || m.is(sign, "=>"):
-		if at := m.typed(i); at > 0 {
-			sign = at
-			break
+	case m.isOneOf(sign, "=", ":=", "+=") || m.lang.ruby && m.is(sign, "<<"):
+	case m.isOneOf(sign, ":", "=>"):
+		if typed := m.signAfterType(i); typed > 0 {
+			sign = typed
+		} else {
+			if !m.is(i-1, ".") { // "a.b : c" is half of a choice
+				m.setting(i, sign+1)
+			}
+			return
 		}
-		if !m.is(i-1, ".") { // "a.b : c" is half of a choice
-			m.setting(i, sign+1)
-		}
-		return
 	default:
 		return
 	}
 	x := m.setting(i, sign+1)
-	if m.is(i-1, ".") && !m.is(i-2, "this") && !m.is(i-2, "self") || m.lang.name == "python" && !m.tokens[i].first && !m.is(i-1, ".") {
+	isMember := m.is(i-1, ".")
+	isForeignMember := isMember && !m.isOneOf(i-2, "this", "self")
+	isNamedArgument := m.lang.name == "python" && !m.tokens[i].first && !isMember
+	if isForeignMember || isNamedArgument {
 		return
 	}
-	m.alias(i, x)
-	v := m.of(x)
-	if m.is(sign, "+=") || m.is(sign, "<<") {
-		old := m.scope.value(m.written(i))
+	name := m.written(i)
+	if !isMember {
+		m.nameAlias(name, m.moduleParts(x))
+	}
+	v := m.valueOf(x)
+	if m.isOneOf(sign, "+=", "<<") {
+		old := m.scope.value(name)
 		old.add(v)
 		v = old
 	}
-	m.scope.set(m.written(i), v)
-	for j := i; m.is(j-1, ",") && m.kindAt(j-2) == word && m.lang.name != "javascript"; j -= 2 {
-		m.scope.set(m.written(j-2), value{said: hole, changing: true, origin: v.origin})
+	m.scope.set(name, v)
+	for j := i - 2; m.is(j+1, ",") && m.kindAt(j) == word && m.lang.name != "javascript"; j -= 2 { // a, b = c
+		m.scope.set(m.written(j), unknownFrom(v.origin))
 	}
 }
 
-// loop looks whether the name at index i runs over a list of literals.
-func (m *matcher) loop(i int) {
-	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) {
-		m.scope.set("id", changing())
-		return
-	}
-	if !m.is(i+1, "in") && !m.is(i+1, "of") || !m.is(i-1, "for") && !m.is(i-1, "const") && !m.is(i-1, "let") && !m.is(i-1, "var") {
-		return
-	}
-	end := i + 2
-	for end < len(m.tokens) && end < i+longestExpression && !m.is(end, ":") && m.tokens[end].kind != closing && !m.tokens[end].first {
-		end = m.after(end)
-	}
-	if x := (extent{i + 2, end}); x.to > x.from && m.onlyLiterals(x) {
-		m.scope.set(m.written(i), value{said: "0"})
-	} else {
-		m.scope.set(m.written(i), changing())
-	}
-}
-
-// typed returns the index of the sign that gives a value to the name at index i,
-// behind which its type stands; 0 if there is none.
-func (m *matcher) typed(i int) int {
-	switch before := i - 1; {
-	case m.is(before, "let"), m.is(before, "const"), m.is(before, "var"), m.is(before, "mut"):
-	case m.lang.name == "python" && m.tokens[i].first:
-	default:
+// signAfterType returns the index of the sign that gives a value to the name at index i,
+// after its type: `let a: &str = b`. It returns 0 if there is none.
+func (m *matcher) signAfterType(i int) int {
+	const longest = 12 // tokens
+	if !m.isOneOf(i-1, "let", "const", "var", "mut") && !(m.lang.name == "python" && m.tokens[i].first) {
 		return 0
 	}
-	for j := i + 2; j < min(len(m.tokens), i+12); j = m.after(j) {
+	for j := i + 2; j < min(len(m.tokens), i+longest); j = m.after(j) {
 		if m.is(j, "=") {
 			return j
 		}
@@ -79,47 +67,83 @@ func (m *matcher) typed(i int) int {
 	return 0
 }
 
-// grow adds what a call such as `sql.append(x)` appends to what is known of the
-// name at the beginning of the statement. The method's name is the word at index i.
-func (m *matcher) grow(i int) {
-	name := i - 2
-	if name < 0 || !m.is(i-1, ".") || m.tokens[name].kind != word || !m.tokens[name].first && !m.is(name-1, ";") && !m.is(name-1, "{") && !m.is(name-1, ")") {
+// loop notes the value of a name that runs over a list: harmless, if the list has only
+// literals in it.
+func (m *matcher) loop(i int) {
+	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) { // each { |id| … }
+		m.scope.set("id", unknown())
 		return
 	}
-	if old, known := m.scope.values[m.written(name)]; !known || old.literal || old.said == "" {
-		m.scope.set(m.written(name), m.of(m.expression(name)))
+	if !m.isOneOf(i+1, "in", "of") || !m.isOneOf(i-1, "for", "const", "let", "var") {
+		return
 	}
+	list := extent{i + 2, i + 2}
+	for list.to < min(len(m.tokens), i+longestExpression) && !m.is(list.to, ":") && m.tokens[list.to].kind != closing && !m.tokens[list.to].first {
+		list.to = m.after(list.to)
+	}
+	v := unknown()
+	if list.to > list.from && m.isConstantList(list) {
+		v = harmless()
+	}
+	m.scope.set(m.written(i), v)
 }
 
-// parted gives their value to the names of `const { a, b } = c`, whose brace or bracket is
-// the token at index i.
-func (m *matcher) parted(i int) {
-	sign := m.after(i)
-	if m.lang.name != "javascript" || !m.is(sign, "=") || !m.is(i-1, "const") && !m.is(i-1, "let") && !m.is(i-1, "var") {
+// destructuring gives their value to the names of `const { a, b } = c`, whose bracket is
+// the token at index open.
+func (m *matcher) destructuring(open int) {
+	sign := m.after(open)
+	if m.lang.name != "javascript" || !m.is(sign, "=") || !m.isOneOf(open-1, "const", "let", "var") {
 		return
 	}
-	x := m.expression(sign + 1)
-	m.renamed(i, x)
-	v := value{said: hole, changing: true, origin: m.of(x).origin}
-	for j := i + 1; j < min(sign-1, i+2*mostArguments); j++ {
-		if m.tokens[j].kind == word && !m.is(j+1, ":") {
-			m.scope.set(m.written(j), v)
+	x := m.expressionAt(sign + 1)
+	m.destructuredAliases(open, x)
+	v := unknownFrom(m.valueOf(x).origin)
+	for i := open + 1; i < min(sign-1, open+2*mostArguments); i++ {
+		if m.tokens[i].kind == word && !m.is(i+1, ":") {
+			m.scope.set(m.written(i), v)
 		}
 	}
 }
 
-// alias notes that a name of JavaScript stands for a module whose functions the patterns
-// name, or for one of them, in `const run = require('child_process').exec`. The value that
-// the word at index i is given is the extent x.
-func (m *matcher) alias(i int, x extent) {
-	if len(m.pack.modules) == 0 || m.is(i-1, ".") {
+// appendText adds what `sql.append(x)` appends to what is known of sql, at the beginning
+// of a statement. The method's name is the word at index i.
+func (m *matcher) appendText(i int) {
+	name := i - 2
+	if !m.pack.Grows[m.written(i)] || !m.is(i-1, ".") || m.kindAt(name) != word || !m.tokens[name].first && !m.isOneOf(name-1, ";", "{", ")") {
 		return
 	}
-	m.standsFor(m.written(i), m.meant(x))
+	if old, known := m.scope.values[m.written(name)]; !known || old.literal || old.text == "" {
+		m.scope.set(m.written(name), m.valueOf(m.expressionAt(name)))
+	}
 }
 
-// standsFor notes what a name stands for, or that it stands for nothing that is known.
-func (m *matcher) standsFor(name string, parts []string) {
+// appending are the methods that put their arguments into a list.
+var appending = words("push append unshift extend prepend insert")
+
+// appendElement gives a list of literals the value of what `list.push(x)` puts into it, if
+// that changes; what is built counts more. The method's name is the word at index i, its
+// arguments begin at index from.
+func (m *matcher) appendElement(i, from, end int) {
+	name := i - 2
+	if !appending[m.written(i)] || !m.is(i-1, ".") || m.kindAt(name) != word || m.is(name-1, ".") {
+		return
+	}
+	old, known := m.scope.values[m.written(name)]
+	if !known || old.literal {
+		return
+	}
+	for _, a := range m.argumentsIn(from, end) {
+		if v := m.valueOf(a.extent); v.built() || v.changing && !old.changing {
+			m.scope.values[m.written(name)] = v // until the function ends that gave the list its name
+			return
+		}
+	}
+}
+
+// nameAlias notes which module, or function of it, a name stands for: ["child_process"
+// "exec"] for run in `const run = require("child_process").exec`. Without parts it stands
+// for nothing that is known.
+func (m *matcher) nameAlias(name string, parts []string) {
 	switch {
 	case len(parts) == 0:
 		delete(m.aliases, name)
@@ -130,32 +154,29 @@ func (m *matcher) standsFor(name string, parts []string) {
 	}
 }
 
-// meant returns the module, and the function of it, that a value is, or nothing.
-func (m *matcher) meant(x extent) []string {
+// moduleParts returns the module, and the function of it, that an expression is, or nothing.
+func (m *matcher) moduleParts(x extent) []string {
 	i := x.from
 	var parts []string
 	switch {
-	case x.to-x.from > longestExpression:
+	case len(m.pack.Modules) == 0 || x.to-x.from > longestExpression:
 		return nil
 	case m.is(i, "await"):
-		return m.meant(extent{i + 1, x.to})
+		return m.moduleParts(extent{i + 1, x.to})
 	case m.is(i, "require") && m.is(i+1, "(") && m.kindAt(i+2) == stringText:
-		if parts = m.module(i + 2); parts == nil {
-			return nil
-		}
+		parts = m.module(i + 2)
 		i = m.after(i + 1)
 	case m.kindAt(i) == word:
-		if m.is(i+1, ".") && m.is(i+2, "promisify") { // of util
+		if m.is(i+1, ".") && m.is(i+2, "promisify") { // util.promisify(exec)
 			i += 2
 		}
 		if m.is(i, "promisify") && m.is(i+1, "(") && m.after(i+1) >= x.to {
-			return m.meant(extent{i + 2, x.to - 1})
+			return m.moduleParts(extent{i + 2, x.to - 1})
 		}
-		if parts = m.aliases[m.written(i)]; parts == nil {
-			return nil
-		}
+		parts = m.aliases[m.written(i)]
 		i++
-	default:
+	}
+	if parts == nil {
 		return nil
 	}
 	for ; m.is(i, ".") && m.kindAt(i+1) == word && i+1 < x.to; i += 2 {
@@ -171,16 +192,16 @@ func (m *matcher) meant(x extent) []string {
 // functions of it.
 func (m *matcher) module(i int) []string {
 	name := strings.TrimPrefix(m.content(i), "node:")
-	if !m.pack.modules[name] {
+	if !m.pack.Modules[name] {
 		return nil
 	}
 	return []string{name}
 }
 
-// imports notes the names in an import whose word "from" is at index i, such as
-// `import { exec as run } from 'child_process'`.
+// imports notes the names in `import { exec as run } from "child_process"`, if the word at
+// index i is its "from".
 func (m *matcher) imports(i int) {
-	if m.kindAt(i+1) != stringText || len(m.pack.modules) == 0 {
+	if !m.is(i, "from") || m.kindAt(i+1) != stringText || len(m.pack.Modules) == 0 {
 		return
 	}
 	module := m.module(i + 1)
@@ -188,29 +209,29 @@ func (m *matcher) imports(i int) {
 		switch {
 		case m.kindAt(j) != word || m.is(j, "as"):
 		case m.is(j-1, "as") && m.kindAt(j-2) == word:
-			m.standsFor(m.written(j), append(slices.Clip(module), m.written(j-2)))
+			m.nameAlias(m.written(j), append(slices.Clip(module), m.written(j-2)))
 			j -= 2
-		case m.is(j-1, "{") || m.is(j-1, ","):
-			m.standsFor(m.written(j), append(slices.Clip(module), m.written(j)))
+		case m.isOneOf(j-1, "{", ","):
+			m.nameAlias(m.written(j), append(slices.Clip(module), m.written(j)))
 		default: // "import cp from", "import * as cp from"
-			m.standsFor(m.written(j), module)
+			m.nameAlias(m.written(j), module)
 		}
 	}
 }
 
-// renamed notes the names of `const { exec: run } = require('child_process')`, whose brace
-// is the token at index i and whose value is the extent x.
-func (m *matcher) renamed(i int, x extent) {
-	module := m.meant(x)
+// destructuredAliases notes the names of `const { exec: run } = require("child_process")`,
+// whose brace is the token at index open and whose value has the extent x.
+func (m *matcher) destructuredAliases(open int, x extent) {
+	module := m.moduleParts(x)
 	if len(module) != 1 {
 		return
 	}
-	for _, a := range m.arguments(i) {
+	for _, a := range m.arguments(open) {
 		switch name := m.written(a.to - 1); {
 		case a.name != "":
-			m.standsFor(name, append(slices.Clip(module), a.name))
+			m.nameAlias(name, append(slices.Clip(module), a.name))
 		case a.to == a.from+1:
-			m.standsFor(name, append(slices.Clip(module), name))
+			m.nameAlias(name, append(slices.Clip(module), name))
 		}
 	}
 }

@@ -8,143 +8,163 @@ import (
 	"strings"
 )
 
-// patternFile is a pattern as it is written: a call or a setting, and what has to
-// hold for it. The expressions are RE2's, so they take linear time.
-type patternFile struct {
-	Call, Set []string
-	On        []string // methods, where what they are called on is the value
-	Argument  any      // from 1, or a name; 0 where the call itself matters
-	Each      bool     // what follows has to hold for one element of the argument, which is a list
-	Is        string   // built, changing or input
-	Text      string   // of the value's literal parts, with \x00 for what changes
-	Source    string   // of the value's source, and that of the names in it
-	Written   string   // of the value as it is written there
-	Unless    string   // none in the value's source and in the call's arguments
-	Arguments string   // of all arguments as written
-	Statement string   // of the line and the names of the functions that it is in
-	Except    string   // none in the line and the names of the functions that it is in
-	Guard     string   // none in the function around it, before it
-	Chain     string   // of the calls that the call hangs on
-	Behind    string   // of what stands behind the call
-	File      string   // of the whole file
-	Without   string   // none in the whole file
-}
-
-// pattern is a pattern that is ready to be used, for one of its names.
+// pattern is one way to write a weakness: a call or a setting, and what has to hold for
+// it. All that it asks for has to hold. The rules in rules/*.yaml have it so:
+//
+//   - call: ["*.Query"]        what is called; * stands for one part of the name or more
+//     argument: 2              which of its arguments matters: the second
+//     is: built                what is known of the argument: see value.go
+//     text: '^SELECT .*\x00'   what the argument contains; \x00 is what is not known
+//
+// The expressions are RE2's, so they take linear time.
 type pattern struct {
-	patternFile
-	rule     *Rule
-	name     []string // its parts; the first may be "*"
-	position int      // of the argument, from 1; 0 where the call itself matters
-	keyword  string   // the argument's name, in the place of its position
-	// What the fields of these names ask for; nil where they ask for nothing.
-	text, source, written, unless, arguments, statement, except, guard, chain, behind,
-	file, without *regexp.Regexp
+	Call, Set []string
+	On        []string       // methods, where what they are called on is the value
+	Argument  any            // from 1, or a name; 0 where the call itself matters
+	Each      bool           // what follows has to hold for one element of the argument, a list
+	Is        string         // built, changing or input
+	Text      *regexp.Regexp // in the value's text
+	Source    *regexp.Regexp // in the value's origin
+	Written   *regexp.Regexp // in the value as it is written there
+	Unless    *regexp.Regexp // not in the value's origin and not in the call's arguments
+	Arguments *regexp.Regexp // in all arguments as written
+	Statement *regexp.Regexp // in the line and the names of the functions that it is in
+	Except    *regexp.Regexp // not in the line and the names of the functions that it is in
+	Guard     *regexp.Regexp // not in the function around it, before it
+	Chain     *regexp.Regexp // in the calls that the call hangs on
+	Behind    *regexp.Regexp // in what follows the call
+	File      *regexp.Regexp // in the file
+	Without   *regexp.Regexp // not in the file
+
+	rule *Rule
+	name []string // the parts of one of its names; the first may be "*"
 }
 
-// compile makes a pattern ready, but for its name.
-func compile(rule *Rule, raw patternFile) (pattern, error) {
-	p := pattern{patternFile: raw, rule: rule, position: 1}
-	if !slices.Contains([]string{"", "built", "changing", "input"}, raw.Is) {
-		return p, fmt.Errorf("%q is not built, changing or input", raw.Is)
+// check returns an error if the pattern is written wrongly.
+func (p *pattern) check() error {
+	if !slices.Contains([]string{"", "built", "changing", "input"}, p.Is) {
+		return fmt.Errorf("invalid value %q of is: it has to be built, changing or input", p.Is)
 	}
-	if len(raw.Call)+len(raw.Set)+len(raw.On) == 0 {
-		return p, errors.New("a pattern needs call, set or on")
+	if len(p.Call)+len(p.Set)+len(p.On) == 0 {
+		return errors.New("a pattern needs call, set or on")
 	}
-	switch a := raw.Argument.(type) {
-	case nil:
-	case int:
-		p.position = a
-	case string:
-		p.keyword = a
-	default:
-		return p, fmt.Errorf("argument %v is neither a number nor a name", a)
+	switch p.Argument.(type) {
+	case nil, int, string:
+		return nil
 	}
-	for _, e := range []struct {
-		from string
-		to   **regexp.Regexp
-	}{{raw.Text, &p.text}, {raw.Source, &p.source}, {raw.Written, &p.written}, {raw.Unless, &p.unless}, {raw.Arguments, &p.arguments},
-		{raw.Statement, &p.statement}, {raw.Except, &p.except}, {raw.Guard, &p.guard}, {raw.Chain, &p.chain}, {raw.Behind, &p.behind}, {raw.File, &p.file}, {raw.Without, &p.without}} {
-		if e.from == "" {
-			continue
-		}
-		re, err := regexp.Compile(e.from)
-		if err != nil {
-			return p, err
-		}
-		*e.to = re
-	}
-	return p, nil
+	return fmt.Errorf("argument %v is neither a number nor a name", p.Argument)
 }
 
-// pick returns the argument that a pattern is about.
-func (p *pattern) pick(arguments []argument) (extent, bool) {
-	if p.position == 0 && p.keyword == "" {
+// fileUnder adds the pattern to a map, under the last part of each of its names.
+func (p *pattern) fileUnder(byName map[string][]*pattern, names []string) {
+	for _, name := range names {
+		one := *p
+		one.name = strings.Split(name, ".")
+		last := one.name[len(one.name)-1]
+		byName[last] = append(byName[last], &one)
+	}
+}
+
+// names reports whether a dotted name is the pattern's.
+func (p *pattern) names(parts []string) bool {
+	if p.name[0] == "*" {
+		n := len(p.name) - 1
+		return len(parts) > n && slices.Equal(parts[len(parts)-n:], p.name[1:])
+	}
+	return slices.Equal(parts, p.name)
+}
+
+// argumentIn returns the argument that the pattern is about, which is empty where the call
+// itself matters; false if the call has no such argument.
+func (p *pattern) argumentIn(arguments []argument) (extent, bool) {
+	name, byName := p.Argument.(string)
+	position, given := p.Argument.(int)
+	switch {
+	case byName:
+		i := slices.IndexFunc(arguments, func(a argument) bool { return a.name == name })
+		if i < 0 {
+			return extent{}, false
+		}
+		return arguments[i].extent, true
+	case !given:
+		position = 1
+	case position == 0:
 		return extent{}, true
 	}
-	n := 0
 	for _, a := range arguments {
-		if a.name == "" {
-			n++
+		if a.name != "" {
+			continue
 		}
-		if p.keyword != "" && a.name == p.keyword || p.keyword == "" && a.name == "" && n == p.position {
+		if position--; position == 0 {
 			return a.extent, true
 		}
 	}
 	return extent{}, false
 }
 
-// holds reports whether what a pattern asks for holds for a value, of a call with
-// these arguments or of a setting, at the word at index i.
+// holds reports whether what a pattern asks for holds for a value, of a call with these
+// arguments or of a setting, at the word at index i.
 func (m *matcher) holds(p *pattern, x, arguments extent, i int) bool {
-	if p.arguments != nil && !p.arguments.MatchString(m.between(arguments)) || p.written != nil && !p.written.MatchString(m.between(x)) {
+	if lacks(p.Arguments, m.sourceText(arguments)) || lacks(p.Written, m.sourceText(x)) {
 		return false
 	}
-	if p.statement != nil && !p.statement.MatchString(m.statement(i)) || p.except != nil && p.except.MatchString(m.statement(i)) || !m.around(p, i, arguments.to) {
-		return false
+	if p.Statement != nil || p.Except != nil {
+		if line := m.statement(i); lacks(p.Statement, line) || has(p.Except, line) {
+			return false
+		}
 	}
-	if p.Is == "" && p.text == nil && p.source == nil {
-		return p.unless == nil || !p.unless.MatchString(m.between(arguments))
-	}
-	v := m.of(x)
-	switch {
-	case p.Is == "built" && !v.built(), p.Is == "changing" && !v.changing, p.Is == "input" && !(v.changing && m.pack.inputs.MatchString(v.origin)):
-		return false
-	case p.text != nil && !p.text.MatchString(v.said), p.source != nil && !p.source.MatchString(v.origin):
-		return false
-	}
-	return p.unless == nil || !p.unless.MatchString(v.origin) && !p.unless.MatchString(m.between(arguments))
+	return m.surroundingsHold(p, i, arguments.to) && m.valueHolds(p, x) && !has(p.Unless, m.sourceText(arguments))
 }
 
-// statement returns the line of the token at index i, behind the names of the
+// valueHolds reports whether what a pattern asks of a value holds. It evaluates the value
+// only for patterns that ask.
+func (m *matcher) valueHolds(p *pattern, x extent) bool {
+	if p.Is == "" && p.Text == nil && p.Source == nil {
+		return true
+	}
+	v := m.valueOf(x)
+	switch p.Is {
+	case "built":
+		if !v.built() {
+			return false
+		}
+	case "changing":
+		if !v.changing {
+			return false
+		}
+	case "input":
+		if !v.changing || !m.pack.Inputs.MatchString(v.origin) {
+			return false
+		}
+	}
+	return !lacks(p.Text, v.text) && !lacks(p.Source, v.origin) && !has(p.Unless, v.origin)
+}
+
+// lacks reports whether an expression is given and matches nothing in a text.
+func lacks(re *regexp.Regexp, text string) bool { return re != nil && !re.MatchString(text) }
+
+// has reports whether an expression is given and matches something in a text.
+func has(re *regexp.Regexp, text string) bool { return re != nil && re.MatchString(text) }
+
+// surroundingsHold reports whether what a pattern asks of the places around the word at
+// index i holds: the chain before it, what follows the call that ends with the token
+// before index end, and the file.
+func (m *matcher) surroundingsHold(p *pattern, i, end int) bool {
+	return (p.Guard == nil || !has(p.Guard, m.functionBefore(i))) &&
+		(p.Chain == nil || !lacks(p.Chain, m.sourceText(extent{m.chainStart(i), i}))) &&
+		(p.Behind == nil || !lacks(p.Behind, m.afterCall(end))) &&
+		(p.File == nil || m.fileHas(p.File)) && (p.Without == nil || !m.fileHas(p.Without))
+}
+
+// statement returns the line of the token at index i, after a line with the names of the
 // functions that it is in.
 func (m *matcher) statement(i int) string {
-	at := m.tokens[i].start
-	line := m.text[m.lines[m.line(at)-1]:]
-	if end := strings.IndexByte(line, '\n'); end >= 0 {
-		line = line[:end]
-	}
-	return m.scope.in() + "\n" + line[:min(len(line), longestSource)]
+	line, _, _ := strings.Cut(m.text[m.lines[m.line(m.tokens[i].start)-1]:], "\n")
+	return m.scope.functionNames() + "\n" + line[:min(len(line), longestSource)]
 }
 
-// around reports whether what a pattern asks of the places around the word at
-// index i holds: the chain before it, what stands behind the call that ends with
-// the token before index end, and the file.
-func (m *matcher) around(p *pattern, i, end int) bool {
-	if p.guard != nil && p.guard.MatchString(m.before(i)) {
-		return false
-	}
-	if p.chain != nil && !p.chain.MatchString(m.between(extent{m.chain(i), i})) {
-		return false
-	}
-	if p.behind != nil && !p.behind.MatchString(m.behind(end)) {
-		return false
-	}
-	return p.file == nil && p.without == nil || (p.file == nil || m.file(p.file)) && (p.without == nil || !m.file(p.without))
-}
-
-// before returns what stands in the function around the token at index i, before it.
-func (m *matcher) before(i int) string {
+// functionBefore returns the source of the function around the token at index i, up to it.
+func (m *matcher) functionBefore(i int) string {
 	n := len(m.scope.nested)
 	if n == 0 {
 		return ""
@@ -153,9 +173,9 @@ func (m *matcher) before(i int) string {
 	return m.text[max(from, to-2*longestSource):to]
 }
 
-// behind returns what stands behind the token before index end, and behind the
-// bracket that closes there.
-func (m *matcher) behind(end int) string {
+// afterCall returns what follows the call that ends with the token before index end, and
+// the bracket that closes there.
+func (m *matcher) afterCall(end int) string {
 	if m.is(end, ")") {
 		end++
 	}
@@ -163,12 +183,13 @@ func (m *matcher) behind(end int) string {
 	return m.text[from:min(len(m.text), int(from)+longestSource/4)]
 }
 
-// file reports what an expression says about the whole file, asked once a file.
-func (m *matcher) file(re *regexp.Regexp) bool {
-	holds, known := m.files[re]
+// fileHas reports whether an expression matches something in the file. It looks once a
+// file.
+func (m *matcher) fileHas(re *regexp.Regexp) bool {
+	matches, known := m.files[re]
 	if !known {
-		holds = re.MatchString(m.text)
-		m.files[re] = holds
+		matches = re.MatchString(m.text)
+		m.files[re] = matches
 	}
-	return holds
+	return matches
 }

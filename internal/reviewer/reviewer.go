@@ -10,6 +10,7 @@
 package reviewer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -84,41 +85,34 @@ type Skipped struct{ Path, Reason string }
 
 // Reviewer reviews files. It is safe for concurrent use.
 type Reviewer struct {
+	*catalogue
 	config  Config
-	packs   map[string]*pack
 	secrets *secrets.Scanner
 	uses    func(*Rule) bool
-
-	codeRules, credentialRules, workflowRules map[string]*Rule
 }
 
-// New returns a reviewer that looks for secrets with the scanner. An error says
-// that the configuration names a rule that does not exist.
+// New returns a reviewer that looks for secrets with the scanner. It returns an error if
+// the configuration names a rule that does not exist.
 func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
-	all, err := packs()
+	built, err := builtIn()
 	if err != nil {
 		return nil, err
 	}
-	if config.MaxFileBytes == 0 {
-		config.MaxFileBytes = 1 << 20
+	for _, id := range slices.Concat(config.Only, config.On, config.Off) {
+		if built.byID[id] == nil {
+			return nil, fmt.Errorf("there is no review rule %q: docs/review-rules.md lists them", id)
+		}
 	}
-	uses, err := chosen(config)
-	if err != nil {
-		return nil, err
+	config.MaxFileBytes = cmp.Or(config.MaxFileBytes, 1<<20)
+	return &Reviewer{catalogue: built, config: config, secrets: scanner, uses: config.uses}, nil
+}
+
+// uses reports whether a rule is used.
+func (c Config) uses(r *Rule) bool {
+	if slices.Contains(c.Off, r.ID) || len(c.Only) > 0 && !slices.Contains(c.Only, r.ID) {
+		return false
 	}
-	code, err := byID(codeRules())
-	if err != nil {
-		return nil, err
-	}
-	credential, err := byID(credentialRules())
-	if err != nil {
-		return nil, err
-	}
-	workflow, err := byID(workflowRules())
-	if err != nil {
-		return nil, err
-	}
-	return &Reviewer{config: config, packs: all, secrets: scanner, uses: uses, codeRules: code, credentialRules: credential, workflowRules: workflow}, nil
+	return r.Off == "" || slices.Contains(c.On, r.ID)
 }
 
 // Security reviews files for weaknesses and secrets. It works on as many files at
@@ -128,9 +122,16 @@ func (r *Reviewer) Security(ctx context.Context, files []File) (Result, error) {
 	return r.each(ctx, files, r.security)
 }
 
-// each reviews every file and joins the results, and findings about the whole, in
-// the order of the files.
-func (r *Reviewer) each(ctx context.Context, files []File, review func(File) reviewed, whole ...finding.Finding) (Result, error) {
+// reviewed is what was found in one file.
+type reviewed struct {
+	findings []finding.Finding
+	ignores  map[ignored]ignore
+	skipped  string // the reason why it was not reviewed, or not completely
+}
+
+// each reviews every file. It joins the results with findings about the change, in the
+// order of the files.
+func (r *Reviewer) each(ctx context.Context, files []File, review func(File) reviewed, aboutChange ...finding.Finding) (Result, error) {
 	results := make([]reviewed, len(files))
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -149,121 +150,49 @@ func (r *Reviewer) each(ctx context.Context, files []File, review func(File) rev
 	}
 	close(next)
 	workers.Wait()
-	return join(files, results, whole), ctx.Err()
+	return r.join(files, results, aboutChange), ctx.Err()
 }
 
-// reviewed is what was found in one file.
-type reviewed struct {
-	findings []finding.Finding
-	ignores  map[ignored]ignore
-	skipped  string
-}
-
-// join merges duplicates, gives fingerprints, and parts what gates from what does not.
-func join(files []File, results []reviewed, all []finding.Finding) Result {
+// join merges duplicates, gives fingerprints, and separates what is on changed lines from
+// the rest.
+func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding) Result {
 	var out Result
 	byPath := make(map[string]int, len(files))
-	for i, r := range results {
+	for i, result := range results {
 		byPath[files[i].Path] = i
-		all = append(all, r.findings...)
-		if r.skipped != "" {
-			out.Skipped = append(out.Skipped, Skipped{files[i].Path, r.skipped})
+		all = append(all, result.findings...)
+		if result.skipped != "" {
+			out.Skipped = append(out.Skipped, Skipped{files[i].Path, result.skipped})
 		}
 	}
-	kept, _ := finding.Merge(all, ruleOf)
+	kept, _ := finding.Merge(all, func(_, id string) (finding.Rule, bool) {
+		rule, ok := r.byID[id]
+		if !ok {
+			return finding.Rule{}, false
+		}
+		return rule.Rule, true
+	})
 	finding.SetFingerprints(kept)
 	for _, f := range kept {
 		i := byPath[f.Path]
-		if by, ok := ignoring(results[i].ignores, f); ok {
+		by, isIgnored := ignoring(results[i].ignores, f)
+		switch {
+		case isIgnored:
 			out.Suppressed = append(out.Suppressed, Suppressed{f, by.reason, by.line})
-			continue
-		}
-		if files[i].touches(f.Range) {
+		case files[i].touches(f.Range):
 			out.Findings = append(out.Findings, f)
-		} else {
+		default:
 			out.Unchanged = append(out.Unchanged, f)
 		}
 	}
 	return out
 }
 
-// touches reports whether the change touched a line of a range.
+// touches reports whether the change touched a line of a range, or the range is the file.
 func (f File) touches(r finding.Range) bool {
-	if f.Changed == nil {
+	if f.Changed == nil || r.StartLine == 0 {
 		return true
 	}
 	last := max(r.StartLine, r.EndLine)
-	for _, s := range f.Changed {
-		if s.First <= last && r.StartLine <= s.Last {
-			return true
-		}
-	}
-	return r.StartLine == 0
-}
-
-// Rules returns every built-in rule, in a stable order.
-func Rules() ([]Rule, error) {
-	all, err := packs()
-	if err != nil {
-		return nil, err
-	}
-	rules := []Rule{*secretRule, *generalSecretRule}
-	for _, l := range languages {
-		if p := all[l.name]; p != nil {
-			for _, r := range p.rules {
-				rules = append(rules, *r)
-			}
-		}
-	}
-	for _, read := range []func() ([]*Rule, error){credentialRules, workflowRules, codeRules} {
-		list, err := read()
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range list {
-			rules = append(rules, *r)
-		}
-	}
-	return rules, nil
-}
-
-// catalogue returns the rules by their IDs, made once a process.
-var catalogue = sync.OnceValue(func() map[string]finding.Rule {
-	rules, err := Rules()
-	if err != nil {
-		return nil // New has said so
-	}
-	byID := make(map[string]finding.Rule, len(rules))
-	for _, r := range rules {
-		byID[r.ID] = r.Rule
-	}
-	return byID
-})
-
-// ruleOf looks a rule up for merging.
-func ruleOf(_, id string) (finding.Rule, bool) {
-	r, ok := catalogue()[id]
-	return r, ok
-}
-
-// chosen returns which rules a configuration uses.
-func chosen(c Config) (func(*Rule) bool, error) {
-	rules, err := Rules()
-	if err != nil {
-		return nil, err
-	}
-	for _, list := range [][]string{c.Only, c.On, c.Off} {
-		for _, id := range list {
-			if !slices.ContainsFunc(rules, func(r Rule) bool { return r.ID == id }) {
-				return nil, fmt.Errorf("there is no review rule %q: docs/review-rules.md lists them", id)
-			}
-		}
-	}
-	return func(r *Rule) bool {
-		switch {
-		case slices.Contains(c.Off, r.ID), len(c.Only) > 0 && !slices.Contains(c.Only, r.ID):
-			return false
-		}
-		return r.Off == "" || slices.Contains(c.On, r.ID)
-	}, nil
+	return slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.First <= last && r.StartLine <= s.Last })
 }

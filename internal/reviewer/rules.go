@@ -1,9 +1,11 @@
 package reviewer
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -11,136 +13,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/finding"
 )
-
-// weakness is what a rule's findings mean, in whatever language.
-type weakness struct {
-	ID, Name, Message, Help, Remediation string
-	CWE                                  []int
-	Severity                             finding.Severity
-}
-
-// packFile is a rule pack as it is written.
-type packFile struct {
-	Language, Inputs string
-	// Parameters matches parameters of functions by which a stranger's text comes in.
-	Parameters string
-	// Formats to Joins are names of functions that make text of text. Grows are
-	// methods that append to what they are called on. Tags are what stands before
-	// template literals and escapes what fills them.
-	Formats, Clean, Keeps, Joins, Grows, Tags []string
-	// Modules are those whose functions may be called by names of a file's own.
-	Modules []string
-	Rules   []struct {
-		Weakness           string
-		Precision          finding.Precision
-		Severity           finding.Severity
-		Off                string
-		Patterns           []patternFile
-		Accepted, Rejected []string
-	}
-}
-
-// pack is a rule pack that is ready to be used.
-type pack struct {
-	inputs, parameters                                 *regexp.Regexp // parameters may be nil
-	formats, clean, keeps, joins, grows, tags, modules map[string]bool
-	calls, sets, receivers                             map[string][]*pattern // by the last part of the name
-	rules                                              []*Rule
-}
-
-// packs reads the rule packs, once a process: they are constant.
-var packs = sync.OnceValues(func() (map[string]*pack, error) {
-	known := map[string]weakness{}
-	var list []weakness
-	if err := decode("rules/weaknesses.yaml", &list); err != nil {
-		return nil, err
-	}
-	for _, w := range list {
-		known[w.ID] = w
-	}
-	all := map[string]*pack{}
-	for _, l := range languages {
-		var f packFile
-		name := "rules/" + l.name + ".yaml"
-		if _, err := ruleFiles.Open(name); err != nil {
-			continue // the language is known, rules for it are not written yet
-		}
-		if err := decode(name, &f); err != nil {
-			return nil, err
-		}
-		p, err := newPack(f, known)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		all[l.name] = p
-	}
-	return all, nil
-})
-
-func newPack(f packFile, known map[string]weakness) (*pack, error) {
-	inputs, err := regexp.Compile(f.Inputs)
-	if err != nil {
-		return nil, err
-	}
-	p := &pack{inputs: inputs, formats: set(f.Formats), clean: set(f.Clean), keeps: set(f.Keeps), joins: set(f.Joins), grows: set(f.Grows), tags: set(f.Tags), modules: set(f.Modules),
-		calls: map[string][]*pattern{}, sets: map[string][]*pattern{}, receivers: map[string][]*pattern{}}
-	if f.Parameters != "" {
-		if p.parameters, err = regexp.Compile(f.Parameters); err != nil {
-			return nil, err
-		}
-	}
-	for _, r := range f.Rules {
-		w, ok := known[r.Weakness]
-		if !ok {
-			return nil, fmt.Errorf("there is no weakness %q", r.Weakness)
-		}
-		severity := w.Severity
-		if r.Severity != "" {
-			severity = r.Severity
-		}
-		rule := &Rule{
-			Rule: finding.Rule{ID: f.Language + "/" + w.ID, Name: w.Name, Short: w.Remediation, Full: w.Help, Help: w.Help + "\n\n" + w.Remediation, CWE: w.CWE,
-				Severity: severity, Precision: r.Precision, Tags: []string{"security"}},
-			Language: f.Language, Check: SecurityReview, Message: w.Message, Remediation: w.Remediation, Off: r.Off, Example: "a" + languageNamed(f.Language).extensions[0],
-			Rejected: r.Rejected, Accepted: r.Accepted,
-		}
-		p.rules = append(p.rules, rule)
-		for _, raw := range r.Patterns {
-			if err := p.add(rule, raw); err != nil {
-				return nil, fmt.Errorf("%s: %w", rule.ID, err)
-			}
-		}
-	}
-	return p, nil
-}
-
-// add files a pattern under the last part of each of its names.
-func (p *pack) add(rule *Rule, raw patternFile) error {
-	compiled, err := compile(rule, raw)
-	if err != nil {
-		return err
-	}
-	file := func(names []string, under map[string][]*pattern) {
-		for _, n := range names {
-			one := compiled
-			one.name = strings.Split(n, ".")
-			last := one.name[len(one.name)-1]
-			under[last] = append(under[last], &one)
-		}
-	}
-	file(raw.Call, p.calls)
-	file(raw.Set, p.sets)
-	file(raw.On, p.receivers)
-	return nil
-}
-
-func set(words []string) map[string]bool {
-	s := make(map[string]bool, len(words))
-	for _, w := range words {
-		s[w] = true
-	}
-	return s
-}
 
 // Tool is the name under which findings of this package appear.
 const Tool = "airlock"
@@ -152,24 +24,84 @@ type Rule struct {
 	Language string
 	// Check is SecurityReview or CodeReview.
 	Check string
-	// Message is what a finding says; {sink} in it is what was called or set.
+	// Message is the message of a finding; {sink} in it is what was called or set.
 	Message string
-	// Remediation says in one sentence what to write instead.
+	// Remediation is one sentence about what to write instead.
 	Remediation string
-	// Off says why the rule is not used unless it is asked for, or is "".
+	// Off is the reason why the rule is not used unless it is asked for, or "".
 	Off string
-	// Example is the path that the examples have, or "" where there are none.
+	// Example is the path of the examples, or "" where there are none.
 	Example string
 	// Rejected is code in which the rule finds something; Accepted is code that
 	// looks alike and is right.
 	Rejected, Accepted []string
 }
 
+// finding returns a finding of the rule.
+func (r *Rule) finding(path, sink string, at finding.Range) finding.Finding {
+	return finding.Finding{Check: r.Check, Tool: Tool, Rule: r.ID, Severity: r.Severity, Message: strings.ReplaceAll(r.Message, "{sink}", sink), Path: path, Range: at}
+}
+
+// Rules returns every built-in rule, in a stable order.
+func Rules() ([]Rule, error) {
+	built, err := builtIn()
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]Rule, len(built.rules))
+	for i, r := range built.rules {
+		rules[i] = *r
+	}
+	return rules, nil
+}
+
+// catalogue is every built-in rule, and the packs of the languages.
+type catalogue struct {
+	rules []*Rule
+	byID  map[string]*Rule
+	packs map[string]*pack
+}
+
 //go:embed rules/*.yaml
 var ruleFiles embed.FS
 
+// builtIn reads the rules, once a process: they are constant.
+var builtIn = sync.OnceValues(func() (*catalogue, error) {
+	built := &catalogue{rules: []*Rule{secretRule, generalSecretRule}, byID: map[string]*Rule{}, packs: map[string]*pack{}}
+	var weaknesses []ruleText
+	if err := decode("weaknesses", &weaknesses); err != nil {
+		return nil, err
+	}
+	for _, l := range languages {
+		p := &pack{}
+		if err := decode(l.name, p); err != nil {
+			return nil, err
+		}
+		if err := p.link(weaknesses); err != nil {
+			return nil, fmt.Errorf("the rules of %s: %w", l.name, err)
+		}
+		built.packs[l.name] = p
+		built.rules = append(built.rules, p.rules...)
+	}
+	// What these rules mean is data; what they match is Go code.
+	for _, file := range []struct{ name, check, tag string }{{"credentials", SecurityReview, "security"}, {"workflow", SecurityReview, "security"}, {"code", CodeReview, "maintainability"}} {
+		var texts []ruleText
+		if err := decode(file.name, &texts); err != nil {
+			return nil, err
+		}
+		for _, t := range texts {
+			built.rules = append(built.rules, t.rule(file.check, file.tag))
+		}
+	}
+	for _, r := range built.rules {
+		built.byID[r.ID] = r
+	}
+	return built, nil
+})
+
+// decode reads a file of rules. A key that it does not know is an error.
 func decode(name string, into any) error {
-	f, err := ruleFiles.Open(name)
+	f, err := ruleFiles.Open("rules/" + name + ".yaml")
 	if err != nil {
 		return err
 	}
@@ -177,46 +109,113 @@ func decode(name string, into any) error {
 	d := yaml.NewDecoder(f)
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("rules/%s.yaml: %w", name, err)
 	}
 	return nil
 }
 
-// plainRules reads the rules that Go code looks for: what they mean is data, what
-// they match is not.
-func plainRules(name, check, tag string) ([]*Rule, error) {
-	var list []struct {
-		ID, Name, Message, Remediation, Off, Example string
-		CWE                                          []int
-		Severity                                     finding.Severity
-		Precision                                    finding.Precision
-		Rejected, Accepted                           []string
-	}
-	if err := decode(name, &list); err != nil {
-		return nil, err
-	}
-	var rules []*Rule
-	for _, r := range list {
-		rules = append(rules, &Rule{
-			Rule: finding.Rule{ID: r.ID, Name: r.Name, Short: r.Remediation, Full: r.Message, Help: r.Remediation, CWE: r.CWE, Severity: r.Severity,
-				Precision: r.Precision, Tags: []string{tag}},
-			Check: check, Message: r.Message, Remediation: r.Remediation, Off: r.Off, Example: r.Example, Rejected: r.Rejected, Accepted: r.Accepted,
-		})
-	}
-	return rules, nil
+// ruleText is a rule, or the weakness that the rules of several languages find, as the
+// files have it.
+type ruleText struct {
+	ID, Name, Message, Help, Remediation string
+	CWE                                  []int
+	Severity                             finding.Severity
+	Precision                            finding.Precision
+	Off, Example                         string
+	Rejected, Accepted                   []string
+	// Weakness and Patterns are those of a rule in a pack.
+	Weakness string
+	Patterns []*pattern
 }
 
-// codeRules and workflowRules are read once a process: they are constant.
-var (
-	codeRules     = sync.OnceValues(func() ([]*Rule, error) { return plainRules("rules/code.yaml", CodeReview, "maintainability") })
-	workflowRules = sync.OnceValues(func() ([]*Rule, error) { return plainRules("rules/workflow.yaml", SecurityReview, "security") })
-)
-
-// byID returns rules by their IDs.
-func byID(rules []*Rule, err error) (map[string]*Rule, error) {
-	m := make(map[string]*Rule, len(rules))
-	for _, r := range rules {
-		m[r.ID] = r
+func (t ruleText) rule(check, tag string) *Rule {
+	full, help := t.Message, t.Remediation
+	if t.Help != "" {
+		full, help = t.Help, t.Help+"\n\n"+t.Remediation
 	}
-	return m, err
+	return &Rule{
+		Rule: finding.Rule{ID: t.ID, Name: t.Name, Short: t.Remediation, Full: full, Help: help, CWE: t.CWE, Severity: t.Severity,
+			Precision: t.Precision, Tags: []string{tag}},
+		Check: check, Message: t.Message, Remediation: t.Remediation, Off: t.Off, Example: t.Example, Rejected: t.Rejected, Accepted: t.Accepted,
+	}
+}
+
+// pack is what is known of one language: its rules, and the functions whose results the
+// evaluator knows something about.
+type pack struct {
+	Language string
+	// Inputs matches the source of what a stranger sends, such as req.query; Parameters
+	// matches parameters of functions by which it comes in, such as @RequestParam.
+	Inputs, Parameters *regexp.Regexp
+	// Clean names functions whose result does no harm: parseInt, shlex.quote.
+	Clean wordSet
+	// Formats names functions that fill the places of a format: Sprintf.
+	Formats wordSet
+	// Joins names functions that join their arguments to one text: concat.
+	Joins wordSet
+	// Keeps names functions that return what they are given, or nearly: trim.
+	Keeps wordSet
+	// Grows names methods that append to what they are called on: WriteString.
+	Grows wordSet
+	// Tags names what stands before a template literal and escapes what fills it: html`…`.
+	Tags wordSet
+	// Modules names the modules whose functions a file may give names of its own.
+	Modules wordSet
+	Rules   []ruleText
+
+	rules                  []*Rule
+	calls, sets, receivers map[string][]*pattern // by the last part of the name
+}
+
+// link makes the rules of a pack out of the weaknesses that they find, and files their
+// patterns by name.
+func (p *pack) link(weaknesses []ruleText) error {
+	p.calls, p.sets, p.receivers = map[string][]*pattern{}, map[string][]*pattern{}, map[string][]*pattern{}
+	for _, text := range p.Rules {
+		i := slices.IndexFunc(weaknesses, func(w ruleText) bool { return w.ID == text.Weakness })
+		if i < 0 {
+			return fmt.Errorf("there is no weakness %q", text.Weakness)
+		}
+		meaning := weaknesses[i]
+		text.ID, text.Name, text.Message, text.Help, text.Remediation, text.CWE = p.Language+"/"+meaning.ID, meaning.Name, meaning.Message, meaning.Help, meaning.Remediation, meaning.CWE
+		text.Severity = cmp.Or(text.Severity, meaning.Severity)
+		text.Example = "a" + languageNamed(p.Language).extensions[0]
+		rule := text.rule(SecurityReview, "security")
+		rule.Language = p.Language
+		p.rules = append(p.rules, rule)
+		for _, pattern := range text.Patterns {
+			if err := pattern.check(); err != nil {
+				return fmt.Errorf("%s: %w", rule.ID, err)
+			}
+			pattern.rule = rule
+			pattern.fileUnder(p.calls, pattern.Call)
+			pattern.fileUnder(p.sets, pattern.Set)
+			pattern.fileUnder(p.receivers, pattern.On)
+		}
+	}
+	return nil
+}
+
+// wordSet is a set of names.
+type wordSet map[string]bool
+
+// words returns the set of the words of a text.
+func words(text string) wordSet { return setOf(strings.Fields(text)) }
+
+func setOf(list []string) wordSet {
+	set := make(wordSet, len(list))
+	for _, w := range list {
+		set[w] = true
+	}
+	return set
+}
+
+// UnmarshalYAML reads a list of words.
+func (s *wordSet) UnmarshalYAML(n *yaml.Node) error {
+	var list []string
+	if err := n.Decode(&list); err != nil {
+		return err
+	}
+	*s = setOf(list)
+	return nil
 }

@@ -4,22 +4,22 @@ import (
 	"strings"
 )
 
-// deepest bounds how deep strings with holes may stand in each other's holes.
-const deepest = 64
+// deepestString bounds how deep strings with holes may stand in each other's holes.
+const deepestString = 64
 
 // scanner makes tokens of a text in one pass, each byte read a bounded number of
-// times. What no program would compile makes no error: a string that is not closed
-// ends with its line where the language has it so.
+// times. Text that does not compile is not an error: a string without an end, for
+// example, ends with its line, or with the file if it may span lines.
 type scanner struct {
 	*source
-	at      int
-	first   bool
-	opens   []int32    // brackets that are open, as indices of tokens
-	strings []inString // strings in whose holes the scanner is
-	heredoc []string   // ends of the here-documents that begin in the next line
+	at       int        // the next byte
+	first    bool       // no token was read on this line
+	opens    []int32    // indexes of the brackets that are open
+	strings  []inString // strings in whose holes the scanner is
+	heredocs []string   // ends of the here-documents that begin on the next line
 }
 
-// inString is a string with holes that is not at its end.
+// inString is a string with holes whose end was not read yet.
 type inString struct {
 	quote
 	base  int  // how many brackets were open when it began
@@ -38,6 +38,7 @@ func scan(path, code string, lang *language) *source {
 	return s.source
 }
 
+// next reads the next token, comment or blank.
 func (s *scanner) next() {
 	c := s.text[s.at]
 	switch {
@@ -56,9 +57,9 @@ func (s *scanner) next() {
 			end = s.rubyName(end)
 		}
 		s.add(word, end)
-	case digit(c):
+	case isDigit(c):
 		end := s.at + 1
-		for end < len(s.text) && (wordByte(s.text[end]) || s.text[end] == '.' && end+1 < len(s.text) && digit(s.text[end+1])) {
+		for end < len(s.text) && (wordByte(s.text[end]) || s.text[end] == '.' && end+1 < len(s.text) && isDigit(s.text[end+1])) {
 			end++
 		}
 		s.add(number, end)
@@ -67,7 +68,7 @@ func (s *scanner) next() {
 	}
 }
 
-// newLine ends a line. A hole in a string that has one line only ends with it.
+// newLine ends a line, and with it the strings that may not span lines.
 func (s *scanner) newLine() {
 	for n := len(s.strings); n > 0 && !s.strings[n-1].lines; n = len(s.strings) {
 		s.opens = s.opens[:min(s.strings[n-1].base, len(s.opens))]
@@ -75,13 +76,13 @@ func (s *scanner) newLine() {
 	}
 	s.at++
 	s.first = true
-	for _, end := range s.heredoc {
-		s.hereText(end)
+	for _, end := range s.heredocs {
+		s.heredocText(end)
 	}
-	s.heredoc = s.heredoc[:0]
+	s.heredocs = s.heredocs[:0]
 }
 
-// add appends a token that ends there, and goes on behind it.
+// add appends the token that ends there, and goes on after it.
 func (s *scanner) add(k kind, end int) {
 	s.tokens = append(s.tokens, token{kind: k, first: s.first, start: int32(s.at), end: int32(end), from: int32(s.at), to: int32(end), pair: -1})
 	s.first = false
@@ -95,25 +96,28 @@ func (s *scanner) addText(from, to, end int) {
 	t.from, t.to = int32(from), int32(to)
 }
 
+// open appends an opening token.
 func (s *scanner) open(end int) {
 	s.opens = append(s.opens, int32(len(s.tokens)))
-	s.add(open, end)
+	s.add(opening, end)
 }
 
-// close ends the innermost open bracket that the token fits, if there is one near.
+// close appends a closing token, and pairs it with the innermost open bracket that it
+// fits, if there is one near.
 func (s *scanner) close(end int, fits func(opened string) bool) {
-	i := int32(len(s.tokens))
+	closer := int32(len(s.tokens))
 	s.add(closing, end)
-	for back := 1; back <= len(s.opens) && back <= deepest; back++ {
-		o := s.opens[len(s.opens)-back]
-		if fits(s.written(int(o))) {
-			s.tokens[o].pair, s.tokens[i].pair = i, o
+	for back := 1; back <= len(s.opens) && back <= deepestString; back++ {
+		opener := s.opens[len(s.opens)-back]
+		if fits(s.written(int(opener))) {
+			s.tokens[opener].pair, s.tokens[closer].pair = closer, opener
 			s.opens = s.opens[:len(s.opens)-back]
 			return
 		}
 	}
 }
 
+// punctuation reads a bracket or an operator.
 func (s *scanner) punctuation(c byte) {
 	switch c {
 	case '(', '[', '{':
@@ -129,17 +133,18 @@ func (s *scanner) punctuation(c byte) {
 		}
 		s.close(s.at+1, func(o string) bool { return o == "{" })
 	default:
-		s.add(op, s.at+operatorLength(s.text[s.at:]))
+		s.add(operator, s.at+operatorLength(s.text[s.at:]))
 	}
 }
 
-// operators are those of more than one character, the longest first.
+// operators are the operators of more than one character, the longest first.
 var operators = []string{"===", "!==", "**=", "<<=", ">>=", "||=", "&&=", "??=", "...", "=>", "->", "<-", ":=", "::", "?.", "??", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "&&", "||", "++", "--", "**", "<<", ">>", "=~", ".."}
 
+// operatorLength returns the length of the operator with which rest begins.
 func operatorLength(rest string) int {
-	for _, o := range operators {
-		if strings.HasPrefix(rest, o) {
-			return len(o)
+	for _, long := range operators {
+		if strings.HasPrefix(rest, long) {
+			return len(long)
 		}
 	}
 	return 1
@@ -202,23 +207,23 @@ func wordStart(c byte) bool {
 	return c == '_' || c == '$' || c == '@' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
-func wordByte(c byte) bool { return wordStart(c) && c != '@' || digit(c) }
+func wordByte(c byte) bool { return wordStart(c) && c != '@' || isDigit(c) }
 
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // literal reads a string, a character or a regular expression, if one begins here.
 func (s *scanner) literal() bool {
 	c := s.text[s.at]
 	prefix := s.prefixLength()
 	for _, q := range s.lang.quotes {
-		behind := s.at + prefix
-		if !strings.HasPrefix(s.text[behind:], q.open) || q.prefix != "" && !strings.ContainsAny(s.text[s.at:behind], q.prefix) {
+		letters, rest := s.text[s.at:s.at+prefix], s.text[s.at+prefix:]
+		if !strings.HasPrefix(rest, q.open) || q.prefix != "" && !strings.ContainsAny(letters, q.prefix) {
 			continue
 		}
-		q.raw = q.raw || strings.ContainsAny(s.text[s.at:behind], "rR")
-		from := behind + len(q.open)
+		q.raw = q.raw || strings.ContainsAny(letters, "rR")
+		from := s.at + prefix + len(q.open)
 		if q.hole != "" {
-			s.openString(q, from)
+			s.openString(inString{quote: q}, from)
 			return true
 		}
 		to, end := s.textEnd(q, from)
@@ -231,14 +236,14 @@ func (s *scanner) literal() bool {
 	case c == '/' && s.lang.regexes && s.regexMayBegin():
 		return s.regex()
 	case c == '<' && s.lang.ruby:
-		return s.hereBegin()
+		return s.heredoc()
 	case c == '%' && s.lang.ruby && s.regexMayBegin():
-		return s.percent()
+		return s.percentLiteral()
 	}
 	return false
 }
 
-// prefixLength returns how many letters stand here before a quote.
+// prefixLength returns how many letters stand here before a quote: 2 for rb"a".
 func (s *scanner) prefixLength() int {
 	n := 0
 	for n < 2 && s.at+n < len(s.text) && strings.IndexByte(s.lang.prefixes, s.text[s.at+n]) >= 0 {
@@ -253,7 +258,7 @@ func (s *scanner) prefixLength() int {
 	return n
 }
 
-// textEnd returns where a literal's content and the literal end.
+// textEnd returns where the content of a literal without holes ends, and the literal.
 func (s *scanner) textEnd(q quote, at int) (to, end int) {
 	for at < len(s.text) {
 		switch c := s.text[at]; {
@@ -271,8 +276,9 @@ func (s *scanner) textEnd(q quote, at int) (to, end int) {
 }
 
 // openString begins a string with holes and reads it to its first hole or its end.
-func (s *scanner) openString(q quote, from int) {
-	s.strings = append(s.strings, inString{quote: q, base: len(s.opens)})
+func (s *scanner) openString(in inString, from int) {
+	in.base = len(s.opens)
+	s.strings = append(s.strings, in)
 	s.open(from)
 	s.moreText()
 }
@@ -286,9 +292,9 @@ func (s *scanner) endHole() {
 
 // moreText reads a string with holes up to its next hole or its end.
 func (s *scanner) moreText() {
-	q := &s.strings[len(s.strings)-1]
+	in := &s.strings[len(s.strings)-1]
 	from := s.at
-	piece := func() {
+	addPiece := func() {
 		if to := s.at; to > from {
 			s.at = from
 			s.addText(from, to, to)
@@ -297,44 +303,44 @@ func (s *scanner) moreText() {
 	for s.at < len(s.text) {
 		c := s.text[s.at]
 		switch rest := s.text[s.at:]; {
-		case c == '\\' && !q.raw && s.at+1 < len(s.text):
+		case c == '\\' && !in.raw && s.at+1 < len(s.text):
 			s.at += 2
 			continue
-		case c == '\n' && !q.lines:
-			piece()
+		case c == '\n' && !in.lines:
+			addPiece()
 			s.endString(0)
 			return
-		case q.nest != 0 && c == q.nest:
-			q.depth++
-		case q.depth > 0 && strings.HasPrefix(rest, q.close):
-			q.depth--
-		case strings.HasPrefix(rest, q.close):
-			piece()
-			s.endString(len(q.close))
+		case in.nest != 0 && c == in.nest:
+			in.depth++
+		case in.depth > 0 && strings.HasPrefix(rest, in.close):
+			in.depth--
+		case strings.HasPrefix(rest, in.close):
+			addPiece()
+			s.endString(len(in.close))
 			return
-		case q.hole == "{" && (strings.HasPrefix(rest, "{{") || strings.HasPrefix(rest, "}}")):
+		case in.hole == "{" && (strings.HasPrefix(rest, "{{") || strings.HasPrefix(rest, "}}")):
 			s.at += 2
 			continue
-		case strings.HasPrefix(rest, q.hole) && len(s.strings) < deepest:
-			piece()
-			s.open(s.at + len(q.hole))
-			q.opens = len(s.opens)
+		case strings.HasPrefix(rest, in.hole) && len(s.strings) < deepestString:
+			addPiece()
+			s.open(s.at + len(in.hole))
+			in.opens = len(s.opens)
 			return
 		}
 		s.at++
 	}
 	s.at = min(s.at, len(s.text))
-	piece()
+	addPiece()
 }
 
 // endString ends the innermost string with holes with a quote of that length.
 func (s *scanner) endString(length int) {
 	begin := s.strings[len(s.strings)-1].quote.open
 	s.strings = s.strings[:len(s.strings)-1]
-	s.close(s.at+length, func(o string) bool { return strings.HasSuffix(o, begin) })
+	s.close(s.at+length, func(opened string) bool { return strings.HasSuffix(opened, begin) })
 }
 
-// rustCharacter reads 'x', which 'lifetime has the beginning of.
+// rustCharacter reads a character such as 'x', or the quote of a 'lifetime.
 func (s *scanner) rustCharacter() bool {
 	rest := s.text[s.at:]
 	end := strings.IndexByte(rest[1:min(len(rest), 14)], '\'') + 1
@@ -348,24 +354,24 @@ func (s *scanner) rustCharacter() bool {
 	return true
 }
 
-// beforeRegex are the words behind which a slash is no division.
-var beforeRegex = map[string]bool{"return": true, "typeof": true, "case": true, "in": true, "of": true, "do": true, "else": true, "void": true, "delete": true,
-	"if": true, "unless": true, "when": true, "and": true, "or": true, "not": true, "while": true, "until": true, "yield": true, "await": true}
+// beforeRegex are the words after which a slash does not divide.
+var beforeRegex = words("return typeof case in of do else void delete if unless when and or not while until yield await")
 
-// regexMayBegin reports whether a value may begin here. The slash of "</div>" begins none.
+// regexMayBegin reports whether a slash or a percent sign here begins a literal, and
+// does not divide.
 func (s *scanner) regexMayBegin() bool {
-	i := len(s.tokens) - 1
-	if s.at > 0 && s.text[s.at-1] == '<' {
+	last := len(s.tokens) - 1
+	if s.at > 0 && s.text[s.at-1] == '<' { // </div>
 		return false
 	}
-	if i < 0 || s.lang.ruby && s.first {
+	if last < 0 || s.lang.ruby && s.first {
 		return true
 	}
-	switch t := s.tokens[i]; t.kind {
+	switch s.tokens[last].kind {
 	case word:
 		// In Ruby "x /y/" calls x with an expression, "x / y" divides.
 		spaced := s.lang.ruby && s.at > 0 && s.text[s.at-1] == ' ' && s.at+1 < len(s.text) && s.text[s.at+1] != ' '
-		return beforeRegex[s.written(i)] || spaced
+		return beforeRegex[s.written(last)] || spaced
 	case number, stringText, closing:
 		return false
 	}

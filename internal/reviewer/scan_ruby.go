@@ -2,8 +2,8 @@ package reviewer
 
 import "strings"
 
-// rubyName returns where a Ruby name ends that seems to end there: empty? and save!
-// have a sign more, and globals such as $' have only a sign.
+// rubyName returns where a Ruby name really ends: empty? and save! have one sign more
+// than the names of other languages, and globals such as $' have only a sign.
 func (s *scanner) rubyName(end int) int {
 	if end >= len(s.text) {
 		return end
@@ -18,8 +18,8 @@ func (s *scanner) rubyName(end int) int {
 	return end
 }
 
-// percent reads a literal such as %w[a b], %(a #{b}) and %x(ls #{dir}).
-func (s *scanner) percent() bool {
+// percentLiteral reads a literal such as %w[a b], %(a #{b}) and %x(ls #{dir}).
+func (s *scanner) percentLiteral() bool {
 	at := s.at + 1
 	kind := byte('Q')
 	if at < len(s.text) && strings.IndexByte("qQwWiIxrs", s.text[at]) >= 0 {
@@ -36,10 +36,7 @@ func (s *scanner) percent() bool {
 	}
 	at++
 	if strings.IndexByte("QWIx", kind) >= 0 {
-		q := quote{open: s.text[s.at:at], close: string(end), lines: true, hole: "#{"}
-		s.strings = append(s.strings, inString{quote: q, base: len(s.opens), nest: nest})
-		s.open(at)
-		s.moreText()
+		s.openString(inString{quote: quote{open: s.text[s.at:at], close: string(end), lines: true, hole: "#{"}, nest: nest}, at)
 		return true
 	}
 	depth := 0
@@ -60,13 +57,13 @@ func (s *scanner) percent() bool {
 	return true
 }
 
-// hereBegin reads what announces a here-document: <<~SQL, <<-'SQL'.
-func (s *scanner) hereBegin() bool {
+// heredoc reads what announces a here-document: <<~SQL, <<-'SQL'.
+func (s *scanner) heredoc() bool {
 	rest := s.text[s.at:]
-	n := 2
 	if len(rest) < 5 || rest[1] != '<' || rest[2] != '~' && rest[2] != '-' && !('A' <= rest[2] && rest[2] <= 'Z') {
 		return false
 	}
+	n := 2
 	if rest[2] == '~' || rest[2] == '-' {
 		n++
 	}
@@ -78,10 +75,10 @@ func (s *scanner) hereBegin() bool {
 	for n < len(rest) && wordByte(rest[n]) {
 		n++
 	}
-	if n == from || len(s.heredoc) == deepest || len(s.strings) > 0 {
+	if n == from || len(s.heredocs) == deepestString || len(s.strings) > 0 {
 		return false
 	}
-	s.heredoc = append(s.heredoc, rest[from:n])
+	s.heredocs = append(s.heredocs, rest[from:n])
 	if quoted && n < len(rest) {
 		n++
 	}
@@ -89,28 +86,19 @@ func (s *scanner) hereBegin() bool {
 	return true
 }
 
-// hereText takes the lines of a here-document as content of what announced it,
-// which is near: nothing but its line stands in between.
-func (s *scanner) hereText(end string) {
-	from := s.at
-	for s.at < len(s.text) {
-		stop := strings.IndexByte(s.text[s.at:], '\n') + s.at + 1
-		if stop == s.at {
-			stop = len(s.text)
-		}
-		line := s.text[s.at:stop]
-		begin := s.at
-		s.at = stop
+// heredocText reads the lines of a here-document up to its end, and makes them the
+// content of the token that announced it.
+func (s *scanner) heredocText(end string) {
+	from, to := s.at, len(s.text)
+	for line := range strings.Lines(s.text[s.at:]) {
 		if strings.TrimSpace(line) == end {
-			s.fillHere(end, from, begin)
-			return
+			to = s.at
+			s.at += len(line)
+			break
 		}
+		s.at += len(line)
 	}
-	s.fillHere(end, from, len(s.text))
-}
-
-func (s *scanner) fillHere(end string, from, to int) {
-	for i := len(s.tokens) - 1; i >= 0 && i > len(s.tokens)-4*deepest; i-- {
+	for i := len(s.tokens) - 1; i >= 0 && i > len(s.tokens)-4*deepestString; i-- { // it is near: only the rest of its line is between
 		t := &s.tokens[i]
 		if t.kind == stringText && t.from == t.to && strings.Contains(s.written(i), "<<") && strings.Contains(s.written(i), end) {
 			t.from, t.to = int32(from), int32(to)
@@ -119,29 +107,28 @@ func (s *scanner) fillHere(end string, from, to int) {
 	}
 }
 
-// runs reports whether the token at index i begins a literal that a shell runs.
-func (s *source) runs(i int) bool {
-	w := s.written(i)
-	return s.lang.ruby && (w == "`" || strings.HasPrefix(w, "%x"))
+// opensShell reports whether the token at index i begins a literal that a shell runs.
+func (s *source) opensShell(i int) bool {
+	return s.lang.ruby && (s.written(i) == "`" || strings.HasPrefix(s.written(i), "%x"))
 }
 
-// fillHoles puts holes in place of the expressions in a here-document, save for
-// constants, and reports whether there is one.
-func fillHoles(said string) (filled string, changes bool) {
+// fillHoles puts holes in the places of the expressions in a here-document, except for
+// constants, and reports whether there is a hole.
+func fillHoles(text string) (filled string, changing bool) {
 	var b strings.Builder
 	for {
-		before, rest, found := strings.Cut(said, "#{")
+		before, rest, found := strings.Cut(text, "#{")
 		b.WriteString(before)
 		if !found {
-			return b.String(), changes
+			return b.String(), changing
 		}
 		inside, after, _ := strings.Cut(rest, "}")
-		if inside = strings.TrimSpace(inside); constantName(inside) {
+		if inside = strings.TrimSpace(inside); isConstantName(inside) {
 			b.WriteString(inside)
 		} else {
 			b.WriteString(hole)
-			changes = true
+			changing = true
 		}
-		said = after
+		text = after
 	}
 }

@@ -35,14 +35,14 @@ func TestRubyIsParted(t *testing.T) {
 }
 
 func TestHereDocumentsHaveHoles(t *testing.T) {
-	for said, want := range map[string]value{
-		"a":                 {said: "a"},
-		"a #{BB} c":         {said: "a BB c"},
-		"a #{b} c #{DD} #{": {said: "a \x00 c DD \x00", changing: true},
-		"#{b}#{c}":          {said: "\x00\x00", changing: true},
+	for text, want := range map[string]value{
+		"a":                 {text: "a"},
+		"a #{BB} c":         {text: "a BB c"},
+		"a #{b} c #{DD} #{": {text: "a \x00 c DD \x00", changing: true},
+		"#{b}#{c}":          {text: "\x00\x00", changing: true},
 	} {
-		if got, changes := fillHoles(said); got != want.said || changes != want.changing {
-			t.Errorf("%q: %q, %v", said, got, changes)
+		if got, changes := fillHoles(text); got != want.text || changes != want.changing {
+			t.Errorf("%q: %q, %v", text, got, changes)
 		}
 	}
 }

@@ -6,39 +6,41 @@ import (
 	"strings"
 )
 
-// scopes knows the last value that was given to each name, function by function:
-// what a function gave its names is forgotten at its end.
+// scopes knows which functions a token is in, and the value that each name was last
+// given. A function's end forgets what the function gave its names.
 type scopes struct {
 	*source
 	values  map[string]value
 	undo    []undo
-	nested  []function
-	pending bool // a function's head was read, its body was not
+	nested  []function // whose bodies are being read, the innermost last
+	pending bool       // a function's head was read, its body was not
 	head    function
 	params  []parameter
-	marks   *regexp.Regexp // matches parameters that hold a stranger's text; may be nil
+	inputs  *regexp.Regexp // matches parameters that hold a stranger's text; may be nil
 }
 
-// parameter is a name in a function's head; origin says where its value comes from.
+// parameter is a name in a function's head. Its origin is its own source if it holds a
+// stranger's text: @RequestParam String name.
 type parameter struct{ name, origin string }
 
+// undo is what a name was before a function gave it a value.
 type undo struct {
-	name string
-	old  value
-	had  bool
+	name  string
+	old   value
+	known bool
 }
 
 // function is a function whose body is being read.
 type function struct {
 	name   string
 	begin  int // index of the keyword or the bracket that begins it
-	end    int // index of the bracket that ends it, or -1 where its indentation tells
+	end    int // index of the bracket that ends it, or -1 where its indentation shows it
 	indent int
 	undo   int // length of the undo list when it began
 }
 
-func newScopes(s *source, marks *regexp.Regexp) *scopes {
-	return &scopes{source: s, values: map[string]value{}, marks: marks}
+func newScopes(s *source, inputs *regexp.Regexp) *scopes {
+	return &scopes{source: s, values: map[string]value{}, inputs: inputs}
 }
 
 // value returns what is known of a name.
@@ -46,30 +48,24 @@ func (s *scopes) value(name string) value {
 	if v, ok := s.values[name]; ok {
 		return v
 	}
-	switch name {
-	case "true", "false", "nil", "null", "None", "True", "False", "undefined", "__dirname", "__filename", "__file__":
-		return value{said: name}
+	isOwnID := s.lang.ruby && name == "id" && len(s.nested) > 0 // the record's: a parameter would have a value
+	if constantWords[name] || isConstantName(name) || numericNames[name] || isOwnID {
+		return value{text: name}
 	}
-	if constantName(name) || numeric[name] || s.lang.ruby && name == "id" && len(s.nested) > 0 { // the record's own: a parameter has a value
-		return value{said: name}
-	}
-	return changing()
+	return unknown()
 }
-
-// numeric are names that hold numbers in all languages.
-var numeric = set([]string{"pid", "pids", "ppid", "uid", "gid", "port", "i", "j", "n", "idx", "index", "count", "row", "col", "width", "height", "lft", "rgt"})
 
 // set gives a name a value until the end of the function.
 func (s *scopes) set(name string, v value) {
-	old, had := s.values[name]
+	old, known := s.values[name]
 	if len(s.nested) > 0 {
-		s.undo = append(s.undo, undo{name, old, had})
+		s.undo = append(s.undo, undo{name, old, known})
 	}
 	s.values[name] = v
 }
 
-// in returns the names of the functions that are being read, the innermost last.
-func (s *scopes) in() string {
+// functionNames returns the names of the two innermost functions.
+func (s *scopes) functionNames() string {
 	var names []string
 	for _, f := range s.nested[max(0, len(s.nested)-2):] {
 		names = append(names, f.name)
@@ -77,20 +73,16 @@ func (s *scopes) in() string {
 	return strings.Join(names, " ")
 }
 
-// enter looks whether a function begins or ends at the token at index i.
+// enter looks whether functions begin or end at the token at index i.
 func (s *scopes) enter(i int) {
 	t := s.tokens[i]
-	for n := len(s.nested); n > 0; n = len(s.nested) {
-		f := s.nested[n-1]
-		if f.end >= 0 && i < f.end || f.end < 0 && (!t.first || t.kind == closing || s.indent(i) > f.indent) {
-			break
-		}
-		s.leave(f)
+	for n := len(s.nested); n > 0 && s.endsAt(s.nested[n-1], i); n = len(s.nested) {
+		s.leave(s.nested[n-1])
 	}
 	switch {
 	case t.kind == word && slices.Contains(s.lang.functions, s.written(i)) && s.written(i) != "lambda":
-		s.begin(i)
-	case t.kind == open && s.is(i, "{") && s.beginsBody(i):
+		s.readHead(i)
+	case t.kind == opening && s.is(i, "{") && s.beginsBody(i):
 		name := ""
 		if s.pending {
 			name = s.head.name
@@ -100,20 +92,30 @@ func (s *scopes) enter(i int) {
 	}
 }
 
-// begin reads the head of a function that a keyword begins.
-func (s *scopes) begin(i int) {
+// endsAt reports whether a function has ended at the token at index i.
+func (s *scopes) endsAt(f function, i int) bool {
+	if f.end >= 0 {
+		return i >= f.end
+	}
+	t := s.tokens[i]
+	return t.first && t.kind != closing && s.indent(i) <= f.indent
+}
+
+// readHead reads the head of a function that the keyword at index i begins.
+func (s *scopes) readHead(i int) {
+	const longest = 40 // tokens
 	s.head, s.params, s.pending = function{begin: i, end: -1, undo: len(s.undo)}, nil, true
-	for j := i + 1; j < len(s.tokens) && j < i+40; j = s.after(j) {
+	for j := i + 1; j < len(s.tokens) && j < i+longest; j = s.after(j) {
 		if s.lang.indented && s.tokens[j].first {
 			break // what follows is its body
 		}
-		if s.tokens[j].kind == word && s.head.name == "" && (s.is(j+1, "(") || s.lang.indented || s.is(j+1, "<") || s.is(j+1, "[")) {
+		if s.tokens[j].kind == word && s.head.name == "" && (s.lang.indented || s.isOneOf(j+1, "(", "<", "[")) {
 			s.head.name = s.written(j)
 		}
 		if s.is(j, "(") {
-			s.parameters(j)
+			s.readParameters(j)
 		}
-		if s.is(j, "{") || s.is(j, ":") || s.is(j, ";") {
+		if s.isOneOf(j, "{", ":", ";") {
 			break
 		}
 	}
@@ -124,56 +126,60 @@ func (s *scopes) begin(i int) {
 	}
 }
 
-// parameters reads the brackets with a function's parameters that the token at
-// index i opens.
-func (s *scopes) parameters(i int) {
-	for k := i + 1; k < min(s.after(i)-1, i+80); k++ {
-		if s.tokens[k].kind == word {
-			s.params = append(s.params, parameter{name: s.written(k)})
+// readParameters reads a function's parameters, whose bracket is the token at index open.
+func (s *scopes) readParameters(open int) {
+	const longest = 80 // tokens
+	for i := open + 1; i < min(s.after(open)-1, open+longest); i++ {
+		if s.tokens[i].kind == word {
+			s.params = append(s.params, parameter{name: s.written(i)})
 		}
 	}
-	if s.marks == nil {
+	if s.inputs == nil {
 		return
 	}
-	for _, a := range s.arguments(i) {
-		begin := a.from
+	for _, a := range s.arguments(open) {
 		if a.name != "" { // "name: type"
-			begin -= 2
+			a.from -= 2
 		}
-		origin := s.between(extent{begin, a.to})
-		if !s.marks.MatchString(origin) {
-			continue
-		}
-		last := ""
-		for k := begin; k < a.to && !s.is(k, ":"); k = s.after(k) {
-			if w := s.written(k); s.tokens[k].kind == word && w[0] >= 'a' {
-				last = w
+		if origin := s.sourceText(a.extent); s.inputs.MatchString(origin) {
+			if name := s.parameterName(a.extent); name != "" {
+				s.params = append(s.params, parameter{name, origin})
 			}
-			if s.is(k, "(") && s.kindAt(k+1) == word && s.after(k) == k+3 && s.is(k+3, ":") { // "Query(name): type"
-				last = s.written(k + 1)
-			}
-		}
-		if last != "" {
-			s.params = append(s.params, parameter{last, origin})
 		}
 	}
 }
 
+// parameterName returns the name of a parameter: the last word in small letters before
+// its type, or the word in brackets of Rust's "Query(name): Query<A>".
+func (s *scopes) parameterName(x extent) string {
+	name := ""
+	for i := x.from; i < x.to && !s.is(i, ":"); i = s.after(i) {
+		if written := s.written(i); s.tokens[i].kind == word && written[0] >= 'a' {
+			name = written
+		}
+		if s.is(i, "(") && s.kindAt(i+1) == word && s.after(i) == i+3 && s.is(i+3, ":") {
+			name = s.written(i + 1)
+		}
+	}
+	return name
+}
+
+// push begins a function. Its parameters are unknown, whatever else has their names.
 func (s *scopes) push(f function) {
 	s.nested = append(s.nested, f)
 	for _, p := range s.params {
 		if _, known := s.values[p.name]; known || p.origin != "" || p.name == "id" {
-			s.set(p.name, value{said: hole, changing: true, origin: p.origin})
+			s.set(p.name, unknownFrom(p.origin))
 		}
 	}
 	s.params = nil
 }
 
-// leave forgets what a function gave its names.
+// leave ends a function, and forgets what it gave its names.
 func (s *scopes) leave(f function) {
 	s.nested = s.nested[:len(s.nested)-1]
 	for n := len(s.undo); n > f.undo; n-- {
-		if u := s.undo[n-1]; u.had {
+		if u := s.undo[n-1]; u.known {
 			s.values[u.name] = u.old
 		} else {
 			delete(s.values, u.name)
@@ -182,18 +188,15 @@ func (s *scopes) leave(f function) {
 	s.undo = s.undo[:f.undo]
 }
 
-// longestHead bounds how many tokens before a brace are looked at for the end of a
-// function's parameters.
-const longestHead = 24
+var (
+	// notFunctions are words before brackets that do not begin a function: if (a) {
+	notFunctions = words("if for while switch catch with synchronized match try else")
+	// notTypes are words that cannot stand in the type that a function returns.
+	notTypes = words("return throw new try do else finally class interface enum extends case default yield await in of")
+)
 
-// notFunctions are words before brackets that begin no function.
-var notFunctions = set([]string{"if", "for", "while", "switch", "catch", "with", "synchronized", "match", "try", "else"})
-
-// notTypes are words that cannot stand in the type that a function returns.
-var notTypes = set([]string{"return", "throw", "new", "try", "do", "else", "finally", "class", "interface", "enum", "extends", "case", "default", "yield", "await", "in", "of"})
-
-// beginsBody reports whether the brace at index i begins the body of a function: a
-// head was read, or an arrow or the brackets of parameters stand before it.
+// beginsBody reports whether the brace at index i begins the body of a function: a head
+// was read, or an arrow or the brackets of parameters stand before it.
 func (s *scopes) beginsBody(i int) bool {
 	if s.pending {
 		return true
@@ -204,24 +207,26 @@ func (s *scopes) beginsBody(i int) bool {
 	if s.is(i-1, "=>") {
 		return true
 	}
-	end := s.headEnd(i)
+	end := s.parametersEnd(i)
 	if end < 1 {
 		return false
 	}
-	p := int(s.tokens[end].pair)
-	if p < 1 || s.kindAt(p-1) != word || notFunctions[s.written(p-1)] {
+	open := int(s.tokens[end].pair)
+	if open < 1 || s.kindAt(open-1) != word || notFunctions[s.written(open-1)] {
 		return false
 	}
-	s.head = function{name: s.written(p - 1)}
-	s.parameters(p)
+	s.head = function{name: s.written(open - 1)}
+	s.readParameters(open)
 	s.pending = true
 	return true
 }
 
-// headEnd returns the index of the bracket that ends the parameters before the brace at
-// index i, 0 if there are none: "throws IOException" may stand in between, or ": Type".
-func (s *scopes) headEnd(i int) int {
-	for j := i - 1; j > 0 && j > i-longestHead; j-- {
+// parametersEnd returns the index of the bracket that ends the parameters before the
+// brace at index i, 0 if there are none. "throws IOException" or ": Type" may stand in
+// between.
+func (s *scopes) parametersEnd(i int) int {
+	const longest = 24 // tokens
+	for j := i - 1; j > 0 && j > i-longest; j-- {
 		switch {
 		case s.is(j, ")"):
 			if j == i-1 || s.is(j+1, "throws") || s.is(j+1, ":") && j < i-2 {
@@ -232,7 +237,7 @@ func (s *scopes) headEnd(i int) int {
 			if notTypes[s.written(j)] {
 				return 0
 			}
-		case s.is(j, "]"), s.is(j, "}"):
+		case s.isOneOf(j, "]", "}"):
 			if j = int(s.tokens[j].pair); j < 0 {
 				return 0
 			}
@@ -240,7 +245,7 @@ func (s *scopes) headEnd(i int) int {
 			if !s.is(j-1, ")") {
 				return 0
 			}
-		case !s.is(j, ",") && !s.is(j, ".") && !s.is(j, "<") && !s.is(j, ">") && !s.is(j, "|") && !s.is(j, "&"):
+		case !s.isOneOf(j, ",", ".", "<", ">", "|", "&"):
 			return 0
 		}
 	}

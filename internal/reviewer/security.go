@@ -11,48 +11,28 @@ import (
 
 // security reviews one file for weaknesses and secrets.
 func (r *Reviewer) security(f File) reviewed {
-	var out reviewed
-	if why := r.unreadable(f); why != "" {
-		out.skipped = why
-		return out
+	if reason := r.unreadable(f); reason != "" {
+		return reviewed{skipped: reason}
 	}
-	if r.uses(secretRule) || r.uses(generalSecretRule) {
-		for _, h := range r.secrets.ScanFile(f.Path, f.Text) {
-			if r.uses(secretRuleOf(f.Path, h)) {
-				out.findings = append(out.findings, secretFinding(f.Path, h))
+	out := reviewed{findings: r.findSecrets(f), skipped: onlySecrets(f)}
+	var s *source // nil where the file's language is not known
+	if out.skipped == "" {
+		if lang := f.language(); lang != nil {
+			s = scan(f.Path, f.Text, lang)
+			if r.config.Tests || !testPath.MatchString(f.Path) && !taskPath.MatchString(f.Path) {
+				out.findings = append(out.findings, matchPack(s, r.packs[lang.name], r.uses)...)
 			}
 		}
-	}
-	lang := f.language()
-	if why := onlySecrets(f); why != "" {
-		out.skipped = why
-		lang = nil
-	}
-	var comments *source
-	if pack := r.packs[nameOf(lang)]; pack != nil {
-		comments = scan(f.Path, f.Text, lang)
-	}
-	if pack := r.packs[nameOf(lang)]; pack != nil && (r.config.Tests || !testPath.MatchString(f.Path) && !taskPath.MatchString(f.Path)) {
-		out.findings = append(out.findings, matchPack(comments, pack, r.uses)...)
-	}
-	if out.skipped == "" {
-		out.findings = withCredentials(out.findings, r.credentials(f, comments))
+		out.findings = withCredentials(out.findings, r.credentials(f, s))
 	}
 	if workflowPath.MatchString(f.Path) {
 		out.findings = append(out.findings, r.workflow(f)...)
 	}
-	out.ignores = ignores(f.Text, comments)
+	out.ignores = ignores(f.Text, s)
 	return out
 }
 
-func nameOf(l *language) string {
-	if l == nil {
-		return ""
-	}
-	return l.name
-}
-
-// unreadable says why a file is not read at all, or "".
+// unreadable returns the reason why a file is not read at all, or "".
 func (r *Reviewer) unreadable(f File) string {
 	switch {
 	case f.Binary || strings.IndexByte(f.Text[:min(len(f.Text), 8000)], 0) >= 0:
@@ -66,7 +46,7 @@ func (r *Reviewer) unreadable(f File) string {
 // longestLine is the length in bytes from which a line makes its file a minified one.
 const longestLine = 5000
 
-// onlySecrets says why only secrets are looked for in a file, or "".
+// onlySecrets returns the reason why only secrets are looked for in a file, or "".
 func onlySecrets(f File) string {
 	switch {
 	case f.Generated:
@@ -79,8 +59,8 @@ func onlySecrets(f File) string {
 	return ""
 }
 
-func hasLineOver(t string, most int) bool {
-	for line := range strings.Lines(t) {
+func hasLineOver(text string, most int) bool {
+	for line := range strings.Lines(text) {
 		if len(line) > most {
 			return true
 		}
@@ -90,41 +70,47 @@ func hasLineOver(t string, most int) bool {
 
 const secretRemedy = "Take the secret out of the file, and revoke it."
 
-// secretRule is the rule of known values and of what looks like the credential of one
-// vendor or like a private key; its findings name what was found.
-var secretRule = &Rule{
-	Rule: finding.Rule{ID: "secret", Name: "Secret in a file", Short: secretRemedy,
-		Full: "Whoever can read the repository, now or later, can use the secret.",
-		Help: "Revoke the secret first: a commit that removes it leaves it in the history. Then read it from the environment or from a store of secrets.",
-		CWE:  []int{798}, Severity: finding.High, Precision: finding.PrecisionHigh, Tags: []string{"security"}},
-	Check: SecurityReview, Message: "Secret", Remediation: secretRemedy,
-}
-
-// generalSecretRule is the rule of random text that a name like key or password is given.
-var generalSecretRule = &Rule{
-	Rule: finding.Rule{ID: "secret-general", Name: "Random text under the name of a secret", Short: secretRemedy,
-		Full: secretRule.Full, Help: secretRule.Help,
-		CWE: []int{798}, Severity: finding.Medium, Precision: finding.PrecisionLow, Tags: []string{"security"}},
-	Check: SecurityReview, Message: "Possible secret", Remediation: secretRemedy,
-	Off: "most of what it finds in real sources are invented values of tests and examples",
-}
+var (
+	// secretRule is the rule of known values and of what looks like the credential of one
+	// vendor or like a private key; its findings name what was found.
+	secretRule = &Rule{
+		Rule: finding.Rule{ID: "secret", Name: "Secret in a file", Short: secretRemedy,
+			Full: "Whoever can read the repository, now or later, can use the secret.",
+			Help: "Revoke the secret first: a commit that removes it leaves it in the history. Then read it from the environment or from a store of secrets.",
+			CWE:  []int{798}, Severity: finding.High, Precision: finding.PrecisionHigh, Tags: []string{"security"}},
+		Check: SecurityReview, Message: "Secret", Remediation: secretRemedy,
+	}
+	// generalSecretRule is the rule of random text that a name like key or password is given.
+	generalSecretRule = &Rule{
+		Rule: finding.Rule{ID: "secret-general", Name: "Random text under the name of a secret", Short: secretRemedy,
+			Full: secretRule.Full, Help: secretRule.Help,
+			CWE: []int{798}, Severity: finding.Medium, Precision: finding.PrecisionLow, Tags: []string{"security"}},
+		Check: SecurityReview, Message: "Possible secret", Remediation: secretRemedy,
+		Off: "most of what it finds in real sources are invented values of tests and examples",
+	}
+)
 
 // madeInTests are secrets that tests make for themselves: tokens that they sign with a
-// key of their own, and numbers that are known by a name beside them only.
-var madeInTests = set([]string{"jwt", "jwt-base64", "heroku-api-key"})
+// key of their own, and numbers that only a name next to them makes a secret.
+var madeInTests = words("jwt jwt-base64 heroku-api-key")
 
-// secretRuleOf returns the rule to which a hit in a file belongs.
-func secretRuleOf(path string, h secrets.Hit) *Rule {
-	if h.Rule == secrets.GeneralRule || madeInTests[h.Rule] && testPath.MatchString(path) {
-		return generalSecretRule
+// findSecrets returns where secrets are in a file, never what they are.
+func (r *Reviewer) findSecrets(f File) []finding.Finding {
+	if !r.uses(secretRule) && !r.uses(generalSecretRule) {
+		return nil
 	}
-	return secretRule
-}
-
-// secretFinding says where a secret is, never what it is.
-func secretFinding(path string, h secrets.Hit) finding.Finding {
-	rule := secretRuleOf(path, h)
-	return finding.Finding{Check: SecurityReview, Tool: Tool, Rule: rule.ID, Severity: rule.Severity, Path: path,
-		Message: fmt.Sprintf("%s in the file (%s): revoke it and take it out.", rule.Message, h.Rule),
-		Range:   finding.Range{StartLine: h.Line, StartColumn: h.Column, EndLine: h.EndLine, EndColumn: h.EndColumn}}
+	var found []finding.Finding
+	for _, h := range r.secrets.ScanFile(f.Path, f.Text) {
+		rule := secretRule
+		if h.Rule == secrets.GeneralRule || madeInTests[h.Rule] && testPath.MatchString(f.Path) {
+			rule = generalSecretRule
+		}
+		if !r.uses(rule) {
+			continue
+		}
+		one := rule.finding(f.Path, "", finding.Range{StartLine: h.Line, StartColumn: h.Column, EndLine: h.EndLine, EndColumn: h.EndColumn})
+		one.Message = fmt.Sprintf("%s in the file (%s): revoke it and take it out.", rule.Message, h.Rule)
+		found = append(found, one)
+	}
+	return found
 }

@@ -6,30 +6,30 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// ignoreWord begins what a comment says to suppress a finding:
+// ignoreWord begins a comment that suppresses a finding:
 //
 //	airlock:ignore go/sql-injection the table's name is a constant of ours
 //
-// It holds for its own line, or for the next one if it has its line for itself. It
-// needs a reason: without one it does not count.
+// It applies to its own line, and to the next one if no code stands before it. Without a
+// reason it does not count.
 const ignoreWord = "airlock:ignore"
 
 // ignore is such a comment.
 type ignore struct {
 	reason string
-	line   int
+	line   int // of the comment
 }
 
-// ignored is what a comment speaks about.
+// ignored is what such a comment is about.
 type ignored struct {
 	rule string
-	line int
+	line int // of the finding
 }
 
 // ignores returns the comments of a file that suppress findings. In a file whose
-// comments are not known (s is nil) the word must stand behind a comment's sign.
-func ignores(t string, s *source) map[ignored]ignore {
-	if !strings.Contains(t, ignoreWord) {
+// comments are not known (s is nil) the word has to follow the sign of a comment.
+func ignores(text string, s *source) map[ignored]ignore {
+	if !strings.Contains(text, ignoreWord) {
 		return nil
 	}
 	list := map[ignored]ignore{}
@@ -41,7 +41,7 @@ func ignores(t string, s *source) map[ignored]ignore {
 		return list
 	}
 	number := 0
-	for line := range strings.Lines(t) {
+	for line := range strings.Lines(text) {
 		number++
 		at := strings.Index(line, ignoreWord)
 		if at < 0 {
@@ -58,15 +58,16 @@ func ignores(t string, s *source) map[ignored]ignore {
 	return list
 }
 
-// addIgnore reads one comment; alone says that no code stands before it.
-func addIgnore(list map[ignored]ignore, written string, line int, alone bool) {
-	at := strings.Index(written, ignoreWord)
-	if at < 0 {
+// addIgnore reads one comment, which ends on a line; alone means that no code stands
+// before it.
+func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
+	_, text, found := strings.Cut(comment, ignoreWord)
+	if !found {
 		return
 	}
-	said, _, _ := strings.Cut(written[at+len(ignoreWord):], "\n")
-	said = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(said), "*/"), "-->"))
-	rule, reason, _ := strings.Cut(said, " ")
+	text, _, _ = strings.Cut(text, "\n")
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(text), "*/"), "-->"))
+	rule, reason, _ := strings.Cut(text, " ")
 	if reason = strings.TrimSpace(reason); rule == "" || reason == "" {
 		return
 	}
@@ -76,13 +77,13 @@ func addIgnore(list map[ignored]ignore, written string, line int, alone bool) {
 	}
 }
 
-// ignoring returns the comment that suppresses a finding. It names the finding's
-// rule, with or without the language.
+// ignoring returns the comment that suppresses a finding, if there is one. It names the
+// finding's rule, with or without the language.
 func ignoring(list map[ignored]ignore, f finding.Finding) (ignore, bool) {
-	if g, ok := list[ignored{f.Rule, f.Range.StartLine}]; ok {
-		return g, true
+	if by, ok := list[ignored{f.Rule, f.Range.StartLine}]; ok {
+		return by, true
 	}
 	_, short, _ := strings.Cut(f.Rule, "/")
-	g, ok := list[ignored{short, f.Range.StartLine}]
-	return g, ok && short != ""
+	by, ok := list[ignored{short, f.Range.StartLine}]
+	return by, ok && short != ""
 }

@@ -5,65 +5,105 @@ import (
 	"strings"
 )
 
-// longestName bounds how many parts of a dotted name are looked at.
-const longestName = 6
+// This file reads what all languages have in common: dotted names, chains of calls,
+// arguments and where an expression ends. Each loop over tokens is bounded, so that the
+// time stays linear in the file.
+const (
+	longestName       = 6    // parts of a dotted name
+	longestChain      = 12   // links of a chain of calls
+	mostArguments     = 16   // arguments of a call
+	longestExpression = 400  // tokens of a value at its own level, and in its first brackets
+	longestSource     = 1000 // bytes of source that a rule's expressions read
+)
 
-// name returns the parts of the dotted name that ends with the word at index i:
-// os, path, join of "os.path.join". A part that is no word, such as a call, is
-// "". begin is the index of its first token.
-func (s *source) name(i int) (parts []string, begin int) {
+// extent is a run of tokens: from is included, to is not.
+type extent struct{ from, to int }
+
+// sourceText returns an extent as the file has it, cut where it is too long.
+func (s *source) sourceText(x extent) string {
+	if x.from >= x.to || x.from >= len(s.tokens) {
+		return ""
+	}
+	start, end := s.tokens[x.from].start, s.tokens[min(x.to, len(s.tokens))-1].end
+	return s.text[start:min(end, start+longestSource)]
+}
+
+// dottedName returns the parts of the dotted name that ends with the word at index i,
+// ["os" "path" "join"] of "os.path.join", and the index of its first token. What is not
+// a word is an empty part: ["" "query"] of "db().query".
+func (s *source) dottedName(i int) (parts []string, begin int) {
 	parts = append(parts, s.written(i))
-	for begin = i; len(parts) < longestName; {
-		dot := begin - 1
-		if !s.is(dot, ".") && !s.is(dot, "?.") && !s.is(dot, "::") && !s.is(dot, "->") {
-			break
-		}
-		before := dot - 1
-		switch s.kindAt(before) {
-		case word:
+	for begin = i; len(parts) < longestName && s.isOneOf(begin-1, ".", "?.", "::", "->"); {
+		before := begin - 2
+		if s.kindAt(before) == word {
 			parts, begin = append(parts, s.written(before)), before
 			continue
+		}
+		parts = append(parts, "")
+		switch s.kindAt(before) {
 		case closing:
-			parts, begin = append(parts, ""), max(0, int(s.tokens[before].pair))
+			begin = max(0, int(s.tokens[before].pair))
 		case stringText:
-			parts, begin = append(parts, ""), before
+			begin = before
 		default: // ".x" of a chain that is not seen
-			parts, begin = append(parts, ""), dot
+			begin--
 		}
 		break
 	}
-	for l, r := 0, len(parts)-1; l < r; l, r = l+1, r-1 {
-		parts[l], parts[r] = parts[r], parts[l]
-	}
+	slices.Reverse(parts)
 	return parts, begin
 }
 
-// named reports whether the parts are those of a pattern; a pattern's first part
-// may be "*", for one part or more.
-func named(parts, pattern []string) bool {
-	if pattern[0] == "*" {
-		n := len(pattern) - 1
-		return len(parts) > n && slices.Equal(parts[len(parts)-n:], pattern[1:])
+// chainStart returns the index of the first token of the chain of calls whose last name
+// is the word at index i: that of Command in `Command::new("sh").arg`.
+func (s *source) chainStart(i int) int {
+	for range longestChain {
+		if !s.isOneOf(i-1, ".", "?.", "&.", "::") {
+			return i
+		}
+		before := i - 2
+		if s.is(before, "?") { // f()?.g: Rust's way to pass an error on
+			before--
+		}
+		switch s.kindAt(before) {
+		case word:
+			i = before
+		case stringText:
+			return before
+		case closing:
+			pair := int(s.tokens[before].pair)
+			switch {
+			case pair < 0:
+				return i
+			case s.opensString(pair):
+				return pair
+			case s.kindAt(pair-1) == word: // f(a).b
+				i = pair - 1
+			case s.is(pair-1, "!") && s.kindAt(pair-2) == word: // format!(a).b
+				i = pair - 2
+			default: // (a).b
+				i = pair
+			}
+		default:
+			return i
+		}
 	}
-	return slices.Equal(parts, pattern)
+	return i
 }
 
 // argument is one argument of a call.
 type argument struct {
-	name string // of one that is given by name
+	name string // of one that is given by name: verify=False
 	extent
 }
-
-// mostArguments bounds how many arguments of a call are looked at.
-const mostArguments = 16
 
 // arguments returns the arguments of the call whose bracket is the token at index open.
 func (s *source) arguments(open int) []argument {
 	return s.argumentsIn(open+1, s.after(open)-1)
 }
 
-// argumentsIn returns the arguments that stand between two indices. It takes no
-// longer than there are tokens between them at their own level.
+// argumentsIn returns the arguments that stand between two indexes. It takes no longer
+// than there are tokens between them at their own level.
 func (s *source) argumentsIn(from, end int) []argument {
 	var list []argument
 	for i := from; i <= end && len(list) < mostArguments; {
@@ -73,7 +113,7 @@ func (s *source) argumentsIn(from, end int) []argument {
 		}
 		if i > from {
 			a := argument{extent: extent{from, i}}
-			if s.kindAt(from) == word && i > from+2 && (s.is(from+1, "=") || s.is(from+1, ":")) {
+			if s.kindAt(from) == word && i > from+2 && s.isOneOf(from+1, "=", ":") {
 				a.name, a.from = s.written(from), from+2
 			}
 			list = append(list, a)
@@ -84,144 +124,12 @@ func (s *source) argumentsIn(from, end int) []argument {
 	return list
 }
 
-// longestChain bounds how many links of a chain of calls are followed.
-const longestChain = 12
-
-// chain returns the index of the first token of the chain whose last name is the
-// word at index i: that of Command in `Command::new("sh").arg`.
-func (s *source) chain(i int) int {
-	for range longestChain {
-		if dot := i - 1; !s.is(dot, ".") && !s.is(dot, "?.") && !s.is(dot, "&.") && !s.is(dot, "::") {
-			return i
-		}
-		before := i - 2
-		if s.is(before, "?") { // Rust's way to pass an error on
-			before--
-		}
-		switch s.kindAt(before) {
-		case word:
-			i = before
-		case stringText:
-			return before
-		case closing:
-			pair := int(s.tokens[before].pair)
-			if pair < 0 {
-				return i
-			}
-			switch i = pair; {
-			case s.isString(pair):
-				return i
-			case s.kindAt(pair-1) == word:
-				i = pair - 1
-			case s.is(pair-1, "!") && s.kindAt(pair-2) == word:
-				i = pair - 2
-			}
-		default:
-			return i
-		}
-	}
-	return i
-}
-
-// extent is a run of tokens: from, included, to, excluded.
-type extent struct{ from, to int }
-
-// longestSource bounds how many bytes of source a rule's expressions read.
-const longestSource = 1000
-
-// between returns the source of an extent, cut where it is too long.
-func (s *source) between(e extent) string {
-	if e.from >= e.to || e.from >= len(s.tokens) {
-		return ""
-	}
-	start, end := s.tokens[e.from].start, s.tokens[min(e.to, len(s.tokens))-1].end
-	return s.text[start:min(end, start+longestSource)]
-}
-
-// expression returns the extent of the value that begins at index from: up to a
-// separator, a bracket that closes, another assignment, or the end of a line
-// behind which nothing says that it goes on.
-func (s *source) expression(from int) extent {
-	i := from
-	for i < len(s.tokens) && i-from < longestExpression {
-		t := s.tokens[i]
-		w := s.written(i)
-		if t.kind == closing || t.kind == op && (w == ";" || w == "," || assigns(w)) {
-			break
-		}
-		if t.first && i > from && !s.goesOn(i) {
-			break
-		}
-		i = s.after(i)
-	}
-	return extent{from, i}
-}
-
-// longestExpression bounds the tokens of a value at its own level and those
-// inside its first brackets.
-const longestExpression = 400
-
-// goesOn reports whether the line that begins with the token at index i goes on
-// with what stood before.
-func (s *source) goesOn(i int) bool {
-	before, here := s.tokens[i-1], s.tokens[i]
-	if before.kind == op && s.written(i-1) != "++" && s.written(i-1) != "--" && s.written(i-1) != "?" && s.written(i-1) != "!" {
-		return true
-	}
-	if here.kind != op {
-		return s.lang.name == "javascript" && here.kind == open && strings.HasPrefix(s.written(i), "`")
-	}
-	switch s.written(i) {
-	case ".", "?.", "+", "?", ":", "||", "&&", "??", "%", "\\":
-		return true
-	}
-	return false
-}
-
-func assigns(w string) bool {
-	switch w {
-	case "=", ":=", "+=", "<<=", "||=", "??=":
-		return true
-	}
-	return false
-}
-
-// list returns the index of the brace of a list, such as []string{"a"}, that begins
-// with the bracket at index i; 0 if none does.
-func (s *source) list(i int) int {
-	if !s.is(i, "[") {
-		return 0
-	}
-	for j := s.after(i); j < min(len(s.tokens), i+8) && !s.tokens[j].first; j++ {
-		switch {
-		case s.is(j, "{"):
-			return j
-		case s.kindAt(j) != word && !s.is(j, ".") && !s.is(j, "*"):
-			return 0
-		}
-	}
-	return 0
-}
-
-// isString reports whether the token at index i begins a string with holes.
-func (s *source) isString(i int) bool {
-	t := s.tokens[i]
-	if t.kind != open {
-		return false
-	}
-	switch s.text[t.end-1] {
-	case '"', '\'', '`':
-		return true
-	}
-	return s.text[t.start] == '%'
-}
-
-// elements returns those of the first list in an extent, such as the last three
-// texts in `List.of("sh", "-c", line)`.
+// elements returns the elements of the first list in an extent, such as the three texts
+// in `List.of("sh", "-c", line)`.
 func (s *source) elements(x extent) []extent {
 	var list []extent
 	for i := x.from; i < min(x.to, len(s.tokens)); i++ {
-		if s.tokens[i].kind != open || s.isString(i) || s.after(i) == i+2 {
+		if s.tokens[i].kind != opening || s.opensString(i) || s.after(i) == i+2 {
 			continue
 		}
 		for _, a := range s.arguments(i) {
@@ -230,4 +138,75 @@ func (s *source) elements(x extent) []extent {
 		break
 	}
 	return list
+}
+
+// listBrace returns the index of the brace of a list, such as []string{"a"}, that begins
+// with the bracket at index i; 0 if none does.
+func (s *source) listBrace(i int) int {
+	if !s.is(i, "[") {
+		return 0
+	}
+	for j := s.after(i); j < min(len(s.tokens), i+8) && !s.tokens[j].first; j++ {
+		switch {
+		case s.is(j, "{"):
+			return j
+		case s.kindAt(j) != word && !s.isOneOf(j, ".", "*"):
+			return 0
+		}
+	}
+	return 0
+}
+
+// opensString reports whether the token at index i begins a string with holes, such as
+// the first ` of `a ${b}` and the %( of %(a #{b}).
+func (s *source) opensString(i int) bool {
+	t := s.tokens[i]
+	return t.kind == opening && (strings.IndexByte("\"'`", s.text[t.end-1]) >= 0 || s.text[t.start] == '%')
+}
+
+// plainText returns the content of the literal without holes that an extent consists of.
+func (s *source) plainText(x extent) (content string, ok bool) {
+	switch {
+	case x.to == x.from+1 && s.kindAt(x.from) == stringText: // 'a'
+		return s.content(x.from), true
+	case x.to == x.from+3 && s.opensString(x.from) && s.kindAt(x.from+1) == stringText: // `a`
+		return s.content(x.from + 1), true
+	}
+	return "", false
+}
+
+// expressionAt returns the extent of the expression that begins at index from. It ends
+// with a separator, a bracket that closes, another assignment, or the end of a line
+// that the next line does not continue.
+func (s *source) expressionAt(from int) extent {
+	i := from
+	for i < len(s.tokens) && i-from < longestExpression {
+		t := s.tokens[i]
+		if t.kind == closing || t.kind == operator && endsExpression(s.written(i)) || t.first && i > from && !s.continuesLine(i) {
+			break
+		}
+		i = s.after(i)
+	}
+	return extent{from, i}
+}
+
+// endsExpression reports whether an operator ends an expression: it separates or assigns.
+func endsExpression(written string) bool {
+	switch written {
+	case ";", ",", "=", ":=", "+=", "<<=", "||=", "??=":
+		return true
+	}
+	return false
+}
+
+// continuesLine reports whether the line that begins with the token at index i continues
+// the expression before it.
+func (s *source) continuesLine(i int) bool {
+	if s.tokens[i-1].kind == operator && !s.isOneOf(i-1, "++", "--", "?", "!") {
+		return true // a +
+	}
+	if s.tokens[i].kind == operator {
+		return s.isOneOf(i, ".", "?.", "+", "?", ":", "||", "&&", "??", "%", `\`)
+	}
+	return s.lang.name == "javascript" && s.tokens[i].kind == opening && strings.HasPrefix(s.written(i), "`") // html` on the line before
 }

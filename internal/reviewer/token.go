@@ -2,48 +2,62 @@ package reviewer
 
 import (
 	"sort"
-	"unicode/utf8"
 )
 
-// kind tells the tokens of every language apart, as far as rules need it.
+// kind is what a token is, as far as rules need to know it, in every language.
 type kind uint8
 
 const (
-	word       kind = iota // a name or keyword
-	number                 //
-	stringText             // a string literal, or the literal part of one with holes
-	open                   // ( [ { and where a string with holes or a hole begins
-	closing                // what ends an open
-	op                     // any other punctuation
-	comment                //
+	word       kind = iota // a name or a keyword: query, return
+	number                 // 12, 0x1f
+	stringText             // a string literal, or a literal part of a string with holes
+	opening                // ( [ { and what begins a string with holes or a hole: `, ${
+	closing                // what ends an opening
+	operator               // any other punctuation: . + => ;
+	comment                // such tokens are kept apart from the others
 )
 
 // token is a piece of source text. Blanks are in no token.
 type token struct {
 	kind kind
-	// first says that the token is the first one on its line.
+	// first is set for the first token on its line.
 	first bool
 	// start and end are the token's bytes; from and to are those of a literal's
 	// content, without prefix and quotes.
 	start, end, from, to int32
-	// pair is the index of the bracket that belongs to an open or closing one, or -1.
+	// pair is the index of the bracket that belongs to an opening or closing one, or -1.
 	pair int32
 }
 
-// source is a file as tokens.
+// source is a file as tokens. Its methods take indexes of tokens, which may be out of
+// range where the method's comment says so.
 type source struct {
-	path   string
-	text   string
-	lang   *language
-	tokens []token // without comments
-	// comments stand apart, so that rules see code only.
+	path     string
+	text     string
+	lang     *language
+	tokens   []token // without comments, so that rules see code only
 	comments []token
 	lines    []int32 // where each line begins
 }
 
-// is reports whether the token at index i, which may be out of range, is written so.
+// is reports whether the token at index i, which may be out of range, is written so. A
+// string literal never is.
 func (s *source) is(i int, written string) bool {
 	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && s.written(i) == written
+}
+
+// isOneOf reports whether the token at index i is written in one of several ways.
+func (s *source) isOneOf(i int, written ...string) bool {
+	if i < 0 || i >= len(s.tokens) || s.tokens[i].kind == stringText {
+		return false
+	}
+	here := s.written(i)
+	for _, w := range written {
+		if here == w {
+			return true
+		}
+	}
+	return false
 }
 
 // kindAt returns the kind of the token at index i, and comment out of range.
@@ -54,49 +68,47 @@ func (s *source) kindAt(i int) kind {
 	return s.tokens[i].kind
 }
 
-// written returns a token as it stands in the file.
+// written returns a token as the file has it.
 func (s *source) written(i int) string { return s.text[s.tokens[i].start:s.tokens[i].end] }
 
-// content returns what a literal says, without its quotes.
+// content returns the content of a literal, without its quotes.
 func (s *source) content(i int) string { return s.text[s.tokens[i].from:s.tokens[i].to] }
 
-// after returns the index behind the token, or behind the group that it opens.
+// after returns the index after the token, or after the group that it opens.
 func (s *source) after(i int) int {
-	if t := s.tokens[i]; t.kind == open && int(t.pair) > i {
+	if t := s.tokens[i]; t.kind == opening && int(t.pair) > i {
 		return int(t.pair) + 1
 	}
 	return i + 1
 }
 
-// line returns the number of the line, from 1, that holds a byte.
-func (s *source) line(at int32) int {
-	return sort.Search(len(s.lines), func(i int) bool { return s.lines[i] > at })
+// line returns the number of the line, from 1, on which a byte is.
+func (s *source) line(offset int32) int {
+	return sort.Search(len(s.lines), func(i int) bool { return s.lines[i] > offset })
 }
 
 // column returns the column of a byte, from 1, in UTF-16 code units.
-func (s *source) column(at int32) int {
+func (s *source) column(offset int32) int {
 	column := 1
-	for rest := s.text[s.lines[s.line(at)-1]:at]; rest != ""; {
-		r, size := utf8.DecodeRuneInString(rest)
+	for _, r := range s.text[s.lines[s.line(offset)-1]:offset] {
 		if column++; r > 0xffff {
 			column++
 		}
-		rest = rest[size:]
 	}
 	return column
 }
 
-// indent returns the column of a line's first token, in bytes.
+// indent returns how many bytes stand before a token on its line.
 func (s *source) indent(i int) int {
-	at := s.tokens[i].start
-	return int(at - s.lines[s.line(at)-1])
+	start := s.tokens[i].start
+	return int(start - s.lines[s.line(start)-1])
 }
 
 // lineStarts returns where each line begins.
-func lineStarts(t string) []int32 {
+func lineStarts(text string) []int32 {
 	starts := []int32{0}
-	for i := range len(t) {
-		if t[i] == '\n' && i+1 < len(t) {
+	for i := range len(text) {
+		if text[i] == '\n' && i+1 < len(text) {
 			starts = append(starts, int32(i+1))
 		}
 	}

@@ -1,36 +1,55 @@
 package reviewer
 
-// unreachable finds a statement behind one that leaves its block.
+// unreachable finds a statement after one that leaves its block.
 func (c *codeFile) unreachable() {
 	for i, t := range c.tokens {
-		if t.kind != word || !t.first || !c.leaves(i) || i == 0 {
+		if i == 0 || t.kind != word || !t.first || !c.leavesBlock(i) || !c.standsInBlock(i) {
 			continue
 		}
-		braces := !c.lang.indented
-		if braces && !c.is(i-1, ";") && !c.is(i-1, "{") && !c.is(i-1, "}") || braces && c.is(i-1, "}") && c.lang.name != "go" && c.lang.name != "rust" {
-			continue // it may belong to an if without braces
-		}
-		x := extent{i, c.statementEnd(i)}
-		if braces && !c.is(x.to, ";") && c.lang.name != "go" {
+		left := extent{i, c.statementEnd(i)}
+		if !c.lang.indented && !c.is(left.to, ";") && c.lang.name != "go" {
 			continue
 		}
-		next := x.to
+		next := left.to
 		if c.is(next, ";") {
 			next++
 		}
-		if next >= len(c.tokens) || !c.tokens[next].first || x.to-i >= longestExpression || c.tokens[next].kind != word {
+		if left.to-i >= longestExpression || c.kindAt(next) != word || !c.tokens[next].first || c.isReachedOtherwise(next) {
 			continue
 		}
-		if !braces && c.indent(next) != c.indent(i) || c.reached(next) || c.lang.ruby && c.conditional(x) {
+		if c.lang.indented && c.indent(next) != c.indent(i) || c.lang.ruby && c.isConditional(left) {
 			continue
 		}
-		c.report("unreachable-code", c.tokens[next].start, c.tokens[next].end, "")
+		c.reportToken("unreachable-code", next, "")
 	}
 }
 
-// reached reports whether the word at index i begins what is reached otherwise, or is
-// known before it: a branch, a label, a function.
-func (c *codeFile) reached(i int) bool {
+// leavesBlock reports whether the statement that begins at index i leaves its block.
+func (c *codeFile) leavesBlock(i int) bool {
+	switch c.written(i) {
+	case "return", "break":
+		return !c.is(i+1, "=")
+	case "next":
+		return c.lang.ruby && !c.is(i+1, "=")
+	case "raise": // tests do so on purpose, to see what happens before the code after it
+		return c.lang.indented && !c.is(i+1, "=") && !testPath.MatchString(c.path)
+	case "throw":
+		return !c.lang.ruby && !c.lang.indented
+	case "continue":
+		return !c.lang.ruby
+	}
+	return false
+}
+
+// standsInBlock reports whether the statement that begins at index i cannot belong to an
+// if without braces.
+func (c *codeFile) standsInBlock(i int) bool {
+	return c.lang.indented || c.isOneOf(i-1, ";", "{") || c.is(i-1, "}") && (c.lang.name == "go" || c.lang.name == "rust")
+}
+
+// isReachedOtherwise reports whether the word at index i begins what is reached otherwise,
+// or is known before it: a branch, a label, a function.
+func (c *codeFile) isReachedOtherwise(i int) bool {
 	switch c.written(i) {
 	case "case", "default", "function", "class", "var", "async", "elif", "else", "except", "finally",
 		"end", "elsif", "when", "in", "rescue", "ensure", "def", "fn", "struct", "enum", "impl", "use", "mod", "const", "static", "type":
@@ -39,46 +58,29 @@ func (c *codeFile) reached(i int) bool {
 	return c.is(i+1, ":")
 }
 
-// conditional reports whether a Ruby statement says when it counts.
-func (c *codeFile) conditional(x extent) bool {
+// isConditional reports whether a Ruby statement has a modifier: return 1 if a.
+func (c *codeFile) isConditional(x extent) bool {
 	for i := x.from + 1; i < x.to; i = c.after(i) {
-		if c.kindAt(i) == word && modifies(c.written(i)) {
+		if c.kindAt(i) == word && rubyModifiers[c.written(i)] {
 			return true
 		}
 	}
 	return false
 }
 
-// statementEnd returns the index behind the statement that begins with the word at
-// index i. Where blocks are told by their indentation that is the first token of
-// the next line, unless brackets or a backslash hold the lines together.
+// statementEnd returns the index after the statement that begins with the word at index
+// i. In a language without braces that is the first token of the next line, unless
+// brackets or a backslash join the lines.
 func (c *codeFile) statementEnd(i int) int {
 	next := i + 1
 	if !c.lang.indented {
 		if next < len(c.tokens) && c.tokens[next].first && c.lang.name != "javascript" {
 			return next // nothing is returned; the next line is a statement of its own
 		}
-		return c.expression(next).to
+		return c.expressionAt(next).to
 	}
-	for next < len(c.tokens) && next-i < longestExpression && (!c.tokens[next].first || c.is(next-1, "\\")) {
+	for next < len(c.tokens) && next-i < longestExpression && (!c.tokens[next].first || c.is(next-1, `\`)) {
 		next = c.after(next)
 	}
 	return next
-}
-
-// leaves reports whether the statement that begins at index i leaves its block.
-func (c *codeFile) leaves(i int) bool {
-	switch c.written(i) {
-	case "return", "break":
-		return !c.is(i+1, "=")
-	case "next":
-		return c.lang.ruby && !c.is(i+1, "=")
-	case "raise": // tests do so on purpose, to see what happens before the code behind it
-		return c.lang.indented && !c.is(i+1, "=") && !testPath.MatchString(c.path)
-	case "throw":
-		return !c.lang.ruby && !c.lang.indented
-	case "continue":
-		return !c.lang.ruby
-	}
-	return false
 }

@@ -9,29 +9,17 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// workflowPath is where GitHub reads workflows and actions from.
-var workflowPath = regexp.MustCompile(`^\.github/workflows/[^/]+\.ya?ml$|(^|/)action\.ya?ml$`)
+var (
+	// workflowPath is where GitHub reads workflows and actions from.
+	workflowPath = regexp.MustCompile(`^\.github/workflows/[^/]+\.ya?ml$|(^|/)action\.ya?ml$`)
+	// strangerExpression matches the expressions whose value anybody may choose who can open an
+	// issue or a pull request, by GitHub's own guide to script injection.
+	strangerExpression = regexp.MustCompile(`\$\{\{[^}]*\bgithub\.(head_ref\b|event\.(issue\.(title|body)|pull_request\.(title|body|head\.(ref|label|repo\.default_branch))|comment\.body|review\.body|review_comment\.body|discussion\.(title|body)|pages[^}]*\.page_name|commits[^}]*\.(message|author\.(email|name))|head_commit\.(message|author\.(email|name))|workflow_run\.(head_branch|head_commit\.message)))`)
+	// headRef matches the names of what a pull request proposes.
+	headRef = regexp.MustCompile(`github\.(event\.pull_request\.(head\.(sha|ref)|merge_commit_sha)|head_ref)|refs/pull/`)
+)
 
-// strangers are the expressions whose value anybody may choose who can open an
-// issue or a pull request, by GitHub's own guide to script injection.
-var strangers = regexp.MustCompile(`\$\{\{[^}]*\bgithub\.(head_ref\b|event\.(issue\.(title|body)|pull_request\.(title|body|head\.(ref|label|repo\.default_branch))|comment\.body|review\.body|review_comment\.body|discussion\.(title|body)|pages[^}]*\.page_name|commits[^}]*\.(message|author\.(email|name))|head_commit\.(message|author\.(email|name))|workflow_run\.(head_branch|head_commit\.message)))`)
-
-// headRef is a checkout of what a pull request proposes.
-var headRef = regexp.MustCompile(`github\.(event\.pull_request\.(head\.(sha|ref)|merge_commit_sha)|head_ref)|refs/pull/`)
-
-// workflow reviews a GitHub workflow or action. A file that is no YAML has no
-// findings: GitHub does not run it.
-func (r *Reviewer) workflow(f File) []finding.Finding {
-	var root yaml.Node
-	if yaml.Unmarshal([]byte(f.Text), &root) != nil || len(root.Content) == 0 {
-		return nil
-	}
-	w := &workflowFile{path: f.Path, uses: r.uses, rules: r.workflowRules}
-	w.privileged = w.triggeredByTarget(root.Content[0])
-	w.walk(root.Content[0], 0)
-	return w.found
-}
-
+// workflowFile is a workflow or an action under security review.
 type workflowFile struct {
 	path       string
 	uses       func(*Rule) bool
@@ -40,8 +28,21 @@ type workflowFile struct {
 	found      []finding.Finding
 }
 
-// triggeredByTarget reports whether pull_request_target starts the workflow.
-func (w *workflowFile) triggeredByTarget(root *yaml.Node) bool {
+// workflow reviews a GitHub workflow or action. A file that is not YAML has no findings:
+// GitHub does not run it.
+func (r *Reviewer) workflow(f File) []finding.Finding {
+	var document yaml.Node
+	if yaml.Unmarshal([]byte(f.Text), &document) != nil || len(document.Content) == 0 {
+		return nil
+	}
+	root := document.Content[0]
+	w := &workflowFile{path: f.Path, uses: r.uses, rules: r.byID, privileged: runsForPullRequestTarget(root)}
+	w.walk(root, 0)
+	return w.found
+}
+
+// runsForPullRequestTarget reports whether pull_request_target starts the workflow.
+func runsForPullRequestTarget(root *yaml.Node) bool {
 	on := child(root, "on")
 	if on == nil {
 		return false
@@ -54,24 +55,20 @@ func (w *workflowFile) triggeredByTarget(root *yaml.Node) bool {
 	return false
 }
 
-// deepestYAML bounds how deep a workflow is read; GitHub's are about ten deep.
-const deepestYAML = 64
-
+// walk reviews a node and what is below it.
 func (w *workflowFile) walk(n *yaml.Node, depth int) {
-	if depth > deepestYAML {
+	const deepest = 64 // GitHub's workflows are about ten deep
+	if depth > deepest {
 		return
 	}
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, v := n.Content[i].Value, n.Content[i+1]
-			if v.Kind == yaml.ScalarNode && (key == "run" || key == "script") {
-				w.script(v)
-			}
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if key, v := n.Content[i].Value, n.Content[i+1]; v.Kind == yaml.ScalarNode && (key == "run" || key == "script") {
+			w.script(v)
 		}
-		if uses := child(n, "uses"); w.privileged && uses != nil && strings.HasPrefix(uses.Value, "actions/checkout@") {
-			if ref := child(child(n, "with"), "ref"); ref != nil && headRef.MatchString(ref.Value) {
-				w.report("workflow/untrusted-checkout", ref.Line, ref.Column)
-			}
+	}
+	if uses := child(n, "uses"); w.privileged && uses != nil && strings.HasPrefix(uses.Value, "actions/checkout@") {
+		if ref := child(child(n, "with"), "ref"); ref != nil && headRef.MatchString(ref.Value) {
+			w.report("workflow/untrusted-checkout", ref.Line, ref.Column)
 		}
 	}
 	for _, c := range n.Content { // an alias has no content of its own: it is read once, where it is defined
@@ -80,17 +77,17 @@ func (w *workflowFile) walk(n *yaml.Node, depth int) {
 }
 
 // script finds each line of a script into which GitHub writes a stranger's text.
-func (w *workflowFile) script(v *yaml.Node) {
-	block := v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	line := v.Line
-	if block {
+func (w *workflowFile) script(script *yaml.Node) {
+	isBlock := script.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	line := script.Line
+	if isBlock {
 		line++ // the text begins below its sign
 	}
-	for text := range strings.Lines(v.Value) {
-		if strangers.MatchString(text) {
+	for text := range strings.Lines(script.Value) {
+		if strangerExpression.MatchString(text) {
 			w.report("workflow/expression-injection", line, 0)
 		}
-		if block {
+		if isBlock {
 			line++
 		}
 	}
@@ -98,8 +95,7 @@ func (w *workflowFile) script(v *yaml.Node) {
 
 func (w *workflowFile) report(id string, line, column int) {
 	if rule := w.rules[id]; w.uses(rule) {
-		w.found = append(w.found, finding.Finding{Check: SecurityReview, Tool: Tool, Rule: id, Severity: rule.Severity, Message: rule.Message, Path: w.path,
-			Range: finding.Range{StartLine: line, StartColumn: column, EndLine: line}})
+		w.found = append(w.found, rule.finding(w.path, "", finding.Range{StartLine: line, StartColumn: column, EndLine: line}))
 	}
 }
 

@@ -1,0 +1,114 @@
+package reviewer
+
+import "strings"
+
+// The model of values
+//
+// A rule asks what an expression can be when the program runs: constant text, text with
+// something in it that may change, or something from a request. The evaluator answers
+// without running anything. Its answer is a value, which has four parts:
+//
+//	expression                         text            literal  changing
+//	"SELECT a"                         SELECT a        yes      no
+//	name                               ␀               no       yes
+//	"SELECT " + name                   SELECT ␀        yes      yes
+//	`ls ${dir}`                        ls ␀            yes      yes
+//	"LIMIT " + parseInt(n)             LIMIT 0         yes      no
+//	"FROM " + TABLE                    FROM TABLE      yes      no
+//	12, TABLE, user.length             12, TABLE, 0    no       no
+//	ids.map(() => "?").join(",")       0               no       no
+//
+// The text has what is literal in it, and a hole (␀) for each part that is not known. A
+// value that is literal and changing is built: literal text with something else in it,
+// which is how an injection is written. What is neither does no harm. The fourth part,
+// origin, is the source of the expression and of what its names were given: by it rules
+// know that `name` is req.query.name.
+//
+// How an expression gets its value (evaluate.go):
+//
+//  1. evaluate splits it at its operators: a sum joins its operands, a choice has the
+//     value of one branch, a comparison is harmless.
+//  2. operand reads one operand: a literal, a name, a bracket, and the members, calls
+//     and indexes that hang on it.
+//  3. A name has the value that it was last given in its function (scope.go), or is
+//     harmless by how it is spelled: TABLE, port. Any other name is unknown.
+//  4. What a call returns depends on the function's name: the pack of the language lists
+//     functions that clean, format, join or keep their arguments. Any other call is
+//     unknown.
+//
+// The rest is bounds: text and origin are cut, and deep expressions are unknown.
+const (
+	// hole stands in a value's text for what is not known before the program runs.
+	hole = "\x00"
+	// longestText bounds the bytes of a value's text and origin.
+	longestText = 2000
+	// deepestValue bounds how deep brackets in an expression are followed.
+	deepestValue = 12
+	// longestValue bounds the tokens of an expression that is evaluated.
+	longestValue = 20 * longestExpression
+)
+
+// value is what is known about an expression without running it.
+type value struct {
+	// text is its literal parts in their order, with holes for the others.
+	text string
+	// literal is set if there is literal text, changing if there is a hole.
+	literal, changing bool
+	// origin is the source of the expression, and of the values of its names.
+	origin string
+}
+
+// unknown returns the value of an expression of which nothing is known.
+func unknown() value { return value{text: hole, changing: true} }
+
+// unknownFrom is unknown with an origin.
+func unknownFrom(origin string) value { return value{text: hole, changing: true, origin: origin} }
+
+// harmless returns the value of what may change and cannot do harm: a number, a list of
+// constants, the result of a function that cleans.
+func harmless() value { return value{text: "0"} }
+
+// literalText returns the value of a string literal. Blanks do not make a text built.
+func literalText(text string) value {
+	if len(text) > longestText {
+		text = text[:longestText]
+	}
+	return value{text: text, literal: strings.TrimSpace(text) != ""}
+}
+
+// built reports whether literal text and something that changes are joined.
+func (v value) built() bool { return v.literal && v.changing }
+
+// add appends what is joined to the value: "a" + b.
+func (v *value) add(more value) {
+	if len(v.text) < longestText {
+		v.text += more.text
+	}
+	v.literal = v.literal || more.literal
+	v.changing = v.changing || more.changing
+	v.addOrigin(more.origin)
+}
+
+// addOrigin adds to where the value comes from.
+func (v *value) addOrigin(origin string) {
+	if origin != "" && len(v.origin)+len(origin) < longestText {
+		v.origin += "\n" + origin
+	}
+}
+
+// isConstantName reports whether a name is written like a constant: in capitals.
+func isConstantName(name string) bool {
+	return len(name) > 1 && strings.ToUpper(name) == name && strings.ToLower(name) != name
+}
+
+// isTypeName reports whether a name is that of a type or a module, whose members in
+// capitals are constants: Table.NAME, self.NAME.
+func isTypeName(name string) bool {
+	return name == "self" || name == "this" || name == "cls" || name != "" && 'A' <= name[0] && name[0] <= 'Z'
+}
+
+// numericNames are names that have numbers in all languages.
+var numericNames = words("pid pids ppid uid gid port i j n idx index count row col width height lft rgt")
+
+// constantWords are words for constants, and names that the language gives a value.
+var constantWords = words("true false nil null None True False undefined __dirname __filename __file__")
