@@ -1,15 +1,28 @@
 package isolate
 
-import "path"
+import (
+	"path"
 
-// CopyLimits bound the copy of the workspace. Zero values are the defaults.
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// CopyLimits bound the copy of a workspace. Zero values stand for the defaults.
 type CopyLimits struct {
 	Entries int64    // files, directories and links; default 500,000
-	Bytes   int64    // of all files; default 8 GiB
+	Bytes   int64    // of all files together; default 8 GiB
 	Exclude []string // patterns of names to leave out (path.Match), anywhere in the tree
 }
 
-// withDefaults fills in what is not set.
+// copyOptions say how copyTree copies.
+type copyOptions struct {
+	limits CopyLimits
+	owner  *command.Identity // of the copies; nil: this process's user
+	// retarget returns what a link in a directory, relative to the top, points to in the
+	// copy; nil: the same as before.
+	retarget func(dir, target string) string
+}
+
+// withDefaults returns the limits with the defaults filled in.
 func (l CopyLimits) withDefaults() CopyLimits {
 	if l.Entries <= 0 {
 		l.Entries = 500_000
@@ -24,9 +37,9 @@ func (l CopyLimits) withDefaults() CopyLimits {
 func (l CopyLimits) leaveOut(name string) string {
 	switch ok, _ := path.Match("gha-creds-*.json", name); {
 	case name == ".git":
-		return "git's folder may hold credentials, and programs in its configuration"
+		return "git's directory may contain credentials, and programs in its configuration"
 	case ok:
-		return "it holds credentials of a cloud"
+		return "it contains credentials of a cloud"
 	}
 	for _, pattern := range l.Exclude {
 		if ok, _ := path.Match(pattern, name); ok {

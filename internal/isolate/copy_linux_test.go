@@ -77,8 +77,8 @@ func TestCopy(t *testing.T) {
 		notes = append(notes, n.Name+": "+n.Why)
 	}
 	if diff := cmp.Diff([]string{
-		".git: git's folder may hold credentials, and programs in its configuration", "fifo: it is a FIFO", "gha-creds-1.json: it holds credentials of a cloud",
-		"left.log: excluded", "socket: it is a socket", "sub/.git: git's folder may hold credentials, and programs in its configuration",
+		".git: git's directory may contain credentials, and programs in its configuration", "fifo: it is a FIFO", "gha-creds-1.json: it contains credentials of a cloud",
+		"left.log: excluded", "socket: it is a socket", "sub/.git: git's directory may contain credentials, and programs in its configuration",
 	}, notes); diff != "" {
 		t.Errorf("the notes (-want +got)\n%s", diff)
 	}
@@ -199,7 +199,7 @@ func TestDeepFoldersAreRemoved(t *testing.T) {
 
 func TestDeepScratchIsRemoved(t *testing.T) {
 	workspace, temp := checkout(t)
-	s, err := isolate.OpenScratch(t.Context(), isolate.Config{Workspace: workspace, Scratch: temp, Environ: os.Environ()})
+	s, err := isolate.OpenScratch(t.Context(), isolate.Config{Workspace: workspace, TempDir: temp, Environ: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}

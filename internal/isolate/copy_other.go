@@ -10,8 +10,8 @@ import (
 	"runtime"
 )
 
-func copyOwn(context.Context, string, string, CopyLimits, func(string, string) string) ([]Note, error) {
-	return nil, errors.New("Airlock copies no workspace on " + runtime.GOOS)
+func copyTree(context.Context, string, string, copyOptions) ([]Note, error) {
+	return nil, errors.New("Airlock cannot copy a workspace on " + runtime.GOOS)
 }
 
 func freeBytes(string) int64 { return math.MaxInt64 }

@@ -20,39 +20,36 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxDepth is how deep directories may nest: each level holds two files open.
+// maxDepth is how deep directories may be nested.
 const maxDepth = 200
 
 // unreadable is why a file is left out that this process's user may not read.
 const unreadable = "it may not be read"
 
-// copier copies a tree. The tree may change meanwhile: links are never followed, and
+// copier copies a tree that may change at the same time: links are never followed, and
 // only ordinary files are read.
 type copier struct {
-	limits         CopyLimits
-	uid, gid       int                         // of the copies; -1: those of this process
-	target         func(dir, to string) string // of a link in a folder, in the copy; nil: as it is
+	copyOptions
 	entries, bytes atomic.Int64
-	slots          chan struct{} // directories that may be copied beside another
+	cancel         context.CancelCauseFunc // ends the copying with an error
+	slots          chan struct{}           // of directories that are copied by another goroutine
+	others         sync.WaitGroup          // those goroutines
 
 	mu    sync.Mutex
 	notes []Note
 }
 
-// copyTree copies what is in the directory from to the directory to, for the
-// identity: contents, permissions without setuid and setgid, and times. Links stay
-// links; everything else is left out with a note. The notes are in order of path.
-func copyTree(ctx context.Context, from, to string, id command.Identity, limits CopyLimits) ([]Note, error) {
-	c := &copier{limits: limits, uid: int(id.UID), gid: int(id.GID)}
-	return c.copy(ctx, from, to)
-}
-
-func (c *copier) copy(ctx context.Context, from, to string) ([]Note, error) {
-	c.limits, c.slots = c.limits.withDefaults(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+// copyTree copies what is in the directory from to the directory to: contents, permissions
+// without setuid and setgid, and times. Links stay links; what is neither a file nor a link
+// nor a directory is left out. The notes name all that is left out, in order.
+func copyTree(parent context.Context, from, to string, opt copyOptions) ([]Note, error) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	c := &copier{copyOptions: opt, cancel: cancel, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+	c.limits = c.limits.withDefaults()
 	src, err := openDir(unix.AT_FDCWD, from)
 	if err != nil {
 		return nil, err
@@ -62,13 +59,17 @@ func (c *copier) copy(ctx context.Context, from, to string) ([]Note, error) {
 		return nil, errors.Join(err, src.Close())
 	}
 	if err := c.dir(ctx, src, dst, "", 0); err != nil {
+		cancel(err)
+	}
+	c.others.Wait()
+	if err := cmp.Or(parent.Err(), context.Cause(ctx)); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(c.notes, func(a, b Note) int { return cmp.Compare(a.Name, b.Name) })
 	return c.notes, nil
 }
 
-// dir copies the entries of src to dst and closes both.
+// dir copies the entries of src, which is called rel in the tree, to dst and closes both.
 func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth int) (err error) {
 	defer func() { err = errors.Join(err, src.Close(), dst.Close()) }()
 	if depth > maxDepth {
@@ -78,91 +79,79 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 	if err != nil {
 		return err
 	}
-	var below sync.WaitGroup
-	var failed atomic.Pointer[error]
 	for _, e := range entries {
-		name := filepath.Join(rel, e.Name())
-		if err = ctx.Err(); err != nil || failed.Load() != nil {
-			break
+		if err := ctx.Err(); err != nil {
+			return err
 		}
+		name := filepath.Join(rel, e.Name())
 		if why := c.limits.leaveOut(e.Name()); why != "" {
 			c.note(name, why)
 			continue
 		}
 		if c.entries.Add(1) > c.limits.Entries {
-			err = fmt.Errorf("the workspace has more than %d files and directories", c.limits.Entries)
-			break
+			return fmt.Errorf("the workspace has more than %d files and directories", c.limits.Entries)
 		}
-		switch t := e.Type(); {
-		case t.IsDir():
-			var from, to *os.File
-			if from, to, err = c.mkdir(src, dst, e.Name(), name); from == nil {
-				break
+		if e.IsDir() {
+			if err := c.subdir(ctx, src, dst, e.Name(), name, depth); err != nil {
+				return err
 			}
-			select {
-			case c.slots <- struct{}{}:
-				below.Go(func() {
-					if err := c.dir(ctx, from, to, name, depth+1); err != nil {
-						failed.CompareAndSwap(nil, &err)
-					}
-					<-c.slots
-				})
-			default:
-				if err := c.dir(ctx, from, to, name, depth+1); err != nil { // which names its file
-					failed.CompareAndSwap(nil, &err)
-				}
-			}
-		case t.IsRegular():
+			continue
+		}
+		switch kind := e.Type(); kind {
+		case 0:
 			err = c.file(src, dst, e.Name(), name)
-		case t&fs.ModeSymlink != 0:
+		case fs.ModeSymlink:
 			err = c.link(src, dst, e.Name(), rel)
 		default:
-			c.note(name, "it is a "+text.FileKind(t))
+			c.note(name, "it is a "+text.FileKind(kind))
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
-			break
+			return fmt.Errorf("%s: %w", name, err)
 		}
-	}
-	below.Wait()
-	if p := failed.Load(); p != nil && err == nil {
-		err = *p
-	}
-	if err != nil {
-		return err
 	}
 	return c.finish(src, dst, 0o700)
 }
 
-// mkdir makes a directory and opens it with the one it is a copy of. Both are nil
-// where that may not be read.
-func (c *copier) mkdir(src, dst *os.File, base, name string) (from, to *os.File, err error) {
-	from, err = openDir(int(src.Fd()), base)
+// subdir copies the directory base of src, in another goroutine if there is a slot.
+func (c *copier) subdir(ctx context.Context, src, dst *os.File, base, name string, depth int) error {
+	from, err := openDir(int(src.Fd()), base)
 	if errors.Is(err, fs.ErrPermission) {
 		c.note(name, unreadable)
-		return nil, nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return fmt.Errorf("%s: %w", name, err)
 	}
+	var to *os.File
 	if err = unix.Mkdirat(int(dst.Fd()), base, 0o700); err == nil {
 		to, err = openDir(int(dst.Fd()), base)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, from.Close())
+		return fmt.Errorf("%s: %w", name, errors.Join(err, from.Close()))
 	}
-	return from, to, nil
+	select {
+	case c.slots <- struct{}{}:
+		c.others.Go(func() {
+			if err := c.dir(ctx, from, to, name, depth+1); err != nil {
+				c.cancel(err)
+			}
+			<-c.slots
+		})
+		return nil
+	default:
+		return c.dir(ctx, from, to, name, depth+1)
+	}
 }
 
-// openDir opens a directory below another.
+// openDir opens a directory below another one, which at stands for.
 func openDir(at int, base string) (*os.File, error) {
 	fd, err := unix.Openat(at, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
 	// Where a file system does not report the kinds of entries (NFS, some of FUSE), the os
-	// package asks for each by the name of its directory, which may stand for another one
-	// meanwhile: this name stands for the descriptor. The file systems of macOS report them.
+	// package asks for each below the name of the directory, which may have become another
+	// directory's. This name stands for the descriptor. Those of macOS do report them.
 	name := "directory " + strconv.Itoa(fd)
 	if runtime.GOOS == "linux" {
 		name = "/proc/self/fd/" + strconv.Itoa(fd)
@@ -185,12 +174,12 @@ func (c *copier) file(src, dst *os.File, base, name string) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() { // it has just been put in the file's place
+	if !info.Mode().IsRegular() { // it has just replaced the file
 		c.note(name, "it is a "+text.FileKind(info.Mode()))
 		return nil
 	}
 	if c.bytes.Add(info.Size()) > c.limits.Bytes {
-		return fmt.Errorf("the workspace holds more than %s", text.Bytes(c.limits.Bytes))
+		return fmt.Errorf("the workspace contains more than %s", text.Bytes(c.limits.Bytes))
 	}
 	fd, err = unix.Openat(int(dst.Fd()), base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -198,20 +187,21 @@ func (c *copier) file(src, dst *os.File, base, name string) error {
 	}
 	to := os.NewFile(uintptr(fd), name)
 	_, err = io.CopyN(to, from, info.Size())
-	if err == nil || err == io.EOF { // a file that shrinks is what it is then
+	if err == nil || err == io.EOF { // a file that has shrunk meanwhile is copied as it is
 		err = c.finish(from, to, 0)
 	}
 	return errors.Join(err, to.Close())
 }
 
-// finish gives a copy the permissions and times of the original, and its owner.
+// finish gives a copy its owner, and the permissions and times of the original. A directory
+// gets at least the permissions that removing it will need.
 func (c *copier) finish(from, to *os.File, atLeast fs.FileMode) error {
 	info, err := from.Stat()
 	if err != nil {
 		return err
 	}
-	if c.uid >= 0 {
-		if err := to.Chown(c.uid, c.gid); err != nil {
+	if c.owner != nil {
+		if err := to.Chown(int(c.owner.UID), int(c.owner.GID)); err != nil {
 			return err
 		}
 	}
@@ -223,22 +213,19 @@ func (c *copier) finish(from, to *os.File, atLeast fs.FileMode) error {
 }
 
 func (c *copier) link(src, dst *os.File, base, rel string) error {
-	target := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(int(src.Fd()), base, target)
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(int(src.Fd()), base, buf)
 	if err != nil {
 		return err
 	}
-	to := string(target[:n])
-	if c.target != nil {
-		to = c.target(rel, to)
+	target := string(buf[:n])
+	if c.retarget != nil {
+		target = c.retarget(rel, target)
 	}
-	if err := unix.Symlinkat(to, int(dst.Fd()), base); err != nil {
+	if err := unix.Symlinkat(target, int(dst.Fd()), base); err != nil || c.owner == nil {
 		return err
 	}
-	if c.uid < 0 {
-		return nil
-	}
-	return unix.Fchownat(int(dst.Fd()), base, c.uid, c.gid, unix.AT_SYMLINK_NOFOLLOW)
+	return unix.Fchownat(int(dst.Fd()), base, int(c.owner.UID), int(c.owner.GID), unix.AT_SYMLINK_NOFOLLOW)
 }
 
 func (c *copier) note(name, why string) {
@@ -247,9 +234,9 @@ func (c *copier) note(name, why string) {
 	c.notes = append(c.notes, Note{name, why})
 }
 
-// removeAll removes what strangers' programs have worked in: also folders that nest
-// more deeply than this process may have files open, which os.RemoveAll needs, and
-// those in which their owner may not write. No program may work there any more.
+// removeAll removes a tree that strangers' programs have worked in. Unlike os.RemoveAll it
+// removes directories that are nested more deeply than this process may have files open,
+// and those to which their owner may not write. No program may work there any more.
 func removeAll(name string) error {
 	first := os.RemoveAll(name)
 	if first == nil {
@@ -262,48 +249,44 @@ func removeAll(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(empty(top), top.Close()); err != nil {
+	moved := 0
+	err = emptyDir(top, func(name string) error {
+		dir, err := openWritable(int(top.Fd()), name)
+		if err == nil {
+			err = errors.Join(raiseDirs(dir, top, &moved), dir.Close())
+		}
+		if err == nil {
+			err = unix.Unlinkat(int(top.Fd()), name, unix.AT_REMOVEDIR)
+		}
+		if err != nil {
+			return &os.PathError{Op: "remove", Path: name, Err: err}
+		}
+		return nil
+	})
+	if err := errors.Join(err, top.Close()); err != nil {
 		return err
 	}
 	return os.Remove(name)
 }
 
-// empty removes what lies in a folder. What lies in the folders there is moved up into
-// it, so that only two are open at any depth.
-func empty(top *os.File) error {
-	at := int(top.Fd())
-	for moved := 0; ; {
-		if _, err := top.Seek(0, io.SeekStart); err != nil {
+// raiseDirs removes the files of a directory and moves its directories up into top, so that
+// only two directories are open at any depth. moved counts them, for their names.
+func raiseDirs(dir, top *os.File, moved *int) error {
+	return emptyDir(dir, func(name string) error {
+		sub, err := openWritable(int(dir.Fd()), name) // moving a directory needs the right to write to it
+		if err != nil {
 			return err
 		}
-		names, err := top.Readdirnames(1024)
-		if err != nil && err != io.EOF {
-			return err
+		for err = unix.EEXIST; errors.Is(err, unix.EEXIST) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.ENOTDIR); *moved++ {
+			err = unix.Renameat(int(dir.Fd()), name, int(top.Fd()), "moved-"+strconv.Itoa(*moved))
 		}
-		if len(names) == 0 {
-			return nil
-		}
-		for _, name := range names {
-			if unix.Unlinkat(at, name, 0) == nil {
-				continue
-			}
-			dir, err := openWritable(at, name)
-			if err == nil {
-				err = errors.Join(raise(dir, at, &moved), dir.Close())
-			}
-			if err == nil {
-				err = unix.Unlinkat(at, name, unix.AT_REMOVEDIR)
-			}
-			if err != nil {
-				return &os.PathError{Op: "remove", Path: name, Err: err}
-			}
-		}
-	}
+		return errors.Join(err, sub.Close())
+	})
 }
 
-// raise removes the files of a folder, and moves its folders to the folder at to.
-// moved counts those, for names.
-func raise(dir *os.File, to int, moved *int) error {
+// emptyDir removes the files of a directory, and calls removeDir for each of its
+// directories until there is nothing left.
+func emptyDir(dir *os.File, removeDir func(name string) error) error {
 	for {
 		if _, err := dir.Seek(0, io.SeekStart); err != nil {
 			return err
@@ -319,42 +302,28 @@ func raise(dir *os.File, to int, moved *int) error {
 			if unix.Unlinkat(int(dir.Fd()), name, 0) == nil {
 				continue
 			}
-			sub, err := openWritable(int(dir.Fd()), name) // who moves a folder has to write in it
-			if err != nil {
-				return err
-			}
-			for err = unix.EEXIST; errors.Is(err, unix.EEXIST) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.ENOTDIR); *moved++ {
-				err = unix.Renameat(int(dir.Fd()), name, to, "moved-"+strconv.Itoa(*moved))
-			}
-			if err := errors.Join(err, sub.Close()); err != nil {
+			if err := removeDir(name); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// openWritable opens a folder that the owner may read and write from then on.
+// openWritable opens a directory, whose owner may read and write it from then on.
 func openWritable(at int, name string) (*os.File, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR && st.Mode&0o700 != 0o700 {
-		_ = unix.Fchmodat(at, name, 0o700, 0) // what comes of it is seen next
+		_ = unix.Fchmodat(at, name, 0o700, 0) // if it fails, so does opening or removing
 	}
 	return openDir(at, name)
-}
-
-// copyOwn copies as copyTree does, for this process's own user. target says where a
-// link in a folder, relative to from, leads to in the copy.
-func copyOwn(ctx context.Context, from, to string, limits CopyLimits, target func(dir, to string) string) ([]Note, error) {
-	c := &copier{limits: limits, uid: -1, gid: -1, target: target}
-	return c.copy(ctx, from, to)
 }
 
 // freeBytes returns how much this user may still write below a directory.
 func freeBytes(dir string) int64 {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return math.MaxInt64 // then a write says so
+		return math.MaxInt64 // a write will report what is wrong
 	}
-	free := float64(st.Bavail) * float64(st.Bsize) // some file systems name more than there can be
+	free := float64(st.Bavail) * float64(st.Bsize) // some file systems report more than an int64 can count
 	return int64(min(free, math.MaxInt64/2))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// DefaultPass returns the names of variables that toolchains need beside PATH,
+// DefaultPass returns the names of variables that toolchains need in addition to PATH,
 // LANG and TERM, which are always passed on.
 func DefaultPass() []string {
 	return []string{
@@ -24,10 +24,10 @@ func DefaultPass() []string {
 // secretName matches names under which people keep secrets.
 var secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|credential|private_?key|api_?key|access_?key|(^|_)(auth|key|pat|pwd)(_|$)|^(ACTIONS|INPUT|GITHUB)_`)
 
-// environment builds an environment from zero, but for what each user has of its own:
-// what always stands in it, and those of environ that are named, save for what looks like a secret by its name or its
-// value. PATH loses relative directories. Of a name that is not passed on although
-// it was asked for, a note says why; its value is in no note.
+// environment builds the part of an environment that all users have in common: CI, and
+// those variables of environ that are named in pass, except those that look like a secret
+// by their name or their value. PATH loses relative directories. A note says why a
+// variable that pass names is missing; it does not contain the value.
 func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()
@@ -45,7 +45,7 @@ func environment(environ, pass []string) ([]string, []Note) {
 		case secretName.MatchString(name):
 			notes = append(notes, Note{name, "its name is that of a secret"})
 			continue
-		case name != "PATH" && (holdsPassword(value) || len(scanner.Scan(e)) > 0):
+		case name != "PATH" && (hasUserInURL(value) || len(scanner.Scan(e)) > 0):
 			notes = append(notes, Note{name, "its value looks like a secret"})
 			continue
 		case name == "PATH":
@@ -57,8 +57,9 @@ func environment(environ, pass []string) ([]string, []Note) {
 	return env, notes
 }
 
-// holdsPassword reports whether the value holds a URL with a user name in it.
-func holdsPassword(value string) bool {
+// hasUserInURL reports whether a value contains a URL with a user name, and perhaps a
+// password.
+func hasUserInURL(value string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" ,|;", c) }), func(part string) bool {
 		if !strings.Contains(part, "@") {
 			return false

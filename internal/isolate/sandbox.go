@@ -1,6 +1,6 @@
 // Package isolate runs a pull request's code apart from Airlock's credentials: as a
-// user that owns nothing, in a copy of the workspace, with an environment from
-// zero, while the runner's files are closed to others.
+// user that owns nothing, in a copy of the workspace, with an environment built from
+// nothing, while the runner's files are closed to other users.
 package isolate
 
 import (
@@ -14,36 +14,36 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// DefaultIdentity is the user and group of what runs in a Sandbox: nobody's, in the
-// image and on usual systems.
+// DefaultIdentity is the user and group that programs in a Sandbox run as: nobody's, in
+// the image and on usual systems.
 var DefaultIdentity = command.Identity{UID: 65532, GID: 65532}
 
 // Config says what is kept apart from what.
 type Config struct {
-	Workspace string // absolute; a directory
-	// Credential says that a token or a credential of git's can be seen by this
-	// process or lies in its files. Without separation, Open refuses then.
+	Workspace string   // required; the absolute path of a directory
+	Environ   []string // required; this process's environment, as os.Environ returns it
+	Pass      []string // names of variables to pass on from Environ; nil: DefaultPass
+	// Credential says that a token or a credential of git can be seen by this process or
+	// is in its files. Open then refuses unless it can keep the programs apart.
 	Credential bool
-	Environ    []string // this process's environment, as os.Environ returns it
-	Pass       []string // names of Environ to pass on; nil: DefaultPass
-	// Closed are files, folders and sockets that lose all rights for others until
-	// Close: see RunnerPaths. The workspace need not be named.
+	// Closed are files, directories and sockets that other users lose all rights to until
+	// Close: see RunnerPaths. The workspace is always one of them.
 	Closed []string
-	// Scratch is an existing directory for the copy, which others may enter; "" is
-	// the system's temporary directory.
-	Scratch  string
-	Identity *command.Identity // nil: DefaultIdentity, or another that is free
+	// TempDir is an existing directory below which the copy is made, and which other users
+	// may enter; "" is the system's directory for temporary files.
+	TempDir  string
+	Identity *command.Identity // nil: DefaultIdentity, or another one that is free
 	Limits   command.Limits    // of each program whose Spec has none
 	Copy     CopyLimits
-	// Disk is how many bytes a program may take from the copy's file system,
-	// beyond which it is ended; 0: no limit. Others' use of it counts too.
+	// Disk is how many bytes of the copy's file system a program may take before it is
+	// ended; 0: no limit. What others take of it counts too.
 	Disk int64
 }
 
-// Note is something that Open did not take over, and why.
+// Note is a file or variable that is not in a sandbox or a copy, and why.
 type Note struct{ Name, Why string }
 
-// RefusedError is why nothing of a pull request may run here.
+// RefusedError is why no code of a pull request may run here.
 type RefusedError struct{ Why string }
 
 // Error implements error.
@@ -54,40 +54,39 @@ func (e *RefusedError) Error() string {
 // Sandbox is where a pull request's code runs. Close must be called.
 type Sandbox struct {
 	apart  bool
-	base   string   // absolute: holds all that the sandbox has made
-	dir    string   // absolute
-	env    []string // without what differs from user to user
+	base   string   // the absolute path of the directory that contains all that the sandbox has made
+	dir    string   // the absolute path of the workspace copy
+	env    []string // the part of the environment that all users have in common
 	notes  []Note
 	limits command.Limits
 	disk   int64
-	owners []uint32 // of what is closed: none of the sandbox's programs may be one of them
-	undo   []func() error
+	owners []uint32       // the owners of what is closed; no program may run as one of them
+	undo   []func() error // what Close does, last first
 
-	// users are those that the sandbox's programs run as, the sandbox's own first; each has
-	// one program at a time.
+	// users are those that programs run as, the sandbox's own first. Each has one program
+	// at a time.
 	users   []*user
 	workers []*Worker
-	// mu is held for writing by whoever needs the whole sandbox, for reading by the workers'
-	// programs; it guards split.
+	// mu guards split. The workers' programs run while it is held for reading, programs of
+	// the sandbox itself while it is held for writing.
 	mu    sync.RWMutex
-	split bool // the workers' folders are their users'
+	split bool // whether the workers' users own their directories, instead of the sandbox's own
 }
 
-// Apart reports whether what runs in the sandbox is apart from this process. It is
-// not where neither root nor a credential is at stake: there it runs in the
-// workspace itself, as the user, in the user's environment.
-func (r *Sandbox) Apart() bool { return r.apart }
+// user is one that programs of a sandbox run as, one program at a time.
+type user struct {
+	identity   command.Identity
+	home, temp string    // absolute paths of directories of its own
+	lock       io.Closer // keeps other processes from using the identity
+}
 
-// Dir is the workspace as the sandbox's programs see it. What lies there after a run
-// was made by a stranger: read it without following links.
-func (r *Sandbox) Dir() string { return r.dir }
+// env returns the part of the environment that differs from user to user.
+func (u *user) env() []string { return []string{"HOME=" + u.home, "TMPDIR=" + u.temp} }
 
-// Notes lists what is not in the copy and which variables are not passed on.
-func (r *Sandbox) Notes() []Note { return r.notes }
-
-// Open prepares a sandbox. Where it needs to be apart and cannot be, the error is a
-// *RefusedError. Of two sandboxes that close the same paths, the one that is left first
-// gives them their rights back.
+// Open prepares a sandbox. It is apart from this process if this process is root's. If it
+// is not, the code runs in the workspace itself, unless there is a credential at stake:
+// then the error is a *RefusedError. Of two sandboxes that close the same paths, the one
+// that is closed first gives others their rights back.
 func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 	why := cannotSeparate()
 	if why != "" && cfg.Credential {
@@ -96,75 +95,98 @@ func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 	if why != "" {
 		return &Sandbox{dir: cfg.Workspace, env: cfg.Environ}, nil
 	}
-	r := &Sandbox{apart: true, limits: cfg.Limits, disk: cfg.Disk}
-	if err := r.separate(ctx, cfg); err != nil {
-		_ = r.Close()
+	s := &Sandbox{apart: true, limits: cfg.Limits, disk: cfg.Disk}
+	if err := s.separate(ctx, cfg); err != nil {
+		_ = s.Close()
 		return nil, err
 	}
-	return r, nil
+	return s, nil
 }
 
-// Run runs a program in the sandbox as command.Run does; in a sandbox that is apart, while
-// no other runs there. The sandbox gives the identity and, where the Spec has none, the
-// limits and the directory; spec.Env adds to the sandbox's environment.
-func (r *Sandbox) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
-	if !r.apart {
-		return command.Run(ctx, r.complete(spec, nil))
+// Apart reports whether the programs are kept apart from this process. If not, they run
+// in the workspace itself, as the user of this process and in its environment.
+func (s *Sandbox) Apart() bool { return s.apart }
+
+// Dir returns the absolute path of the workspace as programs see it. What is there after
+// a run was written by a stranger: read it without following links.
+func (s *Sandbox) Dir() string { return s.dir }
+
+// Notes lists the files that are not in the copy and the variables that are not passed on.
+func (s *Sandbox) Notes() []Note { return s.notes }
+
+// Replacements returns the names of the sandbox's directories, and after each what a
+// reader should see instead: pairs for strings.NewReplacer. There are none if programs run
+// in the workspace itself.
+func (s *Sandbox) Replacements() []string {
+	if !s.apart {
+		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.unite(ctx); err != nil {
+	pairs := []string{s.dir + string(filepath.Separator), "", s.dir, "."}
+	for _, u := range s.users {
+		pairs = append(pairs, u.home, "~", u.temp, "$TMPDIR")
+	}
+	return append(pairs, s.sharedHome(), "~")
+}
+
+// sharedHome is the directory for what the users share.
+func (s *Sandbox) sharedHome() string { return filepath.Join(s.base, "shared") }
+
+// Run runs a program as command.Run does. In a sandbox that is apart, no other program
+// runs meanwhile. The sandbox sets the identity and, where the Spec has none, the limits
+// and the directory; spec.Env is added to the sandbox's environment.
+func (s *Sandbox) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
+	if !s.apart {
+		return command.Run(ctx, s.complete(spec, nil))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.assign(ctx, false); err != nil {
 		return command.Result{ExitCode: -1}, err
 	}
-	return r.runAs(ctx, r.users[0], spec)
+	return s.runAs(ctx, s.users[0], spec)
 }
 
-// runAs runs a program as one of the sandbox's users. The caller holds r.mu, and nothing
-// else runs as that user.
-func (r *Sandbox) runAs(ctx context.Context, u *user, spec command.Spec) (command.Result, error) {
+// runAs runs a program as one of the users. The caller holds s.mu, and nothing else runs
+// as that user.
+func (s *Sandbox) runAs(ctx context.Context, u *user, spec command.Spec) (command.Result, error) {
 	spec.Identity = &u.identity
 	if spec.Limits == (command.Limits{}) {
-		spec.Limits = r.limits
+		spec.Limits = s.limits
 	}
-	ctx, stop := watchDisk(ctx, r.dir, r.disk)
+	ctx, stop := watchDisk(ctx, s.dir, s.disk)
 	defer stop()
-	return command.Run(ctx, r.complete(spec, u.env()))
+	return command.Run(ctx, s.complete(spec, u.env()))
 }
 
-// complete fills in what the sandbox gives.
-func (r *Sandbox) complete(spec command.Spec, own []string) command.Spec {
-	spec.Env = slices.Concat(r.env, own, spec.Env)
+// complete adds the environment and, if there is none, the directory.
+func (s *Sandbox) complete(spec command.Spec, own []string) command.Spec {
+	spec.Env = slices.Concat(s.env, own, spec.Env)
 	if spec.Dir == "" {
-		spec.Dir = r.dir
+		spec.Dir = s.dir
 	}
 	return spec
 }
 
-// Replacements returns the names of the sandbox's places, and after each what stands for it
-// where it means something to a reader: pairs, as strings.NewReplacer takes them. They
-// are none where the programs run in the workspace itself.
-func (r *Sandbox) Replacements() []string {
-	if !r.apart {
-		return nil
+// ids returns the ids of the users.
+func (s *Sandbox) ids() []uint32 {
+	ids := make([]uint32, len(s.users))
+	for i, u := range s.users {
+		ids[i] = u.identity.UID
 	}
-	names := []string{r.dir + string(filepath.Separator), "", r.dir, "."}
-	for _, u := range r.users {
-		names = append(names, u.home, "~", u.temp, "$TMPDIR")
-	}
-	return append(names, filepath.Join(r.base, sharedHome), "~")
+	return ids
 }
 
-// Close removes the copy and what the programs left in the system's shared
-// directories, and gives the closed paths their rights back.
-func (r *Sandbox) Close() error {
+// Close removes the copy and what the programs left in the system's shared directories,
+// and gives others their rights to the closed paths back.
+func (s *Sandbox) Close() error {
 	var first error
-	for i := len(r.undo) - 1; i >= 0; i-- {
-		if err := r.undo[i](); err != nil && first == nil {
+	for i := len(s.undo) - 1; i >= 0; i-- {
+		if err := s.undo[i](); err != nil && first == nil {
 			first = fmt.Errorf("clearing up after the checks: %w", err)
 		}
 	}
-	r.undo = nil
-	for _, u := range r.users { // only now may others be these users
+	s.undo = nil
+	for _, u := range s.users { // only now may other processes use these identities
 		if u.lock == nil {
 			continue
 		}
@@ -176,32 +198,9 @@ func (r *Sandbox) Close() error {
 	return first
 }
 
-// sharedHome is the folder in a sandbox for what its users share.
-const sharedHome = "shared"
-
-// user is one that programs of a sandbox run as, one program at a time.
-type user struct {
-	identity   command.Identity
-	home, temp string // absolute: folders of its own
-	lock       io.Closer
-}
-
-// env is what a user's environment has beside the sandbox's.
-func (u *user) env() []string { return []string{"HOME=" + u.home, "TMPDIR=" + u.temp} }
-
-// ids returns the ids of the sandbox's users.
-func (r *Sandbox) ids() []uint32 {
-	ids := make([]uint32, len(r.users))
-	for i, u := range r.users {
-		ids[i] = u.identity.UID
-	}
-	return ids
-}
-
-// RunnerPaths returns what GitHub's runner mounts into a container action or names
-// in a step's environment: its folders, the folders of its command files and of
-// the event, and the engine's sockets. Off a runner there is nothing of the kind
-// but the sockets.
+// RunnerPaths returns what GitHub's runner mounts into a container action or names in a
+// step's environment: its directories, those of its command files and of the event, and
+// the sockets of container engines. Outside of a runner there are only the sockets.
 func RunnerPaths(getenv func(string) string) []string {
 	paths := []string{"/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock"}
 	if getenv("GITHUB_ACTIONS") != "true" {

@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,63 +28,56 @@ func cannotSeparate() string {
 	return ""
 }
 
-// separate sets the sandbox up; what it did is in r.undo, also on an error.
-func (r *Sandbox) separate(ctx context.Context, cfg Config) error {
+// separate sets the sandbox up. What it did is in s.undo, also after an error.
+func (s *Sandbox) separate(ctx context.Context, cfg Config) error {
 	own, err := claim(cfg.Identity)
 	if err != nil {
 		return err
 	}
-	r.users = []*user{own}
-	scratch, err := filepath.EvalSymlinks(orTemp(cfg.Scratch))
+	s.users = []*user{own}
+	temp, err := filepath.EvalSymlinks(cmp.Or(cfg.TempDir, os.TempDir()))
 	if err != nil {
 		return err
 	}
-	for _, p := range append([]string{cfg.Workspace}, cfg.Closed...) {
-		if err := r.shut(p, scratch); err != nil {
+	for _, path := range append([]string{cfg.Workspace}, cfg.Closed...) {
+		if err := s.shut(path, temp); err != nil {
 			return err
 		}
 	}
 	if dir := replaceable(cfg.Environ); dir != "" && cfg.Credential {
 		return &RefusedError{fmt.Sprintf("a token or git credential can be seen here, and every user may replace the programs in %s, which later steps would run", dir)}
 	}
-	if err := enterable(scratch); err != nil {
+	if err := mayEnter(temp); err != nil {
 		return err
 	}
-	if r.base, err = os.MkdirTemp(scratch, "airlock-sandbox-"); err != nil {
+	if s.base, err = os.MkdirTemp(temp, "airlock-sandbox-"); err != nil {
 		return err
 	}
-	r.undo = append(r.undo, func() error { return removeAll(r.base) }, r.sweep)
-	if err := os.Chmod(r.base, 0o711); err != nil {
+	s.undo = append(s.undo, func() error { return removeAll(s.base) }, s.sweep)
+	if err := os.Chmod(s.base, 0o711); err != nil {
 		return err
 	}
-	if err := own.settle(r.base); err != nil {
+	if err := own.makeDirs(s.base); err != nil {
 		return err
 	}
-	r.dir = filepath.Join(r.base, "workspace")
-	if err := own.mkdir(r.dir); err != nil {
+	s.dir = filepath.Join(s.base, "workspace")
+	if err := own.mkdir(s.dir); err != nil {
 		return err
 	}
-	left, err := copyTree(ctx, cfg.Workspace, r.dir, own.identity, cfg.Copy)
+	leftOut, err := copyTree(ctx, cfg.Workspace, s.dir, copyOptions{limits: cfg.Copy, owner: &own.identity})
 	if err != nil {
 		return fmt.Errorf("copying the workspace: %w", err)
 	}
-	if err := os.Chmod(r.dir, 0o700); err != nil { // whatever the workspace's mode
+	if err := os.Chmod(s.dir, 0o700); err != nil { // whatever the workspace's mode is
 		return err
 	}
 	env, dropped := environment(cfg.Environ, cfg.Pass)
-	r.env, r.notes = env, append(left, dropped...)
+	s.env, s.notes = env, append(leftOut, dropped...)
 	return nil
 }
 
-func orTemp(dir string) string {
-	if dir == "" {
-		return os.TempDir()
-	}
-	return dir
-}
-
-// enterable refuses a directory into which others cannot get.
-func enterable(dir string) error {
+// mayEnter returns an error if other users cannot get into a directory.
+func mayEnter(dir string) error {
 	for d := dir; ; d = filepath.Dir(d) {
 		info, err := os.Stat(d)
 		if err != nil {
@@ -98,61 +92,57 @@ func enterable(dir string) error {
 	}
 }
 
-// shut takes all rights on a path from others, until Close. The owner and the
-// group keep theirs; what belongs to the identity, or holds the scratch
-// directory, is refused.
-func (r *Sandbox) shut(path, scratch string) error {
-	real, err := filepath.EvalSymlinks(path)
+// shut takes all rights to a path from other users until Close. The owner and the group
+// keep theirs; therefore a path that belongs to the sandbox's own user or group is
+// refused. So is one that contains temp, which the programs have to reach.
+func (s *Sandbox) shut(path, temp string) error {
+	failed := func(err error) error { return fmt.Errorf("closing %s to others: %w", path, err) }
+	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("closing %s to others: %w", path, err)
+		return failed(err)
 	}
-	held, err := hold(real)
+	// The descriptor stands for what is there now, of whatever kind, and gives no access to
+	// its content. Nothing that is put in its place later gets its rights from Close.
+	fd, err := unix.Open(target, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("closing %s to others: %w", path, err)
+		return failed(err)
 	}
-	r.undo = append(r.undo, held.Close)
-	info, err := held.Stat()
+	f := os.NewFile(uintptr(fd), target)
+	s.undo = append(s.undo, f.Close)
+	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("closing %s to others: %w", path, err)
+		return failed(err)
 	}
-	id := r.users[0].identity
+	id := s.users[0].identity
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || st.Uid == id.UID || st.Gid == id.GID {
 		return &RefusedError{fmt.Sprintf("%s belongs to the user or group %d, as which the code would run", path, id.UID)}
 	}
-	r.owners = append(r.owners, st.Uid)
-	if rel, err := filepath.Rel(real, scratch); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-		return fmt.Errorf("the workspace cannot be copied below %s, which lies in %s: set TMPDIR to a directory outside of it", scratch, path)
+	s.owners = append(s.owners, st.Uid)
+	if rel, err := filepath.Rel(target, temp); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("the workspace cannot be copied below %s, which lies in %s: set TMPDIR to a directory outside of it", temp, path)
 	}
 	if info.Mode()&0o007 == 0 {
 		return nil
 	}
-	same := fmt.Sprintf("/proc/self/fd/%d", held.Fd())
-	r.undo = append(r.undo, func() error { return os.Chmod(same, info.Mode()) })
-	if err := os.Chmod(same, info.Mode()&^0o007); err != nil {
+	name := fmt.Sprintf("/proc/self/fd/%d", fd)
+	s.undo = append(s.undo, func() error { return os.Chmod(name, info.Mode()) })
+	if err := os.Chmod(name, info.Mode()&^0o007); err != nil {
 		return &RefusedError{fmt.Sprintf("%s cannot be closed to others: %v", path, err)}
 	}
-	if now, err := os.Lstat(real); err != nil || now.Mode()&0o007 != 0 || !os.SameFile(now, info) {
+	// Some file systems accept a change of mode and ignore it, and the path may have become
+	// another file's.
+	if now, err := os.Lstat(target); err != nil || now.Mode()&0o007 != 0 || !os.SameFile(now, info) {
 		return &RefusedError{fmt.Sprintf("%s stays open to others (%v)", path, err)}
 	}
 	return nil
 }
 
-// hold opens a path of any kind, without its content: what is put into its place later
-// is not taken for it.
-func hold(path string) (*os.File, error) {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path), nil
-}
-
-// watchDisk returns a context that ends when the file system of dir has less left
-// by more than limit bytes than now.
+// watchDisk returns a context that ends when more than limit bytes of the file system of
+// dir have been taken since now.
 func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, func()) {
 	if limit <= 0 {
 		return ctx, func() {}
@@ -174,7 +164,7 @@ func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, f
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if used := before - free(); used > limit {
+				if before-free() > limit {
 					cancel(fmt.Errorf("it took more than %s of disk", text.Bytes(limit)))
 				}
 			}
@@ -183,18 +173,18 @@ func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, f
 	return ctx, func() { cancel(nil) }
 }
 
-// replaceable returns a folder of programs which every user may write, and so replace
-// what later steps run beside the credentials, or "". It looks at those of PATH, and at
-// the runner's tools: on GitHub's machines everybody may write those. A folder with the
-// sticky bit, as /tmp has, keeps what it holds from others.
+// replaceable returns a directory of programs that every user may write to, or "". A
+// program could replace there what later steps run beside the credentials. It looks at
+// the directories of PATH and at the runner's tools, which everybody may write to on
+// GitHub's machines.
 func replaceable(environ []string) string {
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
-		if !slices.Contains([]string{"PATH", "RUNNER_TOOL_CACHE", "AGENT_TOOLSDIRECTORY"}, name) {
+		if name != "PATH" && name != "RUNNER_TOOL_CACHE" && name != "AGENT_TOOLSDIRECTORY" {
 			continue
 		}
 		for _, dir := range filepath.SplitList(value) {
-			if found := writable(dir); found != "" {
+			if found := writableAbove(dir); found != "" {
 				return found
 			}
 		}
@@ -202,12 +192,14 @@ func replaceable(environ []string) string {
 	return ""
 }
 
-// writable returns the folder through which every user may replace what lies in dir:
-// itself, or one that it lies in; "" for none, or where others do not get to it.
-func writable(dir string) string {
+// writableAbove returns the directory through which every user may replace what is in
+// dir: dir itself, or one that it lies in. It returns "" if there is none, or if other
+// users cannot reach dir. A directory with the sticky bit, as /tmp has it, protects its
+// entries from others.
+func writableAbove(dir string) string {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) {
-		return "" // it is not there
+		return "" // there is no such directory
 	}
 	found := ""
 	for ; ; dir = filepath.Dir(dir) {
@@ -224,32 +216,32 @@ func writable(dir string) string {
 	}
 }
 
-// sharedDirs are the directories in which every user may leave files; not each system
-// has all of them.
+// sharedDirs are the directories in which every user may leave files. A system need not
+// have all of them.
 var sharedDirs = [...]string{"/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"}
 
-// sweep removes what the users' programs left to all: files, and System V's queues,
-// semaphores and memory. No program runs any more.
-func (r *Sandbox) sweep() error {
-	own := r.ids()
+// sweep removes what the programs left in places that all users share: files, and the
+// queues, semaphores and shared memory of System V. No program runs any more.
+func (s *Sandbox) sweep() error {
+	users := s.ids()
 	var all []error
 	for _, dir := range sharedDirs {
-		all = append(all, sweepDir(dir, own))
+		all = append(all, sweepDir(dir, users))
 	}
 	for table, control := range map[string]uintptr{"shm": unix.SYS_SHMCTL, "msg": unix.SYS_MSGCTL, "sem": unix.SYS_SEMCTL} {
-		all = append(all, sweepIPC("/proc/sysvipc/"+table, own, control))
+		all = append(all, sweepIPC("/proc/sysvipc/"+table, users, control))
 	}
 	return errors.Join(all...)
 }
 
-// sweepDir removes what lies in a directory and belongs to one of the users.
-func sweepDir(name string, own []uint32) error {
+// sweepDir removes those entries of a directory that belong to one of the users.
+func sweepDir(name string, users []uint32) error {
 	dir, err := os.Open(name)
 	if err != nil {
 		return nil // this system has no such directory
 	}
 	defer dir.Close()
-	for { // what is removed meanwhile may shift what comes next: until there is nothing more
+	for { // removing entries may hide others from the listing: until none is left to remove
 		removed := 0
 		for err = nil; err == nil; {
 			var entries []os.DirEntry
@@ -259,7 +251,7 @@ func sweepDir(name string, own []uint32) error {
 				if err != nil {
 					continue // somebody else removed it
 				}
-				if st, ok := info.Sys().(*syscall.Stat_t); ok && slices.Contains(own, st.Uid) {
+				if st, ok := info.Sys().(*syscall.Stat_t); ok && slices.Contains(users, st.Uid) {
 					if err := removeAll(filepath.Join(name, e.Name())); err != nil {
 						return err
 					}
@@ -268,7 +260,7 @@ func sweepDir(name string, own []uint32) error {
 			}
 		}
 		if err != io.EOF || removed == 0 {
-			return nil // what cannot be listed is not the users'
+			return nil // what cannot be listed does not belong to the users
 		}
 		if _, err := dir.Seek(0, io.SeekStart); err != nil {
 			return err
@@ -276,10 +268,10 @@ func sweepDir(name string, own []uint32) error {
 	}
 }
 
-// sweepIPC removes the objects in a table of the kernel that one of the users has made.
-// Whose they are now says nothing: that can be given away. control is the system call
-// for such objects.
-func sweepIPC(table string, own []uint32, control uintptr) error {
+// sweepIPC removes the objects in a table of the kernel that one of the users has created.
+// Their owner does not count, because a program can give its objects to another user.
+// control is the system call for such objects.
+func sweepIPC(table string, users []uint32, control uintptr) error {
 	f, err := os.Open(table)
 	if err != nil {
 		return nil // this system has no such objects
@@ -294,7 +286,7 @@ func sweepIPC(table string, own []uint32, control uintptr) error {
 			continue
 		}
 		if creator < 1 || creator >= len(columns) {
-			return fmt.Errorf("%s: a line of another form", table)
+			return fmt.Errorf("%s: a line that cannot be read", table)
 		}
 		id, err := strconv.Atoi(columns[1])
 		if err != nil {
@@ -304,7 +296,7 @@ func sweepIPC(table string, own []uint32, control uintptr) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", table, err)
 		}
-		if !slices.Contains(own, uint32(by)) {
+		if !slices.Contains(users, uint32(by)) {
 			continue
 		}
 		if _, _, errno := unix.Syscall(control, uintptr(id), unix.IPC_RMID, unix.IPC_RMID); errno != 0 && errno != unix.EIDRM && errno != unix.EINVAL {

@@ -291,10 +291,10 @@ func TestRefusals(t *testing.T) {
 			cfg.Environ = append(cfg.Environ, "RUNNER_TOOL_CACHE="+filepath.Join(r.base, "tools/cache"))
 			return errors.Join(os.MkdirAll(filepath.Join(r.base, "tools/cache"), 0o755), os.Chmod(filepath.Join(r.base, "tools"), 0o777))
 		}, true, "tools, which later steps would run"},
-		{"scratch in the workspace", func(cfg *isolate.Config, r runner) error { cfg.Scratch = r.workspace; return nil }, false, "set TMPDIR to a directory outside of it"},
+		{"scratch in the workspace", func(cfg *isolate.Config, r runner) error { cfg.TempDir = r.workspace; return nil }, false, "set TMPDIR to a directory outside of it"},
 		{"scratch that is closed", func(cfg *isolate.Config, r runner) error {
-			cfg.Scratch = filepath.Join(r.base, "scratch")
-			return os.Mkdir(cfg.Scratch, 0o700)
+			cfg.TempDir = filepath.Join(r.base, "scratch")
+			return os.Mkdir(cfg.TempDir, 0o700)
 		}, false, "set TMPDIR to a directory that they may"},
 		{"too many files", func(cfg *isolate.Config, _ runner) error { cfg.Copy.Entries = 2; return nil }, false, "more than 2 files"},
 		{"too large", func(cfg *isolate.Config, _ runner) error { cfg.Copy.Bytes = 10; return nil }, false, "more than 10 bytes"},

@@ -14,6 +14,6 @@ func watchDisk(ctx context.Context, _ string, _ int64) (context.Context, func())
 	return ctx, func() {}
 }
 
-func (*Sandbox) prepareWorkers(context.Context, []*Worker) error { return nil }
+func (*Sandbox) addUsers(context.Context, []*Worker) error { return nil }
 
-func (*Sandbox) hand(context.Context, []string, *user) error { return nil }
+func (*Sandbox) giveDirs(context.Context, []string, *user) error { return nil }

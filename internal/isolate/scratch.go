@@ -12,38 +12,38 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// What is copied into a Scratch at most, where the Config names no limits: it is made
-// in the middle of the checks, for suggestions, which are not worth minutes.
+// The limits of a Scratch if the Config sets none. It is made in the middle of the checks,
+// for suggestions, which are not worth minutes.
 const (
 	maxScratchEntries = 200_000
 	maxScratchBytes   = 2 << 30
 )
 
-// Scratch is a copy of the workspace that nobody keeps. Its programs run as this
-// process's user and in the user's environment: unlike a Sandbox, it keeps nothing
-// apart. Close must be called.
+// Scratch is a copy of the workspace that nobody keeps. Its programs run as this process's
+// user and in its environment: unlike a Sandbox, it keeps nothing apart. Close must be
+// called.
 type Scratch struct {
-	base  string // holds the copy alone
+	base  string // the absolute path of the directory that contains the copy alone
 	dir   string
 	env   []string
 	notes []Note
 }
 
-// OpenScratch copies the workspace, without git's folder, into a folder that only this
-// user may enter. Of the Config, Workspace, Environ, Scratch and Copy count. In the
-// environment and in links, the workspace's name is replaced by the copy's, so that
-// what changes files by their absolute names does so in the copy. Links out of the
-// workspace lead to where they led.
+// OpenScratch copies the workspace, without git's directory, to a directory that only this
+// user may enter. It uses Workspace, Environ, TempDir and Copy of the Config. In the
+// environment and in links, the copy's name replaces the workspace's, so that a program
+// that changes files by their absolute names does so in the copy. Links out of the
+// workspace stay as they are.
 //
-// The error says why there can be no copy, and nothing is left of it then: the
-// workspace is too large for the limits or for half of the free space, the scratch
-// directory lies in it, or Airlock copies nothing on this system, such as Windows.
+// The error says why there can be no copy: the workspace is too large for the limits or for
+// half of the free space, the directory for temporary files is in it, or Airlock cannot
+// copy on this system, such as Windows. Nothing is left of the copy then.
 func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 	workspace, err := filepath.EvalSymlinks(cfg.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	temp, err := filepath.EvalSymlinks(cmp.Or(cfg.Scratch, os.TempDir()))
+	temp, err := filepath.EvalSymlinks(cmp.Or(cfg.TempDir, os.TempDir()))
 	if err != nil {
 		return nil, err
 	}
@@ -52,31 +52,32 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 	}
 	limits := cfg.Copy
 	limits.Entries, limits.Bytes = cmp.Or(limits.Entries, maxScratchEntries), cmp.Or(limits.Bytes, maxScratchBytes)
-	to := temp // as an error names it
+	where := temp // as an error describes it
 	if half := freeBytes(temp) / 2; half < limits.Bytes {
-		limits.Bytes, to = max(half, 1), temp+", of which half the free space may be taken"
+		limits.Bytes, where = max(half, 1), temp+", of which half the free space may be taken"
 	}
 	s := &Scratch{}
 	if s.base, err = os.MkdirTemp(temp, "airlock-scratch-"); err != nil {
 		return nil, err
 	}
-	s.dir = filepath.Join(s.base, filepath.Base(workspace)) // the name that tools may know
+	s.dir = filepath.Join(s.base, filepath.Base(workspace)) // tools may expect this name
 	inCopy := func(text string) string {
-		return renamed(renamed(text, workspace, s.dir), filepath.Clean(cfg.Workspace), s.dir)
+		return replaceDir(replaceDir(text, workspace, s.dir), filepath.Clean(cfg.Workspace), s.dir)
+	}
+	retarget := func(dir, target string) string {
+		if !filepath.IsAbs(target) {
+			if filepath.IsLocal(filepath.Join(dir, target)) {
+				return target
+			}
+			target = filepath.Join(workspace, dir, target) // out of the tree, and perhaps into it again
+		}
+		return inCopy(filepath.Clean(target))
 	}
 	if err = os.Mkdir(s.dir, 0o700); err == nil {
-		s.notes, err = copyOwn(ctx, workspace, s.dir, limits, func(dir, to string) string {
-			if !filepath.IsAbs(to) {
-				if filepath.IsLocal(filepath.Join(dir, to)) {
-					return to
-				}
-				to = filepath.Join(workspace, dir, to) // out of the tree, and into it again perhaps
-			}
-			return inCopy(filepath.Clean(to))
-		})
+		s.notes, err = copyTree(ctx, workspace, s.dir, copyOptions{limits: limits, retarget: retarget})
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("copying the workspace to %s: %w", to, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("copying the workspace to %s: %w", where, err), s.Close())
 	}
 	for _, e := range cfg.Environ {
 		s.env = append(s.env, inCopy(e))
@@ -84,13 +85,13 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 	return s, nil
 }
 
-// Dir is the copy of the workspace: absolute, and without links on its way.
+// Dir returns the path of the copy: absolute, and without links on its way.
 func (s *Scratch) Dir() string { return s.dir }
 
 // Notes lists what is not in the copy.
 func (s *Scratch) Notes() []Note { return s.notes }
 
-// Run runs a program as command.Run does. spec.Env adds to the environment, and
+// Run runs a program as command.Run does. spec.Env is added to the environment, and
 // spec.Dir is the copy if it is "".
 func (s *Scratch) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
 	spec.Env = append(s.env[:len(s.env):len(s.env)], spec.Env...)
@@ -98,39 +99,40 @@ func (s *Scratch) Run(ctx context.Context, spec command.Spec) (command.Result, e
 	return command.Run(ctx, spec)
 }
 
-// Close removes the copy, also where tools made folders in which nothing may be removed.
+// Close removes the copy, even if tools have made directories in it from which nothing may
+// be removed.
 func (s *Scratch) Close() error { return removeAll(s.base) }
 
-// renamed puts another name in the place of a folder's, wherever a text names the
-// folder or what lies in it.
-func renamed(text, from, to string) string {
+// replaceDir replaces the name of a directory wherever a text contains it, or the name of
+// something in it.
+func replaceDir(text, dir, by string) string {
 	var b strings.Builder
-	for at := 0; ; {
-		i := strings.Index(text[at:], from)
+	for start := 0; ; {
+		i := strings.Index(text[start:], dir)
 		if i < 0 {
-			b.WriteString(text[at:])
+			b.WriteString(text[start:])
 			return b.String()
 		}
-		begin, end := at+i, at+i+len(from)
-		b.WriteString(text[at:begin])
-		if startsName(text[:begin]) && endsName(text[end:]) {
-			b.WriteString(to)
+		begin, end := start+i, start+i+len(dir)
+		b.WriteString(text[start:begin])
+		if mayBegin(text[:begin]) && mayEnd(text[end:]) {
+			b.WriteString(by)
 		} else {
-			b.WriteString(from)
+			b.WriteString(dir)
 		}
-		at = end
+		start = end
 	}
 }
 
-// startsName reports whether an absolute name may begin behind a text.
-func startsName(before string) bool {
+// mayBegin reports whether an absolute name may begin after a text.
+func mayBegin(before string) bool {
 	return before == "" || !inName(before[len(before)-1]) && !os.IsPathSeparator(before[len(before)-1])
 }
 
-// endsName reports whether a folder's name may have ended in front of a text.
-func endsName(after string) bool { return after == "" || !inName(after[0]) }
+// mayEnd reports whether the name of a directory may end before a text.
+func mayEnd(after string) bool { return after == "" || !inName(after[0]) }
 
 // inName reports whether a byte is usual in names.
 func inName(c byte) bool {
-	return c >= 0x80 || c == '-' || c == '_' || c == '.' || c == '+' || c == '@' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	return c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || strings.IndexByte("-_.+@", c) >= 0
 }

@@ -92,7 +92,7 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, workspace, true)
-	cfg := isolate.Config{Workspace: linked, Scratch: temp, Environ: []string{
+	cfg := isolate.Config{Workspace: linked, TempDir: temp, Environ: []string{
 		"PATH=/usr/bin:/bin", "PWD=" + linked, "GITHUB_WORKSPACE=" + workspace, "FLAGS=-f=" + workspace + "/relative:" + workspace, "LEFT=" + workspace + "-other:/mnt" + workspace,
 	}}
 	s, err := isolate.OpenScratch(t.Context(), cfg)
@@ -158,13 +158,13 @@ func TestNoScratch(t *testing.T) {
 			if err := errors.Join(os.MkdirAll(filepath.Join(c.Workspace, "deep/er"), 0o755), os.WriteFile(filepath.Join(c.Workspace, "deep/er/large"), make([]byte, 51), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-		}, "temp: deep/er/large: the workspace holds more than 50 bytes"},
-		"in the workspace":  {t.Context(), func(c *isolate.Config) { c.Scratch = filepath.Join(c.Workspace, "src") }, "which lies in it: set TMPDIR"},
+		}, "temp: deep/er/large: the workspace contains more than 50 bytes"},
+		"in the workspace":  {t.Context(), func(c *isolate.Config) { c.TempDir = filepath.Join(c.Workspace, "src") }, "which lies in it: set TMPDIR"},
 		"no such workspace": {t.Context(), func(c *isolate.Config) { c.Workspace += "/gone" }, "no such file"},
 		"interrupted":       {ended, func(*isolate.Config) {}, context.Canceled.Error()},
 	} {
 		workspace, temp := checkout(t)
-		cfg := isolate.Config{Workspace: workspace, Scratch: temp}
+		cfg := isolate.Config{Workspace: workspace, TempDir: temp}
 		c.set(&cfg)
 		before := tree(t, workspace, true)
 		if s, err := isolate.OpenScratch(c.ctx, cfg); s != nil || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -184,7 +184,7 @@ func TestScratchWithoutWhatMayNotBeRead(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Join(workspace, "data"), 0o000), os.WriteFile(filepath.Join(workspace, "key"), nil, 0o000), syscall.Mkfifo(filepath.Join(workspace, "pipe"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := isolate.OpenScratch(t.Context(), isolate.Config{Workspace: workspace, Scratch: temp})
+	s, err := isolate.OpenScratch(t.Context(), isolate.Config{Workspace: workspace, TempDir: temp})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestScratchWithoutWhatMayNotBeRead(t *testing.T) {
 	for _, n := range s.Notes() {
 		got = append(got, n.Name+": "+n.Why)
 	}
-	want := []string{".git: git's folder may hold credentials, and programs in its configuration", "data: it may not be read", "key: it may not be read", "pipe: it is a FIFO"}
+	want := []string{".git: git's directory may contain credentials, and programs in its configuration", "data: it may not be read", "key: it may not be read", "pipe: it is a FIFO"}
 	if os.Geteuid() == 0 { // who reads everything
 		want = []string{want[0], want[3]}
 	}

@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -10,11 +11,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// identities are those that a sandbox may have, the usual one first: several sandboxes at
-// the same time, and several workers of a sandbox, have one each. Debian keeps the ids
-// from 65000 to 65533 free of users; systemd lends those up to 65519 to services while
-// they run, so they come last. Every second is taken, since the one above is the
-// program's guard.
+// identities returns the identities that a user may have, the usual one first: sandboxes
+// that exist at the same time, and the workers of a sandbox, have one each. Debian keeps
+// the ids from 65000 to 65533 free of users. systemd lends those up to 65519 to services
+// while they run, so they come last. Only every second id is used, because the next one is
+// the guard of the program that runs as it.
 func identities() []command.Identity {
 	ids := []command.Identity{DefaultIdentity}
 	for id := uint32(65530); id >= 65400; id -= 2 {
@@ -23,7 +24,7 @@ func identities() []command.Identity {
 	return ids
 }
 
-// claim takes an identity until it is released: the wanted one, or else the first
+// claim takes an identity until its lock is closed: the wanted one, or otherwise the first
 // that nobody uses and that is not among those to avoid.
 func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 	if wanted != nil {
@@ -45,16 +46,16 @@ func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 	return nil, first
 }
 
-// lock takes an identity that works here, and that no other Airlock uses. The
-// socket's name belongs to this process until it ends: two that end the processes of
-// one user would end each other's, where they see them. Containers that share a
-// network share names, but not processes.
+// lock takes an identity that works here and that no other Airlock uses. Two of them that
+// see each other's processes and use one user would end each other's programs. The name of
+// an abstract socket belongs to this process until it ends. It contains the namespace of
+// process ids, because containers that share a network share such names, but not processes.
 func lock(id command.Identity) (*user, error) {
-	space, err := os.Readlink("/proc/self/ns/pid")
+	namespace, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return nil, err
 	}
-	lock, err := net.Listen("unix", fmt.Sprintf("@airlock-user-%d-%s", id.UID, space))
+	lock, err := net.Listen("unix", fmt.Sprintf("@airlock-user-%d-%s", id.UID, namespace))
 	if err != nil {
 		return nil, &RefusedError{fmt.Sprintf("another Airlock uses the user id %d (%v)", id.UID, err)}
 	}
@@ -65,18 +66,13 @@ func lock(id command.Identity) (*user, error) {
 	return &user{identity: id, lock: lock}, nil
 }
 
-// settle makes the user's own folders in one that exists.
-func (u *user) settle(in string) error {
-	u.home, u.temp = filepath.Join(in, "home"), filepath.Join(in, "tmp")
-	for _, dir := range []string{u.home, u.temp} {
-		if err := u.mkdir(dir); err != nil {
-			return err
-		}
-	}
-	return nil
+// makeDirs makes the user's own directories in one that exists.
+func (u *user) makeDirs(parent string) error {
+	u.home, u.temp = filepath.Join(parent, "home"), filepath.Join(parent, "tmp")
+	return errors.Join(u.mkdir(u.home), u.mkdir(u.temp))
 }
 
-// mkdir makes a folder that is closed to all but the user.
+// mkdir makes a directory that is closed to all but the user.
 func (u *user) mkdir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err

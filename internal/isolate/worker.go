@@ -10,103 +10,95 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// Worker is a part of a sandbox: its programs run one after the other, and beside those of
-// the sandbox's other workers.
+// Worker is a part of a sandbox: its programs run one after the other, at the same time as
+// those of the sandbox's other workers.
 type Worker struct {
 	sandbox *Sandbox
-	folders []string // relative to the sandbox's directory
-	user    *user    // nil where nothing is apart
+	dirs    []string // relative to the sandbox's directory
+	user    *user    // nil if the sandbox is not apart
 	mu      sync.Mutex
 }
 
-// Split splits the sandbox into workers: lists of folders, absolute, none in another. Where
-// the sandbox is apart, each worker has a user of its own, who owns its folders while
-// programs of workers run, and a home of its own. All of them have one group, which may
-// write the whole workspace, so that a program can still write into another's folder.
-// A sandbox can be split once. After an error, it is as it was.
-func (r *Sandbox) Split(ctx context.Context, folders [][]string) ([]*Worker, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.workers != nil {
+// Split makes a worker for each group of directories, which are absolute paths; none lies
+// in another. In a sandbox that is apart, each worker has a user of its own, who owns its
+// directories while programs of workers run, and a home of its own. All of them are in one
+// group that may write all of the workspace copy, so that a program can still write into
+// the directories of another worker. A sandbox can be split once. After an error, it is as
+// it was before.
+func (s *Sandbox) Split(ctx context.Context, groups [][]string) ([]*Worker, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.workers != nil {
 		return nil, errors.New("the sandbox is split already")
 	}
-	workers := make([]*Worker, len(folders))
-	for i, list := range folders {
-		workers[i] = &Worker{sandbox: r}
-		for _, dir := range list {
-			rel, err := filepath.Rel(r.dir, dir)
+	workers := make([]*Worker, len(groups))
+	for i, dirs := range groups {
+		workers[i] = &Worker{sandbox: s}
+		for _, dir := range dirs {
+			rel, err := filepath.Rel(s.dir, dir)
 			if err != nil || !filepath.IsLocal(rel) {
-				return nil, fmt.Errorf("the folder %s does not lie in the workspace", dir)
+				return nil, fmt.Errorf("the directory %s does not lie in the workspace", dir)
 			}
-			workers[i].folders = append(workers[i].folders, rel)
+			workers[i].dirs = append(workers[i].dirs, rel)
 		}
 	}
-	if r.apart && len(workers) > 0 {
-		if err := r.prepareWorkers(ctx, workers); err != nil {
+	if s.apart && len(workers) > 0 {
+		if err := s.addUsers(ctx, workers); err != nil {
 			return nil, err
 		}
 	}
-	r.workers = workers
+	s.workers = workers
 	return workers, nil
 }
 
-// Run runs a program as Sandbox.Run does, while others may run in the sandbox's other workers.
-func (l *Worker) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
-	if !l.sandbox.apart {
-		return l.sandbox.Run(ctx, spec)
+// Run runs a program as Sandbox.Run does, but programs of other workers may run at the
+// same time.
+func (w *Worker) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
+	if !w.sandbox.apart {
+		return w.sandbox.Run(ctx, spec)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.sandbox.enter(ctx); err != nil {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.sandbox.lockSplit(ctx); err != nil {
 		return command.Result{ExitCode: -1}, err
 	}
-	defer l.sandbox.mu.RUnlock()
-	return l.sandbox.runAs(ctx, l.user, spec)
+	defer w.sandbox.mu.RUnlock()
+	return w.sandbox.runAs(ctx, w.user, spec)
 }
 
-// enter returns with r.mu held for reading and the workers' folders their users', or
-// with an error.
-func (r *Sandbox) enter(ctx context.Context) error {
+// lockSplit returns with s.mu held for reading and the workers' users owning their
+// directories, or with an error and s.mu not held.
+func (s *Sandbox) lockSplit(ctx context.Context) error {
 	for {
-		r.mu.RLock()
-		if r.split {
+		s.mu.RLock()
+		if s.split {
 			return nil
 		}
-		r.mu.RUnlock()
-		r.mu.Lock()
-		err := r.divide(ctx)
-		r.mu.Unlock()
+		s.mu.RUnlock()
+		s.mu.Lock()
+		err := s.assign(ctx, true)
+		s.mu.Unlock()
 		if err != nil {
 			return err
 		}
 	}
 }
 
-// divide gives the workers' folders to their users. The caller holds r.mu for writing.
-func (r *Sandbox) divide(ctx context.Context) error {
-	if r.split {
+// assign gives the workers' directories to the workers' users if split is true, otherwise
+// to the sandbox's own user. The caller holds s.mu for writing.
+func (s *Sandbox) assign(ctx context.Context, split bool) error {
+	if s.split == split {
 		return nil
 	}
-	for _, l := range r.workers {
-		if err := r.hand(ctx, l.folders, l.user); err != nil {
-			return fmt.Errorf("giving folders to the user who works in them: %w", err)
+	for _, w := range s.workers {
+		owner := s.users[0]
+		if split {
+			owner = w.user
+		}
+		if err := s.giveDirs(ctx, w.dirs, owner); err != nil {
+			return fmt.Errorf("giving directories to the user who works in them: %w", err)
 		}
 	}
-	r.split = true
-	return nil
-}
-
-// unite gives all of the workspace to the sandbox's own user. The caller holds r.mu for
-// writing.
-func (r *Sandbox) unite(ctx context.Context) error {
-	if !r.split {
-		return nil
-	}
-	for _, l := range r.workers {
-		if err := r.hand(ctx, l.folders, r.users[0]); err != nil {
-			return fmt.Errorf("giving folders to the user who works in them: %w", err)
-		}
-	}
-	r.split = false
+	s.split = split
 	return nil
 }

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prepareWorkers gives each worker a user, the sandbox's own to the first, and lets the users'
-// group write the workspace. Nothing has run there yet.
-func (r *Sandbox) prepareWorkers(ctx context.Context, workers []*Worker) (err error) {
-	own := r.users[0]
+// addUsers gives each worker a user, the sandbox's own to the first, and lets the users'
+// group write to the workspace copy. No program has run there yet.
+func (s *Sandbox) addUsers(ctx context.Context, workers []*Worker) (err error) {
+	own := s.users[0]
 	users := []*user{own}
 	defer func() {
 		if err != nil {
@@ -27,50 +27,50 @@ func (r *Sandbox) prepareWorkers(ctx context.Context, workers []*Worker) (err er
 		}
 	}()
 	for range workers[1:] {
-		u, err := claim(nil, r.owners...)
+		u, err := claim(nil, s.owners...)
 		if err != nil {
 			return err
 		}
 		users = append(users, u)
 		u.identity.GID, u.identity.GroupWrites = own.identity.GID, true
-		dir, err := os.MkdirTemp(r.base, "worker-")
+		dir, err := os.MkdirTemp(s.base, "worker-")
 		if err != nil {
 			return err
 		}
 		if err := os.Chmod(dir, 0o711); err != nil {
 			return err
 		}
-		if err := u.settle(dir); err != nil {
+		if err := u.makeDirs(dir); err != nil {
 			return err
 		}
 	}
-	env, err := r.shareCaches(own)
+	env, err := s.shareCaches(own)
 	if err != nil {
 		return err
 	}
-	if err := (handing{from: r.ids(), to: own, share: true}).below(ctx, r.dir, "."); err != nil {
+	if err := (giver{from: s.ids(), to: own, share: true}).below(ctx, s.dir, "."); err != nil {
 		return fmt.Errorf("letting the workers' users into the workspace: %w", err)
 	}
 	own.identity.GroupWrites = true
-	r.env, r.users = append(r.env, env...), users
-	for i, l := range workers {
-		l.user = users[i]
+	s.env, s.users = append(s.env, env...), users
+	for i, w := range workers {
+		w.user = users[i]
 	}
 	return nil
 }
 
-// shareCaches returns the variables that give all workers the same caches of Go, where
-// the environment does not name them: each worker would compile the standard library
-// for itself. Its files may be written by a group, and by several at a time.
-func (r *Sandbox) shareCaches(own *user) ([]string, error) {
+// shareCaches returns the variables that give all workers the same caches of Go, unless
+// the environment names them: otherwise each worker would compile the standard library
+// for itself. Several users of a group may write to these caches at the same time.
+func (s *Sandbox) shareCaches(own *user) ([]string, error) {
 	var env []string
 	for _, c := range []struct{ name, dir string }{{"GOCACHE", ".cache/go-build"}, {"GOMODCACHE", "go/pkg/mod"}} {
-		if slices.ContainsFunc(r.env, func(e string) bool {
+		if slices.ContainsFunc(s.env, func(e string) bool {
 			return strings.HasPrefix(e, c.name+"=") || c.name == "GOMODCACHE" && strings.HasPrefix(e, "GOPATH=")
 		}) {
 			continue
 		}
-		dir := filepath.Join(r.base, sharedHome, c.dir)
+		dir := filepath.Join(s.sharedHome(), c.dir)
 		if err := os.MkdirAll(dir, 0o711); err != nil {
 			return nil, err
 		}
@@ -82,37 +82,37 @@ func (r *Sandbox) shareCaches(own *user) ([]string, error) {
 	return env, nil
 }
 
-// hand gives what lies in the folders to one of the sandbox's users.
-func (r *Sandbox) hand(ctx context.Context, folders []string, to *user) error {
-	h := handing{from: r.ids(), to: to}
-	for _, dir := range folders {
-		if err := h.below(ctx, r.dir, dir); err != nil {
+// giveDirs gives directories of the workspace copy, and what is in them, to a user.
+func (s *Sandbox) giveDirs(ctx context.Context, dirs []string, to *user) error {
+	g := giver{from: s.ids(), to: to}
+	for _, dir := range dirs {
+		if err := g.below(ctx, s.dir, dir); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// handing gives files to a user. Only what belongs to one of those in from changes its
-// owner: whatever else a stranger's program has linked into its folder stays as it is.
-// None of these users has a process meanwhile.
-type handing struct {
+// giver gives files to a user. Only files that belong to one of the users in from change
+// their owner: a program may have linked other people's files into its directory, and
+// those stay theirs. None of these users has a process meanwhile.
+type giver struct {
 	from  []uint32
 	to    *user
-	share bool // gives the group the owner's rights, too
+	share bool // gives the group the owner's rights as well
 }
 
-// below hands over a folder of a sandbox, and what it holds. One that is not there, or has
-// become a link or a file, is passed over.
-func (h handing) below(ctx context.Context, sandbox, name string) error {
-	dir, err := openDir(unix.AT_FDCWD, sandbox)
+// below gives a directory below another one, with what is in it. It ignores one that does
+// not exist or has become a link or a file.
+func (g giver) below(ctx context.Context, root, name string) error {
+	dir, err := openDir(unix.AT_FDCWD, root)
 	for _, part := range strings.Split(name, string(filepath.Separator)) {
 		if err != nil {
 			break
 		}
-		above := dir
-		dir, err = openDir(int(above.Fd()), part)
-		_ = above.Close() // it was only read
+		parent := dir
+		dir, err = openDir(int(parent.Fd()), part)
+		_ = parent.Close() // it was only read
 	}
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
 		return nil
@@ -120,24 +120,24 @@ func (h handing) below(ctx context.Context, sandbox, name string) error {
 	if err != nil {
 		return err
 	}
-	return h.dir(ctx, dir, 0)
+	return g.dir(ctx, dir, 0)
 }
 
-// dir hands over an open directory with what it holds, and closes it. What is nested
-// too deeply stays as it is: each level holds a file open.
-func (h handing) dir(ctx context.Context, dir *os.File, depth int) (err error) {
+// dir gives an open directory with what is in it, and closes it. What is nested too deeply
+// stays as it is, because each level keeps a file open.
+func (g giver) dir(ctx context.Context, dir *os.File, depth int) (err error) {
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	fd := int(dir.Fd())
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if h.concerns(&st) {
-		if err := unix.Fchown(fd, int(h.to.identity.UID), int(h.to.identity.GID)); err != nil {
+	if g.applies(&st) {
+		if err := unix.Fchown(fd, int(g.to.identity.UID), int(g.to.identity.GID)); err != nil {
 			return err
 		}
-		if h.share {
-			if err := unix.Fchmod(fd, shared(st.Mode)); err != nil {
+		if g.share {
+			if err := unix.Fchmod(fd, sharedMode(st.Mode)); err != nil {
 				return err
 			}
 		}
@@ -148,7 +148,7 @@ func (h handing) dir(ctx context.Context, dir *os.File, depth int) (err error) {
 		}
 		entries, err := dir.ReadDir(1024)
 		for _, e := range entries {
-			if err := h.entry(ctx, fd, e, depth); err != nil {
+			if err := g.entry(ctx, fd, e, depth); err != nil {
 				return err
 			}
 		}
@@ -162,34 +162,34 @@ func (h handing) dir(ctx context.Context, dir *os.File, depth int) (err error) {
 	return nil
 }
 
-// entry hands over an entry of the directory fd.
-func (h handing) entry(ctx context.Context, fd int, e fs.DirEntry, depth int) error {
+// entry gives an entry of the directory that fd stands for.
+func (g giver) entry(ctx context.Context, fd int, e fs.DirEntry, depth int) error {
 	if e.IsDir() {
 		sub, err := openDir(fd, e.Name())
 		if err != nil {
 			return err
 		}
-		return h.dir(ctx, sub, depth+1)
+		return g.dir(ctx, sub, depth+1)
 	}
 	var st unix.Stat_t
-	if err := unix.Fstatat(fd, e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || !h.concerns(&st) {
+	if err := unix.Fstatat(fd, e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || !g.applies(&st) {
 		return err
 	}
-	if h.share && st.Mode&unix.S_IFMT == unix.S_IFREG {
-		if err := unix.Fchmodat(fd, e.Name(), shared(st.Mode), 0); err != nil {
+	if g.share && st.Mode&unix.S_IFMT == unix.S_IFREG {
+		if err := unix.Fchmodat(fd, e.Name(), sharedMode(st.Mode), 0); err != nil {
 			return err
 		}
 	}
-	return unix.Fchownat(fd, e.Name(), int(h.to.identity.UID), int(h.to.identity.GID), unix.AT_SYMLINK_NOFOLLOW)
+	return unix.Fchownat(fd, e.Name(), int(g.to.identity.UID), int(g.to.identity.GID), unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// concerns reports whether there is something to do about a file.
-func (h handing) concerns(st *unix.Stat_t) bool {
-	return slices.Contains(h.from, st.Uid) && (h.share || st.Uid != h.to.identity.UID)
+// applies reports whether there is anything to change about a file.
+func (g giver) applies(st *unix.Stat_t) bool {
+	return slices.Contains(g.from, st.Uid) && (g.share || st.Uid != g.to.identity.UID)
 }
 
-// shared returns permissions with the owner's for the group, too.
-func shared(mode uint32) uint32 {
+// sharedMode returns the permissions of a mode, with the owner's for the group as well.
+func sharedMode(mode uint32) uint32 {
 	mode &= 0o777
 	return mode | mode>>3&0o070
 }
