@@ -61,7 +61,8 @@ func fill(fd int, data []byte) error {
 	return err
 }
 
-// receive reads the pipe to its end and closes it.
+// receive reads the pipe and closes it. One read is enough: all data was written, and
+// the writing end closed, before this run of the program began.
 func receive(fd string) ([]byte, error) {
 	n, err := strconv.Atoi(fd)
 	if err != nil || n < 3 {
@@ -74,22 +75,11 @@ func receive(fd string) ([]byte, error) {
 	if err := unix.SetNonblock(n, true); err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(n), "handover")
-	defer f.Close()
-	buf := make([]byte, maxHandover)
-	got := 0
-	for got < len(buf) { // the writing end is closed, so it does not block
-		more, err := syscall.Read(n, buf[got:])
-		if err != nil && err != syscall.EAGAIN {
-			return nil, err
-		}
-		if more <= 0 {
-			break
-		}
-		got += more
+	defer syscall.Close(n)
+	data := make([]byte, maxHandover)
+	got, err := syscall.Read(n, data)
+	if err == nil && got == 0 || err == syscall.EAGAIN {
+		err = io.ErrUnexpectedEOF
 	}
-	if got == 0 {
-		return nil, io.ErrUnexpectedEOF
-	}
-	return buf[:got], nil
+	return data[:max(got, 0)], err
 }
