@@ -79,7 +79,7 @@ func (j *judgement) checkAllowed() {
 // checkPatterns reports a pattern that cannot be read, so that it never lets anything
 // through unseen.
 func (j *judgement) checkPatterns(rule string, set *patternSet) {
-	if set.broken != "" {
+	if set.why != "" {
 		j.report(rule, "", "the pattern %q of the configuration %s", set.broken, set.why)
 	}
 }

@@ -25,7 +25,7 @@ const (
 //     [a-z]  one of these             [!a-z]  none of these
 //     {a,b}  one of these             \*      the character itself
 //
-// and are written from the repository's root with "/" between names.
+// and is written from the repository's root with "/" between names.
 func CheckPattern(pattern string) error {
 	switch {
 	case pattern == "":
@@ -188,7 +188,7 @@ func newPatternSet(use use, patterns []string) *patternSet {
 	s := &patternSet{use: use, names: map[string]int{}, paths: map[string]int{}}
 	for i, p := range patterns {
 		if err := CheckPattern(p); err != nil {
-			if s.broken == "" {
+			if s.why == "" {
 				s.broken, s.why = p, err.Error()
 			}
 			continue

@@ -149,7 +149,7 @@ func quotePath(path string) string {
 	return strconv.Quote(path)
 }
 
-// oldContents returns the object ids of the contents before the changes.
+// oldContents returns the known object ids of the contents before the changes.
 func (t Tree) oldContents() map[string]bool {
 	ids := map[string]bool{}
 	for _, c := range t.Changes {
@@ -193,7 +193,7 @@ func (j *judgement) checkModes() {
 			j.report(RuleMode, c.Path, "was a link and becomes a file; keep the link, or use another path")
 		case c.NewMode == modeLink && c.OldMode != "" && c.OldMode != modeLink:
 			j.report(RuleMode, c.Path, "was a file and becomes a link; keep the file, or use another path")
-		case c.LFS && c.NewMode != "" && c.NewMode != modeLink && !(c.NewOID != "" && old[c.NewOID]):
+		case c.LFS && c.NewMode != "" && c.NewMode != modeLink && !old[c.NewOID]:
 			j.report(RuleLFS, c.Path, "is a Git LFS pointer, whose content is not in the changes; only files outside Git LFS, and moves of pointers, are allowed")
 		}
 	}
@@ -237,7 +237,7 @@ func (j *judgement) newSize() int64 {
 	old := j.tree.oldContents()
 	var sum int64
 	for _, c := range j.tree.Changes {
-		if c.NewMode != "" && !(c.NewOID != "" && old[c.NewOID]) {
+		if c.NewMode != "" && !old[c.NewOID] {
 			sum = min(sum+min(max(c.Size, 0), most), most)
 		}
 	}
