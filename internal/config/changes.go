@@ -7,8 +7,8 @@ import (
 )
 
 // pullKeys are the keys of create-pull-request alone.
-func pullKeys() []key[policy.KindConfig] {
-	keys := []key[policy.KindConfig]{
+func pullKeys() []kindKey {
+	keys := []kindKey{
 		optional("draft", "Whether pull requests are drafts, whatever the item asks for. Default: the item's, otherwise true.", boolean(), func(k *policy.KindConfig) **bool { return &k.Changes.Draft }),
 		into("branch", "The name of the new branch. Default: the item's, otherwise made from the title.", line(200, "bot/docs"), func(k *policy.KindConfig) *string { return &k.Changes.Branch }),
 		into("base-branch", "The branch that pull requests are opened against. Default: the event's, otherwise the default branch.", line(200, "main"), func(k *policy.KindConfig) *string { return &k.Changes.Base }).alias("base"),
@@ -25,8 +25,8 @@ func pullKeys() []key[policy.KindConfig] {
 }
 
 // pushKeys are the keys of push-to-branch alone.
-func pushKeys() []key[policy.KindConfig] {
-	keys := []key[policy.KindConfig]{
+func pushKeys() []kindKey {
+	keys := []kindKey{
 		setting("branch", "The one branch that is pushed to, instead of a pull request's. Default: \"triggering\", the pull request's.", line(200, "bot/docs"), func(k *policy.KindConfig, v string) {
 			if v != "triggering" {
 				k.Changes.Branch = v
@@ -41,8 +41,8 @@ func pushKeys() []key[policy.KindConfig] {
 }
 
 // changeKeys are the keys of both kinds that carry code.
-func changeKeys() []key[policy.KindConfig] {
-	keys := []key[policy.KindConfig]{
+func changeKeys() []kindKey {
+	keys := []kindKey{
 		setting("if-no-changes", "What an empty set of changes leads to. Default: \"warn\".", oneOf("warn", "error", "ignore"), func(k *policy.KindConfig, v string) {
 			k.Changes.IfNoChanges = map[string]policy.IfNoChanges{"error": policy.NoChangesError, "ignore": policy.NoChangesIgnore}[v]
 		}),
@@ -101,22 +101,13 @@ func protectedFiles() shape {
 
 // protectionWord is a word of the widely used front matter.
 func protectionWord() shape {
-	return shape{protectionWordsItem, "one of " + protectionWords, func(n *node) (any, *fault) {
-		if n.kind != textNode {
-			return mismatch()
-		}
-		switch canonical(n.text) {
-		case "blocked":
-			return protection{}, nil
-		case "allowed":
-			return protection{files: []string{}}, nil
-		case "fallback-to-issue":
-			return protection{violation: policy.ViolationIssue}, nil
-		case "request-review":
-			return protection{reviewed: true}, nil
-		}
-		return mismatch()
-	}}
+	words := map[string]protection{
+		"blocked": {}, "allowed": {files: []string{}}, "fallback-to-issue": {violation: policy.ViolationIssue}, "request-review": {reviewed: true},
+	}
+	return matching(protectionWordsItem, "one of "+protectionWords, func(n *node) (protection, bool) {
+		p, ok := words[canonical(n.text)]
+		return p, ok && n.kind == textNode
+	})
 }
 
 // protectionKeys are the keys below protected-files. They are described there.

@@ -186,14 +186,14 @@ func checkNames() shape {
 			spellings = append(spellings, name)
 		}
 	}
-	known := texts(`{"enum": ["`+strings.Join(spellings, `", "`)+`"]}`, "[code-review]", func(s string) string {
+	known := texts(`{"enum": ["`+strings.Join(spellings, `", "`)+`"]}`, "[code-review]", func(s string) error {
 		if _, ok := phase.CheckNamed(s); ok {
-			return ""
+			return nil
 		}
 		if near := nearest(canonical(s), names); near != "" {
-			return fmt.Sprintf("is not a check; did you mean %q?", near)
+			return fmt.Errorf("is not a check; did you mean %q?", near)
 		}
-		return "is not a check; there are " + strings.Join(names, ", ")
+		return errors.New("is not a check; there are " + strings.Join(names, ", "))
 	})
 	return converted(known, func(list []string) []phase.Check {
 		checks := make([]phase.Check, len(list))
@@ -210,12 +210,7 @@ var variable = regexp.MustCompile(variablePattern)
 
 // variables are names of environment variables.
 func variables() shape {
-	return texts(`{"type": "string", "pattern": "`+variablePattern+`"}`, "[GOFLAGS]", func(s string) string {
-		if err := CheckVariable(s); err != nil {
-			return err.Error()
-		}
-		return ""
-	})
+	return texts(`{"type": "string", "pattern": "`+variablePattern+`"}`, "[GOFLAGS]", CheckVariable)
 }
 
 // CheckVariable checks the name of an environment variable. The error's text continues
@@ -230,23 +225,23 @@ func CheckVariable(name string) error {
 // reviewRules are names of built-in rules of one check, or of any where it is "".
 func reviewRules(check phase.Check) shape {
 	known := sync.OnceValues(reviewer.Rules)
-	return texts(`{"type": "string", "pattern": "^[a-z0-9/-]+$"}`, "[todo-without-issue]", func(s string) string {
+	return texts(`{"type": "string", "pattern": "^[a-z0-9/-]+$"}`, "[todo-without-issue]", func(s string) error {
 		rules, err := known()
 		if err != nil {
-			return "cannot be looked up: " + err.Error()
+			return fmt.Errorf("cannot be looked up: %w", err)
 		}
 		var names []string
 		for _, r := range rules {
 			if r.ID == s && check != "" && r.Check != string(check) {
-				return fmt.Sprintf("is a rule of the other review; it belongs below %q", canonical(r.Check))
+				return fmt.Errorf("is a rule of the other review; it belongs below %q", canonical(r.Check))
 			} else if r.ID == s {
-				return ""
+				return nil
 			}
 			names = append(names, r.ID)
 		}
 		if near := nearest(s, names); near != "" {
-			return fmt.Sprintf("is not a review rule; did you mean %q?", near)
+			return fmt.Errorf("is not a review rule; did you mean %q?", near)
 		}
-		return "is not a review rule; docs/review-rules.md lists them"
+		return errors.New("is not a review rule; docs/review-rules.md lists them")
 	})
 }

@@ -42,7 +42,7 @@ func insteadOf(name string) string {
 // restricting makes keys of the widely used front matter by which an owner
 // allows less, or writes elsewhere, and which Airlock cannot follow. Ignoring them
 // would allow more than the owner wants, so items of the kind are only planned.
-func restricting(names ...string) []key[policy.KindConfig] {
+func restricting(names ...string) []kindKey {
 	return ignored[policy.KindConfig](names, func(d *decoder, at *node, name string) {
 		if at.kind == nullNode {
 			warnForeign(d, at, name)

@@ -15,8 +15,11 @@ type kindRow struct {
 	kind policy.Kind
 	also []string
 	doc  string
-	keys []key[policy.KindConfig]
+	keys []kindKey
 }
+
+// kindKey is a key below a kind.
+type kindKey = key[policy.KindConfig]
 
 // kindTable is the table of kinds with the keys that each of them takes, made when
 // first needed. The kinds' names and limits, and what they act on, are the union's.
@@ -37,32 +40,39 @@ var kindTable = sync.OnceValue(func() []kindRow {
 // kindRows are the kinds with the keys that each has in addition to commonKeys. A test
 // keeps them equal to the union's table.
 func kindRows() []kindRow {
-	row := func(kind policy.Kind, doc string, keys ...[]key[policy.KindConfig]) kindRow {
+	row := func(kind policy.Kind, doc string, keys ...[]kindKey) kindRow {
 		return kindRow{kind: kind, doc: doc, keys: slices.Concat(keys...)}
 	}
+	titlePrefix := into("title-prefix", "Begins every title, exactly as written. Default: none.", line(100, `"[ai] "`), func(k *policy.KindConfig) *string { return &k.TitlePrefix })
+	addLabels := into("labels", "Labels that are added to those the item asks for. Default: none.", labels(), func(k *policy.KindConfig) *[]string { return &k.Labels })
+	allowedLabels := into("allowed-labels", "Labels that an item may ask for; * stands for any text. Others are left out and listed. Default: all.", labels(), func(k *policy.KindConfig) *[]string { return &k.AllowedLabels })
+	blockedLabels := into("blocked-labels", "Labels that no item may ask for; * stands for any text. Default: none.", labels(), func(k *policy.KindConfig) *[]string { return &k.BlockedLabels })
+	allowed, blocked := allowedLabels, blockedLabels
+	allowed.name, blocked.name = "allowed", "blocked"
+	ownFooter := optional("footer", "As the footer at the top, for this kind alone.", footer(), func(k *policy.KindConfig) **policy.Footer { return &k.Footer })
 	return []kindRow{
-		row("create-issue", "Open issues.", titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(),
+		row("create-issue", "Open issues.", group(titlePrefix, addLabels, allowedLabels, blockedLabels, ownFooter),
 			foreign[policy.KindConfig]("assignees", "expires", "group", "group-by-day", "close-older-issues", "close-older-key", "fields", "allowed-fields", "deduplicate-by-title", "require-temporary-id"),
 			otherRepositories()),
-		row("add-issue-comment", "Comment on issues, pull requests and discussions.", ownFooter(),
+		row("add-issue-comment", "Comment on issues, pull requests and discussions.", group(ownFooter),
 			foreign[policy.KindConfig]("discussion", "hide-older-comments", "hide-older-comments-match", "allowed-reasons", "allows-comment-ids", "reply-to-id"),
 			otherTargets(), exclusions(safeoutput.Issue, safeoutput.PullRequest, safeoutput.Discussion)),
-		row("create-pull-request", "Open pull requests with the agent's changes.", titlePrefix(), addLabels(), allowedLabels("allowed-labels"), blockedLabels("blocked-labels"), ownFooter(), pullKeys(), changeKeys()),
-		row("add-issue-label", "Add labels to issues and pull requests.", allowedLabels("allowed"), blockedLabels("blocked"), addLabels(),
+		row("create-pull-request", "Open pull requests with the agent's changes.", group(titlePrefix, addLabels, allowedLabels, blockedLabels, ownFooter), pullKeys(), changeKeys()),
+		row("add-issue-label", "Add labels to issues and pull requests.", group(allowed, blocked, addLabels),
 			otherTargets(), foreign[policy.KindConfig]("footer"), exclusions(safeoutput.Issue, safeoutput.PullRequest)),
-		row("update-issue", "Change an issue's status, title or body.", updateKeys(), ownFooter(),
+		row("update-issue", "Change an issue's status, title or body.", updateKeys(), group(ownFooter),
 			foreign[policy.KindConfig]("operation"), otherTargets()),
 		row("push-to-branch", "Push the agent's changes to a pull request's branch.", pushKeys(), changeKeys()),
-		row("create-pull-request-review-comment", "Comment on lines of a pull request's diff.", reviewKeys(), ownFooter(),
+		row("create-pull-request-review-comment", "Comment on lines of a pull request's diff.", reviewKeys(), group(ownFooter),
 			foreign[policy.KindConfig]("commit-id", "commit-sha"), otherTargets()),
-		row("create-discussion", "Open discussions.", titlePrefix(),
-			group(into("category", "The category of every discussion, by name, slug or id. Default: the item's, otherwise the repository's first.", lineOrNumber(100, "general"), func(k *policy.KindConfig) *string { return &k.Discussion.Category }).alias("category-id")),
-			ownFooter(),
+		row("create-discussion", "Open discussions.", group(titlePrefix,
+			into("category", "The category of every discussion, by name, slug or id. Default: the item's, otherwise the repository's first.", lineOrNumber(100, "general"), func(k *policy.KindConfig) *string { return &k.Discussion.Category }).alias("category-id"),
+			ownFooter),
 			foreign[policy.KindConfig]("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "required-category", "fallback-to-issue", "min-body-length"),
 			otherRepositories()),
 		row("missing-tool", "Report tools that the agent lacked.",
-			group(yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.MissingTool.CreateIssue })),
-			titlePrefix(), addLabels(), ownFooter(), foreign[policy.KindConfig]("assignees")),
+			group(yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.MissingTool.CreateIssue }), titlePrefix, addLabels, ownFooter),
+			foreign[policy.KindConfig]("assignees")),
 		row("create-security-report", "Report findings to code scanning.",
 			group(into("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", line(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),
 				into("category", "Code scanning's category of the report. Default: the item's.", line(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category })),
@@ -73,8 +83,8 @@ func kindRows() []kindRow {
 
 // commonKeys returns the keys that every kind has, and those that follow from its limits
 // and what it acts on.
-func commonKeys(spec safeoutput.Spec) []key[policy.KindConfig] {
-	keys := []key[policy.KindConfig]{
+func commonKeys(spec safeoutput.Spec) []kindKey {
+	keys := []kindKey{
 		setting("enabled", "Whether the kind is allowed at all. Default: true.", boolean(), func(k *policy.KindConfig, v bool) { k.Disabled = !v }),
 		yesNo("staged", "Only plan items of this kind. Default: false.", func(k *policy.KindConfig) *bool { return &k.Staged }),
 	}
@@ -93,41 +103,21 @@ func commonKeys(spec safeoutput.Spec) []key[policy.KindConfig] {
 
 // Groups of keys that several kinds have.
 
-func group(keys ...key[policy.KindConfig]) []key[policy.KindConfig] { return keys }
-
-func titlePrefix() []key[policy.KindConfig] {
-	return group(into("title-prefix", "Begins every title, exactly as written. Default: none.", line(100, `"[ai] "`), func(k *policy.KindConfig) *string { return &k.TitlePrefix }))
-}
-
-func addLabels() []key[policy.KindConfig] {
-	return group(into("labels", "Labels that are added to those the item asks for. Default: none.", labels(), func(k *policy.KindConfig) *[]string { return &k.Labels }))
-}
-
-func allowedLabels(name string) []key[policy.KindConfig] {
-	return group(into(name, "Labels that an item may ask for; * stands for any text. Others are left out and listed. Default: all.", labels(), func(k *policy.KindConfig) *[]string { return &k.AllowedLabels }))
-}
-
-func blockedLabels(name string) []key[policy.KindConfig] {
-	return group(into(name, "Labels that no item may ask for; * stands for any text. Default: none.", labels(), func(k *policy.KindConfig) *[]string { return &k.BlockedLabels }))
-}
-
-func ownFooter() []key[policy.KindConfig] {
-	return group(optional("footer", "As the footer at the top, for this kind alone.", footer(), func(k *policy.KindConfig) **policy.Footer { return &k.Footer }))
-}
+func group(keys ...kindKey) []kindKey { return keys }
 
 // otherRepositories are keys that let items act in other repositories.
-func otherRepositories() []key[policy.KindConfig] {
+func otherRepositories() []kindKey {
 	return restricting("target-repo", "allowed-repos")
 }
 
 // otherTargets are keys that choose among what items act on by more than its number.
-func otherTargets() []key[policy.KindConfig] {
+func otherTargets() []kindKey {
 	return restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels")
 }
 
 // exclusions make keys that exclude targets with false.
-func exclusions(targets ...safeoutput.Target) []key[policy.KindConfig] {
-	keys := make([]key[policy.KindConfig], len(targets))
+func exclusions(targets ...safeoutput.Target) []kindKey {
+	keys := make([]kindKey, len(targets))
 	for i, target := range targets {
 		plural := string(target) + "s"
 		keys[i] = setting(strings.ReplaceAll(plural, " ", "-"), "Whether items may act on "+plural+". Default: true.", boolean(), func(k *policy.KindConfig, v bool) {
@@ -141,8 +131,8 @@ func exclusions(targets ...safeoutput.Target) []key[policy.KindConfig] {
 
 // Keys of one kind.
 
-func updateKeys() []key[policy.KindConfig] {
-	mayChange := func(name string, in func(*policy.KindConfig) *bool) key[policy.KindConfig] {
+func updateKeys() []kindKey {
+	mayChange := func(name string, in func(*policy.KindConfig) *bool) kindKey {
 		return into(name, "Whether the "+name+" may be changed; no value means yes. Default: no.", yesUnlessFalse(), in).alias("allow-" + name)
 	}
 	return group(
@@ -152,8 +142,8 @@ func updateKeys() []key[policy.KindConfig] {
 	)
 }
 
-func reviewKeys() []key[policy.KindConfig] {
-	return []key[policy.KindConfig]{
+func reviewKeys() []kindKey {
+	return []kindKey{
 		into("side", "The side of the diff for items that name none. Default: \"RIGHT\".", oneOf("LEFT", "RIGHT"), func(k *policy.KindConfig) *string { return &k.Review.Side }),
 		setting("outside-diff", "What becomes of a comment on lines that the diff does not show: into the review's \"body\", a comment on the \"file\", or \"drop\" with a notice. Default: \"body\".",
 			oneOf("body", "file", "drop"), func(k *policy.KindConfig, v string) {

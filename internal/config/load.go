@@ -38,50 +38,45 @@ const (
 // Load reads the configuration from the first source that has one. Without any,
 // the zero SafeOutputs is returned. The error is of type Problems.
 func Load(s Sources) (SafeOutputs, error) {
-	read := s.ReadFile
-	if read == nil {
-		read = ReadFile
+	if s.ReadFile == nil {
+		s.ReadFile = ReadFile
 	}
-	getenv := s.Getenv
-	if getenv == nil {
-		getenv = func(string) string { return "" }
+	if s.Getenv == nil {
+		s.Getenv = func(string) string { return "" }
 	}
-	cfg, err := load(s, read, getenv)
-	if err != nil {
-		return SafeOutputs{}, err
-	}
-	if getenv(envStaged) == "true" || getenv(envStagedOld) == "true" {
+	cfg, err := s.load()
+	if err == nil && (s.Getenv(envStaged) == "true" || s.Getenv(envStagedOld) == "true") {
 		cfg.Policy.Staged = true
 	}
-	return cfg, nil
+	return cfg, err
 }
 
-func load(s Sources, read func(string) ([]byte, error), getenv func(string) string) (SafeOutputs, error) {
-	inline := strings.TrimSpace(s.Inline) != ""
+func (s Sources) load() (SafeOutputs, error) {
+	inline := !text.IsBlank(s.Inline)
 	switch {
 	case inline && s.File != "":
 		return SafeOutputs{}, oneProblem("configuration", 0, 0, "given twice, as text and as the file %q; give one of them", s.File)
 	case inline:
 		return Parse("config", []byte(s.Inline))
 	case s.File != "":
-		return parseFile(s.File, s.File, read)
+		return s.parseFile(s.File, s.File)
 	}
 	for _, name := range []string{envConfig, envConfigOld} {
-		value := strings.TrimSpace(getenv(name))
+		value := strings.TrimSpace(s.Getenv(name))
 		switch {
 		case value == "":
 		case strings.HasPrefix(value, "{") || strings.Contains(value, "\n"):
 			return Parse(name, []byte(value))
 		default:
-			return parseFile(value, name+" ("+value+")", read)
+			return s.parseFile(value, name+" ("+value+")")
 		}
 	}
 	return SafeOutputs{}, nil
 }
 
 // parseFile reads and decodes a file; name names it in messages.
-func parseFile(file, name string, read func(string) ([]byte, error)) (SafeOutputs, error) {
-	data, err := read(file)
+func (s Sources) parseFile(file, name string) (SafeOutputs, error) {
+	data, err := s.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		// The error may include where the file was looked for, such as a base commit.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -95,7 +96,7 @@ func reviewerKeys() []key[plugin.Config] {
 		into("args", "The program and its arguments, one text each, instead of \"command\"; {files} stands for the changed files.", arguments(), func(r *plugin.Config) *[]string { return &r.Args }),
 		setting("check", "The review that its findings belong to. Default: \"code-review\".", oneOf("code-review", "security-review"), func(r *plugin.Config, v string) { r.Check = phase.Check(strings.ReplaceAll(v, "-", "_")) }),
 		setting("format", "The form of its output: \"ndjson\" is safe outputs, a tool's name its own JSON; \"auto\" detects it. Default: \"auto\", or \"patterns\" if there are any.", oneOf(formats()...), func(r *plugin.Config, v string) { r.Format = plugin.Format(v) }),
-		into("patterns", "Lines of its output that are findings, as Vim's errorformat describes them.", texts(`{"type": "string"}`, `["%f:%l:%c: %m"]`, func(string) string { return "" }), func(r *plugin.Config) *[]string { return &r.Patterns }),
+		into("patterns", "Lines of its output that are findings, as Vim's errorformat describes them.", texts(`{"type": "string"}`, `["%f:%l:%c: %m"]`, anyText), func(r *plugin.Config) *[]string { return &r.Patterns }),
 		into("languages", "Only changed files in these languages are given to it; it does not run where there are none. Default: all files.", languages(), func(r *plugin.Config) *[]string { return &r.Languages }),
 		into("dirs", "Directories in which it runs, one after the other, each with the changed files below it. Default: the repository's root.", directories(), func(r *plugin.Config) *[]string { return &r.Dirs }),
 		setting("input", "What it reads from standard input: nothing, or the instructions and the diff. Default: \"none\".", oneOf("none", "diff"), func(r *plugin.Config, v string) { r.Diff = v == "diff" }),
@@ -118,7 +119,7 @@ func formats() []string {
 
 // arguments are a program and its arguments.
 func arguments() shape {
-	one := texts(`{"type": "string"}`, "[lint, --all]", func(string) string { return "" })
+	one := texts(`{"type": "string"}`, "[lint, --all]", anyText)
 	return shape{`{"type": "array", "minItems": 1, "items": {"type": "string"}}`, one.wants, func(n *node) (any, *fault) {
 		if n.kind != listNode || len(n.items) == 0 {
 			return mismatch()
@@ -130,13 +131,15 @@ func arguments() shape {
 // languages are names of the languages of files.
 func languages() shape {
 	one := oneOf("javascript", "typescript", "python", "go", "rust", "ruby", "java")
-	return texts(one.schema, "[go, python]", func(s string) string {
+	return texts(one.schema, "[go, python]", func(s string) error {
 		if _, f := one.read(&node{kind: textNode, text: s}); f != nil {
-			return "is not a language: " + f.why
+			return errors.New("is not a language: " + f.why)
 		}
-		return ""
+		return nil
 	})
 }
+
+func anyText(string) error { return nil }
 
 // severityMap gives severities to names.
 func severityMap(words []string) shape {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -64,6 +65,16 @@ func (s shape) read(n *node) (any, *fault) {
 	return nil, f
 }
 
+// matching is the shape of the values for which parse returns true.
+func matching[T any](schema, wants string, parse func(n *node) (T, bool)) shape {
+	return shape{schema, wants, func(n *node) (any, *fault) {
+		if v, ok := parse(n); ok {
+			return v, nil
+		}
+		return mismatch()
+	}}
+}
+
 // converted returns a shape whose values are converted.
 func converted[From, To any](s shape, convert func(From) To) shape {
 	parse := s.parse
@@ -90,12 +101,7 @@ func sectionOr(definition, wants string, kinds ...nodeKind) shape {
 	for _, k := range kinds {
 		schema += map[nodeKind]string{boolNode: `, {"type": "boolean"}`, nullNode: `, {"type": "null"}`}[k]
 	}
-	return shape{schema + "]}", wants, func(n *node) (any, *fault) {
-		if n.kind != mapNode && !slices.Contains(kinds, n.kind) {
-			return mismatch()
-		}
-		return n, nil
-	}}
+	return matching(schema+"]}", wants, func(n *node) (*node, bool) { return n, n.kind == mapNode || slices.Contains(kinds, n.kind) })
 }
 
 // sections is a list of mappings or of texts that stand for one. Its value is the
@@ -115,23 +121,15 @@ func sections(item, wants string) shape {
 }
 
 func boolean() shape {
-	return shape{`{"type": "boolean"}`, "true or false", func(n *node) (any, *fault) {
-		if n.kind != boolNode {
-			return mismatch()
-		}
-		return n.text == "true", nil
-	}}
+	return matching(`{"type": "boolean"}`, "true or false", func(n *node) (bool, bool) { return n.text == "true", n.kind == boolNode })
 }
 
 // yesUnlessFalse is true, false or no value at all, which means true: the widely
 // used form "title:" allows the title.
 func yesUnlessFalse() shape {
-	return shape{`{"anyOf": [{"type": "boolean"}, {"type": "null"}]}`, "true, false or no value", func(n *node) (any, *fault) {
-		if n.kind != boolNode && n.kind != nullNode {
-			return mismatch()
-		}
-		return n.kind == nullNode || n.text == "true", nil
-	}}
+	return matching(`{"anyOf": [{"type": "boolean"}, {"type": "null"}]}`, "true, false or no value", func(n *node) (bool, bool) {
+		return n.text != "false", n.kind == boolNode || n.kind == nullNode
+	})
 }
 
 // wholeNumber returns the number of a node.
@@ -168,13 +166,10 @@ func limit(example int) shape {
 func between(least, most, example int) shape {
 	wants := fmt.Sprintf("a whole number from %d to %d, such as %d", least, most, example)
 	schema := fmt.Sprintf(`{"type": "integer", "minimum": %d, "maximum": %d}`, least, most)
-	return shape{schema, wants, func(n *node) (any, *fault) {
+	return matching(schema, wants, func(n *node) (int, bool) {
 		i, ok := wholeNumber(n)
-		if !ok || i < least || i > most {
-			return mismatch()
-		}
-		return i, nil
-	}}
+		return i, ok && least <= i && i <= most
+	})
 }
 
 // duration is a time with its unit. The schema does not include its bounds.
@@ -285,9 +280,9 @@ func oneOf(words ...string) shape {
 	}}
 }
 
-// texts is a list of texts, or a single one. item is the schema of one, and check
-// returns what is wrong with one, "" if nothing is.
-func texts(item, example string, check func(string) string) shape {
+// texts is a list of texts, or a single one. item is the schema of one. The text of
+// check's errors continues a sentence that begins with the text.
+func texts(item, example string, check func(string) error) shape {
 	wants := "a list of texts, such as " + example
 	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[1]s]}`, item)
 	return shape{schema, wants, func(n *node) (any, *fault) {
@@ -302,8 +297,8 @@ func texts(item, example string, check func(string) string) shape {
 			if items[i].kind != textNode {
 				return wrong(&items[i], "expected %s, found %s in the list", wants, items[i].describe())
 			}
-			if why := check(items[i].text); why != "" {
-				return wrong(&items[i], "%s %s", quote(items[i].text), why)
+			if err := check(items[i].text); err != nil {
+				return wrong(&items[i], "%s %v", quote(items[i].text), err)
 			}
 			list = append(list, items[i].text)
 		}
@@ -328,23 +323,19 @@ func (s shape) onlyList() shape {
 func target() shape {
 	const wants = `"triggering", "*" or a number, such as 42`
 	const schema = `{"anyOf": [{"enum": ["triggering", "*"]}, {"type": "integer", "minimum": 1, "maximum": 2147483647}, {"type": "string", "pattern": "^0*[1-9][0-9]{0,8}$"}]}`
-	return shape{schema, wants, func(n *node) (any, *fault) {
+	return matching(schema, wants, func(n *node) (policy.TargetRule, bool) {
+		i, ok := wholeNumber(n)
 		switch {
 		case n.kind == textNode && n.text == "triggering":
-			return policy.TargetRule{}, nil
+			return policy.TargetRule{}, true
 		case n.kind == textNode && n.text == "*":
-			return policy.TargetRule{Any: true}, nil
-		}
-		i, ok := wholeNumber(n)
-		if n.kind == textNode && strings.Trim(n.text, "0123456789") == "" {
+			return policy.TargetRule{Any: true}, true
+		case n.kind == textNode && strings.Trim(n.text, "0123456789") == "":
 			parsed, err := strconv.ParseInt(n.text, 10, 32)
 			i, ok = int(parsed), err == nil
 		}
-		if !ok || i < 1 {
-			return mismatch()
-		}
-		return policy.TargetRule{Number: i}, nil
-	}}
+		return policy.TargetRule{Number: i}, ok && i >= 1
+	})
 }
 
 // footer is the owner's text, or whether there is one.
@@ -368,16 +359,16 @@ func footer() shape {
 func labels() shape {
 	const most = 50
 	const item = `{"type": "string", "minLength": 1, "maxLength": 50, "pattern": "^[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$"}`
-	return texts(item, "[bug, automation]", func(s string) string {
+	return texts(item, "[bug, automation]", func(s string) error {
 		switch {
 		case text.IsBlank(s):
-			return "is empty; a label needs a name"
+			return errors.New("is empty; a label needs a name")
 		case strings.ContainsFunc(s, unicode.IsControl):
-			return "contains a control character, which a label cannot have"
+			return errors.New("contains a control character, which a label cannot have")
 		case utf8.RuneCountInString(s) > most:
-			return fmt.Sprintf("is longer than %d characters, the most that a label can have", most)
+			return fmt.Errorf("is longer than %d characters, the most that a label can have", most)
 		}
-		return ""
+		return nil
 	})
 }
 
@@ -386,39 +377,34 @@ const nameItem = `{"type": "string", "minLength": 1, "pattern": "^[^\\s]+$"}`
 
 // domains are hosts that links may lead to.
 func domains() shape {
-	return texts(nameItem, "[example.com]", func(s string) string {
-		if _, err := sanitize.New(sanitize.Config{AllowedDomains: []string{s}}); err != nil || strings.ContainsFunc(s, unicode.IsSpace) {
-			return "is not the name of a host, such as example.com"
-		}
-		return ""
+	return texts(nameItem, "[example.com]", func(s string) error {
+		return checkName(s, sanitize.Config{AllowedDomains: []string{s}}, "is not the name of a host, such as example.com")
 	})
 }
 
 // mentioned are users and teams that a text may mention.
 func mentioned() shape {
-	return texts(nameItem, "[octocat, org/team]", func(s string) string {
-		if _, err := sanitize.New(sanitize.Config{AllowedMentions: []string{s}}); err != nil || strings.ContainsFunc(s, unicode.IsSpace) {
-			return "is not a user, such as octocat, or a team, such as org/team"
-		}
-		return ""
+	return texts(nameItem, "[octocat, org/team]", func(s string) error {
+		return checkName(s, sanitize.Config{AllowedMentions: []string{s}}, "is not a user, such as octocat, or a team, such as org/team")
 	})
 }
 
+// checkName returns an error with the text why unless a name is valid in cfg.
+func checkName(name string, cfg sanitize.Config, why string) error {
+	if _, err := sanitize.New(cfg); err != nil || strings.ContainsFunc(name, unicode.IsSpace) {
+		return errors.New(why)
+	}
+	return nil
+}
+
 // patterns are glob patterns of paths from the repository's root.
-func patterns() shape { return texts(patternItem, `["docs/**", "*.md"]`, checkPattern) }
+func patterns() shape { return texts(patternItem, `["docs/**", "*.md"]`, tree.CheckPattern) }
 
 // branches are patterns of the names of branches.
-func branches() shape { return texts(patternItem, `["feature/*"]`, checkPattern) }
+func branches() shape { return texts(patternItem, `["feature/*"]`, tree.CheckPattern) }
 
 // patternItem describes patterns only roughly; package tree knows better.
 const patternItem = `{"type": "string", "minLength": 1, "maxLength": 500, "pattern": "^[^\\x00-\\x1f\\x7f]*$"}`
-
-func checkPattern(s string) string {
-	if err := tree.CheckPattern(s); err != nil {
-		return err.Error()
-	}
-	return ""
-}
 
 const directoryItem = `{"type": "string", "minLength": 1, "maxLength": 1000}`
 
@@ -438,22 +424,22 @@ func directory() shape {
 		if n.kind != textNode {
 			return mismatch()
 		}
-		if why := checkDirectory(n.text); why != "" {
-			return wrong(n, "%s %s", quote(n.text), why)
+		if err := checkDirectory(n.text); err != nil {
+			return wrong(n, "%s %v", quote(n.text), err)
 		}
 		return path.Clean(n.text), nil
 	}}
 }
 
-func checkDirectory(s string) string {
+func checkDirectory(s string) error {
 	clean := path.Clean(s)
 	switch {
 	case s == "" || len(s) > 1000 || strings.ContainsAny(s, "\x00\r\n"):
-		return "is not the path of a directory"
+		return errors.New("is not the path of a directory")
 	case strings.Contains(s, `\`):
-		return `contains a backslash; write "/" between directories`
+		return errors.New(`contains a backslash; write "/" between directories`)
 	case path.IsAbs(s) || clean == ".." || strings.HasPrefix(clean, "../"):
-		return "leads out of the repository; write it relative to the repository's root"
+		return errors.New("leads out of the repository; write it relative to the repository's root")
 	}
-	return ""
+	return nil
 }

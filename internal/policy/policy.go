@@ -58,12 +58,6 @@ func (a Approved) Notes() []Note { return a.notes }
 // Accepted returns the item as the first door accepted it.
 func (a Approved) Accepted() intake.Accepted { return a.accepted }
 
-// Repairs returns what was repaired before the item could be read.
-func (a Approved) Repairs() []intake.Repair { return a.accepted.Repairs() }
-
-// Redactions returns what cleaning changed in the item's texts.
-func (a Approved) Redactions() []intake.Redaction { return a.accepted.Redactions() }
-
 // Line returns the number of the item's line in the agent's file.
 func (a Approved) Line() int { return a.accepted.Line() }
 
