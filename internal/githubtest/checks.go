@@ -35,11 +35,6 @@ type Annotation struct {
 	Message   string `json:"message"`
 }
 
-const (
-	checksWrite = "checks=write"
-	checksRead  = "checks=read"
-)
-
 // checkInput is the body of both writes.
 type checkInput struct {
 	Name       string
@@ -81,9 +76,6 @@ func (in *checkInput) into(k *Check) {
 }
 
 func (s *Server) createCheck(c *conversation) reply {
-	if r, ok := s.need(c, checksWrite); !ok {
-		return r
-	}
 	var in checkInput
 	decode(c, &in)
 	if !s.hasCommit(in.HeadSHA) {
@@ -110,15 +102,8 @@ func (s *Server) hasCommit(sha string) bool {
 	})
 }
 
-func (s *Server) updateCheck(c *conversation) reply {
-	if r, ok := s.need(c, checksWrite); !ok {
-		return r
-	}
-	k := s.check(c)
-	switch {
-	case k == nil:
-		return fail(http.StatusNotFound, "Not Found")
-	case k.Author.ID != c.account.ID:
+func (s *Server) updateCheck(c *conversation, k *Check) reply {
+	if k.Author.ID != c.account.ID {
 		return fail(http.StatusForbidden, "Invalid app_id `1` - check run can only be modified by the GitHub App that created it.")
 	}
 	var in checkInput
@@ -130,33 +115,24 @@ func (s *Server) updateCheck(c *conversation) reply {
 	return okay(s.renderCheck(k))
 }
 
-func (s *Server) getCheck(c *conversation) reply {
-	if r, ok := s.need(c, checksRead); !ok {
-		return r
-	}
-	if k := s.check(c); k != nil {
-		return okay(s.renderCheck(k))
-	}
-	return fail(http.StatusNotFound, "Not Found")
-}
+func (s *Server) getCheck(_ *conversation, k *Check) reply { return okay(s.renderCheck(k)) }
 
-// check finds the check run of the path.
-func (s *Server) check(c *conversation) *Check {
-	id, _ := strconv.ParseInt(c.params["check_run_id"], 10, 64)
-	for _, k := range s.state.Checks {
-		if k.ID == id {
-			return k
+// onCheck finds the check run of the path.
+func onCheck(h func(*Server, *conversation, *Check) reply) handler {
+	return func(s *Server, c *conversation) reply {
+		id, _ := strconv.ParseInt(c.params["check_run_id"], 10, 64)
+		for _, k := range s.state.Checks {
+			if k.ID == id {
+				return h(s, c, k)
+			}
 		}
+		return notFound()
 	}
-	return nil
 }
 
 // listChecks shows a commit's check runs, the newest first: all of them, or the
 // latest of each name and app.
 func (s *Server) listChecks(c *conversation) reply {
-	if r, ok := s.need(c, checksRead); !ok {
-		return r
-	}
 	type maker struct {
 		name string
 		app  int64

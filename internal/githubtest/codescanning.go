@@ -13,9 +13,6 @@ import (
 // uploadSARIF takes a SARIF file: base64 of gzip, at most 10 MB packed. What is
 // wrong inside shows only in the status, as on GitHub.
 func (s *Server) uploadSARIF(c *conversation) reply {
-	if r, ok := s.codeScanning(c, "security_events=write"); !ok {
-		return r
-	}
 	var in struct {
 		CommitSHA string `json:"commit_sha"`
 		Ref       string
@@ -42,12 +39,17 @@ func (s *Server) uploadSARIF(c *conversation) reply {
 	return reply{status: http.StatusAccepted, body: object{"id": u.ID, "url": s.repoURL() + "/code-scanning/sarifs/" + u.ID}}
 }
 
-// codeScanning refuses where the feature or the permission is missing.
-func (s *Server) codeScanning(c *conversation, accepted string) (reply, bool) {
-	if s.state.Repo.NoAdvancedSecurity {
-		return fail(http.StatusForbidden, "Advanced Security must be enabled for this repository to use code scanning."), false
+// withCodeScanning refuses where the feature or the permission is missing.
+func withCodeScanning(permission string, h handler) handler {
+	return func(s *Server, c *conversation) reply {
+		if s.state.Repo.NoAdvancedSecurity {
+			return fail(http.StatusForbidden, "Advanced Security must be enabled for this repository to use code scanning.")
+		}
+		if r, ok := s.need(c, permission); !ok {
+			return r
+		}
+		return h(s, c)
 	}
-	return s.need(c, accepted)
 }
 
 // sarifErrors is what processing would complain about: the limits and demands
@@ -112,9 +114,6 @@ func sarifErrors(raw []byte) []string {
 }
 
 func (s *Server) getSARIF(c *conversation) reply {
-	if r, ok := s.codeScanning(c, "security_events=read"); !ok {
-		return r
-	}
 	for _, u := range s.state.Uploads {
 		if u.ID != c.params["sarif_id"] {
 			continue
@@ -128,7 +127,7 @@ func (s *Server) getSARIF(c *conversation) reply {
 		}
 		return okay(o)
 	}
-	return fail(http.StatusNotFound, "Not Found")
+	return notFound()
 }
 
 func (u *Upload) status(now time.Time) string {

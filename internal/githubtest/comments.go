@@ -8,11 +8,7 @@ import (
 	"strings"
 )
 
-func (s *Server) listComments(c *conversation) reply {
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) listComments(c *conversation, i *Issue) reply {
 	from := since(c.query)
 	var list []*Comment
 	for _, m := range i.Comments {
@@ -23,17 +19,7 @@ func (s *Server) listComments(c *conversation) reply {
 	return page(s, c, list, func(a, b *Comment) int { return cmp.Compare(b.ID, a.ID) }, func(m *Comment) any { return s.renderComment(i, m) })
 }
 
-func (s *Server) createComment(c *conversation) reply {
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
-	if r, ok := s.need(c, permissionFor(i)); !ok {
-		return r
-	}
-	if i.Locked {
-		return fail(http.StatusForbidden, "Unable to create comment because issue is locked.")
-	}
+func (s *Server) createComment(c *conversation, i *Issue) reply {
 	body, r := s.commentBody(c)
 	if r.status != 0 {
 		return r
@@ -57,43 +43,31 @@ func (s *Server) commentBody(c *conversation) (string, reply) {
 	return in.Body, reply{}
 }
 
-// comment finds the comment of the path and its issue.
-func (s *Server) comment(c *conversation) (*Issue, int) {
-	id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
-	for _, i := range s.state.Issues {
-		for k, m := range i.Comments {
-			if m.ID == id {
-				return i, k
+// onComment finds the comment of the path and asks for the permission to change it.
+func onComment(h func(*Server, *conversation, *Issue, *Comment) reply) handler {
+	return func(s *Server, c *conversation) reply {
+		id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
+		for _, i := range s.state.Issues {
+			for _, m := range i.Comments {
+				if m.ID == id {
+					return changing(func(s *Server, c *conversation, i *Issue) reply { return h(s, c, i, m) })(s, c, i)
+				}
 			}
 		}
+		return notFound()
 	}
-	return nil, 0
 }
 
-func (s *Server) updateComment(c *conversation) reply {
-	i, k := s.comment(c)
-	if i == nil {
-		return fail(http.StatusNotFound, "Not Found")
-	}
-	if r, ok := s.need(c, permissionFor(i)); !ok {
-		return r
-	}
+func (s *Server) updateComment(c *conversation, i *Issue, m *Comment) reply {
 	body, r := s.commentBody(c)
 	if r.status != 0 {
 		return r
 	}
-	i.Comments[k].Body, i.Comments[k].UpdatedAt = body, s.now()
-	return okay(s.renderComment(i, i.Comments[k]))
+	m.Body, m.UpdatedAt = body, s.now()
+	return okay(s.renderComment(i, m))
 }
 
-func (s *Server) deleteComment(c *conversation) reply {
-	i, k := s.comment(c)
-	if i == nil {
-		return fail(http.StatusNotFound, "Not Found")
-	}
-	if r, ok := s.need(c, permissionFor(i)); !ok {
-		return r
-	}
-	i.Comments = slices.Delete(i.Comments, k, k+1)
+func (s *Server) deleteComment(_ *conversation, i *Issue, m *Comment) reply {
+	i.Comments = slices.DeleteFunc(i.Comments, func(o *Comment) bool { return o == m })
 	return reply{status: http.StatusNoContent}
 }

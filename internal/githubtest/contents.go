@@ -11,9 +11,6 @@ import (
 // getContent serves the repository's files as JSON: up to 1 MB with their
 // content, above it without.
 func (s *Server) getContent(c *conversation) reply {
-	if r, ok := s.need(c, "contents=read"); !ok {
-		return r
-	}
 	name, ref := c.params["path"], c.query.Get("ref")
 	if s.o.Git != nil {
 		return s.storedContent(name, ref)
@@ -27,7 +24,7 @@ func (s *Server) getContent(c *conversation) reply {
 		}
 		return okay(s.fileEntry(f.Path, f.Content))
 	}
-	return fail(http.StatusNotFound, "Not Found")
+	return notFound()
 }
 
 // fileEntry is a file with its content, unless it is larger than 1 MB.
@@ -95,7 +92,7 @@ func (s *Server) storedContent(name, ref string) reply {
 	if len(found) == 1 && found[0].mode == "120000" {
 		target, err := s.o.Git.output("", "cat-file", "blob", found[0].sha)
 		if err != nil {
-			return fail(http.StatusNotFound, "Not Found")
+			return notFound()
 		}
 		there := s.o.Git.entries(commit, path.Join(path.Dir(name), target))
 		if len(there) != 1 || !strings.HasPrefix(there[0].mode, "100") {
@@ -106,7 +103,7 @@ func (s *Server) storedContent(name, ref string) reply {
 		found[0].mode, found[0].sha = there[0].mode, there[0].sha
 	}
 	if len(found) != 1 {
-		return fail(http.StatusNotFound, "Not Found")
+		return notFound()
 	}
 	switch found[0].mode {
 	case "040000":
@@ -122,7 +119,7 @@ func (s *Server) storedContent(name, ref string) reply {
 	}
 	text, err := s.o.Git.output("", "cat-file", "blob", found[0].sha)
 	if err != nil {
-		return fail(http.StatusNotFound, "Not Found")
+		return notFound()
 	}
 	o := s.fileEntry(name, text)
 	o["sha"] = found[0].sha

@@ -31,61 +31,129 @@ func (s *Server) handle(c *conversation) reply {
 	}
 	if !strings.EqualFold(c.params["owner"], s.state.Repo.Owner) || !strings.EqualFold(c.params["repo"], s.state.Repo.Name) ||
 		s.state.Repo.Private && c.token == nil {
-		return fail(http.StatusNotFound, "Not Found")
+		return notFound()
 	}
 	if c.rec.Write && s.state.Repo.Archived {
 		return fail(http.StatusForbidden, "Repository was archived so is read-only.")
 	}
-	h, ok := handlers()[c.rec.Operation]
+	e, ok := endpoints()[c.rec.Operation]
 	if !ok {
-		panic("githubtest: no handler for " + c.rec.Operation)
+		panic("githubtest: no endpoint for " + c.rec.Operation)
 	}
-	return h(s, c)
+	if e.permission != "" {
+		if r, ok := s.need(c, e.permission); !ok {
+			return r
+		}
+	}
+	return e.handle(s, c)
 }
 
-// handlers are the REST operations by GitHub's operation id.
-func handlers() map[string]func(*Server, *conversation) reply {
-	return map[string]func(*Server, *conversation) reply{
-		"repos/get":                           (*Server).getRepo,
-		"repos/get-content":                   (*Server).getContent,
-		"repos/list-commits":                  withGit("contents=read", (*Server).listCommits),
-		"repos/compare-commits-with-basehead": withGit("contents=read", (*Server).compare),
-		"git/get-commit":                      withGit("contents=read", (*Server).getCommit),
-		"git/get-ref":                         withGit("contents=read", (*Server).getRef),
-		"git/list-matching-refs":              withGit("contents=read", (*Server).listRefs),
-		"git/create-ref":                      withGit("contents=write", (*Server).createRef),
-		"git/update-ref":                      withGit("contents=write", (*Server).updateRef),
-		"git/delete-ref":                      withGit("contents=write", (*Server).deleteRef),
-		"issues/list-for-repo":                (*Server).listIssues,
-		"issues/create":                       (*Server).createIssue,
-		"issues/get":                          (*Server).getIssue,
-		"issues/update":                       (*Server).updateIssue,
-		"issues/list-comments":                (*Server).listComments,
-		"issues/create-comment":               (*Server).createComment,
-		"issues/update-comment":               (*Server).updateComment,
-		"issues/delete-comment":               (*Server).deleteComment,
-		"issues/list-labels-on-issue":         (*Server).listIssueLabels,
-		"issues/add-labels":                   (*Server).addLabels,
-		"issues/list-labels-for-repo":         (*Server).listLabels,
-		"pulls/list":                          (*Server).listPulls,
-		"pulls/create":                        (*Server).createPull,
-		"pulls/get":                           (*Server).getPull,
-		"pulls/update":                        (*Server).updatePull,
-		"pulls/request-reviewers":             (*Server).requestReviewers,
-		"pulls/list-files":                    (*Server).listFiles,
-		"pulls/list-reviews":                  (*Server).listReviews,
-		"pulls/create-review":                 (*Server).createReview,
-		"pulls/update-review":                 (*Server).updateReview,
-		"pulls/list-review-comments":          (*Server).listDiffComments,
-		"pulls/create-review-comment":         (*Server).createDiffComment,
-		"pulls/delete-review-comment":         (*Server).deleteDiffComment,
-		"pulls/update-review-comment":         (*Server).updateDiffComment,
-		"checks/create":                       (*Server).createCheck,
-		"checks/get":                          (*Server).getCheck,
-		"checks/update":                       (*Server).updateCheck,
-		"checks/list-for-ref":                 (*Server).listChecks,
-		"code-scanning/upload-sarif":          (*Server).uploadSARIF,
-		"code-scanning/get-sarif":             (*Server).getSARIF,
+// endpoint answers a REST operation.
+type endpoint struct {
+	permission string // what the token needs; "" where that depends on what is asked for
+	handle     handler
+}
+
+type (
+	handler      = func(*Server, *conversation) reply
+	issueHandler = func(*Server, *conversation, *Issue) reply
+)
+
+// The permissions of endpoints.
+const (
+	checksRead    = "checks=read"
+	checksWrite   = "checks=write"
+	contentsRead  = "contents=read"
+	contentsWrite = "contents=write"
+	issuesRead    = "issues=read; pull_requests=read"
+	issuesWrite   = "issues=write"
+	issueOrPull   = "issues=write; pull_requests=write"
+	pullsRead     = "pull_requests=read"
+	pullsWrite    = "pull_requests=write"
+)
+
+// endpoints are the REST operations by GitHub's operation id.
+func endpoints() map[string]endpoint {
+	return map[string]endpoint{
+		"repos/get":                           {"", (*Server).getRepo},
+		"repos/get-content":                   {contentsRead, (*Server).getContent},
+		"repos/list-commits":                  {contentsRead, withGit((*Server).listCommits)},
+		"repos/compare-commits-with-basehead": {contentsRead, withGit((*Server).compare)},
+		"git/get-commit":                      {contentsRead, withGit((*Server).getCommit)},
+		"git/get-ref":                         {contentsRead, withGit((*Server).getRef)},
+		"git/list-matching-refs":              {contentsRead, withGit((*Server).listRefs)},
+		"git/create-ref":                      {contentsWrite, withGit((*Server).createRef)},
+		"git/update-ref":                      {contentsWrite, withGit((*Server).updateRef)},
+		"git/delete-ref":                      {contentsWrite, withGit((*Server).deleteRef)},
+		"issues/list-for-repo":                {issuesRead, (*Server).listIssues},
+		"issues/create":                       {issuesWrite, (*Server).createIssue},
+		"issues/get":                          {issuesRead, onIssue((*Server).getIssue)},
+		"issues/update":                       {"", onIssue(changing((*Server).updateIssue))},
+		"issues/list-comments":                {"", onIssue((*Server).listComments)},
+		"issues/create-comment":               {"", onIssue(changing(unlocked("comment", (*Server).createComment)))},
+		"issues/update-comment":               {"", onComment((*Server).updateComment)},
+		"issues/delete-comment":               {"", onComment((*Server).deleteComment)},
+		"issues/list-labels-on-issue":         {"", onIssue((*Server).listIssueLabels)},
+		"issues/add-labels":                   {"", onIssue((*Server).addLabels)},
+		"issues/list-labels-for-repo":         {"", (*Server).listLabels},
+		"pulls/list":                          {pullsRead, (*Server).listPulls},
+		"pulls/create":                        {pullsWrite, (*Server).createPull},
+		"pulls/get":                           {pullsRead, onIssue((*Server).getPull)},
+		"pulls/update":                        {pullsWrite, onIssue((*Server).updatePull)},
+		"pulls/request-reviewers":             {pullsWrite, onIssue((*Server).requestReviewers)},
+		"pulls/list-files":                    {pullsRead, onIssue((*Server).listFiles)},
+		"pulls/list-reviews":                  {pullsRead, onIssue((*Server).listReviews)},
+		"pulls/create-review":                 {pullsWrite, onIssue(unlocked("review", (*Server).createReview))},
+		"pulls/update-review":                 {pullsWrite, onIssue((*Server).updateReview)},
+		"pulls/list-review-comments":          {pullsRead, onIssue((*Server).listDiffComments)},
+		"pulls/create-review-comment":         {pullsWrite, onIssue(unlocked("comment", (*Server).createDiffComment))},
+		"pulls/delete-review-comment":         {pullsWrite, onDiffComment((*Server).deleteDiffComment)},
+		"pulls/update-review-comment":         {pullsWrite, onDiffComment((*Server).updateDiffComment)},
+		"checks/create":                       {checksWrite, (*Server).createCheck},
+		"checks/get":                          {checksRead, onCheck((*Server).getCheck)},
+		"checks/update":                       {checksWrite, onCheck((*Server).updateCheck)},
+		"checks/list-for-ref":                 {checksRead, (*Server).listChecks},
+		"code-scanning/upload-sarif":          {"", withCodeScanning("security_events=write", (*Server).uploadSARIF)},
+		"code-scanning/get-sarif":             {"", withCodeScanning("security_events=read", (*Server).getSARIF)},
+	}
+}
+
+// onIssue finds the issue or pull request of the path.
+func onIssue(h issueHandler) handler {
+	return func(s *Server, c *conversation) reply {
+		for _, name := range []string{"issue_number", "pull_number"} {
+			n, _ := strconv.Atoi(c.params[name])
+			for _, i := range s.state.Issues {
+				if i.Number != n || i.Pull == nil && name == "pull_number" {
+					continue
+				}
+				if i.Pull == nil && s.state.Repo.NoIssues {
+					return issuesOff()
+				}
+				return h(s, c, i)
+			}
+		}
+		return notFound()
+	}
+}
+
+// changing asks for the permission to write to the issue or pull request.
+func changing(h issueHandler) issueHandler {
+	return func(s *Server, c *conversation, i *Issue) reply {
+		if r, ok := s.need(c, permissionFor(i)); !ok {
+			return r
+		}
+		return h(s, c, i)
+	}
+}
+
+// unlocked refuses to create something where the conversation is locked.
+func unlocked(what string, h issueHandler) issueHandler {
+	return func(s *Server, c *conversation, i *Issue) reply {
+		if i.Locked {
+			return fail(http.StatusForbidden, "Unable to create "+what+" because issue is locked.")
+		}
+		return h(s, c, i)
 	}
 }
 
@@ -101,6 +169,8 @@ type reply struct {
 func fail(status int, message string) reply {
 	return reply{status: status, body: map[string]any{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)}}
 }
+
+func notFound() reply { return fail(http.StatusNotFound, "Not Found") }
 
 // fieldError is an entry of a validation error.
 type fieldError struct {

@@ -14,11 +14,8 @@ import (
 
 // withGit is a handler that answers from the repository. An empty one answers 409
 // to everything.
-func withGit(permission string, h func(*Server, *conversation) reply) func(*Server, *conversation) reply {
+func withGit(h handler) handler {
 	return func(s *Server, c *conversation) reply {
-		if r, ok := s.need(c, permission); !ok {
-			return r
-		}
 		if s.o.Git == nil {
 			return s.violation(c.rec, "the test server has no repository", errors.New("give it Options.Git"))
 		}
@@ -52,7 +49,7 @@ func (s *Server) findRef(name string) (ref, bool) {
 func (s *Server) getRef(c *conversation) reply {
 	r, ok := s.findRef("refs/" + c.params["ref"])
 	if !ok {
-		return fail(http.StatusNotFound, "Not Found")
+		return notFound()
 	}
 	return okay(s.renderRef(r))
 }
@@ -178,11 +175,11 @@ func seconds(text string) time.Time {
 func (s *Server) getCommit(c *conversation) reply {
 	sha, err := s.o.Git.resolve(c.params["commit_sha"])
 	if err != nil || sha != c.params["commit_sha"] {
-		return fail(http.StatusNotFound, "Not Found")
+		return notFound()
 	}
 	list, err := s.o.Git.log("-1", sha, "--")
 	if err != nil || len(list) != 1 {
-		return fail(http.StatusNotFound, "Not Found")
+		return notFound()
 	}
 	o := s.renderGitCommit(list[0])
 	o["sha"], o["node_id"], o["html_url"] = list[0].sha, "C_"+list[0].sha, s.siteURL()+"/commit/"+list[0].sha
@@ -194,7 +191,7 @@ func (s *Server) getCommit(c *conversation) reply {
 func (s *Server) listCommits(c *conversation) reply {
 	sha, ok := s.o.Git.named(c.query.Get("sha"))
 	if !ok {
-		return fail(http.StatusNotFound, "Not Found")
+		return notFound()
 	}
 	args := []string{sha, "--"}
 	if path := c.query.Get("path"); path != "" {
@@ -249,7 +246,7 @@ func (s *Server) compare(c *conversation) reply {
 	from, found := s.o.Git.named(own(base))
 	to, found2 := s.o.Git.named(own(head))
 	if !ok || base == "" || head == "" || !found || !found2 {
-		return fail(http.StatusNotFound, "Not Found")
+		return notFound()
 	}
 	fork, err := s.o.Git.mergeBase(from, to)
 	if err != nil {

@@ -6,57 +6,17 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 )
 
-// The permissions that writing to an issue or to a pull request's conversation takes.
-const (
-	issuesWrite = "issues=write"
-	issueOrPull = "issues=write; pull_requests=write"
-	issuesRead  = "issues=read; pull_requests=read"
-	pullsWrite  = "pull_requests=write"
-	pullsRead   = "pull_requests=read"
-)
-
-func (s *Server) getRepo(c *conversation) reply { return okay(s.renderRepo()) }
-
-// issue finds the issue or pull request of the path.
-func (s *Server) issue(c *conversation) (*Issue, reply) {
-	for _, name := range []string{"issue_number", "pull_number"} {
-		if v, ok := c.params[name]; ok {
-			n, _ := strconv.Atoi(v)
-			for _, i := range s.state.Issues {
-				if i.Number == n && (i.Pull != nil || name == "issue_number") {
-					if i.Pull == nil && s.state.Repo.NoIssues {
-						return nil, issuesOff()
-					}
-					return i, reply{}
-				}
-			}
-		}
-	}
-	return nil, fail(http.StatusNotFound, "Not Found")
-}
-
 func issuesOff() reply { return fail(http.StatusGone, "Issues has been disabled in this repository.") }
 
-func (s *Server) getIssue(c *conversation) reply {
-	if r, ok := s.need(c, issuesRead); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) getIssue(_ *conversation, i *Issue) reply {
 	return okay(s.renderIssue(i))
 }
 
 func (s *Server) listIssues(c *conversation) reply {
-	if r, ok := s.need(c, issuesRead); !ok {
-		return r
-	}
 	state, from := cmp.Or(c.query.Get("state"), "open"), since(c.query)
 	var wanted []string
 	if l := c.query.Get("labels"); l != "" {
@@ -89,9 +49,6 @@ func hasAll(have, want []string) bool {
 }
 
 func (s *Server) createIssue(c *conversation) reply {
-	if r, ok := s.need(c, issuesWrite); !ok {
-		return r
-	}
 	if s.state.Repo.NoIssues {
 		return issuesOff()
 	}
@@ -118,14 +75,7 @@ func (s *Server) createIssue(c *conversation) reply {
 	return created(s.renderIssue(i))
 }
 
-func (s *Server) updateIssue(c *conversation) reply {
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
-	if r, ok := s.need(c, permissionFor(i)); !ok {
-		return r
-	}
+func (s *Server) updateIssue(c *conversation, i *Issue) reply {
 	var in struct {
 		Title       *string
 		Body        *string

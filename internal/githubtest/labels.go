@@ -64,11 +64,7 @@ func (s *Server) listLabels(c *conversation) reply {
 
 func newerLabel(a, b Label) int { return cmp.Compare(b.ID, a.ID) }
 
-func (s *Server) listIssueLabels(c *conversation) reply {
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) listIssueLabels(c *conversation, i *Issue) reply {
 	list := make([]Label, len(i.Labels))
 	for k, n := range i.Labels {
 		list[k] = s.label(n)
@@ -76,11 +72,7 @@ func (s *Server) listIssueLabels(c *conversation) reply {
 	return page(s, c, list, newerLabel, func(l Label) any { return s.renderLabel(l) })
 }
 
-func (s *Server) addLabels(c *conversation) reply {
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) addLabels(c *conversation, i *Issue) reply {
 	var in struct{ Labels []string }
 	decode(c, &in)
 	accepted := permissionFor(i)

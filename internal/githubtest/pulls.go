@@ -16,9 +16,6 @@ const actionsBot = "github-actions[bot]"
 // createPull keeps a pair of head and base unique among the open pull requests.
 // With a git repository, both must be branches with something between them.
 func (s *Server) createPull(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
 	if s.state.Repo.NoPullsByActions && c.account.Login == actionsBot {
 		return fail(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
 	}
@@ -82,14 +79,7 @@ func (s *Server) between(p *Pull) fieldError {
 	return fieldError{}
 }
 
-func (s *Server) updatePull(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) updatePull(c *conversation, i *Issue) reply {
 	var in struct{ Title, Body, State, Base *string }
 	decode(c, &in)
 	if bad := checkText("PullRequest", in.Title, in.Body); bad != nil {
@@ -110,14 +100,7 @@ func (s *Server) updatePull(c *conversation) reply {
 }
 
 // requestReviewers asks collaborators, all or none.
-func (s *Server) requestReviewers(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) requestReviewers(c *conversation, i *Issue) reply {
 	var in struct {
 		Reviewers []string
 		Teams     []string `json:"team_reviewers"`
@@ -160,21 +143,11 @@ func (s *Server) collaborator(login string) Account {
 	return s.state.Repo.Collaborators[k]
 }
 
-func (s *Server) getPull(c *conversation) reply {
-	if r, ok := s.need(c, pullsRead); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) getPull(_ *conversation, i *Issue) reply {
 	return okay(s.renderPull(i, true))
 }
 
 func (s *Server) listPulls(c *conversation) reply {
-	if r, ok := s.need(c, pullsRead); !ok {
-		return r
-	}
 	state, head, base := cmp.Or(c.query.Get("state"), "open"), c.query.Get("head"), c.query.Get("base")
 	var list []*Issue
 	for _, i := range s.state.Issues {
@@ -201,14 +174,7 @@ func (s *Server) headLabel(b Branch) string {
 }
 
 // listFiles shows at most 3,000 files, as GitHub does.
-func (s *Server) listFiles(c *conversation) reply {
-	if r, ok := s.need(c, pullsRead); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) listFiles(c *conversation, i *Issue) reply {
 	list := i.Pull.Files[:min(len(i.Pull.Files), 3000)]
 	return page(s, c, list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) }, func(f File) any { return s.renderFile(i.Pull, f) })
 }

@@ -46,6 +46,8 @@ func (s *Server) association(a Account) string {
 	return "NONE"
 }
 
+func (s *Server) getRepo(*conversation) reply { return okay(s.renderRepo()) }
+
 func (s *Server) renderRepo() object {
 	r := s.state.Repo
 	o := s.rest.example("full-repository-default-response")

@@ -8,14 +8,7 @@ import (
 	"strings"
 )
 
-func (s *Server) listReviews(c *conversation) reply {
-	if r, ok := s.need(c, pullsRead); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) listReviews(c *conversation, i *Issue) reply {
 	var list []*Review
 	for _, r := range i.Pull.Reviews {
 		if s.visible(r) {
@@ -25,26 +18,9 @@ func (s *Server) listReviews(c *conversation) reply {
 	return page(s, c, list, func(a, b *Review) int { return cmp.Compare(b.ID, a.ID) }, func(r *Review) any { return s.renderReview(i, r) })
 }
 
-// unlockedPull returns the pull request that a request writes to, or the refusal. thing
-// is what it is to get.
-func (s *Server) unlockedPull(c *conversation, thing string) (*Issue, reply) {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return nil, r
-	}
-	i, bad := s.issue(c)
-	if i != nil && i.Locked {
-		return nil, fail(http.StatusForbidden, "Unable to create "+thing+" because issue is locked.")
-	}
-	return i, bad
-}
-
 // createReview posts a review with all its comments or nothing; the refusal does
 // not say which comment it is about.
-func (s *Server) createReview(c *conversation) reply {
-	i, bad := s.unlockedPull(c, "review")
-	if i == nil {
-		return bad
-	}
+func (s *Server) createReview(c *conversation, i *Issue) reply {
 	var in struct {
 		CommitID string `json:"commit_id"`
 		Body     string
@@ -100,14 +76,7 @@ func (s *Server) createReview(c *conversation) reply {
 	return okay(s.renderReview(i, review))
 }
 
-func (s *Server) updateReview(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) updateReview(c *conversation, i *Issue) reply {
 	var in struct{ Body string }
 	decode(c, &in)
 	id, _ := strconv.ParseInt(c.params["review_id"], 10, 64)
@@ -124,18 +93,11 @@ func (s *Server) updateReview(c *conversation) reply {
 		r.Body = in.Body
 		return okay(s.renderReview(i, r))
 	}
-	return fail(http.StatusNotFound, "Not Found")
+	return notFound()
 }
 
 // listDiffComments shows the comments of all submitted reviews.
-func (s *Server) listDiffComments(c *conversation) reply {
-	if r, ok := s.need(c, pullsRead); !ok {
-		return r
-	}
-	i, bad := s.issue(c)
-	if i == nil {
-		return bad
-	}
+func (s *Server) listDiffComments(c *conversation, i *Issue) reply {
 	from := since(c.query)
 	var list []*DiffComment
 	for _, d := range i.Pull.Comments {
@@ -151,11 +113,7 @@ func (s *Server) listDiffComments(c *conversation) reply {
 }
 
 // createDiffComment posts a single comment, which makes a review of its own.
-func (s *Server) createDiffComment(c *conversation) reply {
-	i, bad := s.unlockedPull(c, "comment")
-	if i == nil {
-		return bad
-	}
+func (s *Server) createDiffComment(c *conversation, i *Issue) reply {
 	var in struct {
 		Body, Path, Side string
 		CommitID         string `json:"commit_id"`
@@ -193,28 +151,32 @@ func (s *Server) createDiffComment(c *conversation) reply {
 	return created(s.renderDiffComment(i, d))
 }
 
-// diffComment finds the review comment of the path, and its pull request.
-func (s *Server) diffComment(c *conversation) (*Issue, int) {
-	id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
+// findDiffComment finds a review comment and its pull request.
+func (s *Server) findDiffComment(match func(*DiffComment) bool) (*Issue, *DiffComment) {
 	for _, i := range s.state.Issues {
 		if i.Pull == nil {
 			continue
 		}
-		if k := slices.IndexFunc(i.Pull.Comments, func(d *DiffComment) bool { return d.ID == id }); k >= 0 {
-			return i, k
+		if k := slices.IndexFunc(i.Pull.Comments, match); k >= 0 {
+			return i, i.Pull.Comments[k]
 		}
 	}
-	return nil, 0
+	return nil, nil
 }
 
-func (s *Server) updateDiffComment(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
+// onDiffComment finds the review comment of the path.
+func onDiffComment(h func(*Server, *conversation, *Issue, *DiffComment) reply) handler {
+	return func(s *Server, c *conversation) reply {
+		id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
+		i, d := s.findDiffComment(func(d *DiffComment) bool { return d.ID == id })
+		if d == nil {
+			return notFound()
+		}
+		return h(s, c, i, d)
 	}
-	i, k := s.diffComment(c)
-	if i == nil {
-		return fail(http.StatusNotFound, "Not Found")
-	}
+}
+
+func (s *Server) updateDiffComment(c *conversation, i *Issue, d *DiffComment) reply {
 	var in struct{ Body string }
 	decode(c, &in)
 	if strings.TrimSpace(in.Body) == "" {
@@ -223,20 +185,12 @@ func (s *Server) updateDiffComment(c *conversation) reply {
 	if bad := checkText("PullRequestReviewComment", nil, &in.Body); bad != nil {
 		return invalid(bad...)
 	}
-	d := i.Pull.Comments[k]
 	d.Body, d.UpdatedAt = in.Body, s.now()
 	return okay(s.renderDiffComment(i, d))
 }
 
-func (s *Server) deleteDiffComment(c *conversation) reply {
-	if r, ok := s.need(c, pullsWrite); !ok {
-		return r
-	}
-	i, k := s.diffComment(c)
-	if i == nil {
-		return fail(http.StatusNotFound, "Not Found")
-	}
-	i.Pull.Comments = slices.Delete(i.Pull.Comments, k, k+1)
+func (s *Server) deleteDiffComment(_ *conversation, i *Issue, d *DiffComment) reply {
+	i.Pull.Comments = slices.DeleteFunc(i.Pull.Comments, func(o *DiffComment) bool { return o == d })
 	return reply{status: http.StatusNoContent}
 }
 
@@ -250,43 +204,24 @@ func (s *Server) addDiffComment(i *Issue, d *DiffComment, review *Review, who Ac
 // minimizeComment hides a review comment. An author may hide the own ones, and
 // whoever may write to the repository every one.
 func (s *Server) minimizeComment(_ *conversation, in map[string]any) (any, error) {
-	d := s.diffCommentByNode(in["subjectId"])
-	if d == nil {
-		return nil, missingNode(in["subjectId"])
-	}
-	d.Minimized = strings.ToLower(in["classifier"].(string))
-	return &node{typ: "MinimizeCommentPayload", fields: object{"minimizedComment": minimizable(d)}}, nil
+	return s.setMinimized(in, strings.ToLower(in["classifier"].(string)), "MinimizeCommentPayload", "minimizedComment")
 }
 
 func (s *Server) unminimizeComment(_ *conversation, in map[string]any) (any, error) {
-	d := s.diffCommentByNode(in["subjectId"])
+	return s.setMinimized(in, "", "UnminimizeCommentPayload", "unminimizedComment")
+}
+
+func (s *Server) setMinimized(in map[string]any, reason, payload, field string) (any, error) {
+	_, d := s.findDiffComment(func(d *DiffComment) bool { return nodeID("PRRC", d.ID) == in["subjectId"] })
 	if d == nil {
 		return nil, missingNode(in["subjectId"])
 	}
-	d.Minimized = ""
-	return &node{typ: "UnminimizeCommentPayload", fields: object{"unminimizedComment": minimizable(d)}}, nil
-}
-
-func minimizable(d *DiffComment) *node {
-	n := &node{typ: "PullRequestReviewComment", fields: object{"isMinimized": d.Minimized != "", "minimizedReason": nil, "viewerCanMinimize": true}}
-	if d.Minimized != "" {
-		n.fields["minimizedReason"] = d.Minimized
+	d.Minimized = reason
+	n := &node{typ: "PullRequestReviewComment", fields: object{"isMinimized": reason != "", "minimizedReason": nil, "viewerCanMinimize": true}}
+	if reason != "" {
+		n.fields["minimizedReason"] = reason
 	}
-	return n
-}
-
-func (s *Server) diffCommentByNode(id any) *DiffComment {
-	for _, i := range s.state.Issues {
-		if i.Pull == nil {
-			continue
-		}
-		for _, d := range i.Pull.Comments {
-			if nodeID("PRRC", d.ID) == id {
-				return d
-			}
-		}
-	}
-	return nil
+	return &node{typ: payload, fields: object{field: n}}, nil
 }
 
 // hunk holds the lines of one hunk that a comment may stand on, by side.
