@@ -47,8 +47,8 @@ type checkInput struct {
 	}
 }
 
-// wrong says what GitHub refuses about the output.
-func (in *checkInput) wrong() []fieldError {
+// faults returns what GitHub refuses about the output.
+func (in *checkInput) faults() []fieldError {
 	var bad []fieldError
 	add := func(field, message string) {
 		bad = append(bad, fieldError{Resource: "CheckRun", Field: field, Code: "custom", Message: message})
@@ -81,7 +81,7 @@ func (s *Server) createCheck(c *conversation) reply {
 	if !s.hasCommit(in.HeadSHA) {
 		return fail(http.StatusUnprocessableEntity, "No commit found for SHA: "+in.HeadSHA)
 	}
-	if bad := in.wrong(); bad != nil {
+	if bad := in.faults(); bad != nil {
 		return invalid(bad...)
 	}
 	k := &Check{ID: s.id(), Name: in.Name, HeadSHA: in.HeadSHA, ExternalID: in.ExternalID, Author: c.account, At: s.now()}
@@ -108,7 +108,7 @@ func (s *Server) updateCheck(c *conversation, k *Check) reply {
 	}
 	var in checkInput
 	decode(c, &in)
-	if bad := in.wrong(); bad != nil {
+	if bad := in.faults(); bad != nil {
 		return invalid(bad...)
 	}
 	in.into(k)

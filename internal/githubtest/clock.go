@@ -14,7 +14,7 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// VirtualClock stands still until somebody sleeps or advances it: a sleep takes
+// VirtualClock stands still until somebody sleeps or advances it: a sleep costs
 // no real time and moves it forward.
 type VirtualClock struct {
 	mu  sync.Mutex
@@ -87,14 +87,14 @@ type lateEffect struct {
 	c  *conversation
 }
 
-// putOff lets a request take effect later. The caller holds the lock.
+// putOff makes a request take effect later. The caller holds the lock.
 func (s *Server) putOff(c *conversation, by time.Duration) {
 	s.late = append(s.late, lateEffect{s.o.Clock.Now().Add(by), c})
 	slices.SortStableFunc(s.late, func(a, b lateEffect) int { return a.at.Compare(b.at) })
 }
 
-// catchUp lets take effect what was put off until now, each at its own time. The
-// caller holds the lock.
+// catchUp handles the requests that were put off until now, each at its own time.
+// The caller holds the lock.
 func (s *Server) catchUp() {
 	for len(s.late) > 0 && !s.late[0].at.After(s.o.Clock.Now()) {
 		next := s.late[0]

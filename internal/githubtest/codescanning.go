@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// uploadSARIF takes a SARIF file: base64 of gzip, at most 10 MB packed. What is
-// wrong inside shows only in the status, as on GitHub.
+// uploadSARIF receives a SARIF file: base64 of gzip, at most 10 MB packed. Faults
+// inside show only in the status, as on GitHub.
 func (s *Server) uploadSARIF(c *conversation) reply {
 	var in struct {
 		CommitSHA string `json:"commit_sha"`

@@ -10,12 +10,7 @@ import (
 
 func (s *Server) listComments(c *conversation, i *Issue) reply {
 	from := since(c.query)
-	var list []*Comment
-	for _, m := range i.Comments {
-		if s.visible(m) && !m.UpdatedAt.Before(from) {
-			list = append(list, m)
-		}
-	}
+	list := visibleOf(s, i.Comments, func(m *Comment) bool { return !m.UpdatedAt.Before(from) })
 	return page(s, c, list, func(a, b *Comment) int { return cmp.Compare(b.ID, a.ID) }, func(m *Comment) any { return s.renderComment(i, m) })
 }
 

@@ -58,7 +58,7 @@ func wrapped(text string) string {
 	return b.String()
 }
 
-// treeEntry is an entry of a folder as git has it.
+// treeEntry is an entry of a directory as git has it.
 type treeEntry struct {
 	mode, sha, path string
 	size            int

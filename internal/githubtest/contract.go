@@ -43,7 +43,7 @@ func loadContract() (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Paths and refs hold slashes, which a plain variable does not match.
+	// Paths and refs contain slashes, which a plain variable does not match.
 	for name, item := range doc.Paths.Map() {
 		if at := strings.LastIndex(name, "/{"); slices.Contains([]string{"/{path}", "/{ref}", "/{basehead}"}, name[max(at, 0):]) {
 			doc.Paths.Delete(name)
@@ -224,8 +224,8 @@ func unknownMembers(ref *openapi3.SchemaRef, v any, at string) []string {
 	return nil
 }
 
-// gather collects the properties of a schema and of its alternatives; open says
-// that further members are allowed.
+// gather collects the properties of a schema and of its alternatives; open
+// reports whether further members are allowed.
 func gather(s *openapi3.Schema, props map[string]*openapi3.SchemaRef) (open bool) {
 	for name, p := range s.Properties {
 		props[name] = p

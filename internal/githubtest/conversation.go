@@ -234,7 +234,7 @@ func (s *Server) authenticate(c *conversation, header string) {
 	s.recognise(c, secret, ok)
 }
 
-// recognise finds a token's entry; ok says whether there was a token to read.
+// recognise finds a token's entry; ok reports whether there was a token to read.
 func (s *Server) recognise(c *conversation, secret string, ok bool) {
 	c.badToken = !ok || secret == ""
 	if c.badToken {
@@ -258,7 +258,7 @@ func (s *Server) recognise(c *conversation, secret string, ok bool) {
 	}
 }
 
-// need says 403 unless the token has one of the permissions, which are written
+// need returns a 403 unless the token has one of the permissions, which are written
 // as in X-Accepted-GitHub-Permissions: "issues=write; pull_requests=write".
 // Reading a public repository needs none.
 func (s *Server) need(c *conversation, accepted string) (reply, bool) {

@@ -89,12 +89,7 @@ func (s *Server) categoryNode(k Category) *node {
 
 // discussionNodes lists what is visible, in the order that was asked for.
 func (s *Server) discussionNodes(c *conversation, args map[string]any) []*node {
-	var list []*Discussion
-	for _, d := range s.state.Discussions {
-		if s.visible(d) && !s.state.Repo.NoDiscussions {
-			list = append(list, d)
-		}
-	}
+	list := visibleOf(s, s.state.Discussions, func(*Discussion) bool { return !s.state.Repo.NoDiscussions })
 	slices.SortFunc(list, func(a, b *Discussion) int { return int(a.ID - b.ID) })
 	if c.fault.Hide > 0 {
 		list = list[:max(0, len(list)-c.fault.Hide)]
@@ -121,10 +116,8 @@ func (s *Server) discussionNode(d *Discussion) *node {
 		"updatedAt": stamp(d.UpdatedAt), "category": s.categoryNode(category), "author": actorNode(d.Author),
 		"comments": func(args map[string]any) (any, error) {
 			var list []*node
-			for _, m := range d.Comments {
-				if s.visible(m) {
-					list = append(list, s.discussionCommentNode(d, m))
-				}
+			for _, m := range visibleOf(s, d.Comments, func(*Comment) bool { return true }) {
+				list = append(list, s.discussionCommentNode(d, m))
 			}
 			return connection("DiscussionCommentConnection", list, args, keyOf), nil
 		}}}

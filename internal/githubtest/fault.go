@@ -35,7 +35,7 @@ type Fault struct {
 	// yields nothing: a FaultRule for one push lets it see what its first try did.
 	Cut bool
 	// CutBody sends the head and half of the body, then closes the connection.
-	CutBody bool
+	CutBody bool `json:"cut_body"`
 	// Hide leaves the newest entries out of a listing.
 	Hide int
 	// Shift moves the pages of a listing, from the second on, as if that many
@@ -78,7 +78,7 @@ func PrimaryLimit(status int, reset time.Time) Fault {
 
 // BareLimit answers 403 or 429 as a proxy does that limits by itself: without
 // GitHub's words. retryAfter is in seconds; a negative one leaves the header out,
-// and then only 429 can be known for a limit.
+// and then only 429 can be recognised as a limit.
 func BareLimit(status, retryAfter int) Fault {
 	f := SecondaryLimit(status, retryAfter)
 	f.Body = `{"message":"Slow down"}`
@@ -157,34 +157,29 @@ func ParseFaultRules(data []byte) ([]FaultRule, error) {
 // UnmarshalJSON reads a fault: delays are written as "30s", headers as an object
 // of strings.
 func (f *Fault) UnmarshalJSON(data []byte) error {
+	type plain Fault
 	var in struct {
-		After   bool              `json:"after"`
-		Delay   string            `json:"delay"`
-		Late    string            `json:"late"`
-		Status  int               `json:"status"`
-		Header  map[string]string `json:"header"`
-		Body    string            `json:"body"`
-		Garbage string            `json:"garbage"`
-		Cut     bool              `json:"cut"`
-		CutBody bool              `json:"cut_body"`
-		Hide    int               `json:"hide"`
-		Shift   int               `json:"shift"`
+		plain
+		Delay, Late string
+		Header      map[string]string
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
 		return err
 	}
-	*f = Fault{After: in.After, Status: in.Status, Body: in.Body, Garbage: in.Garbage, Cut: in.Cut, CutBody: in.CutBody, Hide: in.Hide, Shift: in.Shift}
-	for text, at := range map[string]*time.Duration{in.Delay: &f.Delay, in.Late: &f.Late} {
-		if text == "" {
+	*f = Fault(in.plain)
+	for _, d := range []struct {
+		text  string
+		value *time.Duration
+	}{{in.Delay, &f.Delay}, {in.Late, &f.Late}} {
+		if d.text == "" {
 			continue
 		}
-		d, err := time.ParseDuration(text)
-		if err != nil {
+		var err error
+		if *d.value, err = time.ParseDuration(d.text); err != nil {
 			return err
 		}
-		*at = d
 	}
 	for k, v := range in.Header {
 		if f.Header == nil {

@@ -37,7 +37,7 @@ type Repo struct {
 	NoDiscussions      bool   `json:"no_discussions,omitempty"`
 	NoAdvancedSecurity bool   `json:"no_advanced_security,omitempty"`
 	// Protected are branches whose protection lets nobody write them but by a pull
-	// request; Ruled are those whose ruleset does, which GitHub words differently.
+	// request; Ruled are those whose ruleset does, for which GitHub has other messages.
 	Protected []string `json:"protected,omitempty"`
 	Ruled     []string `json:"ruled,omitempty"`
 	// Teams are the slugs of the owner's teams that can be asked for reviews.
@@ -235,7 +235,7 @@ func (f Fixture) clone() Fixture {
 }
 
 // complete fills in what a fixture may leave out, and starts ids and numbers
-// above all that are taken.
+// above all that are used.
 func (s *Server) complete() {
 	f := &s.state
 	def(&f.Repo.ID, 1)
@@ -246,38 +246,38 @@ func (s *Server) complete() {
 		f.Viewer = Account{Login: "github-actions[bot]", ID: 41898282}
 	}
 	s.nextID = max(s.nextID, 1000)
-	taken := func(ids ...int64) {
+	used := func(ids ...int64) {
 		for _, id := range ids {
 			s.nextID = max(s.nextID, id)
 		}
 	}
 	for _, i := range f.Issues {
-		taken(i.ID)
+		used(i.ID)
 		s.nextNum = max(s.nextNum, i.Number)
 		for _, c := range i.Comments {
-			taken(c.ID)
+			used(c.ID)
 		}
 		if i.Pull != nil {
 			for _, r := range i.Pull.Reviews {
-				taken(r.ID)
+				used(r.ID)
 			}
 			for _, d := range i.Pull.Comments {
-				taken(d.ID)
+				used(d.ID)
 			}
 		}
 	}
 	for _, d := range f.Discussions {
-		taken(d.ID)
+		used(d.ID)
 		s.nextNum = max(s.nextNum, d.Number)
 		for _, c := range d.Comments {
-			taken(c.ID)
+			used(c.ID)
 		}
 	}
 	for _, k := range f.Checks {
-		taken(k.ID)
+		used(k.ID)
 	}
 	for i := range f.Labels {
-		taken(f.Labels[i].ID)
+		used(f.Labels[i].ID)
 	}
 	stranger := Account{Login: "octocat", ID: 583231}
 	old := s.now().Add(-24 * time.Hour)

@@ -20,9 +20,9 @@ import (
 	"time"
 )
 
-// Git is the git repository behind a Server (Options.Git): a bare one on disk,
-// worked on by the real git. Whoever changes it, by git or by the API, the server
-// answers from what is there.
+// Git is the git repository of a Server (Options.Git): a bare one on disk, which the
+// real git works on. Whoever changes it, by git or by the API, the server answers
+// from its current content.
 //
 // The methods without an error end the test when git fails.
 type Git struct {
@@ -76,8 +76,8 @@ func newGit(t TB) *Git {
 		fail: func(format string, args ...any) { t.Helper(); t.Fatalf("githubtest: "+format, args...) }}
 }
 
-// OpenGit takes a bare repository that is there already. Without a test to end,
-// a failure of git panics.
+// OpenGit opens an existing bare repository. Without a test to end, a failure of git
+// panics.
 func OpenGit(dir string) (*Git, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -130,7 +130,7 @@ func (g *Git) setHead(ref string) {
 	}
 }
 
-// named is the commit that a person means: a branch, a tag, a whole ref or an id;
+// named returns the commit that a person means: a branch, a tag, a complete ref or an id;
 // "" stands for the default branch.
 func (g *Git) named(name string) (string, bool) {
 	for _, rev := range []string{"refs/heads/" + name, "refs/tags/" + name, name} {
@@ -147,7 +147,7 @@ func (g *Git) named(name string) (string, bool) {
 	return "", false
 }
 
-// resolve is the commit behind a ref or an id.
+// resolve returns the commit that a ref or an id leads to.
 func (g *Git) resolve(rev string) (string, error) {
 	if strings.HasPrefix(rev, "refs/") && plainRef.MatchString(rev) {
 		refs, err := g.refs()
@@ -382,7 +382,7 @@ func (g *Git) commit(c newCommit) (string, error) {
 		fmt.Fprintf(&b, "from %s\n", c.parent)
 	}
 	files := slices.SortedFunc(slices.Values(c.files), func(a, b GitFile) int {
-		// What is deleted makes room for what is written: a file for a folder.
+		// What is deleted makes room for what is written: a file for a directory.
 		return cmp.Or(cmp.Compare(cmp.Or(a.Mode, "100644"), cmp.Or(b.Mode, "100644")), cmp.Compare(a.Path, b.Path))
 	})
 	for _, f := range files {
@@ -399,7 +399,7 @@ func (g *Git) commit(c newCommit) (string, error) {
 	return g.run(b.String(), "fast-import", "--quiet", "--done", "--date-format=raw")
 }
 
-// quoted is a path as fast-import reads it, whatever bytes it holds.
+// quoted is a path as fast-import reads it, whatever bytes it contains.
 func quoted(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }

@@ -100,7 +100,7 @@ func (s *Server) updateRef(c *conversation) reply {
 }
 
 // writeRef moves a ref to a commit, unless the branch is protected, which is
-// refused in the given words.
+// refused with the given message.
 func (s *Server) writeRef(name, sha, protected string, answer func(any) reply) reply {
 	if r, bad := s.protects(name, protected); bad {
 		return r
@@ -131,11 +131,11 @@ func (s *Server) deleteRef(c *conversation) reply {
 }
 
 // protects refuses a write of a branch that only pull requests may change.
-func (s *Server) protects(name, words string) (reply, bool) {
+func (s *Server) protects(name, message string) (reply, bool) {
 	branch, _ := strings.CutPrefix(name, "refs/heads/")
 	switch {
 	case slices.Contains(s.state.Repo.Protected, branch):
-		return fail(http.StatusUnprocessableEntity, words), true
+		return fail(http.StatusUnprocessableEntity, message), true
 	case slices.Contains(s.state.Repo.Ruled, branch):
 		return fail(http.StatusUnprocessableEntity, "Repository rule violations found\n\n"+byPull+"\n\n"), true
 	}
@@ -234,7 +234,7 @@ func (s *Server) renderParents(k storedCommit) []object {
 	return out
 }
 
-// compare tells how two commits relate, with the first 300 files that differ.
+// compare answers how two commits relate, with the first 300 files that differ.
 func (s *Server) compare(c *conversation) reply {
 	base, head, ok := strings.Cut(c.params["basehead"], "...")
 	own := func(name string) string {

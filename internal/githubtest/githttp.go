@@ -20,7 +20,7 @@ type gitCall struct {
 	push bool
 }
 
-// receiveGit takes a request that is a git client's: it has the operation
+// receiveGit recognises a request of a git client: it gets the operation
 // git-http/upload-pack or git-http/receive-pack, and the question for the refs
 // beforehand git-http/refs-of-upload-pack or git-http/refs-of-receive-pack.
 func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
@@ -104,12 +104,12 @@ func (g *Git) serve(call *gitCall, body []byte) reply {
 	req.Header.Del("Authorization")
 	req.Header.Del("Content-Length")
 	env := append(gitEnv(), "GIT_PROJECT_ROOT="+filepath.Dir(g.dir), "GIT_HTTP_EXPORT_ALL=1", "GIT_PROTOCOL="+req.Header.Get("Git-Protocol"))
-	var said bytes.Buffer
-	backend := cgi.Handler{Path: g.program, Args: []string{"http-backend"}, Dir: g.dir, Env: env, Stderr: &said}
+	var stderr bytes.Buffer
+	backend := cgi.Handler{Path: g.program, Args: []string{"http-backend"}, Dir: g.dir, Env: env, Stderr: &stderr}
 	w := httptest.NewRecorder()
 	backend.ServeHTTP(w, req)
 	if w.Code >= 500 {
-		return gitRefusal(w.Code, said.String())
+		return gitRefusal(w.Code, stderr.String())
 	}
 	return reply{status: w.Code, header: w.Header(), raw: w.Body.Bytes()}
 }
@@ -119,11 +119,11 @@ type readCloser struct{ *bytes.Reader }
 func (readCloser) Close() error { return nil }
 
 // guard refuses a push that writes a branch which only pull requests may change.
-// The whole push is refused then, in the protocol's own answer: to git it is no
-// error of HTTP.
+// The entire push is refused then, in the protocol's own answer: to git it is not an
+// HTTP error.
 func (s *Server) guard(body []byte) (answer []byte, refused bool) {
 	refs, capabilities := pushed(body)
-	var said, report strings.Builder
+	var messages, report strings.Builder
 	report.WriteString(packet("unpack ok\n"))
 	for _, name := range refs {
 		reason := "pre-receive hook declined"
@@ -131,10 +131,10 @@ func (s *Server) guard(body []byte) (answer []byte, refused bool) {
 		switch {
 		case slices.Contains(s.state.Repo.Protected, branch):
 			refused, reason = true, "protected branch hook declined"
-			fmt.Fprintf(&said, "error: GH006: Protected branch update failed for %s.\n\n- %s\n", name, byPull)
+			fmt.Fprintf(&messages, "error: GH006: Protected branch update failed for %s.\n\n- %s\n", name, byPull)
 		case slices.Contains(s.state.Repo.Ruled, branch):
 			refused, reason = true, "push declined due to repository rule violations"
-			fmt.Fprintf(&said, "error: GH013: Repository rule violations found for %s.\nReview all repository rules at %s/rules?ref=%s\n\n- %s\n\n",
+			fmt.Fprintf(&messages, "error: GH013: Repository rule violations found for %s.\nReview all repository rules at %s/rules?ref=%s\n\n- %s\n\n",
 				name, s.siteURL(), strings.ReplaceAll(name, "/", "%2F"), byPull)
 		}
 		fmt.Fprint(&report, packet("ng "+name+" "+reason+"\n"))
@@ -143,7 +143,7 @@ func (s *Server) guard(body []byte) (answer []byte, refused bool) {
 	if !slices.Contains(capabilities, "side-band-64k") {
 		return []byte(report.String()), refused
 	}
-	return []byte(packet("\x02"+said.String()) + packet("\x01"+report.String()) + "0000"), refused
+	return []byte(packet("\x02"+messages.String()) + packet("\x01"+report.String()) + "0000"), refused
 }
 
 const byPull = "Changes must be made through a pull request."

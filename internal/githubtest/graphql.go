@@ -248,7 +248,7 @@ func (g *graphQL) load(query string) (*ast.QueryDocument, error) {
 		return nil, errs
 	}
 	if len(doc.Operations) != 1 {
-		return nil, fmt.Errorf("a request holds one operation, not %d", len(doc.Operations))
+		return nil, fmt.Errorf("a request has one operation, not %d", len(doc.Operations))
 	}
 	g.valid[query] = doc
 	return doc, nil

@@ -22,12 +22,9 @@ func (s *Server) listIssues(c *conversation) reply {
 	if l := c.query.Get("labels"); l != "" {
 		wanted = strings.Split(l, ",")
 	}
-	var list []*Issue
-	for _, i := range s.state.Issues {
-		if s.visible(i) && (state == "all" || i.State == state) && !i.UpdatedAt.Before(from) && hasAll(i.Labels, wanted) {
-			list = append(list, i)
-		}
-	}
+	list := visibleOf(s, s.state.Issues, func(i *Issue) bool {
+		return (state == "all" || i.State == state) && !i.UpdatedAt.Before(from) && hasAll(i.Labels, wanted)
+	})
 	order := func(a, b *Issue) int { return cmp.Compare(a.ID, b.ID) }
 	if c.query.Get("sort") == "updated" {
 		order = func(a, b *Issue) int { return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID)) }
@@ -53,22 +50,17 @@ func (s *Server) createIssue(c *conversation) reply {
 		return issuesOff()
 	}
 	var in struct {
-		Title  string
-		Body   *string
-		Labels []string
+		Title, Body string // a body of null stays empty
+		Labels      []string
 	}
 	decode(c, &in)
-	body := ""
-	if in.Body != nil {
-		body = *in.Body
-	}
-	if bad := checkText("Issue", &in.Title, &body); bad != nil {
+	if bad := checkText("Issue", &in.Title, &in.Body); bad != nil {
 		return invalid(bad...)
 	}
 	if bad := checkLabels(nil, in.Labels); bad != nil {
 		return invalid(*bad)
 	}
-	i := &Issue{ID: s.id(), Number: s.number(), Title: in.Title, Body: body, State: "open", Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
+	i := &Issue{ID: s.id(), Number: s.number(), Title: in.Title, Body: in.Body, State: "open", Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
 	s.setLabels(i, in.Labels)
 	s.state.Issues = append(s.state.Issues, i)
 	s.lag(i)

@@ -78,7 +78,7 @@ func (s *Server) addLabels(c *conversation, i *Issue) reply {
 	accepted := permissionFor(i)
 	for _, n := range in.Labels {
 		if _, ok := s.findLabel(n); !ok {
-			accepted = issuesWrite // creating a label takes more than using one
+			accepted = issuesWrite // creating a label needs more than using one
 		}
 	}
 	if r, ok := s.need(c, accepted); !ok {

@@ -68,6 +68,11 @@ func since(q url.Values) time.Time {
 	return t
 }
 
+// visibleOf returns the objects that listings show already and keep accepts.
+func visibleOf[T any](s *Server, list []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(v T) bool { return !s.visible(v) || !keep(v) })
+}
+
 // visible reports whether listings show an object yet.
 func (s *Server) visible(key any) bool {
 	at, ok := s.listed[key]
@@ -85,7 +90,7 @@ func (s *Server) lag(key any) {
 	}
 }
 
-// now is GitHub's time: whole seconds, UTC.
+// now is GitHub's time: full seconds, UTC.
 func (s *Server) now() time.Time { return s.time().UTC().Truncate(time.Second) }
 
 // id gives out growing ids; number gives out numbers, which issues, pull

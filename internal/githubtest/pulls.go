@@ -20,23 +20,18 @@ func (s *Server) createPull(c *conversation) reply {
 		return fail(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
 	}
 	var in struct {
-		Title, Head, Base string
-		Body              *string
-		Draft             bool
+		Title, Body, Head, Base string // a body of null stays empty
+		Draft                   bool
 	}
 	decode(c, &in)
-	body := ""
-	if in.Body != nil {
-		body = *in.Body
-	}
-	if bad := checkText("PullRequest", &in.Title, &body); bad != nil {
+	if bad := checkText("PullRequest", &in.Title, &in.Body); bad != nil {
 		return invalid(bad...)
 	}
 	if owner, name, ok := strings.Cut(in.Head, ":"); ok && strings.EqualFold(owner, s.state.Repo.Owner) {
 		in.Head = name
 	}
 	p := &Pull{Head: Branch{Ref: in.Head, SHA: strings.Repeat("c", 40)}, Base: Branch{Ref: in.Base, SHA: strings.Repeat("b", 40)}, Draft: in.Draft}
-	if bad := s.between(p); bad != (fieldError{}) {
+	if bad := s.checkBranches(p); bad != (fieldError{}) {
 		return invalid(bad)
 	}
 	for _, i := range s.state.Issues {
@@ -47,7 +42,7 @@ func (s *Server) createPull(c *conversation) reply {
 	if in.Draft && s.state.Repo.NoDrafts {
 		return fail(http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
 	}
-	i := &Issue{ID: s.id(), Number: s.number(), Title: in.Title, Body: body, State: "open", Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now(), Pull: p}
+	i := &Issue{ID: s.id(), Number: s.number(), Title: in.Title, Body: in.Body, State: "open", Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now(), Pull: p}
 	s.state.Issues = append(s.state.Issues, i)
 	s.lag(i)
 	if err := s.followBranches(); err != nil {
@@ -56,8 +51,8 @@ func (s *Server) createPull(c *conversation) reply {
 	return created(s.renderPull(i, true))
 }
 
-// between says what a pull request's branches lack in the git repository.
-func (s *Server) between(p *Pull) fieldError {
+// checkBranches returns what a pull request's branches lack in the git repository.
+func (s *Server) checkBranches(p *Pull) fieldError {
 	if s.o.Git == nil {
 		return fieldError{}
 	}
@@ -88,7 +83,7 @@ func (s *Server) updatePull(c *conversation, i *Issue) reply {
 	if in.Base != nil {
 		moved := *i.Pull
 		moved.Base.Ref = *in.Base
-		if bad := s.between(&moved); bad != (fieldError{}) {
+		if bad := s.checkBranches(&moved); bad != (fieldError{}) {
 			return invalid(bad)
 		}
 		s.edit(i, c.account, "base", in.Base, &i.Pull.Base.Ref)
@@ -149,16 +144,10 @@ func (s *Server) getPull(_ *conversation, i *Issue) reply {
 
 func (s *Server) listPulls(c *conversation) reply {
 	state, head, base := cmp.Or(c.query.Get("state"), "open"), c.query.Get("head"), c.query.Get("base")
-	var list []*Issue
-	for _, i := range s.state.Issues {
-		if i.Pull == nil || !s.visible(i) || state != "all" && i.State != state {
-			continue
-		}
-		if head != "" && !strings.EqualFold(head, s.headLabel(i.Pull.Head)) || base != "" && base != i.Pull.Base.Ref {
-			continue
-		}
-		list = append(list, i)
-	}
+	list := visibleOf(s, s.state.Issues, func(i *Issue) bool {
+		return i.Pull != nil && (state == "all" || i.State == state) && (base == "" || base == i.Pull.Base.Ref) &&
+			(head == "" || strings.EqualFold(head, s.headLabel(i.Pull.Head)))
+	})
 	if c.query.Get("direction") != "asc" {
 		slices.Reverse(list)
 	}

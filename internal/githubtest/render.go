@@ -38,7 +38,7 @@ func (s *Server) renderUser(a Account) any {
 	return o
 }
 
-// association tells how an account relates to the repository.
+// association returns how an account relates to the repository.
 func (s *Server) association(a Account) string {
 	if a == s.state.Viewer {
 		return "CONTRIBUTOR"

@@ -9,12 +9,7 @@ import (
 )
 
 func (s *Server) listReviews(c *conversation, i *Issue) reply {
-	var list []*Review
-	for _, r := range i.Pull.Reviews {
-		if s.visible(r) {
-			list = append(list, r)
-		}
-	}
+	list := visibleOf(s, i.Pull.Reviews, func(*Review) bool { return true })
 	return page(s, c, list, func(a, b *Review) int { return cmp.Compare(b.ID, a.ID) }, func(r *Review) any { return s.renderReview(i, r) })
 }
 
@@ -61,7 +56,7 @@ func (s *Server) createReview(c *conversation, i *Issue) reply {
 		if length(k.Body) > 65536 {
 			return invalidSimple("Body is too long (maximum is 65536 characters)")
 		}
-		if wrong := anchored(files, d); wrong != "" {
+		if wrong := badAnchor(files, d); wrong != "" {
 			return invalidSimple(wrong)
 		}
 		comments = append(comments, d)
@@ -99,13 +94,10 @@ func (s *Server) updateReview(c *conversation, i *Issue) reply {
 // listDiffComments shows the comments of all submitted reviews.
 func (s *Server) listDiffComments(c *conversation, i *Issue) reply {
 	from := since(c.query)
-	var list []*DiffComment
-	for _, d := range i.Pull.Comments {
+	list := visibleOf(s, i.Pull.Comments, func(d *DiffComment) bool {
 		pending := slices.ContainsFunc(i.Pull.Reviews, func(r *Review) bool { return r.ID == d.ReviewID && r.State == "PENDING" })
-		if s.visible(d) && !pending && !d.UpdatedAt.Before(from) {
-			list = append(list, d)
-		}
-	}
+		return !pending && !d.UpdatedAt.Before(from)
+	})
 	if c.query.Get("sort") != "" && c.query.Get("direction") == "desc" {
 		slices.Reverse(list)
 	}
@@ -140,7 +132,7 @@ func (s *Server) createDiffComment(c *conversation, i *Issue) reply {
 	if d.StartLine != 0 {
 		d.StartSide = cmp.Or(in.StartSide, d.Side)
 	}
-	if why := anchored(files, d); why != "" {
+	if why := badAnchor(files, d); why != "" {
 		return wrong("pull_request_review_thread.line", why)
 	}
 	review := &Review{ID: s.id(), State: "COMMENTED", CommitID: in.CommitID, Author: c.account, SubmittedAt: s.now()}
@@ -224,7 +216,7 @@ func (s *Server) setMinimized(in map[string]any, reason, payload, field string) 
 	return &node{typ: payload, fields: object{field: n}}, nil
 }
 
-// hunk holds the lines of one hunk that a comment may stand on, by side.
+// hunk is the lines of one hunk that a comment can be on, by side.
 type hunk struct{ left, right map[int]bool }
 
 // hunksOf reads a unified diff without file headers, as the API's patch is.
@@ -292,8 +284,8 @@ func (p *Pull) filesAt(sha string) (files []File, ok bool) {
 	return nil, false
 }
 
-// anchored says what is wrong with a comment's place in a diff, or "".
-func anchored(files []File, d *DiffComment) string {
+// badAnchor returns what is wrong with a comment's place in a diff, or "".
+func badAnchor(files []File, d *DiffComment) string {
 	for _, f := range files {
 		if f.Path != d.Path {
 			continue

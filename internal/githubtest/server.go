@@ -1,6 +1,6 @@
 // Package githubtest is a GitHub for tests: one repository with real state,
 // whose every request and answer is checked against GitHub's own descriptions
-// of its REST and GraphQL APIs, and which can be told to fail.
+// of its REST and GraphQL APIs, and which fails where a test wants it to.
 //
 // It is an http.Handler on TCP (Start) and an http.RoundTripper in memory
 // (Transport); in memory it can live in virtual time.
@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// Reporter is told of every violation of a contract; *testing.T is one.
+// Reporter receives every violation of a contract; *testing.T is one.
 type Reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
 }
 
-// Options say how the server behaves.
+// Options are how the server behaves.
 type Options struct {
 	Clock      Clock                // default: the machine's
 	Lag        time.Duration        // how long a new object stays out of listings
@@ -32,7 +32,7 @@ type Options struct {
 	Enterprise bool                 // serve REST below /api/v3 and GraphQL at /api/graphql
 	HourLimit  int                  // requests an hour and token; default 5,000
 	PerPage    int                  // the most entries on a page of a REST list; default 100, as GitHub's
-	// TrustAnswers leaves out the check of the server's own answers, which takes
+	// TrustAnswers leaves out the check of the server's own answers, which is
 	// a third of the time: for tests of very many requests, whose sorts other
 	// tests check. Requests are always checked.
 	TrustAnswers bool
@@ -62,7 +62,7 @@ type Server struct {
 	heads    map[string]string // where the branches were when the pull requests followed them last
 }
 
-// New returns a server that starts with the fixture. Broken contracts are told
+// New returns a server that starts with the fixture. Broken contracts are reported
 // to t.
 func New(t Reporter, f Fixture, o Options) *Server {
 	t.Helper()
@@ -157,7 +157,7 @@ func (s *Server) Start(t interface {
 	return s.APIURL()
 }
 
-// SetBaseURL says at which address (scheme and host) the server is reached.
+// SetBaseURL sets the address (scheme and host) at which the server is reached.
 func (s *Server) SetBaseURL(u string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

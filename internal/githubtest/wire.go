@@ -61,7 +61,7 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	late := false
 	out := m.s.answer(req, body, func(d time.Duration) bool {
 		if deadline, ok := ctx.Deadline(); ok {
-			// A little is granted for the real time that the test itself takes.
+			// A little is granted for the real time that the test itself needs.
 			if patience := time.Until(deadline).Round(time.Second); d >= patience {
 				late, d = true, patience
 			}

@@ -8,7 +8,7 @@
 //	npm pack @octokit/openapi@23.0.2 @octokit/graphql-schema@15.26.1
 //	cutopenapi -openapi generated/api.github.com.json -sdl schema.graphql -out internal/githubtest/testdata
 //
-// With -check nothing is written: the exit status says whether a fresh cut
+// With -check nothing is written: the exit status shows whether a fresh cut
 // equals what is there.
 package main
 
@@ -25,7 +25,7 @@ import (
 func main() {
 	openapi := flag.String("openapi", "", "GitHub's OpenAPI description (JSON, with $ref)")
 	sdl := flag.String("sdl", "", "GitHub's GraphQL schema (SDL)")
-	out := flag.String("out", ".", "folder of the cuts")
+	out := flag.String("out", ".", "directory of the cuts")
 	check := flag.Bool("check", false, "compare with what is there instead of writing")
 	flag.Parse()
 	if err := run(*openapi, *sdl, *out, *check); err != nil {

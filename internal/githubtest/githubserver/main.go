@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// files are the command's files and folders; an empty name means none.
+// files are the command's files and directories; an empty name means none.
 type files struct{ fixture, record, violations, faults, git string }
 
 func serve(ctx context.Context, stdout, stderr io.Writer, addr string, f files, o githubtest.Options) (int, error) {
