@@ -591,8 +591,7 @@ func (s *scanner) setextHeading() bool {
 		return false
 	}
 	b := &s.doc.Blocks[s.leaf.block]
-	b.Kind, b.Setext, b.End = HeadingBlock, true, s.line.end
-	b.Data = 1
+	b.Kind, b.Data, b.End = HeadingBlock, 1, s.line.end
 	if s.at(s.line.nonspace) == '-' {
 		b.Data = 2
 	}

@@ -185,15 +185,6 @@ func (ds *delimStack) remove(i int) {
 	}
 }
 
-// What the Data of a Text node says beside 0.
-const (
-	// usedMark: an emphasis mark. Such nodes end a text in cmark's tree.
-	usedMark = 1
-	// RawText: the label of a reference to a footnote that does not exist, or a
-	// part of it. cmark shows it as it is written; other readers decode it.
-	RawText = 2
-)
-
 // splitMarks splits the nodes of runs that were used, so that each node is
 // either all mark or all text.
 func (p *inlineParser) splitMarks() {

@@ -11,8 +11,8 @@ const (
 )
 
 // DecodeEntity decodes the character reference at the start of s as Markdown
-// does: it needs its semicolon, a number has at most eight digits, and a name is
-// one of HTML's. n is its length in s, 0 if there is none.
+// does: the semicolon is required, a number has at most eight digits, and a name
+// is one of HTML's. n is the length of the reference, 0 if there is none.
 func DecodeEntity(s string) (text string, n int) {
 	if len(s) < 3 || s[0] != '&' {
 		return "", 0
@@ -40,8 +40,8 @@ func DecodeEntity(s string) (text string, n int) {
 		return ";", i + 1
 	}
 	text = html.UnescapeString(s[:i+1])
-	// Package html also takes the beginning of a name for an entity; then the
-	// semicolon is left.
+	// Package html also decodes the beginning of a name. Then the semicolon is
+	// left over.
 	if strings.HasSuffix(text, ";") {
 		return "", 0
 	}
@@ -79,38 +79,26 @@ func decodeNumber(s string) (text string, n int) {
 	return string(r), i + 1
 }
 
-// decodeEntities replaces all character references in s.
-func decodeEntities(s string) string {
-	if strings.IndexByte(s, '&') < 0 {
+// decode replaces what marks selects in s: with & the character references, and
+// with \ the escapes, of which the backslash is removed.
+func decode(s, marks string) string {
+	if !strings.ContainsAny(s, marks) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	for i := 0; i < len(s); {
-		if s[i] == '&' {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '&' && marks[0] == '&' {
 			if text, n := DecodeEntity(s[i:]); n > 0 {
 				b.WriteString(text)
-				i += n
+				i += n - 1
 				continue
 			}
 		}
-		b.WriteByte(s[i])
-		i++
-	}
-	return b.String()
-}
-
-// unescape removes the backslashes that make punctuation literal.
-func unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && isPunct(s[i+1]) {
+		if s[i] == '\\' && marks[len(marks)-1] == '\\' && i+1 < len(s) && isPunct(s[i+1]) {
 			i++
 		}
-		b = append(b, s[i])
+		b.WriteByte(s[i])
 	}
-	return string(b)
+	return b.String()
 }

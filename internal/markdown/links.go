@@ -118,9 +118,6 @@ func (p *inlineParser) closeBracket(from int) bool {
 	link.Image = b.image
 	link.Block = p.block
 	link.Text = p.c.spanOf(int(b.pos), from)
-	if link.Kind == ShortcutReference || link.Kind == CollapsedReference {
-		link.Label = link.Text
-	}
 	data := int32(len(d.Links))
 	d.Links = append(grown(d.Links), link)
 	d.Inlines[b.node].Kind, d.Inlines[b.node].Data = LinkOpen, data
@@ -180,31 +177,25 @@ func (p *inlineParser) findNoDest(from int) {
 // referenceLink looks for a definition by the label behind the ] at offset from,
 // or by the bracket's own text.
 func (p *inlineParser) referenceLink(b *bracket, from int) (link Link, end int, ok bool) {
-	link.Kind = FullReference
 	label, end, found := linkLabel(p.text, from+1)
 	switch {
-	case found && !label.Empty():
-		link.Label = p.c.spanOf(label.Start, label.End)
+	case found && !label.Empty(): // [text][label]
 	case b.after:
 		return link, 0, false
-	case found:
-		link.Kind = CollapsedReference
+	case found: // [label][]
 		label = Span{int(b.pos), from}
-	default:
-		link.Kind = ShortcutReference
+	default: // [label]
 		label, end = Span{int(b.pos), from}, from+1
 	}
 	if n := label.End - label.Start; n < 1 || n > maxLabel || len(p.s.labels) == 0 {
 		return link, 0, false
 	}
-	name := normalizeLabel(p.text[label.Start:label.End])
-	i, ok := p.s.labels[name]
+	i, ok := p.s.labels[normalizeLabel(p.text[label.Start:label.End])]
 	if !ok {
 		return link, 0, false
 	}
 	def := &p.s.doc.Definitions[i]
-	link.Definition, link.Dest, link.Title = i, def.Dest, def.Title
-	return link, end, true
+	return Link{Kind: ReferenceLink, Definition: i, Dest: def.Dest, Title: def.Title}, end, true
 }
 
 const (

@@ -1,28 +1,30 @@
-// Package markdown knows Markdown's structure: which spans of a text are code,
-// HTML, link or text as GitHub reads them, and how to compose text that keeps
-// its structure.
+// Package markdown reads and composes Markdown: which spans of a text are code,
+// HTML, link or text to GitHub, and how to write text that keeps its structure.
 //
-// Reading is [Scan]: CommonMark 0.29 with GitHub's extensions (tables,
-// strikethrough, autolinks, task lists, footnotes), exactly as
-// cmark-gfm 0.29.0.gfm.6 reads it, its quirks included, in time linear in the
-// input. Emphasis is not resolved: nobody here needs it.
+// [Scan] reads CommonMark 0.29 with GitHub's extensions (tables, strikethrough,
+// autolinks, task lists, footnotes), exactly as cmark-gfm 0.29.0.gfm.6 does,
+// its quirks included, in time linear in the input. It does not resolve
+// emphasis, because nothing needs it.
 //
-// Composing is [EscapeText], [CodeSpan], [Fence], [Table], [Cut] and
-// [CloseOpen]; [Marker] and its companions write and read the comment line by
-// which Airlock recognises its own texts.
+// [EscapeText], [CodeSpan], [Fence], [Table], [Cut] and [CloseOpen] compose.
+// [Marker], [LastLineMarker] and [StripMarkers] handle the comment line by which
+// Airlock recognises its own texts.
 package markdown
 
-import "strings"
+import (
+	"sort"
+	"strings"
+)
 
 // MaxDepth is the deepest nesting of containers (block quotes, list items,
 // footnote definitions) that Scan follows. Text beyond it is read as a
-// paragraph, and Document.TooDeep says so.
+// paragraph, and Document.TooDeep is set.
 const MaxDepth = 100
 
 // Span is a half-open range of byte offsets into Document.Source.
 type Span struct{ Start, End int }
 
-// Empty reports whether the span holds nothing.
+// Empty reports whether the span contains nothing.
 func (s Span) Empty() bool { return s.End <= s.Start }
 
 // Document is the result of Scan: flat slices that refer to each other by
@@ -38,20 +40,20 @@ func (s Span) Empty() bool { return s.End <= s.Start }
 type Document struct {
 	Source string
 
-	// Blocks holds every block in pre-order: a parent stands before its
-	// children, siblings in source order. The document itself has no entry.
+	// Blocks lists every block in pre-order: a parent comes before its children,
+	// siblings are in source order. The document itself has no entry.
 	Blocks []Block
-	// Inlines holds the inline nodes of all leaves, leaf after leaf, in source
-	// order; Block.FirstInline and Block.InlineCount select a leaf's.
+	// Inlines lists the inline nodes of all leaves, leaf after leaf, in source
+	// order; Block.FirstInline and Block.InlineCount select those of a leaf.
 	Inlines []Inline
-	// Pieces holds the source spans that make up the contents of leaves;
-	// Block.FirstPiece and Block.PieceCount select a leaf's.
+	// Pieces lists the source spans that make up the contents of leaves;
+	// Block.FirstPiece and Block.PieceCount select those of a leaf.
 	Pieces []Piece
-	// Links holds what links, images and autolinks lead to.
+	// Links lists what links, images and autolinks lead to.
 	Links []Link
-	// Definitions holds the link reference definitions in source order.
+	// Definitions lists the link reference definitions in source order.
 	Definitions []Definition
-	// Footnotes holds the footnote definitions in source order.
+	// Footnotes lists the footnote definitions in source order.
 	Footnotes []Footnote
 
 	// TooDeep reports that nesting passed MaxDepth: the classification of what
@@ -59,25 +61,25 @@ type Document struct {
 	TooDeep bool
 }
 
-// InlinesOf returns the inline nodes of the leaf b, none for other blocks. The
-// slice aliases d.Inlines.
+// InlinesOf returns the inline nodes of the leaf b, a part of d.Inlines. Other
+// blocks have none.
 func (d *Document) InlinesOf(b *Block) []Inline {
 	return d.Inlines[b.FirstInline : b.FirstInline+b.InlineCount]
 }
 
-// PiecesOf returns the pieces of the leaf b. The slice aliases d.Pieces.
+// PiecesOf returns the pieces of the leaf b, a part of d.Pieces.
 func (d *Document) PiecesOf(b *Block) []Piece {
 	return d.Pieces[b.FirstPiece : b.FirstPiece+b.PieceCount]
 }
 
 // Literal returns the content of the leaf b within span: the source without
-// container prefixes. It copies only where the content is not contiguous.
+// container prefixes. It copies only content that is not contiguous.
 func (d *Document) Literal(b *Block, span Span) string {
 	return d.literal(d.PiecesOf(b), span)
 }
 
 func (d *Document) literal(pieces []Piece, span Span) string {
-	first := firstPieceEnding(pieces, span.Start)
+	first := sort.Search(len(pieces), func(i int) bool { return pieces[i].End > span.Start })
 	if first < len(pieces) && pieces[first].Start <= span.Start && span.End <= pieces[first].End {
 		return d.Source[span.Start:span.End]
 	}
@@ -97,25 +99,11 @@ func (d *Document) literal(pieces []Piece, span Span) string {
 	return string(out)
 }
 
-// firstPieceEnding returns the index of the first piece that ends after offset.
-func firstPieceEnding(pieces []Piece, offset int) int {
-	lo, hi := 0, len(pieces)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if pieces[mid].End > offset {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return lo
-}
-
-// BlockKind says what a block is.
+// BlockKind is the kind of a block.
 type BlockKind uint8
 
 // The block kinds. QuoteBlock, ItemBlock and FootnoteBlock are containers;
-// TableBlock and RowBlock hold only cells; all others are leaves.
+// TableBlock contains rows and RowBlock cells; all others are leaves.
 const (
 	QuoteBlock         BlockKind = iota + 1
 	ItemBlock                    // one item of a list; lists themselves have no block
@@ -129,7 +117,7 @@ const (
 	TableBlock                   // Data is the number of columns
 	RowBlock                     // one row of a table; the delimiter row has no block
 	CellBlock                    // has inlines, unless Hidden
-	DefinitionBlock              // a paragraph that held nothing but link reference definitions
+	DefinitionBlock              // a paragraph of nothing but link reference definitions
 )
 
 // Block is one block. Its pieces are its content line by line, with what
@@ -139,15 +127,12 @@ type Block struct {
 	// word) to the end of its last line, without the line break.
 	Span
 	Kind BlockKind
-	// Hidden marks a cell beyond the table's columns: its text is in the source
-	// and not in what GitHub renders.
+	// Hidden marks a cell beyond the table's columns: GitHub does not render it.
 	Hidden bool
-	// Closed reports, for FencedCodeBlock and HTMLBlock kinds 1 to 5, that the
-	// closing fence or end condition is there. Otherwise the block runs to the
-	// end of its container.
+	// Closed marks a FencedCodeBlock with a closing fence and an HTMLBlock of
+	// kind 1 to 5 with its end condition. Others run to the end of their
+	// container.
 	Closed bool
-	// Setext marks a heading that is underlined; its Span includes the line.
-	Setext bool
 	// Task marks a list item with a task list box.
 	Task bool
 	// Depth is the number of containers around the block, MaxDepth at most.
@@ -156,9 +141,9 @@ type Block struct {
 	Parent int
 	// Next is the index after the block's last descendant.
 	Next int32
-	// Data depends on the kind; see there.
+	// Data depends on the kind; see BlockKind.
 	Data int32
-	// Info is the info string of fenced code, as written, outer space dropped.
+	// Info is the info string of fenced code, as written, without outer space.
 	Info Span
 
 	FirstPiece, PieceCount   int32
@@ -166,17 +151,17 @@ type Block struct {
 }
 
 // Piece is a run of source bytes that is content of a leaf, usually one line
-// with its line break. Lines that follow each other in the source without a
-// prefix between them share a piece. In a table cell the backslash of \| lies
-// between two pieces; a carriage return before a line feed likewise.
+// with its line break. Lines without a prefix between them share a piece. The
+// backslash of \| in a table cell lies between two pieces, and so does a
+// carriage return before a line feed.
 type Piece struct {
 	Span
 	// Pad is the number of spaces before the piece that stand for the rest of
-	// a tab which a container used in part (code and HTML only).
+	// a tab of which a container used a part (code and HTML only).
 	Pad int
 }
 
-// InlineKind says what an inline node is.
+// InlineKind is the kind of an inline node.
 type InlineKind uint8
 
 // The inline kinds. The nodes of a leaf cover its content without gaps, apart
@@ -191,9 +176,9 @@ const (
 	Backticks
 	// Escape is a backslash and the punctuation character that it makes
 	// literal: the text is the last byte. (In a table cell a third byte may lie
-	// between them: the backslash that the table takes away from \\|.)
+	// between them: the backslash that the table removes from \\|.)
 	Escape
-	// Entity is a character reference; DecodeEntity gives its text.
+	// Entity is a character reference; DecodeEntity decodes it.
 	Entity
 	// SoftBreak is a line break inside the leaf: from the white space that ends
 	// the line to the first character of the next line, container prefixes
@@ -207,8 +192,8 @@ const (
 	// instruction or CDATA section.
 	HTMLNode
 	// LinkOpen is the [ or ![ of a link or image; Data indexes Document.Links.
-	// The nodes up to the LinkClose of the same Data are its text. An image's
-	// text is shown only in its alt attribute.
+	// The nodes up to the LinkClose with the same Data are its text. The text of
+	// an image is shown only in its alt attribute.
 	LinkOpen
 	// LinkClose is the rest of a link or image, from its ].
 	LinkClose
@@ -222,6 +207,15 @@ const (
 	Dropped
 )
 
+// The Data of a Text node, if it is not 0.
+const (
+	// usedMark: an emphasis mark. Such nodes end a text in cmark's tree.
+	usedMark = 1
+	// RawText: the label of a reference to a footnote that does not exist, or a
+	// part of it. cmark shows it as it is written; other readers decode it.
+	RawText = 2
+)
+
 // Inline is one inline node.
 type Inline struct {
 	Span
@@ -229,20 +223,18 @@ type Inline struct {
 	Kind InlineKind
 }
 
-// LinkKind says how a link is written.
+// LinkKind is how a link is written.
 type LinkKind uint8
 
 // The link kinds.
 const (
-	InlineLink         LinkKind = iota + 1 // [text](destination "title")
-	FullReference                          // [text][label]
-	CollapsedReference                     // [label][]
-	ShortcutReference                      // [label]
-	AngleURL                               // <scheme:address>
-	AngleEmail                             // <user@host>
-	BareURL                                // http://, https:// or ftp://
-	BareWWW                                // www.host
-	BareEmail                              // user@host
+	InlineLink    LinkKind = iota + 1 // [text](destination "title")
+	ReferenceLink                     // [text][label], [label][] or [label]
+	AngleURL                          // <scheme:address>
+	AngleEmail                        // <user@host>
+	BareURL                           // http://, https:// or ftp://
+	BareWWW                           // www.host
+	BareEmail                         // user@host
 )
 
 // Link is where a link, image or autolink leads.
@@ -252,19 +244,16 @@ type Link struct {
 	Span
 	Kind  LinkKind
 	Image bool
-	// Block is the index of the leaf that holds the link.
+	// Block is the index of the leaf that contains the link.
 	Block int
 	// Text is the link's text, without the brackets.
 	Text Span
-	// Label is what names the definition of a reference: for a shortcut or
-	// collapsed one it is Text.
-	Label Span
 	// Dest is the destination as written, without < and >. For a reference it
-	// lies in the definition. See Document.Destination for its meaning.
+	// lies in the definition. Document.Destination decodes it.
 	Dest Span
-	// Title is the title as written, with its quotes; empty when there is none.
+	// Title is the title as written, with its quotes; empty if there is none.
 	Title Span
-	// Definition indexes Document.Definitions, -1 when it is not a reference.
+	// Definition indexes Document.Definitions; -1 except for a reference.
 	Definition int
 }
 
@@ -273,13 +262,12 @@ type Definition struct {
 	// Span runs from the [ of the label to the end of its last line, without the
 	// line break.
 	Span
-	// Block is the index of the paragraph or DefinitionBlock that it opens.
+	// Block is the index of the paragraph or DefinitionBlock in which it is.
 	Block              int
 	Label, Dest, Title Span // as in Link, the label without brackets
-	// Shadowed marks a definition whose label an earlier one has taken: the
-	// first wins.
+	// Shadowed marks a definition with the label of an earlier one, which wins.
 	Shadowed bool
-	// Used reports that a link or image refers to it.
+	// Used marks a definition to which a link or image refers.
 	Used bool
 
 	firstPiece, pieceCount int32
@@ -291,16 +279,15 @@ type Footnote struct {
 	Block int
 	// Label is the label without [^ and ].
 	Label Span
-	// Shadowed marks a footnote whose label another has taken.
+	// Shadowed marks a footnote whose label belongs to another one.
 	Shadowed bool
-	// Used reports that a reference leads to it. An unused footnote is not
-	// rendered at all.
+	// Used marks a footnote to which a reference leads. Others are not rendered.
 	Used bool
 }
 
 // Destination returns where link i leads, decoded as GitHub does: character
-// references and backslash escapes resolved, mailto: or http:// put before bare
-// addresses. It is not yet normalised or percent-encoded.
+// references and backslash escapes are resolved, and bare addresses get their
+// mailto: or http://. It is neither normalised nor percent-encoded.
 func (d *Document) Destination(i int) string {
 	l := &d.Links[i]
 	raw := d.linkPart(l, l.Dest)
@@ -310,53 +297,33 @@ func (d *Document) Destination(i int) string {
 	case BareWWW:
 		return "http://" + raw
 	case BareEmail:
-		text := decodeText(raw)
-		if strings.IndexByte(text, ':') >= 0 { // mailto: or xmpp: is written
+		text := decode(raw, `&\`)
+		if strings.Contains(text, ":") { // it is written with mailto: or xmpp:
 			return text
 		}
 		return "mailto:" + text
 	case AngleURL:
-		return decodeEntities(strings.Trim(raw, " \t\r\n"))
+		return decode(strings.Trim(raw, " \t\r\n"), "&")
 	case AngleEmail:
-		return "mailto:" + decodeEntities(raw)
+		return "mailto:" + decode(raw, "&")
 	}
-	return unescape(decodeEntities(strings.Trim(raw, " \t\r\n")))
-}
-
-// LinkTitle returns the title of link i, decoded, without its quotes.
-func (d *Document) LinkTitle(i int) string {
-	l := &d.Links[i]
-	if l.Title.Empty() {
-		return ""
-	}
-	raw := d.linkPart(l, l.Title)
-	return unescape(decodeEntities(raw[1 : len(raw)-1]))
+	return decode(decode(strings.Trim(raw, " \t\r\n"), "&"), `\`)
 }
 
 // linkPart returns the content of a span of l, which lies in l's leaf or in its
 // definition.
 func (d *Document) linkPart(l *Link, span Span) string {
-	if l.Definition >= 0 {
-		return d.DefinitionLiteral(&d.Definitions[l.Definition], span)
+	if l.Definition < 0 {
+		return d.Literal(&d.Blocks[l.Block], span)
 	}
-	return d.Literal(&d.Blocks[l.Block], span)
-}
-
-// DefinitionLiteral is Literal for a span of a definition.
-func (d *Document) DefinitionLiteral(def *Definition, span Span) string {
+	def := &d.Definitions[l.Definition]
 	end := min(int(def.firstPiece+def.pieceCount), len(d.Pieces))
 	return d.literal(d.Pieces[def.firstPiece:end], span)
 }
 
-// InfoString returns the info string of fenced code, decoded.
-func (d *Document) InfoString(b *Block) string {
-	raw := decodeEntities(d.Source[b.Info.Start:b.Info.End])
-	return unescape(strings.Trim(raw, " \t\r\n"))
-}
-
 // CodeText returns what the code span n of leaf b shows: its content with line
-// breaks as spaces, less one space at both ends if there is one at both and the
-// span is not only spaces.
+// breaks as spaces, without one space at each end if both ends have one and
+// there is more than spaces.
 func (d *Document) CodeText(b *Block, n *Inline) string {
 	raw := d.Literal(b, n.Span)
 	raw = lineBreaksToSpaces(raw[n.Data : len(raw)-int(n.Data)])
@@ -364,26 +331,4 @@ func (d *Document) CodeText(b *Block, n *Inline) string {
 		raw = raw[1 : len(raw)-1]
 	}
 	return raw
-}
-
-// decodeText decodes literal text: escapes and character references.
-func decodeText(s string) string {
-	if !strings.ContainsAny(s, `\&`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s) && isPunct(s[i+1]):
-			i++
-		case s[i] == '&':
-			if text, n := DecodeEntity(s[i:]); n > 0 {
-				b.WriteString(text)
-				i += n - 1
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

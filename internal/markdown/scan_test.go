@@ -74,7 +74,7 @@ func invariants(doc *Document) string {
 	}
 	for i := range doc.Links {
 		l := &doc.Links[i]
-		if !within(l.Span) || !within(l.Text) || !within(l.Dest) || !within(l.Title) || !within(l.Label) {
+		if !within(l.Span) || !within(l.Text) || !within(l.Dest) || !within(l.Title) {
 			return "a link's span is outside the text"
 		}
 		doc.Destination(i)

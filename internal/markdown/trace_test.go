@@ -162,9 +162,9 @@ func (t *trace) inlines(doc *Document, b *Block) {
 			text := doc.Literal(b, l.Text)
 			switch l.Kind {
 			case AngleURL, AngleEmail:
-				text = decodeEntities(text)
+				text = decode(text, "&")
 			case BareEmail:
-				text = decodeText(text)
+				text = decode(text, `&\`)
 			}
 			t.text.WriteString(text)
 			t.add("/link")
@@ -179,6 +179,22 @@ func linkName(doc *Document, n *Inline) string {
 		return "image"
 	}
 	return "link"
+}
+
+// LinkTitle returns the title of link i, decoded, without its quotes.
+func (d *Document) LinkTitle(i int) string {
+	l := &d.Links[i]
+	if l.Title.Empty() {
+		return ""
+	}
+	raw := d.linkPart(l, l.Title)
+	return decode(decode(raw[1:len(raw)-1], "&"), `\`)
+}
+
+// InfoString returns the info string of fenced code, decoded.
+func (d *Document) InfoString(b *Block) string {
+	raw := decode(d.Source[b.Info.Start:b.Info.End], "&")
+	return decode(strings.Trim(raw, " \t\r\n"), `\`)
 }
 
 func normalizeBreaks(s string) string {
