@@ -148,6 +148,74 @@ func (p *inlineParser) emitBare(kind LinkKind, begin, end int) {
 	d.Links = append(grown(d.Links), Link{Span: span, Kind: kind, Block: p.block, Text: span, Dest: span, Definition: -1})
 }
 
+// angleLink emits nothing yet: it records the link of an autolink in angle
+// brackets with n bytes, the > included.
+func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
+	inner := p.c.spanOf(p.pos+1, p.pos+n)
+	d := p.s.doc
+	d.Links = append(grown(d.Links), Link{
+		Span: p.c.spanOf(p.pos, p.pos+1+n), Kind: kind, Block: p.block, Text: inner, Dest: inner, Definition: -1,
+	})
+	p.pos += 1 + n
+	return Autolink, int32(len(d.Links) - 1)
+}
+
+// maxScheme is how long a scheme is at most: 32 characters in CommonMark and
+// cmark-gfm, one more in goldmark, and what either links is judged.
+const maxScheme = 33
+
+// scanAngleURL returns the length of scheme:address> at the start of s, or 0.
+func scanAngleURL(s string) int {
+	if s == "" || !isAlpha(s[0]) {
+		return 0
+	}
+	i := 1
+	for i < len(s) && i <= maxScheme && (isAlnum(s[i]) || s[i] == '.' || s[i] == '+' || s[i] == '-') {
+		i++
+	}
+	if i < 2 || i > maxScheme || i == len(s) || s[i] != ':' {
+		return 0
+	}
+	for i++; i < len(s) && s[i] > ' ' && s[i] != '<'; i++ {
+		if s[i] == '>' {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// scanAngleEmail returns the length of user@host> at the start of s, or 0.
+func scanAngleEmail(s string) int {
+	i := 0
+	for i < len(s) && isEmailChar(s[i]) {
+		i++
+	}
+	if i == 0 || i == len(s) || s[i] != '@' {
+		return 0
+	}
+	for {
+		i++
+		label := i
+		for i < len(s) && (isAlnum(s[i]) || s[i] == '-') {
+			i++
+		}
+		if i == label || i-label > 63 || s[label] == '-' || s[i-1] == '-' || i == len(s) {
+			return 0
+		}
+		switch s[i] {
+		case '>':
+			return i + 1
+		case '.':
+		default:
+			return 0
+		}
+	}
+}
+
+func isEmailChar(c byte) bool {
+	return isAlnum(c) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0
+}
+
 // maxEmailTries is how many @ of one text cmark looks at.
 const maxEmailTries = 1001
 

@@ -2,8 +2,8 @@ package markdown
 
 import "strings"
 
-// scanLine is the block phase for one line: which open containers go on, which
-// blocks start, and where the rest of the line belongs.
+// scanLine reads the blocks of one line: which open containers continue, which
+// blocks start, and to which leaf the rest of the line belongs.
 func (s *scanner) scanLine() {
 	matched, leafMatched, done := s.matchOpen()
 	if done {
@@ -40,7 +40,7 @@ func (s *scanner) scanLine() {
 			s.addParagraphLine()
 		}
 	case HeadingBlock, TableBlock:
-		// The line was used up when the block or row was opened.
+		// The line was consumed when the block or row was opened.
 	default:
 		if !l.blank {
 			s.advanceTo(l.nonspace)
@@ -50,18 +50,18 @@ func (s *scanner) scanLine() {
 	}
 }
 
-// openBlocks opens the blocks that start on the line, below the matched ones,
-// and reports whether there was any.
+// openBlocks opens the blocks that start on the line, inside the matched ones,
+// and reports whether there were any.
 func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
 	l := &s.line
-	maybeLazy := s.leaf.kind == ParagraphBlock
-	inParagraph := leafMatched && s.leaf.kind == ParagraphBlock
-	if leafMatched {
-		switch s.leaf.kind {
-		case FencedCodeBlock, IndentedCodeBlock, HTMLBlock:
+	switch s.leaf.kind {
+	case FencedCodeBlock, IndentedCodeBlock, HTMLBlock:
+		if leafMatched {
 			return false
 		}
 	}
+	maybeLazy := s.leaf.kind == ParagraphBlock
+	inParagraph := leafMatched && maybeLazy
 	for {
 		s.findNonspace()
 		if l.blank {
@@ -91,12 +91,8 @@ func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
 				return opened
 			}
 		case HeadingBlock:
-			if c := s.at(l.nonspace); inParagraph && c != '#' {
-				if !s.setextHeading() {
-					// Nothing but definitions: the line is text after all.
-					return false
-				}
-				return true
+			if inParagraph && s.byteAt(l.nonspace) != '#' {
+				return s.setextHeading() // after nothing but definitions the line is text
 			}
 		}
 		if !opened {
@@ -110,6 +106,7 @@ func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
 	}
 }
 
+// depth returns the number of containers around what starts on the line.
 func (s *scanner) depth(matched int, opened bool) int {
 	if opened {
 		return len(s.stack)
@@ -117,9 +114,9 @@ func (s *scanner) depth(matched int, opened bool) int {
 	return matched
 }
 
-// matchOpen goes through the open blocks and uses up what continues them. It
-// returns the number of containers that go on and whether the leaf does; done
-// means that the line was a closing fence.
+// matchOpen consumes what continues the open blocks. It returns the number of
+// containers that continue and whether the leaf does. done means that the line
+// was a closing fence.
 func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
 	l := &s.line
 	for matched < len(s.stack) {
@@ -127,11 +124,11 @@ func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
 		c := &s.stack[matched]
 		switch c.kind {
 		case QuoteBlock:
-			if l.indent >= codeIndent || s.at(l.nonspace) != '>' {
+			if l.indent >= codeIndent || s.byteAt(l.nonspace) != '>' {
 				return matched, false, false
 			}
 			s.advanceColumns(l.indent + 1)
-			if isSpaceOrTab(s.at(l.offset)) {
+			if isSpaceOrTab(s.byteAt(l.offset)) {
 				s.advanceColumns(1)
 			}
 		case ItemBlock:
@@ -140,7 +137,7 @@ func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
 				s.advanceColumns(c.need)
 			case l.blank && c.children > 0:
 				s.advanceTo(l.nonspace)
-				matched = max(matched, s.passBlank()-1)
+				matched = max(matched, s.blankRun()-1)
 			default:
 				return matched, false, false
 			}
@@ -159,8 +156,8 @@ func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
 	return matched, leafMatched, done
 }
 
-// passBlank returns itemRun.
-func (s *scanner) passBlank() int {
+// blankRun returns itemRun, which it computes if needed.
+func (s *scanner) blankRun() int {
 	if s.itemRun < 0 {
 		s.itemRun = 0
 		for s.itemRun < len(s.stack) && s.stack[s.itemRun].kind == ItemBlock && s.stack[s.itemRun].children > 0 {
@@ -170,6 +167,8 @@ func (s *scanner) passBlank() int {
 	return s.itemRun
 }
 
+// matchLeaf reports whether the open leaf continues with the line. done means
+// that the line was its closing fence.
 func (s *scanner) matchLeaf() (matched, done bool) {
 	l := &s.line
 	if s.leaf.kind == 0 {
@@ -193,13 +192,13 @@ func (s *scanner) matchLeaf() (matched, done bool) {
 			return true, false
 		}
 	case FencedCodeBlock:
-		if l.indent < codeIndent && s.at(l.nonspace) == s.leaf.fenceChar && s.isClosingFence() {
+		if l.indent < codeIndent && s.byteAt(l.nonspace) == s.leaf.fenceChar && s.isClosingFence() {
 			b := &s.doc.Blocks[s.leaf.block]
 			b.Closed, b.End = true, l.end
 			s.closeLeaf()
 			return false, true
 		}
-		for i := s.leaf.fenceOffset; i > 0 && isSpaceOrTab(s.at(l.offset)); i-- {
+		for i := s.leaf.fenceOffset; i > 0 && isSpaceOrTab(s.byteAt(l.offset)); i-- {
 			s.advanceColumns(1)
 		}
 		return true, false
@@ -208,16 +207,13 @@ func (s *scanner) matchLeaf() (matched, done bool) {
 }
 
 func (s *scanner) isClosingFence() bool {
-	n, i := 0, s.line.nonspace
-	for s.at(i) == s.leaf.fenceChar {
-		i++
-		n++
-	}
-	return n >= s.leaf.fenceLen && n >= 3 && isBlank(s.src[i:s.line.end])
+	rest := s.src[s.line.nonspace:s.line.end]
+	n := leadingRun(rest, s.leaf.fenceChar)
+	return n >= s.leaf.fenceLen && n >= 3 && onlySpaces(rest[n:])
 }
 
-// blockStart says what kind of block starts at nonspace, which is indented by
-// less than four columns; 0 for none. It changes nothing.
+// blockStart returns the kind of the block that starts at nonspace, which is
+// indented by less than four columns, or 0. It changes nothing.
 func (s *scanner) blockStart(inParagraph bool) BlockKind {
 	l := &s.line
 	rest := s.src[l.nonspace:l.end]
@@ -263,13 +259,14 @@ func (s *scanner) blockStart(inParagraph bool) BlockKind {
 }
 
 // isThematicBreak reports whether the line from nonspace on is a thematic break.
-// It remembers where it failed, so that a line of many list markers stays linear.
+// It remembers where it failed, so that a line of many list markers takes linear
+// time.
 func (s *scanner) isThematicBreak() bool {
 	l := &s.line
 	if l.noBreak > l.nonspace {
 		return false
 	}
-	c := s.at(l.nonspace)
+	c := s.byteAt(l.nonspace)
 	if c != '*' && c != '_' && c != '-' {
 		return false
 	}
@@ -301,25 +298,17 @@ func listMarker(rest string, interrupts bool) int {
 		for n < len(rest) && n < 9 && isDigit(rest[n]) {
 			n++
 		}
-		if interrupts && !isOne(rest[:n]) || n == len(rest) || rest[n] != '.' && rest[n] != ')' {
+		if interrupts && strings.TrimLeft(rest[:n], "0") != "1" || n == len(rest) || rest[n] != '.' && rest[n] != ')' {
 			return 0
 		}
 		n++
 	default:
 		return 0
 	}
-	if n < len(rest) && !isSpaceOrTab(rest[n]) {
-		return 0
-	}
-	if interrupts && isBlank(rest[n:]) {
+	if n < len(rest) && !isSpaceOrTab(rest[n]) || interrupts && onlySpaces(rest[n:]) {
 		return 0
 	}
 	return n
-}
-
-// isOne reports whether the digits are the number one.
-func isOne(digits string) bool {
-	return strings.TrimLeft(digits, "0") == "1"
 }
 
 // footnoteLabel returns the length of [^label]: at the start of rest, or 0.
@@ -327,22 +316,19 @@ func footnoteLabel(rest string) int {
 	if !strings.HasPrefix(rest, "[^") {
 		return 0
 	}
-	i := 2
-	for i < len(rest) && rest[i] != ']' && rest[i] != ' ' && rest[i] != '\t' {
-		i++
-	}
-	if i == 2 || !strings.HasPrefix(rest[i:], "]:") {
+	n := strings.IndexAny(rest[2:], "] \t")
+	if n <= 0 || !strings.HasPrefix(rest[2+n:], "]:") {
 		return 0
 	}
-	return i + 2
+	return 2 + n + 2
 }
 
 // isSetextLine reports whether rest, a run of = or -, is a setext underline.
 func isSetextLine(rest string) bool {
-	return isBlank(rest[leadingRun(rest, rest[0]):])
+	return onlySpaces(rest[leadingRun(rest, rest[0]):])
 }
 
-// isTaskLine reports whether a whole line looks like a task list item to cmark.
+// isTaskLine reports whether an entire line looks like a task list item to cmark.
 func isTaskLine(s string) bool {
 	if strings.IndexByte(s, '[') < 0 {
 		return false
@@ -370,8 +356,8 @@ func isTaskLine(s string) bool {
 	return strings.IndexByte(" \t\v\f", t[3]) >= 0
 }
 
-// openBlock opens a block that blockStart has found and reports whether it is a
-// leaf.
+// openBlock opens a block of the kind that blockStart returned and reports
+// whether it is a leaf.
 func (s *scanner) openBlock(kind BlockKind) bool {
 	l := &s.line
 	rest := s.src[l.nonspace:l.end]
@@ -379,7 +365,7 @@ func (s *scanner) openBlock(kind BlockKind) bool {
 	case QuoteBlock:
 		s.push(container{kind: QuoteBlock})
 		s.advanceTo(l.nonspace + 1)
-		if isSpaceOrTab(s.at(l.offset)) {
+		if isSpaceOrTab(s.byteAt(l.offset)) {
 			s.advanceColumns(1)
 		}
 		return false
@@ -392,9 +378,7 @@ func (s *scanner) openBlock(kind BlockKind) bool {
 			Block: b, Label: Span{l.nonspace + 2, l.nonspace + n - 2},
 		})
 		s.advanceTo(l.nonspace + n)
-		for isSpaceOrTab(s.at(l.offset)) {
-			s.advanceTo(l.offset + 1)
-		}
+		s.advanceTo(skipSpaces(s.src[:l.end], l.offset))
 		return false
 	case ItemBlock:
 		s.openItem(listMarker(rest, false))
@@ -434,7 +418,7 @@ func (s *scanner) openItem(n int) {
 	s.push(container{kind: ItemBlock})
 	s.advanceTo(l.nonspace + n)
 	saved := *l
-	for l.column-saved.column <= 5 && isSpaceOrTab(s.at(l.offset)) {
+	for l.column-saved.column <= 5 && isSpaceOrTab(s.byteAt(l.offset)) {
 		s.advanceColumns(1)
 	}
 	i := l.column - saved.column
@@ -449,8 +433,8 @@ func (s *scanner) openItem(n int) {
 	s.stack[len(s.stack)-1].need = indent + padding
 }
 
-// taskMarker reads a task list box at the start of an item, the innermost of the
-// first n containers, as cmark does: by the look of the whole line.
+// taskMarker reads a task list box at the start of the item that is the innermost
+// of the first n containers. Like cmark, it goes by the entire line.
 func (s *scanner) taskMarker(n int) {
 	if n == 0 || s.stack[n-1].kind != ItemBlock || !isTaskLine(s.src[s.line.start:s.line.end]) {
 		return
@@ -487,7 +471,7 @@ func (s *scanner) addBlock(kind BlockKind) int {
 	return len(s.doc.Blocks) - 1
 }
 
-// closeTo closes the leaf and all containers but the first n.
+// closeTo closes the leaf and all containers except the first n.
 func (s *scanner) closeTo(n int) {
 	s.closeLeaf()
 	if n < len(s.stack) {
@@ -519,14 +503,14 @@ func (s *scanner) addParagraphLine() {
 	s.addPiece(start, pad)
 }
 
-// addCodeLine adds the line from the offset on, white space and all, to the open
+// addCodeLine adds the line from the offset on, with its white space, to the open
 // code or HTML block.
 func (s *scanner) addCodeLine() {
 	s.addPiece(s.rest())
 }
 
-// rest returns where the unused part of the line starts, and how many spaces
-// stand before it for the rest of a tab.
+// rest returns where the unconsumed part of the line starts, and how many spaces
+// before it stand for the rest of a tab.
 func (s *scanner) rest() (start, pad int) {
 	l := &s.line
 	if l.partTab {
@@ -547,7 +531,7 @@ func (s *scanner) addPiece(start, pad int) {
 	s.appendPiece(Piece{Span{start, l.next}, pad})
 }
 
-// appendPiece adds a piece to the block that was opened last.
+// appendPiece adds a piece to the open leaf, which is the block opened last.
 func (s *scanner) appendPiece(p Piece) {
 	b := &s.doc.Blocks[s.leaf.block]
 	if b.PieceCount > 0 && p.Pad == 0 {
@@ -570,7 +554,7 @@ func (s *scanner) atxHeading(rest string) {
 	level := leadingRun(rest, '#')
 	b.Data, b.End = int32(level), l.end
 	content := trimSpan(s.src, Span{l.nonspace + level, l.end})
-	// A run of # at the end is no content if a space stands before it.
+	// A run of # at the end is not content if a space stands before it.
 	end := content.End
 	for end > content.Start && s.src[end-1] == '#' {
 		end--
@@ -592,14 +576,14 @@ func (s *scanner) setextHeading() bool {
 	}
 	b := &s.doc.Blocks[s.leaf.block]
 	b.Kind, b.Data, b.End = HeadingBlock, 1, s.line.end
-	if s.at(s.line.nonspace) == '-' {
+	if s.byteAt(s.line.nonspace) == '-' {
 		b.Data = 2
 	}
 	s.leaf.kind = HeadingBlock
 	return true
 }
 
-// trimIndentedCode drops the blank lines that end the open indented code.
+// trimIndentedCode removes the blank lines at the end of the open indented code.
 func (s *scanner) trimIndentedCode() {
 	b := &s.doc.Blocks[s.leaf.block]
 	for b.PieceCount > 0 {
@@ -618,32 +602,4 @@ func (s *scanner) trimIndentedCode() {
 		s.doc.Pieces = s.doc.Pieces[:len(s.doc.Pieces)-1]
 		b.PieceCount--
 	}
-}
-
-func leadingRun(s string, c byte) int {
-	n := 0
-	for n < len(s) && s[n] == c {
-		n++
-	}
-	return n
-}
-
-func isBlank(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if !isSpaceOrTab(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// trimSpan drops white space at both ends of a span of src.
-func trimSpan(src string, sp Span) Span {
-	for sp.End > sp.Start && isSpace(src[sp.End-1]) {
-		sp.End--
-	}
-	for sp.Start < sp.End && isSpace(src[sp.Start]) {
-		sp.Start++
-	}
-	return sp
 }

@@ -66,3 +66,66 @@ func isUnicodePunct(r rune) bool {
 	}
 	return unicode.IsPunct(r)
 }
+
+// leadingRun returns the number of c at the start of s.
+func leadingRun(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+// onlySpaces reports whether s is empty or spaces and tabs.
+func onlySpaces(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isSpaceOrTab(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// trimSpan returns sp without the white space at both ends.
+func trimSpan(src string, sp Span) Span {
+	for sp.End > sp.Start && isSpace(src[sp.End-1]) {
+		sp.End--
+	}
+	for sp.Start < sp.End && isSpace(src[sp.Start]) {
+		sp.Start++
+	}
+	return sp
+}
+
+// skipSpaces returns the offset of the first byte of s, from pos on, that is
+// neither space nor tab.
+func skipSpaces(s string, pos int) int {
+	for pos < len(s) && isSpaceOrTab(s[pos]) {
+		pos++
+	}
+	return pos
+}
+
+// skipLineBreak returns the offset after the line break at pos, if there is one.
+func skipLineBreak(s string, pos int) int {
+	if pos < len(s) && s[pos] == '\r' {
+		pos++
+	}
+	if pos < len(s) && s[pos] == '\n' {
+		pos++
+	}
+	return pos
+}
+
+// skipSpacesAndLine skips spaces with at most one line break among them.
+func skipSpacesAndLine(s string, pos int) int {
+	return skipSpaces(s, skipLineBreak(s, skipSpaces(s, pos)))
+}
+
+// skipSpaceChars is skipSpaces for all of isSpaceChar.
+func skipSpaceChars(s string, i int) int {
+	for i < len(s) && isSpaceChar(s[i]) {
+		i++
+	}
+	return i
+}

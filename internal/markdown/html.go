@@ -187,13 +187,6 @@ func isAttributeStart(c byte) bool { return isAlpha(c) || c == '_' || c == ':' }
 
 func isAttributeChar(c byte) bool { return isAlnum(c) || c == '_' || c == ':' || c == '.' || c == '-' }
 
-func skipSpaceChars(s string, i int) int {
-	for i < len(s) && isSpaceChar(s[i]) {
-		i++
-	}
-	return i
-}
-
 // htmlMemo remembers searches that reached the end of a leaf in vain.
 type htmlMemo struct {
 	noComment, noInstruction, noDeclaration, noCDATA, noTag bool
@@ -236,18 +229,6 @@ func (p *inlineParser) scanTag(rest string) int {
 		return 0
 	}
 	return scanTag(rest)
-}
-
-// angleLink emits nothing yet: it records the link of an autolink in angle
-// brackets with n bytes, the > included.
-func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
-	inner := p.c.spanOf(p.pos+1, p.pos+n)
-	d := p.s.doc
-	d.Links = append(grown(d.Links), Link{
-		Span: p.c.spanOf(p.pos, p.pos+1+n), Kind: kind, Block: p.block, Text: inner, Dest: inner, Definition: -1,
-	})
-	p.pos += 1 + n
-	return Autolink, int32(len(d.Links) - 1)
 }
 
 // endingIn returns the length of s up to and including the first end at or after
@@ -341,60 +322,4 @@ func (p *inlineParser) scanComment(rest string) int {
 		return 0
 	}
 	return len("!--") + n + len("-->")
-}
-
-// maxScheme is how long a scheme is at most: 32 characters in CommonMark and
-// cmark-gfm, one more in goldmark, and what either links is judged.
-const maxScheme = 33
-
-// scanAngleURL returns the length of scheme:address> at the start of s, or 0.
-func scanAngleURL(s string) int {
-	if s == "" || !isAlpha(s[0]) {
-		return 0
-	}
-	i := 1
-	for i < len(s) && i <= maxScheme && (isAlnum(s[i]) || s[i] == '.' || s[i] == '+' || s[i] == '-') {
-		i++
-	}
-	if i < 2 || i > maxScheme || i == len(s) || s[i] != ':' {
-		return 0
-	}
-	for i++; i < len(s) && s[i] > ' ' && s[i] != '<'; i++ {
-		if s[i] == '>' {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// scanAngleEmail returns the length of user@host> at the start of s, or 0.
-func scanAngleEmail(s string) int {
-	i := 0
-	for i < len(s) && isEmailChar(s[i]) {
-		i++
-	}
-	if i == 0 || i == len(s) || s[i] != '@' {
-		return 0
-	}
-	for {
-		i++
-		label := i
-		for i < len(s) && (isAlnum(s[i]) || s[i] == '-') {
-			i++
-		}
-		if i == label || i-label > 63 || s[label] == '-' || s[i-1] == '-' || i == len(s) {
-			return 0
-		}
-		switch s[i] {
-		case '>':
-			return i + 1
-		case '.':
-		default:
-			return 0
-		}
-	}
-}
-
-func isEmailChar(c byte) bool {
-	return isAlnum(c) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0
 }

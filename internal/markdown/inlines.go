@@ -21,11 +21,11 @@ func (s *scanner) scanInlines() {
 		if b.PieceCount == 0 || b.Hidden {
 			continue
 		}
-		p := inlineParser{s: s, block: i, c: s.in.load(s.src, d.PiecesOf(b)), noDest: len(s.src)}
-		p.brackets = bracketStack{open: s.in.brackets[:0], firstLink: -1}
+		p := inlineParser{s: s, block: i, c: s.buffers.content(s.src, d.PiecesOf(b)), noDest: len(s.src)}
+		p.brackets = bracketStack{open: s.buffers.brackets[:0], firstLink: -1}
 		p.text = p.c.text[:trimSpan(p.c.text, Span{0, len(p.c.text)}).End]
 		p.run()
-		s.in.brackets = p.brackets.open[:0]
+		s.buffers.brackets = p.brackets.open[:0]
 		b = &d.Blocks[i]
 		b.InlineCount = int32(len(d.Inlines)) - b.FirstInline
 	}
@@ -249,20 +249,18 @@ type content struct {
 	last int
 }
 
-// inliner holds the buffers that the leaves of one Scan share.
-type inliner struct {
+// buffers is the memory that the leaves of one Scan share.
+type buffers struct {
 	// text collects the contents that are not contiguous in the source. It only
-	// grows, so that what it has given out stays valid.
-	text   strings.Builder
-	starts []int
-	// brackets is the buffer of the stack of open brackets.
+	// grows, so that parts of it stay valid.
+	text     strings.Builder
+	starts   []int
 	brackets []bracket
-	// ticks is the memory of backtickMemo.
-	ticks [maxTicks + 1]int
+	ticks    [maxTicks + 1]int
 }
 
-// load returns the content of a leaf. It is valid until the next load.
-func (in *inliner) load(src string, pieces []Piece) content {
+// content returns the content of a leaf. It is valid until the next call.
+func (in *buffers) content(src string, pieces []Piece) content {
 	switch {
 	case len(pieces) == 0:
 		return content{}
@@ -379,7 +377,7 @@ func (p *inlineParser) closingTicks(n int) int {
 	}
 	m := &p.ticks
 	if m.last == nil {
-		m.last = &p.s.in.ticks
+		m.last = &p.s.buffers.ticks
 		*m.last = [maxTicks + 1]int{}
 	}
 	if m.scanned && m.last[n] <= p.pos {

@@ -252,28 +252,6 @@ func endOfLine(s string, pos int) (next int, ok bool) {
 	return next, next > pos
 }
 
-func skipSpaces(s string, pos int) int {
-	for pos < len(s) && isSpaceOrTab(s[pos]) {
-		pos++
-	}
-	return pos
-}
-
-func skipLineBreak(s string, pos int) int {
-	if pos < len(s) && s[pos] == '\r' {
-		pos++
-	}
-	if pos < len(s) && s[pos] == '\n' {
-		pos++
-	}
-	return pos
-}
-
-// skipSpacesAndLine skips spaces with at most one line break among them.
-func skipSpacesAndLine(s string, pos int) int {
-	return skipSpaces(s, skipLineBreak(s, skipSpaces(s, pos)))
-}
-
 // linkLabel reads the link label at s[pos:] and returns its span without
 // brackets and outer space, and the offset after the closing bracket.
 func linkLabel(s string, pos int) (label Span, next int, ok bool) {
@@ -396,7 +374,7 @@ func (s *scanner) takeDefinitions() bool {
 	if first.Pad > 0 || s.src[first.Start] != '[' {
 		return true // a paragraph starts with text
 	}
-	c := s.in.load(s.src, s.doc.PiecesOf(b))
+	c := s.buffers.content(s.src, s.doc.PiecesOf(b))
 	if last := c.text[len(c.text)-1]; last != '\n' && last != '\r' {
 		c.text += "\n" // the last line of the source may lack it
 	}

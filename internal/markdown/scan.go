@@ -7,24 +7,23 @@ import (
 
 // scanner is the state of one Scan.
 type scanner struct {
-	src   string
-	doc   *Document
-	hasCR bool
-	// nextLF is the offset of an LF, or the end: the memo of lineBreakOrCR.
-	nextLF int
+	src    string
+	doc    *Document
+	hasCR  bool
+	nextLF int // offset of the next LF, or the end; a memo for lineBreakOrCR
 	line   line
 	stack  []container
 	leaf   leaf
-	// itemRun is the number of containers at the bottom of the stack that let
-	// every blank line pass: list items with content. -1 when not known.
+	// itemRun is the number of containers at the bottom of the stack that
+	// continue with every blank line: list items with content. -1 if unknown.
 	itemRun int
 
 	labels    map[string]int // normalised label → index of its first definition
 	footnotes map[string]int // normalised label → index of its footnote
-	in        inliner
+	buffers   buffers
 }
 
-// container is an open block that holds blocks.
+// container is an open block that contains blocks.
 type container struct {
 	kind     BlockKind
 	block    int
@@ -40,7 +39,7 @@ type leaf struct {
 	fenceChar   byte
 	fenceLen    int
 	fenceOffset int
-	// The content of the last line added to a paragraph.
+	// The content of the last line that was added to a paragraph.
 	lastStart, lastEnd, lastPad int
 }
 
@@ -54,10 +53,10 @@ func Scan(src string) *Document {
 	return doc
 }
 
-// Rescan is Scan into d, whose slices it uses again: whatever was taken from
-// them before is no longer valid.
+// Rescan is Scan into d. It uses the slices of d again, so what they contained is
+// no longer valid.
 func (d *Document) Rescan(src string) {
-	// Sizes that ordinary text fills about, so that slabs seldom grow.
+	// Ordinary text needs about this much, so that the slices seldom grow.
 	lines := min(strings.Count(src, "\n"), len(src)/8)
 	*d = Document{
 		Source:      src,
@@ -85,8 +84,8 @@ func (s *scanner) scanBlocks() {
 	s.closeTo(0)
 }
 
-// finishBlocks fills in what is known only when all blocks are: ends of
-// containers and Next.
+// finishBlocks sets the ends of containers and Next, which are known only after
+// all blocks.
 func (d *Document) finishBlocks() {
 	for i := len(d.Blocks) - 1; i >= 0; i-- {
 		b := &d.Blocks[i]
@@ -99,8 +98,8 @@ func (d *Document) finishBlocks() {
 	}
 }
 
-// grown returns s with room for one more. It doubles: what append does with long
-// slices copies a hostile text's nodes many times.
+// grown returns s with room for one more element. It doubles the capacity,
+// because append would copy the nodes of a hostile text many times.
 func grown[T any](s []T) []T {
 	if len(s) == cap(s) {
 		return slices.Grow(s, max(16, len(s)))
@@ -113,19 +112,19 @@ const (
 	codeIndent = 4
 )
 
-// line is the state of reading one line: how far containers have used it.
-// Offsets are into the source; columns are virtual and count tabs.
+// line is the state of reading one line: how far containers have consumed it.
+// Offsets are into the source; columns are virtual and expand tabs.
 type line struct {
 	start, end int // without the line break
 	next       int // where the next line starts
-	offset     int // what is used so far
+	offset     int // what is consumed so far
 	column     int
 	nonspace   int // first byte from offset on that is neither space nor tab
-	nonspCol   int
-	indent     int
+	nonspCol   int // its column
+	indent     int // columns from offset to nonspace
 	blank      bool
-	partTab    bool // the tab at offset is used in part
-	noBreak    int  // up to here no thematic break starts: the memo of isThematicBreak
+	partTab    bool // the tab at offset is consumed in part
+	noBreak    int  // no thematic break starts before this offset; a memo for isThematicBreak
 }
 
 // readLine sets s.line to the line that starts at start. A line ends with LF,
@@ -151,7 +150,7 @@ func (s *scanner) readLine(start int) {
 }
 
 // lineBreakOrCR returns the distance from start to the next LF or CR, -1 if there
-// is none. It remembers the next LF: in a text with CR alone it may be far.
+// is none. It remembers the next LF, which may be far in a text of CR alone.
 func (s *scanner) lineBreakOrCR(start int) int {
 	if s.nextLF < start {
 		s.nextLF = len(s.src)
@@ -168,16 +167,16 @@ func (s *scanner) lineBreakOrCR(start int) int {
 	return s.nextLF - start
 }
 
-// at returns the byte at source offset i of the current line, a line feed at its
-// end.
-func (s *scanner) at(i int) byte {
+// byteAt returns the byte at source offset i of the current line, or a line feed
+// at its end.
+func (s *scanner) byteAt(i int) byte {
 	if i < s.line.end {
 		return s.src[i]
 	}
 	return '\n'
 }
 
-// findNonspace computes nonspace, indent and blank for the current offset.
+// findNonspace sets nonspace, indent and blank for the current offset.
 func (s *scanner) findNonspace() {
 	l := &s.line
 	if l.nonspace <= l.offset {
@@ -214,7 +213,7 @@ func (s *scanner) advanceTo(i int) {
 	}
 }
 
-// advanceColumns moves on by n columns; a tab may be used in part.
+// advanceColumns moves on by n columns. It may consume a part of a tab.
 func (s *scanner) advanceColumns(n int) {
 	l := &s.line
 	for n > 0 && l.offset < l.end {

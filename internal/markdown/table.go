@@ -1,52 +1,42 @@
 package markdown
 
-import "strings"
+import (
+	"iter"
+	"slices"
+	"strings"
+)
 
-// maxColumns is cmark's limit: a row with more is no row.
+// maxColumns is cmark's limit: a line with more is not a row.
 const maxColumns = 65535
 
-// nextCell finds the cell of a row that starts at offset i; the row ends at end.
-// next is where the following one starts; ok is false when there is none.
-func nextCell(src string, i, end int) (cell Span, next int, ok bool) {
-	if i >= end {
-		return Span{}, 0, false
+// cells yields the cells of the row in src[i:end], untrimmed. A | before and one
+// after all cells belong to none of them.
+func cells(src string, i, end int) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		if i < end && src[i] == '|' {
+			i = skipSpaceChars(src[:end], i+1)
+		}
+		for i < end {
+			start := i
+			for i < end && (src[i] != '|' || i > start && src[i-1] == '\\') {
+				i++
+			}
+			if !yield(Span{start, i}) {
+				return
+			}
+			if i < end {
+				i = skipSpaceChars(src[:end], i+1)
+			}
+		}
 	}
-	j := i
-	for j < end && (src[j] != '|' || j > i && src[j-1] == '\\') {
-		j++
-	}
-	next = j
-	if j < end {
-		next = skipRowSpace(src, j+1, end)
-	}
-	return Span{i, j}, next, true
 }
 
-// rowStart skips the optional leading pipe of a row.
-func rowStart(src string, i, end int) int {
-	if i < end && src[i] == '|' {
-		return skipRowSpace(src, i+1, end)
-	}
-	return i
-}
-
-func skipRowSpace(src string, i, end int) int {
-	for i < end && isSpaceChar(src[i]) {
-		i++
-	}
-	return i
-}
-
-// countCells returns the number of cells of the row in src[i:end], 0 if it is no
-// row.
+// countCells returns the number of cells of the row in src[i:end], 0 if there are
+// too many.
 func countCells(src string, i, end int) int {
 	n := 0
-	for i = rowStart(src, i, end); ; n++ {
-		_, next, ok := nextCell(src, i, end)
-		if !ok {
-			break
-		}
-		i = next
+	for range cells(src, i, end) {
+		n++
 	}
 	if n > maxColumns {
 		return 0
@@ -54,7 +44,7 @@ func countCells(src string, i, end int) int {
 	return n
 }
 
-// isRow reports whether the current line goes on with the open table.
+// isRow reports whether the current line is a row of the open table.
 func (s *scanner) isRow() bool {
 	l := &s.line
 	return !l.blank && countCells(s.src, l.nonspace, l.end) > 0
@@ -78,10 +68,10 @@ func (s *scanner) openTable() bool {
 	par := s.leaf.block
 	if s.doc.PiecesOf(&s.doc.Blocks[par])[0].Start < s.leaf.lastStart {
 		s.endParagraphBefore(s.leaf.lastStart)
-		header := *l
+		current := *l
 		l.nonspace, l.end = start, end
 		par = s.addBlock(TableBlock)
-		*l = header
+		*l = current
 	}
 	b := &s.doc.Blocks[par]
 	b.Kind, b.Data, b.End = TableBlock, int32(columns), l.end
@@ -91,12 +81,12 @@ func (s *scanner) openTable() bool {
 	return true
 }
 
-// endParagraphBefore takes the lines from offset on out of the open paragraph.
-// What is left is text only: cmark takes no definitions from it, and drops the
+// endParagraphBefore removes the lines from offset on from the open paragraph.
+// What is left is only text: cmark finds no definitions in it, and drops the
 // backslash of \| as in a cell.
 func (s *scanner) endParagraphBefore(offset int) {
 	b := &s.doc.Blocks[s.leaf.block]
-	old := append([]Piece(nil), s.doc.PiecesOf(b)...)
+	old := slices.Clone(s.doc.PiecesOf(b))
 	s.doc.Pieces = s.doc.Pieces[:b.FirstPiece]
 	b.PieceCount = 0
 	for _, p := range old {
@@ -142,13 +132,8 @@ func (s *scanner) addCells(start, end int) {
 	s.doc.Blocks = append(grown(s.doc.Blocks), Block{
 		Kind: RowBlock, Span: Span{start, end}, Depth: depth, Parent: table.block, FirstPiece: int32(len(s.doc.Pieces)),
 	})
-	i := rowStart(s.src, start, end)
-	for n := 0; ; n++ {
-		cell, next, ok := nextCell(s.src, i, end)
-		if !ok {
-			break
-		}
-		i = next
+	n := 0
+	for cell := range cells(s.src, start, end) {
 		cell = trimSpan(s.src, cell)
 		s.leaf.block = len(s.doc.Blocks)
 		s.doc.Blocks = append(grown(s.doc.Blocks), Block{
@@ -157,6 +142,7 @@ func (s *scanner) addCells(start, end int) {
 		if !cell.Empty() {
 			s.appendUnescaped(Piece{Span: cell})
 		}
+		n++
 	}
 	s.leaf = table
 }
@@ -167,9 +153,8 @@ func isDelimiterRow(s string) bool {
 	if s[0] == '|' {
 		i = 1
 	}
-	cells := 0
-	for {
-		i = skipRowSpace(s, i, len(s))
+	for cells := 0; ; cells++ {
+		i = skipSpaceChars(s, i)
 		if i == len(s) {
 			return cells > 0
 		}
@@ -184,8 +169,7 @@ func isDelimiterRow(s string) bool {
 		if i < len(s) && s[i] == ':' {
 			i++
 		}
-		cells++
-		i = skipRowSpace(s, i, len(s))
+		i = skipSpaceChars(s, i)
 		if i == len(s) {
 			return true
 		}
