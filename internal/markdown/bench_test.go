@@ -59,13 +59,19 @@ var deep = []string{"", strings.Repeat("> ", 90), strings.Repeat("- ", 90) + "a\
 
 func BenchmarkHostile(b *testing.B) {
 	for _, opener := range openers {
-		text := strings.Repeat(opener, 1+megabyte/len(opener))
-		b.Run(fmt.Sprintf("%q", opener), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				Scan(text)
-			}
-		})
+		endings := []string{""}
+		if opener[0] == '<' {
+			endings = append(endings, ">") // one end for all of them
+		}
+		for _, ending := range endings {
+			text := strings.Repeat(opener, 1+megabyte/len(opener)) + ending
+			b.Run(fmt.Sprintf("%q%s", opener, ending), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					Scan(text)
+				}
+			})
+		}
 	}
 }
 

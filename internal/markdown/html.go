@@ -2,7 +2,7 @@ package markdown
 
 import "strings"
 
-// blockTags are the tag names that start an HTML block of kind 6.
+// isBlockTag reports whether a tag of this name starts an HTML block of kind 6.
 func isBlockTag(name string) bool {
 	switch strings.ToLower(name) {
 	case "address", "article", "aside", "base", "basefont", "blockquote", "body", "caption", "center", "col",
@@ -64,13 +64,10 @@ func isRawTextTag(name string) bool {
 // isHTMLBlock7 reports whether a line is one complete open or closing tag.
 func isHTMLBlock7(s string) bool {
 	n := scanTag(s[1:])
-	if n == 0 {
-		return false
-	}
-	return strings.Trim(s[1+n:], "\t\f ") == ""
+	return n > 0 && strings.Trim(s[1+n:], "\t\f ") == ""
 }
 
-// htmlBlockEnds reports whether a line has the end condition of a block of the
+// htmlBlockEnds reports whether a line meets the end condition of a block of the
 // given kind.
 func htmlBlockEnds(kind int, line string) bool {
 	switch kind {
@@ -97,14 +94,13 @@ func htmlBlockEnds(kind int, line string) bool {
 	return false
 }
 
-// hasPrefixFold is strings.HasPrefix without regard to ASCII case; prefix is in
-// lower case.
+// hasPrefixFold is strings.HasPrefix without regard to case, for ASCII.
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// scanTag returns the length of the open or closing tag at the start of s, the
-// text after a <, or 0. It reads no further than the tag can go.
+// scanTag returns the length of the open or closing tag that s, the text after a
+// <, starts with, or 0. It reads no further than the tag can reach.
 func scanTag(s string) int {
 	if s != "" && s[0] == '/' {
 		n := tagName(s[1:])
@@ -135,10 +131,10 @@ func scanTag(s string) int {
 				return i + 2
 			}
 			return 0
-		case !spaced || !isAttributeStart(s[i]):
+		case !spaced || !isAlpha(s[i]) && s[i] != '_' && s[i] != ':':
 			return 0
 		}
-		for i < len(s) && isAttributeChar(s[i]) {
+		for i < len(s) && (isAlnum(s[i]) || strings.IndexByte("_:.-", s[i]) >= 0) {
 			i++
 		}
 		j = skipSpaceChars(s, i)
@@ -172,6 +168,7 @@ func attributeValue(s string, i int) int {
 	return i
 }
 
+// tagName returns the length of the tag name at the start of s, or 0.
 func tagName(s string) int {
 	if s == "" || !isAlpha(s[0]) {
 		return 0
@@ -183,16 +180,16 @@ func tagName(s string) int {
 	return i
 }
 
-func isAttributeStart(c byte) bool { return isAlpha(c) || c == '_' || c == ':' }
-
-func isAttributeChar(c byte) bool { return isAlnum(c) || c == '_' || c == ':' || c == '.' || c == '-' }
-
-// htmlMemo remembers searches that reached the end of a leaf in vain.
+// htmlMemo remembers the searches that found nothing up to the end of a leaf.
 type htmlMemo struct {
-	noComment, noInstruction, noDeclaration, noCDATA, noTag bool
+	noComment, noInstruction, noDeclaration, noCDATA bool
+
+	lastGT  int // offset of the last > in the leaf, -1 if there is none
+	knowsGT bool
 }
 
-// angle reads what starts with the < at p.pos: an autolink or raw HTML.
+// angle reads the autolink or raw HTML that starts with the < at p.pos, if there
+// is one.
 func (p *inlineParser) angle() (InlineKind, int32) {
 	rest := p.text[p.pos+1:]
 	if n := scanAngleURL(rest); n > 0 {
@@ -209,7 +206,12 @@ func (p *inlineParser) angle() (InlineKind, int32) {
 		case c == '?':
 			n = p.scanInstruction(rest)
 		case c == '/' || isAlpha(c):
-			n = p.scanTag(rest)
+			if !p.html.knowsGT {
+				p.html.lastGT, p.html.knowsGT = strings.LastIndexByte(p.text, '>'), true
+			}
+			if p.pos < p.html.lastGT {
+				n = scanTag(rest)
+			}
 		}
 	}
 	if n == 0 {
@@ -217,32 +219,6 @@ func (p *inlineParser) angle() (InlineKind, int32) {
 	}
 	p.pos += 1 + n
 	return HTMLNode, 0
-}
-
-// scanTag is scanTag with memos for unclosed tags.
-func (p *inlineParser) scanTag(rest string) int {
-	if p.html.noTag {
-		return 0
-	}
-	if strings.IndexByte(rest, '>') < 0 {
-		p.html.noTag = true
-		return 0
-	}
-	return scanTag(rest)
-}
-
-// endingIn returns the length of s up to and including the first end at or after
-// from. The memo says that there is none to the end of the leaf.
-func endingIn(s string, from int, end string, none *bool) int {
-	if *none || from > len(s) {
-		return 0
-	}
-	n := strings.Index(s[from:], end)
-	if n < 0 {
-		*none = true
-		return 0
-	}
-	return from + n + len(end)
 }
 
 // scanInstruction returns the length of the processing instruction at the start
@@ -255,31 +231,28 @@ func (p *inlineParser) scanInstruction(rest string) int {
 	return runEnd(rest, n, '?', 2, 1, &p.html.noInstruction)
 }
 
-// runEnd finds the end of a processing instruction or CDATA section: a > behind
-// a run of c whose length leaves the remainder want modulo mod. cmark reads such
-// runs in groups, so that ??> does not end an instruction. The memo says that
-// there is no end to the end of the leaf.
+// runEnd returns the end of a processing instruction or CDATA section: after the
+// > that follows a run of c of length want modulo mod. cmark reads such runs in
+// groups, so that ??> does not end an instruction. *none means that no end
+// follows in the leaf.
 func runEnd(s string, from int, c byte, mod, want int, none *bool) int {
-	if *none {
-		return 0
-	}
-	for i := from; ; i++ {
+	for i := from; !*none; i++ {
 		n := strings.IndexByte(s[i:], c)
 		if n < 0 {
-			*none = true
-			return 0
+			break
 		}
 		i += n
 		n = leadingRun(s[i:], c)
 		i += n
 		if i == len(s) {
-			*none = true
-			return 0
+			break
 		}
 		if n%mod == want && s[i] == '>' {
 			return i + 1
 		}
 	}
+	*none = true
+	return 0
 }
 
 // scanBang returns the length of the comment, declaration or CDATA section at
@@ -293,18 +266,21 @@ func (p *inlineParser) scanBang(rest string) int {
 		for i < len(rest) && 'A' <= rest[i] && rest[i] <= 'Z' {
 			i++
 		}
-		if i == len(rest) || !isSpaceChar(rest[i]) {
+		if i == len(rest) || !isSpaceChar(rest[i]) || p.html.noDeclaration {
 			return 0
 		}
-		return endingIn(rest, i, ">", &p.html.noDeclaration)
+		if end := strings.IndexByte(rest[i:], '>'); end >= 0 {
+			return i + end + 1
+		}
+		p.html.noDeclaration = true
 	case strings.HasPrefix(rest, "![CDATA["):
 		return runEnd(rest, len("![CDATA["), ']', 3, 2, &p.html.noCDATA)
 	}
 	return 0
 }
 
-// scanComment reads a comment: its text has no -- and does not start with > or
-// ->, nor end with -.
+// scanComment returns the length of a comment: its text does not contain --,
+// start with > or ->, or end with -.
 func (p *inlineParser) scanComment(rest string) int {
 	body := rest[len("!--"):]
 	if strings.HasPrefix(body, "-->") {
