@@ -1,11 +1,10 @@
-// Package checkreport tells what phase validation found: as the findings document
-// that one job hands to another, to people in a terminal, a summary, a comment and
-// annotations, and as Airlock's own items, which go through both doors like any
-// other.
+// Package checkreport reports what phase validation found: as the findings document that
+// one job passes to another, to people in a terminal, a summary, a comment and
+// annotations, and as Airlock's own items, which go through both doors like any other.
 //
-// Everything is made from the Document alone, so that a job which only reads it
-// says the same as the one that wrote it. A document that comes from a file is
-// untrusted: its job ran the pull request's code.
+// Everything is made from the Document alone, so that a job which only reads it reports
+// the same as the one that wrote it. A document from a file is untrusted: its job ran the
+// pull request's code.
 package checkreport
 
 import (
@@ -30,8 +29,8 @@ const Version = 1
 // Every text in it may be a stranger's.
 type Document struct {
 	Version int `json:"version"`
-	// Repository is owner/name, Number the pull request's, Head the commit that
-	// paths and lines belong to; each empty where there is none.
+	// Repository is owner/name, Number the pull request's, Head the commit that paths and
+	// lines belong to; each is empty if there is none.
 	Repository string `json:"repository,omitempty"`
 	Number     int    `json:"pull_request,omitempty"`
 	Head       string `json:"head_sha,omitempty"`
@@ -53,12 +52,12 @@ type Check struct {
 	Root     string         `json:"root"` // relative to the working directory, "." for itself
 	Language phase.Language `json:"language,omitempty"`
 	Status   phase.Status   `json:"status"`
-	// Informational says that its failure does not fail the whole.
+	// Informational reports that its failure does not fail the validation.
 	Informational bool      `json:"informational,omitempty"`
 	Command       string    `json:"command,omitempty"`
 	Retries       int       `json:"retry_count"`
 	Time          int64     `json:"execution_time_ms"`
-	ExitCode      int       `json:"exit_code"` // -1 where a signal or the time limit ended it, or nothing ran
+	ExitCode      int       `json:"exit_code"` // -1 if a signal or the time limit ended it, or nothing ran
 	TimedOut      bool      `json:"timed_out,omitempty"`
 	Flaky         bool      `json:"flaky,omitempty"`
 	Problems      []string  `json:"problems"`
@@ -85,21 +84,21 @@ type Finding struct {
 	Rule     string           `json:"rule,omitempty"`
 	Severity finding.Severity `json:"severity"`
 	Message  string           `json:"message"`
-	// Path is relative to the repository's root. Lines and columns count from 1;
-	// 0 means that none is known.
+	// Path is relative to the repository's root. Lines and columns count from 1; 0 means
+	// that none is known.
 	Path        string `json:"path,omitempty"`
 	StartLine   int    `json:"start_line,omitempty"`
 	StartColumn int    `json:"start_column,omitempty"`
 	EndLine     int    `json:"end_line,omitempty"`
 	EndColumn   int    `json:"end_column,omitempty"`
-	// Suggestion stands in the place of the whole lines from StartLine to EndLine.
+	// Suggestion replaces the complete lines from StartLine to EndLine.
 	Suggestion  string `json:"suggestion,omitempty"`
 	Fingerprint string `json:"fingerprint"`
-	// Code is a digest of the code at its lines, 32 hexadecimal digits: while that is
-	// the same, its comment is. It is "" where the code is not known.
+	// Code is a digest of the code at its lines, 32 hexadecimal digits: while that is the
+	// same, so is its comment. It is "" if the code is not known.
 	Code string `json:"code,omitempty"`
-	// Blocking says that it made its check fail; the others lie on lines that the
-	// pull request did not change.
+	// Blocking reports that it made its check fail. The others are on lines that the pull
+	// request did not change.
 	Blocking bool `json:"gating"`
 }
 
@@ -132,7 +131,7 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
-// MissingTool is a tool that a check needs and that is not there.
+// MissingTool is a tool that a check needs and that is not installed.
 type MissingTool struct {
 	Tool     string      `json:"tool"`
 	Check    phase.Check `json:"check"`
@@ -140,7 +139,7 @@ type MissingTool struct {
 	Override string      `json:"override"` // the parameter that names another command
 }
 
-// Failed reports whether the validation as a whole failed.
+// Failed reports whether the validation failed.
 func (d *Document) Failed() bool { return d.Output.Status != phase.Pass }
 
 // rules returns what is known about the findings' rules.
@@ -156,8 +155,8 @@ func (d *Document) rules() finding.Rules {
 	}
 }
 
-// plain returns the finding in the form that other packages know.
-func (f Finding) plain() finding.Finding {
+// finding returns the finding in the form that other packages know.
+func (f Finding) finding() finding.Finding {
 	return finding.Finding{
 		Check: string(f.Check), Tool: f.Tool, Rule: f.Rule, Severity: f.Severity, Message: f.Message, Path: f.Path,
 		Range:      finding.Range{StartLine: f.StartLine, StartColumn: f.StartColumn, EndLine: f.EndLine, EndColumn: f.EndColumn},
@@ -168,32 +167,27 @@ func (f Finding) plain() finding.Finding {
 // Schema is the name of the published schema of the document.
 const Schema = "findings.json"
 
-// MaxBytes is how large a document may be.
-const MaxBytes = 64 << 20
+// Limits of a document that is read.
+const (
+	MaxBytes      = 64 << 20
+	maxPath       = 4096 // bytes of a file's path; the schema counts characters
+	maxViolations = 10   // that an error lists
+)
 
-// maxPath is how many bytes the path of a file has at most; the schema counts
-// characters.
-const maxPath = 4096
-
-// maxViolations is how many violations an error names.
-const maxViolations = 10
-
-// Read reads a document that another job has left. It is untrusted: whatever does
-// not conform to the published schema, or is larger than MaxBytes, is an error
-// that names what is wrong and where. What it says about the outcome is the other
-// job's word, and only the numbers of it are believed.
+// Read reads a document that another job has left. It is untrusted: a document that does
+// not conform to the published schema, or is larger than MaxBytes, is an error that
+// describes what is wrong and where. The outcome that it reports is the other job's claim.
 func Read(r io.Reader) (*Document, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case len(raw) > MaxBytes:
-		return nil, fmt.Errorf("it is larger than %d MiB, which no findings document is", MaxBytes>>20)
+	if len(raw) > MaxBytes {
+		return nil, fmt.Errorf("it is larger than %d MiB, the limit of a findings document", MaxBytes>>20)
 	}
 	// Two members of one name would be one thing to the schema and another to Go.
 	if !jsontext.Value(raw).IsValid() {
-		return nil, errors.New("it is not JSON in UTF-8 whose names are each there once")
+		return nil, errors.New("it is not JSON in UTF-8, or an object in it has two members of one name")
 	}
 	s, ok := schema.Published(Schema, "")
 	if !ok {
@@ -210,13 +204,13 @@ func Read(r io.Reader) (*Document, error) {
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, fmt.Errorf("it is not a findings document: %w", err)
 	}
-	for i := range d.Findings { // a range is where it begins, at least
+	for i := range d.Findings {
 		f := &d.Findings[i]
 		if path.Clean(f.Path) == "." || len(f.Path) > maxPath {
 			f.Path = "" // it names no file
 		}
 		if f.StartLine == 0 || f.Path == "" {
-			f.StartLine, f.EndLine, f.StartColumn, f.EndColumn, f.Suggestion = 0, 0, 0, 0, ""
+			f.dropPlace()
 		}
 		if f.EndLine < f.StartLine {
 			f.EndLine, f.EndColumn = 0, 0
@@ -225,20 +219,19 @@ func Read(r io.Reader) (*Document, error) {
 	return &d, nil
 }
 
+func (f *Finding) dropPlace() {
+	f.StartLine, f.StartColumn, f.EndLine, f.EndColumn, f.Suggestion = 0, 0, 0, 0, ""
+}
+
 func invalid(violations []schema.Violation) error {
-	var b strings.Builder
-	b.WriteString("it is not a findings document, as 'airlock schema " + Schema + "' describes it: ")
-	for i, v := range violations {
-		if i == maxViolations {
-			fmt.Fprintf(&b, "; and %d more", len(violations)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(v.Path + ": " + v.Message)
+	var problems []string
+	for _, v := range violations[:min(len(violations), maxViolations)] {
+		problems = append(problems, v.Path+": "+v.Message)
 	}
-	return errors.New(b.String())
+	if more := len(violations) - maxViolations; more > 0 {
+		problems = append(problems, fmt.Sprintf("and %d more", more))
+	}
+	return errors.New("it is not a findings document, as 'airlock schema " + Schema + "' describes it: " + strings.Join(problems, "; "))
 }
 
 // Write writes the document as indented JSON.
@@ -249,10 +242,10 @@ func (d *Document) Write(w io.Writer) error {
 	return enc.Encode(d)
 }
 
-// Mask passes every text that tools and people wrote through f, which leaves out
-// secrets. A suggestion that holds one is dropped: it would put something else into
-// the code. It comes before any text is cut or changed, after which a part of a
-// secret would not be known for one.
+// Mask passes every text that tools and people wrote through f, which masks secrets. A
+// suggestion that contains one is dropped, because it would put something else into the
+// code. Mask comes before any text is cut or changed, because a part of a secret might
+// not be recognised.
 func (d *Document) Mask(f func(string) string) {
 	if f == nil {
 		return
@@ -281,13 +274,13 @@ func (d *Document) Mask(f func(string) string) {
 		}
 	}
 	for i := range d.Findings {
-		fi := &d.Findings[i]
-		each(&fi.Message, &fi.Rule, &fi.Tool)
-		if f(fi.Suggestion) != fi.Suggestion {
-			fi.Suggestion = ""
+		found := &d.Findings[i]
+		each(&found.Message, &found.Rule, &found.Tool)
+		if f(found.Suggestion) != found.Suggestion {
+			found.Suggestion = ""
 		}
 	}
-	for i := range d.Rules { // by the same names as their findings
+	for i := range d.Rules { // by the same names as in their findings
 		r := &d.Rules[i]
 		each(&r.Tool, &r.ID, &r.Name, &r.Short, &r.Help)
 	}

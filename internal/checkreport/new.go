@@ -14,34 +14,38 @@ import (
 
 // Input is everything that a document is made from.
 type Input struct {
-	Result phase.Result
-	// Repository, Number and Head say what was validated, as far as it is known.
+	Result phase.Result // required
+	// Repository, Number and Head are what was validated, as far as that is known.
 	Repository string
 	Number     int
 	Head       string
-	// Informational are the checks whose failure does not fail the whole.
+	// Informational are the checks whose failure does not fail the validation.
 	Informational []phase.Check
-	// Rules tells what is known about a finding's rule; it may be nil.
+	// Rules returns what is known about a finding's rule. It may be nil.
 	Rules      finding.Rules
 	Suppressed []Suppressed
 	Skipped    []Skipped
 	Notes      []string
-	// Mask leaves secrets out of a text; nil leaves everything as it is.
+	// Mask masks the secrets in a text. If it is nil, all texts stay as they are.
 	Mask func(string) string
-	// Code returns the lines of a file as they were looked at; "" where they are not
-	// known. It may be nil.
+	// Code returns the lines of a file as they were checked, "" if they are not known. It
+	// may be nil.
 	Code func(path string, start, end int) string
-	// Place moves a finding from the lines that were looked at to those at Head; ok
-	// is false where its lines are not there. Nil leaves everything in its place.
+	// Place moves a finding from the lines that were checked to those at Head; ok is false
+	// if its lines are not there. If it is nil, all findings stay at their lines.
 	Place func(path string, start, end int) (newStart, newEnd int, ok bool)
 }
 
 // New makes a document of what a validation found.
 func New(in Input) *Document {
 	d := &Document{
-		Version: Version, Repository: in.Repository, Number: in.Number, Head: in.Head, Output: ownOutput(in.Result.Output),
+		Version: Version, Repository: in.Repository, Number: in.Number, Head: in.Head, Output: in.Result.Output,
 		Checks: []Check{}, Findings: []Finding{}, Rules: []Rule{}, Suppressed: copied(in.Suppressed),
 		Skipped: copied(in.Skipped), Missing: []MissingTool{}, Notes: copied(in.Notes),
+	}
+	o := &d.Output.Checks
+	for _, list := range []*[]string{&o.Formatter.Issues, &o.Linter.Issues, &o.Build.Errors, &o.CodeReview.Findings, &o.SecurityReview.Vulnerabilities} {
+		*list = copied(*list)
 	}
 	var blocking, old []finding.Finding
 	for _, root := range in.Result.Roots {
@@ -69,16 +73,7 @@ func New(in Input) *Document {
 	return d
 }
 
-// ownOutput copies the lists of an output, none of them nil.
-func ownOutput(o phase.Output) phase.Output {
-	c := &o.Checks
-	for _, list := range []*[]string{&c.Formatter.Issues, &c.Linter.Issues, &c.Build.Errors, &c.CodeReview.Findings, &c.SecurityReview.Vulnerabilities} {
-		*list = copied(*list)
-	}
-	return o
-}
-
-// copied returns a list of its own that is not nil, so that it is [] in JSON.
+// copied returns a copy of a list that is not nil, so that it is [] in JSON.
 func copied[T any](list []T) []T { return append([]T{}, list...) }
 
 func checkOf(root phase.RootResult, c phase.CheckResult) Check {
@@ -93,8 +88,8 @@ func checkOf(root phase.RootResult, c phase.CheckResult) Check {
 	return out
 }
 
-// failuresOf returns the failing tests whose place is known as findings, so that
-// they are shown there; of a test that a finding tells of already, nothing.
+// failuresOf returns the failed tests whose place is known as findings, so that they are
+// shown there, without those that a finding already reports.
 func failuresOf(c phase.CheckResult) []finding.Finding {
 	if c.Check != phase.Tests || c.Status != phase.Fail {
 		return nil
@@ -103,31 +98,31 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 		path string
 		line int
 	}
-	told := make(map[spot]bool, len(c.Blocking))
-	for _, g := range c.Blocking {
-		told[spot{g.Path, g.Range.StartLine}] = true
+	reported := make(map[spot]bool, len(c.Blocking))
+	for _, f := range c.Blocking {
+		reported[spot{f.Path, f.Range.StartLine}] = true
 	}
-	var out []finding.Finding
-	var why []string
+	var findings []finding.Finding
+	var messages []string
 	for _, f := range c.Failures {
-		if f.Path == "" || f.Line == 0 || told[spot{f.Path, f.Line}] {
+		if f.Path == "" || f.Line == 0 || reported[spot{f.Path, f.Line}] {
 			continue
 		}
-		out = append(out, finding.Finding{Check: string(c.Check), Tool: string(phase.Tests), Severity: finding.High,
+		findings = append(findings, finding.Finding{Check: string(c.Check), Tool: string(phase.Tests), Severity: finding.High,
 			Message: cmp.Or(f.Name, f.Unit) + " failed", Path: f.Path, Range: finding.Range{StartLine: f.Line}})
-		why = append(why, f.Message)
+		messages = append(messages, f.Message)
 	}
-	finding.SetFingerprints(out) // by the test's name: what it says may hold addresses and times
-	for i := range out {
-		if why[i] != "" {
-			out[i].Message += ": " + why[i]
+	finding.SetFingerprints(findings) // by the test's name: its message may contain addresses and times
+	for i, message := range messages {
+		if message != "" {
+			findings[i].Message += ": " + message
 		}
 	}
-	return out
+	return findings
 }
 
-// weight orders findings that are equally severe. What tools say can be made by the
-// pull request, so many that the reviews' own would be among those left out.
+// weight orders findings that are equally severe. The reviews' come first, because a pull
+// request can make its tools report so many that the reviews' would be left out.
 func weight(check string) int {
 	switch phase.Check(check) {
 	case phase.SecurityReview:
@@ -138,9 +133,8 @@ func weight(check string) int {
 	return 0
 }
 
-// add takes findings over, the most severe first, each at its place at Head.
+// add adds findings, the most severe first, each at its place at Head.
 func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
-	place := in.Place
 	findings = slices.Clone(findings)
 	finding.SetFingerprints(findings)
 	finding.Sort(findings)
@@ -154,17 +148,17 @@ func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 			Suggestion: f.Suggestion, Fingerprint: f.Fingerprint, Blocking: blocking,
 		}
 		if out.Severity.Rank() == 0 {
-			out.Severity = finding.Low // a word that is none counts as the least
+			out.Severity = finding.Low // also one that is not known
 		}
+		last := max(out.StartLine, out.EndLine)
 		if in.Code != nil && out.StartLine > 0 && out.Check != phase.Tests { // a test is known by its name
-			out.Code = codeDigest(in.Code(out.Path, out.StartLine, max(out.StartLine, out.EndLine)))
+			out.Code = codeDigest(in.Code(out.Path, out.StartLine, last))
 		}
-		if place != nil && out.StartLine > 0 {
-			last := max(out.StartLine, out.EndLine)
-			start, end, ok := place(out.Path, out.StartLine, last)
+		if in.Place != nil && out.StartLine > 0 {
+			start, end, ok := in.Place(out.Path, out.StartLine, last)
 			switch {
 			case !ok:
-				out.StartLine, out.StartColumn, out.EndLine, out.EndColumn, out.Suggestion = 0, 0, 0, 0, ""
+				out.dropPlace()
 			case out.EndLine > 0:
 				out.StartLine, out.EndLine = start, end
 			default:
@@ -175,7 +169,7 @@ func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 	}
 }
 
-// describeRules takes over what is known about the rules that findings name.
+// describeRules adds what is known about the rules that findings name.
 func (d *Document) describeRules(rules finding.Rules) {
 	if rules == nil {
 		return
@@ -194,10 +188,10 @@ func (d *Document) describeRules(rules finding.Rules) {
 	slices.SortFunc(d.Rules, func(a, b Rule) int { return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID)) })
 }
 
-// names returns, for each finding, the name by which later workflow runs find its
-// comment: what is said of which code. Its fingerprint alone would do while there is one
-// such finding in a file; of several, the first that is mended would leave its comment
-// to the next and settle that of the last.
+// names returns, for each finding, the name by which later workflow runs find its comment:
+// what it reports about which code. A fingerprint alone would not do if a file has several
+// such findings: once the first is fixed, the second would get its comment, and that of
+// the last would be hidden.
 func (d *Document) names() []string {
 	seen := map[string]int{}
 	names := make([]string, len(d.Findings))
@@ -214,7 +208,8 @@ func (d *Document) names() []string {
 	return names
 }
 
-// codeDigest is the digest of lines of code, wherever they are indented; "" of none.
+// codeDigest returns the digest of lines of code without their indentation, "" if there
+// are none.
 func codeDigest(code string) string {
 	var lines []string
 	for line := range strings.Lines(code) {

@@ -7,81 +7,169 @@ import (
 	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxSuggestion is how many bytes a suggestion may have; a longer one is for the
-// formatter itself to make.
+// maxSuggestion is how many bytes a suggestion has at most; a larger one is left to the
+// formatter.
 const maxSuggestion = 4 << 10
 
-// inline returns the findings that become review comments: those that count and
-// have a line, the most severe first, of one line the first of each check only. What a
-// tool says in the same words of several lines of a file is one comment, unless it has a
-// suggestion or is about security, where each place is judged by itself.
-func (d *Document) inline(most int) []told {
-	type spot struct {
-		path, check string
-		line        int
+// reviewItems returns the review comments, and the item that hides those of earlier
+// workflow runs whose finding is gone.
+func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
+	var items []intake.OwnItem
+	rules := d.rules()
+	for _, f := range d.commented(in.ReviewComments) {
+		c := &safeoutput.CreateReviewComment{Path: f.Path, Line: f.StartLine, Side: "RIGHT", Body: f.commentBody(rules, in.SafeText)}
+		if f.EndLine > f.StartLine {
+			c.StartLine, c.Line = f.StartLine, f.EndLine
+		}
+		items = append(items, intake.OwnItem{Item: c, Stable: f.name})
 	}
-	type wording struct{ path, check, tool, rule, message string }
-	seen, first := map[spot]bool{}, map[wording]int{}
-	var out []told
-	for _, f := range d.distinct() {
-		at := spot{f.Path, string(f.Check), f.StartLine}
-		same := wording{f.Path, string(f.Check), f.Tool, f.Rule, f.Message}
-		i, known := first[same]
+	hide := &safeoutput.MinimiseComments{Scopes: []string{}, Keep: append([]string{}, d.names()...)}
+	for _, check := range d.complete() {
+		hide.Scopes = append(hide.Scopes, string(check))
+	}
+	if len(hide.Scopes) > 0 {
+		items = append(items, intake.OwnItem{Item: hide})
+	}
+	return items
+}
+
+// complete returns the checks that ran to their end and reported everything that they
+// found: what such a check does not report is gone. A check whose tool is missing, that
+// was cut short or that failed without a finding shows nothing about earlier findings.
+func (d *Document) complete() []phase.Check {
+	var complete []phase.Check
+	for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {
+		found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Check == check && f.Blocking })
+		missing := slices.ContainsFunc(d.Missing, func(m MissingTool) bool { return m.Check == check })
+		ran, cut := false, false
+		for _, c := range d.Checks {
+			if c.Check == check {
+				ran = ran || c.Status != phase.Skipped
+				cut = cut || c.TimedOut || c.Status == phase.Fail && !found
+			}
+		}
+		if ran && !cut && !missing {
+			complete = append(complete, check)
+		}
+	}
+	return complete
+}
+
+// shownFinding is a finding that is shown at its lines, once.
+type shownFinding struct {
+	Finding
+	name  string        // by which its comment is found again
+	also  []phase.Check // other checks that report the same for the same line
+	lines []int         // of a comment about several lines: all of them
+}
+
+// distinct returns the blocking findings, in their order. What several checks report in
+// the same words for the same line is there once, where it is most severe: a file that
+// does not compile fails the linter, the build and the tests.
+func (d *Document) distinct() []shownFinding {
+	type wording struct {
+		path, message string
+		line          int
+	}
+	var shown []shownFinding
+	first := map[wording]int{}
+	names := d.names()
+	for i, f := range d.Findings {
+		if !f.Blocking {
+			continue
+		}
+		key := wording{f.Path, f.Message, f.StartLine}
+		same, known := first[key]
 		switch {
-		case !placeable(f.Path) || f.StartLine == 0 || seen[at]:
+		case f.Path == "" || f.StartLine == 0 || !known:
+			first[key] = len(shown)
+			shown = append(shown, shownFinding{Finding: f, name: names[i]})
+		case shown[same].Check == f.Check: // the same at another column
+			shown = append(shown, shownFinding{Finding: f, name: names[i]})
+		case !slices.Contains(shown[same].also, f.Check):
+			shown[same].also = append(shown[same].also, f.Check)
+		}
+	}
+	return shown
+}
+
+// commented returns the findings that become review comments: blocking ones that have a
+// line, the most severe first, and only the first of each check for a line. What a tool
+// reports in the same words for several lines of a file is one comment, unless it has a
+// suggestion or is about security, where each place is judged by itself.
+func (d *Document) commented(most int) []shownFinding {
+	type spot struct {
+		path  string
+		check phase.Check
+		line  int
+	}
+	type wording struct {
+		path                string
+		check               phase.Check
+		tool, rule, message string
+	}
+	seen, first := map[spot]bool{}, map[wording]int{}
+	var comments []shownFinding
+	for _, f := range d.distinct() {
+		at := spot{f.Path, f.Check, f.StartLine}
+		key := wording{f.Path, f.Check, f.Tool, f.Rule, f.Message}
+		same, known := first[key]
+		switch {
+		case !isPlaceable(f.Path) || f.StartLine == 0 || seen[at]:
 			continue
 		case f.Suggestion != "", f.Check == phase.SecurityReview:
 		case known:
 			seen[at] = true
-			out[i].lines = append(out[i].lines, f.StartLine)
+			comments[same].lines = append(comments[same].lines, f.StartLine)
 			continue
-		case len(out) < most:
-			first[same], f.lines = len(out), []int{f.StartLine}
+		case len(comments) < most:
+			first[key], f.lines = len(comments), []int{f.StartLine}
 		}
-		if len(out) >= most {
-			continue
+		if len(comments) < most {
+			seen[at] = true
+			comments = append(comments, f)
 		}
-		seen[at] = true
-		out = append(out, f)
 	}
-	return out
+	return comments
 }
 
-// placeable reports whether a comment can name a path: GitHub's forms take none with
-// characters that people cannot see.
-func placeable(path string) bool {
+// isPlaceable reports whether a comment can name a path: GitHub accepts none with
+// invisible characters.
+func isPlaceable(path string) bool {
 	return path != "" && !strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
 }
 
-// commentBody is a finding as a review comment: what is wrong, what to do, and the
-// suggestion that mends it.
-func commentBody(f told, rules finding.Rules, safe SafeText) string {
+// commentBody returns a finding as a review comment: what is wrong, what to do, and the
+// suggestion that fixes it.
+func (f shownFinding) commentBody(rules finding.Rules, safe SafeText) string {
 	var b strings.Builder
-	b.WriteString("**" + severityWord(f.Severity) + "** " + markdown.EscapeText(safe.Line(cut(f.Message, 4000))) + "\n\n")
+	b.WriteString("**" + severityWord(f.Severity) + "** " + markdown.EscapeText(safe.Line(text.Truncate(f.Message, 4000))) + "\n\n")
 	if len(f.lines) > 1 {
-		b.WriteString("Found on lines " + listed(f.lines) + ".\n\n")
+		b.WriteString("Found on lines " + lineList(f.lines) + ".\n\n")
 	}
-	rule, known := rules(f.Tool, f.Rule)
-	if known && rule.Short != "" && rule.Short != f.Message {
-		b.WriteString(markdown.EscapeText(safe.Line(cut(rule.Short, 1000))) + "\n\n")
+	rule, _ := rules(f.Tool, f.Rule)
+	if rule.Short != "" && rule.Short != f.Message {
+		b.WriteString(markdown.EscapeText(safe.Line(text.Truncate(rule.Short, 1000))) + "\n\n")
 	}
-	// What has been said is not said again.
-	if help := strings.TrimSpace(strings.Replace(rule.Help, rule.Short, "", 1)); known && help != "" {
-		b.WriteString("<details><summary>More</summary>\n\n" + cut(help, 8000) + "\n\n</details>\n\n")
+	if help := strings.TrimSpace(strings.Replace(rule.Help, rule.Short, "", 1)); help != "" {
+		b.WriteString("<details><summary>More</summary>\n\n" + text.Truncate(help, 8000) + "\n\n</details>\n\n")
 	}
 	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && safe.Code(s) == s {
 		b.WriteString(markdown.Fence("suggestion", s) + "\n\n")
 	}
-	b.WriteString("<sub>" + strings.Join(sources(f, safe), " · ") + "</sub>\n")
+	b.WriteString("<sub>" + strings.Join(f.sources(safe), " · ") + "</sub>\n")
 	return b.String()
 }
 
-// listed names lines: "3, 5 and 9".
-func listed(lines []int) string {
+// lineList writes line numbers: "3, 5 and 9".
+func lineList(lines []int) string {
 	const most = 20
 	var names []string
 	for _, n := range lines[:min(len(lines), most)] {
@@ -94,24 +182,20 @@ func listed(lines []int) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + last
 }
 
-// sources says who noticed a finding: the check, the tool and the rule, and the other
-// checks that say the same.
-func sources(f told, safe SafeText) []string {
-	out := []string{name(f.Check)}
+// sources lists who reported a finding: the check, the tool and the rule, and the other
+// checks that report the same.
+func (f shownFinding) sources(safe SafeText) []string {
+	sources := []string{checkName(f.Check)}
 	if f.Tool != "" && f.Tool != string(f.Check) {
-		out = append(out, markdown.EscapeText(safe.Line(f.Tool)))
+		sources = append(sources, markdown.EscapeText(safe.Line(f.Tool)))
 	}
 	if f.Rule != "" {
-		out = append(out, markdown.CodeSpan(safe.Line(f.Rule)))
+		sources = append(sources, markdown.CodeSpan(safe.Line(f.Rule)))
 	}
-	var also []string
-	for _, check := range f.also {
-		also = append(also, name(check))
+	if len(f.also) > 0 {
+		sources = append(sources, "also "+checkNames(f.also))
 	}
-	if len(also) > 0 {
-		out = append(out, "also "+strings.Join(also, ", "))
-	}
-	return out
+	return sources
 }
 
 func severityWord(s finding.Severity) string {
@@ -124,42 +208,4 @@ func severityWord(s finding.Severity) string {
 		return "🟡 Medium:"
 	}
 	return "⚪ Low:"
-}
-
-// told is a finding that is told at its lines, once.
-type told struct {
-	Finding
-	name  string        // by which its comment is found again
-	also  []phase.Check // other checks that say the same of the same line
-	lines []int         // of a comment that tells of several lines: all of them
-}
-
-// distinct returns the findings that count, in their order. What several checks say
-// in the same words of the same line is there once, where it is most severe: a file
-// that does not compile fails the linter, the build and the tests alike.
-func (d *Document) distinct() []told {
-	type wording struct {
-		path, message string
-		line          int
-	}
-	var out []told
-	first := map[wording]int{}
-	names := d.names()
-	for at, f := range d.Findings {
-		if !f.Blocking {
-			continue
-		}
-		key := wording{f.Path, f.Message, f.StartLine}
-		i, known := first[key]
-		switch {
-		case f.Path == "" || f.StartLine == 0 || !known:
-			first[key] = len(out)
-			out = append(out, told{Finding: f, name: names[at]})
-		case out[i].Check == f.Check: // the same word at another column
-			out = append(out, told{Finding: f, name: names[at]})
-		case !slices.Contains(out[i].also, f.Check):
-			out[i].also = append(out[i].also, f.Check)
-		}
-	}
-	return out
 }
