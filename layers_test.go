@@ -30,7 +30,7 @@ var layers = []struct {
 	{"internal/schema", "schemas text"},
 	{"internal/sanitize", "markdown"},
 	{"internal/sarif", "text finding schema"},
-	{"internal/secrets", "finding token"},
+	{"internal/secrets", "token"},
 	{"internal/toolreport", "finding sarif safeoutput"},
 	{"internal/command", "text"},
 	{"internal/githubapi", "text token"},

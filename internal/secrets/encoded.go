@@ -5,10 +5,9 @@ import (
 	"encoding/hex"
 )
 
-// maxDepth is how often a text is decoded: a secret may stand in Base64 in Base64.
-const maxDepth = 2
-
 const (
+	// mostDecodings is how often a text is decoded: a secret may stand in Base64 in Base64.
+	mostDecodings = 2
 	// shortestRun is the length in characters from which a run is decoded; the
 	// shortest secrets of the rules take 18 bytes, which is 24 in Base64.
 	shortestRun = 24
@@ -17,14 +16,14 @@ const (
 	wrapped = 60
 )
 
-// scanEncoded returns the hits in what the text, itself decoded depth-1 times,
-// holds in Base64 or hexadecimal.
+// scanEncoded returns the hits in what stands in the text as Base64 or hexadecimal. The
+// text was itself decoded depth-1 times.
 func (s *Scanner) scanEncoded(rules *ruleSet, path, text string, depth int) []Hit {
 	var hits []Hit
 	eachRun(text, func(r run) {
 		for _, d := range r.decode(text, depth) {
 			found := s.scanPlain(rules, path, d.text)
-			if depth < maxDepth {
+			if depth < mostDecodings {
 				found = append(found, s.scanEncoded(rules, path, d.text, depth+1)...)
 			}
 			for _, h := range found {
@@ -50,7 +49,7 @@ type decoded struct {
 }
 
 // place returns a hit in a decoded text as one in the encoded text. In a run of
-// several lines it is the whole run.
+// several lines it is the entire run.
 func (r run) place(h Hit, d decoded) Hit {
 	start := r.start + d.skip
 	h.Start, h.End = start+h.Start/d.bytes*d.chars, min(r.end, start+(h.End+d.bytes-1)/d.bytes*d.chars)
@@ -104,9 +103,9 @@ func nextLine(text string, i int) int {
 	return i
 }
 
-// decode returns what a run may stand for. Where Base64 begins cannot be seen
-// behind a slash or a dash, which are of its alphabet, so that the text itself
-// (depth 1) is decoded from each of the first four characters.
+// decode returns what a run may stand for. After a slash or a dash, which are of its
+// alphabet, one cannot see where Base64 begins, so the text itself (depth 1) is decoded
+// from each of the first four characters.
 func (r run) decode(text string, depth int) []decoded {
 	chars := make([]byte, 0, r.end-r.start)
 	for i := r.start; i < r.end; i++ {
@@ -142,7 +141,7 @@ func (r run) decode(text string, depth int) []decoded {
 	return out
 }
 
-// encodedByte reports the characters of both alphabets of Base64.
+// encodedByte reports whether a character is in one of the alphabets of Base64.
 func encodedByte(c byte) bool {
 	return wordByte(c) || c == '+' || c == '/' || c == '-'
 }

@@ -15,7 +15,7 @@ type expression struct {
 	// start is the expression bound to the beginning of a text. It is nil unless
 	// every match begins with a keyword of the rule, so that looking there is enough.
 	start *regexp.Regexp
-	// boundary says that no letter, digit or underscore stands before a match.
+	// boundary is set if no letter, digit or underscore stands before a match.
 	boundary      bool
 	before, after int  // bytes before and after a keyword in which a match around it lies
 	endless       bool // the expression sets no such bound
@@ -107,20 +107,19 @@ func beginsWith(re *syntax.Regexp, keywords []string) bool {
 	})
 }
 
-// beginnings returns the texts, in lower case, with one of which every match of an
-// expression begins, and whether these are the whole matches. It returns none if
-// there are too many.
-func beginnings(re *syntax.Regexp) (list []string, whole bool) {
+// beginnings returns texts in lower case. Every match of an expression begins with one of
+// them, or is one of them if complete is true. It returns none if there are too many.
+func beginnings(re *syntax.Regexp) (list []string, complete bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return []string{strings.ToLower(string(re.Rune))}, true
 	case syntax.OpCharClass:
-		return oneOf(re.Rune)
+		return classBeginnings(re.Rune)
 	case syntax.OpCapture:
 		return beginnings(re.Sub[0])
 	case syntax.OpQuest:
-		list, whole = beginnings(re.Sub[0])
-		return append(list, ""), whole
+		list, complete = beginnings(re.Sub[0])
+		return append(list, ""), complete
 	case syntax.OpPlus:
 		list, _ = beginnings(re.Sub[0])
 		return list, false
@@ -128,28 +127,28 @@ func beginnings(re *syntax.Regexp) (list []string, whole bool) {
 		if re.Min == 0 {
 			return []string{""}, false
 		}
-		list, whole = beginnings(re.Sub[0])
-		return list, whole && re.Max == 1
+		list, complete = beginnings(re.Sub[0])
+		return list, complete && re.Max == 1
 	case syntax.OpConcat:
-		return inRow(re.Sub)
+		return sequenceBeginnings(re.Sub)
 	case syntax.OpAlternate:
-		whole = true
+		complete = true
 		for _, sub := range re.Sub {
 			more, all := beginnings(sub)
 			if more == nil || len(list)+len(more) > mostBeginnings {
 				return nil, false
 			}
-			list, whole = append(list, more...), whole && all
+			list, complete = append(list, more...), complete && all
 		}
-		return list, whole
+		return list, complete
 	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpEmptyMatch, syntax.OpEndLine, syntax.OpEndText, syntax.OpNoWordBoundary, syntax.OpWordBoundary:
 		return []string{""}, true
 	}
 	return []string{""}, false
 }
 
-// inRow returns the beginnings of expressions that follow each other.
-func inRow(parts []*syntax.Regexp) (list []string, whole bool) {
+// sequenceBeginnings returns the beginnings of expressions that follow each other.
+func sequenceBeginnings(parts []*syntax.Regexp) (list []string, complete bool) {
 	list = []string{""}
 	for _, part := range parts {
 		more, all := beginnings(part)
@@ -172,9 +171,9 @@ func inRow(parts []*syntax.Regexp) (list []string, whole bool) {
 	return list, true
 }
 
-// oneOf returns the characters of a class if they are few; ranges are pairs of
+// classBeginnings returns the characters of a class if they are few; ranges are pairs of
 // first and last.
-func oneOf(ranges []rune) (list []string, whole bool) {
+func classBeginnings(ranges []rune) (list []string, complete bool) {
 	for i := 0; i+1 < len(ranges); i += 2 {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
 			if len(list) == 8 {

@@ -7,14 +7,17 @@ import (
 	"unicode"
 )
 
-// placeholder reports whether a text only stands where a secret would: it says so
-// (EXAMPLE, your-token), or its characters are too few or follow each other.
-func placeholder(secret string) bool {
+// placeholderWords stand in what only stands where a secret would.
+var placeholderWords = []string{
+	"example", "placeholder", "redacted", "changeme", "change_me", "change-me", "your_", "your-", "yourtoken", "yourkey", "yoursecret",
+	"dummy", "notareal", "not_a_real", "not-a-real", "xxxxxx", "......", "******", "<your", "${", "{{",
+}
+
+// isPlaceholder reports whether a text only stands where a secret would: it has such a
+// word (EXAMPLE, your-token), or its characters are too few or follow each other.
+func isPlaceholder(secret string) bool {
 	lower := strings.ToLower(secret)
-	for _, word := range []string{
-		"example", "placeholder", "redacted", "changeme", "change_me", "change-me", "your_", "your-", "yourtoken", "yourkey", "yoursecret",
-		"dummy", "notareal", "not_a_real", "not-a-real", "xxxxxx", "......", "******", "<your", "${", "{{",
-	} {
+	for _, word := range placeholderWords {
 		if strings.Contains(lower, word) {
 			return true
 		}
@@ -22,132 +25,119 @@ func placeholder(secret string) bool {
 	if strings.Trim(secret, "*") == "" {
 		return true
 	}
-	// Of what follows the vendor's prefix, most characters repeat or continue the
-	// one before, as in ghp_xxxx, 0000 and abcdefgh123456.
-	tail := secret
+	random := secret // what follows the vendor's prefix, such as ghp_
 	if i := strings.LastIndexAny(secret[:len(secret)*2/3], "_-."); i >= 0 {
-		tail = secret[i+1:]
+		random = secret[i+1:]
 	}
-	if len(tail) < 8 {
-		return false
-	}
-	if last := tail[len(tail)-1]; last != '=' && len(tail)-len(strings.TrimRight(tail, string(rune(last)))) >= filling {
-		return true
-	}
-	var distinct [256]bool
+	return len(random) >= 8 && (isPadded(random) || isSequence(random))
+}
+
+// isPadded reports whether equal characters fill up the end of a text, as in
+// PersonalAccessToken00000000. The end of Base64 does not count.
+func isPadded(text string) bool {
+	const fewest = 8 // no random secret ends in as many
+	last := text[len(text)-1]
+	return last != '=' && len(text)-len(strings.TrimRight(text, string(rune(last)))) >= fewest
+}
+
+// isSequence reports whether a text has three characters or less, or two thirds of them
+// repeat or continue the one before, as in xxxx, 0000 and abcdefgh123456.
+func isSequence(text string) bool {
+	var seen [256]bool
 	kinds, steps := 0, 0
-	for i := range len(tail) {
-		if !distinct[tail[i]] {
-			distinct[tail[i]] = true
+	for i := range len(text) {
+		if !seen[text[i]] {
+			seen[text[i]] = true
 			kinds++
 		}
-		if i > 0 && (tail[i] == tail[i-1] || tail[i] == tail[i-1]+1 || follows(tail[i-1], tail[i])) {
+		if i > 0 && continues(text[i-1], text[i]) {
 			steps++
 		}
 	}
-	return kinds <= 3 || steps*3 >= (len(tail)-1)*2
+	return kinds <= 3 || steps*3 >= (len(text)-1)*2
 }
 
-// filling is how many equal characters at its end fill up the example of a secret,
-// such as ghp_PersonalAccessToken00000000; no random secret ends in as many.
-const filling = 8
-
-// follows reports the steps of a row that are no successor in ASCII: 9 to 0 or a,
-// z to a or 0.
-func follows(a, b byte) bool {
-	la, lb := unicode.ToLower(rune(a)), unicode.ToLower(rune(b))
-	return a == '9' && (b == '0' || lb == 'a') || la == 'z' && (lb == 'a' || b == '0') || la+1 == lb
+// continues reports whether a character repeats or continues the one before, in any case;
+// 9 is followed by 0 or a, z by a or 0.
+func continues(before, c byte) bool {
+	lowerBefore, lower := unicode.ToLower(rune(before)), unicode.ToLower(rune(c))
+	return c == before || c == before+1 || lower == lowerBefore+1 ||
+		before == '9' && (c == '0' || lower == 'a') || lowerBefore == 'z' && (lower == 'a' || c == '0')
 }
 
-// keyBody reports whether a PEM block holds a key: forty characters of Base64 in
-// runs of sixteen or more, which the mere mention of two boundary lines has not.
-func keyBody(block string) bool {
-	total, run, kinds := 0, 0, 0
+// hasKey reports whether there is a key in a PEM block: forty characters of Base64 in
+// runs of sixteen or more, each with digits and letters of both cases. Mentioning the two
+// boundary lines is not enough.
+func hasKey(block string) bool {
+	const allKinds = 1 | 2 | 4 // digits, upper and lower case
+	total, length, kinds := 0, 0, 0
 	for i := range len(block) + 1 {
 		if i < len(block) && encodedByte(block[i]) && block[i] != '-' && block[i] != '_' {
-			run++
-			kinds |= kindOf(block[i])
+			length++
+			switch c := block[i]; {
+			case digit(c):
+				kinds |= 1
+			case upper(c):
+				kinds |= 2
+			case 'a' <= c && c <= 'z':
+				kinds |= 4
+			}
 			continue
 		}
-		if run >= 16 && kinds&7 == 7 {
-			total += run
+		if length >= 16 && kinds == allKinds {
+			total += length
 		}
-		run, kinds = 0, 0
+		length, kinds = 0, 0
 	}
 	return total >= 40
 }
 
-// kindOf returns a bit for digits, one for upper and one for lower case.
-func kindOf(c byte) int {
-	switch {
-	case digit(c):
-		return 1
-	case upper(c):
-		return 2
-	case 'a' <= c && c <= 'z':
-		return 4
-	}
-	return 0
+var (
+	// codeName matches names as they are written in code: words of two letters or more,
+	// numbers and dots.
+	codeName = lazily(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
+	// digestName matches names of what is public although it looks random.
+	digestName = lazily(`(?i)fingerprint|thumbprint|checksum|digest|sha-?[0-9]`)
+	// digestPrefix matches what stands before the digest of a module or a package in a
+	// lock file, such as h1: and sha512-.
+	digestPrefix = lazily(`(?:\bh1:|\b(?i:md5|sha(?:1|224|256|384|512))[:=-])$`)
+	// commitName matches the name of a commit, as git writes it.
+	commitName = lazily(`^[0-9a-f]{40}$`)
+)
+
+// lazily compiles an expression when it is first needed.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// codeName matches names as they are written in code: words of two letters or more,
-// numbers and dots.
-var codeName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
-})
-
-// digestName matches names of what is public although it looks random.
-var digestName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)fingerprint|thumbprint|checksum|digest|sha-?[0-9]`)
-})
-
-// commit reports whether a secret is written as git writes the name of a commit:
-// 40 hexadecimal digits in lower case.
-func commit(secret string) bool {
-	if len(secret) != 40 {
-		return false
-	}
-	for i := range len(secret) {
-		if c := secret[i]; !digit(c) && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+// isDigest reports whether text[start:end] is the digest of something: a prefix stands
+// before it, or it begins with one.
+func isDigest(text string, start, end int) bool {
+	value := text[start:end]
+	prefix := value[:strings.IndexAny(value, ":=-")+1]
+	return digestPrefix().MatchString(text[max(0, start-len("sha512-")-1):start]) || digestPrefix().MatchString(prefix)
 }
 
-// checksum matches what stands before the digest of a module or a package in a lock
-// file, such as h1: and sha512-.
-var checksum = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\bh1:|\b(?i:md5|sha(?:1|224|256|384|512))[:=-])$`)
-})
-
-// digest reports whether what stands at start is the digest of something.
-func digest(text string, start, end int) bool {
-	return checksum().MatchString(text[max(0, start-len("sha512-")-1):start]) || checksum().MatchString(firstPart(text[start:end]))
-}
-
-// firstPart returns the beginning of a value up to its first colon, dash or equals
-// sign.
-func firstPart(value string) string {
-	return value[:strings.IndexAny(value, ":=-")+1]
-}
-
-// nameInCode reports whether what is assigned at start is the name of a variable or
-// a type, such as ed25519.PrivateKey: not quoted, and of three words or more.
-func nameInCode(text string, start, end int) bool {
+// isNameInCode reports whether text[start:end] is the name of a variable or a type, such as
+// ed25519.PrivateKey: not quoted, and of three words or more.
+func isNameInCode(text string, start, end int) bool {
 	if start > 0 && strings.IndexByte("\"'`", text[start-1]) >= 0 {
 		return false
 	}
 	words, before := 0, byte('.')
 	for i := start; i < end; i++ {
 		c := text[i]
-		letter := wordByte(c) && c != '_' && !digit(c)
-		if letter && (!wordByte(before) || before == '_' || digit(before) || upper(c) && !upper(before)) {
+		if isLetter := wordByte(c) && c != '_' && !digit(c); isLetter && (!wordByte(before) || before == '_' || digit(before) || upper(c) && !upper(before)) {
 			words++
 		}
 		before = c
 	}
 	return words >= 3 && codeName().MatchString(text[start:end])
+}
+
+// wordByte reports what \w matches.
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || upper(c) || digit(c) || c == '_'
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }

@@ -17,8 +17,8 @@ type Known struct {
 	Value token.Token // of one line or several; a Token, since that never prints
 }
 
-// shortest is the length in bytes from which a value is looked for; shorter ones
-// would be found in ordinary text. It is that of token.Forms.
+// shortest is the length in bytes from which a value is looked for, as in token.Forms;
+// shorter ones would be found in ordinary text.
 const shortest = 6
 
 // knownSet looks for known values in all their forms.
@@ -88,8 +88,8 @@ func formsOf(value token.Token) []string {
 	return forms
 }
 
-// escaped returns the text as it stands in JSON whose encoder leaves <, > and & as
-// they are, which Go's does not.
+// escaped returns the text as an encoder of JSON writes it that leaves <, > and & as they
+// are, unlike Go's.
 func escaped(text string) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -17,12 +17,12 @@ func (s *ruleSet) find(path, text string) []Hit {
 	s.keywords.each(folded(text), func(keyword, start, end int) bool {
 		for _, i := range s.wakes[keyword] {
 			r := s.rules[i]
-			if !r.holdsFor(path) || r.id == GeneralRule && !followedByOperator(text[end:]) {
+			if !r.appliesTo(path) || r.id == GeneralRule && !isAssigned(text[end:]) {
 				continue
 			}
 			e := r.expression()
 			switch {
-			case apart[r.id]:
+			case farKeyword[r.id]:
 				windows[i] = []window{{0, len(text)}}
 			case e.boundary && start > 0 && wordByte(text[start-1]):
 			case e.start != nil && (!e.endless || r.id == GeneralRule):
@@ -48,9 +48,9 @@ func (s *ruleSet) find(path, text string) []Hit {
 	return hits
 }
 
-// holdsFor reports whether the rule is for a file of that path, "" being a text
-// that is no file.
-func (r *rule) holdsFor(path string) bool {
+// appliesTo reports whether the rule is for a file of that path, or for a text that is
+// not a file ("").
+func (r *rule) appliesTo(path string) bool {
 	return r.path == nil || path != "" && r.path().MatchString(path)
 }
 
@@ -64,10 +64,10 @@ func join(list []window, w window) []window {
 	return append(list, w)
 }
 
-// followedByOperator reports whether what stands behind a telling word can be an
-// assignment: at most 23 bytes of a name, spaces and quotes, then an operator. It
-// is what the general rule asks for, or more.
-func followedByOperator(rest string) bool {
+// isAssigned reports whether what follows a word such as key can be an assignment: at
+// most 23 bytes of a name, spaces and quotes, then an operator. It is what the general
+// rule asks for, or more.
+func isAssigned(rest string) bool {
 	for i := range min(len(rest), 24) {
 		switch c := rest[i]; {
 		case c == '=' || c == '>' || c == ':' || c == '|' || c == '?' || c == ',':
@@ -80,8 +80,8 @@ func followedByOperator(rest string) bool {
 	return false
 }
 
-// firstReach is how far behind its keyword the general rule looks at first, in
-// bytes. It looks further where a value goes on there.
+// firstReach is how far after its keyword the general rule looks at first, in bytes. It
+// looks further where a value does not end there.
 const firstReach = 256
 
 // findAt appends the secret of a match that begins at start, where a keyword is.
@@ -126,46 +126,46 @@ func (r *rule) findWithin(text string, w window, next int, hits []Hit) []Hit {
 	return hits
 }
 
-// judge appends the secret of the match m in a part of the text that begins at
-// offset, unless what it holds is harmless.
-func (r *rule) judge(text, part string, offset int, m []int, hits []Hit) []Hit {
-	start, end := secretGroup(m, r.group, part)
+// judge appends the secret of the match in a part of the text that begins at offset,
+// unless it is harmless.
+func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []Hit {
+	start, end := secretGroup(match, r.group, part)
 	secret := part[start:end]
 	if secret == "" || r.entropy > 0 && entropy(secret) <= r.entropy {
 		return hits
 	}
-	matchStart, matchEnd := offset+m[0], offset+m[1]
+	matchStart, matchEnd := offset+match[0], offset+match[1]
 	if r.named {
 		matchStart = nameStart(text, matchStart)
 	}
 	hit := Hit{Rule: r.id, Name: r.name, Start: offset + start, End: offset + end}
 	switch {
 	case r.id == keyRule:
-		if !keyBody(secret) {
+		if !hasKey(secret) {
 			return hits
 		}
-	case placeholder(secret), r.allowed(text, secret, matchStart, matchEnd):
+	case isPlaceholder(secret), r.allows(text, secret, matchStart, matchEnd):
 		return hits
-	case r.id == sourcegraphRule && commit(secret):
+	case r.id == sourcegraphRule && commitName().MatchString(secret):
 		return hits
-	case r.id == GeneralRule && (digest(text, hit.Start, hit.End) || nameInCode(text, hit.Start, hit.End) || digestName().MatchString(text[matchStart:hit.Start])):
+	case r.id == GeneralRule && (isDigest(text, hit.Start, hit.End) || isNameInCode(text, hit.Start, hit.End) || digestName().MatchString(text[matchStart:hit.Start])):
 		return hits
 	}
 	return append(hits, hit)
 }
 
-// secretGroup returns where the secret stands within a match: in the group that
-// the rule names, or else in the first that is not empty, or else in all of it.
-func secretGroup(m []int, group int, part string) (start, end int) {
-	start, end = m[0], m[1]
-	if group > 0 && 2*group+1 < len(m) && m[2*group] >= 0 {
-		return m[2*group], m[2*group+1]
+// secretGroup returns where the secret is in a match: in the group that the rule names,
+// or else in the first that is not empty, or else all of the match but line feeds.
+func secretGroup(match []int, group int, part string) (start, end int) {
+	if group > 0 && 2*group+1 < len(match) && match[2*group] >= 0 {
+		return match[2*group], match[2*group+1]
 	}
-	for i := 2; i+1 < len(m); i += 2 {
-		if m[i] >= 0 && m[i+1] > m[i] {
-			return m[i], m[i+1]
+	for i := 2; i+1 < len(match); i += 2 {
+		if match[i] >= 0 && match[i+1] > match[i] {
+			return match[i], match[i+1]
 		}
 	}
+	start, end = match[0], match[1]
 	for start < end && part[start] == '\n' {
 		start++
 	}
@@ -175,16 +175,14 @@ func secretGroup(m []int, group int, part string) (start, end int) {
 	return start, end
 }
 
-// nameStart returns where the name begins that a telling word is part of: at most
-// 50 bytes before it, as namePart has it.
-func nameStart(text string, at int) int {
-	for n := 0; at > 0 && n < 50; n++ {
-		if c := text[at-1]; !wordByte(c) && c != '.' && c != '-' {
-			break
-		}
-		at--
+// nameStart returns where the name begins that has a match at an offset in it: at most 50
+// bytes before it, as in namePart.
+func nameStart(text string, offset int) int {
+	start := offset
+	for start > max(0, offset-50) && (wordByte(text[start-1]) || text[start-1] == '.' || text[start-1] == '-') {
+		start--
 	}
-	return at
+	return start
 }
 
 // entropy returns Shannon's entropy of a string in bits a byte.
@@ -201,9 +199,4 @@ func entropy(s string) float64 {
 		}
 	}
 	return sum
-}
-
-// wordByte reports what \w matches.
-func wordByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }

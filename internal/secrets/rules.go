@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// ruleFile is gitleaks' configuration, as far as it is used. What it says of
-// commits and most of what it says of paths has no meaning here.
+// ruleFile is gitleaks' configuration, as far as it is used. What is in it about commits,
+// and most about paths, has no meaning here.
 type ruleFile struct {
 	Allowlist allowText
 	Rules     []ruleText
@@ -41,7 +42,7 @@ type rule struct {
 	id, name   string
 	path       func() *regexp.Regexp // nil: any file
 	expression func() expression
-	group      int     // of the expression that holds the secret; 0: the first that is not empty
+	group      int     // of the expression that is the secret; 0: the first that is not empty
 	entropy    float64 // bits a byte that a secret has to exceed
 	named      bool    // looks for a name, an operator and a value
 	allow      []allowList
@@ -51,26 +52,26 @@ type rule struct {
 const (
 	// GeneralRule, which is often wrong, is for anything that is assigned to a name like key or password.
 	GeneralRule = "generic-api-key"
-	// sourcegraphRule also matches the bare name of a commit wherever a text speaks of
+	// sourcegraphRule also matches the bare name of a commit wherever a text mentions
 	// Sourcegraph, as lock files do.
 	sourcegraphRule = "sourcegraph-access-token"
-	// keyRule is for PEM blocks. Anybody can write any word between their lines, so
-	// what is harmless is decided by what the block holds.
+	// keyRule is for PEM blocks. Anybody can write any word between their lines, so only
+	// the content of the block decides what is harmless.
 	keyRule = "private-key"
 )
 
-// apart are the rules whose keyword stands elsewhere in the text, and not in what
+// farKeyword are the rules whose keyword stands anywhere in the text, and not in what
 // they find.
-var apart = map[string]bool{"airtable-personnal-access-token": true, "facebook-access-token": true}
+var farKeyword = map[string]bool{"airtable-personnal-access-token": true, "facebook-access-token": true}
 
-// namePart is what gitleaks writes into rules that look for a name, an operator and
-// a value, for what stands in the name before the telling word. It decides nothing
-// and makes the search fifty times slower, so it is left out.
+// namePart is what gitleaks writes into rules that look for a name, an operator and a
+// value, for the beginning of the name. It decides nothing and makes the search fifty
+// times slower, so it is left out.
 const namePart = `[\w.-]{0,50}?`
 
-// loadRules reads gitleaks' default rules. Those without an expression or without
-// a keyword are left out, since they say nothing about text: in this version the
-// one about the names of PKCS #12 files.
+// loadRules reads gitleaks' default rules. Those without an expression or without a
+// keyword are not about text and are left out: in this version the one about the names of
+// PKCS #12 files.
 func loadRules() (*ruleSet, error) {
 	var file ruleFile
 	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
@@ -89,11 +90,7 @@ func loadRules() (*ruleSet, error) {
 		}
 		set.rules = append(set.rules, newRule(r, keywords, all))
 	}
-	var words []string
-	for k := range byKeyword {
-		words = append(words, k)
-	}
-	slices.Sort(words)
+	words := slices.Sorted(maps.Keys(byKeyword))
 	for _, k := range words {
 		set.wakes = append(set.wakes, byKeyword[k])
 	}
@@ -110,7 +107,7 @@ func newRule(r ruleText, keywords []string, all []allowList) *rule {
 		return newExpression(strings.ReplaceAll(r.Regex, namePart, ""), keywords)
 	})
 	if r.Path != "" {
-		made.path = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.Path) })
+		made.path = lazily(r.Path)
 	}
 	return made
 }
@@ -128,7 +125,7 @@ func ruleName(r ruleText) string {
 	return "a possible secret (" + r.ID + ")"
 }
 
-// allowText is a list of what is no secret, as it is written.
+// allowText is a list of what is not a secret, as gitleaks writes it.
 type allowText struct {
 	Condition   string
 	RegexTarget string
@@ -136,11 +133,11 @@ type allowText struct {
 	StopWords   []string
 }
 
-// allowList says what is no secret although a rule's expression matches it.
+// allowList matches what is not a secret although a rule's expression matches it.
 type allowList struct {
-	target string // "": the secret; "match": all that matched; "line": the line around it
-	res    func() []*regexp.Regexp
-	words  func() *searcher // nil: none
+	target      string // "": the secret; "match": all that matched; "line": the line around it
+	expressions []func() *regexp.Regexp
+	words       func() *searcher // nil: none
 }
 
 // allowLists returns what gitleaks allows by content. Lists that need a path or a
@@ -151,13 +148,10 @@ func allowLists(texts []allowText) []allowList {
 		if strings.EqualFold(t.Condition, "AND") || len(t.Regexes) == 0 && len(t.StopWords) == 0 {
 			continue
 		}
-		a := allowList{target: t.RegexTarget, res: sync.OnceValue(func() []*regexp.Regexp {
-			var res []*regexp.Regexp
-			for _, text := range t.Regexes {
-				res = append(res, regexp.MustCompile(text))
-			}
-			return res
-		})}
+		a := allowList{target: t.RegexTarget}
+		for _, text := range t.Regexes {
+			a.expressions = append(a.expressions, lazily(text))
+		}
 		if words := lowerWords(t.StopWords); len(words) > 0 {
 			a.words = sync.OnceValue(func() *searcher { return newSearcher(words) })
 		}
@@ -166,12 +160,8 @@ func allowLists(texts []allowText) []allowList {
 	return lists
 }
 
-// lineReach is how many bytes of a line on each side of a match are looked at to
-// see what it is; a line may have megabytes.
-const lineReach = 256
-
-// allowed reports whether a match is a known kind of harmless text.
-func (r *rule) allowed(text, secret string, matchStart, matchEnd int) bool {
+// allows reports whether a match is a known kind of harmless text.
+func (r *rule) allows(text, secret string, matchStart, matchEnd int) bool {
 	for _, a := range r.allow {
 		target := secret
 		switch a.target {
@@ -180,8 +170,8 @@ func (r *rule) allowed(text, secret string, matchStart, matchEnd int) bool {
 		case "line":
 			target = line(text, matchStart, matchEnd)
 		}
-		for _, re := range a.res() {
-			if re.MatchString(target) {
+		for _, expression := range a.expressions {
+			if expression().MatchString(target) {
 				return true
 			}
 		}
@@ -192,9 +182,11 @@ func (r *rule) allowed(text, secret string, matchStart, matchEnd int) bool {
 	return false
 }
 
-// line returns the lines that a match stands on, or what is near it.
+// line returns the lines that a match stands on, or what is near it: a line may have
+// megabytes.
 func line(text string, start, end int) string {
-	from, to := max(0, start-lineReach), min(len(text), end+lineReach)
+	const reach = 256 // bytes on each side
+	from, to := max(0, start-reach), min(len(text), end+reach)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
 		from += i + 1
 	}

@@ -115,7 +115,7 @@ func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 		for try := 0; try < 2000 && found < wanted; try++ {
 			sample := make.of(t, r.Regex)
 			text := strings.Repeat(around, 5) + sample + strings.Repeat(around, 5)
-			if apart[r.ID] {
+			if farKeyword[r.ID] {
 				text += "See " + r.Keywords[0] + ".\n"
 			}
 			// What the whole expression finds in the whole text is the truth.
@@ -174,5 +174,5 @@ func global(t testing.TB, secret string) bool {
 		t.Fatal(err)
 	}
 	r := rule{allow: allowLists([]allowText{file.Allowlist})}
-	return r.allowed(secret, secret, 0, len(secret))
+	return r.allows(secret, secret, 0, len(secret))
 }

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"slices"
 	"strings"
 
 	ahocorasick "github.com/BobuSumisu/aho-corasick"
@@ -81,15 +82,14 @@ func (s *searcher) containsAny(text string) bool {
 	return found
 }
 
-// lowerWords returns the words in lower case, each once.
+// lowerWords returns the words in lower case, each once, without the empty one.
 func lowerWords(words []string) []string {
-	seen := map[string]bool{}
-	var out []string
+	out := make([]string, 0, len(words))
 	for _, w := range words {
-		if w = strings.ToLower(w); w != "" && !seen[w] {
-			seen[w] = true
-			out = append(out, w)
+		if w != "" {
+			out = append(out, strings.ToLower(w))
 		}
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -5,7 +5,7 @@
 // a credential by the rules of gitleaks. Only gitleaks' rules are used, not its
 // detector, which needs quadratic time on long lines, obeys comments such as
 // `gitleaks:allow`, returns the columns of later lines one too high, and writes
-// secrets into its log. Nothing that a text says about itself lets a secret pass.
+// secrets into its log. No comment in a text lets a secret pass.
 package secrets
 
 import (
@@ -14,14 +14,12 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/agent-airlock/airlock/internal/finding"
 )
 
 // KnownRule is the rule of a hit on a Known value.
 const KnownRule = "known-value"
 
-// Hit is a place where a secret is. It never holds the secret itself.
+// Hit is a place where a secret is. The secret itself is not in it.
 type Hit struct {
 	Rule string // KnownRule, or the stable name of a rule of gitleaks, such as "github-pat"
 	Name string // for people: the Known value's name, or what the rule finds
@@ -33,8 +31,8 @@ type Hit struct {
 	// finding.Range does; a byte that is not UTF-8 counts as one.
 	Line, Column       int
 	EndLine, EndColumn int
-	// Encoded says that the secret stands there encoded (as Base64, say) and that
-	// the place is that of the encoded text.
+	// Encoded is set if the secret stands there encoded, for example as Base64. The
+	// place is that of the encoded text.
 	Encoded bool
 }
 
@@ -47,15 +45,15 @@ type Scanner struct {
 
 // New returns a scanner for the known values and for everything that gitleaks'
 // rules find. It is cheap: the rules are read by the first scan that needs them.
-// Values that cannot be told from ordinary text are not looked for: see Ignored.
+// Values that are too short are not looked for: see Ignored.
 func New(known []Known) *Scanner {
 	s := &Scanner{rules: defaultRules}
 	s.known, s.ignored = newKnownSet(known)
 	return s
 }
 
-// Ignored returns the names of the known values that are too short (less than six
-// bytes) to be told from ordinary text, so that the caller can say so.
+// Ignored returns the names of the known values of less than six bytes, which would be
+// found in ordinary text, so that the caller can report it.
 func (s *Scanner) Ignored() []string { return s.ignored }
 
 // defaultRules reads gitleaks' default rules, once a process: they are constant.
@@ -63,12 +61,12 @@ var defaultRules = sync.OnceValues(loadRules)
 
 // Scan returns the secrets in a text of unknown origin, such as a title, a body or
 // a commit message, ordered by place. Of hits that overlap it returns the most
-// telling: a known value, then the rule of one vendor, then a general rule. Time
+// precise: a known value, then the rule of one vendor, then a general rule. Time
 // grows linearly with the text. Text that is not UTF-8 is scanned as it is.
 func (s *Scanner) Scan(text string) []Hit { return s.ScanFile("", text) }
 
 // ScanFile is Scan for the content of a file. The path, which is relative and
-// slash-separated, adds the rules that hold for such files only, such as passwords
+// slash-separated, adds the rules that are for such files only, such as passwords
 // in Terraform's; no path takes any rule away.
 func (s *Scanner) ScanFile(path, text string) []Hit {
 	hits := distinct(s.find(path, text))
@@ -84,16 +82,58 @@ func (s *Scanner) find(path, text string) []Hit {
 		// passed its tests; without rules nothing may pass for clean.
 		return []Hit{{Rule: "no-rules", Name: "secrets cannot be looked for: " + err.Error(), End: len(text)}}
 	}
-	hits := s.scanPlain(rules, path, text)
-	return append(hits, s.scanEncoded(rules, path, text, 1)...)
+	return append(s.scanPlain(rules, path, text), s.scanEncoded(rules, path, text, 1)...)
 }
 
 func (s *Scanner) scanPlain(rules *ruleSet, path, text string) []Hit {
 	return append(s.known.find(text), rules.find(path, text)...)
 }
 
-// precedence orders hits at one place: known values, vendors' rules, the general
-// rule.
+const (
+	// stars is what stands for a secret in a masked text.
+	stars = "***"
+	// mostPasses is how often a masked text is looked at again. One pass is enough,
+	// unless the parts around a secret make another when it is gone.
+	mostPasses = 8
+)
+
+// Mask returns the text with every secret replaced by ***. In what it returns there is
+// no known value in any form and nothing that Scan finds, and masking it again
+// changes nothing.
+func (s *Scanner) Mask(text string) string {
+	for range mostPasses {
+		hits := s.find("", text)
+		if len(hits) == 0 {
+			return text
+		}
+		text = replace(text, hits)
+	}
+	if len(s.find("", text)) == 0 {
+		return text
+	}
+	if len(s.find("", stars)) != 0 {
+		return ""
+	}
+	return stars // the text was made so that masking it would take long
+}
+
+// replace replaces hits by stars; hits that overlap or touch become one.
+func replace(text string, hits []Hit) string {
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Start, b.Start) })
+	var out strings.Builder
+	end := 0
+	for i, h := range hits {
+		if i == 0 || h.Start > end {
+			out.WriteString(text[end:h.Start])
+			out.WriteString(stars)
+		}
+		end = max(end, h.End)
+	}
+	out.WriteString(text[end:])
+	return out.String()
+}
+
+// precedence orders hits at one place: known values, vendors' rules, the general rule.
 func precedence(h Hit) int {
 	switch h.Rule {
 	case KnownRule:
@@ -104,8 +144,8 @@ func precedence(h Hit) int {
 	return 1
 }
 
-// distinct orders hits by place. Of hits that overlap it keeps the more telling,
-// then the earlier, then the longer.
+// distinct orders hits by place. Of hits that overlap it keeps the one with the higher
+// precedence, then the earlier, then the longer.
 func distinct(hits []Hit) []Hit {
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(precedence(a), precedence(b)), cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End),
@@ -123,8 +163,19 @@ func distinct(hits []Hit) []Hit {
 	return kept
 }
 
-// withoutOverlaps adds to kept what overlaps nothing of it and nothing added
-// before. Both lists are ordered by place.
+// compareEncoded orders plain hits before encoded ones.
+func compareEncoded(a, b Hit) int {
+	switch {
+	case a.Encoded == b.Encoded:
+		return 0
+	case b.Encoded:
+		return -1
+	}
+	return 1
+}
+
+// withoutOverlaps adds to kept each hit that overlaps none of them and none that was
+// added before. Both lists are ordered by place.
 func withoutOverlaps(kept, more []Hit) []Hit {
 	out := make([]Hit, 0, len(kept)+len(more))
 	for _, h := range more {
@@ -138,17 +189,6 @@ func withoutOverlaps(kept, more []Hit) []Hit {
 		out = append(out, h)
 	}
 	return append(out, kept...)
-}
-
-// compareEncoded puts what stands there as it is before what is encoded.
-func compareEncoded(a, b Hit) int {
-	switch {
-	case a.Encoded == b.Encoded:
-		return 0
-	case b.Encoded:
-		return -1
-	}
-	return 1
 }
 
 // locate sets lines and columns of hits, which must be ordered by place and not
@@ -175,85 +215,4 @@ func locate(text string, hits []Hit) {
 		h.Line, h.Column = move(h.Start)
 		h.EndLine, h.EndColumn = move(h.End)
 	}
-}
-
-// cwe is the weakness that all rules are about: credentials that are written down
-// (CWE-798).
-const cwe = 798
-
-// Finding returns the hit as a finding in a file. It holds nothing of the secret.
-func (h Hit) Finding(path string) finding.Finding {
-	rule := h.FindingRule()
-	message := h.Name
-	if h.Encoded {
-		message += ", encoded"
-	}
-	return finding.Finding{
-		Tool: "airlock", Rule: rule.ID, Severity: rule.Severity, Path: path,
-		Message: "This looks like " + message + ". Take it out, and make it invalid where it was issued: what was pushed once stays readable.",
-		Range:   finding.Range{StartLine: h.Line, StartColumn: h.Column, EndLine: h.EndLine, EndColumn: h.EndColumn},
-	}
-}
-
-// FindingRule returns the rule of the hit's finding.
-func (h Hit) FindingRule() finding.Rule {
-	rule := finding.Rule{
-		ID: "secret/" + h.Rule, Name: h.Rule, CWE: []int{cwe}, Tags: []string{"security"},
-		Short: "A secret is written down: " + h.Name + ".", Severity: finding.Critical, Precision: finding.PrecisionHigh,
-		Full: "A credential in a repository can be read by everybody who can read the repository, now and later.",
-		Help: "Revoke the credential where it was issued, then remove it from the change. " +
-			"Keep it in the secrets of the repository or of the service that runs the program, and read it from the environment. " +
-			"If it is only an example, write one that cannot be taken for a real one, such as `<token>`.",
-	}
-	switch h.Rule {
-	case KnownRule:
-		rule.Precision = finding.PrecisionVeryHigh
-		rule.Short = "A secret that Airlock was told to keep is written down."
-	case GeneralRule:
-		rule.Severity, rule.Precision = finding.Medium, finding.PrecisionLow
-	}
-	return rule
-}
-
-// stars is what stands for a secret.
-const stars = "***"
-
-// maxPasses is how often a masked text is looked at again. One pass is enough,
-// save where the parts around a secret make another when it is gone.
-const maxPasses = 8
-
-// Mask returns the text with every secret replaced by ***. What it returns holds
-// no known value in any form and nothing that Scan finds, and masking it again
-// changes nothing.
-func (s *Scanner) Mask(text string) string {
-	for range maxPasses {
-		hits := s.find("", text)
-		if len(hits) == 0 {
-			return text
-		}
-		text = replace(text, hits)
-	}
-	if len(s.find("", text)) == 0 {
-		return text
-	}
-	if len(s.find("", stars)) != 0 {
-		return ""
-	}
-	return stars // the text was made so that masking it would take long
-}
-
-// replace puts stars in the place of hits; hits that overlap or touch become one.
-func replace(text string, hits []Hit) string {
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Start, b.Start) })
-	var out strings.Builder
-	end := 0
-	for i, h := range hits {
-		if i == 0 || h.Start > end {
-			out.WriteString(text[end:h.Start])
-			out.WriteString(stars)
-		}
-		end = max(end, h.End)
-	}
-	out.WriteString(text[end:])
-	return out.String()
 }
