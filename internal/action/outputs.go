@@ -13,7 +13,7 @@ import (
 // Limits of the runner's command files, in bytes.
 const (
 	MaxOutput  = 1 << 20   // one output's value: GitHub refuses more than 1 MB a job
-	MaxSummary = 1_000_000 // of one step: a little over it, GitHub drops the whole summary
+	MaxSummary = 1_000_000 // of one step: a little over it, GitHub drops the entire summary
 )
 
 var outputName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]*$`)

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// TargetRule says which issue, pull request or discussion items of a kind may
+// TargetRule is which issue, pull request or discussion items of a kind may
 // act on. The zero value allows only the one that triggered the workflow.
 type TargetRule struct {
 	// Any lets the item choose ("*"); it must then name a number.
@@ -86,7 +86,7 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 	return t, nil
 }
 
-// Kind returns what the target is, as far as the event says: an issue where it does not.
+// Kind returns what the target is by the event; an issue if the event is not about it.
 func (t Target) Kind() safeoutput.Target {
 	switch {
 	case t.IsDiscussion:
