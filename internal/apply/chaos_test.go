@@ -224,7 +224,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	outside := []policy.OutsideDiff{policy.OutsideBody, policy.OutsideFile}[r.IntN(2)]
 	c.kind(safeoutput.KindCreateReviewComment, func(kc *policy.KindConfig) { kc.Review.OutsideDiff = outside })
 	asIssue := r.IntN(2) == 0
-	c.kind(safeoutput.KindMissingTool, func(kc *policy.KindConfig) { kc.MissingTool.CreateIssue = asIssue })
+	c.kind(safeoutput.KindMissingTool, func(kc *policy.KindConfig) { kc.CreateIssue = asIssue })
 	lines := make([]string, len(c.items))
 	for i, it := range c.items {
 		lines[i] = it.line

@@ -130,7 +130,7 @@ func hostileBench(t *testing.T) *codeBench {
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	b.cfg.Workflow = hostile
 	b.kind(safeoutput.KindUpdateIssue, func(k *policy.KindConfig) { k.Target.Any = true })
-	b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) { k.MissingTool.CreateIssue = true; k.TitlePrefix = "@octocat " })
+	b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) { k.CreateIssue = true; k.TitlePrefix = "@octocat " })
 	b.kind(safeoutput.KindCreateIssue, func(k *policy.KindConfig) { k.TitlePrefix = "fixes #12 " })
 	b.kind(safeoutput.KindAddIssueComment, func(k *policy.KindConfig) { k.Footer = &policy.Footer{Text: hostile} })
 	return b

@@ -123,7 +123,7 @@ func TestMissingTools(t *testing.T) {
 	t.Run("as one issue", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{})
 		b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) {
-			k.MissingTool.CreateIssue, k.TitlePrefix, k.Labels = true, "[ai] ", []string{"agents"}
+			k.CreateIssue, k.TitlePrefix, k.Labels = true, "[ai] ", []string{"agents"}
 		})
 		results := b.run(one, two)
 		want(t, results, "applied applied")
@@ -143,7 +143,7 @@ func TestMissingTools(t *testing.T) {
 	})
 	t.Run("more than one issue holds", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{})
-		b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) { k.MissingTool.CreateIssue = true })
+		b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) { k.CreateIssue = true })
 		long := line(map[string]any{"type": "missing-tool", "tool": "x", "reason": strings.Repeat("Because. ", 5000)})
 		results := b.run(long, long)
 		want(t, results, "applied applied")

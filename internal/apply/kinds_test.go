@@ -289,3 +289,12 @@ func TestChooseCategory(t *testing.T) {
 		t.Errorf("no categories: %q", problem)
 	}
 }
+
+// TestEachKindHasAHandler: without one, its items are skipped as unsupported.
+func TestEachKindHasAHandler(t *testing.T) {
+	for _, spec := range safeoutput.Kinds() {
+		if _, ok := handlerOf(spec.Kind); !ok {
+			t.Errorf("%s: handlerOf has no handler for it", spec.Kind)
+		}
+	}
+}

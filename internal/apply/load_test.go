@@ -88,7 +88,7 @@ func requestRows() []requestRow {
 				return map[string]int{"graphql/Viewer": 1, "issues/list-for-repo": 1, "issues/create": 1}
 			},
 			setup: func(b *bench) {
-				b.kind(safeoutput.KindMissingTool, func(kc *policy.KindConfig) { kc.MissingTool.CreateIssue = true })
+				b.kind(safeoutput.KindMissingTool, func(kc *policy.KindConfig) { kc.CreateIssue = true })
 			}},
 		{name: "create-security-report", event: "pull_request",
 			line: func(n, _ int) string { return alert([]string{"main.go", "new name.go"}[n%2], 1+n, "Found.", "") },

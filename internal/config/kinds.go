@@ -71,7 +71,7 @@ func kindRows() []kindRow {
 			foreign[policy.KindConfig]("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "required-category", "fallback-to-issue", "min-body-length"),
 			otherRepositories()),
 		row("missing-tool", "Report tools that the agent lacked.",
-			group(yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.MissingTool.CreateIssue }), titlePrefix, addLabels, ownFooter),
+			group(yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.CreateIssue }), titlePrefix, addLabels, ownFooter),
 			foreign[policy.KindConfig]("assignees")),
 		row("create-security-report", "Report findings to code scanning.",
 			group(into("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", line(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),

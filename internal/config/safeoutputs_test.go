@@ -95,7 +95,7 @@ func TestEverything(t *testing.T) {
 				safeoutput.KindUpdateIssue:          {Update: policy.UpdateSettings{Status: true, Title: true}, Target: policy.TargetRule{Number: 34}},
 				safeoutput.KindCreateReviewComment:  {Review: policy.ReviewSettings{Side: "LEFT", OutsideDiff: policy.OutsideFile}},
 				safeoutput.KindCreateDiscussion:     {TitlePrefix: "x ", Discussion: policy.DiscussionSettings{Category: "42"}},
-				safeoutput.KindMissingTool:          {Labels: []string{"tools"}, MissingTool: policy.MissingToolSettings{CreateIssue: true}},
+				safeoutput.KindMissingTool:          {Labels: []string{"tools"}, CreateIssue: true},
 				safeoutput.KindCreateSecurityReport: {Report: policy.ReportSettings{Driver: "my-scanner", Category: "airlock"}},
 				safeoutput.KindNoop:                 {Disabled: true},
 				safeoutput.KindCreatePullRequest: {Changes: policy.ChangeSettings{Draft: new(false), Base: "next", Branch: "bot/x", BranchPrefix: "bot/", AllowedBranches: []string{"bot/*", "fix/**"}, StayOnBase: true, Reviewers: []string{"octocat"},

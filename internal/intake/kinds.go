@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,9 +30,14 @@ const (
 	formFinding = "security-report-finding"
 )
 
-func newShape(spec safeoutput.Spec, definition string) shape {
-	s := shape{spec: spec, fields: map[string]bool{}}
-	s.schema, _ = schema.Published(unionFile, definition) // a test holds that each kind has one
+// newShape returns the form of a kind that a definition of the union's schema describes.
+// The error is that there is no such definition.
+func newShape(spec safeoutput.Spec, definition string) (*shape, error) {
+	s := &shape{spec: spec, fields: map[string]bool{}}
+	var ok bool
+	if s.schema, ok = schema.Published(unionFile, definition); !ok {
+		return nil, fmt.Errorf("%s: schemas/%s has no definition %q", spec.Kind, unionFile, definition)
+	}
 	it := spec.New()
 	for _, name := range safeoutput.FieldNames(spec.Kind) {
 		_, s.fields[name] = safeoutput.Field(it, name).(*int)
@@ -53,11 +59,11 @@ func newShape(spec safeoutput.Spec, definition string) shape {
 		s.others = []string{"sarif"} // null, or there would be the other form
 		delete(s.fields, "sarif")
 	}
-	return s
+	return s, nil
 }
 
-// shapes holds the forms of all kinds, by definition name.
-func shapes() map[string]*shape {
+// shapes returns the forms of all kinds, by definition name.
+func shapes() (map[string]*shape, error) {
 	m := map[string]*shape{}
 	for _, spec := range safeoutput.Kinds() {
 		names := []string{string(spec.Kind)}
@@ -65,11 +71,14 @@ func shapes() map[string]*shape {
 			names = []string{formSARIF, formFinding}
 		}
 		for _, n := range names {
-			s := newShape(spec, n)
-			m[n] = &s
+			s, err := newShape(spec, n)
+			if err != nil {
+				return nil, err
+			}
+			m[n] = s
 		}
 	}
-	return m
+	return m, nil
 }
 
 // shapeOf picks the form that an object with these members has.

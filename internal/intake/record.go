@@ -28,7 +28,11 @@ func newDoor(cfg Config) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &door{cfg: cfg, clean: clean, shapes: shapes()}, nil
+	forms, err := shapes()
+	if err != nil {
+		return nil, err
+	}
+	return &door{cfg: cfg, clean: clean, shapes: forms}, nil
 }
 
 // verdict is what becomes of one record before it is counted.

@@ -82,15 +82,17 @@ type KindConfig struct {
 	// MaxLabels is the number of labels an item of add-issue-label may ask for:
 	// 0 means the kind's default, negative no limit but GitHub's.
 	MaxLabels int
+	// CreateIssue opens an issue for what the items of a kind report that changes
+	// nothing otherwise, with TitlePrefix and Labels.
+	CreateIssue bool
 	// Footer replaces Config.Footer where it is not nil.
 	Footer *Footer
 
-	Update      UpdateSettings
-	Review      ReviewSettings
-	Discussion  DiscussionSettings
-	Report      ReportSettings
-	MissingTool MissingToolSettings
-	Changes     ChangeSettings
+	Update     UpdateSettings
+	Review     ReviewSettings
+	Discussion DiscussionSettings
+	Report     ReportSettings
+	Changes    ChangeSettings
 }
 
 // Footer is the line below a body. The zero value means the built-in footer.
@@ -136,13 +138,6 @@ type ReportSettings struct {
 	Driver string
 	// Category is code scanning's category. It overrides the item's.
 	Category string
-}
-
-// MissingToolSettings belong to missing-tool.
-type MissingToolSettings struct {
-	// CreateIssue opens an issue for what is missing, with the kind's
-	// TitlePrefix and Labels.
-	CreateIssue bool
 }
 
 // IfNoChanges is what an empty set of changes leads to.

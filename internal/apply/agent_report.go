@@ -1,0 +1,49 @@
+package apply
+
+import "strings"
+
+// agentReport is a kind whose items report something to people and change nothing on
+// GitHub by themselves.
+type agentReport struct {
+	// decide fixes the outcome of an item, whose message is the report.
+	decide func(e *entry)
+	// summary says in the plan what is done.
+	summary string
+	// title, intro and section are the issue that the owner may want of all items: its
+	// title without prefix, its first paragraph, and the part for one item.
+	title, intro string
+	section      func(e *entry) string
+}
+
+// reportHandler applies a kind that reports: a line in the report and, where the owner
+// wants it (create-issue), one issue for all items.
+func reportHandler(r agentReport) handler {
+	return handler{
+		group: func(e *entry) string {
+			if e.settings.CreateIssue {
+				return "issue"
+			}
+			return ""
+		},
+		needs: func(n *needs, e *entry) {
+			if e.settings.CreateIssue {
+				n.list(listIssues, 0)
+			}
+		},
+		plan: func(p *planner, group []*entry) Operation {
+			settings := group[0].settings
+			if !settings.CreateIssue {
+				for _, e := range group {
+					r.decide(e)
+				}
+				return p.operation(group, r.summary)
+			}
+			keys, sections := make([]string, len(group)), make([]string, len(group))
+			for i, e := range group {
+				keys[i], sections[i] = e.key, r.section(e)
+			}
+			text := r.intro + "\n\n" + strings.Join(sections, "\n\n")
+			return p.issueOperation(group, groupKey(string(group[0].kind), keys), settings.TitlePrefix+r.title, text, settings.Labels, settings.Footer)
+		},
+	}
+}
