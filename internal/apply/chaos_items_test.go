@@ -46,6 +46,7 @@ func chaosKinds() []chaosKind {
 		{"create-pull-request-review-comment", []string{"pull_request"}, drawReviewComment},
 		{"create-discussion", nil, drawDiscussion},
 		{"missing-tool", nil, drawMissingTool},
+		{"missing-data", nil, drawMissingData},
 		{"create-security-report", []string{"pull_request"}, drawAlert},
 		{"noop", nil, drawNoop},
 	}
@@ -239,6 +240,22 @@ func drawMissingTool(r *rand.Rand, n int) chaosItem {
 			for _, i := range st.Issues {
 				if i.State == "open" {
 					times += strings.Count(i.Body, "### `docker`\n\n"+text)
+				}
+			}
+			return times
+		},
+	}
+}
+
+func drawMissingData(r *rand.Rand, n int) chaosItem {
+	text := chaosText(r, n)
+	return chaosItem{
+		name: fmt.Sprintf("missing data %d", n),
+		line: line(map[string]any{"type": "missing-data", "data_type": "log", "reason": text}),
+		times: func(st githubtest.Fixture) (times int) {
+			for _, i := range st.Issues {
+				if i.State == "open" {
+					times += strings.Count(i.Body, "### `log`\n\n"+text)
 				}
 			}
 			return times

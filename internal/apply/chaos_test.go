@@ -225,10 +225,11 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	c.kind(safeoutput.KindCreateReviewComment, func(kc *policy.KindConfig) { kc.Review.OutsideDiff = outside })
 	asIssue := r.IntN(2) == 0
 	c.kind(safeoutput.KindMissingTool, func(kc *policy.KindConfig) { kc.CreateIssue = asIssue })
+	c.kind(safeoutput.KindMissingData, func(kc *policy.KindConfig) { kc.CreateIssue = asIssue })
 	lines := make([]string, len(c.items))
 	for i, it := range c.items {
 		lines[i] = it.line
-		if strings.HasPrefix(it.name, "missing tool") && !asIssue {
+		if strings.HasPrefix(it.name, "missing ") && !asIssue {
 			c.items[i].times = nil
 		}
 		if strings.HasPrefix(it.name, "review comment") && r.IntN(12) == 0 {

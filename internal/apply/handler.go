@@ -38,6 +38,8 @@ func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
 		return discussionHandler(), true
 	case safeoutput.KindMissingTool:
 		return missingToolHandler(), true
+	case safeoutput.KindMissingData:
+		return missingDataHandler(), true
 	case safeoutput.KindCreateSecurityReport:
 		return securityHandler(), true
 	case safeoutput.KindNoop:

@@ -95,6 +95,7 @@ func hostileLines(t *testing.T) []string {
 		line(map[string]any{"type": "create-pull-request-review-comment", "path": "@octocat fixes #12.go", "line": 3, "body": hostile}),
 		line(map[string]any{"type": "create-discussion", "title": hostile, "body": hostile, "category": "general"}),
 		line(map[string]any{"type": "missing-tool", "tool": hostile, "reason": hostile, "alternatives": hostile}),
+		line(map[string]any{"type": "missing-data", "data_type": hostile, "reason": hostile, "context": hostile, "alternatives": hostile}),
 		line(map[string]any{"type": "create-security-report", "file": "main.go", "line": 3, "severity": "error", "message": hostile, "ruleIdSuffix": "sql-injection"}),
 		line(map[string]any{"type": "create-security-report", "sarif": sarif, "category": "c"}),
 		line(map[string]any{"type": "noop", "message": hostile}),
@@ -131,6 +132,7 @@ func hostileBench(t *testing.T) *codeBench {
 	b.cfg.Workflow = hostile
 	b.kind(safeoutput.KindUpdateIssue, func(k *policy.KindConfig) { k.Target.Any = true })
 	b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) { k.CreateIssue = true; k.TitlePrefix = "@octocat " })
+	b.kind(safeoutput.KindMissingData, func(k *policy.KindConfig) { k.CreateIssue = true })
 	b.kind(safeoutput.KindCreateIssue, func(k *policy.KindConfig) { k.TitlePrefix = "fixes #12 " })
 	b.kind(safeoutput.KindAddIssueComment, func(k *policy.KindConfig) { k.Footer = &policy.Footer{Text: hostile} })
 	return b

@@ -61,7 +61,7 @@ func foreignKinds() []key[SafeOutputs] {
 		"autofix-code-scanning-alert", "call-workflow", "close-discussion", "close-issue", "close-pull-request", "comment-memory",
 		"create-agent-session", "create-agent-task", "create-check-run", "create-project", "create-project-status-update", "edit-wiki",
 		"dismiss-pull-request-review", "dispatch-repository", "dispatch-workflow", "hide-comment", "link-sub-issue",
-		"mark-pull-request-as-ready-for-review", "merge-pull-request", "missing-data", "remove-labels", "replace-label",
+		"mark-pull-request-as-ready-for-review", "merge-pull-request", "remove-labels", "replace-label",
 		"reply-to-pull-request-review-comment", "report-incomplete", "resolve-pull-request-review-thread",
 		"set-issue-field", "set-issue-type", "submit-pull-request-review", "unassign-from-user", "update-discussion",
 		"update-project", "update-pull-request", "update-release", "upload-artifact", "upload-asset", "upload-code-coverage",

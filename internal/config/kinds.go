@@ -50,6 +50,10 @@ func kindRows() []kindRow {
 	allowed, blocked := allowedLabels, blockedLabels
 	allowed.name, blocked.name = "allowed", "blocked"
 	ownFooter := optional("footer", "As the footer at the top, for this kind alone.", footer(), func(k *policy.KindConfig) **policy.Footer { return &k.Footer })
+	issueOfReports := func(doc string) []kindKey { // of kinds that report: whether an issue is opened, and how it looks
+		return slices.Concat(group(yesNo("create-issue", doc, func(k *policy.KindConfig) *bool { return &k.CreateIssue }), titlePrefix, addLabels, ownFooter),
+			foreign[policy.KindConfig]("assignees"))
+	}
 	return []kindRow{
 		row("create-issue", "Open issues.", group(titlePrefix, addLabels, allowedLabels, blockedLabels, ownFooter),
 			foreign[policy.KindConfig]("assignees", "expires", "group", "group-by-day", "close-older-issues", "close-older-key", "fields", "allowed-fields", "deduplicate-by-title", "require-temporary-id"),
@@ -70,9 +74,8 @@ func kindRows() []kindRow {
 			ownFooter),
 			foreign[policy.KindConfig]("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "required-category", "fallback-to-issue", "min-body-length"),
 			otherRepositories()),
-		row("missing-tool", "Report tools that the agent lacked.",
-			group(yesNo("create-issue", "Open an issue for what is missing. Default: false.", func(k *policy.KindConfig) *bool { return &k.CreateIssue }), titlePrefix, addLabels, ownFooter),
-			foreign[policy.KindConfig]("assignees")),
+		row("missing-tool", "Report tools that the agent lacked.", issueOfReports("Open an issue for what is missing. Default: false.")),
+		row("missing-data", "Report data that the agent lacked.", issueOfReports("Open an issue for what is missing. Default: false.")),
 		row("create-security-report", "Report findings to code scanning.",
 			group(into("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", line(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),
 				into("category", "Code scanning's category of the report. Default: the item's.", line(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category })),

@@ -57,6 +57,10 @@ func writeItem(b *bytes.Buffer, r *rand.Rand, kind safeoutput.Kind, i int) {
 		item["message"] = words(r, 50)
 	case safeoutput.KindNoop:
 		item["message"] = words(r, 70)
+	default: // of a kind that this has nothing better for, what the table shows agents
+		if err := json.Unmarshal([]byte(safeoutput.SpecOf(kind).Example), &item); err != nil {
+			panic(err)
+		}
 	}
 	raw, err := json.Marshal(item)
 	if err != nil {

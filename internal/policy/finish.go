@@ -39,9 +39,10 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 		ref = checkFields(kc.Update, it)
 	case *safeoutput.CreateReviewComment:
 		it.Side = cmp.Or(it.Side, kc.Review.Side, "RIGHT")
-	case *safeoutput.AddIssueComment, *safeoutput.PushToBranch, *safeoutput.MissingTool, *safeoutput.Noop:
-	default:
-		ref = refuse(RuleKindNotEnabled, "unknown kind %q", it.Kind())
+	default: // no setting changes an item of another kind
+		if safeoutput.SpecOf(it.Kind()).Kind == "" {
+			ref = refuse(RuleKindNotEnabled, "unknown kind %q", it.Kind())
+		}
 	}
 	if ref != nil {
 		return nil, nil, ref

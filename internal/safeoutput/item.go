@@ -106,6 +106,14 @@ type MissingTool struct {
 	Alternatives string `json:"alternatives,omitempty"`
 }
 
+// MissingData reports that the agent lacked data: DataType, Reason, or both are set.
+type MissingData struct {
+	DataType     string `json:"data_type,omitempty"`
+	Reason       string `json:"reason,omitempty"`
+	Context      string `json:"context,omitempty"`
+	Alternatives string `json:"alternatives,omitempty"`
+}
+
 // CreateSecurityReport is either a whole SARIF log or one finding: exactly one
 // of SARIF and File is set.
 type CreateSecurityReport struct {
@@ -150,6 +158,9 @@ func (*CreateDiscussion) Kind() Kind { return KindCreateDiscussion }
 
 // Kind implements Item.
 func (*MissingTool) Kind() Kind { return KindMissingTool }
+
+// Kind implements Item.
+func (*MissingData) Kind() Kind { return KindMissingData }
 
 // Kind implements Item.
 func (*CreateSecurityReport) Kind() Kind { return KindCreateSecurityReport }
@@ -200,6 +211,11 @@ func (i *CreateDiscussion) Texts() []Text {
 // Texts implements Item.
 func (i *MissingTool) Texts() []Text {
 	return []Text{{"tool", Plain, &i.Tool}, {"reason", Body, &i.Reason}, {"alternatives", Body, &i.Alternatives}}
+}
+
+// Texts implements Item.
+func (i *MissingData) Texts() []Text {
+	return []Text{{"data_type", Plain, &i.DataType}, {"reason", Body, &i.Reason}, {"context", Body, &i.Context}, {"alternatives", Body, &i.Alternatives}}
 }
 
 // Texts implements Item. Texts inside SARIF are cleaned by package sarif.

@@ -24,6 +24,7 @@ const (
 	KindCreateReviewComment  Kind = "create-pull-request-review-comment"
 	KindCreateDiscussion     Kind = "create-discussion"
 	KindMissingTool          Kind = "missing-tool"
+	KindMissingData          Kind = "missing-data"
 	KindCreateSecurityReport Kind = "create-security-report"
 	KindNoop                 Kind = "noop"
 )
@@ -133,6 +134,10 @@ var kinds = sync.OnceValue(func() []Spec {
 			Summary: "Report a tool that was needed and not available.", New: func() Item { return &MissingTool{} },
 			AlwaysAllowed: true,
 			Example:       `{"type":"missing-tool","tool":"gh","reason":"To list the releases","alternatives":"curl"}`},
+		{Kind: KindMissingData, DefaultMax: 1000,
+			Summary: "Report data that was needed and not available.", New: func() Item { return &MissingData{} },
+			AlwaysAllowed: true,
+			Example:       `{"type":"missing-data","data_type":"build log","reason":"To see why the release failed","context":"The log of run 42 has expired.","alternatives":"A copy of it in the issue"}`},
 		{Kind: KindCreateSecurityReport, Aliases: []string{"create-code-scanning-alert"}, DefaultMax: 1000,
 			Summary: "Report security findings to code scanning.", New: func() Item { return &CreateSecurityReport{} },
 			Permissions: map[Target][]string{NoTarget: {writeSecurityEvents}},
