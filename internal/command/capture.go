@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -15,22 +16,20 @@ type Output struct {
 // Truncated reports whether bytes were dropped.
 func (o Output) Truncated() bool { return o.Dropped > 0 }
 
-// Bytes returns the stream as it was kept, with a line in the place of what was
-// dropped.
+// Bytes returns the stream as it was kept, with a line instead of what was dropped.
 func (o Output) Bytes() []byte {
-	b := make([]byte, 0, len(o.Head)+len(o.Tail)+64)
-	b = append(b, o.Head...)
+	var gap []byte
 	if o.Truncated() {
-		b = fmt.Appendf(b, "\n[... %s left out ...]\n", text.Bytes(o.Dropped))
+		gap = fmt.Appendf(nil, "\n[... %s left out ...]\n", text.Bytes(o.Dropped))
 	}
-	return append(b, o.Tail...)
+	return slices.Concat(o.Head, gap, o.Tail)
 }
 
 // String returns Bytes as a string.
 func (o Output) String() string { return string(o.Bytes()) }
 
-// capture keeps the first and the last half of limit bytes and drains the rest,
-// so that a program is never blocked by its output. One goroutine writes to it.
+// capture keeps the first and the last half of limit bytes and discards the rest, so
+// that a program is never blocked by its output. One goroutine writes to it.
 type capture struct {
 	half int
 	head []byte
@@ -62,7 +61,5 @@ func (c *capture) Write(p []byte) (int, error) {
 }
 
 func (c *capture) output() Output {
-	tail := make([]byte, 0, len(c.ring))
-	tail = append(append(tail, c.ring[c.next:]...), c.ring[:c.next]...)
-	return Output{Head: c.head, Tail: tail, Dropped: c.lost}
+	return Output{Head: c.head, Tail: slices.Concat(c.ring[c.next:], c.ring[:c.next]), Dropped: c.lost}
 }

@@ -15,8 +15,8 @@ import (
 
 // EnterChild must be the first call of the main function of every program that
 // uses Run with an Identity or Limits. It returns at once, unless args are those
-// with which Run starts this program a second time: then it becomes the program
-// that Run was asked for, and never returns.
+// with which Run starts this program a second time: then this process becomes the
+// program that Run was asked for, and EnterChild never returns.
 func EnterChild(args []string) {
 	if len(args) != 3 || args[1] != childFlag {
 		return
@@ -34,8 +34,8 @@ func EnterChild(args []string) {
 	os.Exit(0)
 }
 
-// become takes on what the order on descriptor fd says. It returns nil only for
-// an order without a program.
+// become carries out the order on descriptor fd. It returns nil only for an order
+// without a program.
 func become(fd int, answer *os.File) error {
 	if err := closeOnExec(fd); err != nil {
 		return err
@@ -50,11 +50,11 @@ func become(fd int, answer *os.File) error {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
 	if o.Identity != nil {
 		for _, output := range []int{1, 2} {
-			if err := o.Identity.own(output); err != nil {
+			if err := o.Identity.ownPipe(output); err != nil {
 				return fmt.Errorf("giving the output to user %d: %w", o.Identity.UID, err)
 			}
 		}
-		if err := o.Identity.take(); err != nil {
+		if err := o.Identity.assume(); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func become(fd int, answer *os.File) error {
 	if err := unix.Chdir(string(o.Dir)); err != nil {
 		return fmt.Errorf("entering %s: %w", o.Dir, err)
 	}
-	argv, env := texts(o.Args), texts(o.Env)
+	argv, env := stringsOf(o.Args), stringsOf(o.Env) // before memory is limited
 	if err := o.Limits.set(); err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func become(fd int, answer *os.File) error {
 	return syscall.Exec(string(o.Path), argv, env)
 }
 
-// closeOnExec keeps descriptors from fd on from the program: the order's, and
-// whatever this process was itself started with.
+// closeOnExec keeps the descriptors from fd on away from the program: those of the
+// order and the answer, and whatever this process itself was started with.
 func closeOnExec(fd int) error {
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -97,9 +97,9 @@ func closeOnExec(fd int) error {
 	return nil
 }
 
-// own gives a pipe without a name to the identity, so that the program can also open it
+// ownPipe gives an unnamed pipe to the identity, so that the program can also open it
 // by names such as /dev/stdout. Anything else keeps its owner.
-func (id Identity) own(fd int) error {
+func (id Identity) ownPipe(fd int) error {
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(fd, &fs); err != nil || fs.Type != unix.PIPEFS_MAGIC {
 		return err
@@ -107,9 +107,9 @@ func (id Identity) own(fd int) error {
 	return unix.Fchown(fd, int(id.UID), int(id.GID))
 }
 
-// take makes this thread, and what it becomes, run as the identity, for good:
+// assume makes this thread, and what it becomes, run as the identity, for good:
 // without groups or capabilities, and without a way to gain them.
-func (id Identity) take() error {
+func (id Identity) assume() error {
 	for c := 0; c <= 63; c++ {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0)
 		if err == unix.EINVAL {
@@ -175,7 +175,7 @@ func (l Limits) set() error {
 	return syscall.Setrlimit(unix.RLIMIT_CORE, &syscall.Rlimit{})
 }
 
-func texts(b [][]byte) []string {
+func stringsOf(b [][]byte) []string {
 	s := make([]string, len(b))
 	for i := range b {
 		s[i] = string(b[i])

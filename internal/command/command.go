@@ -1,5 +1,5 @@
-// Package command runs a program: its identity, an environment from zero, limits
-// of time and output, and the end of everything it started.
+// Package command runs a program: as a user of its own, with an environment from
+// zero and limits of time and output, and it ends everything that the program started.
 package command
 
 import (
@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// DefaultOutputLimit is how much of each output stream is kept, in bytes, when
-// a Spec does not say.
+// DefaultOutputLimit is how many bytes of each output stream are kept when
+// Spec.OutputLimit is 0.
 const DefaultOutputLimit = 4 << 20
 
-// Spec says what to run. No shell is involved: each argument reaches the
+// Spec is what to run. No shell is involved: each argument reaches the
 // program as it is.
 type Spec struct {
 	// Program is a path, or a name that is looked up in the PATH of Env.
-	Program string
+	Program string   // required
 	Args    []string // without the program's name
-	// Env is the whole environment, as NAME=value; nothing is inherited.
+	// Env is the complete environment, as NAME=value; nothing is inherited.
 	Env   []string
-	Dir   string    // the working directory; it must be given
+	Dir   string    // required: the working directory
 	Stdin io.Reader // nil reads as empty
-	// Stdout and Stderr additionally receive the whole streams as they come; nil
+	// Stdout and Stderr additionally receive the complete streams as they come; nil
 	// for none. A write error ends the run.
 	Stdout, Stderr io.Writer
-	// ExtraFiles are inherited by the program as its files 3, 4 and so on. It is
-	// how a secret can be passed that arguments and environment must not show.
-	// Windows has no such thing: the program is not started then.
+	// ExtraFiles are inherited by the program as its files 3, 4 and so on. They can
+	// pass a secret that must not show in arguments and environment. Windows cannot
+	// do that: the program is not started then.
 	ExtraFiles []*os.File
 	Timeout    time.Duration // 0: only the context ends the run
 	// Grace is the time between asking the process group to end (SIGTERM) and
@@ -46,15 +46,15 @@ type Spec struct {
 // Identity is the user and group that a program runs as, apart from this process:
 // in a session of its own, without supplementary groups and capabilities, unable
 // to gain any (a setuid program does not help), and killed when this process ends.
-// It needs Linux and root.
+// It requires Linux and root.
 //
-// User and group must be nobody else's, and UID+1 must be nobody's: every process
+// Nobody else may use the user and the group, and nobody at all UID+1: every process
 // of UID is killed when the program has ended. So one program runs as an identity
 // at a time.
 type Identity struct {
 	UID, GID uint32
 	// GroupWrites lets the group write what the program makes (umask 002), so that
-	// several users with one group can work on the same files. Else nobody but the
+	// several users with one group can work on the same files. Otherwise only the
 	// user may (umask 022).
 	GroupWrites bool
 }
@@ -64,11 +64,11 @@ type Result struct {
 	ExitCode int    // -1 when a signal ended the program
 	Signal   string // the signal's name, "" when there was none
 	TimedOut bool   // Spec.Timeout was over
-	// Lingered reports that a process which left the group still held the output
+	// Lingered reports that a process which left the group still had the output
 	// open: what it wrote later is not captured. It cannot happen with an Identity.
 	Lingered bool
-	// LeftBehind is how many processes the program left, which were killed; they
-	// are counted where Spec.Identity tells them from others.
+	// LeftBehind is how many processes the program left running, which were killed;
+	// they are counted only with an Identity.
 	LeftBehind     int
 	Stdout, Stderr Output
 	Duration       time.Duration
@@ -95,9 +95,9 @@ func (s Spec) check() (string, error) {
 	return LookPath(s.Program, pathList)
 }
 
-// Limits bound what a program may use. Each process has its own account, save
-// for Processes; a limit that is zero is not set, and none can be raised above
-// what this process has itself. Any of them needs Linux, and EnterChild.
+// Limits bound what a program may use. Each counts per process, except Processes; a
+// limit that is zero is not set, and none can be raised above what this process has
+// itself. Any of them requires Linux, and EnterChild.
 type Limits struct {
 	// Memory is the private memory that a process may write to, in bytes
 	// (RLIMIT_DATA). Address space that is only reserved does not count: Java, Node
@@ -105,7 +105,7 @@ type Limits struct {
 	Memory   int64
 	FileSize int64         // of a file that is written, in bytes
 	CPU      time.Duration // rounded up to seconds
-	// Processes counts processes and threads of the whole user, whoever started them.
+	// Processes counts all processes and threads of the user, whoever started them.
 	Processes int
 	OpenFiles int
 }

@@ -6,19 +6,20 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// endWithin is how long the processes of a user may take to die.
+// endWithin is how long the processes of a user may need to die.
 const endWithin = 20 * time.Second
 
 // endUser kills every process of the identity's user, whatever session, parent or
 // signal handlers it has, until none is left, and returns how many there were
-// beside the program itself. Those that became this process's children are reaped;
-// the program is not. They are killed also while /proc cannot be read, for which they
+// besides the program itself. Those that became this process's children are reaped;
+// the program is not. They are killed even while /proc cannot be read, because they
 // may be the reason.
 func endUser(id Identity, program *os.Process) (int, error) {
 	left, _ := living(id.UID, program.Pid) // only for their number
@@ -42,9 +43,9 @@ func endUser(id Identity, program *os.Process) (int, error) {
 }
 
 // killAll kills all processes of the user in one act of the kernel, which no
-// program that forks can outrun. It is done by a thread whose effective user is
-// the identity's, while its other ids are the next one: so the processes cannot
-// kill it first, and it may kill nobody else's.
+// program that forks can outrun. A thread does it whose effective user is the
+// identity's, while its other ids are the next one: so the processes cannot
+// kill it first, and it can kill only theirs.
 func killAll(uid uint32) error {
 	done := make(chan error)
 	go func() {
@@ -60,8 +61,7 @@ func killAll(uid uint32) error {
 			done <- errno
 			return
 		}
-		_, _, errno := unix.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL), 0)
-		if errno != 0 && errno != unix.ESRCH {
+		if _, _, errno := unix.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL), 0); errno != 0 && errno != unix.ESRCH {
 			done <- errno
 			return
 		}
@@ -96,18 +96,19 @@ func living(uid uint32, program int) ([]int, error) {
 			return nil, err
 		}
 		p := parseStatus(status)
-		switch {
-		case !p.hasUser(uid):
-		case !p.dead:
+		if !p.hasUser(uid) {
+			continue
+		}
+		if !p.dead {
 			pids = append(pids, pid)
-		case p.parent == os.Getpid():
+		} else if p.parent == os.Getpid() {
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 		}
 	}
 	return pids, nil
 }
 
-// process is what /proc tells of one.
+// process is what /proc shows of one.
 type process struct {
 	dead   bool
 	parent int
@@ -142,12 +143,7 @@ func parseStatus(status []byte) process {
 
 func (p process) hasUser(uid uint32) bool {
 	want := strconv.AppendUint(nil, uint64(uid), 10)
-	for _, u := range p.users {
-		if bytes.Equal(u, want) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.users[:], func(u []byte) bool { return bytes.Equal(u, want) })
 }
 
 // awaitExit waits until the process has ended, without reaping it, and reports

@@ -102,7 +102,7 @@ func TestIdentityErrors(t *testing.T) {
 		spec := hostile(t, "wait", "file")
 		spec.Identity = &id
 		for _, err := range []error{func() error { _, err := command.Run(t.Context(), spec); return err }(), command.Probe(id)} {
-			if err == nil || !strings.Contains(err.Error(), "name a user and a group that nobody is") {
+			if err == nil || !strings.Contains(err.Error(), "name a user and a group that nobody uses") {
 				t.Errorf("%+v: %v", id, err)
 			}
 		}

@@ -15,29 +15,29 @@ import (
 	"time"
 )
 
-// childFlag marks the second run of this program. No command line knows it, so
-// that a program which does not call EnterChild ends with a usage error.
+// childFlag marks the child: a second run of this program, which becomes the program
+// to run. It is not an option of any command line, so that a program which does not
+// call EnterChild ends with a usage error.
 const childFlag = "--airlock-child"
 
-// ready is what the second run says before it becomes the program.
+// ready is what the child answers before it becomes the program.
 const ready = "ready"
 
-// order is what the second run is told. The texts are bytes, because arguments
+// order is what the child is to become. The texts are bytes, because arguments
 // and paths need not be UTF-8.
 type order struct {
 	Parent   int // the process id of this process
 	Identity *Identity
 	Limits   Limits
 	Dir      []byte
-	Path     []byte // none: only see whether all can be set up
+	Path     []byte // empty: only check that all can be set up
 	Args     [][]byte
 	Env      [][]byte
 }
 
-// start starts the program: directly, or by a second run of this one, which takes
-// on the identity and the limits and then becomes the program. It is the way in
-// which a process can limit itself: a container's root may change its user, but
-// not the limits of another's process.
+// start starts the program: directly, or through a child that assumes the identity
+// and the limits and then becomes the program. A process can always limit itself so: a
+// container's root may change its user, but not the limits of another process.
 func start(cmd *exec.Cmd, spec Spec) error {
 	if spec.Identity == nil && spec.Limits == (Limits{}) {
 		return cmd.Start()
@@ -52,24 +52,24 @@ func start(cmd *exec.Cmd, spec Spec) error {
 	for _, e := range cmd.Env {
 		o.Env = append(o.Env, []byte(e))
 	}
-	return second(cmd, o)
+	return startChild(cmd, o)
 }
 
-// check refuses ids under which somebody else's processes run: they would be
-// ended with the program's.
+// check refuses ids of somebody else's processes: they would be ended with the
+// program's.
 func (id *Identity) check() error {
 	if id == nil {
 		return nil
 	}
 	own := []uint32{0, uint32(os.Getuid()), uint32(os.Geteuid()), 1<<32 - 1}
 	if slices.Contains(own, id.UID) || slices.Contains(own, id.UID+1) || id.GID == 0 {
-		return fmt.Errorf("user %d and group %d cannot be a program's own: name a user and a group that nobody is", id.UID, id.GID)
+		return fmt.Errorf("user %d and group %d cannot be a program's own: name a user and a group that nobody uses", id.UID, id.GID)
 	}
 	return nil
 }
 
-// second makes cmd the second run of this program and starts it.
-func second(cmd *exec.Cmd, o order) error {
+// startChild makes cmd the child and starts it.
+func startChild(cmd *exec.Cmd, o order) error {
 	data, err := json.Marshal(o)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func second(cmd *exec.Cmd, o order) error {
 	_ = cmd.Wait()
 	if problem, ok := strings.CutPrefix(string(answer), ready); ok {
 		if problem == syscall.EACCES.Error() {
-			return syscall.EACCES // what callers can tell by errors.Is, as without an identity
+			return syscall.EACCES // for errors.Is, as without an identity
 		}
 		return errors.New(problem)
 	}
@@ -117,9 +117,9 @@ func second(cmd *exec.Cmd, o order) error {
 	return fmt.Errorf("the second run of this program did not answer (its main function must begin with command.EnterChild): %w", errors.Join(err, readErr, io.ErrUnexpectedEOF))
 }
 
-// Probe reports why a program cannot be run as the identity on this system, or
-// should not, since processes of that user run already; nil if it can. Nothing but
-// this program itself is run.
+// Probe returns why a program cannot be run as the identity on this system, or
+// should not, because processes of that user run already; nil if it can. It runs
+// nothing but this program itself.
 func Probe(id Identity) error {
 	if err := id.check(); err != nil {
 		return err
@@ -129,12 +129,12 @@ func Probe(id Identity) error {
 		return err
 	}
 	if len(others) > 0 {
-		return fmt.Errorf("processes %v run as user %d already, and would be ended with the program", others, id.UID)
+		return fmt.Errorf("processes %v already run as user %d, and would be ended with the program", others, id.UID)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
-	err = second(cmd, order{Parent: os.Getpid(), Identity: &id, Dir: []byte("/")})
+	err = startChild(cmd, order{Parent: os.Getpid(), Identity: &id, Dir: []byte("/")})
 	if err == nil {
 		err = cmd.Wait()
 	}

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// ErrNotFound is wrapped by the error about a program that no directory of PATH
-// holds.
+// ErrNotFound is wrapped by the error about a program that is in no directory of PATH.
 var ErrNotFound = exec.ErrNotFound
 
 // LookPath finds a program as Run does: a name in the absolute directories of

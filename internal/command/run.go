@@ -17,8 +17,9 @@ const waitDelay = 2 * time.Second
 
 // Run runs the program and waits for its end and for that of its process group;
 // with an Identity, for that of everything it started. The error is non-nil only
-// when the program could not be run, when ctx ended it, or when a process of the
-// Identity cannot be ended; the Result holds then what there was.
+// when the program could not be run, when ctx ended it, when Spec.Stdout or
+// Spec.Stderr failed, or when a process of the Identity cannot be ended; the Result
+// then is what there was.
 func Run(ctx context.Context, spec Spec) (Result, error) {
 	path, err := spec.check()
 	if err != nil {
@@ -68,16 +69,13 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 type running struct {
 	cmd            *exec.Cmd
 	stdout, stderr *tee
-	ended          bool        // by us; written by Cancel, which is over when Wait returns
-	kill           *time.Timer // likewise; nil if nothing has to be killed later
+	ended          bool        // by us; Cancel writes it, before Wait returns
+	kill           *time.Timer // also written by Cancel; nil if nothing has to be killed later
 }
 
-// newRunning sets a program up that ends with the context.
+// newRunning prepares a program that ends with the context.
 func newRunning(ctx context.Context, path string, spec Spec) *running {
-	limit := spec.OutputLimit
-	if limit <= 0 {
-		limit = DefaultOutputLimit
-	}
+	limit := cmp.Or(max(spec.OutputLimit, 0), DefaultOutputLimit)
 	cmd := exec.CommandContext(ctx, path)
 	p := &running{cmd: cmd, stdout: &tee{capture: newCapture(limit), to: spec.Stdout}, stderr: &tee{capture: newCapture(limit), to: spec.Stderr}}
 	cmd.Args = append([]string{spec.Program}, spec.Args...)
@@ -100,16 +98,16 @@ func newRunning(ctx context.Context, path string, spec Spec) *running {
 	return p
 }
 
-// wait waits for the program's end, and ends what it left behind in its group or,
-// with an identity, anywhere: left is how many those were, endErr says why one cannot
-// be ended. err is that of exec.Cmd's Wait.
+// wait waits for the program's end, and ends what it left running in its group or,
+// with an identity, anywhere: left is how many processes those were, endErr why one
+// cannot be ended. err is that of exec.Cmd's Wait.
 func (p *running) wait(identity *Identity) (left int, endErr, err error) {
 	unreaped := awaitExit(p.cmd.Process)
 	if identity != nil {
 		left, endErr = endUser(*identity, p.cmd.Process)
 	}
 	if unreaped {
-		killGroup(p.cmd.Process) // while its number is nobody else's
+		killGroup(p.cmd.Process) // while no other group can have its number
 	}
 	err = p.cmd.Wait()
 	if p.kill != nil {

@@ -282,7 +282,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"owner's id", func(cfg *isolate.Config, r runner) error { return os.Chown(r.temp, int(cfg.Identity.UID), 0) }, true, "belongs to the user or group"},
 		{"owner's group", func(cfg *isolate.Config, r runner) error { return os.Chown(r.workspace, 1001, int(cfg.Identity.GID)) }, true, "belongs to the user or group"},
-		{"root's id", func(cfg *isolate.Config, _ runner) error { cfg.Identity.UID = 0; return nil }, true, "name a user and a group that nobody is"},
+		{"root's id", func(cfg *isolate.Config, _ runner) error { cfg.Identity.UID = 0; return nil }, true, "name a user and a group that nobody uses"},
 		{"programs that others may replace", func(cfg *isolate.Config, r runner) error {
 			cfg.Environ = append(cfg.Environ, "PATH=/usr/bin:"+filepath.Join(r.base, "tools/bin"))
 			return errors.Join(os.MkdirAll(filepath.Join(r.base, "tools/bin"), 0o755), os.Chmod(filepath.Join(r.base, "tools/bin"), 0o777))
