@@ -48,7 +48,7 @@ var layers = []struct {
 	{"internal/policy/tree", "text"},
 	{"internal/policy", "text safeoutput intake event schema policy/tree"},
 	{"internal/phase", "text finding changes command toolreport schema"},
-	{"internal/plugin", "safeoutput finding jsonrepair changes command toolreport phase"},
+	{"internal/plugin", "text safeoutput finding jsonrepair changes command toolreport phase"},
 	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo agentchanges"},
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase"},

@@ -11,16 +11,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// agentLines takes what an agent prints and hands on its safe outputs, one a line,
-// framed and repaired as those of any agent are. Other text means nothing.
+// agentLines is written what an agent prints, and passes on its safe outputs, one a line,
+// framed and repaired as those of any agent are. Other text is left out.
 type agentLines struct {
 	*io.PipeWriter
 	done chan struct{}
-	// problems say which lines were meant to be safe outputs and are none.
+	// problems describe the lines that were meant to be safe outputs and are invalid.
 	problems []string
 }
 
-// readLines starts to read; end must be called.
+// readLines starts to read. Its end method must be called.
 func readLines(to io.Writer) *agentLines {
 	from, w := io.Pipe()
 	a := &agentLines{PipeWriter: w, done: make(chan struct{})}
@@ -36,7 +36,7 @@ func readLines(to io.Writer) *agentLines {
 
 // end ends the reading and returns what could not be read.
 func (a *agentLines) end() []string {
-	_ = a.Close() // a pipe's writer always closes
+	_ = a.Close() // it never fails
 	<-a.done
 	return a.problems
 }
@@ -65,12 +65,12 @@ func (a *agentLines) line(l safeoutput.Line, to io.Writer) error {
 		return nil
 	}
 	fixed, _, err := jsonrepair.Fix(l.Raw)
-	var why *jsonrepair.Error
+	var unfixed *jsonrepair.Error
 	switch {
-	case errors.As(err, &why) && (why.Code == jsonrepair.NoObject || !bytes.HasPrefix(l.Raw, []byte("{"))):
+	case errors.As(err, &unfixed) && (unfixed.Code == jsonrepair.NoObject || !bytes.HasPrefix(l.Raw, []byte("{"))):
 		return nil // prose
 	case err != nil:
-		a.problem("line %d is no safe output: %v", l.No, err)
+		a.problem("line %d is not a safe output: %v", l.No, err)
 		return nil
 	case fixed[0] == '[':
 		a.problem("line %d is a list; a safe output is one object a line", l.No)
@@ -78,12 +78,12 @@ func (a *agentLines) line(l safeoutput.Line, to io.Writer) error {
 	case fixed[0] != '{':
 		return nil
 	}
-	var one bytes.Buffer
-	if err := json.Compact(&one, fixed); err != nil {
+	var object bytes.Buffer
+	if err := json.Compact(&object, fixed); err != nil {
 		return err
 	}
-	one.WriteByte('\n')
-	_, err = to.Write(one.Bytes())
+	object.WriteByte('\n')
+	_, err = to.Write(object.Bytes())
 	return err
 }
 

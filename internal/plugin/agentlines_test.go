@@ -23,7 +23,7 @@ func TestAgentLines(t *testing.T) {
 		"several lines": {"{\n  \"type\": \"create-pull-request-review-comment\",\n  \"path\": \"a b.go\",\n  \"line\": 2,\n  \"body\": \"Long.\"\n}\n" + good, "Odd.|Long.", nil},
 		"loose JSON":    {`{'type': 'add-nothing'}` + "\n" + `{type: 'create_pull_request_review_comment', path: 'a b.go', "line": "3", 'body': 'Loose.',}`, "Loose.", nil},
 		"prose and CR":  {"I found 3 problems {maybe}.\r\n" + good + "\r\n", "Odd.", nil},
-		"cut off":       {good + "\n" + `{"type":"create-pull-request-review-comment","path":"a b.go","line":2,"body":"Cut`, "Odd.", []string{"line 2 is no safe output: byte 77: the string that starts here is cut off"}},
+		"cut off":       {good + "\n" + `{"type":"create-pull-request-review-comment","path":"a b.go","line":2,"body":"Cut`, "Odd.", []string{"line 2 is not a safe output: byte 77: the string that starts here is cut off"}},
 		"a list":        {"[" + good + "]\n" + good, "Odd.", []string{"line 1 is a list; a safe output is one object a line"}},
 		"a wrong field": {good + "\n" + strings.Replace(good, `"line":1`, `"line":"ten"`, 1), "Odd.", []string{"a safe output has a wrong field"}},
 		"other values":  {"12\n\"x\"\nnull\n" + good, "Odd.", nil},

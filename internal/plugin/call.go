@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// maxArguments is how many bytes of files' names one run is given; what is over it
-// goes into another run. Windows takes 32 KiB, Linux far more.
+// maxArguments bounds the files' names that one run gets, in bytes; the others go into
+// further runs. Windows accepts 32 KiB, Linux far more.
 const maxArguments = 24 << 10
 
 // call is one run of the command.
 type call struct {
 	line  string // as it is shown, without the files
 	args  []string
-	shell bool // args have a shell read the line
+	shell bool // args make a shell read the line
 }
 
-// calls returns the runs that the files need; none where there is nothing to look
-// at. Files begin with "./", so that no name is an option.
+// calls returns the runs that the files need, none if there is nothing to look at. Files
+// begin with "./", so that no name is an option.
 func (c Config) calls(files []string) ([]call, error) {
 	words, err := c.words()
 	if err != nil {
@@ -29,13 +29,13 @@ func (c Config) calls(files []string) ([]call, error) {
 	if line == "" {
 		line = strings.Join(words, " ")
 	}
-	at := slices.Index(words, FilesWord)
+	i := slices.Index(words, FilesWord)
 	switch {
-	case len(files) == 0 && (at >= 0 || len(c.Languages) > 0):
+	case len(files) == 0 && (i >= 0 || len(c.Languages) > 0):
 		return nil, nil
 	case words == nil:
 		return []call{{line, []string{"sh", "-c", line}, true}}, nil
-	case at < 0:
+	case i < 0:
 		return []call{{line: line, args: words}}, nil
 	}
 	var all []call
@@ -59,20 +59,20 @@ func (c Config) calls(files []string) ([]call, error) {
 	return all, nil
 }
 
-// folder says why nothing can be run in a folder of the repository, "" where it
-// can. A link that leads out of the repository is no folder of it.
-func folder(repository, dir string) string {
+// unusable returns why nothing can be run in a directory of the repository, "" if it can.
+// A link out of the repository is not followed.
+func unusable(repository, dir string) string {
 	root, err := os.OpenRoot(repository)
 	if err != nil {
 		return "the repository cannot be opened"
 	}
-	defer root.Close() //nolint:errcheck // it was only looked at
+	defer root.Close() //nolint:errcheck // it was only read
 	info, err := root.Stat(filepath.FromSlash(dir))
 	switch {
 	case err != nil:
-		return "there is no such folder in the repository"
+		return "there is no such directory in the repository"
 	case !info.IsDir():
-		return "it is no folder"
+		return "it is not a directory"
 	}
 	return ""
 }

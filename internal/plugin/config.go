@@ -18,7 +18,7 @@ type Format string
 
 // The formats.
 const (
-	Auto        Format = "auto"       // found out, as for the commands of the other checks
+	Auto        Format = "auto"       // recognised, as for the commands of the other checks
 	SARIF       Format = "sarif"      // one log
 	RDJSON      Format = "rdjson"     // reviewdog's, one document
 	RDJSONL     Format = "rdjsonl"    // reviewdog's, one diagnostic a line
@@ -45,16 +45,16 @@ func (f Format) form() string {
 	return string(f)
 }
 
-// mayBeEmpty reports whether a reviewer that found nothing prints nothing. An agent
-// has to say so: its silence cannot be told from a failure.
+// mayBeEmpty reports whether a reviewer that found nothing may print nothing. An agent may
+// not: its silence cannot be distinguished from a failure.
 func (f Format) mayBeEmpty() bool {
 	return f == Auto || f == Text || f == RDJSONL || f == AstGrep
 }
 
-// FilesWord stands in Args, or as a word of Command, for the changed files.
+// FilesWord stands for the changed files in Args, or as a word of Command.
 const FilesWord = "{files}"
 
-// builtIn is the name under which the built-in reviewer's findings appear.
+// builtIn is the tool of the built-in reviewer's findings.
 const builtIn = "airlock"
 
 // Limits of a Config.
@@ -63,44 +63,42 @@ const (
 	MaxInstructions  = 64 << 10          // bytes
 )
 
-// Config is one reviewer. See Validate for what it needs.
+// Config is one reviewer. Validate checks it.
 type Config struct {
-	// Name is what the reviewer is called in results, and the tool of findings that
-	// name none.
-	Name string
-	// Command is a line as people write it, which a shell reads; with FilesWord in it
-	// there is no shell. Args are a program and its arguments, as they are. One of the
-	// two is given.
+	// Name is the reviewer's name in results, and the tool of findings that name none.
+	Name string // required
+	// Command is a line as people write it, which a shell reads; with FilesWord in it there
+	// is no shell. Args are a program and its arguments. One of the two is required.
 	Command string
 	Args    []string
-	Check   phase.Check // the review that its findings belong to; "" is CodeReviewed
-	Format  Format      // "" is Auto, or Text where there are Patterns
-	// Patterns describe lines of text, as Vim's errorformat does; the first that
-	// matches wins.
+	Check   phase.Check // the review that its findings belong to; "" is CodeReview
+	Format  Format      // "" is Auto, or Text if there are Patterns
+	// Patterns describe lines of text, as Vim's errorformat does; the first that matches
+	// wins.
 	Patterns []string
-	// Languages restrict the changed files to those in one of these languages; where
-	// none is left, the command does not run. None: all files.
+	// Languages restrict the changed files to those in one of these languages; if none is
+	// left, the command does not run. No languages: all files.
 	Languages []string
-	// Dirs are the folders in which it runs, one after the other, relative to the
-	// repository's root; each with the changed files below it. None: the root.
+	// Dirs are the directories in which it runs, one after the other, relative to the
+	// repository's root, each with the changed files below it. None: the root.
 	Dirs []string
-	// Diff gives Instructions and the diff on standard input, which is empty
-	// otherwise.
+	// Diff provides Instructions and the diff on standard input, which is otherwise empty.
 	Diff         bool
 	Instructions string
-	// Severity says how severe the findings of a rule are, by the rule's name;
-	// MinSeverity leaves the less severe ones out, and counts them.
+	// Severity is how severe the findings of a rule are, by the rule's name. Findings below
+	// MinSeverity are left out and counted.
 	Severity    map[string]finding.Severity
 	MinSeverity finding.Severity
-	// Precision is how often it is right, for rules that do not say it themselves.
+	// Precision is how often it is right, for rules whose precision its output does not
+	// give.
 	Precision finding.Precision
-	// FoundExits are the exit codes other than 0 with which it ends when it has
-	// findings. nil: 1. Any other code means that the review could not be done.
+	// FoundExits are the exit codes other than 0 with which it ends if it has findings; nil:
+	// 1. Any other code means that the review could not be done.
 	FoundExits []int
 	TimeLimit  time.Duration // of one run; 0: DefaultTimeLimit
 }
 
-// Validate says what is wrong with a reviewer, all of it, and how to mend it.
+// Validate returns everything that is wrong with a reviewer, and how to correct it.
 func (c Config) Validate() error {
 	var problems []error
 	wrong := func(is bool, format string, args ...any) {
@@ -108,7 +106,7 @@ func (c Config) Validate() error {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
 	}
-	wrong(!soundName(c.Name), "the name %q is not one of letters, digits, \"-\", \"_\" and \".\", at most 64", c.Name)
+	wrong(!isName(c.Name), "invalid name %q: it must consist of letters, digits, \"-\", \"_\" and \".\", at most 64", c.Name)
 	wrong(strings.EqualFold(c.Name, builtIn), "the name %q is that of the built-in reviewer", c.Name)
 	wrong(c.Command == "" && len(c.Args) == 0, "it has no command: give \"command\" or \"args\", or one of the names %s", strings.Join(Presets(), ", "))
 	wrong(c.Command != "" && len(c.Args) > 0, "give either \"command\" or \"args\", not both")
@@ -124,7 +122,7 @@ func (c Config) Validate() error {
 		wrong(err != nil, "%w", err)
 	}
 	for _, d := range c.Dirs {
-		wrong(!soundDir(d), "the folder %q is not a path below the repository's root", d)
+		wrong(!isDirBelow(d), "invalid directory %q: it is not a path below the repository's root", d)
 	}
 	wrong(c.Instructions != "" && !c.Diff, "instructions are given with the diff: set \"input: diff\"")
 	wrong(len(c.Instructions) > MaxInstructions, "the instructions have more than %d bytes", MaxInstructions)
@@ -140,7 +138,7 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// format returns the format that holds.
+// format returns the format that applies.
 func (c Config) format() Format {
 	switch {
 	case c.Format != "":
@@ -151,13 +149,13 @@ func (c Config) format() Format {
 	return Auto
 }
 
-// words returns the program and its arguments, FilesWord where files stand; nil
-// for a line that a shell reads.
+// words returns the program and its arguments, with FilesWord for the files; nil for a line
+// that a shell reads.
 func (c Config) words() ([]string, error) {
 	words := c.Args
 	if c.Command != "" {
 		if strings.ContainsRune(c.Command, 0) {
-			return nil, errors.New("the command holds a NUL character")
+			return nil, errors.New("the command contains a NUL character")
 		}
 		if !strings.Contains(c.Command, FilesWord) {
 			return nil, nil
@@ -170,7 +168,7 @@ func (c Config) words() ([]string, error) {
 	for i, w := range words {
 		switch {
 		case strings.ContainsRune(w, 0):
-			return nil, fmt.Errorf("the argument %q holds a NUL character", w)
+			return nil, fmt.Errorf("the argument %q contains a NUL character", w)
 		case i == 0 && (w == "" || strings.Contains(w, FilesWord)):
 			return nil, errors.New("the first word is the program, which cannot be empty or {files}")
 		case w != FilesWord && strings.Contains(w, FilesWord):
@@ -180,18 +178,17 @@ func (c Config) words() ([]string, error) {
 	return words, nil
 }
 
-func soundName(name string) bool {
+func isName(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// soundDir reports whether a folder is named by a relative path that stays below
-// the root.
-func soundDir(dir string) bool {
+// isDirBelow reports whether a directory is a relative path that stays below the root.
+func isDirBelow(dir string) bool {
 	return dir != "" && !strings.ContainsAny(dir, "\x00\\") && !path.IsAbs(dir) && path.Clean(dir) != ".." && !strings.HasPrefix(path.Clean(dir), "../")
 }
 
-// presets are the reviewers that are known by name, in the order of their names.
-// Those that can be told so end with 0 whatever they find.
+// presets are the reviewers that are known by name, in the order of their names. Those
+// that have an option for it end with 0 whatever they find.
 func presets() []Config {
 	return []Config{
 		{Name: "ast-grep", Check: phase.CodeReview, Args: []string{"ast-grep", "scan", "--json=stream", FilesWord}, Format: AstGrep, Precision: finding.PrecisionMedium},

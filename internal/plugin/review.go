@@ -1,11 +1,10 @@
-// Package plugin runs reviewers that the owner configures, such as a linter or an
-// AI agent, and turns what they print into findings.
+// Package plugin runs reviewers that the owner configures, such as a linter or an AI agent,
+// and turns what they print into findings.
 //
-// The command is the owner's word alone. Of what a pull request holds, only the
-// paths of changed files can become arguments, each one of its own that begins
-// with "./", and the diff standard input. What a reviewer prints is hostile, since
-// it reads a stranger's files: it is bounded, and says nothing about files outside
-// the repository.
+// Only the owner decides on the command. Of a pull request, the paths of changed files can
+// become arguments, each a separate one that begins with "./", and the diff can become
+// standard input. What a reviewer prints is hostile, because it reads a stranger's files:
+// it is bounded, and has no effect on files outside the repository.
 package plugin
 
 import (
@@ -24,6 +23,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
@@ -39,29 +39,29 @@ type Request struct {
 type File struct {
 	Path     string // relative to the root, slash-separated
 	Language string // as package changes calls it
-	Lines    int    // how many lines it has; 0 where that is not known
+	Lines    int    // how many lines it has; 0 if that is not known
 }
 
-// Result is what a reviewer said.
+// Result is what a reviewer found.
 type Result struct {
-	// Findings are about changed files, sorted, each once; also those on lines that
-	// did not change.
+	// Findings are about changed files, sorted, each once; also those on lines that did not
+	// change.
 	Findings []finding.Finding
-	Rules    []toolreport.ToolRule // what the output says of their rules
-	Notes    []string              // what people should know beside it, in whole sentences
+	Rules    []toolreport.ToolRule // what the output contains about their rules
+	Notes    []string              // for people, in complete sentences
 }
 
-// MissingError is that the reviewer's tool is not there.
+// MissingError is returned if the reviewer's tool is not installed.
 type MissingError struct{ Reviewer, Tool, Command string }
 
 // Error implements error.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the tool %q is missing, which the reviewer %q runs: install it in the job or the image, or take the reviewer out of checks: reviewers", e.Tool, e.Reviewer)
+	return fmt.Sprintf("the tool %q is missing, which the reviewer %q runs: install it in the job or the image, or remove the reviewer from checks: reviewers", e.Tool, e.Reviewer)
 }
 
-// Review runs a sound reviewer (see Validate) on a request. The error is the
-// context's, a *MissingError, or says why the review could not be done, or not
-// wholly; the Result holds what was found all the same.
+// Review runs a valid reviewer (see Validate) on a request. The error is the context's, a
+// *MissingError, or explains why the review could not be done, or not completely; the
+// Result has what was found in any case.
 func Review(ctx context.Context, run phase.Runner, cfg Config, req Request) (Result, error) {
 	w := &work{cfg: cfg, req: req, run: run, byPath: map[string]*File{}}
 	for _, f := range req.Diff {
@@ -83,12 +83,12 @@ func Review(ctx context.Context, run phase.Runner, cfg Config, req Request) (Res
 			break
 		}
 	}
-	w.countLeftOut()
+	w.noteLeftOut()
 	finding.Sort(w.out.Findings)
 	return w.out, err
 }
 
-// work is one review.
+// work is one running review.
 type work struct {
 	cfg    Config
 	req    Request
@@ -99,18 +99,25 @@ type work struct {
 	elsewhere, minor, outside, omitted int
 }
 
-// review runs the command in one folder, as often as the files need.
+func (w *work) note(format string, args ...any) {
+	const most = 50
+	note := fmt.Sprintf(format, args...)
+	if len(w.out.Notes) < most && !slices.Contains(w.out.Notes, note) {
+		w.out.Notes = append(w.out.Notes, note)
+	}
+}
+
+// review runs the command in one directory, as often as the files need.
 func (w *work) review(ctx context.Context, dir string) error {
-	if why := folder(w.req.Repository, dir); why != "" {
+	if why := unusable(w.req.Repository, dir); why != "" {
 		w.note("%s was not run in %q: %s", w.cfg.Name, dir, why)
 		return nil
 	}
 	var files []string
 	for _, f := range w.req.Files {
-		if rel, below := strings.CutPrefix(f.Path, dir+"/"); below && w.reads(f) {
+		rel, below := strings.CutPrefix(f.Path, dir+"/")
+		if (below || dir == ".") && (len(w.cfg.Languages) == 0 || slices.Contains(w.cfg.Languages, f.Language)) {
 			files = append(files, "./"+rel)
-		} else if dir == "." && w.reads(f) {
-			files = append(files, "./"+f.Path)
 		}
 	}
 	calls, err := w.cfg.calls(files)
@@ -121,8 +128,8 @@ func (w *work) review(ctx context.Context, dir string) error {
 		w.note("%s had no changed file to look at in %q", w.cfg.Name, dir)
 	}
 	for _, c := range calls {
-		report, err := w.once(ctx, dir, c)
-		w.take(report)
+		report, err := w.call(ctx, dir, c)
+		w.add(report)
 		if err != nil {
 			return err
 		}
@@ -130,28 +137,15 @@ func (w *work) review(ctx context.Context, dir string) error {
 	return nil
 }
 
-// reads reports whether the reviewer looks at files of the language.
-func (w *work) reads(f File) bool {
-	return len(w.cfg.Languages) == 0 || slices.Contains(w.cfg.Languages, f.Language)
-}
-
-func (w *work) note(format string, args ...any) {
-	const most = 50
-	text := fmt.Sprintf(format, args...)
-	if len(w.out.Notes) < most && !slices.Contains(w.out.Notes, text) {
-		w.out.Notes = append(w.out.Notes, text)
-	}
-}
-
-// grace is the time that a command has to end by itself when its time is over.
+// grace is the time that a command has to end by itself after its time limit.
 const grace = 2 * time.Second
 
-// keptOutput is how much of each stream is kept for saying what went wrong, in
-// bytes. Findings are read while it is printed.
+// keptOutput is how much of each stream is kept for error messages, in bytes. Findings are
+// read while it is printed.
 const keptOutput = 16 << 10
 
-// once runs the command once and reads what it prints.
-func (w *work) once(ctx context.Context, dir string, c call) (toolreport.Report, error) {
+// call runs the command once and reads what it prints.
+func (w *work) call(ctx context.Context, dir string, c call) (toolreport.Report, error) {
 	reader, err := toolreport.New(w.tool(dir, c))
 	if err != nil {
 		return toolreport.Report{}, err
@@ -173,15 +167,15 @@ func (w *work) once(ctx context.Context, dir string, c call) (toolreport.Report,
 		spec.Program = filepath.Join(spec.Dir, spec.Program) // as a shell would find it
 	}
 	if w.cfg.Diff {
-		prompt, left := w.cfg.prompt(w.req.Diff)
-		if spec.Stdin = strings.NewReader(prompt); left > 0 {
-			w.note("%s was not shown the diff of %s: all that changed is longer than %d MiB", w.cfg.Name, count(left, "file"), maxDiff>>20)
+		prompt, omitted := w.cfg.prompt(w.req.Diff)
+		if spec.Stdin = strings.NewReader(prompt); omitted > 0 {
+			w.note("%s was not shown the diff of %s: the entire diff is longer than %d MiB", w.cfg.Name, text.Count(omitted, "file"), maxDiff>>20)
 		}
 	}
 	result, err := w.run(ctx, spec)
 	if lines != nil {
-		for _, why := range lines.end() {
-			w.note("%s: %s", w.cfg.Name, plain(why))
+		for _, problem := range lines.end() {
+			w.note("%s: %s", w.cfg.Name, printable(problem))
 		}
 	}
 	if ctx.Err() != nil {
@@ -198,18 +192,18 @@ func (w *work) once(ctx context.Context, dir string, c call) (toolreport.Report,
 		return toolreport.Report{}, fmt.Errorf("%s could not be run: %w", w.cfg.Name, err)
 	}
 	exit := toolreport.Exit{Code: result.ExitCode, TimedOut: result.TimedOut}
-	if w.found(result.ExitCode) {
-		exit.Code = 0 // what it says by it is in its output
+	if w.meansFindings(result.ExitCode) {
+		exit.Code = 0 // the findings are in its output
 	}
 	report := reader.Report(exit)
 	return report, w.failure(result, report, limit)
 }
 
-// tool says how the output is read.
+// tool returns how the output is read.
 func (w *work) tool(dir string, c call) toolreport.Tool {
 	t := toolreport.Tool{Called: w.cfg.Name, Check: string(w.check()), Formats: w.cfg.Patterns, Roots: []string{w.req.Repository}}
 	if real, err := filepath.EvalSymlinks(w.req.Repository); err == nil && real != w.req.Repository {
-		t.Roots = append(t.Roots, real) // as a tool names it that asks for its folder
+		t.Roots = append(t.Roots, real) // as a tool names it that asks for its working directory
 	}
 	if dir != "." {
 		t.Dir = dir
@@ -222,15 +216,16 @@ func (w *work) tool(dir string, c call) toolreport.Tool {
 
 func (w *work) check() phase.Check { return cmp.Or(w.cfg.Check, phase.CodeReview) }
 
-// found reports whether an exit code only says that there are findings.
-func (w *work) found(code int) bool {
+// meansFindings reports whether an exit code other than 0 only means that there are
+// findings.
+func (w *work) meansFindings(code int) bool {
 	if w.cfg.FoundExits == nil {
 		return code == 1
 	}
 	return slices.Contains(w.cfg.FoundExits, code)
 }
 
-// failure says why a run was no review, or not a whole one; nil where it was.
+// failure explains why a run was not a review, or not a complete one; nil if it was.
 func (w *work) failure(r command.Result, report toolreport.Report, limit time.Duration) error {
 	name, format := w.cfg.Name, w.cfg.format()
 	switch {
@@ -238,53 +233,53 @@ func (w *work) failure(r command.Result, report toolreport.Report, limit time.Du
 		return fmt.Errorf("%s was ended after %s, its time limit; raise its time-limit", name, limit)
 	case r.Signal != "":
 		return fmt.Errorf("%s was ended by a signal: %s", name, r.Signal)
-	case r.ExitCode != 0 && !w.found(r.ExitCode):
-		return fmt.Errorf("%s ended with exit code %d%s (it failed; if the code means findings, name it in the reviewer's exit-codes)", name, r.ExitCode, gist(r))
+	case r.ExitCode != 0 && !w.meansFindings(r.ExitCode):
+		return fmt.Errorf("%s ended with exit code %d%s (it failed; if the code means findings, list it in the reviewer's exit-codes)", name, r.ExitCode, lastLines(r))
 	case r.ExitCode != 0 && len(report.Findings)+report.Outside == 0:
-		return fmt.Errorf("%s ended with exit code %d and named no finding%s (it failed, or its findings have a form that its format or patterns do not say)", name, r.ExitCode, gist(r))
+		return fmt.Errorf("%s ended with exit code %d and reported no finding%s (it failed, or its findings have a form that its format or patterns do not describe)", name, r.ExitCode, lastLines(r))
 	}
-	has := format == Auto || format == Text || slices.Contains(strings.Split(report.Tool, ", "), format.form())
-	empty := len(r.Stdout.Head) == 0 && r.Stdout.Dropped == 0
+	hasForm := format == Auto || format == Text || slices.Contains(strings.Split(report.Tool, ", "), format.form())
+	isEmpty := len(r.Stdout.Head) == 0 && r.Stdout.Dropped == 0
 	switch {
-	case !has && empty && !format.mayBeEmpty():
-		return fmt.Errorf("%s printed nothing, where its format is %q%s", name, format, gist(r))
-	case !has && !empty:
-		return fmt.Errorf("%s printed nothing of its format, %q%s", name, format, gist(r))
-	case has && report.Tool != "" && !report.Explained:
+	case !hasForm && isEmpty && !format.mayBeEmpty():
+		return fmt.Errorf("%s printed nothing, but its format is %q%s", name, format, lastLines(r))
+	case !hasForm && !isEmpty:
+		return fmt.Errorf("%s printed nothing of its format, %q%s", name, format, lastLines(r))
+	case hasForm && report.Tool != "" && !report.Explained:
 		return fmt.Errorf("the output of %s is incomplete: %s", name, cmp.Or(strings.Join(report.Notes, "; "), "it reports that it failed"))
 	}
-	if format == Auto && report.Tool == "" && len(report.Findings) == 0 && !empty {
-		w.note("%s printed something of no known form; set its format", name)
+	if format == Auto && report.Tool == "" && len(report.Findings) == 0 && !isEmpty {
+		w.note("%s printed something of an unknown form; set its format", name)
 	}
 	return nil
 }
 
-// gist is what a command said last, on one line.
-func gist(r command.Result) string {
-	said := r.Stderr.String()
-	if strings.TrimSpace(said) == "" {
-		said = r.Stdout.String()
+// lastLines returns what a command printed last, as one line.
+func lastLines(r command.Result) string {
+	printed := r.Stderr.String()
+	if text.IsBlank(printed) {
+		printed = r.Stdout.String()
 	}
-	words := strings.Join(strings.Fields(plain(said)), " ")
-	if words == "" {
+	line := printableLine(printed)
+	if line == "" {
 		return ""
 	}
 	const most = 300
-	if over := len(words) - most; over > 0 {
-		words = "…" + strings.ToValidUTF8(words[over:], "")
+	if over := len(line) - most; over > 0 {
+		line = "…" + strings.ToValidUTF8(line[over:], "")
 	}
-	return ": " + words
+	return ": " + line
 }
 
-// take takes over what a run reported, as far as it is about changed files.
-func (w *work) take(r toolreport.Report) {
+// add adds what a run reported about changed files.
+func (w *work) add(r toolreport.Report) {
 	w.outside += r.Outside
 	w.omitted += r.Omitted
 	for _, n := range r.Notes {
-		w.note("%s: %s", w.cfg.Name, strings.TrimPrefix(plain(n), w.cfg.Name+" "))
+		w.note("%s: %s", w.cfg.Name, strings.TrimPrefix(printable(n), w.cfg.Name+" "))
 	}
 	for _, rule := range r.Rules {
-		rule.Tool, rule.ID = w.called(rule.Tool), oneLine(rule.ID)
+		rule.Tool, rule.ID = w.toolName(rule.Tool), printableLine(rule.ID)
 		if rule.Precision == finding.PrecisionUnknown {
 			rule.Precision = w.cfg.Precision
 		}
@@ -296,60 +291,51 @@ func (w *work) take(r toolreport.Report) {
 			w.elsewhere++
 			continue
 		}
-		f = sound(f, file.Lines)
-		f.Tool = w.called(f.Tool)
+		f = checked(f, file.Lines)
+		f.Tool, f.Check = w.toolName(f.Tool), string(w.check())
 		if s, ok := w.cfg.Severity[f.Rule]; ok {
 			f.Severity = s
 		}
-		if f.Severity.Rank() < w.cfg.MinSeverity.Rank() {
+		switch {
+		case f.Severity.Rank() < w.cfg.MinSeverity.Rank():
 			w.minor++
-			continue
-		}
-		if f.Check = string(w.check()); len(w.out.Findings) == toolreport.MaxFindings {
+		case len(w.out.Findings) == toolreport.MaxFindings:
 			w.omitted++
-			continue
+		default:
+			w.out.Findings = append(w.out.Findings, f)
 		}
-		w.out.Findings = append(w.out.Findings, f)
 	}
 }
 
-// called returns the name of a tool, which is never that of the built-in reviewer.
-func (w *work) called(tool string) string {
-	if tool = oneLine(tool); tool == "" || strings.EqualFold(tool, builtIn) {
+// toolName returns the name of a tool, which is never that of the built-in reviewer.
+func (w *work) toolName(tool string) string {
+	if tool = printableLine(tool); tool == "" || strings.EqualFold(tool, builtIn) {
 		return w.cfg.Name
 	}
 	return tool
 }
 
-// countLeftOut notes how many findings are left out, and why.
-func (w *work) countLeftOut() {
+// noteLeftOut notes how many findings are left out, and why.
+func (w *work) noteLeftOut() {
 	for _, c := range []struct {
 		n   int
 		why string
 	}{
 		{w.elsewhere, "about files that did not change"},
-		{w.minor, "below the severity that is asked for"},
+		{w.minor, "below the configured severity"},
 		{w.outside, "about files outside the repository, or about none"},
 		{w.omitted, "over the limit"},
 	} {
 		if c.n > 0 {
-			w.note("%s: left out what is %s: %s", w.cfg.Name, c.why, count(c.n, "finding"))
+			w.note("%s: left out %s %s", w.cfg.Name, text.Count(c.n, "finding"), c.why)
 		}
 	}
 }
 
-// count is a number with the word for what it counts.
-func count(n int, word string) string {
-	if n != 1 {
-		word += "s"
-	}
-	return fmt.Sprint(n, " ", word)
-}
-
-// sound makes a finding's texts plain and takes out a place that cannot be in a
-// file of so many lines, and a suggestion with it.
-func sound(f finding.Finding, lines int) finding.Finding {
-	f.Rule, f.Message = oneLine(f.Rule), plain(f.Message)
+// checked returns a finding with printable texts, and without a place that cannot be in a
+// file of so many lines.
+func checked(f finding.Finding, lines int) finding.Finding {
+	f.Rule, f.Message = printableLine(f.Rule), printable(f.Message)
 	last := max(f.Range.StartLine, f.Range.EndLine)
 	switch {
 	case lines == 0 || last <= lines:
@@ -361,18 +347,18 @@ func sound(f finding.Finding, lines int) finding.Finding {
 	return f
 }
 
-// escapes are sequences by which a terminal is controlled.
+// escapes are the sequences that control a terminal.
 var escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])?")
 
-// plain takes out what controls a terminal.
-func plain(s string) string {
-	s = escapes.ReplaceAllString(s, "")
+// printable removes what controls a terminal.
+func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
-	}, s)
+	}, escapes.ReplaceAllString(s, ""))
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(plain(s)), " ") }
+// printableLine also makes it one line.
+func printableLine(s string) string { return text.OneLine(printable(s)) }

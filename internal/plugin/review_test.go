@@ -70,11 +70,11 @@ func TestExitCodes(t *testing.T) {
 		{"found, ends with 0", plugin.Config{Format: plugin.RDJSON}, 0, one, 1, ""},
 		{"found, ends with 1", plugin.Config{Format: plugin.RDJSON}, 1, one, 1, ""},
 		{"found, its form found out", plugin.Config{}, 1, one, 1, ""},
-		{"1 without a finding", plugin.Config{Format: plugin.RDJSON}, 1, `{"diagnostics":[]}`, 0, "ended with exit code 1 and named no finding: it broke (it failed, or its findings have a form"},
-		{"another code", plugin.Config{Format: plugin.RDJSON}, 2, one, 1, "ended with exit code 2: it broke (it failed; if the code means findings, name it in the reviewer's exit-codes)"},
+		{"1 without a finding", plugin.Config{Format: plugin.RDJSON}, 1, `{"diagnostics":[]}`, 0, "ended with exit code 1 and reported no finding: it broke (it failed, or its findings have a form"},
+		{"another code", plugin.Config{Format: plugin.RDJSON}, 2, one, 1, "ended with exit code 2: it broke (it failed; if the code means findings, list it in the reviewer's exit-codes)"},
 		{"a code of its own", plugin.Config{Format: plugin.RDJSON, FoundExits: []int{3}}, 3, one, 1, ""},
 		{"1 where that is no such code", plugin.Config{Format: plugin.RDJSON, FoundExits: []int{3}}, 1, one, 1, "exit code 1"},
-		{"silent", plugin.Config{Format: plugin.SARIF}, 0, "", 0, `printed nothing, where its format is "sarif"`},
+		{"silent", plugin.Config{Format: plugin.SARIF}, 0, "", 0, `printed nothing, but its format is "sarif"`},
 		{"another form", plugin.Config{Format: plugin.SARIF}, 0, one, 0, `printed nothing of its format, "sarif"`},
 		{"cut off", plugin.Config{Format: plugin.RDJSON}, 0, one[:len(one)-3], 0, "nothing of its format"},
 		{"SARIF that says it failed", plugin.Config{Format: plugin.SARIF}, 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false}],"results":[]}]}`, 0, "is incomplete"},
@@ -236,8 +236,8 @@ func TestFindingsAreThoseOfChangedFiles(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	wantNotes := []string{
-		"lint: left out what is about files that did not change: 1 finding", "lint: left out what is below the severity that is asked for: 1 finding",
-		"lint: left out what is about files outside the repository, or about none: 2 findings",
+		"lint: left out 1 finding about files that did not change", "lint: left out 1 finding below the configured severity",
+		"lint: left out 2 findings about files outside the repository, or about none",
 	}
 	if diff := cmp.Diff(wantNotes, got.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
