@@ -21,7 +21,7 @@ type field struct {
 	omitEmpty bool
 }
 
-// layout is what reflection finds in the kinds' Go types, once.
+// layout contains the fields of the kinds' Go types.
 type layout struct {
 	ordered map[Kind][]field
 	byName  map[Kind]map[string]field
@@ -61,9 +61,9 @@ func FieldNames(kind Kind) []string {
 	return names
 }
 
-// Field returns a pointer to the item's field of that JSON name, or nil where
-// its kind has no such field. It is a *string, *int, *[]string, **string,
-// **bool or *json.RawMessage.
+// Field returns a pointer to the item's field with that JSON name, or nil if its
+// kind has no such field. It is a *string, *int, *[]string, **string, **bool or
+// *json.RawMessage.
 func Field(it Item, name string) any {
 	f, ok := fieldsOf(it.Kind())[name]
 	if !ok {
@@ -72,9 +72,9 @@ func Field(it Item, name string) any {
 	return reflect.ValueOf(it).Elem().Field(f.index).Addr().Interface()
 }
 
-// Assign sets the item's field of that JSON name from a JSON value that the
-// kind's schema accepts. A whole number may be written as 7, 7.0 or "7". The
-// item keeps no reference to raw.
+// Assign sets the item's field with that JSON name to a JSON value that the kind's
+// schema accepts. A whole number may be 7, 7.0 or "7". The item does not refer to
+// raw afterwards.
 func Assign(it Item, name string, raw []byte) error {
 	switch p := Field(it, name).(type) {
 	case *string:
@@ -96,7 +96,7 @@ func Assign(it Item, name string, raw []byte) error {
 	case *[]string:
 		return assignStrings(p, raw)
 	case *json.RawMessage:
-		*p = append(json.RawMessage(nil), raw...)
+		*p = bytes.Clone(raw)
 		return nil
 	case nil:
 		return fmt.Errorf("%s has no field %q", it.Kind(), name)
@@ -130,7 +130,7 @@ func assignString(p *string, raw []byte) error {
 	if len(raw) < 2 || raw[0] != '"' {
 		return errors.New("not a string")
 	}
-	if b := raw[1 : len(raw)-1]; !hasBackslash(b) {
+	if b := raw[1 : len(raw)-1]; bytes.IndexByte(b, '\\') < 0 {
 		*p = string(b)
 		return nil
 	}
@@ -139,7 +139,6 @@ func assignString(p *string, raw []byte) error {
 	return err
 }
 
-// errNotWhole is what ParseWhole answers for any other value.
 var errNotWhole = errors.New("not a whole number of at least 1")
 
 // ParseWhole reads a JSON number or a JSON string that is a whole number from
@@ -167,14 +166,12 @@ func ParseWhole(raw []byte) (int, error) {
 	return int(f), nil
 }
 
-func hasBackslash(b []byte) bool { return bytes.IndexByte(b, '\\') >= 0 }
-
-// Encode returns the item as one canonical JSON object on one line: "type"
-// first, then the fields in the order of the kind's Go type, without those
-// that were not given.
+// Encode returns the item as one canonical JSON object on one line: "type" first,
+// then the fields in the order of the kind's Go type, without those that were not
+// given.
 func Encode(it Item) ([]byte, error) { return AppendEncode(nil, it) }
 
-// AppendEncode is Encode into a buffer of the caller's.
+// AppendEncode appends the item to dst as Encode writes it.
 func AppendEncode(dst []byte, it Item) ([]byte, error) {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, it.Kind()...)
@@ -182,7 +179,7 @@ func AppendEncode(dst []byte, it Item) ([]byte, error) {
 	v := reflect.ValueOf(it).Elem()
 	for _, f := range layouts().ordered[it.Kind()] {
 		fv := v.Field(f.index)
-		if f.omitEmpty && fv.IsZero() || fv.Kind() == reflect.Slice && f.omitEmpty && fv.Len() == 0 {
+		if f.omitEmpty && (fv.IsZero() || fv.Kind() == reflect.Slice && fv.Len() == 0) {
 			continue
 		}
 		dst = append(dst, ',', '"')
@@ -224,7 +221,7 @@ func appendField(dst []byte, p any) ([]byte, error) {
 		list, err := json.Marshal(*p)
 		return append(dst, list...), err
 	case *json.RawMessage:
-		v := jsontext.Value(append([]byte(nil), *p...))
+		v := jsontext.Value(bytes.Clone(*p))
 		if err := v.Compact(jsontext.AllowDuplicateNames(true)); err != nil {
 			return dst, err
 		}
@@ -233,10 +230,9 @@ func appendField(dst []byte, p any) ([]byte, error) {
 	return dst, errors.New("no JSON form")
 }
 
-// Decode reads an already valid canonical object of the kind, as Encode writes
-// it. The item keeps no reference to raw. It is an error if raw is not one
-// strict JSON object or has a field that the kind does not have; nothing else
-// is judged.
+// Decode reads a valid item of the kind, as Encode writes it. It only checks that
+// raw is one strict JSON object with fields of the kind. The item does not refer to
+// raw afterwards.
 func Decode(kind Kind, raw []byte) (Item, error) {
 	spec, ok := byName()[string(kind)]
 	if !ok {

@@ -2,18 +2,19 @@ package safeoutput
 
 import (
 	"bytes"
+	"regexp"
+	"strings"
 	"unicode/utf8"
 )
 
-// MaxDepth is how many objects and arrays may be open at once in one record.
+// MaxDepth is how deeply objects and arrays may be nested in a record.
 const MaxDepth = 512
 
-// frame follows the structure of one record just far enough to tell where its
-// object ends: strings, and which brackets are open. It is lenient: a closing
-// brace closes the innermost open object whatever stands in between, so that a
-// missing ']' does not open the record to all that follows.
+// frame scans a record for strings and brackets, to find the end of its object. A
+// closing brace closes the innermost open object and all arrays in it, so that a
+// record does not continue through the entire file because of a missing ']'.
 type frame struct {
-	stack    [MaxDepth/64 + 1]uint64 // a bit for each open bracket: 1 is an object
+	stack    [MaxDepth/64 + 1]uint64 // a bit for each open bracket: 1 means an object
 	depth    int
 	inString bool
 	tooDeep  bool
@@ -27,7 +28,7 @@ func (f *frame) inArray() bool {
 	return d >= 0 && d <= MaxDepth && f.stack[d/64]&(1<<(d%64)) == 0
 }
 
-// push counts deeper brackets than MaxDepth without remembering their kind.
+// push opens a bracket. Below MaxDepth it only counts them.
 func (f *frame) push(object bool) {
 	if d := f.depth; d <= MaxDepth {
 		f.stack[d/64] &^= 1 << (d % 64)
@@ -39,9 +40,8 @@ func (f *frame) push(object bool) {
 	f.tooDeep = f.tooDeep || f.depth > MaxDepth
 }
 
-// pop closes the innermost bracket of that kind, and what is open inside it;
-// a closer without its opener is passed over, except that ']' never closes an
-// object.
+// pop closes an object and the arrays that are open in it, or an array if that is
+// the innermost bracket.
 func (f *frame) pop(object bool) {
 	if f.depth > MaxDepth {
 		f.depth--
@@ -62,9 +62,9 @@ func (f *frame) pop(object bool) {
 	}
 }
 
-// scan reads on through b, a part of the record that does not begin in the
-// middle of an escape. It returns the offset after the brace that closes the
-// record's outermost object, or -1 if b leaves the object open.
+// scan continues with b, a part of the record that does not begin in the middle of
+// an escape. It returns the offset after the brace that closes the record's
+// outermost object, or -1 if the object is still open.
 func (f *frame) scan(b []byte) int {
 	for i := 0; i < len(b); {
 		if f.inString {
@@ -118,8 +118,8 @@ func stringEnd(b []byte) int {
 	}
 }
 
-// awaitsValue reports whether a value may come next, so that an object on the
-// next line can be part of this record.
+// awaitsValue reports whether a value may follow, so that an object on the next
+// line may be part of this record.
 func (f *frame) awaitsValue() bool {
 	return !f.inString && (f.last == '[' || f.last == ':' || f.last == ',' && f.inArray())
 }
@@ -130,8 +130,8 @@ func isSpace(c byte) bool {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0 || c == '\v' || c == '\f'
 }
 
-// bounds returns the part of b[from:to] without the white space, NUL bytes and
-// byte order marks around it.
+// bounds returns where b[from:to] begins and ends without the white space, NUL
+// bytes and byte order marks around it.
 func bounds(b []byte, from, to int) (int, int) {
 	for from < to {
 		switch {
@@ -174,8 +174,8 @@ func isFence(line []byte) bool {
 	return true
 }
 
-// objectStart returns the offset of the first brace in a line that looks like
-// the beginning of a JSON object, not like one in prose; -1 if there is none.
+// objectStart returns the offset of the first brace in a line that looks like the
+// beginning of a JSON object and not like prose, or -1.
 func objectStart(line []byte) int {
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(line[i:], '{')
@@ -190,11 +190,11 @@ func objectStart(line []byte) int {
 	}
 }
 
-// sniffSize is how much of a file is looked at to tell its kind.
+// sniffSize is how many bytes at the start of a file decide of what kind it is.
 const sniffSize = 4096
 
-// isText reports whether the beginning of a file can be text. What begins with
-// an object is text, whatever it holds.
+// isText reports whether the beginning of a file can be text. It is if it begins
+// with an object.
 func isText(head []byte) bool {
 	head = bytes.ReplaceAll(head, []byte{0}, nil)
 	if t := trim(head); len(t) == 0 || t[0] == '{' {
@@ -230,24 +230,9 @@ func isUTF16(head []byte) bool {
 	return zeros[0]+zeros[1] == 4 && zeros[0] != zeros[1] && (zeros[0] == 0 || zeros[1] == 0)
 }
 
-// isDocument reports whether a file begins like the document that collect
-// writes: an object whose first key is "items" or "errors" and holds a list, or
-// null in its place.
-func isDocument(head []byte) bool {
-	t := trim(head)
-	if len(t) == 0 || t[0] != '{' {
-		return false
-	}
-	t = trim(t[1:])
-	for _, key := range []string{`"items"`, `"errors"`} {
-		if rest, ok := bytes.CutPrefix(t, []byte(key)); ok {
-			rest = trim(rest)
-			if len(rest) < 1 || rest[0] != ':' {
-				return false
-			}
-			rest = trim(rest[1:])
-			return len(rest) > 0 && (rest[0] == '[' || bytes.HasPrefix(rest, []byte("null")))
-		}
-	}
-	return false
-}
+// documentStart is how the document that collect writes begins: an object whose
+// first member is "items" or "errors", with a list or null.
+var documentStart = regexp.MustCompile(strings.ReplaceAll(`^_\{_"(items|errors)"_:_(\[|null)`, "_", `[\s\v\x00\x{feff}]*`))
+
+// isDocument reports whether a file begins like the document that collect writes.
+func isDocument(head []byte) bool { return documentStart.Match(head) }

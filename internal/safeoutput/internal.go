@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// The internal kinds: what only Airlock itself asks for. They are no rows of the
-// kind table, so Lookup and Decode do not know them, and no line of an agent's can
-// name one.
+// The internal kinds are those of items that only Airlock itself makes. They are
+// not in the kind table, so Lookup and Decode do not know them, and an agent cannot
+// name them.
 const (
 	KindCheckRun         Kind = "check-run"
 	KindStickyComment    Kind = "sticky-comment"
@@ -17,24 +17,20 @@ const (
 // internalItems returns one empty item of each internal kind.
 func internalItems() []Item { return []Item{&CheckRun{}, &StickyComment{}, &MinimiseComments{}} }
 
-// IsInternal reports whether a kind is one that only Airlock itself asks for.
+// IsInternal reports whether only Airlock itself makes items of the kind.
 func IsInternal(kind Kind) bool {
-	switch kind {
-	case KindCheckRun, KindStickyComment, KindMinimiseComments:
-		return true
-	}
-	return false
+	return kind == KindCheckRun || kind == KindStickyComment || kind == KindMinimiseComments
 }
 
 // CheckRun shows a conclusion and annotations in a commit's list of checks.
 type CheckRun struct {
-	Name       string `json:"name"`       // what the list shows, and rules about required checks name
+	Name       string `json:"name"`       // shown in the list, and used by rules about required checks
 	HeadSHA    string `json:"head_sha"`   // the commit
 	Conclusion string `json:"conclusion"` // "success", "failure" or "neutral"
 	Title      string `json:"title"`      // one line
 	Summary    string `json:"summary"`    // Markdown
 	Text       string `json:"text,omitempty"`
-	// Annotations may be any number: they are sent in as many requests as it takes.
+	// Annotations has no limit: it is sent in several requests if necessary.
 	Annotations []CheckAnnotation `json:"annotations,omitempty"`
 }
 
@@ -48,23 +44,23 @@ type CheckAnnotation struct {
 	Message   string `json:"message"` // plain text
 }
 
-// StickyComment is the one comment of its name in a pull request's conversation:
-// a later one of the same name replaces its text.
+// StickyComment is the only comment with its name in a pull request's conversation.
+// A later one with the same name replaces its text.
 type StickyComment struct {
 	Name string `json:"name"`
 	Body string `json:"body"`
-	// OnlyUpdate changes a comment that is there and opens none: where all is well
-	// and always was, nothing needs to be said.
+	// OnlyUpdate changes an existing comment but does not make one: if there never
+	// was a problem, a comment is not needed.
 	OnlyUpdate bool `json:"only_update,omitempty"`
 }
 
-// MinimiseComments hides, as resolved, the review comments of Airlock's own in a
-// pull request whose reason is gone: those of the scopes that are not kept.
+// MinimiseComments hides, as resolved, those of Airlock's own review comments in a
+// pull request that no longer apply: all in Scopes that are not in Keep.
 type MinimiseComments struct {
-	// Scopes are what the stable names of the comments have before their first '/'.
+	// Scopes are the parts of the comments' stable names before the first '/'.
 	Scopes []string `json:"scopes"`
-	// Keep are the whole stable names of what is still so, whether or not there is
-	// a comment about it.
+	// Keep are the complete stable names of what still applies, with or without a
+	// comment.
 	Keep []string `json:"keep"`
 }
 
@@ -90,11 +86,11 @@ func (i *CheckRun) Texts() []Text {
 // Texts implements Item.
 func (i *StickyComment) Texts() []Text { return []Text{{"body", Body, &i.Body}} }
 
-// Texts implements Item. Nobody reads these names.
+// Texts implements Item. The names are not shown to people.
 func (i *MinimiseComments) Texts() []Text { return nil }
 
-// Clone returns a copy of an item that shares nothing with it which cleaning
-// could change. it is not nil.
+// Clone returns a copy of an item. Cleaning the copy does not change the item,
+// which must not be nil.
 func Clone(it Item) Item {
 	from := reflect.ValueOf(it).Elem()
 	to := reflect.New(from.Type())

@@ -8,52 +8,46 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Line is one record of an agent's file: most often one line of it.
+// Line is one record of an agent's file, which usually is one line of it.
 type Line struct {
-	// No is the file's own 1-based number of the record's first line; End is
-	// that of its last.
+	// No and End are the numbers of the record's first and last line, from 1.
 	No, End int
-	// Raw is the record without the space around it. It is nil where Err is set.
+	// Raw is the record without the space around it. It is nil if Err is set.
 	Raw []byte
 	// Err is ErrLineTooLong, ErrTooDeep, ErrTooMany, ErrFileTooLong or ErrCutOff
-	// where the record could not be read.
+	// if the record cannot be read.
 	Err error
 }
 
-// Why a record cannot be read, and why a file cannot.
+// Why a record or a file cannot be read.
 var (
 	ErrLineTooLong = errors.New("the line is longer than 64 MiB")
 	ErrTooDeep     = errors.New("objects and arrays are nested more than 512 deep")
-	ErrTooMany     = errors.New("more than 10,000 objects stand on one line; the others were not read")
+	ErrTooMany     = errors.New("more than 10,000 objects are on one line; the others were not read")
 	ErrFileTooLong = errors.New("the file is longer than 512 MiB; what follows was not read")
 	ErrCutOff      = errors.New("the document ends before its list of items does")
 	ErrUTF16       = errors.New("the file is UTF-16, not UTF-8: write it as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
 	ErrNotText     = errors.New("the file is not text: one JSON object a line, in UTF-8, is expected")
 )
 
-// The limits of what is read, in bytes.
 const (
-	MaxLine = 64 << 20
-	MaxFile = 512 << 20
+	maxLine = 64 << 20  // bytes
+	maxFile = 512 << 20 // bytes
+	// slack is how many bytes of space may surround a line of maxLine.
+	slack = 4096
+	// maxOnLine is how many objects one line may contain.
+	maxOnLine = 10_000
+	// batchSize is the size of a batch in bytes, unless a line is longer. Batches
+	// are so large that passing them on costs little compared with reading them,
+	// and so small that several of them need little memory.
+	batchSize = 128 << 10
+	// batchLines is how many records a batch has, not counting further ones on its
+	// last line. However short a record is, its outcome takes hundreds of bytes.
+	batchLines = 2048
 )
 
-// slack is how much space there may be around a line of MaxLine.
-const slack = 4096
-
-// maxOnLine is how many objects may stand on one line.
-const maxOnLine = 10_000
-
-// batchSize is how many bytes a batch has, if no line is longer. It is large
-// enough that handing a batch over costs nothing beside reading it, and small
-// enough that several of them are in flight in little memory.
-const batchSize = 128 << 10
-
-// batchLines is how many records a batch has, give or take one line's: what is
-// made of a record takes some hundred bytes, however short it is.
-const batchLines = 2048
-
-// Batch is some records together with the memory they lie in. The zero value
-// is ready for use, again and again.
+// Batch is a sequence of records and the memory that they are in. The zero value
+// is ready for use, and a Batch can be used again.
 type Batch struct {
 	Lines []Line
 	buf   []byte
@@ -63,14 +57,14 @@ type Batch struct {
 func (b *Batch) Size() int { return cap(b.buf) }
 
 // Reader splits an agent's file into records, in memory that is bounded by the
-// longest line. A line that parses stands alone; one that leaves an object
-// open takes in the following lines until it closes or a following line is a
-// complete object of its own. Byte order marks, CRLF, NUL bytes and space
-// around records, empty lines and the lines of a code fence around records are
-// passed over; two objects on a line are two records. A file that is one
-// {"items": [...], "errors": [...]} document gives its items as records.
+// longest line. Usually a line is a record, but one that leaves an object open
+// continues until the object ends or a later line is a complete object, and each
+// of two objects on a line is a record. Reader skips empty lines, code fences
+// around records, and around each record byte order marks, CRs, NUL bytes and
+// space. If the file is a document {"items": [...], "errors": [...]}, its items
+// are the records.
 //
-// Reader only frames: what is not JSON becomes a record as well.
+// Reader does not parse: what is not JSON is a record as well.
 type Reader struct {
 	src      io.Reader
 	maxLine  int
@@ -79,37 +73,37 @@ type Reader struct {
 	started  bool
 	eof      bool
 	carry    []byte // read, but not yet part of a batch
-	carryPos int    // where in carry the first line begins that is not framed yet
+	carryPos int    // where in carry the first line begins that is not split yet
 
 	lineNo   int  // number of the line at pos
-	skipping bool // the rest of a line that is too long is passed over
+	skipping bool // the line is too long, and its rest is skipped
 
-	open  bool // a record is open; it began at start, in line openNo
+	open  bool // a record is open: it began at start, in line no
 	start int
-	end   int // where its last line so far ends
+	end   int // the end of its last line so far
 	no    int
 	frame frame
 
 	fences int
 	cutOff bool      // the file is longer than maxFile
-	doc    *document // nil if the file does not begin with a document
+	doc    *document // nil unless the file begins with a document
 	inDoc  bool      // the document has not ended yet
 }
 
-// NewReader returns a Reader of src with the limits MaxLine and MaxFile.
-func NewReader(src io.Reader) *Reader { return newReader(src, MaxLine, MaxFile) }
+// NewReader returns a Reader of src, which reads lines of at most 64 MiB and at
+// most 512 MiB in all.
+func NewReader(src io.Reader) *Reader { return newReader(src, maxLine, maxFile) }
 
 func newReader(src io.Reader, maxLine int, maxFile int64) *Reader {
 	return &Reader{src: src, maxLine: maxLine, maxFile: maxFile, lineNo: 1}
 }
 
-// Fences returns how many lines of code fences were passed over so far.
+// Fences returns how many lines of code fences were skipped so far.
 func (r *Reader) Fences() int { return r.fences }
 
-// ReadBatch replaces what b holds by the next records: about 128 KiB of them,
-// fewer where the source has no more to give at the moment. At the end it
-// returns io.EOF and no records. Any other error is the source's, or ErrUTF16
-// or ErrNotText.
+// ReadBatch replaces the contents of b with the next records: about 128 KiB, or
+// less if the source does not provide more at once. At the end it returns io.EOF
+// and no records. Any other error is the source's, ErrUTF16 or ErrNotText.
 func (r *Reader) ReadBatch(b *Batch) error {
 	b.Lines = b.Lines[:0]
 	b.buf = append(b.buf[:0], r.carry...)
@@ -164,21 +158,27 @@ func (r *Reader) ReadBatch(b *Batch) error {
 	}
 }
 
-// compact drops what the batch's memory holds before the open record, or
-// before the line at pos, and returns where that line begins now. No record of
-// the batch may lie in it yet.
-func (r *Reader) compact(b *Batch, pos int) int {
-	from := pos
-	if r.open {
-		from = r.start
-		r.start, r.end = 0, r.end-from
+// unsplit returns the start of the bytes that are not yet part of a complete
+// record: the open record, or the line at pos. They are about to move to offset 0.
+func (r *Reader) unsplit(pos int) int {
+	if !r.open {
+		return pos
 	}
+	from := r.start
+	r.start, r.end = 0, r.end-from
+	return from
+}
+
+// compact removes the bytes of complete records from the batch's memory, and
+// returns where the line at pos begins now. The batch must not have records yet.
+func (r *Reader) compact(b *Batch, pos int) int {
+	from := r.unsplit(pos)
 	b.buf = b.buf[:copy(b.buf, b.buf[from:])]
 	return pos - from
 }
 
-// skip gives up the line that is being read, and ends the open record before
-// it. It returns where reading goes on.
+// skip abandons the line that is being read, and ends the open record before it.
+// It returns where reading continues.
 func (r *Reader) skip(b *Batch) int {
 	keep := 0
 	if !r.skipping {
@@ -193,7 +193,7 @@ func (r *Reader) skip(b *Batch) int {
 	return keep
 }
 
-// finish frames what stands after the last newline.
+// finish splits what follows the last newline.
 func (r *Reader) finish(b *Batch, pos int) {
 	if r.cutOff {
 		r.cutOff, r.open = false, false
@@ -204,13 +204,9 @@ func (r *Reader) finish(b *Batch, pos int) {
 	r.close(b, r.end)
 }
 
-// leave keeps what of the batch's memory is not framed yet for the next batch.
+// leave completes a batch. What is not split yet is carried to the next one.
 func (r *Reader) leave(b *Batch, pos int) error {
-	from := pos
-	if r.open {
-		from = r.start
-		r.start, r.end = 0, r.end-from
-	}
+	from := r.unsplit(pos)
 	r.carry = append(r.carry[:0], b.buf[from:]...)
 	r.carryPos = pos - from
 	if len(b.Lines) == 0 && r.eof && len(r.carry) == 0 {
@@ -219,7 +215,7 @@ func (r *Reader) leave(b *Batch, pos int) error {
 	return nil
 }
 
-// line frames one line, b.buf[from:to].
+// line splits one line, b.buf[from:to].
 func (r *Reader) line(b *Batch, from, to int) {
 	if r.skipping {
 		r.skipping = false
@@ -250,7 +246,7 @@ func (r *Reader) line(b *Batch, from, to int) {
 	r.record(b, at, to)
 }
 
-// continues reports whether a line belongs to the record that is open.
+// continues reports whether a line is part of the open record.
 func (r *Reader) continues(text []byte) bool {
 	if isFence(text) {
 		return r.frame.inString
@@ -265,8 +261,7 @@ func (r *Reader) continues(text []byte) bool {
 	return r.frame.awaitsValue() && !namesKind(text)
 }
 
-// record begins one or several records at b.buf[at:to], which has no space
-// around it.
+// record begins one or more records at b.buf[at:to], which has no space around it.
 func (r *Reader) record(b *Batch, at, to int) {
 	for n := 0; at < to; n++ {
 		if n == maxOnLine {
@@ -298,9 +293,8 @@ func (r *Reader) resume(b *Batch, at, to int) {
 	}
 }
 
-// advance scans the open record through b.buf[at:to] and, if it closes there,
-// ends it. It returns where on the line the next record begins, to if none
-// does.
+// advance continues the open record through b.buf[at:to] and, if its object ends
+// there, closes it. It returns where on the line the next record begins, or to.
 func (r *Reader) advance(b *Batch, at, to int) int {
 	n := r.frame.scan(b.buf[at:to])
 	if n < 0 {
@@ -317,18 +311,17 @@ func (r *Reader) advance(b *Batch, at, to int) int {
 	return next
 }
 
-// afterText returns where on the line the next record begins behind an object
-// that ends at end and text that follows it at next. The text is part of the
-// object's record, unless an object follows in a comment. All of the line is if
-// there is a quote in the text, or if the object is no valid JSON: then the
-// brace that seems to end it may be part of a string with quotes that are not
-// escaped.
+// afterText returns where on the line the next record begins after an object that
+// ends at end and a text that follows it at next. The text is part of the object's
+// record unless it is a comment with an object. The entire line is part of the
+// record if the text contains a quote or the object is not valid JSON, because the
+// brace may then be in a string whose quotes are not escaped.
 func (r *Reader) afterText(b *Batch, end, next, to int) int {
 	n := objectStart(b.buf[next:to])
 	if n < 0 || bytes.IndexByte(b.buf[next:next+n], '"') >= 0 {
 		return to
 	}
-	object := r.start + max(0, objectStart(b.buf[r.start:end])) // behind the text before it
+	object := r.start + max(0, objectStart(b.buf[r.start:end])) // after the text before it
 	if !isJSON(b.buf[object:end]) {
 		return to
 	}
@@ -338,8 +331,7 @@ func (r *Reader) afterText(b *Batch, end, next, to int) int {
 	return next + n
 }
 
-// opensComment reports whether what follows a text belongs to a comment that
-// the text begins with.
+// opensComment reports whether a text begins a comment and does not end it.
 func opensComment(text []byte) bool {
 	switch {
 	case bytes.HasPrefix(text, []byte("//")), bytes.HasPrefix(text, []byte("# ")), bytes.HasPrefix(text, []byte("##")):
@@ -350,14 +342,14 @@ func opensComment(text []byte) bool {
 	return false
 }
 
-// isArray reports whether a line is a whole JSON array, which stands alone.
+// isArray reports whether a line is a complete JSON array, which is one record.
 func isArray(line []byte) bool { return line[0] == '[' && isJSON(line) }
 
 func isJSON(b []byte) bool {
 	return jsontext.Value(b).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// close ends the open record, if there is one, at end.
+// close ends the open record, if any, at end.
 func (r *Reader) close(b *Batch, end int) {
 	if !r.open {
 		return
@@ -372,7 +364,7 @@ func (r *Reader) close(b *Batch, end int) {
 	b.Lines = append(b.Lines, l)
 }
 
-// namesKind reports whether a complete object says that it is a safe output.
+// namesKind reports whether an object has the "type" of a safe output.
 func namesKind(text []byte) bool {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := dec.ReadToken(); err != nil {
@@ -400,7 +392,7 @@ func namesKind(text []byte) bool {
 	return false
 }
 
-// begin reads the first bytes and looks at what kind of file it is.
+// begin reads the first bytes and finds out what kind of file it is.
 func (r *Reader) begin(b *Batch) error {
 	r.started = true
 	for len(b.buf) < sniffSize && !r.eof {
@@ -421,8 +413,8 @@ func (r *Reader) begin(b *Batch) error {
 	return nil
 }
 
-// fillDouble fills until there is twice as much as before, so that beginning
-// again at the start of a long value stays linear.
+// fillDouble reads until there is twice as much as before, so that it takes linear
+// time to scan a long value from its start again and again.
 func (r *Reader) fillDouble(b *Batch) error {
 	for want := 2 * len(b.buf); ; {
 		if err := r.fill(b); err != nil || r.eof || len(b.buf) >= want {
@@ -431,8 +423,8 @@ func (r *Reader) fillDouble(b *Batch) error {
 	}
 }
 
-// fill reads once from the source. At the end, and at the limit of the file's
-// length, it sets eof.
+// fill reads once from the source. At the end of the file, and at maxFile, it sets
+// eof.
 func (r *Reader) fill(b *Batch) error {
 	want := max(batchSize, len(b.buf)/2)
 	if cap(b.buf)-len(b.buf) < want/2 {

@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 )
 
-// document is where the Reader is within an {"items": [...]} document.
+// document is the state of the Reader in an {"items": [...]} document.
 type document struct {
 	state   docState
 	key     string
 	errors  []string
 	unknown []string
 
-	skipping bool  // the rest of a value that is too long is passed over
+	skipping bool  // a value is too long, and its rest is skipped
 	frame    frame // of that value
 }
 
@@ -23,15 +23,15 @@ const (
 	docMember                 // before a member's name, or the last brace
 	docColon                  // before a colon
 	docValue                  // before a member's value
-	docItem                   // in the list of items, before one or the closing bracket
+	docItem                   // in the list of items, before an item or the closing bracket
 	docEnd                    // after the last brace
 )
 
 // IsDocument reports whether the file is one {"items": [...]} document.
 func (r *Reader) IsDocument() bool { return r.doc != nil }
 
-// DocumentErrors returns the list under "errors" of a document, as read so
-// far; nil where there is none. What is no string in it is given as JSON.
+// DocumentErrors returns a document's member "errors", as far as it is read.
+// Elements that are not strings are returned as JSON.
 func (r *Reader) DocumentErrors() []string {
 	if r.doc == nil {
 		return nil
@@ -39,7 +39,7 @@ func (r *Reader) DocumentErrors() []string {
 	return r.doc.errors
 }
 
-// addErrors takes in a list under "errors".
+// addErrors reads the member "errors".
 func (d *document) addErrors(raw []byte) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -55,8 +55,7 @@ func (d *document) addErrors(raw []byte) {
 	}
 }
 
-// DocumentUnknown returns the names of a document's members that are neither
-// "items" nor "errors": at most twenty of them.
+// DocumentUnknown returns the names of at most twenty other members of a document.
 func (r *Reader) DocumentUnknown() []string {
 	if r.doc == nil {
 		return nil
@@ -64,9 +63,9 @@ func (r *Reader) DocumentUnknown() []string {
 	return r.doc.unknown
 }
 
-// document frames what of a document lies in b.buf from pos on. It returns
-// where it stopped, and whether it needs more of the file to go on; at the
-// document's end it clears inDoc.
+// document splits the part of a document in b.buf[pos:]. It returns where it
+// stopped, and whether it needs more of the file to continue. At the document's end
+// it clears inDoc.
 func (r *Reader) document(b *Batch, pos int) (next int, more bool) {
 	d := r.doc
 	for {
@@ -125,7 +124,8 @@ func (r *Reader) document(b *Batch, pos int) (next int, more bool) {
 	}
 }
 
-// step takes in one byte of the document's own structure, if c is one.
+// step reads one byte of the document's own structure. It returns false if c is
+// not one.
 func (d *document) step(c byte) bool {
 	switch {
 	case d.state == docStart && c == '{':
@@ -144,8 +144,7 @@ func (d *document) step(c byte) bool {
 	return true
 }
 
-// documentValue takes in one complete value, or what stands where none
-// belongs.
+// documentValue reads one complete value, or what is in its place.
 func (r *Reader) documentValue(b *Batch, from, to int) {
 	d, raw := r.doc, b.buf[from:to:to]
 	line := Line{No: r.lineNo, End: r.lineNo + bytes.Count(raw, []byte{'\n'})}
@@ -198,7 +197,7 @@ func valueEnd(b []byte, eof bool) int {
 		}
 		return -1
 	case '[':
-		// frame ends where an object does; wrapped in one, the list ends it.
+		// A frame ends where an object does, so that the list is scanned as if it were in one.
 		var f frame
 		f.push(true)
 		for i := 0; i < len(b); {

@@ -148,7 +148,7 @@ func TestReaderBoundsBatches(t *testing.T) {
 
 func TestReaderFileLimit(t *testing.T) {
 	in := strings.Repeat("{\"a\":1}\n", 100)
-	got := records(t, newReader(strings.NewReader(in), MaxLine, 20))
+	got := records(t, newReader(strings.NewReader(in), maxLine, 20))
 	want := []string{`1-1: {"a":1}`, `2-2: {"a":1}`, "3-3! " + ErrFileTooLong.Error()}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("records differ: %s", d)
