@@ -1,4 +1,4 @@
-// Package schemas holds the published JSON Schema files, draft-07, which are
+// Package schemas contains the published JSON Schema files, draft-07, which are
 // the project's contracts with agents, editors and other programs.
 package schemas
 
@@ -9,8 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -22,20 +23,16 @@ const AgentOutput = "agent-output.json"
 //go:embed *.json
 var files embed.FS
 
-// FS returns the schema files.
-func FS() fs.FS { return files }
-
 // Names returns the names of the schema files, sorted.
 func Names() []string {
-	entries, err := fs.ReadDir(files, ".")
+	entries, err := fs.ReadDir(files, ".") // sorted
 	if err != nil {
 		return nil // an embedded root can always be read
 	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
 	}
-	sort.Strings(names)
 	return names
 }
 
@@ -65,9 +62,9 @@ func Kinds() ([]string, error) {
 	return kinds, nil
 }
 
-// Lookup returns the schema called name: a file, with or without its ending
+// Lookup returns the schema called name: a file, with or without its extension
 // (".json", ".schema.json"), or one kind of the union as a schema of its own,
-// with all it refers to inlined. It reports false for any other name.
+// with its references inlined. It reports false for any other name.
 func Lookup(name string) (json.RawMessage, bool) {
 	for _, ending := range []string{"", ".json", ".schema.json"} {
 		if raw, err := files.ReadFile(name + ending); err == nil {
@@ -78,13 +75,11 @@ func Lookup(name string) (json.RawMessage, bool) {
 	if err != nil {
 		return nil, false
 	}
-	for _, k := range kinds {
-		if k == name {
-			raw, err := Definition(AgentOutput, name)
-			return raw, err == nil
-		}
+	if !slices.Contains(kinds, name) {
+		return nil, false
 	}
-	return nil, false
+	raw, err := Definition(AgentOutput, name)
+	return raw, err == nil
 }
 
 // Definitions returns the names of a file's definitions, sorted.
@@ -93,12 +88,7 @@ func Definitions(file string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(doc))
-	for name := range doc {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(doc)), nil
 }
 
 // union is AgentOutput's definitions, read once: each kind's schema needs them.
@@ -125,9 +115,9 @@ func readDefinitions(file string) (map[string]json.RawMessage, error) {
 	return doc.Definitions, nil
 }
 
-// Definition returns one of a file's definitions as a schema of its own: what
-// it refers to within the file is inlined, keys keep their order, and the
-// result is indented by two spaces.
+// Definition returns one of a file's definitions as a schema of its own. Its
+// references within the file are inlined, keys keep their order, and the result is
+// indented by two spaces.
 func Definition(file, name string) (json.RawMessage, error) {
 	doc, err := definitions(file)
 	if err != nil {
@@ -141,7 +131,12 @@ func Definition(file, name string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schemas: %s: definition %q: %w", file, name, err)
 	}
-	return indent(out)
+	var b bytes.Buffer
+	if err := json.Indent(&b, out, "", "  "); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
 }
 
 // localRef is how a file refers to one of its own definitions.
@@ -149,11 +144,10 @@ const localRef = "#/definitions/"
 
 func refName(ref string) (string, bool) { return strings.CutPrefix(ref, localRef) }
 
-// maxDepth bounds inlining: a definition that refers to itself has no finite
-// form.
+// maxDepth bounds inlining, because a definition may refer to itself.
 const maxDepth = 64
 
-// inliner replaces references to a file's own definitions by what they name.
+// inliner replaces references to a file's own definitions with the definitions.
 type inliner struct {
 	definitions map[string]json.RawMessage
 }
@@ -167,13 +161,13 @@ func (in inliner) value(raw json.RawMessage, depth int) (json.RawMessage, error)
 	case len(raw) > 0 && raw[0] == '{':
 		return in.object(raw, depth)
 	case len(raw) > 0 && raw[0] == '[':
-		return in.array(raw, depth)
+		return in.elements(raw, depth, false)
 	}
 	return raw, nil
 }
 
-// object rebuilds an object in the order of its keys; in draft-07 what stands
-// beside a $ref is ignored, so the reference replaces the whole object.
+// object inlines the references in an object. In draft-07 the other members next to
+// a $ref are ignored, so that the definition replaces the object.
 func (in inliner) object(raw json.RawMessage, depth int) (json.RawMessage, error) {
 	var ref struct {
 		Ref *string `json:"$ref"`
@@ -186,64 +180,41 @@ func (in inliner) object(raw json.RawMessage, depth int) (json.RawMessage, error
 		}
 		return in.value(def, depth+1)
 	}
+	return in.elements(raw, depth, true)
+}
+
+// elements inlines the references in the elements of an array, or in the values of
+// an object in the order of its keys.
+func (in inliner) elements(raw json.RawMessage, depth int, isObject bool) (json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := dec.Token(); err != nil {
 		return nil, err
 	}
-	out := []byte{'{'}
+	out := []byte{raw[0]}
 	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		k, err := json.Marshal(key)
-		if err != nil {
-			return nil, err
-		}
-		v, err := in.next(dec, depth)
-		if err != nil {
-			return nil, err
-		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, k...), ':'), v...)
-	}
-	return append(out, '}'), nil
-}
-
-func (in inliner) array(raw json.RawMessage, depth int) (json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
-	out := []byte{'['}
-	for dec.More() {
-		v, err := in.next(dec, depth)
+		if isObject {
+			key, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			quoted, err := json.Marshal(key)
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(out, quoted...), ':')
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		value, err := in.value(value, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, v...)
+		out = append(out, value...)
 	}
-	return append(out, ']'), nil
-}
-
-func (in inliner) next(dec *json.Decoder, depth int) (json.RawMessage, error) {
-	var v json.RawMessage
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	return in.value(v, depth+1)
-}
-
-func indent(raw []byte) (json.RawMessage, error) {
-	var b bytes.Buffer
-	if err := json.Indent(&b, raw, "", "  "); err != nil {
-		return nil, err
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
+	return append(out, raw[0]+2), nil // '{' and '}', '[' and ']'
 }

@@ -6,18 +6,21 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
 	"github.com/agent-airlock/airlock/internal/sarif"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// clean cleans every text of the item, and all that is in a SARIF log.
-func (j *judging) clean() {
-	for _, t := range j.verdict.accepted.item.Texts() {
+// clean cleans every text of a valid item, and its SARIF log. The result must still
+// be valid.
+func (j *recordJudge) clean() {
+	j.cleaned = true
+	for _, t := range j.accepted.item.Texts() {
 		if *t.Value == "" || t.Mode == safeoutput.Label { // labels are cleaned where they are checked
 			continue
 		}
-		out, notes := j.door.cleanText(t)
-		if isBlank(out) {
+		out, notes := j.cleanText(t)
+		if text.IsBlank(out) {
 			if !j.mayBeEmpty(t.Field) {
-				j.refuse("$."+t.Field, quote(t.Field)+" is empty once what may not be published is taken out")
+				j.refuse("$."+t.Field, quote(t.Field)+" is empty after what may not be published is removed")
 				continue
 			}
 			out = ""
@@ -27,8 +30,8 @@ func (j *judging) clean() {
 			*t.Value = out
 		}
 	}
-	if it, ok := j.verdict.accepted.item.(*safeoutput.CreateSecurityReport); ok && it.SARIF != nil {
-		log, notes, err := sarif.Clean(it.SARIF, sarifCleaner{j.door.clean})
+	if it, ok := j.accepted.item.(*safeoutput.CreateSecurityReport); ok && it.SARIF != nil {
+		log, notes, err := sarif.Clean(it.SARIF, sarifCleaner{j.sanitizer})
 		if err != nil {
 			j.refuse("$.sarif", "'sarif': "+err.Error())
 			return
@@ -44,20 +47,20 @@ func (j *judging) clean() {
 	}
 }
 
-// cleanText cleans one text by how it will be read.
+// cleanText cleans one text by the rules of its mode.
 func (d *door) cleanText(t safeoutput.Text) (string, []sanitize.Note) {
 	switch t.Mode {
 	case safeoutput.Body:
-		return d.clean.Body(*t.Value)
+		return d.sanitizer.Body(*t.Value)
 	case safeoutput.Title:
-		return d.clean.Title(*t.Value)
+		return d.sanitizer.Title(*t.Value)
 	case safeoutput.Literal:
-		return d.clean.Characters(*t.Value)
+		return d.sanitizer.Characters(*t.Value)
 	}
-	return d.clean.Plain(*t.Value)
+	return d.sanitizer.Plain(*t.Value)
 }
 
-func (j *judging) redacted(field string, notes []sanitize.Note) {
+func (j *recordJudge) redacted(field string, notes []sanitize.Note) {
 	for _, n := range notes {
 		j.notes.Redactions = append(j.notes.Redactions, Redaction{field, n.Rule, n.Detail, n.Count})
 	}

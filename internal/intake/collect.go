@@ -10,29 +10,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxErrorText is how many bytes of errors a document lists, so that a file of
-// nothing but rubbish cannot fill the memory; the last one says how many more
-// there are. The report lists them all.
+// maxErrorText is how many bytes of errors a document lists, so that no file can fill
+// the memory; another error says how many more there are. The report lists them all.
 const maxErrorText = 16 << 20
 
-// Documents says where Write writes to.
+// Documents are the destinations of Write.
 type Documents struct {
-	// Output gets the agent output document, {"items": [...], "errors": [...]}:
-	// valid against the published schema, each item on a line of its own, in
-	// the order of the input.
-	Output io.Writer
-	// Report, unless nil, gets the report document: a Report as JSON.
+	// Output receives the agent output document, {"items": [...], "errors": [...]}, by
+	// its published schema, with each item on a line, in the order of the input.
+	Output io.Writer // required
+	// Report receives a Report as JSON, unless it is nil.
 	Report io.Writer
-	// Schemas adds to the report the schema of each kind that an item of was
-	// rejected, so that an agent can correct itself.
+	// Schemas adds to the report the schemas of the kinds of rejected records, so that
+	// an agent can correct itself.
 	Schemas bool
-	// Each, unless nil, is called with each outcome, in the order of the input,
-	// and may keep it.
+	// Each, unless it is nil, is called with each outcome, in the order of the input.
 	Each func(Outcome)
 }
 
-// Write is Run with the outcomes written as documents while they come: items
-// are not gathered in memory. An error of one of the writers ends it.
+// Write is like Collect, but writes the outcomes as documents and does not keep them
+// in memory. It ends with the first error of a writer.
 func Write(ctx context.Context, r io.Reader, cfg Config, docs Documents) (Counts, error) {
 	w := documentWriter{out: bufio.NewWriterSize(docs.Output, 64<<10), docs: docs, counts: Counts{Kinds: map[safeoutput.Kind]int{}}}
 	if docs.Report != nil {
@@ -54,7 +51,7 @@ func Write(ctx context.Context, r io.Reader, cfg Config, docs Documents) (Counts
 
 type documentWriter struct {
 	docs   Documents
-	out    *bufio.Writer // keeps the first error, and gives it with Flush
+	out    *bufio.Writer // Flush returns its first error
 	report *reportWriter
 	counts Counts
 
@@ -74,7 +71,7 @@ func (w *documentWriter) outcome(o Outcome) error {
 		if _, err := w.out.Write(o.Accepted.encoded); err != nil {
 			return err
 		}
-		o.Accepted.encoded = nil // its memory is used again
+		o.Accepted.encoded = nil // its memory will be reused
 	}
 	for _, e := range o.Errors() {
 		w.addError(e)
@@ -99,7 +96,7 @@ func (w *documentWriter) addError(e string) {
 		w.errors = append(w.errors, ',')
 	}
 	w.errors = append(w.errors, '\n')
-	w.errors, _ = jsontext.AppendQuote(w.errors, e) // what is invalid UTF-8 is replaced
+	w.errors, _ = jsontext.AppendQuote(w.errors, e) // the error is about invalid UTF-8, which is replaced
 }
 
 func (w *documentWriter) end() error {
@@ -119,22 +116,20 @@ func (w *documentWriter) end() error {
 	return w.out.Flush()
 }
 
-// Counts is how many records ended how.
+// Counts are numbers of records.
 type Counts struct {
 	Accepted int `json:"accepted"`
 	Rejected int `json:"rejected"`
 	Dropped  int `json:"dropped"`
-	// DroppedLabels counts labels that a limit dropped of accepted items.
+	// DroppedLabels is the number of labels of accepted items that a limit dropped.
 	DroppedLabels int `json:"dropped_labels"`
-	// Repaired and Redacted count records that were repaired, and accepted
-	// items that cleaning changed.
-	Repaired int `json:"repaired"`
-	Redacted int `json:"redacted"`
-	// Kinds counts the accepted items by kind.
+	Repaired      int `json:"repaired"` // records that were repaired
+	Redacted      int `json:"redacted"` // accepted items that cleaning changed
+	// Kinds are the numbers of accepted items by kind.
 	Kinds map[safeoutput.Kind]int `json:"kinds"`
 }
 
-// Clean reports whether every record was let in whole.
+// Clean reports whether every record was accepted completely.
 func (c Counts) Clean() bool { return c.Rejected+c.Dropped+c.DroppedLabels == 0 }
 
 func (c *Counts) add(o Outcome) {

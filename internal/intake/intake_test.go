@@ -107,7 +107,7 @@ func TestRejections(t *testing.T) {
 		{"a log whose tool has no name once it is clean", `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"\u200b"}}}]}}`, []string{
 			"Line 1: create-security-report: 'sarif.runs[0].tool.driver.name': the tool's name is blank"}},
 		{"a string that is no log", `{"type":"create-security-report","sarif":"{]"}`, []string{
-			"Line 1: create-security-report: 'sarif' is a string that holds no SARIF log: it is not valid JSON, and it cannot be repaired: byte 1: ']' closes nothing that is open; remove it or add its opener"}},
+			"Line 1: create-security-report: 'sarif' is a string that is not a SARIF log: it is not valid JSON, and it cannot be repaired: byte 1: ']' closes nothing that is open; remove it or add its opener"}},
 		{"two names of one field", `{"type":"update-issue","status":"open","issue_number":1,"item_number":2}`, []string{
 			"Line 1: update-issue: 'item_number' is another name of 'issue_number', and they differ; give one of them"}},
 		{"paths", `{"type":"create-pull-request-review-comment","path":"/etc/passwd","line":1,"body":"b"}
@@ -119,10 +119,10 @@ func TestRejections(t *testing.T) {
 {"type":"create-pull-request-review-comment","path":"https://github.com/a","line":1,"body":"b"}`, []string{
 			`Line 1: create-pull-request-review-comment: 'path' ('/etc/passwd') must be relative to the repository's root`,
 			`Line 2: create-pull-request-review-comment: 'path' ('C:\\a') must be relative to the repository's root`,
-			`Line 3: create-pull-request-review-comment: 'path' ('a\\b') must have '/' between folders, not '\'`,
+			`Line 3: create-pull-request-review-comment: 'path' ('a\\b') must have '/' between directories, not '\'`,
 			`Line 4: create-pull-request-review-comment: 'path' ('a/') must name a file`,
-			`Line 5: create-pull-request-review-comment: 'path' ('a\a') must not hold control characters`,
-			`Line 6: create-pull-request-review-comment: 'path' ('a\u202eb') must not hold characters that change how it is displayed`,
+			`Line 5: create-pull-request-review-comment: 'path' ('a\a') must not contain control characters`,
+			`Line 6: create-pull-request-review-comment: 'path' ('a\u202eb') must not contain characters that change how it is displayed`,
 			`Line 7: create-pull-request-review-comment: 'path' ('https://github.com/a') must be a path in the repository, not a URL`}},
 	}
 	for _, tt := range tests {
@@ -254,7 +254,7 @@ func TestWhatCleaningEmptiesIsRejectedAndDoesNotCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"Line 1: noop: 'message' is empty once what may not be published is taken out"}
+	want := []string{"Line 1: noop: 'message' is empty after what may not be published is removed"}
 	if d := cmp.Diff(want, errorsOf(res)); d != "" || len(res.Accepted) != 1 {
 		t.Errorf("accepted %d, errors differ: %s", len(res.Accepted), d)
 	}

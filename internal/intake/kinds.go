@@ -12,15 +12,15 @@ import (
 // unionFile is the published schema of the union.
 const unionFile = "agent-output.json"
 
-// shape is one form that an item of a kind can have.
-type shape struct {
+// form is one of the forms of a kind's items.
+type form struct {
 	spec   safeoutput.Spec
 	schema *schema.Schema
-	// fields are the fields of this form: true for those that are numbers.
+	// fields are the fields of the form; the value is true for numbers.
 	fields map[string]bool
-	// others are fields of the kind that do not go with this form.
+	// others are fields of the kind that the form must not have.
 	others []string
-	// prefix is where the form's schema stands in the kind's.
+	// prefix is the path of the form's schema in the kind's.
 	prefix string
 }
 
@@ -30,59 +30,59 @@ const (
 	formFinding = "security-report-finding"
 )
 
-// newShape returns the form of a kind that a definition of the union's schema describes.
-// The error is that there is no such definition.
-func newShape(spec safeoutput.Spec, definition string) (*shape, error) {
-	s := &shape{spec: spec, fields: map[string]bool{}}
+// newForm returns the form of a kind that a definition of the union's schema
+// describes. It is an error if there is no such definition.
+func newForm(spec safeoutput.Spec, definition string) (*form, error) {
+	f := &form{spec: spec, fields: map[string]bool{}}
 	var ok bool
-	if s.schema, ok = schema.Published(unionFile, definition); !ok {
+	if f.schema, ok = schema.Published(unionFile, definition); !ok {
 		return nil, fmt.Errorf("%s: schemas/%s has no definition %q", spec.Kind, unionFile, definition)
 	}
 	it := spec.New()
 	for _, name := range safeoutput.FieldNames(spec.Kind) {
-		_, s.fields[name] = safeoutput.Field(it, name).(*int)
+		_, f.fields[name] = safeoutput.Field(it, name).(*int)
 	}
 	switch definition {
 	case formSARIF:
-		s.prefix = "oneOf.0."
-		for name := range s.fields {
+		f.prefix = "oneOf.0."
+		for name := range f.fields {
 			if name != "sarif" && name != "category" {
-				s.others = append(s.others, name)
+				f.others = append(f.others, name)
 			}
 		}
-		slices.Sort(s.others)
-		for _, name := range s.others {
-			delete(s.fields, name)
+		slices.Sort(f.others)
+		for _, name := range f.others {
+			delete(f.fields, name)
 		}
 	case formFinding:
-		s.prefix = "oneOf.1."
-		s.others = []string{"sarif"} // null, or there would be the other form
-		delete(s.fields, "sarif")
+		f.prefix = "oneOf.1."
+		f.others = []string{"sarif"} // null, or there would be the other form
+		delete(f.fields, "sarif")
 	}
-	return s, nil
+	return f, nil
 }
 
-// shapes returns the forms of all kinds, by definition name.
-func shapes() (map[string]*shape, error) {
-	m := map[string]*shape{}
+// newForms returns the forms of all kinds, by the names of their definitions.
+func newForms() (map[string]*form, error) {
+	forms := map[string]*form{}
 	for _, spec := range safeoutput.Kinds() {
 		names := []string{string(spec.Kind)}
 		if spec.Kind == safeoutput.KindCreateSecurityReport {
 			names = []string{formSARIF, formFinding}
 		}
 		for _, n := range names {
-			s, err := newShape(spec, n)
+			f, err := newForm(spec, n)
 			if err != nil {
 				return nil, err
 			}
-			m[n] = s
+			forms[n] = f
 		}
 	}
-	return m, nil
+	return forms, nil
 }
 
-// shapeOf picks the form that an object with these members has.
-func (d *door) shapeOf(spec safeoutput.Spec, members []schema.Member) *shape {
+// formOf returns the form of a record with these members.
+func (d *door) formOf(spec safeoutput.Spec, members []schema.Member) *form {
 	name := string(spec.Kind)
 	if spec.Kind == safeoutput.KindCreateSecurityReport {
 		name = formFinding
@@ -90,10 +90,10 @@ func (d *door) shapeOf(spec safeoutput.Spec, members []schema.Member) *shape {
 			name = formSARIF
 		}
 	}
-	return d.shapes[name]
+	return d.forms[name]
 }
 
-// enabledKinds lists the kinds that are let in, in the order of the table.
+// enabledKinds lists the kinds that are accepted, in the order of the table.
 func (d *door) enabledKinds() string {
 	var names []string
 	for _, s := range safeoutput.Kinds() {
@@ -107,7 +107,7 @@ func (d *door) enabledKinds() string {
 	return strings.Join(names, ", ")
 }
 
-// unknownKind says that there is no such kind, and which one was meant.
+// unknownKind returns the message about a kind that does not exist.
 func (d *door) unknownKind(name string) string {
 	msg := "'type' (" + quote(name) + ") is not a kind of safe output"
 	if near := nearestKind(name); near != "" {
@@ -116,8 +116,8 @@ func (d *door) unknownKind(name string) string {
 	return msg + "; the kinds enabled are: " + d.enabledKinds()
 }
 
-// nearestKind returns the canonical kind whose name or alias is nearest to
-// name, or "" where none is near.
+// nearestKind returns the canonical kind whose name or alias is most similar to name,
+// or "" if none is similar.
 func nearestKind(name string) string {
 	if len(name) > 60 {
 		return ""

@@ -9,17 +9,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Violation is one reason for which a record is refused.
+// Violation is one reason why a record is rejected.
 type Violation struct {
 	Line int             `json:"line"`
-	Kind safeoutput.Kind `json:"kind"` // "" where the record names none that exists
-	// Path is where in the record: "$.labels[2]".
+	Kind safeoutput.Kind `json:"kind"` // "" if the record has no known one
+	// Path is the place in the record: "$.labels[2]".
 	Path string `json:"path"`
-	// Message says what is wrong, on one line. It can quote what the agent
-	// wrote, shortened and with what does not print escaped.
+	// Message is one line. It may quote what the agent wrote, shortened and with
+	// characters that do not print escaped.
 	Message string `json:"message"`
-	// SchemaPath is the violated keyword's place in the kind's schema, dotted;
-	// "" for a rule that the schema does not state.
+	// SchemaPath is the place of the violated keyword in the kind's schema, or "" for a
+	// rule that the schema does not contain.
 	SchemaPath string `json:"schema_path"`
 }
 
@@ -38,7 +38,7 @@ func prefix(line int, kind safeoutput.Kind) string {
 	switch {
 	case line == 0 && kind == "":
 		return ""
-	case line == 0: // an item of Airlock's own, which comes from no file
+	case line == 0: // one of Airlock's own items
 		return string(kind) + ": "
 	case kind == "":
 		return fmt.Sprintf("Line %d: ", line)
@@ -46,7 +46,7 @@ func prefix(line int, kind safeoutput.Kind) string {
 	return fmt.Sprintf("Line %d: %s: ", line, kind)
 }
 
-// String returns a sentence about what the limit dropped.
+// String returns a sentence about the dropped item.
 func (d Dropped) String() string {
 	return prefix(d.Line, d.Kind) + "dropped: " + atMost(d.Limit, "item of this kind is", "items of this kind are") + " accepted"
 }
@@ -61,50 +61,47 @@ func atMost(n int, one, several string) string {
 	return fmt.Sprintf("at most %d %s", n, several)
 }
 
-// Repair is one kind of repair to a record, or to one field of it.
+// Repair is one kind of repair to a record or to one of its fields.
 type Repair struct {
 	// Kind is one of package jsonrepair's kinds, or one of those below.
 	Kind string `json:"kind"`
-	// Field is the field's name, where the repair is of one.
+	// Field is the name of the repaired field; "" means the record.
 	Field string `json:"field,omitempty"`
-	// Offset is where the first one is, in bytes from 0: in the record, or in the
-	// text of the string that holds a SARIF log. It is 0 for any other repair to
-	// a field.
+	// Offset is the position of the first one in bytes, from 0: in the record, or in
+	// the string with a SARIF log. It is 0 for other repairs to a field.
 	Offset int `json:"offset,omitempty"`
-	// Count is how many there are.
-	Count int `json:"count"`
+	Count  int `json:"count"`
 }
 
-// The kinds of repair beside package jsonrepair's.
+// The kinds of repair in addition to package jsonrepair's.
 const (
-	RepairDuplicateKey = "duplicate-key" // a key was given more than once; the last counts
-	RepairNullField    = "null-field"    // null for a field that may be left out; it was left out
-	RepairLetterCase   = "letter-case"   // a word that is right but for its letter case
-	RepairBlankField   = "blank-field"   // a blank text for a field that may be left out; it was left out
-	RepairLabel        = "label"         // a label with space around it, or one given twice
+	RepairDuplicateKey = "duplicate-key" // of equal keys only the last one stays
+	RepairNullField    = "null-field"    // an optional field that is null is left out
+	RepairLetterCase   = "letter-case"   // a word gets the letter case of the schema
+	RepairBlankField   = "blank-field"   // an optional text that is blank is left out
+	RepairLabel        = "label"         // space around a label is removed, and a repeated label
 )
 
 // Redaction is what one rule of package sanitize changed in one text.
 type Redaction struct {
 	Field  string `json:"field"`
 	Rule   string `json:"rule"`
-	Detail string `json:"detail"` // what the rule met; never more of the text than a name or a host
+	Detail string `json:"detail"` // what the rule found; of the text only a name or a host
 	Count  int    `json:"count"`
 }
 
-// Notes is what is to be said about a record beside whether it is let in.
+// Notes is what there is to report about a record besides its outcome.
 type Notes struct {
 	Repairs    []Repair    `json:"repairs,omitempty"`
 	Redactions []Redaction `json:"redactions,omitempty"`
-	// UnknownFields are the fields that were left out because the kind's schema
-	// does not know them.
+	// UnknownFields are fields that are not in the kind's schema and were left out.
 	UnknownFields []string `json:"unknown_fields,omitempty"`
-	// DroppedLabels are the labels beyond the limit; LabelLimit is that limit.
+	// DroppedLabels are the labels beyond LabelLimit.
 	DroppedLabels []string `json:"dropped_labels,omitempty"`
 	LabelLimit    int      `json:"-"`
 }
 
-// Empty reports whether there is nothing to be said.
+// Empty reports whether there is nothing to report.
 func (n Notes) Empty() bool {
 	return len(n.Repairs)+len(n.Redactions)+len(n.UnknownFields)+len(n.DroppedLabels) == 0
 }
@@ -119,9 +116,8 @@ func (n *Notes) repair(kind, field string) {
 	n.Repairs = append(n.Repairs, Repair{Kind: kind, Field: field, Count: 1})
 }
 
-// Errors returns the sentences that an agent output document lists for the
-// outcome: one for each violation, one for a dropped item, one for labels that
-// were dropped; none for an item that was let in whole.
+// Errors returns the sentences for an agent output document: one for each violation,
+// one for a dropped item, and one for dropped labels.
 func (o Outcome) Errors() []string {
 	switch {
 	case o.Rejected != nil:
@@ -135,16 +131,16 @@ func (o Outcome) Errors() []string {
 	case o.Accepted != nil && len(o.Accepted.notes.DroppedLabels) > 0:
 		n := o.Accepted.notes
 		return []string{prefix(o.Accepted.line, o.Accepted.item.Kind()) + "labels dropped: " +
-			strings.Join(quoteSome(n.DroppedLabels, 10), ", ") + "; " + atMost(n.LabelLimit, "label is", "labels are") + " accepted"}
+			quoteLabels(n.DroppedLabels) + "; " + atMost(n.LabelLimit, "label is", "labels are") + " accepted"}
 	}
 	return nil
 }
 
 func quote(s string) string { return schema.Quote(s) }
 
-// alike says which of names is the wanted one but for letter case and
-// separators; "" if none is.
-func alike(wanted string, names []string) string {
+// similarName returns a hint at the name that is the wanted one except for letter
+// case and separators, or "".
+func similarName(wanted string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	for _, n := range names {
 		if len(n) < 64 && strings.EqualFold(plain.Replace(n), plain.Replace(wanted)) {
@@ -154,19 +150,20 @@ func alike(wanted string, names []string) string {
 	return ""
 }
 
-func quoteSome(list []string, most int) []string {
-	var out []string
-	for i, s := range list {
-		if i == most {
-			return append(out, fmt.Sprintf("and %d more", len(list)-most))
-		}
-		out = append(out, quote(s))
+func quoteLabels(labels []string) string {
+	const most = 10
+	var quoted []string
+	for _, l := range labels[:min(len(labels), most)] {
+		quoted = append(quoted, quote(l))
 	}
-	return out
+	if len(labels) > most {
+		quoted = append(quoted, fmt.Sprintf("and %d more", len(labels)-most))
+	}
+	return strings.Join(quoted, ", ")
 }
 
-// value writes a raw value for a message: strings quoted, the rest shortened.
-func value(raw []byte) string {
+// showValue writes a raw value for a message: strings quoted, numbers shortened.
+func showValue(raw []byte) string {
 	if raw[0] == '"' {
 		if text, err := jsontext.AppendUnquote(nil, raw); err == nil {
 			return quote(string(text))

@@ -7,23 +7,24 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// OwnItem is an item that Airlock itself made, from checks or loops.
+// OwnItem is an item that Airlock itself made.
 type OwnItem struct {
 	Item safeoutput.Item
 	// Stable is the name by which later workflow runs find the item again, such as
-	// "finding/<fingerprint>"; "" where none needs to.
+	// "finding/<fingerprint>"; "" if none needs to.
 	Stable string
 }
 
-// Own takes Airlock's own items through the door. They quote tools that a pull
-// request's code may have made say anything, so they are held against the same
-// schemas and cleaned by the same rules as an agent's; they may be of the internal
-// kinds too. cfg's limits do not apply to them. The given items stay as they are.
+// Own judges Airlock's own items. They quote tools, whose output a pull request's code
+// may control, so they are validated by the same schemas and cleaned by the same rules
+// as an agent's. They may also be of the internal kinds, and cfg's limits do not apply
+// to them. The given items do not change.
 //
-// Every item ends in one of the lists, in order, with line 0. The error is that of
-// a setting of cfg.Sanitize.
+// Every item is in one of the lists, in order, with line 0. The error is that of a
+// setting of cfg.Sanitize.
 func Own(items []OwnItem, cfg Config) (accepted []Accepted, rejected []Rejected, err error) {
 	cfg.Strict, cfg.Enabled, cfg.MaxLabels = false, nil, -1
 	cfg.Max = map[safeoutput.Kind]int{}
@@ -51,11 +52,11 @@ func Own(items []OwnItem, cfg Config) (accepted []Accepted, rejected []Rejected,
 	return accepted, rejected, nil
 }
 
-// judgeOwn judges and cleans one own item. Those of the union take an agent's way,
-// as the line that an agent would have written.
+// judgeOwn judges and cleans one own item. If it is not of an internal kind, it is
+// judged as the line that an agent would have written.
 func (d *door) judgeOwn(parse *parser, it safeoutput.Item) verdict {
 	var v verdict
-	j := judging{door: d, verdict: &v, notes: &v.accepted.notes}
+	j := d.judgeOf(&v)
 	if it == nil {
 		j.refuse("$", "there is no item")
 		return v
@@ -78,25 +79,25 @@ func (d *door) judgeOwn(parse *parser, it safeoutput.Item) verdict {
 	return d.judge(parse, safeoutput.Line{Raw: raw})
 }
 
-// The longest texts of a check run that GitHub takes, with some room.
+// The greatest lengths of a check run's texts: GitHub's limits with some room.
 const (
 	maxCheckLine  = 255    // characters of a name or title
 	maxAnnotation = 60_000 // bytes of an annotation's message; GitHub's limit is 64 KiB
 )
 
-// RuleAnnotation is the rule of the notes about annotations that were left out.
+// RuleAnnotation is the rule of notes about annotations that were left out.
 const RuleAnnotation = "annotation"
 
 // internal checks and cleans an item of an internal kind.
-func (j *judging) internal(it safeoutput.Item) {
+func (j *recordJudge) internal(it safeoutput.Item) {
 	required := map[string]bool{"name": true, "title": true, "summary": true, "body": true}
 	for _, t := range it.Texts() {
-		out, notes := j.door.cleanText(t)
+		out, notes := j.cleanText(t)
 		if out != *t.Value {
 			j.redacted(t.Field, notes)
 			*t.Value = out
 		}
-		if required[t.Field] && isBlank(out) {
+		if required[t.Field] && text.IsBlank(out) {
 			j.refuse("$."+t.Field, quote(t.Field)+" must not be blank")
 		}
 	}
@@ -104,22 +105,22 @@ func (j *judging) internal(it safeoutput.Item) {
 	case *safeoutput.CheckRun:
 		j.checkRun(it)
 	case *safeoutput.StickyComment:
-		if isBlank(it.Name) {
+		if text.IsBlank(it.Name) {
 			j.refuse("$.name", "'name' must not be blank")
 		}
 	case *safeoutput.MinimiseComments:
 		for i, s := range it.Scopes {
-			if !isBlank(s) && !strings.Contains(s, "/") {
+			if !text.IsBlank(s) && !strings.Contains(s, "/") {
 				continue
 			}
-			j.refuse(fmt.Sprintf("$.scopes[%d]", i), fmt.Sprintf("'scopes[%d]' (", i)+quote(s)+") must be what stable names have before their first '/'")
+			j.refuse(fmt.Sprintf("$.scopes[%d]", i), fmt.Sprintf("'scopes[%d]' (%s) must be the part of stable names before their first '/'", i, quote(s)))
 		}
 	}
 }
 
-func (j *judging) checkRun(it *safeoutput.CheckRun) {
-	j.oneLine("name", &it.Name)
-	j.oneLine("title", &it.Title)
+func (j *recordJudge) checkRun(it *safeoutput.CheckRun) {
+	j.limitLine("name", &it.Name)
+	j.limitLine("title", &it.Title)
 	if !isCommit(it.HeadSHA) {
 		j.refuse("$.head_sha", "'head_sha' ("+quote(it.HeadSHA)+") must be a commit's full id")
 	}
@@ -131,63 +132,52 @@ func (j *judging) checkRun(it *safeoutput.CheckRun) {
 	kept := it.Annotations[:0]
 	for n, a := range it.Annotations {
 		field := fmt.Sprintf("annotations[%d]", n)
-		clean, why := annotationProblem(a)
-		if why != "" { // one odd annotation does not take the whole check run away
-			j.notes.Redactions = append(j.notes.Redactions, Redaction{field, RuleAnnotation, why, 1})
+		clean, problem := checkAnnotation(a)
+		if problem != "" { // leave out the annotation instead of rejecting the check run
+			j.notes.Redactions = append(j.notes.Redactions, Redaction{field, RuleAnnotation, problem, 1})
 			continue
 		}
 		a.Path = clean
-		j.oneLine(field+".title", &a.Title)
-		j.cut(field+".message", &a.Message, maxAnnotation)
+		j.limitLine(field+".title", &a.Title)
+		j.limitBytes(field+".message", &a.Message, maxAnnotation)
 		kept = append(kept, a)
 	}
 	it.Annotations = kept
 }
 
-// annotationProblem returns an annotation's path in its simplest form, or says why
-// GitHub would not take the annotation.
-func annotationProblem(a safeoutput.CheckAnnotation) (clean, why string) {
-	clean, why = relativePath(a.Path)
+// checkAnnotation returns an annotation's path in its simplest form, or why GitHub
+// would reject the annotation.
+func checkAnnotation(a safeoutput.CheckAnnotation) (path, problem string) {
+	path, problem = relativePath(a.Path)
 	switch {
-	case why != "":
-		return "", "its path " + why
+	case problem != "":
+		return "", "its path " + problem
 	case !utf8.ValidString(a.Path):
 		return "", "its path is not valid UTF-8"
 	case a.StartLine < 1 || a.EndLine < a.StartLine:
-		return "", fmt.Sprintf("its lines (%d to %d) are none", a.StartLine, a.EndLine)
+		return "", fmt.Sprintf("its lines (%d to %d) are not a range", a.StartLine, a.EndLine)
 	case a.Level != "notice" && a.Level != "warning" && a.Level != "failure":
 		return "", "its level must be notice, warning or failure"
-	case isBlank(a.Message):
+	case text.IsBlank(a.Message):
 		return "", "it has no message"
 	}
-	return clean, ""
+	return path, ""
 }
 
-// oneLine makes a text one line of bounded length.
-func (j *judging) oneLine(field string, s *string) {
+// limitLine makes a text one line of at most maxCheckLine characters.
+func (j *recordJudge) limitLine(field string, s *string) {
 	*s = strings.Join(strings.Fields(*s), " ")
-	for n, count := 0, 0; n < len(*s); count++ {
-		if count == maxCheckLine {
-			j.cut(field, s, n)
-			return
-		}
-		_, size := utf8.DecodeRuneInString((*s)[n:])
-		n += size
+	if utf8.RuneCountInString(*s) > maxCheckLine {
+		j.limitBytes(field, s, len(string([]rune(*s)[:maxCheckLine])))
 	}
 }
 
-// cut shortens a text to at most n bytes of whole characters, and notes it.
-func (j *judging) cut(field string, s *string, n int) {
-	const mark = "…"
-	if len(*s) <= n {
-		return
+// limitBytes cuts a text that is longer than n bytes, and notes it.
+func (j *recordJudge) limitBytes(field string, s *string, n int) {
+	if len(*s) > n {
+		*s = text.TruncateBytes(*s, n)
+		j.notes.Redactions = append(j.notes.Redactions, Redaction{field, sanitize.RuleSize, "cut", 1})
 	}
-	at := n - len(mark)
-	for at > 0 && !utf8.RuneStart((*s)[at]) {
-		at--
-	}
-	*s = (*s)[:at] + mark
-	j.notes.Redactions = append(j.notes.Redactions, Redaction{field, sanitize.RuleSize, "cut", 1})
 }
 
 func isCommit(sha string) bool {

@@ -101,7 +101,7 @@ func TestOwnRefuses(t *testing.T) {
 		{&safeoutput.CreateReviewComment{Path: "a\xff", Line: 1, Body: "b"}, "the item cannot be written"},
 		{&safeoutput.StickyComment{Name: "checks", Body: "<!-- -->"}, "sticky-comment: 'body' must not be blank"},
 		{&safeoutput.StickyComment{Body: "b"}, "sticky-comment: 'name' must not be blank"},
-		{&safeoutput.MinimiseComments{Scopes: []string{"a/b"}}, "minimise-comments: 'scopes[0]' ('a/b') must be what stable names have before their first '/'"},
+		{&safeoutput.MinimiseComments{Scopes: []string{"a/b"}}, "minimise-comments: 'scopes[0]' ('a/b') must be the part of stable names before their first '/'"},
 		{bad(func(c *safeoutput.CheckRun) { c.HeadSHA = "main" }), "check-run: 'head_sha' ('main') must be a commit's full id"},
 		{bad(func(c *safeoutput.CheckRun) { c.Conclusion = "maybe" }), "check-run: 'conclusion' ('maybe') must be success, failure or neutral"},
 		{bad(func(c *safeoutput.CheckRun) { c.Summary = " " }), "check-run: 'summary' must not be blank"},

@@ -12,13 +12,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parser takes records apart into the members of their object; values stay
-// raw. It is one worker's own and reuses its memory.
+// parser splits records into the members of their object. Each worker has its own,
+// which reuses its memory.
 type parser struct {
 	dec     *jsontext.Decoder
 	src     bytes.Buffer
 	members []schema.Member
-	names   map[string]string // the names of all fields, so that they are not copied
+	names   map[string]string // of all fields, so that they need not be allocated
 }
 
 func newParser() *parser {
@@ -32,13 +32,11 @@ func newParser() *parser {
 	return p
 }
 
-// errNotObject is what a record is that is JSON, but no object.
 var errNotObject = errors.New("not an object")
 
-// object returns the record's members, no two of the same name. They, and
-// their values, are valid until the next call. Where strict parsing fails, the
-// record is repaired and the repairs are noted; a problem is one sentence, ""
-// if there is none.
+// object returns the record's members, no two of which have the same name. They are
+// valid until the next call. If the record is not strict JSON, it is repaired and the
+// repairs are noted. The problem is one sentence, or "".
 func (p *parser) object(raw []byte, notes *Notes) (members []schema.Member, problem string) {
 	err := p.read(raw)
 	if err == nil {
@@ -60,7 +58,7 @@ func (p *parser) object(raw []byte, notes *Notes) (members []schema.Member, prob
 	return p.lastWins(notes), ""
 }
 
-// read parses one object strictly, but for what opts allow.
+// read parses one object, as strictly as opts allow.
 func (p *parser) read(raw []byte, opts ...jsontext.Options) error {
 	p.src = *bytes.NewBuffer(raw)
 	p.dec.Reset(&p.src, opts...)
@@ -94,7 +92,7 @@ func (p *parser) read(raw []byte, opts ...jsontext.Options) error {
 		if err != nil {
 			return err
 		}
-		// The decoder may reuse what it returned; the record stays.
+		// The decoder may reuse the memory of value, so use that of the record.
 		end := int(p.dec.InputOffset())
 		p.members = append(p.members, schema.Member{Name: known, Value: raw[end-len(value) : end : end]})
 	}
@@ -104,7 +102,7 @@ func (p *parser) read(raw []byte, opts ...jsontext.Options) error {
 	return p.end(raw)
 }
 
-// end is an error where something follows the value that was read of raw.
+// end returns an error if something follows the value that was read from raw.
 func (p *parser) end(raw []byte) error {
 	if len(bytes.TrimSpace(raw[p.dec.InputOffset():])) > 0 {
 		return errors.New("there is more after the value")
@@ -112,29 +110,28 @@ func (p *parser) end(raw []byte) error {
 	return nil
 }
 
-// lastWins leaves of members with the same name the last, at every depth.
+// lastWins keeps the last of members with the same name, at every depth.
 func (p *parser) lastWins(notes *Notes) []schema.Member {
-	at := map[string]int{}
+	known := map[string]int{}
 	kept := p.members[:0]
 	for _, m := range p.members {
 		if v := jsontext.Value(m.Value); !v.IsValid() {
 			m.Value = rebuild(m.Value)
 			notes.repair(RepairDuplicateKey, m.Name)
 		}
-		if i, ok := at[m.Name]; ok {
+		if i, ok := known[m.Name]; ok {
 			kept[i].Value = m.Value
 			notes.repair(RepairDuplicateKey, m.Name)
 			continue
 		}
-		at[m.Name] = len(kept)
+		known[m.Name] = len(kept)
 		kept = append(kept, m)
 	}
 	p.members = kept
 	return kept
 }
 
-// rebuild decodes and encodes a value, which leaves the last of duplicate
-// names.
+// rebuild decodes and encodes a value, which keeps the last of duplicate names.
 func rebuild(raw []byte) []byte {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

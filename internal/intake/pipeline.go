@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// maxInFlight is how many bytes of records are worked on at the same time;
-	// one batch may exceed it alone.
+	// maxInFlight is how many bytes of records are processed at the same time,
+	// unless a single batch is larger.
 	maxInFlight = 16 << 20
-	// maxReused is the largest batch whose memory is used again.
+	// maxReused is the size in bytes of the largest batch that is used again.
 	maxReused = 1 << 20
 )
 
-// batch is some records on their way: read, judged by a worker, and handed out
-// in their order.
+// batch is a sequence of records that is read, judged by a worker, and passed to
+// the sink in the order of the input.
 type batch struct {
 	in       safeoutput.Batch
 	size     int64
@@ -28,8 +28,14 @@ type batch struct {
 	done     chan struct{}
 }
 
-// run is Run. With encode, accepted items come with their canonical JSON,
-// which is valid until the sink returns.
+// run reads NDJSON, or one {"items": [...], "errors": [...]} document, and passes
+// each record's outcome to sink, in the order of the input and on the caller's
+// goroutine. Memory is bounded by the longest record. With encode, accepted items
+// have their canonical JSON, which is valid until sink returns.
+//
+// The error is the context's, the reader's, the sink's, safeoutput.ErrUTF16 or
+// ErrNotText, or that of a setting of Config.Sanitize; a rejected record is not an
+// error. When run returns before the end, a Read of src may still be in progress.
 func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(Outcome) error) (Input, error) {
 	d, err := newDoor(cfg)
 	if err != nil {
@@ -59,7 +65,7 @@ func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(
 		p.room.Broadcast()
 	})
 	defer stop()
-	in, err := p.hand(ctx, sink)
+	in, err := p.deliver(ctx, sink)
 	if err != nil {
 		return in, err
 	}
@@ -68,8 +74,8 @@ func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(
 	return in, nil
 }
 
-// pipeline is one goroutine that reads, workers that judge, and the caller's
-// goroutine that counts and hands out in order.
+// pipeline is a goroutine that reads batches, workers that judge their records, and
+// the caller's goroutine, which counts the items and calls the sink.
 type pipeline struct {
 	door   *door
 	encode bool
@@ -107,7 +113,7 @@ func (p *pipeline) read(ctx context.Context) {
 			return
 		}
 		b.done = make(chan struct{})
-		p.work <- b // never blocks: there are as many places as batches
+		p.work <- b // does not block, because the channel has room for all batches
 		p.order <- b
 	}
 }
@@ -143,8 +149,8 @@ func (p *pipeline) judge() {
 	}
 }
 
-// hand counts what the workers have judged, and hands it out.
-func (p *pipeline) hand(ctx context.Context, sink func(Outcome) error) (Input, error) {
+// deliver counts the items that the workers have judged, and calls the sink.
+func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input, error) {
 	c := counter{door: p.door, encode: p.encode, counts: map[safeoutput.Kind]int{}}
 	var in Input
 	for {
@@ -174,7 +180,7 @@ func (p *pipeline) hand(ctx context.Context, sink func(Outcome) error) (Input, e
 }
 
 func (p *pipeline) release(b *batch) {
-	clear(b.verdicts) // the items may go
+	clear(b.verdicts) // so that the items can be collected
 	p.mu.Lock()
 	p.inFlight -= b.size
 	p.mu.Unlock()
@@ -193,8 +199,8 @@ type counter struct {
 	scratch []byte
 }
 
-// outcome counts what was judged. An item that a limit could have dropped is cleaned
-// here, once it is known that none did.
+// outcome counts an item and returns the record's outcome. An item that a limit could
+// have dropped is cleaned only here.
 func (c *counter) outcome(v *verdict) Outcome {
 	kind, limit := v.spec.Kind, -1
 	if len(v.violations) == 0 {
@@ -203,7 +209,7 @@ func (c *counter) outcome(v *verdict) Outcome {
 			return Outcome{Dropped: &Dropped{Line: v.accepted.line, Kind: kind, Limit: limit, Notes: v.accepted.notes}}
 		}
 		if !v.cleaned {
-			c.door.cleanItem(v)
+			c.door.judgeOf(v).clean()
 			if c.encode && len(v.violations) == 0 {
 				c.scratch = encodeItem(v, c.scratch[:0])
 			}
@@ -217,8 +223,8 @@ func (c *counter) outcome(v *verdict) Outcome {
 	return Outcome{Accepted: &a}
 }
 
-// encodeItem appends the item's JSON to buf. The item's own slice of it stays
-// valid if buf grows later, because growing copies.
+// encodeItem appends the item's JSON to buf. The item's slice of it stays valid if
+// buf grows later, because growing copies.
 func encodeItem(v *verdict, buf []byte) []byte {
 	from := len(buf)
 	out, err := safeoutput.AppendEncode(buf, v.accepted.item)

@@ -48,7 +48,7 @@ func TestRunEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	n := 0
-	err := Run(ctx, bytes.NewReader(mixed(5000)), Config{}, func(Outcome) error {
+	_, err := run(ctx, bytes.NewReader(mixed(5000)), Config{}, false, func(Outcome) error {
 		if n++; n == 10 {
 			cancel()
 		}
@@ -61,7 +61,7 @@ func TestRunEndsWithTheContext(t *testing.T) {
 
 func TestRunEndsWithTheSinksError(t *testing.T) {
 	broken := errors.New("the disk is full")
-	err := Run(context.Background(), bytes.NewReader(mixed(5000)), Config{}, func(Outcome) error { return broken })
+	_, err := run(context.Background(), bytes.NewReader(mixed(5000)), Config{}, false, func(Outcome) error { return broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("Run = %v", err)
 	}

@@ -15,40 +15,40 @@ import (
 
 // door is what all workers share; it does not change.
 type door struct {
-	cfg    Config
-	clean  *sanitize.Sanitizer
-	shapes map[string]*shape
+	cfg       Config
+	sanitizer *sanitize.Sanitizer
+	forms     map[string]*form // by the name of their definition in the schema
 }
 
 func newDoor(cfg Config) (*door, error) {
 	if cfg.Sanitize.MaxBodyUTF16 == 0 {
-		cfg.Sanitize.MaxBodyUTF16 = DefaultMaxBody
+		cfg.Sanitize.MaxBodyUTF16 = defaultMaxBody
 	}
-	clean, err := sanitize.New(cfg.Sanitize)
+	sanitizer, err := sanitize.New(cfg.Sanitize)
 	if err != nil {
 		return nil, err
 	}
-	forms, err := shapes()
+	forms, err := newForms()
 	if err != nil {
 		return nil, err
 	}
-	return &door{cfg: cfg, clean: clean, shapes: forms}, nil
+	return &door{cfg: cfg, sanitizer: sanitizer, forms: forms}, nil
 }
 
-// verdict is what becomes of one record before it is counted.
+// verdict is the outcome of one record before it is counted.
 type verdict struct {
 	spec       safeoutput.Spec
-	shape      *shape // the form that the record has; nil until its kind is known
+	form       *form // nil if the kind is unknown
 	accepted   Accepted
-	violations []Violation // not empty: rejected
+	violations []Violation // if there are any, the record is rejected
 	cleaned    bool
 }
 
-// judge parses, repairs and validates one record. It does not count, and it
-// cleans only where no limit could drop the item.
+// judge parses, repairs and validates one record. It does not count it, and cleans
+// it only if no limit could drop it.
 func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 	v := verdict{accepted: Accepted{line: l.No}}
-	j := judging{door: d, verdict: &v, notes: &v.accepted.notes}
+	j := d.judgeOf(&v)
 	if l.Err != nil {
 		j.refuse("$", l.Err.Error())
 		return v
@@ -68,56 +68,52 @@ func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 	j.validate(members)
 	j.rules()
 	if len(v.violations) == 0 && d.cfg.max(v.spec) < 0 {
-		d.cleanItem(&v)
+		j.clean()
 	}
 	return v
 }
 
-// cleanItem cleans a valid item's texts; what is left of them must still be
-// valid.
-func (d *door) cleanItem(v *verdict) {
-	j := judging{door: d, verdict: v, notes: &v.accepted.notes}
-	j.clean()
-	v.cleaned = true
-}
-
-// judging is the work on one record.
-type judging struct {
+// recordJudge judges one record: it changes the verdict.
+type recordJudge struct {
 	*door
-	verdict *verdict
-	notes   *Notes
-	labels  []byte // the raw value of "labels"
+	*verdict
+	notes  *Notes // of the verdict
+	labels []byte // the JSON of the field "labels"
 }
 
-func (j *judging) refuse(path, message string) {
+func (d *door) judgeOf(v *verdict) *recordJudge {
+	return &recordJudge{door: d, verdict: v, notes: &v.accepted.notes}
+}
+
+func (j *recordJudge) refuse(path, message string) {
 	j.violation(schema.Violation{Path: path, Message: message})
 }
 
-// violation adds one of the record's violations.
-func (j *judging) violation(v schema.Violation) {
-	j.verdict.violations = append(j.verdict.violations, Violation{
-		Line: j.verdict.accepted.line, Kind: j.verdict.spec.Kind, Path: v.Path, Message: v.Message, SchemaPath: v.SchemaPath,
+// violation adds a violation of the record.
+func (j *recordJudge) violation(v schema.Violation) {
+	j.violations = append(j.violations, Violation{
+		Line: j.accepted.line, Kind: j.spec.Kind, Path: v.Path, Message: v.Message, SchemaPath: v.SchemaPath,
 	})
 }
 
-// refused reports whether something is wrong with the field already.
-func (j *judging) refused(field string) bool {
-	if len(j.verdict.violations) == 0 {
+// refused reports whether the field already has a violation.
+func (j *recordJudge) refused(field string) bool {
+	if len(j.violations) == 0 {
 		return false
 	}
 	path := "$." + field
-	return slices.ContainsFunc(j.verdict.violations, func(v Violation) bool {
+	return slices.ContainsFunc(j.violations, func(v Violation) bool {
 		return v.Path == path || strings.HasPrefix(v.Path, path+"[") || strings.HasPrefix(v.Path, path+".")
 	})
 }
 
-// dispatch finds the record's kind and the form of it.
-func (j *judging) dispatch(members []schema.Member) bool {
+// dispatch finds the record's kind and form. It returns false if there is none.
+func (j *recordJudge) dispatch(members []schema.Member) bool {
 	i := slices.IndexFunc(members, func(m schema.Member) bool { return m.Name == "type" })
 	if i < 0 {
-		hint := alike("type", namesOf(members))
+		hint := similarName("type", namesOf(members))
 		if slices.ContainsFunc(members, func(m schema.Member) bool { return m.Name == "items" }) {
-			hint = " (a document of items is one object that begins with 'items' or 'errors', and holds a list in it)"
+			hint = " (a document of items is one object that begins with 'items' or 'errors', and has a list there)"
 		}
 		j.refuse("$.type", "'type' is a required property"+hint+"; the kinds enabled are: "+j.enabledKinds())
 		return false
@@ -135,19 +131,19 @@ func (j *judging) dispatch(members []schema.Member) bool {
 			return false
 		}
 	}
-	j.verdict.spec = spec
+	j.spec = spec
 	if j.cfg.Enabled != nil && !j.cfg.Enabled[spec.Kind] {
 		j.refuse("$.type", "'type': this kind is not enabled; the kinds enabled are: "+j.enabledKinds())
 		return false
 	}
-	j.verdict.shape = j.shapeOf(spec, members)
+	j.form = j.formOf(spec, members)
 	return true
 }
 
-// normalise gives fields and words their canonical form, and leaves out what
-// the kind does not know.
-func (j *judging) normalise(members []schema.Member) []schema.Member {
-	kind, shape := j.verdict.spec.Kind, j.verdict.shape
+// normalise returns the members with fields and words in their canonical form, and
+// without the fields that the form does not have.
+func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
+	kind, form := j.spec.Kind, j.form
 	kept := members[:0]
 	for _, m := range members {
 		if m.Name == "type" {
@@ -156,8 +152,8 @@ func (j *judging) normalise(members []schema.Member) []schema.Member {
 			continue
 		}
 		name := safeoutput.CanonicalField(kind, m.Name)
-		_, known := shape.fields[name]
-		if j.absent(m) && (known && j.optional(name) || slices.Contains(shape.others, name)) {
+		_, known := form.fields[name]
+		if j.absent(m) && (known && j.optional(name) || slices.Contains(form.others, name)) {
 			j.notes.repair(RepairNullField, m.Name)
 			continue
 		}
@@ -191,21 +187,21 @@ func (j *judging) normalise(members []schema.Member) []schema.Member {
 	return kept
 }
 
-// absent reports whether a member counts as not given: as null, which is how
-// agents that have to write every field leave one out.
-func (j *judging) absent(m schema.Member) bool { return m.Value[0] == 'n' && !j.cfg.Strict }
+// absent reports whether a member counts as not given: it is null, which some
+// agents write for every field that they do not use.
+func (j *recordJudge) absent(m schema.Member) bool { return m.Value[0] == 'n' && !j.cfg.Strict }
 
-// sameNumber reports whether two raw values are equal, or say the same number.
+// sameNumber reports whether two values are equal, or the same number.
 func sameNumber(a, b []byte) bool {
 	n, err := safeoutput.ParseWhole(a)
 	m, err2 := safeoutput.ParseWhole(b)
 	return bytes.Equal(a, b) || err == nil && err2 == nil && n == m
 }
 
-// unknown deals with a field that the form does not have, and reports whether
-// it is left out.
-func (j *judging) unknown(m schema.Member) bool {
-	if slices.Contains(j.verdict.shape.others, m.Name) {
+// unknown notes or refuses a field that the form does not have, and reports whether
+// to leave it out.
+func (j *recordJudge) unknown(m schema.Member) bool {
+	if slices.Contains(j.form.others, m.Name) {
 		j.refuse("$."+m.Name, quote(m.Name)+" cannot be given together with 'sarif': report either a SARIF log or one finding")
 		return true
 	}
@@ -217,36 +213,36 @@ func (j *judging) unknown(m schema.Member) bool {
 }
 
 // optional reports whether the schema lets a field of this form be left out.
-func (j *judging) optional(name string) bool {
-	return !slices.Contains(j.verdict.shape.schema.Required(), name)
+func (j *recordJudge) optional(name string) bool {
+	return !slices.Contains(j.form.schema.Required(), name)
 }
 
-// inCase gives a word the letter case that the schema has it in, if it is one
-// of the schema's words then.
-func (j *judging) inCase(m schema.Member, to func([]byte) []byte) []byte {
-	if j.verdict.shape.schema.AcceptsMember(m) {
+// inCase returns a member's word in the letter case of the schema, if it is then
+// one of the schema's words.
+func (j *recordJudge) inCase(m schema.Member, to func([]byte) []byte) []byte {
+	if j.form.schema.AcceptsMember(m) {
 		return m.Value
 	}
 	word := schema.Member{Name: m.Name, Value: to(m.Value)}
-	if !j.verdict.shape.schema.AcceptsMember(word) {
+	if !j.form.schema.AcceptsMember(word) {
 		return m.Value
 	}
 	j.notes.repair(RepairLetterCase, m.Name)
 	return word.Value
 }
 
-// validate checks the members against the form's schema, and gives the item
-// the values of those that conform.
-func (j *judging) validate(members []schema.Member) {
-	it, shape := j.verdict.spec.New(), j.verdict.shape
-	j.verdict.accepted.item = it
-	found, err := shape.schema.ValidateMembers(members)
+// validate validates the members by the form's schema, and sets the item's fields to
+// those that are valid.
+func (j *recordJudge) validate(members []schema.Member) {
+	it, form := j.spec.New(), j.form
+	j.accepted.item = it
+	found, err := form.schema.ValidateMembers(members)
 	if err != nil {
 		j.refuse("$", err.Error())
 	}
 	for _, f := range found {
 		if f.SchemaPath != "" {
-			f.SchemaPath = shape.prefix + f.SchemaPath
+			f.SchemaPath = form.prefix + f.SchemaPath
 		}
 		j.violation(j.reword(f, members))
 	}
@@ -254,7 +250,7 @@ func (j *judging) validate(members []schema.Member) {
 		if m.Name == "type" || j.refused(m.Name) {
 			continue
 		}
-		if _, known := shape.fields[m.Name]; !known {
+		if _, known := form.fields[m.Name]; !known {
 			continue
 		}
 		if m.Name == "sarif" && m.Value[0] == '"' {
@@ -262,7 +258,7 @@ func (j *judging) validate(members []schema.Member) {
 		}
 		if err := safeoutput.Assign(it, m.Name, m.Value); err != nil && !j.refused(m.Name) {
 			why := quote(m.Name) + " cannot be read: " + err.Error()
-			if shape.fields[m.Name] {
+			if form.fields[m.Name] {
 				why = notWhole(m)
 			}
 			j.refuse("$."+m.Name, why)
@@ -270,18 +266,18 @@ func (j *judging) validate(members []schema.Member) {
 	}
 }
 
-// reword says of a number what is expected instead of quoting the schema's
-// alternatives, and of a missing field what was given in its place.
-func (j *judging) reword(v schema.Violation, members []schema.Member) schema.Violation {
+// reword makes two kinds of messages more helpful: about a number, for which the
+// schema has alternatives, and about a missing field that has another name.
+func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema.Violation {
 	name := strings.TrimPrefix(v.Path, "$.")
 	if strings.HasSuffix(v.SchemaPath, "required") {
-		v.Message += alike(name, j.notes.UnknownFields)
-		if slices.Equal(j.verdict.shape.others, []string{"sarif"}) && !slices.ContainsFunc(members, j.required) {
+		v.Message += similarName(name, j.notes.UnknownFields)
+		if slices.Equal(j.form.others, []string{"sarif"}) && !slices.ContainsFunc(members, j.required) {
 			v.Message += " where there is no 'sarif'"
 		}
 		return v
 	}
-	if !j.verdict.shape.fields[name] {
+	if !j.form.fields[name] {
 		return v
 	}
 	for _, m := range members {
@@ -292,9 +288,8 @@ func (j *judging) reword(v schema.Violation, members []schema.Member) schema.Vio
 	return v
 }
 
-// required reports whether a member is a field of this form that may not be
-// left out.
-func (j *judging) required(m schema.Member) bool { return m.Name != "type" && !j.optional(m.Name) }
+// required reports whether a member is a field that the schema requires.
+func (j *recordJudge) required(m schema.Member) bool { return m.Name != "type" && !j.optional(m.Name) }
 
 func notWhole(m schema.Member) string {
 	want := "must be a whole number of at least 1"
@@ -305,7 +300,7 @@ func notWhole(m schema.Member) string {
 	default:
 		want = fmt.Sprintf("must be at most %d", math.MaxInt32)
 	}
-	return quote(m.Name) + " " + want + ", not " + value(m.Value)
+	return quote(m.Name) + " " + want + ", not " + showValue(m.Value)
 }
 
 func namesOf(members []schema.Member) []string {
@@ -316,8 +311,8 @@ func namesOf(members []schema.Member) []string {
 	return names
 }
 
-// sortViolations orders violations by their paths. Those of one path stay in the
-// order in which they were found.
+// sortViolations sorts violations by their paths, otherwise in the order in which
+// they were found.
 func sortViolations(list []Violation) []Violation {
 	slices.SortStableFunc(list, func(a, b Violation) int { return schema.ComparePaths(a.Path, b.Path) })
 	return list

@@ -9,32 +9,28 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// ReportVersion is the version of the report's form. It grows when a member
-// changes its meaning or goes away, not when one is added.
-const ReportVersion = 1
-
-// Report is the document about a collection: every record that was rejected or
-// dropped and every one that was changed on its way in. Records that were let
-// in as they are appear only in the counts. schemas/collect-report.json is its
-// published form.
+// Report is the document about a collection: every record that was rejected,
+// dropped or changed. Other records are only counted. schemas/collect-report.json is
+// its schema.
 type Report struct {
+	// Version changes when a member changes its meaning or is removed, not when one is
+	// added.
 	Version int      `json:"version"`
 	Records []Record `json:"records"`
 	Input   Input    `json:"input"`
 	Counts  Counts   `json:"counts"`
-	// Schemas holds the schemas of the kinds that rejected records name, where
-	// they were asked for.
+	// Schemas are the schemas of the kinds of rejected records, if requested.
 	Schemas map[safeoutput.Kind]json.RawMessage `json:"schemas,omitempty"`
 }
 
-// Record is what the report says about one record.
+// Record describes one record in the report.
 type Record struct {
 	Line    int             `json:"line"`
-	Kind    safeoutput.Kind `json:"kind"` // "" where the record names none that exists
+	Kind    safeoutput.Kind `json:"kind"` // "" if the record has no known one
 	Outcome string          `json:"outcome"`
 	// Violations are a rejected record's.
 	Violations []Violation `json:"violations,omitempty"`
-	// Limit is, for a dropped item, how many of its kind are let in.
+	// Limit is, for a dropped item, how many of its kind are accepted.
 	Limit *int `json:"limit,omitempty"`
 	Notes
 }
@@ -46,7 +42,7 @@ const (
 	OutcomeDropped  = "dropped"
 )
 
-// Record returns what the report says about the outcome.
+// Record returns the outcome's description in the report.
 func (o Outcome) Record() Record {
 	switch {
 	case o.Accepted != nil:
@@ -62,7 +58,7 @@ func (o Outcome) Record() Record {
 type reportWriter struct {
 	out     *bufio.Writer
 	records int
-	schemas map[safeoutput.Kind]json.RawMessage // nil where they were not asked for
+	schemas map[safeoutput.Kind]json.RawMessage // nil if they are not requested
 }
 
 func newReportWriter(out io.Writer, withSchemas bool) *reportWriter {

@@ -10,20 +10,21 @@ import (
 	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// rules checks what a schema cannot state, of the fields that the schema has
-// let pass.
-func (j *judging) rules() {
-	switch it := j.verdict.accepted.item.(type) {
+// rules checks, of the fields that are valid by the schema, what a schema cannot
+// express.
+func (j *recordJudge) rules() {
+	switch it := j.accepted.item.(type) {
 	case *safeoutput.CreateReviewComment:
-		it.Path = j.relative("path", it.Path)
+		it.Path = j.checkPath("path", it.Path)
 		if it.StartLine > 0 && it.Line > 0 && it.StartLine > it.Line {
 			j.refuse("$.start_line", fmt.Sprintf("'start_line' (%d) must not be after 'line' (%d)", it.StartLine, it.Line))
 		}
 	case *safeoutput.CreateSecurityReport:
-		it.File = j.relative("file", it.File)
+		it.File = j.checkPath("file", it.File)
 		if it.SARIF != nil && !j.refused("sarif") {
 			j.checkSARIF(it.SARIF)
 		}
@@ -34,9 +35,9 @@ func (j *judging) rules() {
 	case *safeoutput.CreatePullRequest:
 		it.Labels = j.checkLabels(it.Labels)
 	}
-	for _, t := range j.verdict.accepted.item.Texts() {
-		// The schema's \S knows only ASCII space.
-		if *t.Value != "" && t.Mode != safeoutput.Label && isBlank(*t.Value) && !j.refused(t.Field) {
+	for _, t := range j.accepted.item.Texts() {
+		// The schema's \S matches space that is not ASCII.
+		if *t.Value != "" && t.Mode != safeoutput.Label && text.IsBlank(*t.Value) && !j.refused(t.Field) {
 			if j.mayBeEmpty(t.Field) {
 				j.notes.repair(RepairBlankField, t.Field)
 				*t.Value = ""
@@ -47,44 +48,40 @@ func (j *judging) rules() {
 	}
 }
 
-// mayBeEmpty reports whether an empty text says the same as none.
-func (j *judging) mayBeEmpty(field string) bool {
-	_, isPointer := safeoutput.Field(j.verdict.accepted.item, field).(**string)
+// mayBeEmpty reports whether an empty text means the same as a missing one.
+func (j *recordJudge) mayBeEmpty(field string) bool {
+	_, isPointer := safeoutput.Field(j.accepted.item, field).(**string)
 	return j.optional(field) && !isPointer
 }
 
-func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
-
-// relative checks a path and returns it without "." elements and doubled
-// slashes.
-func (j *judging) relative(field, p string) string {
+// checkPath checks a path, which may be "", and returns it in its simplest form.
+func (j *recordJudge) checkPath(field, p string) string {
 	if p == "" {
 		return p
 	}
-	clean, why := relativePath(p)
-	if why != "" {
-		j.refuse("$."+field, quote(field)+" ("+quote(p)+") "+why)
-		return p
+	clean, problem := relativePath(p)
+	if problem != "" {
+		j.refuse("$."+field, quote(field)+" ("+quote(p)+") "+problem)
 	}
 	return clean
 }
 
-// relativePath returns a path without "." elements and doubled slashes, or says
-// why it names no file of the repository.
-func relativePath(p string) (clean, why string) {
+// relativePath returns a path without "." elements and doubled slashes, or why it is
+// not that of a file in the repository.
+func relativePath(p string) (clean, problem string) {
 	switch {
-	case isBlank(p):
+	case text.IsBlank(p):
 		return p, "must not be blank"
 	case strings.ContainsFunc(p, unicode.IsControl):
-		return p, "must not hold control characters"
+		return p, "must not contain control characters"
 	case strings.ContainsFunc(p, func(r rune) bool { return unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) }):
-		return p, "must not hold characters that change how it is displayed"
+		return p, "must not contain characters that change how it is displayed"
 	case strings.Contains(p, "://"):
 		return p, "must be a path in the repository, not a URL"
 	case strings.HasPrefix(p, "/"), len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0])):
 		return p, "must be relative to the repository's root"
 	case strings.Contains(p, `\`):
-		return p, `must have '/' between folders, not '\'`
+		return p, `must have '/' between directories, not '\'`
 	case slices.Contains(strings.Split(p, "/"), ".."):
 		return p, "must not contain '..'"
 	case path.Clean(p) == "." || strings.HasSuffix(p, "/"):
@@ -93,9 +90,9 @@ func relativePath(p string) (clean, why string) {
 	return path.Clean(p), ""
 }
 
-// trimLabels takes the space from around labels before the schema counts their
-// characters. What is not an array of strings stays as it is.
-func (j *judging) trimLabels(raw []byte) []byte {
+// trimLabels removes the space around labels before the schema counts their
+// characters. What is not an array of strings does not change.
+func (j *recordJudge) trimLabels(raw []byte) []byte {
 	var list []string
 	if len(raw) > 1<<16 || !needsTrim(raw) || json.Unmarshal(raw, &list) != nil || bytes.Contains(raw, []byte("null")) {
 		return raw
@@ -119,8 +116,8 @@ func (j *judging) trimLabels(raw []byte) []byte {
 	return append(out, ']')
 }
 
-// needsTrim reports whether a label could have space around it: a quote beside
-// a space, or an escape or a character beyond ASCII anywhere.
+// needsTrim reports whether a label may have space around it: there is a quote next to
+// a space, an escape, or a character that is not ASCII.
 func needsTrim(raw []byte) bool {
 	for i, c := range raw {
 		if c == '\\' || c >= 0x80 || c == ' ' && (raw[i-1] == '"' || i+1 < len(raw) && raw[i+1] == '"') {
@@ -130,16 +127,16 @@ func needsTrim(raw []byte) bool {
 	return false
 }
 
-// checkLabels cleans labels, which are short, before items are counted:
-// whether one is valid is known only then. It leaves out repetitions, which
-// GitHub ignores as well, and what is beyond the limit.
-func (j *judging) checkLabels(labels []string) []string {
+// checkLabels returns the labels, cleaned, without repetitions, which GitHub ignores
+// as well, and without those beyond the limit. Labels are cleaned before items are
+// counted, because cleaning decides whether they are valid; they are short.
+func (j *recordJudge) checkLabels(labels []string) []string {
 	if j.labels != nil && labels == nil {
 		j.checkRefusedLabels()
 		return nil
 	}
 	out := labels[:0]
-	for i, l := range labels { // of which the schema allows a hundred
+	for i, l := range labels { // at most a hundred, by the schema
 		clean, ok := j.checkLabel(i, l)
 		if !ok {
 			continue
@@ -150,7 +147,7 @@ func (j *judging) checkLabels(labels []string) []string {
 		}
 		out = append(out, clean)
 	}
-	if n := j.cfg.maxLabels(j.verdict.spec); n >= 0 && len(out) > n && len(j.verdict.violations) == 0 {
+	if n := j.cfg.maxLabels(j.spec); n >= 0 && len(out) > n && len(j.violations) == 0 {
 		j.notes.DroppedLabels, j.notes.LabelLimit = out[n:], n
 		if out = out[:n:n]; n == 0 {
 			j.refuse("$.labels", "'labels': no label is accepted")
@@ -159,9 +156,9 @@ func (j *judging) checkLabels(labels []string) []string {
 	return out
 }
 
-func (j *judging) checkLabel(i int, label string) (clean string, ok bool) {
+func (j *recordJudge) checkLabel(i int, label string) (clean string, ok bool) {
 	field := safeoutput.LabelField(i)
-	clean, notes, err := j.door.clean.Label(label)
+	clean, notes, err := j.sanitizer.Label(label)
 	if err != nil {
 		if !j.refused(field) {
 			j.refuse("$."+field, quote(field)+" ("+quote(label)+"): "+err.Error())
@@ -174,9 +171,9 @@ func (j *judging) checkLabel(i int, label string) (clean string, ok bool) {
 	return clean, true
 }
 
-// checkRefusedLabels looks for more to say about labels in which the schema
-// has found something wrong.
-func (j *judging) checkRefusedLabels() {
+// checkRefusedLabels checks the elements of labels that are not valid by the schema,
+// so that all violations are reported.
+func (j *recordJudge) checkRefusedLabels() {
 	var list []any
 	if json.Unmarshal(j.labels, &list) != nil {
 		return

@@ -14,13 +14,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parseSARIF checks a SARIF log as far as later readers rely on it, and turns
-// its string form into the object that it holds.
-func (j *judging) parseSARIF(raw []byte) []byte {
+// parseSARIF returns a SARIF log as an object, even if it is in a string, and checks
+// what later readers rely on. If that fails, it returns an empty object.
+func (j *recordJudge) parseSARIF(raw []byte) []byte {
 	text, what := raw, "'sarif'"
 	var err error
 	if raw[0] == '"' {
-		what = "'sarif' is a string that holds no SARIF log: it"
+		what = "'sarif' is a string that is not a SARIF log: it"
 		text, err = j.unquoteSARIF(raw)
 	}
 	if err == nil {
@@ -33,9 +33,9 @@ func (j *judging) parseSARIF(raw []byte) []byte {
 	return text
 }
 
-// unquoteSARIF takes a log out of the string that holds it. A log that is not
-// strict JSON is repaired as a record is.
-func (j *judging) unquoteSARIF(raw []byte) ([]byte, error) {
+// unquoteSARIF returns the log in a string. If it is not strict JSON, it is repaired
+// as a record is.
+func (j *recordJudge) unquoteSARIF(raw []byte) ([]byte, error) {
 	text, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil {
 		return nil, errors.New("is not valid JSON")
@@ -57,26 +57,26 @@ func (j *judging) unquoteSARIF(raw []byte) ([]byte, error) {
 	return fixed, nil
 }
 
-// maxSARIFViolations is how many violations of a SARIF log are told.
+// maxSARIFViolations is how many violations of a SARIF log are listed.
 const maxSARIFViolations = 20
 
-// checkSARIF holds a log to the SARIF schema, and to what code scanning needs
-// beside it.
-func (j *judging) checkSARIF(log []byte) {
+// checkSARIF validates a log by the SARIF schema and by what else code scanning
+// needs.
+func (j *recordJudge) checkSARIF(log []byte) {
 	found, err := sarif.Validate(log)
 	if err != nil {
 		j.refuse("$.sarif", "'sarif' cannot be checked: "+err.Error())
 	}
 	for i, f := range found {
 		if i == maxSARIFViolations {
-			j.refuse("$.sarif", "'sarif': there are more violations than are told here")
+			j.refuse("$.sarif", "'sarif': there are more violations than are listed here")
 			break
 		}
 		j.refuse("$.sarif"+strings.TrimPrefix(f.Path, "$"), f.Message)
 	}
 }
 
-// checkLog walks a log, which is valid JSON, and bounds its depth and numbers.
+// checkLog checks the depth and the numbers of a log, which is valid JSON.
 func checkLog(text []byte) error {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {
@@ -88,7 +88,7 @@ func checkLog(text []byte) error {
 			return errors.New("is not valid JSON")
 		}
 		if tok.Kind() == '0' && !schema.BoundedNumber(tok.String()) {
-			return errors.New("holds the number " + value([]byte(tok.String())) + ", which is out of range")
+			return errors.New("contains the number " + showValue([]byte(tok.String())) + ", which is out of range")
 		}
 		if dec.StackDepth() > safeoutput.MaxDepth {
 			return fmt.Errorf("is nested more than %d deep", safeoutput.MaxDepth)
@@ -99,7 +99,7 @@ func checkLog(text []byte) error {
 	}
 }
 
-// sarifCleaner lends package sarif the sanitizer.
+// sarifCleaner adapts the sanitizer for package sarif.
 type sarifCleaner struct{ s *sanitize.Sanitizer }
 
 func (c sarifCleaner) Plain(text string) (string, []sarif.Note) {

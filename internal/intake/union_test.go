@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// forms returns the published definitions that describe a kind.
-func forms(kind safeoutput.Kind) []string {
+// definitionsOf returns the published definitions that describe a kind.
+func definitionsOf(kind safeoutput.Kind) []string {
 	if kind == safeoutput.KindCreateSecurityReport {
 		return []string{formSARIF, formFinding}
 	}
@@ -49,7 +49,7 @@ func TestSchemaAndTypesAgree(t *testing.T) {
 	defs := definitions(t)
 	for _, spec := range safeoutput.Kinds() {
 		it, inSchema := spec.New(), []string{}
-		for _, form := range forms(spec.Kind) {
+		for _, form := range definitionsOf(spec.Kind) {
 			def := defs[form]
 			if def.Properties["type"].Const != string(spec.Kind) || !slices.Contains(def.Required, "type") {
 				t.Errorf("%s: the definition %s is not of this kind", spec.Kind, form)
@@ -133,7 +133,7 @@ func TestEveryTextIsCleaned(t *testing.T) {
 	const hostile = "x\u202e\x1b[31m @octocat fixes #1"
 	defs := definitions(t)
 	for _, spec := range safeoutput.Kinds() {
-		for _, form := range forms(spec.Kind) {
+		for _, form := range definitionsOf(spec.Kind) {
 			item := map[string]any{"type": spec.Kind}
 			for name, p := range defs[form].Properties {
 				switch {

@@ -143,7 +143,7 @@ var kinds = sync.OnceValue(func() []Spec {
 			Permissions: map[Target][]string{NoTarget: {writeSecurityEvents}},
 			Example:     `{"type":"create-security-report","file":"cmd/main.go","line":42,"severity":"warning","message":"The password is written to the log.","ruleIdSuffix":"secret-in-log"}`},
 		{Kind: KindNoop, DefaultMax: 1,
-			Summary: "Say that there was nothing to do.", New: func() Item { return &Noop{} },
+			Summary: "Report that there was nothing to do.", New: func() Item { return &Noop{} },
 			AlwaysAllowed: true,
 			Example:       `{"type":"noop","message":"The issue has an answer already."}`},
 	}
