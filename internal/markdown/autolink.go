@@ -1,37 +1,103 @@
 package markdown
 
 import (
+	"sort"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
-// domainRun is a run of characters that may form a host name, with what a
-// search for one needs to know of it, so that each run is read once.
+// angleLink records the autolink in angle brackets at p.pos, whose n bytes
+// include the >. The caller emits its node.
+func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
+	inner := p.c.spanOf(p.pos+1, p.pos+n)
+	d := p.s.doc
+	d.Links = append(grown(d.Links), Link{
+		Span: p.c.spanOf(p.pos, p.pos+1+n), Kind: kind, Block: p.block, Text: inner, Dest: inner, Definition: -1,
+	})
+	p.pos += 1 + n
+	return Autolink, int32(len(d.Links) - 1)
+}
+
+// maxScheme is the length of the longest scheme: 32 characters in CommonMark and
+// cmark-gfm, one more in goldmark. What either of them links has to be judged.
+const maxScheme = 33
+
+// scanAngleURL returns the length of scheme:address> at the start of s, or 0.
+func scanAngleURL(s string) int {
+	if s == "" || !isAlpha(s[0]) {
+		return 0
+	}
+	i := 1
+	for i < len(s) && i <= maxScheme && (isAlnum(s[i]) || s[i] == '.' || s[i] == '+' || s[i] == '-') {
+		i++
+	}
+	if i < 2 || i > maxScheme || i == len(s) || s[i] != ':' {
+		return 0
+	}
+	for i++; i < len(s) && s[i] > ' ' && s[i] != '<'; i++ {
+		if s[i] == '>' {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+const maxHostLabel = 63
+
+// scanAngleEmail returns the length of user@host> at the start of s, or 0.
+func scanAngleEmail(s string) int {
+	i := 0
+	for i < len(s) && IsEmailByte(s[i]) {
+		i++
+	}
+	if i == 0 || i == len(s) || s[i] != '@' {
+		return 0
+	}
+	for {
+		i++
+		label := i
+		for i < len(s) && (isAlnum(s[i]) || s[i] == '-') {
+			i++
+		}
+		if i == label || i-label > maxHostLabel || s[label] == '-' || s[i-1] == '-' || i == len(s) {
+			return 0
+		}
+		switch s[i] {
+		case '>':
+			return i + 1
+		case '.':
+		default:
+			return 0
+		}
+	}
+}
+
+// IsEmailByte reports whether c may stand before the @ of an e-mail address.
+func IsEmailByte(c byte) bool {
+	return isAlnum(c) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0
+}
+
+// domainRun is a run of characters that may form a host name. It is remembered,
+// so that each run is read only once.
 type domainRun struct {
 	start, end             int
 	lastUnderscore         int
 	lastDot, secondLastDot int
 }
 
-// bareURL reads the bare address whose : or w is at p.pos and returns its
-// content span.
+// bareURL returns the content span of the bare address whose : or w is at p.pos.
 func (p *inlineParser) bareURL() (begin, end int, ok bool) {
-	text := p.text
-	pos := p.pos
+	text, pos := p.text, p.pos
 	if p.brackets.blocksBare() || len(text)-pos < 4 {
 		return 0, 0, false
 	}
+	begin = pos
 	if text[pos] == 'w' {
 		if pos > 0 && !isSpace(text[pos-1]) && strings.IndexByte("*_~(", text[pos-1]) < 0 {
 			return 0, 0, false
 		}
-		begin = pos
-		if end, ok = p.domain(pos, false); !ok {
-			return 0, 0, false
-		}
+		end, ok = p.domain(pos, false)
 	} else {
-		begin = pos
 		for begin > 0 && isAlpha(text[begin-1]) {
 			begin--
 		}
@@ -43,9 +109,10 @@ func (p *inlineParser) bareURL() (begin, end int, ok bool) {
 		if !isHostChar(text[pos+3:]) {
 			return 0, 0, false
 		}
-		if end, ok = p.domain(pos+3, true); !ok {
-			return 0, 0, false
-		}
+		end, ok = p.domain(pos+3, true)
+	}
+	if !ok {
+		return 0, 0, false
 	}
 	for end < len(text) && !isSpace(text[end]) && text[end] != '<' {
 		end++
@@ -54,9 +121,8 @@ func (p *inlineParser) bareURL() (begin, end int, ok bool) {
 }
 
 // domain returns the end of the host name at offset base. Its last two labels
-// must have no underscore, and unless short is allowed it must have a dot. The
-// first character and the last of the leaf are not looked at; that is cmark's
-// way.
+// must not contain an underscore, and unless short it must contain a dot. Like
+// cmark, it ignores the first character, and the last one of the leaf.
 func (p *inlineParser) domain(base int, short bool) (end int, ok bool) {
 	r := &p.domains
 	if base+1 < r.start || base+1 > r.end || r.end == 0 {
@@ -96,17 +162,14 @@ func isHostChar(s string) bool {
 		return false
 	}
 	if c := s[0]; c < utf8.RuneSelf {
-		return !isPunct(c) && c != ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f'
+		return !isPunct(c) && !isSpace(c) && c != '\f'
 	}
 	r, n := utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError && n <= 1 {
-		return false
-	}
-	return !unicode.Is(unicode.Zs, r) && !unicode.IsPunct(r)
+	return (r != utf8.RuneError || n > 1) && !isUnicodeSpace(r) && !isUnicodePunct(r)
 }
 
-// trimBareURL cuts what does not belong to the bare address text[start:end] from
-// its end: closing punctuation, an unbalanced ), and a trailing entity.
+// trimBareURL returns the end of the bare address text[start:end] without what
+// does not belong to it: closing punctuation, an unbalanced ), and an entity.
 func trimBareURL(text string, start, end int) int {
 	surplus, counted := 0, false // closing parentheses over opening ones
 	for end > start {
@@ -148,78 +211,10 @@ func (p *inlineParser) emitBare(kind LinkKind, begin, end int) {
 	d.Links = append(grown(d.Links), Link{Span: span, Kind: kind, Block: p.block, Text: span, Dest: span, Definition: -1})
 }
 
-// angleLink emits nothing yet: it records the link of an autolink in angle
-// brackets with n bytes, the > included.
-func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
-	inner := p.c.spanOf(p.pos+1, p.pos+n)
-	d := p.s.doc
-	d.Links = append(grown(d.Links), Link{
-		Span: p.c.spanOf(p.pos, p.pos+1+n), Kind: kind, Block: p.block, Text: inner, Dest: inner, Definition: -1,
-	})
-	p.pos += 1 + n
-	return Autolink, int32(len(d.Links) - 1)
-}
-
-// maxScheme is how long a scheme is at most: 32 characters in CommonMark and
-// cmark-gfm, one more in goldmark, and what either links is judged.
-const maxScheme = 33
-
-// scanAngleURL returns the length of scheme:address> at the start of s, or 0.
-func scanAngleURL(s string) int {
-	if s == "" || !isAlpha(s[0]) {
-		return 0
-	}
-	i := 1
-	for i < len(s) && i <= maxScheme && (isAlnum(s[i]) || s[i] == '.' || s[i] == '+' || s[i] == '-') {
-		i++
-	}
-	if i < 2 || i > maxScheme || i == len(s) || s[i] != ':' {
-		return 0
-	}
-	for i++; i < len(s) && s[i] > ' ' && s[i] != '<'; i++ {
-		if s[i] == '>' {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// scanAngleEmail returns the length of user@host> at the start of s, or 0.
-func scanAngleEmail(s string) int {
-	i := 0
-	for i < len(s) && isEmailChar(s[i]) {
-		i++
-	}
-	if i == 0 || i == len(s) || s[i] != '@' {
-		return 0
-	}
-	for {
-		i++
-		label := i
-		for i < len(s) && (isAlnum(s[i]) || s[i] == '-') {
-			i++
-		}
-		if i == label || i-label > 63 || s[label] == '-' || s[i-1] == '-' || i == len(s) {
-			return 0
-		}
-		switch s[i] {
-		case '>':
-			return i + 1
-		case '.':
-		default:
-			return 0
-		}
-	}
-}
-
-func isEmailChar(c byte) bool {
-	return isAlnum(c) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0
-}
-
-// maxEmailTries is how many @ of one text cmark looks at.
+// maxEmailTries is how many @ of one text cmark examines.
 const maxEmailTries = 1001
 
-// emailRun is text without structure, decoded, with the way back to its nodes.
+// emailRun is decoded text without structure, which knows the nodes it is from.
 type emailRun struct {
 	text   []byte
 	starts []int // offset in text of each node
@@ -279,20 +274,17 @@ func (p *inlineParser) nodeText(n Inline) (string, bool) {
 	case Escape:
 		return src[len(src)-1:], true
 	case Entity:
-		text, _ := DecodeEntity(p.entitySource(n))
+		text, _ := DecodeEntity(src)
 		return text, true
 	}
 	return "", false
 }
 
-// entitySource returns an entity as written; the table's \| cannot be in it.
-func (p *inlineParser) entitySource(n Inline) string { return p.s.src[n.Start:n.End] }
-
-// linkRun finds the addresses in one run. out holds the new nodes so far, for
-// the old ones before done.
+// linkRun links the addresses in one run. out contains the new nodes for the old
+// ones before done, and so does the result.
 func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]Inline, int) {
 	text := string(r.text)
-	from, last := 0, 0 // where to look on, where the last address ended
+	from, last := 0, 0 // where to search next, where the last address ended
 	for range maxEmailTries {
 		n := strings.IndexByte(text[from:], '@')
 		if n < 0 {
@@ -317,7 +309,7 @@ func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]In
 				out = append(out, head)
 			}
 		} else if last := len(out) - 1; startSrc < nodes[startNode].End {
-			// The rest of the node was added by the previous address; cut it.
+			// The previous address added the rest of the node: cut it.
 			if startSrc > out[last].Start {
 				out[last].End = startSrc
 			} else {
@@ -342,84 +334,61 @@ func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]In
 	return out, done
 }
 
-// locate returns the node that holds offset i of the run's text, and the source
+// locate returns the node that contains offset i of the run's text, and the source
 // offset there. At the end of the text it is the node after the run.
 func (r *emailRun) locate(nodes []Inline, i int) (node, src int) {
 	if i == len(r.text) {
 		node = r.first + len(r.starts)
 		return node, nodes[node-1].End
 	}
-	lo, hi := 0, len(r.starts)
-	for hi-lo > 1 {
-		mid := (lo + hi) / 2
-		if r.starts[mid] <= i {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	// Of empty nodes at one offset the last is taken, which holds the text.
-	n := nodes[r.first+lo]
+	// Of several nodes at one offset, only the last one is not empty.
+	k := sort.SearchInts(r.starts, i+1) - 1
+	n := nodes[r.first+k]
 	if n.Kind == Text || n.Kind == Backticks {
-		return r.first + lo, n.Start + i - r.starts[lo]
+		return r.first + k, n.Start + i - r.starts[k]
 	}
-	return r.first + lo, n.Start
+	return r.first + k, n.Start
 }
 
-// emailAt returns the address around the @ at offset at; it starts at from at
-// the earliest.
+// emailAt returns the address around the @ at offset at. It starts at from or
+// later.
 func emailAt(text string, from, at int) (begin, end int, ok bool) {
 	begin = at
 	xmpp := false
-	for begin > from {
+	for ; begin > from; begin-- {
 		c := text[begin-1]
 		if isAlnum(c) || strings.IndexByte(".+-_", c) >= 0 {
-			begin--
 			continue
 		}
-		if c == ':' {
-			if protocolBefore(text, begin, "mailto:") {
-				begin--
-				continue
-			}
-			if protocolBefore(text, begin, "xmpp:") {
-				xmpp = true
-				begin--
-				continue
-			}
+		if c == ':' && endsWithWord(text[:begin], "xmpp:") {
+			xmpp = true
+			continue
 		}
-		break
+		if c != ':' || !endsWithWord(text[:begin], "mailto:") {
+			break
+		}
 	}
 	if begin == at {
 		return 0, 0, false
 	}
 	dots := 0
-	end = at + 1
-	for ; end < len(text); end++ {
+	for end = at + 1; end < len(text); end++ {
 		c := text[end]
-		switch {
-		case isAlnum(c), c == '-', c == '_', c == '/' && xmpp:
-			continue
-		case c == '@':
-			return 0, 0, false
-		case c == '.' && end+1 < len(text) && isAlnum(text[end+1]):
+		if c == '.' && end+1 < len(text) && isAlnum(text[end+1]) {
 			dots++
-			continue
+		} else if !isAlnum(c) && c != '-' && c != '_' && (c != '/' || !xmpp) {
+			break
 		}
-		break
 	}
-	if end-at < 2 || dots == 0 || !isAlpha(text[end-1]) {
+	if end < len(text) && text[end] == '@' || end-at < 2 || dots == 0 || !isAlpha(text[end-1]) {
 		return 0, 0, false
 	}
 	return begin, end, true
 }
 
-// protocolBefore reports whether text[:end] ends with the protocol, and no
-// letter or digit before it.
-func protocolBefore(text string, end int, protocol string) bool {
-	if !strings.HasSuffix(text[:end], protocol) {
-		return false
-	}
-	before := end - len(protocol)
-	return before == 0 || !isAlnum(text[before-1])
+// endsWithWord reports whether text ends with word, without a letter or digit
+// before it.
+func endsWithWord(text, word string) bool {
+	before, ok := strings.CutSuffix(text, word)
+	return ok && (before == "" || !isAlnum(before[len(before)-1]))
 }

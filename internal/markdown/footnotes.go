@@ -90,7 +90,7 @@ func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
 		p.emit(Dropped, 0, label.End, from)
 	}
 	p.emit(Text, 0, from, from+1)
-	p.at = p.at || strings.IndexByte(p.text[start:from], '@') >= 0
+	p.mayMail = p.mayMail || strings.IndexByte(p.text[start:from], '@') >= 0
 	return true
 }
 

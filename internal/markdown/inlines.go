@@ -22,6 +22,7 @@ func (s *scanner) scanInlines() {
 			continue
 		}
 		p := inlineParser{s: s, block: i, c: s.buffers.content(s.src, d.PiecesOf(b)), noDest: len(s.src)}
+		p.delims.last = -1
 		p.brackets = bracketStack{open: s.buffers.brackets[:0], firstLink: -1}
 		p.text = p.c.text[:trimSpan(p.c.text, Span{0, len(p.c.text)}).End]
 		p.run()
@@ -39,42 +40,44 @@ type inlineParser struct {
 	c     content
 	text  string // c.text without white space at its end
 	pos   int
-	// lineOffset is cmark's column offset: minus the offset of the line's start,
-	// once a line break is passed. It makes footnote labels come out as in cmark.
+	// lineOffset is cmark's column offset: minus the offset of the line's start
+	// after the first line break. The length of a footnote label depends on it.
 	lineOffset int
 	brackets   bracketStack
 
-	// noDest: from this offset on no bare link destination ends; known as far as
-	// destEnd.
+	// noDest is an offset after which no bare link destination ends, which is
+	// known for those that start before destEnd.
 	noDest, destEnd int
 
 	ticks   backtickMemo
 	html    htmlMemo
 	domains domainRun
 	delims  delimStack
-	at      bool // an @, or something that may decode to one, was seen
+	mayMail bool // an @, or something that may decode to one, was read
 }
 
-// special marks the bytes at which text ends. The others are one Text node.
-var special = [256]bool{
-	'\n': true, '\r': true, '\\': true, '`': true, '&': true, '<': true, '[': true, ']': true, '!': true,
-	':': true, 'w': true, '@': true,
+// specialBytes returns a table of the bytes that may have a meaning. What stands
+// between two of them is a Text node.
+func specialBytes(special string) (table [256]bool) {
+	for _, c := range []byte(special) {
+		table[c] = true
+	}
+	return table
 }
 
-// specialOrMark is special with the marks of emphasis.
-var specialOrMark = [256]bool{
-	'\n': true, '\r': true, '\\': true, '`': true, '&': true, '<': true, '[': true, ']': true, '!': true,
-	':': true, 'w': true, '@': true, '*': true, '_': true, '~': true,
-}
+var (
+	special       = specialBytes("\n\r\\`&<[]!:w@")
+	specialOrMark = specialBytes("\n\r\\`&<[]!:w@*_~") // with the marks of emphasis
+)
 
+// run reads the leaf.
 func (p *inlineParser) run() {
 	text := p.text
-	start := 0 // of pending text
+	start := 0 // of the text that was not emitted yet
 	stops, delims := &special, needsDelims(text)
 	if delims {
 		stops = &specialOrMark
 	}
-	p.delims.last = -1
 	for p.pos < len(text) {
 		i := p.pos
 		for i < len(text) && !stops[text[i]] {
@@ -102,13 +105,13 @@ func (p *inlineParser) run() {
 			if from+1 < len(text) && isPunct(text[from+1]) {
 				kind = Escape
 				p.pos += 2
-				p.at = p.at || text[from+1] == '@'
+				p.mayMail = p.mayMail || text[from+1] == '@'
 			}
 		case '&':
 			if _, n := DecodeEntity(text[from:]); n > 0 {
 				kind = Entity
 				p.pos += n
-				p.at = true
+				p.mayMail = true
 			}
 		case '<':
 			kind, data = p.angle()
@@ -136,29 +139,23 @@ func (p *inlineParser) run() {
 			start = p.pos
 			continue
 		case '@':
-			p.at = true
+			p.mayMail = true
 		case '_', '*', '~':
 			p.emitText(start, from)
 			p.delimRun()
 			start = p.pos
 			continue
-		case ':':
-			if !strings.HasPrefix(text[from:], "://") {
+		case ':', 'w':
+			bare, prefix := BareURL, "://"
+			if c == 'w' {
+				bare, prefix = BareWWW, "www."
+			}
+			if !strings.HasPrefix(text[from:], prefix) {
 				break
 			}
 			if begin, end, ok := p.bareURL(); ok {
 				p.emitText(start, begin)
-				p.emitBare(BareURL, begin, end)
-				p.pos, start = end, end
-				continue
-			}
-		case 'w':
-			if !strings.HasPrefix(text[from:], "www.") {
-				break
-			}
-			if _, end, ok := p.bareURL(); ok {
-				p.emitText(start, from)
-				p.emitBare(BareWWW, from, end)
+				p.emitBare(bare, begin, end)
 				p.pos, start = end, end
 				continue
 			}
@@ -172,7 +169,7 @@ func (p *inlineParser) run() {
 		start = p.pos
 	}
 	p.emitText(start, len(text))
-	if p.at {
+	if p.mayMail {
 		if delims {
 			p.delims.process(-1)
 			p.splitMarks()
@@ -186,7 +183,7 @@ func (p *inlineParser) emit(kind InlineKind, data int32, start, end int) {
 	p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{Span: p.c.spanOf(start, end), Kind: kind, Data: data})
 }
 
-// emitText adds text. Where the source is not contiguous it is split.
+// emitText adds text, in several nodes if the source is not contiguous.
 func (p *inlineParser) emitText(start, end int) {
 	if start >= end {
 		return
@@ -196,23 +193,17 @@ func (p *inlineParser) emitText(start, end int) {
 		p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{Span: Span{base + start, base + end}, Kind: Text})
 		return
 	}
-	p.s.doc.Inlines = p.c.appendText(p.s.doc.Inlines, start, end)
-}
-
-// appendText adds Text nodes for the content from start to end to nodes.
-func (c *content) appendText(nodes []Inline, start, end int) []Inline {
 	for start < end {
-		stop := c.pieceEnd(start, end)
-		if !c.inPadding(start) {
-			nodes = append(nodes, Inline{Span: c.spanOf(start, stop), Kind: Text})
+		stop := p.c.pieceEnd(start, end)
+		if !p.c.inPadding(start) {
+			p.emit(Text, 0, start, stop)
 		}
 		start = stop
 	}
-	return nodes
 }
 
 // lineBreak emits the text from start to the line break at p.pos and the break
-// itself, and moves to the first character of the next line. escaped says that
+// itself, and moves to the first character of the next line. escaped means that
 // a backslash, at start, makes it a hard break.
 func (p *inlineParser) lineBreak(start int, escaped bool) (next int) {
 	text, nl := p.text, p.pos
@@ -239,14 +230,12 @@ func (p *inlineParser) lineBreak(start int, escaped bool) (next int) {
 	return p.pos
 }
 
-// content is the text of a leaf with the way back to the source.
+// content is the text of a leaf, which knows where it is in the source.
 type content struct {
 	text   string
 	pieces []Piece
-	// starts holds the content offset of each piece; nil for a single piece.
-	starts []int
-	// last is the piece that was asked for last: most questions go on from it.
-	last int
+	starts []int // content offset of each piece; nil for a single piece
+	last   int   // the piece that was looked up last, where most look-ups start
 }
 
 // buffers is the memory that the leaves of one Scan share.
@@ -308,8 +297,8 @@ func (c *content) spanOf(start, end int) Span {
 	return Span{c.sourceOf(start), c.sourceOf(end-1) + 1}
 }
 
-// pieceEnd returns where the piece that holds the content byte at pos ends, or the
-// padding that holds it; end at most.
+// pieceEnd returns where the piece or padding around the content byte at pos
+// ends, but at most end.
 func (c *content) pieceEnd(pos, end int) int {
 	i := c.pieceAt(pos)
 	if i >= 0 {
@@ -337,8 +326,8 @@ func (c *content) pieceAt(pos int) int {
 	return i
 }
 
-// inPadding reports whether the content byte at pos is padding, which the source
-// does not have.
+// inPadding reports whether the content byte at pos is padding, which is not in
+// the source.
 func (c *content) inPadding(pos int) bool {
 	i := c.pieceAt(pos)
 	return i < 0 || pos-c.starts[i] >= c.pieces[i].End-c.pieces[i].Start
@@ -348,17 +337,17 @@ func (c *content) inPadding(pos int) bool {
 // never open a code span.
 const maxTicks = 80
 
-// backtickMemo remembers where runs of backticks stand. It is cmark's own memo
-// with its fault: a search that reaches the end keeps, for each length, only
-// the last run, and one that stops early leaves positions behind the current
-// one, which later count as "no such run".
+// backtickMemo remembers where runs of backticks are. It is cmark's memo with
+// cmark's fault: a search that reaches the end keeps, for each length, only the
+// last run, and one that stops early leaves positions before the current one,
+// which later mean "no such run".
 type backtickMemo struct {
-	scanned bool
-	last    *[maxTicks + 1]int // shared by all leaves
+	scanned bool               // a search has reached the end
+	last    *[maxTicks + 1]int // by length; memory that all leaves share
 }
 
-// backticks reads a run of backticks and, if there is a closing run, the code
-// span.
+// backticks reads the run of backticks at p.pos and, if there is a closing run,
+// the code span.
 func (p *inlineParser) backticks() (InlineKind, int32) {
 	n := leadingRun(p.text[p.pos:], '`')
 	p.pos += n
