@@ -483,7 +483,7 @@ func (s *scanner) closeTo(n int) {
 func (s *scanner) closeLeaf() {
 	switch s.leaf.kind {
 	case ParagraphBlock:
-		if !s.takeDefinitions() {
+		if !s.readDefinitions() {
 			s.doc.Blocks[s.leaf.block].Kind = DefinitionBlock
 			if n := len(s.stack); n > 0 {
 				s.stack[n-1].children--
@@ -571,7 +571,7 @@ func (s *scanner) atxHeading(rest string) {
 // setextHeading turns the open paragraph into a heading that the current line
 // underlines. It reports false if the paragraph held only definitions.
 func (s *scanner) setextHeading() bool {
-	if !s.takeDefinitions() {
+	if !s.readDefinitions() {
 		return false
 	}
 	b := &s.doc.Blocks[s.leaf.block]

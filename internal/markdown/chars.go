@@ -2,31 +2,29 @@ package markdown
 
 import (
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // UTF16Len returns the length of s in UTF-16 code units, the unit of GitHub's
-// size limits. A byte that is not valid UTF-8 counts one, as U+FFFD would.
+// size limits. A byte that is not valid UTF-8 counts as one, like U+FFFD.
 func UTF16Len(s string) int {
 	n := 0
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return n + utf16LenSlow(s[i:])
-		}
-		n++
+	for _, r := range s {
+		n += utf16.RuneLen(r)
 	}
 	return n
 }
 
-func utf16LenSlow(s string) int {
-	n := 0
-	for _, r := range s {
-		n++
-		if r >= 0x10000 {
-			n++
+// UTF16Prefix returns the longest prefix of entire characters with at most n
+// UTF-16 code units.
+func UTF16Prefix(s string, n int) string {
+	for i, r := range s {
+		if n -= utf16.RuneLen(r); n < 0 {
+			return s[:i]
 		}
 	}
-	return n
+	return s
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
@@ -37,17 +35,18 @@ func isAlnum(c byte) bool { return isAlpha(c) || isDigit(c) }
 
 func isSpaceOrTab(c byte) bool { return c == ' ' || c == '\t' }
 
-// isSpace reports whether c is what cmark takes for white space in text.
+// isSpace reports whether c is white space in text, to cmark.
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// isSpaceChar is isSpace with vertical tab and form feed, as in tags.
+// isSpaceChar is isSpace with vertical tab and form feed, which count in tags.
 func isSpaceChar(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 func isPunct(c byte) bool {
 	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
 }
 
-// runeBefore returns the character that ends at offset i > 0.
+// runeBefore returns the character that ends at offset i > 0, or a line feed
+// instead of invalid UTF-8.
 func runeBefore(s string, i int) rune {
 	r, n := utf8.DecodeLastRuneInString(s[:i])
 	if r == utf8.RuneError && n == 1 {
@@ -56,10 +55,14 @@ func runeBefore(s string, i int) rune {
 	return r
 }
 
+// isUnicodeSpace reports whether r is a Unicode whitespace character to
+// CommonMark, which has fewer of them than unicode.IsSpace.
 func isUnicodeSpace(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\f' || r == '\r' || unicode.Is(unicode.Zs, r)
 }
 
+// isUnicodePunct reports whether r is a punctuation character to CommonMark: all
+// of ASCII's marks, including those that Unicode calls symbols.
 func isUnicodePunct(r rune) bool {
 	if r < utf8.RuneSelf {
 		return isPunct(byte(r))

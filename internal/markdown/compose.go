@@ -4,14 +4,13 @@ import "strings"
 
 // EscapeText turns untrusted plain text into Markdown that renders as exactly
 // that text, on one line: line breaks and tabs become spaces, outer space is
-// dropped, and whatever Markdown would read as structure is escaped, at the
-// start of a line as well as inside it. Web addresses are kept from linking.
+// dropped, and what Markdown would read as structure is escaped, both at the
+// start of a line and inside it. Web addresses do not link.
 //
-// Three things are outside Markdown and stay: e-mail addresses, mentions and
-// references (#12) are linked after parsing, whatever is escaped. Making those
-// inert is package sanitize's work.
+// E-mail addresses, mentions and references (#12) still do: they are linked after
+// parsing, so no escape helps. Package sanitize makes them inert.
 func EscapeText(s string) string {
-	s = oneLine(s)
+	s = joinLines(s)
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8)
 	start := lineStartEscape(s)
@@ -46,7 +45,7 @@ func lineStartEscape(s string) int {
 	for i < len(s) && isDigit(s[i]) {
 		i++
 	}
-	if i > 0 && i < len(s) && (s[i] == '.' || s[i] == ')') {
+	if i > 0 && i < len(s) && (s[i] == '.' || s[i] == ')') { // a list item
 		return i
 	}
 	return -1
@@ -69,8 +68,8 @@ func needsEscape(s string, i int) bool {
 
 // CodeSpan writes s as a code span. The delimiter is longer than any run of
 // backticks in s, so that every reader agrees on where the span ends. Line
-// breaks become spaces, which is what a code span shows for them. There is no
-// empty code span: for the empty string the result is empty.
+// breaks become spaces, which is how a code span shows them. There is no empty
+// code span: for the empty string the result is empty.
 func CodeSpan(s string) string {
 	if s == "" {
 		return ""
@@ -85,11 +84,10 @@ func CodeSpan(s string) string {
 	return ticks + pad + s + pad + ticks
 }
 
-// Fence writes body as a fenced code block with the info string info, without
-// a final line break. The fence is longer than any run of backticks in body.
-// info keeps what an info string can hold on one line: backticks and line
-// breaks are dropped. The result is a block: put it at the start of a line, and
-// a line break after it.
+// Fence writes body as a fenced code block with the info string info, from which
+// backticks and line breaks are dropped. The fence is longer than any run of
+// backticks in body. The result has no final line break. It is a block: write it
+// at the start of a line, with a line break after it.
 func Fence(info, body string) string {
 	fence := strings.Repeat("`", max(3, longestRun(body, '`')+1))
 	info = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -99,24 +97,18 @@ func Fence(info, body string) string {
 		}
 		return r
 	}, info))
-	var b strings.Builder
-	b.Grow(len(info) + len(body) + 2*len(fence) + 3)
-	b.WriteString(fence)
-	b.WriteString(info)
-	b.WriteByte('\n')
-	b.WriteString(body)
-	if body != "" && !strings.HasSuffix(body, "\n") {
-		b.WriteByte('\n')
+	end := "\n"
+	if body == "" || strings.HasSuffix(body, "\n") {
+		end = ""
 	}
-	b.WriteString(fence)
-	return b.String()
+	return fence + info + "\n" + body + end + fence
 }
 
-// Table writes a table, one line a row, with a final line break. Cells are
+// Table writes a table, one line per row, with a final line break. Cells are
 // Markdown (see [EscapeText] and [CodeSpan] for plain text): a pipe in a cell is
-// escaped for the table, so that the cell holds exactly the Markdown given, and
-// a line break becomes <br>. Rows shorter than the header are filled up; longer
-// ones widen the table, so that nothing is hidden.
+// escaped for the table, so that the cell contains exactly the given Markdown,
+// and a line break becomes <br>. Rows shorter than the header are filled up;
+// longer ones widen the table, so that nothing is hidden.
 func Table(header []string, rows [][]string) string {
 	columns := len(header)
 	for _, row := range rows {
@@ -141,36 +133,20 @@ func writeRow(b *strings.Builder, cells []string, columns int) {
 	for i := range columns {
 		b.WriteString("| ")
 		if i < len(cells) {
-			writeCell(b, strings.Trim(cells[i], " \t\r\n"))
+			b.WriteString(cellEscaper.Replace(strings.Trim(cells[i], " \t\r\n")))
 		}
 		b.WriteByte(' ')
 	}
 	b.WriteString("|\n")
 }
 
-func writeCell(b *strings.Builder, cell string) {
-	for i := 0; i < len(cell); i++ {
-		switch cell[i] {
-		case '|':
-			// A pipe after any backslash belongs to the cell, and exactly one
-			// backslash is taken away again.
-			b.WriteString(`\|`)
-		case '\r':
-			if i+1 < len(cell) && cell[i+1] == '\n' {
-				continue
-			}
-			b.WriteString("<br>")
-		case '\n':
-			b.WriteString("<br>")
-		default:
-			b.WriteByte(cell[i])
-		}
-	}
-}
+// cellEscaper writes a pipe with a backslash. A pipe after any number of
+// backslashes belongs to the cell, and exactly one of them is removed again.
+var cellEscaper = strings.NewReplacer("|", `\|`, "\r\n", "<br>", "\r", "<br>", "\n", "<br>")
 
-// oneLine replaces every run of line breaks and tabs by one space and drops
-// outer space.
-func oneLine(s string) string {
+// joinLines replaces every run of line breaks and tabs by one space and drops
+// outer space. Unlike text.OneLine it keeps every other character.
+func joinLines(s string) string {
 	s = strings.Trim(s, " \t\r\n\v\f")
 	if !strings.ContainsAny(s, "\t\r\n\v\f\u0085\u2028\u2029") {
 		return s
@@ -193,12 +169,13 @@ func oneLine(s string) string {
 	return b.String()
 }
 
+var breaksToSpaces = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ")
+
 func lineBreaksToSpaces(s string) string {
 	if !strings.ContainsAny(s, "\r\n") {
 		return s
 	}
-	s = strings.ReplaceAll(s, "\r\n", " ")
-	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
+	return breaksToSpaces.Replace(s)
 }
 
 // longestRun returns the length of the longest run of c in s.

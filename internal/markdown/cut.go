@@ -2,18 +2,18 @@ package markdown
 
 import "strings"
 
-// maxCutTries bounds how often Cut looks for a place where what must be closed
-// fits too. Each try scales the head down, so that two are typical.
+// maxCutTries limits how often Cut looks for a place where the closing lines fit
+// too. Each try scales the head down, so that two are typical.
 const maxCutTries = 12
 
-// Cut shortens s to at most maxUTF16 UTF-16 code units, the note included, if it
-// is longer. It cuts between top-level blocks where that keeps at least half of
-// what fits, else between lines, else between words. A code fence, HTML block
-// or <details> that the cut leaves open is closed (see CloseOpen), and note,
-// which should be visible Markdown, follows as a block of its own. cut reports
-// whether s was shortened.
+// Cut shortens s to at most maxUTF16 UTF-16 code units, including the note, if it
+// is longer. It cuts between top-level blocks if that keeps at least half of
+// what fits, otherwise between lines, otherwise between words. A code fence,
+// HTML block or <details> that the cut leaves open is closed (see CloseOpen), and
+// note, which should be visible Markdown, follows as a block of its own. cut
+// reports whether s was shortened.
 //
-// If nothing of s fits, the result is the note, itself shortened if it must be.
+// If nothing of s fits, the result is the note, shortened if necessary.
 func Cut(s string, maxUTF16 int, note string) (out string, cut bool) {
 	if len(s) <= maxUTF16 || UTF16Len(s) <= maxUTF16 {
 		return s, false
@@ -25,19 +25,19 @@ func Cut(s string, maxUTF16 int, note string) (out string, cut bool) {
 		if room <= 0 {
 			break
 		}
-		prefix := prefixUTF16(s, room)
+		prefix := UTF16Prefix(s, room)
 		head := strings.TrimRight(prefix[:cutPoint(prefix)], " \t\r\n")
+		if head == "" {
+			break
+		}
 		head += CloseOpen(head)
 		total := UTF16Len(head)
 		if total <= fits {
-			if head == "" {
-				break
-			}
 			return head + tail, true
 		}
 		room = min(room-1, int(int64(room)*int64(fits)/int64(total)))
 	}
-	return prefixUTF16(note, maxUTF16), true
+	return UTF16Prefix(note, maxUTF16), true
 }
 
 // cutPoint returns the offset of the best place to end prefix, which is the
@@ -50,27 +50,23 @@ func cutPoint(prefix string) int {
 		if b.Parent >= 0 {
 			continue
 		}
-		if at := lineStart(prefix, b.Start); at >= half && at > 0 {
-			return at
+		if start := strings.LastIndexAny(prefix[:b.Start], "\r\n") + 1; start >= half && start > 0 {
+			return start
 		}
 		break
 	}
-	if i := strings.LastIndexByte(prefix, '\n'); i >= half {
-		return i
-	}
-	if i := strings.LastIndexByte(prefix, ' '); i >= half {
-		return i
+	for _, separator := range []byte("\n ") {
+		if i := strings.LastIndexByte(prefix, separator); i >= half {
+			return i
+		}
 	}
 	return len(prefix)
 }
 
-func lineStart(s string, i int) int { return strings.LastIndexAny(s[:i], "\r\n") + 1 }
-
-// CloseOpen returns what must be appended to s so that text after it, and after
-// an empty line, stands on its own and is visible: the end of a code fence or an
-// HTML block (a comment, a <pre>) that s leaves open, and a </details> for each
-// one missing. It is empty when nothing is open. What is open inside a list
-// item or quote ends with it and needs nothing.
+// CloseOpen returns what has to be appended to s so that text after it and an
+// empty line is visible and on its own: the end of a code fence or HTML block (a
+// comment, a <pre>) that s leaves open, and every missing </details>. It is empty
+// if nothing is open. What is open inside a list item or quote ends with it.
 func CloseOpen(s string) string {
 	doc := Scan(s)
 	var b strings.Builder
@@ -83,7 +79,7 @@ func CloseOpen(s string) string {
 	return b.String()
 }
 
-// closing returns the end of the last block, if it is open.
+// closing returns what closes the last block, if it is open.
 func (d *Document) closing(b *Block) string {
 	if b.Closed || b.Depth > 0 {
 		return ""
@@ -129,8 +125,8 @@ func (d *Document) openDetails() int {
 	return open
 }
 
-// countDetails adds the <details> in raw HTML to open and takes their ends away.
-// An end without a beginning counts for nothing.
+// countDetails adds the <details> in raw HTML to open and subtracts their end
+// tags. An end tag without a start tag does not count.
 func countDetails(html string, open int) int {
 	for {
 		i := strings.IndexByte(html, '<')
@@ -145,19 +141,4 @@ func countDetails(html string, open int) int {
 			open = max(0, open-1)
 		}
 	}
-}
-
-// prefixUTF16 returns the longest prefix of whole characters with at most n
-// UTF-16 code units.
-func prefixUTF16(s string, n int) string {
-	for i, r := range s {
-		n--
-		if r >= 0x10000 {
-			n--
-		}
-		if n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Emphasis does not matter to a text's classification, save in one case: an
-// underscore that is an emphasis mark ends an e-mail address, another one is
-// part of it. So delimiters are followed only in leaves that have both.
+// Emphasis matters to the classification of a text in one case only: an
+// underscore that is an emphasis mark ends an e-mail address, any other is part
+// of it. So delimiters are read only in leaves with both.
 
 // delim is a run of emphasis marks.
 type delim struct {
@@ -15,20 +15,20 @@ type delim struct {
 	canOpen    bool
 	canClose   bool
 	length     int // as written
-	left       int // not yet used
-	fromStart  int // used as a closer, from the run's start
-	fromEnd    int // used as an opener, from its end
+	left       int // marks that are not used yet
+	fromStart  int // marks at its start that are used as a closer
+	fromEnd    int // marks at its end that are used as an opener
 	node       int // index of its node in Document.Inlines
-	prev, next int // neighbours on cmark's stack, -1 for none
+	prev, next int // neighbours on the stack, -1 for none
 }
 
 // delimStack is cmark's delimiter stack.
 type delimStack struct {
 	all  []delim // every run so far; those on the stack are linked
 	last int     // the top, -1 for none
-	// budget bounds the steps back in the search for openers: cmark's search is
-	// quadratic on some hostile texts. When it is used up, no more emphasis is
-	// found, which only means that addresses around it are not linked.
+	// budget limits the steps back in the search for openers, because cmark's
+	// search is quadratic on some hostile texts. Once it is used up no more
+	// emphasis is found, and addresses around it are not linked.
 	budget int
 }
 
@@ -45,33 +45,26 @@ func (p *inlineParser) delimRun() {
 		n = min(n, 100)
 	}
 	p.pos += n
-	before, after := '\n', '\n'
-	if c == '~' {
-		if start > 0 {
-			before = runeBefore(text, start)
-		}
-		if p.pos < len(text) {
-			after, _ = utf8.DecodeRuneInString(text[p.pos:])
-		}
-	} else {
-		// cmark looks through the marks of extensions, that is ~.
-		i := start
+	i, j := start, p.pos
+	if c != '~' { // cmark ignores the marks of extensions, that is ~, around others
 		for i > 0 && text[i-1] == '~' {
 			i--
 		}
-		if i > 0 {
-			before = runeBefore(text, i)
-		}
-		if j := p.pos + leadingRun(text[p.pos:], '~'); j < len(text) {
-			after, _ = utf8.DecodeRuneInString(text[j:])
-		}
+		j += leadingRun(text[j:], '~')
+	}
+	before, after := '\n', '\n'
+	if i > 0 {
+		before = runeBefore(text, i)
+	}
+	if j < len(text) {
+		after, _ = utf8.DecodeRuneInString(text[j:])
 	}
 	punctBefore, punctAfter := isUnicodePunct(before), isUnicodePunct(after)
 	spaceBefore, spaceAfter := isUnicodeSpace(before), isUnicodeSpace(after)
 	left := !spaceAfter && (!punctAfter || spaceBefore || punctBefore)
 	right := !spaceBefore && (!punctBefore || spaceAfter || punctAfter)
 	canOpen, canClose := left, right
-	if c == '_' {
+	if c == '_' { // it does not emphasise inside a word
 		canOpen, canClose = left && (!right || punctBefore), right && (!left || punctAfter)
 	}
 	node := len(p.s.doc.Inlines)
@@ -90,12 +83,12 @@ func (p *inlineParser) delimRun() {
 	ds.budget += 64
 }
 
-// process matches the delimiters above bottom and takes them off the stack.
+// process matches the delimiters above bottom and removes them from the stack.
 func (ds *delimStack) process(bottom int) {
 	if ds.last == bottom {
 		return
 	}
-	var bottoms [3][3]int
+	var bottoms [3][3]int // where no opener was found, by the closer's length modulo 3 and its character
 	for i := range bottoms {
 		bottoms[i] = [3]int{bottom, bottom, -1}
 	}
@@ -110,16 +103,16 @@ func (ds *delimStack) process(bottom int) {
 			continue
 		}
 		floor := &bottoms[c.length%3][strings.IndexByte("*_~", c.char)]
-		opener := c.prev
+		opener, found := c.prev, false
 		for opener >= 0 && opener != bottom && opener != *floor && ds.budget > 0 {
 			if o := &ds.all[opener]; o.canOpen && o.char == c.char && (!(c.canOpen || o.canClose) ||
 				c.length%3 == 0 || (o.length+c.length)%3 != 0) {
+				found = true
 				break
 			}
 			opener = ds.all[opener].prev
 			ds.budget--
 		}
-		found := opener >= 0 && opener != bottom && opener != *floor && ds.budget > 0
 		old := closer
 		switch {
 		case !found:
@@ -171,8 +164,8 @@ func (ds *delimStack) emphasize(opener, closer int) int {
 	return closer
 }
 
-// remove takes delimiter i off the stack. Its own links stay, so that a walk may
-// go on from it.
+// remove removes delimiter i from the stack. Its own links stay, so that a walk
+// can continue from it.
 func (ds *delimStack) remove(i int) {
 	d := &ds.all[i]
 	if d.next < 0 {
@@ -185,8 +178,8 @@ func (ds *delimStack) remove(i int) {
 	}
 }
 
-// splitMarks splits the nodes of runs that were used, so that each node is
-// either all mark or all text.
+// splitMarks splits the nodes of runs that were used, so that each node is either
+// marks or text.
 func (p *inlineParser) splitMarks() {
 	d := p.s.doc
 	first := int(d.Blocks[p.block].FirstInline)

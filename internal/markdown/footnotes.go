@@ -1,12 +1,13 @@
 package markdown
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// indexFootnotes builds the map of footnote labels. Of two with one label the
-// one that ends first wins.
+// indexFootnotes builds the map of footnote labels. Of two footnotes with the same
+// label, the one that ends first wins; of two that end together, the inner one.
 func (s *scanner) indexFootnotes() {
 	d := s.doc
 	if len(d.Footnotes) == 0 {
@@ -16,11 +17,8 @@ func (s *scanner) indexFootnotes() {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		if c := d.Blocks[d.Footnotes[a].Block].Next - d.Blocks[d.Footnotes[b].Block].Next; c != 0 {
-			return int(c)
-		}
-		return b - a // of two that end together, the inner one
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(d.Blocks[d.Footnotes[a].Block].Next, d.Blocks[d.Footnotes[b].Block].Next), b-a)
 	})
 	s.footnotes = make(map[string]int, len(order))
 	for _, i := range order {
@@ -34,7 +32,7 @@ func (s *scanner) indexFootnotes() {
 	}
 }
 
-// markUsed sets Used on what the links and references that are left use.
+// markUsed sets Definition.Used and Footnote.Used.
 func (s *scanner) markUsed() {
 	d := s.doc
 	for i := range d.Links {
@@ -52,10 +50,10 @@ func (s *scanner) markUsed() {
 	}
 }
 
-// footnoteRef handles [^label] whose ] is at offset from. As in cmark, whatever
-// was read between the brackets is given up: without a definition all of it is
-// plain text, code spans and tags too. A label that goes over a line break is
-// shortened, because cmark measures it in columns.
+// footnoteRef handles a [^label] with its ] at offset from. As in cmark, the
+// nodes between the brackets are dropped: without a definition all of it is plain
+// text, including code spans and tags. A label with a line break is shortened,
+// because cmark measures it in columns.
 func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
 	start, pos := int(b.start), int(b.pos)
 	caret := pos
@@ -94,7 +92,8 @@ func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
 	return true
 }
 
-// footnote looks a label up. length is what cmark takes for its length.
+// footnote returns the index of the footnote with a label. length is the label's
+// length to cmark.
 func (p *inlineParser) footnote(label Span, length int) (int, bool) {
 	if length < 1 || length > maxLabel || len(p.s.footnotes) == 0 || length != label.End-label.Start {
 		return 0, false
@@ -103,17 +102,10 @@ func (p *inlineParser) footnote(label Span, length int) (int, bool) {
 	return i, ok
 }
 
-// emitRaw emits the content from start to end as text in which nothing has a
-// meaning but line breaks.
+// emitRaw emits the content from start to end as text in which only line breaks
+// have a meaning.
 func (p *inlineParser) emitRaw(start, end int) {
 	first := len(p.s.doc.Inlines)
-	defer func() {
-		for i := first; i < len(p.s.doc.Inlines); i++ {
-			if n := &p.s.doc.Inlines[i]; n.Kind == Text {
-				n.Data = RawText
-			}
-		}
-	}()
 	for start < end {
 		n := strings.IndexAny(p.text[start:end], "\r\n")
 		if n < 0 {
@@ -127,4 +119,9 @@ func (p *inlineParser) emitRaw(start, end int) {
 		start = next
 	}
 	p.emitText(start, end)
+	for i := first; i < len(p.s.doc.Inlines); i++ {
+		if n := &p.s.doc.Inlines[i]; n.Kind == Text {
+			n.Data = RawText
+		}
+	}
 }

@@ -8,31 +8,29 @@ import (
 
 // bracket is a [ or ![ that may become the start of a link or image.
 type bracket struct {
-	node  int32 // index of its node in Document.Inlines
-	links int32 // number of links before it
-	// delims is the number of delimiter runs before it, delim the stack's top.
-	delims, delim int32
-	start         int32 // content offset of the [ or !
-	pos           int32 // content offset after the [
-	// lineOffset is the parser's at the bracket.
-	lineOffset int32
+	node       int32 // index of its node in Document.Inlines
+	links      int32 // number of links before it
+	delims     int32 // number of delimiter runs before it
+	delim      int32 // top of the delimiter stack before it
+	start      int32 // content offset of the [ or !
+	pos        int32 // content offset after the [
+	lineOffset int32 // inlineParser.lineOffset at the bracket
 	image      bool
-	// after says that another bracket was opened behind this one.
-	after bool
+	after      bool // another bracket was opened after this one
 }
 
-// bracketStack is cmark's stack of open brackets. What cmark keeps as flags on
-// each bracket, and updates in loops that are quadratic on hostile text, is
-// here three numbers.
+// bracketStack is cmark's stack of open brackets. cmark keeps flags on each
+// bracket, and updates them in loops that are quadratic on hostile text. Here
+// three numbers stand for them.
 type bracketStack struct {
 	open []bracket
 	// firstLink is the index of the lowest [ (not ![) or -1.
 	firstLink int
-	// inactive: a [ below this index can no longer become a link, since a link
+	// inactive: a [ below this index can no longer become a link, because a link
 	// has closed inside it.
 	inactive int
-	// cleared: so many ![ at the bottom, with no [ among them, no longer keep
-	// bare addresses from linking, since a link has closed inside them.
+	// cleared: this many ![ at the bottom, with no [ among them, no longer keep
+	// bare addresses from linking, because a link has closed inside them.
 	cleared int
 }
 
@@ -62,7 +60,7 @@ func (s *bracketStack) topActive() bool {
 	return s.open[n].image || n >= s.inactive
 }
 
-// linkClosed notes that a link has closed: no bracket around it can be a link.
+// linkClosed records that a link has closed: no bracket around it can be a link.
 func (s *bracketStack) linkClosed() {
 	if s.firstLink < 0 || s.firstLink >= s.inactive {
 		s.cleared = len(s.open)
@@ -78,7 +76,7 @@ func (s *bracketStack) blocksBare() bool {
 	return len(s.open) > 0 && (s.firstLink >= 0 || len(s.open) > s.cleared)
 }
 
-// openBracket emits the [ or ![ as text, which close may turn into a link.
+// openBracket emits the [ or ![ as text, which closeBracket may turn into a link.
 func (p *inlineParser) openBracket(start int, image bool) {
 	d := p.s.doc
 	p.brackets.push(bracket{
@@ -88,7 +86,7 @@ func (p *inlineParser) openBracket(start int, image bool) {
 	p.emit(Text, 0, start, p.pos)
 }
 
-// closeBracket handles the ] at offset from; p.pos is behind it. It reports false
+// closeBracket handles the ] at offset from; p.pos is after it. It reports false
 // if the ] is text.
 func (p *inlineParser) closeBracket(from int) bool {
 	n := len(p.brackets.open)
@@ -105,12 +103,9 @@ func (p *inlineParser) closeBracket(from int) bool {
 		link, end, ok = p.referenceLink(&b, from)
 	}
 	if !ok {
-		if p.footnoteRef(&b, from) {
-			p.brackets.pop()
-			return true
-		}
+		ok = p.footnoteRef(&b, from)
 		p.brackets.pop()
-		return false
+		return ok
 	}
 	d := p.s.doc
 	p.pos = end
@@ -130,7 +125,7 @@ func (p *inlineParser) closeBracket(from int) bool {
 	return true
 }
 
-// inlineLink reads (destination "title") behind the ] at offset from.
+// inlineLink reads (destination "title") after the ] at offset from.
 func (p *inlineParser) inlineLink(from int) (link Link, end int, ok bool) {
 	text := p.text
 	i := from + 1
@@ -162,7 +157,7 @@ func (p *inlineParser) inlineLink(from int) (link Link, end int, ok bool) {
 	return link, i + 1, true
 }
 
-// findNoDest notes if no bare destination can end behind offset from.
+// findNoDest sets noDest if no bare destination can end after offset from.
 func (p *inlineParser) findNoDest(from int) {
 	if from >= p.destEnd {
 		p.destEnd = len(p.text)
@@ -174,8 +169,8 @@ func (p *inlineParser) findNoDest(from int) {
 	}
 }
 
-// referenceLink looks for a definition by the label behind the ] at offset from,
-// or by the bracket's own text.
+// referenceLink looks for a definition by the label after the ] at offset from,
+// or by the text of the brackets.
 func (p *inlineParser) referenceLink(b *bracket, from int) (link Link, end int, ok bool) {
 	label, end, found := linkLabel(p.text, from+1)
 	switch {
@@ -242,7 +237,7 @@ func parseDefinition(s string, pos int) (d parsedDefinition, next int, ok bool) 
 	return d, next, ok
 }
 
-// endOfLine skips spaces and the line break that must follow.
+// endOfLine skips spaces and the line break that has to follow.
 func endOfLine(s string, pos int) (next int, ok bool) {
 	pos = skipSpaces(s, pos)
 	if pos == len(s) {
@@ -252,8 +247,8 @@ func endOfLine(s string, pos int) (next int, ok bool) {
 	return next, next > pos
 }
 
-// linkLabel reads the link label at s[pos:] and returns its span without
-// brackets and outer space, and the offset after the closing bracket.
+// linkLabel returns the span of the link label at s[pos:], without brackets and
+// outer space, and the offset after the closing bracket.
 func linkLabel(s string, pos int) (label Span, next int, ok bool) {
 	if pos >= len(s) || s[pos] != '[' {
 		return Span{}, pos, false
@@ -274,8 +269,8 @@ func linkLabel(s string, pos int) (label Span, next int, ok bool) {
 	return trimSpan(s, Span{pos + 1, i}), i + 1, true
 }
 
-// linkDestination reads the link destination at s[pos:], in angle brackets or
-// bare, and returns its span without the angle brackets.
+// linkDestination returns the span of the link destination at s[pos:], in angle
+// brackets or bare, without the angle brackets, and the offset after it.
 func linkDestination(s string, pos int) (dest Span, next int, ok bool) {
 	if pos < len(s) && s[pos] == '<' {
 		return angleDestination(s, pos)
@@ -299,8 +294,8 @@ func linkDestination(s string, pos int) (dest Span, next int, ok bool) {
 		}
 		i++
 	}
-	// cmark wants something behind a destination, and something in it unless
-	// that is a parenthesis.
+	// To cmark, only a destination before a parenthesis may be empty, and
+	// something has to follow.
 	if i >= len(s) || i == pos {
 		return Span{}, pos, false
 	}
@@ -325,27 +320,22 @@ func angleDestination(s string, pos int) (dest Span, next int, ok bool) {
 }
 
 // linkTitle returns the length of the link title at s[pos:], quotes included, or
-// 0. A closing quote behind a backslash closes only if no better one follows.
+// 0. An escaped closing quote closes only if no other one follows.
 func linkTitle(s string, pos int) int {
 	if pos >= len(s) {
 		return 0
 	}
-	open, end := s[pos], s[pos]
-	switch open {
+	end, stops := s[pos], s[pos:pos+1]
+	switch end {
 	case '"', '\'':
 	case '(':
-		end = ')'
+		end, stops = ')', "()"
 	default:
 		return 0
 	}
 	last := 0
 	for i := pos + 1; i < len(s); i++ {
-		var n int
-		if open == '(' {
-			n = strings.IndexAny(s[i:], "()")
-		} else {
-			n = strings.IndexByte(s[i:], end)
-		}
+		n := strings.IndexAny(s[i:], stops)
 		if n < 0 {
 			break
 		}
@@ -363,9 +353,9 @@ func linkTitle(s string, pos int) int {
 	return last
 }
 
-// takeDefinitions takes the link reference definitions from the start of the
-// open paragraph and reports whether any text is left.
-func (s *scanner) takeDefinitions() bool {
+// readDefinitions removes the link reference definitions from the start of the
+// open paragraph, records them, and reports whether any text is left.
+func (s *scanner) readDefinitions() bool {
 	b := &s.doc.Blocks[s.leaf.block]
 	if b.PieceCount == 0 {
 		return false
@@ -394,8 +384,8 @@ func (s *scanner) takeDefinitions() bool {
 	return strings.Trim(c.text[pos:], " \t\r\n") != ""
 }
 
-// dropContent takes the content before source offset start, or all of it, from
-// the open leaf. Its pieces stay for the definitions in it.
+// dropContent removes the content before source offset start, or all of it, from
+// the open leaf. The pieces stay for the definitions in them.
 func (s *scanner) dropContent(b *Block, start int, all bool) {
 	end := b.FirstPiece + b.PieceCount
 	if all {
@@ -443,8 +433,8 @@ func (s *scanner) define(c *content, p *parsedDefinition) {
 	s.doc.Definitions = append(s.doc.Definitions, d)
 }
 
-// normalizeLabel returns the form by which labels are compared: case folded,
-// runs of white space made one space.
+// normalizeLabel returns the form in which labels are compared: case folded, with
+// one space for each run of white space.
 func normalizeLabel(label string) string {
 	i := 0
 	for i < len(label) && (label[i] > ' ' && label[i] < 'A' || label[i] > 'Z' && label[i] < 0x80) {
@@ -470,16 +460,14 @@ func normalizeLabel(label string) string {
 	return b.String()
 }
 
-// writeFolded writes the full case folding of r. Go has the simple one only; what
-// the full one adds is ß, which folds to ss, and rarer letters of the same sort.
+// writeFolded writes the case folding of r: the simple one of package unicode,
+// and ss for ß. The full folding has more of these, for rarer letters.
 func writeFolded(b *strings.Builder, r rune) {
-	switch r {
-	case 'ß', 'ẞ':
+	if r == 'ß' || r == 'ẞ' {
 		b.WriteString("ss")
 		return
 	}
-	// The smallest rune of the folding orbit stands for all.
-	least := r
+	least := r // it stands for all runes that fold to the same
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		least = min(least, f)
 	}

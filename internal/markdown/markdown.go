@@ -239,7 +239,7 @@ const (
 
 // Link is where a link, image or autolink leads.
 type Link struct {
-	// Span is the whole node, from [, !, < or the first character of a bare
+	// Span is the entire node, from [, !, < or the first character of a bare
 	// address to its end.
 	Span
 	Kind  LinkKind

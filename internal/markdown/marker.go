@@ -14,7 +14,7 @@ const (
 //	<!-- airlock:v1 key=<hex> -->
 //
 // without a line break. It has a meaning only as the last line of a body. key
-// is lower-case hexadecimal, at most 256 digits; for any other key the result
+// is lower-case hexadecimal of at most 256 digits. For any other key the result
 // is empty, because a marker that cannot be read back is worse than none.
 func Marker(key string) string {
 	if !validMarkerKey(key) {
@@ -24,24 +24,21 @@ func Marker(key string) string {
 }
 
 // LastLineMarker returns the key of the marker that is the last line of body.
-// White space after the marker is allowed, since servers trim and add it; text
+// White space after the marker is allowed, because servers trim and add it. Text
 // before it on its line is not.
 func LastLineMarker(body string) (key string, ok bool) {
 	body = strings.TrimRight(body, " \t\r\n")
 	line := body[strings.LastIndexAny(body, "\r\n")+1:]
-	rest, ok := strings.CutPrefix(line, markerStart)
-	if !ok {
-		return "", false
-	}
-	key, ok = strings.CutSuffix(rest, markerEnd)
-	if !ok || !validMarkerKey(key) {
+	rest, isMarker := strings.CutPrefix(line, markerStart)
+	key, isClosed := strings.CutSuffix(rest, markerEnd)
+	if !isMarker || !isClosed || !validMarkerKey(key) {
 		return "", false
 	}
 	return key, true
 }
 
-// StripMarkers removes every marker from untrusted text, wherever it stands, and
-// also what becomes a marker by such a removal, so that no text can claim to be
+// StripMarkers removes every marker from untrusted text, wherever it is, and also
+// what becomes a marker by such a removal, so that no text can claim to be
 // Airlock's. All other text is untouched.
 func StripMarkers(s string) string {
 	if !strings.Contains(s, markerEnd) || !strings.Contains(s, "airlock:v1") {
@@ -57,8 +54,8 @@ func StripMarkers(s string) string {
 	return string(out)
 }
 
-// markerSuffix returns the length of the marker that b ends with, or 0. It looks
-// back a bounded number of bytes.
+// markerSuffix returns the length of the marker that b ends with, or 0. It reads
+// only as many bytes as a marker can have.
 func markerSuffix(b []byte) int {
 	s := string(b[max(0, len(b)-len(markerStart)-maxMarkerKey-len(markerEnd)):])
 	if !strings.HasSuffix(s, markerEnd) {
@@ -72,13 +69,5 @@ func markerSuffix(b []byte) int {
 }
 
 func validMarkerKey(key string) bool {
-	if key == "" || len(key) > maxMarkerKey {
-		return false
-	}
-	for i := 0; i < len(key); i++ {
-		if c := key[i]; !isDigit(c) && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return key != "" && len(key) <= maxMarkerKey && strings.Trim(key, "0123456789abcdef") == ""
 }

@@ -140,7 +140,7 @@ func comparable(md string) bool {
 	if !utf8.ValidString(md) || strings.IndexByte(md, 0) >= 0 || len(md) > 2000 || Scan(md).TooDeep {
 		return false
 	}
-	// A footnote reference whose ^ is an entity or escape copies memory behind it.
+	// A footnote reference whose ^ is an entity or escape copies memory after it.
 	for _, caret := range []string{"[\\^", "[&#94;", "[&#x5e;", "[&#x5E;", "[&Hat;"} {
 		if strings.Contains(md, caret) {
 			return false
@@ -173,7 +173,7 @@ func TestEscapeTextRendersAsTheText(t *testing.T) {
 		}
 		text, types := shown(escaped)
 		types = strings.ReplaceAll(types, "link ", "") // of e-mail addresses
-		want := strings.Trim(oneLine(in), " ")
+		want := strings.Trim(joinLines(in), " ")
 		if text != want || types != "document paragraph " && want != "" {
 			t.Fatalf("EscapeText(%q) = %q shows %q, %s", in, escaped, text, types)
 		}
@@ -197,10 +197,10 @@ func TestCodeRendersAsTheCode(t *testing.T) {
 		if text, types := shown(Fence("go", in) + "\n"); text != want || types != "document code_block " {
 			t.Fatalf("Fence(%q) shows %q, %s", in, text, types)
 		}
-		row := []string{CodeSpan(oneLine(in)), EscapeText(in)}
+		row := []string{CodeSpan(joinLines(in)), EscapeText(in)}
 		text, types := shown(Table([]string{"h", "i"}, [][]string{row}))
 		types = strings.ReplaceAll(types, "link ", "")
-		trimmed := oneLine(in)
+		trimmed := joinLines(in)
 		if text != "hi"+trimmed+trimmed && trimmed != "" ||
 			trimmed != "" && types != "document table table_header table_cell table_cell table_row table_cell code table_cell " {
 			t.Fatalf("table of %q shows %q, %s", in, text, types)

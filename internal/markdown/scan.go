@@ -31,7 +31,7 @@ type container struct {
 	children int // ItemBlock: blocks in it so far
 }
 
-// leaf is the open block that takes lines, if kind is not 0. It lies in the
+// leaf is the open block to which lines are added, if kind is not 0. It lies in the
 // innermost container.
 type leaf struct {
 	kind        BlockKind

@@ -21,7 +21,7 @@ var dropEmphasis = strings.NewReplacer("*", "", "_", "", "~", "")
 
 func (t *trace) flush() {
 	s := dropEmphasis.Replace(t.text.String())
-	// White space behind a hard break may be the rest of a tab, which has no
+	// White space after a hard break may be the rest of a tab, which has no
 	// source.
 	for strings.Contains(s, "\x01\n ") {
 		s = strings.ReplaceAll(s, "\x01\n ", "\x01\n")

@@ -96,8 +96,8 @@ import (
 
 var register = sync.OnceFunc(func() { C.ensure() })
 
-// HTML renders text as GitHub's parser does, with all of GitHub's extensions and
-// raw HTML kept, so that nothing is hidden from a test. The tag filter works.
+// HTML renders text as GitHub's parser does, with all of GitHub's extensions,
+// including the tag filter. Other raw HTML is kept, so that a test sees it.
 func HTML(text string) string {
 	register()
 	in := C.CString(text)
@@ -113,7 +113,7 @@ type Event struct {
 	Enter bool
 	// Type is cmark's name: document, paragraph, text, code, html_inline, link…
 	Type string
-	// The rest is set when Enter is, as far as the node has it.
+	// The rest is set if Enter is and the node has it.
 	Literal string // of text, code, html_inline, code_block, html_block and footnotes
 	URL     string // of link, image
 	Title   string // of link, image

@@ -1,9 +1,9 @@
-// Package cmarkgfm binds libcmark-gfm, the parser that GitHub renders Markdown
-// with, as an oracle for tests. Nothing that ships imports it.
+// Package cmarkgfm binds libcmark-gfm, the parser with which GitHub renders
+// Markdown, as an oracle for tests. Production code does not import it.
 //
 // Its functions exist only under the build tag cmark, because they need cgo and
-// Debian's libcmark-gfm-dev and libcmark-gfm-extensions-dev. Put tests that use it
-// into files that start with
+// Debian's libcmark-gfm-dev and libcmark-gfm-extensions-dev. Write tests that use
+// it into files that start with
 //
 //	//go:build cmark
 //
