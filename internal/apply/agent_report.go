@@ -1,12 +1,18 @@
 package apply
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // agentReport is a kind whose items report something to people and change nothing on
 // GitHub by themselves.
 type agentReport struct {
 	// decide fixes the outcome of an item, whose message is the report.
 	decide func(e *entry)
+	// failed is true for a report that counts as a failed item, also where it has an
+	// issue.
+	failed bool
 	// summary says in the plan what is done.
 	summary string
 	// title, intro and section are the issue that the owner may want of all items: its
@@ -43,7 +49,51 @@ func reportHandler(r agentReport) handler {
 				keys[i], sections[i] = e.key, r.section(e)
 			}
 			text := r.intro + "\n\n" + strings.Join(sections, "\n\n")
-			return p.issueOperation(group, groupKey(string(group[0].kind), keys), settings.TitlePrefix+r.title, text, settings.Labels, settings.Footer)
+			if !r.failed {
+				text = p.incompleteNote() + text
+			}
+			op := p.issueOperation(group, groupKey(string(group[0].kind), keys), settings.TitlePrefix+r.title, text, settings.Labels, settings.Footer)
+			if r.failed {
+				for _, e := range op.entries {
+					if d := e.decided; d != nil {
+						*d = r.asFailed(e, *d)
+					}
+				}
+				op.work = &failedReport{r, op.work}
+			}
+			return op
 		},
 	}
+}
+
+// asFailed returns the result of an item whose issue is there as that of a report which
+// counts as failed.
+func (r agentReport) asFailed(e *entry, done Result) Result {
+	if done.State != Applied && done.State != Adopted {
+		return done
+	}
+	before := e.decided
+	r.decide(e)
+	failed := *e.decided
+	e.decided = before
+	failed.Object, failed.Notes = done.Object, done.Notes
+	return failed
+}
+
+// failedReport opens the issue of a report that counts as failed.
+type failedReport struct {
+	report agentReport
+	issue  work
+}
+
+func (w *failedReport) execute(ctx context.Context, x *executor, op *Operation) []Result {
+	results := w.issue.execute(ctx, x, op)
+	for i, res := range results {
+		for _, e := range op.entries {
+			if e.index == res.Index {
+				results[i] = w.report.asFailed(e, res)
+			}
+		}
+	}
+	return results
 }

@@ -11,7 +11,8 @@ import (
 // Config is what a run depends on besides the items, the event and Deps.
 type Config struct {
 	// Run identifies the step of the workflow run. The items' keys are made from it.
-	Run event.Run // required
+	Run        event.Run // required
+	incomplete string    // why the agent did not complete its task; planEntries sets it
 	// Sanitizer cleans every composed text once more, so that parts which are harmless
 	// by themselves stay so together.
 	Sanitizer *sanitize.Sanitizer // required

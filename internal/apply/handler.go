@@ -40,6 +40,8 @@ func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
 		return missingToolHandler(), true
 	case safeoutput.KindMissingData:
 		return missingDataHandler(), true
+	case safeoutput.KindReportIncomplete:
+		return reportIncompleteHandler(), true
 	case safeoutput.KindCreateSecurityReport:
 		return securityHandler(), true
 	case safeoutput.KindNoop:

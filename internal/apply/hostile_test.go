@@ -96,6 +96,7 @@ func hostileLines(t *testing.T) []string {
 		line(map[string]any{"type": "create-discussion", "title": hostile, "body": hostile, "category": "general"}),
 		line(map[string]any{"type": "missing-tool", "tool": hostile, "reason": hostile, "alternatives": hostile}),
 		line(map[string]any{"type": "missing-data", "data_type": hostile, "reason": hostile, "context": hostile, "alternatives": hostile}),
+		line(map[string]any{"type": "report-incomplete", "reason": hostile, "details": hostile}),
 		line(map[string]any{"type": "create-security-report", "file": "main.go", "line": 3, "severity": "error", "message": hostile, "ruleIdSuffix": "sql-injection"}),
 		line(map[string]any{"type": "create-security-report", "sarif": sarif, "category": "c"}),
 		line(map[string]any{"type": "noop", "message": hostile}),
@@ -144,7 +145,7 @@ func TestHostileTextIsInertInEveryRequest(t *testing.T) {
 	lines := hostileLines(t)
 	results := b.run(lines...)
 	for _, r := range results {
-		if r.State != Applied {
+		if r.State != Applied && r.Kind != safeoutput.KindReportIncomplete {
 			t.Errorf("%s: %s(%s): %s", r.Kind, r.State, r.Code, r.Message)
 		}
 	}

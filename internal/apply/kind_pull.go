@@ -72,7 +72,7 @@ type pullWork struct {
 // a later run knows whether somebody has edited title or text since.
 func (w *pullWork) text(text string) (body string, cut bool) {
 	footer := w.p.cfg.footer(w.e.settings.Footer)
-	body, cut = w.p.cfg.body(text, footer, w.e.key)
+	body, cut = w.p.cfg.body(w.p.incompleteNote()+text, footer, w.e.key)
 	return body[:strings.LastIndex(body, markdown.Marker(w.e.key))] + markdown.Marker(pullKey(w.e.key, w.title, body)), cut
 }
 

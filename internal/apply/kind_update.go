@@ -90,7 +90,7 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 		}
 	}
 	if it.Body != nil {
-		body, cut := p.cfg.body(*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer, e.key))
+		body, cut := p.cfg.body(p.incompleteNote()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer, e.key))
 		if !(known && sameText(is.Body, body)) {
 			op.noteCut(cut)
 			edit.Body = &body

@@ -6,13 +6,14 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// lead is what stands above a text that goes with changes which were not
-// delivered, so that nobody is told of work that is not there; "" otherwise.
+// lead is what stands above an item's text: that the agent did not complete its task, and
+// that the changes which go with the text were not delivered; "" where neither is so.
 func (p *planner) lead() string {
-	if p.lost == "" {
-		return ""
+	lead := p.incompleteNote()
+	if p.lost != "" {
+		lead += "> [!WARNING]\n> The changes that go with this were not delivered: " + markdown.EscapeText(shorten(p.lost, 300)) + "\n\n"
 	}
-	return "> [!WARNING]\n> The changes that go with this were not delivered: " + markdown.EscapeText(shorten(p.lost, 300)) + "\n\n"
+	return lead
 }
 
 // lostIn says why changes are not delivered, by the outcomes of items that carry

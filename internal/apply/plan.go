@@ -2,6 +2,7 @@ package apply
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -184,6 +185,7 @@ func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snaps
 }
 
 func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *Plan {
+	cfg.incomplete = cmp.Or(cfg.incomplete, incompleteReason(cfg, entries))
 	p := &planner{cfg: cfg, ev: ev, repo: repoOf(ev), snap: snap, labels: map[int]map[string]bool{}, lost: cfg.mask(cfg.LostCode)}
 	if snap.secrets == nil { // nobody has observed
 		snap.secrets = screen(cfg.Secrets, entries)

@@ -55,6 +55,7 @@ const (
 	CodeForkHead         = "fork-head"          // the branch lies in a fork
 	CodeClosed           = "closed"             // the pull request is closed
 	CodeHeld             = "held"               // held back, because changes that go with it were not delivered
+	CodeIncomplete       = "incomplete"         // the agent reports that it did not complete its task
 	CodeInternal         = "internal"           // Airlock itself went wrong
 )
 

@@ -126,7 +126,7 @@ func TestChecksAllowAgentsNothing(t *testing.T) {
 				t.Errorf("%q: %s is allowed: %t, want %t", text, spec.Kind, allowed, want)
 			}
 		}
-		if diff := cmp.Diff(map[policy.Kind]bool{"noop": true, "missing-tool": true, "missing-data": true}, cfg.Enabled()); diff != "" {
+		if diff := cmp.Diff(map[policy.Kind]bool{"noop": true, "missing-tool": true, "missing-data": true, "report-incomplete": true}, cfg.Enabled()); diff != "" {
 			t.Errorf("%q: enabled (-want +got):\n%s", text, diff)
 		}
 	}

@@ -62,7 +62,7 @@ func foreignKinds() []key[SafeOutputs] {
 		"create-agent-session", "create-agent-task", "create-check-run", "create-project", "create-project-status-update", "edit-wiki",
 		"dismiss-pull-request-review", "dispatch-repository", "dispatch-workflow", "hide-comment", "link-sub-issue",
 		"mark-pull-request-as-ready-for-review", "merge-pull-request", "remove-labels", "replace-label",
-		"reply-to-pull-request-review-comment", "report-incomplete", "resolve-pull-request-review-thread",
+		"reply-to-pull-request-review-comment", "resolve-pull-request-review-thread",
 		"set-issue-field", "set-issue-type", "submit-pull-request-review", "unassign-from-user", "update-discussion",
 		"update-project", "update-pull-request", "update-release", "upload-artifact", "upload-asset", "upload-code-coverage",
 		"ado-create-work-item", "ado-update-work-item", "ado-comment-on-work-item", "ado-assign-work-item", "ado-link-work-items",

@@ -76,6 +76,7 @@ func kindRows() []kindRow {
 			otherRepositories()),
 		row("missing-tool", "Report tools that the agent lacked.", issueOfReports("Open an issue for what is missing. Default: false.")),
 		row("missing-data", "Report data that the agent lacked.", issueOfReports("Open an issue for what is missing. Default: false.")),
+		row("report-incomplete", "Report that the task was not completed, which counts as a failed item.", issueOfReports("Open an issue for it. Default: false.")),
 		row("create-security-report", "Report findings to code scanning.",
 			group(into("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", line(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),
 				into("category", "Code scanning's category of the report. Default: the item's.", line(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category })),

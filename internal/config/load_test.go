@@ -125,7 +125,7 @@ func TestDoors(t *testing.T) {
 	if door.MaxLabels != -1 || !door.Strict || !cmp.Equal(door.Sanitize, clean) {
 		t.Errorf("intake's settings are %+v", door)
 	}
-	if diff := cmp.Diff(map[policy.Kind]bool{"create-issue": true, "add-issue-label": true, "noop": true, "missing-tool": true, "missing-data": true}, cfg.Enabled()); diff != "" {
+	if diff := cmp.Diff(map[policy.Kind]bool{"create-issue": true, "add-issue-label": true, "noop": true, "missing-tool": true, "missing-data": true, "report-incomplete": true}, cfg.Enabled()); diff != "" {
 		t.Errorf("enabled (-want +got):\n%s", diff)
 	}
 	if enabled := (SafeOutputs{}).Enabled(); enabled != nil {

@@ -114,6 +114,12 @@ type MissingData struct {
 	Alternatives string `json:"alternatives,omitempty"`
 }
 
+// ReportIncomplete reports that the agent did not complete its task.
+type ReportIncomplete struct {
+	Reason  string `json:"reason"`
+	Details string `json:"details,omitempty"`
+}
+
 // CreateSecurityReport is either a whole SARIF log or one finding: exactly one
 // of SARIF and File is set.
 type CreateSecurityReport struct {
@@ -161,6 +167,9 @@ func (*MissingTool) Kind() Kind { return KindMissingTool }
 
 // Kind implements Item.
 func (*MissingData) Kind() Kind { return KindMissingData }
+
+// Kind implements Item.
+func (*ReportIncomplete) Kind() Kind { return KindReportIncomplete }
 
 // Kind implements Item.
 func (*CreateSecurityReport) Kind() Kind { return KindCreateSecurityReport }
@@ -216,6 +225,11 @@ func (i *MissingTool) Texts() []Text {
 // Texts implements Item.
 func (i *MissingData) Texts() []Text {
 	return []Text{{"data_type", Plain, &i.DataType}, {"reason", Body, &i.Reason}, {"context", Body, &i.Context}, {"alternatives", Body, &i.Alternatives}}
+}
+
+// Texts implements Item.
+func (i *ReportIncomplete) Texts() []Text {
+	return []Text{{"reason", Body, &i.Reason}, {"details", Body, &i.Details}}
 }
 
 // Texts implements Item. Texts inside SARIF are cleaned by package sarif.

@@ -25,6 +25,7 @@ const (
 	KindCreateDiscussion     Kind = "create-discussion"
 	KindMissingTool          Kind = "missing-tool"
 	KindMissingData          Kind = "missing-data"
+	KindReportIncomplete     Kind = "report-incomplete"
 	KindCreateSecurityReport Kind = "create-security-report"
 	KindNoop                 Kind = "noop"
 )
@@ -138,6 +139,10 @@ var kinds = sync.OnceValue(func() []Spec {
 			Summary: "Report data that was needed and not available.", New: func() Item { return &MissingData{} },
 			AlwaysAllowed: true,
 			Example:       `{"type":"missing-data","data_type":"build log","reason":"To see why the release failed","context":"The log of run 42 has expired.","alternatives":"A copy of it in the issue"}`},
+		{Kind: KindReportIncomplete, DefaultMax: 5,
+			Summary: "Report that the task was not completed, and why.", New: func() Item { return &ReportIncomplete{} },
+			AlwaysAllowed: true,
+			Example:       `{"type":"report-incomplete","reason":"The tests could not be run.","details":"The database did not start within five minutes."}`},
 		{Kind: KindCreateSecurityReport, Aliases: []string{"create-code-scanning-alert"}, DefaultMax: 1000,
 			Summary: "Report security findings to code scanning.", New: func() Item { return &CreateSecurityReport{} },
 			Permissions: map[Target][]string{NoTarget: {writeSecurityEvents}},

@@ -1,0 +1,53 @@
+package apply
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// reportIncompleteHandler applies report-incomplete: the item counts as failed, so that
+// nobody takes an unfinished task for a finished one, and the texts of other items say so
+// (see incompleteNote). Where the owner wants it, there is one issue for all of them.
+func reportIncompleteHandler() handler {
+	return reportHandler(agentReport{
+		decide:  func(e *entry) { e.decide(Failed, CodeIncomplete, "%s", incompleteMessage(e)) },
+		failed:  true,
+		summary: "report in the job summary that the task was not completed",
+		title:   "Tasks that agents did not complete",
+		intro:   "An agent reported that it did not complete its task.",
+		section: func(e *entry) string {
+			it := e.item.(*safeoutput.ReportIncomplete)
+			s := closed(it.Reason)
+			if strings.TrimSpace(it.Details) != "" {
+				s += "\n\n" + closed(it.Details)
+			}
+			return s
+		},
+	})
+}
+
+func incompleteMessage(e *entry) string {
+	return "the agent reports that it did not complete its task: " + e.item.(*safeoutput.ReportIncomplete).Reason
+}
+
+// incompleteReason returns why the agent did not complete its task, as the first item that
+// reports it has it; "" where none does.
+func incompleteReason(cfg Config, entries []*entry) string {
+	for _, e := range entries {
+		if it, ok := e.item.(*safeoutput.ReportIncomplete); ok && (!e.staged || cfg.DryRun) {
+			return cfg.mask(it.Reason)
+		}
+	}
+	return ""
+}
+
+// incompleteNote stands above the text of every item where the agent reports that it did
+// not complete its task; it is "" otherwise.
+func (p *planner) incompleteNote() string {
+	if p.cfg.incomplete == "" {
+		return ""
+	}
+	return "> [!WARNING]\n> The agent reports that it did not complete its task: " + markdown.EscapeText(shorten(p.cfg.incomplete, 300)) + "\n\n"
+}
