@@ -15,9 +15,6 @@ import (
 // made from.
 var ErrNoBase = errors.New("the commit that the changes were made from is not known")
 
-// maxListed is how many names an error or a note lists.
-const maxListed = 10
-
 // WorkspaceConfig describes a work tree that an agent has worked in.
 type WorkspaceConfig struct {
 	Repo  *gitrepo.Repo // required; of the clone that is at Dir

@@ -151,7 +151,7 @@ func (b *bundle) tip() (string, error) {
 	}
 	for _, ref := range b.refs {
 		if ref.OID != b.refs[0].OID {
-			return "", fmt.Errorf("it has more than one tip (%s): bundle one branch, or HEAD", text.QuotedList(names, maxListed))
+			return "", fmt.Errorf("it has more than one tip (%s): bundle one branch, or HEAD", text.QuoteList(names))
 		}
 	}
 	if len(b.refs) == 0 {

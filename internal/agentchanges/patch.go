@@ -49,12 +49,12 @@ func (r reader) patches(ctx context.Context, cfg FileConfig) (gitrepo.Series, er
 }
 
 // namedBases returns the commits that base-commit lines name, which git
-// format-patch --base writes at the end of a mail.
+// format-patch --base writes at the end of a mail; ten at most.
 func namedBases(data []byte) []string {
 	var oids []string
 	for line := range bytes.Lines(data) {
 		if oid, ok := bytes.CutPrefix(line, []byte("base-commit: ")); ok {
-			if oid := strings.TrimSpace(string(oid)); gitrepo.IsObjectID(oid) && !slices.Contains(oids, oid) && len(oids) < maxListed {
+			if oid := strings.TrimSpace(string(oid)); gitrepo.IsObjectID(oid) && !slices.Contains(oids, oid) && len(oids) < 10 {
 				oids = append(oids, oid)
 			}
 		}

@@ -224,7 +224,7 @@ func (s *scan) notes() []string {
 	} {
 		if len(names) > 0 {
 			slices.Sort(names)
-			notes = append(notes, note+text.QuotedList(names, maxListed))
+			notes = append(notes, note+text.QuoteList(names))
 		}
 	}
 	slices.Sort(notes)

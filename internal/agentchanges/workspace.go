@@ -92,7 +92,7 @@ func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) 
 		return "", nil, fmt.Errorf("the index cannot be used: %w", err)
 	}
 	if len(index.unmerged) > 0 {
-		return "", nil, fmt.Errorf("a merge was not finished in %s: resolve it, and 'git add' the files", text.QuotedList(index.unmerged, maxListed))
+		return "", nil, fmt.Errorf("a merge was not finished in %s: resolve it, and 'git add' the files", text.QuoteList(index.unmerged))
 	}
 	dir, remove, err := r.repo.TempDir()
 	if err != nil {

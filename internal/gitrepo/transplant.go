@@ -46,16 +46,13 @@ type Conflict struct {
 func (c *Conflict) Error() string {
 	message := fmt.Sprintf("change %d does not fit", c.Change+1)
 	if len(c.Paths) > 0 {
-		message += " in " + text.QuotedList(c.Paths, maxListed)
+		message += " in " + text.QuoteList(c.Paths)
 	}
 	if c.Detail != "" {
 		message += ": " + c.Detail
 	}
 	return message
 }
-
-// maxListed is how many names an error lists.
-const maxListed = 10
 
 // Transplanted is a series as commits on a base.
 type Transplanted struct {

@@ -132,18 +132,19 @@ func Count(n int, thing string) string {
 }
 
 // QuoteList returns a list as a message writes it, such as `"a", "b"`: each element
-// quoted, at most ten of them, followed by how many more there are.
+// quoted, so that no character of it acts on a terminal or a log. Of more than ten, it
+// gives the first ten and how many more there are.
 func QuoteList(list []string) string {
 	const most = 10
-	quoted := make([]string, 0, most+1)
-	for i, s := range list {
-		if i == most {
-			quoted = append(quoted, "and "+strconv.Itoa(len(list)-most)+" more")
-			break
-		}
-		quoted = append(quoted, strconv.Quote(s))
+	quoted := make([]string, min(len(list), most))
+	for i := range quoted {
+		quoted[i] = strconv.Quote(list[i])
 	}
-	return strings.Join(quoted, ", ")
+	text := strings.Join(quoted, ", ")
+	if more := len(list) - most; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return text
 }
 
 // FileKind names what a file that is not an ordinary one is, for people: "directory",

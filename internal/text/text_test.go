@@ -124,8 +124,8 @@ func TestQuoteList(t *testing.T) {
 		want string
 	}{
 		{nil, ""},
-		{[]string{"a", "b\n\""}, `"a", "b\n\""`},
-		{strings.Split("abcdefghijkl", ""), `"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", and 2 more`},
+		{[]string{"a", "b\n\"\x1b"}, `"a", "b\n\"\x1b"`},
+		{strings.Split("abcdefghijkl", ""), `"a", "b", "c", "d", "e", "f", "g", "h", "i", "j" and 2 more`},
 	} {
 		if got := text.QuoteList(c.list); got != c.want {
 			t.Errorf("%q: %s, want %s", c.list, got, c.want)
