@@ -130,9 +130,7 @@ func (e *engine) tool(r root, check Check, c commandLine) toolreport.Tool {
 		t.Dir = ""
 	}
 	if r.language == Go && check == Tests {
-		if module := e.project.goModule(r.dir); module != "" {
-			t.Modules = map[string]string{module: t.Dir}
-		}
+		t.Module = e.project.goModule(r.dir)
 	}
 	return t
 }

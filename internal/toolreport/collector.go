@@ -10,7 +10,7 @@ import (
 // collector gathers what one way of reading an output finds in it.
 type collector struct {
 	places   *places // shared by all readings of an output
-	modules  map[string]string
+	module   string
 	tool     string // the name that findings get
 	check    string
 	findings []finding.Finding
@@ -29,7 +29,7 @@ type collector struct {
 }
 
 func newCollector(t Tool, p *places, name string) *collector {
-	return &collector{places: p, modules: t.Modules, tool: name, check: t.Check, known: map[[2]string]bool{}, seen: map[finding.Finding]bool{}}
+	return &collector{places: p, module: t.Module, tool: name, check: t.Check, known: map[[2]string]bool{}, seen: map[finding.Finding]bool{}}
 }
 
 // add keeps a finding. Its path is still as the tool printed it.

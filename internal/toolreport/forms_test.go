@@ -28,8 +28,8 @@ func TestExplained(t *testing.T) {
 		"known by the echo":     {"yarn lint", "$ eslint .\n" + stylish, "", toolreport.Exit{Code: 1}, true},
 		"code is the count":     {"checkstyle -c x.xml .", "[ERROR] /src/A.java:1: Bad. [Rule]\n", "", toolreport.Exit{Code: 7}, true},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
-			toolreport.Output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: c.exit})
+		got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+			output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: c.exit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,8 +58,8 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 		"folders on the way":          {"eslint . && cd web && eslint .", stylish, true},
 		"a folder that is not known":  {"cd $DIR && eslint .", stylish, true},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
-			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
+			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,8 +79,8 @@ func TestFoldersThatACommandChangesTo(t *testing.T) {
 		"make, left":    {"make lint", "make: Entering directory '/src/lib'\nmake: Leaving directory '/src/lib'\na.go:1:2: odd\n", "app/a.go"},
 		"make, outside": {"make lint", "make: Entering directory '/etc'\na.go:1:2: odd\n", "app/a.go"},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}, Dir: "app"},
-			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}, Dir: "app"},
+			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,8 +115,8 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 		"an example that a test of rspec's prints": {"rspec", "rspec ./x.rb:3 # z\n\nFailures:\n\n  1) A fakes\n     Failure/Error: no\n\n1 example, 1 failure\n\nFailed examples:\n\nrspec ./spec/a_spec.rb:2 # A fakes\n", 1, 1, 1, false},
 		"no tests at all":                          {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
-			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
+		got, err := read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
+			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,8 +133,8 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 
 func TestMochaNamesNoFileWhereItTellsNone(t *testing.T) {
 	for printed, want := range map[string]string{" Exception during run: /src/a.js:3\n": "a.js", " Exception during run: Error: load\n": ""} {
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{"mocha"}, Check: "tests", Roots: []string{"/src"}},
-			toolreport.Output{Stderr: strings.NewReader(printed), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Command: []string{"mocha"}, Check: "tests", Roots: []string{"/src"}},
+			output{Stderr: strings.NewReader(printed), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,8 +157,8 @@ func TestARunThatEndsBeforeItsTotals(t *testing.T) {
 		"a target that ended":  {"cargo test", "running 1 test\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n", 0, true},
 		"one that says no end": {"mvn -q test", "", 0, false},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
-			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
+		got, err := read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
+			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 		"looks like a head":  {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: at(1, 0, 1, 0), Suggestion: "++ y"}}},
 		"no hunk":            {"@@ -x,2 +1 @@\n-a\n", nil},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Name: "black"}, toolreport.Output{Stdout: strings.NewReader(head + c.hunks), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Name: "black"}, output{Stdout: strings.NewReader(head + c.hunks), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,8 +217,8 @@ func TestTAP(t *testing.T) {
 		"bail out":           {"1..3\nnot ok 1\nBail out! No disk\n", 2, false},
 		"directives":         {"1..3\nnot ok 1 - a # TODO later\nnot ok 2 - b # SKIP no\nnot ok 3 - c \\# TODO\n", 1, true},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{"make", "test"}, Check: "tests"},
-			toolreport.Output{Stdout: strings.NewReader(c.tap), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Command: []string{"make", "test"}, Check: "tests"},
+			output{Stdout: strings.NewReader(c.tap), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,8 +235,8 @@ func TestCutOffEvents(t *testing.T) {
 		if cut {
 			out += `{"Action":"run","Pack`
 		}
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{"go", "test", "-json"}, Check: "tests"},
-			toolreport.Output{Stdout: strings.NewReader(out), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Command: []string{"go", "test", "-json"}, Check: "tests"},
+			output{Stdout: strings.NewReader(out), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestJUnit(t *testing.T) {
 		"a suite":     {`<testsuite name="s" errors="1" file="a.py"></testsuite>`, []toolreport.Failure{{Unit: "s", Cause: toolreport.Crash, Path: "a.py"}}},
 		"two reports": {`<?xml version="1.0"?><testsuite name="a"><testcase name="x"><error/></testcase></testsuite>` + "\n" + `<?xml version="1.0"?><testsuite name="b"><testcase name="y"><failure>text</failure></testcase></testsuite>`, []toolreport.Failure{{Name: "x", Unit: "a", Cause: toolreport.Failed}, {Name: "y", Unit: "b", Cause: toolreport.Failed, Message: "text"}}},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Check: "tests"}, toolreport.Output{Stdout: strings.NewReader(c.xml + "\n"), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Check: "tests"}, output{Stdout: strings.NewReader(c.xml + "\n"), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -332,17 +332,9 @@ func goFailure(c *collector, pkg string, t *goTest, cause Cause) Failure {
 // packageDir returns the directory of a Go package as an absolute path below the first
 // root.
 func (c *collector) packageDir(pkg string) (string, bool) {
-	if len(c.places.roots) == 0 {
+	below, ok := strings.CutPrefix(pkg, c.module)
+	if !ok || c.module == "" || below != "" && below[0] != '/' || len(c.places.roots) == 0 {
 		return "", false
 	}
-	longest := ""
-	for module := range c.modules {
-		if (pkg == module || strings.HasPrefix(pkg, module+"/")) && len(module) > len(longest) {
-			longest = module
-		}
-	}
-	if longest == "" {
-		return "", false
-	}
-	return path.Join(c.places.roots[0], c.modules[longest], strings.TrimPrefix(pkg, longest)), true
+	return path.Join(c.places.roots[0], c.places.dir, below), true
 }

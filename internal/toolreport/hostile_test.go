@@ -3,7 +3,6 @@ package toolreport_test
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -18,8 +17,8 @@ func TestPaths(t *testing.T) {
 		"/src/../etc/passwd": "", "../../app.go": "", "/etc/passwd": "", "/srcs/app.go": "", "/src": "", "<stdin>": "", "/copy": "",
 		"/src/a/./b/../app.go": "a/app.go",
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Name: "go vet", Roots: []string{"/src", "/copy/"}, Dir: "sub"},
-			toolreport.Output{Stderr: strings.NewReader(printed + ":3:1: message\n"), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Name: "go vet", Roots: []string{"/src", "/copy/"}, Dir: "sub"},
+			output{Stderr: strings.NewReader(printed + ":3:1: message\n"), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +40,7 @@ func TestControlSequencesAreRemoved(t *testing.T) {
 		"a.go:1:2: open \x1b[":        "open",
 		"a.go:1:2: short\x1b(B end":   "short end",
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Name: "go vet"}, toolreport.Output{Stdout: strings.NewReader(printed)})
+		got, err := read(toolreport.Tool{Name: "go vet"}, output{Stdout: strings.NewReader(printed)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +82,7 @@ func TestFloods(t *testing.T) {
 		"one endless line":  {&flood{line: "a.go:1:1: message ", left: 16 << 20}, 1, 0},
 		"empty lines":       {&flood{line: "\n", left: 1 << 20}, 0, 0},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Name: "go vet"}, toolreport.Output{Stdout: c.in, Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Name: "go vet"}, output{Stdout: c.in, Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,8 +102,8 @@ func TestFloods(t *testing.T) {
 func TestManyLinesLikeAScripts(t *testing.T) {
 	for n, want := range map[int]bool{100: false, 1_000_000: true} {
 		echoes := &flood{line: "$ eslint .\n", left: n * len("$ eslint .\n")}
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{"yarn lint"}},
-			toolreport.Output{Stdout: io.MultiReader(strings.NewReader("$ eslint .\n"), echoes), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Command: []string{"yarn lint"}},
+			output{Stdout: io.MultiReader(strings.NewReader("$ eslint .\n"), echoes), Exit: toolreport.Exit{Code: 1}})
 		if err != nil || got.Mixed != want {
 			t.Errorf("%d: mixed %v, %v", n, got.Mixed, err)
 		}
@@ -127,8 +126,8 @@ func TestMoreFailuresThanAreKept(t *testing.T) {
 			fmt.Fprintf(&b, c.line+"\n", i)
 		}
 		tool, _, _ := strings.Cut(name, " -")
-		got, err := toolreport.Read(toolreport.Tool{Name: tool, Check: "tests"},
-			toolreport.Output{Stdout: strings.NewReader(b.String() + c.end + "\n"), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Name: tool, Check: "tests"},
+			output{Stdout: strings.NewReader(b.String() + c.end + "\n"), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +139,7 @@ func TestMoreFailuresThanAreKept(t *testing.T) {
 
 func TestDocumentOfTooManyObjects(t *testing.T) {
 	doc := io.MultiReader(strings.NewReader("[{}"), &flood{line: ",{}", left: 3_300_000}, strings.NewReader("]"))
-	got, err := toolreport.Read(toolreport.Tool{Command: []string{"eslint"}}, toolreport.Output{Stdout: doc, Exit: toolreport.Exit{Code: 1}})
+	got, err := read(toolreport.Tool{Command: []string{"eslint"}}, output{Stdout: doc, Exit: toolreport.Exit{Code: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,29 +148,9 @@ func TestDocumentOfTooManyObjects(t *testing.T) {
 	}
 }
 
-func TestCutOutputIsNeverKnown(t *testing.T) {
-	out := func(cut bool) toolreport.Output {
-		f, err := os.Open("testdata/captures/jest/fail.err")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = f.Close() })
-		return toolreport.Output{Stderr: f, Cut: cut, Exit: toolreport.Exit{Code: 1}}
-	}
-	for _, cut := range []bool{false, true} {
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{"jest"}, Check: "tests"}, out(cut))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Tests.Known == cut || got.Tests.Failed != 2 || got.Explained || (len(got.Notes) > 0) != cut {
-			t.Errorf("cut %v: %+v", cut, got.Tests)
-		}
-	}
-}
-
 func TestCustomFormats(t *testing.T) {
 	tool := toolreport.Tool{Name: "mine", Formats: []string{"%t|%f|%l|%m", "in %f at line %l: %m"}}
-	got, err := toolreport.Read(tool, toolreport.Output{Stdout: strings.NewReader("E|a.go|3|broken\nin b.go at line 12: odd\nother\n")})
+	got, err := read(tool, output{Stdout: strings.NewReader("E|a.go|3|broken\nin b.go at line 12: odd\nother\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +185,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, check, command string, code int) {
 		for _, words := range [][]string{strings.Fields(command), nil} {
-			got, err := toolreport.Read(toolreport.Tool{Command: words, Check: check, Roots: []string{"/src"}},
-				toolreport.Output{Stdout: strings.NewReader(string(raw)), Stderr: strings.NewReader(string(raw)), Exit: toolreport.Exit{Code: code}})
+			got, err := read(toolreport.Tool{Command: words, Check: check, Roots: []string{"/src"}},
+				output{Stdout: strings.NewReader(string(raw)), Stderr: strings.NewReader(string(raw)), Exit: toolreport.Exit{Code: code}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +213,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(8 << 20)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := toolreport.Read(tool, toolreport.Output{Stdout: &flood{line: line, left: 8 << 20}}); err != nil {
+				if _, err := read(tool, output{Stdout: &flood{line: line, left: 8 << 20}}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -76,8 +76,8 @@ func TestFormsFromAnything(t *testing.T) {
 			[]finding.Finding{{Tool: "maven", Rule: "MethodName", Severity: finding.Medium, Message: "Name 'Run' must match pattern.", Path: "src/main/java/App.java", Range: at(3, 5, 0, 0)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := toolreport.Read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
-				toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
+			got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+				output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,8 +101,8 @@ func TestTypeErrorsInEveryForm(t *testing.T) {
 		"its checkstyle":        {"golangci-lint run", `<checkstyle version="5.0"><file name="b.go"><error column="1" line="3" message="undefined: y" severity="error" source="typecheck"></error></file></checkstyle>`, ""},
 		"beside go vet's JSON":  {"go vet -json ./...", "# example.com/x/v\n" + `{"example.com/x/v":{"printf":[{"posn":"/src/v.go:5:24","message":"odd"}]}}`, "# example.com/x/b\nvet: ./b.go:3:1: undefined: y\n"},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
-			toolreport.Output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
+			output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,8 +119,8 @@ func TestBrokenDocumentsAreReported(t *testing.T) {
 		"no SARIF":    {"scan", `{"version":"2.1.0","runs":[{"results":[]}]}`, "looks like SARIF"},
 		"wrong field": {"scan", `{"type":"create-pull-request-review-comment","path":"a.go","line":"none","body":"x"}`, "wrong field"},
 	} {
-		got, err := toolreport.Read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
-			toolreport.Output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
+		got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestSecurityForms(t *testing.T) {
 		"ast-grep: counts that go backwards": {strings.Replace(match, `"trailing":1`, `"trailing":-9`, 1) + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{ast}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := toolreport.Read(toolreport.Tool{Called: "x", Roots: []string{"/src"}}, toolreport.Output{Stdout: strings.NewReader(c.printed)})
+			got, err := read(toolreport.Tool{Called: "x", Roots: []string{"/src"}}, output{Stdout: strings.NewReader(c.printed)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,10 +18,9 @@ type Reader struct {
 	readings []*reading // by the registry
 	named    map[string]bool
 	generic  *reading // of lines that name a place in the usual form, whichever tool prints them
-	isCut    bool
-	programs int  // that the command line and scripts start
-	unknown  bool // one of them is not a tool of the registry
-	echoes   int  // lines that look like a script's
+	programs int      // that the command line and scripts start
+	unknown  bool     // one of them is not a tool of the registry
+	echoes   int      // lines that look like a script's
 	excerpt  excerpt
 }
 

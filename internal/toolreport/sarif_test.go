@@ -20,7 +20,7 @@ func TestRulesOfSARIF(t *testing.T) {
 		"results":[
 		{"ruleId":"tagged","level":"note","message":{"text":"a"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":1}}}]},
 		{"ruleId":"related","level":"note","message":{"text":"b"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":2}}}]}]}]}`
-	got, err := toolreport.Read(toolreport.Tool{Called: "x"}, toolreport.Output{Stdout: strings.NewReader(log)})
+	got, err := read(toolreport.Tool{Called: "x"}, output{Stdout: strings.NewReader(log)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestScores(t *testing.T) {
 		`0`: finding.Medium, `11`: finding.Medium, `"NaN"`: finding.Medium, `null`: finding.Medium, `[]`: finding.Medium,
 	} {
 		log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"s","rules":[{"id":"r","properties":{"security-severity":` + score + `}}]}},"results":[{"ruleId":"r","message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a"}}}]}]}]}`
-		got, err := toolreport.Read(toolreport.Tool{Called: "x"}, toolreport.Output{Stdout: strings.NewReader(log)})
+		got, err := read(toolreport.Tool{Called: "x"}, output{Stdout: strings.NewReader(log)})
 		if err != nil || len(got.Findings) != 1 || got.Findings[0].Severity != want {
 			t.Errorf("%s: %+v, %v; want %s", score, got.Findings, err, want)
 		}

@@ -7,11 +7,7 @@
 // never becomes a finding, and what was not understood is reported as unknown.
 package toolreport
 
-import (
-	"io"
-
-	"github.com/agent-airlock/airlock/internal/finding"
-)
+import "github.com/agent-airlock/airlock/internal/finding"
 
 // Limits of what a report keeps. The rest is counted.
 const (
@@ -38,11 +34,11 @@ type Tool struct {
 	Formats []string
 	// Roots are absolute paths of the repository's root, as the tool saw it.
 	Roots []string
-	// Modules are Go's module paths, with the directory of each relative to the root.
-	// Without them the place of a failing Go test is not known.
-	Modules map[string]string
 	// Dir is where the tool ran, relative to the root, slash-separated, "" for the root.
 	Dir string
+	// Module is the path of the Go module in Dir. Without it the place of a failing Go test
+	// is not known.
+	Module string
 	// Exists reports whether a path relative to the root exists. A tool may print paths
 	// relative to a directory above Dir, as cargo does in a workspace. If Exists is nil,
 	// every path is taken to be relative to Dir.
@@ -91,36 +87,6 @@ type Report struct {
 	Notes []string
 	// FirstFailures are the lines in which failing began, and the last lines.
 	FirstFailures string
-}
-
-// Output is what a tool printed, as it was kept.
-type Output struct {
-	Stdout, Stderr io.Reader // nil for nothing
-	// Cut reports that the readers lack a part of what was printed.
-	Cut  bool
-	Exit Exit
-}
-
-// Read reads kept output: standard error first, then standard output. The error is a
-// reader's, or one of New.
-func Read(tool Tool, out Output) (Report, error) {
-	r, err := New(tool)
-	if err != nil {
-		return Report{}, err
-	}
-	for _, s := range []struct {
-		to   io.Writer
-		from io.Reader
-	}{{r.Stderr(), out.Stderr}, {r.Stdout(), out.Stdout}} {
-		if s.from == nil {
-			continue
-		}
-		if _, err := io.Copy(s.to, s.from); err != nil {
-			return Report{}, err
-		}
-	}
-	r.isCut = out.Cut
-	return r.Report(out.Exit), nil
 }
 
 // Tests is what a test runner's output reports about its tests.

@@ -23,7 +23,7 @@ type verdict struct {
 // judge decides which of the ways in which the output was read is right. Documents come
 // before text, and what the command names before what the output looks like.
 func (r *Reader) judge(exit Exit) Report {
-	v := verdict{complete: !r.isCut && !exit.TimedOut}
+	v := verdict{complete: !exit.TimedOut}
 	for _, s := range r.streams {
 		v.document(s)
 		v.objects(s.objects)
@@ -53,7 +53,6 @@ func (r *Reader) judge(exit Exit) Report {
 	report.Tool = strings.Join(v.names, ", ")
 	if r.tool.Check == "tests" {
 		report.Tests = v.tally.tests(exit)
-		report.Tests.Known = report.Tests.Known && !r.isCut
 		if runner := r.runner(); runner != "" && exit.OK() && !v.tally.closed {
 			report.Notes = append(report.Notes, runner+" ended with exit code 0, but without its totals: a test may have ended it early, as by a call of exit")
 		}
@@ -61,9 +60,6 @@ func (r *Reader) judge(exit Exit) Report {
 	found := len(report.Findings) > 0 && (v.counts || slices.Contains(v.exits, exit.Code))
 	report.Explained = v.complete && len(v.names) > 0 && (exit.OK() || found)
 	report.Mixed = !exit.OK() && (r.places.lost || r.programs > 1 && r.unknown)
-	if r.isCut {
-		report.Notes = append(report.Notes, "a part of the output was not kept, so it was not read")
-	}
 	return report
 }
 
