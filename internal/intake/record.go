@@ -178,7 +178,7 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 			m.Value = j.trimLabels(m.Value)
 			j.labels = m.Value
 		case "sarif":
-			if m.Value[0] == '{' {
+			if m.Value[0] == '{' { // a string only after the schema accepts it
 				m.Value = j.parseSARIF(m.Value)
 			}
 		}

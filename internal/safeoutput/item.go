@@ -10,28 +10,26 @@ import (
 type Item interface {
 	// Kind returns the item's canonical kind.
 	Kind() Kind
-	// Texts returns every field that holds text an agent wrote for people to
-	// read, as pointers, so that the first door cleans all of them and a test
-	// can assert that none is missing.
+	// Texts returns every text that an agent wrote for people, so that the first door
+	// cleans all of them. A test asserts that none is missing.
 	Texts() []Text
 }
 
-// TextMode says how a text will be read once it is published, and so how it is
-// cleaned.
+// TextMode is how a published text is displayed, and therefore how it is cleaned.
 type TextMode int
 
-// The readings of a text.
+// The modes of a text.
 const (
 	Body    TextMode = iota // Markdown, as cmark-gfm reads it
 	Title                   // one line, shown as plain text with mentions live
 	Label                   // a label's name
 	Plain                   // raw text: commit messages, branch and tool names
-	Literal                 // shown as it is, and nothing in it acts: what SARIF says
+	Literal                 // shown as it is, without mentions or links, such as texts in SARIF
 )
 
 // Text is one text field of an item.
 type Text struct {
-	// Field is the field's name in JSON, with an index where it is a list: "labels[2]".
+	// Field is the field's name in JSON, with an index if it is a list: "labels[2]".
 	Field string
 	Mode  TextMode
 	Value *string
@@ -44,11 +42,11 @@ type CreateIssue struct {
 	Labels []string `json:"labels,omitempty"`
 }
 
-// AddIssueComment comments on an issue, a pull request or, where the event is
+// AddIssueComment comments on an issue, a pull request or, if the event is
 // about one, a discussion.
 type AddIssueComment struct {
 	Body string `json:"body"`
-	// IssueNumber is 0 where the agent left the choice to the policy's target.
+	// IssueNumber is 0 if the agent left the choice to the policy's target.
 	IssueNumber int `json:"issue_number,omitempty"`
 }
 
@@ -68,7 +66,7 @@ type AddIssueLabel struct {
 }
 
 // UpdateIssue changes at least one of an issue's status, title and body. A nil
-// field is left as it is.
+// field does not change.
 type UpdateIssue struct {
 	Status      *string `json:"status,omitempty"` // "open" or "closed"
 	Title       *string `json:"title,omitempty"`
@@ -87,7 +85,7 @@ type CreateReviewComment struct {
 	Path string `json:"path"` // relative, slash-separated, without ".."
 	Line int    `json:"line"`
 	Body string `json:"body"`
-	// StartLine is 0 for a comment on one line; else at most Line.
+	// StartLine is 0 for a comment on one line, otherwise at most Line.
 	StartLine int    `json:"start_line,omitempty"`
 	Side      string `json:"side,omitempty"` // "LEFT", "RIGHT", or "" for the configured side
 }
@@ -120,7 +118,7 @@ type ReportIncomplete struct {
 	Details string `json:"details,omitempty"`
 }
 
-// CreateSecurityReport is either a whole SARIF log or one finding: exactly one
+// CreateSecurityReport is either a complete SARIF log or one finding: exactly one
 // of SARIF and File is set.
 type CreateSecurityReport struct {
 	SARIF        json.RawMessage `json:"sarif,omitempty"` // always an object here; the string form is parsed on the way in
@@ -133,7 +131,7 @@ type CreateSecurityReport struct {
 	RuleIDSuffix string          `json:"ruleIdSuffix,omitempty"`
 }
 
-// Noop says that there was nothing to do.
+// Noop reports that there was nothing to do.
 type Noop struct {
 	Message string `json:"message"`
 }
@@ -248,8 +246,8 @@ func labelTexts(labels []string) []Text {
 	return t
 }
 
-// labelFields are the names of as many labels as an item can have, so that
-// they need not be made for each.
+// labelFields are the field names of as many labels as an item can have, so that they
+// are not allocated for each item.
 var labelFields = sync.OnceValue(func() []string {
 	names := make([]string, 100)
 	for n := range names {

@@ -39,13 +39,13 @@ type Spec struct {
 	Aliases []string
 	// FieldAliases are other names of the kind's fields, each with the canonical one.
 	FieldAliases map[string]string
-	// DefaultMax is how many items of the kind are accepted where the
-	// configuration does not say.
+	// DefaultMax is how many items of the kind are accepted unless the configuration
+	// has another number.
 	DefaultMax int
-	// DefaultMaxLabels is how many labels one item may name where the
-	// configuration does not say; 0 for a kind without such a limit.
+	// DefaultMaxLabels is how many labels one item may have unless the configuration
+	// has another number; 0 for a kind without such a limit.
 	DefaultMaxLabels int
-	// Summary says in one line what the kind asks for.
+	// Summary is one line that describes what the kind requests.
 	Summary string
 	// Example is one line as an agent writes it.
 	Example string

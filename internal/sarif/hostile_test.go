@@ -212,6 +212,7 @@ func TestCostIsBounded(t *testing.T) {
 	const many = 1500
 	for name, raw := range referring(many) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			u, err := Prepare([]Source{{SARIF: raw}, {SARIF: one("", located("a.go"))}}, Options{MaxPacked: 1 << 30})
 			if err != nil {
 				t.Fatal(err)

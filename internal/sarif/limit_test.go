@@ -24,6 +24,7 @@ func simple(tool string, n int, level func(i int) string) json.RawMessage {
 }
 
 func TestPrepareCutsTheLeastSevere(t *testing.T) {
+	t.Parallel()
 	u := prepare(t, Options{}, Source{SARIF: simple("t", maxResults+7, func(i int) string {
 		return map[bool]string{true: "error", false: "note"}[i >= maxResults-3]
 	})})
@@ -48,6 +49,7 @@ func noted(notes []Note, rule string) (n int) {
 }
 
 func TestPrepareCutsToTheSizeLimit(t *testing.T) {
+	t.Parallel()
 	const most = 20_000
 	source := Source{SARIF: simple("t", 5000, func(i int) string { return []string{"note", "error", "warning"}[i%3] })}
 	whole := prepare(t, Options{}, source)
@@ -69,6 +71,7 @@ func TestPrepareCutsToTheSizeLimit(t *testing.T) {
 }
 
 func TestPrepareCutsRunsExtensionsAndRules(t *testing.T) {
+	t.Parallel()
 	var sources []Source
 	for i := range maxRuns + 2 {
 		level := "note"

@@ -55,6 +55,7 @@ func TestLineHashesBeyondTheBasicPlane(t *testing.T) {
 }
 
 func TestLineHashesOfLongTexts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		unit         string
 		times, lines int

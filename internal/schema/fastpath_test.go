@@ -39,9 +39,8 @@ func compare(t *testing.T, name string, s *Schema, raw []byte) (sure bool) {
 	if !ok {
 		return false
 	}
-	got, err = s.ValidateMembers(members)
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%s: members of %.2000s: the fast path changes the answer (-library +fast path): %s%v", name, raw, diff, err)
+	if l.fast.acceptsMembers(members) && len(want) > 0 {
+		t.Errorf("%s: members of %.2000s: the fast path accepts them, but: %v", name, raw, want)
 	}
 	return l.fast.accepts(raw)
 }
@@ -116,6 +115,7 @@ var oddValues = []string{
 }
 
 func TestFastPathOnEachKeyword(t *testing.T) {
+	t.Parallel()
 	sources := []string{
 		`{"type":"object","properties":{"a":{"type":"string","minLength":1,"maxLength":3,"pattern":"\\S"}},"required":["a"],"additionalProperties":false}`,
 		`{"type":"object","properties":{"a":{"type":"integer","minimum":1,"maximum":50}}}`,
@@ -225,6 +225,7 @@ func TestFastPathOnSARIF(t *testing.T) {
 // TestFastPathOnGeneratedValues compares on values that are made from each
 // schema: most conform, the others differ from it in one or a few places.
 func TestFastPathOnGeneratedValues(t *testing.T) {
+	t.Parallel()
 	for name, s := range comparedSchemas(t) {
 		l, err := s.load()
 		if err != nil {
@@ -232,7 +233,7 @@ func TestFastPathOnGeneratedValues(t *testing.T) {
 		}
 		g := &generator{Rand: rand.New(rand.NewPCG(9, 1)), document: l.document}
 		sure := 0
-		const values = 120
+		const values = 90
 		for i := range values {
 			g.oddOneIn = []int{1 << 20, 60, 8}[i%3]
 			if compare(t, name, s, g.value(nil, l.document, 0)) {

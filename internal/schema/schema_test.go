@@ -139,6 +139,7 @@ func TestPublished(t *testing.T) {
 }
 
 func TestAMillionWrongElementsAreCheap(t *testing.T) {
+	t.Parallel()
 	s, err := parse([]byte(`{"properties":{"l":{"type":"array","maxItems":10,"items":{"type":"string"}}}}`))
 	if err != nil {
 		t.Fatal(err)
