@@ -95,7 +95,7 @@ func TestStdinAndDir(t *testing.T) {
 	if got := run(t, sh(t, "cat")).Stdout.String(); got != "" {
 		t.Errorf("no input reads as %q", got)
 	}
-	// A program that does not read all of its input is no failure.
+	// A program that does not read all of its input has not failed.
 	spec = sh(t, "exit 0")
 	spec.Stdin = bytes.NewReader(make([]byte, 1<<20))
 	if r := run(t, spec); !r.OK() {
@@ -106,14 +106,14 @@ func TestStdinAndDir(t *testing.T) {
 func TestOutputIsBoundedAndDrained(t *testing.T) {
 	spec := sh(t, "seq 1 200000; echo end >&2")
 	spec.OutputLimit = 1000
-	var whole bytes.Buffer
-	spec.Stdout = &whole
+	var all bytes.Buffer
+	spec.Stdout = &all
 	r := run(t, spec)
 	o := r.Stdout
-	if len(o.Head) != 500 || len(o.Tail) != 500 || !o.Truncated() || o.Dropped != int64(whole.Len()-1000) {
-		t.Errorf("head %d, tail %d, dropped %d of %d", len(o.Head), len(o.Tail), o.Dropped, whole.Len())
+	if len(o.Head) != 500 || len(o.Tail) != 500 || !o.Truncated() || o.Dropped != int64(all.Len()-1000) {
+		t.Errorf("head %d, tail %d, dropped %d of %d", len(o.Head), len(o.Tail), o.Dropped, all.Len())
 	}
-	if !bytes.HasPrefix(whole.Bytes(), o.Head) || !bytes.HasSuffix(whole.Bytes(), o.Tail) {
+	if !bytes.HasPrefix(all.Bytes(), o.Head) || !bytes.HasSuffix(all.Bytes(), o.Tail) {
 		t.Error("head or tail are not those of the stream")
 	}
 	if s := o.String(); !strings.Contains(s, "\n[... 1.3 MiB left out ...]\n") || !strings.HasSuffix(s, "200000\n") {

@@ -115,9 +115,9 @@ func TestIdentityErrors(t *testing.T) {
 	}
 }
 
-// TestIdentityMayNotEnterTheProgramsFolder: root finds the program, and the identity
+// TestIdentityMayNotEnterTheProgramsDirectory: root finds the program, and the identity
 // cannot run it. Callers tell that from a fault of ours.
-func TestIdentityMayNotEnterTheProgramsFolder(t *testing.T) {
+func TestIdentityMayNotEnterTheProgramsDirectory(t *testing.T) {
 	if !isRoot(t) {
 		return
 	}

@@ -142,7 +142,7 @@ fragment reopening on ReopenedEvent { createdAt actor { ...actor } }
 
 // IssueEdits returns who changed the title, the body or the state of an issue or
 // pull request at or after since, the oldest change first. Writing the first
-// body is no edit.
+// body does not count as an edit.
 func (c *Client) IssueEdits(ctx context.Context, r Repo, n int, since time.Time) ([]Edit, error) {
 	var edits []Edit
 	bodies, events := pageInfo{HasNextPage: true}, pageInfo{HasNextPage: true}

@@ -49,7 +49,7 @@ func TestTransportIgnoresTheEnvironment(t *testing.T) {
 	c := plainClient(t, thief.URL, tr)
 	_, err = c.CreateIssueComment(t.Context(), repo, 1, "x")
 	if !errors.Is(err, githubapi.Unreachable) || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("err = %v: a refused certificate is no ambiguous write", err)
+		t.Errorf("err = %v: a refused certificate does not make a write ambiguous", err)
 	}
 }
 

@@ -118,7 +118,7 @@ func TestSkewed(t *testing.T) {
 	s := githubtest.New(t, fixture(), githubtest.Options{Clock: ahead})
 	_, _, header := ask(t, s, "GET", "/repos/octo/repo", "")
 	if header.Get("Date") != "Thu, 15 Jan 2026 13:01:00 GMT" {
-		t.Errorf("the server says that it is %s", header.Get("Date"))
+		t.Errorf("the server sends the date %s", header.Get("Date"))
 	}
 }
 

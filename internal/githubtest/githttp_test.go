@@ -291,7 +291,7 @@ func TestGitHelpers(t *testing.T) {
 		t.Errorf("OpenGit: %v", err)
 	}
 	if _, err := githubtest.OpenGit(t.TempDir()); err == nil {
-		t.Error("a folder that is no repository was opened")
+		t.Error("a directory that is not a repository was opened")
 	}
 }
 
