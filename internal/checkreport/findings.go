@@ -264,7 +264,10 @@ func (d *Document) Mask(f func(string) string) {
 	}
 	o := &d.Output.Checks
 	each(&o.Formatter.Command, &o.Linter.Command, &o.Build.Command, &o.Tests.Command)
-	all(o.Formatter.Issues, o.Linter.Issues, o.Build.Errors, o.CodeReview.Findings, o.SecurityReview.Vulnerabilities, d.Notes)
+	all(d.Notes)
+	for _, list := range o.ProblemLists() {
+		all(*list)
+	}
 	for i := range d.Checks {
 		c := &d.Checks[i]
 		each(&c.Root, &c.Command, &c.Excerpt)

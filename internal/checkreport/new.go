@@ -43,22 +43,17 @@ func New(in Input) *Document {
 		Checks: []Check{}, Findings: []Finding{}, Rules: []Rule{}, Suppressed: copied(in.Suppressed),
 		Skipped: copied(in.Skipped), Missing: []MissingTool{}, Notes: copied(in.Notes),
 	}
-	o := &d.Output.Checks
-	for _, list := range []*[]string{&o.Formatter.Issues, &o.Linter.Issues, &o.Build.Errors, &o.CodeReview.Findings, &o.SecurityReview.Vulnerabilities} {
+	for _, list := range d.Output.Checks.ProblemLists() {
 		*list = copied(*list)
 	}
 	var blocking, old []finding.Finding
-	for _, root := range in.Result.Roots {
+	reviews := phase.RootResult{Dir: ".", Checks: in.Result.Reviews}
+	for _, root := range append(slices.Clip(in.Result.Roots), reviews) {
 		for _, c := range root.Checks {
 			d.Checks = append(d.Checks, checkOf(root, c))
 			blocking, old = append(blocking, c.Blocking...), append(old, c.Old...)
 			blocking = append(blocking, failuresOf(c)...)
 		}
-	}
-	for _, r := range in.Result.Reviews {
-		d.Checks = append(d.Checks, Check{Check: r.Check, Root: ".", Status: r.Status, Time: max(r.Duration.Milliseconds(), 0),
-			Problems: copied(r.Problems), Notes: slices.Clone(r.Notes)})
-		blocking, old = append(blocking, r.Blocking...), append(old, r.Old...)
 	}
 	for i := range d.Checks {
 		d.Checks[i].Informational = slices.Contains(in.Informational, d.Checks[i].Check)

@@ -60,7 +60,7 @@ func failing() checkreport.Input {
 			Failures: []toolreport.Failure{{Name: "TestA", Unit: "m", Path: "api/a_test.go", Line: 9, Message: "got 1, want 2\nmore"}, {Name: "TestB", Unit: "m"}}},
 	}}
 	r := phase.Result{Roots: []phase.RootResult{root}, Missing: []phase.MissingTool{{Tool: "golangci-lint", Check: phase.Linter, Command: "golangci-lint run", Override: "lint_command"}}}
-	r.Reviews = []phase.ReviewResult{
+	r.Reviews = []phase.CheckResult{
 		{Check: phase.CodeReview, Status: phase.Pass, Severity: finding.None, Old: []finding.Finding{old}, Duration: 30 * time.Millisecond},
 		{Check: phase.SecurityReview, Status: phase.Fail, Severity: finding.Critical, Blocking: []finding.Finding{hostile}, Problems: []string{"db.Query gets SQL at api/b.go:3"}, Duration: 40 * time.Millisecond},
 	}

@@ -82,6 +82,11 @@ type SecurityReviewCheck struct {
 	Time            int64            `json:"execution_time_ms"`
 }
 
+// ProblemLists returns the lists of problems of the checks that have one.
+func (c *Checks) ProblemLists() []*[]string {
+	return []*[]string{&c.Formatter.Issues, &c.Linter.Issues, &c.Build.Errors, &c.CodeReview.Findings, &c.SecurityReview.Vulnerabilities}
+}
+
 // Refused returns the output for an input that cannot be validated, as in the spec's
 // Example 4: every check failed, and the formatter's issues explain why.
 func Refused(problems []string) Output {
@@ -98,10 +103,7 @@ func Refused(problems []string) Output {
 // Encode returns the output as indented JSON with a newline at its end. An output that
 // does not conform to its schema, or contradicts itself, is an error, and ours.
 func (o Output) Encode() ([]byte, error) {
-	for _, list := range []*[]string{
-		&o.Checks.Formatter.Issues, &o.Checks.Linter.Issues, &o.Checks.Build.Errors,
-		&o.Checks.CodeReview.Findings, &o.Checks.SecurityReview.Vulnerabilities,
-	} {
+	for _, list := range o.Checks.ProblemLists() {
 		if *list == nil {
 			*list = []string{}
 		}

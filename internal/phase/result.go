@@ -12,9 +12,9 @@ import (
 // Result is the output, and what does not fit into it.
 type Result struct {
 	Output  Output
-	Roots   []RootResult   // in the order of their directories
-	Reviews []ReviewResult // code, then security
-	Missing []MissingTool  // each tool once
+	Roots   []RootResult  // in the order of their directories
+	Reviews []CheckResult // code, then security
+	Missing []MissingTool // each tool once
 }
 
 // RootResult is what one root's checks found.
@@ -24,7 +24,7 @@ type RootResult struct {
 	Checks   []CheckResult // formatter, linter, build, tests; an overridden check is only in the root "."
 }
 
-// CheckResult is how one check of one root ended.
+// CheckResult is how one check of one root ended, or one review.
 type CheckResult struct {
 	Check    Check
 	Status   Status
@@ -39,23 +39,13 @@ type CheckResult struct {
 	// Blocking are the findings that made it fail. Old are the others: those on lines that
 	// did not change, and those of a check that passed.
 	Blocking, Old []finding.Finding
-	Failing       int // tests and units that failed; at least 1 if tests failed
+	Severity      finding.Severity // of a review
+	Failing       int              // tests and units that failed; at least 1 if tests failed
 	NoTests       bool
 	Failures      []toolreport.Failure // the failing tests by name, as far as they are known
 	Rewritten     []string             // files that a formatter changed, relative to the root's directory
 	Notes         []string             // for people
 	Excerpt       string               // where failing began in the output, and its end
-}
-
-// ReviewResult is how a review ended.
-type ReviewResult struct {
-	Check         Check
-	Status        Status
-	Severity      finding.Severity
-	Duration      time.Duration
-	Blocking, Old []finding.Finding
-	Problems      []string
-	Notes         []string
 }
 
 // MissingTool is a tool that a check needs and that is not installed.

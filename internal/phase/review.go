@@ -10,8 +10,8 @@ import (
 )
 
 // reviews runs both reviews at the same time.
-func (e *engine) reviews(ctx context.Context) ([]ReviewResult, error) {
-	results := []ReviewResult{{Check: CodeReview}, {Check: SecurityReview}}
+func (e *engine) reviews(ctx context.Context) ([]CheckResult, error) {
+	results := []CheckResult{{Check: CodeReview}, {Check: SecurityReview}}
 	start := e.deps.Now()
 	var wg sync.WaitGroup
 	for i, reviewer := range []Reviewer{e.deps.CodeReview, e.deps.SecurityReview} {
@@ -27,7 +27,7 @@ func (e *engine) reviews(ctx context.Context) ([]ReviewResult, error) {
 }
 
 // review asks a reviewer, and once more if it crashes.
-func (e *engine) review(ctx context.Context, reviewer Reviewer, r *ReviewResult) {
+func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) {
 	r.Status, r.Severity = Pass, finding.None
 	if reviewer == nil {
 		r.Notes = append(r.Notes, "no reviewer is configured: nothing was looked at")
