@@ -23,6 +23,7 @@ func document(t *testing.T, old, new string) string {
 }
 
 func TestReadRefuses(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, old, new, says string }{
 		{"another version", `"version": 1`, `"version": 2`, "$.version"},
 		{"a path that leads out", `"path": "api/b.go"`, `"path": "api/../../b.go"`, "$.findings[0].path"},
@@ -50,6 +51,7 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestReadTakesNewMembersAndMendsRanges(t *testing.T) {
+	t.Parallel()
 	d, err := checkreport.Read(strings.NewReader(document(t, `"version": 1`, `"version": 1, "mood": {"Good": [1]}`)))
 	if err != nil || len(d.Findings) != 5 {
 		t.Fatalf("%v %+v", err, d)
@@ -71,6 +73,7 @@ func TestReadTakesNewMembersAndMendsRanges(t *testing.T) {
 
 // TestReadOfAPathThatNamesNoFile: a report must not stop at what a stranger wrote.
 func TestReadOfAPathThatNamesNoFile(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{".", "./", "a" + strings.Repeat("ü", 4000)} {
 		d, err := checkreport.Read(strings.NewReader(document(t, `"path": "api/b.go"`, `"path": "`+path+`"`)))
 		if err != nil || d.Findings[0].Path != "" || d.Findings[0].StartLine != 0 {

@@ -38,6 +38,7 @@ func let(t *testing.T, d *checkreport.Document, in checkreport.ItemsInput) map[s
 }
 
 func TestItems(t *testing.T) {
+	t.Parallel()
 	got := let(t, checkreport.New(failing()), all(t))
 	comments := got[safeoutput.KindCreateReviewComment]
 	var places []string
@@ -93,6 +94,7 @@ func settled(t *testing.T, got map[safeoutput.Kind][]intake.Accepted) []string {
 // TestChecksThatDidNotEndSettleNothing asserts that a comment is not hidden because
 // its check was cut short.
 func TestChecksThatDidNotEndSettleNothing(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	in.Result.Missing = nil
 	checks := in.Result.Roots[0].Checks
@@ -105,6 +107,7 @@ func TestChecksThatDidNotEndSettleNothing(t *testing.T) {
 
 // TestJobsHaveTheirOwnCheckRun asserts that no job's success hides another's failure.
 func TestJobsHaveTheirOwnCheckRun(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		job  string
 		leg  int
@@ -121,6 +124,7 @@ func TestJobsHaveTheirOwnCheckRun(t *testing.T) {
 }
 
 func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
+	t.Parallel()
 	got := let(t, checkreport.New(passing()), all(t))
 	if c := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment); !c.OnlyUpdate {
 		t.Error("a comment would be opened to say that all is well")
@@ -136,6 +140,7 @@ func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
 // TestFindingsOfAnotherCommit asserts that lines of another commit are not pointed
 // at, and that nothing of what is there is taken for settled.
 func TestFindingsOfAnotherCommit(t *testing.T) {
+	t.Parallel()
 	in := all(t)
 	in.Head = strings.Repeat("cd", 20)
 	got := let(t, checkreport.New(failing()), in)
@@ -151,6 +156,7 @@ func TestFindingsOfAnotherCommit(t *testing.T) {
 // TestFindingsOfNoCommit asserts that a document does not become one about any commit
 // by leaving out which.
 func TestFindingsOfNoCommit(t *testing.T) {
+	t.Parallel()
 	d := checkreport.New(failing())
 	d.Head = ""
 	got := let(t, d, all(t))
@@ -161,6 +167,7 @@ func TestFindingsOfNoCommit(t *testing.T) {
 
 // TestPathsThatNobodyCanSee are told of in the summary alone.
 func TestPathsThatNobodyCanSee(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	in.Result.Reviews[1].Blocking[0].Path = "api/\u202egnp.go"
 	in.Result.Roots[0].Checks[1].Blocking[0].Path = "api/a\nb.go"
@@ -171,6 +178,7 @@ func TestPathsThatNobodyCanSee(t *testing.T) {
 }
 
 func TestOnlyWhatIsWanted(t *testing.T) {
+	t.Parallel()
 	in := all(t)
 	in.Comment, in.CheckRun, in.SecurityReport, in.ReviewComments = false, false, false, 0
 	if got := let(t, checkreport.New(failing()), in); len(got) != 1 || len(got[safeoutput.KindMissingTool]) != 1 {
@@ -181,6 +189,7 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 // TestNoiseIsCapped asserts that of many findings the most severe are said, and of
 // several on one line one.
 func TestNoiseIsCapped(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	many := &in.Result.Roots[0].Checks[1].Blocking
 	for line := range 100 {
@@ -206,6 +215,7 @@ func TestNoiseIsCapped(t *testing.T) {
 // TestToolsCrowdNoReviewOut asserts that what a pull request makes its linter say does
 // not take the places of the reviews' findings of the same severity.
 func TestToolsCrowdNoReviewOut(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	for line := range 100 {
 		in.Result.Roots[0].Checks[1].Blocking = append(in.Result.Roots[0].Checks[1].Blocking, finding.Finding{Check: "linter", Tool: "vet", Severity: finding.High,
@@ -229,6 +239,7 @@ func TestToolsCrowdNoReviewOut(t *testing.T) {
 // TestWhatSeveralChecksSayIsToldOnce asserts that a file that does not compile makes one
 // comment and one annotation, not three, and that what each check says beside it stays.
 func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	checks := in.Result.Roots[0].Checks
 	broken := finding.Finding{Check: "linter", Tool: "go vet", Severity: finding.Medium, Message: "undefined: x", Path: "api/c.go", Range: finding.Range{StartLine: 5, StartColumn: 2}}
@@ -271,6 +282,7 @@ func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
 // TestOneCommentForTheSameWords asserts that a tool that says the same of many lines of
 // a file makes one comment, which names the lines, and leaves room for suggestions.
 func TestOneCommentForTheSameWords(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	var many []finding.Finding
 	for line := range 40 {
@@ -298,6 +310,7 @@ func TestOneCommentForTheSameWords(t *testing.T) {
 // TestFailingTestsAreToldApartByName asserts that what a test prints, such as an address,
 // makes no other finding of it.
 func TestFailingTestsAreToldApartByName(t *testing.T) {
+	t.Parallel()
 	names := func(address string) (out []string) {
 		in := failing()
 		in.Result.Roots[0].Checks[3].Failures[0].Message = "<object at 0x" + address + "> != 1"
@@ -317,6 +330,7 @@ func TestFailingTestsAreToldApartByName(t *testing.T) {
 // and the other has moved and is indented. Its comment stays, and only the first is
 // settled.
 func TestCommentsStayWithTheirCode(t *testing.T) {
+	t.Parallel()
 	told := func(code string, lines ...int) (stable, keep []string) {
 		in := failing()
 		in.Code = func(_ string, start, _ int) string {

@@ -110,6 +110,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestWhatPeopleSee(t *testing.T) {
+	t.Parallel()
 	for name, in := range map[string]checkreport.Input{"failing": failing(), "passing": passing()} {
 		d := checkreport.New(in)
 		golden(t, name+".summary.md", d.Summary(safeText(t), 1<<20))
@@ -126,6 +127,7 @@ func TestWhatPeopleSee(t *testing.T) {
 // TestADocumentSurvivesItsFile asserts that what one job writes another reads, and
 // says the same of it.
 func TestADocumentSurvivesItsFile(t *testing.T) {
+	t.Parallel()
 	d := checkreport.New(failing())
 	var file bytes.Buffer
 	if err := d.Write(&file); err != nil {
@@ -144,6 +146,7 @@ func TestADocumentSurvivesItsFile(t *testing.T) {
 }
 
 func TestASummaryFits(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	for range 500 {
 		in.Result.Output.Checks.Linter.Issues = append(in.Result.Output.Checks.Linter.Issues, strings.Repeat("bad ", 200))
@@ -158,6 +161,7 @@ func TestASummaryFits(t *testing.T) {
 }
 
 func TestSARIFHoldsTheSecurityReviewAlone(t *testing.T) {
+	t.Parallel()
 	raw, err := checkreport.New(failing()).SARIF("v1.2.3")
 	if err != nil {
 		t.Fatal(err)
@@ -179,6 +183,7 @@ func TestSARIFHoldsTheSecurityReviewAlone(t *testing.T) {
 }
 
 func TestSecretsAndPlaces(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	in.Result.Roots[0].Checks[0].Blocking[0].Suggestion = "\tkey := \"hunter2\""
 	in.Result.Roots[0].Checks[1].Excerpt = "the key is hunter2"
@@ -210,6 +215,7 @@ func TestSecretsAndPlaces(t *testing.T) {
 }
 
 func TestAnnotations(t *testing.T) {
+	t.Parallel()
 	got := checkreport.New(failing()).Annotations(safeText(t))
 	var places []string
 	for _, a := range got {
@@ -227,6 +233,7 @@ func TestAnnotations(t *testing.T) {
 }
 
 func TestOutputForPeople(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	in.Result.Roots[0].Checks[1].Excerpt = `[{"filePath":"a.js"}]`
 	in.Result.Roots[0].Checks[3].Excerpt = `{"Action":"fail"}`
@@ -238,6 +245,7 @@ func TestOutputForPeople(t *testing.T) {
 
 // TestOutputForPeopleLeavesOutRecords below what else a program says.
 func TestOutputForPeopleLeavesOutRecords(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	in.Result.Roots[0].Checks[1].Excerpt = "npm warn exec eslint will be installed\n[{\"filePath\":\"a.js\",\"messages\":[]}]\n[build] done"
 	if got := checkreport.New(in).Outputs(safeText(t)); len(got) == 0 || got[0].Text != "npm warn exec eslint will be installed\n[build] done" {
@@ -248,6 +256,7 @@ func TestOutputForPeopleLeavesOutRecords(t *testing.T) {
 // TestWhatTheOutputDoesNotNameIsCounted: a list of problems ends with how many more
 // there are, which is no problem of its own.
 func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
+	t.Parallel()
 	in := failing()
 	in.Result.Output.Checks.Linter.Issues = append(slices.Repeat([]string{"unused at a.go:1"}, 200), "and 9800 more")
 	d := checkreport.New(in)
@@ -270,6 +279,7 @@ func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
 // TestWhatACommandRewroteIsTold, so that nobody commits it unawares; where that made the
 // check fail it is told already.
 func TestWhatACommandRewroteIsTold(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		status  phase.Status
 		retries int

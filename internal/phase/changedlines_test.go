@@ -17,6 +17,7 @@ func diffOf(patch string) []changes.ChangedFile {
 }
 
 func TestOnlyNewFindingsBlock(t *testing.T) {
+	t.Parallel()
 	patch := "@@ -1,2 +1,3 @@\n package m\n+var x = 1\n // end"
 	tests := []struct {
 		name   string
@@ -48,6 +49,7 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 }
 
 func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]phase.Status{"go vet ./...": phase.Pass, "go vet ./... && ./ours": phase.Fail} {
 		job, dir := goJob(t)
 		job.Diff, job.Input.LintCommand = diffOf("@@ -1 +1 @@\n-a\n+b"), line
@@ -59,6 +61,7 @@ func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
 }
 
 func TestPathsFromAboveTheWorkingDirectory(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"crates/a/Cargo.toml": "[package]\n", "crates/a/src/lib.rs": "x\n", "src/lib.rs": "x\n", "crates/src/b.rs": "x\n"})
 	for printed, want := range map[string]string{"src/lib.rs": "crates/a/src/lib.rs", "crates/a/src/lib.rs": "crates/a/src/lib.rs", "src/b.rs": "crates/src/b.rs", "a/src/lib.rs": "crates/a/src/lib.rs", "none.rs": "crates/a/none.rs"} {
 		job := phase.Job{Repository: dir, Input: phase.Input{WorkingDirectory: filepath.Join(dir, "crates", "a"), ChangedFiles: []string{"src/lib.rs"}, SkipTests: true}}
@@ -72,6 +75,7 @@ func TestPathsFromAboveTheWorkingDirectory(t *testing.T) {
 }
 
 func TestBuildErrorsAlwaysBlock(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	job.Diff = diffOf("@@ -1 +1 @@\n-a\n+b")
 	s := newStage(t, dir, goSteps(map[string][]step{buildLine: {{code: 1, stderr: "./other.go:9:2: undefined: y\n"}}}))
@@ -82,6 +86,7 @@ func TestBuildErrorsAlwaysBlock(t *testing.T) {
 }
 
 func TestInformationalChecksFailWithoutFailingTheWhole(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	w := newStage(t, dir, goSteps(nil)).deps()
 	w.CodeReview = reviewed(finding.Finding{Severity: finding.Critical, Message: "bad", Path: "a.go"})

@@ -16,6 +16,7 @@ import (
 )
 
 func TestAFormatterIsFixedUntilItsRetriesAreUsedUp(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}}))
 	r := validate(t, job, phase.Config{}, s.deps())
@@ -29,6 +30,7 @@ func TestAFormatterIsFixedUntilItsRetriesAreUsedUp(t *testing.T) {
 }
 
 func TestAFixThatHelps(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	fix := func(t *testing.T, dir string) {
 		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package m // longer\n"), 0o644); err != nil {
@@ -43,6 +45,7 @@ func TestAFixThatHelps(t *testing.T) {
 }
 
 func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
+	t.Parallel()
 	broken := func(names ...string) (said string) {
 		for _, n := range names {
 			said += n + ":1:9: expected ';', found '('\n"
@@ -85,6 +88,7 @@ func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
 }
 
 func TestAFileThatCannotBeParsedIsNotOnlyUnformatted(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: 2, stderr: "a.go:3:1: expected declaration\n"}}})).deps())
 	if f := r.Output.Checks.Formatter; !slices.Equal(f.Issues, []string{"expected declaration at a.go:3"}) {
@@ -93,6 +97,7 @@ func TestAFileThatCannotBeParsedIsNotOnlyUnformatted(t *testing.T) {
 }
 
 func TestCheckOnlyFixesNothing(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}, vetLine: {{code: 1, stderr: "./a.go:1:1: bad\n"}}}))
 	r := validate(t, job, phase.Config{CheckOnly: true}, s.deps())
@@ -105,6 +110,7 @@ func TestCheckOnlyFixesNothing(t *testing.T) {
 }
 
 func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{code: -1, timedOut: true}}}))
 	r := validate(t, job, phase.Config{}, s.deps())
@@ -116,6 +122,7 @@ func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
 // TestAToolThatMayNotBeRun lies where the checks' own user cannot get, such as below
 // root's home: each check that needs it says so, and what to do.
 func TestAToolThatMayNotBeRun(t *testing.T) {
+	t.Parallel()
 	job, _ := goJob(t)
 	job.Input.MaxRetries = 0
 	deps := realWorld(t)

@@ -28,6 +28,7 @@ func shown(t *testing.T, contents map[string]string, in phase.Input, config phas
 }
 
 func TestTheTableOfCommands(t *testing.T) {
+	t.Parallel()
 	pkg := func(scripts string) string { return `{"scripts":{` + scripts + `}}` }
 	tests := []struct {
 		name  string
@@ -57,6 +58,7 @@ func TestTheTableOfCommands(t *testing.T) {
 }
 
 func TestFixes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		files map[string]string
@@ -88,6 +90,7 @@ func TestFixes(t *testing.T) {
 }
 
 func TestChangedFilesAsArguments(t *testing.T) {
+	t.Parallel()
 	contents := map[string]string{"go.mod": "", "a b.go": "", "-x.go": "", "$(id).go": "", "c.py": ""}
 	in := phase.Input{ChangedFiles: []string{"a b.go", "-x.go", "$(id).go", "c.py", "gone.go"}}
 	for line, want := range map[string]string{
@@ -118,6 +121,7 @@ func TestChangedFilesAsArguments(t *testing.T) {
 }
 
 func TestAFormatterThatOnlyWrites(t *testing.T) {
+	t.Parallel()
 	contents := map[string]string{"package.json": `{"scripts":{"format":"biome format --write"}}`, "a.js": "x"}
 	writes := func(t *testing.T, dir string) {
 		if err := os.WriteFile(filepath.Join(dir, "a.js"), []byte("longer"), 0o644); err != nil {
@@ -147,6 +151,7 @@ func TestAFormatterThatOnlyWrites(t *testing.T) {
 }
 
 func TestAPackageThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	lines, ran, r := shown(t, map[string]string{"package.json": "{oops"}, phase.Input{}, phase.Config{})
 	if len(ran) != 0 || r.Output.Status != phase.Fail || !strings.Contains(r.Output.Checks.Build.Errors[0], "package.json cannot be read") {
 		t.Errorf("%q ran %q: %+v", lines, ran, r.Output)

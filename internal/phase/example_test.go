@@ -72,6 +72,7 @@ func nodeSteps() map[string][]step {
 // Times that two reviews side by side would add are the spec's own; here they
 // take none. The formatter's command is the check form, which the notes ask for.
 func TestExampleOne(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"package.json": nodeProject, "tsconfig.json": "{}"})
 	got := play(t, "example1", dir, newStage(t, dir, nodeSteps()).deps())
 	golden(t, "example1", got, func(o *phase.Output) {
@@ -81,6 +82,7 @@ func TestExampleOne(t *testing.T) {
 }
 
 func TestExampleTwo(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"pyproject.toml": "", "main.py": ""})
 	s := newStage(t, dir, map[string][]step{
 		"black . --check":    {{code: 1, took: 600 * ms}, {code: 1, took: 600 * ms}, {took: 600 * ms}},
@@ -99,6 +101,7 @@ func TestExampleTwo(t *testing.T) {
 }
 
 func TestExampleThree(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"package.json": nodeProject})
 	s := newStage(t, dir, nodeSteps())
 	w := s.deps()
@@ -118,6 +121,7 @@ func TestExampleThree(t *testing.T) {
 // TestTheDocumentsExampleIsTrue holds the example in docs/output.md to what is said
 // of a real project by real tools; only the time is a clock's of the test's own.
 func TestTheDocumentsExampleIsTrue(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{
 		"go.mod": "module example.com/shop\n\ngo 1.24\n",
 		"shop.go": `// Package shop adds prices.

@@ -22,6 +22,7 @@ import (
 // TestCommandsThatMisbehave runs real commands: each ends, and the truth about it
 // is in the result.
 func TestCommandsThatMisbehave(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, line string
 		limit      time.Duration
@@ -71,6 +72,7 @@ func TestCommandsThatMisbehave(t *testing.T) {
 // TestADirectoryThatGoesAway: what an earlier command removes is missed by the later
 // ones, and each says so.
 func TestADirectoryThatGoesAway(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	job.Input.FormatCommand, job.Input.LintCommand, job.Input.BuildCommand, job.Input.TestCommand = `rm -rf "$PWD"`, "true", "true {files}", "true"
 	r := validate(t, job, phase.Config{}, realWorld(t))
@@ -87,6 +89,7 @@ func TestADirectoryThatGoesAway(t *testing.T) {
 // TestFilesThatAreNoneAreNotSuggested: what stands in the place of a changed file
 // was put there by a stranger's program.
 func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {
+	t.Parallel()
 	for name, line := range map[string]string{
 		"a link":       "ln -sf /etc/passwd a.go",
 		"a FIFO":       "rm a.go; mkfifo a.go",
@@ -120,6 +123,7 @@ func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {
 // TestAFIFOInThePlaceOfAFolder: looking for markers does not wait for who writes
 // into it.
 func TestAFIFOInThePlaceOfAFolder(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
@@ -132,6 +136,7 @@ func TestAFIFOInThePlaceOfAFolder(t *testing.T) {
 
 // TestMoreFilesThanAProgramTakes: the system's limit is said with what to do.
 func TestMoreFilesThanAProgramTakes(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	job.Input.FormatCommand, job.Input.SkipTests, job.Input.SkipBuild, job.Input.LintCommand = "true {files}", true, true, "true"
 	for i := range 300 {

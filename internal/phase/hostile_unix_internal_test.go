@@ -26,6 +26,7 @@ func projectIn(t *testing.T, dir string) *project {
 // TestAFIFOIsPutInAFilesPlace while it is read, as a program of another root can:
 // nobody waits for who writes into it.
 func TestAFIFOIsPutInAFilesPlace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := projectIn(t, dir)
 	name, file, pipe := filepath.Join(dir, "go.mod"), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")
@@ -70,6 +71,7 @@ func TestAFIFOIsPutInAFilesPlace(t *testing.T) {
 // TestWatchingHasBounds: a program makes folders in folders faster than all of them can
 // be looked at.
 func TestWatchingHasBounds(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := projectIn(t, dir)
 	watched, not := strings.Repeat("d/", maxDepth), strings.Repeat("d/", maxDepth+1)

@@ -27,6 +27,7 @@ func inDir(t *testing.T, dir string, members map[string]any) []byte {
 }
 
 func TestReadInputResolvesAliasesAndDefaults(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	got, err := phase.ReadInput(inDir(t, dir+"/./", map[string]any{"changed_files": []string{"./a//b.go", "c.go"}}))
 	want := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/b.go", "c.go"}, MaxRetries: 3}
@@ -57,6 +58,7 @@ func TestReadInputResolvesAliasesAndDefaults(t *testing.T) {
 }
 
 func TestReadInputListsEveryProblem(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -112,6 +114,7 @@ func TestReadInputListsEveryProblem(t *testing.T) {
 }
 
 func TestReadInputOfHostileBytes(t *testing.T) {
+	t.Parallel()
 	for _, raw := range []string{"", "nul", "{", `{"working_directory":`, "\xff\xfe", `{"a":1,"a":2}`, strings.Repeat("[", 100_000)} {
 		var invalid *phase.InvalidInput
 		if _, err := phase.ReadInput([]byte(raw)); !errors.As(err, &invalid) || len(invalid.Problems) == 0 {

@@ -36,6 +36,7 @@ func sameJSON(t *testing.T, want, got []byte) {
 }
 
 func TestInvalidInputIsExampleFour(t *testing.T) {
+	t.Parallel()
 	_, err := phase.ReadInput(readSpec(t, "example4-request.json"))
 	var invalid *phase.InvalidInput
 	if !errors.As(err, &invalid) {
@@ -49,6 +50,7 @@ func TestInvalidInputIsExampleFour(t *testing.T) {
 }
 
 func TestTheSpecsResponsesPassThroughTheOutput(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"example1-response.json", "example2-response.json", "example3-response.json", "example4-response.json"} {
 		var o phase.Output
 		if err := json.Unmarshal(readSpec(t, name), &o); err != nil {
@@ -64,6 +66,7 @@ func TestTheSpecsResponsesPassThroughTheOutput(t *testing.T) {
 }
 
 func TestNoOutputLeavesThatIsWrong(t *testing.T) {
+	t.Parallel()
 	breaks := map[string]func(*phase.Output){
 		"no status":                    func(o *phase.Output) { o.Status = "" },
 		"a skipped whole":              func(o *phase.Output) { o.Status = phase.Skipped },

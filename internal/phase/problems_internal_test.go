@@ -3,6 +3,7 @@ package phase
 import "testing"
 
 func TestGist(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, excerpt, want string }{
 		{"nothing", "\n \n----\n", ""},
 		{"the first lines", "one\n\n  two   words\nthree\nfour\nfive", ": one / two words / three / four"},

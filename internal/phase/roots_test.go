@@ -27,6 +27,7 @@ func rootsOf(t *testing.T, contents map[string]string, in phase.Input, listed ..
 }
 
 func TestLanguageAndRoots(t *testing.T) {
+	t.Parallel()
 	empty := func(names ...string) map[string]string {
 		m := map[string]string{}
 		for _, n := range names {
@@ -68,6 +69,7 @@ func TestLanguageAndRoots(t *testing.T) {
 }
 
 func TestALanguageIsNeverGuessed(t *testing.T) {
+	t.Parallel()
 	for _, changed := range [][]string{nil, {"a.go", "b.go"}, {"deep/x/y.py"}} {
 		_, err := rootsOf(t, map[string]string{"a.go": "", "other/go.mod": ""}, phase.Input{ChangedFiles: changed})
 		var invalid *phase.InvalidInput
@@ -78,6 +80,7 @@ func TestALanguageIsNeverGuessed(t *testing.T) {
 }
 
 func TestListedRootsReplaceThoseThatAreFound(t *testing.T) {
+	t.Parallel()
 	contents := map[string]string{"go.mod": "", "api/go.mod": "", "api/Cargo.toml": "", "api/gen/go.mod": "", "web/package.json": "{}", "bare/x.txt": "", "testdata/p/setup.py": ""}
 	list := func(dirs ...string) (roots []phase.Root) {
 		for _, d := range dirs {

@@ -76,6 +76,7 @@ func linted(dir, file string, lines ...int) step {
 const source = "one\n two\nthree\nfour \nfive\n"
 
 func TestSuggestions(t *testing.T) {
+	t.Parallel()
 	second := []changes.ChangedFile{{Path: "a.js", Status: changes.Modified, Patch: "@@ -1,2 +1,2 @@\n one\n-2\n+ two\n"}}
 	third := []changes.ChangedFile{{Path: "a.js", Status: changes.Modified, Patch: "@@ -3 +3 @@\n-3\n+three\n"}}
 	both := writing(map[string]string{"a.js": "one\ntwo\nthree\nfour\nfive\n"})
@@ -182,6 +183,7 @@ func TestSuggestions(t *testing.T) {
 // TestTooManySuggestionsAreNone: a file in which nearly all is to be changed is for
 // the formatter, not for people.
 func TestTooManySuggestionsAreNone(t *testing.T) {
+	t.Parallel()
 	var before, after strings.Builder
 	for i := range 1100 {
 		fmt.Fprintf(&before, "x%d \nkept %d\n", i, i)
@@ -198,6 +200,7 @@ func TestTooManySuggestionsAreNone(t *testing.T) {
 // TestWhatAToolCannotPrintIsNotSuggested: control characters are taken out of what
 // is printed, so a diff of such a file is not its lines.
 func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{"package  m\n// page\n": `a.go:1-1="package m"`, "package  m\n// \x0cpage\n": "a.go:1-1"} {
 		job, dir := goJob(t)
 		write(t, dir, map[string]string{"a.go": text})
@@ -212,6 +215,7 @@ func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
 // TestWhatAScriptRewritesIsSuggested: a format script that only writes has done so
 // when the check is over.
 func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
+	t.Parallel()
 	const format = "npm run format"
 	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"}}`, "a.js": source, "old.js": source})
 	s := newStage(t, dir, map[string][]step{format: {writing(map[string]string{"a.js": "one\ntwo\nthree\nfour\nfive\n", "old.js": "x\n"})}, eslintLine: ok, npmTest: ok})
@@ -230,6 +234,7 @@ func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
 
 // TestRootsBelowTheRepository: paths are the repository's, wherever the root lies.
 func TestRootsBelowTheRepository(t *testing.T) {
+	t.Parallel()
 	repository := files(t, map[string]string{"web/app/package.json": "{}", "web/app/a.js": source})
 	dir := filepath.Join(repository, "web")
 	s := newStage(t, dir, map[string][]step{prettierLine + " @app": {warned("a.js")}, prettierFix + " @app": {writing(map[string]string{"a.js": "one\ntwo\nthree\nfour \nfive\n"})}, eslintLine + " @app": ok, npmTest + " @app": ok})
@@ -243,6 +248,7 @@ func TestRootsBelowTheRepository(t *testing.T) {
 // output says nothing, and as an Airlock in place would mend it; whoever accepts
 // the suggestions has a file that is formatted.
 func TestGofmtSuggests(t *testing.T) {
+	t.Parallel()
 	const messy = "package m\n\nimport \"fmt\"\nfunc  A() {\n\n\n\tfmt.Println( 1 )\n   fmt.Println(2)\n}\n\n\n"
 	for override, config := range map[string]phase.Config{"": inCopy, `test -z "$(gofmt -l .)"`: inCopy, `test -z "$(gofmt -l ./)"`: inPlace} {
 		dir := files(t, map[string]string{"go.mod": "module example.com/m\n", "a.go": messy})
@@ -390,6 +396,7 @@ var inPlace = phase.Config{CheckOnly: true, Suggest: true}
 // TestCopyIsMadeOnce, for all roots, and only when a fix is to run. It leaves out the
 // tools of languages that fix nothing.
 func TestCopyIsMadeOnce(t *testing.T) {
+	t.Parallel()
 	contents := map[string]string{
 		"web/package.json": "{}", "web/a.js": source, "shop/package.json": "{}", "shop/b.js": source, "api/go.mod": "module example.com/m\n", "api/a.go": "package m\n",
 	}
@@ -451,6 +458,7 @@ func TestCopyIsMadeOnce(t *testing.T) {
 // TestNoCopyNoSuggestions: the checks end as they did, and a note says why there is
 // nothing more.
 func TestNoCopyNoSuggestions(t *testing.T) {
+	t.Parallel()
 	for _, why := range []string{"", "no space left on device"} {
 		dir := files(t, map[string]string{"package.json": "{}", "a.js": source})
 		s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, eslintLine: {linted(dir, "a.js", 2)}, npmTest: ok})
@@ -476,6 +484,7 @@ func TestNoCopyNoSuggestions(t *testing.T) {
 
 // TestInterruptedCopy ends the validation.
 func TestInterruptedCopy(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"package.json": "{}", "a.js": source})
 	s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, eslintLine: ok, npmTest: ok})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -494,6 +503,7 @@ func TestInterruptedCopy(t *testing.T) {
 // else is kept: the linter sees the files as they are, and the linter's fix, run behind
 // it, makes suggestions for their lines.
 func TestAWritingFormatterInACopy(t *testing.T) {
+	t.Parallel()
 	const format = "npm run format"
 	for name, tt := range map[string]struct {
 		writes   map[string]string
@@ -550,6 +560,7 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 
 // TestAFormatterThatCannotBeJudged names the way out.
 func TestAFormatterThatCannotBeJudged(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"}}`, "a.js": source})
 	s := newStage(t, dir, map[string][]step{eslintLine: ok, npmTest: ok})
 	deps := s.deps()

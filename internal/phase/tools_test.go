@@ -9,6 +9,7 @@ import "testing"
 // names, Debian's Python, Ruby and Java tools, and a Rust toolchain. What is missing
 // fails.
 func TestProjectsOfOtherLanguages(t *testing.T) {
+	t.Parallel()
 	for _, language := range []string{"javascript-", "typescript-", "python-", "rust-", "ruby-", "java-"} {
 		runProjects(t, language)
 	}

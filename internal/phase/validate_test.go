@@ -53,6 +53,7 @@ func checkOf(r phase.Result, c phase.Check) phase.CheckResult {
 const unformatted = "diff a.go.orig a.go\n--- a.go.orig\n+++ a.go\n@@ -1,1 +1,1 @@\n-package  m\n+package m\n"
 
 func TestAllIsWell(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(nil))
 	r := validate(t, job, phase.Config{}, s.deps())
@@ -76,6 +77,7 @@ func TestAllIsWell(t *testing.T) {
 }
 
 func TestBuildAndTestsAreRepeatedOnce(t *testing.T) {
+	t.Parallel()
 	failing := step{code: 1, stdout: `{"Action":"run","Package":"example.com/m","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"example.com/m","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"example.com/m"}` + "\n"}
 	tests := []struct {
 		name            string
@@ -109,6 +111,7 @@ func TestBuildAndTestsAreRepeatedOnce(t *testing.T) {
 }
 
 func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, format, lint, build string
 		steps                     map[string][]step
@@ -139,6 +142,7 @@ func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 }
 
 func TestTheExitCodeOfAShellMayBeATools(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 127, stderr: "boom\n"}}}))
 	r := validate(t, job, phase.Config{}, s.deps())
@@ -149,6 +153,7 @@ func TestTheExitCodeOfAShellMayBeATools(t *testing.T) {
 }
 
 func TestAReviewerThatCrashesIsRunOnceMore(t *testing.T) {
+	t.Parallel()
 	for crashes, want := range map[int]phase.Status{1: phase.Pass, 2: phase.Fail} {
 		job, dir := goJob(t)
 		w := newStage(t, dir, goSteps(nil)).deps()
@@ -170,6 +175,7 @@ func TestAReviewerThatCrashesIsRunOnceMore(t *testing.T) {
 }
 
 func TestWhatAFailedReviewFoundCounts(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	w := newStage(t, dir, goSteps(nil)).deps()
 	w.SecurityReview = func(context.Context, phase.ReviewRequest) ([]finding.Finding, error) {
@@ -183,6 +189,7 @@ func TestWhatAFailedReviewFoundCounts(t *testing.T) {
 }
 
 func TestACancelledContextIsAnError(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newStage(t, dir, goSteps(map[string][]step{buildLine: {{do: func(*testing.T, string) { cancel() }}}}))
@@ -193,6 +200,7 @@ func TestACancelledContextIsAnError(t *testing.T) {
 
 // TestWhatIsLeftOutIsTold: nothing is dropped silently.
 func TestWhatIsLeftOutIsTold(t *testing.T) {
+	t.Parallel()
 	var printed strings.Builder
 	for n := range toolreport.MaxFindings + 7 {
 		fmt.Fprintf(&printed, "a.go:1:1: message %d\n", n)
@@ -209,6 +217,7 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 
 // TestNoTestsSayWhatToDo is what pytest ends with 5 for.
 func TestNoTestsSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	job.Input.TestCommand = "pytest"
 	steps := map[string][]step{"pytest": {{code: 5, stdout: "collected 0 items\n\n===== no tests ran in 0.01s =====\n"}}}
@@ -219,6 +228,7 @@ func TestNoTestsSayWhatToDo(t *testing.T) {
 }
 
 func TestProgressTellsEachStep(t *testing.T) {
+	t.Parallel()
 	job, dir := goJob(t)
 	w := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 1, took: time.Second}}})).deps()
 	var told []string

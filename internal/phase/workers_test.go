@@ -71,6 +71,7 @@ func (l *lanes) leave(lane int) {
 // TestIndependentRootsRunSideBySide: each root's test waits for the other's, which
 // only works if both run at once.
 func TestIndependentRootsRunSideBySide(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"a/setup.py": "", "b/setup.py": "", "a/x.py": "", "b/x.py": ""})
 	w := newStage(t, dir, nil).deps()
 	meet := make(chan struct{})
@@ -98,6 +99,7 @@ func TestIndependentRootsRunSideBySide(t *testing.T) {
 
 // TestLanes: which roots share a lane, and that one lane runs one command at a time.
 func TestLanes(t *testing.T) {
+	t.Parallel()
 	many := map[string]string{}
 	var spread [][]string
 	for i := range 11 {
@@ -155,6 +157,7 @@ func TestLanes(t *testing.T) {
 
 // TestAWorldThatCannotBeSplit runs all the same, one after the other.
 func TestAWorldThatCannotBeSplit(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
 	s := newStage(t, dir, nil)
 	w := s.deps()
@@ -169,6 +172,7 @@ func TestAWorldThatCannotBeSplit(t *testing.T) {
 // TestTheFirstOfItsKindGoesAlone: while the first root's linter fills Go's cache, the
 // second's waits, and leaves its core to a third root.
 func TestTheFirstOfItsKindGoesAlone(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": "", "c/setup.py": ""})
 	w := newStage(t, dir, map[string][]step{}).deps()
 	inner := w.Run
@@ -202,6 +206,7 @@ func TestTheFirstOfItsKindGoesAlone(t *testing.T) {
 
 // TestWaitingEndsWithTheRun: who waits for another root's check is not left waiting.
 func TestWaitingEndsWithTheRun(t *testing.T) {
+	t.Parallel()
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
 	w := newStage(t, dir, nil).deps()
 	inner := w.Run

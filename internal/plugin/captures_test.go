@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // TestCaptures reads what the real tools printed on the small projects beside it,
 // with the arguments of their presets. Their folder was renamed to /src.
 func TestCaptures(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		preset, out string
 		code        int

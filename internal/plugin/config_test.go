@@ -11,6 +11,7 @@ import (
 )
 
 func TestPresetsAreSound(t *testing.T) {
+	t.Parallel()
 	if !slices.IsSorted(Presets()) {
 		t.Errorf("not in the order of their names: %v", Presets())
 	}
@@ -30,6 +31,7 @@ func TestPresetsAreSound(t *testing.T) {
 
 // TestPresetsAreDocumented holds the table of the documents to what is run.
 func TestPresetsAreDocumented(t *testing.T) {
+	t.Parallel()
 	raw, err := os.ReadFile("../../docs/configuration.md")
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +44,7 @@ func TestPresetsAreDocumented(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	sound := Config{Name: "lint", Command: "lint -x {files}"}
 	for _, c := range []struct {
 		change func(*Config)

@@ -27,6 +27,7 @@ func hostileTexts() []string {
 // of what a pull request says only paths are added, each an argument of its own that
 // begins with "./". The commands run for real; none leaves a canary.
 func TestStrangersNameNoCommand(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	req := plugin.Request{Repository: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "IFS= "}}
 	for _, text := range hostileTexts() {
@@ -94,6 +95,7 @@ func TestStrangersNameNoCommand(t *testing.T) {
 // TestFoldersStayInTheRepository holds that a link in the pull request does not lead
 // a command elsewhere.
 func TestFoldersStayInTheRepository(t *testing.T) {
+	t.Parallel()
 	req := request(t)
 	if err := os.Symlink(t.TempDir(), filepath.Join(req.Repository, "out")); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 // TestAgentIsGivenTheDiff runs a real program that reads it.
 func TestAgentIsGivenTheDiff(t *testing.T) {
+	t.Parallel()
 	var seen string
 	cfg := plugin.Config{Name: "agent", Command: "cat >&2; cat <<'E'\nI looked.\n" + `{"type":"create-pull-request-review-comment","path":"api/b.py","line":1,"body":"Says what to do."}` + "\n{broken\n" +
 		`{"type":"create-security-report","file":"a b.go","line":1,"severity":"error","message":"Injection","ruleIdSuffix":"sql"}` + "\nE\n", Format: plugin.SafeOutputs, Diff: true, Instructions: "Look for commands.\n"}
@@ -50,6 +51,7 @@ func TestAgentIsGivenTheDiff(t *testing.T) {
 
 // TestMegabytesAreBounded runs a real program that prints without an end.
 func TestMegabytesAreBounded(t *testing.T) {
+	t.Parallel()
 	line := `{"message":"again","location":{"path":"a b.go","range":{"start":{"line":1}}}}`
 	cfg := plugin.Config{Name: "loud", Command: "i=0; while [ $i -lt 20000 ]; do echo '" + line[:12] + `'"$i"'` + line[12:] + "'; i=$((i+1)); done; head -c 5000000 /dev/zero", Format: plugin.RDJSONL}
 	got, err := plugin.Review(t.Context(), command.Run, cfg, request(t))

@@ -57,6 +57,7 @@ func tool(code int, stdout, stderr string) phase.Runner {
 const rdjson = `{"source":{"name":"lint"},"diagnostics":[{"message":"%s","severity":"WARNING","code":{"value":"R1"},"location":{"path":"%s","range":{"start":{"line":%d}}}}]}`
 
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	one := fmt.Sprintf(rdjson, "bad", "a b.go", 2)
 	for _, c := range []struct {
 		name   string
@@ -98,6 +99,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestFailuresSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	cfg := plugin.Config{Name: "lint", Command: "lint --all", TimeLimit: time.Minute}
 	for name, c := range map[string]struct {
 		result command.Result
@@ -138,6 +140,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 // TestArguments looks at what is run: files are arguments of their own, and nothing
 // else of the request becomes one.
 func TestArguments(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		cfg  plugin.Config
@@ -180,6 +183,7 @@ func TestArguments(t *testing.T) {
 
 // TestManyFilesTakeSeveralRuns holds that every file is given once.
 func TestManyFilesTakeSeveralRuns(t *testing.T) {
+	t.Parallel()
 	req := request(t)
 	req.Files = nil
 	var want []string
@@ -203,6 +207,7 @@ func TestManyFilesTakeSeveralRuns(t *testing.T) {
 }
 
 func TestFindingsAreThoseOfChangedFiles(t *testing.T) {
+	t.Parallel()
 	req := request(t)
 	lines := strings.Join([]string{
 		`{"message":"kept","location":{"path":"a b.go","range":{"start":{"line":2}}},"code":{"value":"R1"}}`,
@@ -247,6 +252,7 @@ func TestFindingsAreThoseOfChangedFiles(t *testing.T) {
 // TestLongDiffsAreCut holds that an agent is told of a diff that it was not shown,
 // and the reader of the result too.
 func TestLongDiffsAreCut(t *testing.T) {
+	t.Parallel()
 	req := request(t)
 	req.Diff = append(req.Diff[:1:1], changes.ChangedFile{Path: "long", Patch: strings.Repeat("+x\n", 2<<20)}, req.Diff[1])
 	var input string

@@ -20,6 +20,7 @@ import (
 // needs gosec in PATH and the folder that AIRLOCK_NODE_MODULES names. What is
 // missing fails.
 func TestPresetsWithRealTools(t *testing.T) {
+	t.Parallel()
 	modules := os.Getenv("AIRLOCK_NODE_MODULES")
 	for preset, file := range map[string]plugin.File{
 		"ast-grep": {Path: "app.js", Language: "javascript", Lines: 5},

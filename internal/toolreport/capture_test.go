@@ -100,6 +100,7 @@ func (c capture) output(t testing.TB) output {
 }
 
 func TestCaptures(t *testing.T) {
+	t.Parallel()
 	for _, c := range captures(t) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := read(c.as(), c.output(t))
@@ -133,6 +134,7 @@ func golden(t *testing.T, file string, got any) {
 }
 
 func TestCapturesNameNoMachine(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/captures/*/*")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -153,6 +155,7 @@ func TestCapturesNameNoMachine(t *testing.T) {
 // TestFailingCounts holds how many tests really fail in the projects, counted by
 // hand from their sources, against what is read.
 func TestFailingCounts(t *testing.T) {
+	t.Parallel()
 	const unknown = -1 // the run was ended before the runner said so: at least 1
 	want := map[string]int{
 		// A test prints a line that looks like a failure: text cannot tell, JSON can.
@@ -204,6 +207,7 @@ func TestFailingCounts(t *testing.T) {
 // TestStreaming writes each capture in small pieces, both streams by turns: what
 // is read must not depend on how the output arrives.
 func TestStreaming(t *testing.T) {
+	t.Parallel()
 	for _, c := range captures(t) {
 		whole, err := read(c.as(), c.output(t))
 		if err != nil {
@@ -230,6 +234,7 @@ func TestStreaming(t *testing.T) {
 }
 
 func TestBothStreamsAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, c := range captures(t) {
 		r, err := toolreport.New(c.as())
 		if err != nil {
@@ -255,6 +260,7 @@ func TestBothStreamsAtOnce(t *testing.T) {
 // TestEachToolWasCaptured holds the registry against what was really run: each
 // tool, and the flags that are said to be best.
 func TestEachToolWasCaptured(t *testing.T) {
+	t.Parallel()
 	commands := map[string][]string{}
 	for _, c := range captures(t) {
 		got, err := read(c.as(), c.output(t))

@@ -33,6 +33,7 @@ func showAll(edits []toolreport.Edit) []string {
 }
 
 func TestEditsBecomeSuggestionsOfWholeLines(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 40_000)
 	tests := []struct {
 		name, before, after string
@@ -80,6 +81,7 @@ func TestEditsBecomeSuggestionsOfWholeLines(t *testing.T) {
 }
 
 func TestEditsOfATextThatWasEditedBefore(t *testing.T) {
+	t.Parallel()
 	const base = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 	tests := []struct {
 		name, before, after string
@@ -114,6 +116,7 @@ func applied(text []string, edits []toolreport.Edit) []string {
 // TestSuggestionsMakeTheText: whatever was changed, those who accept all
 // suggestions have what the tool made.
 func TestSuggestionsMakeTheText(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	draw := func() string {
 		return []string{"a", "b", "c", "}", "", " ", fmt.Sprint(random.IntN(1000))}[random.IntN(7)]

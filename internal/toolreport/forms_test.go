@@ -10,6 +10,7 @@ import (
 )
 
 func TestExplained(t *testing.T) {
+	t.Parallel()
 	const stylish = "\n/src/a.js\n  1:1  error  Bad  semi\n\n✖ 1 problem (1 error, 0 warnings)\n"
 	for name, c := range map[string]struct {
 		command, stdout, stderr string
@@ -40,6 +41,7 @@ func TestExplained(t *testing.T) {
 }
 
 func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
+	t.Parallel()
 	const stylish = "\n/src/a.js\n  1:1  warning  Bad  semi\n\n✖ 1 problem (0 errors, 1 warning)\n"
 	const npm = "\n> app@1.0.0 lint\n> "
 	for name, c := range map[string]struct {
@@ -70,6 +72,7 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 }
 
 func TestFoldersThatACommandChangesTo(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ command, stdout, want string }{
 		"none":          {"go vet ./...", "./a.go:1:2: odd\n", "app/a.go"},
 		"cd":            {"cd web && go vet ./...", "./a.go:1:2: odd\n", "app/web/a.go"},
@@ -91,6 +94,7 @@ func TestFoldersThatACommandChangesTo(t *testing.T) {
 }
 
 func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
+	t.Parallel()
 	const npm, two = "\n> x@1.0.0 test\n> mocha\n", "  1 passing (3ms)\n  2 failing\n\n  1) one:\n     Error: no\n\n  2) two:\n     Error: no\n"
 	for name, c := range map[string]struct {
 		command, stdout string
@@ -132,6 +136,7 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 }
 
 func TestMochaNamesNoFileWhereItTellsNone(t *testing.T) {
+	t.Parallel()
 	for printed, want := range map[string]string{" Exception during run: /src/a.js:3\n": "a.js", " Exception during run: Error: load\n": ""} {
 		got, err := read(toolreport.Tool{Command: []string{"mocha"}, Check: "tests", Roots: []string{"/src"}},
 			output{Stderr: strings.NewReader(printed), Exit: toolreport.Exit{Code: 1}})
@@ -145,6 +150,7 @@ func TestMochaNamesNoFileWhereItTellsNone(t *testing.T) {
 }
 
 func TestARunThatEndsBeforeItsTotals(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		command, stdout string
 		code            int
@@ -169,6 +175,7 @@ func TestARunThatEndsBeforeItsTotals(t *testing.T) {
 }
 
 func TestDiffsBecomeSuggestions(t *testing.T) {
+	t.Parallel()
 	const head = "--- a/app.py\t2026-11-22 00:00:00\n+++ b/app.py\n"
 	for name, c := range map[string]struct {
 		hunks string
@@ -204,6 +211,7 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 }
 
 func TestTAP(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		tap    string
 		failed int
@@ -229,6 +237,7 @@ func TestTAP(t *testing.T) {
 }
 
 func TestCutOffEvents(t *testing.T) {
+	t.Parallel()
 	const events = `{"Action":"fail","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n"
 	for _, cut := range []bool{false, true} {
 		out := events
@@ -247,6 +256,7 @@ func TestCutOffEvents(t *testing.T) {
 }
 
 func TestJUnit(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		xml  string
 		want []toolreport.Failure

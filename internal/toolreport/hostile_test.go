@@ -12,6 +12,7 @@ import (
 )
 
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	for printed, want := range map[string]string{
 		"app.go": "sub/app.go", "./app.go": "sub/app.go", "../app.go": "app.go", "/copy/x/app.go": "x/app.go", "/src/app.go": "app.go",
 		"/src/../etc/passwd": "", "../../app.go": "", "/etc/passwd": "", "/srcs/app.go": "", "/src": "", "<stdin>": "", "/copy": "",
@@ -32,6 +33,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestControlSequencesAreRemoved(t *testing.T) {
+	t.Parallel()
 	for printed, want := range map[string]string{
 		"\x1b[1;31ma.go\x1b[0m:1:2: \x1b]8;;https://example.com\x07red\x1b]8;;\x1b\\": "red",
 		"10%\r100%\ra.go:1:2: over\r": "over",
@@ -69,6 +71,7 @@ func (f *flood) Read(p []byte) (int, error) {
 }
 
 func TestFloods(t *testing.T) {
+	t.Parallel()
 	numbered := &strings.Builder{}
 	for i := range toolreport.MaxFindings + 50 {
 		fmt.Fprintf(numbered, "a.go:%d:1: message\n", i+1)
@@ -97,10 +100,11 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestManyLinesLikeAScripts holds that only the first of them are looked at, which
-// takes long, and that the exit code is nobody's then.
+// TestManyLinesLikeAScripts checks that only the first of them are looked at, which takes
+// long, and that the exit code is then not taken for the tool's.
 func TestManyLinesLikeAScripts(t *testing.T) {
-	for n, want := range map[int]bool{100: false, 1_000_000: true} {
+	t.Parallel()
+	for n, want := range map[int]bool{100: false, 200_000: true} {
 		echoes := &flood{line: "$ eslint .\n", left: n * len("$ eslint .\n")}
 		got, err := read(toolreport.Tool{Command: []string{"yarn lint"}},
 			output{Stdout: io.MultiReader(strings.NewReader("$ eslint .\n"), echoes), Exit: toolreport.Exit{Code: 1}})
@@ -111,6 +115,7 @@ func TestManyLinesLikeAScripts(t *testing.T) {
 }
 
 func TestMoreFailuresThanAreKept(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		line, end string
 		n, failed int
@@ -138,6 +143,7 @@ func TestMoreFailuresThanAreKept(t *testing.T) {
 }
 
 func TestDocumentOfTooManyObjects(t *testing.T) {
+	t.Parallel()
 	doc := io.MultiReader(strings.NewReader("[{}"), &flood{line: ",{}", left: 3_300_000}, strings.NewReader("]"))
 	got, err := read(toolreport.Tool{Command: []string{"eslint"}}, output{Stdout: doc, Exit: toolreport.Exit{Code: 1}})
 	if err != nil {
@@ -149,6 +155,7 @@ func TestDocumentOfTooManyObjects(t *testing.T) {
 }
 
 func TestCustomFormats(t *testing.T) {
+	t.Parallel()
 	tool := toolreport.Tool{Name: "mine", Formats: []string{"%t|%f|%l|%m", "in %f at line %l: %m"}}
 	got, err := read(tool, output{Stdout: strings.NewReader("E|a.go|3|broken\nin b.go at line 12: odd\nother\n")})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestRows(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, r := range rows() {
 		if r.name == "" || len(r.words) == 0 || r.open == nil || seen[r.name] {
@@ -37,6 +38,7 @@ func TestRows(t *testing.T) {
 
 // TestPatterns compiles the patterns that only an output of their tool would compile.
 func TestPatterns(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -74,6 +76,7 @@ func TestPatterns(t *testing.T) {
 }
 
 func TestCommandsNameTools(t *testing.T) {
+	t.Parallel()
 	for command, want := range map[string]string{
 		"npx eslint .": "eslint", "./node_modules/.bin/eslint src": "eslint", "yarn eslint .": "eslint", "pnpm exec eslint .": "eslint", "NODE_ENV=test npx --no eslint": "eslint",
 		"node node_modules/.bin/jest --ci": "jest", "node /src/node_modules/.bin/vitest run": "vitest",
@@ -99,6 +102,7 @@ func TestCommandsNameTools(t *testing.T) {
 }
 
 func TestPlaceIn(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]int{"a.go:3: x": 4, "a.ts(3,4): x": 4, "no place": -1, "": -1, ":3": -1, "a:b:1": -1, "A.java:[4,5] x": 7, "a.ts:3:4 - x": 4, "10:20:30 at": -1, "a.go:3": -1, "a.go:3:4": -1, "a.go:3:4:": 4, "x(1)": 1, "12:30: a.go:3: x": 2} {
 		if got := placeIn(line); got != want {
 			t.Errorf("%q: %d, want %d", line, got, want)
@@ -107,6 +111,7 @@ func TestPlaceIn(t *testing.T) {
 }
 
 func TestLinesKeepNoMoreThanTheirLimit(t *testing.T) {
+	t.Parallel()
 	var got []string
 	l := lines{to: func(line string) { got = append(got, line) }}
 	for range maxLine/1000 + 100 {
@@ -125,6 +130,7 @@ func TestLinesKeepNoMoreThanTheirLimit(t *testing.T) {
 // TestExcerptsBeginWithTheFile holds that whoever reads an excerpt of a formatter's
 // diff learns of which file it is, however long it is.
 func TestExcerptsBeginWithTheFile(t *testing.T) {
+	t.Parallel()
 	var lines []string
 	for i := range 60 {
 		lines = append(lines, fmt.Sprintf("+line %d", i))

@@ -17,6 +17,7 @@ func at(line, column, endLine, endColumn int) finding.Range {
 // TestFormsFromAnything reads what any command may print, and the forms of tools
 // that could not be run for a capture.
 func TestFormsFromAnything(t *testing.T) {
+	t.Parallel()
 	const ruffText = "src/app.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n"
 	for name, c := range map[string]struct {
 		command, stdout string
@@ -94,6 +95,7 @@ func TestFormsFromAnything(t *testing.T) {
 // TestTypeErrorsInEveryForm holds that a file which cannot be compiled is known as
 // such: its errors count wherever they stand.
 func TestTypeErrorsInEveryForm(t *testing.T) {
+	t.Parallel()
 	const place = `"locations":[{"physicalLocation":{"artifactLocation":{"uri":"b.go"},"region":{"startLine":3}}}]`
 	for name, c := range map[string]struct{ command, stdout, stderr string }{
 		"golangci-lint's JSON":  {"golangci-lint run", `{"Issues":[{"FromLinter":"typecheck","Text":": # example.com/x/b\nb/b.go:3:23: undefined: y","Pos":{"Filename":"b.go","Line":3}}]}`, ""},
@@ -113,6 +115,7 @@ func TestTypeErrorsInEveryForm(t *testing.T) {
 }
 
 func TestBrokenDocumentsAreReported(t *testing.T) {
+	t.Parallel()
 	long := `[{"filePath":"/src/a.js","messages":[{"line":1,"message":"` + strings.Repeat("x", 20_000)
 	for name, c := range map[string]struct{ command, stdout, note string }{
 		"cut off":     {"npx eslint -f json .", long, "is incomplete"},
@@ -133,6 +136,7 @@ func TestBrokenDocumentsAreReported(t *testing.T) {
 // TestSecurityForms reads what captures of security tools (internal/plugin/testdata)
 // do not show.
 func TestSecurityForms(t *testing.T) {
+	t.Parallel()
 	const match = `{"text":"a","range":{"byteOffset":{"start":4,"end":5},"start":{"line":2,"column":4},"end":{"line":2,"column":5}},"file":"a.js","lines":"x = a;","charCount":{"leading":4,"trailing":1},"ruleId":"R","severity":"warning","note":null,"message":"m",`
 	ast := finding.Finding{Tool: "ast-grep", Rule: "R", Severity: finding.Medium, Message: "m", Path: "a.js", Range: at(3, 5, 3, 6)}
 	fixed := ast

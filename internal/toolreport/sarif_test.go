@@ -12,6 +12,7 @@ import (
 
 // TestRulesOfSARIF reads what security tools say of their rules, each in its way.
 func TestRulesOfSARIF(t *testing.T) {
+	t.Parallel()
 	const log = `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan","rules":[
 		{"id":"tagged","name":"T","shortDescription":{"text":"Short."},"fullDescription":{"text":"Full."},"help":{"text":"plain","markdown":"**mend**"},"helpUri":"https://example.com/t",
 		 "defaultConfiguration":{"level":"error"},"properties":{"tags":["security","CWE-78: OS command injection","external/cwe/cwe-088","OWASP-A03","CWE-0"],"precision":"very-high","security-severity":"9.8"}},
@@ -38,6 +39,7 @@ func TestRulesOfSARIF(t *testing.T) {
 
 // TestScores holds code scanning's bounds.
 func TestScores(t *testing.T) {
+	t.Parallel()
 	for score, want := range map[string]finding.Severity{
 		`"0.1"`: finding.Low, `3.9`: finding.Low, `4`: finding.Medium, `"6.9"`: finding.Medium, `7.0`: finding.High, `8.9`: finding.High, `9`: finding.Critical, `"10.0"`: finding.Critical,
 		`0`: finding.Medium, `11`: finding.Medium, `"NaN"`: finding.Medium, `null`: finding.Medium, `[]`: finding.Medium,

@@ -170,10 +170,11 @@ func startsWithAny(line string, beginnings []string) bool {
 	for _, b := range beginnings {
 		rest := line
 		if strings.HasPrefix(b, "#") {
-			b = b[1:]
-			if rest = strings.TrimLeft(line, "0123456789"); len(rest) == len(line) {
+			n := digits(line, 0)
+			if n == 0 {
 				continue
 			}
+			b, rest = b[1:], line[n:]
 		}
 		if strings.HasPrefix(rest, b) {
 			return true
