@@ -11,9 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// Code reviews files for slips: what was left over, what is silent, what is too
-// long. It works as Security does. It also judges the change as one, such as new
-// code without a test.
+// Code reviews files for slips: what was left over, what is silent, what is too long. It works as
+// Security does. It also judges the change as one, such as new code without a test.
 func (r *Reviewer) Code(ctx context.Context, files []File) (Result, error) {
 	return r.each(ctx, files, r.code, r.missingTest(files)...)
 }
@@ -171,10 +170,9 @@ var (
 	compiled = regexp.MustCompile(`Object\.defineProperty\(exports, ["']__esModule["']`)
 )
 
-// isCopied reports whether nobody here will mend a file: a compiler made it, or it is
-// somebody else's library that was copied into the repository, a very long script that
-// begins with a comment with a licence and with "/*!" or a version. Its weaknesses count
-// all the same.
+// isCopied reports whether nobody here will mend a file: a compiler made it, or it is somebody
+// else's library that was copied into the repository, a very long script that begins with a comment
+// with a licence and with "/*!" or a version. Its weaknesses count all the same.
 func (c *codeFile) isCopied() bool {
 	if c.lang.name != "javascript" {
 		return false
@@ -215,9 +213,8 @@ func (c *codeFile) longFile(f File) {
 	}
 }
 
-// longFunctions finds functions that are very long. Of a function only the lines count
-// that have code and are not in a function inside it, so that a module's wrapper is as
-// short as it looks.
+// longFunctions finds functions that are very long. Of a function only the lines count that have
+// code and are not in a function inside it, so that a module's wrapper is as short as it looks.
 func (c *codeFile) longFunctions() {
 	if c.mayBeLong() {
 		return

@@ -16,13 +16,10 @@ type writtenCredential struct {
 const (
 	inAddress    = "An address holds a password"
 	inConnection = "What connects to a database holds a password"
-	inValueOf    = "The value of %s is written down"
-	inArgumentOf = "An argument of %s is a password that is written down"
 )
 
-// about returns where the value of a name is written.
-func about(what, name string, start, end int) writtenCredential {
-	return writtenCredential{start, end, strings.Replace(what, "%s", name, 1)}
+func valueOf(name string, start, end int) writtenCredential {
+	return writtenCredential{start, end, "The value of " + name + " is written down"}
 }
 
 var (
@@ -67,12 +64,11 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	return found
 }
 
-// withCredentials adds findings of credentials, except those in lines in which a
-// secret was found.
+// withCredentials adds findings of credentials, except those in lines in which a secret was found.
 func withCredentials(all, more []finding.Finding) []finding.Finding {
 	hasSecret := map[int]bool{}
 	for _, f := range all {
-		if strings.HasPrefix(f.Rule, secretRule.ID) {
+		if strings.HasPrefix(f.Rule, secretRule) {
 			hasSecret[f.Range.StartLine] = true
 		}
 	}
@@ -107,20 +103,11 @@ func (s *source) credentialsInCode() []writtenCredential {
 			continue
 		}
 		x := extent{at, s.after(at)}
-		if text, ok := s.plainText(x); ok && s.endsValue(x.to) && isCredible(name, text, compared) {
-			literal := s.literalIn(x)
-			places = append(places, about(inValueOf, name, int(literal.from), int(literal.to)))
+		if literal, ok := s.plainLiteral(x); ok && s.endsValue(x.to) && isCredible(name, s.content(literal), compared) {
+			places = append(places, valueOf(name, int(s.tokens[literal].from), int(s.tokens[literal].to)))
 		}
 	}
 	return places
-}
-
-// literalIn returns the literal that an extent consists of, as plainText takes it.
-func (s *source) literalIn(x extent) token {
-	if s.tokens[x.from].kind == opening {
-		return s.tokens[x.from+1]
-	}
-	return s.tokens[x.from]
 }
 
 // endsLikeSecret reports whether a name ends as that of a secret does, which is cheaper to
@@ -218,12 +205,11 @@ func (s *source) passwordArgument(i int) []writtenCredential {
 	if len(list) < position || len(list) > position && name == "getConnection" {
 		return nil
 	}
-	x := list[position-1].extent
-	if text, ok := s.plainText(x); !ok || !isPlausible(text) {
+	literal, ok := s.plainLiteral(list[position-1].extent)
+	if !ok || !isPlausible(s.content(literal)) {
 		return nil
 	}
-	literal := s.literalIn(x)
-	return []writtenCredential{about(inArgumentOf, name, int(literal.from), int(literal.to))}
+	return []writtenCredential{{int(s.tokens[literal].from), int(s.tokens[literal].to), "An argument of " + name + " is a password that is written down"}}
 }
 
 // credentialsInSettings finds the values of names like password in a file of settings.
@@ -247,7 +233,7 @@ func credentialsInLine(line string, offset int) []writtenCredential {
 			if otherName.MatchString(name) || !isCredible(name, value, false) {
 				return nil
 			}
-			return []writtenCredential{about(inValueOf, name, offset+m[4], offset+m[5])}
+			return []writtenCredential{valueOf(name, offset+m[4], offset+m[5])}
 		}
 	}
 	return append(credentialsInPairs(line, offset), passwordsInConnections(line, offset)...)
@@ -275,7 +261,7 @@ func credentialsInPairs(line string, offset int) []writtenCredential {
 		}
 		from = begin + len(value)
 		if isCredible(name, value, false) {
-			places = append(places, about(inValueOf, name, offset+begin, offset+from))
+			places = append(places, valueOf(name, offset+begin, offset+from))
 		}
 	}
 }

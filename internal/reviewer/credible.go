@@ -20,15 +20,13 @@ var (
 	identifier = regexp.MustCompile(`^([a-z]+|[A-Z]+|[A-Z][a-z]+)([._:-]?([a-z]+|[A-Z][a-z]*|[A-Z]+|\d))*$`)
 	// wordAndDigits matches texts such as hunter2.
 	wordAndDigits = regexp.MustCompile(`^[A-Za-z]*[0-9]+$`)
-	// passwordName matches the names of what people type, which is seldom the key of
-	// something else.
+	// passwordName matches the names of what people type, which is seldom the key of something else.
 	passwordName = regexp.MustCompile(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
 	// commonPasswords are passwords of letters only that are tried first.
 	commonPasswords = words("letmein qwerty welcome admin root toor tiger iloveyou monkey dragon swordfish sunshine master superman")
 )
 
-// isPlausible reports whether a text can be a credential where its place shows that one
-// is there.
+// isPlausible reports whether a text can be a credential where its place shows that one is there.
 func isPlausible(text string) bool {
 	return len(text) >= shortestCredential && len(text) <= longestCredential && !strings.ContainsAny(text, " \t\n\\") && !standIn.MatchString(text) && !isCounted(text)
 }

@@ -184,12 +184,12 @@ func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) 
 	case kind == number:
 		return value{text: e.written(i)}, "", next
 	case kind == word && e.pack.Tags[e.written(i)] && i+1 < end && strings.HasPrefix(e.written(i+1), "`"):
-		return e.taggedTemplate(i+1, depth), "", e.after(i + 1)
+		return e.template(i+1, true, depth), "", e.after(i + 1)
 	case kind == word:
 		name = e.written(i)
 		return e.scope.value(name), name, next
 	case e.opensString(i):
-		return e.template(i, depth), "", next
+		return e.template(i, false, depth), "", next
 	case e.is(i, "("):
 		return e.evaluate(e.inside(i), depth+1), "", next
 	}
@@ -244,37 +244,31 @@ func (e *evaluator) stringLiteral(i int) value {
 	return v
 }
 
-// template returns the value of a string with holes: `a ${b}`.
-func (e *evaluator) template(i, depth int) value {
-	return e.templateOf(i, func(open int) value { return e.evaluate(e.inside(open), depth+1) })
-}
-
-// taggedTemplate returns the value of a template after a tag that escapes what fills its
-// holes, as in html`a ${b}`: only what a function lets through, by its name, is not
-// escaped, as in html`a ${raw(b)}`.
-func (e *evaluator) taggedTemplate(i, depth int) value {
+// template returns the value of a string with holes: `a ${b}`. After a tag that escapes what fills
+// them, as in html`a ${b}`, the holes are harmless, except for what a function lets through, by its
+// name, as in html`a ${raw(b)}`.
+func (e *evaluator) template(i int, isEscaped bool, depth int) value {
 	if e.tokens[i].kind == stringText {
 		return e.stringLiteral(i)
 	}
-	return e.templateOf(i, func(open int) value {
-		if called := strings.ToLower(e.written(open + 1)); strings.Contains(called, "raw") || strings.Contains(called, "unsafe") {
-			return e.evaluate(e.inside(open), depth+1)
-		}
-		return harmless()
-	})
-}
-
-// templateOf joins the literal parts of a string with holes and the values of its holes.
-func (e *evaluator) templateOf(i int, holeValue func(open int) value) value {
 	var v value
 	for j := i + 1; j < e.after(i)-1; j = e.after(j) {
-		if e.tokens[j].kind == stringText {
+		switch {
+		case e.tokens[j].kind == stringText:
 			v.add(literalText(e.content(j)))
-		} else {
-			v.add(holeValue(j))
+		case isEscaped && !letsThrough(e.written(j+1)):
+			v.add(harmless())
+		default:
+			v.add(e.evaluate(e.inside(j), depth+1))
 		}
 	}
 	return v
+}
+
+// letsThrough reports whether a function's name shows that it does not escape: htmlRaw, unsafeHTML.
+func letsThrough(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "raw") || strings.Contains(name, "unsafe")
 }
 
 // memberValue returns the value of a member of what has the value on and the name of.

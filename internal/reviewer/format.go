@@ -1,6 +1,9 @@
 package reviewer
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // formatCall returns the value of a call whose arguments, which end at index end, are a
 // format and what fills it: fmt.Sprintf("a %s", b). A writer or a locale may stand first.
@@ -12,20 +15,43 @@ func (e *evaluator) formatCall(list []argument, end, depth int) value {
 	return e.fillFormat(e.evaluate(list[format].extent, depth+1), extent{list[format].to, end}, e.lang.name == "rust", depth)
 }
 
-// fillFormat returns the value of a format whose places are filled by the arguments in an
-// extent. It has holes if one of them changes, save in places for numbers, which take
-// only numbers. braces says that the places are {} and not %s.
+var (
+	// verb matches a place in a format such as "a %s %-8d %(b)s %%", up to its last letter.
+	verb = regexp.MustCompile(`%(?:\([^)]{0,62}\))?[-+# 0-9.*\[\]$<]*(?:[%dfxXobeEgGptTcunisvqrSj]|$)`)
+	// bracePlace matches a place in a format such as "a {} {b}".
+	bracePlace = regexp.MustCompile(`\{[^} \n"']{0,62}\}`)
+	// rustVariable matches a variable in the braces of a format of Rust: "{a}", not "{{a}".
+	rustVariable = regexp.MustCompile(`(?:^|[^{])(?:\{\{)*\{[a-z_]`)
+)
+
+// fillFormat returns the value of a format whose places the arguments in an extent fill.
+// It has holes if one of them changes, except in places for numbers, which take only
+// numbers. The places are {} if braces is set, and %s otherwise.
 func (e *evaluator) fillFormat(format value, arguments extent, braces bool, depth int) value {
-	text, places := fillVerbs(format.text)
+	out := value{literal: format.literal, changing: format.changing, origin: format.origin}
+	places := 0
+	fill := func(place string) string {
+		switch last := place[len(place)-1]; {
+		case last == '}' || strings.IndexByte("svqrSj", last) >= 0:
+			places++
+			return hole
+		case strings.IndexByte("dfxXobeEgGptTcuni", last) >= 0:
+			return "0"
+		}
+		return "%"
+	}
 	if braces {
-		text, places = fillBraces(format.text)
+		out.text = bracePlace.ReplaceAllStringFunc(format.text, fill)
+	} else {
+		out.text = verb.ReplaceAllStringFunc(format.text, fill)
 	}
 	filling := e.fillingValue(arguments, depth)
-	out := value{text: text, literal: format.literal, origin: format.origin,
-		changing: format.changing || places > 0 && filling.changing || e.lang.name == "rust" && namesVariable(format.text)}
 	out.addOrigin(filling.origin)
+	if places > 0 && filling.changing || e.lang.name == "rust" && rustVariable.MatchString(format.text) {
+		out.changing = true
+	}
 	if !out.changing {
-		out.text = strings.ReplaceAll(text, hole, "x")
+		out.text = strings.ReplaceAll(out.text, hole, "x")
 	}
 	return out
 }
@@ -40,91 +66,21 @@ func (e *evaluator) fillingValue(x extent, depth int) value {
 		case e.kindAt(i) == word && e.is(i+1, "="):
 			i += 2
 		case e.isOneOf(i, "(", "{", "["): // a tuple or a dictionary
-			end := e.after(i) - 1
-			for j := i + 1; j < end; {
+			for j, end := i+1, e.after(i)-1; j < end; {
 				if kind := e.tokens[j].kind; kind == operator || kind == stringText {
 					j++
 					continue
 				}
-				more, next := e.operand(j, end, depth+1)
+				var more value
+				more, j = e.operand(j, end, depth+1)
 				v.add(more)
-				j = max(next, j+1)
 			}
-			i = end + 1
+			i = e.after(i)
 		default:
-			more, next := e.operand(i, x.to, depth+1)
+			var more value
+			more, i = e.operand(i, x.to, depth+1)
 			v.add(more)
-			i = max(next, i+1)
 		}
 	}
 	return v
-}
-
-// fillVerbs puts holes in the places of a format such as "a %s %(b)s", and digits in those
-// for numbers, such as %d. It counts the holes.
-func fillVerbs(format string) (text string, holes int) {
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' || i+1 == len(format) {
-			b.WriteByte(format[i])
-			continue
-		}
-		verb := i + 1
-		if format[verb] == '(' { // %(name)s
-			if end := strings.IndexByte(format[verb:], ')'); end > 0 && end < 64 {
-				verb += end + 1
-			}
-		}
-		for verb < len(format) && strings.IndexByte("+-# 0123456789.*[]$<", format[verb]) >= 0 { // %-8.3f
-			verb++
-		}
-		switch {
-		case verb == len(format) || format[verb] == '%':
-			b.WriteByte('%')
-		case strings.IndexByte("dfxXobeEgGptTcuni", format[verb]) >= 0:
-			b.WriteByte('0')
-		case strings.IndexByte("svqrSj", format[verb]) >= 0:
-			b.WriteString(hole)
-			holes++
-		default: // a percent sign of the text
-			b.WriteByte('%')
-			continue
-		}
-		i = verb
-	}
-	return b.String(), holes
-}
-
-// fillBraces puts holes in the places of a format such as "a {} {b}", and counts them.
-func fillBraces(format string) (text string, holes int) {
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] == '{' {
-			end := strings.IndexByte(format[i:min(len(format), i+64)], '}')
-			if end > 0 && !strings.ContainsAny(format[i+1:i+end], " \n\"'") {
-				b.WriteString(hole)
-				holes++
-				i += end
-				continue
-			}
-		}
-		b.WriteByte(format[i])
-	}
-	return b.String(), holes
-}
-
-// namesVariable reports whether a format of Rust has a variable in its braces: "a {b}".
-func namesVariable(format string) bool {
-	for i := 0; i+1 < len(format); i++ {
-		if format[i] != '{' {
-			continue
-		}
-		switch next := format[i+1]; {
-		case next == '{': // a brace of the text
-			i++
-		case 'a' <= next && next <= 'z' || next == '_':
-			return true
-		}
-	}
-	return false
 }

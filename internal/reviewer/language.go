@@ -65,8 +65,7 @@ func languageOf(path string) *language {
 	return nil
 }
 
-// language returns the language of a file, by its name or else as the caller gives it,
-// or nil.
+// language returns the language of a file, by its name or else as the caller gives it, or nil.
 func (f File) language() *language {
 	if l := languageOf(f.Path); l != nil {
 		return l

@@ -69,8 +69,7 @@ func (c *codeFile) isRubyCall(i int) bool {
 	return c.endsStatement(i+1) || c.kindAt(i+1) == stringText || c.kindAt(i+1) == word || c.opensString(i+1)
 }
 
-// endsStatement reports whether the token at index i is not part of the statement
-// before it.
+// endsStatement reports whether the token at index i is not part of the statement before it.
 func (c *codeFile) endsStatement(i int) bool {
 	return i >= len(c.tokens) || c.tokens[i].first || c.isOneOf(i, ";", "if", "unless")
 }
@@ -162,9 +161,8 @@ func (c *codeFile) givesReason(open int) bool {
 // measures, or needs what is not there; or there is no test.
 var excuse = regexp.MustCompile(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benchmarks?|performance|requires|no tests)\b|--ignored\b`)
 
-// isExcused reports whether the line of the token at index i, or the comment above it,
-// names an issue or the reason why the test is off. Other marks of the test may stand in
-// between.
+// isExcused reports whether the line of the token at index i, or the comment above it, names an
+// issue or the reason why the test is off. Other marks of the test may stand in between.
 func (c *codeFile) isExcused(i int) bool {
 	const mostMarks = 6
 	line := c.line(c.tokens[i].start)
@@ -238,7 +236,11 @@ func (c *codeFile) isDebugOutput(i int, name string) bool {
 		return false
 	}
 	first := list[0]
-	text, isPlain := c.plainText(first.extent)
+	text := ""
+	literal, isPlain := c.plainLiteral(first.extent)
+	if isPlain {
+		text = c.content(literal)
+	}
 	switch {
 	case isPlain && len(text) < 80 && outcry.MatchString(text): // print("here")
 		return true

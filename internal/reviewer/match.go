@@ -21,7 +21,7 @@ type matcher struct {
 
 // matchPack returns what a pack's rules find in a file.
 func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
-	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p.Parameters)}, uses: uses, files: map[*regexp.Regexp]bool{}}
+	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p.Parameters)}, uses: uses, files: map[*regexp.Regexp]bool{}, aliases: map[string][]string{}}
 	for i := range s.tokens {
 		m.visit(i)
 	}
@@ -111,50 +111,41 @@ func (m *matcher) call(i, from, end int) {
 	}
 }
 
-// setting looks for the patterns about what is set in the value of the word at index i,
-// which begins at index from: verify=False, a.innerHTML = b. It returns the value's extent.
+// setting looks for the patterns about what is set in the value of the word at index i, which begins
+// at index from: verify=False, a.innerHTML = b. It returns the value's extent.
 func (m *matcher) setting(i, from int) extent {
 	x := m.expressionAt(from)
-	candidates := m.pack.sets[m.written(i)]
-	if len(candidates) == 0 || x.from >= x.to {
-		return x
-	}
-	parts, begin := m.dottedName(i)
-	for _, p := range candidates {
-		if m.uses(p.rule) && p.names(parts) && m.holds(p, x, x, i) {
-			m.report(p.rule, begin, i, strings.Join(parts, "."))
-			break
-		}
+	if patterns := m.pack.sets[m.written(i)]; patterns != nil && x.from < x.to {
+		parts, begin := m.dottedName(i)
+		m.reportFirst(patterns, parts, x, i, extent{begin, i + 1}, strings.Join(parts, "."))
 	}
 	return x
 }
 
-// receiver looks for the patterns about what a method is called on, in what stands before
-// the word at index i: text.html_safe.
+// receiver looks for the patterns about what a method is called on, in what stands before the word
+// at index i: text.html_safe.
 func (m *matcher) receiver(i int) {
-	patterns := m.pack.receivers[m.written(i)]
-	if patterns == nil || !m.is(i-1, ".") {
-		return
-	}
-	if begin := m.chainStart(i); begin < i-1 {
-		m.reportFirst(patterns, extent{begin, i - 1}, i, extent{begin, i + 1}, m.written(i))
+	if patterns := m.pack.receivers[m.written(i)]; patterns != nil && m.is(i-1, ".") {
+		if begin := m.chainStart(i); begin < i-1 {
+			m.reportFirst(patterns, []string{m.written(i)}, extent{begin, i - 1}, i, extent{begin, i + 1}, m.written(i))
+		}
 	}
 }
 
-// shellLiteral looks for the patterns about calls of "`" in a literal that a shell runs,
-// if the token at index i opens one: `ls #{a}`, %x(ls #{a}).
+// shellLiteral looks for the patterns about calls of "`" in a literal that a shell runs, if the
+// token at index i opens one: `ls #{a}`, %x(ls #{a}).
 func (m *matcher) shellLiteral(i int) {
 	if m.opensShell(i) {
 		x := extent{i, m.after(i)}
-		m.reportFirst(m.pack.calls["`"], x, i, x, "The shell")
+		m.reportFirst(m.pack.calls["`"], []string{"`"}, x, i, x, "The shell")
 	}
 }
 
-// reportFirst reports the first of some patterns that holds for a value, at the word at
-// index i, as a finding at some tokens.
-func (m *matcher) reportFirst(patterns []*pattern, x extent, i int, at extent, sink string) {
+// reportFirst reports the first of some patterns that has a name and holds for a value, at the word
+// at index i, as a finding at some tokens.
+func (m *matcher) reportFirst(patterns []*pattern, name []string, x extent, i int, at extent, sink string) {
 	for _, p := range patterns {
-		if m.uses(p.rule) && m.holds(p, x, x, i) {
+		if m.uses(p.rule) && p.names(name) && m.holds(p, x, x, i) {
 			m.report(p.rule, at.from, at.to-1, sink)
 			return
 		}

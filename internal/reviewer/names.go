@@ -140,16 +140,10 @@ func (m *matcher) appendElement(i, from, end int) {
 	}
 }
 
-// nameAlias notes which module, or function of it, a name stands for: ["child_process"
-// "exec"] for run in `const run = require("child_process").exec`. Without parts it stands
-// for nothing that is known.
+// nameAlias notes which module, or function of it, a name stands for: ["child_process" "exec"] for
+// run in `const run = require("child_process").exec`. Without parts it stands for nothing known.
 func (m *matcher) nameAlias(name string, parts []string) {
-	switch {
-	case len(parts) == 0:
-		delete(m.aliases, name)
-	case m.aliases == nil:
-		m.aliases = map[string][]string{name: parts}
-	default:
+	if len(parts) > 0 || m.aliases[name] != nil {
 		m.aliases[name] = parts
 	}
 }

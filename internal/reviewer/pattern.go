@@ -123,21 +123,16 @@ func (m *matcher) valueHolds(p *pattern, x extent) bool {
 		return true
 	}
 	v := m.valueOf(x)
+	is := true
 	switch p.Is {
 	case "built":
-		if !v.built() {
-			return false
-		}
+		is = v.built()
 	case "changing":
-		if !v.changing {
-			return false
-		}
+		is = v.changing
 	case "input":
-		if !v.changing || !m.pack.Inputs.MatchString(v.origin) {
-			return false
-		}
+		is = v.changing && m.pack.Inputs.MatchString(v.origin)
 	}
-	return !lacks(p.Text, v.text) && !lacks(p.Source, v.origin) && !has(p.Unless, v.origin)
+	return is && !lacks(p.Text, v.text) && !lacks(p.Source, v.origin) && !has(p.Unless, v.origin)
 }
 
 // lacks reports whether an expression is given and matches nothing in a text.
@@ -183,8 +178,7 @@ func (m *matcher) afterCall(end int) string {
 	return m.text[from:min(len(m.text), int(from)+longestSource/4)]
 }
 
-// fileHas reports whether an expression matches something in the file. It looks once a
-// file.
+// fileHas reports whether an expression matches something in the file. It looks once a file.
 func (m *matcher) fileHas(re *regexp.Regexp) bool {
 	matches, known := m.files[re]
 	if !known {

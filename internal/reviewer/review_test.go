@@ -216,7 +216,7 @@ func TestSecretsThatTestsMake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := slices.ContainsFunc(found.Findings, func(f finding.Finding) bool { return f.Rule == secretRule.ID }); got != want {
+		if got := slices.ContainsFunc(found.Findings, func(f finding.Finding) bool { return f.Rule == secretRule }); got != want {
 			t.Errorf("%s: found is %v", path, got)
 		}
 	}

@@ -1,12 +1,11 @@
 // Package reviewer reads the changed files of a pull request and finds weaknesses
 // and slips in them, without a model and without running anything.
 //
-// A file becomes tokens that tell code, strings and comments apart. Rules, which
-// are data (rules/*.yaml), are held against the tokens: a call or a setting, and
-// what is known about its value. What counts is text that is built from parts that
-// change and then reaches a place where text becomes a query, a command, a path or
-// code; constants and parameters of queries do not. Every step takes time linear in
-// the file, whatever it holds.
+// A file becomes tokens that tell code, strings and comments apart. Rules, which are data
+// (rules/*.yaml), are held against the tokens: a call or a setting, and what is known about its
+// value. What counts is text that is built from parts that change and then reaches a place where
+// text becomes a query, a command, a path or code; constants and parameters of queries do not.
+// Every step takes time linear in the file, whatever it holds.
 package reviewer
 
 import (
@@ -115,9 +114,8 @@ func (c Config) uses(r *Rule) bool {
 	return r.Off == "" || slices.Contains(c.On, r.ID)
 }
 
-// Security reviews files for weaknesses and secrets. It works on as many files at
-// a time as there are processors, and stops early, with the context's error, when
-// the context ends.
+// Security reviews files for weaknesses and secrets. It works on as many files at a time as there
+// are processors, and stops early, with the context's error, when the context ends.
 func (r *Reviewer) Security(ctx context.Context, files []File) (Result, error) {
 	return r.each(ctx, files, r.security)
 }
@@ -153,8 +151,7 @@ func (r *Reviewer) each(ctx context.Context, files []File, review func(File) rev
 	return r.join(files, results, aboutChange), ctx.Err()
 }
 
-// join merges duplicates, gives fingerprints, and separates what is on changed lines from
-// the rest.
+// join merges duplicates, gives fingerprints, and separates what is on changed lines from the rest.
 func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding) Result {
 	var out Result
 	byPath := make(map[string]int, len(files))

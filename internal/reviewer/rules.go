@@ -3,6 +3,7 @@ package reviewer
 import (
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -67,7 +68,10 @@ var ruleFiles embed.FS
 
 // builtIn reads the rules, once a process: they are constant.
 var builtIn = sync.OnceValues(func() (*catalogue, error) {
-	built := &catalogue{rules: []*Rule{secretRule, generalSecretRule}, byID: map[string]*Rule{}, packs: map[string]*pack{}}
+	built := &catalogue{byID: map[string]*Rule{}, packs: map[string]*pack{}}
+	if err := built.addRules("secrets", SecurityReview, "security"); err != nil {
+		return nil, err
+	}
 	var weaknesses []ruleText
 	if err := decode("weaknesses", &weaknesses); err != nil {
 		return nil, err
@@ -83,21 +87,23 @@ var builtIn = sync.OnceValues(func() (*catalogue, error) {
 		built.packs[l.name] = p
 		built.rules = append(built.rules, p.rules...)
 	}
-	// What these rules mean is data; what they match is Go code.
-	for _, file := range []struct{ name, check, tag string }{{"credentials", SecurityReview, "security"}, {"workflow", SecurityReview, "security"}, {"code", CodeReview, "maintainability"}} {
-		var texts []ruleText
-		if err := decode(file.name, &texts); err != nil {
-			return nil, err
-		}
-		for _, t := range texts {
-			built.rules = append(built.rules, t.rule(file.check, file.tag))
-		}
-	}
+	err := errors.Join(built.addRules("credentials", SecurityReview, "security"), built.addRules("workflow", SecurityReview, "security"),
+		built.addRules("code", CodeReview, "maintainability"))
 	for _, r := range built.rules {
 		built.byID[r.ID] = r
 	}
-	return built, nil
+	return built, err
 })
+
+// addRules adds the rules of a file. What they mean is data; what they match is Go code.
+func (c *catalogue) addRules(file, check, tag string) error {
+	var texts []ruleText
+	err := decode(file, &texts)
+	for _, t := range texts {
+		c.rules = append(c.rules, t.rule(check, tag))
+	}
+	return err
+}
 
 // decode reads a file of rules. A key that it does not know is an error.
 func decode(name string, into any) error {
@@ -117,25 +123,21 @@ func decode(name string, into any) error {
 // ruleText is a rule, or the weakness that the rules of several languages find, as the
 // files have it.
 type ruleText struct {
-	ID, Name, Message, Help, Remediation string
-	CWE                                  []int
-	Severity                             finding.Severity
-	Precision                            finding.Precision
-	Off, Example                         string
-	Rejected, Accepted                   []string
+	ID, Name, Message, Full, Help, Remediation string
+	CWE                                        []int
+	Severity                                   finding.Severity
+	Precision                                  finding.Precision
+	Off, Example                               string
+	Rejected, Accepted                         []string
 	// Weakness and Patterns are those of a rule in a pack.
 	Weakness string
 	Patterns []*pattern
 }
 
 func (t ruleText) rule(check, tag string) *Rule {
-	full, help := t.Message, t.Remediation
-	if t.Help != "" {
-		full, help = t.Help, t.Help+"\n\n"+t.Remediation
-	}
 	return &Rule{
-		Rule: finding.Rule{ID: t.ID, Name: t.Name, Short: t.Remediation, Full: full, Help: help, CWE: t.CWE, Severity: t.Severity,
-			Precision: t.Precision, Tags: []string{tag}},
+		Rule: finding.Rule{ID: t.ID, Name: t.Name, Short: t.Remediation, Full: cmp.Or(t.Full, t.Message), Help: cmp.Or(t.Help, t.Remediation), CWE: t.CWE,
+			Severity: t.Severity, Precision: t.Precision, Tags: []string{tag}},
 		Check: check, Message: t.Message, Remediation: t.Remediation, Off: t.Off, Example: t.Example, Rejected: t.Rejected, Accepted: t.Accepted,
 	}
 }
@@ -177,7 +179,8 @@ func (p *pack) link(weaknesses []ruleText) error {
 			return fmt.Errorf("there is no weakness %q", text.Weakness)
 		}
 		meaning := weaknesses[i]
-		text.ID, text.Name, text.Message, text.Help, text.Remediation, text.CWE = p.Language+"/"+meaning.ID, meaning.Name, meaning.Message, meaning.Help, meaning.Remediation, meaning.CWE
+		text.ID, text.Name, text.Message, text.Remediation, text.CWE = p.Language+"/"+meaning.ID, meaning.Name, meaning.Message, meaning.Remediation, meaning.CWE
+		text.Full, text.Help = meaning.Help, meaning.Help+"\n\n"+meaning.Remediation
 		text.Severity = cmp.Or(text.Severity, meaning.Severity)
 		text.Example = "a" + languageNamed(p.Language).extensions[0]
 		rule := text.rule(SecurityReview, "security")

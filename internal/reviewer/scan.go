@@ -1,8 +1,6 @@
 package reviewer
 
-import (
-	"strings"
-)
+import "strings"
 
 // deepestString bounds how deep strings with holes may stand in each other's holes.
 const deepestString = 64
@@ -82,11 +80,17 @@ func (s *scanner) newLine() {
 	s.heredocs = s.heredocs[:0]
 }
 
-// add appends the token that ends there, and goes on after it.
-func (s *scanner) add(k kind, end int) {
-	s.tokens = append(s.tokens, token{kind: k, first: s.first, start: int32(s.at), end: int32(end), from: int32(s.at), to: int32(end), pair: -1})
-	s.first = false
+// token returns the token that begins here and ends there, and goes on after it.
+func (s *scanner) token(k kind, end int) token {
+	t := token{kind: k, first: s.first, start: int32(s.at), end: int32(end), from: int32(s.at), to: int32(end), pair: -1}
 	s.at = end
+	return t
+}
+
+// add appends a token.
+func (s *scanner) add(k kind, end int) {
+	s.tokens = append(s.tokens, s.token(k, end))
+	s.first = false
 }
 
 // addText appends a literal whose content lies between from and to.
@@ -117,21 +121,26 @@ func (s *scanner) close(end int, fits func(opened string) bool) {
 	}
 }
 
+func (s *scanner) closeBracket(opener string) {
+	s.close(s.at+1, func(opened string) bool { return opened == opener })
+}
+
 // punctuation reads a bracket or an operator.
 func (s *scanner) punctuation(c byte) {
 	switch c {
 	case '(', '[', '{':
 		s.open(s.at + 1)
 	case ')':
-		s.close(s.at+1, func(o string) bool { return o == "(" })
+		s.closeBracket("(")
 	case ']':
-		s.close(s.at+1, func(o string) bool { return o == "[" })
+		s.closeBracket("[")
 	case '}':
 		if n := len(s.strings); n > 0 && len(s.opens) == s.strings[n-1].opens {
-			s.endHole()
+			s.closeBracket(s.strings[n-1].hole)
+			s.moreText()
 			return
 		}
-		s.close(s.at+1, func(o string) bool { return o == "{" })
+		s.closeBracket("{")
 	default:
 		s.add(operator, s.at+operatorLength(s.text[s.at:]))
 	}
@@ -155,11 +164,8 @@ func (s *scanner) comment() bool {
 	rest := s.text[s.at:]
 	for _, begin := range s.lang.line {
 		if strings.HasPrefix(rest, begin) {
-			end := strings.IndexByte(rest, '\n')
-			if end < 0 {
-				end = len(rest)
-			}
-			s.addComment(end)
+			line, _, _ := strings.Cut(rest, "\n")
+			s.comments = append(s.comments, s.token(comment, s.at+len(line)))
 			return true
 		}
 	}
@@ -174,12 +180,12 @@ func (s *scanner) comment() bool {
 	case !strings.HasPrefix(rest, begin):
 		return false
 	}
-	s.addComment(blockEnd(rest, begin, end, s.lang.nested))
+	s.comments = append(s.comments, s.token(comment, s.at+blockLength(rest, begin, end, s.lang.nested)))
 	return true
 }
 
-// blockEnd returns the length of the block comment with which rest begins.
-func blockEnd(rest, begin, end string, nested bool) int {
+// blockLength returns the length of the block comment with which rest begins.
+func blockLength(rest, begin, end string, nested bool) int {
 	at, depth := len(strings.TrimPrefix(begin, "\n")), 1
 	for at < len(rest) {
 		switch {
@@ -195,12 +201,6 @@ func blockEnd(rest, begin, end string, nested bool) int {
 		}
 	}
 	return len(rest)
-}
-
-func (s *scanner) addComment(length int) {
-	end := s.at + length
-	s.comments = append(s.comments, token{kind: comment, first: s.first, start: int32(s.at), end: int32(end), from: int32(s.at), to: int32(end), pair: -1})
-	s.at = end
 }
 
 func wordStart(c byte) bool {
@@ -226,7 +226,7 @@ func (s *scanner) literal() bool {
 			s.openString(inString{quote: q}, from)
 			return true
 		}
-		to, end := s.textEnd(q, from)
+		to, end := s.textEnd(inString{quote: q}, from)
 		s.addText(from, to, end)
 		return true
 	}
@@ -259,17 +259,20 @@ func (s *scanner) prefixLength() int {
 }
 
 // textEnd returns where the content of a literal without holes ends, and the literal.
-func (s *scanner) textEnd(q quote, at int) (to, end int) {
-	for at < len(s.text) {
-		switch c := s.text[at]; {
-		case c == '\\' && !q.raw && at+1 < len(s.text):
-			at += 2
-		case c == '\n' && !q.lines:
-			return at, at
-		case strings.HasPrefix(s.text[at:], q.close):
-			return at, at + len(q.close)
+func (s *scanner) textEnd(in inString, from int) (to, end int) {
+	for i := from; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == '\\' && !in.raw:
+			i++
+		case c == '\n' && !in.lines:
+			return i, i
+		case in.nest != 0 && c == in.nest:
+			in.depth++
+		case !strings.HasPrefix(s.text[i:], in.close):
+		case in.depth > 0:
+			in.depth--
 		default:
-			at++
+			return i, i + len(in.close)
 		}
 	}
 	return len(s.text), len(s.text)
@@ -280,13 +283,6 @@ func (s *scanner) openString(in inString, from int) {
 	in.base = len(s.opens)
 	s.strings = append(s.strings, in)
 	s.open(from)
-	s.moreText()
-}
-
-// endHole ends a hole and goes on with its string.
-func (s *scanner) endHole() {
-	hole := s.strings[len(s.strings)-1].hole
-	s.close(s.at+1, func(o string) bool { return o == hole })
 	s.moreText()
 }
 

@@ -1,6 +1,9 @@
 package reviewer
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // rubyName returns where a Ruby name really ends: empty? and save! have one sign more
 // than the names of other languages, and globals such as $' have only a sign.
@@ -35,25 +38,13 @@ func (s *scanner) percentLiteral() bool {
 		nest, end = begin, ")]}>"[i]
 	}
 	at++
+	in := inString{quote: quote{open: s.text[s.at:at], close: string(end), lines: true, hole: "#{"}, nest: nest}
 	if strings.IndexByte("QWIx", kind) >= 0 {
-		s.openString(inString{quote: quote{open: s.text[s.at:at], close: string(end), lines: true, hole: "#{"}, nest: nest}, at)
+		s.openString(in, at)
 		return true
 	}
-	depth := 0
-	for i := at; i < len(s.text); i++ {
-		switch c := s.text[i]; {
-		case c == '\\':
-			i++
-		case c == nest && nest != 0:
-			depth++
-		case c == end && depth > 0:
-			depth--
-		case c == end:
-			s.addText(at, i, i+1)
-			return true
-		}
-	}
-	s.addText(at, len(s.text), len(s.text))
+	to, after := s.textEnd(in, at)
+	s.addText(at, to, after)
 	return true
 }
 
@@ -115,20 +106,14 @@ func (s *source) opensShell(i int) bool {
 // fillHoles puts holes in the places of the expressions in a here-document, except for
 // constants, and reports whether there is a hole.
 func fillHoles(text string) (filled string, changing bool) {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, "#{")
-		b.WriteString(before)
-		if !found {
-			return b.String(), changing
+	filled = rubyHole.ReplaceAllStringFunc(text, func(place string) string {
+		if name := strings.TrimSpace(strings.TrimSuffix(place[len("#{"):], "}")); isConstantName(name) {
+			return name
 		}
-		inside, after, _ := strings.Cut(rest, "}")
-		if inside = strings.TrimSpace(inside); isConstantName(inside) {
-			b.WriteString(inside)
-		} else {
-			b.WriteString(hole)
-			changing = true
-		}
-		text = after
-	}
+		changing = true
+		return hole
+	})
+	return filled, changing
 }
+
+var rubyHole = regexp.MustCompile(`#\{[^}]*(?:\}|$)`)

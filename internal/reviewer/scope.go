@@ -221,9 +221,8 @@ func (s *scopes) beginsBody(i int) bool {
 	return true
 }
 
-// parametersEnd returns the index of the bracket that ends the parameters before the
-// brace at index i, 0 if there are none. "throws IOException" or ": Type" may stand in
-// between.
+// parametersEnd returns the index of the bracket that ends the parameters before the brace at index
+// i, 0 if there are none. "throws IOException" or ": Type" may stand in between.
 func (s *scopes) parametersEnd(i int) int {
 	const longest = 24 // tokens
 	for j := i - 1; j > 0 && j > i-longest; j-- {

@@ -68,27 +68,9 @@ func hasLineOver(text string, most int) bool {
 	return false
 }
 
-const secretRemedy = "Take the secret out of the file, and revoke it."
-
-var (
-	// secretRule is the rule of known values and of what looks like the credential of one
-	// vendor or like a private key; its findings name what was found.
-	secretRule = &Rule{
-		Rule: finding.Rule{ID: "secret", Name: "Secret in a file", Short: secretRemedy,
-			Full: "Whoever can read the repository, now or later, can use the secret.",
-			Help: "Revoke the secret first: a commit that removes it leaves it in the history. Then read it from the environment or from a store of secrets.",
-			CWE:  []int{798}, Severity: finding.High, Precision: finding.PrecisionHigh, Tags: []string{"security"}},
-		Check: SecurityReview, Message: "Secret", Remediation: secretRemedy,
-	}
-	// generalSecretRule is the rule of random text that a name like key or password is given.
-	generalSecretRule = &Rule{
-		Rule: finding.Rule{ID: "secret-general", Name: "Random text under the name of a secret", Short: secretRemedy,
-			Full: secretRule.Full, Help: secretRule.Help,
-			CWE: []int{798}, Severity: finding.Medium, Precision: finding.PrecisionLow, Tags: []string{"security"}},
-		Check: SecurityReview, Message: "Possible secret", Remediation: secretRemedy,
-		Off: "most of what it finds in real sources are invented values of tests and examples",
-	}
-)
+// secretRule is the rule of known values and of what looks like the credential of one vendor or
+// like a private key. That of random text under a name like key or password is secret-general.
+const secretRule = "secret"
 
 // madeInTests are secrets that tests make for themselves: tokens that they sign with a
 // key of their own, and numbers that only a name next to them makes a secret.
@@ -96,14 +78,15 @@ var madeInTests = words("jwt jwt-base64 heroku-api-key")
 
 // findSecrets returns where secrets are in a file, never what they are.
 func (r *Reviewer) findSecrets(f File) []finding.Finding {
-	if !r.uses(secretRule) && !r.uses(generalSecretRule) {
+	precise, general := r.byID[secretRule], r.byID["secret-general"]
+	if !r.uses(precise) && !r.uses(general) {
 		return nil
 	}
 	var found []finding.Finding
 	for _, h := range r.secrets.ScanFile(f.Path, f.Text) {
-		rule := secretRule
+		rule := precise
 		if h.Rule == secrets.GeneralRule || madeInTests[h.Rule] && testPath.MatchString(f.Path) {
-			rule = generalSecretRule
+			rule = general
 		}
 		if !r.uses(rule) {
 			continue

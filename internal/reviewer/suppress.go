@@ -58,8 +58,7 @@ func ignores(text string, s *source) map[ignored]ignore {
 	return list
 }
 
-// addIgnore reads one comment, which ends on a line; alone means that no code stands
-// before it.
+// addIgnore reads one comment, which ends on a line; alone means that no code stands before it.
 func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 	_, text, found := strings.Cut(comment, ignoreWord)
 	if !found {

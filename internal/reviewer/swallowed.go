@@ -44,8 +44,7 @@ func (c *codeFile) swallowsAt(i int) bool {
 	return isEmpty && !c.hasComment(c.tokens[body].end, c.lineEnd(c.tokens[body+1].end))
 }
 
-// catchBody returns the index of the block of `catch (e) { … }`, or 0 if the error does not
-// matter.
+// catchBody returns the index of the block of `catch (e) { … }`, or 0 if the error does not matter.
 func (c *codeFile) catchBody(i int) int {
 	tried := i - 1
 	if !c.is(tried, "}") || c.cleansUp(tried) {

@@ -164,15 +164,15 @@ func (s *source) opensString(i int) bool {
 	return t.kind == opening && (strings.IndexByte("\"'`", s.text[t.end-1]) >= 0 || s.text[t.start] == '%')
 }
 
-// plainText returns the content of the literal without holes that an extent consists of.
-func (s *source) plainText(x extent) (content string, ok bool) {
+// plainLiteral returns the index of the literal without holes that an extent consists of.
+func (s *source) plainLiteral(x extent) (i int, ok bool) {
 	switch {
-	case x.to == x.from+1 && s.kindAt(x.from) == stringText: // 'a'
-		return s.content(x.from), true
-	case x.to == x.from+3 && s.opensString(x.from) && s.kindAt(x.from+1) == stringText: // `a`
-		return s.content(x.from + 1), true
+	case x.to == x.from+1: // 'a'
+		return x.from, s.kindAt(x.from) == stringText
+	case x.to == x.from+3: // `a`
+		return x.from + 1, s.kindAt(x.from+1) == stringText && s.opensString(x.from)
 	}
-	return "", false
+	return 0, false
 }
 
 // expressionAt returns the extent of the expression that begins at index from. It ends

@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"slices"
 	"sort"
 )
 
@@ -48,16 +49,7 @@ func (s *source) is(i int, written string) bool {
 
 // isOneOf reports whether the token at index i is written in one of several ways.
 func (s *source) isOneOf(i int, written ...string) bool {
-	if i < 0 || i >= len(s.tokens) || s.tokens[i].kind == stringText {
-		return false
-	}
-	here := s.written(i)
-	for _, w := range written {
-		if here == w {
-			return true
-		}
-	}
-	return false
+	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && slices.Contains(written, s.written(i))
 }
 
 // kindAt returns the kind of the token at index i, and comment out of range.

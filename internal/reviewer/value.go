@@ -18,11 +18,10 @@ import "strings"
 //	12, TABLE, user.length             12, TABLE, 0    no       no
 //	ids.map(() => "?").join(",")       0               no       no
 //
-// The text has what is literal in it, and a hole (␀) for each part that is not known. A
-// value that is literal and changing is built: literal text with something else in it,
-// which is how an injection is written. What is neither does no harm. The fourth part,
-// origin, is the source of the expression and of what its names were given: by it rules
-// know that `name` is req.query.name.
+// The text has what is literal in it, and a hole (␀) for each part that is not known. A value that
+// is literal and changing is built: literal text with something else in it, which is how an
+// injection is written. What is neither does no harm. The fourth part, origin, is the source of the
+// expression and of what its names were given: by it rules know that `name` is req.query.name.
 //
 // How an expression gets its value (evaluate.go):
 //

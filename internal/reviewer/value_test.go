@@ -88,7 +88,7 @@ func TestNamesHaveTheirValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := scan(c.path, c.code, languageOf(c.path))
-		m := &matcher{evaluator: &evaluator{source: s, pack: built.packs[s.lang.name], scope: newScopes(s, nil)}, uses: func(*Rule) bool { return true }}
+		m := &matcher{evaluator: &evaluator{source: s, pack: built.packs[s.lang.name], scope: newScopes(s, nil)}, uses: func(*Rule) bool { return true }, aliases: map[string][]string{}}
 		for i := range s.tokens {
 			m.visit(i)
 		}

@@ -50,8 +50,7 @@ func newExpression(text string, keywords []string) expression {
 	return e
 }
 
-// longest returns the length in bytes of the longest match, and whether there is
-// such a bound.
+// longest returns the length in bytes of the longest match, and whether there is such a bound.
 func longest(re *syntax.Regexp) (int, bool) {
 	switch re.Op {
 	case syntax.OpLiteral:

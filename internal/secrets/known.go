@@ -10,8 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// Known is an exact value that must not leave: the token, a line of the `secrets`
-// input.
+// Known is an exact value that must not leave: the token, a line of the `secrets` input.
 type Known struct {
 	Name  string      // what it is, for people, such as "the token"
 	Value token.Token // of one line or several; a Token, since that never prints

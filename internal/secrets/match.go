@@ -64,9 +64,8 @@ func join(list []window, w window) []window {
 	return append(list, w)
 }
 
-// isAssigned reports whether what follows a word such as key can be an assignment: at
-// most 23 bytes of a name, spaces and quotes, then an operator. It is what the general
-// rule asks for, or more.
+// isAssigned reports whether what follows a word such as key can be an assignment: at most 23 bytes
+// of a name, spaces and quotes, then an operator. It is what the general rule asks for, or more.
 func isAssigned(rest string) bool {
 	for i := range min(len(rest), 24) {
 		switch c := rest[i]; {

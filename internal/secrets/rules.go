@@ -60,8 +60,7 @@ const (
 	keyRule = "private-key"
 )
 
-// farKeyword are the rules whose keyword stands anywhere in the text, and not in what
-// they find.
+// farKeyword are the rules whose keyword stands anywhere in the text, and not in what they find.
 var farKeyword = map[string]bool{"airtable-personnal-access-token": true, "facebook-access-token": true}
 
 // namePart is what gitleaks writes into rules that look for a name, an operator and a
@@ -69,9 +68,8 @@ var farKeyword = map[string]bool{"airtable-personnal-access-token": true, "faceb
 // times slower, so it is left out.
 const namePart = `[\w.-]{0,50}?`
 
-// loadRules reads gitleaks' default rules. Those without an expression or without a
-// keyword are not about text and are left out: in this version the one about the names of
-// PKCS #12 files.
+// loadRules reads gitleaks' default rules. Those without an expression or without a keyword are not
+// about text and are left out: in this version the one about the names of PKCS #12 files.
 func loadRules() (*ruleSet, error) {
 	var file ruleFile
 	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
@@ -112,9 +110,8 @@ func newRule(r ruleText, keywords []string, all []allowList) *rule {
 	return made
 }
 
-// ruleName returns what a rule finds, for people: the first clause of its
-// description without the verb, such as "a potential Stripe key", or its id where
-// that does not fit a sentence.
+// ruleName returns what a rule finds, for people: the first clause of its description without the
+// verb, such as "a potential Stripe key", or its id where that does not fit a sentence.
 func ruleName(r ruleText) string {
 	clause, _, _ := strings.Cut(strings.TrimSuffix(r.Description, "."), ",")
 	verb, what, _ := strings.Cut(clause, " ")
@@ -182,8 +179,7 @@ func (r *rule) allows(text, secret string, matchStart, matchEnd int) bool {
 	return false
 }
 
-// line returns the lines that a match stands on, or what is near it: a line may have
-// megabytes.
+// line returns the lines that a match stands on, or what is near it: a line may have megabytes.
 func line(text string, start, end int) string {
 	const reach = 256 // bytes on each side
 	from, to := max(0, start-reach), min(len(text), end+reach)

@@ -1,11 +1,10 @@
 // Package secrets finds and masks secrets in text.
 //
-// Two kinds are found: values that Airlock was given (its token, the lines of the
-// `secrets` input) in every form that package token knows, and whatever looks like
-// a credential by the rules of gitleaks. Only gitleaks' rules are used, not its
-// detector, which needs quadratic time on long lines, obeys comments such as
-// `gitleaks:allow`, returns the columns of later lines one too high, and writes
-// secrets into its log. No comment in a text lets a secret pass.
+// Two kinds are found: values that Airlock was given (its token, the lines of the `secrets` input)
+// in every form that package token knows, and whatever looks like a credential by the rules of
+// gitleaks. Only gitleaks' rules are used, not its detector, which needs quadratic time on long
+// lines, obeys comments such as `gitleaks:allow`, returns the columns of later lines one too high,
+// and writes secrets into its log. No comment in a text lets a secret pass.
 package secrets
 
 import (
@@ -25,10 +24,9 @@ type Hit struct {
 	Name string // for people: the Known value's name, or what the rule finds
 	// Start and End are the secret's bytes in the text: text[Start:End].
 	Start, End int
-	// Line and Column are where it starts, EndLine and EndColumn where it ends,
-	// the end column being the one after the last character. All count from 1.
-	// Lines end with a line feed. Columns count UTF-16 code units, as
-	// finding.Range does; a byte that is not UTF-8 counts as one.
+	// Line and Column are where it starts, EndLine and EndColumn where it ends, the end column being
+	// the one after the last character. All count from 1. Lines end with a line feed. Columns count
+	// UTF-16 code units, as finding.Range does; a byte that is not UTF-8 counts as one.
 	Line, Column       int
 	EndLine, EndColumn int
 	// Encoded is set if the secret stands there encoded, for example as Base64. The
@@ -97,9 +95,8 @@ const (
 	mostPasses = 8
 )
 
-// Mask returns the text with every secret replaced by ***. In what it returns there is
-// no known value in any form and nothing that Scan finds, and masking it again
-// changes nothing.
+// Mask returns the text with every secret replaced by ***. In what it returns there is no known
+// value in any form and nothing that Scan finds, and masking it again changes nothing.
 func (s *Scanner) Mask(text string) string {
 	for range mostPasses {
 		hits := s.find("", text)
