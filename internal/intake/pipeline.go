@@ -5,15 +5,15 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"sync"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 const (
 	// maxInFlight is how many bytes of records are processed at the same time,
-	// unless a single batch is larger.
+	// unless a single batch is larger. They are counted in units of slotSize.
 	maxInFlight = 16 << 20
+	slotSize    = 64 << 10
 	// maxReused is the size in bytes of the largest batch that is used again.
 	maxReused = 1 << 20
 )
@@ -22,7 +22,7 @@ const (
 // the sink in the order of the input.
 type batch struct {
 	in       safeoutput.Batch
-	size     int64
+	slots    int // how many it occupies
 	verdicts []verdict
 	encoded  []byte
 	done     chan struct{}
@@ -50,8 +50,8 @@ func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(
 	p := &pipeline{
 		door: d, encode: encode, reader: safeoutput.NewReader(src),
 		free: make(chan *batch, 2*workers+2), work: make(chan *batch, 2*workers+2), order: make(chan *batch, 2*workers+2),
+		slots: make(chan struct{}, maxInFlight/slotSize), counts: map[safeoutput.Kind]int{},
 	}
-	p.room = sync.NewCond(&p.mu)
 	for range cap(p.free) {
 		p.free <- &batch{}
 	}
@@ -59,12 +59,6 @@ func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(
 		go p.judge()
 	}
 	go p.read(ctx)
-	stop := context.AfterFunc(ctx, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.room.Broadcast()
-	})
-	defer stop()
 	in, err := p.deliver(ctx, sink)
 	if err != nil {
 		return in, err
@@ -83,10 +77,10 @@ type pipeline struct {
 	err    error // of reading; set before order is closed
 
 	free, work, order chan *batch
+	slots             chan struct{} // one element for each slotSize in flight
 
-	mu       sync.Mutex
-	room     *sync.Cond
-	inFlight int64
+	counts  map[safeoutput.Kind]int // of accepted items
+	scratch []byte
 }
 
 func (p *pipeline) read(ctx context.Context) {
@@ -120,17 +114,15 @@ func (p *pipeline) read(ctx context.Context) {
 
 // reserve waits until the batch fits into the bytes in flight.
 func (p *pipeline) reserve(ctx context.Context, b *batch) bool {
-	b.size = int64(b.in.Size())
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.inFlight > 0 && p.inFlight+b.size > maxInFlight {
-		if ctx.Err() != nil {
+	need := min((b.in.Size()+slotSize-1)/slotSize, cap(p.slots))
+	for b.slots = 0; b.slots < need; b.slots++ {
+		select {
+		case p.slots <- struct{}{}:
+		case <-ctx.Done():
 			return false
 		}
-		p.room.Wait()
 	}
-	p.inFlight += b.size
-	return ctx.Err() == nil
+	return true
 }
 
 func (p *pipeline) judge() {
@@ -151,7 +143,6 @@ func (p *pipeline) judge() {
 
 // deliver counts the items that the workers have judged, and calls the sink.
 func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input, error) {
-	c := counter{door: p.door, encode: p.encode, counts: map[safeoutput.Kind]int{}}
 	var in Input
 	for {
 		var b *batch
@@ -171,7 +162,7 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 		}
 		for i := range b.verdicts {
 			in.Records++
-			if err := sink(c.outcome(&b.verdicts[i])); err != nil {
+			if err := sink(p.outcome(&b.verdicts[i])); err != nil {
 				return in, err
 			}
 		}
@@ -181,44 +172,35 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 
 func (p *pipeline) release(b *batch) {
 	clear(b.verdicts) // so that the items can be collected
-	p.mu.Lock()
-	p.inFlight -= b.size
-	p.mu.Unlock()
-	p.room.Signal()
-	if b.size > maxReused || cap(b.encoded) > maxReused {
+	for range b.slots {
+		<-p.slots
+	}
+	if b.in.Size() > maxReused || cap(b.encoded) > maxReused {
 		b = &batch{}
 	}
 	p.free <- b
 }
 
-// counter applies the limits, record by record in the order of the input.
-type counter struct {
-	door    *door
-	encode  bool
-	counts  map[safeoutput.Kind]int
-	scratch []byte
-}
-
 // outcome counts an item and returns the record's outcome. An item that a limit could
 // have dropped is cleaned only here.
-func (c *counter) outcome(v *verdict) Outcome {
+func (p *pipeline) outcome(v *verdict) Outcome {
 	kind, limit := v.spec.Kind, -1
 	if len(v.violations) == 0 {
-		limit = c.door.cfg.max(v.spec)
-		if limit >= 0 && c.counts[kind] >= limit {
+		limit = p.door.cfg.max(v.spec)
+		if limit >= 0 && p.counts[kind] >= limit {
 			return Outcome{Dropped: &Dropped{Line: v.accepted.line, Kind: kind, Limit: limit, Notes: v.accepted.notes}}
 		}
 		if !v.cleaned {
-			c.door.judgeOf(v).clean()
-			if c.encode && len(v.violations) == 0 {
-				c.scratch = encodeItem(v, c.scratch[:0])
+			p.door.judgeOf(v).clean()
+			if p.encode && len(v.violations) == 0 {
+				p.scratch = encodeItem(v, p.scratch[:0])
 			}
 		}
 	}
 	if len(v.violations) > 0 {
 		return Outcome{Rejected: &Rejected{Line: v.accepted.line, Kind: kind, Violations: sortViolations(v.violations), Notes: v.accepted.notes}}
 	}
-	c.counts[kind]++
+	p.counts[kind]++
 	a := v.accepted
 	return Outcome{Accepted: &a}
 }

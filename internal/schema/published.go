@@ -3,38 +3,41 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/agent-airlock/airlock/schemas"
 )
 
-// publishedFile is one file of package schemas.
-type publishedFile struct {
-	schema      *Schema
-	definitions func() map[string]*Schema
-}
+// published contains the schemas that Published has returned, by file and
+// definition.
+var published sync.Map
 
-// published holds the files of package schemas.
-var published = sync.OnceValue(func() map[string]publishedFile {
-	files := map[string]publishedFile{}
-	for _, file := range schemas.Names() {
-		files[file] = publishedFile{
-			schema: fromJSON(func() (json.RawMessage, error) {
-				raw, _ := schemas.Lookup(file)
-				return raw, nil
-			}),
-			definitions: sync.OnceValue(func() map[string]*Schema {
-				definitions := map[string]*Schema{}
-				names, _ := schemas.Definitions(file) // an error is that of the file, too
-				for _, name := range names {
-					definitions[name] = fromJSON(func() (json.RawMessage, error) { return schemas.Definition(file, name) })
-				}
-				return definitions
-			}),
-		}
+// Published returns a published schema: that of a file if definition is "",
+// otherwise one of the file's definitions as a schema of its own. It reports
+// false if there is none of that name.
+func Published(file, definition string) (*Schema, bool) {
+	name := [2]string{file, definition}
+	if s, ok := published.Load(name); ok {
+		return s.(*Schema), true
 	}
-	return files
-})
+	if !slices.Contains(schemas.Names(), file) {
+		return nil, false
+	}
+	source := func() (json.RawMessage, error) {
+		raw, _ := schemas.Lookup(file)
+		return raw, nil
+	}
+	if definition != "" {
+		definitions, err := schemas.Definitions(file)
+		if err != nil || !slices.Contains(definitions, definition) {
+			return nil, false
+		}
+		source = func() (json.RawMessage, error) { return schemas.Definition(file, definition) }
+	}
+	s, _ := published.LoadOrStore(name, fromJSON(source))
+	return s.(*Schema), true
+}
 
 func fromJSON(source func() (json.RawMessage, error)) *Schema {
 	return New(func() (any, error) {
@@ -48,18 +51,6 @@ func fromJSON(source func() (json.RawMessage, error)) *Schema {
 		}
 		return document, nil
 	})
-}
-
-// Published returns a published schema: that of a file if definition is "",
-// otherwise one of the file's definitions as a schema of its own. It reports
-// false if there is none of that name.
-func Published(file, definition string) (*Schema, bool) {
-	f, ok := published()[file]
-	if !ok || definition == "" {
-		return f.schema, ok
-	}
-	s, ok := f.definitions()[definition]
-	return s, ok
 }
 
 // Source returns the text of a published schema: a file, with or without its
