@@ -87,12 +87,6 @@ func (a Accepted) Stable() string { return a.stable }
 // Airlock's own items.
 func (a Accepted) Line() int { return a.line }
 
-// Repairs returns the repairs without which the record could not be read.
-func (a Accepted) Repairs() []Repair { return a.notes.Repairs }
-
-// Redactions returns what cleaning changed in the item's texts.
-func (a Accepted) Redactions() []Redaction { return a.notes.Redactions }
-
 // Notes returns what there is to report about the record.
 func (a Accepted) Notes() Notes { return a.notes }
 

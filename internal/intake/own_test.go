@@ -60,7 +60,7 @@ func TestOwnItemsAreCleaned(t *testing.T) {
 			}
 		}
 	}
-	if len(accepted[1].Redactions()) == 0 {
+	if len(accepted[1].Notes().Redactions) == 0 {
 		t.Error("nothing is said about what was cleaned")
 	}
 	got := accepted[2].Item().(*safeoutput.CheckRun).Annotations[0]
@@ -135,7 +135,7 @@ func TestOddAnnotationsAreLeftOut(t *testing.T) {
 		t.Errorf("%d annotations, the first message %d bytes long", len(notes), len(notes[0].Message))
 	}
 	var said []string
-	for _, r := range accepted[0].Redactions() {
+	for _, r := range accepted[0].Notes().Redactions {
 		if r.Rule == RuleAnnotation {
 			said = append(said, r.Field)
 		}

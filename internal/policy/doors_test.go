@@ -56,7 +56,7 @@ func TestJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprintf("%d #%d staged=%t repairs=%d redactions=%d notes=%d %s", a.Line(), a.Target().Number, a.Staged(), len(a.Accepted().Repairs()), len(a.Accepted().Redactions()), len(a.Notes()), raw))
+		got = append(got, fmt.Sprintf("%d #%d staged=%t repairs=%d redactions=%d notes=%d %s", a.Line(), a.Target().Number, a.Staged(), len(a.Accepted().Notes().Repairs), len(a.Accepted().Notes().Redactions), len(a.Notes()), raw))
 	}
 	want := []string{
 		"2 #0 staged=false repairs=0 redactions=1 notes=1 " + `{"type":"create-issue","title":"[ai] A bug","body":"` + textOf(t, in[0]) + `","labels":["Bug","automation"]}`,

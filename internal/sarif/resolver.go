@@ -3,7 +3,6 @@ package sarif
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -94,15 +93,15 @@ func (r *resolver) leave(typ string, o object) bool {
 // such as command lines, environment variables and accounts, describe the
 // machine and may contain secrets, and nobody reads them.
 func (r *resolver) invocation(o object) {
-	for _, name := range slices.Collect(maps.Keys(o)) {
+	maps.DeleteFunc(o, func(name string, _ any) bool {
 		switch name {
 		case "executionSuccessful", "startTimeUtc", "endTimeUtc", "exitCode", "exitCodeDescription",
 			"toolExecutionNotifications", "toolConfigurationNotifications", "ruleConfigurationOverrides", "notificationConfigurationOverrides":
-		default:
-			r.notes.add(RuleMachine, name, 1)
-			delete(o, name)
+			return false
 		}
-	}
+		r.notes.add(RuleMachine, name, 1)
+		return true
+	})
 }
 
 // artifactLocation makes a URI relative to the repository's root.
