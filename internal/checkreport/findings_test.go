@@ -24,7 +24,7 @@ func document(t *testing.T, old, new string) string {
 
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, old, new, says string }{
+	tests := []struct{ name, old, new, want string }{
 		{"another version", `"version": 1`, `"version": 2`, "$.version"},
 		{"a path that leads out", `"path": "api/b.go"`, `"path": "api/../../b.go"`, "$.findings[0].path"},
 		{"an absolute path", `"path": "api/b.go"`, `"path": "/etc/passwd"`, "$.findings[0].path"},
@@ -41,8 +41,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 	for _, c := range tests {
 		_, err := checkreport.Read(strings.NewReader(document(t, c.old, c.new)))
-		if err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want an error about %q", c.name, err, c.says)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error about %q", c.name, err, c.want)
 		}
 	}
 	if _, err := checkreport.Read(strings.NewReader(strings.Repeat(" ", checkreport.MaxBytes+1))); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {

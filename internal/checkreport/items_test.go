@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// all wants everything said.
+// all selects all items.
 func all(t *testing.T) checkreport.ItemsInput {
 	return checkreport.ItemsInput{SafeText: safeText(t), Head: strings.Repeat("ab", 20), Version: "v1", Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
 }
@@ -57,7 +57,7 @@ func TestItems(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	if n := strings.Count(first.Body, "Whoever controls a variable controls the statement."); n != 1 {
-		t.Errorf("what the rule means is said %d times:\n%s", n, first.Body)
+		t.Errorf("the rule is described %d times:\n%s", n, first.Body)
 	}
 	last := comments[3].Item().(*safeoutput.CreateReviewComment)
 	if want := "````suggestion\n\tx := 1 // ```\n\treturn x\n````\n"; !strings.Contains(last.Body, want) {
@@ -67,7 +67,7 @@ func TestItems(t *testing.T) {
 	if run.Conclusion != "failure" || len(run.Annotations) != 4 || run.Annotations[0].Level != "failure" || run.Annotations[3].Level != "notice" || run.HeadSHA != strings.Repeat("ab", 20) {
 		t.Errorf("%+v", run)
 	}
-	if diff := cmp.Diff([]string{"formatter", "tests", "code_review", "security_review"}, settled(t, got)); diff != "" {
+	if diff := cmp.Diff([]string{"formatter", "tests", "code_review", "security_review"}, hidden(t, got)); diff != "" {
 		t.Errorf("the linter's tool is missing, and nothing was built:\n%s", diff)
 	}
 	if c := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment); c.OnlyUpdate || !strings.Contains(c.Body, "4 of 6 checks failed") {
@@ -78,11 +78,11 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// settled returns the checks whose comments are settled unless they are kept.
-func settled(t *testing.T, got map[safeoutput.Kind][]intake.Accepted) []string {
+// hidden returns the checks whose comments are hidden unless they are kept.
+func hidden(t *testing.T, got map[safeoutput.Kind][]intake.Accepted) []string {
 	t.Helper()
 	if n := len(got[safeoutput.KindMinimiseComments]); n != 1 {
-		t.Fatalf("%d items that settle comments", n)
+		t.Fatalf("%d items that hide comments", n)
 	}
 	m := got[safeoutput.KindMinimiseComments][0].Item().(*safeoutput.MinimiseComments)
 	if len(m.Keep) < 2 {
@@ -91,16 +91,16 @@ func settled(t *testing.T, got map[safeoutput.Kind][]intake.Accepted) []string {
 	return m.Scopes
 }
 
-// TestChecksThatDidNotEndSettleNothing asserts that a comment is not hidden because
+// TestChecksThatDidNotEndHideNothing asserts that a comment is not hidden because
 // its check was cut short.
-func TestChecksThatDidNotEndSettleNothing(t *testing.T) {
+func TestChecksThatDidNotEndHideNothing(t *testing.T) {
 	t.Parallel()
 	in := failing()
 	in.Result.Missing = nil
 	checks := in.Result.Roots[0].Checks
 	checks[0].TimedOut = true                         // formatter
 	checks[1].Blocking, checks[3].Failures = nil, nil // linter and tests fail without a word
-	if diff := cmp.Diff([]string{"code_review", "security_review"}, settled(t, let(t, checkreport.New(in), all(t)))); diff != "" {
+	if diff := cmp.Diff([]string{"code_review", "security_review"}, hidden(t, let(t, checkreport.New(in), all(t)))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -127,7 +127,7 @@ func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
 	t.Parallel()
 	got := let(t, checkreport.New(passing()), all(t))
 	if c := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment); !c.OnlyUpdate {
-		t.Error("a comment would be opened to say that all is well")
+		t.Error("a comment would be opened although all is well")
 	}
 	if run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); run.Conclusion != "success" {
 		t.Errorf("%+v", run)
@@ -138,7 +138,7 @@ func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
 }
 
 // TestFindingsOfAnotherCommit asserts that lines of another commit are not pointed
-// at, and that nothing of what is there is taken for settled.
+// at, and that nothing of what is there is hidden.
 func TestFindingsOfAnotherCommit(t *testing.T) {
 	t.Parallel()
 	in := all(t)
@@ -146,7 +146,7 @@ func TestFindingsOfAnotherCommit(t *testing.T) {
 	got := let(t, checkreport.New(failing()), in)
 	run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
 	if good := let(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); good.Conclusion != "failure" || !strings.HasPrefix(good.Title, "another commit was checked: ") {
-		t.Errorf("a commit that nobody checked is told to be good: %+v", good)
+		t.Errorf("a commit that nobody checked is reported as good: %+v", good)
 	}
 	if len(run.Annotations) != 0 || len(got[safeoutput.KindCreateReviewComment])+len(got[safeoutput.KindMinimiseComments])+len(got[safeoutput.KindCreateSecurityReport]) != 0 {
 		t.Errorf("%+v", got)
@@ -165,7 +165,7 @@ func TestFindingsOfNoCommit(t *testing.T) {
 	}
 }
 
-// TestPathsThatNobodyCanSee are told of in the summary alone.
+// TestPathsThatNobodyCanSee checks that only the summary names them.
 func TestPathsThatNobodyCanSee(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -186,7 +186,7 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 	}
 }
 
-// TestNoiseIsCapped asserts that of many findings the most severe are said, and of
+// TestNoiseIsCapped asserts that of many findings the most severe are shown, and of
 // several on one line one.
 func TestNoiseIsCapped(t *testing.T) {
 	t.Parallel()
@@ -212,7 +212,7 @@ func TestNoiseIsCapped(t *testing.T) {
 	}
 }
 
-// TestToolsCrowdNoReviewOut asserts that what a pull request makes its linter say does
+// TestToolsCrowdNoReviewOut asserts that what a pull request makes its linter report does
 // not take the places of the reviews' findings of the same severity.
 func TestToolsCrowdNoReviewOut(t *testing.T) {
 	t.Parallel()
@@ -236,9 +236,9 @@ func TestToolsCrowdNoReviewOut(t *testing.T) {
 	}
 }
 
-// TestWhatSeveralChecksSayIsToldOnce asserts that a file that does not compile makes one
-// comment and one annotation, not three, and that what each check says beside it stays.
-func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
+// TestWhatSeveralChecksReportIsShownOnce asserts that a file that does not compile makes one
+// comment and one annotation, not three, and that what each check reports besides stays.
+func TestWhatSeveralChecksReportIsShownOnce(t *testing.T) {
 	t.Parallel()
 	in := failing()
 	checks := in.Result.Roots[0].Checks
@@ -279,7 +279,7 @@ func TestWhatSeveralChecksSayIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestOneCommentForTheSameWords asserts that a tool that says the same of many lines of
+// TestOneCommentForTheSameWords asserts that a tool that reports the same for many lines of
 // a file makes one comment, which names the lines, and leaves room for suggestions.
 func TestOneCommentForTheSameWords(t *testing.T) {
 	t.Parallel()
@@ -307,9 +307,9 @@ func TestOneCommentForTheSameWords(t *testing.T) {
 	}
 }
 
-// TestFailingTestsAreToldApartByName asserts that what a test prints, such as an address,
+// TestFailedTestsAreDistinguishedByName asserts that what a test prints, such as an address,
 // makes no other finding of it.
-func TestFailingTestsAreToldApartByName(t *testing.T) {
+func TestFailedTestsAreDistinguishedByName(t *testing.T) {
 	t.Parallel()
 	names := func(address string) (out []string) {
 		in := failing()
@@ -326,12 +326,12 @@ func TestFailingTestsAreToldApartByName(t *testing.T) {
 	}
 }
 
-// TestCommentsStayWithTheirCode: of two findings that say the same, the first is mended,
+// TestCommentsStayWithTheirCode: of two findings with the same message, the first is fixed,
 // and the other has moved and is indented. Its comment stays, and only the first is
 // settled.
 func TestCommentsStayWithTheirCode(t *testing.T) {
 	t.Parallel()
-	told := func(code string, lines ...int) (stable, keep []string) {
+	stableAndKept := func(code string, lines ...int) (stable, keep []string) {
 		in := failing()
 		in.Code = func(_ string, start, _ int) string {
 			if all := strings.Split(code, "\n"); start <= len(all) {
@@ -350,8 +350,8 @@ func TestCommentsStayWithTheirCode(t *testing.T) {
 		}
 		return stable, got[safeoutput.KindMinimiseComments][0].Item().(*safeoutput.MinimiseComments).Keep
 	}
-	before, _ := told("query(a)\nx\nquery(b)\nquery(b)\n", 1, 3, 4)
-	after, keep := told("bind(a)\nx\ny\n\tquery(b)\n\tquery(b)\n", 4, 5)
+	before, _ := stableAndKept("query(a)\nx\nquery(b)\nquery(b)\n", 1, 3, 4)
+	after, keep := stableAndKept("bind(a)\nx\ny\n\tquery(b)\n\tquery(b)\n", 4, 5)
 	if len(before) != 3 || before[0] == before[1] || before[1] == before[2] {
 		t.Errorf("three places have the comments %q", before)
 	}

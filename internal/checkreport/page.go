@@ -33,7 +33,7 @@ func (d *Document) Summary(safe SafeText, limit int) string {
 	p.old()
 	p.suppressed()
 	p.skipped()
-	out, _ := markdown.Cut(p.b.String(), limit/3, "*The rest was cut: a job summary holds no more. The findings document holds everything.*")
+	out, _ := markdown.Cut(p.b.String(), limit/3, "*The rest was cut: a job summary is limited in size. The findings document contains everything.*")
 	return out
 }
 

@@ -125,7 +125,7 @@ func TestWhatPeopleSee(t *testing.T) {
 }
 
 // TestADocumentSurvivesItsFile asserts that what one job writes another reads, and
-// says the same of it.
+// reports the same.
 func TestADocumentSurvivesItsFile(t *testing.T) {
 	t.Parallel()
 	d := checkreport.New(failing())
@@ -156,11 +156,11 @@ func TestASummaryFits(t *testing.T) {
 		t.Errorf("%d bytes\n%s", len(s), s)
 	}
 	if s := d.Summary(safeText(t), 1<<20); !strings.Contains(s, "… and 498 more<") && !strings.Contains(s, "… and 498 more |") || !strings.Contains(s, "… and 471 more, in the findings document") {
-		t.Error("the summary does not say how much it leaves out:\n" + s[:3000])
+		t.Error("the summary does not show how much it leaves out:\n" + s[:3000])
 	}
 }
 
-func TestSARIFHoldsTheSecurityReviewAlone(t *testing.T) {
+func TestSARIFContainsOnlyTheSecurityReview(t *testing.T) {
 	t.Parallel()
 	raw, err := checkreport.New(failing()).SARIF("v1.2.3")
 	if err != nil {
@@ -196,7 +196,7 @@ func TestSecretsAndPlaces(t *testing.T) {
 	for _, f := range d.Findings {
 		want := map[string][2]int{"gofmt": {12, 13}, "vet": {16, 0}, "tests": {19, 0}}[f.Tool]
 		if f.Path == "api/a.go" && f.Blocking && [2]int{f.StartLine, f.EndLine} != want {
-			t.Errorf("%s lies at %d-%d, want %v", f.Tool, f.StartLine, f.EndLine, want)
+			t.Errorf("%s is at %d-%d, want %v", f.Tool, f.StartLine, f.EndLine, want)
 		}
 		if f.Path == "api/b.go" && f.StartLine != 0 {
 			t.Error("a finding whose line is not at the head keeps it")
@@ -228,7 +228,7 @@ func TestAnnotations(t *testing.T) {
 	in := failing()
 	in.Result.Roots[0].Checks[1].Blocking = nil
 	if got := checkreport.New(in).Annotations(safeText(t)); got[len(got)-1].Title != "linter failed" || got[len(got)-1].Path != "" {
-		t.Errorf("a check that names no place is not told of: %+v", got)
+		t.Errorf("a check without a place is not reported: %+v", got)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestOutputForPeople(t *testing.T) {
 	}
 }
 
-// TestOutputForPeopleLeavesOutRecords below what else a program says.
+// TestOutputForPeopleLeavesOutRecords after what else a program prints.
 func TestOutputForPeopleLeavesOutRecords(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -276,9 +276,9 @@ func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
 	}
 }
 
-// TestWhatACommandRewroteIsTold, so that nobody commits it unawares; where that made the
-// check fail it is told already.
-func TestWhatACommandRewroteIsTold(t *testing.T) {
+// TestWhatACommandRewroteIsNoted, so that nobody commits it unawares; where that made the
+// check fail it is reported already.
+func TestWhatACommandRewroteIsNoted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status  phase.Status

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// manyFiles makes a repository of n files, 100 a folder, and returns the first
+// manyFiles makes a repository of n files, 100 a directory, and returns the first
 // changed ones with a diff in which each changes 10 lines.
 func manyFiles(b *testing.B, n, changed int, contents map[string]string) (string, []string, []changes.ChangedFile) {
 	b.Helper()
@@ -29,13 +29,13 @@ func manyFiles(b *testing.B, n, changed int, contents map[string]string) (string
 	var diff []changes.ChangedFile
 	text := []byte(strings.Repeat("const a = [ 1 ] ;\nexport default a\n", 150))
 	for i := range n {
-		folder := fmt.Sprintf("src/d%03d", i/100)
+		sub := fmt.Sprintf("src/d%03d", i/100)
 		if i%100 == 0 {
-			if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 				b.Fatal(err)
 			}
 		}
-		name := fmt.Sprintf("%s/f%02d.js", folder, i%100)
+		name := fmt.Sprintf("%s/f%02d.js", sub, i%100)
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			b.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkSuggest takes the time that suggestions cost beside the tool's own: for
+// BenchmarkSuggest takes the time that suggestions cost in addition to the tool's own: for
 // 1,000 changed lines in a few files, and for 1,000 files that are formatted anew.
 // The goal is 200 ms.
 func BenchmarkSuggest(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// diffOf says that these lines of a.go are new.
+// diffOf returns the diff of a.go with a patch.
 func diffOf(patch string) []changes.ChangedFile {
 	return []changes.ChangedFile{{Path: "a.go", Status: changes.Modified, Patch: patch}}
 }
@@ -33,8 +33,8 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 		{"without a diff every line is changed", step{code: 1, stderr: "./a.go:3:1: bad\n"}, nil, phase.Fail, 0},
 		{"a patch that is left out", step{code: 1, stderr: "./a.go:3:1: bad\n"}, []changes.ChangedFile{{Path: "a.go", PatchMissing: true}}, phase.Fail, 0},
 		{"a type error", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n"}, diffOf(patch), phase.Fail, 0},
-		{"output that says nothing", step{code: 1, stderr: "boom\n"}, diffOf(patch), phase.Fail, 0},
-		{"a crash beside an old finding", step{code: 2, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Fail, 0},
+		{"output without a finding", step{code: 1, stderr: "boom\n"}, diffOf(patch), phase.Fail, 0},
+		{"a crash and an old finding", step{code: 2, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Fail, 0},
 	}
 	for _, tt := range tests {
 		job, dir := goJob(t)

@@ -25,7 +25,7 @@ func TestAFormatterIsFixedUntilItsRetriesAreUsedUp(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if n := len(s.ran); n != 1+2*3+4 || r.Output.Checks.Tests.Status != phase.Pass {
-		t.Errorf("ran %v: the checks behind a failed one still run", s.ran)
+		t.Errorf("ran %v: the checks after a failed one still run", s.ran)
 	}
 }
 
@@ -46,11 +46,11 @@ func TestAFixThatHelps(t *testing.T) {
 
 func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
 	t.Parallel()
-	broken := func(names ...string) (said string) {
+	broken := func(names ...string) (printed string) {
 		for _, n := range names {
-			said += n + ":1:9: expected ';', found '('\n"
+			printed += n + ":1:9: expected ';', found '('\n"
 		}
-		return said
+		return printed
 	}
 	diff := func(name string) string { return strings.ReplaceAll(unformatted, "a.go", name) }
 	for name, c := range map[string]struct {
@@ -60,8 +60,8 @@ func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
 	}{
 		"fixtures":                   {step{code: 2, stderr: broken("testdata/a.go", "sub/testdata/src/b.go", "_old/c.go", ".x/d.go")}, phase.Pass, 0},
 		"vendored and not formatted": {step{code: 1, stdout: diff("vendor/a.go")}, phase.Pass, 0},
-		"a file beside them":         {step{code: 2, stdout: diff("a.go"), stderr: broken("testdata/a.go")}, phase.Fail, 1},
-		"an error beside them":       {step{code: 2, stderr: broken("testdata/a.go", "b.go")}, phase.Fail, 1},
+		"another file":               {step{code: 2, stdout: diff("a.go"), stderr: broken("testdata/a.go")}, phase.Fail, 1},
+		"another error":              {step{code: 2, stderr: broken("testdata/a.go", "b.go")}, phase.Fail, 1},
 		"a name like theirs":         {step{code: 1, stdout: diff("testdata.go")}, phase.Fail, 1},
 		"gofmt's own failure":        {step{code: 2, stderr: broken("testdata/a.go") + "open x: permission denied\n"}, phase.Fail, 1},
 	} {
@@ -105,7 +105,7 @@ func TestCheckOnlyFixesNothing(t *testing.T) {
 		t.Errorf("%+v ran %v", r.Output, s.ran)
 	}
 	if got := r.Output.Checks.Linter.Issues; !slices.Equal(got, []string{"bad at a.go:1"}) {
-		t.Errorf("linter says %q", got)
+		t.Errorf("linter: %q", got)
 	}
 }
 
@@ -119,21 +119,21 @@ func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
 	}
 }
 
-// TestAToolThatMayNotBeRun lies where the checks' own user cannot get, such as below
-// root's home: each check that needs it says so, and what to do.
+// TestAToolThatMayNotBeRun: the checks' own user cannot enter its directory, such as one
+// below root's home. Each check that needs it reports this, and what to do.
 func TestAToolThatMayNotBeRun(t *testing.T) {
 	t.Parallel()
 	job, _ := goJob(t)
 	job.Input.MaxRetries = 0
-	deps := realWorld(t)
+	deps := realDeps(t)
 	deps.Run = func(_ context.Context, spec command.Spec) (command.Result, error) {
 		return command.Result{ExitCode: -1}, fmt.Errorf("cannot start %s: %w", spec.Program, fs.ErrPermission)
 	}
 	r := validate(t, job, phase.Config{}, deps)
 	for check, override := range map[phase.Check]string{phase.Formatter: "format_command", phase.Build: "build_command", phase.Tests: "test_command"} {
 		c := checkOf(r, check)
-		if said := strings.Join(c.Problems, "\n"); c.Status != phase.Fail || !strings.Contains(said, "install it for every user, or set "+override+" to another command") {
-			t.Errorf("%s: %s, %q", check, c.Status, said)
+		if got := strings.Join(c.Problems, "\n"); c.Status != phase.Fail || !strings.Contains(got, "install it for every user, or set "+override+" to another command") {
+			t.Errorf("%s: %s, %q", check, c.Status, got)
 		}
 	}
 }

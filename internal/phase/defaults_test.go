@@ -66,7 +66,7 @@ func TestFixes(t *testing.T) {
 		fails string
 		fix   string // "" for none
 	}{
-		{"npm's scripts take arguments behind --", map[string]string{"package.json": `{"scripts":{"lint":"x"}}`}, phase.Input{}, "npm run lint", "npm run lint -- --fix"},
+		{"npm's scripts take arguments after --", map[string]string{"package.json": `{"scripts":{"lint":"x"}}`}, phase.Input{}, "npm run lint", "npm run lint -- --fix"},
 		{"other managers' do not", map[string]string{"package.json": `{"scripts":{"lint":"x"}}`, "yarn.lock": ""}, phase.Input{}, "yarn run lint", "yarn run lint --fix"},
 		{"clippy", map[string]string{"Cargo.toml": ""}, phase.Input{}, "cargo clippy --message-format=json", "cargo clippy --fix --allow-dirty --allow-no-vcs --message-format=json"},
 		{"an override of the formatter", map[string]string{"Cargo.toml": ""}, phase.Input{FormatCommand: "make fmt"}, "make fmt", "cargo fmt"},
@@ -116,7 +116,7 @@ func TestChangedFilesAsArguments(t *testing.T) {
 	}
 	in.ChangedFiles, in.LintCommand = []string{"c.py"}, "lint {files}"
 	if _, _, r := shown(t, contents, in, phase.Config{}); checkOf(r, phase.Linter).Status != phase.Pass || len(checkOf(r, phase.Linter).Notes) != 1 {
-		t.Error("without a file of the language nothing is run, and that is said")
+		t.Error("without a file of the language nothing is run, and that is noted")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestAFormatterThatOnlyWrites(t *testing.T) {
 		ran    bool
 		wrote  []string
 	}{
-		{"in place it mends", phase.Config{}, phase.Pass, true, []string{"a.js"}},
+		{"in place it fixes", phase.Config{}, phase.Pass, true, []string{"a.js"}},
 		{"in a copy it is judged by what it changes", phase.Config{CheckOnly: true, Scratch: true}, phase.Fail, true, []string{"a.js"}},
 		{"where nothing may be written it cannot be judged", phase.Config{CheckOnly: true}, phase.Fail, false, nil},
 	}

@@ -21,7 +21,7 @@ import (
 
 const ms = time.Millisecond
 
-// play runs the request of one of the spec's examples in a folder of the test's.
+// play runs the request of one of the spec's examples in a directory of the test's.
 func play(t *testing.T, name, dir string, deps phase.Deps) phase.Output {
 	t.Helper()
 	var members map[string]any
@@ -36,14 +36,14 @@ func play(t *testing.T, name, dir string, deps phase.Deps) phase.Output {
 	return validate(t, phase.Job{Input: in}, phase.Config{}, deps).Output
 }
 
-// golden compares an output with the spec's, after what the notes settle.
-func golden(t *testing.T, name string, got phase.Output, settled func(*phase.Output)) {
+// golden compares an output with the spec's, after changing what the notes explain.
+func golden(t *testing.T, name string, got phase.Output, explained func(*phase.Output)) {
 	t.Helper()
 	var want phase.Output
 	if err := json.Unmarshal(readSpec(t, name+"-response.json"), &want); err != nil {
 		t.Fatal(err)
 	}
-	settled(&want)
+	explained(&want)
 	w, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func Orders(db *sql.DB, customer string) (*sql.Rows, error) {
 `,
 		"shop_test.go": "package shop\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(1, 2) != 3 {\n\t\tt.Error(Sum(1, 2))\n\t}\n}\n\nfunc TestTax(t *testing.T) {\n\tif Tax(100) != 20 {\n\t\tt.Error(Tax(100))\n\t}\n}\n",
 	})
-	w := realWorld(t)
+	w := realDeps(t)
 	now := time.Unix(1_800_000_000, 0)
 	inner := w.Run
 	w.Now = func() time.Time { return now }
@@ -180,11 +180,11 @@ func Orders(db *sql.DB, customer string) (*sql.Rows, error) {
 		return
 	}
 	if diff := cmp.Diff(string(raw), want); diff != "" {
-		t.Errorf("docs/output.md tells another result (-document +result); run go test ./internal/phase -update:\n%s", diff)
+		t.Errorf("docs/output.md has another result (-document +result); run go test ./internal/phase -update:\n%s", diff)
 	}
 }
 
-// reading has a reviewer look at the files of a folder.
+// reading lets a reviewer look at the files of a directory.
 func reading(look func(context.Context, []reviewer.File) (reviewer.Result, error)) phase.Reviewer {
 	return func(ctx context.Context, r phase.ReviewRequest) ([]finding.Finding, error) {
 		var looked []reviewer.File

@@ -28,7 +28,7 @@ func TestCommandsThatMisbehave(t *testing.T) {
 		limit      time.Duration
 		status     phase.Status
 		timedOut   bool
-		says       string // in a problem or a note
+		want       string // in a problem or a note
 	}{
 		{"prints a gigabyte and fails", "head -c 1000000000 /dev/zero; exit 3", 0, phase.Fail, false, "ended with exit code 3"},
 		{"prints endless lines", "yes error", 100 * time.Millisecond, phase.Fail, true, "ended after 100ms"},
@@ -45,11 +45,11 @@ func TestCommandsThatMisbehave(t *testing.T) {
 		{"forks until its time is over", "while :; do sleep 300 & done", 100 * time.Millisecond, phase.Fail, true, "ended after 100ms"},
 		{"is not there, without a shell", "no-such-tool {files}", 0, phase.Fail, false, "'no-such-tool' is missing"},
 		{"is a script that is not there", "./gone.sh {files}", 0, phase.Fail, false, "is missing"},
-		{"is a folder", "/tmp {files}", 0, phase.Fail, false, "it is a directory"},
+		{"is a directory", "/tmp {files}", 0, phase.Fail, false, "it is a directory"},
 		{"is not to be run", "./a.go {files}", 0, phase.Fail, false, "it is not executable"},
 		{"has an argument list that is too long", "true " + strings.Repeat("x", 3_000_000), 0, phase.Fail, false, "argument list too long"},
 		{"closes its streams", "exec >&- 2>&-; exit 4", 0, phase.Fail, false, "exit code 4"},
-		{"removes its folder", "rm -rf \"$PWD\"; exit 1", 0, phase.Fail, false, "exit code 1"},
+		{"removes its directory", "rm -rf \"$PWD\"; exit 1", 0, phase.Fail, false, "exit code 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,43 +57,43 @@ func TestCommandsThatMisbehave(t *testing.T) {
 			job, _ := goJob(t)
 			job.Input.SkipTests, job.Input.MaxRetries = true, 0
 			job.Input.FormatCommand, job.Input.LintCommand, job.Input.BuildCommand = "true", "true", tt.line
-			r := validate(t, job, phase.Config{TimeLimit: tt.limit}, realWorld(t))
+			r := validate(t, job, phase.Config{TimeLimit: tt.limit}, realDeps(t))
 			c := checkOf(r, phase.Build)
 			if c.Status != tt.status || c.TimedOut != tt.timedOut || r.Output.Status != tt.status {
 				t.Errorf("%+v", c)
 			}
-			if said := strings.Join(append(c.Problems, c.Notes...), "\n"); !strings.Contains(said, tt.says) {
-				t.Errorf("says %q, want %q in it", said, tt.says)
+			if got := strings.Join(append(c.Problems, c.Notes...), "\n"); !strings.Contains(got, tt.want) {
+				t.Errorf("%q, want %q in it", got, tt.want)
 			}
 		})
 	}
 }
 
 // TestADirectoryThatGoesAway: what an earlier command removes is missed by the later
-// ones, and each says so.
+// ones, and each reports it.
 func TestADirectoryThatGoesAway(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
 	job.Input.FormatCommand, job.Input.LintCommand, job.Input.BuildCommand, job.Input.TestCommand = `rm -rf "$PWD"`, "true", "true {files}", "true"
-	r := validate(t, job, phase.Config{}, realWorld(t))
+	r := validate(t, job, phase.Config{}, realDeps(t))
 	for _, c := range r.Roots[0].Checks[1:] {
 		if c.Status != phase.Fail || len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "could not be run") || !strings.Contains(c.Problems[0], "no such file or directory") {
 			t.Errorf("%s: %s, %q", c.Check, c.Status, c.Problems)
 		}
 	}
-	if _, err := phase.Validate(t.Context(), job, phase.Config{}, realWorld(t)); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) {
+	if _, err := phase.Validate(t.Context(), job, phase.Config{}, realDeps(t)); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("without the directory: %v", err)
 	}
 }
 
-// TestFilesThatAreNoneAreNotSuggested: what stands in the place of a changed file
+// TestOnlyRegularFilesAreSuggested: what replaces a changed file
 // was put there by a stranger's program.
-func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {
+func TestOnlyRegularFilesAreSuggested(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
 		"a link":       "ln -sf /etc/passwd a.go",
 		"a FIFO":       "rm a.go; mkfifo a.go",
-		"a folder":     "rm a.go; mkdir a.go",
+		"a directory":  "rm a.go; mkdir a.go",
 		"nothing":      "rm a.go",
 		"large":        "head -c 2000000 /dev/zero | tr '\\0' x >a.go",
 		"no text":      "printf 'a\\0b\\n' >a.go",
@@ -104,7 +104,7 @@ func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {
 			t.Parallel()
 			job, _ := goJob(t)
 			job.Input.SkipTests, job.Input.FormatCommand, job.Input.LintCommand = true, "false", "true"
-			w := realWorld(t)
+			w := realDeps(t)
 			inner := w.Run
 			w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
 				if spec.Program == "go" && slices.Contains(spec.Args, "fmt") {
@@ -114,15 +114,15 @@ func TestFilesThatAreNoneAreNotSuggested(t *testing.T) {
 			}
 			r := validate(t, job, inCopy, w)
 			if c := checkOf(r, phase.Formatter); c.Status != phase.Fail || len(c.Blocking) > 0 {
-				t.Errorf("%s: %q", c.Status, said(c.Blocking))
+				t.Errorf("%s: %q", c.Status, summaries(c.Blocking))
 			}
 		})
 	}
 }
 
-// TestAFIFOInThePlaceOfAFolder: looking for markers does not wait for who writes
+// TestAFIFOInsteadOfADirectory: looking for markers does not wait for who writes
 // into it.
-func TestAFIFOInThePlaceOfAFolder(t *testing.T) {
+func TestAFIFOInsteadOfADirectory(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
@@ -134,7 +134,7 @@ func TestAFIFOInThePlaceOfAFolder(t *testing.T) {
 	}
 }
 
-// TestMoreFilesThanAProgramTakes: the system's limit is said with what to do.
+// TestMoreFilesThanAProgramTakes: the system's limit is reported, with what to do.
 func TestMoreFilesThanAProgramTakes(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
@@ -149,7 +149,7 @@ func TestMoreFilesThanAProgramTakes(t *testing.T) {
 			job.Input.ChangedFiles = append(job.Input.ChangedFiles, name)
 		}
 	}
-	r := validate(t, job, phase.Config{CheckOnly: true}, realWorld(t))
+	r := validate(t, job, phase.Config{CheckOnly: true}, realDeps(t))
 	if f := r.Output.Checks.Formatter; f.Status != phase.Fail || len(f.Issues) != 1 || !strings.Contains(f.Issues[0], "a directory instead of {files}") {
 		t.Errorf("%+v", f)
 	}

@@ -68,7 +68,7 @@ func TestAFIFOIsPutInAFilesPlace(t *testing.T) {
 	}
 }
 
-// TestWatchingHasBounds: a program makes folders in folders faster than all of them can
+// TestWatchingHasBounds: a program makes directories in directories faster than all of them can
 // be looked at.
 func TestWatchingHasBounds(t *testing.T) {
 	t.Parallel()
@@ -97,6 +97,6 @@ func TestWatchingHasBounds(t *testing.T) {
 	w.entries.Store(maxSnapshot)
 	w.directory(".", "", 0)
 	if len(w.found) == 0 || len(w.found) > 1024 {
-		t.Errorf("%d files are watched behind as many as are looked at", len(w.found))
+		t.Errorf("%d files are watched after the limit", len(w.found))
 	}
 }

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite what the projects in testdata/r
 func TestGoProjects(t *testing.T) { runProjects(t, "go-") }
 
 // runProjects validates the projects of testdata/repos whose names begin so, and
-// compares what is said of them with the file "want" in each.
+// compares the results with the file "want" in each.
 func runProjects(t *testing.T, prefix string) {
 	t.Helper()
 	archives, err := filepath.Glob("../../testdata/repos/" + prefix + "*.txtar")
@@ -67,16 +67,16 @@ func goldenFile(t *testing.T, file string, archive *txtar.Archive, name, got str
 	}
 }
 
-// runProject validates a project, and tells the result in a form that is the same
+// runProject validates a project, and returns the result in a form that is the same
 // wherever it stood.
 func runProject(t *testing.T, archive *txtar.Archive) string {
 	t.Helper()
 	_, in := unpack(t, archive)
-	r := validate(t, phase.Job{Input: in}, phase.Config{RetryDelay: time.Nanosecond}, realWorld(t))
+	r := validate(t, phase.Job{Input: in}, phase.Config{RetryDelay: time.Nanosecond}, realDeps(t))
 	return strings.ReplaceAll(describe(r), in.WorkingDirectory, "/project")
 }
 
-// unpack makes a folder of a project, and returns its files and its input.
+// unpack makes a directory of a project, and returns its files and its input.
 func unpack(t *testing.T, archive *txtar.Archive) (map[string]string, phase.Input) {
 	t.Helper()
 	contents := map[string]string{}
@@ -95,7 +95,7 @@ func unpack(t *testing.T, archive *txtar.Archive) (map[string]string, phase.Inpu
 	dir := files(t, contents)
 	if _, ok := contents["package.json"]; ok {
 		if err := os.Symlink(os.Getenv("AIRLOCK_NODE_MODULES"), filepath.Join(dir, "node_modules")); err != nil {
-			t.Fatalf("AIRLOCK_NODE_MODULES has to name a node_modules folder: %v", err)
+			t.Fatalf("AIRLOCK_NODE_MODULES has to name a node_modules directory: %v", err)
 		}
 	}
 	in, err := phase.ReadInput(inDir(t, dir, members))
@@ -105,8 +105,8 @@ func unpack(t *testing.T, archive *txtar.Archive) (map[string]string, phase.Inpu
 	return contents, in
 }
 
-// realWorld runs real tools: those beside Go's and Rust's own, and the system's.
-func realWorld(t *testing.T) phase.Deps {
+// realDeps runs real tools: those of Go's and Rust's installations, and the system's.
+func realDeps(t *testing.T) phase.Deps {
 	t.Helper()
 	var path []string
 	for _, tool := range []string{"go", "cargo"} {
@@ -130,7 +130,7 @@ func realWorld(t *testing.T) phase.Deps {
 	}
 }
 
-// describe writes down what a result says, without its times.
+// describe writes down a result, without its times.
 func describe(r phase.Result) string {
 	var b strings.Builder
 	for _, root := range r.Roots {

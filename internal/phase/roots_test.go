@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rootsOf validates a project whose commands are all absent, and tells the roots
+// rootsOf validates a project whose commands are all absent, and returns the roots
 // that were found.
 func rootsOf(t *testing.T, contents map[string]string, in phase.Input, listed ...phase.Root) ([]string, error) {
 	t.Helper()
@@ -106,7 +106,7 @@ func TestListedRootsReplaceThoseThatAreFound(t *testing.T) {
 		{"overrides run at the top", phase.Input{TestCommand: "make test"}, list("api", "web"), []string{". go 1", "api go 3", "web javascript 3"}, ""},
 		{"below the repository", phase.Input{WorkingDirectory: "api"}, list("web", "api", "api/gen"), []string{". go 4", "gen go 4"}, ""},
 		{"none there", phase.Input{WorkingDirectory: "bare"}, list("api"), nil, "none of the configured roots is in the working directory"},
-		{"no such folder", phase.Input{}, list("api", "gone", "go.mod"), nil, "the root 'gone' is configured, but there is no such directory; Validation failed: the root 'go.mod'"},
+		{"no such directory", phase.Input{}, list("api", "gone", "go.mod"), nil, "the root 'gone' is configured, but there is no such directory; Validation failed: the root 'go.mod'"},
 		{"out of the repository", phase.Input{}, list("../x"), nil, "none of the configured roots"},
 		{"no language", phase.Input{}, list("bare"), nil, "Cannot detect programming language. Please provide explicit 'language' parameter. (the configured root 'bare' has no package.json, go.mod or the like)"},
 	}

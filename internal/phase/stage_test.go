@@ -16,7 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// step is how one run of a command goes in a deps without processes.
+// step is how one run of a command goes without processes.
 type step struct {
 	code     int
 	stdout   string
@@ -27,14 +27,14 @@ type step struct {
 	do       func(*testing.T, string) // to the directory it runs in
 }
 
-// stage is a deps in which commands do what a test says. A command without
+// stage is an environment in which commands do what a test describes. A command without
 // steps left repeats its last one; one without any is absent.
 type stage struct {
 	t     *testing.T
 	mu    sync.Mutex
 	now   time.Time
 	steps map[string][]step
-	ran   []string // "command line", with " @folder" where it is not the first's
+	ran   []string // "command line", with " @directory" if it is not the first's
 	waits []time.Duration
 	specs []command.Spec
 	dir   string
@@ -98,7 +98,7 @@ func (s *stage) run(ctx context.Context, spec command.Spec) (command.Result, err
 	return r, nil
 }
 
-// files makes a folder with these files.
+// files makes a directory with these files.
 func files(t *testing.T, contents map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -36,8 +36,8 @@ func write(t *testing.T, dir string, contents map[string]string) {
 	}
 }
 
-// said writes findings as "path:lines=suggestion".
-func said(findings []finding.Finding) []string {
+// summaries returns findings as "path:lines=suggestion".
+func summaries(findings []finding.Finding) []string {
 	var all []string
 	for _, f := range findings {
 		s := fmt.Sprintf("%s:%d-%d", f.Path, f.Range.StartLine, f.Range.EndLine)
@@ -93,7 +93,7 @@ func TestSuggestions(t *testing.T) {
 		{"each run of lines", nil, nil, func(string) map[string][]step {
 			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {both}}
 		}, phase.Fail, []string{`a.js:2-2="two"`, `a.js:4-4="four"`}, nil, nil},
-		{"changed lines gate", func(c *phase.Config) { c.NewOnly = true }, second, func(string) map[string][]step {
+		{"changed lines block", func(c *phase.Config) { c.NewOnly = true }, second, func(string) map[string][]step {
 			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {both}}
 		}, phase.Fail, []string{`a.js:2-2="two"`}, []string{"a.js:0-0"}, nil},
 		{"old lines do not", func(c *phase.Config) { c.NewOnly = true }, third, func(string) map[string][]step {
@@ -124,7 +124,7 @@ func TestSuggestions(t *testing.T) {
 		{"two findings of a line get one suggestion", nil, nil, func(dir string) map[string][]step {
 			return map[string][]step{eslintLine: {linted(dir, "a.js", 2, 2)}, eslintFix: {both}}
 		}, phase.Pass, nil, nil, []string{`a.js:2-2 rule2="two"`, `a.js:2-0 rule2`}},
-		{"both, one behind the other", nil, nil, func(dir string) map[string][]step {
+		{"both, one after the other", nil, nil, func(dir string) map[string][]step {
 			return map[string][]step{
 				prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour \nfive\n"})},
 				eslintLine: {linted(dir, "a.js", 2, 4)}, eslintFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour\nfive\n"})},
@@ -158,7 +158,7 @@ func TestSuggestions(t *testing.T) {
 			if f.Status != tt.format || (f.Status == phase.Pass) != (len(f.Problems) == 0) {
 				t.Errorf("%s: %s, %q", tt.name, f.Status, f.Problems)
 			}
-			if diff := cmp.Diff([][]string{tt.blocking, tt.old, tt.linting}, [][]string{said(f.Blocking), said(f.Old), said(checkOf(r, phase.Linter).Blocking)}); diff != "" {
+			if diff := cmp.Diff([][]string{tt.blocking, tt.old, tt.linting}, [][]string{summaries(f.Blocking), summaries(f.Old), summaries(checkOf(r, phase.Linter).Blocking)}); diff != "" {
 				t.Errorf("%s, in place: %v\n%s", tt.name, inPlace, diff)
 			}
 			for _, g := range f.Blocking {
@@ -192,7 +192,7 @@ func TestTooManySuggestionsAreNone(t *testing.T) {
 	dir := files(t, map[string]string{"package.json": "{}", "a.js": before.String()})
 	s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": after.String()})}, eslintLine: ok, npmTest: ok})
 	f := checkOf(validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inCopy, s.deps()), phase.Formatter)
-	if !slices.Equal(said(f.Blocking), []string{"a.js:0-0"}) || !slices.Contains(f.Notes, "no suggestions for a.js: there are more than 1000") {
+	if !slices.Equal(summaries(f.Blocking), []string{"a.js:0-0"}) || !slices.Contains(f.Notes, "no suggestions for a.js: there are more than 1000") {
 		t.Errorf("%d findings, %q", len(f.Blocking), f.Notes)
 	}
 }
@@ -206,8 +206,8 @@ func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
 		write(t, dir, map[string]string{"a.go": text})
 		s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}}}))
 		f := checkOf(validate(t, job, inCopy, s.deps()), phase.Formatter)
-		if !slices.Equal(said(f.Blocking), []string{want}) {
-			t.Errorf("%q: %q, want %s", text, said(f.Blocking), want)
+		if !slices.Equal(summaries(f.Blocking), []string{want}) {
+			t.Errorf("%q: %q, want %s", text, summaries(f.Blocking), want)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
 	diff := []changes.ChangedFile{{Path: "a.js", Status: changes.Modified, Patch: "@@ -4 +4 @@\n-4\n+four \n"}}
 	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}, Diff: diff}, config, s.deps())
 	f := checkOf(r, phase.Formatter)
-	if diff := cmp.Diff([][]string{{`a.js:4-4="four"`}, {"old.js:0-0", "a.js:0-0"}, {"File a.js has formatting issues"}}, [][]string{said(f.Blocking), said(f.Old), f.Problems}); diff != "" {
+	if diff := cmp.Diff([][]string{{`a.js:4-4="four"`}, {"old.js:0-0", "a.js:0-0"}, {"File a.js has formatting issues"}}, [][]string{summaries(f.Blocking), summaries(f.Old), f.Problems}); diff != "" {
 		t.Error(diff)
 	}
 	if n := len(s.ran); f.Status != phase.Fail || s.ran[0] != format || slices.Contains(s.ran[1:], format) {
@@ -232,20 +232,20 @@ func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
 	}
 }
 
-// TestRootsBelowTheRepository: paths are the repository's, wherever the root lies.
+// TestRootsBelowTheRepository: paths are the repository's, wherever the root is.
 func TestRootsBelowTheRepository(t *testing.T) {
 	t.Parallel()
 	repository := files(t, map[string]string{"web/app/package.json": "{}", "web/app/a.js": source})
 	dir := filepath.Join(repository, "web")
 	s := newStage(t, dir, map[string][]step{prettierLine + " @app": {warned("a.js")}, prettierFix + " @app": {writing(map[string]string{"a.js": "one\ntwo\nthree\nfour \nfive\n"})}, eslintLine + " @app": ok, npmTest + " @app": ok})
 	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"app/a.js"}}, Repository: repository}, inCopy, s.deps())
-	if got := said(checkOf(r, phase.Formatter).Blocking); !slices.Equal(got, []string{`web/app/a.js:2-2="two"`}) {
+	if got := summaries(checkOf(r, phase.Formatter).Blocking); !slices.Equal(got, []string{`web/app/a.js:2-2="two"`}) {
 		t.Errorf("%q", got)
 	}
 }
 
 // TestGofmtSuggests has the real tool fail, by its own diff, by a command whose
-// output says nothing, and as an Airlock in place would mend it; whoever accepts
+// output says nothing, and as an Airlock in place would fix it; whoever accepts
 // the suggestions has a file that is formatted.
 func TestGofmtSuggests(t *testing.T) {
 	t.Parallel()
@@ -253,16 +253,16 @@ func TestGofmtSuggests(t *testing.T) {
 	for override, config := range map[string]phase.Config{"": inCopy, `test -z "$(gofmt -l .)"`: inCopy, `test -z "$(gofmt -l ./)"`: inPlace} {
 		dir := files(t, map[string]string{"go.mod": "module example.com/m\n", "a.go": messy})
 		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.go"}, FormatCommand: override, LintCommand: "true", BuildCommand: "true", SkipTests: true}
-		r := validate(t, phase.Job{Input: in}, config, copyingWorld(t, dir))
+		r := validate(t, phase.Job{Input: in}, config, copyingDeps(t, dir))
 		f := checkOf(r, phase.Formatter)
 		if text, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || !config.Scratch && string(text) != messy {
 			t.Fatalf("%q: %v, the file was changed to %q", override, err, text)
 		}
 		if f.Status != phase.Fail || len(f.Blocking) < 2 {
-			t.Fatalf("%q: %s, %q, %q", override, f.Status, said(f.Blocking), f.Notes)
+			t.Fatalf("%q: %s, %q, %q", override, f.Status, summaries(f.Blocking), f.Notes)
 		}
 		write(t, dir, map[string]string{"a.go": accepted(t, messy, f.Blocking)})
-		if f = checkOf(validate(t, phase.Job{Input: in}, inCopy, realWorld(t)), phase.Formatter); f.Status != phase.Pass {
+		if f = checkOf(validate(t, phase.Job{Input: in}, inCopy, realDeps(t)), phase.Formatter); f.Status != phase.Pass {
 			t.Errorf("%q: with all suggestions: %q", override, f.Problems)
 		}
 	}
@@ -287,13 +287,13 @@ func accepted(t *testing.T, text string, findings []finding.Finding) string {
 }
 
 // suggestedFor runs the formatter and the linter of a project as Airlock does in a
-// copy of the workspace, and tells the suggestions. With those of the formatter its
+// copy of the workspace, and returns the suggestions. With those of the formatter its
 // files are formatted; with those of the linter their findings are gone.
 func suggestedFor(t *testing.T, archive *txtar.Archive) string {
 	t.Helper()
 	contents, in := unpack(t, archive)
 	in.SkipBuild, in.SkipTests = true, true
-	r := validate(t, phase.Job{Input: in}, inCopy, realWorld(t))
+	r := validate(t, phase.Job{Input: in}, inCopy, realDeps(t))
 	assertSameInPlace(t, archive, r)
 	var b strings.Builder
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter} {
@@ -316,7 +316,7 @@ func suggestedFor(t *testing.T, archive *txtar.Archive) string {
 		for _, file := range in.ChangedFiles {
 			write(t, again.WorkingDirectory, map[string]string{file: accepted(t, contents[file], suggested[file])})
 		}
-		now := checkOf(validate(t, phase.Job{Input: again}, inCopy, realWorld(t)), check)
+		now := checkOf(validate(t, phase.Job{Input: again}, inCopy, realDeps(t)), check)
 		if was := checkOf(r, check); len(now.Blocking) > len(was.Blocking)-with {
 			t.Errorf("%s: with %d suggestions accepted, %d of %d findings are left: %q", check, with, len(now.Blocking), len(was.Blocking), now.Problems)
 		}
@@ -330,10 +330,10 @@ func assertSameInPlace(t *testing.T, archive *txtar.Archive, want phase.Result) 
 	t.Helper()
 	contents, in := unpack(t, archive)
 	in.SkipBuild, in.SkipTests = true, true
-	r := validate(t, phase.Job{Input: in}, inPlace, copyingWorld(t, in.WorkingDirectory))
+	r := validate(t, phase.Job{Input: in}, inPlace, copyingDeps(t, in.WorkingDirectory))
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter} {
 		want, got := checkOf(want, check), checkOf(r, check)
-		if diff := cmp.Diff([]any{want.Status, said(want.Blocking), want.Notes}, []any{got.Status, said(got.Blocking), got.Notes}); diff != "" {
+		if diff := cmp.Diff([]any{want.Status, summaries(want.Blocking), want.Notes}, []any{got.Status, summaries(got.Blocking), got.Notes}); diff != "" {
 			t.Errorf("%s (-in a copy +in place)\n%s", check, diff)
 		}
 	}
@@ -344,10 +344,10 @@ func assertSameInPlace(t *testing.T, archive *txtar.Archive, want phase.Result) 
 	}
 }
 
-// copyingWorld is the real deps, with copies of a folder.
-func copyingWorld(t *testing.T, dir string) phase.Deps {
+// copyingDeps runs real tools, with copies of a directory.
+func copyingDeps(t *testing.T, dir string) phase.Deps {
 	t.Helper()
-	deps := realWorld(t)
+	deps := realDeps(t)
 	deps.Copy = func(context.Context, []string) (phase.Copy, error) {
 		to := t.TempDir()
 		return phase.Copy{Repository: to, Run: deps.Run}, os.CopyFS(to, os.DirFS(dir))
@@ -355,7 +355,7 @@ func copyingWorld(t *testing.T, dir string) phase.Deps {
 	return deps
 }
 
-// copies is what a deps was asked to copy.
+// copies is what was asked to be copied.
 type copies struct {
 	left  [][]string        // each with the names that were left out
 	stage *stage            // the last one's
@@ -402,7 +402,7 @@ func TestCopyIsMadeOnce(t *testing.T) {
 	}
 	const webFormat, webFix, shopFormat, shopFix = prettierLine + " @web", prettierFix + " @web", prettierLine + " @shop", prettierFix + " @shop"
 	const apiFix, ours = "go fmt ./... @api", "ours --fix"
-	mended := "one\ntwo\nthree\nfour\nfive\n"
+	fixed := "one\ntwo\nthree\nfour\nfive\n"
 	for name, tt := range map[string]struct {
 		config phase.Config
 		steps  map[string][]step
@@ -412,9 +412,9 @@ func TestCopyIsMadeOnce(t *testing.T) {
 	}{
 		"all is well":    {inPlace, nil, nil, nil, ""},
 		"the tests fail": {inPlace, map[string][]step{npmTest + " @web": {{code: 1}}}, nil, nil, ""},
-		"one root": {inPlace, map[string][]step{webFormat: {warned("a.js")}, webFix: {writing(map[string]string{"a.js": mended})}},
+		"one root": {inPlace, map[string][]step{webFormat: {warned("a.js")}, webFix: {writing(map[string]string{"a.js": fixed})}},
 			[][]string{{".venv"}}, []string{webFix}, ""},
-		"two roots": {inPlace, map[string][]step{webFormat: {warned("a.js")}, webFix: {writing(map[string]string{"a.js": mended})}, shopFormat: {warned("b.js")}, shopFix: {writing(map[string]string{"b.js": mended})}},
+		"two roots": {inPlace, map[string][]step{webFormat: {warned("a.js")}, webFix: {writing(map[string]string{"a.js": fixed})}, shopFormat: {warned("b.js")}, shopFix: {writing(map[string]string{"b.js": fixed})}},
 			[][]string{{".venv"}}, []string{shopFix, webFix}, ""},
 		"another language":         {inPlace, map[string][]step{gofmtLine + " @api": {{code: 1, stderr: "broken"}}, apiFix: ok}, [][]string{{".venv", "node_modules"}}, []string{apiFix}, ""},
 		"the owner's command":      {inPlace, map[string][]step{ours: {{code: 1, stdout: "api/a.go:1:1: bad\n"}, {}}}, [][]string{nil}, []string{ours}, ours},
@@ -447,15 +447,15 @@ func TestCopyIsMadeOnce(t *testing.T) {
 		}
 		for _, root := range r.Roots {
 			for _, f := range root.Checks[0].Blocking {
-				if want := []string{f.Path + `:2-2="two"`, f.Path + `:4-4="four"`}; tt.left != nil && root.Language == phase.JavaScript && !slices.Equal(said(root.Checks[0].Blocking), want) {
-					t.Errorf("%s: %q, want %q", name, said(root.Checks[0].Blocking), want)
+				if want := []string{f.Path + `:2-2="two"`, f.Path + `:4-4="four"`}; tt.left != nil && root.Language == phase.JavaScript && !slices.Equal(summaries(root.Checks[0].Blocking), want) {
+					t.Errorf("%s: %q, want %q", name, summaries(root.Checks[0].Blocking), want)
 				}
 			}
 		}
 	}
 }
 
-// TestNoCopyNoSuggestions: the checks end as they did, and a note says why there is
+// TestNoCopyNoSuggestions: the checks end as they did, and a note explains why there is
 // nothing more.
 func TestNoCopyNoSuggestions(t *testing.T) {
 	t.Parallel()
@@ -469,8 +469,8 @@ func TestNoCopyNoSuggestions(t *testing.T) {
 		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inPlace, deps)
 		for check, want := range map[phase.Check]string{phase.Formatter: "a.js:0-0", phase.Linter: "a.js:2-0 rule2"} {
 			c := checkOf(r, check)
-			if c.Status != phase.Fail || !slices.Equal(said(c.Blocking), []string{want}) {
-				t.Errorf("%q, %s: %s, %q", why, check, c.Status, said(c.Blocking))
+			if c.Status != phase.Fail || !slices.Equal(summaries(c.Blocking), []string{want}) {
+				t.Errorf("%q, %s: %s, %q", why, check, c.Status, summaries(c.Blocking))
 			}
 			if slices.Contains(c.Notes, "no suggestions: "+why) {
 				notes++
@@ -500,7 +500,7 @@ func TestInterruptedCopy(t *testing.T) {
 }
 
 // TestAWritingFormatterInACopy is judged by what it changes in a copy, from which all
-// else is kept: the linter sees the files as they are, and the linter's fix, run behind
+// else is kept: the linter sees the files as they are, and the linter's fix, run after
 // it, makes suggestions for their lines.
 func TestAWritingFormatterInACopy(t *testing.T) {
 	t.Parallel()
@@ -543,10 +543,10 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 		for i, g := range tt.blocking {
 			tt.blocking[i] = "web/" + g
 		}
-		if f.Status != tt.status || !slices.Equal(said(f.Blocking), tt.blocking) || made != 1 {
-			t.Errorf("%s: %s, %q, %q, %d copies", name, f.Status, said(f.Blocking), f.Problems, made)
+		if f.Status != tt.status || !slices.Equal(summaries(f.Blocking), tt.blocking) || made != 1 {
+			t.Errorf("%s: %s, %q, %q, %d copies", name, f.Status, summaries(f.Blocking), f.Problems, made)
 		}
-		if got := said(checkOf(r, phase.Linter).Blocking); !slices.Equal(got, []string{`web/a.js:2-0 rule2`, `web/a.js:4-4 rule4="four"`}) {
+		if got := summaries(checkOf(r, phase.Linter).Blocking); !slices.Equal(got, []string{`web/a.js:2-0 rule2`, `web/a.js:4-4 rule4="four"`}) {
 			t.Errorf("%s: the linter: %q", name, got)
 		}
 		if text, err := os.ReadFile(filepath.Join(dir, "a.js")); err != nil || string(text) != source {

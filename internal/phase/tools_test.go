@@ -5,7 +5,7 @@ package phase_test
 import "testing"
 
 // TestProjectsOfOtherLanguages needs what .ci/tools installs: Node with prettier,
-// eslint, typescript, pnpm, yarn and bun in the folder that AIRLOCK_NODE_MODULES
+// eslint, typescript, pnpm, yarn and bun in the directory that AIRLOCK_NODE_MODULES
 // names, Debian's Python, Ruby and Java tools, and a Rust toolchain. What is missing
 // fails.
 func TestProjectsOfOtherLanguages(t *testing.T) {

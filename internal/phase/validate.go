@@ -52,7 +52,7 @@ type Config struct {
 	// Suggest runs the fix of a failed formatter or linter once in a copy, at the very end,
 	// also with CheckOnly. What it changes in the changed files becomes the suggestions of
 	// findings. If a formatter names only the file, one finding for each run of lines
-	// replaces its finding, so that NewOnly can tell old lines from new ones.
+	// replaces its finding, so that NewOnly can separate old lines from new ones.
 	Suggest bool
 	// NewOnly fails the formatter, the linter and the reviews only for findings on changed
 	// lines, if all of the output could be read.

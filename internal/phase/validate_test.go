@@ -102,7 +102,7 @@ func TestBuildAndTestsAreRepeatedOnce(t *testing.T) {
 			t.Errorf("%s: %+v, flaky %v", tt.name, got, c.Flaky)
 		}
 		if tt.flaky && !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.HasPrefix(n, "flaky: TestA ") }) {
-			t.Errorf("%s: it is not told which test: %q", tt.name, c.Notes)
+			t.Errorf("%s: it does not name the test: %q", tt.name, c.Notes)
 		}
 		if tt.flaky && (len(c.Failures) != 1 || c.Failures[0].Name != "TestA") {
 			t.Errorf("%s: the test that failed first is forgotten: %+v", tt.name, c.Failures)
@@ -231,17 +231,17 @@ func TestProgressTellsEachStep(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
 	w := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 1, took: time.Second}}})).deps()
-	var told []string
+	var events []string
 	w.Progress = func(e phase.Event) {
-		told = append(told, strings.TrimRight(string(e.Check)+" "+string(e.Status)+strings.Repeat("!", e.Retries)+" "+e.Elapsed.String(), " "))
+		events = append(events, strings.TrimRight(string(e.Check)+" "+string(e.Status)+strings.Repeat("!", e.Retries)+" "+e.Elapsed.String(), " "))
 	}
 	validate(t, job, phase.Config{}, w)
 	want := []string{
 		"formatter  0s", "formatter pass 0s", "linter  0s", "linter  0s", "linter pass 0s", "build  0s", "build pass 0s",
 		"tests  0s", "tests ! 1s", "tests fail! 2s", "code_review pass 0s", "security_review pass 0s",
 	}
-	slices.Sort(told[len(told)-2:])
-	if diff := cmp.Diff(want, told); diff != "" {
+	slices.Sort(events[len(events)-2:])
+	if diff := cmp.Diff(want, events); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -17,35 +17,35 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// lanes are a deps's lanes, with what ran in each: the folder and the program.
-type lanes struct {
-	folders [][]string // relative to dir
-	mu      sync.Mutex
-	ran     []map[string]bool
-	busy    []bool
+// workers are fake workers that note in which directories each ran something.
+type workers struct {
+	dirs [][]string // of each worker, relative to the working directory
+	mu   sync.Mutex
+	ran  []map[string]bool
+	busy []bool
 }
 
-// split has the deps run what lanes do.
-func (l *lanes) split(t *testing.T, w *phase.Deps, dir string) {
+// set makes deps use the workers.
+func (ws *workers) set(t *testing.T, w *phase.Deps, dir string) {
 	inner := w.Run
 	w.Run = func(context.Context, command.Spec) (command.Result, error) {
-		t.Error("a root's command runs outside its lane")
+		t.Error("a root's command runs without its worker")
 		return command.Result{}, nil
 	}
-	w.Workers = func(folders [][]string) (runners []phase.Runner) {
-		if l.folders != nil {
-			t.Error("the deps is split twice")
+	w.Workers = func(groups [][]string) (runners []phase.Runner) {
+		if ws.dirs != nil {
+			t.Error("there are workers twice")
 		}
-		l.ran, l.busy = make([]map[string]bool, len(folders)), make([]bool, len(folders))
-		for i, lane := range folders {
+		ws.ran, ws.busy = make([]map[string]bool, len(groups)), make([]bool, len(groups))
+		for i, group := range groups {
 			var names []string
-			for _, f := range lane {
+			for _, f := range group {
 				names = append(names, strings.TrimPrefix(f, dir+"/"))
 			}
-			l.folders, l.ran[i] = append(l.folders, names), map[string]bool{}
+			ws.dirs, ws.ran[i] = append(ws.dirs, names), map[string]bool{}
 			runners = append(runners, func(ctx context.Context, spec command.Spec) (command.Result, error) {
-				l.enter(t, i, path.Base(spec.Dir))
-				defer l.leave(i)
+				ws.enter(t, i, path.Base(spec.Dir))
+				defer ws.leave(i)
 				return inner(ctx, spec)
 			})
 		}
@@ -53,24 +53,24 @@ func (l *lanes) split(t *testing.T, w *phase.Deps, dir string) {
 	}
 }
 
-func (l *lanes) enter(t *testing.T, lane int, folder string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.busy[lane] {
-		t.Errorf("two commands at the same time in lane %d", lane)
+func (ws *workers) enter(t *testing.T, worker int, dir string) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.busy[worker] {
+		t.Errorf("two commands at the same time by worker %d", worker)
 	}
-	l.busy[lane], l.ran[lane][folder] = true, true
+	ws.busy[worker], ws.ran[worker][dir] = true, true
 }
 
-func (l *lanes) leave(lane int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.busy[lane] = false
+func (ws *workers) leave(worker int) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.busy[worker] = false
 }
 
-// TestIndependentRootsRunSideBySide: each root's test waits for the other's, which
+// TestIndependentRootsRunAtTheSameTime: each root's test waits for the other's, which
 // only works if both run at once.
-func TestIndependentRootsRunSideBySide(t *testing.T) {
+func TestIndependentRootsRunAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"a/setup.py": "", "b/setup.py": "", "a/x.py": "", "b/x.py": ""})
 	w := newStage(t, dir, nil).deps()
@@ -87,7 +87,7 @@ func TestIndependentRootsRunSideBySide(t *testing.T) {
 		return inner(ctx, spec)
 	}
 	w.Cores = 2
-	(&lanes{}).split(t, &w, dir)
+	(&workers{}).set(t, &w, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/x.py", "b/x.py"}}
@@ -97,8 +97,8 @@ func TestIndependentRootsRunSideBySide(t *testing.T) {
 	}
 }
 
-// TestLanes: which roots share a lane, and that one lane runs one command at a time.
-func TestLanes(t *testing.T) {
+// TestWorkers: which roots share a worker, and that a worker runs one command at a time.
+func TestWorkers(t *testing.T) {
 	t.Parallel()
 	many := map[string]string{}
 	var spread [][]string
@@ -115,7 +115,7 @@ func TestLanes(t *testing.T) {
 		name  string
 		files map[string]string
 		cores int
-		want  [][]string // nil: the deps is not split
+		want  [][]string // nil: there are no workers
 	}{
 		{"one root", map[string]string{"a/go.mod": ""}, 2, nil},
 		{"one core", map[string]string{"a/go.mod": "", "b/go.mod": ""}, 1, nil},
@@ -123,7 +123,7 @@ func TestLanes(t *testing.T) {
 		{"more cores than roots", map[string]string{"a/go.mod": "", "b/go.mod": ""}, 64, [][]string{{"a"}, {"b"}}},
 		{"roots in roots", map[string]string{"a/go.mod": "", "a/b/go.mod": "", "a/b/c/go.mod": "", "ab/go.mod": ""}, 2, [][]string{{"a"}, {"ab"}}},
 		{"all in one", map[string]string{"go.mod": "", "a/go.mod": "", "b/go.mod": ""}, 2, nil},
-		{"more roots than lanes", many, 2, spread},
+		{"more roots than workers", many, 2, spread},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,20 +134,20 @@ func TestLanes(t *testing.T) {
 			}
 			w := newStage(t, dir, nil).deps()
 			w.Cores = tt.cores
-			var l lanes
+			var ws workers
 			if tt.want != nil {
-				l.split(t, &w, dir)
+				ws.set(t, &w, dir)
 			} else {
-				w.Workers = func([][]string) []phase.Runner { t.Error("the deps is split"); return nil }
+				w.Workers = func([][]string) []phase.Runner { t.Error("there are workers"); return nil }
 			}
 			r := validate(t, phase.Job{Input: in}, phase.Config{}, w)
-			if diff := cmp.Diff(tt.want, l.folders); diff != "" || len(r.Roots) != len(tt.files) {
-				t.Errorf("%d roots in lanes (-want +got)\n%s", len(r.Roots), diff)
+			if diff := cmp.Diff(tt.want, ws.dirs); diff != "" || len(r.Roots) != len(tt.files) {
+				t.Errorf("%d roots of workers (-want +got)\n%s", len(r.Roots), diff)
 			}
-			for i, lane := range l.folders {
-				for _, folder := range lane {
-					if !l.ran[i][path.Base(folder)] {
-						t.Errorf("nothing of %s ran in its lane", folder)
+			for i, dirs := range ws.dirs {
+				for _, dir := range dirs {
+					if !ws.ran[i][path.Base(dir)] {
+						t.Errorf("nothing ran in %s by its worker", dir)
 					}
 				}
 			}
@@ -155,8 +155,8 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// TestAWorldThatCannotBeSplit runs all the same, one after the other.
-func TestAWorldThatCannotBeSplit(t *testing.T) {
+// TestNoWorkers: the roots are then validated one after the other.
+func TestNoWorkers(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
 	s := newStage(t, dir, nil)
@@ -169,9 +169,9 @@ func TestAWorldThatCannotBeSplit(t *testing.T) {
 	}
 }
 
-// TestTheFirstOfItsKindGoesAlone: while the first root's linter fills Go's cache, the
-// second's waits, and leaves its core to a third root.
-func TestTheFirstOfItsKindGoesAlone(t *testing.T) {
+// TestTheFirstRunOfACheckGoesAlone: while the first root's linter fills Go's cache, the
+// second's waits, and a third root uses its core.
+func TestTheFirstRunOfACheckGoesAlone(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": "", "c/setup.py": ""})
 	w := newStage(t, dir, map[string][]step{}).deps()
@@ -195,7 +195,7 @@ func TestTheFirstOfItsKindGoesAlone(t *testing.T) {
 		return inner(ctx, spec)
 	}
 	w.Cores = 2
-	(&lanes{}).split(t, &w, dir)
+	(&workers{}).set(t, &w, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/x.go", "b/x.go", "c/x.py"}}
@@ -204,7 +204,7 @@ func TestTheFirstOfItsKindGoesAlone(t *testing.T) {
 	}
 }
 
-// TestWaitingEndsWithTheRun: who waits for another root's check is not left waiting.
+// TestWaitingEndsWithTheRun: a root that waits for another root's check does not wait forever.
 func TestWaitingEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
@@ -219,7 +219,7 @@ func TestWaitingEndsWithTheRun(t *testing.T) {
 		return inner(ctx, spec)
 	}
 	w.Cores = 2
-	(&lanes{}).split(t, &w, dir)
+	(&workers{}).set(t, &w, dir)
 	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a/x.go", "b/x.go"}}
 	if _, err := phase.Validate(ctx, phase.Job{Input: in}, phase.Config{}, w); !errors.Is(err, context.Canceled) {
 		t.Error(err)

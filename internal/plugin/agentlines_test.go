@@ -10,7 +10,7 @@ import (
 )
 
 // TestAgentLines reads what agents print: an item each, framed and repaired as any
-// agent's, and other text beside it.
+// agent's, and other text.
 func TestAgentLines(t *testing.T) {
 	t.Parallel()
 	const good = `{"type":"create-pull-request-review-comment","path":"a b.go","line":1,"body":"Odd."}`

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// TestCaptures reads what the real tools printed on the small projects beside it,
-// with the arguments of their presets. Their folder was renamed to /src.
+// TestCaptures reads what the real tools printed on the small projects next to it,
+// with the arguments of their presets. Their directory was renamed to /src.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -46,13 +46,13 @@ func TestCaptures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said, err := json.MarshalIndent(got, "", "  ")
+			encoded, err := json.MarshalIndent(got, "", "  ")
 			if err != nil {
 				t.Fatal(err)
 			}
 			golden := filepath.Join("testdata", c.preset, strings.Replace(c.out, "out", "want", 1)+".json")
 			if *update {
-				if err := os.WriteFile(golden, append(said, '\n'), 0o644); err != nil {
+				if err := os.WriteFile(golden, append(encoded, '\n'), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -60,7 +60,7 @@ func TestCaptures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(string(want), string(said)+"\n"); diff != "" {
+			if diff := cmp.Diff(string(want), string(encoded)+"\n"); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -29,7 +29,7 @@ func TestPresetsAreSound(t *testing.T) {
 	}
 }
 
-// TestPresetsAreDocumented holds the table of the documents to what is run.
+// TestPresetsAreDocumented compares the table in the documents with what is run.
 func TestPresetsAreDocumented(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../docs/configuration.md")
@@ -48,7 +48,7 @@ func TestValidate(t *testing.T) {
 	sound := Config{Name: "lint", Command: "lint -x {files}"}
 	for _, c := range []struct {
 		change func(*Config)
-		want   []string // what the error says; none where there is none
+		want   []string // in the error; none if there is none
 	}{
 		{func(*Config) {}, nil},
 		{func(c *Config) { c.Command, c.Args = "", []string{"lint", "a b", "{files}"} }, nil},

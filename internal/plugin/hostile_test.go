@@ -24,7 +24,7 @@ func hostileTexts() []string {
 }
 
 // TestStrangersNameNoCommand is rule R11: the words of a command are the owner's, and
-// of what a pull request says only paths are added, each an argument of its own that
+// of a pull request only paths are added, each an argument of its own that
 // begins with "./". The commands run for real; none leaves a canary.
 func TestStrangersNameNoCommand(t *testing.T) {
 	t.Parallel()
@@ -92,9 +92,9 @@ func TestStrangersNameNoCommand(t *testing.T) {
 	}
 }
 
-// TestFoldersStayInTheRepository holds that a link in the pull request does not lead
+// TestDirectoriesStayInTheRepository checks that a link in the pull request does not lead
 // a command elsewhere.
-func TestFoldersStayInTheRepository(t *testing.T) {
+func TestDirectoriesStayInTheRepository(t *testing.T) {
 	t.Parallel()
 	req := request(t)
 	if err := os.Symlink(t.TempDir(), filepath.Join(req.Repository, "out")); err != nil {

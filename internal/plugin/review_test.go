@@ -43,7 +43,7 @@ func request(t *testing.T) plugin.Request {
 	}
 }
 
-// tool returns a runner in whose world every command prints and ends as told.
+// tool returns a runner for which every command prints this and ends with the code.
 func tool(code int, stdout, stderr string) phase.Runner {
 	return func(_ context.Context, spec command.Spec) (command.Result, error) {
 		_, _ = io.WriteString(spec.Stdout, stdout) // a Reader's writer never fails
@@ -65,7 +65,7 @@ func TestExitCodes(t *testing.T) {
 		code   int
 		stdout string
 		found  int
-		want   string // what the error says; "" for none
+		want   string // in the error; "" for none
 	}{
 		{"nothing found", plugin.Config{Format: plugin.RDJSON}, 0, `{"diagnostics":[]}`, 0, ""},
 		{"found, ends with 0", plugin.Config{Format: plugin.RDJSON}, 0, one, 1, ""},
@@ -78,8 +78,8 @@ func TestExitCodes(t *testing.T) {
 		{"silent", plugin.Config{Format: plugin.SARIF}, 0, "", 0, `printed nothing, but its format is "sarif"`},
 		{"another form", plugin.Config{Format: plugin.SARIF}, 0, one, 0, `printed nothing of its format, "sarif"`},
 		{"cut off", plugin.Config{Format: plugin.RDJSON}, 0, one[:len(one)-3], 0, "nothing of its format"},
-		{"SARIF that says it failed", plugin.Config{Format: plugin.SARIF}, 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false}],"results":[]}]}`, 0, "is incomplete"},
-		{"an agent that says so", plugin.Config{Format: plugin.SafeOutputs}, 0, "Hello.\n{ \"type\": \"noop\", \"message\": \"nothing\"}\n", 0, ""},
+		{"SARIF that reports a failure", plugin.Config{Format: plugin.SARIF}, 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false}],"results":[]}]}`, 0, "is incomplete"},
+		{"an agent that found nothing", plugin.Config{Format: plugin.SafeOutputs}, 0, "Hello.\n{ \"type\": \"noop\", \"message\": \"nothing\"}\n", 0, ""},
 		{"an agent that is silent", plugin.Config{Format: plugin.SafeOutputs}, 0, "", 0, "printed nothing"},
 		{"an agent that chats", plugin.Config{Format: plugin.SafeOutputs}, 0, "All is well!\n", 0, "nothing of its format"},
 		{"lines by patterns", plugin.Config{Patterns: []string{"%f (%l) %m"}}, 1, "api/b.py (3) odd\nother words\n", 1, ""},
@@ -144,7 +144,7 @@ func TestArguments(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		cfg  plugin.Config
-		want []string // program and arguments of each run, by "|", and the folder
+		want []string // program and arguments of each run, by "|", and the directory
 	}{
 		{"a shell", plugin.Config{Command: "lint | sort"}, []string{"sh|-c|lint | sort @."}},
 		{"files of a line", plugin.Config{Command: `lint -f 'a b' {files} --end`}, []string{"lint|-f|a b|./-x.go|./a b.go|./api/b.py|--end @."}},
@@ -152,7 +152,7 @@ func TestArguments(t *testing.T) {
 		{"no files asked for", plugin.Config{Args: []string{"lint", "."}}, []string{"lint|. @."}},
 		{"one language", plugin.Config{Command: "lint {files}", Languages: []string{"go"}}, []string{"lint|./-x.go|./a b.go @."}},
 		{"no file of the language", plugin.Config{Command: "lint", Languages: []string{"rust"}}, nil},
-		{"folders", plugin.Config{Command: "lint {files}", Dirs: []string{"api/", "none", "."}}, []string{"lint|./b.py @api", "lint|./-x.go|./a b.go|./api/b.py @."}},
+		{"directories", plugin.Config{Command: "lint {files}", Dirs: []string{"api/", "none", "."}}, []string{"lint|./b.py @api", "lint|./-x.go|./a b.go|./api/b.py @."}},
 		{"a program of the repository", plugin.Config{Args: []string{"./bin/lint"}}, []string{"/bin/lint @."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestManyFilesTakeSeveralRuns holds that every file is given once.
+// TestManyFilesTakeSeveralRuns checks that every file is an argument once.
 func TestManyFilesTakeSeveralRuns(t *testing.T) {
 	t.Parallel()
 	req := request(t)
@@ -249,7 +249,7 @@ func TestFindingsAreThoseOfChangedFiles(t *testing.T) {
 	}
 }
 
-// TestLongDiffsAreCut holds that an agent is told of a diff that it was not shown,
+// TestLongDiffsAreCut checks that there is a note on a diff that an agent was not shown,
 // and the reader of the result too.
 func TestLongDiffsAreCut(t *testing.T) {
 	t.Parallel()
@@ -269,7 +269,7 @@ func TestLongDiffsAreCut(t *testing.T) {
 	}
 }
 
-// FuzzOutput holds, whatever a reviewer prints, that findings are about changed files
+// FuzzOutput checks, whatever a reviewer prints, that findings are about changed files
 // and lines that these have, and control no terminal.
 func FuzzOutput(f *testing.F) {
 	captures, err := filepath.Glob("testdata/*/out*")
@@ -294,7 +294,7 @@ func FuzzOutput(f *testing.F) {
 			cfg.Patterns = []string{"%f:%l:%c: %m", "%f:%l: %m"}
 		}
 		req := plugin.Request{Repository: dir, Files: []plugin.File{{Path: "a.go", Lines: 5}, {Path: "app.js", Lines: 3}, {Path: "app.py", Lines: 9}, {Path: "main.go", Lines: 30}}, Diff: []changes.ChangedFile{{Path: "gone.go"}}}
-		got, _ := plugin.Review(t.Context(), tool(int(code), printed, printed), cfg, req) // an error says that it was no review
+		got, _ := plugin.Review(t.Context(), tool(int(code), printed, printed), cfg, req) // an error means that it was not a review
 		for _, x := range got.Findings {
 			i := slices.IndexFunc(req.Files, func(file plugin.File) bool { return file.Path == x.Path })
 			if i < 0 && x.Path != "gone.go" {

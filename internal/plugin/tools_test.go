@@ -16,8 +16,8 @@ import (
 )
 
 // TestPresetsWithRealTools runs the reviewers that are known by name, as far as
-// .ci/tools can install them, on the projects of the captures: they say the same. It
-// needs gosec in PATH and the folder that AIRLOCK_NODE_MODULES names. What is
+// .ci/tools can install them, on the projects of the captures: they report the same. It
+// needs gosec in PATH and the directory that AIRLOCK_NODE_MODULES names. What is
 // missing fails.
 func TestPresetsWithRealTools(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestPresetsWithRealTools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said, err := json.MarshalIndent(got, "", "  ")
+			encoded, err := json.MarshalIndent(got, "", "  ")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestPresetsWithRealTools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(strings.TrimSpace(string(want)), string(said)); diff != "" {
+			if diff := cmp.Diff(strings.TrimSpace(string(want)), string(encoded)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -46,7 +46,7 @@ func read(tool toolreport.Tool, out output) (toolreport.Report, error) {
 
 // capture is one row of testdata/MANIFEST.tsv.
 type capture struct {
-	name, tool, version, check, folder, command, holds string
+	name, tool, version, check, dir, command, contents string
 	exit                                               toolreport.Exit
 }
 
@@ -65,7 +65,7 @@ func captures(t testing.TB) []capture {
 		if i == 0 {
 			continue
 		}
-		c := capture{name: f[0], tool: f[1], version: f[2], check: f[3], folder: f[4], command: f[5], holds: f[7]}
+		c := capture{name: f[0], tool: f[1], version: f[2], check: f[3], dir: f[4], command: f[5], contents: f[7]}
 		if f[6] == "timeout" {
 			c.exit = toolreport.Exit{Code: -1, TimedOut: true}
 		} else if c.exit.Code, err = strconv.Atoi(f[6]); err != nil {
@@ -78,10 +78,10 @@ func captures(t testing.TB) []capture {
 	return all
 }
 
-// as returns how a capture's tool ran: in a folder below the root /src.
-func (c capture) as() toolreport.Tool {
+// ranTool returns how a capture's tool ran: in a directory below the root /src.
+func (c capture) ranTool() toolreport.Tool {
 	return toolreport.Tool{
-		Command: strings.Fields(c.command), Check: c.check, Dir: c.folder,
+		Command: strings.Fields(c.command), Check: c.check, Dir: c.dir,
 		Roots: []string{"/src"}, Module: "example.com/app",
 	}
 }
@@ -103,7 +103,7 @@ func TestCaptures(t *testing.T) {
 	t.Parallel()
 	for _, c := range captures(t) {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := read(c.as(), c.output(t))
+			got, err := read(c.ranTool(), c.output(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,19 +146,19 @@ func TestCapturesNameNoMachine(t *testing.T) {
 		}
 		for _, place := range []string{"/root/", "/home/"} {
 			if strings.Contains(string(raw), place) {
-				t.Errorf("%s holds %s", f, place)
+				t.Errorf("%s contains %s", f, place)
 			}
 		}
 	}
 }
 
-// TestFailingCounts holds how many tests really fail in the projects, counted by
+// TestFailingCounts checks how many tests really fail in the projects, counted by
 // hand from their sources, against what is read.
 func TestFailingCounts(t *testing.T) {
 	t.Parallel()
-	const unknown = -1 // the run was ended before the runner said so: at least 1
+	const unknown = -1 // the run was ended before the runner reported it: at least 1
 	want := map[string]int{
-		// A test prints a line that looks like a failure: text cannot tell, JSON can.
+		// A test prints a line that looks like a failure: text cannot show that, JSON can.
 		"go-test/fail": 4, "go-test/verbose": 4, "go-test-json/fail": 3,
 		"go-test/pass": 0, "go-test/crash": 3, "go-test/hang": 1, "go-test/killed": unknown, "go-test/nocompile": 3,
 		"go-test-json/pass": 0, "go-test-json/crash": 3, "go-test-json/hang": 1, "go-test-json/killed": unknown, "go-test-json/nocompile": 3,
@@ -170,7 +170,7 @@ func TestFailingCounts(t *testing.T) {
 		"node-tap/pass": 0, "node-tap/fail": 3, "node-tap/crash": 2, "node-tap/hang": unknown, "node-tap/nocompile": 1, "node-tap/none": 0,
 		"pytest/pass": 0, "pytest/fail": 7, "pytest/quiet": 7, "pytest/verbose": 7, "pytest/crash": unknown, "pytest/hang": unknown, "pytest/nocompile": 2, "pytest/none": 0,
 		"unittest/pass": 0, "unittest/fail": 4, "unittest/crash": unknown, "unittest/hang": unknown, "unittest/nocompile": 2, "unittest/none": 0,
-		// Cargo stops at the first target that fails, if it is not told otherwise.
+		// Cargo stops at the first target that fails, by default.
 		"cargo-test/pass": 0, "cargo-test/fail": unknown, "cargo-test/all": 4, "cargo-test/crash": unknown, "cargo-test/hang": unknown, "cargo-test/nocompile": unknown,
 		"rspec/pass": 0, "rspec/fail": 2, "rspec/documentation": 2, "rspec/crash": unknown, "rspec/hang": unknown, "rspec/nocompile": 2, "rspec/none": 0, "rspec-json/fail": 2, "rspec-json/nocompile": 2,
 		"minitest/pass": 0, "minitest/fail": 2, "minitest/verbose": 2, "minitest/crash": unknown, "minitest/hang": unknown, "minitest/nocompile": unknown, "minitest/none": 0,
@@ -186,7 +186,7 @@ func TestFailingCounts(t *testing.T) {
 			t.Errorf("nobody has counted %s", c.name)
 			continue
 		}
-		got, err := read(c.as(), c.output(t))
+		got, err := read(c.ranTool(), c.output(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,12 +209,12 @@ func TestFailingCounts(t *testing.T) {
 func TestStreaming(t *testing.T) {
 	t.Parallel()
 	for _, c := range captures(t) {
-		whole, err := read(c.as(), c.output(t))
+		all, err := read(c.ranTool(), c.output(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, size := range []int{7, 1000} {
-			r, err := toolreport.New(c.as())
+			r, err := toolreport.New(c.ranTool())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,9 +225,9 @@ func TestStreaming(t *testing.T) {
 				open = a > 0 || b > 0
 			}
 			got := r.Report(c.exit)
-			got.FirstFailures, whole.FirstFailures = "", "" // follow the order of arrival
-			if diff := cmp.Diff(whole, got); diff != "" {
-				t.Errorf("%s in pieces of %d (-whole +pieces)\n%s", c.name, size, diff)
+			got.FirstFailures, all.FirstFailures = "", "" // follow the order of arrival
+			if diff := cmp.Diff(all, got); diff != "" {
+				t.Errorf("%s in pieces of %d (-at once +pieces)\n%s", c.name, size, diff)
 			}
 		}
 	}
@@ -236,7 +236,7 @@ func TestStreaming(t *testing.T) {
 func TestBothStreamsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range captures(t) {
-		r, err := toolreport.New(c.as())
+		r, err := toolreport.New(c.ranTool())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestBothStreamsAtOnce(t *testing.T) {
 		group.Go(func() { _, _ = io.Copy(r.Stdout(), out.Stdout) })
 		group.Go(func() { _, _ = io.Copy(r.Stderr(), out.Stderr) })
 		group.Wait()
-		want, err := read(c.as(), c.output(t))
+		want, err := read(c.ranTool(), c.output(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,13 +257,13 @@ func TestBothStreamsAtOnce(t *testing.T) {
 	}
 }
 
-// TestEachToolWasCaptured holds the registry against what was really run: each
-// tool, and the flags that are said to be best.
+// TestEachToolWasCaptured compares the registry with what was really run: each tool, and
+// its flags.
 func TestEachToolWasCaptured(t *testing.T) {
 	t.Parallel()
 	commands := map[string][]string{}
 	for _, c := range captures(t) {
-		got, err := read(c.as(), c.output(t))
+		got, err := read(c.ranTool(), c.output(t))
 		if err != nil {
 			t.Fatal(err)
 		}

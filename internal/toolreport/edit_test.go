@@ -43,13 +43,13 @@ func TestEditsBecomeSuggestionsOfWholeLines(t *testing.T) {
 		{"a line", "a\nb\nc\n", "a\nB\nc\n", []string{`2-2: 2-2="B"`}},
 		{"two runs", "a\nb\nc\nd\ne\n", "A\nb\nc\nDD\nD2\ne\n", []string{`1-1: 1-1="A"`, `4-4: 4-4="DD\nD2"`}},
 		{"removed lines take the one before", "a\nb\nc\nd\n", "a\nd\n", []string{`2-3: 1-3="a"`}},
-		{"removed at the start take the one behind", "a\nb\nc\n", "b\nc\n", []string{`1-1: 1-2="b"`}},
+		{"removed at the start take the one after", "a\nb\nc\n", "b\nc\n", []string{`1-1: 1-2="b"`}},
 		{"added lines take those around them", "a\nb\n", "a\nx\nb\n", []string{`1-2: 1-2="a\nx\nb"`}},
 		{"added around a line", "a\nb\nc\n", "a\nx\nb\ny\nc\n", []string{`1-3: 1-3="a\nx\nb\ny\nc"`}},
-		{"added at the start take the one behind", "a\nb\n", "x\na\nb\n", []string{`0-1: 1-1="x\na"`}},
+		{"added at the start take the one after", "a\nb\n", "x\na\nb\n", []string{`0-1: 1-1="x\na"`}},
 		{"added at the end", "a\nb\n", "a\nb\nx\n", []string{`2-3: 2-2="b\nx"`}},
 		{"an empty line is no empty suggestion", "a\n \nb\n", "a\n\nb\n", []string{`2-2: 1-2="a\n"`}},
-		{"beside empty lines", "a\n\nx\n\nb\n", "a\n\n\nb\n", []string{`3-3: 1-3="a\n"`}},
+		{"next to empty lines", "a\n\nx\n\nb\n", "a\n\n\nb\n", []string{`3-3: 1-3="a\n"`}},
 		{"runs that need the same line are one", "x\na\ny\nb\n", "a\nb\n", []string{`1-3: 1-3="a"`}},
 		{"an empty line keeps nothing apart", "# a\n* b\n* c\n\n", "# a\n\n- b\n- c\n", []string{`2-5: 2-4="\n- b\n- c"`}},
 		{"nor does a bracket", "f(a)\n}\nb\nc\n", "f(\na)\n}\nc\n", []string{`1-3: 1-3="f(\na)\n}"`}},
@@ -142,7 +142,7 @@ func TestSuggestionsMakeTheText(t *testing.T) {
 		if got := applied(before, edits); !slices.Equal(got, after) {
 			t.Fatalf("%q\nshould become %q,\nbut the suggestions make %q:\n%v", before, after, got, showAll(edits))
 		}
-		// A tool that runs behind another one: both together make the text, as far as
+		// A tool that runs after another one: both together make the text, as far as
 		// nothing was left out and they do not touch each other.
 		again := alter(after, 0, len(after))
 		later := toolreport.Edits(text(before), text(after), text(again))

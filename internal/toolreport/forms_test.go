@@ -21,7 +21,7 @@ func TestExplained(t *testing.T) {
 		"nothing":               {"eslint .", "", "", toolreport.Exit{}, true},
 		"failed without a word": {"eslint .", "", "", toolreport.Exit{Code: 1}, false},
 		"another exit code":     {"eslint .", stylish, "", toolreport.Exit{Code: 2}, false},
-		"crashed beside it":     {"eslint .", stylish, "Oops! Something went wrong! :(\n", toolreport.Exit{Code: 1}, false},
+		"crashed as well":       {"eslint .", stylish, "Oops! Something went wrong! :(\n", toolreport.Exit{Code: 1}, false},
 		"time was over":         {"eslint .", stylish, "", toolreport.Exit{Code: 1, TimedOut: true}, false},
 		"ended by a signal":     {"eslint .", stylish, "", toolreport.Exit{Code: -1}, false},
 		"an unknown tool":       {"make lint", "a.go:1:1: odd\n", "", toolreport.Exit{Code: 1}, false},
@@ -51,14 +51,14 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 		"one that is known":           {"eslint .", stylish, false},
 		"a script that is known":      {"npm run lint", npm + "eslint .\n" + stylish, false},
 		"two that are known":          {"npm run lint", npm + "prettier --check . && eslint .\n" + stylish, false},
-		"another behind it":           {"npm run lint", npm + "eslint . && node style.js\n" + stylish, true},
+		"another after it":            {"npm run lint", npm + "eslint . && node style.js\n" + stylish, true},
 		"another, by the line itself": {"eslint . ; stylelint src", stylish, true},
 		"scripts of a script":         {"npm run lint", npm + "npm run js && npm run css\n" + npm + "eslint .\n" + stylish + npm + "stylelint .\n", true},
 		"by yarn":                     {"yarn lint", "$ eslint . && knip\n" + stylish, true},
 		"a quotation is no script":    {"npm run lint", npm + "eslint .\n" + stylish + "\n> run it with --fix\n", false},
-		"a known folder":              {"cd web && eslint .", stylish, false},
-		"folders on the way":          {"eslint . && cd web && eslint .", stylish, true},
-		"a folder that is not known":  {"cd $DIR && eslint .", stylish, true},
+		"a known directory":           {"cd web && eslint .", stylish, false},
+		"directories on the way":      {"eslint . && cd web && eslint .", stylish, true},
+		"an unknown directory":        {"cd $DIR && eslint .", stylish, true},
 	} {
 		got, err := read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
@@ -71,7 +71,7 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 	}
 }
 
-func TestFoldersThatACommandChangesTo(t *testing.T) {
+func TestDirectoriesThatACommandChangesTo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ command, stdout, want string }{
 		"none":          {"go vet ./...", "./a.go:1:2: odd\n", "app/a.go"},
@@ -135,7 +135,7 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 	}
 }
 
-func TestMochaNamesNoFileWhereItTellsNone(t *testing.T) {
+func TestMochaNamesOnlyFilesThatItPrints(t *testing.T) {
 	t.Parallel()
 	for printed, want := range map[string]string{" Exception during run: /src/a.js:3\n": "a.js", " Exception during run: Error: load\n": ""} {
 		got, err := read(toolreport.Tool{Command: []string{"mocha"}, Check: "tests", Roots: []string{"/src"}},
@@ -156,12 +156,12 @@ func TestARunThatEndsBeforeItsTotals(t *testing.T) {
 		code            int
 		noted           bool
 	}{
-		"ended by a test":      {"mocha", "\n  ✔ ok\n", 0, true},
-		"to its end":           {"mocha", "\n  ✔ ok\n\n  1 passing (2ms)\n", 0, false},
-		"failed":               {"pytest", "", 1, false},
-		"a runner not known":   {"node test.js", "", 0, false},
-		"a target that ended":  {"cargo test", "running 1 test\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n", 0, true},
-		"one that says no end": {"mvn -q test", "", 0, false},
+		"ended by a test":     {"mocha", "\n  ✔ ok\n", 0, true},
+		"to its end":          {"mocha", "\n  ✔ ok\n\n  1 passing (2ms)\n", 0, false},
+		"failed":              {"pytest", "", 1, false},
+		"a runner not known":  {"node test.js", "", 0, false},
+		"a target that ended": {"cargo test", "running 1 test\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n", 0, true},
+		"one without an end":  {"mvn -q test", "", 0, false},
 	} {
 		got, err := read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})

@@ -127,8 +127,8 @@ func TestLinesKeepNoMoreThanTheirLimit(t *testing.T) {
 	}
 }
 
-// TestExcerptsBeginWithTheFile holds that whoever reads an excerpt of a formatter's
-// diff learns of which file it is, however long it is.
+// TestExcerptsBeginWithTheFile checks that an excerpt of a formatter's diff names its
+// file, however long it is.
 func TestExcerptsBeginWithTheFile(t *testing.T) {
 	t.Parallel()
 	var lines []string

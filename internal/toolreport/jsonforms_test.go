@@ -92,8 +92,8 @@ func TestFormsFromAnything(t *testing.T) {
 	}
 }
 
-// TestTypeErrorsInEveryForm holds that a file which cannot be compiled is known as
-// such: its errors count wherever they stand.
+// TestTypeErrorsInEveryForm checks that a file which cannot be compiled is recognised:
+// its errors count wherever they are.
 func TestTypeErrorsInEveryForm(t *testing.T) {
 	t.Parallel()
 	const place = `"locations":[{"physicalLocation":{"artifactLocation":{"uri":"b.go"},"region":{"startLine":3}}}]`
@@ -101,7 +101,7 @@ func TestTypeErrorsInEveryForm(t *testing.T) {
 		"golangci-lint's JSON":  {"golangci-lint run", `{"Issues":[{"FromLinter":"typecheck","Text":": # example.com/x/b\nb/b.go:3:23: undefined: y","Pos":{"Filename":"b.go","Line":3}}]}`, ""},
 		"golangci-lint's SARIF": {"golangci-lint run", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"golangci-lint"}},"results":[{"ruleId":"typecheck","message":{"text":"undefined: y"},` + place + `}]}]}`, ""},
 		"its checkstyle":        {"golangci-lint run", `<checkstyle version="5.0"><file name="b.go"><error column="1" line="3" message="undefined: y" severity="error" source="typecheck"></error></file></checkstyle>`, ""},
-		"beside go vet's JSON":  {"go vet -json ./...", "# example.com/x/v\n" + `{"example.com/x/v":{"printf":[{"posn":"/src/v.go:5:24","message":"odd"}]}}`, "# example.com/x/b\nvet: ./b.go:3:1: undefined: y\n"},
+		"with go vet's JSON":    {"go vet -json ./...", "# example.com/x/v\n" + `{"example.com/x/v":{"printf":[{"posn":"/src/v.go:5:24","message":"odd"}]}}`, "# example.com/x/b\nvet: ./b.go:3:1: undefined: y\n"},
 	} {
 		got, err := read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: toolreport.Exit{Code: 1}})

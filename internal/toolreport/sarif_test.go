@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// TestRulesOfSARIF reads what security tools say of their rules, each in its way.
+// TestRulesOfSARIF reads how security tools describe their rules, each in its way.
 func TestRulesOfSARIF(t *testing.T) {
 	t.Parallel()
 	const log = `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan","rules":[
@@ -37,7 +37,7 @@ func TestRulesOfSARIF(t *testing.T) {
 	}
 }
 
-// TestScores holds code scanning's bounds.
+// TestScores checks code scanning's bounds.
 func TestScores(t *testing.T) {
 	t.Parallel()
 	for score, want := range map[string]finding.Severity{

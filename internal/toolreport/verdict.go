@@ -154,7 +154,7 @@ func (v *verdict) reconcile() {
 	}
 }
 
-// accept takes over what was found.
+// accept adds what was found, in a form of that name.
 func (v *verdict) accept(name string, c *collector) {
 	if !slices.Contains(v.names, name) {
 		v.names = append(v.names, name)
@@ -162,7 +162,7 @@ func (v *verdict) accept(name string, c *collector) {
 	v.report.add(c)
 }
 
-// acceptStructured takes over what was found in JSON or XML.
+// acceptStructured adds what was found in JSON or XML.
 func (v *verdict) acceptStructured(name string, c *collector) {
 	v.accept(name, c)
 	v.tests = v.tests || c.tally.closed || c.tally.failed > 0
@@ -175,7 +175,7 @@ func (v *verdict) incomplete(note string) {
 	v.report.Notes = append(v.report.Notes, note)
 }
 
-// add takes over what was found.
+// add adds what was found.
 func (p *Report) add(c *collector) {
 	for _, f := range c.findings {
 		if f.Tool == "" {
