@@ -80,6 +80,7 @@ const twoLines = `{"type": "add_comment", "body": "Looks good, @octocat. This fi
 `
 
 func TestActionAll(t *testing.T) {
+	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	ws := newWorkspace(t, map[string]string{"out/lines.ndjson": twoLines})
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
@@ -124,6 +125,7 @@ func TestActionAll(t *testing.T) {
 }
 
 func TestActionFailOn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		failOn string
 		code   int
@@ -141,6 +143,7 @@ func TestActionFailOn(t *testing.T) {
 
 // TestActionTwoJobs collects in one job, without a token, and applies in another.
 func TestActionTwoJobs(t *testing.T) {
+	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
 	collect := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
 		"mode": "collect", "output-file": "lines.ndjson",
@@ -169,6 +172,7 @@ func TestActionTwoJobs(t *testing.T) {
 // TestActionCollectTellsWhichKindsAreEnabled asserts that a collecting step refuses
 // at once what the applying one would deny, as the command does.
 func TestActionCollectTellsWhichKindsAreEnabled(t *testing.T) {
+	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
 	res := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
 		"mode": "collect", "output-file": "lines.ndjson", "config": "add-issue-label:\n", "fail-on": "rejected",
@@ -181,6 +185,7 @@ func TestActionCollectTellsWhichKindsAreEnabled(t *testing.T) {
 // TestActionPolicyFromBase is rule R10: a policy that the pull request's tree
 // holds does not rule, the one of the base commit does.
 func TestActionPolicyFromBase(t *testing.T) {
+	t.Parallel()
 	f := pullRequestFixture()
 	f.Files = append(f.Files, githubtest.StoredFile{Path: ".github/airlock.yml", Ref: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e", Content: "add-issue-label:\n"})
 	s := server(t, f, githubtest.Options{})
@@ -196,6 +201,7 @@ func TestActionPolicyFromBase(t *testing.T) {
 // TestActionStops asserts that what stops a step before any item is said once,
 // clearly, with the documented exit code and nothing half done.
 func TestActionStops(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		inputs map[string]string

@@ -47,6 +47,7 @@ func refusesToCheck(t *testing.T, res result) bool {
 }
 
 func TestActionChecks(t *testing.T) {
+	t.Parallel()
 	h, ws := newChecked(t)
 	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "check", "config": checksConfig}), "", "action")
 	if refusesToCheck(t, res) {
@@ -110,6 +111,7 @@ func TestActionChecks(t *testing.T) {
 // TestActionReportsChecks is the whole way, in one job and in two: the checks run,
 // and what they found is told on the pull request through both doors.
 func TestActionReportsChecks(t *testing.T) {
+	t.Parallel()
 	for name, jobs := range map[string][]map[string]string{
 		"one job":  {{"mode": "all"}},
 		"two jobs": {{"mode": "check", "fail-on": "never"}, {"mode": "apply", "findings": ".airlock/findings.json"}},
@@ -152,6 +154,7 @@ func TestActionReportsChecks(t *testing.T) {
 // TestActionAnnotatesWithoutACheckRun, since nothing else stands beside the lines then
 // on which no review comment can be.
 func TestActionAnnotatesWithoutACheckRun(t *testing.T) {
+	t.Parallel()
 	h, ws := newChecked(t)
 	config := checksConfig + "  report: {check-run: false, review-comments: 0}\n"
 	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "all", "config": config}), "", "action")
@@ -165,6 +168,7 @@ func TestActionAnnotatesWithoutACheckRun(t *testing.T) {
 
 // TestActionSaysWhereAllFindingsAre, since GitHub shows ten annotations of a level.
 func TestActionSaysWhereAllFindingsAre(t *testing.T) {
+	t.Parallel()
 	h, ws := newChecked(t)
 	config := "checks:\n  format-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n  lint-command: 'for i in 1 2 3 4 5 6 7 8 9 a b c; do echo \"shop.go:5:1: word $i\"; done; false'\n"
 	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "check", "config": config}), "", "action")

@@ -11,6 +11,7 @@ import (
 // base, not the pull request: nothing is told of the pull request, least of all that
 // it is good.
 func TestActionChecksWhatTheEventIsAbout(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		event, payload, mode string // payload: "" is that of a pull request
 		code                 int
@@ -39,6 +40,7 @@ func TestActionChecksWhatTheEventIsAbout(t *testing.T) {
 
 // TestActionRefusesFindingsOfAnotherRepository that another job or a stranger left.
 func TestActionRefusesFindingsOfAnotherRepository(t *testing.T) {
+	t.Parallel()
 	h := newHosted(t)
 	ws := newWorkspace(t, nil)
 	for repository, code := range map[string]int{"codertocat/hello-world": 0, "mallory/hello-world": 2} {

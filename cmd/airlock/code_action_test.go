@@ -25,6 +25,7 @@ func newCodeWorkspace(t *testing.T, h hosted, lines string, files map[string]str
 // TestActionCode opens a pull request and pushes to the event's, and tells later
 // steps and people where.
 func TestActionCode(t *testing.T) {
+	t.Parallel()
 	h := newHosted(t)
 	ws := newCodeWorkspace(t, h, askedPull+askedPush, map[string]string{"docs/new.md": "New.\n"})
 	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"output-file": "lines.ndjson", "config": bothCodeKinds}), "", "action")
@@ -61,6 +62,7 @@ func TestActionCode(t *testing.T) {
 
 // TestActionCodeRefused keeps what the policy denies as a patch that people find.
 func TestActionCodeRefused(t *testing.T) {
+	t.Parallel()
 	h := newHosted(t)
 	ws := newCodeWorkspace(t, h, askedPull, map[string]string{"docs/new.md": "New.\n", ".github/workflows/x.yml": "on: push\n"})
 	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"output-file": "lines.ndjson", "config": bothCodeKinds}), "", "action")
@@ -88,6 +90,7 @@ func TestActionCodeRefused(t *testing.T) {
 // TestActionSecrets finds a value of the agent's job in its changes: nothing is
 // pushed, and the value appears nowhere.
 func TestActionSecrets(t *testing.T) {
+	t.Parallel()
 	const known, other = "correct horse battery staple", "tr0ub4dor&3-tr0ub4dor"
 	for _, tt := range []struct {
 		name string
@@ -141,6 +144,7 @@ func TestActionSecrets(t *testing.T) {
 
 // TestSecretsOfTheCommandLine takes the values from AIRLOCK_SECRETS.
 func TestSecretsOfTheCommandLine(t *testing.T) {
+	t.Parallel()
 	const known = "correct horse battery staple"
 	s := newCodeStep(t, askedPush)
 	s.write(t, s.work, "docs/new.md", "It is "+known+".\n")

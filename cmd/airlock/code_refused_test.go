@@ -78,6 +78,7 @@ func assertSays(t *testing.T, res result, code int, says ...string) {
 // done is said in one message with what to do, with the documented exit code, and
 // that nothing is written.
 func TestCodeRefused(t *testing.T) {
+	t.Parallel()
 	file := func(name, text string) func(*codeStep) {
 		return func(s *codeStep) {
 			s.write(s.t, s.dir, name, text)
@@ -163,6 +164,7 @@ func TestCodeRefused(t *testing.T) {
 // TestCodeHalfDone asserts what is said where GitHub refuses a part: the branch
 // stays and is linked to, or the changes are kept.
 func TestCodeHalfDone(t *testing.T) {
+	t.Parallel()
 	t.Run("no pull request", func(t *testing.T) {
 		s := newCodeStep(t, askedPull)
 		s.write(t, s.work, "docs/new.md", "New.\n")

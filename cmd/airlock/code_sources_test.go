@@ -13,6 +13,7 @@ import (
 // TestCodeSources brings the same two commits of an agent to GitHub in every way
 // in which a job can have them.
 func TestCodeSources(t *testing.T) {
+	t.Parallel()
 	const diff = "diff --git a/docs/new.md b/docs/new.md\nnew file mode 100644\n--- /dev/null\n+++ b/docs/new.md\n@@ -0,0 +1 @@\n+Better.\n"
 	elsewhere := func(s *codeStep) { s.args = append(s.args, "--dir", s.dir) } // no clone there
 	for _, tt := range []struct {
@@ -91,6 +92,7 @@ func (s *codeStep) bundle() {
 // TestCodeDryRun plans the commits of a workspace without a token: nothing is
 // written anywhere, not even below the workspace's .git.
 func TestCodeDryRun(t *testing.T) {
+	t.Parallel()
 	s := newCodeStep(t, askedPull+askedPush)
 	s.agentCommits()
 	s.env = []string{"GITHUB_TOKEN="}

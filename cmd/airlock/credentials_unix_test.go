@@ -69,7 +69,7 @@ func (u *user) check(args ...string) (res result, ran bool) {
 	u.t.Helper()
 	cmd := exec.CommandContext(u.t.Context(), u.program, append([]string{"check", "--config", filepath.Join(u.home, "checks.yml"), "--changed-files", "a.js"}, args...)...)
 	if os.Getuid() == 0 {
-		const nobody = 65532
+		const nobody = 54321 // an id that no sandbox claims
 		err := filepath.WalkDir(u.base, func(path string, _ fs.DirEntry, err error) error {
 			return errors.Join(err, os.Lchown(path, nobody, nobody))
 		})
@@ -96,6 +96,7 @@ func (u *user) check(args ...string) (res result, ran bool) {
 
 // TestCheckRefusesBesideCredentials is rule R2, for one source after the other.
 func TestCheckRefusesBesideCredentials(t *testing.T) {
+	t.Parallel()
 	const header = "http.https://github.com/.extraheader"
 	for _, c := range []struct {
 		name  string
@@ -164,6 +165,7 @@ func TestCheckRefusesBesideCredentials(t *testing.T) {
 // TestCheckRunsApartAsRoot asserts that root needs no refusal: the commands see no
 // credential.
 func TestCheckRunsApartAsRoot(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	u.write("repo/test.sh", `if env | grep ghs_ || cat `+u.repo+`/.git/config .git/config "$1"/.gitconfig; then exit 1; fi 2>/dev/null`)
 	u.write("home/checks.yml", "checks:\n  format-command: 'true'\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: sh test.sh "+u.home+"\n")

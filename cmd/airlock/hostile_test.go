@@ -73,6 +73,7 @@ noop: {max: 400}
 // TestActionLogIsNotObeyed is rule R9: no line of the log is a command of the
 // agent's, whatever the agent wrote.
 func TestActionLogIsNotObeyed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, config, staged, level string }{
 		{"planned", hostileConfig("300"), "true", "debug"},
 		{"not configured", "", "false", "info"},

@@ -88,6 +88,7 @@ func cancelAt(t *testing.T, s *githubtest.Server, operation string, f githubtest
 // report tells what was done and what was not, and that the step is gone before the
 // runner's patience ends, even if GitHub does not answer at all.
 func TestInterruptedWhileWriting(t *testing.T) {
+	t.Parallel()
 	lines := `{"type":"add-issue-comment","body":"Hello"}` + "\n" + `{"type":"create-issue","title":"T","body":"B"}` + "\n"
 	for name, tt := range map[string]struct {
 		fault   githubtest.Fault

@@ -17,6 +17,7 @@ import (
 // TestInterrupted asserts that an interruption between two writes leaves a report
 // of what was done and what was not, and that the next run completes it.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	dir := t.TempDir()
 	for name, text := range map[string]string{

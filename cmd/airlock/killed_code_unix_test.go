@@ -28,6 +28,7 @@ const codeLines = `{"type":"push-to-branch","message":"Add a page"}
 // and opens a pull request, and runs it again. What git does in that moment may end
 // after the program, as it may on a runner.
 func TestKilledWithCode(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"lines.ndjson": codeLines, "policy.yml": codePolicy} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

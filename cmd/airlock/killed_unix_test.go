@@ -47,6 +47,7 @@ const killedLines = `{"type":"create-issue","title":"One","body":"The first."}
 // TestKilled kills the program at random moments and runs it again: the repository
 // must look as if nothing had happened.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"lines.ndjson": killedLines, "policy.yml": killedPolicy} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

@@ -37,6 +37,7 @@ create-security-report:
 // TestMainJob sends the real output of a real agentic workflow through the built
 // binary to a GitHub that checks each request against GitHub's own description.
 func TestMainJob(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "policy.yml")
 	if err := os.WriteFile(config, []byte(everyKind), 0o644); err != nil {

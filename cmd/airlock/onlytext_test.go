@@ -16,6 +16,7 @@ import (
 // TestActionAgentTextIsOnlyText is rule R15: what an agent writes is no program for
 // a shell, no format, no template, no pattern and no file's name.
 func TestActionAgentTextIsOnlyText(t *testing.T) {
+	t.Parallel()
 	var lines strings.Builder
 	enc := json.NewEncoder(&lines)
 	for _, text := range []string{

@@ -56,6 +56,7 @@ func abandoned(t *testing.T) *os.File {
 // TestFullDisk asserts that a result which cannot be written is Airlock's failure,
 // not one of the input, and that nothing is applied without its plan.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	lines := filepath.Join(dir, "lines.ndjson")
 	if err := os.WriteFile(lines, []byte(`{"type":"add-issue-comment","body":"Hello"}`+"\n"), 0o644); err != nil {
@@ -98,6 +99,7 @@ func TestFullDisk(t *testing.T) {
 // TestNobodyReads asserts that a reader that went away ends the program quietly,
 // and never between two writes to GitHub.
 func TestNobodyReads(t *testing.T) {
+	t.Parallel()
 	if res := writing(t, t.TempDir(), nil, abandoned(t), nil, "schema", "agent-output"); res.code != 3 || res.stderr != "" {
 		t.Errorf("schema: exit code %d, %q", res.code, res.stderr)
 	}

@@ -81,6 +81,7 @@ func (u *user) everything() map[string]string {
 // TestCheckSuggestsInPlace, where the commands run as the user of a runner: the
 // formatter's own fix makes the suggestions in a copy, and the checkout stays as it is.
 func TestCheckSuggestsInPlace(t *testing.T) {
+	t.Parallel()
 	u := newUnformatted(t, "")
 	for i := range 25 { // which nobody wants to read of one by one
 		if err := syscall.Mkfifo(filepath.Join(u.repo, fmt.Sprint("pipe", i)), 0o600); err != nil {
@@ -117,6 +118,7 @@ func TestCheckSuggestsInPlace(t *testing.T) {
 
 // TestCheckNamesNoCopy: where a fix ran is another folder each time.
 func TestCheckNamesNoCopy(t *testing.T) {
+	t.Parallel()
 	u := newUnformatted(t, "exit 1")
 	u.write("repo/package.json", `{"scripts":{"format":"x"}}`)
 	u.write("home/checks.yml", "checks:\n  format-command: npm run format\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n")
@@ -141,6 +143,7 @@ func TestCheckNamesNoCopy(t *testing.T) {
 // TestInterruptedCheckLeavesNoCopy has somebody end it while a fix runs, a runner cancel
 // the job, or a terminal close.
 func TestInterruptedCheckLeavesNoCopy(t *testing.T) {
+	t.Parallel()
 	handled := make(chan os.Signal, 1)
 	signal.Notify(handled, syscall.SIGHUP) // else it stays ignored in what is started, where this runs behind nohup
 	defer signal.Stop(handled)
@@ -159,6 +162,7 @@ func TestInterruptedCheckLeavesNoCopy(t *testing.T) {
 
 // TestCheckWithoutACopy says why there are no suggestions.
 func TestCheckWithoutACopy(t *testing.T) {
+	t.Parallel()
 	u := newUnformatted(t, "")
 	u.write("repo/temp/x", "")
 	u.env = append(u.env, "TMPDIR="+filepath.Join(u.repo, "temp"))

@@ -21,6 +21,7 @@ import (
 //
 // $EVENTS is testdata/events, and $EXAMPLES examples.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	servers := map[string]*githubtest.Server{} // by the script's folder
 	testscript.Run(t, testscript.Params{

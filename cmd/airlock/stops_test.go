@@ -14,6 +14,7 @@ import (
 // TestActionWithoutOutputs asserts that a step whose outputs cannot be set stops
 // before it writes anything, in every mode, and says so where people look.
 func TestActionWithoutOutputs(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"all", "collect", "apply"} {
 		for variable, says := range map[string]string{"GITHUB_OUTPUT=": "GITHUB_OUTPUT is not set", "GITHUB_OUTPUT=/nowhere/output": "does not exist"} {
 			s := server(t, pullRequestFixture(), githubtest.Options{})
@@ -33,6 +34,7 @@ func TestActionWithoutOutputs(t *testing.T) {
 // TestActionTellsWhatWasDone asserts that a failure behind the last write does not
 // claim that nothing was applied.
 func TestActionTellsWhatWasDone(t *testing.T) {
+	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines, ".airlock/results.json/x": ""})
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
@@ -49,6 +51,7 @@ func TestActionTellsWhatWasDone(t *testing.T) {
 
 // TestActionNotConfigured asserts that a first try shows what to paste.
 func TestActionNotConfigured(t *testing.T) {
+	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{"output-file": "lines.ndjson", "fail-on": "error"}), "", "action")
@@ -69,6 +72,7 @@ func TestActionNotConfigured(t *testing.T) {
 // TestActionLacksAPermission asserts that the missing permission is named, and that
 // the block to paste is shown.
 func TestActionLacksAPermission(t *testing.T) {
+	t.Parallel()
 	f := pullRequestFixture()
 	f.Tokens[0].Permissions = map[string]string{"contents": "read", "issues": "read", "pull_requests": "read", "metadata": "read"}
 	s := server(t, f, githubtest.Options{})
@@ -86,6 +90,7 @@ func TestActionLacksAPermission(t *testing.T) {
 // TestActionEnterprise reaches both of an Enterprise server's addresses with only
 // the first one known.
 func TestActionEnterprise(t *testing.T) {
+	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{Enterprise: true})
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
 	env := append(ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:\n"}),
@@ -99,6 +104,7 @@ func TestActionEnterprise(t *testing.T) {
 // TestCertificates is a private authority, in a file that is larger than a
 // configuration may be.
 func TestCertificates(t *testing.T) {
+	t.Parallel()
 	s := githubtest.New(t, pullRequestFixture(), githubtest.Options{})
 	ts := httptest.NewTLSServer(s)
 	t.Cleanup(ts.Close)

@@ -146,6 +146,7 @@ jobs:
 // TestWorkflowRulesSeeWhatBreaksThem holds the rules against workflows that break
 // them, each in one place.
 func TestWorkflowRulesSeeWhatBreaksThem(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
 		{"", "", ""},
 		{"check:\n    permissions: {contents: read}", "check:\n    permissions: {contents: write}", "job check is no gate; its permissions"},

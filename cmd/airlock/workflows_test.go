@@ -46,6 +46,7 @@ func workflows(t *testing.T) map[string]string {
 
 // TestWorkflowsKeepTheDoorsApart is rule R1 for what people copy: see apart.
 func TestWorkflowsKeepTheDoorsApart(t *testing.T) {
+	t.Parallel()
 	gates, others := 0, 0
 	for name, text := range workflows(t) {
 		if !strings.Contains(text, "uses: ./\n") && !strings.Contains(text, "agent-airlock/") {
@@ -65,6 +66,7 @@ func TestWorkflowsKeepTheDoorsApart(t *testing.T) {
 // TestWorkflowsLeaveNoCredentials holds every checkout to leave no credential
 // behind, and every workflow to say what its token may do.
 func TestWorkflowsLeaveNoCredentials(t *testing.T) {
+	t.Parallel()
 	for name, text := range workflows(t) {
 		for _, p := range credentials(t, text) {
 			t.Errorf("%s: %s", name, p)
@@ -75,6 +77,7 @@ func TestWorkflowsLeaveNoCredentials(t *testing.T) {
 // TestOutputsAreTheActions asserts that a step sets the outputs that action.yml
 // promises, and no other.
 func TestOutputsAreTheActions(t *testing.T) {
+	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join(root, "action.yml"))
 	if err != nil {
 		t.Fatal(err)
