@@ -43,18 +43,20 @@ func describe(t *testing.T) string {
 Airlock reads the changed files of a pull request by these rules, without a model. This page
 is made from the rules (` + "`go test ./internal/reviewer -update`" + `).
 
-A finding on a line that the pull request did not change is listed and does not gate. A comment
+A finding on a line that the pull request did not change is listed and does not block. A comment
 ` + "`airlock:ignore RULE REASON`" + ` on the line, or alone on the line before, suppresses a finding; the
 report lists it with the reason. Without a reason it does not count.
 
 Weaknesses are not looked for in tests, unless the configuration asks for it; secrets are.
 
-"Tuned", "held out" and "again" say how many findings in the sources below were right, of all that were found there,
-and the share. Right means that a reviewer should act on the finding, or has to know why it is harmless. The tuned
-sources chose and mended the rules; the held-out ones were judged with the rules as they were. What these showed was
-mended, and others were held out again: that is what to expect of a rule on code that nobody has shown it. "Now" is
-all together, since the rules were mended by these too. No rule under 0.80 there is on by default. A rule without a
-count found nothing. "Recall" is that on the labelled snippets further down.
+The columns "tuned", "held out" and "again" give how many of the findings in the sources below were
+right, of all that were found there, and the share. A finding is right if a reviewer should act on
+it, or has to know why it is harmless. The rules were chosen and corrected by the tuned sources. The
+held-out ones were judged with the rules as they were; then the rules were corrected by what these
+showed, and others were held out again: that is what to expect of a rule on code that it was never
+tried on. "Now" is all sources together, with the rules as they are. A rule with less than 0.80
+there is off by default. A rule without a count found nothing. "Recall" is measured on the labelled
+snippets further down.
 
 | rule | CWE | severity | precision | tuned | held out | again | now | recall | instead |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -83,17 +85,19 @@ func describeSources(sources []realSource, rules []Rule) string {
 	b.WriteString(`
 ## Precision in real sources
 
-testdata/real pins the sources by their sums and holds the verdict of everything that was found in them, with
-its reason. Each was reviewed as a pull request that adds all of it. Every finding was read with the lines around
-it, and with more where these did not tell; of a note without an issue, the note.
-` + "`go test -tags real -run RealSources ./internal/reviewer`" + ` fetches the sources, reviews them again and
-fails for a finding without a verdict. The seconds are those of both reviews on two cores, with -update measured anew.
+testdata/real pins the sources by their checksums. It has a verdict, with its reason, for
+everything that was found in them. Each source was reviewed as a pull request that adds all of it.
+Every finding was read with the lines around it, and with more where these were not enough; of a
+note without an issue, only the note. ` + "`go test -tags real -run RealSources ./internal/reviewer`" + `
+fetches the sources, reviews them again and fails for a finding without a verdict. The seconds are
+those of both reviews on two cores; -update measures them anew.
 
-The tuned sources chose and mended the rules, so their numbers are better than what other code will show. The
-held-out ones were named before anything was run on them, and what was found and right in them was judged with
-the rules as they were. Only then the rules were mended; a verdict whose finding is gone since is marked "mended",
-one of a finding that came with it "later". The sources that were held out again were named and judged after that,
-in the same way. The last two columns are what is found and right now.
+The rules were chosen and corrected by the tuned sources, so their numbers are better than what
+other code will show. The held-out sources were named before anything was run on them, and judged
+with the rules as they were. Only then the rules were corrected. A verdict is marked "mended" if its
+finding is gone since, and "later" if its finding came with that. The sources that were held out
+again were named and judged after that, in the same way. The last two columns are what is found and
+right now.
 
 | source | package | files | MB | seconds | found | right | found now | right now |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -128,8 +132,9 @@ func describeDefaults(sources []realSource, rules []Rule) string {
 		return s
 	}
 	return fmt.Sprintf(`
-Of what the rules find that are on by default, %s was right in the tuned sources and %s in the
-held-out ones, and, with the rules mended by these, %s in those that were held out again. Now it is
+Of all findings of the rules that are on by default, %s were right in the tuned
+sources and %s in the held-out ones. With the rules corrected by these,
+%s were right in the sources that were held out again. Now it is
 %s, %s and %s.
 `, sum(tuned, first), sum(heldOut, first), sum(again, first), sum(tuned, now), sum(heldOut, now), sum(again, now))
 }
@@ -146,8 +151,9 @@ func describeKnown(sources []realSource) string {
 	b.WriteString(`
 ## Published weaknesses
 
-Some of the held-out sources are versions with a weakness that was published. The package and the kind of the
-weakness chose them, not what the rules find in them. "Held out" is what they found before they were mended.
+Some of the held-out sources are versions with a weakness that was published. They were chosen by
+the package and the kind of the weakness, not by what the rules find in them. "Held out" is what the
+rules found before they were corrected.
 
 | advisory | source | rule | line | held out | now |
 | --- | --- | --- | --- | --- | --- |

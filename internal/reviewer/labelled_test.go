@@ -124,15 +124,15 @@ func describeLabelled(t *testing.T) string {
 	b.WriteString(`
 ## Recall and precision on labelled code
 
-testdata/labelled holds, for each rule, vulnerable snippets and safe ones that look alike, written from the
-definitions of the weaknesses before the rules were held against them. Recall is the share of the vulnerable
-ones that the rule finds, precision the share of vulnerable ones in what it reports. What is missed is in the
-set too, by name, so it counts.
+testdata/labelled has vulnerable snippets for each rule, and safe ones that look alike. They were
+written from the definitions of the weaknesses before the rules were run on them. Recall is the
+share of the vulnerable ones that the rule finds, precision the share of vulnerable ones in what it
+reports. What is missed stays in the set, by name, so it counts.
 
-Rules were mended after they had been held against the set, so expect less of them on code that nobody has
-shown them. The set grew in two steps, in JavaScript, Python and Go: of the first 132 vulnerable snippets that
-were new to the rules they found 93 (0.70); after they were mended, of the next 131 they found 107 (0.82), and
-2 of 147 new safe ones were reported.
+The rules were corrected after they had been run on the set, so expect less of them on code that
+they were never tried on. The set grew in two steps, in JavaScript, Python and Go: of the first 132
+vulnerable snippets that were new to the rules they found 93 (0.70). After they were corrected they
+found 107 (0.82) of the next 131, and reported 2 of 147 new safe ones.
 
 | rule | vulnerable | missed | safe | mistaken | recall | precision |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -251,7 +251,7 @@ func fetchSource(t *testing.T, s realSource) string {
 func debianArchive(t *testing.T, dir string, s realSource) string {
 	t.Helper()
 	// The version is not asked for: the archive stays the same while Debian mends a
-	// package, and the sum tells if it does not.
+	// package, and the sum differs if it does not.
 	list := filepath.Join(dir, "sources.list")
 	line := "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n"
 	if err := os.WriteFile(list, []byte(line), 0o644); err != nil {

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// realSource is a pinned source with what people who read every finding in it said:
+// realSource is a pinned source with the verdicts of people who read every finding in it:
 // a file of testdata/real. The findings are judged as those of a pull request that
 // adds the whole source.
 type realSource struct {
@@ -41,7 +41,7 @@ type measured struct {
 	Seconds float64 // of both reviews together
 }
 
-// verdict is what was said of the findings of one rule at some lines of a file.
+// verdict is the judgement of the findings of one rule at some lines of a file.
 type verdict struct {
 	Rule, Path string
 	Lines      []int // 0 is the file as a whole

@@ -15,11 +15,11 @@ import (
 
 const injection = `db.query("SELECT a FROM b WHERE c = " + c)`
 
-func TestOnlyChangedLinesGate(t *testing.T) {
+func TestOnlyChangedLinesBlock(t *testing.T) {
 	code := injection + "\n\n" + injection + "\n"
 	got := security(t, Config{}, File{Path: "a.js", Text: code, Changed: []changes.Span{{First: 3, Last: 3}}})
 	if len(got.Findings) != 1 || got.Findings[0].Range.StartLine != 3 {
-		t.Errorf("gating: %+v", got.Findings)
+		t.Errorf("blocking: %+v", got.Findings)
 	}
 	if len(got.Unchanged) != 1 || got.Unchanged[0].Range.StartLine != 1 {
 		t.Errorf("listed: %+v", got.Unchanged)
