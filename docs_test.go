@@ -1,61 +1,149 @@
 package airlock_test
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestSecurityNamesTestsThatExist asserts that each rule of docs/security.md is held
-// by tests, and that they are where it says.
+// by tests, and that they are where it says: after "Held by:" each item of the list
+// names a file, and tests in it or "all tests".
 func TestSecurityNamesTestsThatExist(t *testing.T) {
 	raw, err := os.ReadFile("docs/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	word := regexp.MustCompile("`([^`]+)`")
-	rules := 0
-	for line := range strings.Lines(string(raw)) {
-		cells := strings.Split(strings.TrimSpace(line), " | ")
-		if len(cells) != 3 || !regexp.MustCompile(`^\| (R\d+|–)$`).MatchString(cells[0]) {
-			continue
+	_, text, _ := strings.Cut(string(raw), "\n## Rules\n")
+	text, _, found := strings.Cut(text, "\n## ")
+	if !found {
+		t.Fatal("docs/security.md has no section of rules")
+	}
+	item := regexp.MustCompile("(?s)^`([^`]+\\.go)`: (.+)$")
+	test := regexp.MustCompile("^`(Test\\w+)`$")
+	numbered := 0
+	sections := strings.Split(text, "\n### ")[1:]
+	for _, section := range sections {
+		title, body, _ := strings.Cut(section, "\n")
+		rule, _, hasTitle := strings.Cut(title, ": ")
+		if !hasTitle {
+			t.Errorf("the rule %q has no name before a colon", title)
 		}
-		rules++
-		file, source, named := "", "", 0
-		for _, m := range word.FindAllStringSubmatch(cells[2], -1) {
-			if strings.HasSuffix(m[1], ".go") {
-				text, err := os.ReadFile(filepath.FromSlash(m[1]))
-				if err != nil {
-					t.Errorf("%s: %v", cells[0], err)
-				}
-				file, source = m[1], string(text)
+		if strings.HasPrefix(rule, "R") && strings.Trim(rule[1:], "0123456789") == "" {
+			if numbered++; rule != fmt.Sprintf("R%d", numbered) {
+				t.Errorf("rule %s stands where R%d should", rule, numbered)
+			}
+		}
+		statement, list, _ := strings.Cut(body, "\nHeld by:\n")
+		if strings.TrimSpace(statement) == "" {
+			t.Errorf("%s says nothing", rule)
+		}
+		items := strings.Split(list, "\n- ")[1:]
+		if len(items) == 0 {
+			t.Errorf("%s names no test", rule)
+		}
+		for _, text := range items {
+			m := item.FindStringSubmatch(strings.Join(strings.Fields(text), " "))
+			if m == nil {
+				t.Errorf("%s: write `FILE`: `TEST`, ... instead of %q", rule, text)
 				continue
 			}
-			if strings.HasPrefix(m[1], "Test") {
-				if named++; !strings.Contains(source, "\nfunc "+m[1]+"(t *testing.T)") {
-					t.Errorf("%s: there is no %s in %s", cells[0], m[1], file)
+			source, err := os.ReadFile(filepath.FromSlash(m[1]))
+			if err != nil {
+				t.Errorf("%s: %v", rule, err)
+				continue
+			}
+			if m[2] == "all tests" {
+				if !strings.Contains(string(source), "\nfunc Test") {
+					t.Errorf("%s: there are no tests in %s", rule, m[1])
+				}
+				continue
+			}
+			for name := range strings.SplitSeq(m[2], ", ") {
+				n := test.FindStringSubmatch(name)
+				if n == nil || !strings.Contains(string(source), "\nfunc "+n[1]+"(t *testing.T)") {
+					t.Errorf("%s: there is no %s in %s", rule, name, m[1])
 				}
 			}
 		}
-		if named == 0 {
-			t.Errorf("%s names no test", cells[0])
-		}
 	}
-	if rules < 12 {
-		t.Errorf("docs/security.md has %d rules", rules)
+	if numbered < 15 || len(sections) < 21 {
+		t.Errorf("docs/security.md has %d rules, %d of them with a number; a rule is missing", len(sections), numbered)
 	}
 }
 
-// TestDocumentsLinkToWhatExists follows every relative link of every document.
-func TestDocumentsLinkToWhatExists(t *testing.T) {
-	paths, err := filepath.Glob("docs/*.md")
+// documents returns the paths of all Markdown documents outside of testdata.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		hidden := strings.HasPrefix(entry.Name(), ".") && path != "." && entry.Name() != ".github"
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (hidden || entry.Name() == "testdata" || entry.Name() == "node_modules"):
+			return filepath.SkipDir
+		case !entry.IsDir() && strings.HasSuffix(path, ".md"):
+			paths = append(paths, path)
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
-	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
+	if len(paths) < 40 {
+		t.Fatalf("only %d documents were found", len(paths))
+	}
+	return paths
+}
+
+// TestDocumentsAreReadableAsText asserts that no line of a document is longer than 100
+// characters and no cell of a table longer than 200. Table rows, code blocks and a word
+// that cannot be broken, such as a link, may be longer.
+func TestDocumentsAreReadableAsText(t *testing.T) {
+	const maxLine, maxCell = 100, 200
+	marker := regexp.MustCompile(`^([-*+>]|\d+\.)\s+`)
+	for _, path := range documents(t) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inCode, number := false, 0
+		for line := range strings.Lines(string(raw)) {
+			number++
+			line = strings.TrimRight(line, "\r\n")
+			text := strings.TrimSpace(line)
+			switch {
+			case strings.HasPrefix(text, "```"):
+				inCode = !inCode
+			case inCode:
+			case strings.HasPrefix(text, "|"):
+				for cell := range strings.SplitSeq(strings.ReplaceAll(text, `\|`, "¦"), "|") {
+					if n := utf8.RuneCountInString(strings.TrimSpace(cell)); n > maxCell {
+						t.Errorf("%s:%d: a cell of the table has %d characters, more than %d: say it below the table", path, number, n, maxCell)
+					}
+				}
+			case utf8.RuneCountInString(line) > maxLine && strings.ContainsAny(marker.ReplaceAllString(text, ""), " \t"):
+				t.Errorf("%s:%d: the line has %d characters, more than %d", path, number, utf8.RuneCountInString(line), maxLine)
+			}
+		}
+		if inCode {
+			t.Errorf("%s: a code block does not end", path)
+		}
+	}
+}
+
+// TestDocumentsLinkToWhatExists follows every relative link of every document, and
+// every link to a heading of a document of ours.
+func TestDocumentsLinkToWhatExists(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)]*))?\)`)
+	for _, path := range documents(t) {
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -64,11 +152,33 @@ func TestDocumentsLinkToWhatExists(t *testing.T) {
 			if strings.Contains(m[1], ":") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1]))); err != nil {
+			target := path
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1]))
+			}
+			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links to %s: %v", path, m[1], err)
+				continue
+			}
+			if m[2] != "" && strings.HasSuffix(target, ".md") && !slices.Contains(headings(t, target), m[2]) {
+				t.Errorf("%s links to %s#%s: there is no such heading", path, m[1], m[2])
 			}
 		}
 	}
+}
+
+// headings returns the anchors that GitHub gives to the headings of a document.
+func headings(t *testing.T, path string) []string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var anchors []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(raw), -1) {
+		anchors = append(anchors, strings.ReplaceAll(regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return anchors
 }
 
 // TestWorkflowsPinActions holds every third-party action of our workflows to a commit:

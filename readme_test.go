@@ -83,7 +83,7 @@ func replaceBlocks(t *testing.T, text string) string {
 	})
 }
 
-// between puts a table behind its marker.
+// between puts a table after its marker.
 func between(t *testing.T, text, name, table string) string {
 	t.Helper()
 	section := regexp.MustCompile(`(?s)<!-- ` + name + ` -->\n.*?\n(### |## )`)
@@ -127,7 +127,7 @@ func inputsTable(t *testing.T) string {
 
 func outputsTable(t *testing.T) string {
 	t.Helper()
-	table := "| output | what it holds |\n| --- | --- |\n"
+	table := "| output | what it contains |\n| --- | --- |\n"
 	for name, out := range entries(t, actionMetadata(t).Outputs) {
 		table += fmt.Sprintf("| `%s` | %s |\n", name, out["description"])
 	}
