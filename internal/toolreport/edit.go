@@ -26,11 +26,119 @@ type Edit struct {
 	Endings bool
 }
 
+// Edits returns the edits that turn the text before into the text after, in order, in
+// line numbers of the text base. Other edits may have turned base into before; the two
+// may also be equal. Edits of lines that base does not have are left out, and there are
+// none for a text that is not UTF-8 or contains a NUL.
+func Edits(base, before, after []byte) []Edit {
+	if !isText(base) || !isText(before) || !isText(after) {
+		return nil
+	}
+	earlier := between(base, before)
+	var found []Edit
+	shift := 0 // lines that the earlier edits passed so far have added
+	for _, e := range between(before, after) {
+		first, last := min(e.First, e.Range.StartLine), max(e.Last, e.Range.EndLine)
+		for len(earlier) > 0 && earlier[0].end()+shift < first {
+			shift += earlier[0].net
+			earlier = earlier[1:]
+		}
+		if len(earlier) > 0 && earlier[0].start()+shift <= last {
+			continue
+		}
+		e.First, e.Last, e.Range.StartLine = e.First-shift, e.Last-shift, e.Range.StartLine-shift
+		if e.Range.EndLine > 0 {
+			e.Range.EndLine -= shift
+		}
+		found = append(found, e.Edit)
+	}
+	return found
+}
+
 // edit is an Edit, and how it moves the lines after it.
 type edit struct {
 	Edit
 	net     int  // how many lines it adds, less those that it removes
 	inserts bool // no line is changed or removed
+}
+
+// start returns the first line of the new text that the edit makes, as if there was no
+// other edit before it.
+func (e edit) start() int {
+	if e.inserts {
+		return e.First + 1
+	}
+	return e.First
+}
+
+// end returns the last such line, or the one before the start if there is none.
+func (e edit) end() int {
+	if e.inserts {
+		return e.Last - 1 + e.net
+	}
+	return e.Last + e.net
+}
+
+func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
+
+// between returns the edits that turn one text into the other. If all lines of each text
+// end in the same way, lines are compared without their ends, and different ends are one
+// edit of all lines. A missing newline at the end of a file is an edit of its last line.
+func between(before, after []byte) []edit {
+	if bytes.Equal(before, after) {
+		return nil
+	}
+	var found []edit
+	oldEnding, newEnding := endingOf(before), endingOf(after)
+	count := bytes.Count(before, []byte("\n"))
+	if oldEnding != "mixed" && newEnding != "mixed" {
+		if oldEnding != newEnding && oldEnding != "" && newEnding != "" {
+			found = append(found, endings(1, count))
+		}
+		before, after = bytes.ReplaceAll(before, []byte("\r\n"), []byte("\n")), bytes.ReplaceAll(after, []byte("\r\n"), []byte("\n"))
+	}
+	before, oldLacks := withNewline(before)
+	after, newLacks := withNewline(after)
+	r := diffReader{emit: func(_ string, e edit) { found = append(found, e) }}
+	for line := range strings.Lines(string(diff.Diff("file", before, "file", after))) {
+		r.line(strings.TrimSuffix(line, "\n"))
+	}
+	r.end()
+	if oldLacks {
+		count++
+	}
+	if oldLacks != newLacks && len(before) > 0 && len(after) > 0 && (len(found) == 0 || found[len(found)-1].Last < count) {
+		found = append(found, endings(count, count))
+	}
+	return found
+}
+
+// endings is the edit of the ends of lines.
+func endings(first, last int) edit {
+	return edit{Edit: Edit{First: first, Last: last, Range: finding.Range{StartLine: first, EndLine: last}, Endings: true}}
+}
+
+// endingOf returns how the lines of a text end: "lf", "crlf" or "mixed", or "" if there
+// is no end of a line.
+func endingOf(text []byte) string {
+	lf, crlf := bytes.Count(text, []byte("\n")), bytes.Count(text, []byte("\r\n"))
+	switch {
+	case lf == 0:
+		return ""
+	case crlf == 0:
+		return "lf"
+	case crlf == lf:
+		return "crlf"
+	}
+	return "mixed"
+}
+
+// withNewline returns a text with a newline at its end, and whether it lacked one.
+func withNewline(text []byte) (ended []byte, lacked bool) {
+	if len(text) == 0 || text[len(text)-1] == '\n' {
+		return text, false
+	}
+	return append(text[:len(text):len(text)], '\n'), true
 }
 
 // Bounds of a suggestion. A larger change is left to the tool.
@@ -157,32 +265,33 @@ func replaces(lines []hunkLine) bool {
 	return hasOld && (text || news > 1)
 }
 
+// editOf returns the edit of a window of a hunk.
 func editOf(lines []hunkLine) edit {
 	e := edit{inserts: inserts(lines)}
-	var was, is []string
-	var olds []int
+	var oldLines, newLines []string
+	var numbers []int // of the old lines
 	cut := false
 	for _, l := range lines {
 		text := strings.TrimSuffix(l.text, "\r")
 		if l.sign != '+' {
-			was, olds = append(was, text), append(olds, l.number)
+			oldLines, numbers = append(oldLines, text), append(numbers, l.number)
 		}
 		if l.sign != '-' {
-			is, cut = append(is, text), cut || l.cut
+			newLines, cut = append(newLines, text), cut || l.cut
 		}
 	}
-	e.net = len(is) - len(was)
+	e.net = len(newLines) - len(oldLines)
 	e.First, e.Last = extent(lines)
-	text := strings.Join(is, "\n")
-	e.Endings = len(was) > 0 && slices.Equal(was, is)
-	if len(was) > 0 && !cut && !e.Endings && len(is) <= maxSuggestionLines && postable(text) {
+	text := strings.Join(newLines, "\n")
+	e.Endings = len(oldLines) > 0 && slices.Equal(oldLines, newLines)
+	if len(oldLines) > 0 && !cut && !e.Endings && len(newLines) <= maxSuggestionLines && postable(text) {
 		e.Suggestion = text
-		e.Range = finding.Range{StartLine: olds[0], EndLine: olds[len(olds)-1]}
+		e.Range = finding.Range{StartLine: numbers[0], EndLine: numbers[len(numbers)-1]}
 		return e
 	}
 	e.Range.StartLine = max(e.First, 1)
 	if !e.inserts {
-		e.Range.EndLine = min(e.Last, olds[len(olds)-1])
+		e.Range.EndLine = min(e.Last, numbers[len(numbers)-1])
 	}
 	return e
 }
@@ -191,26 +300,20 @@ func editOf(lines []hunkLine) edit {
 // added, those are the two lines around them.
 func extent(lines []hunkLine) (first, last int) {
 	first = -1
-	for i := 0; i < len(lines); {
+	for i := 0; i < len(lines); i++ {
 		end := runEnd(lines, i)
 		if end == i {
-			i++
 			continue
 		}
 		from, to := lines[i].number-1, lines[i].number
-		if n := slices.IndexFunc(lines[i:end], func(l hunkLine) bool { return l.sign == '-' }); n >= 0 {
-			from = lines[i+n].number
-			for _, l := range lines[i:end] {
-				if l.sign == '-' {
-					to = l.number
-				}
-			}
+		removed := slices.DeleteFunc(slices.Clone(lines[i:end]), func(l hunkLine) bool { return l.sign == '+' })
+		if n := len(removed); n > 0 {
+			from, to = removed[0].number, removed[n-1].number
 		}
 		if first < 0 {
 			first = from
 		}
-		last = to
-		i = end
+		last, i = to, end
 	}
 	return first, last
 }
@@ -225,112 +328,4 @@ func postable(text string) bool {
 		}
 		return r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 	})
-}
-
-// Edits returns the edits that turn the text before into the text after, in order, in
-// line numbers of the text base. Other edits may have turned base into before; the two
-// may also be equal. Edits of lines that base does not have are left out, and there are
-// none for a text that is not UTF-8 or contains a NUL.
-func Edits(base, before, after []byte) []Edit {
-	if !isText(base) || !isText(before) || !isText(after) {
-		return nil
-	}
-	earlier := between(base, before)
-	var found []Edit
-	shift := 0 // lines that the earlier edits passed so far have added
-	for _, e := range between(before, after) {
-		first, last := min(e.First, e.Range.StartLine), max(e.Last, e.Range.EndLine)
-		for len(earlier) > 0 && earlier[0].end()+shift < first {
-			shift += earlier[0].net
-			earlier = earlier[1:]
-		}
-		if len(earlier) > 0 && earlier[0].start()+shift <= last {
-			continue
-		}
-		e.First, e.Last, e.Range.StartLine = e.First-shift, e.Last-shift, e.Range.StartLine-shift
-		if e.Range.EndLine > 0 {
-			e.Range.EndLine -= shift
-		}
-		found = append(found, e.Edit)
-	}
-	return found
-}
-
-// start returns the first line of the new text that the edit makes, as if there was no
-// other edit before it.
-func (e edit) start() int {
-	if e.inserts {
-		return e.First + 1
-	}
-	return e.First
-}
-
-// end returns the last such line, or the one before the start if there is none.
-func (e edit) end() int {
-	if e.inserts {
-		return e.Last - 1 + e.net
-	}
-	return e.Last + e.net
-}
-
-func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
-
-// between returns the edits that turn one text into the other. If all lines of each text
-// end in the same way, lines are compared without their ends, and different ends are one
-// edit of all lines. A missing newline at the end of a file is an edit of its last line.
-func between(before, after []byte) []edit {
-	if bytes.Equal(before, after) {
-		return nil
-	}
-	var found []edit
-	was, is := endingOf(before), endingOf(after)
-	count := bytes.Count(before, []byte("\n"))
-	if was != "mixed" && is != "mixed" {
-		if was != is && was != "" && is != "" {
-			found = append(found, endings(1, count))
-		}
-		before, after = bytes.ReplaceAll(before, []byte("\r\n"), []byte("\n")), bytes.ReplaceAll(after, []byte("\r\n"), []byte("\n"))
-	}
-	before, open := closed(before)
-	after, stillOpen := closed(after)
-	r := diffReader{emit: func(_ string, e edit) { found = append(found, e) }}
-	for line := range strings.Lines(string(diff.Diff("file", before, "file", after))) {
-		r.line(strings.TrimSuffix(line, "\n"))
-	}
-	r.end()
-	if open {
-		count++
-	}
-	if open != stillOpen && len(before) > 0 && len(after) > 0 && (len(found) == 0 || found[len(found)-1].Last < count) {
-		found = append(found, endings(count, count))
-	}
-	return found
-}
-
-// endings is the edit of the ends of lines.
-func endings(first, last int) edit {
-	return edit{Edit: Edit{First: first, Last: last, Range: finding.Range{StartLine: first, EndLine: last}, Endings: true}}
-}
-
-// endingOf returns how the lines of a text end: "lf", "crlf" or "mixed", or "" if there
-// is no end of a line.
-func endingOf(text []byte) string {
-	lf, crlf := bytes.Count(text, []byte("\n")), bytes.Count(text, []byte("\r\n"))
-	switch {
-	case lf == 0:
-		return ""
-	case crlf == 0:
-		return "lf"
-	case crlf == lf:
-		return "crlf"
-	}
-	return "mixed"
-}
-
-// closed returns a text with a newline at its end, and whether it lacked one.
-func closed(text []byte) ([]byte, bool) {
-	if len(text) == 0 || text[len(text)-1] == '\n' {
-		return text, false
-	}
-	return append(text[:len(text):len(text)], '\n'), true
 }

@@ -77,8 +77,8 @@ func TestFloods(t *testing.T) {
 		fmt.Fprintf(numbered, "a.go:%d:1: message\n", i+1)
 	}
 	for name, c := range map[string]struct {
-		in               io.Reader
-		findings, omited int
+		in                io.Reader
+		findings, omitted int
 	}{
 		"many findings":     {strings.NewReader(numbered.String()), toolreport.MaxFindings, 50},
 		"one finding often": {&flood{line: "a.go:1:1: message\n", left: 4 << 20}, 1, 0},
@@ -89,7 +89,7 @@ func TestFloods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Findings) != c.findings || got.Omitted != c.omited || len(got.FirstFailures) > 20_000 {
+		if len(got.Findings) != c.findings || got.Omitted != c.omitted || len(got.FirstFailures) > 20_000 {
 			t.Errorf("%s: %d findings, %d omitted, %d bytes of excerpt", name, len(got.Findings), got.Omitted, len(got.FirstFailures))
 		}
 		for _, f := range got.Findings {
