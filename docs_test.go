@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // TestSecurityNamesTestsThatExist asserts that each rule of docs/security.md is held
@@ -203,5 +206,64 @@ func TestWorkflowsPinActions(t *testing.T) {
 				t.Errorf("%s: %s%s: pin it by commit, with the version in a comment", path, m[1], m[2])
 			}
 		}
+	}
+}
+
+// TestReadmeListsEachKind holds the README's table of kinds to the kind table: every kind,
+// in the same order, with its default limit.
+func TestReadmeListsEachKind(t *testing.T) {
+	raw, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| [^|]+ \\| (\\d+)[^|]* \\|$").FindAllStringSubmatch(string(raw), -1)
+	for i, spec := range safeoutput.Kinds() {
+		if want := []string{string(spec.Kind), strconv.Itoa(spec.DefaultMax)}; i >= len(rows) || !slices.Equal(rows[i][1:], want) {
+			t.Fatalf("README.md: the table of kinds has no row for %s, with the limit %d, where the kind table has it", spec.Kind, spec.DefaultMax)
+		}
+	}
+	if len(rows) != len(safeoutput.Kinds()) {
+		t.Errorf("README.md: the table of kinds has %d rows for %d kinds", len(rows), len(safeoutput.Kinds()))
+	}
+}
+
+// TestProjectLayoutHasTheLayers holds the table of packages in docs/project-layout.md to
+// layers.
+func TestProjectLayoutHasTheLayers(t *testing.T) {
+	raw, err := os.ReadFile("docs/project-layout.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\| .* \\| ([^|]+) \\|$").FindAllStringSubmatch(string(raw), -1) {
+		documented[m[1]] = m[2]
+	}
+	name := regexp.MustCompile("`([^`]+)`")
+	for _, layer := range layers {
+		pkg := strings.TrimPrefix(layer.pkg, "internal/")
+		row, ok := documented[pkg]
+		delete(documented, pkg)
+		switch {
+		case !ok && (pkg == "cmd/airlock" || testSupport(pkg)):
+			continue
+		case !ok:
+			t.Errorf("docs/project-layout.md has no row for %s", pkg)
+			continue
+		case layer.imports == "*":
+			row = strings.Replace(row, "all", "`*`", 1)
+		}
+		var imports []string
+		for _, m := range name.FindAllStringSubmatch(row, -1) {
+			imports = append(imports, m[1])
+		}
+		want := strings.Fields(layer.imports)
+		slices.Sort(imports)
+		slices.Sort(want)
+		if !slices.Equal(imports, want) {
+			t.Errorf("docs/project-layout.md: the row of %s names %q, and layers_test.go %q", pkg, imports, want)
+		}
+	}
+	for pkg := range documented {
+		t.Errorf("docs/project-layout.md has a row for %s, and layers_test.go has none", pkg)
 	}
 }
