@@ -154,7 +154,7 @@ func TestBundleSeriesErrors(t *testing.T) {
 		"no id":         {head("xyz refs/heads/main", "", ""), "line 2"},
 		"many refs":     {head(strings.Repeat(none+" refs/x\n", 20_000)), "does not end"},
 		"needs another": {head("-"+none+" x", base+" refs/heads/main", "", ""), "builds on " + none},
-		"not a commit":  {bytes.Replace(good, []byte(c.Git("rev-parse", "main")), []byte(c.Tree("main")), 1), "is no commit"},
+		"not a commit":  {bytes.Replace(good, []byte(c.Git("rev-parse", "main")), []byte(c.Tree("main")), 1), "is not a commit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := agentchanges.FromBundle(t.Context(), agentchanges.FileConfig{Repo: only(t, c, base).Open(), Name: "x.bundle", Data: x.data, Bases: []string{base}})

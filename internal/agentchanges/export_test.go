@@ -13,7 +13,7 @@ func FromBundle(ctx context.Context, cfg FileConfig) (gitrepo.Series, error) {
 	return reader{cfg.Repo}.bundle(ctx, cfg)
 }
 
-// Fresh tells of each file in the index whether it need not be read.
+// Fresh reports of each file in the index whether it need not be read.
 func Fresh(repo *gitrepo.Repo, dir string) (map[string]bool, error) {
 	x, err := reader{repo}.readIndex()
 	if err != nil {
@@ -27,7 +27,7 @@ func Fresh(repo *gitrepo.Repo, dir string) (map[string]bool, error) {
 	fresh := map[string]bool{}
 	for name, f := range x.files {
 		info, err := d.Lstat(name)
-		fresh[name] = err == nil && x.fresh(f, info)
+		fresh[name] = err == nil && x.unchanged(f, info)
 	}
 	return fresh, nil
 }

@@ -10,31 +10,34 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// deepen is how to mend a clone that lacks the base.
+// maxSeries is how many commits a series keeps apart.
+const maxSeries = 1000
+
+// deepen says what to do about a clone that lacks the base.
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (changes-base)"
 
-// usable returns those of the bases that can be read, in their order.
-func (r reader) usable(ctx context.Context, bases []string) ([]string, error) {
-	var there []string
-	seen := map[string]bool{}
-	for _, b := range bases {
-		if b == "" || seen[b] {
+// existing returns those of the commits that the repository has, in their order.
+func (r reader) existing(ctx context.Context, commits []string) ([]string, error) {
+	var found []string
+	seen := map[string]bool{"": true}
+	for _, commit := range commits {
+		if seen[commit] {
 			continue
 		}
-		seen[b] = true
-		ok, err := r.repo.Has(ctx, b)
+		seen[commit] = true
+		ok, err := r.repo.Has(ctx, commit)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			there = append(there, b)
+			found = append(found, commit)
 		}
 	}
-	return there, nil
+	return found, nil
 }
 
-// noBase is the error for bases none of which can be read; it says how to mend
-// it.
+// noBase returns the error for bases of which the repository has none. It says what to do
+// about it.
 func (r reader) noBase(bases []string) error {
 	if len(bases) == 0 {
 		return fmt.Errorf("%w: no commit is given that they could have been made from: name it (changes-base)", ErrNoBase)
@@ -42,105 +45,92 @@ func (r reader) noBase(bases []string) error {
 	return fmt.Errorf("%w: the clone has none of %s%s: %s", ErrNoBase, strings.Join(bases, ", "), r.repo.WhyMissing(), deepen)
 }
 
-// baseOf finds the commit that the history up to tip was made from: that
-// ancestor among the bases with the fewest commits between, else the merge base
-// with the fewest.
+// baseOf finds the commit that the history up to tip was made from: of the bases that are
+// ancestors of tip the nearest one. If none is, it is the nearest merge base of tip and one
+// of the bases.
 func (r reader) baseOf(ctx context.Context, tip string, bases []string) (string, error) {
-	there, err := r.usable(ctx, bases)
+	found, err := r.existing(ctx, bases)
 	if err != nil {
 		return "", err
 	}
-	if len(there) == 0 {
+	if len(found) == 0 {
 		return "", r.noBase(bases)
 	}
-	var forks []string
-	best, fewest := "", 0
-	closer := func(commit string) error {
-		a, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 10}, "rev-list", "--count", commit+".."+tip)
-		if err != nil {
-			return err
-		}
-		n, err := strconv.Atoi(a.Line())
-		if err != nil {
-			return fmt.Errorf("git rev-list counted %q", a.Line())
-		}
-		if best == "" || n < fewest {
-			best, fewest = commit, n
-		}
-		return nil
-	}
-	for _, b := range there {
-		a, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 10, AnyExit: true}, "merge-base", b, tip)
+	var ancestors, mergeBases []string
+	for _, base := range found {
+		out, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 10, MaxExit: gitrepo.AnyExit}, "merge-base", base, tip)
 		if err != nil {
 			return "", err
 		}
-		switch fork := a.Line(); {
-		case a.ExitCode > 1:
-			return "", fmt.Errorf("the history between %s and %s cannot be read%s: %s", b, tip, r.repo.WhyMissing(), deepen)
-		case fork == b:
-			err = closer(b)
-		case gitrepo.IsObjectID(fork):
-			forks = append(forks, fork)
-		}
-		if err != nil {
-			return "", err
+		switch mergeBase := out.Line(); {
+		case out.ExitCode > 1:
+			return "", fmt.Errorf("the history between %s and %s cannot be read%s: %s", base, tip, r.repo.WhyMissing(), deepen)
+		case mergeBase == base:
+			ancestors = append(ancestors, base)
+		case gitrepo.IsObjectID(mergeBase):
+			mergeBases = append(mergeBases, mergeBase)
 		}
 	}
-	if best != "" {
-		return best, nil
+	if len(ancestors) > 0 {
+		return r.nearest(ctx, tip, ancestors)
 	}
-	for _, fork := range forks {
-		if err := closer(fork); err != nil {
-			return "", err
-		}
+	if len(mergeBases) > 0 {
+		return r.nearest(ctx, tip, mergeBases)
 	}
-	if best == "" {
-		return "", fmt.Errorf("%w: %s has no commit in common with %s%s: %s", ErrNoBase, tip, strings.Join(there, ", "), r.repo.WhyMissing(), deepen)
-	}
-	return best, nil
+	return "", fmt.Errorf("%w: %s has no commit in common with %s%s: %s", ErrNoBase, tip, strings.Join(found, ", "), r.repo.WhyMissing(), deepen)
 }
 
-// maxSeries is how many commits a series keeps apart.
-const maxSeries = 1000
-
-// commitInfo is what a series needs of a commit.
-type commitInfo struct {
-	oid, tree string
-	author    gitrepo.Person
-	message   string
+// nearest returns the first of the ancestors of tip with the fewest commits between.
+func (r reader) nearest(ctx context.Context, tip string, ancestors []string) (nearest string, err error) {
+	fewest := 0
+	for _, commit := range ancestors {
+		out, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 10}, "rev-list", "--count", commit+".."+tip)
+		if err != nil {
+			return "", err
+		}
+		n, err := strconv.Atoi(out.Line())
+		if err != nil {
+			return "", fmt.Errorf("git rev-list counted %q", out.Line())
+		}
+		if nearest == "" || n < fewest {
+			nearest, fewest = commit, n
+		}
+	}
+	return nearest, nil
 }
 
-// series is the steps along the first parents from base to tip; a merge is one
-// step. When that path does not meet the base, or is very long, it is one step
-// without author and message.
+// series returns the steps along the first parents from base to tip; a merge is one step.
+// If these parents do not lead to the base, or only over very many commits, everything is
+// one step without author and message.
 func (r reader) series(ctx context.Context, base, tip string) (gitrepo.Series, error) {
 	s := gitrepo.Series{Base: base}
 	if base == tip {
 		return s, nil
 	}
-	from, err := r.repo.TreeID(ctx, base)
+	tree, err := r.repo.TreeID(ctx, base)
 	if err != nil {
 		return s, err
 	}
-	chain, met, err := r.firstParents(ctx, base, tip)
+	steps, complete, err := r.firstParents(ctx, base, tip)
 	if err != nil {
 		return s, err
 	}
-	if !met {
-		to, err := r.repo.TreeID(ctx, tip)
+	if !complete {
+		last, err := r.repo.TreeID(ctx, tip)
 		if err != nil {
 			return s, err
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("the commits up to %s are put together as one: their first parents do not lead to %s within %d commits", tip, base, maxSeries))
-		addChange(&s, gitrepo.Change{Before: from, After: to})
+		addChange(&s, gitrepo.Change{Before: tree, After: last})
 		return s, nil
 	}
 	empty := 0
-	for _, c := range chain {
-		if !addChange(&s, gitrepo.Change{Before: from, After: c.tree, Author: c.author, Message: c.message}) {
+	for _, step := range steps {
+		step.Before = tree
+		if !addChange(&s, step) {
 			empty++
 		}
-		from = c.tree
+		tree = step.After
 	}
 	if empty > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("commits that change nothing are left out: %d", empty))
@@ -148,7 +138,7 @@ func (r reader) series(ctx context.Context, base, tip string) (gitrepo.Series, e
 	return s, nil
 }
 
-// addChange appends a change unless it is empty; it reports whether it did.
+// addChange appends a change unless it is empty, and reports whether it did.
 func addChange(s *gitrepo.Series, c gitrepo.Change) bool {
 	if c.Before == c.After {
 		return false
@@ -157,26 +147,26 @@ func addChange(s *gitrepo.Series, c gitrepo.Change) bool {
 	return true
 }
 
-// firstParents reads the commits after base up to tip, oldest first, and
-// reports whether the path met the base.
-func (r reader) firstParents(ctx context.Context, base, tip string) (chain []commitInfo, met bool, err error) {
-	a, err := r.repo.Run(ctx, gitrepo.Call{}, "rev-list", "--first-parent", "--max-count="+strconv.Itoa(maxSeries+1), "--encoding=UTF-8",
+// firstParents returns the commits after base up to tip, oldest first, as changes without
+// the tree before. complete reports whether they lead to the base.
+func (r reader) firstParents(ctx context.Context, base, tip string) (steps []gitrepo.Change, complete bool, err error) {
+	out, err := r.repo.Run(ctx, gitrepo.Call{}, "rev-list", "--first-parent", "--max-count="+strconv.Itoa(maxSeries+1), "--encoding=UTF-8",
 		"--no-commit-header", "--format=%H%x00%T%x00%an%x00%ae%x00%B%x00", tip, "--")
 	if err != nil {
 		return nil, false, err
 	}
-	fields := strings.Split(string(a.Stdout), "\x00")
-	for ; len(fields) > 5; fields = fields[5:] {
-		oid := strings.TrimPrefix(fields[0], "\n")
-		if oid == base {
-			met = true
-			break
-		}
-		if !gitrepo.IsObjectID(oid) || !gitrepo.IsObjectID(fields[1]) {
+	fields := strings.Split(string(out.Stdout), "\x00")
+	for ; len(fields) > 5 && !complete; fields = fields[5:] {
+		oid, tree := strings.TrimPrefix(fields[0], "\n"), fields[1]
+		switch {
+		case oid == base:
+			complete = true
+		case !gitrepo.IsObjectID(oid) || !gitrepo.IsObjectID(tree):
 			return nil, false, fmt.Errorf("git rev-list answered %.80q", fields[0])
+		default:
+			steps = append(steps, gitrepo.Change{After: tree, Author: gitrepo.Person{Name: fields[2], Email: fields[3]}, Message: strings.TrimRight(fields[4], "\n")})
 		}
-		chain = append(chain, commitInfo{oid, fields[1], gitrepo.Person{Name: fields[2], Email: fields[3]}, strings.TrimRight(fields[4], "\n")})
 	}
-	slices.Reverse(chain)
-	return chain, met, nil
+	slices.Reverse(steps)
+	return steps, complete, nil
 }

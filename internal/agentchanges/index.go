@@ -16,17 +16,25 @@ import (
 // maxIndex is how large a clone's index may be, in bytes.
 const maxIndex = 256 << 20
 
-// The modes of an index, as numbers.
+// The modes of git, as numbers.
 const (
-	indexDir     = 0o040000
-	indexFile    = 0o100644
-	indexExec    = 0o100755
-	indexLink    = 0o120000
-	indexGitlink = 0o160000
+	modeDir       = 0o040000
+	modeFile      = 0o100644
+	modeExec      = 0o100755
+	modeLink      = 0o120000
+	modeSubmodule = 0o160000
 )
 
-// stagedFile is an entry of a clone's index, and what was known of the file when
-// it was written.
+// index is a clone's index, read as data: see gitformat-index(5). Somebody else has written
+// it: it may decide which files Airlock reads, but never what is in them.
+type index struct {
+	files      map[string]stagedFile
+	sparseDirs []string // directories of a sparse index that are not checked out, with a slash
+	unmerged   []string
+	written    time.Time
+}
+
+// stagedFile is an entry of an index, with what was known of the file when it was written.
 type stagedFile struct {
 	mode         uint32
 	oid          string
@@ -35,18 +43,8 @@ type stagedFile struct {
 	ino, size    uint32 // cut to 32 bits, as git does
 }
 
-// stagedFiles is a clone's index, read as data: see gitformat-index(5). Somebody
-// else has written it, so that it may say what files Airlock looks at, and
-// never what is in them.
-type stagedFiles struct {
-	files    map[string]stagedFile
-	dirs     []string // of a sparse index: directories that are not checked out, with a slash
-	unmerged []string
-	written  time.Time
-}
-
 // readIndex reads the clone's index. Without one, the error is fs.ErrNotExist.
-func (r reader) readIndex() (*stagedFiles, error) {
+func (r reader) readIndex() (*index, error) {
 	data, info, err := gitrepo.ReadFile(r.repo.Clone().GitDir, "index", maxIndex)
 	if err != nil {
 		return nil, err
@@ -61,8 +59,8 @@ func (r reader) readIndex() (*stagedFiles, error) {
 
 var errIndex = errors.New("it is not a complete index")
 
-// parseIndex reads versions 2 to 4; idLen is the length of an id in bytes.
-func parseIndex(data []byte, idLen int) (*stagedFiles, error) {
+// parseIndex reads an index of version 2 to 4, with object ids of idLen bytes.
+func parseIndex(data []byte, idLen int) (*index, error) {
 	be := binary.BigEndian
 	if len(data) < 12+idLen || string(data[:4]) != "DIRC" {
 		return nil, errIndex
@@ -71,20 +69,20 @@ func parseIndex(data []byte, idLen int) (*stagedFiles, error) {
 	if version < 2 || version > 4 {
 		return nil, fmt.Errorf("its version is %d, and 2 to 4 are read", version)
 	}
-	rest := data[12 : len(data)-idLen] // a checksum ends the file
+	rest := data[12 : len(data)-idLen] // the file ends with a checksum
 	if count > int64(len(rest)/(42+idLen)) {
 		return nil, errIndex
 	}
-	x := &stagedFiles{files: make(map[string]stagedFile, count)}
+	x := &index{files: make(map[string]stagedFile, count)}
 	name, names := "", 0
 	for range count {
 		if len(rest) < 42+idLen {
 			return nil, errIndex
 		}
-		at := func(i int) uint32 { return be.Uint32(rest[4*i:]) }
+		field := func(i int) uint32 { return be.Uint32(rest[4*i:]) }
 		f := stagedFile{
-			ctime: time.Unix(int64(at(0)), int64(at(1))), mtime: time.Unix(int64(at(2)), int64(at(3))),
-			ino: at(5), mode: at(6), size: at(9), oid: hex.EncodeToString(rest[40 : 40+idLen]),
+			ctime: time.Unix(int64(field(0)), int64(field(1))), mtime: time.Unix(int64(field(2)), int64(field(3))),
+			ino: field(5), mode: field(6), size: field(9), oid: hex.EncodeToString(rest[40 : 40+idLen]),
 		}
 		flags, head := be.Uint16(rest[40+idLen:]), 42+idLen
 		if flags&0x4000 != 0 {
@@ -98,10 +96,10 @@ func parseIndex(data []byte, idLen int) (*stagedFiles, error) {
 		if name, n, err = indexName(rest[head:], name, version); err != nil {
 			return nil, err
 		}
-		if names += len(name); names > maxIndex { // version 4 can say much in few bytes
+		if names += len(name); names > maxIndex { // version 4 compresses names
 			return nil, errIndex
 		}
-		if version < 4 { // with its NUL, the entry fills blocks of eight
+		if version < 4 { // an entry with its NUL fills blocks of eight bytes
 			n = (head+n+8)/8*8 - head
 		}
 		if head+n > len(rest) {
@@ -113,8 +111,8 @@ func parseIndex(data []byte, idLen int) (*stagedFiles, error) {
 			if k := len(x.unmerged); k == 0 || x.unmerged[k-1] != name {
 				x.unmerged = append(x.unmerged, name)
 			}
-		case f.mode == indexDir:
-			x.dirs = append(x.dirs, strings.TrimSuffix(name, "/")+"/")
+		case f.mode == modeDir:
+			x.sparseDirs = append(x.sparseDirs, strings.TrimSuffix(name, "/")+"/")
 		default:
 			x.files[name] = f
 		}
@@ -122,11 +120,11 @@ func parseIndex(data []byte, idLen int) (*stagedFiles, error) {
 	return x, checkExtensions(rest)
 }
 
-// indexName reads a name and returns how many bytes it takes, in version 4 with
-// its NUL, before that without.
+// indexName reads a name, which may continue the one before, and returns how many bytes it
+// takes: in version 4 with its NUL, in older ones without.
 func indexName(b []byte, before string, version uint32) (name string, n int, err error) {
 	keep := 0
-	if version == 4 { // the name before, cut by a number, and what follows
+	if version == 4 { // how many bytes of the name before to remove, and what follows the rest
 		cut := 0
 		for {
 			if n == len(b) || n > 4 {
@@ -156,7 +154,7 @@ func indexName(b []byte, before string, version uint32) (name string, n int, err
 	return name, n + end, nil
 }
 
-// checkExtensions refuses what would change the meaning of the entries.
+// checkExtensions returns an error for what would change the meaning of the entries.
 func checkExtensions(rest []byte) error {
 	for len(rest) >= 8 {
 		kind, size := string(rest[:4]), int64(binary.BigEndian.Uint32(rest[4:]))
@@ -165,7 +163,7 @@ func checkExtensions(rest []byte) error {
 		}
 		switch {
 		case kind == "link":
-			return errors.New("it is a split index (git update-index --no-split-index makes it whole)")
+			return errors.New("it is a split index (git update-index --no-split-index makes it complete)")
 		case kind != "sdir" && (kind[0] < 'A' || kind[0] > 'Z'):
 			return fmt.Errorf("it has an extension %q that is not understood", kind)
 		}
@@ -174,25 +172,24 @@ func checkExtensions(rest []byte) error {
 	return nil
 }
 
-// fresh reports whether a file is, by its looks, the one that the index was
-// told of, so that it need not be read. As in git, a file that was written when
-// the index was, or later, is none.
-func (x *stagedFiles) fresh(f stagedFile, info fs.FileInfo) bool {
-	changed, ino, ok := statOf(info)
+// unchanged reports whether a file is, by its metadata, the one that was staged, so that it
+// need not be read. As in git, a file does not count as unchanged if it was written when the
+// index was, or later.
+func (x *index) unchanged(f stagedFile, info fs.FileInfo) bool {
+	changed, ino, ok := changeTime(info)
 	return ok && info.ModTime().Equal(f.mtime) && f.mtime.Before(x.written) && changed.Equal(f.ctime) &&
 		uint32(ino) == f.ino && uint32(info.Size()) == f.size && gitMode(info) == f.mode
 }
 
-// gitMode returns the mode that git gives to a file, or 0 for what git does not
-// keep.
+// gitMode returns the mode that git gives to a file, or 0 for what git does not store.
 func gitMode(info fs.FileInfo) uint32 {
 	switch {
 	case info.Mode().Type() == fs.ModeSymlink:
-		return indexLink
+		return modeLink
 	case !info.Mode().IsRegular():
 		return 0
 	case info.Mode()&0o100 != 0:
-		return indexExec
+		return modeExec
 	}
-	return indexFile
+	return modeFile
 }

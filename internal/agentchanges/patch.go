@@ -18,26 +18,38 @@ import (
 
 // Limits of a patch file.
 const (
-	maxPatch     = 128 << 20 // bytes
-	maxPatchFile = 100 << 20 // bytes of a binary file in it; GitHub takes no larger one
-	maxMails     = 10_000    // of which at most maxSeries hold a patch
+	maxPatch      = 128 << 20 // bytes
+	maxPatchFile  = 100 << 20 // bytes of a binary file in it; GitHub accepts no larger one
+	maxMails      = 10_000    // of which at most maxSeries contain a patch
+	maxNamedBases = 10        // commits that base-commit lines name
 )
 
-// patches reads a patch and applies it to the first base that it fits.
+// patch is the change of one mail, or the one of a file that is not a mail.
+type patch struct {
+	author  gitrepo.Person
+	message string
+	text    []byte // the diffs, with lines that git apply ignores
+	strip   int    // how many leading elements of its paths git apply has to remove
+	where   string // the file, or the mail in it, for messages
+	line    int    // of the file, at which text begins; 0: not known
+}
+
+// patches reads a file of patches and applies them to the first base that they fit.
 func (r reader) patches(ctx context.Context, cfg FileConfig) (gitrepo.Series, error) {
 	patches, notes, err := r.readPatches(ctx, cfg.Name, cfg.Data)
 	if err != nil {
 		return gitrepo.Series{}, err
 	}
 	named := namedBases(cfg.Data)
-	bases, err := r.usable(ctx, append(named, cfg.Bases...))
+	candidates := slices.Concat(named, cfg.Bases)
+	bases, err := r.existing(ctx, candidates)
 	if err != nil {
 		return gitrepo.Series{}, err
 	}
 	if len(bases) == 0 {
-		return gitrepo.Series{}, r.noBase(append(named, cfg.Bases...))
+		return gitrepo.Series{}, r.noBase(candidates)
 	}
-	s, err := r.applyAny(ctx, patches, bases)
+	s, err := r.applyToAny(ctx, patches, bases)
 	if err != nil {
 		return gitrepo.Series{}, err
 	}
@@ -48,13 +60,13 @@ func (r reader) patches(ctx context.Context, cfg FileConfig) (gitrepo.Series, er
 	return s, nil
 }
 
-// namedBases returns the commits that base-commit lines name, which git
-// format-patch --base writes at the end of a mail; ten at most.
+// namedBases returns the commits that base-commit lines name, which git format-patch --base
+// writes at the end of a mail.
 func namedBases(data []byte) []string {
 	var oids []string
 	for line := range bytes.Lines(data) {
 		if oid, ok := bytes.CutPrefix(line, []byte("base-commit: ")); ok {
-			if oid := strings.TrimSpace(string(oid)); gitrepo.IsObjectID(oid) && !slices.Contains(oids, oid) && len(oids) < 10 {
+			if oid := strings.TrimSpace(string(oid)); gitrepo.IsObjectID(oid) && !slices.Contains(oids, oid) && len(oids) < maxNamedBases {
 				oids = append(oids, oid)
 			}
 		}
@@ -62,21 +74,18 @@ func namedBases(data []byte) []string {
 	return oids
 }
 
-// patch is the change of one mail, or the one of a file that is no mail.
-type patch struct {
-	author  gitrepo.Person
-	message string
-	text    []byte // the diffs, with what git apply passes over
-	strip   int    // how many elements of its paths are no part of them
-	where   string // the file, or the mail in it, for messages
-	line    int    // of the file, at which text begins; 0: not known
-}
+var (
+	// mailStart is how a mailbox, or a single mail, begins.
+	mailStart  = regexp.MustCompile(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Date|Message-I[dD]|MIME-Version|Return-Path): )`)
+	firstDiff  = regexp.MustCompile(`(?m)^(diff --git |--- .*\n\+\+\+ )`)
+	binarySize = regexp.MustCompile(`(?m)^(?:literal|delta) ([0-9]+)$`)
+	combined   = regexp.MustCompile(`(?m)^diff --(?:cc|combined) `)
+	submodule  = regexp.MustCompile(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
+	lineNumber = regexp.MustCompile(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
+)
 
-// mailStart is how a mailbox, or a single mail, begins.
-var mailStart = regexp.MustCompile(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Date|Message-I[dD]|MIME-Version|Return-Path): )`)
-
-// readPatches reads a file's patches, in order. Mails without one, such as a
-// cover letter, are noted.
+// readPatches reads a file's patches, in order. The notes name mails without a patch, such
+// as a cover letter.
 func (r reader) readPatches(ctx context.Context, name string, data []byte) (patches []patch, notes []string, err error) {
 	if len(data) > maxPatch {
 		return nil, nil, fmt.Errorf("%w: %q has %s, and a patch at most %s", gitrepo.ErrTooLarge, name, text.Bytes(len(data)), text.Bytes(maxPatch))
@@ -84,31 +93,35 @@ func (r reader) readPatches(ctx context.Context, name string, data []byte) (patc
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return nil, nil, fmt.Errorf("%q is UTF-16 text, as PowerShell writes it: write it by 'git diff --binary --output=FILE'", name)
 	}
-	data = endLines(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	data = normalizeLines(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	blank := len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
 	if blank == len(data) {
 		return nil, nil, nil
 	}
 	if !mailStart.Match(data[blank:]) {
 		patches = []patch{{text: data, where: strconv.Quote(name), line: 1}}
-	} else if patches, notes, err = r.readMails(ctx, name, data[blank:], 1+bytes.Count(data[:blank], []byte{'\n'})); err != nil {
+	} else if patches, notes, err = r.readMails(ctx, name, data[blank:], lineAt(data, blank)); err != nil {
 		return nil, nil, err
 	}
 	for i := range patches {
-		if err := r.checkPatch(ctx, &patches[i]); err != nil {
+		p := &patches[i]
+		if err := r.check(ctx, p); err != nil {
 			return nil, nil, err
 		}
-		if words := submodule.Find(patches[i].text); words != nil {
-			notes = append(notes, fmt.Sprintf("%s describes a submodule in words, which is left out: %.100q ('git diff --submodule=short' writes it)", patches[i].where, words))
+		if words := submodule.Find(p.text); words != nil {
+			notes = append(notes, fmt.Sprintf("%s describes a submodule in words, which is left out: %.100q ('git diff --submodule=short' writes it)", p.where, words))
 		}
 	}
 	return patches, notes, nil
 }
 
-// endLines ends the last line, which git apply asks for, and takes back the
-// line ends of a file that was made CRLF as a whole: git writes its own lines
-// with LF even where a file has CRLF.
-func endLines(data []byte) []byte {
+// lineAt returns the number of the line at an offset, from 1.
+func lineAt(data []byte, offset int) int { return 1 + bytes.Count(data[:offset], []byte{'\n'}) }
+
+// normalizeLines ends the last line, which git apply asks for, and removes the CR from the
+// line ends of a file in which even git's own lines have it: git writes those with LF even
+// if a file has CRLF.
+func normalizeLines(data []byte) []byte {
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		data = append(data[:len(data):len(data)], '\n')
 	}
@@ -128,7 +141,7 @@ func endLines(data []byte) []byte {
 	return data
 }
 
-// readMails takes a mailbox apart, which begins at a line of the file.
+// readMails splits a mailbox, which begins at a line of the file.
 func (r reader) readMails(ctx context.Context, name string, data []byte, line int) (patches []patch, notes []string, err error) {
 	if n := bytes.Count(data, []byte("\nFrom ")); n > maxMails {
 		return nil, nil, fmt.Errorf("%w: %q has %d mails, and at most %d are read", gitrepo.ErrTooLarge, name, n, maxMails)
@@ -158,13 +171,13 @@ func (r reader) readMails(ctx context.Context, name string, data []byte, line in
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s (from line %d) cannot be read: %w", p.where, line, err)
 		}
-		if bytes.HasSuffix(mail, p.text) { // else it was encoded
-			p.line = line + bytes.Count(mail[:len(mail)-len(p.text)], []byte{'\n'})
+		if bytes.HasSuffix(mail, p.text) { // otherwise it was encoded
+			p.line = line - 1 + lineAt(mail, len(mail)-len(p.text))
 		}
 		line += bytes.Count(mail, []byte{'\n'})
 		switch {
-		case !hasDiff(p.text):
-			notes = append(notes, fmt.Sprintf("%s holds no patch and is left out: %.100q", p.where, p.message))
+		case !firstDiff.Match(p.text):
+			notes = append(notes, fmt.Sprintf("%s contains no patch and is left out: %.100q", p.where, p.message))
 		case len(patches) == maxSeries:
 			return nil, nil, fmt.Errorf("%w: %q has more than %d patches", gitrepo.ErrTooLarge, name, maxSeries)
 		default:
@@ -174,116 +187,108 @@ func (r reader) readMails(ctx context.Context, name string, data []byte, line in
 	return patches, notes, nil
 }
 
-// readMail decodes a mail and parts it into author, message and diffs.
+// readMail decodes a mail and splits it into author, message and diffs.
 func (r reader) readMail(ctx context.Context, dir string, mail []byte) (patch, error) {
-	body, text := filepath.Join(dir, "~message"), filepath.Join(dir, "~patch")
-	a, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(mail), Limit: 1 << 20}, "mailinfo", "-b", "-u", "--no-scissors", "--quoted-cr=nowarn", body, text)
+	messageFile, patchFile := filepath.Join(dir, "~message"), filepath.Join(dir, "~patch")
+	out, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(mail), Limit: 1 << 20}, "mailinfo", "-b", "-u", "--no-scissors", "--quoted-cr=nowarn", messageFile, patchFile)
 	if err != nil {
 		return patch{}, err
 	}
-	var p patch
-	head := map[string]string{}
-	for line := range strings.Lines(string(a.Stdout)) {
+	header := map[string]string{}
+	for line := range strings.Lines(string(out.Stdout)) {
 		key, value, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
-		head[key] = value
+		header[key] = value
 	}
-	p.author = gitrepo.Person{Name: head["Author"], Email: head["Email"]}
-	message, err := os.ReadFile(body)
+	message, err := os.ReadFile(messageFile)
 	if err != nil {
 		return patch{}, err
 	}
-	p.message = strings.TrimSpace(head["Subject"] + "\n\n" + string(message))
-	p.text, err = os.ReadFile(text)
-	return p, err
+	diffs, err := os.ReadFile(patchFile)
+	return patch{
+		author:  gitrepo.Person{Name: header["Author"], Email: header["Email"]},
+		message: strings.TrimSpace(header["Subject"] + "\n\n" + string(message)),
+		text:    diffs,
+	}, err
 }
 
-var (
-	firstDiff  = regexp.MustCompile(`(?m)^(diff --git |--- .*\n\+\+\+ )`)
-	binarySize = regexp.MustCompile(`(?m)^(?:literal|delta) ([0-9]+)$`)
-	combined   = regexp.MustCompile(`(?m)^diff --(?:cc|combined) `)
-	submodule  = regexp.MustCompile(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
-	lineOf     = regexp.MustCompile(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
-)
-
-// hasDiff reports whether there is a line that a diff begins with.
-func hasDiff(text []byte) bool { return firstDiff.Match(text) }
-
-// checkPatch finds out how a patch writes its paths, and has git parse it.
-func (r reader) checkPatch(ctx context.Context, p *patch) error {
-	if !hasDiff(p.text) {
-		return fmt.Errorf("%s holds no patch: 'git format-patch --stdout BASE..' or 'git diff --binary BASE' writes one", p.where)
+// check finds out how a patch writes its paths, and has git parse it.
+func (r reader) check(ctx context.Context, p *patch) error {
+	if !firstDiff.Match(p.text) {
+		return fmt.Errorf("%s contains no patch: 'git format-patch --stdout BASE..' or 'git diff --binary BASE' writes one", p.where)
 	}
 	for _, m := range binarySize.FindAllSubmatchIndex(p.text, -1) {
 		if n, err := strconv.Atoi(string(p.text[m[2]:m[3]])); err != nil || n > maxPatchFile {
 			return fmt.Errorf("%w: %s: a file of %s bytes, and a patch's file may have at most %d", gitrepo.ErrTooLarge,
-				p.at(1+bytes.Count(p.text[:m[0]], []byte{'\n'})), p.text[m[2]:m[3]], maxPatchFile)
+				p.place(lineAt(p.text, m[0])), p.text[m[2]:m[3]], maxPatchFile)
 		}
 	}
-	if m := combined.FindIndex(p.text); m != nil { // git apply would pass over it
+	if m := combined.FindIndex(p.text); m != nil { // git apply would ignore it
 		return fmt.Errorf("%s: the diff of a merge against all its parents cannot be applied: 'git diff --binary BASE' writes one that can",
-			p.at(1+bytes.Count(p.text[:m[0]], []byte{'\n'})))
+			p.place(lineAt(p.text, m[0])))
 	}
-	strip, line, err := stripOf(p.text)
+	strip, line, err := findStrip(p.text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.at(line), err)
+		return fmt.Errorf("%s: %w", p.place(line), err)
 	}
 	p.strip = strip
-	a, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text), AnyExit: true}, "apply", "--numstat", "-z", "-p"+strconv.Itoa(strip), "-")
-	if err == nil && a.ExitCode != 0 {
-		err = p.refused(a)
+	out, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text), MaxExit: gitrepo.AnyExit}, "apply", "--numstat", "-z", p.stripOption(), "-")
+	if err == nil && out.ExitCode != 0 {
+		err = p.refused(out)
 	}
 	return err
 }
 
-// at says where a line of the patch's text is, counted from 1.
-func (p *patch) at(line int) string {
+// place returns where a line of the patch's text is, counted from 1.
+func (p *patch) place(line int) string {
 	if p.line == 0 || line == 0 {
 		return p.where
 	}
 	return fmt.Sprintf("%s, line %d", p.where, p.line+line-1)
 }
 
-// refused is the error for a patch that git does not take.
-func (p *patch) refused(a gitrepo.Output) error {
-	said := firstError(a.Stderr)
-	if m := lineOf.FindStringSubmatch(said); m != nil {
+// stripOption is the option of git apply that says how many elements to remove from paths.
+func (p *patch) stripOption() string { return "-p" + strconv.Itoa(p.strip) }
+
+// refused returns the error for a patch that git does not accept.
+func (p *patch) refused(out gitrepo.Output) error {
+	reason := firstError(out.Stderr)
+	if m := lineNumber.FindStringSubmatch(reason); m != nil {
 		line, _ := strconv.Atoi(m[2])
-		return fmt.Errorf("%s: git says %.300q: the file is cut off, or was edited; write it again", p.at(line), strings.TrimSpace(m[1]+m[3]))
+		return fmt.Errorf("%s: git says %.300q: the file is cut off, or was edited; write it again", p.place(line), strings.TrimSpace(m[1]+m[3]))
 	}
-	if strings.HasPrefix(said, "invalid path") {
-		return fmt.Errorf("%s leaves the repository or writes where git keeps its own files: %.300q", p.where, said)
+	if strings.HasPrefix(reason, "invalid path") {
+		return fmt.Errorf("%s leaves the repository or writes where git keeps its own files: %.300q", p.where, reason)
 	}
-	return fmt.Errorf("%s: git says %.300q", p.where, said)
+	return fmt.Errorf("%s: git says %.300q", p.where, reason)
 }
 
-// firstError returns what git said first, without its prefix.
+// firstError returns the first error that git printed, without its prefix.
 func firstError(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		for _, prefix := range []string{"error: ", "fatal: "} {
-			if text, ok := strings.CutPrefix(strings.TrimSpace(line), prefix); ok {
-				return text
+			if reason, ok := strings.CutPrefix(strings.TrimSpace(line), prefix); ok {
+				return reason
 			}
 		}
 	}
 	return strings.TrimSpace(stderr)
 }
 
-var errMixed = errors.New("paths with and without a prefix (a/ and b/) are mixed: write the whole patch with one 'git diff'")
+var errMixed = errors.New("paths with and without a prefix (a/ and b/) are mixed: write the complete patch with one 'git diff'")
 
-// stripOf finds out how many elements git apply has to strip from the paths of
-// a patch: 1 for a/ and b/ and whatever else a configuration puts there, 0 for
-// --no-prefix. Guessing wrong would put a new file in another directory. The line
-// is that of the error.
-func stripOf(text []byte) (strip, line int, err error) {
+// findStrip finds out how many elements git apply has to remove from the paths of a patch: 1
+// for a/ and b/ and whatever else a configuration puts there, 0 for --no-prefix. Guessing
+// wrong would put a new file into another directory. The line is that of the error.
+func findStrip(diffs []byte) (strip, line int, err error) {
 	strip = -1
-	lines := bytes.Split(text, []byte{'\n'})
+	lines := bytes.Split(diffs, []byte{'\n'})
 	for i, l := range lines {
-		head, ok := strings.CutPrefix(string(l), "diff --git ")
+		names, ok := strings.CutPrefix(string(l), "diff --git ")
 		if !ok {
 			continue
 		}
 		here := 1
-		if bare(head, lines[i+1:]) {
+		if withoutPrefix(names, lines[i+1:]) {
 			here = 0
 		}
 		if strip >= 0 && strip != here {
@@ -296,26 +301,26 @@ func stripOf(text []byte) (strip, line int, err error) {
 	}
 	for i, l := range lines {
 		if old, ok := bytes.CutPrefix(l, []byte("--- ")); ok && i+1 < len(lines) && bytes.HasPrefix(lines[i+1], []byte("+++ ")) {
-			return stripOfPair(nameOf(old), nameOf(lines[i+1][len("+++ "):])), 0, nil
+			return stripOfPair(cutTime(old), cutTime(lines[i+1][len("+++ "):])), 0, nil
 		}
 	}
 	return 1, 0, nil
 }
 
-// bare reports whether the two names that stand after "diff --git" have no
-// prefix: then they are the same, or those of the rename lines that follow.
-func bare(names string, after [][]byte) bool {
+// withoutPrefix reports whether the two names after "diff --git" have no prefix: then they
+// are equal, or the first one is that of a rename or copy in the lines that follow.
+func withoutPrefix(names string, following [][]byte) bool {
 	if half := len(names) / 2; len(names)%2 == 1 && names[half] == ' ' && names[:half] == names[half+1:] {
 		return true
 	}
-	for _, l := range after {
+	for _, l := range following {
 		line := string(l)
 		switch {
 		case strings.HasPrefix(line, "diff --git "), strings.HasPrefix(line, "@@ "), strings.HasPrefix(line, "--- "):
 			return false
 		}
-		for _, word := range []string{"rename from ", "copy from "} {
-			if old, ok := strings.CutPrefix(line, word); ok {
+		for _, prefix := range []string{"rename from ", "copy from "} {
+			if old, ok := strings.CutPrefix(line, prefix); ok {
 				return strings.HasPrefix(names, old+" ")
 			}
 		}
@@ -323,7 +328,7 @@ func bare(names string, after [][]byte) bool {
 	return false
 }
 
-// stripOfPair is for diffs that are not git's.
+// stripOfPair does what findStrip does, from the two names of a diff that is not git's.
 func stripOfPair(before, after string) int {
 	if before == "/dev/null" {
 		before = after
@@ -331,17 +336,15 @@ func stripOfPair(before, after string) int {
 	if after == "/dev/null" {
 		after = before
 	}
-	if before != after { // a/x and b/x, old/x and new/x
-		return 1
-	}
-	if strings.HasPrefix(before, "a/") || strings.HasPrefix(before, "b/") {
+	// Two names differ as a/x and b/x do, or old/x and new/x.
+	if before != after || strings.HasPrefix(before, "a/") || strings.HasPrefix(before, "b/") {
 		return 1
 	}
 	return 0
 }
 
-// nameOf cuts the time that diff -u writes behind a name.
-func nameOf(line []byte) string {
+// cutTime removes the time that diff -u writes after a name.
+func cutTime(line []byte) string {
 	name, _, _ := strings.Cut(string(line), "\t")
 	return strings.TrimSpace(name)
 }

@@ -46,7 +46,7 @@ func TestPatchSeriesOfMails(t *testing.T) {
 					t.Errorf("%d: %+v, want %+v", i, s.Changes[i], want)
 				}
 			}
-			if cover := strings.Contains(strings.Join(s.Notes, "\n"), `mail 1 of "x.patch" holds no patch`); cover != (name == "cover") || len(s.Notes) > 1 {
+			if cover := strings.Contains(strings.Join(s.Notes, "\n"), `mail 1 of "x.patch" contains no patch`); cover != (name == "cover") || len(s.Notes) > 1 {
 				t.Errorf("notes %q", s.Notes)
 			}
 		})
@@ -279,8 +279,8 @@ func TestPatchSeriesErrors(t *testing.T) {
 	}
 	mail := func(patch string) string { return "From: a <a@example.com>\nSubject: x\n\nWords\n---\n\n" + patch }
 	for name, x := range map[string]struct{ data, want string }{
-		"words":              {"Sorry, I could not do it.\n", `"x.patch" holds no patch: 'git format-patch`},
-		"JSON":               {`{"diff": "--- a"}`, "holds no patch"},
+		"words":              {"Sorry, I could not do it.\n", `"x.patch" contains no patch: 'git format-patch`},
+		"JSON":               {`{"diff": "--- a"}`, "contains no patch"},
 		"only a mail":        {mail(""), ""},
 		"cut":                {"\n\n" + create("b.txt") + "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n", `line 13: git says "corrupt patch"`},
 		"cut in a mail":      {mail("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n"), `"x.patch", line 11: git says "corrupt patch"`},

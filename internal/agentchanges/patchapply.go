@@ -7,19 +7,19 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// applyAny applies the patches to the first of the commits that they fit.
-func (r reader) applyAny(ctx context.Context, patches []patch, bases []string) (gitrepo.Series, error) {
+// applyToAny applies the patches to the first of the commits that they fit: first as they
+// are, then with merges.
+func (r reader) applyToAny(ctx context.Context, patches []patch, bases []string) (gitrepo.Series, error) {
 	var conflict *gitrepo.Conflict
 	for _, threeWay := range []bool{false, true} {
-		conflict = nil // that of the best base, told after the most that was tried
+		conflict = nil // that of the best base, as it is after a merge was tried
 		for _, base := range bases {
-			s, err := r.applyAll(ctx, patches, base, threeWay)
+			s, err := r.applyTo(ctx, patches, base, threeWay)
 			var c *gitrepo.Conflict
 			switch {
 			case err == nil:
@@ -34,10 +34,10 @@ func (r reader) applyAny(ctx context.Context, patches []patch, bases []string) (
 	return gitrepo.Series{}, conflict
 }
 
-// applyAll applies the patches one after another to the tree of a commit. With
-// threeWay, a patch that does not apply is merged, from the versions of the
-// files that its index lines name.
-func (r reader) applyAll(ctx context.Context, patches []patch, base string, threeWay bool) (gitrepo.Series, error) {
+// applyTo applies the patches one after another to the tree of a commit. If threeWay is
+// true, a patch that does not apply is merged, from the versions of the files that its
+// index lines name.
+func (r reader) applyTo(ctx context.Context, patches []patch, base string, threeWay bool) (gitrepo.Series, error) {
 	s := gitrepo.Series{Base: base}
 	tree, err := r.repo.TreeID(ctx, base)
 	if err != nil {
@@ -63,45 +63,43 @@ func (r reader) applyAll(ctx context.Context, patches []patch, base string, thre
 		if merged {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s does not apply to %s as it is and was merged", p.where, base))
 		}
-		a, err := r.repo.Run(ctx, gitrepo.Call{Index: index, Limit: 1 << 10}, "write-tree", "--missing-ok")
+		out, err := r.repo.Run(ctx, gitrepo.Call{Index: index, Limit: 1 << 10}, "write-tree", "--missing-ok")
 		if err != nil {
 			return s, err
 		}
-		if !addChange(&s, gitrepo.Change{Before: tree, After: a.Line(), Author: p.author, Message: p.message}) {
+		if !addChange(&s, gitrepo.Change{Before: tree, After: out.Line(), Author: p.author, Message: p.message}) {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s changes nothing in %s and is left out", p.where, base))
 		}
-		tree = a.Line()
+		tree = out.Line()
 	}
 	return s, nil
 }
 
-// apply applies a patch to the index, or returns a *Conflict, after which the
-// index is of no more use. It reports whether the patch had to be merged.
+// apply applies a patch to the index, or returns a *gitrepo.Conflict, after which the index
+// is of no more use. It reports whether the patch had to be merged.
 func (r reader) apply(ctx context.Context, index string, p patch, threeWay bool) (merged bool, err error) {
-	args := []string{"apply", "--cached", "--whitespace=nowarn", "-p" + strconv.Itoa(p.strip), "-"}
-	direct, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text), Index: index, AnyExit: true}, args...)
+	run := func(options ...string) (gitrepo.Output, error) {
+		args := slices.Concat([]string{"apply", "--cached", "--whitespace=nowarn", p.stripOption(), "-"}, options)
+		out, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text), Index: index, MaxExit: gitrepo.AnyExit}, args...)
+		if err == nil && out.ExitCode > 1 {
+			err = p.refused(out)
+		}
+		return out, err
+	}
+	direct, err := run()
 	switch {
-	case err != nil:
+	case err != nil, direct.ExitCode == 0:
 		return false, err
-	case direct.ExitCode == 0:
-		return false, nil
-	case direct.ExitCode != 1:
-		return false, p.refused(direct)
 	case strings.Contains(direct.Stderr, "without full index line"):
 		return false, fmt.Errorf("%s lacks the content of a binary file (%.300q): write it by 'git diff --binary'", p.where, firstError(direct.Stderr))
 	case !threeWay:
-		return false, &gitrepo.Conflict{} // not told: it is to be merged
+		return false, &gitrepo.Conflict{} // without details, because a merge is tried next
 	}
-	a, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text), Index: index, AnyExit: true}, append(args, "--3way")...)
-	switch {
-	case err != nil:
-		return false, err
-	case a.ExitCode == 0:
-		return true, nil
-	case a.ExitCode != 1:
-		return false, p.refused(a)
+	out, err := run("--3way")
+	if err != nil || out.ExitCode == 0 {
+		return err == nil, err
 	}
-	c := r.misfit(ctx, p, direct)
+	c := r.newConflict(ctx, p, direct)
 	unmerged, err := r.repo.Run(ctx, gitrepo.Call{Index: index}, "ls-files", "--unmerged", "-z")
 	if err != nil {
 		return false, err
@@ -112,15 +110,15 @@ func (r reader) apply(ctx context.Context, index string, p patch, threeWay bool)
 	return false, c
 }
 
-// misfit is the conflict of a patch that git could not apply.
-func (r reader) misfit(ctx context.Context, p patch, a gitrepo.Output) *gitrepo.Conflict {
-	c := &gitrepo.Conflict{Detail: fmt.Sprintf("%s: git says %.300q", p.where, firstError(a.Stderr))}
-	list, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text)}, "apply", "--numstat", "-z", "-p"+strconv.Itoa(p.strip), "-")
+// newConflict describes the failure of git to apply a patch.
+func (r reader) newConflict(ctx context.Context, p patch, failed gitrepo.Output) *gitrepo.Conflict {
+	c := &gitrepo.Conflict{Detail: fmt.Sprintf("%s: git says %.300q", p.where, firstError(failed.Stderr))}
+	list, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text)}, "apply", "--numstat", "-z", p.stripOption(), "-")
 	if err != nil {
-		return c // the paths are a help, no more
+		return c // the paths are only a help
 	}
 	for _, record := range list.Records() {
-		if fields := strings.SplitN(record, "\t", 3); len(fields) == 3 && strings.Contains(a.Stderr, " "+fields[2]+":") {
+		if fields := strings.SplitN(record, "\t", 3); len(fields) == 3 && strings.Contains(failed.Stderr, " "+fields[2]+":") {
 			c.Paths = append(c.Paths, fields[2])
 		}
 	}
@@ -129,13 +127,14 @@ func (r reader) misfit(ctx context.Context, p patch, a gitrepo.Output) *gitrepo.
 	return c
 }
 
-// unmergedPaths reads the answer of git ls-files --unmerged.
+// unmergedPaths returns the paths in the output of git ls-files --unmerged, which has a
+// record for each version of a path.
 func unmergedPaths(records []string) []string {
 	var paths []string
 	for _, record := range records {
-		if _, path, ok := strings.Cut(record, "\t"); ok && !slices.Contains(paths[max(0, len(paths)-1):], path) {
+		if _, path, ok := strings.Cut(record, "\t"); ok {
 			paths = append(paths, path)
 		}
 	}
-	return paths
+	return slices.Compact(paths)
 }

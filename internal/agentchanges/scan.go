@@ -14,23 +14,23 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// scan finds out which files of a work tree may differ from the last commit. It
-// opens none of them but the files of ignore rules and attributes.
+// scan finds out which files of a work tree may differ from the last commit, and copies
+// those that do. Finding them opens only the files of ignore rules and attributes.
 type scan struct {
 	tree      *gitrepo.WorkTree
 	shadow    *shadow
 	committed map[string]committedFile
-	index     *stagedFiles
+	index     *index
 	exclude   map[string]bool // paths that stay as they are committed
 
-	inner   map[string]bool // directories with tracked files
-	pending []string        // directories that are still to be listed
-	unknown []unknownName   // of this round: what the ignore rules decide on
-	names   int
-	there   map[string]bool // tracked files, and others that count
-	found   []string        // files and links that have to be read
+	trackedDirs map[string]bool // directories with tracked files
+	pending     []string        // directories that are still to be listed
+	unknown     []unknownName   // names of this round that the ignore rules decide on
+	count       int             // of names
+	present     map[string]bool // tracked files that exist, and others that count
+	toRead      []string        // files and links that have to be read
 
-	special, nested, modules, filtered []string // left out, for the notes
+	special, nested, submodules, filtered []string // what is left out, for the notes
 }
 
 // unknownName is something in the work tree that git does not track.
@@ -39,12 +39,15 @@ type unknownName struct {
 	kind fs.FileMode
 }
 
-// run lists the directories. Those that git does not track wait for the ignore
-// rules of all that are above them, so that an ignored one is never opened.
+// run lists the directories in rounds. A directory that git does not track waits until the
+// ignore rules of all directories above it are known, so that an ignored one is never
+// opened.
 func (s *scan) run(ctx context.Context) error {
-	s.there, s.inner = map[string]bool{}, map[string]bool{"": true}
+	s.present, s.trackedDirs = map[string]bool{}, map[string]bool{"": true}
 	for name := range s.index.files {
-		s.addParents(name)
+		for dir := parent(name); !s.trackedDirs[dir]; dir = parent(dir) {
+			s.trackedDirs[dir] = true
+		}
 	}
 	s.pending = []string{""}
 	for round := 0; len(s.pending) > 0; round++ {
@@ -59,62 +62,59 @@ func (s *scan) run(ctx context.Context) error {
 				return fmt.Errorf("%.300q: %w", path.Clean(dir), err)
 			}
 		}
-		if err := s.sift(ctx); err != nil {
+		if err := s.sortUnknown(ctx); err != nil {
 			return err
 		}
 	}
-	slices.Sort(s.found)
+	slices.Sort(s.toRead)
 	return nil
 }
 
-func (s *scan) addParents(name string) {
-	for dir := parent(name); !s.inner[dir]; dir = parent(dir) {
-		s.inner[dir] = true
-	}
-}
-
-// list looks at what is in a directory.
+// list sorts what is in a directory into what is tracked and what is unknown.
 func (s *scan) list(ctx context.Context, dir string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := s.tree.List(dir, maxWorkFiles-s.names)
+	entries, err := s.tree.List(dir, maxWorkFiles-s.count)
 	if errors.Is(err, gitrepo.ErrTooLarge) {
 		return fmt.Errorf("%w: there are more than %d files", gitrepo.ErrTooLarge, maxWorkFiles)
 	}
 	if err != nil {
 		return err
 	}
-	s.names += len(entries)
+	s.count += len(entries)
 	nested := dir != "" && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isDotGit(e.Name()) })
 	if nested {
 		s.nested = append(s.nested, dir)
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if isDotGit(e.Name()) || s.exclude[name] {
-			if dir == "" && e.Name() != ".git" && !s.exclude[name] {
+		if s.exclude[name] {
+			continue
+		}
+		if isDotGit(e.Name()) {
+			if dir == "" && e.Name() != ".git" {
 				s.nested = append(s.nested, name)
 			}
 			continue
 		}
 		if e.Name() == ".gitignore" || e.Name() == ".gitattributes" {
-			if err := s.rules(name, e.Type()); err != nil {
+			if err := s.copyRules(name, e.Type()); err != nil {
 				return err
 			}
 		}
 		staged, tracked := s.index.files[name]
 		switch kind := e.Type(); {
-		case kind.IsDir() && tracked && staged.mode == indexGitlink:
-			s.there[name] = true
+		case kind.IsDir() && tracked && staged.mode == modeSubmodule:
+			s.present[name] = true
 			if staged.oid != s.committed[name].oid {
-				s.modules = append(s.modules, name)
+				s.submodules = append(s.submodules, name)
 			}
-		case kind.IsDir() && s.inner[name]:
+		case kind.IsDir() && s.trackedDirs[name]:
 			s.pending = append(s.pending, name)
 		case tracked && !kind.IsDir():
-			s.there[name] = true
-			if err := s.look(name, staged, kind); err != nil {
+			s.present[name] = true
+			if err := s.compare(name, staged, kind); err != nil {
 				return err
 			}
 		case !nested:
@@ -124,8 +124,8 @@ func (s *scan) list(ctx context.Context, dir string) error {
 	return nil
 }
 
-// look compares a tracked file with what the index knows of it.
-func (s *scan) look(name string, staged stagedFile, kind fs.FileMode) error {
+// compare compares a tracked file with what the index has of it.
+func (s *scan) compare(name string, staged stagedFile, kind fs.FileMode) error {
 	if !kind.IsRegular() && kind != fs.ModeSymlink {
 		s.special = append(s.special, name)
 		return nil
@@ -134,14 +134,15 @@ func (s *scan) look(name string, staged stagedFile, kind fs.FileMode) error {
 	if err != nil {
 		return fmt.Errorf("%.300q: %w", name, err)
 	}
-	if c := s.committed[name]; c.oid != staged.oid || c.mode != staged.mode || !s.index.fresh(staged, info) {
-		s.found = append(s.found, name)
+	if c := s.committed[name]; c.oid != staged.oid || c.mode != staged.mode || !s.index.unchanged(staged, info) {
+		s.toRead = append(s.toRead, name)
 	}
 	return nil
 }
 
-// rules copies a file of rules to the shadow. As in git, a link is none.
-func (s *scan) rules(name string, kind fs.FileMode) error {
+// copyRules copies a file of ignore rules or attributes to the shadow. As in git, a link does
+// not count.
+func (s *scan) copyRules(name string, kind fs.FileMode) error {
 	if !kind.IsRegular() {
 		return nil
 	}
@@ -152,11 +153,11 @@ func (s *scan) rules(name string, kind fs.FileMode) error {
 	return s.shadow.write(name, data, 0o600)
 }
 
-// sift asks the ignore rules about the names of a round.
-func (s *scan) sift(ctx context.Context) error {
+// sortUnknown asks the ignore rules about the unknown names of a round.
+func (s *scan) sortUnknown(ctx context.Context) error {
 	var names []string
 	for _, u := range s.unknown {
-		if u.kind.IsDir() { // rules can tell directories from files
+		if u.kind.IsDir() { // rules can distinguish directories from files
 			if err := s.shadow.mkdir(u.name); err != nil {
 				return err
 			}
@@ -175,28 +176,28 @@ func (s *scan) sift(ctx context.Context) error {
 		case !u.kind.IsRegular() && u.kind != fs.ModeSymlink:
 			s.special = append(s.special, u.name)
 		default:
-			s.there[u.name] = true
-			s.found = append(s.found, u.name)
+			s.present[u.name] = true
+			s.toRead = append(s.toRead, u.name)
 		}
 	}
 	return nil
 }
 
-// removed lists the committed files that are no longer there. What a sparse
-// checkout leaves out and submodules are not removed by being absent.
+// removed lists the committed files that do not exist any more. What a sparse checkout
+// leaves out, and submodules, may be absent without having been removed.
 func (s *scan) removed() []string {
-	var gone []string
+	var removed []string
 	for name := range s.committed {
 		staged, tracked := s.index.files[name]
 		switch {
-		case s.there[name], s.excluded(name), tracked && staged.skip, !tracked && s.sparse(name):
-		case tracked && staged.mode == indexGitlink:
-			s.modules = append(s.modules, name)
+		case s.present[name], s.excluded(name), tracked && staged.skip, !tracked && s.sparse(name):
+		case tracked && staged.mode == modeSubmodule:
+			s.submodules = append(s.submodules, name)
 		default:
-			gone = append(gone, name)
+			removed = append(removed, name)
 		}
 	}
-	return gone
+	return removed
 }
 
 // excluded reports whether the name, or a directory that it is in, is excluded.
@@ -210,49 +211,48 @@ func (s *scan) excluded(name string) bool {
 }
 
 func (s *scan) sparse(name string) bool {
-	return slices.ContainsFunc(s.index.dirs, func(dir string) bool { return strings.HasPrefix(name, dir) })
+	return slices.ContainsFunc(s.index.sparseDirs, func(dir string) bool { return strings.HasPrefix(name, dir) })
 }
 
-// notes says what was left out.
+// notes describes what was left out.
 func (s *scan) notes() []string {
 	var notes []string
-	for note, names := range map[string][]string{
-		"left out, as they are neither files nor links: ":                               s.special,
-		"left out, as they are repositories of their own: ":                             s.nested,
-		"submodules stay as they are committed: ":                                       s.modules,
-		"left out, as their content passes a filter (Git LFS, say) that does not run: ": s.filtered,
+	for _, left := range []struct {
+		why   string
+		names []string
+	}{
+		{"left out, as their content passes a filter (Git LFS, say) that does not run: ", s.filtered},
+		{"left out, as they are neither files nor links: ", s.special},
+		{"left out, as they are repositories of their own: ", s.nested},
+		{"submodules stay as they are committed: ", s.submodules},
 	} {
-		if len(names) > 0 {
-			slices.Sort(names)
-			notes = append(notes, note+text.QuoteList(names))
+		if len(left.names) > 0 {
+			slices.Sort(left.names)
+			notes = append(notes, left.why+text.QuoteList(left.names))
 		}
 	}
-	slices.Sort(notes)
 	return notes
 }
 
-// pointerHead begins the small file that Git LFS commits for a large one.
-const pointerHead = "version https://git-lfs.github.com/spec/v1\n"
-
-// read reads the files that may differ from the last commit. Those that do it
-// puts into the shadow, and returns their names.
-func (s *scan) read(ctx context.Context) (put []string, err error) {
-	filters, err := s.shadow.filters(ctx, s.found)
+// copyChanged reads the files that may differ from the last commit, copies those that do to
+// the shadow, and returns their names.
+func (s *scan) copyChanged(ctx context.Context) (changed []string, err error) {
+	filters, err := s.shadow.filters(ctx, s.toRead)
 	if err != nil {
 		return nil, err
 	}
 	total := 0
-	for _, name := range s.found {
+	for _, name := range s.toRead {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		data, mode, err := readContent(s.tree, name)
+		data, mode, err := s.content(name)
 		if err != nil {
 			return nil, fmt.Errorf("%.300q: %w", name, err)
 		}
 		before := s.committed[name]
-		if filters[name] != "" && mode != indexLink {
-			if data = s.cleaned(name, filters[name], data); data == nil {
+		if filters[name] != "" && mode != modeLink {
+			if data = filtered(filters[name], data, before.oid); data == nil {
 				s.filtered = append(s.filtered, name)
 				continue
 			}
@@ -263,21 +263,46 @@ func (s *scan) read(ctx context.Context) (put []string, err error) {
 		if total += len(data); total > maxWorkBytes {
 			return nil, fmt.Errorf("%w: the changed files have more than %s together", gitrepo.ErrTooLarge, text.Bytes(maxWorkBytes))
 		}
-		if err := s.put(name, mode, data); err != nil {
+		switch mode {
+		case modeLink:
+			err = s.shadow.link(name, string(data))
+		case modeExec:
+			err = s.shadow.write(name, data, 0o700)
+		default:
+			err = s.shadow.write(name, data, 0o600)
+		}
+		if err != nil {
 			return nil, err
 		}
-		put = append(put, name)
+		changed = append(changed, name)
 	}
-	return put, nil
+	return changed, nil
 }
 
-// cleaned is what a filter makes of a file, as far as that is known without it:
-// a file that was not changed is what is committed. Otherwise it is nil.
-func (s *scan) cleaned(name, filter string, data []byte) []byte {
-	committed := s.committed[name].oid
-	pointer := []byte(pointerTo(data))
+// content reads a file, or the target of a link, and returns it with git's mode.
+func (s *scan) content(name string) (data []byte, mode uint32, err error) {
+	info, err := s.tree.Lstat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	mode = gitMode(info)
+	if mode == modeLink {
+		target, err := s.tree.Link(name)
+		return []byte(target), mode, err
+	}
+	data, err = s.tree.Read(name, maxWorkFile)
+	return data, mode, err
+}
+
+// filtered returns what a filter makes of a file, as far as this is known without running
+// it: a file that was not changed becomes what is committed. Otherwise it returns nil.
+func filtered(filter string, data []byte, committed string) []byte {
+	const head = "version https://git-lfs.github.com/spec/v1\n" // of the small file that Git LFS commits instead of a large one
+	pointer := fmt.Appendf(nil, "%soid sha256:%x\nsize %d\n", head, sha256.Sum256(data), len(data))
 	switch {
-	case gitrepo.IsBlob(committed, data), filter == "lfs" && isPointer(data):
+	case gitrepo.IsBlob(committed, data):
+		return data
+	case filter == "lfs" && len(data) < 1024 && strings.HasPrefix(string(data), head): // a pointer itself
 		return data
 	case filter == "lfs" && gitrepo.IsBlob(committed, pointer):
 		return pointer
@@ -285,46 +310,12 @@ func (s *scan) cleaned(name, filter string, data []byte) []byte {
 	return nil
 }
 
-func (s *scan) put(name string, mode uint32, data []byte) error {
-	switch mode {
-	case indexLink:
-		return s.shadow.link(name, string(data))
-	case indexExec:
-		return s.shadow.write(name, data, 0o700)
-	}
-	return s.shadow.write(name, data, 0o600)
-}
-
-// isPointer reports whether the text is what Git LFS commits.
-func isPointer(data []byte) bool {
-	return len(data) < 1024 && strings.HasPrefix(string(data), pointerHead)
-}
-
-// pointerTo is what Git LFS commits for a file.
-func pointerTo(data []byte) string {
-	return fmt.Sprintf("%soid sha256:%x\nsize %d\n", pointerHead, sha256.Sum256(data), len(data))
-}
-
-// readContent reads a file, or the target of a link, and its mode.
-func readContent(tree *gitrepo.WorkTree, name string) (data []byte, mode uint32, err error) {
-	info, err := tree.Lstat(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	if info.Mode().Type() == fs.ModeSymlink {
-		target, err := tree.Link(name)
-		return []byte(target), indexLink, err
-	}
-	data, err = tree.Read(name, maxWorkFile)
-	return data, gitMode(info), err
-}
-
-// isDotGit reports whether some file system takes a name for ".git": git lets no
-// tree have one.
+// isDotGit reports whether any file system takes a name for ".git", which git allows in no
+// tree.
 func isDotGit(name string) bool {
 	name, _, _ = strings.Cut(name, ":") // NTFS: a stream of the file
 	name = strings.Map(func(r rune) rune {
-		switch { // HFS+: passed over in names
+		switch { // HFS+ ignores these in names
 		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
 			return -1
 		}
@@ -334,11 +325,7 @@ func isDotGit(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
-// parent is the directory that a path is in, "" for the top.
+// parent returns the directory that a path is in, "" for the top.
 func parent(name string) string {
-	i := strings.LastIndexByte(name, '/')
-	if i < 0 {
-		return ""
-	}
-	return name[:i]
+	return name[:max(strings.LastIndexByte(name, '/'), 0)]
 }

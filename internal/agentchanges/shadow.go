@@ -16,9 +16,9 @@ import (
 // maxRules is how large a file of ignore rules or attributes may be, in bytes.
 const maxRules = 4 << 20
 
-// shadow is a work tree of our own, which holds of somebody else's what git has
-// to see: the rules, the directories, and the files that were changed. There
-// git runs with nothing but our configuration.
+// shadow is a work tree of our own that contains what git has to see of somebody else's: the
+// files of rules, the directories, and the files that were changed. git runs there with
+// nothing but our configuration.
 type shadow struct {
 	repo  *gitrepo.Repo
 	root  *os.Root
@@ -27,14 +27,14 @@ type shadow struct {
 	env   []string
 }
 
-// newShadow makes an empty one below a directory of our own.
+// newShadow makes an empty shadow below a directory of our own.
 func (r reader) newShadow(ctx context.Context, dir string) (*shadow, error) {
 	sh := &shadow{repo: r.repo, dir: filepath.Join(dir, "tree"), index: filepath.Join(dir, "index")}
-	exclude := filepath.Join(dir, "exclude")
-	if err := errors.Join(os.Mkdir(sh.dir, 0o700), r.copyOf("info/exclude", exclude), r.copyOf("config", filepath.Join(dir, "config"))); err != nil {
+	exclude, config := filepath.Join(dir, "exclude"), filepath.Join(dir, "config")
+	if err := errors.Join(os.Mkdir(sh.dir, 0o700), r.copyOfClone("info/exclude", exclude), r.copyOfClone("config", config)); err != nil {
 		return nil, err
 	}
-	settings, err := r.lineSettings(ctx, filepath.Join(dir, "config"))
+	settings, err := r.fileSettings(ctx, config)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func (r reader) newShadow(ctx context.Context, dir string) (*shadow, error) {
 	return sh, err
 }
 
-// Close closes the shadow's handle; its files go with the directory.
+// Close closes the shadow's handle. Its files are removed with the directory.
 func (sh *shadow) Close() { _ = sh.root.Close() }
 
-// copyOf copies a file of the clone; one that is not there becomes an empty one.
-func (r reader) copyOf(name, to string) error {
+// copyOfClone copies a file of the clone. One that does not exist becomes an empty one.
+func (r reader) copyOfClone(name, to string) error {
 	data, _, err := gitrepo.ReadFile(r.repo.Clone().CommonDir, filepath.FromSlash(name), maxRules)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -61,19 +61,20 @@ func (r reader) copyOf(name, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// lineSettings reads from a copy of the clone's configuration, and nothing that
-// it includes, how it keeps line ends, modes and links. They name no program.
-func (r reader) lineSettings(ctx context.Context, config string) (map[string]string, error) {
-	a, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 20, AnyExit: true}, "config", "--file", config, "--no-includes", "-z", "--get-regexp",
+// fileSettings reads from a copy of the clone's configuration how the clone treats line
+// ends, modes and links. These settings name no program. It reads nothing that the
+// configuration includes.
+func (r reader) fileSettings(ctx context.Context, config string) (map[string]string, error) {
+	out, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 20, MaxExit: gitrepo.AnyExit}, "config", "--file", config, "--no-includes", "-z", "--get-regexp",
 		`^core\.(autocrlf|eol|filemode|symlinks)$`)
 	if err != nil {
 		return nil, err
 	}
 	settings := map[string]string{}
-	if a.ExitCode != 0 { // none of them, or no configuration that git could read
+	if out.ExitCode != 0 { // there are none, or git cannot read the configuration
 		return settings, nil
 	}
-	for _, record := range a.Records() {
+	for _, record := range out.Records() {
 		key, value, _ := strings.Cut(record, "\n")
 		switch value {
 		case "true", "false", "input", "lf", "crlf", "native":
@@ -83,13 +84,13 @@ func (r reader) lineSettings(ctx context.Context, config string) (map[string]str
 	return settings, nil
 }
 
-// git runs git in the shadow.
-func (sh *shadow) git(ctx context.Context, stdin []string, args ...string) (gitrepo.Output, error) {
-	text := strings.Join(stdin, "\x00")
-	if text != "" {
-		text += "\x00"
+// git runs git in the shadow, with a list as its input.
+func (sh *shadow) git(ctx context.Context, maxExit int, list []string, args ...string) (gitrepo.Output, error) {
+	stdin := strings.Join(list, "\x00")
+	if stdin != "" {
+		stdin += "\x00"
 	}
-	return sh.repo.Run(ctx, gitrepo.Call{Stdin: strings.NewReader(text), Limit: maxIndex, Index: sh.index, WorkTree: sh.dir, Env: sh.env, AnyExit: args[0] == "check-ignore"}, args...)
+	return sh.repo.Run(ctx, gitrepo.Call{Stdin: strings.NewReader(stdin), Limit: maxIndex, Index: sh.index, WorkTree: sh.dir, Env: sh.env, MaxExit: maxExit}, args...)
 }
 
 // ignored returns those of the names that the rules hide.
@@ -97,37 +98,34 @@ func (sh *shadow) ignored(ctx context.Context, names []string) (map[string]bool,
 	if len(names) == 0 {
 		return nil, nil
 	}
-	ask := make([]string, len(names))
+	paths := make([]string, len(names))
 	for i, name := range names {
-		ask[i] = "./" + name // so that no name is taken for more than a path
+		paths[i] = "./" + name // so that no name is taken for more than a path
 	}
-	a, err := sh.git(ctx, ask, "check-ignore", "--no-index", "-z", "--stdin")
+	out, err := sh.git(ctx, 1, paths, "check-ignore", "--no-index", "-z", "--stdin") // 1: none is ignored
 	if err != nil {
 		return nil, err
 	}
-	if a.ExitCode > 1 {
-		return nil, fmt.Errorf("git check-ignore failed: %s", a.Reason())
-	}
 	ignored := map[string]bool{}
-	for _, name := range a.Records() {
+	for _, name := range out.Records() {
 		ignored[strings.TrimPrefix(name, "./")] = true
 	}
 	return ignored, nil
 }
 
-// filters returns the names that an attribute gives a filter.
+// filters returns the filters that attributes give to names.
 func (sh *shadow) filters(ctx context.Context, names []string) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	a, err := sh.git(ctx, names, "check-attr", "-z", "--stdin", "filter")
+	out, err := sh.git(ctx, 0, names, "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return nil, err
 	}
 	filters := map[string]string{}
-	for fields := a.Records(); len(fields) >= 3; fields = fields[3:] {
+	for fields := out.Records(); len(fields) >= 3; fields = fields[3:] {
 		switch value := fields[2]; value {
-		case "unspecified", "unset", "set": // only a value names a filter
+		case "unspecified", "unset", "set": // which name no filter
 		default:
 			filters[fields[0]] = value
 		}
@@ -140,7 +138,7 @@ func (sh *shadow) mkdir(name string) error {
 	return sh.root.MkdirAll(filepath.FromSlash(name), 0o700)
 }
 
-// write makes a file, in place of one that is there.
+// write makes a file, which replaces one that exists.
 func (sh *shadow) write(name string, data []byte, perm fs.FileMode) error {
 	if err := sh.mkdir(filepath.Dir(filepath.FromSlash(name))); err != nil {
 		return err
@@ -151,7 +149,7 @@ func (sh *shadow) write(name string, data []byte, perm fs.FileMode) error {
 	return sh.root.WriteFile(filepath.FromSlash(name), data, perm)
 }
 
-// link makes a link, which nothing follows.
+// link makes a symbolic link, which nothing follows.
 func (sh *shadow) link(name, target string) error {
 	if err := sh.mkdir(filepath.Dir(filepath.FromSlash(name))); err != nil {
 		return err
@@ -159,29 +157,29 @@ func (sh *shadow) link(name, target string) error {
 	return sh.root.Symlink(target, filepath.FromSlash(name))
 }
 
-// tree makes a tree out of another: with the files that were put into the
-// shadow, and without those that were removed.
-func (sh *shadow) tree(ctx context.Context, from string, put, removed []string) (string, error) {
-	if len(put)+len(removed) == 0 {
+// writeTree makes a tree of another one: with the changed files, which are in the shadow, and
+// without those that were removed.
+func (sh *shadow) writeTree(ctx context.Context, from string, changed, removed []string) (string, error) {
+	if len(changed)+len(removed) == 0 {
 		return from, nil
 	}
-	if _, err := sh.git(ctx, nil, "read-tree", from); err != nil {
+	if _, err := sh.git(ctx, 0, nil, "read-tree", from); err != nil {
 		return "", err
 	}
-	gone := make([]string, len(removed))
+	removals := make([]string, len(removed))
 	for i, name := range removed {
-		gone[i] = "0 " + strings.Repeat("0", len(from)) + "\t" + name
+		removals[i] = "0 " + strings.Repeat("0", len(from)) + "\t" + name
 	}
-	if _, err := sh.git(ctx, gone, "update-index", "-z", "--index-info"); err != nil {
+	if _, err := sh.git(ctx, 0, removals, "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
-	a, err := sh.git(ctx, put, "update-index", "-z", "--add", "--replace", "--stdin")
+	out, err := sh.git(ctx, 0, changed, "update-index", "-z", "--add", "--replace", "--stdin")
 	if err != nil {
 		return "", err
 	}
-	if strings.Contains(a.Stderr, "Ignoring path ") {
-		return "", fmt.Errorf("git takes no such name: %s", a.Reason())
+	if strings.Contains(out.Stderr, "Ignoring path ") {
+		return "", fmt.Errorf("git does not accept such a name: %s", out.Reason())
 	}
-	a, err = sh.git(ctx, nil, "write-tree", "--missing-ok")
-	return a.Line(), err
+	out, err = sh.git(ctx, 0, nil, "write-tree", "--missing-ok")
+	return out.Line(), err
 }

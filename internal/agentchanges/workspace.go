@@ -14,27 +14,25 @@ import (
 
 // Limits of what is read of a work tree.
 const (
-	maxWorkFiles = 2_000_000 // names, ignored ones not counted
-	maxWorkFile  = 100 << 20 // bytes of a changed file; GitHub takes no larger one
+	maxWorkFiles = 2_000_000 // names, without ignored ones
+	maxWorkFile  = 100 << 20 // bytes of a changed file; GitHub accepts no larger one
 	maxWorkBytes = 2 << 30   // bytes of all changed files
 	maxDepth     = 200       // of directories that are not committed
 )
 
-// FromWorkspace reads the commits after the base, and as one last change
-// without author and message what is not committed: files that git tracks and
-// those that no ignore rule of the work tree hides. Where a file is staged and
-// then changed again, what is in the work tree counts.
+// FromWorkspace reads the commits after the base, and as one last change without author and
+// message what is not committed: files that git tracks and those that no ignore rule of the
+// work tree hides. If a file was staged and then changed again, the work tree counts.
 //
-// Nothing is written there and git does not run there: its configuration and
-// attributes only say how lines end. No filter runs; a file that needs one and
-// was changed is left out, as are submodules, nested repositories and what is
-// neither a file nor a link, each with a note.
+// Nothing is written there and git does not run there: its configuration and attributes
+// only say how lines end. No filter runs. A changed file that needs one is left out; so are
+// submodules, nested repositories and what is neither a file nor a link, each with a note.
 //
-// The error is ErrNoBase without a readable base, ErrTooLarge over a limit, and
-// one that names the file where one cannot be read or is written meanwhile.
+// The error is ErrNoBase without a base that can be read, gitrepo.ErrTooLarge over a limit,
+// and one that names the file if one cannot be read or is written meanwhile.
 func FromWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, error) {
 	r := reader{cfg.Repo}
-	if err := r.owns(cfg.Dir); err != nil {
+	if err := r.checkOwner(cfg.Dir); err != nil {
 		return gitrepo.Series{}, err
 	}
 	head, err := r.repo.Clone().Resolve("HEAD")
@@ -68,8 +66,8 @@ func FromWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, er
 	return s, nil
 }
 
-// owns returns an error unless the directory holds the clone.
-func (r reader) owns(dir string) error {
+// checkOwner returns an error unless the directory is the work tree of the clone.
+func (r reader) checkOwner(dir string) error {
 	found, err := gitrepo.Locate(dir)
 	if err == nil && found.GitDir != r.repo.Clone().GitDir {
 		err = fmt.Errorf("%s is not the work tree of the clone %s", dir, r.repo.Clone().GitDir)
@@ -77,10 +75,9 @@ func (r reader) owns(dir string) error {
 	return err
 }
 
-// workTree makes the tree of what is in a work tree, whose last commit has the
-// tree from.
+// workTree makes the tree of what is in a work tree, whose last commit has the tree from.
 func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) (to string, notes []string, err error) {
-	committed, err := r.committed(ctx, from)
+	committed, err := r.committedFiles(ctx, from)
 	if err != nil {
 		return "", nil, err
 	}
@@ -99,25 +96,28 @@ func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) 
 		return "", nil, err
 	}
 	defer remove()
-	sh, err := r.newShadow(ctx, dir)
+	shadow, err := r.newShadow(ctx, dir)
 	if err != nil {
 		return "", nil, err
 	}
-	defer sh.Close()
-	files, err := gitrepo.OpenWorkTree(cfg.Dir)
+	defer shadow.Close()
+	tree, err := gitrepo.OpenWorkTree(cfg.Dir)
 	if err != nil {
 		return "", nil, err
 	}
-	defer files.Close()
-	s := &scan{tree: files, shadow: sh, committed: committed, index: index, exclude: cleanPaths(cfg.Exclude)}
+	defer tree.Close()
+	s := &scan{tree: tree, shadow: shadow, committed: committed, index: index, exclude: map[string]bool{}}
+	for _, name := range cfg.Exclude {
+		s.exclude[path.Clean(name)] = true
+	}
 	if err := s.run(ctx); err != nil {
 		return "", nil, err
 	}
-	put, err := s.read(ctx)
+	changed, err := s.copyChanged(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	if to, err = sh.tree(ctx, from, put, s.removed()); err != nil {
+	if to, err = shadow.writeTree(ctx, from, changed, s.removed()); err != nil {
 		return "", nil, err
 	}
 	return to, s.notes(), nil
@@ -129,30 +129,22 @@ type committedFile struct {
 	oid  string
 }
 
-// committed lists the files of a tree.
-func (r reader) committed(ctx context.Context, tree string) (map[string]committedFile, error) {
-	a, err := r.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "ls-tree", "-r", "-z", "--full-tree", tree)
+// committedFiles lists the files of a tree by their names.
+func (r reader) committedFiles(ctx context.Context, tree string) (map[string]committedFile, error) {
+	out, err := r.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
 		return nil, err
 	}
-	records := a.Records()
+	records := out.Records()
 	files := make(map[string]committedFile, len(records))
 	for _, record := range records {
 		var f committedFile
 		var kind string
-		what, name, ok := strings.Cut(record, "\t")
-		if n, err := fmt.Sscanf(what, "%o %s %s", &f.mode, &kind, &f.oid); !ok || err != nil || n != 3 {
+		entry, name, ok := strings.Cut(record, "\t")
+		if n, err := fmt.Sscanf(entry, "%o %s %s", &f.mode, &kind, &f.oid); !ok || err != nil || n != 3 {
 			return nil, fmt.Errorf("git ls-tree answered %.80q", record)
 		}
 		files[name] = f
 	}
 	return files, nil
-}
-
-func cleanPaths(names []string) map[string]bool {
-	clean := make(map[string]bool, len(names))
-	for _, name := range names {
-		clean[path.Clean(name)] = true
-	}
-	return clean
 }

@@ -117,9 +117,8 @@ func (c *coder) style(e *entry, st *codeState) gitrepo.Style {
 	last := trailer(st.stable, e.key)
 	return gitrepo.Style{
 		Committer: committer,
-		Author:    committer,
 		When:      c.o.cfg.Run.StartedAt,
-		Message: func(_ int, ch gitrepo.Change) string {
+		Message: func(ch gitrepo.Change) string {
 			message, disarmed := c.message(ch.Message, fallbackMessage(e.item))
 			if disarmed {
 				st.note("words that keep workflows from running were made inert in a commit message")

@@ -7,44 +7,45 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// ErrNotRepository is returned by Locate for a directory that is no clone.
+// ErrNotRepository is returned by Locate for a directory that is not a clone.
 var ErrNotRepository = errors.New("no git repository")
 
-// Clone is what Locate found out about a clone by reading its files. Git never
-// runs in it: its configuration and its attributes can name programs.
+// ErrNoRef is returned by Resolve for a ref that the clone does not have.
+var ErrNoRef = errors.New("no such ref")
+
+var errReftable = errors.New("the clone keeps its refs in the reftable format, which airlock does not read: clone it with the files format")
+
+// Clone is what Locate found out about a clone by reading its files. Git never runs in it:
+// its configuration and its attributes can name programs.
 type Clone struct {
+	// GitDir is the absolute path of the directory that contains the clone's HEAD and index,
+	// CommonDir that of the directory with everything else. In a worktree they differ.
+	GitDir, CommonDir string
 	// ObjectDir is the absolute path of the directory of the clone's objects.
 	ObjectDir string
-	// Shallow holds the commits at which the clone's history is cut off.
+	// Shallow lists the commits at which the clone's history is cut off.
 	Shallow []string
-	// MissingAlternates holds the directories that the clone borrows objects from
-	// and that are not there.
+	// MissingAlternates lists the directories that the clone borrows objects from and that
+	// do not exist.
 	MissingAlternates []string
-
-	// GitDir is the absolute path of the directory that holds the clone's HEAD and index, and
-	// CommonDir of the one that holds all else: another one in a worktree.
-	GitDir, CommonDir string
 
 	oidLen int // hex digits of an object id: 40, or 64 for SHA-256
 }
 
 // Limits of what is read of a clone.
 const (
-	maxPointer    = 64 << 10 // a file that holds one path or one ref
-	maxList       = 64 << 20 // packed-refs, shallow, alternates
+	maxPointer    = 64 << 10 // bytes of a file that contains one path or one ref
+	maxList       = 64 << 20 // bytes of packed-refs, shallow or alternates
 	maxAlternates = 64
-	maxRefs       = 200_000
 )
 
-// Locate finds the objects of the clone at dir, which holds ".git" as a
-// directory, or as the file that worktrees and submodules have. Links are not
-// followed out of the directories concerned.
+// Locate finds the objects of the clone at dir, in which ".git" is a directory, or the file
+// that worktrees and submodules have. It follows no links out of these directories.
 func Locate(dir string) (*Clone, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -54,7 +55,7 @@ func Locate(dir string) (*Clone, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Clone{GitDir: gitDir, CommonDir: gitDir}
+	c := &Clone{GitDir: gitDir, CommonDir: gitDir, oidLen: 40}
 	root, err := os.OpenRoot(gitDir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s names a directory that cannot be opened: %w", ErrNotRepository, filepath.Join(dir, ".git"), err)
@@ -72,7 +73,7 @@ func Locate(dir string) (*Clone, error) {
 	defer common.Close()
 	info, err := common.Lstat("objects")
 	if err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%w: %s holds no directory of objects", ErrNotRepository, c.CommonDir)
+		return nil, fmt.Errorf("%w: %s contains no directory of objects", ErrNotRepository, c.CommonDir)
 	}
 	c.ObjectDir = filepath.Join(c.CommonDir, "objects")
 	if err := c.readShallow(common); err != nil {
@@ -81,7 +82,6 @@ func Locate(dir string) (*Clone, error) {
 	if err := c.followAlternates(); err != nil {
 		return nil, err
 	}
-	c.oidLen = 40
 	if oid, err := c.Resolve("HEAD"); err == nil {
 		c.oidLen = len(oid)
 	}
@@ -141,9 +141,8 @@ func (c *Clone) readShallow(common *os.Root) error {
 	return nil
 }
 
-// followAlternates walks the directories that the clone borrows objects from,
-// as git will: it asserts that each list is an ordinary file, and notes which
-// directories are missing.
+// followAlternates follows the lists of directories that the clone borrows objects from, as
+// git will. Each list must be an ordinary file; directories that do not exist are noted.
 func (c *Clone) followAlternates() error {
 	todo, seen := []string{c.ObjectDir}, map[string]bool{c.ObjectDir: true}
 	for len(todo) > 0 {
@@ -181,43 +180,27 @@ func (c *Clone) followAlternates() error {
 	return nil
 }
 
-// IsObjectID reports whether s is a whole object id in lower-case hex.
-func IsObjectID(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// ErrNoRef is returned by Resolve for a ref that the clone does not have.
-var ErrNoRef = errors.New("no such ref")
-
-var errReftable = errors.New("the clone keeps its refs in the reftable format, which airlock does not read: clone it with the files format")
-
-// Ref is a ref of a clone.
-type Ref struct {
-	Name string // "refs/heads/main"
-	OID  string
-}
-
-// Resolve returns the object id that a ref of the clone names: "HEAD", or a
-// full name such as "refs/remotes/origin/main".
+// Resolve returns the object id that a ref of the clone names: "HEAD", or a full name such
+// as "refs/remotes/origin/main".
 func (c *Clone) Resolve(name string) (string, error) {
 	if name != "HEAD" && !validRef(name) {
 		return "", fmt.Errorf("%w: %q is not a full ref name", ErrNoRef, name)
 	}
 	start := name
 	for range 6 { // as deep as git follows
-		text, err := c.looseRef(name)
+		content, err := c.looseRef(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return c.packedRef(name)
 		}
 		if err != nil {
 			return "", err
 		}
-		next, symbolic := strings.CutPrefix(text, "ref:")
+		next, symbolic := strings.CutPrefix(content, "ref:")
 		if !symbolic {
-			if !IsObjectID(text) {
-				return "", fmt.Errorf("the ref %s of the clone holds no object id", name)
+			if !IsObjectID(content) {
+				return "", fmt.Errorf("the ref %s of the clone contains no object id", name)
 			}
-			return text, nil
+			return content, nil
 		}
 		if name = strings.TrimSpace(next); !validRef(name) {
 			return "", fmt.Errorf("the ref %s of the clone points to no ref", start)
@@ -229,113 +212,32 @@ func (c *Clone) Resolve(name string) (string, error) {
 	return "", fmt.Errorf("the ref %s of the clone points in circles", start)
 }
 
-// Refs lists the clone's refs by name.
-func (c *Clone) Refs() ([]Ref, error) {
-	packed, err := c.packedRefs()
-	if err != nil {
-		return nil, err
-	}
-	oids := make(map[string]string, len(packed))
-	for _, r := range packed {
-		oids[r.Name] = r.OID
-	}
-	root, err := os.OpenRoot(c.CommonDir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	err = fs.WalkDir(root.FS(), "refs", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case !d.Type().IsRegular() || !validRef(path):
-			return nil
-		case len(oids) >= maxRefs:
-			return fmt.Errorf("the clone has more than %d refs", maxRefs)
-		}
-		oid, err := c.Resolve(path)
-		if err == nil {
-			oids[path] = oid
-		}
-		return nil // a broken ref is no ref
-	})
-	if err != nil {
-		return nil, err
-	}
-	refs := make([]Ref, 0, len(oids))
-	for name, oid := range oids {
-		refs = append(refs, Ref{name, oid})
-	}
-	sort.Slice(refs, func(i, j int) bool { return refs[i].Name < refs[j].Name })
-	return refs, nil
-}
-
-// looseRef reads a ref's own file: that of the worktree, else the common one.
+// looseRef reads a ref's own file: that of the worktree, otherwise the common one.
 func (c *Clone) looseRef(name string) (string, error) {
-	dirs := []string{c.GitDir}
-	if c.CommonDir != c.GitDir && name != "HEAD" {
-		dirs = append(dirs, c.CommonDir)
+	file := filepath.FromSlash(name)
+	data, _, err := ReadFile(c.GitDir, file, maxPointer)
+	if err != nil && c.CommonDir != c.GitDir && name != "HEAD" {
+		data, _, err = ReadFile(c.CommonDir, file, maxPointer)
 	}
-	var err error
-	for _, dir := range dirs {
-		var root *os.Root
-		if root, err = os.OpenRoot(dir); err != nil {
-			return "", err
-		}
-		var data []byte
-		data, err = readRegular(root, filepath.FromSlash(name), maxPointer)
-		_ = root.Close()
-		if err == nil {
-			return strings.TrimSpace(string(data)), nil
-		}
-	}
-	return "", err
+	return strings.TrimSpace(string(data)), err
 }
 
 func (c *Clone) packedRef(name string) (string, error) {
-	refs, err := c.packedRefs()
-	if err != nil {
+	data, _, err := ReadFile(c.CommonDir, "packed-refs", maxList)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	for _, r := range refs {
-		if r.Name == name {
-			return r.OID, nil
+	for line := range strings.Lines(string(data)) {
+		oid, ref, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
+		if ref == name && IsObjectID(oid) {
+			return oid, nil
 		}
 	}
 	return "", fmt.Errorf("%w in the clone: %s", ErrNoRef, name)
 }
 
-func (c *Clone) packedRefs() ([]Ref, error) {
-	root, err := os.OpenRoot(c.CommonDir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	data, err := readRegular(root, "packed-refs", maxList)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var refs []Ref
-	for line := range strings.Lines(string(data)) {
-		oid, name, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
-		if !ok || !IsObjectID(oid) || !validRef(name) {
-			continue // the header, and the "^" lines of annotated tags
-		}
-		if len(refs) >= maxRefs {
-			return nil, fmt.Errorf("the clone has more than %d refs", maxRefs)
-		}
-		refs = append(refs, Ref{name, oid})
-	}
-	return refs, nil
-}
-
-// validRef accepts the full names that git's check-ref-format does, as far as
-// they matter for a path: nothing that could leave the directory of refs.
+// validRef reports whether a name is a full one that git's check-ref-format accepts, as far
+// as this matters for a path: none that it accepts leaves the directory of refs.
 func validRef(name string) bool {
 	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, "/") || len(name) > 4096 {
 		return false
@@ -351,8 +253,13 @@ func validRef(name string) bool {
 	return true
 }
 
-// ReadFile reads a file below a directory: an ordinary one, of at most limit bytes, opened
-// without blocking and not through a link. The info is from before it was opened.
+// IsObjectID reports whether s is a full object id in lower-case hex.
+func IsObjectID(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// ReadFile reads an ordinary file of at most limit bytes below a directory, without blocking
+// and without following a link. The info is from before it was opened.
 func ReadFile(dir, name string, limit int64) (data []byte, info fs.FileInfo, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -366,8 +273,7 @@ func ReadFile(dir, name string, limit int64) (data []byte, info fs.FileInfo, err
 	return data, info, err
 }
 
-// readRegular reads a file below root: an ordinary one, of at most limit bytes,
-// opened without blocking and not through a link.
+// readRegular does what ReadFile does.
 func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
 	full := filepath.Join(root.Name(), name)
 	before, err := root.Lstat(name)
@@ -397,22 +303,4 @@ func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than %s", full, text.Bytes(limit))
 	}
 	return data, nil
-}
-
-// errTooLarge ends a program whose output is over the limit.
-var errTooLarge = errors.New("the output is too large")
-
-// buffer keeps what is written to it, up to a limit.
-type buffer struct {
-	data  []byte
-	limit int
-}
-
-// Write implements io.Writer.
-func (b *buffer) Write(p []byte) (int, error) {
-	if len(p) > b.limit-len(b.data) {
-		return 0, errTooLarge
-	}
-	b.data = append(b.data, p...)
-	return len(p), nil
 }

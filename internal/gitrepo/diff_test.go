@@ -75,7 +75,7 @@ func TestOnlyWholeIDsReachGit(t *testing.T) {
 	head := c.Commit("a")
 	r := c.Open()
 	for _, bad := range []string{"", "HEAD", "main", head[:10], "--output=/tmp/x", strings.ToUpper(head), head + "\n", head + "^{tree}"} {
-		if _, err := r.Diff(t.Context(), bad, head); err == nil || !strings.Contains(err.Error(), "not a whole commit id") {
+		if _, err := r.Diff(t.Context(), bad, head); err == nil || !strings.Contains(err.Error(), "not a full commit id") {
 			t.Errorf("Diff(%q): %v", bad, err)
 		}
 		if _, err := r.Files(t.Context(), bad, nil, 1); err == nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMatches uses the ids that git gives to the empty blob and the empty tree.
-func TestMatches(t *testing.T) {
+// TestHasID uses the ids that git gives to the empty blob and the empty tree.
+func TestHasID(t *testing.T) {
 	tests := []struct {
 		oid, kind, data string
 		want            bool
@@ -20,8 +20,8 @@ func TestMatches(t *testing.T) {
 		{"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "blob", "x", false},
 	}
 	for _, tt := range tests {
-		if got := matches(tt.oid, object{kind: tt.kind, data: []byte(tt.data)}); got != tt.want {
-			t.Errorf("matches(%s, %s %q) = %v", tt.oid, tt.kind, tt.data, got)
+		if got := hasID(object{kind: tt.kind, data: []byte(tt.data)}, tt.oid); got != tt.want {
+			t.Errorf("hasID(%s, %s %q) = %v", tt.oid, tt.kind, tt.data, got)
 		}
 	}
 }
@@ -30,8 +30,8 @@ func FuzzLookup(f *testing.F) {
 	f.Add([]byte("100644 a\x00"+"aaaaaaaaaaaaaaaaaaaa40000 b\x00bbbbbbbbbbbbbbbbbbbb"), "b")
 	f.Add([]byte("100644 a\x00short"), "a")
 	f.Fuzz(func(t *testing.T, tree []byte, name string) {
-		if _, oid, err := lookup(tree, name, 20); err == nil && !IsObjectID(oid) {
-			t.Errorf("%q", oid)
+		if e, err := lookup(tree, name, 20); err == nil && !IsObjectID(e.oid) {
+			t.Errorf("%q", e.oid)
 		}
 	})
 }

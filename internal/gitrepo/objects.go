@@ -19,134 +19,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// ErrForged is returned when an object of the clone does not have the content
-// that its id stands for.
+// ErrForged is returned if an object of the clone does not have the content that its id
+// stands for.
 var ErrForged = errors.New("an object of the clone was changed: its content is not the one its id stands for")
 
 // Limits of what is read, in bytes.
 const (
 	maxObjects = 256 << 20 // a commit's trees or files at once
-	maxKnown   = 64 << 20  // trees that are kept
+	maxKnown   = 64 << 20  // commits and trees that are kept
 )
-
-// cache keeps commits and trees, which never change under their ids.
-type cache struct {
-	mu      sync.Mutex
-	objects map[string]object
-	size    int
-}
-
-func (c *cache) get(oid string) (object, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	o, ok := c.objects[oid]
-	return o, ok
-}
-
-// put keeps a commit or a tree while there is room.
-func (c *cache) put(oid string, o object) {
-	if o.kind == "blob" {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.size += len(o.data); c.size > maxKnown {
-		return
-	}
-	if c.objects == nil {
-		c.objects = map[string]object{}
-	}
-	c.objects[oid] = object{kind: o.kind, data: bytes.Clone(o.data)} // not the whole answer of git
-}
-
-// object is an object that was read, or why it was not.
-type object struct {
-	kind string
-	data []byte
-	err  error
-}
-
-// read reads objects and checks each against its id. Files over the limit, and
-// objects that are not there, come with an error of their own.
-func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string]object, error) {
-	objects := make(map[string]object, len(oids))
-	var unknown []string
-	for _, oid := range oids {
-		if o, ok := r.known.get(oid); ok {
-			objects[oid] = o
-		} else {
-			unknown = append(unknown, oid)
-		}
-	}
-	if len(unknown) == 0 {
-		return objects, nil
-	}
-	out, _, err := r.git(ctx, maxObjects, strings.NewReader(strings.Join(unknown, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
-	if err != nil {
-		return nil, err
-	}
-	var want []string
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 2 && fields[1] == "missing":
-			objects[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.WhyMissing(), deeper)}
-		case len(fields) != 3:
-			return nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
-		default:
-			size, err := strconv.ParseInt(fields[2], 10, 64)
-			if err != nil || fields[1] == "blob" && size > limit {
-				objects[fields[0]] = object{err: fmt.Errorf("%w: %s, at most %s are read", ErrTooLarge, text.Bytes(size), text.Bytes(limit))}
-				continue
-			}
-			want = append(want, fields[0])
-		}
-	}
-	if len(want) == 0 {
-		return objects, nil
-	}
-	out, _, err = r.git(ctx, maxObjects, strings.NewReader(strings.Join(want, "\n")+"\n"), "cat-file", "--batch=%(objectname) %(objecttype) %(objectsize)")
-	if err != nil {
-		return nil, err
-	}
-	for len(out) > 0 {
-		head, rest, _ := bytes.Cut(out, []byte{'\n'})
-		fields := strings.Fields(string(head))
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("git cat-file answered %q", head)
-		}
-		size, err := strconv.Atoi(fields[2])
-		if err != nil || size < 0 || size >= len(rest) {
-			return nil, fmt.Errorf("git cat-file answered %q and too little after it", head)
-		}
-		o := object{kind: fields[1], data: rest[:size:size]}
-		if !matches(fields[0], o) {
-			return nil, fmt.Errorf("%w (%s)", ErrForged, fields[0])
-		}
-		objects[fields[0]] = o
-		r.known.put(fields[0], o)
-		out = rest[size+1:]
-	}
-	return objects, nil
-}
-
-// IsBlob reports whether an id is that of a file with this content.
-func IsBlob(oid string, content []byte) bool {
-	return matches(oid, object{kind: "blob", data: content})
-}
-
-// matches reports whether the id is the hash of the object.
-func matches(oid string, o object) bool {
-	var h hash.Hash
-	if len(oid) == 64 {
-		h = sha256.New()
-	} else {
-		h = sha1.New()
-	}
-	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
-	h.Write(o.data)
-	return hex.EncodeToString(h.Sum(nil)) == oid
-}
 
 // Commit is a commit that was read.
 type Commit struct {
@@ -156,6 +37,9 @@ type Commit struct {
 	Parents []string  // all of them, also where a shallow history ends
 	Tree    string
 }
+
+// Person is an author or a committer. The zero Person is an unknown one.
+type Person struct{ Name, Email string }
 
 // Commit reads a commit and checks it against its id.
 func (r *Repo) Commit(ctx context.Context, oid string) (Commit, error) {
@@ -170,16 +54,16 @@ func (r *Repo) Commit(ctx context.Context, oid string) (Commit, error) {
 	return c, nil
 }
 
-// Blob reads a file's content of at most limit bytes by its id, and checks it
-// against it. Longer content is ErrTooLarge.
+// Blob reads the content of a file by its id, and checks it against the id. Content of more
+// than limit bytes is ErrTooLarge.
 func (r *Repo) Blob(ctx context.Context, oid string, limit int64) ([]byte, error) {
 	return r.object(ctx, oid, "blob", limit)
 }
 
-// object reads one object of the kind.
+// object reads one object of a kind.
 func (r *Repo) object(ctx context.Context, oid, kind string, limit int64) ([]byte, error) {
 	if !IsObjectID(oid) {
-		return nil, fmt.Errorf("%q is not a whole object id", oid)
+		return nil, fmt.Errorf("%q is not a full object id", oid)
 	}
 	if _, ok := r.known.get(oid); !ok && kind == "commit" {
 		if err := r.Require(ctx, oid); err != nil {
@@ -194,16 +78,16 @@ func (r *Repo) object(ctx context.Context, oid, kind string, limit int64) ([]byt
 	case o.err != nil:
 		return nil, o.err
 	case o.kind != kind:
-		return nil, fmt.Errorf("the object %s is no %s", oid, kind)
+		return nil, fmt.Errorf("the object %s is not a %s", oid, kind)
 	default:
 		return o.data, nil
 	}
 }
 
-// parseCommit reads what git cat-file prints of a commit: headers, an empty
-// line, the message. Headers that it does not know (signatures) are left out.
-func parseCommit(text string) (Commit, error) {
-	head, message, _ := strings.Cut(text, "\n\n")
+// parseCommit reads what git cat-file prints of a commit: headers, an empty line, the
+// message. It ignores headers that it does not know, such as signatures.
+func parseCommit(content string) (Commit, error) {
+	head, message, _ := strings.Cut(content, "\n\n")
 	var c Commit
 	var charset string
 	for line := range strings.SplitSeq(head, "\n") {
@@ -222,7 +106,7 @@ func parseCommit(text string) (Commit, error) {
 		}
 	}
 	if c.Tree == "" {
-		return c, fmt.Errorf("it cannot be read: it names no tree")
+		return c, errors.New("it cannot be read: it names no tree")
 	}
 	c.Message = decode(message, charset)
 	c.Author = Person{decode(c.Author.Name, charset), decode(c.Author.Email, charset)}
@@ -230,8 +114,8 @@ func parseCommit(text string) (Commit, error) {
 }
 
 // parsePerson reads "name <email> seconds zone".
-func parsePerson(text string) (Person, time.Time) {
-	name, rest, _ := strings.Cut(text, "<")
+func parsePerson(line string) (Person, time.Time) {
+	name, rest, _ := strings.Cut(line, "<")
 	email, rest, _ := strings.Cut(rest, ">")
 	var when time.Time
 	if fields := strings.Fields(rest); len(fields) > 0 {
@@ -242,15 +126,136 @@ func parsePerson(text string) (Person, time.Time) {
 	return Person{strings.TrimSpace(name), strings.TrimSpace(email)}, when
 }
 
-// decode turns text of a named character set into UTF-8. What is not known
-// and what is not valid becomes U+FFFD.
+// decode turns text of a named character set into UTF-8. If the set is unknown, the text
+// counts as UTF-8. What is invalid becomes U+FFFD.
 func decode(text, charset string) string {
-	if charset != "" {
-		if enc, err := htmlindex.Get(charset); err == nil {
-			if utf8, err := enc.NewDecoder().String(text); err == nil {
-				text = utf8
-			}
+	if enc, err := htmlindex.Get(charset); err == nil {
+		if utf8, err := enc.NewDecoder().String(text); err == nil {
+			text = utf8
 		}
 	}
 	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// object is an object that was read, or why it was not.
+type object struct {
+	kind string
+	data []byte
+	err  error
+}
+
+// cache keeps commits and trees, which never change under their ids.
+type cache struct {
+	mu      sync.Mutex
+	objects map[string]object
+	size    int
+}
+
+func (c *cache) get(oid string) (object, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o, ok := c.objects[oid]
+	return o, ok
+}
+
+// add keeps a commit or a tree, up to maxKnown bytes of them.
+func (c *cache) add(oid string, o object) {
+	if o.kind == "blob" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += len(o.data); c.size > maxKnown {
+		return
+	}
+	if c.objects == nil {
+		c.objects = map[string]object{}
+	}
+	c.objects[oid] = object{kind: o.kind, data: bytes.Clone(o.data)} // so that git's other output can be freed
+}
+
+// read reads objects and checks each against its id. Files over the limit, and objects that
+// are missing, have an error of their own.
+func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string]object, error) {
+	objects := make(map[string]object, len(oids))
+	var unknown []string
+	for _, oid := range oids {
+		if o, ok := r.known.get(oid); ok {
+			objects[oid] = o
+		} else {
+			unknown = append(unknown, oid)
+		}
+	}
+	out, err := r.catFile(ctx, "--batch-check", unknown)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []string
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 2 && fields[1] == "missing":
+			objects[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.WhyMissing(), deepen)}
+		case len(fields) != 3:
+			return nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
+		default:
+			size, err := strconv.ParseInt(fields[2], 10, 64)
+			if err != nil || fields[1] == "blob" && size > limit {
+				objects[fields[0]] = object{err: fmt.Errorf("%w: %s, at most %s are read", ErrTooLarge, text.Bytes(size), text.Bytes(limit))}
+				continue
+			}
+			wanted = append(wanted, fields[0])
+		}
+	}
+	if out, err = r.catFile(ctx, "--batch", wanted); err != nil {
+		return nil, err
+	}
+	for len(out) > 0 {
+		head, rest, _ := bytes.Cut(out, []byte{'\n'})
+		fields := strings.Fields(string(head))
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("git cat-file answered %q", head)
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file answered %q and too little after it", head)
+		}
+		o := object{kind: fields[1], data: rest[:size:size]}
+		if !hasID(o, fields[0]) {
+			return nil, fmt.Errorf("%w (%s)", ErrForged, fields[0])
+		}
+		objects[fields[0]] = o
+		r.known.add(fields[0], o)
+		out = rest[size+1:]
+	}
+	return objects, nil
+}
+
+// catFile runs git cat-file on a list of ids, unless it is empty. Each line of its answer
+// has the id, kind and size of an object.
+func (r *Repo) catFile(ctx context.Context, mode string, oids []string) ([]byte, error) {
+	if len(oids) == 0 {
+		return nil, nil
+	}
+	stdin := strings.NewReader(strings.Join(oids, "\n") + "\n")
+	out, err := r.Run(ctx, Call{Stdin: stdin, Limit: maxObjects}, "cat-file", mode+"=%(objectname) %(objecttype) %(objectsize)")
+	return out.Stdout, err
+}
+
+// IsBlob reports whether an id is that of a file with this content.
+func IsBlob(oid string, content []byte) bool {
+	return hasID(object{kind: "blob", data: content}, oid)
+}
+
+// hasID reports whether an id is the hash of an object.
+func hasID(o object, oid string) bool {
+	var h hash.Hash
+	if len(oid) == 64 {
+		h = sha256.New()
+	} else {
+		h = sha1.New()
+	}
+	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
+	h.Write(o.data)
+	return hex.EncodeToString(h.Sum(nil)) == oid
 }

@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,21 +11,23 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
 // RemoteOptions say where a repository is fetched from and pushed to, and how.
 type RemoteOptions struct {
-	URL     string      // https, without user and query; as GitHub's API gives it (clone_url)
-	Token   token.Token // zero: none, which public repositories can be fetched with
-	CAPEM   []byte      // certificates to trust in place of the system's; nil: the system's
-	Proxy   string      // "http://host:port", likewise https and socks5h; "": none
-	NoProxy string      // hosts that are reached without it, as the variable NO_PROXY lists them
+	URL     string      // required; https, without user and query, as GitHub's API gives it (clone_url)
+	Token   token.Token // zero: none, which is enough to fetch public repositories
+	CAPEM   []byte      // certificates to trust instead of the system's; nil: the system's
+	Proxy   string      // "http://host:port", likewise with https and socks5h; "": none
+	NoProxy string      // hosts that are reached without the proxy, as the variable NO_PROXY lists them
 	// AllowLoopback allows http to an address of this machine, for tests.
 	AllowLoopback bool
 }
@@ -34,12 +37,12 @@ type Remote struct {
 	url     *url.URL
 	token   token.Token
 	config  string // of git, for this remote
-	ca      []byte // certificates to trust in place of the system's
+	ca      []byte // certificates to trust instead of the system's
 	noProxy string
-	hidden  []string // what messages must not show, besides the token
+	hidden  []string // what messages must not show, in addition to the token
 }
 
-// String returns the URL, which holds no secret.
+// String returns the URL, which contains no secret.
 func (m *Remote) String() string { return m.url.String() }
 
 // NewRemote checks the options. The token must be meant for the URL's host: its
@@ -55,13 +58,13 @@ func NewRemote(opt RemoteOptions) (*Remote, error) {
 	m := &Remote{url: u, token: opt.Token, noProxy: opt.NoProxy, ca: opt.CAPEM}
 	for name, value := range map[string]string{"the list of hosts without proxy": opt.NoProxy, "the proxy": opt.Proxy} {
 		if strings.ContainsFunc(value, unicode.IsControl) {
-			return nil, fmt.Errorf("%s has a control character in it", name)
+			return nil, fmt.Errorf("%s contains a control character", name)
 		}
 	}
 	if opt.Proxy != "" {
 		p, err := url.Parse(opt.Proxy)
 		if err != nil || p.Host == "" || !strings.Contains(" http https socks5 socks5h ", " "+p.Scheme+" ") {
-			return nil, errors.New("the proxy is not written as http://HOST:PORT") // it may hold a password
+			return nil, errors.New("the proxy is not written as http://HOST:PORT") // it may contain a password
 		}
 		if secret, ok := p.User.Password(); ok && secret != "" {
 			m.hidden = append(m.hidden, secret, url.QueryEscape(secret), url.PathEscape(secret))
@@ -71,8 +74,8 @@ func NewRemote(opt RemoteOptions) (*Remote, error) {
 	return m, nil
 }
 
-// parseRemote allows nothing but a plain URL: git would take other forms for a
-// local path, a program or an option.
+// parseRemote accepts nothing but a plain URL: git would take other forms for a local path,
+// a program or an option.
 func parseRemote(text string, loopback bool) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" || strings.ContainsFunc(text, notInURL) {
@@ -89,7 +92,7 @@ func parseRemote(text string, loopback bool) (*url.URL, error) {
 
 func notInURL(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"'<>\^{|}`+"`", c) }
 
-// cutUser leaves out what may be a password.
+// cutUser removes what may be a password.
 func cutUser(text string) string {
 	if i := strings.LastIndexByte(text, '@'); i >= 0 {
 		return "..." + text[i:]
@@ -102,7 +105,7 @@ func isLoopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// checkHome refuses a token that belongs to another host.
+// checkHome returns an error for a token that belongs to another host.
 func checkHome(t token.Token, u *url.URL) error {
 	if t.IsZero() {
 		return nil
@@ -121,8 +124,8 @@ func checkHome(t token.Token, u *url.URL) error {
 	return fmt.Errorf("refusing to send the GitHub token to %s: it belongs to %q", u.Host, t.Origin())
 }
 
-// remoteConfig is git's configuration for a remote, in a file because a proxy's
-// password may be in it. It does not hold the token.
+// remoteConfig returns git's configuration for a remote. It goes into a file, because it may
+// contain a proxy's password. It does not contain the token.
 func remoteConfig(opt RemoteOptions) string {
 	var b strings.Builder
 	b.WriteString(`[http]
@@ -135,7 +138,8 @@ func remoteConfig(opt RemoteOptions) string {
 	if opt.Proxy != "" {
 		fmt.Fprintf(&b, "\tproxy = \"%s\"\n", strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(opt.Proxy))
 	}
-	// Borrowed objects: git would run in the clone to list what its refs name.
+	// To list what the refs of the clone name, whose objects are borrowed, git would run in
+	// the clone: it runs the program true instead.
 	b.WriteString(`[core]
 	alternateRefsCommand = true
 [credential]
@@ -167,127 +171,25 @@ func remoteConfig(opt RemoteOptions) string {
 // remoteTimeout ends a fetch or a push that a server keeps alive.
 const remoteTimeout = 15 * time.Minute
 
-// gitRemote runs a command of git that talks to the remote; every exit code is an
-// answer. The answer's stderr shows no secret.
+// Fetch gets commits that are not there yet from the remote, with depth commits of history
+// each; 0: all of it. What the server sends is checked as git fsck does. It does not ask
+// for commits that are there, unless depth is 0 and the history is cut off. A commit that
+// the server does not have, or does not give, is ErrMissing.
 //
-// The token goes through a pipe that git's own credential helper reads when the
-// server asks: not through arguments, the environment or a file, which other
-// processes could read. The helper gives it to the remote's host only.
-func (r *Repo) gitRemote(ctx context.Context, m *Remote, args ...string) (Output, error) {
-	config, remove, err := r.scratchFile("config", m.config)
-	if err != nil {
-		return Output{}, err
-	}
-	defer remove()
-	c := Call{AnyExit: true, Limit: 1 << 20, timeout: remoteTimeout, Env: []string{
-		"GIT_ALLOW_PROTOCOL=" + m.url.Scheme,
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=include.path", "GIT_CONFIG_VALUE_0=" + config,
-	}}
-	if len(m.ca) > 0 {
-		ca, remove, err := r.scratchFile("ca.pem", string(m.ca))
-		if err != nil {
-			return Output{}, err
-		}
-		defer remove()
-		c.Env = append(c.Env, "GIT_SSL_CAINFO="+ca)
-	}
-	if m.noProxy != "" {
-		c.Env = append(c.Env, "no_proxy="+m.noProxy, "NO_PROXY="+m.noProxy)
-	}
-	if !m.token.IsZero() {
-		pipe, err := m.credential()
-		if err != nil {
-			return Output{}, err
-		}
-		defer pipe.Close()
-		c.files = []*os.File{pipe}
-	}
-	a, err := r.Run(ctx, c, args...)
-	a.Stderr = m.redact(a.Stderr)
-	return a, err
-}
-
-// credential returns a pipe that holds a line as git's credential store has them.
-func (m *Remote) credential() (*os.File, error) {
-	line := (&url.URL{Scheme: m.url.Scheme, Host: m.url.Host, User: url.UserPassword("x-access-token", m.token.Reveal())}).String() + "\n"
-	if len(line) > 4096 {
-		return nil, fmt.Errorf("the token is too long") // for a pipe that nobody reads yet
-	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("making a pipe for the token: %w", err)
-	}
-	_, err = io.WriteString(write, line)
-	if closing := write.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		_ = read.Close()
-		return nil, fmt.Errorf("writing the token to a pipe: %w", err)
-	}
-	return read, nil
-}
-
-// redact takes the secrets out of what git or the server said.
-func (m *Remote) redact(text string) string {
-	text = m.token.Redact(text)
-	for _, h := range m.hidden {
-		text = strings.ReplaceAll(text, h, "***")
-	}
-	return text
-}
-
-// said parts what git printed for people: its own lines and those of the server.
-func said(stderr string) (own, server []string) {
-	for _, line := range strings.FieldsFunc(stderr, func(c rune) bool { return c == '\n' || c == '\r' }) {
-		words, fromServer := strings.CutPrefix(line, "remote:")
-		switch line = oneLine(words); {
-		case line == "" || strings.Contains(line, "credential storage lock"):
-		case fromServer:
-			server = append(server, line)
-		default:
-			own = append(own, line)
-		}
-	}
-	return own, server
-}
-
-// oneLine makes text fit into a message: one line, without characters that act
-// on a terminal, and at most 600 of them.
-func oneLine(text string) string {
-	text = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == '\u2028' || c == '\u2029' {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	words := strings.Join(strings.Fields(text), " ")
-	if runes := []rune(words); len(runes) > 600 {
-		words = string(runes[:600]) + "..."
-	}
-	return words
-}
-
-// Fetch gets commits that are not there yet from the remote, with depth commits
-// of history each; 0: all of it. What the server sends is checked as git fsck
-// does. Commits that are there are not asked for again, except with depth 0 where
-// the history is cut off. A commit that the server does not have, or does not
-// give, is ErrMissing.
-//
-// A history that is cut off here is so for every later question to the
-// repository, also where a clone that it borrows from has more of it.
+// A history that is cut off here is cut off for every later question to the repository,
+// even if a clone that it borrows from has more of it.
 func (r *Repo) Fetch(ctx context.Context, m *Remote, oids []string, depth int) error {
-	cut, err := r.isCut()
+	shallow, err := r.isShallow()
 	if err != nil {
 		return err
 	}
 	var want []string
 	for _, oid := range unique(oids) {
-		there, err := r.Has(ctx, oid) // also asserts that it is an id
+		there, err := r.Has(ctx, oid) // which also checks that it is an id
 		if err != nil {
 			return err
 		}
-		if !there || depth == 0 && cut {
+		if !there || depth == 0 && shallow {
 			want = append(want, oid)
 		}
 	}
@@ -300,21 +202,21 @@ func (r *Repo) Fetch(ctx context.Context, m *Remote, oids []string, depth int) e
 		return errors.New("a history cannot be less than one commit deep")
 	case depth > 0:
 		args = append(args, "--depth="+strconv.Itoa(depth))
-	case cut:
+	case shallow:
 		args = append(args, "--unshallow")
 	}
-	a, err := r.gitRemote(ctx, m, append(append(args, "--", m.url.String()), want...)...)
+	out, err := r.runRemote(ctx, m, slices.Concat(args, []string{"--", m.url.String()}, want)...)
 	if err != nil {
 		return fmt.Errorf("fetching from %s: %w", m, err)
 	}
-	if a.ExitCode != 0 {
-		return m.fetchError(a)
+	if out.ExitCode != 0 {
+		return m.fetchError(out)
 	}
 	return r.Require(ctx, want...)
 }
 
-// isCut reports whether the repository's history is cut off somewhere.
-func (r *Repo) isCut() (bool, error) {
+// isShallow reports whether the repository's history is cut off somewhere.
+func (r *Repo) isShallow() (bool, error) {
 	info, err := os.Stat(filepath.Join(r.gitDir(), "shallow"))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
@@ -322,21 +224,107 @@ func (r *Repo) isCut() (bool, error) {
 	return err == nil && info.Size() > 0, err
 }
 
-// fetchError says why a fetch failed, in the server's words or else in git's.
-func (m *Remote) fetchError(a Output) error {
-	own, server := said(a.Stderr)
-	text := oneLine(strings.Join(append(server, own...), "; "))
-	if strings.Contains(text, "not our ref") || strings.Contains(text, "unadvertised object") {
-		return fmt.Errorf("%w: %s does not have it either: %s", ErrMissing, m, text)
+// lostConnection matches what git prints when the connection failed.
+var lostConnection = regexp.MustCompile(`unable to access|RPC failed|disconnect|early EOF|hung up|timed out|returned error: (5|429)`)
+
+// fetchError says why a fetch failed, from what the server or otherwise git printed.
+func (m *Remote) fetchError(out Output) error {
+	own, server := splitStderr(out.Stderr)
+	reason := messageLine(strings.Join(append(server, own...), "; "))
+	code := httpStatus.FindStringSubmatch(reason)
+	switch {
+	case strings.Contains(reason, "not our ref") || strings.Contains(reason, "unadvertised object"):
+		return fmt.Errorf("%w: %s does not have it either: %s", ErrMissing, m, reason)
+	case code != nil && kindOfStatus(code[1], true) == PushForbidden, strings.Contains(reason, "Authentication failed"), strings.Contains(reason, "could not read Username"):
+		return fmt.Errorf("fetching from %s: the token may not read it: %s", m, reason)
+	case lostConnection.MatchString(reason):
+		return fmt.Errorf("fetching from %s: %w: %s", m, ErrUnreachable, reason)
 	}
-	if code := httpStatus.FindStringSubmatch(text); code != nil && kindOfStatus(code[1], true) == PushForbidden || strings.Contains(text, "Authentication failed") || strings.Contains(text, "could not read Username") {
-		return fmt.Errorf("fetching from %s: the token may not read it: %s", m, text)
-	}
-	if lostConnection.MatchString(text) {
-		return fmt.Errorf("fetching from %s: %w: %s", m, ErrUnreachable, text)
-	}
-	return fmt.Errorf("fetching from %s: %s", m, text)
+	return fmt.Errorf("fetching from %s: %s", m, reason)
 }
 
-// lostConnection is how git tells that it did not get through.
-var lostConnection = regexp.MustCompile(`unable to access|RPC failed|disconnect|early EOF|hung up|timed out|returned error: (5|429)`)
+// runRemote runs a command of git that talks to the remote; every exit code is a result.
+// The output's Stderr contains no secret.
+//
+// The token goes through a pipe that git's own credential helper reads when the server asks
+// for it: not through arguments, the environment or a file, which other processes could
+// read. The helper gives it to the remote's host only.
+func (r *Repo) runRemote(ctx context.Context, m *Remote, args ...string) (Output, error) {
+	config, remove, err := r.tempFile("config", m.config)
+	if err != nil {
+		return Output{}, err
+	}
+	defer remove()
+	c := Call{MaxExit: AnyExit, Limit: 1 << 20, timeout: remoteTimeout, Env: []string{
+		"GIT_ALLOW_PROTOCOL=" + m.url.Scheme,
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=include.path", "GIT_CONFIG_VALUE_0=" + config,
+	}}
+	if len(m.ca) > 0 {
+		ca, remove, err := r.tempFile("ca.pem", string(m.ca))
+		if err != nil {
+			return Output{}, err
+		}
+		defer remove()
+		c.Env = append(c.Env, "GIT_SSL_CAINFO="+ca)
+	}
+	if m.noProxy != "" {
+		c.Env = append(c.Env, "no_proxy="+m.noProxy, "NO_PROXY="+m.noProxy)
+	}
+	if !m.token.IsZero() {
+		pipe, err := m.tokenPipe()
+		if err != nil {
+			return Output{}, err
+		}
+		defer pipe.Close()
+		c.files = []*os.File{pipe}
+	}
+	out, err := r.Run(ctx, c, args...)
+	out.Stderr = m.redact(out.Stderr)
+	return out, err
+}
+
+// tokenPipe returns a pipe that contains the token as a line of git's credential store.
+func (m *Remote) tokenPipe() (*os.File, error) {
+	line := (&url.URL{Scheme: m.url.Scheme, Host: m.url.Host, User: url.UserPassword("x-access-token", m.token.Reveal())}).String() + "\n"
+	if len(line) > 4096 {
+		return nil, errors.New("the token is too long") // for a pipe that nobody reads yet
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("making a pipe for the token: %w", err)
+	}
+	_, err = io.WriteString(write, line)
+	if err = cmp.Or(err, write.Close()); err != nil {
+		_ = read.Close()
+		return nil, fmt.Errorf("writing the token to a pipe: %w", err)
+	}
+	return read, nil
+}
+
+// redact removes the secrets from what git or the server printed.
+func (m *Remote) redact(output string) string {
+	output = m.token.Redact(output)
+	for _, h := range m.hidden {
+		output = strings.ReplaceAll(output, h, "***")
+	}
+	return output
+}
+
+// splitStderr returns the lines that git printed for people: its own and those of the
+// server.
+func splitStderr(stderr string) (own, server []string) {
+	for _, line := range strings.FieldsFunc(stderr, func(c rune) bool { return c == '\n' || c == '\r' }) {
+		rest, fromServer := strings.CutPrefix(line, "remote:")
+		switch line = messageLine(rest); {
+		case line == "" || strings.Contains(line, "credential storage lock"):
+		case fromServer:
+			server = append(server, line)
+		default:
+			own = append(own, line)
+		}
+	}
+	return own, server
+}
+
+// messageLine makes a foreign text fit into a message: one line of at most 600 characters.
+func messageLine(s string) string { return text.Truncate(text.OneLine(s), 600) }

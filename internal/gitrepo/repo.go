@@ -1,6 +1,6 @@
-// Package gitrepo reads git repositories with git, by argument list, from a
-// repository of its own making: git never runs inside a clone that somebody
-// else has written.
+// Package gitrepo runs git by argument list, in repositories of our own making only: git
+// never runs in a clone that somebody else has written, because a clone's configuration,
+// attributes and hooks can name programs.
 package gitrepo
 
 import (
@@ -18,43 +18,43 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Options say how git runs.
+// Options say how git runs. The zero value is usable.
 type Options struct {
 	PathList string        // the PATH that git is found in, and runs with; "": DefaultPath
-	TempDir  string        // where the repository is made; "": the system's
+	TempDir  string        // where the repository is made; "": the system's directory for temporary files
 	Timeout  time.Duration // of each command; 0: two minutes
 	MaxDiff  int           // bytes of a diff's hunks that are read; 0: 128 MiB
-	OIDLen   int           // of a Repo without a clone: hex digits of an object id, 40 or 64; 0: 40
+	OIDLen   int           // hex digits of an object id in a Repo without a clone, 40 or 64; 0: 40
 }
 
-// Repo is a bare repository in a temporary directory. It has no hooks, no
-// attributes and no configuration but its own, and borrows a clone's objects.
-// Close removes it. Its methods may be used by several goroutines.
+// Repo is a bare repository in a temporary directory. It has no hooks, no attributes and no
+// configuration but its own, and borrows a clone's objects. Close removes it. Its methods
+// may be used by several goroutines.
 type Repo struct {
 	dir   string
 	clone *Clone
 	opt   Options
-	known cache // commits and trees that were read and checked
+	known cache // commits and trees that have been read and checked
 }
 
 // ErrMissing is returned for a commit that the clone does not have.
 var ErrMissing = errors.New("the commit is not in the clone")
 
-// ErrShallow is returned when the clone's history ends before the answer.
+// ErrShallow is returned if the clone's history is cut off before the answer.
 var ErrShallow = errors.New("the clone is shallow")
 
-// ErrUnreachable is returned for a fetch that did not get through to the server, or
-// not through to its end: it may succeed another time.
+// ErrUnreachable is returned for a fetch whose connection to the server failed: it may
+// succeed another time.
 var ErrUnreachable = errors.New("the connection failed")
 
 // ErrTooLarge is returned for a diff or a file over the limit.
 var ErrTooLarge = errors.New("too large")
 
-// deeper is how to mend a clone that lacks history.
-const deeper = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"
+// deepen says what to do about a clone that lacks history.
+const deepen = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"
 
-// New makes a repository that borrows the objects of the clone, or an empty one
-// for a nil clone.
+// New makes a repository that borrows the objects of the clone, or an empty one for a nil
+// clone.
 func New(clone *Clone, opt Options) (*Repo, error) {
 	switch {
 	case clone != nil:
@@ -80,7 +80,7 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 		return nil, fmt.Errorf("making a repository of our own: %w", err)
 	}
 	r := &Repo{dir: dir, clone: clone, opt: opt}
-	if err := r.lay(); err != nil {
+	if err := r.init(); err != nil {
 		return nil, errors.Join(fmt.Errorf("making a repository of our own: %w", err), r.Close())
 	}
 	return r, nil
@@ -96,8 +96,8 @@ func (r *Repo) IDLen() int { return r.clone.oidLen }
 // Close removes the repository.
 func (r *Repo) Close() error { return os.RemoveAll(r.dir) }
 
-// lay writes the files that make a directory a bare repository.
-func (r *Repo) lay() error {
+// init writes the files that make a directory a bare repository.
+func (r *Repo) init() error {
 	config := "[core]\n\trepositoryformatversion = 0\n"
 	if r.clone.oidLen == 64 {
 		config = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
@@ -134,13 +134,13 @@ func (r *Repo) lay() error {
 	if len(r.clone.Shallow) > 0 {
 		files["shallow"] = strings.Join(r.clone.Shallow, "\n") + "\n"
 	}
-	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
-		if err := os.MkdirAll(filepath.Join(r.gitDir(), filepath.FromSlash(d)), 0o700); err != nil {
+	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(r.gitDir(), filepath.FromSlash(dir)), 0o700); err != nil {
 			return err
 		}
 	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(r.gitDir(), filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(r.gitDir(), filepath.FromSlash(name)), []byte(content), 0o600); err != nil {
 			return err
 		}
 	}
@@ -149,13 +149,13 @@ func (r *Repo) lay() error {
 
 func (r *Repo) gitDir() string { return filepath.Join(r.dir, "repo.git") }
 
-// quotePath writes a path as a line of objects/info/alternates, in quotes, so
-// that no character of it has a meaning.
+// quotePath writes a path as a line of objects/info/alternates, in quotes, so that none of
+// its characters has a meaning.
 func quotePath(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(filepath.ToSlash(path)) + `"`
 }
 
-// env is the whole environment that git sees.
+// env returns the entire environment of git.
 func (r *Repo) env() []string {
 	return []string{
 		"PATH=" + r.opt.PathList,
@@ -176,74 +176,62 @@ func (r *Repo) env() []string {
 	}
 }
 
-// git runs git in the repository, without a work tree. It returns the exit code,
-// which is 0 or 1, and the output if it is no larger than limit bytes.
-func (r *Repo) git(ctx context.Context, limit int, stdin io.Reader, args ...string) (out []byte, code int, err error) {
-	a, err := r.Run(ctx, Call{Stdin: stdin, Limit: limit, AnyExit: true}, args...)
-	if err == nil && a.ExitCode > 1 {
-		err = fmt.Errorf("git %s failed: %s", args[0], a.Reason())
-	}
-	if err != nil {
-		return nil, a.ExitCode, err
-	}
-	return a.Stdout, a.ExitCode, nil
-}
+// AnyExit as the MaxExit of a Call makes no exit code an error.
+const AnyExit = 255
 
-// maxOutput is how much of git's output is read when a call does not say, in
-// bytes.
+// maxOutput is the usual limit of git's output, in bytes.
 const maxOutput = 64 << 20
 
-// Call says how git runs beyond its arguments.
+// Call says how git runs, in addition to its arguments.
 type Call struct {
-	Stdin    io.Reader     // nil: empty
-	Limit    int           // of the output, in bytes; 0: maxOutput
-	Index    string        // the index file to use; "": none is used
-	WorkTree string        // a work tree of our own making, never somebody's; "": none
-	Env      []string      // more variables, as NAME=value
-	files    []*os.File    // that git and what it starts inherit, from 3 on
-	timeout  time.Duration // 0: that of the Repo
-	// AnyExit makes every exit code an answer: none is an error.
-	AnyExit bool
+	Stdin    io.Reader // nil: empty
+	Limit    int       // of the output, in bytes; 0: 64 MiB
+	Index    string    // the index file to use; "": none
+	WorkTree string    // a work tree of our own making, never somebody else's; "": none
+	Env      []string  // more variables, as NAME=value
+	MaxExit  int       // the highest exit code that is a result; those above are errors
+
+	files   []*os.File    // that git and what it starts inherit, as descriptors from 3 on
+	timeout time.Duration // 0: that of the Repo
 }
 
-// Output is what git said.
+// Output is what git printed, and how it ended.
 type Output struct {
 	Stdout   []byte
 	ExitCode int
-	// Signal ended git, "" if none did.
-	Signal string
-	// Stderr is what git said to people, at most 64 KiB: not for parsing beyond
-	// the words of an error, and never shown unquoted.
+	Signal   string // that ended git; "": none
+	// Stderr is what git printed for people, at most 64 KiB. Beyond the words of an error it
+	// is not for parsing, and it is never shown unquoted.
 	Stderr string
 }
 
-// Reason returns the first line of what git said to people, or its exit code, quoted and
+// Reason returns the first line that git printed for people, or its exit code, quoted and
 // cut to 300 bytes, for an error message.
-func (a Output) Reason() string {
-	reason, _, _ := strings.Cut(strings.TrimSpace(a.Stderr), "\n")
+func (o Output) Reason() string {
+	reason, _, _ := strings.Cut(strings.TrimSpace(o.Stderr), "\n")
 	if len(reason) > 300 {
 		reason = reason[:300] + "..."
 	}
 	if reason == "" {
-		reason = fmt.Sprintf("exit code %d %s", a.ExitCode, a.Signal)
+		reason = fmt.Sprintf("exit code %d %s", o.ExitCode, o.Signal)
 	}
 	return strconv.Quote(reason)
 }
 
-// Records splits output that ends each record with a NUL.
-func (a Output) Records() []string {
-	text := strings.TrimSuffix(string(a.Stdout), "\x00")
-	if text == "" {
+// Records splits output in which each record ends with a NUL.
+func (o Output) Records() []string {
+	records := strings.TrimSuffix(string(o.Stdout), "\x00")
+	if records == "" {
 		return nil
 	}
-	return strings.Split(text, "\x00")
+	return strings.Split(records, "\x00")
 }
 
-// Line returns output that is one Line.
-func (a Output) Line() string { return strings.TrimSpace(string(a.Stdout)) }
+// Line returns output that is one line.
+func (o Output) Line() string { return strings.TrimSpace(string(o.Stdout)) }
 
-// Run runs git in the repository, as the method git does, with more options. An
-// exit code other than 0 is an error unless the call expects one.
+// Run runs git in the repository. The error is ErrTooLarge if it prints more than the
+// limit; the Output is what was read until then.
 func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) {
 	if c.Limit == 0 {
 		c.Limit = maxOutput
@@ -252,7 +240,7 @@ func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) 
 		c.timeout = r.opt.Timeout
 	}
 	global := []string{"--git-dir=" + r.gitDir()}
-	if args[0] != "check-ignore" { // the only command that refuses it
+	if args[0] != "check-ignore" { // the only command that does not accept it
 		global = append(global, "--literal-pathspecs")
 	}
 	env, dir := append(r.env(), c.Env...), r.dir
@@ -263,27 +251,45 @@ func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) 
 	if c.Index != "" {
 		env = append(env, "GIT_INDEX_FILE="+c.Index)
 	}
-	sink := &buffer{limit: c.Limit}
+	stdout := &buffer{limit: c.Limit}
 	res, err := command.Run(ctx, command.Spec{
 		Program: "git", Args: append(global, args...),
-		Env: env, Dir: dir, Stdin: c.Stdin, Stdout: sink, ExtraFiles: c.files, Timeout: c.timeout, OutputLimit: 64 << 10,
+		Env: env, Dir: dir, Stdin: c.Stdin, Stdout: stdout, ExtraFiles: c.files, Timeout: c.timeout, OutputLimit: 64 << 10,
 	})
-	a := Output{Stdout: sink.data, ExitCode: res.ExitCode, Signal: res.Signal, Stderr: res.Stderr.String()}
+	out := Output{Stdout: stdout.data, ExitCode: res.ExitCode, Signal: res.Signal, Stderr: res.Stderr.String()}
 	switch {
-	case errors.Is(err, errTooLarge):
-		return a, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], text.Bytes(c.Limit))
+	case errors.Is(err, errFull):
+		return out, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], text.Bytes(c.Limit))
 	case err != nil:
-		return a, err
+		return out, err
 	case res.TimedOut:
-		return a, fmt.Errorf("git %s took longer than %v", args[0], c.timeout)
-	case res.ExitCode < 0, res.ExitCode > 0 && !c.AnyExit:
-		return a, fmt.Errorf("git %s failed: %s", args[0], a.Reason())
+		return out, fmt.Errorf("git %s took longer than %v", args[0], c.timeout)
+	case res.ExitCode < 0, res.ExitCode > c.MaxExit:
+		return out, fmt.Errorf("git %s failed: %s", args[0], out.Reason())
 	}
-	return a, nil
+	return out, nil
 }
 
-// TempDir makes a private directory that is removed with the repository, or
-// before by the function that it returns.
+// errFull ends a program whose output is over the limit.
+var errFull = errors.New("the output is too large")
+
+// buffer keeps what is written to it, up to a limit.
+type buffer struct {
+	data  []byte
+	limit int
+}
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	if len(p) > b.limit-len(b.data) {
+		return 0, errFull
+	}
+	b.data = append(b.data, p...)
+	return len(p), nil
+}
+
+// TempDir makes a private directory. It is removed with the repository, or before by the
+// function that it returns.
 func (r *Repo) TempDir() (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp(r.dir, "scratch-"); err != nil {
 		return "", nil, fmt.Errorf("making a directory of our own: %w", err)
@@ -291,25 +297,16 @@ func (r *Repo) TempDir() (dir string, remove func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// scratchFile writes a private file, which the function that it returns removes.
-func (r *Repo) scratchFile(name, text string) (path string, remove func(), err error) {
+// tempFile writes a private file, which the function that it returns removes.
+func (r *Repo) tempFile(name, content string) (path string, remove func(), err error) {
 	dir, remove, err := r.TempDir()
 	if err != nil {
 		return "", nil, err
 	}
 	path = filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		remove()
 		return "", nil, fmt.Errorf("writing a file of our own: %w", err)
 	}
 	return path, remove, nil
-}
-
-// TreeID returns the id of the tree of a commit, or of a tree itself.
-func (r *Repo) TreeID(ctx context.Context, commitOrTree string) (string, error) {
-	if !IsObjectID(commitOrTree) {
-		return "", fmt.Errorf("%q is not a whole object id", commitOrTree)
-	}
-	a, err := r.Run(ctx, Call{Limit: 1 << 10}, "rev-parse", "--verify", "--quiet", commitOrTree+"^{tree}")
-	return a.Line(), err
 }

@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,29 +14,24 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Person is an author or a committer. The zero Person is an unknown one.
-type Person struct{ Name, Email string }
-
 // Change is one commit of a series: the step from one tree to the next.
 type Change struct {
-	Before, After string // ids of trees, which the Repo can read
+	Before, After string // ids of trees that the Repo can read
 	Author        Person // zero: unknown
 	Message       string // as it was written, not cleaned; "": none
 }
 
-// Series is what an agent changed, oldest first. Each change begins with the
-// tree that the one before it ended with, and the first with the tree of Base.
-// No change is empty; a series without changes says that nothing was changed.
+// Series is what an agent changed, oldest first. Each change begins with the tree that the
+// one before it ended with, and the first one with the tree of Base. No change is empty; a
+// series without changes means that nothing was changed.
 type Series struct {
 	Base    string // the commit that the series was made from
 	Changes []Change
-	// Notes say in plain words what was left out, and why. Names of files in them
-	// are quoted.
+	// Notes say in plain words what was left out, and why. Names of files in them are quoted.
 	Notes []string
 }
 
-// Conflict is the error of a change that does not fit the commit that it is
-// put on.
+// Conflict is the error of a change that does not fit the commit that it is put on.
 type Conflict struct {
 	Change int      // its index in the series
 	Paths  []string // the files concerned, as far as they are known
@@ -56,25 +52,25 @@ func (c *Conflict) Error() string {
 
 // Transplanted is a series as commits on a base.
 type Transplanted struct {
-	Tip     string   // the last commit; the base itself when nothing is left
+	Tip     string   // the last commit; the base itself if there are none
 	Commits []string // oldest first
 	Moved   bool     // the base is not the one that the series was made from
 	Dropped []int    // indexes of changes that the base contains already
 }
 
-// Transplant makes commits of a series on the commit onto. Where the tree there
-// is the one that a change begins with, the tree it ends with is taken as it is;
-// otherwise the change is merged, three-way and with renames, as git rebase
-// would do. A change that does not fit is a *Conflict, and nothing is kept.
-func (r *Repo) Transplant(ctx context.Context, s Series, onto string, st Style) (Transplanted, error) {
+// Transplant makes commits of a series on the commit onto. If the tree there is the one that
+// a change begins with, the result is the tree that the change ends with; otherwise the
+// change is merged, three-way and with renames, as git rebase would do. A change that does
+// not fit is a *Conflict, and no commit is made.
+func (r *Repo) Transplant(ctx context.Context, s Series, onto string, style Style) (Transplanted, error) {
 	base, err := r.Commit(ctx, onto)
 	if err != nil {
 		return Transplanted{}, err
 	}
-	if st.When.IsZero() {
-		st.When = base.When
+	if style.When.IsZero() {
+		style.When = base.When
 	}
-	t := Transplanted{Tip: onto, Moved: onto != s.Base}
+	result := Transplanted{Tip: onto, Moved: onto != s.Base}
 	tree := base.Tree
 	for i, c := range s.Changes {
 		if !IsObjectID(c.Before) || !IsObjectID(c.After) {
@@ -91,17 +87,17 @@ func (r *Repo) Transplant(ctx context.Context, s Series, onto string, st Style) 
 			}
 		}
 		if next == tree {
-			t.Dropped = append(t.Dropped, i)
+			result.Dropped = append(result.Dropped, i)
 			continue
 		}
-		made := newCommit{tree: next, parents: []string{t.Tip}, author: st.author(c), committer: st.Committer, when: st.When, message: st.message(i, c)}
-		if t.Tip, err = r.makeCommit(ctx, made); err != nil {
+		commit := newCommit{tree: next, parents: []string{result.Tip}, author: style.author(c), committer: style.Committer, when: style.When, message: style.message(c)}
+		if result.Tip, err = r.makeCommit(ctx, commit); err != nil {
 			return Transplanted{}, err
 		}
-		t.Commits = append(t.Commits, t.Tip)
+		result.Commits = append(result.Commits, result.Tip)
 		tree = next
 	}
-	return t, nil
+	return result, nil
 }
 
 // newCommit is a commit to be made.
@@ -115,8 +111,8 @@ type newCommit struct {
 
 // makeCommit writes a commit and returns its id.
 func (r *Repo) makeCommit(ctx context.Context, c newCommit) (string, error) {
-	author, committer := c.author.harmless(), c.committer.harmless()
-	date := fmt.Sprintf("@%d +0000", max(c.when.Unix(), 0)) // git knows no time before 1970
+	author, committer := c.author.clean(), c.committer.clean()
+	date := fmt.Sprintf("@%d +0000", max(c.when.Unix(), 0)) // git has no time before 1970
 	env := []string{
 		"GIT_AUTHOR_NAME=" + author.Name, "GIT_AUTHOR_EMAIL=" + author.Email, "GIT_AUTHOR_DATE=" + date,
 		"GIT_COMMITTER_NAME=" + committer.Name, "GIT_COMMITTER_EMAIL=" + committer.Email, "GIT_COMMITTER_DATE=" + date,
@@ -125,43 +121,44 @@ func (r *Repo) makeCommit(ctx context.Context, c newCommit) (string, error) {
 	for _, p := range c.parents {
 		args = append(args, "-p", p)
 	}
-	a, err := r.Run(ctx, Call{Stdin: strings.NewReader(c.message), Limit: 1 << 10, Env: env}, append(args, c.tree)...)
-	if err != nil {
-		return "", err
-	}
-	return a.Line(), nil
+	out, err := r.Run(ctx, Call{Stdin: strings.NewReader(c.message), Limit: 1 << 10, Env: env}, append(args, c.tree)...)
+	return out.Line(), err
 }
 
-// Style says how commits are made. The same series, base and Style give the same
-// commit ids.
+// Style says how commits are made. The same series, base and Style give the same commit
+// ids.
 type Style struct {
-	Committer Person
-	Author    Person    // of changes without one; zero: Committer
+	Committer Person    // required
 	When      time.Time // of author and committer, in UTC; zero: the time of the commit that the series is put on
-	// Message returns the whole message of a commit, clean already; nil: the
-	// change's own. An empty one is replaced.
-	Message func(index int, c Change) string
-	// AuthorOf returns a commit's author; nil: the change's own, or Author.
+	// Message returns the complete message of a commit, already clean; nil: the change's
+	// own. An empty one is replaced.
+	Message func(c Change) string
+	// AuthorOf returns a commit's author; nil: the change's own. One that is unknown is
+	// replaced by the Committer.
 	AuthorOf func(c Change) Person
 }
 
-// What stands where a commit has nothing of its own.
+// What a commit gets that has nothing of its own.
 const (
 	noMessage = "Change files"
 	noName    = "unknown"
 	noEmail   = "unknown@example.invalid" // git am needs one with an @
 )
 
-func (s Style) message(index int, c Change) string {
-	text := c.Message
+func (s Style) message(c Change) string {
 	if s.Message != nil {
-		text = s.Message(index, c)
+		return cleanMessage(s.Message(c))
 	}
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-	if strings.TrimSpace(text) == "" {
-		text = noMessage
+	return cleanMessage(c.Message)
+}
+
+// cleanMessage returns a message as git can store it, never an empty one.
+func cleanMessage(message string) string {
+	message = strings.ReplaceAll(strings.ToValidUTF8(message, "\uFFFD"), "\x00", "")
+	if text.IsBlank(message) {
+		message = noMessage
 	}
-	return strings.Trim(text, "\n") + "\n"
+	return strings.Trim(message, "\n") + "\n"
 }
 
 func (s Style) author(c Change) Person {
@@ -169,30 +166,22 @@ func (s Style) author(c Change) Person {
 	if s.AuthorOf != nil {
 		author = s.AuthorOf(c)
 	}
-	for _, other := range []Person{s.Author, s.Committer} {
-		if author == (Person{}) {
-			author = other
-		}
-	}
-	return author
+	return cmp.Or(author, s.Committer)
 }
 
-// harmless returns the person as git can write it: no character ends the name or
-// the address early, and neither is empty.
-func (p Person) harmless() Person {
-	name := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(p.Name, "\uFFFD"), notInName), " "), crud)
-	email := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(p.Email, "\uFFFD"), notInEmail), ""), crud)
-	if name == "" {
-		name = noName
-	}
+// clean returns the person as git can write it: no character ends the name or the address
+// early, and neither is empty.
+func (p Person) clean() Person {
+	name := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(p.Name, "\uFFFD"), notInName), " "), trimmedByGit)
+	email := strings.Trim(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(p.Email, "\uFFFD"), notInEmail), ""), trimmedByGit)
 	if !strings.Contains(email, "@") {
 		email = noEmail
 	}
-	return Person{name, email}
+	return Person{cmp.Or(name, noName), email}
 }
 
-// crud is what git takes off both ends of a name.
-const crud = " .,:;<>\"\\'"
+// trimmedByGit are the characters that git removes from both ends of a name.
+const trimmedByGit = " .,:;<>\"\\'"
 
 func notInName(c rune) bool {
 	return c == '<' || c == '>' || unicode.IsSpace(c) || unicode.IsControl(c)
@@ -200,11 +189,11 @@ func notInName(c rune) bool {
 
 func notInEmail(c rune) bool { return notInName(c) || c == '(' || c == ')' }
 
-// mergeChange applies the step from c.Before to c.After to another tree, and
-// returns the id of the tree that results. What conflicts is a *Conflict.
+// mergeChange applies the step from c.Before to c.After to another tree, and returns the id
+// of the resulting tree. If the two do not fit together, the error is a *Conflict.
 //
-// Git merges commits, not trees, and 2.39 cannot be told their merge base. So the
-// three trees become commits of which two have the third as their parent.
+// Git merges commits, not trees, and version 2.39 does not accept a merge base. So the three
+// trees become commits, of which two have the third one as their parent.
 func (r *Repo) mergeChange(ctx context.Context, c Change, tree string) (string, error) {
 	commit := func(tree string, parents ...string) (string, error) {
 		return r.makeCommit(ctx, newCommit{tree: tree, parents: parents, when: time.Unix(0, 0), message: "\n"})
@@ -221,16 +210,13 @@ func (r *Repo) mergeChange(ctx context.Context, c Change, tree string) (string, 
 	if err != nil {
 		return "", err
 	}
-	a, err := r.Run(ctx, Call{AnyExit: true}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
-	switch {
-	case err != nil:
+	out, err := r.Run(ctx, Call{MaxExit: 1}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
+	if err != nil {
 		return "", err
-	case a.ExitCode > 1:
-		return "", fmt.Errorf("git merge-tree failed: %s", a.Reason())
 	}
-	records := strings.Split(string(a.Stdout), "\x00")
-	if a.ExitCode == 1 {
-		return "", conflictOf(records[1:], ours, theirs)
+	records := strings.Split(string(out.Stdout), "\x00")
+	if out.ExitCode == 1 {
+		return "", newConflict(records[1:], ours, theirs)
 	}
 	if !IsObjectID(records[0]) {
 		return "", fmt.Errorf("git merge-tree answered %q", records[0])
@@ -238,7 +224,7 @@ func (r *Repo) mergeChange(ctx context.Context, c Change, tree string) (string, 
 	return records[0], nil
 }
 
-// conflictWords say what git's stable names of conflicts mean.
+// conflictWords explains git's stable names of conflicts.
 var conflictWords = map[string]string{
 	"contents":                     "both sides changed the same lines",
 	"binary":                       "both sides changed a binary file",
@@ -251,9 +237,9 @@ var conflictWords = map[string]string{
 	"directory rename suggested":   "the other side renamed its directory",
 }
 
-// conflictOf reads what merge-tree says of a conflict: paths up to an empty
-// record, then messages, each with a count, that many paths, a kind and a text.
-func conflictOf(records []string, commits ...string) *Conflict {
+// newConflict reads what merge-tree prints of a conflict: paths up to an empty record, then
+// messages, each with a count, that many paths, a kind and a text.
+func newConflict(records []string, commits ...string) *Conflict {
 	c := &Conflict{}
 	for i, rec := range records {
 		if rec == "" {
@@ -271,9 +257,7 @@ func conflictOf(records []string, commits ...string) *Conflict {
 			break
 		}
 		kind, isConflict := strings.CutPrefix(strings.TrimSuffix(records[count+1], ")"), "CONFLICT (")
-		if word := conflictWords[kind]; word != "" {
-			kind = word
-		}
+		kind = cmp.Or(conflictWords[kind], kind)
 		if isConflict && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
@@ -284,8 +268,8 @@ func conflictOf(records []string, commits ...string) *Conflict {
 	return c
 }
 
-// originalPath takes off what git appends to a path that it had to put elsewhere
-// in the tree: "~" and one of the commits.
+// originalPath removes what git appends to a path that it had to put elsewhere in the tree:
+// "~" and one of the commits.
 func originalPath(path string, commits []string) string {
 	for _, oid := range commits {
 		if before, _, ok := strings.Cut(path, "~"+oid); ok {

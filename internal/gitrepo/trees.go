@@ -8,19 +8,51 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+)
+
+// The modes of a tree's entries, as git writes them.
+const (
+	modeDir       = "040000"
+	modeFile      = "100644"
+	modeExec      = "100755"
+	modeLink      = "120000"
+	modeSubmodule = "160000"
+)
+
+// What is read of new contents to describe them, in bytes.
+const (
+	maxLink       = 4096
+	maxLFSPointer = 1024
+)
+
+// Limits of one walk: small trees can stand for more paths than there is memory.
+const (
+	maxTreeBytes = 256 << 20 // of all paths together, and
+	bytesOfPath  = 200       // for each as much again: about a million paths
 )
 
 // File is a file of a commit.
 type File struct {
 	Data []byte
 	Exec bool
-	Mode string // git's, of six digits; also of a link or a submodule; "" where nothing is
-	// Err is set instead when there is no such file: fs.ErrNotExist, ErrTooLarge,
-	// or that the path is a directory, a link or a submodule.
+	Mode string // git's, of six digits; also of a link or a submodule; "" if nothing is there
+	// Err is set instead if there is no such file: fs.ErrNotExist, ErrTooLarge, or that the
+	// path is a directory, a link or a submodule.
 	Err error
+}
+
+// TreeChange is one path at which a tree differs from another. A rename is two of them.
+type TreeChange struct {
+	Path             string // as git stores it: any bytes but NUL
+	OldMode, NewMode string // git's modes of six digits, "" if nothing is there
+	OldOID, NewOID   string
+	Size             int64  // of the new content, in bytes
+	Link             string // what a new link points to
+	LFS              bool   // the new content is a Git LFS pointer
 }
 
 // File reads one file of a commit; see Files.
@@ -32,39 +64,34 @@ func (r *Repo) File(ctx context.Context, commit, path string, limit int64) ([]by
 	return files[path].Data, files[path].Err
 }
 
-// Files reads files of a commit, each of at most limit bytes. Every object on
-// the way from the commit's id to a file is hashed, so that a clone whose
-// objects somebody has replaced gives an error and never another text. All
-// paths together take two runs of git a directory level, and directories that
-// were read before take none.
+// Files reads files of a commit, each of at most limit bytes. Every object on the way from
+// the commit's id to a file is hashed, so that a clone whose objects somebody has replaced
+// gives an error and never another content. All paths together take two runs of git for
+// each level of directories; directories that have been read before take none.
 func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit int64) (map[string]File, error) {
-	if _, ok := r.known.get(commit); !ok {
-		if err := r.Require(ctx, commit); err != nil {
-			return nil, err
-		}
-	}
-	objects, err := r.read(ctx, []string{commit}, limit)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := treeOf(objects[commit].data)
+	c, err := r.Commit(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
 	files := make(map[string]File, len(paths))
-	at := map[string]step{}
+	steps := map[string]step{}
 	for _, p := range paths {
 		if !fs.ValidPath(p) || p == "." {
 			files[p] = File{Err: fmt.Errorf("%q is not a path of a repository: %w", p, fs.ErrInvalid)}
 			continue
 		}
-		at[p] = step{oid: tree, rest: p}
+		steps[p] = step{oid: c.Tree, rest: p}
 	}
-	for len(at) > 0 {
-		if objects, err = r.read(ctx, oidsOf(at), limit); err != nil {
+	for len(steps) > 0 {
+		var oids []string
+		for _, s := range steps {
+			oids = append(oids, s.oid)
+		}
+		objects, err := r.read(ctx, unique(oids), limit)
+		if err != nil {
 			return nil, err
 		}
-		for p, s := range at {
+		for p, s := range steps {
 			o := objects[s.oid]
 			switch {
 			case o.kind == "" && o.err == nil:
@@ -76,107 +103,59 @@ func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit i
 			case s.rest == "":
 				files[p] = File{Mode: modeDir, Err: fmt.Errorf("%s is a directory in commit %s", p, commit)}
 			default:
-				next, err := s.descend(o.data)
+				next, err := s.next(o.data)
 				if err == nil {
-					at[p] = next
+					steps[p] = next
 					continue
 				}
 				files[p] = File{Mode: next.mode, Err: fmt.Errorf("%s in commit %s: %w", p, commit, err)}
 			}
-			delete(at, p)
+			delete(steps, p)
 		}
 	}
 	return files, nil
 }
 
-// step is how far a path has been followed: the object it has come to, what is
-// left of it, and the mode once nothing is.
+// step is how far a path has been followed: the object that it has led to, what is left of
+// the path, and the object's mode if nothing is left.
 type step struct{ oid, rest, mode string }
 
-// descend follows the next element of the path through a tree. Beside an error
-// only the mode of the whole path is set, where it has one.
-func (s step) descend(tree []byte) (step, error) {
+// next follows the next element of the path through a tree. In addition to an error it
+// returns the mode of what the path names, if it has one.
+func (s step) next(tree []byte) (step, error) {
 	name, rest, _ := strings.Cut(s.rest, "/")
-	bits, oid, err := lookup(tree, name, len(s.oid)/2)
+	e, err := lookup(tree, name, len(s.oid)/2)
 	if err != nil {
 		return step{}, err
 	}
-	n, err := strconv.ParseUint(bits, 8, 32)
-	if err != nil {
-		return step{}, errors.New("the tree cannot be read")
-	}
-	mode := canonical(n)
-	at := step{oid: oid, rest: rest, mode: mode}
-	if rest != "" {
-		at.mode = ""
+	next := step{oid: e.oid, rest: rest}
+	if rest == "" {
+		next.mode = e.mode
 	}
 	switch {
-	case mode == modeLink:
-		return step{mode: at.mode}, errors.New("a link is not followed")
-	case mode == modeSubmodule:
-		return step{mode: at.mode}, errors.New("a submodule is not followed")
-	case rest != "" && mode != modeDir:
+	case e.mode == modeLink:
+		return step{mode: next.mode}, errors.New("a link is not followed")
+	case e.mode == modeSubmodule:
+		return step{mode: next.mode}, errors.New("a submodule is not followed")
+	case rest != "" && e.mode != modeDir:
 		return step{}, fs.ErrNotExist
 	}
-	return at, nil
+	return next, nil
 }
 
-// lookup finds an entry of a tree: "<mode> <name>\x00<id>", one after another.
-func lookup(tree []byte, name string, idLen int) (mode, oid string, err error) {
-	for len(tree) > 0 {
-		head, rest, ok := bytes.Cut(tree, []byte{0})
-		m, n, ok2 := bytes.Cut(head, []byte{' '})
-		if !ok || !ok2 || len(rest) < idLen {
-			return "", "", errors.New("the tree cannot be read")
-		}
-		if string(n) == name {
-			return string(m), hex.EncodeToString(rest[:idLen]), nil
-		}
-		tree = rest[idLen:]
+// TreeID returns the id of the tree of a commit, or of a tree itself. The commit is not
+// checked against its id.
+func (r *Repo) TreeID(ctx context.Context, commitOrTree string) (string, error) {
+	if !IsObjectID(commitOrTree) {
+		return "", fmt.Errorf("%q is not a full object id", commitOrTree)
 	}
-	return "", "", fs.ErrNotExist
+	out, err := r.Run(ctx, Call{Limit: 1 << 10}, "rev-parse", "--verify", "--quiet", commitOrTree+"^{tree}")
+	return out.Line(), err
 }
 
-func treeOf(commit []byte) (string, error) {
-	line, _, _ := strings.Cut(string(commit), "\n")
-	oid, ok := strings.CutPrefix(line, "tree ")
-	if !ok || !IsObjectID(oid) {
-		return "", errors.New("the commit cannot be read")
-	}
-	return oid, nil
-}
-
-func oidsOf(at map[string]step) []string {
-	seen := map[string]bool{}
-	var oids []string
-	for _, s := range at {
-		if !seen[s.oid] {
-			seen[s.oid] = true
-			oids = append(oids, s.oid)
-		}
-	}
-	return oids
-}
-
-// What is read of new contents to describe them, in bytes.
-const (
-	maxLink       = 4096
-	maxLFSPointer = 1024
-)
-
-// TreeChange is one path at which a tree differs from another. A rename is two.
-type TreeChange struct {
-	Path             string // as git stores it: any bytes but NUL
-	OldMode, NewMode string // git's modes of six digits, "" where there is nothing
-	OldOID, NewOID   string
-	Size             int64  // of the new content, in bytes
-	Link             string // what a new link points to, at most 4096 bytes of it
-	LFS              bool   // the new content is a Git LFS pointer
-}
-
-// TreeChanges lists every path at which two commits (or trees) differ, by path.
-// From "" is the empty tree. The trees are checked against their ids, so that
-// what is listed is what a server will see, whatever the clone was made to hold.
+// TreeChanges lists every path at which two commits (or trees) differ, by path. If from is
+// "", it is the empty tree. The trees are checked against their ids: what is listed is what
+// a server will see, whatever somebody has done to the clone.
 func (r *Repo) TreeChanges(ctx context.Context, from, to string) ([]TreeChange, error) {
 	a, err := r.verifiedTree(ctx, from)
 	if err != nil {
@@ -197,8 +176,8 @@ func (r *Repo) TreeChanges(ctx context.Context, from, to string) ([]TreeChange, 
 	return changes, r.describe(ctx, changes)
 }
 
-// TreePaths lists the paths of all files, links and submodules of a commit (or
-// tree), sorted. The trees are checked against their ids.
+// TreePaths lists the paths of all files, links and submodules of a commit (or tree),
+// sorted. The trees are checked against their ids.
 func (r *Repo) TreePaths(ctx context.Context, commit string) ([]string, error) {
 	tree, err := r.verifiedTree(ctx, commit)
 	if err != nil {
@@ -210,30 +189,28 @@ func (r *Repo) TreePaths(ctx context.Context, commit string) ([]string, error) {
 	return paths, err
 }
 
-// TreeLinks returns the targets of all links of a commit (or tree) by their paths.
-// A target of more than 4,096 bytes, which no system follows, is left out.
+// TreeLinks returns the targets of all links of a commit (or tree) by their paths. It leaves
+// out targets of more than 4,096 bytes, which no system follows.
 func (r *Repo) TreeLinks(ctx context.Context, commit string) (map[string]string, error) {
 	tree, err := r.verifiedTree(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	at := map[string]string{}
-	var oids []string
-	err = r.walkTrees(ctx, "", tree, func(path string, _, to entry) {
-		if to.mode == modeLink {
-			at[path] = to.oid
-			oids = append(oids, to.oid)
+	oids := map[string]string{}
+	err = r.walkTrees(ctx, "", tree, func(path string, _, new entry) {
+		if new.mode == modeLink {
+			oids[path] = new.oid
 		}
 	})
 	if err != nil || len(oids) == 0 {
 		return nil, err
 	}
-	contents, err := r.read(ctx, unique(oids), maxLink)
+	contents, err := r.read(ctx, unique(slices.Collect(maps.Values(oids))), maxLink)
 	if err != nil {
 		return nil, err
 	}
-	links := make(map[string]string, len(at))
-	for path, oid := range at {
+	links := make(map[string]string, len(oids))
+	for path, oid := range oids {
 		switch o := contents[oid]; {
 		case errors.Is(o.err, ErrTooLarge):
 		case o.err != nil:
@@ -245,13 +222,14 @@ func (r *Repo) TreeLinks(ctx context.Context, commit string) (map[string]string,
 	return links, nil
 }
 
-// verifiedTree returns the id of the tree of a commit, or of a tree itself.
+// verifiedTree returns the id of the tree of a commit, or of a tree itself. It has been
+// checked that the commit is what its id stands for.
 func (r *Repo) verifiedTree(ctx context.Context, oid string) (string, error) {
 	if oid == "" {
 		return "", nil
 	}
 	if !IsObjectID(oid) {
-		return "", fmt.Errorf("%q is not a whole object id", oid)
+		return "", fmt.Errorf("%q is not a full object id", oid)
 	}
 	objects, err := r.read(ctx, []string{oid}, maxObjects)
 	if err != nil {
@@ -259,17 +237,18 @@ func (r *Repo) verifiedTree(ctx context.Context, oid string) (string, error) {
 	}
 	switch o := objects[oid]; {
 	case o.err != nil:
-		return "", fmt.Errorf("%w: %s%s: %s", ErrMissing, oid, r.WhyMissing(), deeper)
+		return "", fmt.Errorf("%w: %s%s: %s", ErrMissing, oid, r.WhyMissing(), deepen)
 	case o.kind == "tree":
 		return oid, nil
 	case o.kind == "commit":
-		return treeOf(o.data)
+		c, err := parseCommit(string(o.data))
+		return c.Tree, err
 	default:
-		return "", fmt.Errorf("the object %s is no commit", oid)
+		return "", fmt.Errorf("the object %s is not a commit", oid)
 	}
 }
 
-// describe fills in what only the new contents tell.
+// describe fills in what only the new contents can tell.
 func (r *Repo) describe(ctx context.Context, changes []TreeChange) error {
 	var ids []string
 	for _, c := range changes {
@@ -312,19 +291,15 @@ func (r *Repo) describe(ctx context.Context, changes []TreeChange) error {
 
 // sizes returns the sizes of files' contents, in bytes.
 func (r *Repo) sizes(ctx context.Context, oids []string) (map[string]int64, error) {
-	if len(oids) == 0 {
-		return nil, nil
-	}
-	stdin := strings.NewReader(strings.Join(oids, "\n") + "\n")
-	a, err := r.Run(ctx, Call{Stdin: stdin, Limit: maxObjects}, "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
+	out, err := r.catFile(ctx, "--batch-check", oids)
 	if err != nil {
 		return nil, err
 	}
 	sizes := make(map[string]int64, len(oids))
-	for line := range strings.Lines(string(a.Stdout)) {
+	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		if len(fields) != 3 || fields[1] != "blob" {
-			return nil, fmt.Errorf("the content of a file is not there%s: %s", r.WhyMissing(), strings.TrimSpace(line))
+			return nil, fmt.Errorf("the content of a file is missing%s: %s", r.WhyMissing(), strings.TrimSpace(line))
 		}
 		if sizes[fields[0]], err = strconv.ParseInt(fields[2], 10, 64); err != nil {
 			return nil, fmt.Errorf("git cat-file answered %q", line)
@@ -342,33 +317,17 @@ func isLFSPointer(data []byte) bool {
 	return known && (bytes.HasPrefix(rest, []byte("oid sha256:")) || bytes.Contains(rest, []byte("\noid sha256:")))
 }
 
-// Limits of one walk: small trees can stand for more paths than there is memory.
-const (
-	maxTreeBytes = 256 << 20 // of all paths together, and
-	bytesOfPath  = 200       // for each as much again: a million paths or so
-)
-
-// The modes of entries, as git writes them.
-const (
-	modeDir       = "040000"
-	modeFile      = "100644"
-	modeExec      = "100755"
-	modeLink      = "120000"
-	modeSubmodule = "160000"
-)
-
-// entry is what a tree holds under a name.
+// entry is what a tree has under a name.
 type entry struct{ mode, oid string }
 
-// treePair is a directory in two trees; an id is "" where it is none.
+// treePair is a directory in two trees; an id is "" where there is no directory.
 type treePair struct{ path, from, to string }
 
-// walkTrees calls differs for each path at which two trees are not the same and
-// at least one of them holds something that is no directory. A zero entry says
-// that there is nothing, or a directory. Every tree that is read is checked
-// against its id, and equal ones are not read.
+// walkTrees calls differs for each path at which two trees differ and at least one of them
+// has something other than a directory. A zero entry stands for nothing, or a directory.
+// Every tree that is read is checked against its id; equal ones are not read.
 func (r *Repo) walkTrees(ctx context.Context, from, to string, differs func(path string, from, to entry)) error {
-	room := maxTreeBytes
+	bytesLeft := maxTreeBytes
 	for level := []treePair{{"", from, to}}; len(level) > 0; {
 		var oids []string
 		for _, p := range level {
@@ -378,17 +337,18 @@ func (r *Repo) walkTrees(ctx context.Context, from, to string, differs func(path
 				}
 			}
 		}
-		objects, err := r.read(ctx, unique(oids), maxObjects)
+		oids = unique(oids)
+		objects, err := r.read(ctx, oids, maxObjects)
 		if err != nil {
 			return err
 		}
-		var next []treePair
 		trees := map[string]map[string]entry{}
-		for _, oid := range unique(oids) {
+		for _, oid := range oids {
 			if trees[oid], err = parseTree(oid, objects[oid]); err != nil {
 				return err
 			}
 		}
+		var next []treePair
 		for _, p := range level {
 			a, b := trees[p.from], trees[p.to]
 			visit := func(name string, old, new entry) error {
@@ -396,8 +356,8 @@ func (r *Repo) walkTrees(ctx context.Context, from, to string, differs func(path
 					return nil
 				}
 				path := p.path + name
-				if room -= len(path) + bytesOfPath; room < 0 {
-					return fmt.Errorf("%w: the tree holds too many paths, about a million are read", ErrTooLarge)
+				if bytesLeft -= len(path) + bytesOfPath; bytesLeft < 0 {
+					return fmt.Errorf("%w: the tree has too many paths, about a million are read", ErrTooLarge)
 				}
 				sub := treePair{path: path + "/"}
 				if old.mode == modeDir {
@@ -432,34 +392,66 @@ func (r *Repo) walkTrees(ctx context.Context, from, to string, differs func(path
 	return nil
 }
 
-// parseTree returns what a tree holds, by name.
+// parseTree returns what a tree contains, by name.
 func parseTree(oid string, o object) (map[string]entry, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
 	entries := make(map[string]entry, len(o.data)/40)
 	for data := o.data; len(data) > 0; {
-		head, rest, ok := bytes.Cut(data, []byte{0})
-		mode, name, ok2 := bytes.Cut(head, []byte{' '})
-		if o.kind != "tree" || !ok || !ok2 || len(rest) < len(oid)/2 {
+		mode, name, id, rest, ok := cutEntry(data, len(oid)/2)
+		if !ok || o.kind != "tree" {
 			return nil, fmt.Errorf("the object %s cannot be read as a tree", oid)
 		}
-		bits, err := strconv.ParseUint(string(mode), 8, 32)
-		_, twice := entries[string(name)]
-		switch n := string(name); {
-		case err != nil:
-			return nil, fmt.Errorf("the tree %s gives %q a mode that is none", oid, n)
-		case twice, n == "", n == ".", n == "..", bytes.ContainsRune(name, '/'):
-			return nil, fmt.Errorf("the tree %s is broken: git does not allow the name %q in it, or not twice", oid, n)
+		e, err := newEntry(mode, id)
+		if err != nil {
+			return nil, fmt.Errorf("the tree %s: %q: %w", oid, name, err)
 		}
-		entries[string(name)] = entry{canonical(bits), hex.EncodeToString(rest[:len(oid)/2])}
-		data = rest[len(oid)/2:]
+		if _, twice := entries[string(name)]; twice || len(name) == 0 || string(name) == "." || string(name) == ".." || bytes.ContainsRune(name, '/') {
+			return nil, fmt.Errorf("the tree %s is broken: git does not allow the name %q in it, or not twice", oid, name)
+		}
+		entries[string(name)] = e
+		data = rest
 	}
 	return entries, nil
 }
 
-// canonical returns the mode that git takes an entry for, whatever the bits are.
-func canonical(bits uint64) string {
+// lookup finds an entry of a tree by its name. Without one, the error is fs.ErrNotExist.
+func lookup(tree []byte, wanted string, idLen int) (entry, error) {
+	for len(tree) > 0 {
+		mode, name, id, rest, ok := cutEntry(tree, idLen)
+		if !ok {
+			return entry{}, errors.New("the tree cannot be read")
+		}
+		if string(name) == wanted {
+			return newEntry(mode, id)
+		}
+		tree = rest
+	}
+	return entry{}, fs.ErrNotExist
+}
+
+// cutEntry cuts off the first entry of a tree: "<mode> <name>\x00<id>", with an id of idLen
+// bytes.
+func cutEntry(tree []byte, idLen int) (mode, name, id, rest []byte, ok bool) {
+	head, rest, ok := bytes.Cut(tree, []byte{0})
+	mode, name, ok2 := bytes.Cut(head, []byte{' '})
+	if !ok || !ok2 || len(rest) < idLen {
+		return nil, nil, nil, nil, false
+	}
+	return mode, name, rest[:idLen], rest[idLen:], true
+}
+
+func newEntry(mode, id []byte) (entry, error) {
+	bits, err := strconv.ParseUint(string(mode), 8, 32)
+	if err != nil {
+		return entry{}, fmt.Errorf("the mode %.20q is invalid", mode)
+	}
+	return entry{canonicalMode(bits), hex.EncodeToString(id)}, nil
+}
+
+// canonicalMode returns the mode that git takes an entry for, whatever its bits are.
+func canonicalMode(bits uint64) string {
 	switch bits & 0o170000 {
 	case 0o040000:
 		return modeDir
