@@ -57,7 +57,7 @@ func (r *Reviewer) code(f File) reviewed {
 	c.source = scan(f.Path, f.Text, lang)
 	c.conflicts()
 	if c.isCopied() {
-		return reviewed{findings: c.found, ignores: ignores(f.Text, c.source), skipped: "a copy of a library or made by a compiler, as its beginning says: only conflicts were looked for"}
+		return reviewed{findings: c.found, ignores: ignores(f.Text, c.source), skipped: "a copy of a library or made by a compiler, as its beginning shows: only conflicts were looked for"}
 	}
 	c.leftovers()
 	c.swallowed()

@@ -18,7 +18,7 @@ const (
 	inConnection = "What connects to a database holds a password"
 )
 
-func valueOf(name string, start, end int) writtenCredential {
+func namedValue(name string, start, end int) writtenCredential {
 	return writtenCredential{start, end, "The value of " + name + " is written down"}
 }
 
@@ -104,7 +104,7 @@ func (s *source) credentialsInCode() []writtenCredential {
 		}
 		x := extent{at, s.after(at)}
 		if literal, ok := s.plainLiteral(x); ok && s.endsValue(x.to) && isCredible(name, s.content(literal), compared) {
-			places = append(places, valueOf(name, int(s.tokens[literal].from), int(s.tokens[literal].to)))
+			places = append(places, namedValue(name, int(s.tokens[literal].from), int(s.tokens[literal].to)))
 		}
 	}
 	return places
@@ -135,7 +135,7 @@ func (s *source) valueIndex(i int) (at int, compared bool) {
 		return sign + 1, false
 	case s.isOneOf(sign, "==", "===", "!=", "!=="):
 		return sign + 1, s.tokens[i].kind == word
-	case s.is(sign, ".") && s.is(sign+1, "equals") && s.is(sign+2, "("):
+	case s.isSequence(sign, ".", "equals", "("):
 		return sign + 3, true
 	case !s.is(sign, ":"):
 		return 0, false
@@ -157,10 +157,10 @@ func (s *source) valueIndex(i int) (at int, compared bool) {
 func (s *source) valueInList(i int) int {
 	const most = 8 // names on each side
 	first, last := i, i
-	for n := 0; n < most && first >= 2 && s.is(first-1, ",") && s.kindAt(first-2) == word; n++ {
+	for n := 0; n < most && first >= 2 && s.is(first-1, ",") && s.isWord(first-2); n++ {
 		first -= 2
 	}
-	for n := 0; n < most && s.is(last+1, ",") && s.kindAt(last+2) == word; n++ {
+	for n := 0; n < most && s.is(last+1, ",") && s.isWord(last+2); n++ {
 		last += 2
 	}
 	if first == last || !s.tokens[first].first || !s.isOneOf(last+1, "=", ":=") {
@@ -233,7 +233,7 @@ func credentialsInLine(line string, offset int) []writtenCredential {
 			if otherName.MatchString(name) || !isCredible(name, value, false) {
 				return nil
 			}
-			return []writtenCredential{valueOf(name, offset+m[4], offset+m[5])}
+			return []writtenCredential{namedValue(name, offset+m[4], offset+m[5])}
 		}
 	}
 	return append(credentialsInPairs(line, offset), passwordsInConnections(line, offset)...)
@@ -261,7 +261,7 @@ func credentialsInPairs(line string, offset int) []writtenCredential {
 		}
 		from = begin + len(value)
 		if isCredible(name, value, false) {
-			places = append(places, valueOf(name, offset+begin, offset+from))
+			places = append(places, namedValue(name, offset+begin, offset+from))
 		}
 	}
 }

@@ -51,8 +51,8 @@ func (e *evaluator) sourceWithoutIndexes(x extent) string {
 // isIndex reports whether the group of tokens from index i to end is an index by a
 // name: the [b.c] of a[b.c].
 func (e *evaluator) isIndex(i, end int) bool {
-	return e.is(i, "[") && (e.kindAt(i-1) == word || e.kindAt(i-1) == closing) && e.tokens[i].start == e.tokens[i-1].end && // not "in [a]"
-		e.kindAt(i+1) == word && e.is(end-1, "]")
+	return e.is(i, "[") && (e.isWord(i-1) || e.kindAt(i-1) == closing) && e.tokens[i].start == e.tokens[i-1].end && // not "in [a]"
+		e.isWord(i+1) && e.is(end-1, "]")
 }
 
 var (
@@ -64,6 +64,9 @@ var (
 	comparisons = words("== === != !== < > <= >= - * / &&")
 	// valuePrefixes are words before an operand that do not change its value.
 	valuePrefixes = words("await new return")
+	// placeholders stand in a query for its parameters, commandSigns between commands.
+	placeholders = words("? %s $")
+	commandSigns = words("&& || ; |")
 )
 
 // evaluate returns the value of an expression: operands that operators join.
@@ -153,7 +156,7 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 	v, name, i := e.primary(i, end, depth)
 	for i < end {
 		switch {
-		case e.isOneOf(i, ".", "?.", "::") && e.kindAt(i+1) == word && i+1 < end:
+		case e.isOneOf(i, ".", "?.", "::") && e.isWord(i+1) && i+1 < end:
 			member := e.written(i + 1)
 			v, name = e.memberValue(v, name, member), member
 			i += 2
@@ -193,8 +196,9 @@ func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) 
 	case e.is(i, "("):
 		return e.evaluate(e.inside(i), depth+1), "", next
 	}
-	if brace := e.listBrace(i); brace > 0 && e.lang.name == "go" { // []string{"a", "b"}
-		i, next = brace, e.after(brace)
+	if e.lang.name == "go" && e.listBrace(i) > 0 { // []string{"a", "b"}
+		i = e.listBrace(i)
+		next = e.after(i)
 	}
 	if e.isConstantList(e.inside(i)) {
 		return harmless(), "", next
@@ -202,25 +206,14 @@ func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) 
 	return unknown(), "", next
 }
 
-// inside returns what stands between the brackets that open at index i.
-func (s *source) inside(i int) extent { return extent{i + 1, s.after(i) - 1} }
-
 // isConstantList reports whether a list has no name in it: ["a", 1].
 func (e *evaluator) isConstantList(x extent) bool {
-	if x.to-x.from >= longestExpression {
-		return false
-	}
-	for i := x.from; i < x.to; i++ {
-		if e.tokens[i].kind == word {
-			return false
-		}
-	}
-	return true
+	return x.to-x.from < longestExpression && !e.any(x, e.isWord)
 }
 
 // isJoinedArray reports whether the token at index i begins [a, b].join(" ").
 func (e *evaluator) isJoinedArray(i int) bool {
-	return e.is(i, "[") && e.is(e.after(i), ".") && e.is(e.after(i)+1, "join") && (e.lang.name != "go" || e.listBrace(i) == 0)
+	return e.is(i, "[") && e.isSequence(e.after(i), ".", "join") && (e.lang.name != "go" || e.listBrace(i) == 0)
 }
 
 // joinedArray returns the value of [a, b].join(" "), which is that of all its elements.
@@ -328,7 +321,7 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 // isCleaned reports whether a function's result does no harm: quote or shlex.quote is in
 // the pack's list.
 func (e *evaluator) isCleaned(name string, open int) bool {
-	return e.pack.Clean[name] || e.is(open-2, ".") && e.kindAt(open-3) == word && e.pack.Clean[e.written(open-3)+"."+name]
+	return e.pack.Clean[name] || e.is(open-2, ".") && e.isWord(open-3) && e.pack.Clean[e.written(open-3)+"."+name]
 }
 
 // joinCall returns the value of a call that joins its arguments to what it is called on.
@@ -385,38 +378,22 @@ func (e *evaluator) joinedList(list value, x extent, separator string) value {
 // separatesCommands reports whether a text between the elements of a list makes a command
 // line of them. A list that is joined so is as much built as a text with holes.
 func separatesCommands(text string) bool {
-	if text == " " {
-		return true
-	}
-	switch strings.TrimSpace(text) {
-	case "&&", "||", ";", "|":
-		return true
-	}
-	return false
+	return text == " " || commandSigns[strings.TrimSpace(text)]
 }
 
 // cleansElements reports whether a list's elements are cleaned, as in args.map(quote), in
 // Python's quote(a) for a in args and in Ruby's rows.map(&:id).
 func (e *evaluator) cleansElements(x extent) bool {
-	for i := x.from; i < min(x.to, x.from+longestExpression, len(e.tokens)); i++ {
-		if e.tokens[i].kind == word && (e.pack.Clean[e.written(i)] || e.lang.ruby && e.is(i, "id") && e.is(i-1, ":")) {
-			return true
-		}
-	}
-	return false
+	return e.any(x, func(i int) bool {
+		return e.isWord(i) && (e.pack.Clean[e.written(i)] || e.lang.ruby && e.isSequence(i-1, ":", "id"))
+	})
 }
 
 // makesPlaceholders reports whether an expression makes a list of a query's placeholders,
 // as ids.map(() => "?") does.
 func (e *evaluator) makesPlaceholders(x extent) bool {
-	const most = 40 // tokens
-	for i := x.from; i < min(x.to, x.from+most, len(e.tokens)); i++ {
-		if e.tokens[i].kind == stringText {
-			switch strings.Trim(e.content(i), ", ()") {
-			case "?", "%s", "$":
-				return true
-			}
-		}
-	}
-	return false
+	const longest = 40 // tokens
+	return e.any(extent{x.from, min(x.to, x.from+longest)}, func(i int) bool {
+		return e.tokens[i].kind == stringText && placeholders[strings.Trim(e.content(i), ", ()")]
+	})
 }

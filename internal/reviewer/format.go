@@ -63,7 +63,7 @@ func (e *evaluator) fillingValue(x extent, depth int) value {
 		switch {
 		case e.tokens[i].kind == operator:
 			i++
-		case e.kindAt(i) == word && e.is(i+1, "="):
+		case e.isWord(i) && e.is(i+1, "="):
 			i += 2
 		case e.isOneOf(i, "(", "{", "["): // a tuple or a dictionary
 			for j, end := i+1, e.after(i)-1; j < end; {

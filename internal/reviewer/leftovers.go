@@ -51,7 +51,7 @@ func (c *codeFile) leftovers() {
 		if t.kind != word {
 			continue
 		}
-		called := c.is(i+1, "(") || c.lang.name == "rust" && c.is(i+1, "!") && c.is(i+2, "(") || c.isRubyCall(i)
+		called := c.is(i+1, "(") || c.lang.name == "rust" && c.isSequence(i+1, "!", "(") || c.isRubyCall(i)
 		if called || c.written(i)[0] == '@' || c.is(i-1, ".") {
 			c.leftoverCall(i, called, inTest)
 		} else {
@@ -66,7 +66,7 @@ func (c *codeFile) isRubyCall(i int) bool {
 	if !c.lang.ruby || !c.tokens[i].first || c.is(i-1, ".") {
 		return false
 	}
-	return c.endsStatement(i+1) || c.kindAt(i+1) == stringText || c.kindAt(i+1) == word || c.opensString(i+1)
+	return c.endsStatement(i+1) || c.kindAt(i+1) == stringText || c.isWord(i+1) || c.opensString(i+1)
 }
 
 // endsStatement reports whether the token at index i is not part of the statement before it.
@@ -107,9 +107,9 @@ func (c *codeFile) leftoverWord(i int, inTest bool) {
 	switch {
 	case c.lang.name == "javascript" && c.is(i, "debugger") && c.tokens[i].first && c.endsStatement(i+1):
 		c.reportToken("breakpoint", i, "")
-	case c.lang.name == "rust" && c.is(i, "ignore") && c.is(i-1, "[") && c.is(i-2, "#") && !c.isExcused(i):
+	case c.lang.name == "rust" && c.isSequence(i-2, "#", "[", "ignore") && !c.isExcused(i):
 		c.reportToken("disabled-test", i, "#[ignore]")
-	case c.lang.ruby && inTest && c.is(i, "focus") && (c.is(i-1, ":") || c.is(i+1, ":") && c.is(i+2, "true")):
+	case c.lang.ruby && inTest && c.is(i, "focus") && (c.is(i-1, ":") || c.isSequence(i+1, ":", "true")):
 		c.reportToken("focused-test", i, "focus")
 	}
 }
@@ -135,26 +135,15 @@ func (c *codeFile) beginsTest(i int) bool {
 // isConditionalCall reports whether an if or unless follows the word at index i on its
 // line, as in Ruby's `skip unless installed?`.
 func (c *codeFile) isConditionalCall(i int) bool {
-	for j := i + 1; c.lang.ruby && j < len(c.tokens) && !c.tokens[j].first; j = c.after(j) {
-		if c.isOneOf(j, "if", "unless") {
-			return true
-		}
-	}
-	return false
+	return c.lang.ruby && c.anyAtLevel(extent{i + 1, c.lineTokensEnd(i + 1)}, func(i int) bool { return c.isOneOf(i, "if", "unless") })
 }
 
 // givesReason reports whether the call in Python whose bracket is at index open has a
 // sentence as its reason: @unittest.skip("There is no cache to ask.")
 func (c *codeFile) givesReason(open int) bool {
-	if c.lang.name != "python" || !c.is(open, "(") {
-		return false
-	}
-	for i := open + 1; i < c.after(open)-1; i++ {
-		if c.tokens[i].kind == stringText && strings.Count(c.content(i), " ") >= 2 {
-			return true
-		}
-	}
-	return false
+	return c.lang.name == "python" && c.is(open, "(") && c.any(c.inside(open), func(i int) bool {
+		return c.tokens[i].kind == stringText && strings.Count(c.content(i), " ") >= 2
+	})
 }
 
 // excuse matches reasons why a test is off until somebody asks for it: it is run by hand,
@@ -219,7 +208,7 @@ var (
 // isProgram reports whether the file is likely to belong to a program, which prints what
 // its user asks for.
 func (c *codeFile) isProgram() bool {
-	return programPath.MatchString(c.path) || c.lang.name == "go" && c.is(0, "package") && c.is(1, "main")
+	return programPath.MatchString(c.path) || c.lang.name == "go" && c.isSequence(0, "package", "main")
 }
 
 // isDebugOutput reports whether the call of the word at index i prints something for
@@ -266,35 +255,27 @@ func (c *codeFile) printed(i int) []argument {
 	if c.is(open, "(") {
 		return c.arguments(open)
 	}
-	end := open
-	for end < len(c.tokens) && !c.tokens[end].first {
-		end = c.after(end)
+	return c.argumentsIn(open, c.lineTokensEnd(open))
+}
+
+// lineTokensEnd returns the index after the tokens from index i that are on the same line, with
+// what their brackets have on others.
+func (c *codeFile) lineTokensEnd(i int) int {
+	for i < len(c.tokens) && !c.tokens[i].first {
+		i = c.after(i)
 	}
-	return c.argumentsIn(open, min(end, len(c.tokens)))
+	return min(i, len(c.tokens))
 }
 
 // hasOnlyNames reports whether the braces that open at index i have only names in them.
 func (c *codeFile) hasOnlyNames(i int) bool {
-	names := 0
-	for j := i + 1; j < c.after(i)-1; j++ {
-		if c.kindAt(j) == word {
-			names++
-		} else if !c.is(j, ",") {
-			return false
-		}
-	}
-	return names > 0
+	x := c.inside(i)
+	return c.any(x, c.isWord) && !c.any(x, func(i int) bool { return !c.isWord(i) && !c.is(i, ",") })
 }
 
 // labelsItself reports whether a Python string has a hole such as {x=}.
 func (c *codeFile) labelsItself(i int) bool {
-	if c.lang.name != "python" {
-		return false
-	}
-	for j := i + 1; j < c.after(i)-1; j = c.after(j) {
-		if c.tokens[j].kind == opening && c.is(c.after(j)-2, "=") {
-			return true
-		}
-	}
-	return false
+	return c.lang.name == "python" && c.anyAtLevel(c.inside(i), func(i int) bool {
+		return c.tokens[i].kind == opening && c.is(c.after(i)-2, "=")
+	})
 }

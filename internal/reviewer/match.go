@@ -104,7 +104,7 @@ func (m *matcher) call(i, from, end int) {
 		if p.Each {
 			values = m.elements(x)
 		}
-		if slices.ContainsFunc(values, func(x extent) bool { return m.holds(p, x, extent{from, end}, i) }) {
+		if slices.ContainsFunc(values, func(x extent) bool { return m.matches(p, x, extent{from, end}, i) }) {
 			done[p.rule] = true
 			m.report(p.rule, begin, i, strings.Join(parts, "."))
 		}
@@ -141,11 +141,11 @@ func (m *matcher) shellLiteral(i int) {
 	}
 }
 
-// reportFirst reports the first of some patterns that has a name and holds for a value, at the word
+// reportFirst reports the first of some patterns that has a name and matches a value, at the word
 // at index i, as a finding at some tokens.
 func (m *matcher) reportFirst(patterns []*pattern, name []string, x extent, i int, at extent, sink string) {
 	for _, p := range patterns {
-		if m.uses(p.rule) && p.names(name) && m.holds(p, x, x, i) {
+		if m.uses(p.rule) && p.names(name) && m.matches(p, x, x, i) {
 			m.report(p.rule, at.from, at.to-1, sink)
 			return
 		}

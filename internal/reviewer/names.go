@@ -44,7 +44,7 @@ func (m *matcher) assignment(i int) {
 		v = old
 	}
 	m.scope.set(name, v)
-	for j := i - 2; m.is(j+1, ",") && m.kindAt(j) == word && m.lang.name != "javascript"; j -= 2 { // a, b = c
+	for j := i - 2; m.is(j+1, ",") && m.isWord(j) && m.lang.name != "javascript"; j -= 2 { // a, b = c
 		m.scope.set(m.written(j), unknownFrom(v.origin))
 	}
 }
@@ -109,7 +109,7 @@ func (m *matcher) destructuring(open int) {
 // of a statement. The method's name is the word at index i.
 func (m *matcher) appendText(i int) {
 	name := i - 2
-	if !m.pack.Grows[m.written(i)] || !m.is(i-1, ".") || m.kindAt(name) != word || !m.tokens[name].first && !m.isOneOf(name-1, ";", "{", ")") {
+	if !m.pack.Grows[m.written(i)] || !m.is(i-1, ".") || !m.isWord(name) || !m.tokens[name].first && !m.isOneOf(name-1, ";", "{", ")") {
 		return
 	}
 	if old, known := m.scope.values[m.written(name)]; !known || old.literal || old.text == "" {
@@ -125,7 +125,7 @@ var appending = words("push append unshift extend prepend insert")
 // arguments begin at index from.
 func (m *matcher) appendElement(i, from, end int) {
 	name := i - 2
-	if !appending[m.written(i)] || !m.is(i-1, ".") || m.kindAt(name) != word || m.is(name-1, ".") {
+	if !appending[m.written(i)] || !m.is(i-1, ".") || !m.isWord(name) || m.is(name-1, ".") {
 		return
 	}
 	old, known := m.scope.values[m.written(name)]
@@ -160,7 +160,7 @@ func (m *matcher) moduleParts(x extent) []string {
 	case m.is(i, "require") && m.is(i+1, "(") && m.kindAt(i+2) == stringText:
 		parts = m.module(i + 2)
 		i = m.after(i + 1)
-	case m.kindAt(i) == word:
+	case m.isWord(i):
 		if m.is(i+1, ".") && m.is(i+2, "promisify") { // util.promisify(exec)
 			i += 2
 		}
@@ -173,7 +173,7 @@ func (m *matcher) moduleParts(x extent) []string {
 	if parts == nil {
 		return nil
 	}
-	for ; m.is(i, ".") && m.kindAt(i+1) == word && i+1 < x.to; i += 2 {
+	for ; m.is(i, ".") && m.isWord(i+1) && i+1 < x.to; i += 2 {
 		parts = append(slices.Clip(parts), m.written(i+1))
 	}
 	if i < x.to {
@@ -201,8 +201,8 @@ func (m *matcher) imports(i int) {
 	module := m.module(i + 1)
 	for j := i - 1; module != nil && j > max(0, i-4*mostArguments) && !m.is(j, "import"); j-- {
 		switch {
-		case m.kindAt(j) != word || m.is(j, "as"):
-		case m.is(j-1, "as") && m.kindAt(j-2) == word:
+		case !m.isWord(j) || m.is(j, "as"):
+		case m.is(j-1, "as") && m.isWord(j-2):
 			m.nameAlias(m.written(j), append(slices.Clip(module), m.written(j-2)))
 			j -= 2
 		case m.isOneOf(j-1, "{", ","):

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// pattern is one way to write a weakness: a call or a setting, and what has to hold for
-// it. All that it asks for has to hold. The rules in rules/*.yaml have it so:
+// pattern is one way to write a weakness: a call or a setting, and conditions, all of which have to
+// be true. In rules/*.yaml it is written so:
 //
 //   - call: ["*.Query"]        what is called; * stands for one part of the name or more
 //     argument: 2              which of its arguments matters: the second
@@ -21,7 +21,7 @@ type pattern struct {
 	Call, Set []string
 	On        []string       // methods, where what they are called on is the value
 	Argument  any            // from 1, or a name; 0 where the call itself matters
-	Each      bool           // what follows has to hold for one element of the argument, a list
+	Each      bool           // the rest has to be true of one element of the argument, a list
 	Is        string         // built, changing or input
 	Text      *regexp.Regexp // in the value's text
 	Source    *regexp.Regexp // in the value's origin
@@ -32,7 +32,7 @@ type pattern struct {
 	Except    *regexp.Regexp // not in the line and the names of the functions that it is in
 	Guard     *regexp.Regexp // not in the function around it, before it
 	Chain     *regexp.Regexp // in the calls that the call hangs on
-	Behind    *regexp.Regexp // in what follows the call
+	After     *regexp.Regexp // in what follows the call
 	File      *regexp.Regexp // in the file
 	Without   *regexp.Regexp // not in the file
 
@@ -102,9 +102,9 @@ func (p *pattern) argumentIn(arguments []argument) (extent, bool) {
 	return extent{}, false
 }
 
-// holds reports whether what a pattern asks for holds for a value, of a call with these
+// matches reports whether the conditions of a pattern are true of a value, of a call with these
 // arguments or of a setting, at the word at index i.
-func (m *matcher) holds(p *pattern, x, arguments extent, i int) bool {
+func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
 	if lacks(p.Arguments, m.sourceText(arguments)) || lacks(p.Written, m.sourceText(x)) {
 		return false
 	}
@@ -113,12 +113,12 @@ func (m *matcher) holds(p *pattern, x, arguments extent, i int) bool {
 			return false
 		}
 	}
-	return m.surroundingsHold(p, i, arguments.to) && m.valueHolds(p, x) && !has(p.Unless, m.sourceText(arguments))
+	return m.surroundingsMatch(p, i, arguments.to) && m.valueMatches(p, x) && !has(p.Unless, m.sourceText(arguments))
 }
 
-// valueHolds reports whether what a pattern asks of a value holds. It evaluates the value
-// only for patterns that ask.
-func (m *matcher) valueHolds(p *pattern, x extent) bool {
+// valueMatches reports whether the conditions about the value are true. It evaluates the value only
+// for patterns that have some.
+func (m *matcher) valueMatches(p *pattern, x extent) bool {
 	if p.Is == "" && p.Text == nil && p.Source == nil {
 		return true
 	}
@@ -141,13 +141,13 @@ func lacks(re *regexp.Regexp, text string) bool { return re != nil && !re.MatchS
 // has reports whether an expression is given and matches something in a text.
 func has(re *regexp.Regexp, text string) bool { return re != nil && re.MatchString(text) }
 
-// surroundingsHold reports whether what a pattern asks of the places around the word at
-// index i holds: the chain before it, what follows the call that ends with the token
-// before index end, and the file.
-func (m *matcher) surroundingsHold(p *pattern, i, end int) bool {
+// surroundingsMatch reports whether the conditions about the places around the word at index i are
+// true: the chain before it, what follows the call that ends with the token before index end, and
+// the file.
+func (m *matcher) surroundingsMatch(p *pattern, i, end int) bool {
 	return (p.Guard == nil || !has(p.Guard, m.functionBefore(i))) &&
 		(p.Chain == nil || !lacks(p.Chain, m.sourceText(extent{m.chainStart(i), i}))) &&
-		(p.Behind == nil || !lacks(p.Behind, m.afterCall(end))) &&
+		(p.After == nil || !lacks(p.After, m.afterCall(end))) &&
 		(p.File == nil || m.fileHas(p.File)) && (p.Without == nil || !m.fileHas(p.Without))
 }
 

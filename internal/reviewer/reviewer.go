@@ -1,11 +1,13 @@
-// Package reviewer reads the changed files of a pull request and finds weaknesses
-// and slips in them, without a model and without running anything.
+// Package reviewer reads the changed files of a pull request and finds weaknesses and slips in them,
+// without a model and without running anything.
 //
-// A file becomes tokens that tell code, strings and comments apart. Rules, which are data
-// (rules/*.yaml), are held against the tokens: a call or a setting, and what is known about its
-// value. What counts is text that is built from parts that change and then reaches a place where
-// text becomes a query, a command, a path or code; constants and parameters of queries do not.
-// Every step takes time linear in the file, whatever it holds.
+// A file becomes tokens, which separate code, strings and comments (scan.go). Rules, which are data
+// (rules/*.yaml), have patterns (pattern.go): a call or a setting, and what has to be known about
+// its value (value.go). The patterns are looked for from the file's beginning to its end (match.go).
+// What counts is text that is built from parts that change and then reaches a place where text
+// becomes a query, a command, a path or code; constants and parameters of queries do not. The code
+// review (code.go) looks for slips in the same tokens. Every step takes time linear in the file,
+// whatever is in it.
 package reviewer
 
 import (
@@ -27,13 +29,13 @@ const (
 	CodeReview     = "code_review"
 )
 
-// Config says what is reviewed. The zero Config is the default.
+// Config is what is reviewed, and by which rules. The zero Config is the default.
 type Config struct {
 	// MaxFileBytes is the size over which a file is skipped; 0 means 1 MiB.
 	MaxFileBytes int
-	// Tests says that the rules of weaknesses hold for tests, migrations and rake's
-	// tasks too. By default only secrets are looked for there: tests weaken things
-	// on purpose, and nobody's input comes into the others.
+	// Tests extends the rules about weaknesses to tests, migrations and rake's tasks. By default
+	// only secrets are looked for there: tests weaken things on purpose, and no stranger's input
+	// comes into the others.
 	Tests bool
 	// Only names the rules that are used, if it is not empty.
 	Only []string
@@ -47,8 +49,7 @@ type Config struct {
 type File struct {
 	Path string // relative to the repository's root, slash-separated
 	Text string // its content; not read where Binary is set
-	// Language is what it is written in, where its name does not say: "javascript",
-	// "python" and so on.
+	// Language is what it is written in, for example "python", if its name does not show it.
 	Language string
 	// Changed are the lines of Text that the change added or modified, in order. If
 	// it is nil, every line counts as changed.
@@ -60,15 +61,15 @@ type File struct {
 	Size int64
 }
 
-// Result is what a review says. All lists are in a stable order.
+// Result is what a review found. All lists are in a stable order.
 type Result struct {
 	// Findings are on changed lines.
 	Findings []finding.Finding
-	// Unchanged are on lines that the change did not touch: to be listed, not to gate.
+	// Unchanged are on lines that the change did not touch: they are listed and do not block.
 	Unchanged []finding.Finding
-	// Suppressed are the findings that a comment asks to ignore.
+	// Suppressed are the findings that a comment suppresses.
 	Suppressed []Suppressed
-	// Skipped are the files that were not reviewed, or not wholly.
+	// Skipped are the files that were not reviewed, or not completely.
 	Skipped []Skipped
 }
 
@@ -79,7 +80,7 @@ type Suppressed struct {
 	Comment int    // the comment's line
 }
 
-// Skipped is a file that was not reviewed, or not wholly, and why.
+// Skipped is a file that was not reviewed, or not completely, and why.
 type Skipped struct{ Path, Reason string }
 
 // Reviewer reviews files. It is safe for concurrent use.

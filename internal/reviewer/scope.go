@@ -16,10 +16,10 @@ type scopes struct {
 	pending bool       // a function's head was read, its body was not
 	head    function
 	params  []parameter
-	inputs  *regexp.Regexp // matches parameters that hold a stranger's text; may be nil
+	inputs  *regexp.Regexp // matches parameters with a stranger's text; may be nil
 }
 
-// parameter is a name in a function's head. Its origin is its own source if it holds a
+// parameter is a name in a function's head. Its origin is its own source if it has a
 // stranger's text: @RequestParam String name.
 type parameter struct{ name, origin string }
 
@@ -157,7 +157,7 @@ func (s *scopes) parameterName(x extent) string {
 		if written := s.written(i); s.tokens[i].kind == word && written[0] >= 'a' {
 			name = written
 		}
-		if s.is(i, "(") && s.kindAt(i+1) == word && s.after(i) == i+3 && s.is(i+3, ":") {
+		if s.is(i, "(") && s.isWord(i+1) && s.after(i) == i+3 && s.is(i+3, ":") {
 			name = s.written(i + 1)
 		}
 	}
@@ -212,7 +212,7 @@ func (s *scopes) beginsBody(i int) bool {
 		return false
 	}
 	open := int(s.tokens[end].pair)
-	if open < 1 || s.kindAt(open-1) != word || notFunctions[s.written(open-1)] {
+	if open < 1 || !s.isWord(open-1) || notFunctions[s.written(open-1)] {
 		return false
 	}
 	s.head = function{name: s.written(open - 1)}
@@ -232,7 +232,7 @@ func (s *scopes) parametersEnd(i int) int {
 				return j
 			}
 			return 0
-		case s.kindAt(j) == word:
+		case s.isWord(j):
 			if notTypes[s.written(j)] {
 				return 0
 			}

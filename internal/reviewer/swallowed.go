@@ -40,7 +40,7 @@ func (c *codeFile) swallowsAt(i int) bool {
 	if body == 0 {
 		return false
 	}
-	isEmpty := c.is(body, "{") && c.is(body+1, "}") || c.is(body, "(") && c.is(body+1, ")")
+	isEmpty := c.isSequence(body, "{", "}") || c.isSequence(body, "(", ")")
 	return isEmpty && !c.hasComment(c.tokens[body].end, c.lineEnd(c.tokens[body+1].end))
 }
 
@@ -75,7 +75,7 @@ var answering = words(`NumberFormatException EOFException NoSuchElementException
 
 // answersQuestion reports whether the bracket at index i catches only such an error.
 func (c *codeFile) answersQuestion(i int) bool {
-	return c.lang.name == "java" && c.kindAt(i+1) == word && answering[c.written(i+1)] && c.kindAt(i+2) == word
+	return c.lang.name == "java" && c.isWord(i+1) && answering[c.written(i+1)] && c.isWord(i+2)
 }
 
 // asksForClass reports whether Java code asks for a class that may not be there, in the
@@ -92,12 +92,8 @@ func (c *codeFile) returnsInstead(end, body int) bool {
 
 // blockHas reports whether one of some words is in the block that ends at index end.
 func (c *codeFile) blockHas(end int, words ...string) bool {
-	for i := max(int(c.tokens[end].pair)+1, end-longestExpression); i < end; i++ {
-		if c.isOneOf(i, words...) {
-			return true
-		}
-	}
-	return false
+	begin := max(int(c.tokens[end].pair)+1, end-longestExpression)
+	return c.any(extent{begin, end}, func(i int) bool { return c.isOneOf(i, words...) })
 }
 
 var (
@@ -129,12 +125,12 @@ func (c *codeFile) cleansUp(end int) bool {
 			i++
 		case c.is(i, "if") && c.is(i+1, "("):
 			i = c.after(i + 1)
-		case c.is(i, "del") && c.lang.indented && c.kindAt(i+1) == word:
+		case c.is(i, "del") && c.lang.indented && c.isWord(i+1):
 			i += 2
-		case c.kindAt(last) == word && c.is(last+1, "(") && cleanups[c.written(last)]:
+		case c.isWord(last) && c.is(last+1, "(") && cleanups[c.written(last)]:
 			cleaned = true
 			i = c.after(last + 1)
-		case c.kindAt(last) == word && c.is(last+1, "=") && emptyValues[c.written(last+2)]:
+		case c.isWord(last) && c.is(last+1, "=") && emptyValues[c.written(last+2)]:
 			i = last + 3
 		default:
 			return false
@@ -170,7 +166,7 @@ func (c *codeFile) lastName(i int) int {
 	}
 	for {
 		switch {
-		case c.isOneOf(i+1, ".", "?.") && c.kindAt(i+2) == word:
+		case c.isOneOf(i+1, ".", "?.") && c.isWord(i+2):
 			i += 2
 		case c.is(i+1, "(") && c.is(c.after(i+1), "."):
 			i = c.after(i+1) - 1
@@ -180,18 +176,14 @@ func (c *codeFile) lastName(i int) int {
 	}
 }
 
-// errBranch returns the index of the body of Go's `if err != nil`, or 0. With an else, what
-// holds without the error follows.
+// errBranch returns the index of the body of Go's `if err != nil`, or 0 if there is an else.
 func (c *codeFile) errBranch(i int) int {
 	const longest = 40 // tokens
 	if !c.tokens[i].first {
 		return 0
 	}
 	for j := i + 1; j+3 < len(c.tokens) && j < i+longest && !c.is(j, "{"); j = c.after(j) {
-		if body := j + 3; c.is(j, "err") && c.is(j+1, "!=") && c.is(j+2, "nil") && c.is(body, "{") {
-			if c.is(c.after(body), "else") {
-				return 0
-			}
+		if body := j + 3; c.isSequence(j, "err", "!=", "nil", "{") && !c.is(c.after(body), "else") {
 			return body
 		}
 	}
@@ -202,13 +194,10 @@ func (c *codeFile) errBranch(i int) int {
 // `Err(_) => {}` and `if let Err(_) = f() {}`, or 0.
 func (c *codeFile) errArm(i int) int {
 	const longest = 60 // tokens
-	if !c.is(i+1, "(") || !c.is(i+2, "_") || !c.is(i+3, ")") {
-		return 0
-	}
-	if c.is(i+4, "=>") {
+	if c.isSequence(i+1, "(", "_", ")", "=>") {
 		return i + 5
 	}
-	if !c.is(i-1, "let") || !c.is(i+4, "=") {
+	if !c.is(i-1, "let") || !c.isSequence(i+1, "(", "_", ")", "=") {
 		return 0
 	}
 	for j := i + 5; j < min(len(c.tokens), i+longest); j = c.after(j) {
@@ -229,7 +218,7 @@ func (c *codeFile) isEmptyRescue(i int) bool {
 		next++
 	}
 	name := ""
-	if c.is(next, "=>") && c.kindAt(next+1) == word {
+	if c.is(next, "=>") && c.isWord(next+1) {
 		name = c.written(next + 1)
 		next += 2
 	}
@@ -243,12 +232,7 @@ func (c *codeFile) isEmptyRescue(i int) bool {
 // at index i: raise error if error.
 func (c *codeFile) isUsedSoon(name string, i int) bool {
 	const longest = 8 // tokens
-	for j := i + 1; name != "" && j < min(len(c.tokens), i+longest); j++ {
-		if c.is(j, name) {
-			return true
-		}
-	}
-	return false
+	return name != "" && c.any(extent{i + 1, i + longest}, func(i int) bool { return c.is(i, name) })
 }
 
 // isEmptyExcept reports whether pass is the only statement of an except of every error.
@@ -258,7 +242,7 @@ func (c *codeFile) isEmptyExcept(i int) bool {
 		colon++
 	}
 	pass, next := colon+1, colon+2
-	if !c.tokens[i].first || !c.is(colon, ":") || !c.is(pass, "pass") || c.cleansUp(i) {
+	if !c.tokens[i].first || !c.isSequence(colon, ":", "pass") || c.cleansUp(i) {
 		return false
 	}
 	end := int32(len(c.text))

@@ -28,6 +28,32 @@ func (s *source) sourceText(x extent) string {
 	return s.text[start:min(end, start+longestSource)]
 }
 
+// any reports whether one of the tokens of an extent, which is cut where it is too long, matches.
+func (s *source) any(x extent, matches func(i int) bool) bool {
+	for i := x.from; i < min(x.to, x.from+longestExpression, len(s.tokens)); i++ {
+		if matches(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyAtLevel is any for the tokens at the extent's own level, not those in its brackets.
+func (s *source) anyAtLevel(x extent, matches func(i int) bool) bool {
+	for i := x.from; i < min(x.to, len(s.tokens)); i = s.after(i) {
+		if matches(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWord reports whether the token at index i, which may be out of range, is a word.
+func (s *source) isWord(i int) bool { return s.kindAt(i) == word }
+
+// inside returns what stands between the brackets that open at index i.
+func (s *source) inside(i int) extent { return extent{i + 1, s.after(i) - 1} }
+
 // dottedName returns the parts of the dotted name that ends with the word at index i,
 // ["os" "path" "join"] of "os.path.join", and the index of its first token. What is not
 // a word is an empty part: ["" "query"] of "db().query".
@@ -35,7 +61,7 @@ func (s *source) dottedName(i int) (parts []string, begin int) {
 	parts = append(parts, s.written(i))
 	for begin = i; len(parts) < longestName && s.isOneOf(begin-1, ".", "?.", "::", "->"); {
 		before := begin - 2
-		if s.kindAt(before) == word {
+		if s.isWord(before) {
 			parts, begin = append(parts, s.written(before)), before
 			continue
 		}
@@ -77,9 +103,9 @@ func (s *source) chainStart(i int) int {
 				return i
 			case s.opensString(pair):
 				return pair
-			case s.kindAt(pair-1) == word: // f(a).b
+			case s.isWord(pair - 1): // f(a).b
 				i = pair - 1
-			case s.is(pair-1, "!") && s.kindAt(pair-2) == word: // format!(a).b
+			case s.is(pair-1, "!") && s.isWord(pair-2): // format!(a).b
 				i = pair - 2
 			default: // (a).b
 				i = pair
@@ -113,7 +139,7 @@ func (s *source) argumentsIn(from, end int) []argument {
 		}
 		if i > from {
 			a := argument{extent: extent{from, i}}
-			if s.kindAt(from) == word && i > from+2 && s.isOneOf(from+1, "=", ":") {
+			if s.isWord(from) && i > from+2 && s.isOneOf(from+1, "=", ":") {
 				a.name, a.from = s.written(from), from+2
 			}
 			list = append(list, a)
@@ -150,7 +176,7 @@ func (s *source) listBrace(i int) int {
 		switch {
 		case s.is(j, "{"):
 			return j
-		case s.kindAt(j) != word && !s.isOneOf(j, ".", "*"):
+		case !s.isWord(j) && !s.isOneOf(j, ".", "*"):
 			return 0
 		}
 	}

@@ -30,8 +30,8 @@ type token struct {
 	pair int32
 }
 
-// source is a file as tokens. Its methods take indexes of tokens, which may be out of
-// range where the method's comment says so.
+// source is a file as tokens. Its methods take indexes of tokens, which are in range unless the
+// method's comment allows others.
 type source struct {
 	path     string
 	text     string
@@ -50,6 +50,16 @@ func (s *source) is(i int, written string) bool {
 // isOneOf reports whether the token at index i is written in one of several ways.
 func (s *source) isOneOf(i int, written ...string) bool {
 	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && slices.Contains(written, s.written(i))
+}
+
+// isSequence reports whether the tokens from index i are written so, one after the other.
+func (s *source) isSequence(i int, written ...string) bool {
+	for n, w := range written {
+		if !s.is(i+n, w) {
+			return false
+		}
+	}
+	return true
 }
 
 // kindAt returns the kind of the token at index i, and comment out of range.

@@ -14,7 +14,7 @@ func (c *codeFile) unreachable() {
 		if c.is(next, ";") {
 			next++
 		}
-		if left.to-i >= longestExpression || c.kindAt(next) != word || !c.tokens[next].first || c.isReachedOtherwise(next) {
+		if left.to-i >= longestExpression || !c.isWord(next) || !c.tokens[next].first || c.isReachedOtherwise(next) {
 			continue
 		}
 		if c.lang.indented && c.indent(next) != c.indent(i) || c.lang.ruby && c.isConditional(left) {
@@ -60,12 +60,7 @@ func (c *codeFile) isReachedOtherwise(i int) bool {
 
 // isConditional reports whether a Ruby statement has a modifier: return 1 if a.
 func (c *codeFile) isConditional(x extent) bool {
-	for i := x.from + 1; i < x.to; i = c.after(i) {
-		if c.kindAt(i) == word && rubyModifiers[c.written(i)] {
-			return true
-		}
-	}
-	return false
+	return c.anyAtLevel(extent{x.from + 1, x.to}, func(i int) bool { return c.isWord(i) && rubyModifiers[c.written(i)] })
 }
 
 // statementEnd returns the index after the statement that begins with the word at index
