@@ -150,7 +150,7 @@ func TestSecretsOfTheCommandLine(t *testing.T) {
 	s.write(t, s.work, "docs/new.md", "It is "+known+".\n")
 	s.env = []string{"AIRLOCK_SECRETS=another value\n" + known}
 	res := s.run()
-	assertSays(t, res, 1, "denied (secret): nothing was pushed: the file \"docs/new.md\" holds a secret in line 1, column 7")
+	assertSays(t, res, 1, "denied (secret): nothing was pushed: the file \"docs/new.md\" contains a secret in line 1, column 7")
 	if len(s.server.Writes()) != 0 || strings.Contains(res.stderr+res.stdout, known) {
 		t.Errorf("%d writes\n%s", len(s.server.Writes()), res.stderr)
 	}

@@ -111,7 +111,7 @@ func TestCodeRefused(t *testing.T) {
 		{"missing patch", func(s *codeStep) { s.args = append(s.args, "--changes", "none.patch") }, 2, []string{"none.patch does not exist: check the path"}},
 		{"directory", func(s *codeStep) { s.args = append(s.args, "--changes", ".") }, 2, []string{". is a directory: name a file in it"}},
 		{"fifo", func(s *codeStep) { mkfifo(filepath.Join(s.dir, "pipe")); s.args = append(s.args, "--changes", "pipe") }, 2, []string{"pipe is a FIFO: write its text into a file first"}},
-		{"empty", file("empty.patch", ""), 1, []string{`skipped (no-changes): there are no changes: the file "empty.patch" holds none`}},
+		{"empty", file("empty.patch", ""), 1, []string{`skipped (no-changes): there are no changes: the file "empty.patch" contains none`}},
 		{"no patch", file("notes.txt", "Dear reader,\nthis is no patch.\n"), 1, []string{`"notes.txt" contains no patch: 'git format-patch --stdout BASE..'`}},
 		{"a binary", file("notes.bin", "\x7fELF\x00\x01\x02"), 1, []string{`"notes.bin" contains no patch`}},
 		{"does not apply", file("old.patch", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1,2 +1,2 @@\n-# Something else\n+# Else\n entirely\n"), 1, []string{"failed (merge-conflict)", `"README.md"`, "name the right one (changes-base)"}},
@@ -125,7 +125,7 @@ func TestCodeRefused(t *testing.T) {
 			git(s.t, s.dir, "-C", other.Dir(), "bundle", "create", filepath.Join(s.dir, "x.bundle"), base+"..x")
 			s.args = append(s.args, "--changes", "x.bundle")
 		}, 1, []string{"failed (no-base)", `"x.bundle" builds on `, "bundle from a commit that GitHub has"}},
-		{"conflict", func(s *codeStep) { s.write(s.t, s.work, "README.md", "# Hello, World\nMore, and more.\n") }, 1, []string{"failed (merge-conflict)", `"README.md": both sides changed the same lines`, "let the agent work on the present commit", ".airlock/airlock-"}},
+		{"conflict", func(s *codeStep) { s.write(s.t, s.work, "README.md", "# Hello, World\nMore, and more.\n") }, 1, []string{"failed (merge-conflict)", `"README.md": both sides changed the same lines`, "let the agent work on the current commit", ".airlock/airlock-"}},
 		{"no clone", func(s *codeStep) { s.args = append(s.args, "--dir", s.dir) }, 1, []string{"failed (no-clone)", "check the repository out in this job (actions/checkout), or name the patch or bundle"}},
 		{"unborn", func(s *codeStep) {
 			empty := filepath.Join(s.t.TempDir(), "empty")
@@ -136,7 +136,7 @@ func TestCodeRefused(t *testing.T) {
 		{"no such folder", func(s *codeStep) { s.args = append(s.args, "--dir", "nowhere") }, 2, []string{"--dir: nowhere is not a directory"}},
 		{"unknown base", both(dirty, func(s *codeStep) { s.args = append(s.args, "--changes-base", "trunk") }), 2, []string{`the base "trunk"`, "correct changes-base"}},
 		{"base elsewhere", both(dirty, func(s *codeStep) { s.args = append(s.args, "--changes-base", strings.Repeat("ab", 20)) }), 1, []string{"failed (no-base)", "abababa could not be fetched"}},
-		{"nothing changed", func(*codeStep) {}, 1, []string{"skipped (no-changes)", "the agent leaves them in the workspace"}},
+		{"nothing changed", func(*codeStep) {}, 1, []string{"skipped (no-changes)", "the agent has to leave them in the workspace"}},
 		{"no token", both(dirty, func(s *codeStep) { s.env = append(s.env, "GITHUB_TOKEN=") }), 2, []string{"set GITHUB_TOKEN, or add --dry-run"}},
 		{"wrong token", both(dirty, func(s *codeStep) { s.env = append(s.env, "GITHUB_TOKEN=ghs_Wrong0123456789") }), 3, []string{"give a token that is valid for this host"}},
 		{"read-only token", may(map[string]string{"contents": "read", "pull_requests": "read", "metadata": "read"}), 1, []string{"failed (permission): could not push: the token lacks the permission contents: write", ".airlock/airlock-"}},

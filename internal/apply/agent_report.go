@@ -48,11 +48,11 @@ func reportHandler(r agentReport) handler {
 			for i, e := range group {
 				keys[i], sections[i] = e.key, r.section(e)
 			}
-			text := r.intro + "\n\n" + strings.Join(sections, "\n\n")
+			body := r.intro + "\n\n" + strings.Join(sections, "\n\n")
 			if !r.failed {
-				text = p.incompleteNote() + text
+				body = p.incompleteNote() + body
 			}
-			op := p.issueOperation(group, groupKey(string(group[0].kind), keys), settings.TitlePrefix+r.title, text, settings.Labels, settings.Footer)
+			op := p.issueOperation(group, groupKey(string(group[0].kind), keys...), settings.TitlePrefix+r.title, body, settings.Labels, settings.Footer)
 			if r.failed {
 				for _, e := range op.entries {
 					if d := e.decided; d != nil {

@@ -16,7 +16,7 @@ func manyEntries(n int, item func(i int) safeoutput.Item) []*entry {
 	for i := range out {
 		it := item(i)
 		out[i] = &entry{index: i, line: i + 1, kind: it.Kind(), item: it, target: policy.Target{Number: pullNumber, IsPull: true, FromEvent: true},
-			key: groupKey("bench", []string{fmt.Sprint(i)})}
+			key: groupKey("bench", fmt.Sprint(i))}
 	}
 	return out
 }
@@ -45,7 +45,7 @@ func BenchmarkPlan(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
 				ev := newEvent()
 				ev.SHA, ev.Ref = headSHA, "refs/pull/7/merge"
-				snap := &Snapshot{diff: map[int]diffState{pullNumber: newDiff(localDiff())}}
+				snap := &Snapshot{diffs: map[int]diffState{pullNumber: newDiff(localDiff())}}
 				b.ReportAllocs()
 				for b.Loop() {
 					planEntries(cfg, ev, manyEntries(n, kind.item), snap)

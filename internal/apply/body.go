@@ -7,17 +7,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// maxBody is how many UTF-16 code units a body has at most, footer and marker
-// included: GitHub refuses bodies over 65,536 characters.
+// maxBody is the largest size of a body in UTF-16 code units, footer and marker included:
+// GitHub refuses bodies over 65,536 characters.
 const maxBody = 65000
 
-// cutNote stands where a body was cut.
+// cutNote ends a body that was cut.
 const cutNote = "*The rest was cut: the text is longer than GitHub allows.*"
 
-// body composes the text of an object: the agent's text, the footer, and the
-// marker as the last line. The text and the footer are cleaned once more as a
-// whole. cut reports whether the text had to be shortened, which it then says
-// itself.
+// body composes the text of an object: the agent's text, the footer, and the marker as the
+// last line. The text and the footer are cleaned once more, together. A text that does not
+// fit is cut and ends with a note.
 func (c Config) body(text, footer, key string) (body string, cut bool) {
 	marker := markdown.Marker(key)
 	limit := maxBody - markdown.UTF16Len(marker) - 2
@@ -29,70 +28,93 @@ func (c Config) body(text, footer, key string) (body string, cut bool) {
 	}
 	for room := limit - markdown.UTF16Len(tail); ; {
 		head, short := markdown.Cut(text, max(room, minRoom), cutNote)
-		whole, _ := c.Sanitizer.Body(closed(head) + tail)
-		whole = strings.TrimSpace(whole)
-		over := markdown.UTF16Len(whole) - limit
+		composed, _ := c.Sanitizer.Body(closed(head) + tail)
+		composed = strings.TrimSpace(composed)
+		over := markdown.UTF16Len(composed) - limit
 		if over <= 0 || room < minRoom {
-			if over > 0 { // a footer of the owner's that fills everything
-				whole, _ = markdown.Cut(whole, limit, cutNote)
+			if over > 0 { // the owner's footer fills everything
+				composed, _ = markdown.Cut(composed, limit, cutNote)
 			}
-			return strings.TrimLeft(whole+"\n\n"+marker, "\n"), short || over > 0
+			return strings.TrimLeft(composed+"\n\n"+marker, "\n"), short || over > 0
 		}
 		room -= max(over, room/8)
 	}
 }
 
-// closed returns text with what it leaves open closed, so that what follows
-// stands on its own.
+// cutText is the note, in the plan and the results, about a text that did not fit.
+const cutText = "the text is longer than GitHub allows and is cut, with a note where it ends"
+
+// noteCut records that a text did not fit.
+func (op *Operation) noteCut(cut bool) {
+	if cut {
+		op.Notes = append(op.Notes, cutText)
+	}
+}
+
+// sameText compares bodies as GitHub keeps them: it may trim them and change line ends.
+func sameText(a, b string) bool {
+	norm := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	return norm(a) == norm(b)
+}
+
+// sameButMarker compares bodies without their markers, which are their last lines.
+func sameButMarker(a, b string) bool {
+	text := func(s string) string {
+		s = strings.TrimSpace(s)
+		return s[:strings.LastIndexByte(s, '\n')+1]
+	}
+	return sameText(text(a), text(b))
+}
+
+// closed closes what a text leaves open, such as a code fence, so that it does not affect
+// what follows.
 func closed(text string) string {
 	text = strings.TrimRight(text, " \t\r\n")
 	return text + markdown.CloseOpen(text)
 }
 
-// title cleans a title once more, after a prefix was put before it.
+// title cleans a title once more, with its prefix.
 func (c Config) title(s string) string {
 	t, _ := c.Sanitizer.Title(s)
 	return t
 }
 
-// footer returns the Markdown that stands below an item's body.
+// footer returns the Markdown below an item's body. The built-in one names where the text
+// comes from, because the account that posts it is often shared by everything that runs in
+// a repository.
 func (c Config) footer(f *policy.Footer) string {
+	return footerOr(f, "> Asked for by an agent"+c.origin()+"; checked and posted by Airlock.")
+}
+
+// ownFooter is footer for Airlock's own items.
+func (c Config) ownFooter(f *policy.Footer) string {
+	job := "" // distinguishes the comments of two jobs
+	if c.Run.Job != "" {
+		job = " of the job " + markdown.CodeSpan(c.Run.Job)
+	}
+	return footerOr(f, "> Found by the checks"+job+c.origin()+"; posted by Airlock.")
+}
+
+// footerOr returns the owner's footer, or else the built-in one.
+func footerOr(f *policy.Footer, builtin string) string {
 	switch {
 	case f == nil:
-		return c.builtinFooter()
+		return builtin
 	case f.None:
 		return ""
 	case f.Text != "":
 		return f.Text
 	}
-	return c.builtinFooter()
+	return builtin
 }
 
-// ownFooter is footer for what Airlock itself says.
-func (c Config) ownFooter(f *policy.Footer) string {
-	if f == nil || *f == (policy.Footer{}) {
-		job := "" // tells the comments of two jobs apart
-		if c.Run.Job != "" {
-			job = " of the job " + markdown.CodeSpan(c.Run.Job)
-		}
-		return "> Found by the checks" + job + c.whence() + "; posted by Airlock."
-	}
-	return c.footer(f)
-}
-
-// builtinFooter says where a text comes from, since the account that posts it is
-// often shared by everything that runs in a repository.
-func (c Config) builtinFooter() string {
-	return "> Asked for by an agent" + c.whence() + "; checked and posted by Airlock."
-}
-
-// whence names the workflow and links the workflow run, as far as they are known.
-func (c Config) whence() string {
+// origin names the workflow and links the workflow run, as far as they are known.
+func (c Config) origin() string {
 	name := c.Workflow
 	if name == "" {
 		name = c.Run.WorkflowPath
 	}
-	// A link over http, of a host without certificate, would not be let through.
+	// The sanitizer would not keep a link over http, to a host without a certificate.
 	linked := strings.HasPrefix(c.Run.URL, "https://")
 	switch {
 	case name != "" && linked:
@@ -105,13 +127,13 @@ func (c Config) whence() string {
 	return ""
 }
 
-// minRoom keeps split moving whatever room it is given.
+// minRoom is the least that split puts into a part.
 const minRoom = 256
 
-// split divides Markdown into parts of at most room UTF-16 code units, in
-// order and without losing text: between blocks where that keeps at least half
-// of a part, else between lines, else within a line. A code fence that a cut
-// goes through is closed before it and opened again after it.
+// split divides Markdown into parts of at most room UTF-16 code units, in order and without
+// losing text: between blocks where that keeps at least half of a part, otherwise between
+// lines, otherwise within a line. A code fence that contains a cut is closed before it and
+// opened again after it.
 func split(s string, room int) []string {
 	room = max(room, minRoom)
 	var parts []string
@@ -121,20 +143,20 @@ func split(s string, room int) []string {
 		if prefixLen(s, room) == len(s) {
 			return append(parts, s)
 		}
-		at := splitPoint(s, room-minRoom/4)
-		head := strings.TrimRight(s[:at], " \n")
+		end := splitPoint(s, room-minRoom/4)
+		head := strings.TrimRight(s[:end], " \n")
 		closing := markdown.CloseOpen(head)
 		if len(closing) > minRoom/4 { // an absurdly long fence: leave it to the sanitizer
 			closing = ""
 		}
 		parts = append(parts, head+closing)
 		reopen = fenceIn(closing)
-		s = strings.TrimLeft(s[at:], "\n")
+		s = strings.TrimLeft(s[end:], "\n")
 	}
 }
 
-// fenceIn returns the line that opens again the code fence that closing ends, or
-// "" where it ends something else.
+// fenceIn returns the line that reopens the code fence that closing ends; "" where it ends
+// something else.
 func fenceIn(closing string) string {
 	line, _, _ := strings.Cut(strings.TrimPrefix(closing, "\n"), "\n")
 	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
@@ -143,7 +165,7 @@ func fenceIn(closing string) string {
 	return ""
 }
 
-// splitPoint returns where to cut s so that the head has at most room units.
+// splitPoint returns where to cut s so that its head has at most room units.
 func splitPoint(s string, room int) int {
 	end := prefixLen(s, room)
 	head := s[:end]
@@ -159,8 +181,8 @@ func splitPoint(s string, room int) int {
 	return end
 }
 
-// prefixLen returns the length in bytes of the longest prefix of whole
-// characters with at most units UTF-16 code units.
+// prefixLen returns the length in bytes of the longest prefix of complete characters with at
+// most units UTF-16 code units.
 func prefixLen(s string, units int) int {
 	if len(s) <= units {
 		return len(s)

@@ -96,7 +96,7 @@ func skipped(c byte) bool { return c == ' ' || c == '\n' || c == '`' || c == '~'
 
 func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 	cfg := Config{Sanitizer: sanitizer(t), Workflow: "CI [x](y)", Run: event.Run{URL: "https://github.com/o/r/actions/runs/1"}}
-	key := groupKey("x", nil)
+	key := groupKey("x")
 	for name, text := range map[string]string{
 		"short":       "Hello",
 		"empty":       "",
@@ -104,7 +104,7 @@ func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 		"astral":      strings.Repeat("😀", 70_000),
 		"open fence":  "```\n" + strings.Repeat("code\n", 30_000),
 		"megabytes":   strings.Repeat("x", 5<<20),
-		"old markers": "text\n" + markdown.Marker(groupKey("y", nil)),
+		"old markers": "text\n" + markdown.Marker(groupKey("y")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			body, cut := cfg.body(text, cfg.footer(nil), key)
@@ -148,7 +148,7 @@ func TestFooters(t *testing.T) {
 			t.Errorf("%s: %q", tt.name, got)
 		}
 	}
-	body, _ := cfg.body("text", "Thanks to @octocat, fixes #12", groupKey("", nil))
+	body, _ := cfg.body("text", "Thanks to @octocat, fixes #12", groupKey(""))
 	if strings.Contains(body, "@octocat") {
 		t.Errorf("the footer was not cleaned: %q", body)
 	}
@@ -170,7 +170,7 @@ func TestBuiltInFooter(t *testing.T) {
 		{Config{Workflow: "a_b*"}, `in the workflow a_b\*;`},
 		{Config{Run: event.Run{WorkflowPath: ".github/workflows/x.yml"}}, "in the workflow .github/workflows/x.yml;"},
 	} {
-		if got := tt.cfg.builtinFooter(); !strings.Contains(got, tt.part) {
+		if got := tt.cfg.footer(nil); !strings.Contains(got, tt.part) {
 			t.Errorf("%q lacks %q", got, tt.part)
 		}
 	}

@@ -73,7 +73,7 @@ func drawItems(r *rand.Rand, ev string) []chaosItem {
 		}
 	}
 	if ev == "pull_request" && r.IntN(25) == 0 {
-		for n := range DefaultMaxInline + 2 {
+		for n := range maxInline + 2 {
 			items = append(items, drawReviewComment(r, 100+n))
 		}
 	}
@@ -97,7 +97,7 @@ func drawIssue(r *rand.Rand, n int) chaosItem {
 		line: line(map[string]any{"type": "create-issue", "title": title, "body": text, "labels": labels}),
 		times: func(st githubtest.Fixture) (times int) {
 			for _, i := range st.Issues {
-				if i.State == "open" && i.Title == title && missingLabels(i.Labels, labels) == nil {
+				if i.State == "open" && i.Title == title && missingNames(i.Labels, labels) == nil {
 					times += strings.Count(i.Body, text)
 				}
 			}
@@ -146,7 +146,7 @@ func drawLabel(r *rand.Rand, n int) chaosItem {
 		line: line(map[string]any{"type": "add-issue-label", "labels": labels, "issue_number": on}),
 		once: true,
 		times: func(st githubtest.Fixture) int {
-			if missingLabels(issueIn(st, on).Labels, labels) == nil {
+			if missingNames(issueIn(st, on).Labels, labels) == nil {
 				return 1
 			}
 			return 0

@@ -2,72 +2,57 @@ package apply
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"strconv"
+	"slices"
 
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
-	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Code is how items that carry code get at the agent's changes and at the
-// repository that these go to.
+// Code gives access to the agent's changes and to the repository that they go to.
 type Code struct {
-	// Repo holds the objects. It is our own: what is done there changes nothing
-	// that anybody sees.
-	Repo *gitrepo.Repo
-	// Series reads what the agent changed. bases are the commits that Repo has of
-	// those that the items go onto: the changes may have been made from one of them.
-	Series func(ctx context.Context, bases []string) (gitrepo.Series, error)
-	// File is the name of the patch or bundle that holds the changes; "" where they
-	// are those of a workspace.
+	// Repo contains the objects. It is our own: nobody sees what is done there.
+	Repo *gitrepo.Repo // required
+	// Series reads what the agent changed. bases are those commits in Repo that the items
+	// go onto: the changes may have been made from one of them.
+	Series func(ctx context.Context, bases []string) (gitrepo.Series, error) // required
+	// File is the name of the patch or bundle that contains the changes; "" where they are
+	// those of a workspace.
 	File string
-	// Bases are commits that the changes may have been made from; those that Repo
-	// lacks are fetched.
+	// Bases are commits that the changes may have been made from. Those that Repo lacks are
+	// fetched.
 	Bases []string
 	// Connect opens the repository at the address that GitHub gives for cloning; nil
 	// without a token.
 	Connect func(cloneURL string) (*gitrepo.Remote, error)
 }
 
-// codeState is what is known of an item that carries code, before anything is
-// written: the changes as commits where they belong, held against every rule.
+// codeState is what is known of an item that carries code before anything is written: the
+// changes as commits where they belong, checked against every rule.
 type codeState struct {
-	// refusal is why the item is not done; nil when it may be.
-	refusal *refusal
-	// stable is the key by which a later run of the workflow finds this again.
-	stable string
-	// branch is where the commits go, and onto the commit they are put onto.
-	branch, onto string
-	// base is the branch that a pull request is opened against.
-	base    string
+	refusal *refusal // why the item is not applied; nil when it may be
+	key     string   // by which a later run of the workflow finds the branch: see branchKey
+	branch  string   // where the commits go
+	onto    string   // the commit that they are put onto
+	base    string   // the branch that a pull request is opened against
 	series  gitrepo.Series
 	carried gitrepo.Transplanted
 	changes []gitrepo.TreeChange // from onto to the last commit
 	notes   []string
-	// expect is where the branch is; "" where it is not there yet.
-	expect string
-	// replace says that what is on the branch gives way: only commits of ours.
-	replace bool
-	// pushed says that the branch holds this item's commits already.
-	pushed bool
-	// pull is the open pull request of the branch; of push-to-branch, the one that
-	// is pushed to.
-	pull *githubapi.Pull
-	// patch holds the changes for whoever has to take them by hand.
-	patch []byte
-	// asIssue says that the refused changes become an issue.
-	asIssue bool
+	expect  string // the commit that the branch is at; "" where it does not exist yet
+	replace bool   // the branch contains only commits of ours, which are replaced
+	pushed  bool   // the branch contains this item's commits already
+	// pull is the open pull request of the branch; for push-to-branch, the one that is
+	// pushed to.
+	pull    *githubapi.Pull
+	patch   []byte // the changes, for whoever has to apply them by hand
+	asIssue bool   // the refused changes become an issue
 }
 
 // refusal is the outcome of an item that was decided before the plan.
 type refusal struct {
 	state         State
 	code, message string
-	// unchanged says that there was nothing to deliver.
-	unchanged bool
+	unchanged     bool // there was nothing to deliver
 }
 
 func (st *codeState) refuse(s State, code, message string) *codeState {
@@ -78,41 +63,24 @@ func (st *codeState) refuse(s State, code, message string) *codeState {
 // tip is the last commit, which the branch is to point to.
 func (st *codeState) tip() string { return st.carried.Tip }
 
-// stableKey is the key of what a later run of the same workflow finds again:
-// SHA-256 over the repository's id, the workflow's file, the job, its place in a
-// matrix, the step, the kind, what triggered the workflow, and the ordinal (from 0)
-// among the items of the kind. Jobs of a matrix and steps of a job would replace
-// each other's branches otherwise.
-func stableKey(run event.Run, ev event.Event, kind safeoutput.Kind, ordinal int) string {
-	trigger := "repository"
-	if ev.Number != 0 {
-		trigger = "#" + strconv.Itoa(ev.Number)
+// note adds a note once.
+func (st *codeState) note(text string) {
+	if !slices.Contains(st.notes, text) {
+		st.notes = append(st.notes, text)
 	}
-	h := sha256.New()
-	writeField(h, "stable")
-	writeField(h, strconv.FormatInt(ev.Repo.ID, 10))
-	writeField(h, run.WorkflowPath)
-	writeField(h, run.Job)
-	writeField(h, run.Step)
-	writeField(h, strconv.Itoa(run.MatrixIndex))
-	writeField(h, string(kind))
-	writeField(h, trigger)
-	writeField(h, strconv.Itoa(ordinal))
-	return hex.EncodeToString(h.Sum(nil))
 }
 
-// coder prepares the items that carry code. It reads GitHub, fetches into the
-// repository of our own, and makes the commits there; nothing leaves it.
+// coder prepares the items that carry code. It reads GitHub, fetches into the repository of
+// our own, and makes the commits there. It pushes nothing.
 type coder struct {
 	o      *observer
 	code   *Code
 	series *gitrepo.Series // read once, for all items
-	// given are the branches that items before get: they are not free any more.
-	given []string
+	taken  []string        // the branches of the items before
 }
 
-// code prepares every item that carries code: where it goes, what it changes
-// there, and whether it may. Nothing is pushed that did not pass here.
+// code prepares every item that carries code: where it goes, what it changes there, and
+// whether it may. Nothing is pushed that was not prepared here.
 func (o *observer) code() error {
 	if len(o.need.code) == 0 {
 		return nil
@@ -125,10 +93,10 @@ func (o *observer) code() error {
 		}
 	}
 	for _, e := range o.need.code {
-		st := &codeState{stable: stableKey(o.cfg.Run, o.ev, e.kind, e.ordinal)}
+		st := &codeState{key: branchKey(o.cfg.Run, o.ev, e.kind, e.ordinal)}
 		o.s.code[e.index] = st
 		if c.code == nil || c.code.Repo == nil {
-			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that holds them (changes)")
+			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that contains them (changes)")
 			continue
 		}
 		if err := c.prepare(e, st); err != nil {
@@ -143,14 +111,14 @@ func (o *observer) code() error {
 	return nil
 }
 
-// prepare fills in the state of one item. An error is one of GitHub's; what is
-// wrong with the item or the changes is a refusal.
+// prepare fills in the state of one item. An error is one of GitHub's; what is wrong with the
+// item or the changes is a refusal.
 func (c *coder) prepare(e *entry, st *codeState) error {
 	if err := c.place(e, st); err != nil {
 		return err
 	}
 	if st.refusal != nil {
-		c.spare(st)
+		c.savePatch(st)
 		return nil
 	}
 	if err := c.fetch(st.onto); err != nil {

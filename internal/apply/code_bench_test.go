@@ -2,8 +2,6 @@ package apply
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -246,10 +244,10 @@ func (b *codeBench) pulls() (pulls []*githubtest.Issue) {
 	return pulls
 }
 
-// fingerprint tells whether anything below a directory has changed.
+// fingerprint changes when anything below a directory changes.
 func fingerprint(t testing.TB, dir string) string {
 	t.Helper()
-	h := sha256.New()
+	var fields []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -258,21 +256,20 @@ func fingerprint(t testing.TB, dir string) string {
 		if err != nil {
 			return err
 		}
-		writeField(h, path)
-		writeField(h, info.Mode().String()+info.ModTime().String())
+		fields = append(fields, path, info.Mode().String()+info.ModTime().String())
 		if info.Mode().IsRegular() {
 			data, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
-			writeField(h, string(data))
+			fields = append(fields, string(data))
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hashFields(fields...)
 }
 
 const (

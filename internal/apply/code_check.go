@@ -14,10 +14,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// judge holds the result of an item's changes against the rules about files, then
-// looks for secrets in every commit, and keeps the patch of what is refused unless
-// it holds one.
-func (c *coder) judge(e *entry, st *codeState) error {
+// check checks the result of an item's changes against the rules about files, looks for
+// secrets in every commit, and keeps the patch unless it contains one.
+func (c *coder) check(e *entry, st *codeState) error {
 	ctx, repo, settings := c.o.ctx, c.code.Repo, e.settings.Changes
 	paths, err := repo.TreePaths(ctx, st.tip())
 	if err != nil {
@@ -53,10 +52,10 @@ func (c *coder) judge(e *entry, st *codeState) error {
 	case hit != "":
 		st.refuse(Denied, CodeSecret, hit)
 	case len(broken) > 0:
-		st.refuse(Denied, broken[0].Rule, violationWords(broken))
+		st.refuse(Denied, broken[0].Rule, listViolations(broken))
 		st.asIssue = settings.OnViolation == policy.ViolationIssue
 	case unread:
-		st.refuse(Denied, CodeSecret, fmt.Sprintf("nothing was pushed, since it cannot be looked through for secrets: %v", err))
+		st.refuse(Denied, CodeSecret, fmt.Sprintf("nothing was pushed, because it cannot be scanned for secrets: %v", err))
 	}
 	if hit == "" && !unread {
 		data, err := repo.Patch(ctx, st.onto, st.tip(), maxPatch)
@@ -68,8 +67,11 @@ func (c *coder) judge(e *entry, st *codeState) error {
 // maxViolations is how many violations one message lists.
 const maxViolations = 10
 
-// violationWords lists what is wrong with the changes.
-func violationWords(broken []tree.Violation) string {
+// nothingPushed begins a message about changes that broke a rule.
+const nothingPushed = "nothing was pushed: "
+
+// listViolations lists what is wrong with the changes.
+func listViolations(broken []tree.Violation) string {
 	text := ""
 	for i, v := range broken {
 		if i == maxViolations {
@@ -83,14 +85,11 @@ func violationWords(broken []tree.Violation) string {
 	return nothingPushed + text
 }
 
-// nothingPushed begins what is said of changes that broke a rule.
-const nothingPushed = "nothing was pushed: "
-
-// RuleSignedCommits is the rule that what GitHub cannot sign is not pushed where
-// the owner wants signed commits.
+// RuleSignedCommits is the rule that nothing is pushed which GitHub cannot sign, where the
+// owner wants signed commits.
 const RuleSignedCommits = "signed-commits"
 
-// unsignable returns what a commit through the API cannot hold: GitHub's
+// unsignable returns what a commit through the API cannot contain: GitHub's
 // createCommitOnBranch writes plain files only.
 func unsignable(changes []gitrepo.TreeChange) []tree.Violation {
 	var found []tree.Violation
@@ -98,7 +97,7 @@ func unsignable(changes []gitrepo.TreeChange) []tree.Violation {
 	for _, ch := range changes {
 		if ch.NewMode != "" && ch.NewMode != "100644" {
 			found = append(found, tree.Violation{Rule: RuleSignedCommits, Path: ch.Path,
-				Message: fmt.Sprintf("%s: %s has the mode %s, and a signed commit through the API holds plain files (100644) only", RuleSignedCommits, strconv.Quote(ch.Path), ch.NewMode)})
+				Message: fmt.Sprintf("%s: %s has the mode %s, and a signed commit through the API can only contain plain files (100644)", RuleSignedCommits, strconv.Quote(ch.Path), ch.NewMode)})
 		}
 		if ch.NewMode != "" {
 			size += ch.Size
@@ -106,18 +105,21 @@ func unsignable(changes []gitrepo.TreeChange) []tree.Violation {
 	}
 	if size > githubapi.MaxCommitBytes {
 		found = append(found, tree.Violation{Rule: RuleSignedCommits,
-			Message: fmt.Sprintf("%s: the changed files hold %s, and a signed commit through the API at most %s", RuleSignedCommits, text.Bytes(size), text.Bytes(githubapi.MaxCommitBytes))})
+			Message: fmt.Sprintf("%s: the changed files have %s, and a signed commit through the API can contain at most %s", RuleSignedCommits, text.Bytes(size), text.Bytes(githubapi.MaxCommitBytes))})
 	}
 	return found
 }
 
-// maxScanned is how large a file is looked through for secrets, in bytes. The
-// rules about size refuse far less, unless the owner lifts them.
+// submoduleMode is git's mode of a submodule.
+const submoduleMode = "160000"
+
+// maxScanned is the largest file that is scanned for secrets, in bytes. The rules about size
+// refuse far smaller ones, unless the owner lifts them.
 const maxScanned = 64 << 20
 
-// secret looks for a secret in everything that would be pushed: each commit's
-// message, names and files, since a later commit does not take away what an
-// earlier one shows. It returns what was found in words, without the secret.
+// secret looks for a secret in everything that would be pushed: the message, names and files
+// of each commit, because a later commit does not hide what an earlier one shows. It describes
+// what it finds, without the secret.
 func (c *coder) secret(st *codeState) (hit string, err error) {
 	scanner := c.o.cfg.Secrets
 	if scanner == nil {
@@ -129,9 +131,8 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 		if err != nil {
 			return "", err
 		}
-		words := strings.Join([]string{info.Message, info.Author.Name, info.Author.Email}, "\n")
-		if hits := scanner.Scan(words); len(hits) > 0 {
-			return fmt.Sprintf("nothing was pushed: the message of commit %d %s", i+1, secretWords(hits[0])), nil
+		if hits := scanner.Scan(info.Message + "\n" + info.Author.Name + "\n" + info.Author.Email); len(hits) > 0 {
+			return fmt.Sprintf("%sthe message of commit %d %s", nothingPushed, i+1, describeSecret(hits[0])), nil
 		}
 		changes := st.changes
 		if len(st.carried.Commits) > 1 {
@@ -149,14 +150,14 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 	return "", nil
 }
 
-// secretIn looks into one changed file. What the file held before is no news, and
-// would keep everybody from mending it.
+// secretIn looks into one changed file. It ignores what the file contained before, which would
+// keep everybody from fixing it.
 func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange) (string, error) {
-	if ch.NewMode == "" || ch.NewMode == "160000" {
+	if ch.NewMode == "" || ch.NewMode == submoduleMode {
 		return "", nil
 	}
 	if hits := scanner.Scan(ch.Path); len(hits) > 0 {
-		return "nothing was pushed: the name of a file " + secretWords(hits[0]), nil
+		return nothingPushed + "the name of a file " + describeSecret(hits[0]), nil
 	}
 	if ch.NewOID == ch.OldOID {
 		return "", nil
@@ -165,13 +166,13 @@ func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange) (strin
 	if err != nil {
 		return "", fmt.Errorf("the file %q: %w", ch.Path, err)
 	}
-	text := string(data)
-	hits := scanner.ScanFile(ch.Path, text)
+	content := string(data)
+	hits := scanner.ScanFile(ch.Path, content)
 	if len(hits) == 0 {
 		return "", nil
 	}
 	before := ""
-	if ch.OldMode != "" && ch.OldMode != "160000" {
+	if ch.OldMode != "" && ch.OldMode != submoduleMode {
 		old, err := c.code.Repo.Blob(c.o.ctx, ch.OldOID, maxScanned)
 		if err != nil && !errors.Is(err, gitrepo.ErrTooLarge) {
 			return "", err
@@ -179,14 +180,9 @@ func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange) (strin
 		before = string(old)
 	}
 	for _, h := range hits {
-		if !strings.Contains(before, text[h.Start:h.End]) {
-			return fmt.Sprintf("nothing was pushed: the file %q %s", ch.Path, secretWords(h)), nil
+		if !strings.Contains(before, content[h.Start:h.End]) {
+			return fmt.Sprintf("%sthe file %q %s", nothingPushed, ch.Path, describeSecret(h)), nil
 		}
 	}
 	return "", nil
-}
-
-// secretWords say what was found where, and what to do, without showing it.
-func secretWords(h secrets.Hit) string {
-	return fmt.Sprintf("holds a secret in line %d, column %d (%s, rule %s); if it is a real one, revoke it, since the agent knows it, and take it out", h.Line, h.Column, h.Name, h.Rule)
 }

@@ -1,9 +1,11 @@
 package apply
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -12,33 +14,32 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// stay puts the changes onto the very commit that they were made from, if the base
-// branch has it. Another commit would bring along what nobody has judged: those of
-// a fork in the merge commit of its pull request, or those of an agent that names
-// one of its own as the base of its patch.
+// stay puts the changes onto the commit that they were made from, if the base branch has it.
+// Another commit could bring changes that nobody has checked: those of a fork, in the merge
+// commit of its pull request, or those of an agent that names a commit of its own as the base
+// of its patch.
 func (c *coder) stay(st *codeState) error {
 	if c.o.deps.GitHub == nil || st.series.Base == st.onto {
 		st.onto = st.series.Base
 		return nil
 	}
-	cmp, err := c.o.deps.GitHub.Compare(c.o.ctx, c.o.repo, st.onto, st.series.Base)
+	diff, err := c.o.deps.GitHub.Compare(c.o.ctx, c.o.repo, st.onto, st.series.Base)
 	if err != nil && !isKind(err, githubapi.NotFound) {
 		return err
 	}
-	if err != nil || cmp.MergeBase != st.series.Base {
-		st.note(fmt.Sprintf("the commit %.7s, which the changes were made from, is not on the branch %q: they were put onto where that is, in spite of rebase: false", st.series.Base, st.base))
+	if err != nil || diff.MergeBase != st.series.Base {
+		st.note(fmt.Sprintf("the commit %.7s, which the changes were made from, is not on the branch %q: they were put on top of that branch, in spite of rebase: false", st.series.Base, st.base))
 		return nil
 	}
 	st.onto = st.series.Base
 	return nil
 }
 
-// carry puts the changes onto where they go, and holds the result against the
-// rules.
+// carry puts the changes where they go, and checks the result against the rules.
 func (c *coder) carry(e *entry, st *codeState) error {
 	ctx, repo := c.o.ctx, c.code.Repo
 	if st.onto == "" {
-		st.onto = st.series.Base // without a token: as if nothing had moved
+		st.onto = st.series.Base // without a token: as if no branch had moved
 	}
 	if st.onto == "" {
 		st.refuse(Failed, CodeNoBase, "the commit that the changes were made from is not known; name it (changes-base)")
@@ -50,7 +51,7 @@ func (c *coder) carry(e *entry, st *codeState) error {
 	switch {
 	case errors.As(err, &conflict):
 		st.patch = c.seriesPatch(st)
-		st.refuse(Failed, CodeConflict, fmt.Sprintf("the changes do not fit %s any more: %s; let the agent work on the present commit, or apply the patch by hand (git am --3way)", c.where(st), conflict.Error()))
+		st.refuse(Failed, CodeConflict, fmt.Sprintf("the changes no longer apply to %s: %s; let the agent work on the current commit, or apply the patch by hand (git am --3way)", c.where(st), conflict.Error()))
 		return nil
 	case err != nil:
 		return err
@@ -59,28 +60,28 @@ func (c *coder) carry(e *entry, st *codeState) error {
 		st.note(fmt.Sprintf("the changes were made from %.7s and put onto %s, which is at %.7s", st.series.Base, c.where(st), st.onto))
 	}
 	if n := len(st.carried.Dropped); n > 0 {
-		st.note(fmt.Sprintf("%s holds %s of these changes already", c.where(st), text.Count(n, "commit")))
+		st.note(fmt.Sprintf("%s contains %s of these changes already", c.where(st), text.Count(n, "commit")))
 	}
 	if st.tip() == st.onto {
-		st.refuse(Adopted, "", c.where(st)+" holds these changes already").refusal.unchanged = true
+		st.refuse(Adopted, "", c.where(st)+" contains these changes already").refusal.unchanged = true
 		return nil
 	}
 	if st.changes, err = repo.TreeChanges(ctx, st.onto, st.tip()); err != nil {
 		return err
 	}
-	if err := c.judge(e, st); err != nil || st.refusal != nil {
+	if err := c.check(e, st); err != nil || st.refusal != nil {
 		return err
 	}
-	return c.same(st)
+	return c.recognise(st)
 }
 
-// same recognises a branch of an earlier run that holds the very same files: there
-// is nothing to push, and no reason to make anybody look again.
-func (c *coder) same(st *codeState) error {
+// recognise recognises a branch of an earlier run that contains the same files: there is
+// nothing to push, and no reason to make anybody look again.
+func (c *coder) recognise(st *codeState) error {
 	if st.expect == "" || st.expect == st.onto {
 		return nil
 	}
-	is, err := c.code.Repo.Commit(c.o.ctx, st.expect)
+	there, err := c.code.Repo.Commit(c.o.ctx, st.expect)
 	if err != nil {
 		return err
 	}
@@ -88,33 +89,30 @@ func (c *coder) same(st *codeState) error {
 	if err != nil {
 		return err
 	}
-	if is.Tree == wanted.Tree {
+	if there.Tree == wanted.Tree {
 		st.pushed, st.carried.Tip = true, st.expect
-		st.note(fmt.Sprintf("the branch %q holds the same files already, so nothing was pushed", st.branch))
+		st.note(fmt.Sprintf("the branch %q contains the same files already, so nothing was pushed", st.branch))
 	}
 	return nil
 }
 
-// where names what the changes go onto.
+// where names the branch that the changes go onto.
 func (c *coder) where(st *codeState) string {
-	if st.base != "" {
-		return fmt.Sprintf("the branch %q", st.base)
-	}
-	return fmt.Sprintf("the branch %q", st.branch)
+	return fmt.Sprintf("the branch %q", cmp.Or(st.base, st.branch))
 }
 
-// maxMessage is how long a commit message may be, in bytes; maxName the same for
-// a name. git has no limit, but whoever reads a log has.
+// The longest commit message, in bytes, and the longest name, in characters. git has no limits,
+// but people who read a log do.
 const (
 	maxMessage = 32 << 10
 	maxName    = 100
 )
 
-// style says how the commits of an item are made. Everything in it follows from
-// the item and the workflow run, so that a later attempt makes the same commits.
+// style describes how the commits of an item are made. It follows from the item and the
+// workflow run, so that a later attempt makes the same commits.
 func (c *coder) style(e *entry, st *codeState) gitrepo.Style {
 	committer := committerOf(c.o.s.viewer)
-	last := trailer(st.stable, e.key)
+	last := trailer(st.key, e.key)
 	return gitrepo.Style{
 		Committer: committer,
 		When:      c.o.cfg.Run.StartedAt,
@@ -129,7 +127,7 @@ func (c *coder) style(e *entry, st *codeState) gitrepo.Style {
 	}
 }
 
-// suffixed ends the first line of a message with what the owner wants there.
+// suffixed appends the owner's suffix to the first line of a message.
 func suffixed(message, suffix string) string {
 	title, rest, _ := strings.Cut(message, "\n")
 	if suffix == "" || strings.HasSuffix(title, suffix) {
@@ -138,18 +136,8 @@ func suffixed(message, suffix string) string {
 	return strings.TrimRight(title+suffix+"\n"+rest, "\n")
 }
 
-// note adds a note once.
-func (st *codeState) note(text string) {
-	for _, n := range st.notes {
-		if n == text {
-			return
-		}
-	}
-	st.notes = append(st.notes, text)
-}
-
-// committerOf is who commits: the token's own account, with the address by which
-// GitHub recognises it. The account of GITHUB_TOKEN shows as a bot.
+// committerOf returns who commits: the token's own account, with the address by which GitHub
+// recognises it. The account of GITHUB_TOKEN is shown as a bot.
 func committerOf(viewer githubapi.Actor) gitrepo.Person {
 	if viewer.DatabaseID == 0 {
 		return gitrepo.Person{Name: "Airlock", Email: "airlock@localhost"}
@@ -161,53 +149,48 @@ func committerOf(viewer githubapi.Actor) gitrepo.Person {
 	return gitrepo.Person{Name: login, Email: fmt.Sprintf("%d+%s@users.noreply.github.com", viewer.DatabaseID, login)}
 }
 
-// actionsBot is the id of the account github-actions[bot], which GITHUB_TOKEN
-// belongs to.
+// actionsBot is the id of the account github-actions[bot], which GITHUB_TOKEN belongs to.
 const actionsBot = 41898282
 
-// fallbackMessage is the message of a change that has none of its own: what is
-// not committed yet.
+// defaultMessage is the commit message where neither the agent nor the item has one.
+const defaultMessage = "Apply an agent's changes"
+
+// fallbackMessage is the message of a change without one of its own: what is not committed yet.
 func fallbackMessage(item safeoutput.Item) string {
 	switch it := item.(type) {
 	case *safeoutput.CreatePullRequest:
 		return it.Title
 	case *safeoutput.PushToBranch:
-		if strings.TrimSpace(it.Message) != "" {
-			return it.Message
-		}
+		return it.Message
 	}
-	return "Apply an agent's changes"
+	return ""
 }
 
-// message cleans a commit message as plain text. Trailers of ours that others
-// wrote are taken out, since by them we recognise our own commits.
-func (c *coder) message(text, fallback string) (clean string, disarmed bool) {
-	if strings.TrimSpace(text) == "" {
-		text = fallback
+// message cleans a commit message as plain text. It removes trailers like ours that others
+// wrote, because by them we recognise our own commits.
+func (c *coder) message(message, fallback string) (clean string, disarmed bool) {
+	if text.IsBlank(message) {
+		message = fallback
 	}
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + "\n\n(The rest of this message was cut.)"
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "\n\n(The rest of this message was cut.)"
 	}
-	text, _ = c.o.cfg.Sanitizer.Plain(text)
+	message, _ = c.o.cfg.Sanitizer.Plain(message)
 	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
+	for line := range strings.SplitSeq(message, "\n") {
 		if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), strings.ToLower(trailerName)+":") {
 			lines = append(lines, strings.TrimRight(line, " \t\r"))
 		}
 	}
-	text = strings.TrimSpace(strings.Join(lines, "\n"))
-	if text == "" {
-		text = "Apply an agent's changes"
-	}
-	return startable(text)
+	return startable(cmp.Or(strings.TrimSpace(strings.Join(lines, "\n")), defaultMessage))
 }
 
-// mailAddress is what a commit's author may have as an address: nothing that ends
-// or continues the line that git keeps it in.
+// mailAddress matches the addresses that a commit's author may have: nothing that ends or
+// continues the line in which git keeps them.
 var mailAddress = regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~\[\]-]{1,64}@[A-Za-z0-9.-]{1,190}$`)
 
-// author keeps the author of a change, cleaned. One without a usable name or
-// address is the committer.
+// author returns the author of a change, cleaned; the committer, where the name or the address
+// is not usable.
 func (c *coder) author(p, committer gitrepo.Person) gitrepo.Person {
 	name, _ := c.o.cfg.Sanitizer.Plain(p.Name)
 	name = strings.Map(func(r rune) rune {
@@ -216,20 +199,20 @@ func (c *coder) author(p, committer gitrepo.Person) gitrepo.Person {
 		}
 		return r
 	}, name)
-	name = shorten(name, maxName)
+	name = text.Truncate(text.OneLine(name), maxName)
 	if strings.Trim(name, " .,:;\"'\\") == "" || !mailAddress.MatchString(p.Email) {
 		return committer
 	}
 	return gitrepo.Person{Name: name, Email: p.Email}
 }
 
-// trailerName begins the line of a commit message that says which item the
-// commit belongs to: the first 16 digits of the stable key, and of the item's.
+// trailerName begins the line of a commit message that names the item of the commit: the first
+// 16 digits of the branch's key, and of the item's.
 const trailerName = "Airlock-Item"
 
 // trailer is the line that ends every commit message of an item.
-func trailer(stable, key string) string {
-	return trailerName + ": " + stable[:16] + "-" + key[:16]
+func trailer(branchKey, key string) string {
+	return trailerName + ": " + branchKey[:16] + "-" + key[:16]
 }
 
 // trailerOf returns the value of a commit message's trailer, "" without one.
@@ -243,29 +226,24 @@ func trailerOf(message string) string {
 }
 
 // ofItem reports whether one of the commits was made for the item itself.
-func ofItem(commits []githubapi.Commit, stable, key string) bool {
-	for _, c := range commits {
-		if trailerOf(c.Message) == stable[:16]+"-"+key[:16] {
-			return true
-		}
-	}
-	return false
+func ofItem(commits []githubapi.Commit, branchKey, key string) bool {
+	return slices.ContainsFunc(commits, func(c githubapi.Commit) bool { return trailerOf(c.Message) == branchKey[:16]+"-"+key[:16] })
 }
 
-// allOfSeries reports whether every commit was made for what has the stable key,
-// in whichever workflow run, and is as we made it. Without commits nothing is known.
-func allOfSeries(commits []githubapi.Commit, stable string, committer gitrepo.Person) bool {
+// allOfSeries reports whether every commit was made for the branch's key, in any workflow run,
+// and is as we made it. It reports false for no commits.
+func allOfSeries(commits []githubapi.Commit, branchKey string, committer gitrepo.Person) bool {
 	for _, c := range commits {
-		if !strings.HasPrefix(trailerOf(c.Message), stable[:16]+"-") || !madeBy(c, committer) {
+		if !strings.HasPrefix(trailerOf(c.Message), branchKey[:16]+"-") || !madeBy(c, committer) {
 			return false
 		}
 	}
 	return len(commits) > 0
 }
 
-// madeBy reports whether we committed it. Who amends or rebases a commit keeps its
-// message, and with it our line, and becomes its committer. Of a commit that GitHub
-// made for us, GitHub is, and has signed it.
+// madeBy reports whether we committed a commit. Somebody who amends or rebases a commit keeps
+// its message, and with it our trailer, but becomes its committer. GitHub itself is the
+// committer of a commit that it made for us, and has signed it.
 func madeBy(c githubapi.Commit, committer gitrepo.Person) bool {
 	return c.Committer.Email == committer.Email || c.Committer.Email == githubEmail && c.Verified
 }
@@ -273,16 +251,15 @@ func madeBy(c githubapi.Commit, committer gitrepo.Person) bool {
 // githubEmail is the address of GitHub itself as a committer.
 const githubEmail = "noreply@github.com"
 
-// skipCommands are the words in a commit message that keep GitHub from starting
-// workflows: an agent may not switch off the checks of its own changes. See
-// GitHub's documentation on skipping workflow runs.
+// skipCommands are the words in a commit message that keep GitHub from starting workflows. An
+// agent may not switch off the checks of its own changes. See GitHub's documentation on
+// skipping workflow runs.
 var skipCommands = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
 
 // skipTrailer is the other form, a line of its own.
 var skipTrailer = regexp.MustCompile(`(?im)^(skip-checks):`)
 
-// startable makes what switches off workflows in a message inert, readable as
-// before.
+// startable makes words that switch off workflows inert, and keeps them readable.
 func startable(message string) (clean string, changed bool) {
 	clean = skipCommands.ReplaceAllString(message, "($1)")
 	clean = skipTrailer.ReplaceAllString(clean, "$1 :")

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// place finds out where an item's changes go. Without a token it stays at what
-// the event and the configuration say.
+// place finds out where an item's changes go. Without a token it knows only the event and the
+// configuration.
 func (c *coder) place(e *entry, st *codeState) error {
 	if e.kind == safeoutput.KindCreatePullRequest {
 		return c.placePull(e, st)
@@ -24,19 +24,19 @@ func (c *coder) place(e *entry, st *codeState) error {
 
 // placePull finds a pull request's base and a branch for it.
 func (c *coder) placePull(e *entry, st *codeState) error {
-	st.base = baseBranch(e.settings.Changes, c.o.ev.Base.Ref, c.defaultBranch())
+	st.base = cmp.Or(e.settings.Changes.Base, c.o.ev.Base.Ref, c.defaultBranch())
 	if st.base == "" {
 		st.refuse(Failed, CodeNoBase, "the branch to open the pull request against is not known; set base in the configuration of create-pull-request")
 		return nil
 	}
 	gh := c.o.deps.GitHub
 	if gh == nil {
-		st.branch, _ = branchName(e, st.stable)
+		st.branch, _ = branchName(e, st.key)
 		return nil
 	}
 	head, err := gh.GetBranch(c.o.ctx, c.o.repo, st.base)
 	if isKind(err, githubapi.NotFound) {
-		st.refuse(Failed, CodeNoBase, fmt.Sprintf("the branch %q to open the pull request against is not there; set base in the configuration of create-pull-request", st.base))
+		st.refuse(Failed, CodeNoBase, fmt.Sprintf("the branch %q to open the pull request against does not exist; set base in the configuration of create-pull-request", st.base))
 		return nil
 	}
 	if err != nil {
@@ -46,22 +46,10 @@ func (c *coder) placePull(e *entry, st *codeState) error {
 	return c.placeBranch(e, st)
 }
 
-// defaultBranch is GitHub's word, else the event's.
+// defaultBranch is the repository's default branch as GitHub or, without a token, the event
+// names it.
 func (c *coder) defaultBranch() string {
-	if c.o.s.defaultBranch != "" {
-		return c.o.s.defaultBranch
-	}
-	return c.o.ev.Repo.DefaultBranch
-}
-
-// baseBranch is what a pull request is opened against.
-func baseBranch(s policy.ChangeSettings, event, byDefault string) string {
-	for _, name := range []string{s.Base, event, byDefault} {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(c.o.s.defaultBranch, c.o.ev.Repo.DefaultBranch)
 }
 
 // placePush finds the branch that push-to-branch pushes to, and where it is.
@@ -79,7 +67,7 @@ func (c *coder) placePush(e *entry, st *codeState) error {
 	}
 	head, err := gh.GetBranch(c.o.ctx, c.o.repo, st.branch)
 	if isKind(err, githubapi.NotFound) {
-		st.refuse(Failed, CodeNoBase, fmt.Sprintf("the branch %q that the configuration names is not there; create it, or correct branch below push-to-branch", st.branch))
+		st.refuse(Failed, CodeNoBase, fmt.Sprintf("the branch %q that the configuration names does not exist; create it, or correct branch below push-to-branch", st.branch))
 		return nil
 	}
 	if err != nil {
@@ -89,7 +77,7 @@ func (c *coder) placePush(e *entry, st *codeState) error {
 	return c.pushedBefore(e, st)
 }
 
-// eventBranch is the branch of the event's pull request where nothing can be read.
+// eventBranch is the branch of the event's pull request, where nothing can be read.
 func eventBranch(o *observer, e *entry) string {
 	if e.target.FromEvent && o.ev.Head.Ref != "" {
 		return o.ev.Head.Ref
@@ -97,13 +85,13 @@ func eventBranch(o *observer, e *entry) string {
 	return fmt.Sprintf("<head of #%d>", e.target.Number)
 }
 
-// placeOnPull finds the head branch of the pull request that is pushed to, unless
-// the configuration or GitHub does not let it be.
+// placeOnPull finds the head branch of the pull request that is pushed to, unless the
+// configuration or GitHub does not allow it.
 func (c *coder) placeOnPull(e *entry, st *codeState) error {
 	n := e.target.Number
 	pull, err := c.o.deps.GitHub.GetPull(c.o.ctx, c.o.repo, n)
 	if isKind(err, githubapi.NotFound) {
-		st.refuse(Denied, policy.RuleTargetKind, fmt.Sprintf("#%d is no pull request, and push-to-branch acts only on those", n))
+		st.refuse(Denied, policy.RuleTargetKind, fmt.Sprintf("#%d is not a pull request, and push-to-branch acts only on those", n))
 		return nil
 	}
 	if err != nil {
@@ -116,7 +104,7 @@ func (c *coder) placeOnPull(e *entry, st *codeState) error {
 		return nil
 	}
 	if pull.Head.RepoID != c.o.ev.Repo.ID && c.o.ev.Repo.ID != 0 {
-		st.refuse(Skipped, CodeForkHead, fmt.Sprintf("the branch of pull request #%d lies in a fork, which this repository's token cannot write to; let the agent ask for review comments with suggestions, or for a pull request of its own (create-pull-request)", n))
+		st.refuse(Skipped, CodeForkHead, fmt.Sprintf("the branch of pull request #%d is in a fork, which this repository's token cannot write to; let the agent ask for review comments with suggestions, or for a pull request of its own (create-pull-request)", n))
 		return nil
 	}
 	if pull.State != "open" {
@@ -133,28 +121,26 @@ const (
 	RuleDefaultBranch  = "default-branch"
 )
 
-// forbiddenPull holds a pull request against the owner's rules on what may be
-// pushed to.
+// forbiddenPull returns why the owner's rules do not allow to push to a pull request; nil
+// where they do.
 func forbiddenPull(s policy.ChangeSettings, defaultBranch string, pull githubapi.Pull) *refusal {
 	if !strings.HasPrefix(pull.Title, s.RequiredTitlePrefix) {
 		return &refusal{state: Denied, code: RuleRequiredTitle,
 			message: fmt.Sprintf("the title of pull request #%d does not begin with %q, as title-prefix requires", pull.Number, s.RequiredTitlePrefix)}
 	}
-	for _, want := range s.RequiredLabels {
-		if !slices.ContainsFunc(pull.Labels, func(have string) bool { return strings.EqualFold(have, want) }) {
-			return &refusal{state: Denied, code: RuleRequiredLabels,
-				message: fmt.Sprintf("pull request #%d does not have the label %q, as labels requires", pull.Number, want)}
-		}
+	if missing := missingNames(pull.Labels, s.RequiredLabels); len(missing) > 0 {
+		return &refusal{state: Denied, code: RuleRequiredLabels,
+			message: fmt.Sprintf("pull request #%d does not have the label %q, as labels requires", pull.Number, missing[0])}
 	}
 	if pull.Head.Ref == defaultBranch && defaultBranch != "" {
 		return &refusal{state: Denied, code: RuleDefaultBranch,
-			message: fmt.Sprintf("pull request #%d is made from the default branch %q, which is pushed to only where branch below push-to-branch names it", pull.Number, defaultBranch)}
+			message: fmt.Sprintf("pull request #%d comes from the default branch %q, which is pushed to only if branch below push-to-branch names it", pull.Number, defaultBranch)}
 	}
 	return nil
 }
 
-// pushedBefore recognises what an earlier attempt pushed. Commits through the API
-// are made one by one; those that are there are told by what they change.
+// pushedBefore recognises what an earlier attempt pushed. It is not needed for commits through
+// the API, which are made one by one: those that are there leave nothing to change.
 func (c *coder) pushedBefore(e *entry, st *codeState) error {
 	if c.o.cfg.Run.Attempt <= 1 || e.settings.Changes.SignedCommits {
 		return nil
@@ -164,7 +150,7 @@ func (c *coder) pushedBefore(e *entry, st *codeState) error {
 		return err
 	}
 	for i := range commits {
-		if ofItem(commits[i:i+1], st.stable, e.key) {
+		if ofItem(commits[i:i+1], st.key, e.key) {
 			st.pushed, st.carried.Tip = true, commits[i].SHA
 			st.refuse(Adopted, "", "an earlier attempt of this workflow run pushed it already").refusal.unchanged = true
 			return nil
@@ -173,19 +159,19 @@ func (c *coder) pushedBefore(e *entry, st *codeState) error {
 	return nil
 }
 
-// maxLookedBack is how many commits of a branch are read to find those of an
-// earlier attempt: one page.
+// maxLookedBack is how many commits of a branch are read to find those of an earlier attempt:
+// one page.
 const maxLookedBack = 100
 
-// maxSuffix is up to which number a taken branch name is suffixed.
+// maxSuffix is the largest number that is appended to a branch name that is taken.
 const maxSuffix = 20
 
-// maxSlug is how long the words of a title are in a branch name.
+// maxSlug is the largest number of letters and digits of a title in a branch name.
 const maxSlug = 40
 
-// branchName is the name of the branch that an item asks for, or the default one,
-// which other titles of the same series begin alike: prefix is what they share.
-func branchName(e *entry, stable string) (name, prefix string) {
+// branchName returns the name of the branch that an item asks for, or the default one. Default
+// names of one series share the prefix, whatever the title.
+func branchName(e *entry, key string) (name, prefix string) {
 	if b := e.settings.Changes.Branch; b != "" {
 		return b, ""
 	}
@@ -193,11 +179,11 @@ func branchName(e *entry, stable string) (name, prefix string) {
 	if it.Branch != "" {
 		return it.Branch, ""
 	}
-	prefix = cmp.Or(e.settings.Changes.BranchPrefix, "airlock/") + stable[:8] + "-"
+	prefix = cmp.Or(e.settings.Changes.BranchPrefix, "airlock/") + key[:8] + "-"
 	return prefix + slug(it.Title), prefix
 }
 
-// slug makes a part of a branch name of a title: its letters and digits, the rest
+// slug turns a title into a part of a branch name: its letters and digits, and everything else
 // as single hyphens.
 func slug(title string) string {
 	var b strings.Builder
@@ -220,12 +206,12 @@ func slug(title string) string {
 	return "changes"
 }
 
-// placeBranch finds the branch for a pull request: an earlier one of the same
-// series, or a name that is free.
+// placeBranch finds the branch for a pull request: an earlier one of the same series, or a name
+// that is free.
 func (c *coder) placeBranch(e *entry, st *codeState) error {
-	name, prefix := branchName(e, st.stable)
+	name, prefix := branchName(e, st.key)
 	if err := c.code.Repo.CheckBranch(c.o.ctx, name); err != nil {
-		st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch cannot be named so: %v", err))
+		st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch cannot have this name: %v", err))
 		return nil
 	}
 	if prefix == "" {
@@ -236,26 +222,26 @@ func (c *coder) placeBranch(e *entry, st *codeState) error {
 		return err
 	}
 	for _, b := range there {
-		if !sameSeries(b.Name, name, prefix) || slices.Contains(c.given, b.Name) || b.Name == st.base || b.Name == c.defaultBranch() {
+		if !sameSeries(b.Name, name, prefix) || slices.Contains(c.taken, b.Name) || b.Name == st.base || b.Name == c.defaultBranch() {
 			continue
 		}
 		found, err := c.earlier(e, st, b)
 		if err != nil || found {
-			c.given = append(c.given, st.branch)
+			c.taken = append(c.taken, st.branch)
 			return err
 		}
 	}
 	c.freeName(st, name, there)
-	c.given = append(c.given, st.branch)
-	// A suffix does not lead around the owner's list.
+	c.taken = append(c.taken, st.branch)
+	// A suffix does not get around the owner's list.
 	if s := e.settings.Changes; st.branch != name && s.Branch == "" && prefix == name && !policy.BranchAllowed(s, st.branch) {
-		st.refuse(Denied, policy.RuleAllowedBranches, fmt.Sprintf("the branch %q is somebody else's, and %q is not among the allowed-branches", name, st.branch))
+		st.refuse(Denied, policy.RuleAllowedBranches, fmt.Sprintf("the branch %q belongs to somebody else, and %q is not among the allowed-branches", name, st.branch))
 	}
 	return nil
 }
 
-// sameSeries reports whether a branch can be an earlier one: with a default name,
-// any title's; else the name itself, or the name with a suffix of ours.
+// sameSeries reports whether a branch can be an earlier one of the series: any with the prefix
+// of a default name, otherwise the name itself, or the name with a suffix of ours.
 func sameSeries(branch, name, prefix string) bool {
 	if prefix != name {
 		return true
@@ -268,22 +254,22 @@ func sameSeries(branch, name, prefix string) bool {
 	return strings.HasPrefix(rest, "-") && err == nil && n >= 2 && n <= maxSuffix
 }
 
-// earlier takes a branch over if it is ours: every commit that it has beside its
-// base was made for this series, and its pull request is open, or was never
-// opened. A branch to which somebody else pushed is theirs too, and stays as it is;
-// so does one whose pull request somebody has turned to another base.
+// earlier takes over a branch if it is ours: every commit that its base does not have was made
+// for this series, and its pull request is open or was never opened. A branch that somebody
+// else has pushed to belongs to them too, and is left alone; so is a branch whose pull request
+// somebody has changed to another base.
 func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (bool, error) {
 	gh, ctx := c.o.deps.GitHub, c.o.ctx
 	// The commit that is compared is the one that the push expects there.
-	cmp, err := gh.Compare(ctx, c.o.repo, st.onto, b.SHA)
+	diff, err := gh.Compare(ctx, c.o.repo, st.onto, b.SHA)
 	if isKind(err, githubapi.NotFound) {
-		return false, nil // gone meanwhile, or without a common history
+		return false, nil // deleted just now, or without a common history
 	}
 	if err != nil {
 		return false, err
 	}
-	empty := cmp.AheadBy == 0 && c.begun(e, st, b.Name)
-	if cmp.AheadBy != len(cmp.Commits) || !empty && !allOfSeries(cmp.Commits, st.stable, committerOf(c.o.s.viewer)) {
+	empty := diff.AheadBy == 0 && c.begun(e, st, b.Name)
+	if diff.AheadBy != len(diff.Commits) || !empty && !allOfSeries(diff.Commits, st.key, committerOf(c.o.s.viewer)) {
 		return false, nil
 	}
 	var open *githubapi.Pull
@@ -301,37 +287,33 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (bool, erro
 	st.branch, st.expect, st.replace, st.pull = b.Name, b.SHA, true, open
 	switch {
 	case e.settings.Changes.SignedCommits:
-		// The API adds commits and takes none away: the changes go onto the commit
-		// that the branch began at, so that only they differ.
-		st.onto, st.replace = cmp.MergeBase, false
-	case ofItem(cmp.Commits, st.stable, e.key):
-		// An earlier attempt pushed it, unless somebody wrote the line who is not us:
-		// onto the same commit, the same changes make the same files again.
-		st.onto = cmp.MergeBase
+		// The API can add commits but not remove any: the changes go onto the commit that
+		// the branch began at, so that only they differ.
+		st.onto, st.replace = diff.MergeBase, false
+	case ofItem(diff.Commits, st.key, e.key):
+		// An earlier attempt pushed it, or somebody else copied our trailer. Either way, the
+		// same changes on the same commit result in the same files again.
+		st.onto = diff.MergeBase
 	}
 	return true, c.fetch(b.SHA)
 }
 
-// begun reports whether a branch without any commit of its own can be one that we
-// made and were then kept from committing to: the API makes the branch first.
+// begun reports whether a branch without a commit of its own can be one that we created and
+// then could not commit to: through the API, the branch is created first.
 func (c *coder) begun(e *entry, st *codeState, branch string) bool {
-	_, prefix := branchName(e, st.stable)
+	_, prefix := branchName(e, st.key)
 	return e.settings.Changes.SignedCommits && (prefix != "" || c.o.cfg.Run.Attempt > 1) && strings.HasPrefix(branch, prefix)
 }
 
-// freeName takes the name, or the first with a suffix that nobody has.
+// freeName chooses the name, or the first with a suffix that is not taken.
 func (c *coder) freeName(st *codeState, name string, there []githubapi.Branch) {
-	taken := map[string]bool{st.base: true}
-	for _, b := range c.given {
-		taken[b] = true
-	}
-	for _, b := range there {
-		taken[b.Name] = true
+	taken := func(name string) bool {
+		return name == st.base || slices.Contains(c.taken, name) || slices.ContainsFunc(there, func(b githubapi.Branch) bool { return b.Name == name })
 	}
 	st.branch = name
-	for i := 2; taken[st.branch]; i++ {
+	for i := 2; taken(st.branch); i++ {
 		if i > maxSuffix {
-			st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch %q and those with a suffix up to -%d are taken; delete some of them, or name another one (branch)", name, maxSuffix))
+			st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch %q and those with a suffix up to -%d are taken; delete some of them, or configure another name (branch)", name, maxSuffix))
 			return
 		}
 		st.branch = name + "-" + strconv.Itoa(i)

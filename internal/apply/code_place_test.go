@@ -275,7 +275,7 @@ func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
 	b := newCodeBench(t)
 	b.git.SetBranch("next", b.base)
 	b.pull(func(s *policy.ChangeSettings) { s.Base, s.Branch = "next", "main" })
-	st := stableKey(b.cfg.Run, b.ev, "create-pull-request", 0)
+	st := branchKey(b.cfg.Run, b.ev, "create-pull-request", 0)
 	b.git.Commit("main", map[string]string{"x": "1"}, "Squashed\n\n"+trailer(st, st))
 	head := b.recommit("main", committerOf(b.viewer()).Email, b.git.Run("rev-parse", "main^{tree}"))
 	b.write(map[string]string{"docs/a.md": "1\n"})

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// deliver brings an item's commits onto its branch, and returns the commit that
-// the branch is at afterwards.
+// deliver adds an item's commits to its branch, and returns the commit that the branch is at
+// afterwards.
 func (x *executor) deliver(ctx context.Context, e *entry, st *codeState) (tip string, err error) {
 	if x.deps.Code == nil || x.plan.snap.remote == nil {
 		return "", errors.New("there is no remote to push to")
@@ -23,41 +24,40 @@ func (x *executor) deliver(ctx context.Context, e *entry, st *codeState) (tip st
 	return st.tip(), x.pushByGit(ctx, st)
 }
 
-// pushByGit pushes. After a push whose answer was lost it looks where the branch
-// is; the push names the commit that it replaces, so that a second one does no
-// harm.
+// pushByGit pushes. After a push whose answer was lost it looks where the branch is. The push
+// names the commit that it replaces, so that a second one does no harm.
 func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 	req := gitrepo.PushRequest{Tip: st.tip(), Branch: st.branch, Expect: st.expect, Replace: st.replace}
 	push := func() error {
 		return x.write(ctx, func(ctx context.Context) error { return x.deps.Code.Repo.Push(ctx, x.plan.snap.remote, req) })
 	}
 	err := push()
-	for _, wait := range lookWaits() {
+	for _, wait := range lookWaits {
 		if kind := pushKind(err); kind != gitrepo.PushAmbiguous && kind != gitrepo.PushUnreachable {
 			break
 		}
 		if x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
-		at, looked := x.branchAt(ctx, st.branch)
-		if looked && at == st.tip() {
+		head, looked := x.branchHead(ctx, st.branch)
+		if looked && head == st.tip() {
 			return nil
 		}
-		if looked && at == st.expect {
+		if looked && head == st.expect {
 			err = push()
 		}
 	}
-	// What GitHub calls moved may be our own push, whose answer was lost.
+	// The branch may have been moved by our own push, whose answer was lost.
 	if pushKind(err) == gitrepo.PushMoved {
-		if at, looked := x.branchAt(ctx, st.branch); looked && at == st.tip() {
+		if head, looked := x.branchHead(ctx, st.branch); looked && head == st.tip() {
 			return nil
 		}
 	}
 	return pushFailure(err)
 }
 
-// branchAt returns where a branch is, "" if it is not there.
-func (x *executor) branchAt(ctx context.Context, branch string) (sha string, looked bool) {
+// branchHead returns the commit that a branch is at, "" if there is no such branch.
+func (x *executor) branchHead(ctx context.Context, branch string) (sha string, looked bool) {
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
 	sha, err := x.deps.GitHub.GetBranch(rctx, x.repo, branch)
@@ -67,7 +67,7 @@ func (x *executor) branchAt(ctx context.Context, branch string) (sha string, loo
 	return sha, err == nil
 }
 
-// pushKind is why a push did not happen; 0 where it did, or git itself failed.
+// pushKind returns why a push did not happen; 0 where it did, or git itself failed.
 func pushKind(err error) gitrepo.PushErrorKind {
 	var p *gitrepo.PushError
 	if errors.As(err, &p) {
@@ -76,8 +76,8 @@ func pushKind(err error) gitrepo.PushErrorKind {
 	return 0
 }
 
-// pushFailure turns an error of git's into one of GitHub's, so that all failures
-// are handled alike: blocked, retried, explained.
+// pushFailure turns an error of git's into one of GitHub's, so that all failures are handled
+// alike: blocked, retried, explained.
 func pushFailure(err error) error {
 	var p *gitrepo.PushError
 	if !errors.As(err, &p) {
@@ -102,35 +102,28 @@ func pushFailure(err error) error {
 	return e
 }
 
-// workflowsPermission is what only changes of workflow files need: GITHUB_TOKEN
-// never has it.
+// workflowsPermission is needed only for changes of workflow files. GITHUB_TOKEN never has it.
 const workflowsPermission = "workflows: write"
 
-// pushPath is how a plan names a branch.
-func pushPath(branch string) string { return "refs/heads/" + branch }
-
-// pushRequests are the writes that bring the commits onto the branch, as a plan
-// shows them: a push, which is no request of the API, or the API's commits.
+// pushRequests returns the writes that add the commits to the branch, as a plan shows them: a
+// push, or requests to the API that create the commits.
 func (p *planner) pushRequests(e *entry, st *codeState) []Request {
 	if st.pushed {
 		return nil
 	}
-	type commit struct {
-		Commits []string `json:"commits"`
-		Expect  string   `json:"expect,omitempty"`
-		Replace bool     `json:"replace,omitempty"`
-	}
+	ref := "refs/heads/" + st.branch
 	if !e.settings.Changes.SignedCommits {
-		return []Request{newRequest("PUSH", pushPath(st.branch), commit{st.carried.Commits, st.expect, st.replace})}
+		return []Request{newRequest("PUSH", ref, struct {
+			Commits []string `json:"commits"`
+			Expect  string   `json:"expect,omitempty"`
+			Replace bool     `json:"replace,omitempty"`
+		}{st.carried.Commits, st.expect, st.replace})}
 	}
 	var reqs []Request
 	if st.expect == "" {
-		reqs = append(reqs, newRequest("POST", p.path("/git/refs"), map[string]string{"ref": pushPath(st.branch), "sha": st.onto}))
+		reqs = append(reqs, newRequest("POST", p.path("/git/refs"), map[string]string{"ref": ref, "sha": st.onto}))
 	}
-	head := st.expect
-	if head == "" {
-		head = st.onto
-	}
+	head := cmp.Or(st.expect, st.onto)
 	for range st.carried.Commits {
 		reqs = append(reqs, graphQL("createCommitOnBranch", map[string]any{
 			"branch": map[string]string{"branchName": st.branch}, "expectedHeadOid": head,
@@ -141,43 +134,43 @@ func (p *planner) pushRequests(e *entry, st *codeState) []Request {
 	return reqs
 }
 
-// commitByAPI makes the commits through GitHub, which signs them. The branch is
-// made first where it is not there; each commit names the one before it, so that
-// a second try cannot double it.
+// commitByAPI creates the commits through GitHub, which signs them, and the branch before, if it
+// does not exist. Each commit names the one before it, so that a second try cannot create a
+// second one.
 func (x *executor) commitByAPI(ctx context.Context, st *codeState) (tip string, err error) {
-	at, from, commits := st.expect, st.onto, st.carried.Commits
+	head, from, commits := st.expect, st.onto, st.carried.Commits
 	switch {
-	case at == "":
+	case head == "":
 		err := x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.CreateBranch(ctx, x.repo, st.branch, st.onto) })
 		if err != nil && !isKind(err, githubapi.Conflict) {
 			return "", err
 		}
-		at = st.onto
-		if now, looked := x.branchAt(ctx, st.branch); err != nil && (!looked || now != at) {
+		head = st.onto
+		if now, looked := x.branchHead(ctx, st.branch); err != nil && (!looked || now != head) {
 			return "", err
 		}
-	case at != st.onto: // an earlier run's branch: one commit makes it what it should be
-		from, commits = at, commits[len(commits)-1:]
+	case head != st.onto: // an earlier run's branch: one commit makes it what it should be
+		from, commits = head, commits[len(commits)-1:]
 	}
 	for _, commit := range commits {
-		made, err := x.commit(ctx, st, at, from, commit)
+		created, err := x.commit(ctx, st, head, from, commit)
 		if err != nil {
-			return at, err
+			return head, err
 		}
-		at, from = made, commit
+		head, from = created, commit
 	}
-	return at, nil
+	return head, nil
 }
 
-// commit makes one commit, whose changes are those between two trees of ours.
-func (x *executor) commit(ctx context.Context, st *codeState, at, from, to string) (made string, err error) {
+// commit creates one commit on top of head, with the changes between two commits of ours.
+func (x *executor) commit(ctx context.Context, st *codeState, head, from, to string) (created string, err error) {
 	repo := x.deps.Code.Repo
 	info, err := repo.Commit(ctx, to)
 	if err != nil {
 		return "", err
 	}
 	headline, body, _ := strings.Cut(info.Message, "\n")
-	n := githubapi.NewCommit{Branch: st.branch, ExpectedHead: at, Headline: headline, Body: strings.TrimSpace(body)}
+	n := githubapi.NewCommit{Branch: st.branch, ExpectedHead: head, Headline: headline, Body: strings.TrimSpace(body)}
 	changes, err := repo.TreeChanges(ctx, from, to)
 	if err != nil {
 		return "", err
@@ -193,29 +186,29 @@ func (x *executor) commit(ctx context.Context, st *codeState, at, from, to strin
 		}
 		n.Additions = append(n.Additions, githubapi.Addition{Path: ch.Path, Data: data})
 	}
-	err = x.write(ctx, func(ctx context.Context) (err error) {
-		made, _, err = x.deps.GitHub.CreateCommit(ctx, x.repo, n)
-		return err
-	})
-	for _, wait := range lookWaits() {
+	create := func() error {
+		return x.write(ctx, func(ctx context.Context) (err error) {
+			created, _, err = x.deps.GitHub.CreateCommit(ctx, x.repo, n)
+			return err
+		})
+	}
+	err = create()
+	for _, wait := range lookWaits {
 		if !isKind(err, githubapi.Ambiguous) || x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
-		now, looked := x.branchAt(ctx, st.branch)
+		now, looked := x.branchHead(ctx, st.branch)
 		switch {
-		case looked && now != at:
-			return x.ourCommit(ctx, now, at, info.Message)
+		case looked && now != head:
+			return x.ourCommit(ctx, now, head, info.Message)
 		case looked:
-			err = x.write(ctx, func(ctx context.Context) (err error) {
-				made, _, err = x.deps.GitHub.CreateCommit(ctx, x.repo, n)
-				return err
-			})
+			err = create()
 		}
 	}
-	return made, err
+	return created, err
 }
 
-// ourCommit recognises a commit whose answer was lost: it follows the one that was
+// ourCommit recognises a commit for which GitHub's answer was lost: it follows the one that was
 // there, with our own message.
 func (x *executor) ourCommit(ctx context.Context, now, before, message string) (string, error) {
 	rctx, done := inFlight(ctx, lookGrace)
@@ -225,7 +218,7 @@ func (x *executor) ourCommit(ctx context.Context, now, before, message string) (
 		return "", err
 	}
 	if len(got.Parents) != 1 || got.Parents[0] != before || trailerOf(got.Message) != trailerOf(message) {
-		return "", &githubapi.Error{Kind: githubapi.Conflict, Op: "commit to the branch", Repo: x.repo, Message: "somebody else pushed to it meanwhile"}
+		return "", &githubapi.Error{Kind: githubapi.Conflict, Op: "commit to the branch", Repo: x.repo, Message: "somebody else pushed to it"}
 	}
 	return now, nil
 }

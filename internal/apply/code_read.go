@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -9,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// connect opens the repository that is fetched from and pushed to. Its address is
-// GitHub's own word (rule R6), never the clone's.
+// connect opens the repository that is fetched from and pushed to, at the address that GitHub
+// itself gives (rule R6), never the clone's.
 func (c *coder) connect() error {
 	if c.o.deps.GitHub == nil || c.code.Connect == nil {
 		return nil
@@ -24,7 +25,7 @@ func (c *coder) connect() error {
 	return err
 }
 
-// unconnected decides every item where the repository cannot be got at.
+// unconnected decides every item where the repository cannot be opened.
 func (c *coder) unconnected(err error) error {
 	if fatal := c.o.fatal(err); fatal != nil {
 		return fatal
@@ -36,38 +37,28 @@ func (c *coder) unconnected(err error) error {
 	return nil
 }
 
-// fetch gets commits that are not there. Without a remote, nothing is got: what
-// needs them says so.
-func (c *coder) fetch(commits ...string) error {
-	var missing []string
-	for _, oid := range commits {
-		if oid == "" {
-			continue
-		}
-		ok, err := c.code.Repo.Has(c.o.ctx, oid)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			missing = append(missing, oid)
-		}
-	}
-	if len(missing) == 0 || c.o.s.remote == nil {
+// fetch fetches a commit that is not at hand. Without a remote it does nothing, and what
+// needs the commit fails.
+func (c *coder) fetch(commit string) error {
+	if commit == "" {
 		return nil
 	}
-	get := func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1) }
-	err := get()
-	for _, wait := range lookWaits() {
+	if ok, err := c.code.Repo.Has(c.o.ctx, commit); ok || err != nil || c.o.s.remote == nil {
+		return err
+	}
+	fetch := func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, []string{commit}, 1) }
+	err := fetch()
+	for _, wait := range lookWaits {
 		if !errors.Is(err, gitrepo.ErrUnreachable) || c.o.deps.Clock.Sleep(c.o.ctx, wait) != nil {
 			break
 		}
-		err = get()
+		err = fetch()
 	}
 	return err
 }
 
-// fetchBases gets the commits that the changes may have been made from, as far as
-// GitHub still hands them out. It reports whether one is there that was not.
+// fetchBases fetches the commits that the changes may have been made from, as far as GitHub
+// still has them. It reports whether one is there that was not.
 func (c *coder) fetchBases(st *codeState) (more bool) {
 	for _, oid := range c.code.Bases {
 		before, _ := c.code.Repo.Has(c.o.ctx, oid)
@@ -81,9 +72,9 @@ func (c *coder) fetchBases(st *codeState) (more bool) {
 	return more
 }
 
-// spare keeps the changes of an item that has nowhere to go, for whoever takes them
-// by hand. What cannot be read is not kept.
-func (c *coder) spare(st *codeState) {
+// savePatch keeps the changes of an item that has nowhere to go, for whoever applies them by
+// hand. What cannot be read is not kept.
+func (c *coder) savePatch(st *codeState) {
 	if st.refusal.state != Skipped {
 		return
 	}
@@ -112,7 +103,7 @@ func (c *coder) read(st *codeState) error {
 			st.refuse(Failed, CodeNoBase, err.Error())
 			return nil
 		case errors.As(err, &conflict):
-			st.refuse(Failed, CodeConflict, fmt.Sprintf("the patch does not fit the commit that it is taken to be made from: %s; name the right one (changes-base)", conflict.Error()))
+			st.refuse(Failed, CodeConflict, fmt.Sprintf("the patch does not apply to the commit that it is assumed to be made from: %s; name the right one (changes-base)", conflict.Error()))
 			return nil
 		case err != nil:
 			if c.o.ctx.Err() != nil {
@@ -132,9 +123,9 @@ func (c *coder) read(st *codeState) error {
 
 // unchanged decides an item that changes nothing as the owner wants it.
 func (c *coder) unchanged(e *entry, st *codeState) {
-	message := fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent leaves them in the workspace, or in a file that the input changes names", short(st.series.Base))
+	message := fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent has to leave them in the workspace, or in a file that the input changes names", cmp.Or(fmt.Sprintf("%.7s", st.series.Base), "the base"))
 	if c.code.File != "" {
-		message = fmt.Sprintf("there are no changes: the file %q holds none", c.code.File)
+		message = fmt.Sprintf("there are no changes: the file %q contains none", c.code.File)
 	}
 	switch e.settings.Changes.IfNoChanges {
 	case policy.NoChangesIgnore:

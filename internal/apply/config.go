@@ -11,8 +11,7 @@ import (
 // Config is what a run depends on besides the items, the event and Deps.
 type Config struct {
 	// Run identifies the step of the workflow run. The items' keys are made from it.
-	Run        event.Run // required
-	incomplete string    // why the agent did not complete its task; planEntries sets it
+	Run event.Run // required
 	// Sanitizer cleans every composed text once more, so that parts which are harmless
 	// by themselves stay so together.
 	Sanitizer *sanitize.Sanitizer // required
@@ -23,13 +22,7 @@ type Config struct {
 	// Reconcile says when to look for duplicates that another run of the same job
 	// created at the same moment.
 	Reconcile Reconcile
-	// MaxInline is the maximum number of review comments that are posted inline; 0
-	// means DefaultMaxInline. The others go into the review's body.
-	MaxInline int
-	// Tool is the name that findings without a configured driver are reported under;
-	// "" means DefaultTool.
-	Tool string
-	// Version is Airlock's own, which such findings are reported with.
+	// Version is Airlock's own version, for findings that are reported as Airlock's.
 	Version string
 	// Server is the address of the GitHub server's pages; "" means https://github.com.
 	Server string
@@ -42,22 +35,17 @@ type Config struct {
 	// HoldText holds back texts that go with changes which were not delivered;
 	// otherwise they carry a visible note.
 	HoldText bool
+
+	incomplete string // why the agent did not complete its task; planEntries sets it
 }
 
-// server is the address of the server's pages.
+// server is the address of the server's pages, without a slash at its end.
 func (c Config) server() string {
 	if c.Server == "" {
 		return "https://github.com"
 	}
 	return strings.TrimRight(c.Server, "/")
 }
-
-// DefaultMaxInline is how many comments one review carries: 65 in one call
-// tripped GitHub's secondary limit, 30 is safe practice.
-const DefaultMaxInline = 30
-
-// DefaultTool is the tool that agents' findings are reported under.
-const DefaultTool = "Airlock agent findings"
 
 // Reconcile says when Execute looks, at its end, for doubles of what it created.
 type Reconcile int

@@ -32,27 +32,27 @@ func (d Deps) log(line string) {
 	}
 }
 
-// Clock is the time that Execute waits by.
+// Clock is the time by which Observe and Execute wait.
 type Clock interface {
 	Now() time.Time
 	// Sleep waits for d, or returns ctx's error as soon as ctx is done.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// Files takes what could not be delivered to GitHub, such as a SARIF file.
+// Files stores what could not be delivered to GitHub, such as a SARIF file.
 type Files interface {
-	// WriteFile stores data under a name and returns the path for people and
-	// later steps.
+	// WriteFile stores data under a name and returns the path for people and later
+	// steps.
 	WriteFile(name string, data []byte) (path string, err error)
 }
 
-// Source reads files of a commit, by their path from the repository's root.
+// Source reads files of a commit by their path from the repository's root.
 type Source interface {
 	ReadFile(commit, path string) ([]byte, error)
 }
 
-// GitHub is what this package asks of GitHub; *githubapi.Client is one. Writes
-// fail with githubapi.Ambiguous where they may have taken effect.
+// GitHub is what this package needs of *githubapi.Client. A write that fails but may have
+// taken effect fails with githubapi.Ambiguous.
 type GitHub interface {
 	Viewer(ctx context.Context) (githubapi.Actor, error)
 

@@ -1,5 +1,5 @@
-// Package apply does what the policy let out: it looks at GitHub, plans, and
-// carries the plan out, with one handler and one file for each kind.
+// Package apply performs what the policy approved: it reads GitHub, plans, and carries
+// the plan out. Each kind has a handler in a file of its own.
 //
 //	snapshot, err := apply.Observe(ctx, deps, cfg, event, approved) // reads only
 //	plan, err := apply.NewPlan(cfg, event, approved, snapshot)      // pure
@@ -7,10 +7,10 @@
 //
 // # Requests
 //
-// Reads are made by Observe, each once however many items need it, and lists are
-// one request for every 100 entries that were changed since the workflow run
-// was started. "self" is one GraphQL request for the token's own account, made
-// once if any of the kinds marked with it occur.
+// Observe makes the reads, each once however many items need it. A list takes one request
+// for every 100 entries that changed since the workflow run was started. "self" is one
+// GraphQL request for the token's own account, made once if any of the kinds marked with
+// it occur.
 //
 //	kind                                reads                                                       writes
 //	create-issue                        self, issues                                                1 an item
@@ -31,34 +31,35 @@
 //	review comments of Airlock's own    self, the pull request, its reviews, all its review         1 for all, and 2 for each that is shown again
 //	                                    comments, its files (unless git gave the diff)
 //	check-run                           self, the commit's check runs of that name                  1, and 1 for each further 50 annotations
-//	minimise-comments                   self, all review comments of the pull request               2 for each comment that is settled, 1 where it has replies
-//	sticky-comment                      self, all comments of the pull request                      1, unless it says the same already
+//	minimise-comments                   self, all review comments of the pull request               2 for each comment that is resolved, 1 where it has replies
+//	sticky-comment                      self, all comments of the pull request                      1, unless its text is the same
 //	missing-tool                        none (with an issue: as create-issue)                       none (with an issue: 1 for all)
 //	create-security-report              1 for each file with findings, unless it is at hand         1 for all, then up to 5 reads of its status
 //	                                    (at most 50); the pull request, if the event lacks its head
 //	noop                                none                                                        none
 //
-// A review that GitHub refuses (422) is divided: with one bad comment among n
-// that takes about 2·log2(n) further writes. An ambiguous failure adds up to four
-// listings. A settle pass adds one listing of each list that was written to.
+// A review that GitHub refuses (422) is divided: with one bad comment among n that takes
+// about 2·log2(n) further writes. An ambiguous failure adds up to four listings, and
+// reconciling adds one listing of each list that was written to.
 //
-// Commits that are not at hand are fetched, each once. A push that meets a moved
-// branch is made once more, on where the branch is.
+// Commits that are not at hand are fetched, each once. A push to a branch that has moved
+// is made once more, on top of where the branch is now.
 //
 // # Keys, markers, adoption
 //
-// Every item has a key (see itemKey) that a re-run computes again. Every body
-// ends with a marker line that holds it. Before something is created, the list
-// it will appear in is read, and what is there with the key, written by the
-// token's own account, is adopted. After a write whose answer was lost the list
-// is read again 2, 5, 10 and 30 seconds later before the write is tried again. A
-// later attempt of a workflow run that does not find everything reads the lists
-// once more 30 seconds after it began: the attempt before it may have been killed
-// right after a write that was not listed yet.
-// What later workflow runs find again, a comment of the checks for example, has a
-// stable key instead, which names the workflow and the job but no workflow run: see
-// nameKey. To find it, a list is read whole. Its marker also names the workflow run
-// that wrote it last, so that one which ends late does not undo what it does not know.
-// An object that carries several items (a review, a comment with what did not fit
-// into it) has a key that says which: see membersKey.
+// Every item has a key (see itemKey) that a re-run computes again. Every body ends with a
+// marker line that contains the key. Before something is created, the list that it will
+// appear in is read, and an object with the key that the token's own account wrote is
+// adopted. If the answer to a write is lost, the list is read again 2, 5, 10 and 30 seconds
+// later, before the write is tried again. If a later attempt of a workflow run does not find
+// everything, it reads the lists once more 30 seconds after it began, because the attempt
+// before it may have been killed right after a write that was not listed yet.
+//
+// What later workflow runs find again, such as a comment of the checks, has a stable key
+// instead, which names the workflow and the job but no workflow run: see nameKey. To find
+// it, the entire list is read. Its marker also names the workflow run that wrote it last,
+// so that a run which ends late does not undo the work of a newer one.
+//
+// An object that carries several items (a review, a comment with what did not fit into the
+// review) has a key that records which: see membersKey.
 package apply

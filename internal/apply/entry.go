@@ -14,19 +14,18 @@ import (
 
 // entry is an approved item on its way through this package.
 type entry struct {
-	index    int
+	index    int // among the approved items
 	line     int
 	kind     safeoutput.Kind
 	item     safeoutput.Item
 	target   policy.Target
 	settings policy.KindConfig
-	staged   bool
-	key      string
-	runKey   string // key, without what later workflow runs find
-	ordinal  int    // among an agent's approved items of the kind, from 0
 	approved policy.Approved
-	// own says that Airlock itself asked for it.
-	own bool
+	staged   bool
+	own      bool   // Airlock itself asked for it
+	ordinal  int    // among an agent's approved items of the kind, from 0
+	key      string // by which a re-run or, where it is stable, a later workflow run finds the object
+	runKey   string // by which a re-run finds it: the key, unless that is stable
 	// keep are the comments that an item of minimise-comments leaves alone.
 	keep map[string]bool
 	// decided is the outcome where the plan knows it already.
@@ -39,7 +38,7 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		return nil, errors.New("apply: Config.Sanitizer is required")
 	}
 	entries := make([]*entry, 0, len(approved))
-	seen, ofKind := map[string]int{}, map[safeoutput.Kind]int{}
+	equal, ofKind := map[string]int{}, map[safeoutput.Kind]int{}
 	for i, a := range approved {
 		it := a.Item()
 		if it == nil {
@@ -51,19 +50,19 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		}
 		e := &entry{index: i, line: a.Line(), kind: it.Kind(), item: it, target: a.Target(), settings: a.Settings(),
 			staged: a.Staged() || cfg.DryRun, approved: a, own: a.Origin() == policy.OriginAirlock}
-		kind, target := keyKind(e.kind, e.own), targetKey(e.target)
 		if !e.own {
 			e.ordinal = ofKind[e.kind]
 			ofKind[e.kind]++
 		}
-		equal := kind + "\x00" + target + "\x00" + string(canonical)
-		e.runKey = itemKey(cfg.Run, ev.Repo.ID, kind, target, canonical, seen[equal])
+		kind, target := keyKind(e.kind, e.own), targetKey(e.target)
+		same := strings.Join([]string{kind, target, string(canonical)}, "\x00")
+		e.runKey = itemKey(cfg.Run, ev.Repo.ID, kind, target, canonical, equal[same])
 		e.key = e.runKey
-		seen[equal]++
+		equal[same]++
 		if name := e.stableName(); name != "" {
-			named := kind + "\x00" + target + "\x00name\x00" + name
-			e.key = nameKey(cfg.Run, ev.Repo.ID, kind, target, name, seen[named]) + scopeKey(cfg.Run, ev.Repo.ID, kind, target, scopeOf(name))
-			seen[named]++
+			same := strings.Join([]string{kind, target, "name", name}, "\x00")
+			e.key = nameKey(cfg.Run, ev.Repo.ID, kind, target, name, equal[same]) + scopeKey(cfg.Run, ev.Repo.ID, kind, target, scopeOf(name))
+			equal[same]++
 		}
 		entries = append(entries, e)
 	}
@@ -75,26 +74,11 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 	return entries, nil
 }
 
-// carriesCode reports whether the entry goes with changes: such items are applied first.
+// carriesCode reports whether the entry goes with changes. Such items are applied first.
 func (e *entry) carriesCode() bool { return safeoutput.SpecOf(e.kind).CarriesCode }
 
 // permissions returns what the token needs to apply the entry.
 func (e *entry) permissions() []Permission { return permissionsFor(e.kind, e.target) }
-
-// result starts an entry's result.
-func (e *entry) result(s State, code, format string, args ...any) Result {
-	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key, Own: e.own}
-	if len(args) > 0 {
-		r.Message = fmt.Sprintf(format, args...)
-	}
-	return r
-}
-
-// decide fixes an entry's outcome at planning.
-func (e *entry) decide(s State, code, format string, args ...any) {
-	r := e.result(s, code, format, args...)
-	e.decided = &r
-}
 
 // pending returns the entries whose outcome is open.
 func pending(entries []*entry) []*entry {
@@ -107,54 +91,31 @@ func pending(entries []*entry) []*entry {
 	return open
 }
 
-// targetWords names a target for people.
-func targetWords(t policy.Target) string {
-	n := "#" + strconv.Itoa(t.Number)
-	switch {
-	case t.Number == 0:
-		return "repository"
-	case t.IsDiscussion:
-		return "discussion " + n
-	case t.IsPull:
-		return "pull request " + n
-	case t.FromEvent:
-		return "issue " + n
+// result starts an entry's result.
+func (e *entry) result(s State, code, format string, args ...any) Result {
+	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key, Own: e.own}
+	if len(args) > 0 {
+		r.Message = fmt.Sprintf(format, args...)
 	}
-	return n
+	return r
 }
 
-// quoted joins words for a sentence.
-func quoted(words []string) string {
-	q := make([]string, len(words))
-	for i, w := range words {
-		q[i] = strconv.Quote(w)
-	}
-	return strings.Join(q, ", ")
+// decide fixes an entry's outcome when planning.
+func (e *entry) decide(s State, code, format string, args ...any) *Result {
+	r := e.result(s, code, format, args...)
+	e.decided = &r
+	return e.decided
 }
 
-// shorten cuts a text to one line of at most n characters for a summary.
-func shorten(s string, n int) string {
-	s = strings.Join(strings.Fields(s[:min(len(s), 8*n)]), " ")
-	for i := range s {
-		if n--; n < 0 {
-			return strings.ToValidUTF8(s[:i], "") + "…"
-		}
-	}
-	return strings.ToValidUTF8(s, "")
+// adopt fixes that an object that is there already carries the entry.
+func (e *entry) adopt(there Object, message string) {
+	e.decide(Adopted, "", "%s", message).Object = &there
 }
 
-// short shortens a commit's id for people.
-func short(oid string) string {
-	if oid == "" {
-		return "the base"
-	}
-	return oid[:min(7, len(oid))]
-}
-
-// fallback is the text of an item that GitHub did not take, for those who show
-// it by other means; nil for kinds without one.
+// fallback is the item's text, for those who show it by other means where GitHub did not
+// accept it; nil for kinds without a text.
 func (e *entry) fallback() *Fallback {
-	f := &Fallback{To: ToSummary, Title: string(e.kind) + " " + targetWords(e.target)}
+	f := &Fallback{To: ToSummary, Title: string(e.kind) + " " + describeTarget(e.target)}
 	switch it := e.item.(type) {
 	case *safeoutput.CreateIssue:
 		f.Title, f.Text = it.Title, it.Body
@@ -178,26 +139,51 @@ func (e *entry) fallback() *Fallback {
 	return f
 }
 
-// account adds to a result what the doors changed about the item, so that
-// whoever reads about it knows.
-func (e *entry) account(r *Result) {
+// addNotes adds to a result what the two doors changed about the item.
+func (e *entry) addNotes(r *Result) {
+	r.Notes = slices.Clone(r.Notes)
 	for _, n := range e.approved.Notes() {
-		r.Notes = append(slices.Clone(r.Notes), n.Message)
+		r.Notes = append(r.Notes, n.Message)
 	}
 	if e.approved.Item() == nil {
 		return
 	}
-	doors := e.approved.Accepted().Notes()
-	for _, c := range doors.Redactions {
+	first := e.approved.Accepted().Notes()
+	for _, c := range first.Redactions {
 		r.Cleaned = append(r.Cleaned, Cleaning{Field: c.Field, Rule: c.Rule, Detail: c.Detail, Count: c.Count})
 	}
-	for _, m := range doors.Repairs {
+	for _, m := range first.Repairs {
 		r.Repaired = append(r.Repaired, Repair{Kind: m.Kind, Field: m.Field, Count: m.Count})
 	}
-	if len(doors.UnknownFields) > 0 {
-		r.Notes = append(slices.Clone(r.Notes), "fields that the kind does not have were left out: "+quoted(doors.UnknownFields))
+	if len(first.UnknownFields) > 0 {
+		r.Notes = append(r.Notes, "fields that the kind does not have were left out: "+quoteAll(first.UnknownFields))
 	}
-	if len(doors.DroppedLabels) > 0 {
-		r.Notes = append(slices.Clone(r.Notes), "labels beyond the limit were left out: "+quoted(doors.DroppedLabels))
+	if len(first.DroppedLabels) > 0 {
+		r.Notes = append(r.Notes, "labels beyond the limit were left out: "+quoteAll(first.DroppedLabels))
 	}
+}
+
+// describeTarget names a target for people.
+func describeTarget(t policy.Target) string {
+	n := "#" + strconv.Itoa(t.Number)
+	switch {
+	case t.Number == 0:
+		return "repository"
+	case t.IsDiscussion:
+		return "discussion " + n
+	case t.IsPull:
+		return "pull request " + n
+	case t.FromEvent:
+		return "issue " + n
+	}
+	return n
+}
+
+// quoteAll lists names in quotes.
+func quoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
 }

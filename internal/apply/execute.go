@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -18,24 +19,23 @@ type executor struct {
 	repo githubapi.Repo
 	// since bounds every listing, as in the snapshot.
 	since time.Time
-	// blocked holds, by what an operation needs, why no further one can succeed.
+	// blocked says, by what an operation needs, why no further one can succeed.
 	blocked map[string]blockade
-	// made lists what was created, for the settle pass.
-	made []creation
-	// results by entry.
-	results map[int]*Result
-	// outage is why GitHub did not work for the operation that is being carried
-	// out; outages counts such operations in a row.
+	// created lists what was created, to be reconciled.
+	created []creation
+	results map[int]*Result // by the entry's index
+	// outage says why GitHub did not work for the current operation; outages counts such
+	// operations in a row.
 	outage  *blockade
 	outages int
 }
 
-// Execute carries a plan out, one operation after the other, and returns one
-// result for each item, in the items' order. A failure concerns its own items
-// only, except that a lack of permission is not tried out again and again.
+// Execute carries out a plan, one operation after the other, and returns one result for each
+// item, in the items' order. A failure concerns its own items only, except that what will
+// fail for the same reason, such as a missing permission, is not tried again.
 //
-// When ctx ends, the write in flight is finished, and what was not begun fails
-// with CodeCancelled.
+// When ctx ends, the write in flight is finished, and what was not begun fails with
+// CodeCancelled.
 func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
 	x := &executor{deps: deps, plan: plan, repo: repoOf(plan.ev), since: plan.snap.since,
 		blocked: map[string]blockade{}, results: map[int]*Result{}}
@@ -43,7 +43,7 @@ func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
 		x.since = earliest(plan.config.Run, plan.ev, deps.Clock.Now())
 	}
 	if need := PermissionsNeeded(plan.Operations, false); len(need) > 0 {
-		x.deps.log("this takes the permissions " + permissionWords(need))
+		x.deps.log("this takes the permissions " + joinPermissions(need))
 	}
 	for i := 0; i < len(x.plan.Operations); i++ { // replanning may change what follows
 		x.operation(ctx, &x.plan.Operations[i])
@@ -53,8 +53,39 @@ func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
 	return x.all()
 }
 
-// afterCode plans what follows anew when operation i carried code that was not
-// delivered, and the plan had counted on it.
+// operation carries out one operation.
+func (x *executor) operation(ctx context.Context, op *Operation) {
+	for _, e := range op.entries {
+		if op.Staged {
+			x.record(e.stagedResult(op))
+		} else if e.decided != nil {
+			x.record(*e.decided)
+		}
+	}
+	open := pending(op.entries)
+	if op.Staged || len(open) == 0 || op.work == nil {
+		return
+	}
+	if b := x.blockadeOf(ctx, op); b != nil {
+		for _, e := range open {
+			x.record(x.refused(e, b.code, b.message))
+		}
+		return
+	}
+	x.deps.log(op.Summary)
+	x.outage = nil
+	x.record(op.work.execute(ctx, x, op)...)
+	if x.outage == nil {
+		x.outages = 0
+		return
+	}
+	if x.outages++; x.outages >= maxOutages {
+		x.blocked[everything] = blockade{x.outage.code, "not tried, because GitHub did not work for several items in a row: " + x.outage.message}
+	}
+}
+
+// afterCode plans what follows anew if operation i carried code that was not delivered, and
+// the plan had counted on it.
 func (x *executor) afterCode(i int) {
 	op := &x.plan.Operations[i]
 	if !safeoutput.SpecOf(op.Kind).CarriesCode || op.Staged || x.plan.lost != "" {
@@ -70,152 +101,99 @@ func (x *executor) afterCode(i int) {
 	}
 }
 
-// all returns the results in the order of the items.
-func (x *executor) all() []Result {
-	out := make([]Result, 0, len(x.plan.entries))
-	for _, e := range x.plan.entries {
-		r, ok := x.results[e.index]
-		if !ok {
-			lost := e.result(Failed, CodeInternal, "nothing was reported about this item; please report this as a defect of Airlock")
-			r = &lost
-		}
-		x.keepPatch(e, r)
-		e.account(r)
-		out = append(out, *r)
-	}
-	return out
-}
-
-func (x *executor) put(rs ...Result) {
-	for _, r := range rs {
+// record keeps results, without the secrets that may be in their texts.
+func (x *executor) record(results ...Result) {
+	for _, r := range results {
 		r.Notes = slices.Clone(r.Notes)
 		r.mask(x.plan.config)
 		x.results[r.Index] = &r
 	}
 }
 
-// operation carries out one operation.
-func (x *executor) operation(ctx context.Context, op *Operation) {
-	for _, e := range op.entries {
-		if op.Staged {
-			x.put(e.stagedResult(op))
-		} else if e.decided != nil {
-			x.put(*e.decided)
+// all returns the results in the order of the items.
+func (x *executor) all() []Result {
+	out := make([]Result, 0, len(x.plan.entries))
+	for _, e := range x.plan.entries {
+		r, ok := x.results[e.index]
+		if !ok {
+			missing := e.result(Failed, CodeInternal, "nothing was reported about this item; please report this as a defect of Airlock")
+			r = &missing
 		}
+		x.keepPatch(e, r)
+		e.addNotes(r)
+		out = append(out, *r)
 	}
-	open := pending(op.entries)
-	if op.Staged || len(open) == 0 || op.work == nil {
-		return
-	}
-	if code, message, stopped := x.stopped(ctx, op); stopped {
-		for _, e := range open {
-			x.put(x.refused(e, code, message))
-		}
-		return
-	}
-	x.deps.log(op.Summary)
-	x.outage = nil
-	x.put(op.work.execute(ctx, x, op)...)
-	if x.outage == nil {
-		x.outages = 0
-		return
-	}
-	if x.outages++; x.outages >= maxOutages {
-		x.blocked[everything] = blockade{x.outage.code, "not tried, because GitHub did not work for several items in a row: " + x.outage.message}
-	}
+	return out
 }
 
-// stagedResult is the result of an item that is only planned. What would not be
-// done is no success of the plan either: it keeps the state that it would have.
+// stagedResult is the result of an item that is only planned. An item that would not be done
+// keeps the state that it would have.
 func (e *entry) stagedResult(op *Operation) Result {
-	if d := e.decided; d != nil && d.State != Applied {
+	switch d := e.decided; {
+	case d == nil:
+		return e.result(Staged, "", "would %s", op.Summary)
+	case d.State == Applied:
+		return e.result(Staged, "", "%s", d.Message)
+	default:
 		return *d
 	}
-	if e.decided != nil {
-		return e.result(Staged, "", "%s", e.decided.Message)
-	}
-	return e.result(Staged, "", "would %s", op.Summary)
-}
-
-// describe is what became of one created object, in words.
-func describe(what string, o Object) string {
-	switch {
-	case o.Number != 0 && o.Type != objComment && o.Type != objDiscussionComment:
-		return fmt.Sprintf("created %s #%d", what, o.Number)
-	case o.Number != 0:
-		return fmt.Sprintf("posted %s on #%d", what, o.Number)
-	}
-	return "created " + what
 }
 
 // blockade is why no further write of some sort is tried.
 type blockade struct{ code, message string }
 
-// everything is the key of a blockade that concerns every write.
+// everything is the key of a blockade of all writes.
 const everything = "*"
 
-// stopped says why an operation is not even begun.
-func (x *executor) stopped(ctx context.Context, op *Operation) (code, message string, stopped bool) {
+// blockadeOf returns why an operation is not even begun; nil if it is.
+func (x *executor) blockadeOf(ctx context.Context, op *Operation) *blockade {
 	if ctx.Err() != nil {
-		return CodeCancelled, "the run was cancelled before it was this item's turn; run the job again", true
+		return &blockade{CodeCancelled, "the run was cancelled before it was this item's turn; run the job again"}
 	}
 	if x.deps.GitHub == nil {
-		return CodeNoToken, "there is no token to write with; give one with: " + permissionWords(op.Permissions), true
+		return &blockade{CodeNoToken, "there is no token to write with; give one with: " + joinPermissions(op.Permissions)}
 	}
-	for _, k := range blockKeys(op) {
-		if b, ok := x.blocked[k]; ok {
-			return b.code, b.message, true
+	for _, key := range []string{everything, permissionKey(op), kindKey(op), conversationKey(op)} {
+		if b, ok := x.blocked[key]; ok {
+			return &b
 		}
 	}
-	return "", "", false
+	return nil
 }
 
-// blockKeys names what an operation shares with those that would fail for the
-// same reason.
-func blockKeys(op *Operation) []string {
-	return []string{everything, permissionKey(op), kindKey(op), targetKind(op)}
-}
-
+// The keys of what an operation shares with those that would fail for the same reason.
 func permissionKey(op *Operation) string {
-	return "permission " + string(op.Kind) + " " + permissionWords(op.Permissions)
+	return "permission " + string(op.Kind) + " " + joinPermissions(op.Permissions)
 }
-func kindKey(op *Operation) string    { return "kind " + string(op.Kind) }
-func targetKind(op *Operation) string { return "target " + op.Target }
+func kindKey(op *Operation) string         { return "kind " + string(op.Kind) }
+func conversationKey(op *Operation) string { return "target " + op.Target }
 
-// failed is the result of an item whose write failed. It remembers what will
-// fail again.
+// failed is the result of an item whose write failed. It remembers what will fail again.
 func (x *executor) failed(op *Operation, e *entry, err error) Result {
 	code, message := failure(err, op.Permissions)
-	x.remember(op, err, code, message)
+	x.block(op, err, blockade{code, message})
 	return x.refused(e, code, message)
 }
 
-// refused is the result of an item that GitHub did not take, or would not: a
-// fork's token cannot write, so that its items are shown by other means.
+// refused is the result of an item that GitHub did not accept, or would not. A fork's token
+// cannot write, so its items are shown by other means.
 func (x *executor) refused(e *entry, code, message string) Result {
-	if code != CodeNoPermission || !x.readOnlyFork() {
+	if code != CodeNoPermission || !readOnlyFork(x.plan.ev) {
 		return e.result(Failed, code, "%s", message)
 	}
 	r := e.result(Skipped, CodeForkReadOnly, forkMessage)
 	if r.Fallback = e.fallback(); r.Fallback != nil {
-		r.Message += "; " + r.Fallback.words()
+		r.Message += "; " + r.Fallback.describe()
 	}
 	return r
 }
 
-// forkReason is why a fork's token could not write, and forkMessage what to do.
-const (
-	forkReason  = "workflow runs for pull requests from forks have a read-only token"
-	forkMessage = forkReason + ", whatever their permissions: block says; a workflow that runs on workflow_run can write what this one was asked for"
-)
-
-// maxOutages is after how many failed operations in a row GitHub is taken to be
+// maxOutages is the number of failed operations in a row after which GitHub is taken to be
 // out of order: each of them was tried several times already.
 const maxOutages = 3
 
-// remember blocks what the same lack would make fail.
-func (x *executor) remember(op *Operation, err error, code, message string) {
-	b := blockade{code, message}
+// block prevents what would fail for the same reason.
+func (x *executor) block(op *Operation, err error, b blockade) {
 	var e *githubapi.Error
 	switch {
 	case !errors.As(err, &e):
@@ -225,7 +203,7 @@ func (x *executor) remember(op *Operation, err error, code, message string) {
 		x.blocked[everything] = b
 	case e.Kind != githubapi.Forbidden:
 	case e.Feature == githubapi.FeatureLocked:
-		x.blocked[targetKind(op)] = b
+		x.blocked[conversationKey(op)] = b
 	case e.Feature != "":
 		x.blocked[kindKey(op)] = b
 	default:
@@ -233,14 +211,29 @@ func (x *executor) remember(op *Operation, err error, code, message string) {
 	}
 }
 
-// readOnlyFork reports whether the event is one whose token is read-only because
-// the pull request comes from a fork. pull_request_target is not.
-func (x *executor) readOnlyFork() bool { return readOnlyFork(x.plan.ev.Fork, x.plan.ev.Name) }
+// describeCreated describes one created object.
+func describeCreated(what string, o Object) string {
+	switch {
+	case o.Number != 0 && o.Type != objComment && o.Type != objDiscussionComment:
+		return fmt.Sprintf("created %s #%d", what, o.Number)
+	case o.Number != 0:
+		return fmt.Sprintf("posted %s on #%d", what, o.Number)
+	}
+	return "created " + what
+}
 
-func readOnlyFork(fork bool, name string) bool {
-	switch name {
+// forkReason is why a fork's token cannot write, and forkMessage what to do.
+const (
+	forkReason  = "workflow runs for pull requests from forks have a read-only token"
+	forkMessage = forkReason + ", whatever their permissions: block requests; a workflow that runs on workflow_run can write what this one was asked for"
+)
+
+// readOnlyFork reports whether an event's token is read-only because the pull request comes
+// from a fork. That of pull_request_target is not.
+func readOnlyFork(ev event.Event) bool {
+	switch ev.Name {
 	case "pull_request", "pull_request_review", "pull_request_review_comment":
-		return fork
+		return ev.Fork
 	}
 	return false
 }

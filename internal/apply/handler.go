@@ -5,23 +5,24 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// handler is what this package knows about one kind.
+// handler applies the items of one kind.
 type handler struct {
-	// text says that the kind shows people a text of the agent's, which can tell of
+	// text is set where the kind shows people a text of the agent's, which can mention
 	// changes that go with it.
 	text bool
-	// group names what an item is applied together with; the empty name, or no
-	// function, means that it is applied alone.
+	// group names what an item is applied together with. An item is applied alone
+	// where it returns "" or is nil.
 	group func(e *entry) string
-	// most is how many items a group has at most; 0: no limit.
-	most int
-	// needs adds the reads that planning an item takes; nil: none.
+	// maxGroup is the largest size of a group; 0 means no limit.
+	maxGroup int
+	// needs adds the reads that planning an item takes; nil for none.
 	needs func(n *needs, e *entry)
 	// plan turns one group of items into an operation.
 	plan func(p *planner, group []*entry) Operation
 }
 
-// handlerOf is the table of handlers. A kind without one is skipped, and says so.
+// handlerOf returns the handler of a kind. The items of a kind without one are skipped
+// with a reason.
 func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
 	switch kind {
 	case safeoutput.KindCreateIssue:
@@ -60,7 +61,7 @@ func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
 	return handler{plan: planUnsupported}, false
 }
 
-// planUnsupported is the plan of a kind without a handler.
+// planUnsupported skips the items of a kind without a handler.
 func planUnsupported(p *planner, group []*entry) Operation {
 	for _, e := range group {
 		e.decide(Skipped, CodeUnsupported, "this version of Airlock cannot apply %s yet; the item stays in the agent output", e.kind)
@@ -68,7 +69,7 @@ func planUnsupported(p *planner, group []*entry) Operation {
 	return p.operation(group, "nothing: "+string(group[0].kind)+" is not supported yet")
 }
 
-// needs is what the approved items make Observe read: each thing once.
+// needs is what Observe reads for the approved items, each thing once.
 type needs struct {
 	ev          event.Event
 	lists       set[listID]
@@ -82,21 +83,21 @@ type needs struct {
 	code        []*entry // whose changes are read
 }
 
-// set holds values in the order in which they were added, each once.
+// set contains values in the order in which they were added, each once.
 type set[T comparable] struct {
 	all  []T
 	seen map[T]bool
 }
 
-func (s *set[T]) add(v T) {
-	if s.seen[v] {
+func (s *set[T]) add(value T) {
+	if s.seen[value] {
 		return
 	}
 	if s.seen == nil {
 		s.seen = map[T]bool{}
 	}
-	s.seen[v] = true
-	s.all = append(s.all, v)
+	s.seen[value] = true
+	s.all = append(s.all, value)
 }
 
 // list asks for a list of objects that may hold our own.

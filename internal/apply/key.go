@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"strconv"
 	"strings"
 
@@ -17,85 +16,73 @@ import (
 // keyLen is the length of an item's key: SHA-256 in lower-case hexadecimal.
 const keyLen = 2 * sha256.Size
 
-// itemKey is the idempotency key of one item: SHA-256 over the repository's id,
-// the workflow run's id, the job, the step, the matrix index, the kind, the
-// target, the canonical item and its ordinal (from 0) among equal items. The
-// attempt is not part of it, so a re-run finds what an earlier one wrote.
-//
-// Every field is preceded by its length (8 bytes, big endian), so that no two
-// lists of fields have the same encoding.
-func itemKey(run event.Run, repositoryID int64, kind, target string, canonical []byte, ordinal int) string {
+// hashFields returns the SHA-256 of a list of fields in hexadecimal. Each field is preceded
+// by its length (8 bytes, big endian), so that no two lists have the same encoding.
+func hashFields(fields ...string) string {
 	h := sha256.New()
-	writeField(h, strconv.FormatInt(repositoryID, 10))
-	writeField(h, strconv.FormatInt(run.ID, 10))
-	writeField(h, run.Job)
-	writeField(h, run.Step)
-	writeField(h, strconv.Itoa(run.MatrixIndex))
-	writeField(h, kind)
-	writeField(h, target)
-	writeField(h, string(canonical))
-	writeField(h, strconv.Itoa(ordinal))
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// groupKey is the key of an object that carries several items: SHA-256 over
-// what it is and the items' keys in order, each preceded by its length.
-func groupKey(what string, keys []string) string {
-	h := sha256.New()
-	writeField(h, what)
-	for _, k := range keys {
-		writeField(h, k)
+	for _, f := range fields {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(f))) // a hash takes everything
+		h.Write([]byte(f))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func writeField(h hash.Hash, s string) {
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-	h.Write(n[:])
-	h.Write([]byte(s))
+// itemKey is the idempotency key of one item: a hash of the repository's id, the workflow
+// run's id, the job, the step, the matrix index, the kind, the target, the canonical item
+// and its ordinal (from 0) among equal items. The attempt is not part of it, so that a
+// re-run finds what an earlier attempt wrote.
+func itemKey(run event.Run, repositoryID int64, kind, target string, canonical []byte, ordinal int) string {
+	return hashFields(strconv.FormatInt(repositoryID, 10), strconv.FormatInt(run.ID, 10), run.Job, run.Step, strconv.Itoa(run.MatrixIndex),
+		kind, target, string(canonical), strconv.Itoa(ordinal))
 }
 
-// maxMembers is how many items one group has at most: a marker's key has room
-// for 256 hexadecimal digits, of which the group's own key takes 64, and each
-// remaining digit says of four members whether the object carries them.
+// groupKey is the key of an object that carries several items: a hash of what the object is
+// and of the items' keys in order.
+func groupKey(what string, keys ...string) string {
+	return hashFields(append([]string{what}, keys...)...)
+}
+
+// maxMembers is the largest number of items in one group. A marker's key has room for 256
+// hexadecimal digits: 64 for the group's own key, and one for every four members.
 const maxMembers = (256 - keyLen) * 4
 
-// membersKey is the marker key of an object that carries some of a group's
-// items: the group's key followed by a bitmap, one bit a member, the first
-// member in the highest bit of the first digit. It stays readable when a re-run
-// would divide the same items differently.
+// membersKey is the marker key of an object that carries some of a group's items: the
+// group's key followed by a bitmap, one bit a member, the first member in the highest bit
+// of the first digit. It stays readable when a re-run divides the same items differently.
 func membersKey(group string, size int, carries func(member int) bool) string {
 	digits := make([]byte, (size+3)/4)
 	for i := range digits {
-		v := 0
+		bits := 0
 		for bit := range 4 {
 			if m := i*4 + bit; m < size && carries(m) {
-				v |= 8 >> bit
+				bits |= 8 >> bit
 			}
 		}
-		digits[i] = "0123456789abcdef"[v]
+		digits[i] = "0123456789abcdef"[bits]
 	}
 	return group + string(digits)
 }
 
-// members reads a marker's key: ok is false when it is not one of this group.
+// members reads a marker's key; ok is false when it does not belong to the group.
 func members(key, group string, size int) (carries func(member int) bool, ok bool) {
 	if len(key) != keyLen+(size+3)/4 || key[:keyLen] != group {
 		return nil, false
 	}
-	bitmap := key[keyLen:]
 	return func(m int) bool {
-		if m < 0 || m >= size {
-			return false
-		}
-		v, err := strconv.ParseUint(bitmap[m/4:m/4+1], 16, 8)
-		return err == nil && v&(8>>(m%4)) != 0
+		return m >= 0 && m < size && hexDigit(key[keyLen+m/4])&(8>>(m%4)) != 0
 	}, true
 }
 
-// keyKind is what a key says of the kind: our item is another one than an agent's
-// equal one.
+// hexDigit is the value of a lower-case hexadecimal digit.
+func hexDigit(c byte) byte {
+	if c >= 'a' {
+		return c - 'a' + 10
+	}
+	return c - '0'
+}
+
+// keyKind is a kind as a key names it. An item of Airlock's own is not the same as an equal
+// one of the agent's.
 func keyKind(kind safeoutput.Kind, own bool) string {
 	if own {
 		return "own " + string(kind)
@@ -103,8 +90,8 @@ func keyKind(kind safeoutput.Kind, own bool) string {
 	return string(kind)
 }
 
-// targetKey names a target in a key: numbers of issues, pull requests and
-// discussions come from one sequence.
+// targetKey is a target as a key names it. Issues, pull requests and discussions are
+// numbered together.
 func targetKey(t policy.Target) string {
 	if t.Number == 0 {
 		return "repository"
@@ -112,112 +99,53 @@ func targetKey(t policy.Target) string {
 	return "#" + strconv.Itoa(t.Number)
 }
 
-// What a later workflow run finds again has a marker of 145 digits:
+// An object that a later workflow run finds again has a marker of 145 digits:
 //
 //	64  what it is: the kind, the target and the stable name
-//	64  the scope: what its stable names have in common
-//	 1  1 when it was settled, because its reason is gone, else 0
+//	64  its scope: the part that its stable name shares with others
+//	 1  1 when it is resolved, because its reason is gone; otherwise 0
 //	16  the id of the workflow run that wrote it last
 //
-// The first two parts are the object's key. Groups of items, whose keys begin
-// alike, end at 128 digits.
+// The first two parts are the object's key. The marker of a group, which begins alike, has
+// at most 256 digits and at least one for every four members.
 const (
 	stableLen       = 2 * keyLen
 	stableMarkerLen = stableLen + 1 + 16
 )
 
-// place is whose objects a key belongs to: those of one job of one workflow about
-// one target, in whatever workflow run. Jobs of a matrix are different ones.
-func place(run event.Run, repositoryID int64, what, kind, target string) []string {
+// nameKey identifies an object: the first half of its key.
+func nameKey(run event.Run, repositoryID int64, kind, target, name string, ordinal int) string {
+	return hashFields(append(jobFields("name", run, repositoryID, kind, target), name, strconv.Itoa(ordinal))...)
+}
+
+// scopeKey identifies what an object belongs to: the second half of its key.
+func scopeKey(run event.Run, repositoryID int64, kind, target, scope string) string {
+	return hashFields(append(jobFields("scope", run, repositoryID, kind, target), scope)...)
+}
+
+// jobFields are the fields of a stable key that say which objects belong together: those of
+// one job of one workflow on one target, in any workflow run. Each job of a matrix counts
+// as a job of its own.
+func jobFields(what string, run event.Run, repositoryID int64, kind, target string) []string {
 	return []string{what, strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Job, strconv.Itoa(run.MatrixIndex), kind, target}
 }
 
-// nameKey says what an object is: the first half of its key.
-func nameKey(run event.Run, repositoryID int64, kind, target, name string, ordinal int) string {
-	return hashOf(append(place(run, repositoryID, "name", kind, target), name, strconv.Itoa(ordinal)))
-}
-
-// scopeKey says what an object belongs to: the second half of its key.
-func scopeKey(run event.Run, repositoryID int64, kind, target, scope string) string {
-	return hashOf(append(place(run, repositoryID, "scope", kind, target), scope))
-}
-
-// scopeOf is what a stable name has before its first '/'.
-func scopeOf(name string) string {
-	scope, _, _ := strings.Cut(name, "/")
-	return scope
-}
-
-func hashOf(fields []string) string {
-	h := sha256.New()
-	for _, f := range fields {
-		writeField(h, f)
+// branchKey is the key by which a later run of the same workflow finds a branch again: a
+// hash of the repository's id, the workflow's file, the job, its place in a matrix, the
+// step, the kind, what triggered the workflow, and the ordinal (from 0) among the items of
+// the kind. Without the place and the step, jobs of a matrix and steps of a job would
+// replace each other's branches.
+func branchKey(run event.Run, ev event.Event, kind safeoutput.Kind, ordinal int) string {
+	trigger := "repository"
+	if ev.Number != 0 {
+		trigger = "#" + strconv.Itoa(ev.Number)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hashFields("stable", strconv.FormatInt(ev.Repo.ID, 10), run.WorkflowPath, run.Job, run.Step, strconv.Itoa(run.MatrixIndex),
+		string(kind), trigger, strconv.Itoa(ordinal))
 }
 
-// history is what the marker of an object that is found again says besides its key.
-type history struct {
-	settled bool
-	run     int64 // of the workflow run that wrote it last; 0 outside a workflow run
-}
-
-// known is what is known of an object that a later attempt or workflow run goes on
-// with.
-type known struct {
-	history
-	body        string
-	annotations int  // of a check run
-	answered    bool // of a review comment: it has replies
-}
-
-// found returns our objects with exactly this key, those of the lowest id first.
-func (s *Snapshot) found(key string) []Object {
-	var out []Object
-	for _, o := range s.own[key[:keyLen]] {
-		if o.key == key {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-// marker is what a body's marker holds for an entry: its key and, where it is
-// found again, this workflow run.
-func (e *entry) marker(run event.Run) string {
-	if len(e.key) != stableLen {
-		return e.key
-	}
-	return stableMarker(e.key, history{run: run.ID})
-}
-
-func stableMarker(key string, h history) string {
-	settled := "0"
-	if h.settled {
-		settled = "1"
-	}
-	return key + settled + fmt.Sprintf("%016x", uint64(h.run))
-}
-
-// readMarker divides the marker of an object that is found again, whose body it is
-// the last line of; other markers stay whole, and nothing is known.
-func readMarker(marker, body string) (key string, k *known) {
-	if len(marker) != stableMarkerLen {
-		return marker, nil
-	}
-	run, err := strconv.ParseUint(marker[stableLen+1:], 16, 63)
-	if err != nil {
-		return marker, nil
-	}
-	return marker[:stableLen], &known{history: history{settled: marker[stableLen] == '1', run: int64(run)}, body: body}
-}
-
-// later reports whether a later workflow run than this one has written an object:
-// what this one knows is out of date then.
-func (h history) later(run event.Run) bool { return run.ID != 0 && h.run > run.ID }
-
-// stableName is the name by which later workflow runs find the entry's object
-// again; "" where none looks for it.
+// stableName is the name by which later workflow runs find the entry's object again; ""
+// where none looks for it.
 func (e *entry) stableName() string {
 	switch it := e.item.(type) {
 	case *safeoutput.StickyComment:
@@ -226,4 +154,50 @@ func (e *entry) stableName() string {
 		return e.approved.Accepted().Stable() // "" for an agent's
 	}
 	return ""
+}
+
+// scopeOf is the part of a stable name before its first '/'.
+func scopeOf(name string) string {
+	scope, _, _ := strings.Cut(name, "/")
+	return scope
+}
+
+// history is what the marker of a stable object records besides its key.
+type history struct {
+	resolved bool
+	run      int64 // the workflow run that wrote it last; 0 outside a workflow run
+}
+
+// later reports whether a later workflow run than this one has written the object: what
+// this one knows is out of date then.
+func (h history) later(run event.Run) bool { return run.ID != 0 && h.run > run.ID }
+
+// marker is the content of an entry's marker: its key and, for a stable object, this
+// workflow run.
+func (e *entry) marker(run event.Run) string {
+	if len(e.key) != stableLen {
+		return e.key
+	}
+	return stableMarker(e.key, history{run: run.ID})
+}
+
+func stableMarker(key string, h history) string {
+	resolved := "0"
+	if h.resolved {
+		resolved = "1"
+	}
+	return key + resolved + fmt.Sprintf("%016x", uint64(h.run))
+}
+
+// readMarker divides the marker of a stable object. Any other marker is a key, and nothing
+// is known.
+func readMarker(marker, body string) (key string, k *known) {
+	if len(marker) != stableMarkerLen {
+		return marker, nil
+	}
+	run, err := strconv.ParseUint(marker[stableLen+1:], 16, 63)
+	if err != nil {
+		return marker, nil
+	}
+	return marker[:stableLen], &known{history: history{resolved: marker[stableLen] == '1', run: int64(run)}, body: body}
 }

@@ -43,7 +43,7 @@ func TestFieldsOfKeysDoNotRunTogether(t *testing.T) {
 
 func TestMembersKeyNamesWhatAnObjectCarries(t *testing.T) {
 	for _, size := range []int{1, 3, 4, 5, 64, maxMembers} {
-		g := groupKey("review", []string{"x"})
+		g := groupKey("review", "x")
 		odd := func(m int) bool { return m%3 == 1 || m == size-1 }
 		key := membersKey(g, size, odd)
 		if len(key) > 256 {
@@ -61,7 +61,7 @@ func TestMembersKeyNamesWhatAnObjectCarries(t *testing.T) {
 		if carries(-1) || carries(size) {
 			t.Errorf("size %d: a member outside the group is carried", size)
 		}
-		if _, ok := members(key, groupKey("review", []string{"y"}), size); ok {
+		if _, ok := members(key, groupKey("review", "y"), size); ok {
 			t.Error("the key of one group is read as another's")
 		}
 	}

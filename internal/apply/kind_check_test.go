@@ -205,7 +205,7 @@ func TestCheckRunWithRefusedAnnotations(t *testing.T) {
 		})
 		results := b.runOwn([]intake.OwnItem{checked(120)})
 		want(t, results, "applied")
-		if !slices.ContainsFunc(results[0].Notes, func(n string) bool { return strings.Contains(n, "did not take 50 annotations") }) {
+		if !slices.ContainsFunc(results[0].Notes, func(n string) bool { return strings.Contains(n, "did not accept 50 annotations") }) {
 			t.Errorf("notes %q", results[0].Notes)
 		}
 		k := b.srv.State().Checks[0]

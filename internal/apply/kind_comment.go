@@ -1,14 +1,15 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// commentHandler applies add-issue-comment: one comment an item, in the
-// conversation of an issue, a pull request, or the event's discussion.
+// commentHandler applies add-issue-comment: one comment for each item, in the conversation
+// of an issue, a pull request, or the event's discussion.
 func commentHandler() handler {
 	return handler{
 		text: true,
@@ -26,13 +27,13 @@ func commentHandler() handler {
 
 func planComment(p *planner, group []*entry) Operation {
 	e := group[0]
-	op := p.operation(group, "comment on "+targetWords(e.target))
+	op := p.operation(group, "comment on "+describeTarget(e.target))
 	op.Permissions = e.permissions()
 	list := listID{what: listComments, number: e.target.Number}
 	if e.target.IsDiscussion {
 		list.what = listDiscussionComments
 	}
-	if p.adopt(&op, list, group, e.key) {
+	if p.adopt(&op, list, e.key) {
 		return op
 	}
 	body, cut := p.cfg.body(p.lead()+e.item.(*safeoutput.AddIssueComment).Body, p.cfg.footer(e.settings.Footer), e.key)
@@ -46,37 +47,30 @@ func planComment(p *planner, group []*entry) Operation {
 	return op
 }
 
+// commentRequest is the request of commentWork.
 func (p *planner) commentRequest(number int, body string) Request {
-	return newRequest("POST", p.path(fmt.Sprintf("/issues/%d/comments", number)), struct {
-		Body string `json:"body"`
-	}{body})
+	return newRequest("POST", p.path(fmt.Sprintf("/issues/%d/comments", number)), bodyJSON{body})
 }
 
 // commentWork posts one comment on an issue or pull request.
 func (p *planner) commentWork(list listID, key, body string) *createWork {
-	repo := p.repo
 	return &createWork{
 		key: key, list: list, what: "the comment",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
-			c, err := gh.CreateIssueComment(ctx, repo, list.number, body)
+			c, err := gh.CreateIssueComment(ctx, p.repo, list.number, body)
 			return commentObject(c, list.number), nil, err
 		},
 	}
 }
 
 func (p *planner) discussionComment(op *Operation, e *entry, list listID, body string) {
-	d := p.snap.discussions[e.target.Number]
-	if d.err != nil {
-		code, message := failure(d.err, op.Permissions)
-		e.decide(Failed, code, "%s", message)
+	discussion := p.snap.discussions[e.target.Number]
+	if discussion.err != nil {
+		op.failAll(discussion.err, "")
 		return
 	}
-	id := d.id
-	shown := id
-	if shown == "" {
-		shown = "<discussion>"
-	}
-	op.Requests = []Request{graphQL("addDiscussionComment", map[string]any{"discussionId": shown, "body": body})}
+	id := discussion.value.ID
+	op.Requests = []Request{graphQL("addDiscussionComment", map[string]any{"discussionId": cmp.Or(id, "<discussion>"), "body": body})}
 	op.work = &createWork{
 		key: e.key, list: list, what: "the comment",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
@@ -84,13 +78,4 @@ func (p *planner) discussionComment(op *Operation, e *entry, list listID, body s
 			return discussionCommentObject(c, list.number), nil, err
 		},
 	}
-}
-
-// graphQL is a mutation as a plan shows it: its name, and the variables exactly
-// as they are sent. The document's text is githubapi's own.
-func graphQL(mutation string, input map[string]any) Request {
-	return newRequest("POST", "/graphql", struct {
-		Mutation  string         `json:"mutation"`
-		Variables map[string]any `json:"variables"`
-	}{mutation, map[string]any{"input": input}})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// discussionHandler applies create-discussion: one discussion an item.
+// discussionHandler applies create-discussion: one discussion for each item.
 func discussionHandler() handler {
 	return handler{
 		text: true,
@@ -25,20 +25,21 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.CreateDiscussion)
 	title := p.cfg.title(it.Title)
-	op := p.operation(group, fmt.Sprintf("create the discussion %q", shorten(title, 80)))
+	op := p.operation(group, fmt.Sprintf("create the discussion %q", shortTitle(title)))
 	op.Permissions = e.permissions()
-	if p.snap.categories.err != nil { // also where discussions are switched off
-		code, message := failure(p.snap.categories.err, op.Permissions)
-		e.decide(Failed, code, "%s", message)
+	categories := p.snap.categories
+	if categories != nil && categories.err != nil { // also where discussions are switched off
+		op.failAll(categories.err, "")
 		return op
 	}
-	if p.adopt(&op, listID{what: listDiscussions, number: 0}, group, e.key) {
+	list := listID{what: listDiscussions}
+	if p.adopt(&op, list, e.key) {
 		return op
 	}
 	category := githubapi.DiscussionCategory{ID: "<category>", RepositoryID: "<repository>"}
-	if p.snap.categories.read {
+	if categories != nil {
 		var problem string
-		if category, problem = chooseCategory(p.snap.categories.all, it.Category); problem != "" {
+		if category, problem = chooseCategory(categories.value, it.Category); problem != "" {
 			e.decide(Failed, CodeCategoryNotFound, "%s", problem)
 			return op
 		}
@@ -52,7 +53,7 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	op.Requests = []Request{graphQL("createDiscussion", map[string]any{
 		"repositoryId": d.RepositoryID, "categoryId": d.CategoryID, "title": d.Title, "body": d.Body})}
 	op.work = &createWork{
-		key: e.key, list: listID{what: listDiscussions, number: 0}, what: "the discussion",
+		key: e.key, list: list, what: "the discussion",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
 			got, err := gh.CreateDiscussion(ctx, d)
 			return discussionObject(got), nil, err
@@ -61,10 +62,10 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	return op
 }
 
-// chooseCategory finds a category by node id, slug or name, in that order; slug
-// and name without regard to case. Without a wish it takes "general" where that
-// exists, else the first in which everybody may start a discussion by default
-// (not announcements), else the first.
+// chooseCategory finds a category by node id, slug or name, in that order; slug and name
+// without regard to case. Without a wish it chooses "general" if that exists, otherwise the
+// first in which everybody may start a discussion by default (not announcements), otherwise
+// the first. A problem says why there is none.
 func chooseCategory(all []githubapi.DiscussionCategory, wish string) (githubapi.DiscussionCategory, string) {
 	wish = strings.TrimSpace(wish)
 	if len(all) == 0 {

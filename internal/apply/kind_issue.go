@@ -9,9 +9,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// createIssueHandler applies create-issue: one issue an item.
+// createIssueHandler applies create-issue: one issue for each item.
 func createIssueHandler() handler {
 	return handler{
 		text:  true,
@@ -24,15 +25,15 @@ func createIssueHandler() handler {
 }
 
 // issueOperation plans one new issue for all items of a group.
-func (p *planner) issueOperation(group []*entry, key, title, text string, labels []string, footer *policy.Footer) Operation {
+func (p *planner) issueOperation(group []*entry, key, title, content string, labels []string, footer *policy.Footer) Operation {
 	title = p.cfg.title(title)
-	op := p.operation(group, fmt.Sprintf("create the issue %q", shorten(title, 80)))
+	op := p.operation(group, fmt.Sprintf("create the issue %q", shortTitle(title)))
 	op.Permissions = permissionsFor(safeoutput.KindCreateIssue, policy.Target{})
-	list := listID{what: listIssues, number: 0}
-	if p.adopt(&op, list, group, key) {
+	list := listID{what: listIssues}
+	if p.adopt(&op, list, key) {
 		return op
 	}
-	body, cut := p.cfg.body(text, p.cfg.footer(footer), key)
+	body, cut := p.cfg.body(content, p.cfg.footer(footer), key)
 	op.noteCut(cut)
 	issue := githubapi.NewIssue{Title: title, Body: body, Labels: labels}
 	op.Requests = []Request{newRequest("POST", p.path("/issues"), struct {
@@ -48,8 +49,8 @@ func (p *planner) issueOperation(group []*entry, key, title, text string, labels
 				return Object{}, nil, err
 			}
 			var notes []string
-			if missing := missingLabels(got.Labels, issue.Labels); len(missing) > 0 {
-				notes = append(notes, "GitHub did not put these labels on the issue: "+quoted(missing))
+			if missing := missingNames(got.Labels, issue.Labels); len(missing) > 0 {
+				notes = append(notes, "GitHub did not add these labels to the issue: "+quoteAll(missing))
 			}
 			return issueObject(got), notes, nil
 		},
@@ -57,27 +58,17 @@ func (p *planner) issueOperation(group []*entry, key, title, text string, labels
 	return op
 }
 
-// missingLabels returns those wanted labels that are not there.
-func missingLabels(have, want []string) []string { return missingNames(have, want) }
-
-// missingNames returns those wanted names of labels or people that are not there,
-// compared without regard to case, as GitHub does.
+// missingNames returns those wanted names of labels or people that are missing, compared
+// without regard to case, as GitHub does.
 func missingNames(have, want []string) []string {
 	var missing []string
-	for _, l := range want {
-		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, l) }) {
-			missing = append(missing, l)
+	for _, name := range want {
+		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, name) }) {
+			missing = append(missing, name)
 		}
 	}
 	return missing
 }
 
-// cutText is what the plan and the results say of a text that did not fit.
-const cutText = "the text is longer than GitHub allows and is cut, with a note where it ends"
-
-// noteCut records that a text did not fit.
-func (op *Operation) noteCut(cut bool) {
-	if cut {
-		op.Notes = append(op.Notes, cutText)
-	}
-}
+// shortTitle shortens a title for a summary.
+func shortTitle(title string) string { return text.Truncate(text.OneLine(title), 80) }

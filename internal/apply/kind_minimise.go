@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// minimiseHandler applies minimise-comments: review comments of earlier workflow
-// runs of the same job are hidden as resolved when their reason is gone.
+// minimiseHandler applies minimise-comments: review comments of earlier workflow runs of the
+// same job are hidden as resolved when their reason is gone.
 func minimiseHandler() handler {
 	return handler{
 		needs: func(n *needs, e *entry) { n.list(listAllReviewComments, e.target.Number) },
@@ -25,36 +24,36 @@ func minimiseHandler() handler {
 func planMinimise(p *planner, group []*entry) Operation {
 	e := group[0]
 	number := e.target.Number
-	op := p.operation(group, fmt.Sprintf("nothing: no review comment on %s is settled", targetWords(e.target)))
+	op := p.operation(group, fmt.Sprintf("nothing: no review comment on %s is resolved", describeTarget(e.target)))
 	op.Permissions = permissionsFor(safeoutput.KindCreateReviewComment, e.target)
 	if err := p.snap.lists[listID{what: listAllReviewComments, number: number}]; err != nil {
-		p.unread(&op, group, err)
+		op.failUnread(err)
 		return op
 	}
 	if !p.snap.connected {
 		op.Notes = append(op.Notes, "which comments are there is unchecked")
 	}
-	w := &minimiseWork{repo: p.repo}
-	for _, o := range p.settledNow(e) {
-		s := settling{there: o, body: p.settledBody(o)}
+	w := &minimiseWork{}
+	for _, o := range p.resolvedNow(e) {
+		s := resolving{there: o, body: p.resolvedBody(o)}
 		if !o.known.answered {
 			op.Requests = append(op.Requests, graphQL("minimizeComment", map[string]any{"subjectId": o.NodeID, "classifier": githubapi.Resolved}))
 		}
 		op.Requests = append(op.Requests, p.commentEdit(o.ID, s.body))
-		w.settle = append(w.settle, s)
+		w.resolve = append(w.resolve, s)
 	}
-	if len(w.settle) == 0 {
+	if len(w.resolve) == 0 {
 		e.decide(Applied, "", "no comment had to be hidden")
 		return op
 	}
-	op.Summary = fmt.Sprintf("hide %s on %s as resolved", text.Count(len(w.settle), "review comment"), targetWords(e.target))
+	op.Summary = fmt.Sprintf("hide %s on %s as resolved", text.Count(len(w.resolve), "review comment"), describeTarget(e.target))
 	op.work = w
 	return op
 }
 
-// settledNow returns our open comments of the entry's scopes whose reason is gone,
-// the oldest first: none that a later workflow run wrote.
-func (p *planner) settledNow(e *entry) []Object {
+// resolvedNow returns our open comments of the entry's scopes whose reason is gone, the
+// oldest first, except those that a later workflow run wrote.
+func (p *planner) resolvedNow(e *entry) []Object {
 	var scopes []string
 	for _, s := range e.item.(*safeoutput.MinimiseComments).Scopes {
 		scopes = append(scopes, scopeKey(p.cfg.Run, p.ev.Repo.ID, keyKind(safeoutput.KindCreateReviewComment, true), targetKey(e.target), s))
@@ -68,17 +67,17 @@ func (p *planner) settledNow(e *entry) []Object {
 			continue
 		}
 		for _, o := range own {
-			if o.Type == objReviewComment && o.known != nil && inScope(o.key) && !o.known.settled && !o.known.later(p.cfg.Run) {
+			if o.Type == objReviewComment && o.known != nil && inScope(o.key) && !o.known.resolved && !o.known.later(p.cfg.Run) {
 				out = append(out, o)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Object) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, compareIDs)
 	return out
 }
 
-// keepFor returns the first halves of the keys of the comments that an entry keeps:
-// those that it names, and those that are asked for beside it.
+// keepFor returns the first halves of the keys of the comments that an entry keeps: those
+// that it names, and those that other items ask for.
 func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]bool {
 	keep, seen := map[string]bool{}, map[string]int{}
 	kind := keyKind(safeoutput.KindCreateReviewComment, true)
@@ -94,27 +93,26 @@ func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]
 	return keep
 }
 
-// settledBody is what a comment says once its reason is gone.
-func (p *planner) settledBody(o Object) string {
+// resolvedBody is the text of a comment whose reason is gone.
+func (p *planner) resolvedBody(o Object) string {
 	note := "*The checks no longer find this.*"
 	if sha := p.ev.Head.SHA; sha != "" {
 		note = fmt.Sprintf("*The checks of %.7s no longer find this.*", sha)
 	}
-	body, _ := p.cfg.body(o.known.body, note, stableMarker(o.key, history{settled: true, run: p.cfg.Run.ID}))
+	body, _ := p.cfg.body(o.known.body, note, stableMarker(o.key, history{resolved: true, run: p.cfg.Run.ID}))
 	return body
 }
 
-// settling is a comment whose reason is gone, and what it says from now on.
-type settling struct {
+// resolving is a comment whose reason is gone, and its text from now on.
+type resolving struct {
 	there Object
 	body  string
 }
 
-// minimiseWork hides comments. One that somebody has answered stays visible, since
-// what hides a comment hides what the answers are about; it says that it is settled.
+// minimiseWork hides comments. A comment that somebody has answered stays visible, because
+// otherwise its answers would lose their context. Its text says that it is resolved.
 type minimiseWork struct {
-	repo   githubapi.Repo
-	settle []settling
+	resolve []resolving
 }
 
 func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
@@ -122,30 +120,29 @@ func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) 
 	var notes []string
 	var failed error
 	hidden := 0
-	for _, s := range w.settle {
-		switch err := w.one(ctx, x, s); {
-		case err == nil:
-			hidden++
-			notes = append(notes, "settled: "+s.there.URL)
-		default:
+	for _, s := range w.resolve {
+		if err := w.one(ctx, x, s); err != nil {
 			failed = err
-			notes = append(notes, "not settled: "+s.there.URL)
+			notes = append(notes, "not resolved: "+s.there.URL)
+		} else {
+			hidden++
+			notes = append(notes, "resolved: "+s.there.URL)
 		}
 		if lacksPermission(failed) || ctx.Err() != nil {
 			break
 		}
 	}
-	r := e.result(Applied, "", "%s settled", text.Count(hidden, "review comment"))
+	r := e.result(Applied, "", "%s resolved", text.Count(hidden, "review comment"))
 	if failed != nil {
 		r = x.failed(op, e, failed)
-		r.Message = fmt.Sprintf("only %d of %s could be settled; %s", hidden, text.Count(len(w.settle), "review comment"), r.Message)
+		r.Message = fmt.Sprintf("only %d of %s could be resolved; %s", hidden, text.Count(len(w.resolve), "review comment"), r.Message)
 	}
 	r.Notes = notes
 	return []Result{r}
 }
 
-// one hides a comment before it says so in it: what is cut short is done again.
-func (w *minimiseWork) one(ctx context.Context, x *executor, s settling) error {
+// one hides a comment before it changes the text, by which later runs recognise what is done.
+func (w *minimiseWork) one(ctx context.Context, x *executor, s resolving) error {
 	if !s.there.known.answered {
 		err := x.idempotent(ctx, func(ctx context.Context) error {
 			return x.deps.GitHub.MinimizeComment(ctx, s.there.NodeID, githubapi.Resolved)
@@ -154,8 +151,5 @@ func (w *minimiseWork) one(ctx context.Context, x *executor, s settling) error {
 			return err
 		}
 	}
-	return x.idempotent(ctx, func(ctx context.Context) error {
-		_, err := x.deps.GitHub.EditReviewComment(ctx, w.repo, s.there.ID, s.body)
-		return err
-	})
+	return x.editReviewComment(ctx, s.there.ID, s.body)
 }

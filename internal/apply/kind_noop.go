@@ -8,6 +8,6 @@ func noopHandler() handler {
 		for _, e := range group {
 			e.decide(Applied, "", "%s", e.item.(*safeoutput.Noop).Message)
 		}
-		return p.operation(group, "nothing: the agent says that there was nothing to do")
+		return p.operation(group, "nothing: the agent reported that there was nothing to do")
 	}}
 }

@@ -2,8 +2,6 @@ package apply
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"strings"
@@ -13,17 +11,14 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// pullHandler applies create-pull-request: the changes on a branch, and one pull
+// pullHandler applies create-pull-request: it pushes the changes to a branch and opens one pull
 // request for it. A later run of the same workflow updates both.
 func pullHandler() handler {
-	return handler{
-		needs: needCode,
-		plan:  planPull,
-	}
+	return handler{needs: needCode, plan: planPull}
 }
 
-// needCode adds what an item that carries code needs: its changes and who we are,
-// which the commits name.
+// needCode adds what an item that carries code needs: its changes, and the token's account,
+// which commits them.
 func needCode(n *needs, e *entry) {
 	n.code = append(n.code, e)
 	if e.settings.Changes.FallbackIssue || e.settings.Changes.OnViolation != "" {
@@ -34,8 +29,8 @@ func needCode(n *needs, e *entry) {
 func planPull(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.CreatePullRequest)
-	title, _ := startable(p.cfg.title(it.Title)) // which becomes a commit's when it is merged
-	op := p.operation(group, fmt.Sprintf("open the pull request %q", shorten(title, 80)))
+	title, _ := startable(p.cfg.title(it.Title)) // merging makes a commit message of it
+	op := p.operation(group, fmt.Sprintf("open the pull request %q", shortTitle(title)))
 	op.Permissions = e.permissions()
 	st := p.snap.code[e.index]
 	if st == nil {
@@ -48,11 +43,11 @@ func planPull(p *planner, group []*entry) Operation {
 	}
 	op.Target = fmt.Sprintf("branch %s", st.branch)
 	w := &pullWork{p: p, e: e, st: st, title: title, labels: it.Labels, reviewers: e.settings.Changes.Reviewers, draft: it.Draft == nil || *it.Draft}
-	w.body, w.cut = w.text(it.Body)
+	w.body, w.cut = w.compose(it.Body)
 	op.noteCut(w.cut)
 	op.Requests = append(p.pushRequests(e, st), w.requests()...)
 	if st.pull != nil {
-		op.Summary = fmt.Sprintf("update pull request #%d %q", st.pull.Number, shorten(title, 80))
+		op.Summary = fmt.Sprintf("update pull request #%d %q", st.pull.Number, shortTitle(title))
 	}
 	op.work = w
 	return op
@@ -68,21 +63,17 @@ type pullWork struct {
 	draft, cut        bool
 }
 
-// text composes the body. Its marker says which text it is the marker of, so that
-// a later run knows whether somebody has edited title or text since.
-func (w *pullWork) text(text string) (body string, cut bool) {
-	footer := w.p.cfg.footer(w.e.settings.Footer)
-	body, cut = w.p.cfg.body(w.p.incompleteNote()+text, footer, w.e.key)
+// compose composes the body. Its marker contains a hash of title and text, so that a later run
+// knows whether somebody has edited them since.
+func (w *pullWork) compose(text string) (body string, cut bool) {
+	body, cut = w.p.cfg.body(w.p.incompleteNote()+text, w.p.cfg.footer(w.e.settings.Footer), w.e.key)
 	return body[:strings.LastIndex(body, markdown.Marker(w.e.key))] + markdown.Marker(pullKey(w.e.key, w.title, body)), cut
 }
 
-// pullKey is the key in a pull request's marker: the item's, and 16 digits of the
-// SHA-256 of title and text.
+// pullKey is the key in a pull request's marker: the item's, and 16 digits of a hash of title
+// and text.
 func pullKey(key, title, body string) string {
-	h := sha256.New()
-	writeField(h, title)
-	writeField(h, strings.TrimSpace(markdown.StripMarkers(body)))
-	return key + hex.EncodeToString(h.Sum(nil))[:16]
+	return key + hashFields(title, strings.TrimSpace(markdown.StripMarkers(body)))[:16]
 }
 
 // untouched reports whether title and text of a pull request are as we wrote them.
@@ -91,20 +82,20 @@ func untouched(p githubapi.Pull) bool {
 	return ok && len(key) > keyLen && pullKey(key[:keyLen], p.Title, strings.ReplaceAll(p.Body, "\r\n", "\n")) == key
 }
 
-// edit is what an open pull request lacks of the item's title and text; zero where
-// nothing is to be changed.
+// edit returns how title and text of the open pull request have to change; zero where they do
+// not. A note says that they were left alone.
 func (w *pullWork) edit() (edit githubapi.PullEdit, note string) {
-	is := w.st.pull
+	there := w.st.pull
 	switch {
-	case is.Title == w.title && sameText(markdown.StripMarkers(is.Body), markdown.StripMarkers(w.body)):
+	case there.Title == w.title && sameText(markdown.StripMarkers(there.Body), markdown.StripMarkers(w.body)):
 		return edit, ""
-	case !untouched(*is):
-		return edit, "title and text of the pull request were left alone, since somebody has edited them"
+	case !untouched(*there):
+		return edit, "title and text of the pull request were left alone, because somebody has edited them"
 	}
 	return githubapi.PullEdit{Title: &w.title, Body: &w.body}, ""
 }
 
-// requests are the writes after the push, as they are expected.
+// requests returns the writes after the push, as they are expected.
 func (w *pullWork) requests() []Request {
 	number := "<number>"
 	var reqs []Request
@@ -122,10 +113,10 @@ func (w *pullWork) requests() []Request {
 			reqs = append(reqs, newRequest("PATCH", w.p.path("/pulls/"+number), map[string]string{"title": w.title, "body": w.body}))
 		}
 	}
-	if labels := w.lackingLabels(); len(labels) > 0 {
+	if labels := w.missingLabels(); len(labels) > 0 {
 		reqs = append(reqs, newRequest("POST", w.p.path("/issues/"+number+"/labels"), map[string][]string{"labels": labels}))
 	}
-	if who := w.lackingReviewers(); len(who) > 0 {
+	if who := w.missingReviewers(); len(who) > 0 {
 		users, teams := githubapi.SplitReviewers(who)
 		reqs = append(reqs, newRequest("POST", w.p.path("/pulls/"+number+"/requested_reviewers"), struct {
 			Users []string `json:"reviewers,omitempty"`
@@ -135,26 +126,27 @@ func (w *pullWork) requests() []Request {
 	return reqs
 }
 
-// lackingLabels are the labels that the pull request does not have yet.
-func (w *pullWork) lackingLabels() []string {
+// missingLabels returns the labels that the pull request does not have yet.
+func (w *pullWork) missingLabels() []string {
 	if w.st.pull == nil {
 		return w.labels
 	}
-	return missingLabels(w.st.pull.Labels, w.labels)
+	return missingNames(w.st.pull.Labels, w.labels)
 }
 
-// lackingReviewers are those who were not asked yet. They are asked once, for a new
-// pull request; an earlier attempt that opened it may not have come to it.
-func (w *pullWork) lackingReviewers() []string {
-	is := w.st.pull
-	if is == nil {
+// missingReviewers returns those who were not asked for a review yet. They are asked once, for
+// a new pull request. An earlier attempt may have opened it and been interrupted before it
+// asked them.
+func (w *pullWork) missingReviewers() []string {
+	there := w.st.pull
+	if there == nil {
 		return w.reviewers
 	}
-	key, _ := markdown.LastLineMarker(is.Body)
+	key, _ := markdown.LastLineMarker(there.Body)
 	if w.p.cfg.Run.Attempt <= 1 || !strings.HasPrefix(key, w.e.key) {
 		return nil
 	}
-	return missingNames(is.Reviewers, w.reviewers)
+	return missingNames(there.Reviewers, w.reviewers)
 }
 
 func (w *pullWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
@@ -180,19 +172,16 @@ func (w *pullWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 	return []Result{r}
 }
 
-// open opens the pull request. GitHub opens no second one between the same
-// branches, so that after an answer that was lost it is simply tried again.
+// open opens the pull request. GitHub does not open a second one between the same branches, so
+// after an answer that was lost it is simply tried again.
 func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, state State, err error) {
 	n := githubapi.NewPull{Title: w.title, Body: w.body, Head: w.st.branch, Base: w.st.base, Draft: w.draft}
 	state = Applied
-	create := func(ctx context.Context) (err error) {
-		pull, err = x.deps.GitHub.CreatePull(ctx, x.repo, n)
-		return err
-	}
-	err = x.idempotent(ctx, create)
+	create := func(ctx context.Context) (githubapi.Pull, error) { return x.deps.GitHub.CreatePull(ctx, x.repo, n) }
+	pull, err = idempotentAnswer(ctx, x, create)
 	if feature(err) == githubapi.FeatureDrafts && w.e.settings.Changes.Draft == nil {
 		n.Draft = false
-		err = x.idempotent(ctx, create)
+		pull, err = idempotentAnswer(ctx, x, create)
 	}
 	if isKind(err, githubapi.Conflict) {
 		if there, ok := x.openPull(ctx, w.st.branch, w.st.base); ok {
@@ -205,7 +194,7 @@ func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, 
 	return pull, state, err
 }
 
-// openPull finds the open pull request of a branch, which GitHub may list late.
+// openPull finds the open pull request of a branch, which GitHub may list with a delay.
 func (x *executor) openPull(ctx context.Context, branch, base string) (found githubapi.Pull, ok bool) {
 	look := func() {
 		rctx, done := inFlight(ctx, lookGrace)
@@ -214,7 +203,7 @@ func (x *executor) openPull(ctx context.Context, branch, base string) (found git
 		_ = each(x.deps.GitHub.ListPulls(rctx, x.repo, f), func(p githubapi.Pull) { found, ok = p, true })
 	}
 	look()
-	for _, wait := range lookWaits() {
+	for _, wait := range lookWaits {
 		if ok || x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
@@ -223,20 +212,20 @@ func (x *executor) openPull(ctx context.Context, branch, base string) (found git
 	return found, ok
 }
 
-// update brings title and text of an open pull request up to date.
+// update updates title and text of an open pull request.
 func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip string) Result {
 	pull := *w.st.pull
 	edit, note := w.edit()
 	if edit != (githubapi.PullEdit{}) {
-		err := x.idempotent(ctx, func(ctx context.Context) (err error) {
-			pull, err = x.deps.GitHub.EditPull(ctx, x.repo, w.st.pull.Number, edit)
-			return err
+		var err error
+		pull, err = idempotentAnswer(ctx, x, func(ctx context.Context) (githubapi.Pull, error) {
+			return x.deps.GitHub.EditPull(ctx, x.repo, w.st.pull.Number, edit)
 		})
 		if err != nil {
 			r := x.failed(op, w.e, err)
 			r.Object = w.object(*w.st.pull, tip)
 			if !w.st.pushed {
-				r.Notes = append(r.Notes, fmt.Sprintf("the branch %q was pushed; title and text of the pull request are as they were", w.st.branch))
+				r.Notes = append(r.Notes, fmt.Sprintf("the branch %q was pushed; title and text of the pull request are unchanged", w.st.branch))
 			}
 			return r
 		}
@@ -244,7 +233,7 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 	state := Applied
 	message := fmt.Sprintf("updated pull request #%d and its branch %q", pull.Number, w.st.branch)
 	if w.st.pushed && edit == (githubapi.PullEdit{}) {
-		state, message = Adopted, fmt.Sprintf("pull request #%d holds this already", pull.Number)
+		state, message = Adopted, fmt.Sprintf("pull request #%d contains this already", pull.Number)
 	}
 	r := w.e.result(state, "", "%s", message)
 	if note != "" {
@@ -254,13 +243,13 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 	return r
 }
 
-// object is a pull request and what its branch is at.
+// object is a pull request with the commit that its branch is at.
 func (w *pullWork) object(pull githubapi.Pull, tip string) *Object {
 	return &Object{Type: objPull, ID: pull.ID, NodeID: pull.NodeID, Number: pull.Number, URL: pull.URL, SHA: tip, Branch: w.st.branch}
 }
 
-// finish adds what belongs to a pull request that is there: labels, reviewers, and
-// what a reader of the result should know. What fails here fails the item no more.
+// finish adds labels and reviewers to a pull request that is open, and notes to the result. A
+// failure here is a note too.
 func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull githubapi.Pull, tip string) {
 	r.Object = w.object(pull, tip)
 	r.Notes = append(r.Notes, w.st.notes...)
@@ -268,18 +257,16 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 		r.Notes = append(r.Notes, cutText)
 	}
 	if w.draft && !pull.Draft && r.State == Applied && w.st.pull == nil {
-		r.Notes = append(r.Notes, "it is no draft, since the repository has no draft pull requests")
+		r.Notes = append(r.Notes, "it is not a draft, because the repository does not have draft pull requests")
 	}
-	if labels := missingLabels(pull.Labels, w.labels); len(labels) > 0 {
-		var have []string
-		err := x.idempotent(ctx, func(ctx context.Context) (err error) {
-			have, err = x.deps.GitHub.AddLabels(ctx, x.repo, pull.Number, labels)
-			return err
+	if labels := missingNames(pull.Labels, w.labels); len(labels) > 0 {
+		have, err := idempotentAnswer(ctx, x, func(ctx context.Context) ([]string, error) {
+			return x.deps.GitHub.AddLabels(ctx, x.repo, pull.Number, labels)
 		})
 		if err != nil {
-			r.Notes = append(r.Notes, "the labels could not be put on it: "+err.Error())
-		} else if missing := missingLabels(have, labels); len(missing) > 0 {
-			r.Notes = append(r.Notes, "GitHub did not put these labels on it: "+quoted(missing))
+			r.Notes = append(r.Notes, "the labels could not be added: "+err.Error())
+		} else if missing := missingNames(have, labels); len(missing) > 0 {
+			r.Notes = append(r.Notes, "GitHub did not add these labels: "+quoteAll(missing))
 		}
 	}
 	if err := w.askForReviews(ctx, x, pull.Number); err != nil {
@@ -288,15 +275,15 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 	r.Notes = append(r.Notes, x.startsNotes(!w.st.pushed, w.st.pull == nil)...)
 }
 
-// askForReviews asks those who were not asked yet, and have not reviewed since.
+// askForReviews asks those who were not asked yet and have not reviewed since.
 func (w *pullWork) askForReviews(ctx context.Context, x *executor, number int) error {
-	who := w.lackingReviewers()
+	who := w.missingReviewers()
 	if len(who) > 0 && w.st.pull != nil {
-		var gave []string
-		if err := each(x.deps.GitHub.ListReviews(ctx, x.repo, number), func(v githubapi.Review) { gave = append(gave, v.Author.Login) }); err != nil {
+		var reviewed []string
+		if err := each(x.deps.GitHub.ListReviews(ctx, x.repo, number), func(v githubapi.Review) { reviewed = append(reviewed, v.Author.Login) }); err != nil {
 			return err
 		}
-		who = missingNames(gave, who)
+		who = missingNames(reviewed, who)
 	}
 	if len(who) == 0 {
 		return nil
@@ -304,7 +291,7 @@ func (w *pullWork) askForReviews(ctx context.Context, x *executor, number int) e
 	return x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.RequestReviewers(ctx, x.repo, number, who) })
 }
 
-// unopened is the result where the branch is there and the pull request is not.
+// unopened is the result where the branch was pushed and the pull request not opened.
 func (w *pullWork) unopened(ctx context.Context, x *executor, op *Operation, tip string, err error) Result {
 	compare := x.comparePage(w.st)
 	if feature(err) != githubapi.FeaturePullCreation {
@@ -322,30 +309,46 @@ func (w *pullWork) unopened(ctx context.Context, x *executor, op *Operation, tip
 	return r
 }
 
-// comparePage is where a person opens a pull request for a branch.
+// comparePage is the page on which a person opens a pull request for a branch.
 func (x *executor) comparePage(st *codeState) string {
 	return x.plan.config.server() + "/" + x.repo.String() + "/compare/" + escapeRef(st.base) + "..." + escapeRef(st.branch) + "?expand=1"
 }
 
-// escapeRef writes a branch as a part of an address; its slashes stay.
+// escapeRef writes a branch as a part of an address. Its slashes stay.
 func escapeRef(name string) string {
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		parts[i] = url.PathEscape(p)
-	}
-	return strings.Join(parts, "/")
+	return strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 }
 
-// startsNotes say what GitHub starts for what was done with the token at hand.
+// startsNotes explains which workflow runs GitHub does not start after what was done with the
+// token at hand.
 func (x *executor) startsNotes(pushed, opened bool) []string {
 	if x.plan.snap.viewer.DatabaseID != actionsBot {
 		return nil
 	}
 	switch {
 	case opened:
-		return []string{"GitHub holds the workflow runs of a pull request that GITHUB_TOKEN opened until somebody approves them"}
+		return []string{"GitHub starts the workflow runs of a pull request that GITHUB_TOKEN opened only after somebody approves them"}
 	case pushed:
 		return []string{"GitHub starts no workflow runs for what GITHUB_TOKEN pushes; close and open the pull request to start them, or give Airlock the token of a GitHub App"}
 	}
 	return nil
+}
+
+// issueInstead opens an issue with a link for opening the pull request by hand, where GitHub
+// does not let the token open it.
+func (w *pullWork) issueInstead(ctx context.Context, x *executor, op *Operation, tip, compare string) Result {
+	body := "The branch " + markdown.CodeSpan(w.st.branch) + " contains the changes. GitHub does not let this workflow open pull requests; " +
+		"[open it by hand](" + compare + ").\n\n" + w.e.item.(*safeoutput.CreatePullRequest).Body
+	issue := w.p.issueOperation([]*entry{w.e}, groupKey("pull", w.e.key), w.title, body, w.labels, w.e.settings.Footer)
+	work, ok := issue.work.(*createWork)
+	if !ok { // adopted, or failed
+		return *w.e.decided
+	}
+	r := work.execute(ctx, x, &issue)[0]
+	r.Notes = append(r.Notes, w.st.notes...)
+	if r.State == Applied || r.State == Adopted {
+		r.State, r.Code = Applied, ""
+		r.Message = fmt.Sprintf("the branch %q was pushed; issue #%d has a link for opening the pull request, which GitHub does not let this token do", w.st.branch, r.Object.Number)
+	}
+	return r
 }

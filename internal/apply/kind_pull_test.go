@@ -54,7 +54,7 @@ func TestPullRequest(t *testing.T) {
 		if o := r[0].Object; o == nil || o.Number != p.Number || o.SHA != b.git.SHA(branch) || o.Branch != branch || o.URL == "" {
 			t.Errorf("the object is %+v", r[0].Object)
 		}
-		if !strings.Contains(strings.Join(r[0].Notes, "; "), "until somebody approves") {
+		if !strings.Contains(strings.Join(r[0].Notes, "; "), "only after somebody approves") {
 			t.Errorf("notes: %q", r[0].Notes)
 		}
 		if got := strings.Join(operations(b.srv.Writes()), " "); got != "git-http/receive-pack pulls/create issues/add-labels pulls/request-reviewers" {

@@ -12,15 +12,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// pushHandler applies push-to-branch: the changes on top of a branch that is
-// there. It never forces.
+// pushHandler applies push-to-branch: it adds the changes to a branch that exists. It never
+// forces.
 func pushHandler() handler {
 	return handler{needs: needCode, plan: planPush}
 }
 
 func planPush(p *planner, group []*entry) Operation {
 	e := group[0]
-	op := p.operation(group, "push to "+targetWords(e.target))
+	op := p.operation(group, "push to "+describeTarget(e.target))
 	op.Permissions = e.permissions()
 	st := p.snap.code[e.index]
 	if st == nil {
@@ -69,20 +69,20 @@ func (w *pushWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 	return []Result{r}
 }
 
-// again puts the changes onto where the branch is now, once: somebody pushed after
-// it was looked at. Everything is held against the rules anew.
+// again puts the changes onto the commit that the branch is at now, after somebody else has
+// pushed to it. Everything is checked against the rules anew.
 func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
-	x.deps.log(fmt.Sprintf("the branch %q has moved; putting the changes onto where it is now", w.st.branch))
+	x.deps.log(fmt.Sprintf("the branch %q has moved; putting the changes on top of it once more", w.st.branch))
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
-	head, looked := x.branchAt(ctx, w.st.branch)
+	head, looked := x.branchHead(ctx, w.st.branch)
 	if !looked || head == "" {
 		return w.st, &githubapi.Error{Kind: githubapi.Conflict, Op: "push", Repo: x.repo, Message: fmt.Sprintf("the branch %q is gone", w.st.branch)}
 	}
 	o := &observer{ctx: rctx, deps: x.deps, ev: x.plan.ev, cfg: x.plan.config, repo: x.repo, s: x.plan.snap}
 	c := &coder{o: o, code: x.deps.Code}
-	st := &codeState{stable: w.st.stable, branch: w.st.branch, onto: head, expect: head, pull: w.st.pull, series: w.st.series}
-	st.note("the branch moved while this was at work, so the changes were put onto it once more")
+	st := &codeState{key: w.st.key, branch: w.st.branch, onto: head, expect: head, pull: w.st.pull, series: w.st.series}
+	st.note("the branch moved while this ran, so the changes were put on top of it once more")
 	if err := c.fetch(head); err != nil {
 		return st, err
 	}
@@ -91,34 +91,34 @@ func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
 	return st, err
 }
 
-// refusedWords say what to do about a push that GitHub did not take.
-func refusedWords(p *gitrepo.PushError) string {
+// pushRemedy returns what to do about a push that GitHub did not accept.
+func pushRemedy(p *gitrepo.PushError) string {
 	switch p.Code {
 	case "GH006":
-		return "let whom the token belongs to bypass the branch's protection, or let the agent ask for a pull request (create-pull-request)"
+		return "let the token's account bypass the branch's protection, or let the agent ask for a pull request (create-pull-request)"
 	case "GH013":
-		return "change what the ruleset names, or let whom the token belongs to bypass it"
+		return "change what the ruleset names, or let the token's account bypass it"
 	}
 	return "a rule of the repository forbids it, or the content does"
 }
 
-// failedPush is the result of changes that could not be delivered, or not all of
-// them: tip is the commit of ours that the branch is at, if any.
+// failedPush is the result of changes that could not be delivered, or not all of them. tip is
+// the commit of ours that the branch is at, if any.
 func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string, err error) Result {
 	var p *gitrepo.PushError
 	var r Result
 	switch {
 	case errors.As(err, &p) && p.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
-		r = e.result(Failed, CodeMoved, "the changes were not pushed, because somebody else changed the branch %q meanwhile; run the job again", st.branch)
+		r = e.result(Failed, CodeMoved, "the changes were not pushed, because somebody else changed the branch %q at the same time; run the job again", st.branch)
 	case errors.As(err, &p) && p.Kind == gitrepo.PushRefused:
-		r = e.result(Failed, CodePushRefused, "GitHub did not take the push to the branch %q: %s; %s", st.branch, cmp.Or(p.Reason, "it gave no reason"), refusedWords(p))
-	case errors.As(err, &p) && p.Permission == workflowsPermission: // others need it not
+		r = e.result(Failed, CodePushRefused, "GitHub did not accept the push to the branch %q: %s; %s", st.branch, cmp.Or(p.Reason, "it gave no reason"), pushRemedy(p))
+	case errors.As(err, &p) && p.Permission == workflowsPermission: // which other items do not need
 		code, message := failure(err, op.Permissions)
 		r = x.refused(e, code, message)
 	default:
 		r = x.failed(op, e, err)
 	}
-	if tip != "" && tip != st.expect && tip != st.onto && e.settings.Changes.SignedCommits { // a push is whole or not at all
+	if tip != "" && tip != st.expect && tip != st.onto && e.settings.Changes.SignedCommits { // a push by git is complete or nothing
 		r.Notes = append(r.Notes, fmt.Sprintf("some of the commits are on the branch %q, the last of them %.7s; run the job again for the rest", st.branch, tip))
 	}
 	r.Notes = append(r.Notes, st.notes...)

@@ -3,7 +3,6 @@ package apply
 import (
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -49,5 +48,5 @@ func (p *planner) incompleteNote() string {
 	if p.cfg.incomplete == "" {
 		return ""
 	}
-	return "> [!WARNING]\n> The agent reports that it did not complete its task: " + markdown.EscapeText(shorten(p.cfg.incomplete, 300)) + "\n\n"
+	return warning("The agent reports that it did not complete its task: ", p.cfg.incomplete)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// reviewHandler applies create-pull-request-review-comment: one review for all
-// comments on one pull request.
+// reviewHandler applies create-pull-request-review-comment: one review for all comments on
+// one pull request.
 func reviewHandler() handler {
 	return handler{
 		text: true,
@@ -26,12 +26,12 @@ func reviewHandler() handler {
 			}
 			return strconv.Itoa(e.target.Number)
 		},
-		most: maxMembers,
+		maxGroup: maxMembers,
 		needs: func(n *needs, e *entry) {
 			n.pulls.add(e.target.Number)
 			n.diffs.add(e.target.Number)
-			// In this order: a review is listed no later than its comments, so
-			// where another run's comments are seen, its review is too.
+			// In this order: a review is listed no later than its comments, so where
+			// another run's comments are seen, its review is seen too.
 			n.list(commentList(e.own), e.target.Number)
 			n.list(listReviews, e.target.Number)
 		},
@@ -39,34 +39,34 @@ func reviewHandler() handler {
 	}
 }
 
+// maxInline is the largest number of inline comments in one review: 65 in one request
+// exceeded GitHub's secondary limit, 30 is safe practice.
+const maxInline = 30
+
 // reviewComment is one comment on its way into a review.
 type reviewComment struct {
 	e      *entry
 	member int // position in the group, for the marker
 	item   *safeoutput.CreateReviewComment
-	// why says why it is not inline.
-	why string
-	// there is the comment that is shown again, or whose text is renewed.
-	there *Object
+	why    string  // why it is not inline
+	there  *Object // the comment that is shown again or updated
 }
 
 // reviewWork posts the comments of one pull request.
 type reviewWork struct {
-	cfg    Config
-	repo   githubapi.Repo
-	number int
-	commit string
-	lead   string // stands above the review's body
-	footer string
-	group  string // key
-	size   int    // of the group
-	own    bool   // Airlock's own comments: they stand on lines or nowhere
-	// partial says that an earlier attempt posted a part of the group.
-	partial bool
-	reopen  []*reviewComment // of Airlock's own: settled once, and so again
-	renew   []*reviewComment // of Airlock's own: there, with a text that is out of date
+	cfg     Config
+	number  int
+	commit  string
+	lead    string // above the review's body
+	footer  string
+	group   string           // the group's key
+	size    int              // of the group
+	own     bool             // Airlock's own comments: they are posted on lines or not at all
+	partial bool             // an earlier attempt posted a part of the group
+	reopen  []*reviewComment // Airlock's own, resolved, whose reason has come back
+	update  []*reviewComment // Airlock's own, with a text that is out of date
 	inline  []*reviewComment
-	file    []*reviewComment // as comments on the whole file
+	file    []*reviewComment // as comments on the file
 	body    []*reviewComment
 }
 
@@ -79,16 +79,13 @@ func planReview(p *planner, group []*entry) Operation {
 	for i, e := range group {
 		keys[i] = e.runKey
 	}
-	w := &reviewWork{cfg: p.cfg, repo: p.repo, number: number, group: groupKey("review", keys), size: len(group),
+	w := &reviewWork{cfg: p.cfg, number: number, group: groupKey("review", keys...), size: len(group),
 		own: group[0].own, lead: p.lead(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
 	if w.own { // they do not go with an agent's changes
 		w.lead, w.footer = "", p.cfg.ownFooter(group[0].settings.Footer)
 	}
 	if err := p.reviewReadError(number, w.own); err != nil {
-		code, message := failure(err, op.Permissions)
-		for _, e := range group {
-			e.decide(Failed, code, "%s", message)
-		}
+		op.failAll(err, "")
 		return op
 	}
 	for i, e := range group {
@@ -99,12 +96,12 @@ func planReview(p *planner, group []*entry) Operation {
 	}
 	op.Summary = fmt.Sprintf("review pull request #%d with %s", number, text.Count(w.comments(), "comment"))
 	if len(w.reopen) > 0 {
-		op.Summary += fmt.Sprintf(" and show %s again", text.Count(len(w.reopen), "settled one"))
+		op.Summary += fmt.Sprintf(" and show %s again", text.Count(len(w.reopen), "resolved one"))
 	}
-	if len(w.renew) > 0 {
-		op.Summary += fmt.Sprintf(" and bring %s up to date", text.Count(len(w.renew), "earlier one"))
+	if len(w.update) > 0 {
+		op.Summary += fmt.Sprintf(" and update %s", text.Count(len(w.update), "earlier one"))
 	}
-	if op.unanchored = p.snap.diff[number].anchors == nil && len(w.inline) > 0; op.unanchored {
+	if op.unanchored = p.snap.diffs[number].anchors == nil && len(w.inline) > 0; op.unanchored {
 		op.Notes = append(op.Notes, "whether the lines are in the diff is unchecked")
 	}
 	op.Requests = w.requests(p)
@@ -112,8 +109,17 @@ func planReview(p *planner, group []*entry) Operation {
 	return op
 }
 
-// comments is how many comments are written.
+// comments returns how many comments are posted.
 func (w *reviewWork) comments() int { return len(w.inline) + len(w.file) + len(w.body) }
+
+// commentList is the list of review comments that is read: for Airlock's own, that of all
+// workflow runs, so that a finding is posted once as long as it exists.
+func commentList(own bool) string {
+	if own {
+		return listAllReviewComments
+	}
+	return listReviewComments
+}
 
 // reviewReadError returns why the review cannot be planned.
 func (p *planner) reviewReadError(number int, own bool) error {
@@ -126,8 +132,8 @@ func (p *planner) reviewReadError(number int, own bool) error {
 	return p.snap.lists[listID{what: commentList(own), number: number}]
 }
 
-// askedCommit is the head of the event's own pull request when the workflow run
-// started: what the agent looked at. It is "" where the event does not say.
+// askedCommit is the head of the event's own pull request when the workflow run started: what
+// the agent looked at. It is "" where the event does not contain it.
 func askedCommit(ev event.Event, number int) string {
 	if ev.IsPull && ev.Number == number {
 		return ev.Head.SHA
@@ -135,23 +141,23 @@ func askedCommit(ev event.Event, number int) string {
 	return ""
 }
 
-// reviewedCommit is the commit that the lines of the comments belong to: the one
-// that the agent looked at, even if the pull request has moved on since.
+// reviewedCommit is the commit that the lines of the comments belong to: the one that the
+// agent looked at, even if the pull request has moved on since.
 func (p *planner) reviewedCommit(op *Operation, number int) string {
-	asked, head := askedCommit(p.ev, number), p.snap.pulls[number].pull.Head.SHA
+	asked, head := askedCommit(p.ev, number), p.snap.pulls[number].value.Head.SHA
 	switch {
 	case asked == "" && head == "":
 		return "<commit>"
 	case asked == "":
 		return head
 	case head != "" && head != asked:
-		op.Notes = append(op.Notes, fmt.Sprintf("the pull request has moved on from %.7s to %.7s since the workflow run started: the comments are placed on %.7s, which the agent saw, and GitHub marks as outdated those whose lines have changed", asked, head, asked))
+		op.Notes = append(op.Notes, fmt.Sprintf("the pull request has moved on from %.7s to %.7s since the workflow run started: the comments are placed on %.7s, which the agent saw, and GitHub marks those whose lines have changed as outdated", asked, head, asked))
 	}
 	return asked
 }
 
-// adoptComment decides a comment that an earlier attempt posted: by itself, or
-// in the body of something that carries some of the group.
+// adoptComment handles a comment that is there already: by itself, or in the body of an
+// object that carries some of the group. It reports whether it is.
 func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) bool {
 	own := p.snap.found(c.e.key)
 	for _, o := range p.snap.own[w.group] {
@@ -162,51 +168,41 @@ func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) b
 	if len(own) == 0 {
 		return false
 	}
-	w.partial = !w.own // ours are nowhere else
+	w.partial = !w.own // Airlock's own are nowhere else
 	for _, o := range own {
 		if !slices.ContainsFunc(op.Adopts, o.same) {
 			op.Adopts = append(op.Adopts, o)
 		}
 	}
-	there := &own[0]
-	switch k := there.known; {
+	c.there = &own[0]
+	switch k := c.there.known; {
 	case k == nil:
-		c.e.decide(Adopted, "", "an earlier attempt of this workflow run posted it already")
-	case k.settled && !k.later(p.cfg.Run) && !c.e.approved.OverLimit():
-		c.there = there
+		c.e.adopt(*c.there, "an earlier attempt of this workflow run posted it already")
+	case k.resolved && !k.later(p.cfg.Run) && !c.e.approved.OverLimit():
 		w.reopen = append(w.reopen, c)
-		return true
-	case w.own && !k.settled && !k.later(p.cfg.Run) && !saysTheSame(k.body, w.inlineBody(c)):
-		c.there = there
-		w.renew = append(w.renew, c)
-		return true
+	case w.own && !k.resolved && !k.later(p.cfg.Run) && !sameButMarker(k.body, w.inlineBody(c)):
+		w.update = append(w.update, c)
 	default:
-		c.e.decide(Adopted, "", "the comment is there already")
+		c.e.adopt(*c.there, "the comment is there already")
 	}
-	c.e.decided.Object = there
 	return true
 }
 
 // place decides where a comment goes.
 func (p *planner) place(w *reviewWork, c *reviewComment) {
 	if c.e.approved.OverLimit() {
-		r := c.overLimit()
-		c.e.decided = &r
+		c.skipOverLimit()
 		return
 	}
-	limit := p.cfg.MaxInline
-	if limit <= 0 {
-		limit = DefaultMaxInline
-	}
-	d := p.snap.diff[w.number]
-	if d.anchors != nil {
-		if err := d.anchors.Check(c.item.Path, changes.Side(c.item.Side), c.item.StartLine, c.item.Line); err != nil {
+	diff := p.snap.diffs[w.number]
+	if diff.anchors != nil {
+		if err := diff.anchors.Check(c.item.Path, changes.Side(c.item.Side), c.item.StartLine, c.item.Line); err != nil {
 			c.why = err.Error()
 			switch {
 			case c.outside() == policy.OutsideDrop:
 				r := c.dropped()
 				c.e.decided = &r
-			case c.outside() == policy.OutsideFile && d.files[c.item.Path]:
+			case c.outside() == policy.OutsideFile && diff.files[c.item.Path]:
 				w.file = append(w.file, c)
 			default:
 				w.body = append(w.body, c)
@@ -214,21 +210,18 @@ func (p *planner) place(w *reviewWork, c *reviewComment) {
 			return
 		}
 	}
-	if len(w.inline) >= limit && w.own {
-		r := c.overLimit()
-		c.e.decided = &r
-		return
-	}
-	if len(w.inline) >= limit {
-		c.why = fmt.Sprintf("a review carries at most %d inline comments", limit)
+	switch {
+	case len(w.inline) < maxInline:
+		w.inline = append(w.inline, c)
+	case w.own:
+		c.skipOverLimit()
+	default:
+		c.why = fmt.Sprintf("a review carries at most %d inline comments", maxInline)
 		w.body = append(w.body, c)
-		return
 	}
-	w.inline = append(w.inline, c)
 }
 
-// outside is what the owner wants done with a comment whose lines are not in the
-// diff.
+// outside is what the owner wants done with a comment whose lines are not in the diff.
 func (c *reviewComment) outside() policy.OutsideDiff { return c.e.settings.Review.OutsideDiff }
 
 // dropped is the result of a comment that the owner wants left out.
@@ -242,19 +235,19 @@ func (c *reviewComment) dropped() Result {
 	return r
 }
 
-// overLimit is the result of a comment of Airlock's own that is one too many. What
-// it says stands in the summary of the checks.
-func (c *reviewComment) overLimit() Result {
-	return c.e.result(Skipped, CodeOwnLimit, "not posted: this workflow run has more to say about lines than its limit of review comments allows; the summary holds it")
+// skipOverLimit decides a comment of Airlock's own beyond the limit. The summary of the
+// checks contains it.
+func (c *reviewComment) skipOverLimit() {
+	c.e.decide(Skipped, CodeOwnLimit, "not posted: this workflow run has more comments on lines than its limit of review comments allows; the summary contains it")
 }
 
-// requests are the writes that are expected to happen.
+// requests returns the writes that are expected to happen.
 func (w *reviewWork) requests(p *planner) []Request {
 	reqs := []Request{}
 	for _, c := range w.reopen {
 		reqs = append(reqs, graphQL("unminimizeComment", map[string]any{"subjectId": c.there.NodeID}), p.commentEdit(c.there.ID, w.inlineBody(c)))
 	}
-	for _, c := range w.renew {
+	for _, c := range w.update {
 		reqs = append(reqs, p.commentEdit(c.there.ID, w.inlineBody(c)))
 	}
 	for _, c := range w.file {
@@ -276,6 +269,7 @@ func (w *reviewWork) requests(p *planner) []Request {
 	return reqs
 }
 
+// first returns the first part, or an empty one.
 func first(parts []part) part {
 	if len(parts) == 0 {
 		return part{}
@@ -306,9 +300,9 @@ func (w *reviewWork) reviewJSON(inline []*reviewComment, in part) any {
 	}{v.CommitID, v.Body, v.Event, list}
 }
 
-// newReview makes a review of inline comments and one part of the body. The
-// event is always COMMENT: an agent's word approves nothing, and nobody can
-// request changes on a pull request of their own.
+// newReview returns a review with inline comments and one part of the body. The event is
+// always COMMENT: an agent cannot approve anything, and nobody can request changes on a pull
+// request of their own.
 func (w *reviewWork) newReview(inline []*reviewComment, in part) githubapi.NewReview {
 	v := githubapi.NewReview{CommitID: w.commit, Event: githubapi.ReviewComment, Body: w.partBody(in, inline)}
 	for _, c := range inline {
@@ -325,19 +319,19 @@ func (w *reviewWork) newReview(inline []*reviewComment, in part) githubapi.NewRe
 	return v
 }
 
-// part is what one body holds of the comments that are not inline.
+// part is what one body contains of the comments that are not inline.
 type part struct {
 	text string
-	// ends are the comments whose text ends in this part: the marker names
-	// those, so that after a crash a comment is rather repeated than lost.
+	// ends are the comments whose text ends in this part. The marker names those, so that
+	// after a crash a comment is repeated instead of lost.
 	ends []*reviewComment
 }
 
-// partMargin is what a part leaves free for what cleaning the whole may add.
+// partMargin is what a part leaves free for what cleaning the composed body may add.
 const partMargin = 2000
 
-// parts lays out comments as sections, in order, in as many bodies as it takes.
-// No text is lost: a section that does not fit is continued in the next part.
+// parts lays out comments as sections, in order, in as many bodies as it takes. No text is
+// lost: a section that does not fit is continued in the next part.
 func (w *reviewWork) parts(comments []*reviewComment) []part {
 	room := maxBody - partMargin - markdown.UTF16Len(w.lead+w.footer) - 300 // the marker and blank lines
 	var out []part
@@ -374,10 +368,10 @@ func (w *reviewWork) parts(comments []*reviewComment) []part {
 	return out
 }
 
-// pieces divides a comment's section into pieces of at most room UTF-16 code
-// units, all but the first with a heading of their own. They are clean: what a
-// cut takes out of a code span, for example, is no code any more, and grows by
-// being made inert, so that a piece may have to be divided further.
+// pieces divides a comment's section into pieces of at most room UTF-16 code units, all but
+// the first with a heading of their own, and cleans them. Cleaning can make a piece longer,
+// for example where a cut ends a code span and what was code has to be made inert, so that
+// it may have to be divided further.
 func (w *reviewWork) pieces(c *reviewComment, room int) []string {
 	continued := c.heading() + " (continued)\n\n"
 	for most := room - markdown.UTF16Len(continued); ; most /= 2 {
@@ -396,7 +390,7 @@ func (w *reviewWork) pieces(c *reviewComment, room int) []string {
 	}
 }
 
-// section is a comment's text with its place.
+// section is a comment's text below its place.
 func (c *reviewComment) section() string {
 	return c.heading() + "\n\n" + closed(markdown.StripMarkers(c.item.Body))
 }
@@ -407,6 +401,9 @@ func (c *reviewComment) heading() string {
 }
 
 func (c *reviewComment) lines() string { return linesOf(c.item) }
+
+// place names the comment's file and lines in a message.
+func (c *reviewComment) place() string { return c.item.Path + ", " + c.lines() }
 
 // linesOf names the lines of a review comment.
 func linesOf(it *safeoutput.CreateReviewComment) string {
@@ -420,22 +417,19 @@ func linesOf(it *safeoutput.CreateReviewComment) string {
 	return s
 }
 
-// partBody composes the body of a review or comment that carries a part and,
-// for a review, inline comments. The marker names all that it carries.
+// partBody composes the body of a review or comment that carries a part and, for a review,
+// inline comments. The marker names all that it carries.
 func (w *reviewWork) partBody(in part, inline []*reviewComment) string {
 	body, _ := w.cfg.body(w.lead+in.text, w.footer, w.partKey(in, inline))
 	return body
 }
 
 func (w *reviewWork) partKey(in part, inline []*reviewComment) string {
-	on := map[int]bool{}
-	for _, c := range in.ends {
-		on[c.member] = true
+	carried := map[int]bool{}
+	for _, c := range slices.Concat(in.ends, inline) {
+		carried[c.member] = true
 	}
-	for _, c := range inline {
-		on[c.member] = true
-	}
-	return membersKey(w.group, w.size, func(m int) bool { return on[m] })
+	return membersKey(w.group, w.size, func(m int) bool { return carried[m] })
 }
 
 // inlineBody is the text of a comment on lines.
@@ -444,9 +438,9 @@ func (w *reviewWork) inlineBody(c *reviewComment) string {
 	return body
 }
 
-// fileBody is the text of a comment on a whole file.
+// fileBody is the text of a comment on a file.
 func (w *reviewWork) fileBody(c *reviewComment) string {
-	l := c.lines()
-	body, _ := w.cfg.body("**"+strings.ToUpper(l[:1])+l[1:]+"**\n\n"+c.item.Body, "", c.e.key)
+	lines := c.lines()
+	body, _ := w.cfg.body("**"+strings.ToUpper(lines[:1])+lines[1:]+"**\n\n"+c.item.Body, "", c.e.key)
 	return body
 }

@@ -15,23 +15,21 @@ import (
 // reviewRun is the state of posting one pull request's comments.
 type reviewRun struct {
 	*reviewWork
-	x       *executor
-	op      *Operation
-	results []Result
-	// listed says that the conversation was searched for earlier comments.
-	listed bool
-	// stepped says that the comments went one step down already.
-	stepped bool
+	x        *executor
+	op       *Operation
+	results  []Result
+	searched bool // the conversation was searched for comments of an earlier attempt
+	fellBack bool // the comments were posted in the conversation instead, or that failed
 }
 
-// execute posts the comments on whole files, then the review, then what did not
-// fit into its body as comments. When GitHub refuses the review, it is divided
-// until the comments that GitHub does not take are known; those go into a body.
+// execute posts the comments on files, then the review, then what did not fit into its body
+// as comments. When GitHub refuses the review, it is divided until the comments that GitHub
+// does not accept are known; those go into a body.
 func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	r := &reviewRun{reviewWork: w, x: x, op: op}
 	inline, file, body := w.inline, w.file, w.body
 	r.showAgain(ctx)
-	r.renewTexts(ctx)
+	r.updateTexts(ctx)
 	if !w.own && (w.partial || x.plan.config.Run.Attempt > 1) {
 		inline, file, body = r.notPosted(ctx, inline), r.notPosted(ctx, file), r.notPosted(ctx, body)
 	}
@@ -46,15 +44,15 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 	return r.results
 }
 
-// postFiles posts comments on whole files. Those that GitHub refuses are
-// returned; an error leaves the rest undone.
+// postFiles posts comments on files, and returns those that GitHub refuses. An error leaves
+// the rest undone.
 func (r *reviewRun) postFiles(ctx context.Context, file []*reviewComment) (refused []*reviewComment, err error) {
 	for _, c := range file {
 		d := githubapi.NewDiffComment{CommitID: r.commit, Path: c.item.Path, Body: r.fileBody(c), OnFile: true}
-		obj, _, notes, err := r.x.create(ctx, &createWork{
+		obj, notes, err := r.x.create(ctx, &createWork{
 			key: c.e.key, list: listID{what: listReviewComments, number: r.number}, what: "the comment",
 			do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
-				got, err := gh.CreateReviewComment(ctx, r.repo, r.number, d)
+				got, err := gh.CreateReviewComment(ctx, r.x.repo, r.number, d)
 				return diffCommentObject(got, r.number), nil, err
 			},
 		}, []*entry{c.e})
@@ -64,13 +62,13 @@ func (r *reviewRun) postFiles(ctx context.Context, file []*reviewComment) (refus
 		case err != nil:
 			return refused, err
 		default:
-			r.done(c, obj, "commented on the file "+c.item.Path+" as a whole, since "+c.why, notes)
+			r.done(c, obj, "commented on the file "+c.item.Path+", because "+c.why, notes)
 		}
 	}
 	return refused, nil
 }
 
-// postReview posts inline comments and body sections, and bisects on a refusal.
+// postReview posts inline comments and body sections. After a refusal it bisects.
 func (r *reviewRun) postReview(ctx context.Context, inline, body []*reviewComment) error {
 	if len(inline)+len(body) == 0 {
 		return nil
@@ -79,14 +77,16 @@ func (r *reviewRun) postReview(ctx context.Context, inline, body []*reviewCommen
 	err := r.review(ctx, inline, first(parts))
 	switch {
 	case err == nil:
-		return r.postComments(ctx, parts[min(1, len(parts)):], "since the review's body was full")
+		r.postComments(ctx, parts[min(1, len(parts)):], "because the review's body was full")
+		return nil
 	case !isKind(err, githubapi.Validation):
 		return err
-	case r.own && aboutTheWhole(err):
-		return err // what they say stands in the comment of the checks already
-	case len(inline) == 0 || aboutTheWhole(err):
-		// The review as such is not taken: the conversation is what remains.
-		return r.postComments(ctx, r.parts(inOrder(inline, body)), "since GitHub did not take the review ("+reason(err)+")")
+	case r.own && aboutReview(err):
+		return err // the comment of the checks contains them already
+	case len(inline) == 0 || aboutReview(err):
+		// GitHub does not accept the review as such: the conversation remains.
+		r.postComments(ctx, r.parts(inOrder(inline, body)), "because GitHub did not accept the review ("+reason(err)+")")
+		return nil
 	}
 	bad, stop := bisect(inline, func(some []*reviewComment) error { return r.review(ctx, some, part{}) },
 		func(err error) bool { return isKind(err, githubapi.Validation) })
@@ -103,8 +103,8 @@ func (r *reviewRun) postReview(ctx context.Context, inline, body []*reviewCommen
 	return r.postReview(ctx, nil, inOrder(toBody, body))
 }
 
-// outsideDiff does with comments whose lines only GitHub found to be outside the
-// diff what the owner wants, and returns those that belong into a body.
+// outsideDiff handles comments whose lines only GitHub found to be outside the diff as the
+// owner wants, and returns those that belong into a body.
 func (r *reviewRun) outsideDiff(ctx context.Context, bad []*reviewComment) (toBody []*reviewComment, err error) {
 	var file []*reviewComment
 	for _, c := range bad {
@@ -124,46 +124,44 @@ func (r *reviewRun) outsideDiff(ctx context.Context, bad []*reviewComment) (toBo
 // review posts one review.
 func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part) error {
 	v := r.newReview(inline, in)
-	carried := slices.Concat(inline, in.ends)
-	obj, _, notes, err := r.x.create(ctx, &createWork{
+	obj, notes, err := r.x.create(ctx, &createWork{
 		key: r.partKey(in, inline), list: listID{what: listReviews, number: r.number}, what: "the review",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
-			got, err := gh.CreateReview(ctx, r.repo, r.number, v)
+			got, err := gh.CreateReview(ctx, r.x.repo, r.number, v)
 			return reviewObject(got, r.number), nil, err
 		},
-	}, entriesIn(carried))
+	}, entriesIn(slices.Concat(inline, in.ends)))
 	if err != nil {
 		return err
 	}
-	review, list := r.x.made[len(r.x.made)-1], &listID{what: commentList(r.own), number: r.number}
+	review, list := r.x.created[len(r.x.created)-1], listID{what: commentList(r.own), number: r.number}
 	for _, c := range inline {
-		r.x.made = append(r.x.made, creation{list: list, object: Object{Type: objReviewComment, key: c.e.key},
+		r.x.created = append(r.x.created, creation{list: list, object: Object{Type: objReviewComment, key: c.e.key},
 			entries: []*entry{c.e}, at: review.at, doubtful: review.doubtful})
-		r.done(c, obj, fmt.Sprintf("commented on %s, %s", c.item.Path, c.lines()), notes)
+		r.done(c, obj, "commented on "+c.place(), notes)
 	}
 	for _, c := range in.ends {
-		r.done(c, obj, fmt.Sprintf("put into the review's body with its place (%s, %s), since %s", c.item.Path, c.lines(), c.why), notes)
+		r.done(c, obj, fmt.Sprintf("added to the review's body with its place (%s), because %s", c.place(), c.why), notes)
 	}
 	return nil
 }
 
-// postComments posts parts as comments in the conversation.
-func (r *reviewRun) postComments(ctx context.Context, parts []part, since string) error {
+// postComments posts parts as comments in the conversation. because says why.
+func (r *reviewRun) postComments(ctx context.Context, parts []part, because string) {
 	for i, in := range parts {
-		if err := r.comment(ctx, in, since); err != nil {
+		if err := r.comment(ctx, in, because); err != nil {
 			var left []*reviewComment
 			for _, p := range parts[i:] {
 				left = append(left, p.ends...)
 			}
 			r.giveUp(ctx, err, left)
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 // comment posts one part as a comment, unless an earlier attempt did.
-func (r *reviewRun) comment(ctx context.Context, in part, since string) error {
+func (r *reviewRun) comment(ctx context.Context, in part, because string) error {
 	if err := r.searchConversation(ctx); err != nil {
 		return err
 	}
@@ -171,10 +169,10 @@ func (r *reviewRun) comment(ctx context.Context, in part, since string) error {
 		return nil
 	}
 	body := r.partBody(in, nil)
-	obj, _, notes, err := r.x.create(ctx, &createWork{
+	obj, notes, err := r.x.create(ctx, &createWork{
 		key: r.partKey(in, nil), list: listID{what: listComments, number: r.number}, what: "the comment",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
-			got, err := gh.CreateIssueComment(ctx, r.repo, r.number, body)
+			got, err := gh.CreateIssueComment(ctx, r.x.repo, r.number, body)
 			return commentObject(got, r.number), nil, err
 		},
 	}, entriesIn(in.ends))
@@ -182,7 +180,7 @@ func (r *reviewRun) comment(ctx context.Context, in part, since string) error {
 		return err
 	}
 	for _, c := range in.ends {
-		r.done(c, obj, fmt.Sprintf("posted as a comment with its place (%s, %s), %s", c.item.Path, c.lines(), since), notes)
+		r.done(c, obj, fmt.Sprintf("posted as a comment with its place (%s), %s", c.place(), because), notes)
 	}
 	return nil
 }
@@ -223,24 +221,13 @@ func entriesIn(comments []*reviewComment) []*entry {
 	return out
 }
 
-// commentList is where review comments are looked for: ours in all workflow runs,
-// so that a finding is told once as long as it is there.
-func commentList(own bool) string {
-	if own {
-		return listAllReviewComments
-	}
-	return listReviewComments
-}
-
 // commentEdit is the request that replaces a review comment's text.
 func (p *planner) commentEdit(id int64, body string) Request {
-	return newRequest("PATCH", p.path(fmt.Sprintf("/pulls/comments/%d", id)), struct {
-		Body string `json:"body"`
-	}{body})
+	return newRequest("PATCH", p.path(fmt.Sprintf("/pulls/comments/%d", id)), bodyJSON{body})
 }
 
-// showAgain shows the settled comments whose reason has come back. The text, which
-// says that a comment is settled, is changed last: what is cut short is done again.
+// showAgain shows the resolved comments whose reason has come back. The text, by which later
+// runs recognise that a comment is resolved, is changed last.
 func (r *reviewRun) showAgain(ctx context.Context) {
 	for i, c := range r.reopen {
 		err := r.x.idempotent(ctx, func(ctx context.Context) error {
@@ -249,17 +236,17 @@ func (r *reviewRun) showAgain(ctx context.Context) {
 		if err == nil {
 			err = r.edit(ctx, c)
 		}
-		if !r.changed(ctx, err, r.reopen[i:], "the comment is shown again, since what it says is so again") {
+		if !r.changed(ctx, err, r.reopen[i:], "the comment is shown again, because its reason has come back") {
 			return
 		}
 	}
 }
 
-// renewTexts replaces what comments say that are there, where the numbers in it or
-// what is known of the rule have changed. Whoever reads one reads the present.
-func (r *reviewRun) renewTexts(ctx context.Context) {
-	for i, c := range r.renew {
-		if !r.changed(ctx, r.edit(ctx, c), r.renew[i:], "the comment was brought up to date") {
+// updateTexts replaces the texts of comments that are out of date, for example because line
+// numbers or the description of a rule have changed.
+func (r *reviewRun) updateTexts(ctx context.Context) {
+	for i, c := range r.update {
+		if !r.changed(ctx, r.edit(ctx, c), r.update[i:], "the comment was updated") {
 			return
 		}
 	}
@@ -267,14 +254,19 @@ func (r *reviewRun) renewTexts(ctx context.Context) {
 
 // edit replaces the text of the comment that is there.
 func (r *reviewRun) edit(ctx context.Context, c *reviewComment) error {
-	return r.x.idempotent(ctx, func(ctx context.Context) error {
-		_, err := r.x.deps.GitHub.EditReviewComment(ctx, r.repo, c.there.ID, r.inlineBody(c))
-		return err
-	})
+	return r.x.editReviewComment(ctx, c.there.ID, r.inlineBody(c))
 }
 
-// changed records how the change of the first of the comments ended, and reports
-// whether the others may be tried.
+// editReviewComment replaces the text of a review comment.
+func (x *executor) editReviewComment(ctx context.Context, id int64, body string) error {
+	_, err := idempotentAnswer(ctx, x, func(ctx context.Context) (githubapi.DiffComment, error) {
+		return x.deps.GitHub.EditReviewComment(ctx, x.repo, id, body)
+	})
+	return err
+}
+
+// changed records how the change of the first comment ended, and reports whether the others
+// may be tried.
 func (r *reviewRun) changed(ctx context.Context, err error, left []*reviewComment, message string) bool {
 	switch {
 	case err == nil:
@@ -288,8 +280,7 @@ func (r *reviewRun) changed(ctx context.Context, err error, left []*reviewCommen
 	return true
 }
 
-// notPosted returns the comments that no earlier comment in the conversation
-// carries.
+// notPosted returns the comments that no earlier comment in the conversation carries.
 func (r *reviewRun) notPosted(ctx context.Context, comments []*reviewComment) []*reviewComment {
 	if len(comments) == 0 {
 		return nil
@@ -300,14 +291,14 @@ func (r *reviewRun) notPosted(ctx context.Context, comments []*reviewComment) []
 	return r.undone(comments)
 }
 
-// searchConversation looks, once, for comments of an earlier attempt that carry
-// some of the group. That is rare, so Observe does not do it.
+// searchConversation looks, once, for comments of an earlier attempt that carry some of the
+// group. That is rare, so Observe does not do it.
 func (r *reviewRun) searchConversation(ctx context.Context) error {
-	if r.listed {
+	if r.searched {
 		return nil
 	}
-	r.listed = true
-	own, err := ownObjects(ctx, r.x.deps.GitHub, r.repo, listID{what: listComments, number: r.number}, r.x.plan.snap.viewer, r.x.since)
+	r.searched = true
+	own, err := ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listComments, number: r.number}, r.x.plan.snap.viewer, r.x.since)
 	if err != nil {
 		return err
 	}
@@ -327,24 +318,21 @@ func (r *reviewRun) searchConversation(ctx context.Context) error {
 	return nil
 }
 
-// giveUp ends the comments that could not be posted: for a fork by the next
-// step down, else as failures that keep the text.
+// giveUp ends the comments that could not be posted: for a fork it tries the conversation,
+// otherwise they fail, and their texts are kept.
 func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment) {
 	left = r.undone(left)
 	if len(left) == 0 {
 		return
 	}
 	code, message := failure(err, r.op.Permissions)
-	fork := r.x.readOnlyFork() && lacksPermission(err)
-	if fork && !r.stepped && !r.own {
-		r.stepped = true
-		parts := r.parts(inOrder(left, nil))
-		if r.postComments(ctx, parts, "since "+forkReason) == nil {
-			left = r.undone(left)
-		}
+	if readOnlyFork(r.x.plan.ev) && lacksPermission(err) && !r.fellBack && !r.own {
+		r.fellBack = true
+		r.postComments(ctx, r.parts(inOrder(left, nil)), "because "+forkReason)
+		left = r.undone(left)
 	}
 	if len(left) > 0 {
-		r.x.remember(r.op, err, code, message)
+		r.x.block(r.op, err, blockade{code, message})
 	}
 	for _, c := range left {
 		res := r.x.refused(c.e, code, message)
@@ -353,9 +341,9 @@ func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment
 	}
 }
 
-// aboutTheWhole reports whether a refusal is about the review itself, so that
-// fewer comments would not help.
-func aboutTheWhole(err error) bool {
+// aboutReview reports whether a refusal is about the review itself, so that fewer comments
+// would not help.
+func aboutReview(err error) bool {
 	var e *githubapi.Error
 	if !errors.As(err, &e) {
 		return false
@@ -368,7 +356,7 @@ func aboutTheWhole(err error) bool {
 		strings.Contains(text, "commit_id") || strings.Contains(text, "pending review")
 }
 
-// reason is GitHub's own words for a refusal.
+// reason is GitHub's own explanation of a refusal.
 func reason(err error) string {
 	var e *githubapi.Error
 	if !errors.As(err, &e) {
@@ -384,11 +372,10 @@ func reason(err error) string {
 	return strings.Join(words, "; ")
 }
 
-// bisect finds out which items try refuses when it takes some of them only all
-// or nothing. items as a whole was refused already. It tries halves, in order,
-// and halves of what is refused, down to single items: what try accepts is done,
-// bad are the items that are refused by themselves. An error that is no refusal
-// ends it.
+// bisect finds the items that try refuses, where try accepts several items all together or
+// not at all and has refused all of them already. It tries halves, in order, and halves of
+// what is refused, down to single items. What try accepts is done; bad are the items that are
+// refused by themselves. An error other than a refusal ends it.
 //
 // With one bad item among n it takes about 2·log2(n) tries.
 func bisect[T any](items []T, try func([]T) error, refused func(error) bool) (bad []T, err error) {
@@ -414,11 +401,8 @@ func bisect[T any](items []T, try func([]T) error, refused func(error) bool) (ba
 	return bad, nil
 }
 
-// halves pushes both halves of items, the first on top.
+// halves pushes both halves of two or more items, the first on top.
 func halves[T any](todo [][]T, items []T) [][]T {
 	mid := (len(items) + 1) / 2
-	if mid < len(items) {
-		todo = append(todo, items[mid:])
-	}
-	return append(todo, items[:mid])
+	return append(todo, items[mid:], items[:mid])
 }

@@ -420,7 +420,7 @@ func TestRefusalsOfTheWholeReview(t *testing.T) {
 			&githubapi.Error{Kind: githubapi.Validation, Message: text},
 			&githubapi.Error{Kind: githubapi.Validation, Message: "Unprocessable Entity", Fields: []githubapi.FieldError{{Message: text}}},
 		} {
-			if aboutTheWhole(err) != whole {
+			if aboutReview(err) != whole {
 				t.Errorf("%v: %v", err, !whole)
 			}
 		}

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,9 +17,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// securityHandler applies create-security-report: one upload to code scanning
-// for all reports, in which all that one tool reported in one category is one
-// SARIF run. A second upload of a tool and category would replace the first.
+// securityHandler applies create-security-report: one upload to code scanning for all
+// reports, with one SARIF run for each tool and category. A second upload of a tool and
+// category would replace the first.
 func securityHandler() handler {
 	return handler{
 		group: func(*entry) string { return "upload" },
@@ -32,15 +33,18 @@ func securityHandler() handler {
 	}
 }
 
-// sarifFile is the name under which an upload is stored that GitHub did not take.
+// sarifFile is the name under which an upload that GitHub did not accept is stored.
 const sarifFile = "airlock.sarif"
+
+// defaultTool is the tool that agents' findings are reported under.
+const defaultTool = "Airlock agent findings"
 
 func planSecurity(p *planner, group []*entry) Operation {
 	op := p.operation(group, fmt.Sprintf("upload %s to code scanning", text.Count(len(group), "security report")))
 	op.Permissions = group[0].permissions()
-	// Ours first: what code scanning takes is bounded, and an agent's reports must
-	// not push them out. They stay in one upload with an agent's, since a second one
-	// of the same tool and category would replace the first.
+	// Airlock's own first: code scanning limits an upload, and an agent's reports must not
+	// displace them. They stay in one upload with an agent's, because a second one of the
+	// same tool and category would replace the first.
 	slices.SortStableFunc(group, func(a, b *entry) int { return rank(a) - rank(b) })
 	read := func(path string) ([]byte, error) {
 		if text, ok := p.snap.sources[path]; ok {
@@ -56,18 +60,18 @@ func planSecurity(p *planner, group []*entry) Operation {
 	left := pending(group)
 	if up.Results == 0 && slices.ContainsFunc(up.Notes, func(n sarif.Note) bool { return n.Rule == sarif.RulePaths }) {
 		for _, e := range left {
-			e.decide(Failed, CodeInvalid, "no result names a file of the repository by a relative path, so code scanning would not take it; use paths from the repository's root, such as src/main.go")
+			e.decide(Failed, CodeInvalid, "no result names a file of the repository by a relative path, so code scanning would not accept it; use paths from the repository's root, such as src/main.go")
 		}
 		return op
 	}
 	for _, n := range up.Notes {
 		op.Notes = append(op.Notes, n.String())
 	}
-	w := &securityWork{repo: p.repo, sarif: up.SARIF, notes: op.Notes}
+	w := &securityWork{sarif: up.SARIF, notes: op.Notes}
 	op.work = w
-	commit, ref := analysed(p.ev, p.snap.pulls[p.ev.Number].pull.Head.SHA)
+	commit, ref := analysed(p.ev, p.snap.pulls[p.ev.Number].value.Head.SHA)
 	switch {
-	case readOnlyFork(p.ev.Fork, p.ev.Name):
+	case readOnlyFork(p.ev):
 		w.unable = &unable{Skipped, CodeForkReadOnly, forkMessage}
 		op.Notes = append(op.Notes, "stored as a file: the token of a pull request from a fork cannot upload")
 	case commit == "" || ref == "":
@@ -76,7 +80,7 @@ func planSecurity(p *planner, group []*entry) Operation {
 	}
 	if u := w.unable; u != nil {
 		for _, e := range left {
-			if op.Staged { // it is no success of the plan either
+			if op.Staged { // the plan is not a success either
 				e.decide(u.state, u.code, "%s", u.message)
 			}
 		}
@@ -102,11 +106,11 @@ func rank(e *entry) int {
 	return 1
 }
 
-// analysed returns the commit and the ref that results are about: the merge
-// commit of a pull_request event, as its GITHUB_SHA and GITHUB_REF say; the head
-// where an event about a pull request or about another workflow run runs on
-// another branch; else the commit of the workflow run. head is the pull
-// request's, where only GitHub knows it. Both are "" where that is not known.
+// analysed returns the commit and the ref that results are about. For a pull_request event
+// it is the merge commit, which GITHUB_SHA and GITHUB_REF name; where an event about a pull
+// request or about another workflow run runs on another branch, it is the head; otherwise it
+// is the commit of the workflow run. head is the pull request's head, where only GitHub knows
+// it. Both results are "" where the commit is not known.
 func analysed(ev event.Event, head string) (commit, ref string) {
 	if ev.Head.SHA != "" {
 		head = ev.Head.SHA
@@ -123,7 +127,7 @@ func analysed(ev event.Event, head string) (commit, ref string) {
 	return ev.SHA, ev.Ref
 }
 
-// unknownCommit says why a report cannot be uploaded for any commit.
+// unknownCommit explains why a report cannot be uploaded for any commit.
 func unknownCommit(ev event.Event) string {
 	if ev.Name == "workflow_run" {
 		return "the workflow_run event is about a commit of a fork and does not name its pull request, so it is not known where the alerts belong; upload the file in the workflow that the pull request starts"
@@ -131,8 +135,8 @@ func unknownCommit(ev event.Event) string {
 	return "it is not known which commit and ref the report is about; set GITHUB_SHA and GITHUB_REF"
 }
 
-// prepareReports makes one upload of the reports. Those that cannot be part of
-// it are decided; nil means that none is left.
+// prepareReports makes one upload of the reports. It decides those that cannot be part of it,
+// and returns nil if none are left.
 func prepareReports(cfg Config, group []*entry, read func(string) ([]byte, error)) *sarif.Upload {
 	open := pending(group)
 	up, err := prepare(cfg, open, read)
@@ -140,7 +144,7 @@ func prepareReports(cfg Config, group []*entry, read func(string) ([]byte, error
 		return up
 	}
 	good := 0
-	for _, e := range open { // find out which ones are to blame
+	for _, e := range open { // find the bad ones
 		if _, err := prepare(cfg, []*entry{e}, nil); err != nil {
 			e.decide(Failed, CodeInvalid, "the report cannot be uploaded: %v", err)
 			continue
@@ -158,8 +162,8 @@ func prepareReports(cfg Config, group []*entry, read func(string) ([]byte, error
 	return nil
 }
 
-// prepare builds the upload: findings that agents reported one by one become
-// logs of their own, one a tool and category.
+// prepare builds the upload. Findings that agents reported one by one become logs of their
+// own, one for each tool and category.
 func prepare(cfg Config, entries []*entry, read func(string) ([]byte, error)) (*sarif.Upload, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -174,7 +178,7 @@ func prepare(cfg Config, entries []*entry, read func(string) ([]byte, error)) (*
 			sources = append(sources, sarif.Source{SARIF: it.SARIF, Category: it.Category})
 			continue
 		}
-		id := runID{toolOf(cfg, e), it.Category}
+		id := runID{cmp.Or(e.settings.Report.Driver, defaultTool), it.Category}
 		if findings[id] == nil {
 			order = append(order, id)
 		}
@@ -191,33 +195,22 @@ func prepare(cfg Config, entries []*entry, read func(string) ([]byte, error)) (*
 	return sarif.Prepare(sources, sarif.Options{ReadFile: read})
 }
 
-// toolOf is the tool that a single finding is reported under.
-func toolOf(cfg Config, e *entry) string {
-	switch {
-	case e.settings.Report.Driver != "":
-		return e.settings.Report.Driver
-	case cfg.Tool != "":
-		return cfg.Tool
-	}
-	return DefaultTool
-}
-
-// RuleReservedTool denies a report that poses as Airlock's own checks.
+// RuleReservedTool denies a report under the name of Airlock's own checks.
 const RuleReservedTool = "reserved-tool"
 
-// refuseReserved denies agents' logs that name the tool of Airlock's own checks: code
-// scanning takes an upload as the whole state of its tool, so that one without results
-// would close what the checks have found.
+// refuseReserved denies agents' logs that name the tool of Airlock's own checks. Code scanning
+// treats an upload as the complete state of its tool, so an upload without results would
+// close what the checks have found.
 func refuseReserved(group []*entry) {
 	for _, e := range pending(group) {
 		it := e.item.(*safeoutput.CreateSecurityReport)
 		if !e.own && namesTool(it.SARIF, sarif.OwnTool) {
-			e.decide(Denied, RuleReservedTool, "the tool %q is that of Airlock's own checks: give the log the name of the tool that made it", sarif.OwnTool)
+			e.decide(Denied, RuleReservedTool, "the tool %q is that of Airlock's own checks: give the log the name of the tool that created it", sarif.OwnTool)
 		}
 	}
 }
 
-// namesTool reports whether a run of a log is of the tool.
+// namesTool reports whether a run of a log names the tool.
 func namesTool(log json.RawMessage, tool string) bool {
 	var doc struct {
 		Runs []struct {
@@ -225,7 +218,7 @@ func namesTool(log json.RawMessage, tool string) bool {
 		}
 	}
 	if json.Unmarshal(log, &doc) != nil {
-		return false // what is no log is refused elsewhere
+		return false // an invalid log is refused elsewhere
 	}
 	for _, r := range doc.Runs {
 		if strings.EqualFold(strings.TrimSpace(r.Tool.Driver.Name), tool) {
@@ -237,12 +230,10 @@ func namesTool(log json.RawMessage, tool string) bool {
 
 // securityWork uploads a SARIF log and waits for its processing.
 type securityWork struct {
-	repo   githubapi.Repo
 	sarif  []byte
 	upload githubapi.SARIFUpload
 	notes  []string
-	// unable is why the log is not even tried to be uploaded; else nil.
-	unable *unable
+	unable *unable // why no upload is even tried; nil where it is
 }
 
 // unable is the outcome of reports that can only be stored.
@@ -251,24 +242,20 @@ type unable struct {
 	code, message string
 }
 
-// pollWaits are the waits between looking whether GitHub has processed an
-// upload: 5, 15, 35, 75 and 155 seconds after it.
-func pollWaits() []time.Duration {
-	return []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}
-}
+// pollWaits are the waits between looks whether GitHub has processed an upload: 5, 15, 35, 75
+// and 155 seconds after it.
+var pollWaits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}
 
 func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	if u := w.unable; u != nil {
 		return w.instead(x, op, u.state, u.code, u.message)
 	}
-	var id string
-	err := x.idempotent(ctx, func(ctx context.Context) (err error) {
-		id, err = x.deps.GitHub.UploadSARIF(ctx, w.repo, w.upload)
-		return err
+	id, err := idempotentAnswer(ctx, x, func(ctx context.Context) (string, error) {
+		return x.deps.GitHub.UploadSARIF(ctx, x.repo, w.upload)
 	})
 	if err != nil {
 		code, message := failure(err, op.Permissions)
-		x.remember(op, err, code, message)
+		x.block(op, err, blockade{code, message})
 		state := Failed
 		if isKind(err, githubapi.Forbidden) && code != string(githubapi.Ambiguous) {
 			state = Skipped
@@ -276,10 +263,10 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 		return w.instead(x, op, state, code, message)
 	}
 	status, err := w.wait(ctx, x, id)
-	switch {
-	case status.State == githubapi.SARIFFailed:
-		return w.instead(x, op, Failed, CodeRejected, "code scanning could not process the upload: "+strings.Join(status.Errors, "; ")+"; mend what it names in the report")
-	case status.State == githubapi.SARIFComplete:
+	switch status.State {
+	case githubapi.SARIFFailed:
+		return w.instead(x, op, Failed, CodeRejected, "code scanning could not process the upload: "+strings.Join(status.Errors, "; ")+"; correct in the report what it names")
+	case githubapi.SARIFComplete:
 		return w.all(op, Applied, "", "uploaded to code scanning and processed", &Object{Type: objSARIF, NodeID: id}, "")
 	}
 	note := "uploaded to code scanning; GitHub had not processed it when Airlock stopped waiting"
@@ -289,15 +276,15 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 	return w.all(op, Applied, "", note, &Object{Type: objSARIF, NodeID: id}, "")
 }
 
-// wait asks for the state of an upload until it is decided. An error is the last
-// one, where the state could not be read.
+// wait asks for the state of an upload until it is decided. The error is that of the last
+// look, where it failed.
 func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status githubapi.SARIFStatus, err error) {
-	for _, d := range pollWaits() {
+	for _, d := range pollWaits {
 		if err := x.deps.Clock.Sleep(ctx, d); err != nil {
 			return status, err
 		}
 		var got githubapi.SARIFStatus
-		if got, err = x.deps.GitHub.SARIFStatus(ctx, w.repo, id); err != nil {
+		if got, err = x.deps.GitHub.SARIFStatus(ctx, x.repo, id); err != nil {
 			if isKind(err, githubapi.NotFound) {
 				err = nil // not known yet
 			}

@@ -87,7 +87,7 @@ func TestReportsBecomeOneUpload(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"Deep|deep/": 2, DefaultTool + "|": 2}, seen); diff != "" {
+	if diff := cmp.Diff(map[string]int{"Deep|deep/": 2, defaultTool + "|": 2}, seen); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 	if results[0].Object == nil || results[0].Object.Type != "sarif" || results[0].Object.NodeID == "" {

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,9 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// updateIssueHandler applies update-issue. A field that holds the wanted value
-// already is left alone, and so is one that somebody else has edited since the
-// workflow run started.
+// updateIssueHandler applies update-issue. A field that has the wanted value already is left
+// alone, and so is one that somebody else has edited since the workflow run started.
 func updateIssueHandler() handler {
 	return handler{
 		needs: func(n *needs, e *entry) { n.issues.add(e.target.Number) },
@@ -26,12 +26,11 @@ func updateIssueHandler() handler {
 func planUpdate(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.UpdateIssue)
-	op := p.operation(group, fmt.Sprintf("change %s of %s", strings.Join(updateFields(it), ", "), targetWords(e.target)))
+	op := p.operation(group, fmt.Sprintf("change %s of %s", strings.Join(updateFields(it), ", "), describeTarget(e.target)))
 	op.Permissions = e.permissions()
 	st, read := p.snap.issues[e.target.Number]
 	if st.err != nil {
-		code, message := failure(st.err, op.Permissions)
-		e.decide(Failed, code, "%s", message)
+		op.failAll(st.err, "")
 		return op
 	}
 	if read && st.issue.IsPull {
@@ -46,9 +45,7 @@ func planUpdate(p *planner, group []*entry) Operation {
 			e.decide(Skipped, CodeEditedMeanwhile, editedMeanwhile, strings.Join(skipped, "; "))
 			return op
 		}
-		e.decide(Adopted, "", "%s is as it was asked for already", targetWords(e.target))
-		obj := issueObject(st.issue)
-		e.decided.Object = &obj
+		e.adopt(issueObject(st.issue), describeTarget(e.target)+" is as requested already")
 		return op
 	}
 	op.Requests = []Request{newRequest("PATCH", p.path(fmt.Sprintf("/issues/%d", e.target.Number)), struct {
@@ -56,7 +53,7 @@ func planUpdate(p *planner, group []*entry) Operation {
 		Body  *string `json:"body,omitempty"`
 		State *string `json:"state,omitempty"`
 	}{edit.Title, edit.Body, edit.State})}
-	op.work = &updateWork{repo: p.repo, number: e.target.Number, edit: edit, notes: skipped, since: st.since}
+	op.work = &updateWork{number: e.target.Number, edit: edit, notes: skipped, since: st.since}
 	return op
 }
 
@@ -75,10 +72,10 @@ func updateFields(it *safeoutput.UpdateIssue) []string {
 	return f
 }
 
-// editedMeanwhile is the message of an item of which nothing is left to do.
+// editedMeanwhile is the message of an item all of whose fields were left alone.
 const editedMeanwhile = "nothing was changed: %s"
 
-// wantedEdit names the fields whose value is not the wanted one already.
+// wantedEdit returns the fields that do not have the wanted value already.
 func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue, is githubapi.Issue) (edit githubapi.IssueEdit) {
 	known := p.snap.connected
 	if it.Status != nil && !(known && is.State == *it.Status) {
@@ -99,8 +96,7 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 	return edit
 }
 
-// leaveAlone takes out of an edit the fields that others have edited, and says
-// so.
+// leaveAlone removes from an edit the fields that others have edited. skipped describes them.
 func leaveAlone(edit githubapi.IssueEdit, others []githubapi.Edit) (rest githubapi.IssueEdit, skipped []string) {
 	last := map[string]githubapi.Edit{}
 	for _, ed := range others {
@@ -118,25 +114,21 @@ func leaveAlone(edit githubapi.IssueEdit, others []githubapi.Edit) (rest githuba
 		if *f.value == nil || !edited {
 			continue
 		}
-		who := ed.Editor.Login
-		if who == "" {
-			who = "somebody"
-		}
-		skipped = append(skipped, fmt.Sprintf("%s changed the %s at %s, after the workflow run started", who, f.name, ed.At.UTC().Format("15:04:05 MST")))
+		skipped = append(skipped, fmt.Sprintf("%s changed the %s at %s, after the workflow run started", cmp.Or(ed.Editor.Login, "somebody"), f.name, ed.At.UTC().Format("15:04:05 MST")))
 		*f.value = nil
 	}
 	return edit, skipped
 }
 
-// byOthers keeps the edits after since that are not ours.
+// byOthers returns the edits after since that are not ours.
 func byOthers(edits []githubapi.Edit, since time.Time, viewer githubapi.Actor) []githubapi.Edit {
 	return slices.DeleteFunc(edits, func(e githubapi.Edit) bool {
 		return !e.At.After(since) || e.Editor.DatabaseID == viewer.DatabaseID && e.Editor.DatabaseID != 0
 	})
 }
 
-// markerToKeep returns the key to put below a replaced body: the one that is
-// there if it is ours, or a re-run of what created the issue would create it again.
+// markerToKeep returns the marker for a replaced body: the issue's own if we created it,
+// because otherwise a re-run of what created the issue would create it again.
 func markerToKeep(i githubapi.Issue, viewer githubapi.Actor, key string) string {
 	if old, ok := markdown.LastLineMarker(i.Body); ok && i.Author.DatabaseID == viewer.DatabaseID && viewer.DatabaseID != 0 {
 		return old
@@ -144,16 +136,8 @@ func markerToKeep(i githubapi.Issue, viewer githubapi.Actor, key string) string 
 	return key
 }
 
-// sameText compares bodies as GitHub keeps them: it may trim them and change
-// line ends.
-func sameText(a, b string) bool {
-	norm := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
-	return norm(a) == norm(b)
-}
-
-// updateWork edits an issue and reads back whether the edit took.
+// updateWork edits an issue and reads back whether the edit took effect.
 type updateWork struct {
-	repo   githubapi.Repo
 	number int
 	edit   githubapi.IssueEdit
 	notes  []string
@@ -169,10 +153,8 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 	if edit == (githubapi.IssueEdit{}) {
 		return []Result{e.result(Skipped, CodeEditedMeanwhile, editedMeanwhile, strings.Join(skipped, "; "))}
 	}
-	var got githubapi.Issue
-	err = x.idempotent(ctx, func(ctx context.Context) (err error) {
-		got, err = x.deps.GitHub.EditIssue(ctx, w.repo, w.number, edit)
-		return err
+	got, err := idempotentAnswer(ctx, x, func(ctx context.Context) (githubapi.Issue, error) {
+		return x.deps.GitHub.EditIssue(ctx, x.repo, w.number, edit)
 	})
 	if err != nil {
 		return []Result{x.failed(op, e, err)}
@@ -189,23 +171,23 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 	}
 	obj := issueObject(got)
 	if len(not) > 0 {
-		r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but did not change the %s of %s; look there whether something else changes it back, and run the job again", strings.Join(not, ", "), targetWords(e.target))
+		r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but did not change the %s of %s; look there whether something else changes it back, and run the job again", strings.Join(not, ", "), describeTarget(e.target))
 		r.Object = &obj
 		return []Result{r}
 	}
-	r := e.result(Applied, "", "updated %s", targetWords(e.target))
+	r := e.result(Applied, "", "updated %s", describeTarget(e.target))
 	r.Object, r.Notes = &obj, skipped
 	return []Result{r}
 }
 
-// recheck reads the history once more: the items before this one may have taken
+// recheck reads the history once more, because the items before this one may have taken
 // minutes since it was observed.
 func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.IssueEdit, skipped []string, err error) {
 	since := w.since
 	if since.IsZero() {
 		since = started(x.plan.config.Run, x.plan.ev, x.deps.Clock.Now())
 	}
-	edits, err := x.deps.GitHub.IssueEdits(ctx, w.repo, w.number, since)
+	edits, err := x.deps.GitHub.IssueEdits(ctx, x.repo, w.number, since)
 	if err != nil {
 		return githubapi.IssueEdit{}, nil, err
 	}

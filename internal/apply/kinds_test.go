@@ -34,7 +34,7 @@ func TestCommentsOnEverythingThatTriggers(t *testing.T) {
 		t.Run(tt.event, func(t *testing.T) {
 			b := newBench(t, fixture(), githubtest.Options{}).on(tt.event, tt.number)
 			plan := b.plan(hello)
-			if got := permissionWords(plan.Permissions); got != tt.permission {
+			if got := joinPermissions(plan.Permissions); got != tt.permission {
 				t.Errorf("needs %q, want %q", got, tt.permission)
 			}
 			results := b.run(hello)

@@ -9,12 +9,34 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// ownObjects reads a list and returns the objects in it that are ours: written
-// by the token's own account, by its database id, with a marker as the last line.
-// A marker in somebody else's text means nothing.
+// listID names a list of objects that may contain our own.
+type listID struct {
+	what   string
+	number int // of the issue, pull request or discussion; 0 for the repository's
+	// commit and name are those of check runs.
+	commit, name string
+}
+
+// The lists. Those of one workflow run are read only as far back as the run can have
+// written something.
+const (
+	listIssues             = "issues"
+	listComments           = "comments of an issue or pull request"
+	listAllComments        = "comments of a pull request, of all workflow runs"
+	listAllReviewComments  = "review comments, of all workflow runs"
+	listReviews            = "reviews"
+	listReviewComments     = "review comments"
+	listDiscussions        = "discussions"
+	listCheckRuns          = "check runs"
+	listDiscussionComments = "comments of a discussion"
+)
+
+// ownObjects reads a list and returns our own objects in it: written by the token's own
+// account, identified by its database id, with a marker as the last line. A marker in
+// somebody else's text means nothing.
 func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, viewer githubapi.Actor, since time.Time) ([]Object, error) {
 	var found []Object
-	take := func(author githubapi.Actor, body string, o Object) {
+	add := func(author githubapi.Actor, body string, o Object) {
 		if author.DatabaseID != viewer.DatabaseID || viewer.DatabaseID == 0 {
 			return
 		}
@@ -23,40 +45,37 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 			found = append(found, o)
 		}
 	}
+	if id.what == listAllComments || id.what == listAllReviewComments {
+		since = time.Time{}
+	}
 	var err error
 	switch id.what {
 	case listIssues:
 		err = each(gh.ListIssues(ctx, r, githubapi.IssueFilter{State: "all", Since: since}), func(i githubapi.Issue) {
 			if !i.IsPull {
-				take(i.Author, i.Body, issueObject(i))
+				add(i.Author, i.Body, issueObject(i))
 			}
 		})
 	case listComments, listAllComments:
-		if id.what == listAllComments {
-			since = time.Time{}
-		}
 		err = each(gh.ListIssueComments(ctx, r, id.number, since), func(c githubapi.Comment) {
-			take(c.Author, c.Body, commentObject(c, id.number))
+			add(c.Author, c.Body, commentObject(c, id.number))
 		})
 	case listReviews:
 		err = each(gh.ListReviews(ctx, r, id.number), func(v githubapi.Review) {
-			take(v.Author, v.Body, reviewObject(v, id.number))
+			add(v.Author, v.Body, reviewObject(v, id.number))
 		})
 	case listReviewComments, listAllReviewComments:
-		if id.what == listAllReviewComments {
-			since = time.Time{}
-		}
 		answered := map[int64]bool{}
 		err = each(gh.ListReviewComments(ctx, r, id.number, since), func(c githubapi.DiffComment) {
 			answered[c.InReplyTo] = true
-			take(c.Author, c.Body, diffCommentObject(c, id.number))
+			add(c.Author, c.Body, diffCommentObject(c, id.number))
 		})
 		for _, o := range found {
 			if o.known != nil {
 				o.known.answered = answered[o.ID]
 			}
 		}
-	case listCheckRuns: // nothing says which app we are, but none can change another's
+	case listCheckRuns: // no field says which app we are, but no app can change another's
 		err = each(gh.ListCheckRuns(ctx, r, id.commit, id.name), func(k githubapi.CheckRun) {
 			o := checkRunObject(k)
 			o.key = k.ExternalID
@@ -64,17 +83,17 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 		})
 	case listDiscussions:
 		err = each(gh.ListDiscussions(ctx, r, since), func(d githubapi.Discussion) {
-			take(d.Author, d.Body, discussionObject(d))
+			add(d.Author, d.Body, discussionObject(d))
 		})
 	case listDiscussionComments:
 		err = each(gh.ListDiscussionComments(ctx, r, id.number, since), func(c githubapi.DiscussionComment) {
-			take(c.Author, c.Body, discussionCommentObject(c, id.number))
+			add(c.Author, c.Body, discussionCommentObject(c, id.number))
 		})
 	}
 	return found, err
 }
 
-// each walks a list to its end or its first error.
+// each calls f for each element of a list, up to the first error.
 func each[T any](list iter.Seq2[T, error], f func(T)) error {
 	for v, err := range list {
 		if err != nil {

@@ -4,34 +4,36 @@ import (
 	"fmt"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// lead is what stands above an item's text: that the agent did not complete its task, and
-// that the changes which go with the text were not delivered; "" where neither is so.
+// lead returns the warnings above an item's text: that the agent did not complete its task,
+// and that the changes which go with the text were not delivered.
 func (p *planner) lead() string {
 	lead := p.incompleteNote()
 	if p.lost != "" {
-		lead += "> [!WARNING]\n> The changes that go with this were not delivered: " + markdown.EscapeText(shorten(p.lost, 300)) + "\n\n"
+		lead += warning("The changes that go with this were not delivered: ", p.lost)
 	}
 	return lead
 }
 
-// lostIn says why changes are not delivered, by the outcomes of items that carry
+// warning returns a warning in Markdown, with the beginning of an explanation.
+func warning(what, why string) string {
+	return "> [!WARNING]\n> " + what + markdown.EscapeText(text.Truncate(text.OneLine(why), 300)) + "\n\n"
+}
+
+// lostIn returns why changes are not delivered, from the result of an item that carries
 // code; "" where nothing is lost. A branch without its pull request is not lost.
 func lostIn(r Result) string {
-	switch r.State {
-	case Failed, Denied, Skipped:
-	default:
-		return ""
-	}
-	if r.Code == CodePullForbidden {
+	lost := r.State == Failed || r.State == Denied || r.State == Skipped
+	if !lost || r.Code == CodePullForbidden {
 		return ""
 	}
 	return fmt.Sprintf("%s %s: %s", r.Kind, r.State, r.Message)
 }
 
-// lostInPlan is lostIn for what the plan decides, also where it has an issue tell of
-// changes that were refused.
+// lostInPlan is lostIn for what the plan decides, also where it opens an issue for changes
+// that were refused.
 func (p *planner) lostInPlan(group []*entry) string {
 	for _, e := range group {
 		var r Result
@@ -49,18 +51,17 @@ func (p *planner) lostInPlan(group []*entry) string {
 	return ""
 }
 
-// hold decides the items of a group that would tell of changes which were not
+// hold decides the items of a group whose texts would mention changes that were not
 // delivered, where the owner wants them held back.
 func (p *planner) hold(group []*entry) Operation {
 	for _, e := range group {
 		e.decide(Skipped, CodeHeld, "held back, because the changes that go with it were not delivered: %s", p.lost)
 	}
-	op := p.operation(group, fmt.Sprintf("nothing: %s is held back", group[0].kind))
-	return op
+	return p.operation(group, fmt.Sprintf("nothing: %s is held back", group[0].kind))
 }
 
-// replan plans the operations that are left once more, when changes turned out
-// not to be delivered that the plan had counted on.
+// replan plans the remaining operations once more, after changes that the plan had counted
+// on turned out not to be delivered.
 func (x *executor) replan(from int, lost string) {
 	var left []*entry
 	for _, op := range x.plan.Operations[from:] {

@@ -12,13 +12,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// Observe reads what planning the items takes, and nothing else: see the table
-// of requests in the package's documentation. It never writes. Without a token
-// it reads only what the caller has at hand.
+// Observe reads what planning the items takes: see the table of requests in the package's
+// documentation. It never writes. Without a token it reads only what the caller has at hand.
 //
-// What concerns single items and cannot be read makes those items fail. An
-// error means that nothing can be judged: GitHub cannot be reached, does not
-// accept the token, or the context ended.
+// A failed read that concerns single items makes those items fail. An error means that
+// nothing can be decided: GitHub cannot be reached, does not accept the token, or ctx ended.
 func Observe(ctx context.Context, deps Deps, cfg Config, ev event.Event, approved []policy.Approved) (*Snapshot, error) {
 	entries, err := entriesOf(cfg, ev, approved)
 	if err != nil {
@@ -28,12 +26,12 @@ func Observe(ctx context.Context, deps Deps, cfg Config, ev event.Event, approve
 }
 
 func observeEntries(ctx context.Context, deps Deps, cfg Config, ev event.Event, entries []*entry) (*Snapshot, error) {
-	o := &observer{ctx: ctx, deps: deps, ev: ev, cfg: cfg, repo: repoOf(ev), s: &Snapshot{secrets: screen(cfg.Secrets, entries)}}
-	o.need = needsOf(ev, o.s.clean(entries))
-	o.localDiff()
 	if deps.GitHub != nil && deps.Clock == nil {
 		return nil, errors.New("apply: Deps.Clock is required")
 	}
+	o := &observer{ctx: ctx, deps: deps, ev: ev, cfg: cfg, repo: repoOf(ev), s: &Snapshot{secrets: screen(cfg.Secrets, entries)}}
+	o.need = needsOf(ev, o.s.clean(entries))
+	o.localDiff()
 	if deps.GitHub == nil {
 		o.sources()
 		return o.s, o.code()
@@ -64,7 +62,7 @@ type observer struct {
 	s    *Snapshot
 }
 
-// fatal returns err when it means that no further request can succeed.
+// fatal returns an error if err means that no further request can succeed.
 func (o *observer) fatal(err error) error {
 	if o.ctx.Err() != nil {
 		return o.ctx.Err()
@@ -76,42 +74,38 @@ func (o *observer) fatal(err error) error {
 	return nil
 }
 
-// viewer finds out who we are; that is only needed to recognise our own objects
+// uncheckedf records what could not be looked at.
+func (o *observer) uncheckedf(format string, args ...any) {
+	o.s.unchecked = append(o.s.unchecked, fmt.Sprintf(format, args...))
+}
+
+// viewer finds out whose token this is, where that is needed to recognise our own objects
 // and our own edits.
-func (o *observer) viewer() error {
+func (o *observer) viewer() (err error) {
 	if len(o.need.lists.all) == 0 && len(o.need.issues.all) == 0 && len(o.need.code) == 0 {
 		return nil
 	}
-	v, err := o.deps.GitHub.Viewer(o.ctx)
-	if err != nil {
-		return err
+	if o.s.viewer, err = o.deps.GitHub.Viewer(o.ctx); err == nil && o.s.viewer.DatabaseID == 0 {
+		err = errors.New("GitHub does not tell whose token this is, so what an earlier attempt wrote cannot be distinguished from what others wrote; use a token of a user or an app")
 	}
-	if v.DatabaseID == 0 {
-		return errors.New("GitHub does not say whose token this is, so what an earlier attempt wrote could not be told from what others wrote; use a token of a user or an app")
-	}
-	o.s.viewer = v
-	return nil
+	return err
 }
 
+// lists reads the lists and keeps what is ours.
 func (o *observer) lists() error {
 	o.s.lists, o.s.own = map[listID]error{}, map[string][]Object{}
 	for _, id := range o.need.lists.all {
-		if err := o.list(id); err != nil {
-			return err
+		found, err := ownObjects(o.ctx, o.deps.GitHub, o.repo, id, o.s.viewer, o.s.since)
+		o.s.lists[id] = err
+		if err != nil {
+			if err := o.fatal(err); err != nil {
+				return err
+			}
+			continue
 		}
-	}
-	return nil
-}
-
-// list reads one list and keeps what is ours.
-func (o *observer) list(id listID) error {
-	found, err := ownObjects(o.ctx, o.deps.GitHub, o.repo, id, o.s.viewer, o.s.since)
-	o.s.lists[id] = err
-	if err != nil {
-		return o.fatal(err)
-	}
-	for _, obj := range found {
-		o.s.keep(obj)
+		for _, obj := range found {
+			o.s.add(obj)
+		}
 	}
 	return nil
 }
@@ -120,7 +114,7 @@ func (o *observer) issues() error {
 	o.s.issues = map[int]issueState{}
 	since := started(o.cfg.Run, o.ev, o.deps.Clock.Now())
 	if len(o.need.issues.all) > 0 && o.ev.Time.IsZero() && o.cfg.Run.StartedAt.IsZero() {
-		o.s.unchecked = append(o.s.unchecked, "edits of the issues by others before now: when the workflow run started is not known")
+		o.uncheckedf("edits of the issues by others before now: when the workflow run started is not known")
 	}
 	for _, n := range o.need.issues.all {
 		st := issueState{since: since}
@@ -136,37 +130,51 @@ func (o *observer) issues() error {
 	return nil
 }
 
-func (o *observer) labels() error {
-	o.s.labels = map[int]labelState{}
-	for _, n := range o.need.labels.all {
-		var st labelState
-		st.err = each(o.deps.GitHub.ListLabelsOfIssue(o.ctx, o.repo, n), func(name string) { st.names = append(st.names, name) })
-		o.s.labels[n] = st
-		if err := o.fatal(st.err); err != nil {
-			return err
+// readEach reads something of each number.
+func readEach[T any](o *observer, numbers []int, read func(ctx context.Context, r githubapi.Repo, number int) (T, error)) (map[int]answer[T], error) {
+	answers := map[int]answer[T]{}
+	for _, n := range numbers {
+		value, err := read(o.ctx, o.repo, n)
+		answers[n] = answer[T]{value, err}
+		if err := o.fatal(err); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return answers, nil
 }
 
-func (o *observer) pulls() error {
-	o.s.pulls = map[int]pullState{}
-	for _, n := range o.need.pulls.all {
-		var st pullState
-		st.pull, st.err = o.deps.GitHub.GetPull(o.ctx, o.repo, n)
-		o.s.pulls[n] = st
-		if err := o.fatal(st.err); err != nil {
-			return err
-		}
+func (o *observer) labels() (err error) {
+	o.s.labels, err = readEach(o, o.need.labels.all, func(ctx context.Context, r githubapi.Repo, n int) (names []string, err error) {
+		err = each(o.deps.GitHub.ListLabelsOfIssue(ctx, r, n), func(name string) { names = append(names, name) })
+		return names, err
+	})
+	return err
+}
+
+func (o *observer) pulls() (err error) {
+	o.s.pulls, err = readEach(o, o.need.pulls.all, o.deps.GitHub.GetPull)
+	return err
+}
+
+func (o *observer) discussions() (err error) {
+	o.s.discussions, err = readEach(o, o.need.discussions.all, o.deps.GitHub.GetDiscussion)
+	return err
+}
+
+func (o *observer) categories() error {
+	if !o.need.categories {
+		return nil
 	}
-	return nil
+	all, err := o.deps.GitHub.DiscussionCategories(o.ctx, o.repo)
+	o.s.categories = &answer[[]githubapi.DiscussionCategory]{all, err}
+	return o.fatal(err)
 }
 
-// localDiff takes the caller's diff for the event's own pull request.
+// localDiff uses the caller's diff for the event's own pull request.
 func (o *observer) localDiff() {
-	o.s.diff = map[int]diffState{}
+	o.s.diffs = map[int]diffState{}
 	if o.deps.Diff != nil && o.ev.IsPull && o.need.diffs.seen[o.ev.Number] {
-		o.s.diff[o.ev.Number] = newDiff(o.deps.Diff)
+		o.s.diffs[o.ev.Number] = newDiff(o.deps.Diff)
 	}
 }
 
@@ -178,16 +186,17 @@ func newDiff(files []changes.ChangedFile) diffState {
 	return d
 }
 
+// diffs reads the diffs that the caller does not have. A diff that cannot be read leaves
+// the lines of the review comments unchecked.
 func (o *observer) diffs() error {
 	for _, n := range o.need.diffs.all {
 		pull := o.s.pulls[n]
-		if _, have := o.s.diff[n]; have || pull.err != nil {
+		if _, have := o.s.diffs[n]; have || pull.err != nil {
 			continue
 		}
-		if asked := askedCommit(o.ev, n); asked != "" && asked != pull.pull.Head.SHA {
-			// GitHub shows the diff of the newer commit, whose lines are others.
-			o.s.diff[n] = diffState{}
-			o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the lines of the review comments: pull request #%d has moved on since the workflow run started, and GitHub shows the newer diff only", n))
+		if asked := askedCommit(o.ev, n); asked != "" && asked != pull.value.Head.SHA {
+			// GitHub shows the diff of the newer commit, which has other lines.
+			o.uncheckedf("the lines of the review comments: pull request #%d has moved on since the workflow run started, and GitHub shows the newer diff only", n)
 			continue
 		}
 		var files []changes.ChangedFile
@@ -198,52 +207,32 @@ func (o *observer) diffs() error {
 			if fatal := o.fatal(err); fatal != nil {
 				return fatal
 			}
-			o.s.diff[n] = diffState{err: err}
-			o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the lines of the review comments: the diff of pull request #%d could not be read: %v", n, err))
+			o.uncheckedf("the lines of the review comments: the diff of pull request #%d could not be read: %v", n, err)
 			continue
 		}
-		if all := pull.pull.ChangedFiles; all > len(files) {
-			o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the review comments on %d of %d files: GitHub lists only the first %d of pull request #%d", all-len(files), all, len(files), n))
+		if all := pull.value.ChangedFiles; all > len(files) {
+			o.uncheckedf("the review comments on %d of %d files: GitHub lists only the first %d of pull request #%d", all-len(files), all, len(files), n)
 		}
-		o.s.diff[n] = newDiff(files)
+		o.s.diffs[n] = newDiff(files)
 	}
 	return nil
 }
 
-func (o *observer) discussions() error {
-	o.s.discussions = map[int]discussionState{}
-	for _, n := range o.need.discussions.all {
-		d, err := o.deps.GitHub.GetDiscussion(o.ctx, o.repo, n)
-		o.s.discussions[n] = discussionState{id: d.ID, err: err}
-		if err := o.fatal(err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (o *observer) categories() error {
-	if !o.need.categories {
-		return nil
-	}
-	all, err := o.deps.GitHub.DiscussionCategories(o.ctx, o.repo)
-	o.s.categories = categoryState{read: true, all: all, err: err}
-	return o.fatal(err)
-}
-
-// maxSourceReads is how many files are asked of GitHub for line hashes: a
-// workflow's token has 1,000 requests an hour for everything.
+// maxSourceReads is how many files are asked of GitHub for line hashes: a workflow's token
+// has 1,000 requests an hour for everything.
 const maxSourceReads = 50
 
-// sources reads the files that security reports are about, for the hashes by
-// which code scanning recognises an alert whose line has moved. Which files those
-// are is known when the reports are prepared, so it prepares them once for it.
+var errNoSource = errors.New("the file was not read")
+
+// sources reads the files that security reports are about, for the hashes by which code
+// scanning recognises an alert when its line moves. The files are known only once the
+// reports are prepared, so it prepares them once to find out.
 func (o *observer) sources() {
 	if len(o.need.reports) == 0 || o.deps.Source == nil && o.deps.GitHub == nil {
 		return
 	}
 	o.s.sources = map[string]string{}
-	commit, _ := analysed(o.ev, o.s.pulls[o.ev.Number].pull.Head.SHA)
+	commit, _ := analysed(o.ev, o.s.pulls[o.ev.Number].value.Head.SHA)
 	asked, refused := 0, 0
 	failed := map[string]bool{}
 	_, _ = prepare(o.cfg, o.need.reports, func(path string) ([]byte, error) {
@@ -271,22 +260,19 @@ func (o *observer) sources() {
 		return data, err
 	})
 	if refused > 0 {
-		o.s.unchecked = append(o.s.unchecked, fmt.Sprintf("the lines of alerts in %d files: only %d files are asked of GitHub, so those alerts may appear anew when lines move", refused, maxSourceReads))
+		o.uncheckedf("the lines of alerts in %d files: only %d files are asked of GitHub, so those alerts may appear anew when lines move", refused, maxSourceReads)
 	}
 }
 
-var errNoSource = errors.New("the file was not read")
-
-// lookAgain reads the lists of a later attempt once more where something is
-// missing: the attempt before may have been killed right after a write that GitHub
-// did not list yet. After the wait everything that was written before this
-// attempt began is listed.
+// lookAgain makes a later attempt read the lists once more where something is missing: the
+// attempt before may have been killed right after a write that GitHub did not list yet.
+// After the wait, everything that was written before this attempt began is listed.
 func (o *observer) lookAgain(begun time.Time, entries []*entry) error {
 	if o.cfg.Run.Attempt <= 1 || !createsSomething(o.cfg, o.ev, entries, o.s) {
 		return nil
 	}
 	if wait := begun.Add(listLag).Sub(o.deps.Clock.Now()); wait > 0 {
-		o.deps.log(fmt.Sprintf("waiting %v for GitHub's lists, since an earlier attempt may just have written something", wait.Round(time.Second)))
+		o.deps.log(fmt.Sprintf("waiting %v for GitHub's lists, because an earlier attempt may just have written something", wait.Round(time.Second)))
 		if err := o.deps.Clock.Sleep(o.ctx, wait); err != nil {
 			return err
 		}
@@ -294,8 +280,8 @@ func (o *observer) lookAgain(begun time.Time, entries []*entry) error {
 	return o.lists()
 }
 
-// createsSomething reports whether the plan for a snapshot would create an object
-// that it found nowhere.
+// createsSomething reports whether the plan for a snapshot would create an object that was
+// not found.
 func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot) bool {
 	trial := make([]*entry, len(entries))
 	for i, e := range entries {
@@ -309,9 +295,9 @@ func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot)
 			creates = true
 		case *reviewWork:
 			creates = w.comments() > 0
-		case *checkWork: // or it adds annotations, which are there twice when they are added twice
+		case *checkWork: // or adds annotations, which would be there twice
 			creates = true
-		case *pullWork: // an issue, where GitHub lets no pull request be opened
+		case *pullWork: // an issue, where GitHub does not let a pull request be opened
 			creates = w.st.pull == nil && w.e.settings.Changes.FallbackIssue
 		}
 		if creates && !op.Staged {

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,12 +15,12 @@ type Permission struct {
 	Level string `json:"level"` // read or write
 }
 
-// String is the form of the permissions block: "issues: write".
+// String returns the form of the permissions block: "issues: write".
 func (p Permission) String() string { return p.Name + ": " + p.Level }
 
-// PermissionsNeeded returns what the token needs for a plan's operations, by
-// name, the stronger level where both occur. Operations whose items are all
-// decided need nothing. Staged ones count only when all is true.
+// PermissionsNeeded returns what the token needs for a plan's operations, sorted by name,
+// with the stronger level where both occur. Operations that send nothing need nothing.
+// Staged ones count only if all is set.
 func PermissionsNeeded(ops []Operation, all bool) []Permission {
 	level := map[string]string{}
 	for _, op := range ops {
@@ -33,15 +34,14 @@ func PermissionsNeeded(ops []Operation, all bool) []Permission {
 		}
 	}
 	need := make([]Permission, 0, len(level))
-	for name, l := range level {
-		need = append(need, Permission{name, l})
+	for _, name := range slices.Sorted(maps.Keys(level)) {
+		need = append(need, Permission{name, level[name]})
 	}
-	slices.SortFunc(need, func(a, b Permission) int { return strings.Compare(a.Name, b.Name) })
 	return need
 }
 
-// PermissionsBlock writes the block to paste into a workflow's job, with a final
-// line break. Reading the repository is always part of it.
+// PermissionsBlock returns the block to paste into a workflow's job, with a final line
+// break. Reading the repository is always part of it.
 func PermissionsBlock(need []Permission) string {
 	var b strings.Builder
 	b.WriteString("permissions:\n")
@@ -54,20 +54,20 @@ func PermissionsBlock(need []Permission) string {
 	return b.String()
 }
 
-// permissionWords joins permissions for a sentence.
-func permissionWords(perms []Permission) string {
-	words := make([]string, len(perms))
+// joinPermissions lists permissions in a sentence.
+func joinPermissions(perms []Permission) string {
+	list := make([]string, len(perms))
 	for i, p := range perms {
-		words[i] = p.String()
+		list[i] = p.String()
 	}
-	if last := len(words) - 1; last > 1 {
-		words = []string{strings.Join(words[:last], ", "), words[last]}
+	if last := len(list) - 1; last > 1 {
+		list = []string{strings.Join(list[:last], ", "), list[last]}
 	}
-	return strings.Join(words, " and ")
+	return strings.Join(list, " and ")
 }
 
-// permissionsFor returns what the token needs to apply an item of a kind to a target, as
-// the kind's row has it.
+// permissionsFor returns what the token needs to apply an item of a kind to a target, from the
+// kind's row.
 func permissionsFor(kind safeoutput.Kind, t policy.Target) []Permission {
 	spec := safeoutput.SpecOf(kind)
 	on := safeoutput.NoTarget

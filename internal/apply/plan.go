@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -20,56 +19,55 @@ import (
 // PlanVersion is the version of the plan document's form.
 const PlanVersion = 1
 
-// Plan is the document of what would be done, in the order in which it would be
-// done. Its JSON form is stable: members are added, never renamed. Whoever
-// prints it does so without escaping HTML, so that bodies stay readable.
+// Plan is the document of what would be done, in order. Its JSON form is stable: members
+// are added, never renamed. Print it without escaping HTML, so that bodies stay readable.
 type Plan struct {
 	Version    int    `json:"version"`
 	Repository string `json:"repository"` // owner/name
 	Event      string `json:"event"`
-	// DryRun says that nothing of this plan is written.
+	// DryRun is set where nothing of this plan is written.
 	DryRun bool `json:"dry_run"`
-	// Permissions are what the token needs for everything that is not staged;
-	// for a dry run, for everything.
+	// Permissions are what the token needs for everything that is not staged; for a dry
+	// run, for everything.
 	Permissions []Permission `json:"permissions"`
-	// Unchecked says in plain words what could not be looked at when the plan
-	// was made, so that reality may differ from it.
+	// Unchecked lists what could not be looked at when the plan was made, so that reality
+	// may differ from it.
 	Unchecked  []string    `json:"unchecked,omitempty"`
 	Operations []Operation `json:"operations"`
 
 	entries []*entry
-	lost    string // why changes are not delivered that texts go with
+	lost    string // why the changes that texts go with are not delivered; "" where none are lost
 	snap    *Snapshot
 	config  Config
 	ev      event.Event
 }
 
-// Operation is one step of a plan: what one or more items of one kind lead to.
+// Operation is one step of a plan: what is done for one or more items of one kind.
 type Operation struct {
 	// Number counts from 1 in the order of execution.
 	Number int             `json:"number"`
 	Kind   safeoutput.Kind `json:"kind"`
-	// Summary says in one line what is done, in plain text. It may hold the
-	// agent's words: whoever shows it escapes it.
+	// Summary describes in one line of plain text what is done. It may contain the agent's
+	// words: whoever shows it escapes it.
 	Summary string `json:"summary"`
 	// Target is what is acted on: "issue #12", "pull request #7", "repository".
 	Target string   `json:"target"`
 	Staged bool     `json:"staged,omitempty"`
 	Items  []Member `json:"items"`
-	// Requests are the writes, in order, exactly as they are sent. An operation
-	// whose items are all adopted or skipped has none.
+	// Requests are the writes, in order, exactly as they are sent. There are none where
+	// all items are adopted or skipped.
 	Requests []Request `json:"requests"`
 	// Permissions are what the token needs for this operation.
 	Permissions []Permission `json:"permissions,omitempty"`
-	// Adopts are the objects that carry the operation's key already.
+	// Adopts are the objects that have the operation's key already.
 	Adopts []Object `json:"adopts,omitempty"`
-	// Notes say what a reader should know: unchecked anchors, labels that will
-	// be created, text that was cut.
+	// Notes are what a reader should know: unchecked anchors, labels that will be created,
+	// text that was cut.
 	Notes []string `json:"notes,omitempty"`
 
 	work    work
 	entries []*entry
-	// unanchored says that the lines of review comments could not be checked.
+	// unanchored is set where the lines of review comments could not be checked.
 	unanchored bool
 }
 
@@ -83,7 +81,7 @@ type Member struct {
 	Key  string          `json:"key"`
 	// Outcome is what is expected: apply, adopted, skipped, denied or failed.
 	Outcome string `json:"outcome"`
-	// Code and Reason say why the outcome is not apply.
+	// Code and Reason explain an outcome other than apply.
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
@@ -91,22 +89,22 @@ type Member struct {
 // outcomeApply is the expected outcome of an item that will be written.
 const outcomeApply = "apply"
 
-// Request is one write request. Values that are only known once something else
-// was done stand in angle brackets, such as "<commit>".
+// Request is one write request. A value that is only known once something else is done is
+// shown in angle brackets, such as "<commit>".
 type Request struct {
-	// Method is that of HTTP, or PUSH for a push by git.
+	// Method is the HTTP method, or PUSH for a push by git.
 	Method string `json:"method"`
-	// Path is below the API's address, "/graphql" for GraphQL; of a push, the ref.
+	// Path is below the API's address, "/graphql" for GraphQL; for a push, the ref.
 	Path string          `json:"path"`
 	Body json.RawMessage `json:"body,omitempty"`
 }
 
-// newRequest makes a Request. The values come from our own types, which always
-// have a JSON form.
+// newRequest returns a Request. The body is of one of our own types, which always has a
+// JSON form.
 func newRequest(method, path string, body any) Request {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // as it is sent, and readable
+	enc.SetEscapeHTML(false) // as it is sent
 	r := Request{Method: method, Path: path}
 	if enc.Encode(body) == nil {
 		r.Body = bytes.TrimSpace(b.Bytes())
@@ -114,32 +112,57 @@ func newRequest(method, path string, body any) Request {
 	return r
 }
 
-// work is what an operation does. Each kind has its own type.
+// graphQL returns a mutation as a plan shows it: its name, and the variables exactly as
+// they are sent. The document's text is githubapi's own.
+func graphQL(mutation string, input map[string]any) Request {
+	return newRequest("POST", "/graphql", struct {
+		Mutation  string         `json:"mutation"`
+		Variables map[string]any `json:"variables"`
+	}{mutation, map[string]any{"input": input}})
+}
+
+// bodyJSON is the body of a request that writes a text.
+type bodyJSON struct {
+	Body string `json:"body"`
+}
+
+// work is what an operation does.
 type work interface {
-	// execute writes, and returns one result for each entry of the operation
-	// that was not decided by the plan.
+	// execute writes, and returns one result for each entry of the operation that the plan
+	// did not decide.
 	execute(ctx context.Context, x *executor, op *Operation) []Result
 }
 
-// Object is something on GitHub that Airlock made.
+// Object is something on GitHub that Airlock created.
 type Object struct {
-	// Type is issue, comment, review, review-comment, discussion,
-	// discussion-comment, check-run, sarif, labels (those of the issue Number), pull-request,
-	// commit or branch.
+	// Type is issue, comment, review, review-comment, discussion, discussion-comment,
+	// check-run, sarif, labels (those of the issue Number), pull-request, commit or branch.
 	Type   string `json:"type"`
 	ID     int64  `json:"id,omitempty"`
 	NodeID string `json:"node_id,omitempty"`
 	Number int    `json:"number,omitempty"`
 	URL    string `json:"url,omitempty"`
-	// Branch and SHA are what was pushed: the branch and its last commit; SHA is
-	// also the commit of a check run.
+	// Branch and SHA are what was pushed: the branch and its last commit. SHA is also the
+	// commit of a check run.
 	Branch string `json:"branch,omitempty"`
 	SHA    string `json:"sha,omitempty"`
 
 	key    string // of the marker
-	closed bool   // of an issue: a double that was closed already
-	known  *known // of what later attempts or workflow runs go on with, else nil
+	closed bool   // for an issue
+	known  *known // nil for what no later attempt or workflow run goes on with
 }
+
+// known is what is known of an object that a later attempt or workflow run goes on with.
+type known struct {
+	history
+	body        string
+	annotations int  // of a check run
+	answered    bool // a review comment has replies
+}
+
+func (o Object) same(p Object) bool { return o.Type == p.Type && o.ID == p.ID && o.NodeID == p.NodeID }
+
+func compareIDs(a, b Object) int { return cmp.Compare(a.ID, b.ID) }
 
 // The types of objects.
 const (
@@ -163,16 +186,16 @@ type planner struct {
 	ev   event.Event
 	repo githubapi.Repo
 	snap *Snapshot
-	// labels holds, by issue and in lower case, the labels that are there or
-	// that an earlier operation adds.
+	// labels contains, by issue and in lower case, the labels that are there or that an
+	// earlier operation adds.
 	labels map[int]map[string]bool
-	// lost says why changes are not delivered; "" while none is lost.
+	// lost is why changes are not delivered; "" while none are lost.
 	lost string
 }
 
-// NewPlan decides what is done for the approved items, in which order and with
-// which requests. It is pure: the same arguments give the same plan. The error
-// is for items that policy.Judge did not make.
+// NewPlan decides what is done for the approved items, in which order and with which
+// requests. It is pure: the same arguments give the same plan. It returns an error for items
+// that policy.Judge did not make.
 func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snapshot) (*Plan, error) {
 	entries, err := entriesOf(cfg, ev, approved)
 	if err != nil {
@@ -187,7 +210,7 @@ func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snaps
 func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *Plan {
 	cfg.incomplete = cmp.Or(cfg.incomplete, incompleteReason(cfg, entries))
 	p := &planner{cfg: cfg, ev: ev, repo: repoOf(ev), snap: snap, labels: map[int]map[string]bool{}, lost: cfg.mask(cfg.LostCode)}
-	if snap.secrets == nil { // nobody has observed
+	if snap.secrets == nil { // Observe was not called
 		snap.secrets = screen(cfg.Secrets, entries)
 	}
 	plan := &Plan{Version: PlanVersion, Repository: ev.Repo.FullName(), Event: ev.Name, DryRun: cfg.DryRun,
@@ -195,7 +218,7 @@ func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *
 	for _, g := range p.groups(entries) {
 		op := p.plan(g)
 		op.Number = len(plan.Operations) + 1
-		op.finish()
+		op.listItems()
 		plan.Operations = append(plan.Operations, op)
 	}
 	plan.lost = p.lost
@@ -210,7 +233,7 @@ func (p *planner) plan(group []*entry) Operation {
 	var op Operation
 	switch {
 	case p.snap.secrets[group[0].index] != "":
-		op = p.withheld(group)
+		op = p.withhold(group)
 	case p.lost != "" && h.text && p.cfg.HoldText && !group[0].own:
 		op = p.hold(group)
 	default:
@@ -222,15 +245,15 @@ func (p *planner) plan(group []*entry) Operation {
 	return op
 }
 
-// groups puts together what is applied together, in the order of the first item
-// of each group, those that carry code first.
+// groups collects what is applied together, in the order of the first item of each group,
+// those that carry code first.
 func (p *planner) groups(entries []*entry) [][]*entry {
 	type groupID struct {
 		name   string
 		staged bool
 	}
 	var out [][]*entry
-	at := map[groupID]int{}
+	last := map[groupID]int{}
 	for _, e := range entries {
 		h, _ := handlerOf(e.kind)
 		name := ""
@@ -238,33 +261,40 @@ func (p *planner) groups(entries []*entry) [][]*entry {
 			name = h.group(e)
 		}
 		id := groupID{string(e.kind) + " " + name, e.staged}
-		if i, ok := at[id]; ok && name != "" && (h.most == 0 || len(out[i]) < h.most) {
+		if i, ok := last[id]; ok && name != "" && (h.maxGroup == 0 || len(out[i]) < h.maxGroup) {
 			out[i] = append(out[i], e)
 			continue
 		}
-		at[id] = len(out)
+		last[id] = len(out)
 		out = append(out, []*entry{e})
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i][0].carriesCode() && !out[j][0].carriesCode() })
-	return out
+	var code, others [][]*entry
+	for _, g := range out {
+		if g[0].carriesCode() {
+			code = append(code, g)
+		} else {
+			others = append(others, g)
+		}
+	}
+	return append(code, others...)
 }
 
 func repoOf(ev event.Event) githubapi.Repo {
 	return githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name}
 }
 
-// path is the beginning of the repository's addresses.
+// path returns the path of something in the repository.
 func (p *planner) path(rest string) string { return "/repos/" + p.repo.String() + rest }
 
 // operation starts the operation of a group.
 func (p *planner) operation(group []*entry, summary string) Operation {
 	e := group[0]
-	return Operation{Kind: e.kind, Summary: summary, Target: targetWords(e.target), Staged: e.staged,
+	return Operation{Kind: e.kind, Summary: summary, Target: describeTarget(e.target), Staged: e.staged,
 		Requests: []Request{}, entries: group}
 }
 
-// finish fills in what follows from the entries.
-func (op *Operation) finish() {
+// listItems fills in the items, and removes the requests where none is left to do.
+func (op *Operation) listItems() {
 	op.Items = make([]Member, len(op.entries))
 	for i, e := range op.entries {
 		m := Member{Index: e.index, Line: e.line, Kind: e.kind, Key: e.key, Outcome: outcomeApply}
@@ -281,12 +311,12 @@ func (op *Operation) finish() {
 	}
 }
 
-// adopt looks for an object that carries e already, and decides e where there is
-// one, or where looking failed: creating without having looked could double it.
-// It reports whether e is decided.
-func (p *planner) adopt(op *Operation, list listID, group []*entry, key string) bool {
+// adopt looks for an object that carries the group already, and decides the entries where
+// there is one, or where looking failed, because creating without having looked could
+// duplicate it. It reports whether they are decided.
+func (p *planner) adopt(op *Operation, list listID, key string) bool {
 	if err := p.snap.lists[list]; err != nil {
-		p.unread(op, group, err)
+		op.failUnread(err)
 		return true
 	}
 	own := p.snap.own[key]
@@ -294,24 +324,29 @@ func (p *planner) adopt(op *Operation, list listID, group []*entry, key string) 
 		return false
 	}
 	op.Adopts = append(op.Adopts, own...)
-	for _, e := range group {
-		e.decide(Adopted, "", "an earlier attempt of this workflow run made it already")
-		obj := own[0]
-		e.decided.Object = &obj
+	for _, e := range op.entries {
+		e.adopt(own[0], madeEarlier)
 	}
 	return true
 }
 
-// unread decides the entries of a group for which what is there already could not
-// be read.
-func (p *planner) unread(op *Operation, group []*entry, err error) {
+// madeEarlier is the message of what an earlier attempt made.
+const madeEarlier = "an earlier attempt of this workflow run made it already"
+
+// failUnread decides the entries where it could not be read what is there already.
+func (op *Operation) failUnread(err error) {
+	op.failAll(err, "it was not done, because what is there already could not be read: ")
+}
+
+// failAll decides all entries by the error of a read.
+func (op *Operation) failAll(err error, prefix string) {
 	code, message := failure(err, op.Permissions)
-	for _, e := range group {
-		e.decide(Failed, code, "it was not done, because what is there already could not be read: %s", message)
+	for _, e := range op.entries {
+		e.decide(Failed, code, "%s", prefix+message)
 	}
 }
 
-// unchecked says what the plan could not know.
+// unchecked lists what the plan could not know.
 func (p *planner) unchecked(ops []Operation) []string {
 	if p.snap.connected {
 		return p.snap.unchecked
@@ -326,37 +361,30 @@ func (p *planner) unchecked(ops []Operation) []string {
 	return append(out, p.snap.unchecked...)
 }
 
-// Table returns the plan as a table for people: plain text, which whoever shows
-// it escapes.
+// Table returns the plan as a table of plain text, which whoever shows it escapes.
 func (p *Plan) Table() (header []string, rows [][]string) {
 	header = []string{"#", "kind", "what", "lines", "requests", "permissions", "notes"}
 	for _, op := range p.Operations {
-		reqs := make([]string, len(op.Requests))
-		for i, r := range op.Requests {
-			reqs[i] = r.Method + " " + r.Path
+		var lines, requests []string
+		for _, m := range op.Items {
+			if m.Line > 0 {
+				lines = append(lines, strconv.Itoa(m.Line))
+			}
 		}
-		rows = append(rows, []string{strconv.Itoa(op.Number), string(op.Kind), op.Summary, op.lines(),
-			strings.Join(reqs, "\n"), permissionWords(op.Permissions), strings.Join(op.remarks(), "\n")})
+		for _, r := range op.Requests {
+			requests = append(requests, r.Method+" "+r.Path)
+		}
+		rows = append(rows, []string{strconv.Itoa(op.Number), string(op.Kind), op.Summary, strings.Join(lines, ", "),
+			strings.Join(requests, "\n"), joinPermissions(op.Permissions), strings.Join(op.remarks(), "\n")})
 	}
 	return header, rows
 }
 
-// lines names the lines of the agent's file that an operation comes from.
-func (op *Operation) lines() string {
-	var words []string
-	for _, m := range op.Items {
-		if m.Line > 0 {
-			words = append(words, strconv.Itoa(m.Line))
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
-// remarks are the notes and the expected outcomes that are not "apply".
+// remarks are the notes, and the expected outcomes other than apply.
 func (op *Operation) remarks() []string {
 	var out []string
 	if op.Staged {
-		out = append(out, "staged: nothing is written")
+		out = append(out, StagedRemark)
 	}
 	for _, m := range op.Items {
 		if m.Outcome != outcomeApply {
@@ -365,3 +393,6 @@ func (op *Operation) remarks() []string {
 	}
 	return append(out, op.Notes...)
 }
+
+// StagedRemark is what a plan's table notes for an operation that is only planned.
+const StagedRemark = "staged: nothing is written"

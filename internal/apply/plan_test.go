@@ -29,7 +29,7 @@ func TestWithoutATokenTheSnapshotIsEmptyAndThePlanSaysSo(t *testing.T) {
 			t.Errorf("the plan does not say that %q is unchecked: %s", part, text)
 		}
 	}
-	if got := permissionWords(plan.Permissions); got != "discussions: write, issues: write and pull-requests: write" {
+	if got := joinPermissions(plan.Permissions); got != "discussions: write, issues: write and pull-requests: write" {
 		t.Errorf("permissions %s", got)
 	}
 	results := Execute(context.Background(), b.deps, plan)
@@ -166,7 +166,7 @@ func TestPlanAsATable(t *testing.T) {
 		text += strings.ReplaceAll(strings.Join(r, "|"), "\n", "; ") + "\n"
 	}
 	wanted := `#|kind|what|lines|requests|permissions|notes
-1|create-pull-request|open the pull request "T"|3||contents: write and pull-requests: write|failed: the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that holds them (changes)
+1|create-pull-request|open the pull request "T"|3||contents: write and pull-requests: write|failed: the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that contains them (changes)
 2|create-issue|create the issue "Crash on start"|1|POST /repos/octo/repo/issues|issues: write|
 3|create-discussion|create the discussion "Ideas"|2|POST /graphql|discussions: write|staged: nothing is written; in the category General
 4|create-pull-request-review-comment|review pull request #7 with 2 comments|4, 5|POST /repos/octo/repo/pulls/7/reviews|pull-requests: write|
@@ -203,7 +203,7 @@ func TestPlanDocumentIsStable(t *testing.T) {
 func TestPermissionWords(t *testing.T) {
 	p := []Permission{{"a", "read"}, {"b", "write"}, {"c", "write"}}
 	for n, want := range []string{"", "a: read", "a: read and b: write", "a: read, b: write and c: write"} {
-		if got := permissionWords(p[:n]); got != want {
+		if got := joinPermissions(p[:n]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,15 +9,14 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
-// reconcile looks once more at what was created, and keeps of several objects with
-// the same key the one with the lowest id, as any other run of the same job
-// does, so that all end with the same one.
+// reconcile looks once more at what was created. Of several objects with the same key it
+// keeps the one with the lowest id, as any other run of the same job does, so that all runs
+// end with the same one.
 //
-// It costs a wait and a listing of each list that was written to, so it is done
-// only where a double is possible: after a create that was tried again, whose
-// first try may have taken effect very late, and where the caller says that two
-// runs may work at the same moment. Doubles that Observe saw are removed without
-// either.
+// It costs a wait and a listing of each list that was written to, so it is done only where a
+// duplicate is possible: after a creation that was tried again, whose first try may have
+// taken effect very late, and where the caller expects two runs at the same moment.
+// Duplicates that Observe saw are removed without either.
 func (x *executor) reconcile(ctx context.Context) {
 	if x.deps.GitHub == nil || x.plan.config.DryRun {
 		return
@@ -37,7 +35,7 @@ func (x *executor) reconcile(ctx context.Context) {
 	for _, id := range lists {
 		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, id, x.plan.snap.viewer, x.since)
 		if err != nil {
-			x.deps.log(fmt.Sprintf("could not look for doubles among the %s: %v", id.what, err))
+			x.deps.log(fmt.Sprintf("could not look for duplicates among the %s: %v", id.what, err))
 			continue
 		}
 		families := map[string][]Object{}
@@ -46,8 +44,8 @@ func (x *executor) reconcile(ctx context.Context) {
 		}
 		entries := map[string][]*entry{}
 		var order []string
-		for _, c := range x.made {
-			if f := c.object.family(); *c.list == id {
+		for _, c := range x.created {
+			if f := c.object.family(); c.list == id {
 				if entries[f] == nil {
 					order = append(order, f)
 				}
@@ -60,15 +58,15 @@ func (x *executor) reconcile(ctx context.Context) {
 	}
 }
 
-// unreconciled returns the lists to look at and when the last object was created.
+// unreconciled returns the lists to look at, and when the last object was created.
 func (x *executor) unreconciled() (lists []listID, last time.Time) {
 	when := x.plan.config.Reconcile
-	for _, c := range x.made {
+	for _, c := range x.created {
 		if when == ReconcileNever || when == ReconcileAuto && !c.doubtful {
 			continue
 		}
-		if !slices.Contains(lists, *c.list) {
-			lists = append(lists, *c.list)
+		if !slices.Contains(lists, c.list) {
+			lists = append(lists, c.list)
 		}
 		if c.at.After(last) {
 			last = c.at
@@ -77,7 +75,7 @@ func (x *executor) unreconciled() (lists []listID, last time.Time) {
 	return lists, last
 }
 
-// reconcileObserved removes the doubles among what Observe adopted.
+// reconcileObserved removes the duplicates among what Observe adopted.
 func (x *executor) reconcileObserved(ctx context.Context) {
 	for i := range x.plan.Operations {
 		op := &x.plan.Operations[i]
@@ -96,15 +94,15 @@ func (x *executor) reconcileObserved(ctx context.Context) {
 	}
 }
 
-// family is what objects have in common that may be doubles of each other: the
-// type, and the key of the item or group.
+// family is what objects that may be duplicates of each other have in common: the type, and
+// the key of the item or group.
 func (o Object) family() string { return o.Type + " " + o.key[:min(len(o.key), keyLen)] }
 
-// keepLowest keeps, of objects of one family, those with the lowest ids that
-// carry everything, removes or closes the others, and says so in the results of
-// those entries that they carry.
+// keepLowest keeps, of the objects of one family, those with the lowest ids that carry
+// everything. It removes or closes the others, and notes that in the results of the entries
+// that they carry.
 //
-// Check runs cannot be removed; GitHub itself shows only the newest of a name.
+// Check runs cannot be removed. GitHub itself shows only the newest of a name.
 func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*entry) {
 	if len(family) > 0 && family[0].Type == objCheckRun {
 		return
@@ -119,10 +117,10 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 			continue
 		}
 		if o.closed || kept[0].closed || o.known != nil && o.known.answered || ctx.Err() != nil {
-			continue // settled already, or somebody closed the first and so chose another, or answered it
+			continue // closed already; or somebody closed the first, and so chose another, or answered it
 		}
-		did, err := x.retire(ctx, o, kept[0])
-		note := "it was written twice: " + did
+		done, err := x.retire(ctx, o, kept[0])
+		note := "it was written twice: " + done
 		if err != nil {
 			note = fmt.Sprintf("it was written twice, and the second (%s) could not be removed: %v", o.URL, err)
 		}
@@ -140,9 +138,9 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 	}
 }
 
-// covered reports whether everything that o carries is carried by kept, objects
-// of its family, too. The key of an object of one item says all by itself; that
-// of a group's says which members the object carries.
+// covered reports whether kept, objects of its family, carry everything that o carries. The
+// key of a single item's object is its family's; that of a group's object lists the members
+// that it carries.
 func covered(o Object, kept []Object) bool {
 	if len(kept) == 0 {
 		return false
@@ -161,47 +159,42 @@ func covered(o Object, kept []Object) bool {
 	return true
 }
 
-func hexDigit(c byte) byte {
-	if c >= 'a' {
-		return c - 'a' + 10
-	}
-	return c - '0'
-}
-
-func compareIDs(a, b Object) int { return cmp.Compare(a.ID, b.ID) }
-
-// retire removes an object, or closes what cannot be removed. One that is gone
-// already is fine: another run settles at the same time.
-func (x *executor) retire(ctx context.Context, o, kept Object) (did string, err error) {
-	err = x.idempotent(ctx, func(ctx context.Context) error {
-		gh := x.deps.GitHub
-		switch o.Type {
-		case objIssue:
-			did = fmt.Sprintf("the second, #%d, was closed", o.Number)
+// retire removes an object, or closes what cannot be removed. It returns what was done. An
+// object that is gone already is fine, because another run reconciles at the same time.
+func (x *executor) retire(ctx context.Context, o, kept Object) (done string, err error) {
+	gh := x.deps.GitHub
+	var do func(context.Context) error
+	switch o.Type {
+	case objIssue:
+		done = fmt.Sprintf("the second, #%d, was closed", o.Number)
+		do = func(ctx context.Context) error {
 			closed, reason := "closed", "not_planned"
 			_, err := gh.EditIssue(ctx, x.repo, o.Number, githubapi.IssueEdit{State: &closed, StateReason: &reason})
 			return err
-		case objComment:
-			did = "the second comment was removed"
-			return gh.DeleteIssueComment(ctx, x.repo, o.ID)
-		case objReviewComment:
-			did = "the second comment was removed"
-			return gh.DeleteReviewComment(ctx, x.repo, o.ID)
-		case objDiscussion:
-			did = fmt.Sprintf("the second, #%d, was removed", o.Number)
-			return gh.DeleteDiscussion(ctx, o.NodeID)
-		case objDiscussionComment:
-			did = "the second comment was removed"
-			return gh.DeleteDiscussionComment(ctx, o.NodeID)
-		case objReview: // a submitted review cannot be removed
-			did = "the text of the second review was replaced by a link to the first"
+		}
+	case objComment:
+		done = "the second comment was removed"
+		do = func(ctx context.Context) error { return gh.DeleteIssueComment(ctx, x.repo, o.ID) }
+	case objReviewComment:
+		done = "the second comment was removed"
+		do = func(ctx context.Context) error { return gh.DeleteReviewComment(ctx, x.repo, o.ID) }
+	case objDiscussion:
+		done = fmt.Sprintf("the second, #%d, was removed", o.Number)
+		do = func(ctx context.Context) error { return gh.DeleteDiscussion(ctx, o.NodeID) }
+	case objDiscussionComment:
+		done = "the second comment was removed"
+		do = func(ctx context.Context) error { return gh.DeleteDiscussionComment(ctx, o.NodeID) }
+	case objReview: // a submitted review cannot be removed
+		done = "the text of the second review was replaced by a link to the first"
+		do = func(ctx context.Context) error {
 			_, err := gh.EditReview(ctx, x.repo, o.Number, o.ID, "*This review was posted twice. [It is here]("+kept.URL+").*")
 			return err
 		}
-		return nil
-	})
-	if isKind(err, githubapi.NotFound) {
-		err = nil
+	default:
+		return "", nil
 	}
-	return did, err
+	if err := x.idempotent(ctx, do); err != nil && !isKind(err, githubapi.NotFound) {
+		return done, err
+	}
+	return done, nil
 }

@@ -88,7 +88,7 @@ func TestSettleKeepsTheLowest(t *testing.T) {
 }
 
 func TestCovered(t *testing.T) {
-	g := groupKey("review", nil)
+	g := groupKey("review")
 	obj := func(bits string) Object { return Object{Type: objReview, key: g + bits} }
 	for _, tt := range []struct {
 		name string

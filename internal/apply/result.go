@@ -10,12 +10,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// State is what became of an item.
+// State is the outcome of an item.
 type State string
 
-// The states. Staged is no skip: it is what was asked for.
+// The states. Staged does not count as skipped: it is what was asked for.
 const (
-	Applied State = "applied" // done now, or nothing had to be done for it (noop)
+	Applied State = "applied" // done now, or there was nothing to do (noop)
 	Adopted State = "adopted" // it was there already
 	Denied  State = "denied"  // Code is the rule
 	Skipped State = "skipped" // Code is the reason
@@ -23,73 +23,73 @@ const (
 	Staged  State = "staged"  // planned only
 )
 
-// The codes of skipped and failed results, besides those of githubapi's errors
-// and of policy's rules.
+// The codes of skipped and failed results, in addition to those of githubapi's errors and
+// of policy's rules.
 const (
 	CodeUnsupported      = "unsupported"        // no handler for the kind yet
-	CodeForkReadOnly     = "fork-read-only"     // the workflow run's token cannot write, as it comes from a fork
-	CodeOutsideDiff      = "outside-diff"       // the owner leaves comments outside the diff out
-	CodeOwnLimit         = "own-limit"          // one of Airlock's own comments beyond their limit
+	CodeForkReadOnly     = "fork-read-only"     // the token cannot write, because the pull request comes from a fork
+	CodeOutsideDiff      = "outside-diff"       // the owner wants comments outside the diff left out
+	CodeOwnLimit         = "own-limit"          // one of Airlock's own comments, beyond their limit
 	CodeEditedMeanwhile  = "edited-meanwhile"   // somebody else changed it since the workflow run started
 	CodeNoCodeScanning   = "no-code-scanning"   // it is switched off in the repository
 	CodeNoPermission     = "permission"         // the token lacks a permission
 	CodeLocked           = "locked"             // the conversation is locked
 	CodeArchived         = "archived"           // the repository is read-only
 	CodeFeatureDisabled  = "feature-disabled"   // issues or discussions are switched off
-	CodeNoToken          = "no-token"           // there is nothing to write with
+	CodeNoToken          = "no-token"           // there is no token to write with
 	CodeCancelled        = "cancelled"          // the workflow run was cancelled before it was the item's turn
 	CodeCategoryNotFound = "category-not-found" // the repository has no such discussion category
 	CodeTooManyLabels    = "too-many-labels"    // the issue would have more than 100
 	CodeNotTaken         = "not-taken"          // GitHub accepted the write, but reading back does not show it
 	CodeRejected         = "sarif-rejected"     // code scanning could not process the upload
 	CodeInvalid          = "invalid"            // it cannot be put into a request
-	CodeSecret           = "secret"             // it holds what looks like a secret
+	CodeSecret           = "secret"             // it contains what looks like a secret
 	CodeNoClone          = "no-clone"           // the changes are not at hand
 	CodeNoBase           = "no-base"            // it is not known what the changes were made from, or what they go onto
 	CodeUnreadable       = "unreadable-changes" // the changes cannot be read
 	CodeNoChanges        = "no-changes"         // there are none
-	CodeConflict         = "merge-conflict"     // the changes do not fit where they go
-	CodeMoved            = "moved"              // the branch was changed meanwhile
-	CodePushRefused      = "push-refused"       // GitHub did not take the push
+	CodeConflict         = "merge-conflict"     // the changes conflict with where they go
+	CodeMoved            = "moved"              // somebody else changed the branch
+	CodePushRefused      = "push-refused"       // GitHub did not accept the push
 	CodePullForbidden    = "pull-forbidden"     // the token may not open pull requests; the branch is there
-	CodeForkHead         = "fork-head"          // the branch lies in a fork
+	CodeForkHead         = "fork-head"          // the branch is in a fork
 	CodeClosed           = "closed"             // the pull request is closed
 	CodeHeld             = "held"               // held back, because changes that go with it were not delivered
 	CodeIncomplete       = "incomplete"         // the agent reports that it did not complete its task
-	CodeInternal         = "internal"           // Airlock itself went wrong
+	CodeInternal         = "internal"           // a defect of Airlock
 )
 
-// Result is what became of one item.
+// Result is the outcome of one item.
 type Result struct {
 	Index int             `json:"index"` // of the approved items, from 0; -1 for a denied one
 	Line  int             `json:"line"`
 	Kind  safeoutput.Kind `json:"kind"`
 	State State           `json:"state"`
 	Code  string          `json:"code,omitempty"`
-	// Message says in plain words what happened and what to do. It may hold the
-	// agent's words: whoever shows it escapes it.
+	// Message describes what happened and what to do. It may contain the agent's words:
+	// whoever shows it escapes it.
 	Message string `json:"message,omitempty"`
 	Key     string `json:"key,omitempty"`
-	// Own says that Airlock itself asked for it.
+	// Own is set where Airlock itself asked for the item.
 	Own bool `json:"own,omitempty"`
 	// Object is what carries the item on GitHub.
 	Object *Object `json:"object,omitempty"`
-	// Labels are those that are on the issue now, of add-issue-label.
+	// Labels are those that are on the issue now, for add-issue-label.
 	Labels []string `json:"labels,omitempty"`
 	// File is where the item was stored instead, as Files returned it.
 	File string `json:"file,omitempty"`
-	// Fallback is the item's text where it could not be delivered and is to be
-	// shown by other means.
+	// Fallback is the item's text where it could not be delivered and has to be shown by
+	// other means.
 	Fallback *Fallback `json:"fallback,omitempty"`
-	// Notes say what else a person should know: fields that were left alone, a
-	// duplicate that was closed.
+	// Notes are what else a person should know: fields that were left alone, a duplicate
+	// that was closed.
 	Notes []string `json:"notes,omitempty"`
-	// Cleaned and Repaired say what the doors changed.
+	// Cleaned and Repaired are what the doors changed.
 	Cleaned  []Cleaning `json:"cleaned,omitempty"`
 	Repaired []Repair   `json:"repaired,omitempty"`
 }
 
-// Repair is one way in which the item's line was mended.
+// Repair is one way in which the item's line was repaired.
 type Repair struct {
 	Kind  string `json:"kind"`
 	Field string `json:"field,omitempty"`
@@ -104,9 +104,9 @@ type Cleaning struct {
 	Count  int    `json:"count"`
 }
 
-// Fallback is text that GitHub did not take.
+// Fallback is text that GitHub did not accept.
 type Fallback struct {
-	// To is "annotation", where Path and Line say where, or "summary".
+	// To is "annotation", at Path and Line, or "summary".
 	To        string `json:"to"`
 	Path      string `json:"path,omitempty"`
 	StartLine int    `json:"start_line,omitempty"`
@@ -122,16 +122,16 @@ const (
 	ToSummary    = "summary"
 )
 
-// words say where the text is shown.
-func (f *Fallback) words() string {
+// describe says where the text is shown.
+func (f *Fallback) describe() string {
 	if f.To == ToAnnotation {
 		return "it is shown as an annotation and in the job summary instead"
 	}
 	return "its text is kept in the results and the job summary"
 }
 
-// DeniedResults turns policy's denials into results, so that all outcomes can be
-// reported alike.
+// DeniedResults turns policy's denials into results, so that all outcomes are reported
+// alike.
 func DeniedResults(denied []policy.Denied) []Result {
 	out := make([]Result, len(denied))
 	for i, d := range denied {
@@ -149,8 +149,8 @@ func Count(results []Result) map[State]int {
 	return n
 }
 
-// failure turns an error of a request into a result's code and message. need is
-// what the operation needs, for the case that GitHub does not say.
+// failure turns an error of a request into a result's code and message. need is what the
+// operation needs, for a refusal in which GitHub does not name a permission.
 func failure(err error, need []Permission) (code, message string) {
 	var doubt *unsure
 	if errors.As(err, &doubt) {
@@ -163,8 +163,7 @@ func failure(err error, need []Permission) (code, message string) {
 			return string(githubapi.Unreachable), err.Error()
 		case errors.Is(err, gitrepo.ErrMissing):
 			return CodeNoBase, err.Error() + "; if a branch moved just now, run the job again"
-		}
-		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 			return CodeCancelled, "the run was cancelled before this was done; run the job again, and it is done once"
 		}
 		return CodeInternal, err.Error()
@@ -181,15 +180,15 @@ func failure(err error, need []Permission) (code, message string) {
 		return CodeNoCodeScanning, e.Error()
 	case "":
 		if e.Permission == "" && len(need) > 0 {
-			return CodeNoPermission, e.Error() + "; this needs " + permissionWords(need)
+			return CodeNoPermission, e.Error() + "; this needs " + joinPermissions(need)
 		}
 		return CodeNoPermission, e.Error()
 	}
 	return CodeFeatureDisabled, e.Error()
 }
 
-// lacksPermission reports whether GitHub refused a write because of what the
-// token may do, so that the next write of the same sort would fail too.
+// lacksPermission reports whether GitHub refused a write because the token may not do it,
+// so that the next write of the same sort would fail too.
 func lacksPermission(err error) bool {
 	var e *githubapi.Error
 	return errors.As(err, &e) && e.Kind == githubapi.Forbidden && e.Feature == ""
@@ -197,7 +196,7 @@ func lacksPermission(err error) bool {
 
 func isKind(err error, k githubapi.Kind) bool { return errors.Is(err, k) }
 
-// feature returns what an error says is switched off, "" if nothing.
+// feature returns what GitHub refused because it is switched off; "" for another error.
 func feature(err error) string {
 	var e *githubapi.Error
 	if errors.As(err, &e) {

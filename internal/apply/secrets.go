@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// screen looks for secrets in all that the items say, before anything is written.
-// It returns what was found by the entry's index, in words that do not show it.
+// screen looks for secrets in the texts of all items, before anything is written. It
+// describes what it finds, by the entry's index, without showing it.
 func screen(scanner *secrets.Scanner, entries []*entry) map[int]string {
 	found := map[int]string{}
 	if scanner == nil {
@@ -20,14 +20,27 @@ func screen(scanner *secrets.Scanner, entries []*entry) map[int]string {
 	}
 	for _, e := range entries {
 		if field, hit, ok := secretOf(scanner, e.item); ok {
-			found[e.index] = fmt.Sprintf("'%s' %s", field, secretWords(hit))
+			found[e.index] = fmt.Sprintf("'%s' %s", field, describeSecret(hit))
 		}
 	}
 	return found
 }
 
-// mask takes secrets out of a text that people are shown: names of files, and what
-// git or GitHub said.
+// clean returns the entries without a secret.
+func (s *Snapshot) clean(entries []*entry) []*entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return s.secrets[e.index] != "" })
+}
+
+// withhold decides items that contain a secret. The operation repeats nothing of them.
+func (p *planner) withhold(group []*entry) Operation {
+	for _, e := range group {
+		e.decide(Denied, CodeSecret, "%s", p.snap.secrets[e.index])
+	}
+	return p.operation(group, fmt.Sprintf("nothing: %s contains a secret", group[0].kind))
+}
+
+// mask removes secrets from a text that people are shown, such as names of files, and
+// messages of git or GitHub.
 func (c Config) mask(text string) string {
 	if c.Secrets == nil {
 		return text
@@ -35,7 +48,7 @@ func (c Config) mask(text string) string {
 	return c.Secrets.Mask(text)
 }
 
-// mask takes secrets out of what is said about a result.
+// mask removes secrets from a result's message and notes.
 func (r *Result) mask(c Config) {
 	r.Message = c.mask(r.Message)
 	for i, n := range r.Notes {
@@ -43,8 +56,8 @@ func (r *Result) mask(c Config) {
 	}
 }
 
-// mask takes secrets out of what is said about an item's changes: they may stand in
-// the names of files, in a patch that cannot be read, and in what git says of both.
+// mask removes secrets from the messages about an item's changes. They may be in the names
+// of files, in a patch that cannot be read, and in git's messages about both.
 func (st *codeState) mask(c Config) {
 	if st.refusal != nil {
 		st.refusal.message = c.mask(st.refusal.message)
@@ -54,28 +67,9 @@ func (st *codeState) mask(c Config) {
 	}
 }
 
-// clean returns the entries without a secret.
-func (s *Snapshot) clean(entries []*entry) []*entry {
-	if len(s.secrets) == 0 {
-		return entries
-	}
-	var left []*entry
-	for _, e := range entries {
-		if _, found := s.secrets[e.index]; !found {
-			left = append(left, e)
-		}
-	}
-	return left
-}
-
-// withheld is the operation of items that hold a secret. It says nothing of what
-// they say.
-func (p *planner) withheld(group []*entry) Operation {
-	for _, e := range group {
-		e.decide(Denied, CodeSecret, "%s", p.snap.secrets[e.index])
-	}
-	op := p.operation(group, fmt.Sprintf("nothing: %s holds a secret", group[0].kind))
-	return op
+// describeSecret says where a secret is and what to do, without showing it.
+func describeSecret(h secrets.Hit) string {
+	return fmt.Sprintf("contains a secret in line %d, column %d (%s, rule %s); if it is a real one, revoke it, because the agent knows it, and remove it", h.Line, h.Column, h.Name, h.Rule)
 }
 
 // secretOf returns the first secret in an item, and the field that it is in.
@@ -86,42 +80,40 @@ func secretOf(scanner *secrets.Scanner, it safeoutput.Item) (field string, hit s
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	var v map[string]any
-	if dec.Decode(&v) != nil {
+	var fields map[string]any
+	if dec.Decode(&fields) != nil {
 		return "", hit, false
 	}
-	for _, name := range sortedKeys(v) {
-		if hit, ok := secretWithin(scanner, v[name]); ok {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if hit, ok := secretWithin(scanner, fields[name]); ok {
 			return name, hit, true
 		}
 	}
 	return "", hit, false
 }
 
-// secretWithin looks through a JSON value: its strings, and the names in it.
-func secretWithin(scanner *secrets.Scanner, v any) (secrets.Hit, bool) {
-	switch v := v.(type) {
+// secretWithin looks through the strings of a JSON value, and the names in it.
+func secretWithin(scanner *secrets.Scanner, value any) (secrets.Hit, bool) {
+	switch value := value.(type) {
 	case string:
-		if hits := scanner.Scan(v); len(hits) > 0 {
+		if hits := scanner.Scan(value); len(hits) > 0 {
 			return hits[0], true
 		}
 	case []any:
-		for _, m := range v {
-			if hit, ok := secretWithin(scanner, m); ok {
+		for _, element := range value {
+			if hit, ok := secretWithin(scanner, element); ok {
 				return hit, true
 			}
 		}
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range slices.Sorted(maps.Keys(value)) {
 			if hit, ok := secretWithin(scanner, name); ok {
 				return hit, true
 			}
-			if hit, ok := secretWithin(scanner, v[name]); ok {
+			if hit, ok := secretWithin(scanner, value[name]); ok {
 				return hit, true
 			}
 		}
 	}
 	return secrets.Hit{}, false
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -10,41 +10,41 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// Snapshot is what Observe read. The zero Snapshot is that of a run without a
-// token: nothing was read.
+// Snapshot is what Observe read. The zero Snapshot is that of a run without a token:
+// nothing was read.
 type Snapshot struct {
 	connected bool
 	viewer    githubapi.Actor
-	// since is the earliest moment at which an object of this workflow run can
-	// have been written.
+	// since is the earliest moment at which an object of this workflow run can have been
+	// written.
 	since time.Time
-	// lists holds every list that was read, with the error where that failed.
+	// lists contains every list that was read, with the error where that failed.
 	lists map[listID]error
-	// own holds our own objects by the first keyLen digits of their marker's
-	// key, those of the lowest id first.
-	own        map[string][]Object
-	labels     map[int]labelState
-	issues     map[int]issueState
-	pulls      map[int]pullState
-	diff       map[int]diffState
-	categories categoryState
-	// discussions holds the node ids of the discussions that are commented on.
-	discussions map[int]discussionState
-	sources     map[string]string // text of files, by path
-	// code holds the items that carry code, by the entry's index.
+	// own contains our own objects by the first keyLen digits of their marker's key, the
+	// lowest id first.
+	own         map[string][]Object
+	labels      map[int]answer[[]string] // of issues and pull requests
+	issues      map[int]issueState
+	pulls       map[int]answer[githubapi.Pull]
+	diffs       map[int]diffState // of pull requests
+	categories  *answer[[]githubapi.DiscussionCategory]
+	discussions map[int]answer[githubapi.Discussion]
+	sources     map[string]string // files' texts by path
+	// code contains the items that carry code, by the entry's index.
 	code map[int]*codeState
-	// remote is where code is pushed to, and defaultBranch the repository's; read
+	// remote is where code is pushed to, and defaultBranch the repository's. Both are read
 	// only where an item carries code.
 	remote        *gitrepo.Remote
 	defaultBranch string
-	// secrets says by the entry's index which items hold a secret; nil where nobody
-	// has looked yet.
+	// secrets describes, by the entry's index, the secret in an item; nil until the items
+	// have been scanned.
 	secrets   map[int]string
 	unchecked []string
 }
 
-type labelState struct {
-	names []string
+// answer is what a read returned.
+type answer[T any] struct {
+	value T
 	err   error
 }
 
@@ -55,49 +55,11 @@ type issueState struct {
 	err   error
 }
 
-type pullState struct {
-	pull githubapi.Pull
-	err  error
-}
-
-// diffState is a pull request's diff; anchors is nil where it is not known.
+// diffState is a pull request's diff; the zero value where it is not known.
 type diffState struct {
 	anchors *changes.Anchors
 	files   map[string]bool
-	err     error
 }
-
-type categoryState struct {
-	read bool
-	all  []githubapi.DiscussionCategory
-	err  error
-}
-
-type discussionState struct {
-	id  string
-	err error
-}
-
-// listID names a list of objects that may hold our own.
-type listID struct {
-	what   string
-	number int // of the issue, pull request or discussion; 0 for the repository's
-	// commit and name are those of check runs.
-	commit, name string
-}
-
-// The lists. Of those of one workflow run only what is as new as it is read.
-const (
-	listIssues             = "issues"
-	listComments           = "comments of an issue or pull request"
-	listAllComments        = "comments of a pull request, of all workflow runs"
-	listAllReviewComments  = "review comments, of all workflow runs"
-	listReviews            = "reviews"
-	listReviewComments     = "review comments"
-	listDiscussions        = "discussions"
-	listCheckRuns          = "check runs"
-	listDiscussionComments = "comments of a discussion"
-)
 
 // The longest that an object of the same workflow run can be older than now.
 const (
@@ -106,9 +68,9 @@ const (
 	clockSkew       = 10 * time.Minute
 )
 
-// earliest returns from when on objects of this workflow run can exist. The
-// event's time is GitHub's own; a local start time is of no use for a later
-// attempt, which starts after what the first one wrote.
+// earliest returns the moment from which on objects of this workflow run can exist. The
+// event's time is GitHub's own. A local start time is useless for a later attempt, which
+// starts after what the first one wrote.
 func earliest(run event.Run, ev event.Event, now time.Time) time.Time {
 	switch {
 	case !ev.Time.IsZero() && ev.Time.Before(now):
@@ -119,7 +81,8 @@ func earliest(run event.Run, ev event.Event, now time.Time) time.Time {
 	return now.Add(-firstAttemptAge)
 }
 
-// started returns since when an edit by somebody else counts as made meanwhile.
+// started returns the moment from which on an edit by somebody else counts as made while
+// the workflow ran.
 func started(run event.Run, ev event.Event, now time.Time) time.Time {
 	if !ev.Time.IsZero() {
 		return ev.Time
@@ -130,17 +93,26 @@ func started(run event.Run, ev event.Event, now time.Time) time.Time {
 	return now
 }
 
-// keep adds an object of ours.
-func (s *Snapshot) keep(o Object) {
+// add adds an object of ours.
+func (s *Snapshot) add(o Object) {
 	if len(o.key) < keyLen {
 		return
 	}
 	k := o.key[:keyLen]
-	if slices.ContainsFunc(s.own[k], func(have Object) bool { return have.same(o) }) {
+	if slices.ContainsFunc(s.own[k], o.same) {
 		return
 	}
 	s.own[k] = append(s.own[k], o)
 	slices.SortStableFunc(s.own[k], compareIDs)
 }
 
-func (o Object) same(p Object) bool { return o.Type == p.Type && o.ID == p.ID && o.NodeID == p.NodeID }
+// found returns our objects with exactly this key, the lowest id first.
+func (s *Snapshot) found(key string) []Object {
+	var out []Object
+	for _, o := range s.own[key[:keyLen]] {
+		if o.key == key {
+			out = append(out, o)
+		}
+	}
+	return out
+}

@@ -8,16 +8,34 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
-// How long, after the context ended, a write that was begun may go on, and how
-// long the look may then take whether one took effect whose answer is missing.
-// The runner sends SIGTERM 7.5 s after SIGINT; the report has to be written too.
+// How long, after the context ended, a write that was begun may go on, and how long the look
+// may then take whether a write took effect whose answer was lost. The runner sends SIGTERM
+// 7.5 s after SIGINT, and the report has to be written too.
 const (
 	writeGrace = 4 * time.Second
 	lookGrace  = 2 * time.Second
 )
 
-// write does one write. It is not begun once ctx has ended, and one that was
-// begun is given the grace period to finish.
+// inFlight returns a context that lives longer than ctx, by the grace period. The timer is
+// the machine's own: the runner's patience is not virtual.
+func inFlight(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return longer, func() { stop(); cancel() }
+}
+
+// lookWaits are the waits between looks whether a write whose answer was lost took effect: 2,
+// 5, 10 and 30 seconds after it. GitHub's lists lag behind its writes by up to the last.
+var lookWaits = []time.Duration{2 * time.Second, 3 * time.Second, 5 * time.Second, 20 * time.Second}
+
+// listLag is how long a write may be missing from GitHub's lists.
+const listLag = 30 * time.Second
+
+// maxTries is how often one object is created anew after ambiguous failures.
+const maxTries = 3
+
+// write performs one write. It does not begin once ctx has ended, and it is given the grace
+// period to finish.
 func (x *executor) write(ctx context.Context, do func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -27,15 +45,12 @@ func (x *executor) write(ctx context.Context, do func(context.Context) error) er
 	return do(wctx)
 }
 
-// idempotent does a write that may be done twice without harm: an ambiguous
-// failure is tried again after the waits of lookWaits.
+// idempotent performs a write that may be done twice without harm: after an ambiguous
+// failure it tries again after each of lookWaits.
 func (x *executor) idempotent(ctx context.Context, do func(context.Context) error) error {
 	err := x.write(ctx, do)
-	for _, d := range lookWaits() {
-		if !isKind(err, githubapi.Ambiguous) {
-			return err
-		}
-		if x.deps.Clock.Sleep(ctx, d) != nil {
+	for _, d := range lookWaits {
+		if !isKind(err, githubapi.Ambiguous) || x.deps.Clock.Sleep(ctx, d) != nil {
 			return err
 		}
 		switch again := x.write(ctx, do); {
@@ -52,27 +67,45 @@ func (x *executor) idempotent(ctx context.Context, do func(context.Context) erro
 	return err
 }
 
-// unsure is the failure of a write that may have taken effect at its first try,
-// and was refused when it was tried again.
+// idempotentAnswer is executor.idempotent for a write with an answer.
+func idempotentAnswer[T any](ctx context.Context, x *executor, do func(context.Context) (T, error)) (answer T, err error) {
+	err = x.idempotent(ctx, func(ctx context.Context) (err error) {
+		answer, err = do(ctx)
+		return err
+	})
+	return answer, err
+}
+
+// unsure is the failure of a write that may have taken effect at its first try, and was
+// refused when it was tried again.
 type unsure struct{ first, again error }
 
 func (u *unsure) Error() string {
 	return u.first.Error() + "; trying again led to: " + u.again.Error()
 }
 
-// Unwrap gives the refusal first: it says what will fail again.
+// Unwrap returns the refusal first, because it tells what will fail again.
 func (u *unsure) Unwrap() []error { return []error{u.again, u.first} }
 
-// inFlight returns a context that lives longer than ctx, by the grace period. The
-// timer is the machine's own: the runner's patience is not virtual.
-func inFlight(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
-	w, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
-	return w, func() { stop(); cancel() }
+// look looks whether a write whose answer was lost took effect, until it is found or
+// GitHub's lists must have caught up. sure is false where that cannot be known: the last
+// look failed, or ctx ended.
+func (x *executor) look(ctx context.Context, look func(context.Context) (found bool, err error)) (found, sure bool) {
+	for _, d := range lookWaits {
+		cancelled := x.deps.Clock.Sleep(ctx, d) != nil
+		rctx, done := inFlight(ctx, lookGrace)
+		found, err := look(rctx)
+		done()
+		sure = err == nil && !cancelled
+		if found || cancelled {
+			return found, sure
+		}
+	}
+	return false, sure
 }
 
-// createWork creates one object for all entries of an operation: an issue, a
-// comment, a discussion.
+// createWork creates one object for all entries of an operation, such as an issue, a comment
+// or a discussion.
 type createWork struct {
 	key  string
 	list listID
@@ -82,53 +115,36 @@ type createWork struct {
 
 func (c *createWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	open := pending(op.entries)
-	obj, state, notes, err := x.create(ctx, c, open)
+	obj, notes, err := x.create(ctx, c, open)
 	results := make([]Result, len(open))
 	for i, e := range open {
 		if err != nil {
 			results[i] = x.failed(op, e, err)
 			continue
 		}
-		message := describe(c.what, obj)
-		if state == Adopted {
-			message = "it was there already: an earlier attempt wrote it"
-		}
-		results[i] = e.result(state, "", "%s", message)
 		o := obj
+		results[i] = e.result(Applied, "", "%s", describeCreated(c.what, obj))
 		results[i].Object, results[i].Notes = &o, slices.Clone(notes)
-		if state == Applied && slices.Contains(op.Notes, cutText) {
+		if slices.Contains(op.Notes, cutText) {
 			results[i].Notes = append(results[i].Notes, cutText)
 		}
 	}
 	return results
 }
 
-// creation is an object that was created, for the settle pass.
+// creation is an object that was created, to be reconciled.
 type creation struct {
-	list    *listID
+	list    listID
 	object  Object
 	entries []*entry
 	at      time.Time
-	// doubtful says that an attempt before may have created it too.
+	// doubtful is set where an earlier try may have created it too.
 	doubtful bool
 }
 
-// maxTries is how often one object is created anew after ambiguous failures.
-const maxTries = 3
-
-// lookWaits are the waits between looking for what an ambiguous failure may have
-// written: 2, 5, 10 and 30 seconds after it. GitHub's lists lag behind its
-// writes by up to the last of them.
-func lookWaits() []time.Duration {
-	return []time.Duration{2 * time.Second, 3 * time.Second, 5 * time.Second, 20 * time.Second}
-}
-
-// listLag is how long a write may stay out of GitHub's lists.
-const listLag = 30 * time.Second
-
-// create creates an object once. After an ambiguous failure it looks whether
-// the object is there, and only when it is not, tries again.
-func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) (obj Object, state State, notes []string, err error) {
+// create creates an object once. After an ambiguous failure it looks whether the object is
+// there, and tries again only if it is not.
+func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) (obj Object, notes []string, err error) {
 	for try := 1; ; try++ {
 		err = x.write(ctx, func(ctx context.Context) (err error) {
 			obj, notes, err = c.do(ctx, x.deps.GitHub)
@@ -136,42 +152,31 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 		})
 		if err == nil {
 			obj.key = c.key
-			x.made = append(x.made, creation{list: &c.list, object: obj, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
-			return obj, Applied, notes, nil
+		} else if !isKind(err, githubapi.Ambiguous) {
+			return Object{}, nil, err
+		} else if found, sure := x.lookFor(ctx, c.list, c.key); found != nil {
+			obj, notes, err = *found, []string{"GitHub's answer was lost; reading back showed that it was written"}, nil
+		} else if !sure || try == maxTries {
+			return Object{}, nil, err
+		} else {
+			x.deps.log(c.what + " was not written; trying again")
+			continue
 		}
-		if !isKind(err, githubapi.Ambiguous) {
-			return Object{}, Failed, nil, err
-		}
-		found, looked := x.lookAgain(ctx, c.list, c.key)
-		switch {
-		case found != nil:
-			x.made = append(x.made, creation{list: &c.list, object: *found, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
-			return *found, Applied, []string{"GitHub's answer was lost; reading back showed that it was written"}, nil
-		case !looked || try == maxTries:
-			return Object{}, Failed, nil, err
-		}
-		x.deps.log(c.what + " was not written; trying again")
+		x.created = append(x.created, creation{list: c.list, object: obj, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
+		return obj, notes, nil
 	}
 }
 
-// lookAgain looks for an object until it is found or GitHub's lists must have
-// caught up. looked is false where that cannot be known: the last look failed, or
-// ctx ended.
-func (x *executor) lookAgain(ctx context.Context, list listID, key string) (found *Object, looked bool) {
-	for _, d := range lookWaits() {
-		cancelled := x.deps.Clock.Sleep(ctx, d) != nil
-		rctx, done := inFlight(ctx, lookGrace)
-		own, err := ownObjects(rctx, x.deps.GitHub, x.repo, list, x.plan.snap.viewer, x.since)
-		done()
-		looked = err == nil && !cancelled
+// lookFor looks for the object with the lowest id that has a key. See look.
+func (x *executor) lookFor(ctx context.Context, list listID, key string) (lowest *Object, sure bool) {
+	_, sure = x.look(ctx, func(ctx context.Context) (bool, error) {
+		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, list, x.plan.snap.viewer, x.since)
 		for _, o := range own {
-			if o.key == key && (found == nil || o.ID < found.ID) {
-				found = &o
+			if o.key == key && (lowest == nil || o.ID < lowest.ID) {
+				lowest = &o
 			}
 		}
-		if found != nil || cancelled {
-			return found, looked
-		}
-	}
-	return nil, looked
+		return lowest != nil, err
+	})
+	return lowest, sure
 }
