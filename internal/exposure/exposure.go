@@ -28,29 +28,29 @@ type Config struct {
 	Proc string
 }
 
-// Credential is something by which a program could act as somebody else. It never
-// holds the secret itself, nor any text of a file.
+// Credential is something by which a program could act as somebody else. It never contains
+// the secret itself, nor any text of a file.
 type Credential struct {
 	Where string // the name of a variable, or a file with or without a line; printable
 	What  string // what is there, for people
-	// Refuses says that the checks may not run beside it: so it is on a runner, for
-	// every credential. Elsewhere they run as the person who started them, with what
-	// that person has, and a credential is only worth a warning.
+	// Refuses says that the checks may not run where they could use it. That is so on a
+	// runner, for every credential. Elsewhere the checks run as the person who started them,
+	// with what that person has, and a credential is only worth a warning.
 	Refuses bool
 }
 
 // String returns where it is and what.
 func (c Credential) String() string { return c.Where + ": " + c.What }
 
-// Find lists what a program could use that runs as this process's user and in
-// its environment: variables, git's configuration with all that it includes, and the
-// files in which common tools keep credentials. What cannot be judged, such as a
-// configuration of 2 MiB, is listed as if it held one. What this user may not read is not.
+// Find lists what a program could use that runs as this process's user and in its
+// environment: variables, git's configuration with all that it includes, and the files in
+// which common tools keep credentials. What cannot be judged, such as a configuration of 2
+// MiB, is listed as if it were one. What this user may not read is not listed.
 //
-// git is not run, no file is waited for, and nothing is read without a limit. Conditions of
+// It does not run git, waits for no file, and reads nothing without a limit. Conditions of
 // git's includes do not count: a program may read a file whether git would or not.
 func Find(cfg Config) []Credential {
-	s := &search{cfg: cfg, env: map[string]string{}, scanner: secrets.New(nil), files: map[string]bool{}, repositories: map[string]bool{}}
+	s := &search{cfg: cfg, env: map[string]string{}, scanner: secrets.New(nil), configs: map[string]bool{}, repositories: map[string]bool{}}
 	for _, e := range cfg.Environ {
 		if name, value, _ := strings.Cut(e, "="); name != "" {
 			s.env[name] = value
@@ -59,12 +59,12 @@ func Find(cfg Config) []Credential {
 	s.home = cmp.Or(s.env["HOME"], s.env["USERPROFILE"])
 	s.runner = s.env["GITHUB_ACTIONS"] == "true"
 	s.variables()
-	s.parents()
-	s.gitOfTheUser()
+	s.ancestors()
+	s.userConfig()
 	s.repositoryAbove(cfg.Dir)
 	for _, name := range []string{"GIT_DIR", "GIT_COMMON_DIR"} {
 		if dir := s.env[name]; dir != "" {
-			s.repository(s.below(cfg.Dir, dir))
+			s.repository(resolve(cfg.Dir, dir))
 		}
 	}
 	if s.runner {
@@ -75,7 +75,7 @@ func Find(cfg Config) []Credential {
 		}
 		s.runnerTemp()
 	}
-	s.filesOfTools()
+	s.toolFiles()
 	slices.SortFunc(s.found, func(a, b Credential) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What)) })
 	return slices.Compact(s.found)
 }
@@ -85,12 +85,12 @@ type search struct {
 	cfg          Config
 	env          map[string]string
 	home         string
-	runner       bool
+	runner       bool // on a runner of GitHub Actions
 	scanner      *secrets.Scanner
-	files        map[string]bool // of git's configuration, that were read
-	bytes        int             // in those
-	entries      int             // of directories, that were looked at
-	repositories map[string]bool // that were looked at
+	configs      map[string]bool // git's configuration files that have been read
+	configBytes  int             // in those
+	entries      int             // of directories, that have been looked at
+	repositories map[string]bool // that have been looked at
 	found        []Credential
 }
 
@@ -98,9 +98,9 @@ func (s *search) add(where, what string) {
 	s.found = append(s.found, Credential{Where: where, What: what, Refuses: s.runner})
 }
 
-// at names a place in a file. Whoever can make files can name them, so what is not
-// printable is written as Go would; line 0 is the whole file.
-func at(path string, line int) string {
+// place names a line of a file, or the file if the line is 0. Whoever can make files can
+// choose their names, so one that is not printable is quoted as in Go.
+func place(path string, line int) string {
 	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		path = strconv.Quote(path)
 	}
@@ -110,18 +110,27 @@ func at(path string, line int) string {
 	return path
 }
 
-// below returns a path that a configuration or a variable names, relative to dir.
-func (s *search) below(dir, path string) string {
+// resolve returns a path that a configuration or a variable names, relative to dir.
+func resolve(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
 }
 
-// inHome returns a path in the user's folder, or "".
+// inHome returns a path in the user's home directory, or "" if that is not known.
 func (s *search) inHome(path string) string {
 	if s.home == "" {
 		return ""
 	}
 	return filepath.Join(s.home, filepath.FromSlash(path))
+}
+
+// inConfig returns a path in the user's directory of configurations, or "" if that is not
+// known.
+func (s *search) inConfig(path string) string {
+	if dir := s.env["XDG_CONFIG_HOME"]; dir != "" {
+		return filepath.Join(dir, filepath.FromSlash(path))
+	}
+	return s.inHome(".config/" + path)
 }

@@ -9,82 +9,73 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Bounds of git's configuration: how deep files may include each other, as in git,
-// and how many bytes all of them may have.
+// Limits of git's configuration: how deep files may include each other, as in git, and how
+// many bytes all of them together may have.
 const (
 	maxIncludeDepth = 10
 	maxConfigBytes  = 16 << 20
 )
 
-// gitFile is a configuration that is read: a file, or a variable (without a path).
+// gitFile is a configuration of git: a file or a variable.
 type gitFile struct {
-	name  string // for people
-	path  string
-	depth int // of includes
+	path     string // "" for a variable
+	variable string
+	depth    int // of includes
 }
 
-// at names the place of an entry.
-func (f gitFile) at(e gitEntry) string {
+// place names the place of an entry.
+func (f gitFile) place(e gitEntry) string {
 	if f.path == "" {
-		return f.name
+		return f.variable
 	}
-	return at(f.path, e.line)
+	return place(f.path, e.line)
 }
 
-// gitOfTheUser judges git's configuration outside of repositories, and what git's
-// credential helpers keep.
-func (s *search) gitOfTheUser() {
+// userConfig judges git's configuration outside of repositories.
+func (s *search) userConfig() {
 	s.gitConfig(gitFile{path: cmp.Or(s.cfg.SystemConfig, "/etc/gitconfig")})
 	for _, name := range []string{"GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG"} {
 		if path := s.env[name]; path != "" {
-			s.gitConfig(gitFile{path: s.below(s.cfg.Dir, path)})
+			s.gitConfig(gitFile{path: resolve(s.cfg.Dir, path)})
 		}
 	}
 	s.gitConfig(gitFile{path: s.inHome(".gitconfig")})
 	s.gitConfig(gitFile{path: s.inConfig("git/config")})
 }
 
-// inConfig returns a path in the user's folder of configurations, or "".
-func (s *search) inConfig(path string) string {
-	if dir := s.env["XDG_CONFIG_HOME"]; dir != "" {
-		return filepath.Join(dir, filepath.FromSlash(path))
-	}
-	return s.inHome(".config/" + path)
-}
-
 // gitConfig judges one configuration file and those that it includes.
 func (s *search) gitConfig(f gitFile) {
-	if f.path == "" || s.files[f.path] {
+	if f.path == "" || s.configs[f.path] {
 		return
 	}
-	s.files[f.path] = true
+	s.configs[f.path] = true
 	content, why := read(f.path)
-	s.bytes += len(content)
+	s.configBytes += len(content)
 	switch {
 	case why == "" && content == "":
 		return
-	case why == "" && s.bytes > maxConfigBytes:
+	case why == "" && s.configBytes > maxConfigBytes:
 		why = fmt.Sprintf("there are more than %s of it", text.Bytes(maxConfigBytes))
 	case why == "" && f.depth > maxIncludeDepth:
 		why = fmt.Sprintf("it is included over more than %d files", maxIncludeDepth)
 	}
 	if why != "" {
-		s.add(at(f.path, 0), "this configuration of git cannot be judged: "+why)
+		s.add(place(f.path, 0), "this configuration of git cannot be judged: "+why)
 		return
 	}
 	entries, bad := parseGitConfig(content)
-	told := map[int]bool{}
+	listed := map[int]bool{}
 	for _, e := range entries {
-		told[e.line] = s.gitEntry(e, f) || told[e.line]
+		listed[e.line] = s.gitEntry(e, f) || listed[e.line]
 	}
 	for _, hit := range s.scanner.Scan(content) { // in comments, and in what git does not read
-		if !told[hit.Line] {
-			told[hit.Line] = true
-			s.add(at(f.path, hit.Line), "this looks like a credential")
+		if !listed[hit.Line] {
+			listed[hit.Line] = true
+			s.add(place(f.path, hit.Line), "this looks like a credential")
 		}
 	}
 	if bad > 0 {
-		s.add(at(f.path, bad), "git could not read this line of its configuration, so that it cannot be judged")
+		s.add(place(f.path, bad), "git could not read this line of its configuration, so that it cannot be judged")
 	}
 }
 
@@ -95,16 +86,16 @@ func (s *search) gitEntry(e gitEntry, f gitFile) bool {
 		s.include(e, f)
 		return false
 	}
-	what := s.gitVariable(key, e)
+	what := s.gitSecret(key, e)
 	if what != "" {
-		s.add(f.at(e), what)
+		s.add(f.place(e), what)
 	}
 	return what != ""
 }
 
-// gitVariable returns what is secret about a variable of git's, or "". Its words
-// hold neither the value nor the subsection: both may be the secret.
-func (s *search) gitVariable(key string, e gitEntry) string {
+// gitSecret returns what is secret about an entry, or "". What it returns contains neither
+// the value nor the subsection, because both may be the secret.
+func (s *search) gitSecret(key string, e gitEntry) string {
 	switch {
 	case e.value == "":
 	case key == "http.extraheader":
@@ -118,14 +109,14 @@ func (s *search) gitVariable(key string, e gitEntry) string {
 		s.helperFile(e.value)
 		return "git asks a credential helper for passwords, as every program can"
 	case key == "core.askpass":
-		return "it names a program that tells git passwords"
+		return "it names a program that gives git passwords"
 	case key == "core.sshcommand":
 		return sshKey(e.value)
 	case e.section != "credential" && e.section != "user" && credentialName.MatchString(e.name) && plausible(e.value):
 		return "the name of the variable is that of a credential"
 	}
 	if credentialURL(e.value) || credentialURL(e.subsection) {
-		return "this URL holds a password or token"
+		return "this URL contains a password or token"
 	}
 	return ""
 }
@@ -135,14 +126,14 @@ func (s *search) include(e gitEntry, f gitFile) {
 	path, ok := s.expand(e.value, filepath.Dir(f.path))
 	switch {
 	case !ok:
-		s.add(f.at(e), "what git includes here is in the folder of another user or of git itself, so that it cannot be judged")
+		s.add(f.place(e), "what git includes here is in the directory of another user or of git itself, so that it cannot be judged")
 	case f.path != "" || filepath.IsAbs(path):
 		s.gitConfig(gitFile{path: path, depth: f.depth + 1})
 	}
 }
 
-// expand returns the path that a value names: in the user's folder behind "~/", or
-// relative to dir. Paths that git finds by other means are not ok.
+// expand returns the path that a value names: in the user's home directory after "~/",
+// otherwise relative to dir. Paths that git finds by other means are not ok.
 func (s *search) expand(value, dir string) (path string, ok bool) {
 	if rest, found := strings.CutPrefix(value, "~/"); found {
 		return s.inHome(rest), true
@@ -150,10 +141,11 @@ func (s *search) expand(value, dir string) (path string, ok bool) {
 	if strings.HasPrefix(value, "~") || strings.HasPrefix(value, "%(prefix)") {
 		return "", false
 	}
-	return s.below(dir, value), true
+	return resolve(dir, value), true
 }
 
-// helperFile judges the file of git's helper "store" that a helper's command names.
+// helperFile judges the file that the command of a credential helper names, as the command
+// of git's helper "store" does.
 func (s *search) helperFile(command string) {
 	words := strings.Fields(command)
 	for i, word := range words {

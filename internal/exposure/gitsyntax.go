@@ -1,6 +1,9 @@
 package exposure
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // gitEntry is one variable of a git configuration.
 type gitEntry struct {
@@ -11,10 +14,9 @@ type gitEntry struct {
 	line       int    // where the variable begins, from 1
 }
 
-// parseGitConfig reads the syntax of git's configuration files as git does, in one
-// pass. Behind a line that git would refuse it goes on at the next: a program can
-// read what stands there all the same. The first such line is in bad, 0 if there
-// is none.
+// parseGitConfig reads the syntax of git's configuration files as git does, in one pass.
+// After a line that git would not accept it goes on with the next one, because another
+// program may read what is there. bad is the first such line, or 0.
 func parseGitConfig(text string) (entries []gitEntry, bad int) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	r := &gitConfigReader{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}
@@ -42,15 +44,15 @@ func parseGitConfig(text string) (entries []gitEntry, bad int) {
 			if bad == 0 {
 				bad = line
 			}
-			if r.text[r.at-1] != '\n' {
+			if r.text[r.pos-1] != '\n' {
 				r.skipLine()
 			}
 		}
 	}
 }
 
-// newGitEntry parts a key at its first and its last dot, between which the
-// subsection may hold dots of its own.
+// newGitEntry splits a key at its first and its last dot. The subsection between them may
+// contain other dots.
 func newGitEntry(key, value string, line int) gitEntry {
 	e := gitEntry{value: value, line: line, name: key}
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {
@@ -61,28 +63,28 @@ func newGitEntry(key, value string, line int) gitEntry {
 	return e
 }
 
-// gitConfigReader reads a configuration byte by byte. Its end reads as line feeds.
+// gitConfigReader reads a configuration byte by byte. After its end there are line feeds.
 type gitConfigReader struct {
-	text     string
-	at, line int
-	ended    bool
+	text      string
+	pos, line int
+	ended     bool
 }
 
 func (r *gitConfigReader) next() byte {
-	if r.at == len(r.text) {
+	if r.pos == len(r.text) {
 		r.ended = true
 		return '\n'
 	}
-	c := r.text[r.at]
-	r.at++
+	c := r.text[r.pos]
+	r.pos++
 	if c == '\n' {
 		r.line++
 	}
 	return c
 }
 
-// back takes back a byte that was no line feed.
-func (r *gitConfigReader) back() { r.at-- }
+// back goes back by a byte, which must not be a line feed.
+func (r *gitConfigReader) back() { r.pos-- }
 
 func (r *gitConfigReader) skipLine() {
 	for r.next() != '\n' {
@@ -94,7 +96,7 @@ func (r *gitConfigReader) header() (prefix string, ok bool) {
 	var name strings.Builder
 	c := r.next()
 	for ; keyByte(c) || c == '.'; c = r.next() {
-		name.WriteByte(lower(c))
+		name.WriteByte(byte(unicode.ToLower(rune(c))))
 	}
 	if c == ']' {
 		return name.String() + ".", name.Len() > 0
@@ -123,7 +125,7 @@ func (r *gitConfigReader) variable() (name, value string, ok bool) {
 	var b strings.Builder
 	c := r.next()
 	for ; keyByte(c); c = r.next() {
-		b.WriteByte(lower(c))
+		b.WriteByte(byte(unicode.ToLower(rune(c))))
 	}
 	for c == ' ' || c == '\t' {
 		c = r.next()
@@ -138,8 +140,8 @@ func (r *gitConfigReader) variable() (name, value string, ok bool) {
 	return b.String(), value, ok
 }
 
-// value reads up to the end of a line that neither a backslash nor a quote
-// continues. Blanks at both ends and comments are left out, save within quotes.
+// value reads up to the end of a line that neither a backslash nor a quote continues. Blanks
+// at both ends, and comments, are left out unless they are within quotes.
 func (r *gitConfigReader) value() (string, bool) {
 	var b strings.Builder
 	length := 0 // of b, without blanks at the end
@@ -164,7 +166,7 @@ func (r *gitConfigReader) value() (string, bool) {
 			r.skipLine()
 			return b.String()[:length], true
 		case c == '\\':
-			length = b.Len() // a continued line keeps its blanks
+			length = b.Len() // blanks before a continued line count
 			escaped := r.next()
 			if escaped == '\n' {
 				continue
@@ -185,10 +187,3 @@ func gitSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
 func keyByte(c byte) bool { return letter(c) || '0' <= c && c <= '9' || c == '-' }
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
-}

@@ -17,16 +17,15 @@ import (
 // maxCredentialFile is how large a file may be to be judged, in bytes.
 const maxCredentialFile = 1 << 20
 
-// read returns what is in a file. Links are followed, as git and other programs
-// follow them. An unjudged file is one that a program could read and this one does
-// not: then why says so. What is not there, may not be read or holds no text of its
-// own (a directory) is neither.
+// read returns what is in a file. It follows links, as git and other programs do. If a
+// program could read the file and this function does not, why says so. Both are "" for
+// what does not exist, may not be read or is a directory.
 func read(path string) (content, why string) {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {
 		return "", ""
 	}
-	if !info.Mode().IsRegular() { // which opening could wait for, or wake
+	if !info.Mode().IsRegular() { // opening it could wait for something, or start it
 		return "", "it is a " + text.FileKind(info.Mode())
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -34,7 +33,7 @@ func read(path string) (content, why string) {
 		return "", ""
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() { // it has just been put there
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() { // it has just been replaced
 		return "", "it changes while it is read"
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxCredentialFile+1))
@@ -66,14 +65,14 @@ func socket(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
-// credentialName matches names whose value, if it can be one, is a credential. It
-// is narrower than secretName, which only keeps a variable from being passed on:
-// here a wrong hit keeps the checks from running.
+// credentialName matches names whose value, if it is plausible, is a credential. It is
+// narrower than the pattern by which isolate passes no variable on, because a wrong match
+// keeps the checks from running here.
 var credentialName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|credential|(private|api|access|deploy|ssh|signing|encryption)[-_]?key|(^|[-_])(auth|pat)([-_]|$)|pass$`)
 
-// plausible reports whether a value can be a credential. It is none if it is a
-// switch, a small number, one of the words that stand for a password in tests, one
-// or two characters repeated, or a reference to a variable.
+// plausible reports whether a value can be a credential. A switch, a small number, a word
+// that stands for a password in tests, one or two characters repeated, and a reference to
+// a variable cannot.
 func plausible(value string) bool {
 	value = strings.TrimSpace(value)
 	if len(value) < 4 || strings.HasPrefix(value, "$") || strings.HasPrefix(value, "%") || strings.HasPrefix(value, "{{") {
@@ -94,16 +93,16 @@ func plausible(value string) bool {
 	return len(kinds) > 2
 }
 
-// address finds URLs with somebody's name in them.
-var address = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#"'<>@]+@`)
+// urlWithUser matches the beginning of a URL with a user in it.
+var urlWithUser = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#"'<>@]+@`)
 
-// credentialURL reports whether a text holds a URL with a password, or with a token
-// in the place of a name, as `https://TOKEN@host` has. `ssh://git@host` is none.
+// credentialURL reports whether a text contains a URL with a password, or with a token as
+// the name of the user, as in `https://TOKEN@host`. `ssh://git@host` has neither.
 func credentialURL(text string) bool {
-	for _, found := range address.FindAllString(text, -1) {
+	for _, found := range urlWithUser.FindAllString(text, -1) {
 		u, err := url.Parse(found + "host")
 		if err != nil || u.User == nil {
-			return true // a strange one, which another parser may take
+			return true // another parser may accept it
 		}
 		password, _ := u.User.Password()
 		if plausible(password) || strings.HasPrefix(u.Scheme, "http") && len(u.User.Username()) >= 20 {

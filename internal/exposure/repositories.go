@@ -34,32 +34,33 @@ func (s *search) bare(dir string) bool {
 	return s.repository(dir)
 }
 
-// repository judges the configuration of the repository at the path, which is git's folder or the file
-// that names it, with its submodules and other work trees. It reports whether there is one.
+// repository judges the configuration of the repository at the path, which is git's directory
+// or the file that names it, and of its submodules and other work trees. It reports whether
+// there is a repository.
 func (s *search) repository(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
 		return false
 	}
 	if !info.IsDir() {
-		text, why := read(path)
+		content, why := read(path)
 		if why != "" {
-			s.add(at(path, 0), "where git's folder is cannot be judged: "+why)
+			s.add(place(path, 0), "where git's directory is cannot be judged: "+why)
 			return true
 		}
-		dir, ok := strings.CutPrefix(text, "gitdir: ")
+		dir, ok := strings.CutPrefix(content, "gitdir: ")
 		if !ok {
 			return false
 		}
-		path = s.below(filepath.Dir(path), strings.TrimRight(dir, "\r\n"))
+		path = resolve(filepath.Dir(path), strings.TrimRight(dir, "\r\n"))
 	}
 	if s.repositories[path] {
 		return true
 	}
 	s.repositories[path] = true
 	common := path
-	if text, _ := read(filepath.Join(path, "commondir")); text != "" {
-		common = s.below(path, strings.TrimRight(text, "\r\n"))
+	if dir, _ := read(filepath.Join(path, "commondir")); dir != "" {
+		common = resolve(path, strings.TrimRight(dir, "\r\n"))
 	}
 	s.gitConfig(gitFile{path: filepath.Join(path, "config")})
 	s.gitConfig(gitFile{path: filepath.Join(path, "config.worktree")})
@@ -84,14 +85,14 @@ func (s *search) repositoriesBelow(root string) {
 			return !s.bare(name)
 		}
 		if ok, _ := path.Match("gha-creds-*.json", e.Name()); ok {
-			s.add(at(name, 0), "google-github-actions/auth leaves a cloud's credentials so")
+			s.add(place(name, 0), "google-github-actions/auth leaves credentials of a cloud in such a file")
 		}
 		return false
 	})
 }
 
-// walk calls visit for what is in a directory, and goes into those directories for
-// which visit says so. Links are not followed; what may not be read is left out.
+// walk calls visit for what is in a directory, and for what is in those of its directories
+// for which visit returns true. Links are not followed; what may not be read is left out.
 func (s *search) walk(root string, visit func(path string, e fs.DirEntry) bool) {
 	for dirs := []string{root}; len(dirs) > 0; {
 		dir := dirs[len(dirs)-1]
@@ -115,6 +116,6 @@ func (s *search) walk(root string, visit func(path string, e fs.DirEntry) bool) 
 		_ = f.Close()
 	}
 	if s.entries > maxSearched {
-		s.add(at(root, 0), fmt.Sprintf("there are more than %d files to look at, so that credentials may be in the others", maxSearched))
+		s.add(place(root, 0), fmt.Sprintf("there are more than %d files to look at, so that credentials may be in the others", maxSearched))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Patterns of files that hold credentials; a group is the value, which has to be
+// Patterns of files that contain credentials. Their group is the value, which has to be
 // plausible.
 var (
 	storedPassword = regexp.MustCompile(`(?m)^[a-z]+://([^@\s]+)@`)
@@ -25,13 +25,13 @@ var (
 	anything       = regexp.MustCompile(`(\S+)`)
 )
 
-// toolFiles are the files in which common tools keep credentials: in the user's
-// folder, and where a variable says.
-var toolFiles = []struct {
-	path     string // relative to the user's folder; below .config/: to that of configurations
+// knownFiles are the files in which common tools keep credentials: in the user's home
+// directory, and where a variable says.
+var knownFiles = []struct {
+	path     string // relative to the home directory; below .config/: to that of configurations
 	variable string // whose value is another place, or a list of places; "" if none
 	name     string // of the file in that place; "": the place is the file itself
-	holds    *regexp.Regexp
+	pattern  *regexp.Regexp
 }{
 	{".git-credentials", "", "", storedPassword},
 	{".config/git/credentials", "", "", storedPassword},
@@ -67,44 +67,44 @@ var toolFiles = []struct {
 	{".ssh/id_ed25519", "", "", privateKey},
 }
 
-// filesOfTools judges the files of common tools.
-func (s *search) filesOfTools() {
-	for _, f := range toolFiles {
-		place := s.inHome(f.path)
+// toolFiles judges the files of common tools.
+func (s *search) toolFiles() {
+	for _, f := range knownFiles {
+		path := s.inHome(f.path)
 		if rest, ok := strings.CutPrefix(f.path, ".config/"); ok {
-			place = s.inConfig(rest)
+			path = s.inConfig(rest)
 		}
-		s.toolFile(place, f.holds)
+		s.toolFile(path, f.pattern)
 		for _, dir := range filepath.SplitList(s.env[f.variable]) {
-			s.toolFile(filepath.Join(s.below(s.cfg.Dir, dir), f.name), f.holds)
+			s.toolFile(filepath.Join(resolve(s.cfg.Dir, dir), f.name), f.pattern)
 		}
 	}
 }
 
-// toolFile judges one file by its pattern.
-func (s *search) toolFile(place string, holds *regexp.Regexp) {
-	if place == "" {
+// toolFile judges one file by a pattern. It ignores the path "".
+func (s *search) toolFile(path string, pattern *regexp.Regexp) {
+	if path == "" {
 		return
 	}
-	text, why := read(place)
+	content, why := read(path)
 	if why != "" {
-		s.add(at(place, 0), "this file of credentials cannot be judged: "+why)
+		s.add(place(path, 0), "this file of credentials cannot be judged: "+why)
 	}
-	for _, m := range holds.FindAllStringSubmatchIndex(text, -1) {
-		if plausible(text[m[2]:m[3]]) {
-			s.add(at(place, 1+strings.Count(text[:m[0]], "\n")), "a tool keeps its credentials there")
+	for _, m := range pattern.FindAllStringSubmatchIndex(content, -1) {
+		if plausible(content[m[2]:m[3]]) {
+			s.add(place(path, 1+strings.Count(content[:m[0]], "\n")), "a tool keeps its credentials there")
 			return
 		}
 	}
 }
 
-// maxTempFile is how large a file of the runner's temporary folder may be to be
-// searched, in bytes: larger ones are archives of the steps before.
+// maxTempFile is how large a file of the runner's temporary directory may be to be searched,
+// in bytes: larger ones are archives of the steps before.
 const maxTempFile = 64 << 10
 
-// runnerTemp judges the files that earlier steps left in the runner's temporary
-// folder: actions/checkout's credentials from version 6 on and its SSH keys, and
-// scripts of steps into which secrets were written.
+// runnerTemp judges the files that earlier steps left in the runner's temporary directory:
+// credentials of actions/checkout from version 6 on and its SSH keys, and scripts of steps
+// into which secrets were written.
 func (s *search) runnerTemp() {
 	temp := s.env["RUNNER_TEMP"]
 	if temp == "" {
@@ -118,11 +118,11 @@ func (s *search) runnerTemp() {
 		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > maxTempFile {
 			return false
 		}
-		text, _ := read(name)
-		if privateKey.MatchString(text) {
-			s.add(at(name, 0), "it is a private key, as actions/checkout leaves one unless persist-credentials is false")
-		} else if hits := s.scanner.Scan(text); len(hits) > 0 {
-			s.add(at(name, hits[0].Line), "an earlier step left what looks like a credential")
+		content, _ := read(name)
+		if privateKey.MatchString(content) {
+			s.add(place(name, 0), "it is a private key, as actions/checkout leaves one unless persist-credentials is false")
+		} else if hits := s.scanner.Scan(content); len(hits) > 0 {
+			s.add(place(name, hits[0].Line), "an earlier step left what looks like a credential")
 		}
 		return false
 	})

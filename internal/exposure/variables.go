@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// telling are variables that are credentials, or lead to them, by their name alone.
-var telling = map[string]string{
+// knownVariables are those that are credentials, or lead to them, by their name alone.
+var knownVariables = map[string]string{
 	"ACTIONS_ID_TOKEN_REQUEST_TOKEN": "it lets every program of the job ask GitHub for identity tokens (permission id-token)",
-	"ACTIONS_ID_TOKEN_REQUEST_URL":   "identity tokens (OIDC) are to be had there (permission id-token)",
+	"ACTIONS_ID_TOKEN_REQUEST_URL":   "identity tokens (OIDC) can be requested there (permission id-token)",
 	"ACTIONS_RUNTIME_TOKEN":          "it is the runner's own token, for artifacts and caches",
-	"GIT_ASKPASS":                    "it names a program that tells git passwords",
-	"SSH_ASKPASS":                    "it names a program that tells passwords",
+	"GIT_ASKPASS":                    "it names a program that gives git passwords",
+	"SSH_ASKPASS":                    "it names a program that gives passwords",
 }
 
-// fingerprint is that of a public key: images of Python have one in GPG_KEY.
+// fingerprint matches that of a public key: images of Python have one in GPG_KEY.
 var fingerprint = regexp.MustCompile(`^[0-9A-F]{40}$`)
 
 // variables judges the environment.
@@ -29,7 +29,7 @@ func (s *search) variables() {
 			continue
 		}
 		if what := s.variable(name, value); what != "" {
-			s.add(at(name, 0), what)
+			s.add(place(name, 0), what)
 		}
 	}
 	s.gitVariables()
@@ -37,7 +37,7 @@ func (s *search) variables() {
 
 // variable returns what is secret about a variable, or "".
 func (s *search) variable(name, value string) string {
-	if what, ok := telling[name]; ok {
+	if what, ok := knownVariables[name]; ok {
 		return what
 	}
 	switch {
@@ -50,13 +50,13 @@ func (s *search) variable(name, value string) string {
 		return sshKey(value)
 	case credentialName.MatchString(name) && filepath.IsAbs(value):
 		if regular(value) {
-			return "it names a file that by this name holds a credential"
+			return "by its name, it names a file with a credential"
 		}
 		return ""
 	case credentialName.MatchString(name) && plausible(value):
 		return "its name is that of a credential"
 	case credentialURL(value):
-		return "its value holds a URL with a password"
+		return "its value contains a URL with a password"
 	case !fingerprint.MatchString(value) && len(s.scanner.Scan(name+"="+value)) > 0:
 		return "its value looks like a credential"
 	}
@@ -76,20 +76,20 @@ func (s *search) gitVariables() {
 	for name, value := range s.env {
 		number, ok := strings.CutPrefix(name, "GIT_CONFIG_KEY_")
 		if ok {
-			s.gitEntry(newGitEntry(value, s.env["GIT_CONFIG_VALUE_"+number], 0), gitFile{name: "GIT_CONFIG_VALUE_" + number})
+			s.gitEntry(newGitEntry(value, s.env["GIT_CONFIG_VALUE_"+number], 0), gitFile{variable: "GIT_CONFIG_VALUE_" + number})
 		}
 	}
 	entries, ok := parseGitParameters(s.env["GIT_CONFIG_PARAMETERS"])
 	for _, e := range entries {
-		s.gitEntry(e, gitFile{name: "GIT_CONFIG_PARAMETERS"})
+		s.gitEntry(e, gitFile{variable: "GIT_CONFIG_PARAMETERS"})
 	}
 	if !ok {
 		s.add("GIT_CONFIG_PARAMETERS", "it is not written as git writes it, so that it cannot be judged")
 	}
 }
 
-// parseGitParameters reads what `git -c` hands on: 'key=value' or 'key'='value',
-// each in a shell's single quotes, separated by blanks.
+// parseGitParameters reads what `git -c` passes on to other programs: 'key=value' or
+// 'key'='value', each in a shell's single quotes, separated by blanks.
 func parseGitParameters(text string) (entries []gitEntry, ok bool) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimLeft(text, " \t\n") {
 		key, rest, ok := unquote(text)
@@ -112,8 +112,8 @@ func parseGitParameters(text string) (entries []gitEntry, ok bool) {
 	return entries, true
 }
 
-// unquote reads a word in single quotes, in which a quote or an exclamation mark
-// stands outside of them behind a backslash.
+// unquote reads a word in single quotes. A quote or an exclamation mark of the word is
+// outside of the quotes, after a backslash.
 func unquote(text string) (word, rest string, ok bool) {
 	var b strings.Builder
 	for strings.HasPrefix(text, "'") {
@@ -131,34 +131,33 @@ func unquote(text string) (word, rest string, ok bool) {
 	return "", "", false
 }
 
-// maxParents is how far up the processes are followed.
-const maxParents = 100
+// maxAncestors is how many processes above this one are judged.
+const maxAncestors = 100
 
-// parents judges the environments of the processes above this one, as far as this
-// user may read them: a shell that unset a variable shows the one it was started
-// with all the same.
-func (s *search) parents() {
+// ancestors judges the environments of the processes above this one, as far as this user may
+// read them: what a shell has unset is still in the environment that it was started with.
+func (s *search) ancestors() {
 	if s.cfg.Proc == "" {
 		return
 	}
 	known := slices.Clone(s.cfg.Environ)
 	pid := "self"
-	for range maxParents {
+	for range maxAncestors {
 		if pid = s.parent(pid); pid == "" || pid == "0" {
 			return
 		}
-		text, why := read(filepath.Join(s.cfg.Proc, pid, "environ"))
+		environ, why := read(filepath.Join(s.cfg.Proc, pid, "environ"))
 		if why != "" {
 			s.add("the environment of process "+pid, "it cannot be judged: "+why)
 		}
-		for e := range strings.SplitSeq(text, "\x00") {
+		for e := range strings.SplitSeq(environ, "\x00") {
 			name, value, _ := strings.Cut(e, "=")
 			if slices.Contains(known, e) || strings.TrimSpace(value) == "" {
 				continue
 			}
 			known = append(known, e)
 			if what := s.variable(name, value); what != "" {
-				s.add(fmt.Sprintf("%s in the environment of process %s", at(name, 0), pid), what)
+				s.add(fmt.Sprintf("%s in the environment of process %s", place(name, 0), pid), what)
 			}
 		}
 	}
