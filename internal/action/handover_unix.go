@@ -55,7 +55,7 @@ func fill(fd int, data []byte) error {
 		return err
 	}
 	n, err := syscall.Write(fd, data)
-	if err == nil && n < len(data) || err == syscall.EAGAIN {
+	if err == nil && n < len(data) || errors.Is(err, syscall.EAGAIN) {
 		return errors.New("the system's pipes are too small for the inputs token and secrets; give fewer values")
 	}
 	return err
@@ -78,7 +78,7 @@ func receive(fd string) ([]byte, error) {
 	defer syscall.Close(n)
 	data := make([]byte, maxHandover)
 	got, err := syscall.Read(n, data)
-	if err == nil && got == 0 || err == syscall.EAGAIN {
+	if err == nil && got == 0 || errors.Is(err, syscall.EAGAIN) {
 		err = io.ErrUnexpectedEOF
 	}
 	return data[:max(got, 0)], err

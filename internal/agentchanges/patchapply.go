@@ -54,7 +54,7 @@ func (r reader) applyTo(ctx context.Context, patches []patch, base string, three
 	}
 	for _, p := range patches {
 		merged, err := r.apply(ctx, index, p, threeWay)
-		if c, ok := err.(*gitrepo.Conflict); ok {
+		if c := (*gitrepo.Conflict)(nil); errors.As(err, &c) {
 			c.Change = len(s.Changes)
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed" // the contract
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -93,7 +94,7 @@ func (x *execution) field(n *node, f *ast.Field, path []any) any {
 		if v, err = fn(f.ArgumentMap(x.doc.vars)); err != nil {
 			if x.failure == nil {
 				x.failure = &gqlFailure{Message: err.Error(), Path: path}
-				if g, ok := err.(*gqlFailure); ok {
+				if g := (*gqlFailure)(nil); errors.As(err, &g) {
 					x.failure.Type = g.Type
 				}
 			}

@@ -84,7 +84,7 @@ func (w *WorkTree) Read(path string, limit int64) ([]byte, error) {
 	}
 	data := make([]byte, before.Size())
 	n, err := io.ReadFull(f, data)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
 	after, err := f.Stat()

@@ -184,10 +184,9 @@ func (p *pipeline) release(b *batch) {
 // outcome counts an item and returns the record's outcome. An item that a limit could
 // have dropped is cleaned only here.
 func (p *pipeline) outcome(v *verdict) Outcome {
-	kind, limit := v.spec.Kind, -1
+	kind := v.spec.Kind
 	if len(v.violations) == 0 {
-		limit = p.door.cfg.max(v.spec)
-		if limit >= 0 && p.counts[kind] >= limit {
+		if limit := p.door.cfg.max(v.spec); limit >= 0 && p.counts[kind] >= limit {
 			return Outcome{Dropped: &Dropped{Line: v.accepted.line, Kind: kind, Limit: limit, Notes: v.accepted.notes}}
 		}
 		if !v.cleaned {

@@ -187,7 +187,7 @@ func (c *copier) file(src, dst *os.File, base, name string) error {
 	}
 	to := os.NewFile(uintptr(fd), name)
 	_, err = io.CopyN(to, from, info.Size())
-	if err == nil || err == io.EOF { // a file that has shrunk meanwhile is copied as it is
+	if err == nil || errors.Is(err, io.EOF) { // a file that has shrunk meanwhile is copied as it is
 		err = c.finish(from, to, 0)
 	}
 	return errors.Join(err, to.Close())

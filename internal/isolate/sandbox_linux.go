@@ -259,7 +259,7 @@ func sweepDir(name string, users []uint32) error {
 				}
 			}
 		}
-		if err != io.EOF || removed == 0 {
+		if !errors.Is(err, io.EOF) || removed == 0 {
 			return nil // what cannot be listed does not belong to the users
 		}
 		if _, err := dir.Seek(0, io.SeekStart); err != nil {

@@ -186,7 +186,6 @@ func stripContextual(s string, from int, n *noter) (out string, ok bool) {
 // lastTwo returns the last character of what was kept and the one before it:
 // kept lies in b, then in tail. -1 stands for none.
 func lastTwo(b []byte, tail string) (last, before rune) {
-	last, before = -1, -1
 	take := func() rune {
 		if tail != "" {
 			r, size := utf8.DecodeLastRuneInString(tail)

@@ -83,16 +83,14 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 		extensions := objects(list(child(run, "tool"), "extensions"))
 		invocations := list(run, "invocations")
 		for i, r := range objects(list(run, "results")) {
-			e, n := float64(-1), float64(-1)
-			if v, ok := r["ruleIndex"].(float64); ok {
-				n = v
+			if n, ok := r["ruleIndex"].(float64); ok {
 				if n < 0 || int(n) >= len(rules) || !names(stringMember(r, "ruleId"), stringMember(rules[int(n)], "id")) {
 					t.Fatalf("result %d: ruleIndex %v of %d, ruleId %q", i, n, len(rules), stringMember(r, "ruleId"))
 				}
 			} else {
-				e, _ = lookup(t, r, "rule/toolComponent/index").(float64)
-				n, _ = lookup(t, r, "rule/index").(float64)
-				if e < 0 || int(e) >= len(extensions) || int(n) >= len(list(extensions[int(e)], "rules")) {
+				e, ok := lookup(t, r, "rule/toolComponent/index").(float64)
+				n, _ := lookup(t, r, "rule/index").(float64)
+				if !ok || e < 0 || int(e) >= len(extensions) || int(n) >= len(list(extensions[int(e)], "rules")) {
 					t.Fatalf("result %d: rule %v of extension %v", i, n, e)
 				}
 				if own := stringMember(objects(list(extensions[int(e)], "rules"))[int(n)], "id"); !names(stringMember(r, "ruleId"), own) {
