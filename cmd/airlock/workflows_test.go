@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -97,6 +98,167 @@ func TestOutputsAreTheActions(t *testing.T) {
 		}), "", "action")
 		if diff := cmp.Diff(promised, slices.Sorted(maps.Keys(ws.outputs(t)))); diff != "" {
 			t.Errorf("staged: %s: outputs (-promised +set):\n%s", staged, diff)
+		}
+	}
+}
+
+// flow is the part of a workflow that the rules look at.
+type flow struct {
+	Permissions yaml.Node
+	Env         map[string]string
+	Jobs        map[string]flowJob
+}
+
+type flowJob struct {
+	Permissions map[string]string
+	Steps       []flowStep
+}
+
+type flowStep struct {
+	Uses, Run string
+	With      map[string]string
+}
+
+// isAirlock reports whether a step is the action or its image.
+func (s flowStep) isAirlock() bool {
+	return s.Uses == "./" || strings.HasPrefix(s.Uses, "agent-airlock/airlock@") || strings.HasPrefix(s.Uses, "docker://ghcr.io/agent-airlock/")
+}
+
+// isGate reports whether a step holds the token: Airlock does, unless it only
+// checks, which runs a pull request's code.
+func (s flowStep) isGate() bool { return s.isAirlock() && s.With["mode"] != "check" }
+
+// apart is rule R1: a job that holds a token executes nothing but the gate; a job
+// beside it, in which an agent or a check works, has no secret and no permission to
+// write. It returns what breaks the rule, and how many gates and other jobs there are.
+func apart(t *testing.T, text string) (problems []string, gates, others int) {
+	t.Helper()
+	harmless := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact"}
+	var w flow
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
+		return []string{err.Error()}, 0, 0
+	}
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
+	}
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for name, value := range w.Env {
+		if namesSecret(value) {
+			problem("%s gives a secret to every job", name)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.Jobs)) {
+		job := w.Jobs[id]
+		if job.Permissions == nil {
+			problem("job %s does not state its permissions", id)
+		}
+		if !slices.ContainsFunc(job.Steps, flowStep.isGate) {
+			others++
+			if diff := cmp.Diff(map[string]string{"contents": "read"}, job.Permissions); diff != "" {
+				problem("job %s is no gate; its permissions (-want +got):\n%s", id, diff)
+			}
+			if namesSecret(jobText(t, &document, id)) {
+				problem("job %s is no gate, and names a secret", id)
+			}
+			continue
+		}
+		gates++
+		for _, s := range job.Steps {
+			action, _, _ := strings.Cut(s.Uses, "@")
+			if s.Run != "" || !s.isGate() && !slices.Contains(harmless, action) {
+				problem("job %s holds the token and executes %q%q", id, s.Run, s.Uses)
+			}
+		}
+	}
+	return problems, gates, others
+}
+
+// namesSecret reports whether a text of a workflow has a secret in it.
+func namesSecret(text string) bool {
+	return strings.Contains(text, "secrets.") || strings.Contains(text, "secrets[") || strings.Contains(text, "github.token") || strings.Contains(text, "secrets: inherit")
+}
+
+// credentials returns the checkouts that leave credentials behind, and the jobs of
+// which nobody says what their token may do.
+func credentials(t *testing.T, text string) (problems []string) {
+	t.Helper()
+	var w flow
+	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
+		return []string{err.Error()}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.Jobs)) {
+		job := w.Jobs[id]
+		if w.Permissions.IsZero() && job.Permissions == nil {
+			problems = append(problems, "job "+id+" has the permissions that the repository happens to give")
+		}
+		for _, s := range job.Steps {
+			if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != "false" {
+				problems = append(problems, "job "+id+" checks out and leaves its credentials in the workspace: set persist-credentials: false")
+			}
+		}
+	}
+	return problems
+}
+
+// jobText returns a job as it is written.
+func jobText(t *testing.T, document *yaml.Node, id string) string {
+	t.Helper()
+	var w struct{ Jobs map[string]yaml.Node }
+	if err := document.Decode(&w); err != nil {
+		t.Fatal(err)
+	}
+	job := w.Jobs[id]
+	raw, err := yaml.Marshal(&job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+const soundWorkflow = `on: pull_request
+permissions: {}
+jobs:
+  check:
+    permissions: {contents: read}
+    steps:
+      - uses: actions/checkout@v4
+        with: {persist-credentials: false}
+      - uses: agent-airlock/airlock@v1
+        with: {mode: check}
+  gate:
+    permissions: {contents: read, pull-requests: write}
+    steps:
+      - uses: actions/download-artifact@v4
+      - uses: agent-airlock/airlock@v1
+        with: {mode: apply}
+`
+
+// TestWorkflowRulesSeeWhatBreaksThem holds the rules against workflows that break
+// them, each in one place.
+func TestWorkflowRulesSeeWhatBreaksThem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ old, new, want string }{
+		{"", "", ""},
+		{"check:\n    permissions: {contents: read}", "check:\n    permissions: {contents: write}", "job check is no gate; its permissions"},
+		{"check:\n    permissions: {contents: read}", "check:\n    permissions: {contents: read, checks: write}", "job check is no gate; its permissions"},
+		{"check:\n    permissions: {contents: read}\n", "check:\n", "job check does not state its permissions"},
+		{"{mode: check}", "{mode: check, github-token: '${{ github.token }}'}", "job check is no gate, and names a secret"},
+		{"{mode: check}", "{mode: check}\n        env: {KEY: \"${{ secrets.KEY }}\"}", "job check is no gate, and names a secret"},
+		{"permissions: {}", "permissions: {}\nenv: {KEY: \"${{ secrets['KEY'] }}\"}", "KEY gives a secret to every job"},
+		{"{mode: apply}", "{mode: apply}\n      - run: npm test", `job gate holds the token and executes "npm test"`},
+		{"{mode: apply}", "{mode: apply}\n      - uses: agent-airlock/airlock@v1\n        with: {mode: check}", `job gate holds the token and executes ""`},
+		{"actions/download-artifact@v4", "some/action@v1", `executes """some/action@v1"`},
+		{"with: {persist-credentials: false}", "with: {fetch-depth: 0}", "leaves its credentials in the workspace"},
+	} {
+		text := strings.Replace(soundWorkflow, c.old, c.new, 1)
+		problems, gates, others := apart(t, text)
+		problems = append(problems, credentials(t, text)...)
+		if gates+others != 2 {
+			t.Errorf("%q: %d gates, %d others", c.new, gates, others)
+		}
+		if all := strings.Join(problems, "\n"); (all == "") != (c.want == "") || !strings.Contains(all, c.want) {
+			t.Errorf("%q: %q, want %q", c.new, all, c.want)
 		}
 	}
 }

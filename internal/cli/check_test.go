@@ -1,9 +1,12 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,7 +63,7 @@ func TestCheckOfAnotherCommit(t *testing.T) {
 		t.Errorf("%s, made on top of the head, is told to be %s\n%s", onTop, doc.Head, stderr)
 	}
 	p.git(t, "checkout", "--quiet", "main")
-	code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--event", payload, "--event-name", "pull_request_target")
+	code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--event", payload, "--event-name", "pull_request_target")
 	if code != 2 || !strings.Contains(stderr, "contains nothing of pull request #2") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
@@ -80,7 +83,7 @@ func TestCheckOfAShallowClone(t *testing.T) {
 	shallow.git(t, "init", "--quiet")
 	shallow.git(t, "fetch", "--quiet", "--depth=1", p.dir, head)
 	shallow.git(t, "checkout", "--quiet", head)
-	code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", shallow.dir, "--event", pullEvent(t, base, head), "--event-name", "pull_request")
+	code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", shallow.dir, "--event", pullEvent(t, base, head), "--event-name", "pull_request")
 	if code != 2 || !strings.Contains(stderr, "set 'fetch-depth: 0' for actions/checkout") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
@@ -100,13 +103,13 @@ func TestCheckTellsBeforehand(t *testing.T) {
 		"no directory":     {[]string{"--sarif", filepath.Join(dir, "gone", "x.sarif")}, "there is no directory " + filepath.Join(dir, "gone") + ", make it first"},
 		"one file for two": {[]string{"--findings", filepath.Join(dir, "x"), "--sarif", filepath.Join(dir, ".", "x")}, "--findings and --sarif name the same file"},
 	} {
-		code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
+		code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
 		if code != 2 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "formatter") {
 			t.Errorf("%s: exit code %d\n%s", name, code, stderr)
 		}
 	}
 	p.commit(t, map[string]string{"a.js": "one\n"})
-	code, _, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--base", "HEAD~3")
+	code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--base", "HEAD~3")
 	if code != 2 || !strings.Contains(stderr, `--base: "HEAD~3" is neither`) || strings.Contains(stderr, "changes-base") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
@@ -160,4 +163,177 @@ func TestCheckNamesNoPlaceOfItsOwn(t *testing.T) {
 			t.Errorf("%s names the place:\n%s", name, text)
 		}
 	}
+}
+
+// TestCheckSaysWhatIsWrongWithItsFlags before anything runs.
+func TestCheckSaysWhatIsWrongWithItsFlags(t *testing.T) {
+	p := newProject(t)
+	p.commit(t, map[string]string{"go.mod": "module a\n", "a.go": "package a\n"})
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"a directory for the findings": {[]string{"--findings", "."}, []string{"--findings: . is a directory: name a file in it"}},
+		"no command":                   {[]string{"--lint-command", " "}, []string{"--lint-command: it names no command"}},
+		"files within a word":          {[]string{"--test-command", "t --f={files}"}, []string{`--test-command: the command "t --f={files}": {files} has to be a word of its own`}},
+		"a value to pass":              {[]string{"--pass-env", "A=1"}, []string{`--pass-env: "A=1" is not the name of a variable`}},
+		"names of no files": {[]string{"--changed-files", "../a.go,,.", "--changed-files", filepath.Dir(p.dir)}, []string{
+			`--changed-files: "../a.go" does not name a file in ` + p.dir, "--changed-files: a name is empty", `--changed-files: "." does not name a file in`, `--changed-files: "` + filepath.Dir(p.dir) + `" does not name a file in`}},
+		"a word for a number":                  {[]string{"--max-retries", "x"}, []string{`invalid argument "x" for "--max-retries" flag: give a whole number ('airlock check --help' lists the flags)`}},
+		"a time without a unit":                {[]string{"--time-limit", "5"}, []string{`invalid argument "5" for "--time-limit" flag: give a time with its unit, such as 300s or 5m (`}},
+		"a word for a switch":                  {[]string{"--json=maybe"}, []string{`for "--json" flag: give true or false, or the flag alone (`}},
+		"a flag that is none":                  {[]string{"--bogus"}, []string{"unknown flag: --bogus ('airlock check --help' lists the flags)"}},
+		"an event's payload that is not there": {[]string{"--event", "gone.json"}, []string{"the event's payload: gone.json does not exist"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
+			if code != 2 {
+				t.Errorf("exit code %d", code)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("stderr lacks %q:\n%s", want, stderr)
+				}
+			}
+		})
+	}
+}
+
+// TestCheckNeedsNoLanguage where nothing depends on one; otherwise it says what to do.
+func TestCheckNeedsNoLanguage(t *testing.T) {
+	p := newProject(t)
+	p.commit(t, map[string]string{"page.md": "# A\n", "b.txt": "b\n"})
+	commands := []string{"--changed-files", "page.md", "--format-command", "true", "--lint-command", "test -f {files}", "--skip-build", "--test-command", "true"}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"nothing has changed": {[]string{"--base", "main"}, 2, "airlock: no file has changed, which would lead to a project"},
+		"all are the owner's": {commands, 0, "✓ linter          pass"},
+		"one is missing":      {slices.Concat(commands[:2], commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
+			if code != c.code || !strings.Contains(stderr, c.want) || !strings.Contains(stdout, `"checks": {`) {
+				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestCheckSaysWhatInputIsExpected(t *testing.T) {
+	code, stdout, stderr := process{stdin: strings.NewReader(" \n")}.run(t, "check", "--input", "-")
+	want := "Validation failed: the input is empty; a JSON object is expected, such as {"
+	if code != 2 || !strings.Contains(stdout, want) || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestCheckNotesTheMissingGitDirectory where a command that failed may have needed it; it is left
+// out each time, which nobody wants to read each time.
+func TestCheckNotesTheMissingGitDirectory(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // the commands run in the workspace itself
+	}
+	p := newProject(t)
+	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
+	head := p.commit(t, map[string]string{"a.js": "one\ntwo\n"})
+	for command, told := range map[string]bool{
+		"git log":                        true,
+		"echo 'no digits at all'; false": false,
+		"echo github.com/a/b; false":     false,
+	} {
+		_, code, stderr := p.check(t, pullEvent(t, base, head), "--build-command", command)
+		if code != 1 || strings.Contains(stderr, "Not copied to where the checks ran: .git (") != told {
+			t.Errorf("%s: exit code %d\n%s", command, code, stderr)
+		}
+	}
+}
+
+// project is a real clone for the checks.
+type project struct{ dir string }
+
+func newProject(t *testing.T) project {
+	t.Helper()
+	p := project{t.TempDir()}
+	p.git(t, "init", "--quiet", "--initial-branch=main")
+	return p
+}
+
+func (p project) git(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@example.org"}, args...)...)
+	cmd.Dir = p.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit writes files and returns the commit that holds them.
+func (p project) commit(t *testing.T, files map[string]string) string {
+	t.Helper()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.git(t, "add", "-A")
+	p.git(t, "commit", "--quiet", "-m", "x")
+	return p.git(t, "rev-parse", "HEAD")
+}
+
+// pullEvent is the payload of a pull request between two commits.
+func pullEvent(t *testing.T, base, head string) string {
+	t.Helper()
+	raw, err := os.ReadFile("../../testdata/events/pull_request.opened.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var payload map[string]any
+	if err := json.Unmarshal(raw, &payload); err != nil {
+		t.Fatal(err)
+	}
+	pull := payload["pull_request"].(map[string]any)
+	pull["base"].(map[string]any)["sha"], pull["head"].(map[string]any)["sha"] = base, head
+	if raw, err = json.Marshal(payload); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(files(t, map[string]string{"event.json": string(raw)}), "event.json")
+}
+
+// found is what the tests read of a findings document.
+type found struct {
+	Head     string `json:"head_sha"`
+	Findings []struct {
+		Message   string
+		Path      string
+		StartLine int `json:"start_line"`
+		Gating    bool
+		Code      string
+	}
+	Notes []string
+
+	file string
+}
+
+// check runs the checks of a pull request with a linter that prints what is in the
+// file lint.json, and returns what it found.
+func (p project) check(t *testing.T, event string, args ...string) (found, int, string) {
+	t.Helper()
+	dir := files(t, map[string]string{"checks.yml": "checks:\n  format-command: 'true'\n  lint-command: '! cat lint.json'\n  build-command: 'true'\n  test-command: 'true'\n  code-review: false\n  security-review: false\n"})
+	out := filepath.Join(dir, "findings.json")
+	code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t,
+		append([]string{"check", "--dir", p.dir, "--config", filepath.Join(dir, "checks.yml"), "--event", event, "--event-name", "pull_request", "--findings", out}, args...)...)
+	doc := found{file: out}
+	raw, err := os.ReadFile(out)
+	if err == nil {
+		err = json.Unmarshal(raw, &doc)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	return doc, code, stderr
 }

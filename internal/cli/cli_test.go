@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// world is the surroundings of one command.
-type world struct {
+// process is what a command is given of the process that it runs in.
+type process struct {
 	env    map[string]string
 	stdin  io.Reader
 	stdout io.Writer // nil captures
@@ -24,22 +24,22 @@ type world struct {
 
 // run runs one command line and returns its exit code, its standard output and its
 // standard error.
-func (w world) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+func (p process) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if w.stdin == nil {
-		w.stdin = strings.NewReader("")
+	if p.stdin == nil {
+		p.stdin = strings.NewReader("")
 	}
-	if w.stdout == nil {
-		w.stdout = &out
+	if p.stdout == nil {
+		p.stdout = &out
 	}
 	var environ []string
-	for name, value := range w.env {
+	for name, value := range p.env {
 		environ = append(environ, name+"="+value)
 	}
 	code = cli.Main(t.Context(), args, cli.Environment{
-		Stdin: w.stdin, Stdout: w.stdout, Stderr: &errs, Version: "v1.2.3", Environ: environ,
-		Getenv: func(name string) string { return w.env[name] },
+		Stdin: p.stdin, Stdout: p.stdout, Stderr: &errs, Version: "v1.2.3", Environ: environ,
+		Getenv: func(name string) string { return p.env[name] },
 	})
 	return code, out.String(), errs.String()
 }
@@ -89,7 +89,7 @@ func github(t *testing.T) (*githubtest.Server, map[string]string) {
 // TestEveryCommandExplainsItself asserts that the help of each command has a
 // sentence, an example where there is something to give, and every flag explained.
 func TestEveryCommandExplainsItself(t *testing.T) {
-	code, root, _ := world{}.run(t, "--help")
+	code, root, _ := process{}.run(t, "--help")
 	if code != 0 || !strings.Contains(root, "Exit codes: 0") {
 		t.Errorf("exit code %d:\n%s", code, root)
 	}
@@ -97,7 +97,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		if !strings.Contains(root, "\n  "+name+" ") {
 			t.Errorf("the list of commands lacks %s:\n%s", name, root)
 		}
-		code, help, _ := world{}.run(t, name, "--help")
+		code, help, _ := process{}.run(t, name, "--help")
 		if code != 0 || len(help) < 80 {
 			t.Errorf("%s --help: exit code %d:\n%s", name, code, help)
 		}
@@ -172,7 +172,7 @@ func TestExitCodes(t *testing.T) {
 		{0, nil, []string{"version"}, ""},
 		{0, nil, nil, ""},
 	} {
-		code, _, stderr := world{env: c.env}.run(t, c.args...)
+		code, _, stderr := process{env: c.env}.run(t, c.args...)
 		if code != c.code || !strings.Contains(stderr, c.says) {
 			t.Errorf("airlock %v: exit code %d, want %d and %q:\n%s", c.args, code, c.code, c.says, stderr)
 		}
@@ -191,11 +191,11 @@ func (b broken) Write([]byte) (int, error) { return 0, b.err }
 // and that nobody is told who has gone.
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"schema"}, {"schema", "create-issue"}, {"instructions"}, {"version"}, {"sanitize"}, {"collect"}} {
-		code, _, stderr := world{stdout: broken{errors.New("no space")}, stdin: strings.NewReader("x\n")}.run(t, args...)
+		code, _, stderr := process{stdout: broken{errors.New("no space")}, stdin: strings.NewReader("x\n")}.run(t, args...)
 		if code != 3 || !strings.Contains(stderr, "standard output: no space") {
 			t.Errorf("airlock %v: exit code %d: %q", args, code, stderr)
 		}
-		code, _, stderr = world{stdout: broken{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}}}.run(t, args...)
+		code, _, stderr = process{stdout: broken{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}}}.run(t, args...)
 		if code != 3 || strings.Contains(stderr, "airlock:") {
 			t.Errorf("airlock %v, with nobody who reads: exit code %d: %q", args, code, stderr)
 		}

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func TestSanitizeCommand(t *testing.T) {
 		{[]string{"--as", "label"}, strings.Repeat("x", 51), "", "at most 50", 2},
 		{[]string{"--as", "poem"}, "x", "", "it must be body, title, label or plain", 2},
 	} {
-		code, out, errs := world{stdin: strings.NewReader(c.in)}.run(t, append([]string{"sanitize"}, c.args...)...)
+		code, out, errs := process{stdin: strings.NewReader(c.in)}.run(t, append([]string{"sanitize"}, c.args...)...)
 		if code != c.code || strings.TrimSpace(out) != c.out || !strings.Contains(errs, c.cleaned) {
 			t.Errorf("sanitize %v of %q: exit code %d, %q, %q", c.args, c.in, code, out, errs)
 		}
@@ -35,13 +34,13 @@ func TestSanitizeCommand(t *testing.T) {
 }
 
 func TestSchemaCommand(t *testing.T) {
-	_, list, _ := world{}.run(t, "schema")
+	_, list, _ := process{}.run(t, "schema")
 	for _, spec := range safeoutput.Kinds() {
 		if !strings.Contains(list, string(spec.Kind)) {
 			t.Errorf("the list lacks %s", spec.Kind)
 		}
 		for _, name := range append([]string{string(spec.Kind)}, spec.Aliases...) {
-			if code, out, errs := (world{}).run(t, "schema", name); code != 0 || !strings.HasPrefix(out, "{") {
+			if code, out, errs := (process{}).run(t, "schema", name); code != 0 || !strings.HasPrefix(out, "{") {
 				t.Errorf("schema %s: exit code %d, %s", name, code, errs)
 			}
 		}
@@ -49,7 +48,7 @@ func TestSchemaCommand(t *testing.T) {
 }
 
 func TestVersionCommand(t *testing.T) {
-	if code, out, _ := (world{}).run(t, "version"); code != 0 || !strings.HasPrefix(out, "airlock v1.2.3 go1.") {
+	if code, out, _ := (process{}).run(t, "version"); code != 0 || !strings.HasPrefix(out, "airlock v1.2.3 go1.") {
 		t.Errorf("exit code %d, %q", code, out)
 	}
 }
@@ -70,7 +69,7 @@ push-to-branch: {target: "*"}
 create-discussion: {category: general}
 create-security-report: {category: agent}
 `, "status.yml": "update-issue: {status: true}\n", "none.yml": "add-issue-label: {allowed: []}\n"})
-	code, out, errs := world{}.run(t, "instructions", "--config", filepath.Join(dir, "policy.yml"), "--lines", "out/lines.ndjson")
+	code, out, errs := process{}.run(t, "instructions", "--config", filepath.Join(dir, "policy.yml"), "--lines", "out/lines.ndjson")
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
@@ -89,18 +88,18 @@ create-security-report: {category: agent}
 		}
 	}
 	for name, want := range map[string]string{"status.yml": "Fields that may be changed: `status`.", "none.yml": "Allowed labels: none."} {
-		if _, out, _ := (world{}).run(t, "instructions", "--config", filepath.Join(dir, name)); !strings.Contains(out, want) {
+		if _, out, _ := (process{}).run(t, "instructions", "--config", filepath.Join(dir, name)); !strings.Contains(out, want) {
 			t.Errorf("%s: the instructions lack %q:\n%s", name, want, out)
 		}
 	}
-	if code, _, _ := (world{}).run(t, "instructions", "--config", filepath.Join(dir, "none")); code != 2 {
+	if code, _, _ := (process{}).run(t, "instructions", "--config", filepath.Join(dir, "none")); code != 2 {
 		t.Errorf("a configuration that is not there: exit code %d", code)
 	}
 }
 
 // TestExamplesPass asserts that what the instructions show as an example is let in.
 func TestExamplesPass(t *testing.T) {
-	_, out, _ := world{}.run(t, "instructions")
+	_, out, _ := process{}.run(t, "instructions")
 	var lines strings.Builder
 	for _, block := range strings.Split(out, "```json\n")[1:] {
 		example, _, _ := strings.Cut(block, "```")
@@ -113,7 +112,7 @@ func TestExamplesPass(t *testing.T) {
 }
 
 func TestCollectShowsAPart(t *testing.T) {
-	code, out, errs := world{stdin: strings.NewReader(strings.Repeat("no JSON @octocat \x1b[31m\n\n", 60))}.run(t, "collect")
+	code, out, errs := process{stdin: strings.NewReader(strings.Repeat("no JSON @octocat \x1b[31m\n\n", 60))}.run(t, "collect")
 	if code != 1 || strings.Count(errs, "\n") != 52 || !strings.Contains(errs, "… and 10 more; --report lists them all") || strings.Contains(errs, "\x1b") {
 		t.Errorf("exit code %d:\n%s", code, errs)
 	}
@@ -127,54 +126,22 @@ func TestInputOfTheEnvironment(t *testing.T) {
 	dir := files(t, map[string]string{"lines.ndjson": `{"type":"noop","message":"file"}`, "policy.yml": "noop:\n"})
 	lines := filepath.Join(dir, "lines.ndjson")
 	for _, name := range []string{"GH_AW_SAFE_OUTPUTS", "GITHUB_AW_SAFE_OUTPUTS"} {
-		if code, out, _ := (world{env: map[string]string{name: lines}}).run(t, "collect"); code != 0 || !strings.Contains(out, "file") {
+		if code, out, _ := (process{env: map[string]string{name: lines}}).run(t, "collect"); code != 0 || !strings.Contains(out, "file") {
 			t.Errorf("collect with %s: exit code %d, %s", name, code, out)
 		}
 	}
 	for _, name := range []string{"GH_AW_AGENT_OUTPUT", "GITHUB_AW_AGENT_OUTPUT"} {
 		for _, value := range []string{lines, ` {"items":[{"type":"noop","message":"file"}]}`} {
-			w := world{env: map[string]string{name: value, "GITHUB_EVENT_PATH": event(t), "GH_AW_SAFE_OUTPUTS_CONFIG": "{\"noop\": {}}"}}
-			if code, out, errs := w.run(t, "apply", "--dry-run"); code != 0 || !strings.Contains(out, `"line": 1`) || strings.Contains(out, "unconfigured") {
+			p := process{env: map[string]string{name: value, "GITHUB_EVENT_PATH": event(t), "GH_AW_SAFE_OUTPUTS_CONFIG": "{\"noop\": {}}"}}
+			if code, out, errs := p.run(t, "apply", "--dry-run"); code != 0 || !strings.Contains(out, `"line": 1`) || strings.Contains(out, "unconfigured") {
 				t.Errorf("apply with %s=%s: exit code %d, %s%s", name, value, code, out, errs)
 			}
 		}
 	}
-	if code, _, errs := (world{env: map[string]string{"GH_AW_SAFE_OUTPUTS_CONFIG": filepath.Join(dir, "none.yml")}}).run(t, "collect"); code != 2 || !strings.Contains(errs, "GH_AW_SAFE_OUTPUTS_CONFIG") {
+	if code, _, errs := (process{env: map[string]string{"GH_AW_SAFE_OUTPUTS_CONFIG": filepath.Join(dir, "none.yml")}}).run(t, "collect"); code != 2 || !strings.Contains(errs, "GH_AW_SAFE_OUTPUTS_CONFIG") {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
-	if _, _, errs := (world{env: map[string]string{"GH_AW_SAFE_OUTPUTS_CONFIG": "{\"noop\": {}, \"runs-on\": \"x\"}"}}).run(t, "collect"); !strings.Contains(errs, "warning: ") {
+	if _, _, errs := (process{env: map[string]string{"GH_AW_SAFE_OUTPUTS_CONFIG": "{\"noop\": {}, \"runs-on\": \"x\"}"}}).run(t, "collect"); !strings.Contains(errs, "warning: ") {
 		t.Errorf("a key without effect gives no warning: %s", errs)
-	}
-}
-
-// TestApplyStoresWhatGitHubDoesNotTake leaves the plan and the SARIF log in files.
-func TestApplyStoresWhatGitHubDoesNotTake(t *testing.T) {
-	s, env := github(t)
-	dir := files(t, map[string]string{
-		"lines.ndjson": `{"type":"create-security-report","file":"README.md","line":1,"severity":"error","message":"Bad"}` + "\n", "policy.yml": "create-security-report:\n",
-	})
-	env["GITHUB_EVENT_PATH"], env["GITHUB_EVENT_NAME"] = event(t), "pull_request"
-	env["GITHUB_SHA"], env["GITHUB_REF"] = "ec26c3e57ca3a959ca5aad62de7213c562f8c821", "refs/pull/2/merge"
-	code, out, errs := world{env: env}.run(t, "apply", "--pace=0s", "--input", filepath.Join(dir, "lines.ndjson"), "--config", filepath.Join(dir, "policy.yml"), "--plan", filepath.Join(dir, "plan.json"))
-	if code != 0 || len(s.Writes()) != 1 || !strings.Contains(out, `"applied": 1`) {
-		t.Errorf("exit code %d, %d writes: %s%s", code, len(s.Writes()), out, errs)
-	}
-	plan, err := os.ReadFile(filepath.Join(dir, "plan.json"))
-	if err != nil || !strings.Contains(string(plan), "/code-scanning/sarifs") {
-		t.Errorf("%v, %s", err, plan)
-	}
-
-	fork, err := filepath.Abs("../../testdata/events/pull_request.opened-fork.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env["GITHUB_EVENT_PATH"] = fork
-	sarif := filepath.Join(dir, "sub", "out")
-	code, out, errs = world{env: env}.run(t, "apply", "--pace=0s", "--input", filepath.Join(dir, "lines.ndjson"), "--config", filepath.Join(dir, "policy.yml"), "--output-dir", sarif)
-	if code != 1 || !strings.Contains(out, `"fork-read-only"`) {
-		t.Errorf("exit code %d: %s%s", code, out, errs)
-	}
-	if list, err := os.ReadDir(sarif); err != nil || len(list) != 1 {
-		t.Errorf("%v, %v", list, err)
 	}
 }

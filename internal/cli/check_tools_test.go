@@ -28,7 +28,7 @@ func TestProjectsSideBySide(t *testing.T) {
 			}
 			p.commit(t, changed)
 			dir := files(t, map[string]string{"checks.yml": fmt.Sprintf("checks: {max-parallel: %d, code-review: false, security-review: false}", parallel)})
-			code, stdout, stderr := world{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t,
+			code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t,
 				"check", "--dir", p.dir, "--config", filepath.Join(dir, "checks.yml"), "--changed-files", "a/package.json,b/package.json")
 			if code != 0 || !strings.Contains(stdout, `(cd 'a' && npm test) && (cd 'b' && npm test)`) || strings.Contains(stderr, "one after the other") {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)

@@ -13,11 +13,11 @@ import (
 // TestApplyRefusesFindings of another pull request, and what is no document.
 func TestApplyRefusesFindings(t *testing.T) {
 	dir := files(t, map[string]string{"none.json": `{"version": 1}`, "policy.yml": "checks:\n"})
-	code, _, stderr := world{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "none.json"))
+	code, _, stderr := process{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "none.json"))
 	if code != 2 || !strings.Contains(stderr, "it is not a findings document") || !strings.Contains(stderr, "$.output") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
-	code, _, stderr = world{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--findings", filepath.Join(dir, "gone.json"))
+	code, _, stderr = process{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--findings", filepath.Join(dir, "gone.json"))
 	if code != 2 || !strings.Contains(stderr, "--findings: ") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
@@ -42,7 +42,7 @@ func TestApplyShowsNoPartOfASecret(t *testing.T) {
 		t.Fatalf("the document is another than it was:\n%s", raw)
 	}
 	dir := files(t, map[string]string{"policy.yml": "checks:\n", "findings.json": text})
-	_, stdout, stderr := world{env: map[string]string{"AIRLOCK_SECRETS": secret}}.run(t, "apply", "--dry-run", "--event", payload, "--event-name", "pull_request",
+	_, stdout, stderr := process{env: map[string]string{"AIRLOCK_SECRETS": secret}}.run(t, "apply", "--dry-run", "--event", payload, "--event-name", "pull_request",
 		"--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "findings.json"))
 	if !strings.Contains(stdout, "xxx") || strings.Contains(stdout+stderr, "correct_") || strings.Contains(stdout+stderr, "correct-") {
 		t.Errorf("%s%s", stdout, stderr)
@@ -58,7 +58,7 @@ func TestApplyPlansFindings(t *testing.T) {
 	payload := pullEvent(t, base, head)
 	doc, _, _ := p.check(t, payload)
 	policy := filepath.Join(files(t, map[string]string{"policy.yml": "checks:\n  report: {security-report: false}\n"}), "policy.yml")
-	code, stdout, stderr := world{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", payload, "--event-name", "pull_request", "--config", policy, "--findings", doc.file)
+	code, stdout, stderr := process{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", payload, "--event-name", "pull_request", "--config", policy, "--findings", doc.file)
 	if code != 0 {
 		t.Errorf("exit code %d: nothing was refused", code)
 	}
@@ -82,5 +82,37 @@ func TestApplyPlansFindings(t *testing.T) {
 	}
 	if !strings.Contains(stderr, "checks: write") {
 		t.Errorf("the plan does not name the permission:\n%s", stderr)
+	}
+}
+
+// TestApplyStoresWhatGitHubDoesNotTake leaves the plan and the SARIF log in files.
+func TestApplyStoresWhatGitHubDoesNotTake(t *testing.T) {
+	s, env := github(t)
+	dir := files(t, map[string]string{
+		"lines.ndjson": `{"type":"create-security-report","file":"README.md","line":1,"severity":"error","message":"Bad"}` + "\n", "policy.yml": "create-security-report:\n",
+	})
+	env["GITHUB_EVENT_PATH"], env["GITHUB_EVENT_NAME"] = event(t), "pull_request"
+	env["GITHUB_SHA"], env["GITHUB_REF"] = "ec26c3e57ca3a959ca5aad62de7213c562f8c821", "refs/pull/2/merge"
+	code, out, errs := process{env: env}.run(t, "apply", "--pace=0s", "--input", filepath.Join(dir, "lines.ndjson"), "--config", filepath.Join(dir, "policy.yml"), "--plan", filepath.Join(dir, "plan.json"))
+	if code != 0 || len(s.Writes()) != 1 || !strings.Contains(out, `"applied": 1`) {
+		t.Errorf("exit code %d, %d writes: %s%s", code, len(s.Writes()), out, errs)
+	}
+	plan, err := os.ReadFile(filepath.Join(dir, "plan.json"))
+	if err != nil || !strings.Contains(string(plan), "/code-scanning/sarifs") {
+		t.Errorf("%v, %s", err, plan)
+	}
+
+	fork, err := filepath.Abs("../../testdata/events/pull_request.opened-fork.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env["GITHUB_EVENT_PATH"] = fork
+	sarif := filepath.Join(dir, "sub", "out")
+	code, out, errs = process{env: env}.run(t, "apply", "--pace=0s", "--input", filepath.Join(dir, "lines.ndjson"), "--config", filepath.Join(dir, "policy.yml"), "--output-dir", sarif)
+	if code != 1 || !strings.Contains(out, `"fork-read-only"`) {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if list, err := os.ReadDir(sarif); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
 	}
 }

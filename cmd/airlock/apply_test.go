@@ -2,6 +2,8 @@ package main_test
 
 import (
 	"encoding/json"
+	"encoding/pem"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -169,5 +171,46 @@ func assertState(t *testing.T, f githubtest.Fixture) {
 	}
 	if len(f.Uploads) != 1 || !strings.Contains(string(f.Uploads[0].SARIF), `"Agent Review"`) || !strings.Contains(string(f.Uploads[0].SARIF), "primaryLocationLineHash") {
 		t.Errorf("uploads: %+v", f.Uploads)
+	}
+}
+
+// TestCertificates is a private authority, in a file that is larger than a
+// configuration may be.
+func TestCertificates(t *testing.T) {
+	t.Parallel()
+	s := githubtest.New(t, pullRequestFixture(), githubtest.Options{})
+	ts := httptest.NewTLSServer(s)
+	t.Cleanup(ts.Close)
+	s.SetBaseURL(ts.URL)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ts.Certificate().Raw})
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"ca.pem":       strings.Repeat("# the bundle of an operating system\n", 40_000) + string(authority),
+		"lines.ndjson": `{"type":"add-issue-comment","body":"Hello"}` + "\n",
+		"policy.yml":   "add-issue-comment:\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := append(workflowEnv(nil, "pull_request", "pull_request.opened.json"), "GITHUB_API_URL="+s.APIURL())
+	args := []string{"apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml"}
+	if res := run(t, dir, append(env, "SSL_CERT_FILE=ca.pem"), "", args...); res.code != 3 || len(s.Writes()) != 0 {
+		t.Errorf("the certificates of the environment were trusted without --trust-env: exit code %d\n%s", res.code, res.stderr)
+	}
+	for _, c := range []struct {
+		env  []string
+		args []string
+	}{
+		{env, append(args, "--ca-file", "ca.pem")},
+		{append(env, "SSL_CERT_FILE=ca.pem", "GITHUB_RUN_ID=2"), append(args, "--trust-env")},
+	} {
+		s.ResetRequests()
+		if res := run(t, dir, c.env, "", c.args...); res.code != 0 || len(s.Writes()) != 1 {
+			t.Errorf("airlock %v: exit code %d, %d writes\n%s", c.args, res.code, len(s.Writes()), res.stderr)
+		}
+	}
+	if res := run(t, dir, env, "", append(args, "--ca-file", ".")...); res.code != 2 || !strings.Contains(res.stderr, "--ca-file: . is a directory") {
+		t.Errorf("a directory: exit code %d\n%s", res.code, res.stderr)
 	}
 }
