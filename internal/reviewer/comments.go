@@ -24,13 +24,21 @@ const longestNote = 5
 func (c *codeFile) notes() {
 	for i, t := range c.comments {
 		text := c.commentText(i)
-		at := note.FindStringIndex(text)
+		at := noteIndex(text)
 		if at == nil || c.continuesNote(i) || notNote.MatchString(text) || notePlace.MatchString(c.noteText(i)) {
 			continue
 		}
 		noteWord := strings.Trim(text[at[0]:at[1]], "/#*:! \t\n")
 		c.report("todo-without-issue", t.start+int32(at[0]), t.start+int32(at[1]), noteWord[:min(len(noteWord), len("FIXME"))])
 	}
+}
+
+// noteIndex returns where the word of a note is in a comment, or nil.
+func noteIndex(comment string) []int {
+	if !strings.Contains(comment, "TODO") && !strings.Contains(comment, "FIXME") && !strings.Contains(comment, "XXX") {
+		return nil // as an expression would find out more slowly
+	}
+	return note.FindStringIndex(comment)
 }
 
 func (c *codeFile) commentText(i int) string { return c.text[c.comments[i].start:c.comments[i].end] }
@@ -45,7 +53,7 @@ func (c *codeFile) followsComment(i int) bool {
 // noteText returns a comment and those below it that continue its note.
 func (c *codeFile) noteText(i int) string {
 	last := i
-	for last+1 < len(c.comments) && last < i+longestNote && c.followsComment(last+1) && !note.MatchString(c.commentText(last+1)) {
+	for last+1 < len(c.comments) && last < i+longestNote && c.followsComment(last+1) && noteIndex(c.commentText(last+1)) == nil {
 		last++
 	}
 	return strings.ReplaceAll(c.text[c.comments[i].start:c.comments[last].end], "\n", " ")
@@ -54,12 +62,15 @@ func (c *codeFile) noteText(i int) string {
 // continuesNote reports whether the comment above is a note that is found: each of the
 // lines of a note may begin with the note's word again.
 func (c *codeFile) continuesNote(i int) bool {
-	return c.followsComment(i) && c.comments[i-1].first && note.MatchString(c.commentText(i-1)) && !notePlace.MatchString(c.noteText(i-1))
+	return c.followsComment(i) && c.comments[i-1].first && noteIndex(c.commentText(i-1)) != nil && !notePlace.MatchString(c.noteText(i-1))
 }
 
 // commentedCode finds runs of line comments of which most are code.
 func (c *codeFile) commentedCode() {
-	const fewest = 3 // lines
+	const fewest = 3                        // lines
+	if !c.uses(c.rules["commented-code"]) { // it is off by default, and takes long
+		return
+	}
 	lines, codeLines, begin, last := 0, 0, token{}, 0
 	endRun := func() {
 		if lines >= fewest && codeLines*5 >= lines*4 {

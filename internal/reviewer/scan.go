@@ -151,6 +151,9 @@ var operators = []string{"===", "!==", "**=", "<<=", ">>=", "||=", "&&=", "??=",
 
 // operatorLength returns the length of the operator with which rest begins.
 func operatorLength(rest string) int {
+	if len(rest) < 2 || strings.IndexByte("=.><-:?&|+*~", rest[1]) < 0 { // a short cut: no long operator has another second byte
+		return 1
+	}
 	for _, long := range operators {
 		if strings.HasPrefix(rest, long) {
 			return len(long)
