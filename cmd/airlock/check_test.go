@@ -144,7 +144,7 @@ func TestActionReportsChecks(t *testing.T) {
 			if n := len(pull.Pull.Reviews); n != 1 {
 				t.Errorf("%d reviews", n)
 			}
-			if !strings.Contains(ws.read(t, ws.summary), "What the checks had to say") {
+			if !strings.Contains(ws.read(t, ws.summary), "What the checks reported") {
 				t.Errorf("the summary:\n%s", ws.read(t, ws.summary))
 			}
 		})

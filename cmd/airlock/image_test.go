@@ -463,7 +463,7 @@ func TestImageChecks(t *testing.T) {
 	if checks != 1 || agents != 1 {
 		t.Errorf("%d comments of the checks and %d of the agent", checks, agents)
 	}
-	if summary := j.read(j.commands, "step_summary_1"); !strings.Contains(summary, "## ❌ Airlock checks: ") || !strings.Contains(summary, "What the checks had to say") {
+	if summary := j.read(j.commands, "step_summary_1"); !strings.Contains(summary, "## ❌ Airlock checks: ") || !strings.Contains(summary, "What the checks reported") {
 		t.Errorf("the summary:\n%s", summary)
 	}
 	j.assertOwned()

@@ -13,7 +13,7 @@ type agentReport struct {
 	// failed is true for a report that counts as a failed item, also where it has an
 	// issue.
 	failed bool
-	// summary says in the plan what is done.
+	// summary describes in the plan what is done.
 	summary string
 	// title, intro and section are the issue that the owner may want of all items: its
 	// title without prefix, its first paragraph, and the part for one item.
@@ -66,8 +66,8 @@ func reportHandler(r agentReport) handler {
 	}
 }
 
-// asFailed returns the result of an item whose issue is there as that of a report which
-// counts as failed.
+// asFailed turns the result of opening the issue into that of a report which counts as
+// failed.
 func (r agentReport) asFailed(e *entry, done Result) Result {
 	if done.State != Applied && done.State != Adopted {
 		return done

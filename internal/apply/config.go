@@ -19,7 +19,7 @@ type Config struct {
 	Workflow string
 	// DryRun stages every item.
 	DryRun bool
-	// Reconcile says when to look for duplicates that another run of the same job
+	// Reconcile controls when to look for duplicates that another run of the same job
 	// created at the same moment.
 	Reconcile Reconcile
 	// Version is Airlock's own version, for findings that are reported as Airlock's.
@@ -29,8 +29,8 @@ type Config struct {
 	// Secrets scans everything before it is written; an item that contains a secret is
 	// denied. nil scans nothing.
 	Secrets *secrets.Scanner
-	// LostCode says why items that carry code were lost before they came here; "" when
-	// none was. Texts that go with them mention it, or are held back.
+	// LostCode is why items that carry code were lost before they came here; "" if none
+	// were. Texts that go with them mention it, or are held back.
 	LostCode string
 	// HoldText holds back texts that go with changes which were not delivered;
 	// otherwise they carry a visible note.
@@ -47,7 +47,7 @@ func (c Config) server() string {
 	return strings.TrimRight(c.Server, "/")
 }
 
-// Reconcile says when Execute looks, at its end, for doubles of what it created.
+// Reconcile is when Execute looks, at its end, for duplicates of what it created.
 type Reconcile int
 
 // The values of Reconcile. Looking costs a wait of 30 seconds after the last

@@ -100,7 +100,7 @@ func (s *set[T]) add(value T) {
 	s.all = append(s.all, value)
 }
 
-// list asks for a list of objects that may hold our own.
+// list adds a list of objects that may contain our own.
 func (n *needs) list(what string, number int) { n.lists.add(listID{what: what, number: number}) }
 
 // needsOf collects what the items need.

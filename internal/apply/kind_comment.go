@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -43,7 +44,7 @@ func planComment(p *planner, group []*entry) Operation {
 		return op
 	}
 	op.Requests = []Request{p.commentRequest(e.target.Number, body)}
-	op.work = p.commentWork(list, e.key, body)
+	op.work = commentWork(p.repo, list, e.key, body)
 	return op
 }
 
@@ -53,11 +54,11 @@ func (p *planner) commentRequest(number int, body string) Request {
 }
 
 // commentWork posts one comment on an issue or pull request.
-func (p *planner) commentWork(list listID, key, body string) *createWork {
+func commentWork(repo githubapi.Repo, list listID, key, body string) *createWork {
 	return &createWork{
 		key: key, list: list, what: "the comment",
 		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
-			c, err := gh.CreateIssueComment(ctx, p.repo, list.number, body)
+			c, err := gh.CreateIssueComment(ctx, repo, list.number, body)
 			return commentObject(c, list.number), nil, err
 		},
 	}

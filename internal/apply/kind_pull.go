@@ -83,7 +83,7 @@ func untouched(p githubapi.Pull) bool {
 }
 
 // edit returns how title and text of the open pull request have to change; zero where they do
-// not. A note says that they were left alone.
+// not. The note is set where they were left alone.
 func (w *pullWork) edit() (edit githubapi.PullEdit, note string) {
 	there := w.st.pull
 	switch {

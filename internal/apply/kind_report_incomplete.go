@@ -7,7 +7,7 @@ import (
 )
 
 // reportIncompleteHandler applies report-incomplete: the item counts as failed, so that
-// nobody takes an unfinished task for a finished one, and the texts of other items say so
+// nobody takes an unfinished task for a finished one, and the texts of other items mention it
 // (see incompleteNote). Where the owner wants it, there is one issue for all of them.
 func reportIncompleteHandler() handler {
 	return reportHandler(agentReport{

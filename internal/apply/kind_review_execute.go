@@ -168,14 +168,8 @@ func (r *reviewRun) comment(ctx context.Context, in part, because string) error 
 	if left := r.undone(in.ends); len(left) == 0 && len(in.ends) > 0 {
 		return nil
 	}
-	body := r.partBody(in, nil)
-	obj, notes, err := r.x.create(ctx, &createWork{
-		key: r.partKey(in, nil), list: listID{what: listComments, number: r.number}, what: "the comment",
-		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
-			got, err := gh.CreateIssueComment(ctx, r.x.repo, r.number, body)
-			return commentObject(got, r.number), nil, err
-		},
-	}, entriesIn(in.ends))
+	post := commentWork(r.x.repo, listID{what: listComments, number: r.number}, r.partKey(in, nil), r.partBody(in, nil))
+	obj, notes, err := r.x.create(ctx, post, entriesIn(in.ends))
 	if err != nil {
 		return err
 	}

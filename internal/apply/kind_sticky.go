@@ -36,7 +36,7 @@ func planSticky(p *planner, group []*entry) Operation {
 		return op
 	}
 	op.noteCut(cut)
-	post := p.commentWork(list, e.key, body)
+	post := commentWork(p.repo, list, e.key, body)
 	if len(own) == 0 {
 		op.Requests, op.work = []Request{p.commentRequest(e.target.Number, body)}, post
 		return op

@@ -75,7 +75,7 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 				o.known.answered = answered[o.ID]
 			}
 		}
-	case listCheckRuns: // no field says which app we are, but no app can change another's
+	case listCheckRuns: // no field names the app, but no app can change another's
 		err = each(gh.ListCheckRuns(ctx, r, id.commit, id.name), func(k githubapi.CheckRun) {
 			o := checkRunObject(k)
 			o.key = k.ExternalID

@@ -86,7 +86,7 @@ func (o *observer) viewer() (err error) {
 		return nil
 	}
 	if o.s.viewer, err = o.deps.GitHub.Viewer(o.ctx); err == nil && o.s.viewer.DatabaseID == 0 {
-		err = errors.New("GitHub does not tell whose token this is, so what an earlier attempt wrote cannot be distinguished from what others wrote; use a token of a user or an app")
+		err = errors.New("GitHub does not name the account of this token, so what an earlier attempt wrote cannot be distinguished from what others wrote; use a token of a user or an app")
 	}
 	return err
 }

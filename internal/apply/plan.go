@@ -86,8 +86,8 @@ type Member struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// outcomeApply is the expected outcome of an item that will be written.
-const outcomeApply = "apply"
+// OutcomeApply is the expected outcome of an item that will be written.
+const OutcomeApply = "apply"
 
 // Request is one write request. A value that is only known once something else is done is
 // shown in angle brackets, such as "<commit>".
@@ -297,11 +297,11 @@ func (p *planner) operation(group []*entry, summary string) Operation {
 func (op *Operation) listItems() {
 	op.Items = make([]Member, len(op.entries))
 	for i, e := range op.entries {
-		m := Member{Index: e.index, Line: e.line, Kind: e.kind, Key: e.key, Outcome: outcomeApply}
+		m := Member{Index: e.index, Line: e.line, Kind: e.kind, Key: e.key, Outcome: OutcomeApply}
 		if d := e.decided; d != nil {
 			m.Outcome, m.Code, m.Reason = string(d.State), d.Code, d.Message
 			if d.State == Applied {
-				m.Outcome = outcomeApply
+				m.Outcome = OutcomeApply
 			}
 		}
 		op.Items[i] = m
@@ -387,7 +387,7 @@ func (op *Operation) remarks() []string {
 		out = append(out, StagedRemark)
 	}
 	for _, m := range op.Items {
-		if m.Outcome != outcomeApply {
+		if m.Outcome != OutcomeApply {
 			out = append(out, fmt.Sprintf("%s: %s", m.Outcome, m.Reason))
 		}
 	}

@@ -84,7 +84,7 @@ func (u *unsure) Error() string {
 	return u.first.Error() + "; trying again led to: " + u.again.Error()
 }
 
-// Unwrap returns the refusal first, because it tells what will fail again.
+// Unwrap returns the refusal first, because it determines what will fail again.
 func (u *unsure) Unwrap() []error { return []error{u.again, u.first} }
 
 // look looks whether a write whose answer was lost took effect, until it is found or

@@ -192,7 +192,7 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
 	return report.New(report.Input{
 		Event: r.Event, DryRun: r.Config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
-		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Words: g.OneLine,
+		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Safe: g.OneLine,
 	}), nil
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"html"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ const (
 	Notice  Level = "notice"
 )
 
-// Annotation is one line that the runner shows beside the job or a file.
+// Annotation is one line that the runner shows next to the job or a file.
 type Annotation struct {
 	Level              Level
 	Title, Message     string
@@ -26,9 +27,8 @@ type Annotation struct {
 	StartLine, EndLine int    // 0 for none
 }
 
-// Annotations returns one annotation for everything that was not done, and for
-// texts of an agent that could only be shown this way. What the checks found has
-// annotations of its own.
+// Annotations returns one annotation for everything that was not done, and for each text of an
+// agent that could only be shown this way. What the checks found has annotations of its own.
 func (r *Report) Annotations() []Annotation {
 	var out []Annotation
 	for _, row := range r.notDone() {
@@ -36,25 +36,21 @@ func (r *Report) Annotations() []Annotation {
 		if row.state == string(apply.Failed) {
 			level = Error
 		}
-		what := row.kind
-		if what == "" {
-			what = "a line"
-		}
-		title := "Airlock " + row.state + " " + what
+		title := "Airlock " + row.state + " " + cmp.Or(row.kind, "a line")
 		if row.line > 0 {
 			title += " (line " + itoa(row.line) + ")"
 		}
-		out = append(out, Annotation{Level: level, Title: r.words(title), Message: strings.Join(row.because(), "; ")})
+		out = append(out, Annotation{Level: level, Title: r.safe(title), Message: strings.Join(row.because(), "; ")})
 	}
 	for _, row := range r.ownRows() {
-		a := Annotation{Level: Error, Title: "Airlock could not report: " + r.words(row.kind), Message: strings.Join(row.because(), "; ")}
-		if row.state == string(apply.Failed) && !slices.Contains(out, a) { // one for all comments of a review
+		a := Annotation{Level: Error, Title: "Airlock could not report: " + r.safe(row.kind), Message: strings.Join(row.because(), "; ")}
+		if row.state == string(apply.Failed) && !slices.Contains(out, a) { // all comments of a review have one
 			out = append(out, a)
 		}
 	}
 	for _, res := range r.Results {
 		if f := res.Fallback; f != nil && f.To == apply.ToAnnotation {
-			out = append(out, Annotation{Level: Notice, Title: "Airlock: review comment", Message: r.words(html.UnescapeString(f.Text)),
+			out = append(out, Annotation{Level: Notice, Title: "Airlock: review comment", Message: r.safe(html.UnescapeString(f.Text)),
 				Path: f.Path, StartLine: f.StartLine, EndLine: f.Line})
 		}
 	}

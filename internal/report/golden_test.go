@@ -157,7 +157,7 @@ func TestGolden(t *testing.T) {
 		"one":     {Event: event.Event{Name: "push"}, Results: []apply.Result{{Line: 1, Kind: "noop", State: apply.Applied, Message: "Nothing to do"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in.Words = words(t)
+			in.Safe = words(t)
 			r := report.New(in)
 			var text, coloured, doc bytes.Buffer
 			for _, err := range []error{r.PlanText(&text, false), r.Text(&text, false), r.PlanText(&coloured, true), r.Text(&coloured, true), r.JSON(&doc, "  ")} {

@@ -13,9 +13,8 @@ import (
 // Output is one output of the action's step.
 type Output struct{ Name, Value string }
 
-// Outputs returns the step's outputs that follow from the results, in a fixed
-// order: the counts, then single names for the first object of each type, empty
-// when there is none.
+// Outputs returns the step's outputs that follow from the results, in a fixed order: the
+// counts, then the first object of each type, empty when there is none.
 func (r *Report) Outputs() []Output {
 	c := r.Counts
 	out := []Output{
@@ -23,17 +22,17 @@ func (r *Report) Outputs() []Output {
 		{"denied", itoa(c.Denied)}, {"skipped", itoa(c.Skipped)}, {"failed", itoa(c.Failed)},
 		{"rejected", itoa(c.Rejected)}, {"dropped", itoa(c.Dropped)},
 	}
-	issue := r.first(func(res apply.Result) bool { // an issue that was only updated was not made
+	issue := r.first(func(res apply.Result) bool { // an issue that was only updated does not count
 		return res.Object.Type == "issue" && res.Kind != safeoutput.KindUpdateIssue
 	})
 	pull, pushed := r.firstOf("pull-request"), r.first(func(res apply.Result) bool { return res.Object.SHA != "" })
 	comment, review, discussion := r.firstOf("comment", "discussion-comment"), r.firstOf("review", "review-comment"), r.firstOf("discussion")
 	return append(out,
-		Output{"issue-number", number(issue.Number)}, Output{"issue-url", issue.URL},
-		Output{"comment-id", id(comment.ID)}, Output{"comment-url", comment.URL},
-		Output{"review-id", id(review.ID)}, Output{"review-url", review.URL},
-		Output{"discussion-number", number(discussion.Number)}, Output{"discussion-url", discussion.URL},
-		Output{"pull-request-number", number(pull.Number)}, Output{"pull-request-url", pull.URL},
+		Output{"issue-number", nonZero(issue.Number)}, Output{"issue-url", issue.URL},
+		Output{"comment-id", nonZero(comment.ID)}, Output{"comment-url", comment.URL},
+		Output{"review-id", nonZero(review.ID)}, Output{"review-url", review.URL},
+		Output{"discussion-number", nonZero(discussion.Number)}, Output{"discussion-url", discussion.URL},
+		Output{"pull-request-number", nonZero(pull.Number)}, Output{"pull-request-url", pull.URL},
 		Output{"branch", pushed.Branch}, Output{"commit-sha", pushed.SHA}, Output{"patch-file", r.file(func(k safeoutput.Kind) bool { return safeoutput.SpecOf(k).CarriesCode })},
 		Output{"sarif-file", r.file(func(k safeoutput.Kind) bool { return k == safeoutput.KindCreateSecurityReport })}, Output{"sarif-id", r.sarif().NodeID},
 	)
@@ -54,7 +53,7 @@ func (r *Report) firstOf(types ...string) apply.Object {
 	return r.first(func(res apply.Result) bool { return slices.Contains(types, res.Object.Type) })
 }
 
-// sarif is the first upload, an agent's or that of the checks.
+// sarif returns the first upload, an agent's or that of the checks.
 func (r *Report) sarif() apply.Object {
 	for _, res := range slices.Concat(r.Results, r.Own) {
 		if res.Object != nil && res.Object.Type == "sarif" {
@@ -64,31 +63,23 @@ func (r *Report) sarif() apply.Object {
 	return apply.Object{}
 }
 
-// file is where the first item of the kinds was stored because it could not be
+// file returns where the first item of the wanted kinds was stored because it could not be
 // delivered.
-func (r *Report) file(of func(safeoutput.Kind) bool) string {
+func (r *Report) file(wanted func(safeoutput.Kind) bool) string {
 	for _, res := range slices.Concat(r.Results, r.Own) {
-		if res.File != "" && of(res.Kind) {
+		if res.File != "" && wanted(res.Kind) {
 			return res.File
 		}
 	}
 	return ""
 }
 
-// number writes a number that exists, else "".
-func number(n int) string {
+// nonZero writes a number; "" for 0.
+func nonZero[T int | int64](n T) string {
 	if n == 0 {
 		return ""
 	}
-	return itoa(n)
-}
-
-// id writes an id that exists, else "".
-func id(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
+	return strconv.FormatInt(int64(n), 10)
 }
 
 // JSON writes the report in its documented form.
@@ -102,9 +93,8 @@ func (r *Report) JSON(w io.Writer, indent string) error {
 // Clean reports whether nothing was rejected, denied, dropped, skipped or failed.
 func (r *Report) Clean() bool { return r.Counts.NotDone() == 0 && !r.FailedOwn() }
 
-// FailedOwn reports whether something that the checks had to say could not be said.
-// What GitHub or the token does not allow, and is shown in the summary instead, is
-// no failure.
+// FailedOwn reports whether something that the checks found could not be published. What
+// GitHub or the token does not allow, and is shown in the summary instead, does not count.
 func (r *Report) FailedOwn() bool {
 	return slices.ContainsFunc(r.Own, func(res apply.Result) bool { return res.State == apply.Failed })
 }

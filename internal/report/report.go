@@ -1,5 +1,5 @@
-// Package report turns what became of every item into what people and machines
-// read: the job summary, the terminal's text, annotations, outputs and JSON.
+// Package report turns the outcomes of all items into what people and machines read: the job
+// summary, the terminal's text, annotations, outputs and JSON.
 package report
 
 import (
@@ -9,22 +9,21 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Version is the version of the report's JSON form. Members are added, never
-// renamed.
+// Version is the version of the report's JSON form. Members are added, never renamed.
 const Version = 1
 
 // Input is everything that a report is made from.
 type Input struct {
 	Event event.Event
-	// DryRun says that nothing was to be written, Unconfigured that this is for
-	// want of a configuration.
+	// DryRun is set where nothing was to be written, and Unconfigured where that is because
+	// there is no configuration.
 	DryRun, Unconfigured bool
-	// Plan is what was to be done; nil when nothing was let in.
+	// Plan is what was to be done; nil when no item was accepted.
 	Plan *apply.Plan
-	// Results holds one result for every item that passed the first door, denied
-	// ones included.
+	// Results contains one result for every item that passed the first door, including
+	// denied ones.
 	Results []apply.Result
-	// Rejected are the lines that the first door refused, Dropped those over a limit.
+	// Rejected are the lines that the first door refused, and Dropped those over a limit.
 	Rejected []intake.Rejected
 	Dropped  []intake.Dropped
 	// Earlier are the errors that a collecting job listed in its document.
@@ -32,43 +31,43 @@ type Input struct {
 	// Collected are the items that were let in and not sent further, of a step
 	// that only collects; nil for one that applies.
 	Collected []intake.Accepted
-	// Words makes a text of an agent fit to be shown: no control character, no
+	// Safe makes a text of an agent fit to be shown: no control character, no
 	// live mention. Required.
-	Words func(string) string
+	Safe func(string) string
 }
 
-// Report is what became of every line, in its documented JSON form.
+// Report is the outcome of every line, in its documented JSON form.
 type Report struct {
 	Version    int    `json:"version"`
 	Repository string `json:"repository,omitempty"`
 	Event      string `json:"event,omitempty"`
 	DryRun     bool   `json:"dry_run"`
-	// Unconfigured says that nothing was written because nobody said what may be.
+	// Unconfigured is set where nothing was written because there is no configuration.
 	Unconfigured bool   `json:"unconfigured,omitempty"`
 	Counts       Counts `json:"counts"`
 	// Results are in the order of the agent's lines.
 	Results  []apply.Result `json:"results"`
 	Rejected []Rejected     `json:"rejected"`
 	Dropped  []Dropped      `json:"dropped"`
-	// Own are the results of Airlock's own items, what the checks had to say. Counts
-	// does not count them.
+	// Own are the results of Airlock's own items, which publish what the checks found. They
+	// are not in Counts.
 	Own []apply.Result `json:"own_results,omitempty"`
-	// Earlier are the errors that a collecting job listed in its document. They
-	// are not counted here.
+	// Earlier are the errors that a collecting job listed in its document. They are not in
+	// Counts.
 	Earlier []string `json:"earlier_errors,omitempty"`
-	// Plan is what would be done, of a dry run.
+	// Plan is what would be done, for a dry run.
 	Plan *apply.Plan `json:"plan,omitempty"`
 
 	plan  *apply.Plan
-	words func(string) string
-	asked map[int]string   // what an approved item asks for, by its index, where its operation carries nothing else
+	safe  func(string) string
+	asked map[int]string   // what an approved item asks for, by its index, if its operation carries no other
 	notes map[int][]string // what was left out of an approved item, by its index
 	where string           // the event and its subject, for people
-	// collected are the items of a step that only collects: they have no state.
+	// collected are the items of a step that only collects. They have no state.
 	collected []apply.Result
 }
 
-// collectedResult is an item that was let in, with what was changed about it.
+// collectedResult is an item that was accepted, with what was changed about it.
 func collectedResult(a intake.Accepted) apply.Result {
 	res := apply.Result{Line: a.Line(), Kind: a.Item().Kind()}
 	n := a.Notes()
@@ -101,10 +100,10 @@ type Dropped struct {
 	Limit int             `json:"limit"`
 }
 
-// Counts says how many items ended in which state. Asked is their sum.
+// Counts is how many items ended in each state. Asked is their sum.
 type Counts struct {
 	Asked    int `json:"asked"`
-	Accepted int `json:"accepted,omitempty"` // of a step that only collects
+	Accepted int `json:"accepted,omitempty"` // by a step that only collects
 	Applied  int `json:"applied"`
 	Adopted  int `json:"adopted"`
 	Staged   int `json:"staged"`
@@ -115,13 +114,13 @@ type Counts struct {
 	Dropped  int `json:"dropped"`
 }
 
-// New makes a report.
+// New returns a report.
 func New(in Input) *Report {
 	r := &Report{
 		Version: Version, Repository: in.Event.Repo.FullName(), Event: in.Event.Name, DryRun: in.DryRun, Unconfigured: in.Unconfigured,
 		Results: []apply.Result{}, Rejected: []Rejected{}, Dropped: []Dropped{},
 		Earlier: in.Earlier,
-		plan:    in.Plan, words: in.Words, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
+		plan:    in.Plan, safe: in.Safe, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
 	}
 	for _, res := range in.Results {
 		r.notes[res.Index] = res.Notes
@@ -161,24 +160,22 @@ func New(in Input) *Report {
 	return r
 }
 
-// Done is how many items are where they were asked to be.
+// Done returns how many items are done, now or before.
 func (c Counts) Done() int { return c.Applied + c.Adopted }
 
-// NotDone is how many items were neither done nor only planned.
+// NotDone returns how many items were neither done nor only planned.
 func (c Counts) NotDone() int { return c.Denied + c.Skipped + c.Failed + c.Rejected + c.Dropped }
 
-// subject names the event and what it is about in a few words.
+// subject names the event and what it is about.
 func subject(ev event.Event) string {
-	words := ev.Name
+	kind := "issue"
 	switch {
 	case ev.Number == 0:
-		return words
+		return ev.Name
 	case ev.IsPull:
-		words += " on pull request"
+		kind = "pull request"
 	case ev.IsDiscussion:
-		words += " on discussion"
-	default:
-		words += " on issue"
+		kind = "discussion"
 	}
-	return words + " #" + itoa(ev.Number)
+	return ev.Name + " on " + kind + " #" + itoa(ev.Number)
 }

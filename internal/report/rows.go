@@ -10,21 +10,21 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// row is one item as every reader sees it: the summary, the terminal and the
-// annotations choose from it, so that they cannot disagree.
+// row is one item as people see it. The summary, the terminal and the annotations choose from
+// it, so that they cannot disagree. Its texts are plain and safe to show.
 type row struct {
 	state string
 	line  int
 	kind  string
-	asked string   // what it asks for, in plain text
-	why   string   // why it ended so, and what to do, in plain text
+	asked string   // what it asks for
+	why   string   // why it ended so, and what to do
 	notes []string // what else a person should know
 	code  string
 	obj   *apply.Object
 	file  string
 }
 
-// The states that only the first door gives.
+// The states of lines that do not pass the first door.
 const (
 	rejected = "rejected"
 	dropped  = "dropped"
@@ -34,10 +34,8 @@ const (
 func (r *Report) rows(states ...apply.State) []row {
 	var out []row
 	for _, res := range r.Results {
-		for _, s := range states {
-			if res.State == s {
-				out = append(out, r.resultRow(res))
-			}
+		if slices.Contains(states, res.State) {
+			out = append(out, r.resultRow(res))
 		}
 	}
 	return out
@@ -48,13 +46,13 @@ func (r *Report) resultRow(res apply.Result) row {
 	switch {
 	case res.Message == "":
 	case res.State == apply.Staged:
-		// What would be done is what was asked for, in other words.
+		// What would be done is what was asked for.
 		asked = strings.TrimPrefix(res.Message, "would ")
 	case (res.State == apply.Applied || res.State == apply.Adopted) && res.Object != nil && res.Object.Type != "sarif" && asked != "":
-		// The request and the object say it.
+		// The request and the object are enough.
 	default:
 		if res.Object == nil && res.State == apply.Applied {
-			asked = "" // of what leaves no object, the message is all that there is
+			asked = "" // the message is enough for what leaves no object
 		}
 		why = res.Message
 	}
@@ -70,7 +68,7 @@ func (r *Report) resultRow(res apply.Result) row {
 	}
 }
 
-// because is why, then the notes.
+// because returns why, followed by the notes.
 func (r row) because() []string {
 	if r.why == "" {
 		return r.notes
@@ -78,20 +76,19 @@ func (r row) because() []string {
 	return append([]string{r.why}, r.notes...)
 }
 
-// maxShown is how many bytes of one text are shown; the JSON form holds all of it.
+// maxShown is how many bytes of one text are shown. The JSON form contains all of it.
 const maxShown = 1000
 
-// plain makes a text fit to be shown, with the invisible character that cleaning
-// puts into mentions as itself where a text has it written out. A long text is cut.
+// plain makes a text safe to show and cuts a long one. The invisible character that cleaning
+// adds to mentions is unescaped where it is written out.
 func (r *Report) plain(s string) string {
 	if len(s) > maxShown {
 		s = strings.ToValidUTF8(s[:maxShown], "") + "…"
 	}
-	return r.words(strings.NewReplacer("&#8203;", "\u200b", `\u200b`, "\u200b").Replace(s))
+	return r.safe(strings.NewReplacer("&#8203;", "\u200b", `\u200b`, "\u200b").Replace(s))
 }
 
-// notDone returns everything that was neither done nor only planned, the worst
-// first.
+// notDone returns everything that was neither done nor only planned, the worst first.
 func (r *Report) notDone() []row {
 	out := r.rows(apply.Failed)
 	for _, rej := range r.Rejected {
@@ -100,7 +97,7 @@ func (r *Report) notDone() []row {
 	out = append(out, r.rows(apply.Denied)...)
 	out = append(out, r.rows(apply.Skipped)...)
 	for _, d := range r.Dropped {
-		out = append(out, row{state: dropped, line: d.Line, kind: string(d.Kind), why: r.words(dropReason(d))})
+		out = append(out, row{state: dropped, line: d.Line, kind: string(d.Kind), why: r.safe(dropReason(d))})
 	}
 	return out
 }
@@ -112,78 +109,66 @@ func (r *Report) ownRows() []row {
 		if nothingToDo(res) {
 			continue
 		}
-		row := r.resultRow(res)
-		out = append(out, row)
+		out = append(out, r.resultRow(res))
 	}
 	return out
 }
 
-// nothingToDo reports whether an item was about something that did not have to be
-// done: a comment that need not be opened, or hidden. The JSON form lists it.
+// nothingToDo reports whether there was nothing to do for an item of Airlock's own: no comment
+// to create or to hide. Only the JSON form lists it.
 func nothingToDo(res apply.Result) bool {
 	return res.State == apply.Applied && res.Object == nil && len(res.Notes) == 0 &&
 		(res.Kind == safeoutput.KindMinimiseComments || res.Kind == safeoutput.KindStickyComment)
 }
 
-// cleaned returns what the doors changed, one row an item.
+// cleaned returns what the doors changed, one row for each item.
 func (r *Report) cleaned() []row {
 	var out []row
 	for _, res := range slices.Concat(r.Results, r.collected) {
-		var why string
-		add := func(s string) {
-			if why != "" {
-				why += "; "
+		var changes []string
+		add := func(what, field string, count int) {
+			if field != "" {
+				what += " in '" + field + "'"
 			}
-			why += s
+			if count > 1 {
+				what += " (" + itoa(count) + " times)"
+			}
+			changes = append(changes, what)
 		}
 		for _, c := range res.Cleaned {
-			s := c.Rule
+			what := c.Rule
 			if c.Detail != "" {
-				s += ": " + c.Detail
+				what += ": " + c.Detail
 			}
-			if c.Field != "" {
-				s += " in '" + c.Field + "'"
-			}
-			add(s + times(c.Count))
+			add(what, c.Field, c.Count)
 		}
 		for _, rep := range res.Repaired {
-			s := "repaired: " + rep.Kind
-			if rep.Field != "" {
-				s += " in '" + rep.Field + "'"
-			}
-			add(s + times(rep.Count))
+			add("repaired: "+rep.Kind, rep.Field, rep.Count)
 		}
-		if why != "" {
-			out = append(out, row{line: res.Line, kind: string(res.Kind), why: r.plain(why)})
+		if len(changes) > 0 {
+			out = append(out, row{line: res.Line, kind: string(res.Kind), why: r.plain(strings.Join(changes, "; "))})
 		}
 	}
 	return out
 }
 
-// rejection joins the reasons for which a line was refused, each naming its field.
+// rejection joins the reasons why a line was refused, each with its field.
 func rejection(rej Rejected) string {
 	reasons := make([]string, len(rej.Violations))
 	for i, v := range rej.Violations {
-		v.Kind = "" // stands in a column of its own
+		v.Kind = "" // has its own column
 		_, reasons[i], _ = strings.Cut(v.String(), ": ")
 	}
 	return strings.Join(reasons, "; ")
 }
 
-// dropReason says which limit an item was over, and how to raise it.
+// dropReason names the limit that an item was over, and how to raise it.
 func dropReason(d Dropped) string {
 	key := "max"
 	if safeoutput.SpecOf(d.Kind).DefaultMaxLabels > 0 {
 		key = "max-items" // max counts the labels of an item
 	}
 	return fmt.Sprintf("over the limit of %d for this kind; raise it with \"%s:\" below %s", d.Limit, key, d.Kind)
-}
-
-func times(n int) string {
-	if n < 2 {
-		return ""
-	}
-	return " (" + itoa(n) + " times)"
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,12 +12,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxRows is how many rows a table of the summary has at most: what is below
-// nobody reads there, and the report's JSON holds all of it.
+// maxRows is the largest number of rows in a table of the summary. Nobody reads more there, and
+// the report's JSON contains all of them.
 const maxRows = 100
 
-// Summary writes the job summary: what was asked and done in one line, then the
-// details, at most limit bytes.
+// Summary returns the job summary, at most limit bytes: what was asked and done in one line,
+// then the details.
 func (r *Report) Summary(limit int) string {
 	var b strings.Builder
 	b.WriteString("## Airlock: " + r.Headline() + "\n\n")
@@ -38,15 +39,15 @@ func (r *Report) Summary(limit int) string {
 	r.writeEnabling(&b)
 	r.writeFallbacks(&b)
 	if rows := r.cleaned(); len(rows) > 0 {
-		b.WriteString("\n<details><summary>What was cleaned or repaired (" + itoa(len(rows)) + ")</summary>\n\n")
-		table(&b, []string{"Line", "Request", "What"}, rows, cleanedCells)
-		b.WriteString("\n</details>\n")
+		fold(&b, "What was cleaned or repaired", len(rows), func() {
+			table(&b, []string{"Line", "Request", "What"}, rows, cleanedCells)
+		})
 	}
-	out, _ := markdown.Cut(b.String(), limit/3, "*The rest was cut: a job summary holds no more. The results' JSON holds everything.*")
+	out, _ := markdown.Cut(b.String(), limit/3, "*The rest was cut: the job summary is full. The results' JSON contains everything.*")
 	return out
 }
 
-// Headline says in a few words how it ended.
+// Headline returns in a few words how it ended.
 func (r *Report) Headline() string {
 	c := r.Counts
 	switch {
@@ -76,18 +77,18 @@ func (r *Report) Headline() string {
 
 // ownHeadline is the headline where no agent asked for anything.
 func (r *Report) ownHeadline() string {
-	said := slices.DeleteFunc(slices.Clone(r.Own), nothingToDo)
-	n := apply.Count(said)
+	own := slices.DeleteFunc(slices.Clone(r.Own), nothingToDo)
+	n := apply.Count(own)
 	done := n[apply.Applied] + n[apply.Adopted]
 	switch {
-	case len(said) == 0:
-		return "the checks had nothing new to say"
+	case len(own) == 0:
+		return "the checks had nothing new to report"
 	case n[apply.Failed] > 0:
-		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], text.Count(len(said), "message"))
+		return fmt.Sprintf("%d of %s of the checks could not be delivered", n[apply.Failed], text.Count(len(own), "message"))
 	case n[apply.Staged] > 0:
 		return fmt.Sprintf("%s of the checks planned, nothing was written", text.Count(n[apply.Staged], "message"))
 	}
-	return fmt.Sprintf("%d of %s of the checks delivered", done, text.Count(len(said), "message"))
+	return fmt.Sprintf("%d of %s of the checks delivered", done, text.Count(len(own), "message"))
 }
 
 // countsLine lists the states that occur.
@@ -95,18 +96,19 @@ func (r *Report) countsLine() string {
 	var parts []string
 	for _, p := range r.Counts.named() {
 		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s **%d** %s", icon(p.state), p.n, p.words))
+			parts = append(parts, fmt.Sprintf("%s **%d** %s", icon(p.state), p.n, p.name))
 		}
 	}
 	if r.where != "" {
-		parts = append(parts, markdown.EscapeText(r.words(r.where)))
+		parts = append(parts, markdown.EscapeText(r.safe(r.where)))
 	}
 	return strings.Join(parts, " · ")
 }
 
+// namedCount is the number of items in a state, and the state's name for people.
 type namedCount struct {
-	state, words string
-	n            int
+	state, name string
+	n           int
 }
 
 func (c Counts) named() []namedCount {
@@ -123,7 +125,7 @@ func (c Counts) named() []namedCount {
 	}
 }
 
-// icon marks a state so that the eye finds it; the word always stands beside it.
+// icon returns a symbol for a state. The state's name is always next to it.
 func icon(state string) string {
 	switch state {
 	case string(apply.Applied), string(apply.Adopted), "accepted":
@@ -138,19 +140,19 @@ func icon(state string) string {
 	return "🚫"
 }
 
-// writePlan is the plan as a table, with the exact requests.
+// writePlan writes the plan as a table, with the exact requests.
 func (r *Report) writePlan(b *strings.Builder) {
 	b.WriteString("\n### Planned, not written\n\n")
 	header, rows := r.plan.Table()
 	for i, row := range rows[:min(len(rows), maxRows)] {
 		cells := make([]string, len(row))
 		last := len(row) - 1
-		// In a dry run everything is staged, which the heading says.
-		notes := strings.TrimSpace(strings.TrimPrefix(row[last], "staged: nothing is written"))
+		// In a dry run everything is staged: the heading is enough.
+		notes := strings.TrimSpace(strings.TrimPrefix(row[last], apply.StagedRemark))
 		row[last] = strings.Join(append([]string{notes}, r.itemNotes(r.plan.Operations[i])...), "\n")
 		for j, cell := range row {
 			var lines []string
-			for _, line := range strings.Split(strings.TrimSpace(cell), "\n") {
+			for line := range strings.SplitSeq(strings.TrimSpace(cell), "\n") {
 				lines = append(lines, escaped(r.plain(line)))
 			}
 			cells[j] = strings.Join(lines, "<br>")
@@ -164,15 +166,12 @@ func (r *Report) writePlan(b *strings.Builder) {
 	}
 }
 
-// willApply is the outcome that a plan gives to what would be done.
-const willApply = "apply"
-
-// itemNotes says of an operation's items what leaves no object on GitHub to tell of
-// it, and what the doors left out of them.
+// itemNotes returns the messages of an operation's items that leave no object on GitHub, and
+// what the doors left out of them.
 func (r *Report) itemNotes(op apply.Operation) []string {
 	var notes []string
 	for _, m := range op.Items {
-		if m.Outcome == willApply && m.Reason != "" {
+		if m.Outcome == apply.OutcomeApply && m.Reason != "" {
 			notes = append(notes, m.Reason)
 		}
 		notes = append(notes, r.notes[m.Index]...)
@@ -180,32 +179,38 @@ func (r *Report) itemNotes(op apply.Operation) []string {
 	return notes
 }
 
-// writeMore says how many of n rows are not shown.
+// writeMore writes how many of n rows are not shown.
 func writeMore(b *strings.Builder, n int) {
 	if more := n - maxRows; more > 0 {
 		b.WriteString("\n*… and " + itoa(more) + " more, in the results' JSON.*\n")
 	}
 }
 
-// writeEarlier lists what the collecting job refused: its own summary may be on
-// another page.
+// writeEarlier lists what the collecting job refused. Its own summary may be on another page.
 func (r *Report) writeEarlier(b *strings.Builder) {
 	if len(r.Earlier) == 0 {
 		return
 	}
-	b.WriteString("\n<details><summary>Refused when the lines were collected (" + itoa(len(r.Earlier)) + ")</summary>\n\n")
-	for _, e := range r.Earlier[:min(len(r.Earlier), maxRows)] {
-		b.WriteString("- " + escaped(r.words(e)) + "\n")
-	}
-	if more := len(r.Earlier) - maxRows; more > 0 {
-		b.WriteString("- … and " + itoa(more) + " more\n")
-	}
+	fold(b, "Refused when the lines were collected", len(r.Earlier), func() {
+		for _, e := range r.Earlier[:min(len(r.Earlier), maxRows)] {
+			b.WriteString("- " + escaped(r.safe(e)) + "\n")
+		}
+		if more := len(r.Earlier) - maxRows; more > 0 {
+			b.WriteString("- … and " + itoa(more) + " more\n")
+		}
+	})
+}
+
+// fold writes a section that is shown when the reader opens it.
+func fold(b *strings.Builder, title string, n int, write func()) {
+	fmt.Fprintf(b, "\n<details><summary>%s (%d)</summary>\n\n", title, n)
+	write()
 	b.WriteString("\n</details>\n")
 }
 
-// writeFallbacks shows the texts that GitHub did not take, so that none is lost.
-// They are sanitized Markdown already. Each stands in a quote, so that no heading,
-// open element or table of it can pose as a part of the summary.
+// writeFallbacks shows the texts that GitHub did not accept, so that none is lost. They are
+// sanitized Markdown already. Each is quoted, so that no heading, open element or table in it
+// can pose as a part of the summary.
 func (r *Report) writeFallbacks(b *strings.Builder) {
 	first := true
 	for _, res := range r.Results {
@@ -217,21 +222,18 @@ func (r *Report) writeFallbacks(b *strings.Builder) {
 			b.WriteString("\n### Not delivered, shown here instead\n")
 			first = false
 		}
-		title := f.Title
+		title := cmp.Or(f.Title, string(res.Kind))
 		if f.Path != "" {
 			title = f.Path + ":" + itoa(f.Line)
 		}
-		if title == "" {
-			title = string(res.Kind)
-		}
-		b.WriteString("\n#### " + escaped(r.words(title)) + "\n\n")
+		b.WriteString("\n#### " + escaped(r.safe(title)) + "\n\n")
 		for line := range strings.Lines(strings.TrimRight(f.Text, "\n") + markdown.CloseOpen(f.Text)) {
 			b.WriteString(strings.TrimRight("> "+strings.TrimRight(line, "\n"), " ") + "\n")
 		}
 	}
 }
 
-// PlainBlock shows plain text, such as an error, in Markdown exactly as it is.
+// PlainBlock returns Markdown that shows plain text, such as an error, exactly as it is.
 func PlainBlock(s string) string { return markdown.Fence("text", s) + "\n" }
 
 func section(b *strings.Builder, title string, header []string, rows []row, cells func(row) []string) {
@@ -281,8 +283,7 @@ func stagedCells(r row) []string {
 	return []string{itoa(r.line), markdown.CodeSpan(r.kind), lines(escaped(r.asked), r.because())}
 }
 
-// lines puts texts below each other in one cell: the first is Markdown, the others
-// are plain text.
+// lines returns a cell with one text a line: the first is Markdown, the others are plain text.
 func lines(first string, more []string) string {
 	var parts []string
 	if first != "" {
@@ -298,7 +299,7 @@ func cleanedCells(r row) []string {
 	return []string{itoa(r.line), markdown.CodeSpan(r.kind), escaped(r.why)}
 }
 
-// request names what was asked for: the kind, and a few words of it.
+// request names what was asked for: the kind, and a short description.
 func request(r row) string {
 	kind := "–"
 	if r.kind != "" {
@@ -310,7 +311,7 @@ func request(r row) string {
 	return kind + " " + escaped(r.asked)
 }
 
-// objectLink links to what was made.
+// objectLink links to an object.
 func objectLink(o *apply.Object) string {
 	if o == nil {
 		return ""
@@ -341,24 +342,24 @@ func objectLink(o *apply.Object) string {
 	return link
 }
 
-// linkDestination writes a URL that GitHub gave us so that Markdown takes it whole.
+// linkDestination escapes a URL of GitHub's for a Markdown link.
 func linkDestination(url string) string {
 	return strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "|", "%7C", "\\", "%5C").Replace(url)
 }
 
-// escaped shows plain text in Markdown.
+// escaped returns Markdown that shows plain text.
 func escaped(s string) string { return markdown.EscapeText(s) }
 
-// unconfiguredWords says why nothing was written, and how to change that.
-const unconfiguredWords = "There is no configuration, so nothing was written. Name the kinds that the agent may use"
+// unconfigured explains why nothing was written, and how to change that.
+const unconfigured = "There is no configuration, so nothing was written. Name the kinds that the agent may use"
 
-// writeEnabling says what a repository's owner has to write for the plan to be
-// carried out: the configuration, where there is none, and the permissions, where
-// nothing was written or one was missing.
+// writeEnabling writes what the repository's owner has to add for the plan to be carried out:
+// the configuration, where there is none, and the permissions, where nothing was written or one
+// was missing.
 func (r *Report) writeEnabling(b *strings.Builder) {
 	permissions := r.permissionsToGrant()
 	if r.Unconfigured {
-		b.WriteString("\n### How to enable it\n\n" + unconfiguredWords + " in the action's input `config`:\n\n" + markdown.Fence("yaml", r.kindsAsked()) + "\n")
+		b.WriteString("\n### How to enable it\n\n" + unconfigured + " in the action's input `config`:\n\n" + markdown.Fence("yaml", r.kindsAsked()) + "\n")
 		if permissions != "" {
 			b.WriteString("\nand give the job what they need:\n\n" + markdown.Fence("yaml", permissions) + "\n")
 		}
@@ -369,7 +370,7 @@ func (r *Report) writeEnabling(b *strings.Builder) {
 	}
 }
 
-// kindsAsked is a configuration that enables what was asked for.
+// kindsAsked returns a configuration that enables what was asked for.
 func (r *Report) kindsAsked() string {
 	asked := map[safeoutput.Kind]bool{}
 	for _, res := range r.Results {
@@ -391,8 +392,8 @@ func (r *Report) kindsAsked() string {
 	return b.String()
 }
 
-// permissionsToGrant returns the permissions block that the plan needs, or "" if
-// nothing hints that it is missing.
+// permissionsToGrant returns the permissions block that the plan needs; "" where none seems to
+// be missing.
 func (r *Report) permissionsToGrant() string {
 	if r.plan == nil || len(r.plan.Permissions) == 0 || !r.DryRun && !r.lacksPermission() {
 		return ""
@@ -401,29 +402,24 @@ func (r *Report) permissionsToGrant() string {
 }
 
 func (r *Report) lacksPermission() bool {
-	for _, res := range r.Results {
-		if res.Code == apply.CodeNoPermission {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Results, func(res apply.Result) bool { return res.Code == apply.CodeNoPermission })
 }
 
-// writeOwn is the table of what the checks had to say: folded where all of it was
-// delivered, since it stands on the pull request then.
+// ownTitle is the heading of the results of Airlock's own items.
+const ownTitle = "What the checks reported"
+
+// writeOwn writes the results of Airlock's own items. The table is folded if all of them were
+// delivered, because then the pull request shows them.
 func (r *Report) writeOwn(b *strings.Builder) {
-	const title = "What the checks had to say"
 	header := []string{"", "What", "Result"}
 	rows := r.ownRows()
 	delivered := func(r row) bool { return r.state == string(apply.Applied) || r.state == string(apply.Adopted) }
 	switch {
 	case len(rows) == 0:
 	case slices.ContainsFunc(rows, func(r row) bool { return !delivered(r) }):
-		section(b, title, header, rows, ownCells)
+		section(b, ownTitle, header, rows, ownCells)
 	default:
-		fmt.Fprintf(b, "\n<details><summary>%s (%d)</summary>\n\n", title, len(rows))
-		table(b, header, rows, ownCells)
-		b.WriteString("\n</details>\n")
+		fold(b, ownTitle, len(rows), func() { table(b, header, rows, ownCells) })
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,35 +10,34 @@ import (
 	"github.com/agent-airlock/airlock/internal/apply"
 )
 
-// Text writes the report for a terminal or a log: what was done, what was not
-// and why. It ends with the headline, so that it is read last. colour adds ANSI
-// colours.
+// Text writes the report for a terminal or a log: what was done, and what was not done and why.
+// It ends with the headline. colour adds ANSI colours.
 func (r *Report) Text(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
 	t.rows("Done", r.rows(apply.Applied, apply.Adopted), func(row row) {
 		where := row.file
 		if row.obj != nil && row.obj.URL != "" {
-			where = r.words(row.obj.URL)
+			where = r.safe(row.obj.URL)
 			if row.state == string(apply.Adopted) {
 				where += " (already there)"
 			}
 		}
 		t.row(green, "✓", row, append([]string{row.asked, where}, row.because()...)...)
 	})
-	if !r.DryRun { // else the plan says it
+	if !r.DryRun { // otherwise the plan shows it
 		t.rows("Planned, not written", r.rows(apply.Staged), func(row row) { t.row(yellow, "·", row, append([]string{row.asked}, row.because()...)...) })
 	}
 	t.rows("Not done", r.notDone(), func(row row) {
 		state := row.state
 		if row.code != "" {
-			state += " (" + r.words(row.code) + ")"
+			state += " (" + r.safe(row.code) + ")"
 		}
 		t.row(red, "✗", row, slices.Concat([]string{state + ": " + row.why}, row.notes, []string{row.file})...)
 	})
-	t.rows("What the checks had to say", r.ownRows(), func(row row) {
+	t.rows(ownTitle, r.ownRows(), func(row row) {
 		where := ""
 		if row.obj != nil && row.obj.URL != "" {
-			where = r.words(row.obj.URL)
+			where = r.safe(row.obj.URL)
 		}
 		colour, mark := ownMark(row.state)
 		t.row(colour, mark, row, append([]string{strings.TrimSuffix(row.state+": "+row.asked, ": "), where}, row.because()...)...)
@@ -45,7 +45,7 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	t.rows("Cleaned or repaired", r.cleaned(), func(row row) { t.row(yellow, "~", row, row.why) })
 	if r.Unconfigured {
 		t.title("How to enable it")
-		t.printf("%s in a file for --config, or in the action's input config:\n\n%s", unconfiguredWords, r.kindsAsked())
+		t.printf("%s in a file for --config, or in the action's input config:\n\n%s", unconfigured, r.kindsAsked())
 	}
 	if block := r.permissionsToGrant(); block != "" && !r.DryRun {
 		t.title("Permissions")
@@ -56,7 +56,7 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	var parts []string
 	for _, p := range r.Counts.named() {
 		if p.n > 0 {
-			parts = append(parts, itoa(p.n)+" "+p.words)
+			parts = append(parts, itoa(p.n)+" "+p.name)
 		}
 	}
 	if len(parts) > 0 {
@@ -66,41 +66,36 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	return t.err
 }
 
-// PlanText writes the plan for a terminal: every operation with its requests,
-// without their bodies, then what could not be checked and the permissions that
-// it needs.
+// PlanText writes the plan for a terminal: every operation with its requests, without their
+// bodies, then what could not be checked, and the permissions that it needs.
 func (r *Report) PlanText(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
 	p := r.plan
 	if p == nil || len(p.Operations) == 0 {
 		return nil
 	}
-	where := r.words(p.Repository)
-	if where == "" {
-		where = "an unknown repository"
-	}
-	t.printf("Plan for %s", where)
+	t.printf("Plan for %s", cmp.Or(r.safe(p.Repository), "an unknown repository"))
 	if r.where != "" {
-		t.printf(", %s", r.words(r.where))
+		t.printf(", %s", r.safe(r.where))
 	}
 	t.printf("\n")
 	for _, op := range p.Operations {
-		t.printf("\n%3d. %s  (%s → %s)\n", op.Number, t.paint(bold, string(op.Kind)), lineNumbers(op.Items), r.words(op.Target))
+		t.printf("\n%3d. %s  (%s → %s)\n", op.Number, t.paint(bold, string(op.Kind)), lineNumbers(op.Items), r.safe(op.Target))
 		t.printf("     %s\n", r.plain(op.Summary))
 		for _, m := range op.Items {
-			if m.Reason != "" && m.Outcome != willApply {
+			if m.Reason != "" && m.Outcome != apply.OutcomeApply {
 				t.printf("     %s %s: %s\n", lineNumbers([]apply.Member{m}), m.Outcome, r.plain(m.Reason))
 			}
 		}
 		for _, req := range op.Requests {
-			t.printf("     %s %s\n", req.Method, r.words(req.Path))
+			t.printf("     %s %s\n", req.Method, r.safe(req.Path))
 		}
 		for _, n := range slices.Concat(op.Notes, r.itemNotes(op)) {
 			t.printf("     note: %s\n", r.plain(n))
 		}
 	}
 	for _, u := range p.Unchecked {
-		t.printf("\nUnchecked: %s\n", r.words(u))
+		t.printf("\nUnchecked: %s\n", r.safe(u))
 	}
 	if len(p.Permissions) > 0 {
 		t.printf("\nThe job that applies this needs:\n\n%s", apply.PermissionsBlock(p.Permissions))
@@ -108,7 +103,7 @@ func (r *Report) PlanText(w io.Writer, colour bool) error {
 	return t.err
 }
 
-// lineOf names the line that an item comes from: none for one of Airlock's own.
+// lineOf names the line that an item comes from, or the checks.
 func lineOf(line int) string {
 	if line == 0 {
 		return "checks"
@@ -129,22 +124,22 @@ func lineNumbers(items []apply.Member) string {
 	for _, m := range items[:min(len(items), most)] {
 		lines = append(lines, lineOf(m.Line))
 	}
-	words := "lines " + strings.Join(lines, ", ")
+	out := "lines " + strings.Join(lines, ", ")
 	if more := len(items) - most; more > 0 {
-		words += " and " + itoa(more) + " more"
+		out += " and " + itoa(more) + " more"
 	}
-	return words
+	return out
 }
 
 // terminal writes lines and keeps the first error.
 type terminal struct {
 	w      io.Writer
 	colour bool
-	began  bool // something was written
+	begun  bool // something was written
 	err    error
 }
 
-// maxText is how many rows of one state are written: the JSON form holds all.
+// maxText is the largest number of rows of one state. The JSON form contains all of them.
 const maxText = 500
 
 // ANSI colours by their number.
@@ -156,7 +151,7 @@ const (
 )
 
 func (t *terminal) printf(format string, args ...any) {
-	t.began = true
+	t.begun = true
 	if t.err == nil {
 		_, t.err = fmt.Fprintf(t.w, format, args...)
 	}
@@ -169,9 +164,9 @@ func (t *terminal) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// gap parts what comes from what was written before.
+// gap separates what follows from what was written before.
 func (t *terminal) gap() {
-	if t.began {
+	if t.begun {
 		t.printf("\n")
 	}
 }
@@ -181,7 +176,7 @@ func (t *terminal) title(s string) {
 	t.printf("%s\n", t.paint(bold, s))
 }
 
-// rows writes a section, unless no row has anything to say.
+// rows writes a section, unless it is empty.
 func (t *terminal) rows(title string, rows []row, write func(row)) {
 	if len(rows) == 0 {
 		return
@@ -195,8 +190,7 @@ func (t *terminal) rows(title string, rows []row, write func(row)) {
 	}
 }
 
-// row writes one item: its mark, line and kind, and the details that are not
-// empty below.
+// row writes one item: its mark, line and kind, and below them the details that are not empty.
 func (t *terminal) row(colour, mark string, r row, details ...string) {
 	name := r.kind
 	if r.line > 0 {

@@ -45,7 +45,7 @@ func (s *step) collect(ctx context.Context) error {
 		return err
 	}
 	return s.finish(report.New(report.Input{
-		Collected: res.Accepted, Rejected: res.Rejected, Dropped: res.Dropped, Words: s.gate.OneLine,
+		Collected: res.Accepted, Rejected: res.Rejected, Dropped: res.Dropped, Safe: s.gate.OneLine,
 	}))
 }
 
