@@ -9,6 +9,15 @@ import (
 // UTF16Len returns the length of s in UTF-16 code units, the unit of GitHub's
 // size limits. A byte that is not valid UTF-8 counts as one, like U+FFFD.
 func UTF16Len(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return i + nonASCIILen(s[i:])
+		}
+	}
+	return len(s)
+}
+
+func nonASCIILen(s string) int {
 	n := 0
 	for _, r := range s {
 		n += utf16.RuneLen(r)

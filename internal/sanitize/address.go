@@ -2,21 +2,20 @@ package sanitize
 
 import "strings"
 
-// address is an address in a text: an http, https or ftp address, or a www.
-// name. Marks of emphasis, brackets and tags may stand within its scheme and
-// its slashes: they are gone when the text is rendered and its parts are joined.
+// address is an address in a text: an http, https or ftp address, or a www. name.
+// Its scheme and slashes may contain what vanishes.
 type address struct {
-	start, end int // of the whole
+	start, end int // of all of it
 	host       int // where what follows the slashes, or "www.", begins
 	hostEnd    int // where that ends: at the path, or at the end
 	www        bool
 	secure     bool // www or https
 }
 
-// findURLs calls found for each address in text that renderers and mail
-// programs link by themselves. found returns where to search on, at least one
+// findAddresses calls found for each address in text that renderers and mail
+// programs link by themselves. found returns where to search next, at least one
 // byte further.
-func findURLs(text string, found func(a address) (next int)) {
+func findAddresses(text string, found func(a address) (next int)) {
 	end := 0 // of the address that was found last
 	for i := 0; i < len(text); {
 		k := strings.IndexAny(text[i:], ":.")
@@ -24,12 +23,11 @@ func findURLs(text string, found func(a address) (next int)) {
 			return
 		}
 		k += i
-		a, ok := address{}, false
+		find := wwwAt
 		if text[k] == ':' {
-			a, ok = schemeAt(text, i, k)
-		} else {
-			a, ok = wwwAt(text, i, k)
+			find = schemeAt
 		}
+		a, ok := find(text, i, k)
 		if !ok {
 			i = k + 1
 			continue
@@ -40,28 +38,28 @@ func findURLs(text string, found func(a address) (next int)) {
 	}
 }
 
-// schemeAt tells whether "http", "https" or "ftp" stands before "://" at k,
-// not before from.
+// schemeAt returns the address with "http", "https" or "ftp" before the "://" at
+// k. It starts at from or later.
 func schemeAt(text string, from, k int) (a address, ok bool) {
 	host := k + 1
 	for range 2 {
-		host = skipMarks(text, host)
+		host = skipVanishing(text, host)
 		if host >= len(text) || text[host] != '/' {
 			return a, false
 		}
 		host++
 	}
 	first := host
-	for first < len(text) && isEmphasis(text[first]) {
+	for first < len(text) && vanishes(text[first]) && text[first] != '[' && text[first] != ']' {
 		first++
 	}
-	if first < len(text) && endsURL(text[first]) {
+	if first < len(text) && endsAddress(text[first]) {
 		return a, false
 	}
-	var letters [5]byte
+	var letters [len("https")]byte
 	n := len(letters)
 	for j := k - 1; j >= from && n > 0; j-- {
-		if isSqueezed(text[j]) {
+		if vanishes(text[j]) {
 			continue
 		}
 		if !isAlpha(text[j]) {
@@ -78,12 +76,12 @@ func schemeAt(text string, from, k int) (a address, ok bool) {
 	return a, ok
 }
 
-// wwwAt tells whether "www" stands before the dot at k, not before from, and
-// what may be a host behind it.
+// wwwAt returns the address with "www" before the dot at k and what may be a host
+// after it. It starts at from or later.
 func wwwAt(text string, from, k int) (a address, ok bool) {
 	start, letters := k, 0
-	for j := k - 1; j >= from && letters < 3; j-- {
-		if isSqueezed(text[j]) {
+	for j := k - 1; j >= from && letters < len("www"); j-- {
+		if vanishes(text[j]) {
 			continue
 		}
 		if text[j]|0x20 != 'w' {
@@ -92,21 +90,21 @@ func wwwAt(text string, from, k int) (a address, ok bool) {
 		letters++
 		start = j
 	}
-	if letters < 3 || start > 0 && isAlnum(text[start-1]) {
+	if letters < len("www") || start > 0 && isAlnum(text[start-1]) {
 		return a, false
 	}
-	first := skipMarks(text, k+1)
+	first := skipVanishing(text, k+1)
 	if first == len(text) || !isHostByte(text[first]) && !hasTopLevel(text[first:]) {
 		return a, false
 	}
 	return address{start: start, host: k + 1, www: true, secure: true}, true
 }
 
-// hasTopLevel tells that a dot and a letter stand in what begins s, before
+// hasTopLevel reports whether there is a dot with a letter after it in s, before
 // white space: some readers take anything before these for a host.
 func hasTopLevel(s string) bool {
 	const maxHost = 260
-	for i := 0; i+1 < min(len(s), maxHost) && !endsURL(s[i]); i++ {
+	for i := 0; i+1 < min(len(s), maxHost) && !endsAddress(s[i]); i++ {
 		if s[i] == '.' && isAlpha(s[i+1]) {
 			return true
 		}
@@ -114,13 +112,13 @@ func hasTopLevel(s string) bool {
 	return false
 }
 
-// extend finds the ends of the host and of the whole: before white space or
-// markup; punctuation and closing brackets at the end belong to the sentence.
-// Where the path begins before known, the end of an address around this one,
-// it ends there too.
+// extend sets the ends of the host and of the address: before white space or
+// markup. Punctuation and closing brackets at the end belong to the sentence. If
+// the path begins inside the address found before, which ends at known, both end
+// there.
 func (a *address) extend(text string, known int) {
 	i := a.host
-	for i < len(text) && !endsURL(text[i]) && !endsHost(text[i]) {
+	for i < len(text) && !endsAddress(text[i]) && !endsHost(text[i]) {
 		i++
 	}
 	a.hostEnd = i
@@ -140,7 +138,7 @@ func (a *address) extend(text string, known int) {
 func pathEnd(text string, i int) int {
 	for open := 0; i < len(text); i++ {
 		c := text[i]
-		if endsURL(c) || c <= ' ' || c == '`' {
+		if endsAddress(c) || c <= ' ' || c == '`' {
 			break
 		}
 		if c == '(' {
@@ -155,69 +153,55 @@ func pathEnd(text string, i int) int {
 	return i
 }
 
-func trimEnd(text string, start, i int, cut string) int {
-	for i > start && strings.IndexByte(cut, text[i-1]) >= 0 {
-		i--
+// trimEnd returns the end of text[start:end] without the bytes of cut at its end.
+func trimEnd(text string, start, end int, cut string) int {
+	for end > start && strings.IndexByte(cut, text[end-1]) >= 0 {
+		end--
 	}
-	return i
+	return end
 }
 
-// endsURL tells of what cannot stand in an address: white space and markup.
-// Marks of code and the like can: what they stand for may be joined to it.
-func endsURL(c byte) bool {
-	switch c {
-	case ' ', '\n', '\t', '<', '>', '"':
-		return true
-	}
-	return false
+// endsAddress reports whether c cannot be part of an address: white space and
+// markup. Marks of a flat text can, because what they stand for may be joined to it.
+func endsAddress(c byte) bool {
+	return c == ' ' || c == '\n' || c == '\t' || c == '<' || c == '>' || c == '"'
 }
 
 func endsHost(c byte) bool { return c == '/' || c == '?' || c == '#' }
 
-func isEmphasis(c byte) bool { return c == '*' || c == '_' || c == '~' || c == markTag }
-
-func skipMarks(text string, k int) int {
-	for k < len(text) && isSqueezed(text[k]) {
-		k++
-	}
-	return k
-}
-
-func hasWWW(s string) bool {
-	return len(s) > 4 && s[0]|0x20 == 'w' && s[1]|0x20 == 'w' && s[2]|0x20 == 'w' && s[3] == '.'
-}
+func hasWWW(s string) bool { return len(s) > len("www.") && strings.EqualFold(s[:len("www.")], "www.") }
 
 func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c == '[' }
 
-// judgeText judges an address that stands in a text. Only its scheme and host
-// decide, as far as the first tag and with all tags taken out. Where an allowed
-// host is followed by what is not text, or not ASCII, part says at which offset
-// a space parts the two; otherwise it is 0.
+// judgeText decides about an address in a text, by its scheme and host: as far as
+// the first tag, and with all tags removed. If what is not text, or not ASCII,
+// follows an allowed host, part is the offset where a space separates the two;
+// otherwise it is 0.
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	host := text[a.host:a.hostEnd]
-	parts := strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 || r < ' ' })
-	if parts < 0 {
+	plain := strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 || r < ' ' })
+	if plain < 0 {
 		return s.judgeTextHost(a, host), 0
 	}
 	v = s.judgeTextHost(a, strings.ReplaceAll(host, string(rune(markTag)), ""))
-	if strings.IndexByte(host, '@') >= 0 {
+	if strings.Contains(host, "@") {
 		v.allowed = false
 		return v, 0
 	}
-	first := s.judgeTextHost(a, host[:parts])
+	first := s.judgeTextHost(a, host[:plain])
 	switch {
 	case first.allowed && !v.allowed:
-		part = a.host + parts
-	case !first.allowed && host[parts] < ' ':
+		part = a.host + plain
+	case !first.allowed && host[plain] < ' ':
 		v.allowed = false
 	}
 	return v, part
 }
 
 func (s *Sanitizer) judgeTextHost(a address, host string) verdict {
-	v := s.judgeAuthority("https", host)
+	v := s.judgeAuthority(host)
 	if a.www && !v.allowed {
-		v = s.judgeAuthority("https", "www."+host)
+		v = s.judgeAuthority("www." + host)
 	}
 	v.allowed = v.allowed && a.secure
 	return v

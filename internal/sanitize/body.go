@@ -8,7 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// maxRounds is how often a body is read again before it is fenced whole. Two
+// maxRounds is how often a body is read again before it is fenced in full. Two
 // rounds are usual: one that edits and one that finds nothing.
 const maxRounds = 8
 
@@ -16,18 +16,17 @@ const maxRounds = 8
 const cutNote = "*(cut: the text was longer than allowed)*"
 
 // Body cleans a Markdown text. It reads the text as GitHub does, edits what
-// would act, and reads again until nothing is left to edit; so the result is
-// its own result. A text that needs nothing is returned without allocation.
+// would act, and reads again until there is nothing to edit; so it is
+// idempotent. A text that needs no edit is returned without allocation.
 func (s *Sanitizer) Body(text string) (string, []Note) {
 	var n noter
-	text = s.beginning(text, &n)
+	text = s.cleanStart(text, &n)
 	if s.maxBody <= 0 || len(text) <= s.maxBody {
 		return text, n.list()
 	}
-	for room := s.maxBody; markdown.UTF16Len(text) > s.maxBody && room > 0; room -= 64 {
-		cut, _ := markdown.Cut(text, room, cutNote)
-		var quiet noter
-		cut = s.settle(characters(cut, &quiet), &quiet)
+	for size := s.maxBody; markdown.UTF16Len(text) > s.maxBody && size > 0; size -= 64 {
+		cut, _ := markdown.Cut(text, size, cutNote)
+		cut = s.clean(cut, &noter{})
 		if markdown.UTF16Len(cut) <= s.maxBody {
 			text = cut
 			n.add(RuleSize, "body")
@@ -36,33 +35,34 @@ func (s *Sanitizer) Body(text string) (string, []Note) {
 	return text, n.list()
 }
 
-// beginning cleans a text, or as much of its beginning as the result has room
-// for: what is cut anyway is not read.
-func (s *Sanitizer) beginning(text string, n *noter) string {
+// cleanStart cleans a text, or only its start if the rest will be cut anyway.
+func (s *Sanitizer) cleanStart(text string, n *noter) string {
 	if s.maxBody > 0 && len(text) > s.maxBody+s.maxBody/4 {
 		text = strings.ToValidUTF8(text, "")
-		// Cleaning adds more than it takes away, in most texts: a little more than
-		// what fits will do. Four times as much is the most that is read.
-		for _, room := range [...]int{s.maxBody + s.maxBody/4, 4 * s.maxBody} {
-			head, cut := markdown.Cut(text, room, cutNote)
+		// Cleaning adds more to most texts than it removes, so a little more than
+		// fits is enough. Four times as much is the most that is read.
+		for _, size := range [...]int{s.maxBody + s.maxBody/4, 4 * s.maxBody} {
+			start, cut := markdown.Cut(text, size, cutNote)
 			if !cut {
 				break
 			}
 			var found noter
-			head = s.settle(characters(head, &found), &found)
-			if size := markdown.UTF16Len(head); room == 4*s.maxBody || size >= s.maxBody {
-				if *n = found; size <= s.maxBody { // else the cut that follows is noted
+			start = s.clean(start, &found)
+			if got := markdown.UTF16Len(start); size == 4*s.maxBody || got >= s.maxBody {
+				if *n = found; got <= s.maxBody { // otherwise Body cuts again, and notes it
 					n.add(RuleSize, "body")
 				}
-				return head
+				return start
 			}
 		}
 	}
-	return s.settle(characters(text, n), n)
+	return s.clean(text, n)
 }
 
-// settle reads and edits until nothing is left to edit.
-func (s *Sanitizer) settle(text string, n *noter) string {
+// clean applies the character rules, and reads and edits a body until there is
+// nothing to edit.
+func (s *Sanitizer) clean(text string, n *noter) string {
+	text = characters(text, n)
 	if !needsReading(text) {
 		return text
 	}
@@ -73,7 +73,7 @@ func (s *Sanitizer) settle(text string, n *noter) string {
 	defer p.release()
 	for range maxRounds {
 		p.read(s, text)
-		if p.tooDeep {
+		if p.doc.TooDeep {
 			break
 		}
 		if len(p.edits) == 0 {
@@ -88,8 +88,8 @@ func (s *Sanitizer) settle(text string, n *noter) string {
 	return markdown.Fence("", text)
 }
 
-// needsReading tells whether a text holds anything that could act, or hide,
-// in some reading of it. It looks at single bytes and their neighbours only.
+// needsReading reports whether a text contains anything that could act or hide
+// to some reader. It looks only at single bytes and their neighbours.
 func needsReading(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if trigger[s[i]] && triggers(s, i) {
@@ -99,12 +99,12 @@ func needsReading(s string) bool {
 	return false
 }
 
-// trigger tells quickly which bytes triggers has to look at.
+// trigger marks the bytes that triggers has to look at.
 var trigger = [256]bool{
 	'#': true, '&': true, '-': true, '.': true, '/': true, ':': true, '<': true, '@': true, '[': true, ']': true, '\\': true,
 }
 
-// triggers tells whether the byte at i may be part of something that acts.
+// triggers reports whether the byte at i may be part of something that acts.
 func triggers(s string, i int) bool {
 	next := byte(0)
 	if i+1 < len(s) {
@@ -114,16 +114,16 @@ func triggers(s string, i int) bool {
 	case '@':
 		return true
 	case '#':
-		return isDigit(next) || next == '\\' || isSqueezed(next)
+		return isDigit(next) || next == '\\' || vanishes(next)
 	case '&':
 		return next == '#' || isAlpha(next)
 	case '-':
-		return i >= 2 && (isDigit(next) || next == '\\' || isSqueezed(next)) &&
-			(s[i-1]|0x20 == 'h' || s[i-1] == '\\' || isSqueezed(s[i-1]))
+		return i >= 2 && (isDigit(next) || next == '\\' || vanishes(next)) &&
+			(s[i-1]|0x20 == 'h' || s[i-1] == '\\' || vanishes(s[i-1]))
 	case '.':
-		return i >= 3 && (s[i-1]|0x20 == 'w' && (s[i-2]|0x20 == 'w' || isSqueezed(s[i-2])) || s[i-1] == '\\' || isSqueezed(s[i-1]))
+		return i >= 3 && (s[i-1]|0x20 == 'w' && (s[i-2]|0x20 == 'w' || vanishes(s[i-2])) || s[i-1] == '\\' || vanishes(s[i-1]))
 	case ':':
-		return next == '/' || isSqueezed(next)
+		return next == '/' || vanishes(next)
 	case '<':
 		return isAlpha(next) || next == '/' || next == '!' || next == '?'
 	case '[':
@@ -133,60 +133,62 @@ func triggers(s string, i int) bool {
 	case '\\':
 		return next == '/'
 	case '/':
-		return isAlpha(next) && startsLine(s, i)
+		return isAlpha(next) && mayBeginLine(s, i)
 	}
 	return false
 }
 
-// startsLine tells that nothing but blanks and container marks may stand
-// before s[i] on its line.
-func startsLine(s string, i int) bool {
+// mayBeginLine reports whether there may be only blanks and marks of containers
+// before s[i] on its line. It looks at three bytes at most.
+func mayBeginLine(s string, i int) bool {
 	if i == 0 {
 		return true
 	}
 	switch c := s[i-1]; {
-	case isAlnum(c) && c < 0x80:
+	case isAlnum(c):
 		return false
 	case c == ' ':
-		// A word before the blank: the middle of a sentence.
+		// After a word and a blank it is in the middle of a sentence.
 		return i < 3 || !isAlpha(s[i-2]) && !(isDigit(s[i-2]) && isAlnum(s[i-3]))
 	}
 	return true
 }
 
-// pass is one reading of a body and the edits that it asks for. Its buffers
-// are used again by the next reading.
+// pass is one reading of a body and the edits that it asks for. The next reading
+// uses its buffers again.
 type pass struct {
 	s   *Sanitizer
 	src string
 	doc markdown.Document
 	plan
-	tooDeep bool
-	images  int  // open images around the inline being read
-	rawAt   int  // where the bracket of the label being read begins
-	inHTML  bool // the HTML being read is a block that an empty line ends
 
-	flat     flat
-	squeezed squeezed
-	attrs    []htmlAttr
-	used     []int // offsets in flat of the markZWSP bytes that make something inert
-	anchors  []openAnchor
-	shown    map[string][]bool // open elements by name: was the start tag made text?
-	tags     []span            // tags over several lines, in source order
-	codes    []span            // code spans over several lines, likewise
+	// The state of the leaf or HTML block that is being read.
+	flat       flat
+	images     int  // open images around the inline
+	labelStart int  // where the bracket of a footnote label begins
+	inHTML     bool // the block of HTML ends at an empty line
+	attrs      []htmlAttr
+	anchors    []openAnchor
+	squeezed   squeezed
+	usedZWSP   []int // offsets in flat of the markZWSP bytes that make something inert
+
+	// The state of the body.
+	openTags  map[string][]bool // open elements by name: whether the start tag was made text
+	longTags  []span            // tags of several lines, in source order
+	longCodes []span            // code spans of several lines, in source order
 }
 
 // read scans src and collects the edits.
 func (p *pass) read(s *Sanitizer, src string) {
 	p.s, p.src = s, src
 	p.plan.reset()
-	p.tags, p.codes = p.tags[:0], p.codes[:0]
-	p.shown = nil
+	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
+	p.openTags = nil
 	p.doc.Rescan(src)
-	if p.tooDeep = p.doc.TooDeep; p.tooDeep {
+	if p.doc.TooDeep {
 		return
 	}
-	p.hidden()
+	p.hiddenText()
 	for i := range p.doc.Blocks {
 		b := &p.doc.Blocks[i]
 		switch b.Kind {
@@ -195,26 +197,25 @@ func (p *pass) read(s *Sanitizer, src string) {
 		case markdown.HTMLBlock:
 			p.htmlBlock(i)
 		case markdown.FencedCodeBlock:
-			p.info(b)
+			p.removeStray(b.Info)
 		case markdown.IndentedCodeBlock:
-			p.indented(i)
+			p.indentedCode(i)
 		}
 	}
 	p.commands()
 }
 
-// maxKept is the largest buffer of a pass that is kept for the next text, in
-// elements.
+// maxKept is the length of the largest buffers that are kept for the next text.
 const maxKept = 1 << 16
 
-// release gives the pass back for the next text, without what it refers to.
+// release returns the pass for the next text, without what it refers to.
 func (p *pass) release() {
 	s := p.s
 	if s == nil || cap(p.edits) > maxKept || cap(p.flat.text) > maxKept || cap(p.doc.Inlines) > maxKept {
 		return
 	}
 	p.plan.reset()
-	p.s, p.src, p.shown = nil, "", nil
+	p.s, p.src, p.openTags = nil, "", nil
 	p.doc.Rescan("")
 	s.passes.Put(p)
 }
@@ -222,7 +223,7 @@ func (p *pass) release() {
 // edit replaces a range of the source.
 type edit struct {
 	start, end int32
-	note       int32 // index of the note that is counted when it is applied, -1 for none
+	note       int32 // index of the note that counts it, -1 for none
 	text       string
 }
 
@@ -238,8 +239,8 @@ func (l *plan) reset() {
 	l.edits, l.notes = l.edits[:0], l.notes[:0]
 }
 
-// edit adds an edit to the plan. The detail may be cut from memory that is used
-// again, so it is copied.
+// edit replaces src[start:end] by text and notes it, unless rule is empty. The
+// detail is copied, because it may be part of a buffer.
 func (l *plan) edit(start, end int, text, rule, detail string) {
 	note := -1
 	if rule != "" {
@@ -250,13 +251,16 @@ func (l *plan) edit(start, end int, text, rule, detail string) {
 		}
 	}
 	if n := len(l.edits); n == cap(l.edits) && n > 1000 {
-		l.edits = slices.Grow(l.edits, 3*n) // a text of this kind will have many
+		l.edits = slices.Grow(l.edits, 3*n) // such a text will need many
 	}
 	l.edits = append(l.edits, edit{start: int32(start), end: int32(end), text: text, note: int32(note)})
 }
 
+// insert inserts text at an offset, without a note.
+func (l *plan) insert(offset int, text string) { l.edit(offset, offset, text, "", "") }
+
 // apply applies the edits in source order. Of two that overlap the first wins;
-// the other is found again in the next round, if it is still needed.
+// the next round finds the other one again, if it is still needed.
 func (l *plan) apply(src string, n *noter) string {
 	order := func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
@@ -266,15 +270,14 @@ func (l *plan) apply(src string, n *noter) string {
 	}
 	var b strings.Builder
 	b.Grow(len(src) + 8*len(l.edits))
-	last, applied := int32(0), -1
-	for i, e := range l.edits {
-		if e.start < last || applied >= 0 && sameEdit(e, l.edits[applied]) {
+	last, applied := int32(0), edit{start: -1}
+	for _, e := range l.edits {
+		if e.start < last || e.start == applied.start && e.end == applied.end && e.text == applied.text {
 			continue
 		}
 		b.WriteString(src[last:e.start])
 		b.WriteString(e.text)
-		last = e.end
-		applied = i
+		last, applied = e.end, e
 		if e.note >= 0 {
 			n.add(l.notes[e.note].Rule, l.notes[e.note].Detail)
 		}
@@ -282,6 +285,3 @@ func (l *plan) apply(src string, n *noter) string {
 	b.WriteString(src[last:])
 	return b.String()
 }
-
-// sameEdit tells that two edits do the same at the same place.
-func sameEdit(a, b edit) bool { return a.start == b.start && a.end == b.end && a.text == b.text }

@@ -105,7 +105,7 @@ func TestNotes(t *testing.T) {
 		for _, a := range list {
 			_, notes := s.Body(a.text)
 			for _, n := range notes {
-				if n.Count < 1 || n.Detail == "" || len(n.Detail) > maxDetail || !isPlainDetail(n.Detail) || strings.Contains(n.Detail, "://") {
+				if n.Count < 1 || n.Detail == "" || len(n.Detail) > maxDetail || cleanDetail(n.Detail) != n.Detail || strings.Contains(n.Detail, "://") {
 					t.Errorf("%q: note %+v", a.text, n)
 				}
 			}

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Characters applies the character rules alone, for text that is shown as it is and
+// Characters applies only the character rules, for text that is shown as it is and
 // in which nothing acts, such as that of SARIF logs.
 func (s *Sanitizer) Characters(text string) (string, []Note) {
 	var n noter
@@ -14,37 +14,39 @@ func (s *Sanitizer) Characters(text string) (string, []Note) {
 }
 
 // characters applies the character rules: invalid UTF-8, control characters,
-// whole ANSI sequences, bidirectional controls and invisible characters are
+// entire ANSI sequences, bidirectional controls and invisible characters are
 // removed, line endings become LF. Joiners, variation selectors and tag
-// characters stay where a script or an emoji needs them. A text that needs
-// nothing is returned as it is, without allocation.
+// characters stay where a script or an emoji needs them. A text that needs no
+// change is returned as it is, without allocation.
 func characters(s string, n *noter) string {
-	i, context := firstDirty(s)
+	t := runeClasses()
+	i, context := t.firstDirty(s)
 	if i < 0 {
 		return s
 	}
 	if context {
-		if out, ok := stripContextual(s, i, n); ok {
+		if out, ok := t.stripContextual(s, i, n); ok {
 			return out
 		}
 	}
-	s = stripUnconditional(s, i, n)
-	if i, _ = firstDirty(s); i < 0 {
+	s = t.stripUnconditional(s, i, n)
+	if i, _ = t.firstDirty(s); i < 0 {
 		return s
 	}
-	s, _ = stripContextual(s, i, n)
+	s, _ = t.stripContextual(s, i, n)
 	return s
 }
 
-// firstDirty returns the offset of the first character that the rules may
-// have to remove, or -1; context tells that it may be right where it is.
-func firstDirty(s string) (at int, context bool) {
-	table := runeClasses()
+// firstDirty returns the offset of the first character that the rules may have to
+// remove, or -1. context means that what surrounds it decides.
+func (t *runeTable) firstDirty(s string) (at int, context bool) {
 	for i := 0; i < len(s); {
-		switch table.lead[s[i]] {
-		case leadPlain:
+		lead := t.lead[s[i]]
+		if lead == leadPlain {
 			i++
 			continue
+		}
+		switch lead {
 		case leadControl:
 			return i, false
 		case leadTwo:
@@ -62,7 +64,7 @@ func firstDirty(s string) (at int, context bool) {
 		if r == utf8.RuneError && size == 1 {
 			return i, false
 		}
-		if class := table.classOf(r); class != classPlain {
+		if class := t.classOf(r); class != classPlain {
 			return i, class == classContext
 		}
 		i += size
@@ -70,8 +72,8 @@ func firstDirty(s string) (at int, context bool) {
 	return -1, false
 }
 
-// stripUnconditional removes what is never right, whatever stands beside it.
-func stripUnconditional(s string, from int, n *noter) string {
+// stripUnconditional removes what is wrong everywhere.
+func (t *runeTable) stripUnconditional(s string, from int, n *noter) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	b.WriteString(s[:from])
@@ -108,13 +110,14 @@ func stripUnconditional(s string, from int, n *noter) string {
 			i++
 			continue
 		}
-		switch class := classOf(r); class {
+		switch class := t.classOf(r); class {
 		case classPlain, classContext:
 			b.WriteString(s[i : i+size])
 		case classC1:
-			if kind, ok := c1Introducer(r); ok {
+			// A C1 control is short for ESC and the byte 0x40 below it.
+			if introducer := byte(r - 0x40); startsBody(introducer) {
 				n.add(RuleCharacters, "escape-sequence")
-				i = esc.body(kind, i+size)
+				i = esc.body(introducer, i+size)
 				continue
 			}
 			n.add(RuleCharacters, "control")
@@ -126,12 +129,12 @@ func stripUnconditional(s string, from int, n *noter) string {
 	return b.String()
 }
 
-// stripContextual removes joiners, variation selectors, tag characters and
-// the like where neither a script nor an emoji needs them. A decision looks
-// at the characters kept before and at the next one, which must be an ordinary
-// one; so a second pass decides the same. At a character that is never right it
-// gives up: ok is false.
-func stripContextual(s string, from int, n *noter) (out string, ok bool) {
+// stripContextual removes joiners, variation selectors, tag characters and the
+// like where neither a script nor an emoji needs them. A decision depends on the
+// characters that were kept before and on the next one, which must be plain; so a
+// second pass decides the same. At a character that is wrong everywhere it gives
+// up: ok is false.
+func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, ok bool) {
 	var b []byte
 	copied := 0 // s[:copied] is in b, as far as it was kept
 	tags, others := 0, 0
@@ -148,7 +151,7 @@ func stripContextual(s string, from int, n *noter) (out string, ok bool) {
 			if i+size < len(s) {
 				next, _ = utf8.DecodeRuneInString(s[i+size:])
 			}
-			if keepContextual(prev2, prev, r, next) {
+			if t.keepContextual(prev2, prev, r, next) {
 				keep = size
 			}
 		}
@@ -166,7 +169,7 @@ func stripContextual(s string, from int, n *noter) (out string, ok bool) {
 			}
 		}
 		i += keep
-		k, context := firstDirty(s[i:])
+		k, context := t.firstDirty(s[i:])
 		if k < 0 {
 			break
 		}
@@ -183,43 +186,47 @@ func stripContextual(s string, from int, n *noter) (out string, ok bool) {
 	return string(append(b, s[copied:]...)), true
 }
 
-// lastTwo returns the last character of what was kept and the one before it:
-// kept lies in b, then in tail. -1 stands for none.
+// lastTwo returns the last character of b and tail together and the one before
+// it; -1 stands for no character.
 func lastTwo(b []byte, tail string) (last, before rune) {
-	take := func() rune {
-		if tail != "" {
-			r, size := utf8.DecodeLastRuneInString(tail)
-			tail = tail[:len(tail)-size]
-			return r
-		}
-		if len(b) > 0 {
-			r, size := utf8.DecodeLastRune(b)
+	removeLast := func() rune {
+		if tail == "" {
+			r, size := lastRune(b)
 			b = b[:len(b)-size]
 			return r
 		}
-		return -1
+		r, size := utf8.DecodeLastRuneInString(tail)
+		tail = tail[:len(tail)-size]
+		return r
 	}
-	last = take()
-	before = take()
-	return last, before
+	last = removeLast()
+	return last, removeLast()
+}
+
+// lastRune returns the last character of b and its size; -1 stands for no
+// character.
+func lastRune(b []byte) (rune, int) {
+	if len(b) == 0 {
+		return -1, 0
+	}
+	return utf8.DecodeLastRune(b)
 }
 
 // escapeScanner finds the ends of terminal escape sequences (ECMA-48) in one
 // text. It remembers where no terminator follows, so that a text full of
-// openers takes linear time.
+// introducers takes linear time.
 type escapeScanner struct {
 	text string
-	none int // no string terminator stands in text[x:none] for the x last asked
+	none int // there is no string terminator before this offset
 }
 
-// end returns the end of the sequence whose ESC stands at esc, the rest
-// beginning at i.
+// end returns the end of the sequence whose ESC is at esc and continues at i.
 func (e *escapeScanner) end(esc, i int) int {
 	if i >= len(e.text) {
 		return i
 	}
 	switch c := e.text[i]; {
-	case c == '[', c == ']', c == 'P', c == 'X', c == '^', c == '_':
+	case startsBody(c):
 		return e.body(c, i+1)
 	case c >= 0x20 && c <= 0x2f: // intermediate bytes, then a final one
 		j := i
@@ -230,17 +237,20 @@ func (e *escapeScanner) end(esc, i int) int {
 			return j + 1
 		}
 		return i // a lone ESC before ordinary text
-	case c >= 0x30 && c <= 0x3f, c >= '`' && c <= '~', c == '\\', c == '=', c == '>',
-		c == 'D', c == 'E', c == 'H', c == 'M', c == 'N', c == 'O', c == 'Z':
+	case c >= 0x30 && c <= 0x3f, c >= '`' && c <= '~', strings.IndexByte(`\DEHMNOZ`, c) >= 0:
 		return i + 1
 	}
 	return esc + 1
 }
 
-// body returns the end of a sequence of the given kind ('[' a control
-// sequence, others a control string) whose introducer ended before i.
-func (e *escapeScanner) body(kind byte, i int) int {
-	if kind == '[' {
+// startsBody reports whether c after an ESC introduces a control sequence or a
+// control string.
+func startsBody(c byte) bool { return strings.IndexByte("[]PX^_", c) >= 0 }
+
+// body returns the end of a sequence whose introducer ([ for a control sequence,
+// others for a control string) ended before i.
+func (e *escapeScanner) body(introducer byte, i int) int {
+	if introducer == '[' {
 		j := i
 		for j < len(e.text) && e.text[j] >= 0x20 && e.text[j] <= 0x3f {
 			j++
@@ -253,7 +263,7 @@ func (e *escapeScanner) body(kind byte, i int) int {
 	if i < e.none {
 		return i
 	}
-	// A control string ends with BEL or ST on the same line, or is none.
+	// A control string ends with BEL or ST on the same line. Otherwise it is text.
 	for j := i; j < len(e.text); j++ {
 		switch c := e.text[j]; {
 		case c == 0x07:
@@ -269,24 +279,4 @@ func (e *escapeScanner) body(kind byte, i int) int {
 	}
 	e.none = len(e.text)
 	return i
-}
-
-// c1Introducer maps the one-character forms of the introducers to the
-// two-character ones.
-func c1Introducer(r rune) (kind byte, ok bool) {
-	switch r {
-	case 0x9b:
-		return '[', true
-	case 0x9d:
-		return ']', true
-	case 0x90:
-		return 'P', true
-	case 0x98:
-		return 'X', true
-	case 0x9e:
-		return '^', true
-	case 0x9f:
-		return '_', true
-	}
-	return 0, false
 }

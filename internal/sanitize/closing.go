@@ -8,41 +8,42 @@ import (
 
 // closing is a closing word with its reference in a flat text.
 type closing struct {
-	ref   int  // offset of the reference's first byte
-	inert bool // a markZWSP stands before it, at zwsp
+	ref   int  // offset of the reference
+	inert bool // a markZWSP is before it, at zwsp
 	zwsp  int
 	word  string // in lower case
 }
 
-// squeezed is a flat text without the marks that vanish, and where each of
-// its bytes comes from.
+// squeezed is a flat text without what vanishes. It knows where in the flat text
+// each byte is.
 type squeezed struct {
 	text []byte
-	from offsets // of text, in the flat text
+	from offsets
 }
 
-// mayClose tells quickly that text may hold a reference.
+// mayClose reports quickly whether text may contain a reference.
 func mayClose(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if contents[text[i]]&hasRef == 0 {
 			continue
 		}
+		gone := func(c byte) bool { return vanishes(c) || c == markZWSP }
 		switch k := i + 1; text[i] {
 		case markIssue:
 			return true
 		case '#':
-			for k < len(text) && (isSqueezed(text[k]) || text[k] == markZWSP) {
+			for k < len(text) && gone(text[k]) {
 				k++
 			}
 			if k < len(text) && isDigit(text[k]) {
 				return true
 			}
 		case '-':
-			if i > 0 && (text[i-1]|0x20 == 'h' || isSqueezed(text[i-1]) || text[i-1] == markZWSP) {
+			if i > 0 && (text[i-1]|0x20 == 'h' || gone(text[i-1])) {
 				return true
 			}
 		case ':':
-			if k < len(text) && (text[k] == '/' || isSqueezed(text[k]) || text[k] == markZWSP) {
+			if k < len(text) && (text[k] == '/' || gone(text[k])) {
 				return true
 			}
 		}
@@ -50,8 +51,8 @@ func mayClose(text string) bool {
 	return false
 }
 
-// findClosing calls found for each reference in text that a closing word
-// precedes. With squeeze it looks through emphasis marks, brackets and tags.
+// findClosing calls found for each reference in text that follows a closing word.
+// With squeeze it looks through what vanishes.
 func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 	if !mayClose(text) {
 		return
@@ -78,117 +79,119 @@ func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 	}
 }
 
-// fill squeezes text. The letters that case-insensitive matching of Unicode
-// folds into ASCII (long s, the ligatures of f) are folded here.
+// fill squeezes text. The letters that Unicode's case-insensitive matching folds
+// to ASCII (the long s, the ligature fi) are folded.
 func (q *squeezed) fill(text string, squeeze bool) {
 	q.text = q.text[:0]
 	q.from.reset()
 	from := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if c != markZWSP && c != 0xc5 && c != 0xef && !(squeeze && isSqueezed(c)) {
+		if c != markZWSP && c != "ſ"[0] && c != "ﬁ"[0] && !(squeeze && vanishes(c)) {
 			continue
 		}
-		fold := ""
-		switch {
-		case c == 0xc5 && strings.HasPrefix(text[i:], "ſ"):
-			fold = "s"
-		case c == 0xef && strings.HasPrefix(text[i:], "ﬁ"):
-			fold = "fi"
-		case c >= 0x80:
-			continue
+		size, folded := 1, ""
+		if c >= utf8.RuneSelf {
+			switch {
+			case strings.HasPrefix(text[i:], "ſ"):
+				size, folded = len("ſ"), "s"
+			case strings.HasPrefix(text[i:], "ﬁ"):
+				size, folded = len("ﬁ"), "fi"
+			default:
+				continue
+			}
 		}
-		q.put(text[from:i], from, true)
-		q.put(fold, i, false)
-		from = i + 1
-		if fold != "" {
-			from += len(fold) // both letters are one byte longer than what they fold to
-		}
+		q.add(text[from:i], from, true)
+		q.add(folded, i, false)
+		from = i + size
 		i = from - 1
 	}
-	q.put(text[from:], from, true)
+	q.add(text[from:], from, true)
 }
 
-func (q *squeezed) put(text string, from int, literal bool) {
+func (q *squeezed) add(text string, from int, literal bool) {
 	if text != "" {
 		q.from.add(len(q.text), from, literal)
 		q.text = append(q.text, text...)
 	}
 }
 
-// hash handles a # before a digit: "#1", "repo#1" or "owner/repo#1".
+// hash handles the # at i, before a digit: "#1", "repo#1" or "owner/repo#1".
 func (q *squeezed) hash(text string, i int, found func(closing)) {
 	start, slashes := i, 0
 	for start > 0 && isRepoByte(q.text[start-1]) {
 		if q.text[start-1] == '/' {
-			if slashes++; slashes > 1 { // a path is no repository
+			if slashes++; slashes > 1 { // a path, not a repository
 				break
 			}
 		}
 		start--
 	}
-	whole := start
+	longest := start
 	for start < i && !isAlnum(q.text[start]) {
-		start++ // a repository's name begins with a letter or digit
+		start++ // the name of a repository begins with a letter or digit
 	}
-	if q.word(start) == "" && whole < i && q.text[whole] != '/' && q.text[i-1] != '/' {
-		start = whole // or with what else a name may hold, behind a closing word
+	if q.closingWord(start) == "" && longest < i && q.text[longest] != '/' && q.text[i-1] != '/' {
+		start = longest // or, after a closing word, with anything that it may contain
 	}
 	if start < i && q.text[i-1] != '/' {
 		q.reference(text, start, found)
 	}
-	q.reference(text, i, found) // "fixes#1", also where "fixes" could be a repository
+	q.reference(text, i, found) // "fixes#1", even where "fixes" could be a repository
 }
 
-// reference reports the reference at start if a closing word precedes it.
+// reference reports the reference at start if it follows a closing word.
 func (q *squeezed) reference(text string, start int, found func(closing)) {
-	word := q.word(start)
+	word := q.closingWord(start)
 	if word == "" {
 		return
 	}
-	ref := q.from.of(start)
+	ref := q.from.source(start)
 	k := ref - 1
-	for k >= 0 && isSqueezed(text[k]) {
+	for k >= 0 && vanishes(text[k]) {
 		k--
 	}
 	found(closing{ref: ref, inert: k >= 0 && text[k] == markZWSP, zwsp: k, word: word})
 }
 
-// word returns the closing word before offset end, in lower case, with blanks
-// and colons between; "" when there is none.
-func (q *squeezed) word(end int) string {
-	b := q.text
-	k := skipSpaceBack(b, end)
-	for k > 0 && b[k-1] == ':' {
-		k = skipSpaceBack(b, k-1)
-	}
-	start := k
-	for start > 0 && k-start < 9 && isAlpha(b[start-1]) {
-		start--
-	}
-	for ; k-start >= 3; start++ {
-		w := strings.ToLower(string(b[start:k]))
-		if isClosingWord(w) {
-			if start > 0 && isAlnum(b[start-1]) && q.from.of(start)-q.from.of(start-1) == 1 {
-				return "" // the end of a longer word
-			}
-			return w
-		}
-	}
-	return ""
-}
-
-func isRepoByte(c byte) bool { return isAlnum(c) || c == '-' || c == '_' || c == '.' || c == '/' }
-
-func isClosingWord(w string) bool {
-	switch w {
+func isClosingWord(word string) bool {
+	switch word {
 	case "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved":
 		return true
 	}
 	return false
 }
 
-func skipSpaceBack(b []byte, k int) int {
+// closingWord returns the closing word before offset end, in lower case; "" if
+// there is none. Blanks and colons may be between.
+func (q *squeezed) closingWord(end int) string {
+	const shortest, longest = len("fix"), len("resolves") + 1
+	b := q.text
+	k := trimSpaceRight(b, end)
+	for k > 0 && b[k-1] == ':' {
+		k = trimSpaceRight(b, k-1)
+	}
+	start := k
+	for start > 0 && k-start < longest && isAlpha(b[start-1]) {
+		start--
+	}
+	for ; k-start >= shortest; start++ {
+		word := strings.ToLower(string(b[start:k]))
+		if isClosingWord(word) {
+			if start > 0 && isAlnum(b[start-1]) && q.from.source(start)-q.from.source(start-1) == 1 {
+				return "" // the end of a longer word
+			}
+			return word
+		}
+	}
+	return ""
+}
+
+func isRepoByte(c byte) bool { return isNameByte(c) || c == '.' || c == '/' }
+
+// trimSpaceRight returns the end of b[:k] without the white space at its end,
+// which is, for ASCII, only what the character rules leave.
+func trimSpaceRight(b []byte, k int) int {
 	for k > 0 {
 		if c := b[k-1]; c < utf8.RuneSelf {
 			if c != ' ' && c != '\n' && c != '\t' {
@@ -206,28 +209,28 @@ func skipSpaceBack(b []byte, k int) int {
 	return k
 }
 
-// issueURLAt tells whether an http or https address of an issue stands around
-// the colon at i, and where it starts.
+// issueURLAt returns where the http or https address of an issue around the colon
+// at i starts.
 func issueURLAt(b []byte, i int) (start int, ok bool) {
 	if i+3 > len(b) || b[i+1] != '/' || b[i+2] != '/' {
 		return 0, false
 	}
 	start = i
-	for start > 0 && i-start < 5 && isAlpha(b[start-1]) {
+	for start > 0 && i-start < len("https") && isAlpha(b[start-1]) {
 		start--
 	}
 	switch scheme := strings.ToLower(string(b[start:i])); {
-	case strings.HasSuffix(scheme, "https"):
-		start = i - 5
+	case scheme == "https":
 	case strings.HasSuffix(scheme, "http"):
-		start = i - 4
+		start = i - len("http")
 	default:
 		return 0, false
 	}
 	rest := b[i+3:]
-	for range 3 {
+	for range 3 { // host, owner, repository
+		const longest = 256
 		k := 0
-		for k < len(rest) && rest[k] != '/' && rest[k] != ' ' && rest[k] != '\n' && rest[k] != '\t' && k < 256 {
+		for k < len(rest) && rest[k] != '/' && rest[k] != ' ' && rest[k] != '\n' && rest[k] != '\t' && k < longest {
 			k++
 		}
 		if k == 0 || k == len(rest) || rest[k] != '/' {
@@ -236,10 +239,11 @@ func issueURLAt(b []byte, i int) (start int, ok bool) {
 		rest = rest[k+1:]
 	}
 	const longest = len("discussions/1")
-	return start, isIssueNumber(string(rest[:min(len(rest), longest)]))
+	return start, isIssuePath(string(rest[:min(len(rest), longest)]))
 }
 
-// isIssueURL tells that an address is that of an issue or the like.
+// isIssueURL reports whether an address is that of an issue, pull request or
+// discussion.
 func isIssueURL(address string) bool {
 	scheme, rest := splitScheme(address)
 	rest, ok := strings.CutPrefix(rest, "//")
@@ -252,11 +256,11 @@ func isIssueURL(address string) bool {
 			return false
 		}
 	}
-	return isIssueNumber(rest)
+	return isIssuePath(rest)
 }
 
-// isIssueNumber tells that path begins like "issues/1".
-func isIssueNumber(path string) bool {
+// isIssuePath reports whether path begins like "issues/1".
+func isIssuePath(path string) bool {
 	for _, kind := range [...]string{"issues/", "pull/", "pulls/", "discussions/"} {
 		if len(path) > len(kind) && strings.EqualFold(path[:len(kind)], kind) {
 			return isDigit(path[len(kind)])

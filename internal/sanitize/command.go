@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// commandAt returns the length of a command ("/word", then a blank or the end
-// of the line) at the start of s, 0 when there is none.
+// commandAt returns the length of a command ("/word", then white space or the end
+// of the text) at the start of s, 0 if there is none.
 func commandAt(s string) int {
 	if len(s) < 2 || s[0] != '/' || !isAlpha(s[1]) {
 		return 0
@@ -18,18 +18,15 @@ func commandAt(s string) int {
 	for k < len(s) && isNameByte(s[k]) {
 		k++
 	}
-	if k == len(s) {
-		return k
+	if r, _ := utf8.DecodeRuneInString(s[k:]); k < len(s) && !unicode.IsSpace(r) {
+		return 0
 	}
-	if r, _ := utf8.DecodeRuneInString(s[k:]); unicode.IsSpace(r) {
-		return k
-	}
-	return 0
+	return k
 }
 
-// findCommands calls found for each command that begins a line of the source:
-// nothing but blanks, quote marks and list marks stand before it. That is how
-// bots read a body that know no Markdown, and those that know some.
+// findCommands calls found for each command that begins a line of the source, after
+// nothing but blanks, quote marks and list marks. That is how bots read a body,
+// both those that ignore Markdown and those that know some.
 func findCommands(src string, found func(start, end int)) {
 	for from := 0; ; {
 		k := strings.IndexByte(src[from:], '/')
@@ -38,17 +35,15 @@ func findCommands(src string, found func(start, end int)) {
 		}
 		k += from
 		from = k + 1
-		size := commandAt(src[k:])
-		if size == 0 || !beginsLine(src, k) {
-			continue
+		if size := commandAt(src[k:]); size > 0 && beginsLine(src, k) {
+			found(k, k+size)
 		}
-		found(k, k+size)
 	}
 }
 
-// beginsLine tells that only blanks, quote marks and list marks stand between
-// the start of the line and k. The look back ends at the first other byte, so
-// no byte is looked at for two commands.
+// beginsLine reports whether there are only blanks, quote marks and list marks
+// between the start of the line and k. It reads back to the first other byte, so
+// it reads no byte for two commands.
 func beginsLine(src string, k int) bool {
 	for k > 0 {
 		c := src[k-1]
@@ -85,52 +80,42 @@ func beginsLine(src string, k int) bool {
 
 // commands makes the commands inert that begin a line outside of code blocks.
 func (p *pass) commands() {
-	block, tag, code := 0, 0, 0
+	blocks, tags, codes := p.doc.Blocks, p.longTags, p.longCodes
 	findCommands(p.src, func(start, end int) {
-		for block < len(p.doc.Blocks) && !p.reaches(block, start) {
-			block++
+		for len(blocks) > 0 && !leafEndsAfter(&blocks[0], start) {
+			blocks = blocks[1:]
 		}
-		if block < len(p.doc.Blocks) && p.doc.Blocks[block].Start <= start && isCode(p.doc.Blocks[block].Kind) {
+		if len(blocks) > 0 && blocks[0].Start <= start &&
+			(blocks[0].Kind == markdown.FencedCodeBlock || blocks[0].Kind == markdown.IndentedCodeBlock) {
 			return
 		}
-		for tag < len(p.tags) && p.tags[tag].end <= start {
-			tag++
+		for len(tags) > 0 && tags[0].end <= start {
+			tags = tags[1:]
 		}
-		for code < len(p.codes) && p.codes[code].end <= start {
-			code++
+		for len(codes) > 0 && codes[0].end <= start {
+			codes = codes[1:]
 		}
-		if code < len(p.codes) && p.codes[code].start < start {
-			return // the lines of the code span are joined, now or in the next round
+		command := p.src[start:end]
+		switch {
+		case len(codes) > 0 && codes[0].start < start:
+			// The lines of the code span are joined, now or in the next round.
+		case len(tags) > 0 && tags[0].start < start:
+			// The line break in the tag becomes the space as which it is read.
+			if lineBreak := lineStart(p.src, start) - 1; lineBreak > tags[0].start {
+				p.edit(lineBreak, start, " ", RuleCommands, command)
+			}
+		default:
+			p.edit(start, start+1, reference('/'), RuleCommands, command)
 		}
-		word := p.src[start:end]
-		if tag < len(p.tags) && p.tags[tag].start < start {
-			p.joinLine(p.tags[tag], start, word)
-			return
-		}
-		p.edit(start, start+1, "&#47;", RuleCommands, word)
 	})
 }
 
-// reaches tells that the leaf ends behind offset at. Containers are passed:
-// their leaves follow.
-func (p *pass) reaches(block, at int) bool {
-	b := &p.doc.Blocks[block]
+// leafEndsAfter reports whether b is a leaf and ends after an offset. The leaves of
+// a container follow it.
+func leafEndsAfter(b *markdown.Block, offset int) bool {
 	switch b.Kind {
 	case markdown.QuoteBlock, markdown.ItemBlock, markdown.FootnoteBlock, markdown.TableBlock, markdown.RowBlock:
 		return false
 	}
-	return b.End > at
-}
-
-func isCode(k markdown.BlockKind) bool {
-	return k == markdown.FencedCodeBlock || k == markdown.IndentedCodeBlock
-}
-
-// joinLine handles a command that begins a line within a tag: the line break
-// becomes the space that it is read as.
-func (p *pass) joinLine(tag span, at int, word string) {
-	start := strings.LastIndexByte(p.src[tag.start:at], '\n') + tag.start
-	if start > tag.start {
-		p.edit(start, at, " ", RuleCommands, word)
-	}
+	return b.End > offset
 }

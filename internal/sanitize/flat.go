@@ -6,21 +6,49 @@ import (
 	"unicode/utf8"
 )
 
-// flat is the text of one leaf as readers see it, entities and escapes
-// decoded, with marks for what is not text, and a map back to the source.
+// The bytes of a flat text that stand for what is not text. The character rules
+// remove these bytes from every text.
+const (
+	markOpaque = 0x01 // code: no text, but it separates what is around it
+	markTag    = 0x02 // a tag or bracket: gone when the texts around it are joined
+	markZWSP   = 0x03 // the entity by which this package makes things inert
+	markIssue  = 0x04 // a link to an issue begins here
+)
+
+// vanishes reports whether c may be gone when a text is rendered and its parts
+// are joined: a mark of emphasis, a bracket or a tag.
+func vanishes(c byte) bool {
+	switch c {
+	case '*', '_', '~', '[', ']', markTag:
+		return true
+	}
+	return false
+}
+
+// skipVanishing returns the offset of the first byte, from k on, that stays.
+func skipVanishing(text string, k int) int {
+	for k < len(text) && vanishes(text[k]) {
+		k++
+	}
+	return k
+}
+
+// flat is the text of one leaf or HTML block as readers see it: entities and
+// escapes are decoded, and marks stand for what is not text. It knows the source
+// offset of each byte.
 type flat struct {
 	text []byte
 	pos  offsets // of text, in the source
 	refs []strayRef
-	// links are the ranges of text that link by themselves: addresses, in
-	// which nothing can be inserted.
+	// links are the ranges of text that link by themselves. Nothing can be
+	// inserted into these addresses.
 	links []span
 }
 
-// strayRef is a reference that decodes to a character which stays only where
-// it is needed: a joiner, a selector.
+// strayRef is a character reference for a joiner, selector or the like, which
+// stays only where it is needed.
 type strayRef struct {
-	at         int // offset in the flat text
+	offset     int // in the flat text
 	start, end int // in the source
 	r          rune
 }
@@ -30,99 +58,102 @@ func (f *flat) reset() {
 	f.pos.reset()
 }
 
-// put appends literal source text that begins at the source offset at.
-func (f *flat) put(text string, at int) {
-	f.pos.add(len(f.text), at, true)
+// addText appends literal source text that begins at a source offset.
+func (f *flat) addText(text string, offset int) {
+	f.pos.add(len(f.text), offset, true)
 	f.text = append(f.text, text...)
 }
 
-// decoded appends text that stands for one token of the source at offset at.
-func (f *flat) decoded(text string, at int) {
-	f.pos.add(len(f.text), at, false)
+// addDecoded appends text that stands for one token of the source.
+func (f *flat) addDecoded(text string, offset int) {
+	f.pos.add(len(f.text), offset, false)
 	f.text = append(f.text, text...)
 }
 
-func (f *flat) mark(m byte, at int) {
-	f.pos.add(len(f.text), at, false)
+func (f *flat) addMark(m byte, offset int) {
+	f.pos.add(len(f.text), offset, false)
 	f.text = append(f.text, m)
 }
 
-// reference appends a character reference of the source. What it stands for
-// is text, our own mark, a character to judge later, or one that has to go:
-// then it returns false and the reason.
-func (f *flat) reference(source, text string, start int) (ok bool, detail string) {
+// addReference appends a character reference of the source: as text, as our own
+// mark, or as a character to judge later. If the reference has to go, ok is false
+// and detail is the reason.
+func (f *flat) addReference(source, text string, start int) (ok bool, detail string) {
 	if source == ourZWSP {
-		f.mark(markZWSP, start)
+		f.addMark(markZWSP, start)
 		return true, ""
 	}
 	for _, r := range text {
-		if r == '\r' || r < 0x20 && r != '\n' && r != '\t' || r == 0x7f {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
 			return false, "control"
 		}
-		switch class := classOf(r); class {
+		switch class := runeClasses().classOf(r); class {
 		case classPlain:
 		case classContext:
-			f.refs = append(f.refs, strayRef{at: len(f.text), start: start, end: start + len(source), r: r})
+			f.refs = append(f.refs, strayRef{offset: len(f.text), start: start, end: start + len(source), r: r})
 		case classC1:
 			return false, "control"
 		default:
 			return false, class.detail()
 		}
 	}
-	f.decoded(text, start)
+	f.addDecoded(text, start)
 	return true, ""
 }
 
-// needed tells whether a reference stands where its character is needed.
+// needed reports whether a reference stands where its character is needed.
 func (f *flat) needed(ref strayRef) bool {
 	if isTag(ref.r) {
 		return false
 	}
-	prev, size := lastRune(f.text[:ref.at])
-	prev2, _ := lastRune(f.text[:ref.at-size])
+	prev, size := lastRune(f.text[:ref.offset])
+	prev2, _ := lastRune(f.text[:ref.offset-size])
 	next := rune(-1)
-	if k := ref.at + utf8.RuneLen(ref.r); k < len(f.text) {
+	if k := ref.offset + utf8.RuneLen(ref.r); k < len(f.text) {
 		next, _ = utf8.DecodeRune(f.text[k:])
 	}
-	return keepContextual(prev2, prev, ref.r, next)
+	return runeClasses().keepContextual(prev2, prev, ref.r, next)
 }
 
-func lastRune(b []byte) (rune, int) {
-	if len(b) == 0 {
-		return -1, 0
-	}
-	return utf8.DecodeLastRune(b)
-}
-
-// link appends the text of an address that links by itself, which stands at
-// the source offset at, within a node from start to end.
-func (f *flat) link(text string, at, start, end int) {
-	f.mark(markTag, start)
+// addLink appends the text of an address that links by itself. The text begins at
+// a source offset, within a node from start to end.
+func (f *flat) addLink(text string, offset, start, end int) {
+	f.addMark(markTag, start)
 	from := len(f.text)
-	f.put(text, at)
+	f.addText(text, offset)
 	f.links = append(f.links, span{from, len(f.text)})
-	f.mark(markTag, end)
+	f.addMark(markTag, end)
 }
 
-// inLink tells that offset k of the flat text lies inside such an address.
+// linkAt returns the address that links by itself around offset k of the flat
+// text.
+func (f *flat) linkAt(k int) (link span, ok bool) {
+	i := sort.Search(len(f.links), func(i int) bool { return f.links[i].end > k })
+	if i == len(f.links) || f.links[i].start > k {
+		return span{}, false
+	}
+	return f.links[i], true
+}
+
 func (f *flat) inLink(k int) bool {
-	i := sort.Search(len(f.links), func(i int) bool { return f.links[i].end > k })
-	return i < len(f.links) && f.links[i].start <= k
+	_, ok := f.linkAt(k)
+	return ok
 }
 
-// inURL tells that k lies inside or at the start of such an address that is a
-// URL and not an e-mail address.
+// inURL reports whether k lies inside such an address that is a URL and not an
+// e-mail address.
 func (f *flat) inURL(k int, text string) bool {
-	i := sort.Search(len(f.links), func(i int) bool { return f.links[i].end > k })
-	return i < len(f.links) && f.links[i].start <= k && (strings.Contains(text[f.links[i].start:f.links[i].end], "://") || hasWWW(text[f.links[i].start:]))
+	link, ok := f.linkAt(k)
+	return ok && (strings.Contains(text[link.start:link.end], "://") || hasWWW(text[link.start:]))
 }
 
-// lines appends literal text line by line: each may have a place of its own in
-// the source.
-func (f *flat) lines(text string, first int, at func(int) int) {
+// addLines appends literal text line by line, because each line may have a place
+// of its own in the source. source maps offsets of the text, which begins at
+// first.
+func (f *flat) addLines(text string, first int, source func(int) int) {
 	for text != "" {
-		if len(text) > 1 && at(first) == at(first+1) { // padding for a tab
-			f.decoded(text[:1], at(first))
+		if len(text) > 1 && source(first) == source(first+1) { // padding for a tab
+			f.addDecoded(text[:1], source(first))
 			text, first = text[1:], first+1
 			continue
 		}
@@ -130,71 +161,70 @@ func (f *flat) lines(text string, first int, at func(int) int) {
 		if n == 0 {
 			n = len(text)
 		}
-		f.put(text[:n], at(first))
+		f.addText(text[:n], source(first))
 		text, first = text[n:], first+n
 	}
 }
 
-// htmlText appends HTML text, which begins at the source offset given by at,
-// decoded as browsers do. Stray references are handed to drop.
-func (f *flat) htmlText(text string, first int, at func(int) int, drop func(start, end int, detail string)) {
+// addHTML appends the text between HTML tags, decoded as browsers do. It calls
+// drop for each reference that has to go.
+func (f *flat) addHTML(text string, first int, source func(int) int, drop func(start, end int, detail string)) {
 	for k := 0; k < len(text); {
 		j := strings.IndexByte(text[k:], '&')
 		if j != 0 {
 			if j < 0 {
 				j = len(text) - k
 			}
-			f.lines(text[k:k+j], first+k, at)
+			f.addLines(text[k:k+j], first+k, source)
 			k += j
 			continue
 		}
 		decoded, size := browserEntity(text[k:])
 		if size == 0 {
-			f.mark('&', at(first+k))
+			f.addMark('&', source(first+k))
 			k++
 			continue
 		}
-		start, end := at(first+k), at(first+k+size-1)+1
-		if ok, detail := f.reference(text[k:k+size], decoded, start); !ok {
+		start, end := source(first+k), source(first+k+size-1)+1
+		if ok, detail := f.addReference(text[k:k+size], decoded, start); !ok {
 			drop(start, end, detail)
 		}
 		k += size
 	}
 }
 
-// offsets maps the offsets of a derived text to those of the text that it was
-// made of, run by run.
+// offsets maps the offsets of a derived text to those of the text from which it
+// was made, run by run.
 type offsets struct {
 	runs []run
 }
 
-// run says where the bytes from offset at on come from: each from its own
-// place when literal, otherwise all from the same.
+// run maps the bytes of the derived text from start on. If literal, each has its
+// own source offset, otherwise all have the same.
 type run struct {
-	at, from int32
-	literal  bool
+	start, source int32
+	literal       bool
 }
 
 func (o *offsets) reset() { o.runs = o.runs[:0] }
 
-// add tells that a run begins at offset at of the derived text. A literal run
-// that continues the one before is joined with it.
-func (o *offsets) add(at, from int, literal bool) {
-	if n := len(o.runs); n > 0 && literal && o.runs[n-1].literal && int(o.runs[n-1].from)+at-int(o.runs[n-1].at) == from {
+// add begins a run. A literal run that continues the one before is joined with it.
+func (o *offsets) add(start, source int, literal bool) {
+	if n := len(o.runs); n > 0 && literal && o.runs[n-1].literal && int(o.runs[n-1].source)+start-int(o.runs[n-1].start) == source {
 		return
 	}
-	o.runs = append(o.runs, run{int32(at), int32(from), literal})
+	o.runs = append(o.runs, run{int32(start), int32(source), literal})
 }
 
-// of returns where the byte at offset k comes from.
-func (o *offsets) of(k int) int {
-	i := sort.Search(len(o.runs), func(i int) bool { return int(o.runs[i].at) > k }) - 1
+// source returns the source offset of the byte at offset k.
+func (o *offsets) source(k int) int {
+	i := sort.Search(len(o.runs), func(i int) bool { return int(o.runs[i].start) > k }) - 1
 	if i < 0 {
 		return 0
 	}
 	r := o.runs[i]
 	if r.literal {
-		return int(r.from) + k - int(r.at)
+		return int(r.source) + k - int(r.start)
 	}
-	return int(r.from)
+	return int(r.source)
 }

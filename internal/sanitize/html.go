@@ -1,7 +1,9 @@
 package sanitize
 
 import (
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -11,16 +13,14 @@ import (
 // htmlBlock reads the block of raw HTML with index i by a browser's rules.
 func (p *pass) htmlBlock(i int) {
 	b := &p.doc.Blocks[i]
-	first := len(p.edits)
-	defer func() { p.dissolved(i, p.edits[first:]) }()
 	pieces := p.doc.PiecesOf(b)
 	if len(pieces) == 0 {
 		return
 	}
+	first := len(p.edits)
 	p.flat.reset()
 	p.anchors = p.anchors[:0]
 	p.inHTML = b.Data >= 6
-	defer func() { p.inHTML = false }()
 	if len(pieces) == 1 && pieces[0].Pad == 0 {
 		base := pieces[0].Start
 		p.html(p.src[base:pieces[0].End], func(k int) int { return base + k })
@@ -34,49 +34,43 @@ func (p *pass) htmlBlock(i int) {
 	p.closeAnchors()
 	p.match(pieces[len(pieces)-1].End)
 	if b.Data == 7 && strings.HasPrefix(p.src[b.Start:], "</pre") && needsReading(p.src[b.Start+len("</"):b.End]) {
-		p.show(b.Start, "pre") // later versions of the specification begin no block here
+		p.show(b.Start, "pre") // no block begins here in later versions of CommonMark
 	}
+	p.inHTML = false
+	p.separateBlock(i, p.edits[first:])
 }
 
 func joinPieces(src string, pieces []markdown.Piece) (text string, starts []int) {
 	var b strings.Builder
 	for _, piece := range pieces {
 		starts = append(starts, b.Len())
-		for range piece.Pad {
-			b.WriteByte(' ')
-		}
+		b.WriteString(strings.Repeat(" ", piece.Pad))
 		b.WriteString(src[piece.Start:piece.End])
 	}
 	return b.String(), starts
 }
 
-// inlineHTML reads a raw tag or comment within a leaf.
+// inlineHTML reads a raw tag or comment in a leaf.
 func (p *pass) inlineHTML(b *markdown.Block, n *markdown.Inline) {
 	text := p.doc.Literal(b, n.Span)
-	if len(text) == n.End-n.Start {
+	switch {
+	case len(text) == n.End-n.Start:
 		p.html(text, func(k int) int { return n.Start + k })
-		if strings.IndexByte(text, '\n') >= 0 {
-			p.tags = append(p.tags, span{n.Start, n.End})
+		if strings.Contains(text, "\n") {
+			p.longTags = append(p.longTags, span{n.Start, n.End})
 		}
-		return
-	}
-	// A tag over several lines within a container: join its lines first.
-	if strings.HasPrefix(text, "<!--") {
+	// It is of several lines in a container.
+	case strings.HasPrefix(text, "<!--"):
 		p.edit(n.Start, n.End, "", RuleHTML, "comment")
-		return
+	default: // join the lines of the tag first; the next round judges it
+		p.flat.addMark(markTag, n.Start)
+		p.edit(n.Start, n.End, strings.ReplaceAll(text, "\n", " "), "", "")
 	}
-	p.flat.mark(markTag, n.Start)
-	p.edit(n.Start, n.End, strings.Map(func(r rune) rune {
-		if r == '\n' {
-			return ' '
-		}
-		return r
-	}, text), "", "")
 }
 
-// html reads HTML text; at maps its offsets to the source.
-func (p *pass) html(text string, at func(int) int) {
-	dead, noComment := 0, false
+// html reads HTML text. source maps its offsets to the source.
+func (p *pass) html(text string, source func(int) int) {
+	undecided, noComment := 0, false
 	drop := func(start, end int, detail string) { p.edit(start, end, "", RuleCharacters, detail) }
 	lastGT := strings.LastIndexByte(text, '>')
 	for k := 0; k < len(text); {
@@ -85,7 +79,7 @@ func (p *pass) html(text string, at func(int) int) {
 			j = len(text) - k
 		}
 		if j > 0 {
-			p.flat.htmlText(text[k:k+j], k, at, drop)
+			p.flat.addHTML(text[k:k+j], k, source, drop)
 			k += j
 			continue
 		}
@@ -97,40 +91,40 @@ func (p *pass) html(text string, at func(int) int) {
 				noComment = end < 0
 			}
 			if end >= 0 {
-				p.comment(at(k), at(end-1)+1)
+				p.comment(source(k), source(end-1)+1)
 				k = end
 				continue
 			}
-			p.show(at(k), "comment")
+			p.show(source(k), "comment")
 		case isTagStart(text, k):
-			if k < dead || k > lastGT {
-				p.show(at(k), "tag")
+			if k < undecided || k > lastGT {
+				p.show(source(k), "tag")
 				break
 			}
-			tag, d, ok := parseTag(text, k, p.attrs)
+			tag, stop, ok := parseTag(text, k, p.attrs)
 			p.attrs = tag.attrs
 			if !ok {
-				dead = d
-				p.show(at(k), tag.name)
+				undecided = stop
+				p.show(source(k), tag.name)
 				break
 			}
-			p.flat.mark(markTag, at(k))
-			if p.tag(&tag, at) {
+			p.flat.addMark(markTag, source(k))
+			if p.tag(&tag, source) {
 				k = tag.end
-				continue
+			} else {
+				k++
 			}
-			k++
 			continue
 		case k+1 < len(text) && (text[k+1] == '!' || text[k+1] == '?' || text[k+1] == '/'):
-			p.show(at(k), "declaration")
+			p.show(source(k), "declaration")
 		}
-		p.flat.mark('<', at(k))
+		p.flat.addMark('<', source(k))
 		k++
 	}
 }
 
-// comment removes a comment. A line that holds nothing else goes with it, when
-// it stands within a block of HTML: an empty line would end the block.
+// comment removes a comment. In a block of HTML that an empty line would end, it
+// also removes the line, if the line contains nothing else.
 func (p *pass) comment(start, end int) {
 	if p.inHTML {
 		line, next := start, end
@@ -147,63 +141,59 @@ func (p *pass) comment(start, end int) {
 	}
 	text := p.lineGuard(start, end)
 	if text == "" && start > 0 && end < len(p.src) && p.src[start-1] == '`' && p.src[end] == '`' {
-		text = " " // or two runs would become one
+		text = " " // otherwise two runs of backticks would become one
 	}
 	p.edit(start, end, text, RuleHTML, "comment")
 }
 
-// show makes the < at the source offset literal.
-func (p *pass) show(at int, detail string) {
-	p.edit(at, at+1, "&lt;", RuleHTML, detail)
+// show makes the < at a source offset literal, so that its tag is shown as text.
+func (p *pass) show(offset int, detail string) {
+	p.edit(offset, offset+1, "&lt;", RuleHTML, detail)
 }
 
-// openAnchor is an <a> whose address was denied and whose end tag has not
-// come yet.
-type openAnchor struct {
-	end  int // offset in the source behind the start tag
-	note string
-}
-
-// tag judges one tag. It returns false when the tag is made text.
-func (p *pass) tag(t *htmlTag, at func(int) int) bool {
-	start, end := at(t.start), at(t.end-1)+1
+// tag judges one tag. It returns false if the tag is made text.
+func (p *pass) tag(t *htmlTag, source func(int) int) bool {
+	start, end := source(t.start), source(t.end-1)+1
 	if t.closing {
 		return p.endTag(t, start, end)
 	}
-	if !safeElement(t.name) || end-start != t.end-t.start {
-		if safeElement(t.name) && p.plainTag(t) {
-			return p.opened(t.name, false)
-		}
+	contiguous := end-start == t.end-t.start
+	if !safeElement(t.name) || !contiguous && len(t.attrs) > 0 {
 		p.show(start, t.name)
 		return p.opened(t.name, true)
+	}
+	if !contiguous {
+		return p.opened(t.name, false)
 	}
 	edits := len(p.edits)
 	for i := range t.attrs {
 		a := &t.attrs[i]
 		value := decodeHTML(a.value)
 		rule := ruleOf(t.name, a.name)
-		if rule == attrUnsafe || repeated(t.attrs[:i], a.name) || hasStray(value) {
+		repeated := slices.ContainsFunc(t.attrs[:i], func(other htmlAttr) bool { return other.name == a.name })
+		if rule == attrUnsafe || repeated || hasStray(value) {
 			p.edits = p.edits[:edits]
 			p.show(start, t.name)
 			return p.opened(t.name, true)
 		}
+		from, to := start+a.start-t.start, start+a.end-t.start
 		switch rule {
-		case attrTitle, attrLook:
-			from := start + a.start - t.start
-			detail, kind := "attribute", RuleHTML
-			if rule == attrTitle {
-				detail, kind = "title", RuleHiddenText
-			}
-			p.edit(from, start+a.end-t.start, "", kind, detail)
+		case attrTitle:
+			p.edit(from, to, "", RuleHiddenText, "title")
+		case attrLook:
+			p.edit(from, to, "", RuleHTML, "attribute")
 		case attrURL, attrSet:
 			if trimmed := trimURL(value); rule == attrURL && trimmed != value && len(value) == len(a.value) {
-				// The address as browsers read it.
-				from := start + a.valueAt - t.start
+				// Write the address as browsers read it.
+				from := start + a.valueStart - t.start
 				p.edit(from, from+len(a.value), trimmed, "", "")
 				value = trimmed
 			}
-			v := p.judgeAttr(rule, value)
-			if !v.allowed {
+			judge := p.s.judge
+			if rule == attrSet {
+				judge = p.s.judgeSet
+			}
+			if v := judge(value); !v.allowed {
 				p.edits = p.edits[:edits]
 				return p.deniedTag(t, start, end, v)
 			}
@@ -216,52 +206,40 @@ func (p *pass) tag(t *htmlTag, at func(int) int) bool {
 	case "a":
 		p.closeAnchors()
 	case "img":
-		p.altText(t, at)
+		p.altText(t, source)
 	}
 	return p.opened(t.name, false)
 }
 
-// altText adds the alternative text of an image, which stands for it.
-func (p *pass) altText(t *htmlTag, at func(int) int) {
+// altText adds the alternative text of an image, which may be shown instead.
+func (p *pass) altText(t *htmlTag, source func(int) int) {
 	for i := range t.attrs {
 		if a := &t.attrs[i]; a.name == "alt" {
-			p.flat.htmlText(a.value, a.valueAt, at, func(start, end int, detail string) {
+			p.flat.addHTML(a.value, a.valueStart, source, func(start, end int, detail string) {
 				p.edit(start, end, "", RuleCharacters, detail)
 			})
-			p.flat.mark(markTag, at(t.end-1)+1)
+			p.flat.addMark(markTag, source(t.end-1)+1)
 		}
 	}
 }
 
-func (p *pass) judgeAttr(rule attrRule, value string) verdict {
-	if rule == attrSet {
-		return p.s.judgeSet(value)
-	}
-	return p.s.judge(value)
-}
-
-// plainTag tells that a tag has nothing to judge.
-func (p *pass) plainTag(t *htmlTag) bool { return len(t.attrs) == 0 }
-
-// opened notes an open element, so that its end tag shares its fate.
+// opened records an open element, so that its end tag is made text if the start
+// tag was. It returns whether the start tag stays.
 func (p *pass) opened(name string, shown bool) bool {
-	if isVoid(name) {
-		return !shown
-	}
-	if shown || len(p.shown[name]) > 0 {
-		if p.shown == nil {
-			p.shown = make(map[string][]bool)
+	if !isVoid(name) && (shown || len(p.openTags[name]) > 0) {
+		if p.openTags == nil {
+			p.openTags = make(map[string][]bool)
 		}
-		p.shown[name] = append(p.shown[name], shown)
+		p.openTags[name] = append(p.openTags[name], shown)
 	}
 	return !shown
 }
 
 func (p *pass) endTag(t *htmlTag, start, end int) bool {
 	shown := !safeElement(t.name)
-	if stack := p.shown[t.name]; len(stack) > 0 {
-		shown = shown || stack[len(stack)-1]
-		p.shown[t.name] = stack[:len(stack)-1]
+	if open := p.openTags[t.name]; len(open) > 0 {
+		shown = shown || open[len(open)-1]
+		p.openTags[t.name] = open[:len(open)-1]
 	}
 	if shown {
 		p.show(start, t.name)
@@ -273,26 +251,25 @@ func (p *pass) endTag(t *htmlTag, start, end int) bool {
 	if t.name == "a" && len(p.anchors) > 0 {
 		a := p.anchors[len(p.anchors)-1]
 		p.anchors = p.anchors[:len(p.anchors)-1]
-		p.edit(end, end, " "+a.note, "", "")
+		p.insert(end, " "+a.redaction)
 	}
 	return true
 }
 
-// deniedTag takes the address from a link, and replaces an image by its
-// alternative text. Elsewhere the tag is shown.
+// deniedTag removes the address from a link, and replaces an image by its
+// alternative text. Other tags are made text.
 func (p *pass) deniedTag(t *htmlTag, start, end int, v verdict) bool {
 	switch t.name {
 	case "a":
 		p.closeAnchors()
 		p.edit(start, end, "<a>", RuleLinks, v.detail)
-		p.anchors = append(p.anchors, openAnchor{end: end, note: v.redaction()})
+		p.anchors = append(p.anchors, openAnchor{end: end, redaction: v.redaction()})
 		return p.opened("a", false)
 	case "img", "source":
 		alt := ""
 		for i := range t.attrs {
 			if t.attrs[i].name == "alt" && t.name == "img" {
-				var n noter
-				alt = literalText(characters(decodeHTML(t.attrs[i].value), &n)) + " "
+				alt = literalText(characters(decodeHTML(t.attrs[i].value), &noter{})) + " "
 			}
 		}
 		p.edit(start, end, alt+p.spaced(start, v.redaction()), RuleLinks, v.detail)
@@ -302,21 +279,19 @@ func (p *pass) deniedTag(t *htmlTag, start, end int, v verdict) bool {
 	return p.opened(t.name, true)
 }
 
-// closeAnchors writes the notes of denied links whose end tag is not there.
-func (p *pass) closeAnchors() {
-	for _, a := range p.anchors {
-		p.edit(a.end, a.end, a.note+" ", "", "")
-	}
-	p.anchors = p.anchors[:0]
+// openAnchor is an <a> whose address was denied and whose end tag has not come
+// yet.
+type openAnchor struct {
+	end       int // source offset after the start tag
+	redaction string
 }
 
-func repeated(attrs []htmlAttr, name string) bool {
-	for i := range attrs {
-		if attrs[i].name == name {
-			return true
-		}
+// closeAnchors writes the redactions of denied links without an end tag.
+func (p *pass) closeAnchors() {
+	for _, a := range p.anchors {
+		p.insert(a.end, a.redaction+" ")
 	}
-	return false
+	p.anchors = p.anchors[:0]
 }
 
 func isVoid(name string) bool {
@@ -327,8 +302,8 @@ func isVoid(name string) bool {
 	return false
 }
 
-// literalText writes text so that Markdown and HTML blocks both show exactly
-// it: punctuation becomes references, line breaks spaces.
+// literalText writes text so that Markdown and HTML blocks both show exactly that:
+// punctuation becomes character references, and line breaks become spaces.
 func literalText(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -336,9 +311,7 @@ func literalText(s string) string {
 		case c == '\n' || c == '\t' || c == '\r':
 			b.WriteByte(' ')
 		case c < 0x80 && !isAlnum(c) && c != ' ' && c != ',':
-			b.WriteString("&#")
-			b.WriteString(decimal(int(c)))
-			b.WriteByte(';')
+			b.WriteString(reference(c))
 		default:
 			b.WriteByte(c)
 		}
@@ -346,15 +319,11 @@ func literalText(s string) string {
 	return b.String()
 }
 
-func decimal(n int) string {
-	if n >= 100 {
-		return string([]byte{byte('0' + n/100), byte('0' + n/10%10), byte('0' + n%10)})
-	}
-	return string([]byte{byte('0' + n/10), byte('0' + n%10)})
-}
+// reference writes c as a character reference.
+func reference(c byte) string { return "&#" + strconv.Itoa(int(c)) + ";" }
 
-// safeElement tells whether GitHub keeps an element in what it renders. The
-// list is that of GitHub's published HTML pipeline.
+// safeElement reports whether GitHub keeps an element in what it renders. The list
+// is that of GitHub's published HTML pipeline.
 func safeElement(name string) bool {
 	switch name {
 	case "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8", "br", "b", "i", "strong", "em", "a", "pre", "code", "img", "tt",
@@ -367,7 +336,7 @@ func safeElement(name string) bool {
 	return false
 }
 
-// attrRule says what is done with an attribute.
+// attrRule is what is done with an attribute.
 type attrRule int
 
 const (
@@ -376,10 +345,10 @@ const (
 	attrURL   // its value is judged as an address
 	attrSet   // its value is a list of image candidates
 	attrTitle // text that is seen only by pointing at it: removed
-	attrLook  // appearance that GitHub drops anyway: removed
+	attrLook  // appearance, which GitHub drops anyway: removed
 )
 
-// ruleOf sorts the attributes, by GitHub's published HTML pipeline.
+// ruleOf returns the rule for an attribute, by GitHub's published HTML pipeline.
 func ruleOf(element, attr string) attrRule {
 	switch attr {
 	case "href":
@@ -425,7 +394,7 @@ func ruleOf(element, attr string) attrRule {
 // Readers disagree about what is a blank and whether a comma ends an address, so
 // the set is read in every way.
 func (s *Sanitizer) judgeSet(set string) verdict {
-	v := s.judgeFields(strings.FieldsFunc(set, isBlank))
+	v := s.judgeFields(strings.FieldsFunc(set, isURLBlank))
 	if v.allowed && strings.ContainsFunc(set, func(r rune) bool { return r > ' ' && unicode.IsSpace(r) }) {
 		v = s.judgeFields(strings.Fields(set))
 	}
@@ -438,10 +407,10 @@ func (s *Sanitizer) judgeFields(fields []string) verdict {
 		if v := s.judge(field); !v.allowed {
 			return v
 		}
-		if strings.IndexByte(field, ',') < 0 {
+		if !strings.Contains(field, ",") {
 			continue
 		}
-		for _, part := range strings.Split(field, ",") {
+		for part := range strings.SplitSeq(field, ",") {
 			if v := s.judge(part); !v.allowed {
 				return v
 			}

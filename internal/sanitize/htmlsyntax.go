@@ -3,6 +3,9 @@ package sanitize
 import (
 	"html"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // htmlTag is a tag as a browser reads it.
@@ -13,33 +16,27 @@ type htmlTag struct {
 	attrs      []htmlAttr
 }
 
-// htmlAttr is one attribute: the offsets of the whole (without the blank
-// before it) and its value as written, without quotes.
+// htmlAttr is one attribute. Its offsets include the value but not the blank
+// before the name.
 type htmlAttr struct {
 	start, end int
 	name       string
-	value      string
-	valueAt    int // offset of the value
+	value      string // as written, without quotes
+	valueStart int
 }
 
 func isHTMLSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r' }
 
-// isTagStart tells that a browser begins a tag at s[i].
+// isTagStart reports whether a tag begins at the < at s[i], to a browser.
 func isTagStart(s string, i int) bool {
-	if i+1 >= len(s) || s[i] != '<' {
-		return false
-	}
-	if s[i+1] == '/' {
-		return i+2 < len(s) && isAlpha(s[i+2])
-	}
-	return isAlpha(s[i+1])
+	rest := strings.TrimPrefix(s[i+1:], "/")
+	return rest != "" && isAlpha(rest[0])
 }
 
-// parseTag reads the tag that begins at s[i] by the rules of the HTML
-// standard's tokenizer. When the text ends inside of it, ok is false and dead
-// is the offset from which nothing more was decided: every tag that begins
-// before shares the fate.
-func parseTag(s string, i int, attrs []htmlAttr) (tag htmlTag, dead int, ok bool) {
+// parseTag reads the tag that begins at s[i] by the rules of the tokenizer in the
+// HTML standard. If the text ends inside of it, ok is false, and no tag that
+// begins before the offset undecided has an end either.
+func parseTag(s string, i int, attrs []htmlAttr) (tag htmlTag, undecided int, ok bool) {
 	tag = htmlTag{start: i, attrs: attrs[:0]}
 	k := i + 1
 	if s[k] == '/' {
@@ -83,14 +80,14 @@ func parseTag(s string, i int, attrs []htmlAttr) (tag htmlTag, dead int, ok bool
 				if j < 0 {
 					return tag, k, false
 				}
-				a.value, a.valueAt = s[k+1:k+1+j], k+1
+				a.value, a.valueStart = s[k+1:k+1+j], k+1
 				k += j + 2
 			} else {
 				v := k
 				for k < len(s) && !isHTMLSpace(s[k]) && s[k] != '>' {
 					k++
 				}
-				a.value, a.valueAt = s[v:k], v
+				a.value, a.valueStart = s[v:k], v
 			}
 			a.end = k
 		}
@@ -98,10 +95,10 @@ func parseTag(s string, i int, attrs []htmlAttr) (tag htmlTag, dead int, ok bool
 	}
 }
 
-// commentEnd returns the end of the comment that begins at s[i] ("<!--") as
-// browsers see it, or -1.
+// commentEnd returns the end of the comment that begins at s[i] ("<!--"), to
+// browsers, or -1.
 func commentEnd(s string, i int) int {
-	k := i + 4
+	k := i + len("<!--")
 	rest := s[k:]
 	if strings.HasPrefix(rest, ">") {
 		return k + 1
@@ -125,18 +122,18 @@ func commentEnd(s string, i int) int {
 	}
 }
 
-// ourZWSP is the entity by which a body is made inert, in the one spelling
-// that we write.
+// ourZWSP is the entity by which things in a body are made inert, in the one
+// spelling that this package writes.
 const ourZWSP = "&#8203;"
 
-// maxEntity is the longest reference that is looked at, in bytes. The longest
-// name of HTML, CounterClockwiseContourIntegral;, has 32.
+// maxEntity is the length of the longest reference that is decoded, in bytes. The
+// longest name of HTML, CounterClockwiseContourIntegral;, has 32.
 const maxEntity = 40
 
-// browserEntity decodes the character reference at the start of s as browsers
-// do in HTML: the semicolon may be missing, numbers in the range of C1 mean
-// Windows-1252. It returns the text and the length of the reference, 0 when
-// there is none.
+// browserEntity decodes the character reference at the start of s as browsers do
+// in HTML: the semicolon may be missing, and numbers in the range of C1 mean
+// Windows-1252. It returns the text and the length of the reference, 0 if there is
+// none.
 func browserEntity(s string) (text string, size int) {
 	if len(s) < 3 || s[0] != '&' {
 		return "", 0
@@ -188,7 +185,9 @@ func browserNumber(s string) (text string, size int) {
 	case code == 0, code > 0x10ffff, code >= 0xd800 && code <= 0xdfff:
 		code = 0xfffd
 	case code >= 0x80 && code <= 0x9f:
-		code = windows1252(code)
+		if r := charmap.Windows1252.DecodeByte(byte(code)); r != utf8.RuneError {
+			code = r // the five bytes without a meaning stay C1 controls
+		}
 	}
 	return string(code), k
 }
@@ -202,19 +201,6 @@ func hexDigit(c byte) rune {
 		return rune(c|0x20-'a') + 10
 	}
 	return 16
-}
-
-// windows1252 maps the numbers 128 to 159 as the HTML standard does.
-func windows1252(r rune) rune {
-	const table = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
-	i := rune(0x80)
-	for _, c := range table {
-		if i == r {
-			return c
-		}
-		i++
-	}
-	return r
 }
 
 // decodeHTML decodes all references in s as browsers do.
@@ -239,8 +225,5 @@ func decodeHTML(s string) string {
 	return b.String()
 }
 
-// hasStray tells that s holds a character which the character rules remove.
-func hasStray(s string) bool {
-	var n noter
-	return characters(s, &n) != s
-}
+// hasStray reports whether the character rules would change s.
+func hasStray(s string) bool { return characters(s, &noter{}) != s }

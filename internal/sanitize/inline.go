@@ -21,108 +21,218 @@ func (p *pass) leaf(b *markdown.Block) {
 		n := &nodes[i]
 		switch n.Kind {
 		case markdown.Text:
-			f.put(p.src[n.Start:n.End], n.Start)
+			f.addText(p.src[n.Start:n.End], n.Start)
 			p.text(n)
 		case markdown.Backticks:
 			ticks = true
-			f.put(p.src[n.Start:n.End], n.Start)
+			f.addText(p.src[n.Start:n.End], n.Start)
 		case markdown.Escape:
-			f.decoded(p.src[n.Start+1:n.End], n.Start)
+			f.addDecoded(p.src[n.Start+1:n.End], n.Start)
 		case markdown.Entity:
-			if p.src[n.Start:n.End] == ourZWSP {
-				f.mark(markZWSP, n.Start)
-				continue
-			}
-			text, _ := markdown.DecodeEntity(p.src[n.Start:n.End])
-			if ok, detail := f.reference(p.src[n.Start:n.End], text, n.Start); !ok {
-				p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleCharacters, detail)
-			} else {
-				p.longNumber(n, text)
-			}
+			p.entity(n)
 		case markdown.SoftBreak, markdown.HardBreak:
-			f.mark('\n', n.Start)
+			f.addMark('\n', n.Start)
 		case markdown.CodeNode:
 			if p.images > 0 {
 				p.codeInImage(b, n)
 				continue
 			}
-			f.mark(markOpaque, n.Start)
+			f.addMark(markOpaque, n.Start)
 			p.codeSpan(b, n)
 		case markdown.HTMLNode:
 			if p.images > 0 {
-				f.mark(markOpaque, n.Start)
-				p.show(n.Start, "image") // it is shown
+				f.addMark(markOpaque, n.Start)
+				p.show(n.Start, "image") // alternative text shows the tag
 				continue
 			}
 			p.inlineHTML(b, n)
-		case markdown.LinkOpen, markdown.LinkClose:
-			p.link(n)
+		case markdown.LinkOpen:
+			p.linkOpen(n)
+		case markdown.LinkClose:
+			f.addMark(markTag, n.Start)
+			if p.doc.Links[n.Data].Image {
+				p.images--
+			}
 		case markdown.Autolink:
 			p.autolink(n)
 		case markdown.Dropped:
-			p.dropped(nodes, i)
+			if i > 0 && nodes[i-1].Kind == markdown.Escape {
+				p.labelStart = nodes[i-1].Start - 1
+			}
+			p.edit(p.labelStart, p.labelStart, `\`, RuleHiddenText, "footnote") // then it is shown
 		case markdown.FootnoteRef: // shown as a number
-			f.mark(markTag, n.Start)
-			f.decoded("1", n.Start)
-			f.mark(markTag, n.End)
+			f.addMark(markTag, n.Start)
+			f.addDecoded("1", n.Start)
+			f.addMark(markTag, n.End)
 		}
 	}
-	if ticks && p.backticks(nodes, first) {
+	if ticks && p.loneBackticks(nodes, first) {
 		return
 	}
 	p.closeAnchors()
-	p.bracket(b, nodes)
+	p.escapeDefinition(b, nodes)
 	p.match(nodes[len(nodes)-1].End)
 }
 
-// codeSpan joins the lines of a code span that holds anything that could act,
-// or whose lines begin with what may be the mark of a block: readers disagree
-// about those. It renders the same.
-func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
-	code := p.src[n.Start:n.End]
-	p.mailBefore(n)
-	if strings.IndexByte(code, '\n') < 0 {
-		return
+// mayAct reports quickly whether a leaf contains anything to look at.
+func (p *pass) mayAct(b *markdown.Block) bool {
+	for i := b.Start; i < b.End; i++ {
+		if trigger[p.src[i]] && triggers(p.src, i) {
+			return true
+		}
 	}
-	p.codes = append(p.codes, span{n.Start, n.End})
-	text := p.doc.Literal(b, n.Span)
-	if !needsReading(code) && !marksLines(text) {
-		return
+	// A reference link consists of bytes that trigger nothing.
+	for _, n := range p.doc.InlinesOf(b) {
+		if n.Kind == markdown.LinkOpen {
+			return true
+		}
 	}
-	p.edit(n.Start, n.End, strings.ReplaceAll(text, "\n", " "), RuleCode, "lines")
+	return false
 }
 
-// codeInImage makes text of a code span within an image, unless it is one word:
-// the code is a part of the alternative text.
-func (p *pass) codeInImage(b *markdown.Block, n *markdown.Inline) {
-	code := p.doc.CodeText(b, n)
-	p.flat.decoded(code, n.Start)
-	for i := 0; i < len(code); i++ {
-		if !isAlnum(code[i]) {
-			p.edit(n.Start, n.End, literalText(code), RuleCode, "image")
-			return
+// text edits text that other readers do not take for text, so that all do.
+func (p *pass) text(n *markdown.Inline) {
+	p.showDeclarations(n)
+	switch {
+	case n.Data == markdown.RawText:
+		p.rawLabel(n)
+	case p.src[n.Start] == ']':
+		// A destination in angle brackets that is none to GitHub.
+		rest, ok := strings.CutPrefix(p.src[n.Start:], "](")
+		if ok && strings.HasPrefix(strings.TrimLeft(rest, " \t\n>"), "<") {
+			p.edit(n.Start, n.Start, `\`, RuleLinks, "bracket")
 		}
 	}
 }
 
-// marksLines tells that a line of text, not the first, begins with anything
+// showDeclarations escapes "<!", "<?" and "</" in text: versions of CommonMark
+// disagree about which of them begin a declaration, comment or tag.
+func (p *pass) showDeclarations(n *markdown.Inline) {
+	for i := n.Start; ; i++ {
+		k := strings.IndexByte(p.src[i:n.End], '<')
+		if k < 0 || i+k+1 >= len(p.src) {
+			return
+		}
+		i += k
+		switch p.src[i+1] {
+		case '!', '?', '/':
+			p.show(i, "declaration")
+		}
+	}
+}
+
+// rawLabel handles the label of a reference to a footnote that does not exist.
+// GitHub shows it as it is written; it is escaped, so that all readers do.
+func (p *pass) rawLabel(n *markdown.Inline) {
+	label := p.src[n.Start:n.End]
+	start, caret := n.Start, strings.HasPrefix(label, "[^")
+	if caret || strings.HasSuffix(p.src[:n.Start], `[\^`) {
+		p.labelStart = n.Start
+		if !caret {
+			p.labelStart -= len(`[\^`)
+		}
+	}
+	if caret {
+		label, start = label[len("[^"):], start+len("[^")
+	}
+	if strings.ContainsAny(label, "&\\`<@#") || strings.Contains(label, "://") {
+		p.edit(p.labelStart, p.labelStart, `\`, RuleHiddenText, "footnote")
+		p.edit(start, n.End, literalText(label), "", "")
+	}
+}
+
+// entity handles a character reference.
+func (p *pass) entity(n *markdown.Inline) {
+	source := p.src[n.Start:n.End]
+	if source == ourZWSP {
+		p.flat.addMark(markZWSP, n.Start)
+		return
+	}
+	text, _ := markdown.DecodeEntity(source)
+	if ok, detail := p.flat.addReference(source, text, n.Start); !ok {
+		p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleCharacters, detail)
+		return
+	}
+	const longest = len("&#1234567;") // GitHub decodes more digits than CommonMark allows
+	if len(source) > longest && source[1] == '#' {
+		for _, r := range text {
+			p.edit(n.Start, n.End, "&#"+strconv.Itoa(int(r))+";", RuleCharacters, "reference")
+		}
+	}
+}
+
+// codeSpan joins the lines of a code span that contains anything that could act,
+// or whose lines begin with what may be the mark of a block: readers disagree
+// about those. It looks the same.
+func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
+	code := p.src[n.Start:n.End]
+	p.separateMail(n)
+	if !strings.Contains(code, "\n") {
+		return
+	}
+	p.longCodes = append(p.longCodes, span{n.Start, n.End})
+	text := p.doc.Literal(b, n.Span)
+	if needsReading(code) || marksLines(text) {
+		p.edit(n.Start, n.End, strings.ReplaceAll(text, "\n", " "), RuleCode, "lines")
+	}
+}
+
+// separateMail handles a code span that begins like the end of an e-mail address,
+// as in "a`b@host.example`": some readers take it, with the word before it, for an
+// address, and see no code. A character reference in the word, or a space,
+// separates them.
+func (p *pass) separateMail(n *markdown.Inline) {
+	code := p.src[n.Start:n.End]
+	k := 0
+	for k < len(code) && markdown.IsEmailByte(code[k]) {
+		k++
+	}
+	if k == len(code) || code[k] != '@' {
+		return
+	}
+	const longest = 64 // of what precedes the @ in an address
+	from, last := n.Start, -1
+	for from > max(0, n.Start-longest) && markdown.IsEmailByte(p.src[from-1]) {
+		if from--; last < 0 && isAlnum(p.src[from]) {
+			last = from
+		}
+	}
+	switch word := p.src[from:n.Start]; {
+	case last < 0:
+	case strings.Contains(word, "//"), containsWWW(word):
+		p.edit(n.Start, n.Start, " ", RuleCode, "address") // a reference would shorten the host
+	default:
+		p.edit(last, last+1, reference(p.src[last]), RuleCode, "address")
+	}
+}
+
+// codeInImage makes text of a code span in an image, unless it is one word: the
+// code is a part of the alternative text.
+func (p *pass) codeInImage(b *markdown.Block, n *markdown.Inline) {
+	code := p.doc.CodeText(b, n)
+	p.flat.addDecoded(code, n.Start)
+	if strings.ContainsFunc(code, func(r rune) bool { return r >= 0x80 || !isAlnum(byte(r)) }) {
+		p.edit(n.Start, n.End, literalText(code), RuleCode, "image")
+	}
+}
+
+// marksLines reports whether a line of text, not the first, begins with anything
 // but a word.
 func marksLines(text string) bool {
 	for {
-		k := strings.IndexByte(text, '\n')
-		if k < 0 {
+		_, rest, ok := strings.Cut(text, "\n")
+		if !ok {
 			return false
 		}
-		text = text[k+1:]
-		if text == "" || text[0] < 0x80 && !isAlpha(text[0]) {
+		if text = rest; text == "" || text[0] < 0x80 && !isAlpha(text[0]) {
 			return true
 		}
 	}
 }
 
-// bracket escapes the bracket of what looks like a definition at the start of
-// a paragraph or cell and is none: other readers take it for one.
-func (p *pass) bracket(b *markdown.Block, nodes []markdown.Inline) {
+// escapeDefinition escapes the bracket of what looks like a definition at the
+// start of a paragraph or cell and is none to GitHub, but to other readers.
+func (p *pass) escapeDefinition(b *markdown.Block, nodes []markdown.Inline) {
 	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 {
 		return
 	}
@@ -142,167 +252,45 @@ func (p *pass) bracket(b *markdown.Block, nodes []markdown.Inline) {
 			}
 			if nodes[0].Kind != markdown.LinkOpen {
 				p.edit(piece.Start, piece.Start, `\`, RuleHiddenText, "definition")
-			} else if hasDestination(p.src[k+2 : piece.End]) {
-				p.edit(k+1, k+2, "&#58;", RuleHiddenText, "definition") // it stays a link
+			} else if beginsDestination(p.src[k+2 : piece.End]) {
+				p.edit(k+1, k+2, reference(':'), RuleHiddenText, "definition") // it stays a link
 			}
 			return
 		}
 	}
 }
 
-// hasDestination tells that what stands behind the colon of a definition begins
+// beginsDestination reports whether s, after the colon of a definition, begins
 // like a destination and, perhaps, a title.
-func hasDestination(s string) bool {
+func beginsDestination(s string) bool {
 	s = strings.TrimLeft(s, " \t\n")
 	s = strings.TrimLeft(s[indexAnyOrLen(s, " \t\n"):], " \t")
 	return s == "" || strings.IndexByte("\n\"'(", s[0]) >= 0
 }
 
-// mayAct tells quickly whether a leaf holds anything to look at.
-func (p *pass) mayAct(b *markdown.Block) bool {
-	for i := b.Start; i < b.End; i++ {
-		if trigger[p.src[i]] && triggers(p.src, i) {
-			return true
-		}
-	}
-	// A reference link shows none of the bytes that triggers looks for.
-	for _, n := range p.doc.InlinesOf(b) {
-		if n.Kind == markdown.LinkOpen {
-			return true
-		}
-	}
-	return false
-}
-
-// text looks for what is text to GitHub, and something else to other readers.
-// It is written so that all agree.
-func (p *pass) text(n *markdown.Inline) {
-	p.declarations(n)
-	switch {
-	case n.Data == markdown.RawText:
-		p.rawLabel(n)
-	case p.src[n.Start] == ']':
-		p.notLink(n)
-	}
-}
-
-// declarations escapes "<!", "<?" and "</" in text: what is no declaration,
-// comment or tag by one version of the specification is one by the next.
-func (p *pass) declarations(n *markdown.Inline) {
-	for at := n.Start; ; at++ {
-		k := strings.IndexByte(p.src[at:n.End], '<')
-		if k < 0 || at+k+1 >= len(p.src) {
-			return
-		}
-		at += k
-		switch p.src[at+1] {
-		case '!', '?', '/':
-			p.show(at, "declaration")
-		}
-	}
-}
-
-// rawLabel writes a label without a footnote as the text that GitHub shows: the
-// label as it is written.
-func (p *pass) rawLabel(n *markdown.Inline) {
-	label := p.src[n.Start:n.End]
-	at, caret := n.Start, strings.HasPrefix(label, "[^")
-	if caret || strings.HasSuffix(p.src[:n.Start], `[\^`) {
-		p.rawAt = n.Start
-		if !caret {
-			p.rawAt -= len(`[\^`)
-		}
-	}
-	if caret {
-		label, at = label[len("[^"):], at+len("[^")
-	}
-	if strings.ContainsAny(label, "&\\`<@#") || strings.Contains(label, "://") {
-		p.edit(p.rawAt, p.rawAt, `\`, RuleHiddenText, "footnote")
-		p.edit(at, n.End, literalText(label), "", "")
-	}
-}
-
-// notLink escapes the bracket before a destination in angle brackets that is
-// none to GitHub.
-func (p *pass) notLink(n *markdown.Inline) {
-	rest, ok := strings.CutPrefix(p.src[n.Start:], "](")
-	if ok && strings.HasPrefix(strings.TrimLeft(rest, " \t\n>"), "<") {
-		p.edit(n.Start, n.Start, `\`, RuleLinks, "bracket")
-	}
-}
-
-// longNumber shortens a numeric reference that has more digits than the
-// specification allows, and that GitHub decodes all the same.
-func (p *pass) longNumber(n *markdown.Inline, text string) {
-	const longest = len("&#1234567;")
-	if n.End-n.Start <= longest || p.src[n.Start+1] != '#' {
-		return
-	}
-	for _, r := range text {
-		p.edit(n.Start, n.End, "&#"+strconv.Itoa(int(r))+";", RuleCharacters, "reference")
-	}
-}
-
-// dropped shows what GitHub leaves out of a label without a footnote.
-func (p *pass) dropped(nodes []markdown.Inline, i int) {
-	if i > 0 && nodes[i-1].Kind == markdown.Escape {
-		p.rawAt = nodes[i-1].Start - 1
-	}
-	p.edit(p.rawAt, p.rawAt, `\`, RuleHiddenText, "footnote")
-}
-
-// mailBefore handles a code span that begins like the rest of an e-mail
-// address, as in "a`b@host.example`": some readers take the word before it and
-// its beginning for one, and see no code. A reference in the word, or a space,
-// parts them.
-func (p *pass) mailBefore(n *markdown.Inline) {
-	code := p.src[n.Start:n.End]
-	at := 0
-	for at < len(code) && isMailByte(code[at]) {
-		at++
-	}
-	if at == len(code) || code[at] != '@' {
-		return
-	}
-	const longest = 64 // of what stands before the @ in an address
-	from, last := n.Start, -1
-	for from > max(0, n.Start-longest) && isMailByte(p.src[from-1]) {
-		if from--; last < 0 && isAlnum(p.src[from]) {
-			last = from
-		}
-	}
-	switch word := p.src[from:n.Start]; {
-	case last < 0:
-	case strings.Contains(word, "//"), holdsWWW(word):
-		p.edit(n.Start, n.Start, " ", RuleCode, "address") // a reference would shorten the host
-	default:
-		p.edit(last, last+1, "&#"+decimal(int(p.src[last]))+";", RuleCode, "address")
-	}
-}
-
-func isMailByte(c byte) bool { return isAlnum(c) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0 }
-
-// backticks escapes the runs of backticks in a leaf that begin no code span.
-// Readers disagree about the code behind such a run (cmark's search is faulty
-// there). When a run has no partner by the specification either, only such runs
-// are escaped: what is code is seen in the next reading, so the leaf's other
-// edits, from index first on, are dropped and the result is true.
-func (p *pass) backticks(nodes []markdown.Inline, first int) bool {
-	lonely, code := p.lonelyRuns(nodes)
-	alone := false
+// loneBackticks escapes the runs of backticks in a leaf that begin no code span to
+// GitHub. Readers disagree about the code after such a run, because cmark's search
+// for the closing run is faulty.
+//
+// If the leaf has code, and some runs are lone by the specification too, only
+// those are escaped now. The other edits of the leaf, from index first on, are
+// dropped and the result is true: what is code shows in the next reading.
+func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
+	lone, hasCode := p.loneRuns(nodes)
+	hasLone := false
 	for i := range nodes {
 		if nodes[i].Kind == markdown.Backticks {
-			alone = alone || lonely[nodes[i].Start]
-			code = code || !lonely[nodes[i].Start]
+			hasLone = hasLone || lone[nodes[i].Start]
+			hasCode = hasCode || !lone[nodes[i].Start]
 		}
 	}
-	again := code && alone
+	again := hasCode && hasLone
 	if again {
 		p.edits = p.edits[:first]
 	}
 	for i := range nodes {
 		n := &nodes[i]
-		if n.Kind != markdown.Backticks || again && !lonely[n.Start] {
+		if n.Kind != markdown.Backticks || again && !lone[n.Start] {
 			continue
 		}
 		for k := n.Start; k < n.End; k++ {
@@ -312,15 +300,15 @@ func (p *pass) backticks(nodes []markdown.Inline, first int) bool {
 	return again
 }
 
-// lonelyRuns finds the runs of backticks, by their offsets, that have no
-// partner by the specification's rule: a run opens a code span up to the next
-// run of the same length. code tells that the leaf has a code span.
-func (p *pass) lonelyRuns(nodes []markdown.Inline) (lonely map[int]bool, code bool) {
+// loneRuns returns the offsets of the runs of backticks that have no partner by
+// the specification: a run opens a code span up to the next run of the same
+// length. hasCode reports whether the leaf has a code span.
+func (p *pass) loneRuns(nodes []markdown.Inline) (lone map[int]bool, hasCode bool) {
 	var runs []span
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Kind == markdown.CodeNode {
-			code = true
+			hasCode = true
 		} else if n.Kind != markdown.Backticks {
 			continue
 		}
@@ -341,13 +329,13 @@ func (p *pass) lonelyRuns(nodes []markdown.Inline) (lonely map[int]bool, code bo
 		partner[i] = next[length]
 		next[length] = i
 	}
-	lonely = map[int]bool{}
+	lone = map[int]bool{}
 	for i := 0; i < len(runs); i++ {
 		if partner[i] > i {
 			i = partner[i]
 		} else {
-			lonely[runs[i].start] = true
+			lone[runs[i].start] = true
 		}
 	}
-	return lonely, code
+	return lone, hasCode
 }

@@ -6,181 +6,135 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// link handles the brackets of a link or image.
-func (p *pass) link(n *markdown.Inline) {
+// linkOpen handles the start of a link or image. If its address is denied, only
+// the text stays, with the redaction after it. A title is hidden text and goes.
+func (p *pass) linkOpen(n *markdown.Inline) {
 	l := &p.doc.Links[n.Data]
-	if n.Kind == markdown.LinkClose {
-		p.flat.mark(markTag, n.Start)
-		if l.Image {
-			p.images--
-		}
-		return
-	}
 	if l.Image {
 		p.images++
 	}
 	dest := p.doc.Destination(int(n.Data))
+	mark := byte(markTag)
 	if !l.Image && isIssueURL(dest) {
-		p.flat.mark(markIssue, n.Start)
-	} else {
-		p.flat.mark(markTag, n.Start)
+		mark = markIssue
 	}
-	v := p.s.judge(dest)
-	if v.allowed {
-		if !l.Title.Empty() && l.Definition < 0 {
-			p.edit(l.Title.Start, l.Title.End, "", RuleHiddenText, "title")
-		}
-		p.notTask(n, l)
+	p.flat.addMark(mark, n.Start)
+	if v := p.s.judge(dest); !v.allowed {
+		p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleLinks, v.detail)
+		p.edit(l.Text.End, l.End, " "+v.redaction(), "", "")
 		return
 	}
-	p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleLinks, v.detail)
-	p.edit(l.Text.End, l.End, " "+v.redaction(), "", "")
+	if !l.Title.Empty() && l.Definition < 0 {
+		p.edit(l.Title.Start, l.Title.End, "", RuleHiddenText, "title")
+	}
+	p.escapeTaskBox(n, l)
 }
 
-// notTask writes the text of a link at the start of a line, "[x](address)", so
-// that no reader takes it for the box of a task and the address for text.
-func (p *pass) notTask(n *markdown.Inline, l *markdown.Link) {
-	at := l.Text.Start
-	if l.Image || l.Text.End != at+1 || strings.IndexByte(" xX", p.src[at]) < 0 || !beginsLine(p.src, n.Start) {
+// escapeTaskBox handles a link like [x](address) at the start of a line. Some
+// readers take the [x] for the box of a task, and the address for text. A
+// character reference instead of the x prevents that.
+func (p *pass) escapeTaskBox(n *markdown.Inline, l *markdown.Link) {
+	x := l.Text.Start
+	if l.Image || l.Text.End != x+1 || strings.IndexByte(" xX", p.src[x]) < 0 || !beginsLine(p.src, n.Start) {
 		return
 	}
 	if needsReading(p.src[l.Text.End+1 : l.End]) {
-		p.edit(at, at+1, "&#"+decimal(int(p.src[at]))+";", RuleLinks, "box")
+		p.edit(x, x+1, reference(p.src[x]), RuleLinks, "box")
 	}
 }
 
-// autolink handles an address that links by itself. Its text is matched with
-// what stands around it, but nothing is inserted into it.
+// autolink handles an address that links by itself, in angle brackets or bare. The
+// rules for mentions and closing words see its text together with what is around
+// it, but they insert nothing into it.
 func (p *pass) autolink(n *markdown.Inline) {
 	l := &p.doc.Links[n.Data]
 	dest := p.doc.Destination(int(n.Data))
 	written := p.src[l.Text.Start:l.Text.End]
 	mail, isMail := strings.CutPrefix(dest, "mailto:")
-	if l.Kind == markdown.BareEmail && isMail && mail[0] != '@' && !holdsWWW(mail) {
-		p.mail(n, l, mail)
-		p.strayIn(n)
+	if l.Kind == markdown.BareEmail && isMail && mail[0] != '@' && !containsWWW(mail) {
+		p.mailAddress(n, l, mail)
+		p.removeStray(n.Span)
 		return
 	}
-	shown := dest
+	judged := dest
 	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && (isMail || p.s.judge(dest).allowed) {
-		shown = "https://" + written
+		judged = "https://" + written
 	}
-	if v := p.s.judge(shown); !v.allowed {
-		p.flat.mark(markOpaque, n.Start)
+	if v := p.s.judge(judged); !v.allowed {
+		p.flat.addMark(markOpaque, n.Start)
 		p.edit(n.Start, n.End, p.spaced(n.Start, v.redaction()), RuleLinks, v.detail)
 		return
 	}
 	if p.images > 0 && l.Kind != markdown.BareEmail {
-		p.plainAddress(n, l)
+		p.addressInImage(n, l)
 		return
 	}
-	if p.strayIn(n) {
-		// Judged again when they are gone.
-	} else if p.endsElsewhere(n, l) {
+	// If something is removed from the address, the next round judges its end.
+	if !p.removeStray(n.Span) && p.endIsDisputed(n, l) {
 		open := "<"
 		if l.Kind == markdown.BareWWW {
 			open = "<https://"
 		}
 		p.edit(n.Start, n.Start, open, RuleLinks, "bracketed")
-		p.edit(n.End, n.End, ">", "", "")
+		p.insert(n.End, ">")
 	}
 	if isIssueURL(dest) {
-		p.flat.mark(markIssue, n.Start)
+		p.flat.addMark(markIssue, n.Start)
 	}
-	p.flat.link(written, l.Text.Start, n.Start, n.End)
+	p.flat.addLink(written, l.Text.Start, n.Start, n.End)
 }
 
-// mail handles a bare e-mail address, which may be written with references and
-// escapes.
-func (p *pass) mail(n *markdown.Inline, l *markdown.Link, mail string) {
-	if written := p.src[l.Text.Start:l.Text.End]; written == mail {
-		p.flat.link(written, l.Text.Start, n.Start, n.End)
+// mailAddress handles a bare e-mail address, mail, which may be written with
+// character references and escapes.
+func (p *pass) mailAddress(n *markdown.Inline, l *markdown.Link, mail string) {
+	if p.src[l.Text.Start:l.Text.End] == mail {
+		p.flat.addLink(mail, l.Text.Start, n.Start, n.End)
 		return
 	}
 	if at := strings.IndexByte(mail, '@'); at == 0 || !isAlnum(mail[at-1]) {
-		p.flat.mark(markOpaque, n.Start)
-		p.edit(n.Start, n.End, mail, "", "") // others see a mention: so written, it is found
+		// Other readers see a mention. Write it plainly; the next round finds it.
+		p.flat.addMark(markOpaque, n.Start)
+		p.edit(n.Start, n.End, mail, "", "")
 		return
 	}
-	p.flat.mark(markTag, n.Start)
-	p.flat.decoded(mail, n.Start)
-	p.flat.mark(markTag, n.End)
+	p.flat.addMark(markTag, n.Start)
+	p.flat.addDecoded(mail, n.Start)
+	p.flat.addMark(markTag, n.End)
 }
 
-// endsElsewhere tells that some readers see the end of a bare address at another
-// place, and something else in what lies between.
-func (p *pass) endsElsewhere(n *markdown.Inline, l *markdown.Link) bool {
-	address := p.src[n.Start:min(n.End+1, len(p.src))]
+// addressInImage makes text of an address that links by itself in an image, where
+// it is a part of the alternative text.
+func (p *pass) addressInImage(n *markdown.Inline, l *markdown.Link) {
+	p.flat.addMark(markOpaque, n.Start)
+	breakAt := ":"
 	switch l.Kind {
 	case markdown.BareURL:
-		return disputed(address) || p.readOn(n)
-	case markdown.BareWWW: // of which all readers take what is usual in a path
-		return strings.ContainsAny(address, "*$|`\\[]") && disputed(address)
-	}
-	return false
-}
-
-// readOn tells that behind a bare address, which ends with its host, some readers
-// read on.
-func (p *pass) readOn(n *markdown.Inline) bool {
-	if strings.Count(p.src[n.Start:n.End], "/") > len("//") {
-		return n.End < len(p.src) && p.src[n.End] == '&'
-	}
-	k := n.End
-	for k < len(p.src) && strings.IndexByte(`.,;:!?'"*_~)`, p.src[k]) >= 0 {
-		k++
-	}
-	return k < len(p.src) && (p.src[k] == '<' || p.src[k] == '&')
-}
-
-// plainAddress makes text of an address that links by itself within an image: it
-// is a part of the alternative text.
-func (p *pass) plainAddress(n *markdown.Inline, l *markdown.Link) {
-	p.flat.mark(markOpaque, n.Start)
-	at := n.Start
-	switch l.Kind {
-	case markdown.BareURL:
-		at += strings.IndexByte(p.src[n.Start:n.End], ':')
 	case markdown.BareWWW:
-		at += strings.IndexByte(p.src[n.Start:n.End], '.')
+		breakAt = "."
 	default:
 		p.edit(n.Start, n.End, literalText(p.doc.Destination(int(n.Data))), RuleLinks, "image")
 		return
 	}
-	p.edit(at, at+1, literalText(p.src[at:at+1]), RuleLinks, "image")
+	k := n.Start + strings.Index(p.src[n.Start:n.End], breakAt)
+	p.edit(k, k+1, reference(breakAt[0]), RuleLinks, "image")
 }
 
-// holdsWWW tells that text holds "www." at the start of a word.
-func holdsWWW(text string) bool {
-	for i := range text {
-		if text[i] == '.' && i >= 3 && hasWWW(text[i-3:]) && (i == 3 || !isAlnum(text[i-4])) {
-			return true
-		}
+// endIsDisputed reports whether readers disagree about where a bare address ends,
+// or see something else in it. Between < and > all agree, and it looks the same.
+func (p *pass) endIsDisputed(n *markdown.Inline, l *markdown.Link) bool {
+	address := p.src[n.Start:min(n.End+1, len(p.src))]
+	switch l.Kind {
+	case markdown.BareURL:
+		return containsSyntax(address) || p.mayContinue(n)
+	case markdown.BareWWW: // what is usual in a path belongs to it for all readers
+		return strings.ContainsAny(address, "*$|`\\[]") && containsSyntax(address)
 	}
 	return false
 }
 
-// strayIn removes the invisible characters that stand as references in an
-// address, and tells whether there were any.
-func (p *pass) strayIn(n *markdown.Inline) bool {
-	found := false
-	for i := n.Start; i < n.End; i++ {
-		if p.src[i] != '&' {
-			continue
-		}
-		if text, size := markdown.DecodeEntity(p.src[i:n.End]); size > 0 && hasStray(text) {
-			p.edit(i, i+size, "", RuleCharacters, "invisible")
-			found = true
-			i += size - 1
-		}
-	}
-	return found
-}
-
-// disputed tells that readers may disagree about where a bare address ends:
-// some see a code span, a link, a mention or a reference in it. Between < and >
-// all agree, and it looks the same.
-func disputed(address string) bool {
+// containsSyntax reports whether some reader may see a code span, a link, a
+// mention or a character reference in an address, or another address.
+func containsSyntax(address string) bool {
 	for i := 0; i < len(address); i++ {
 		switch address[i] {
 		case '`', '[', ']', '@', '\\', '|':
@@ -200,4 +154,43 @@ func disputed(address string) bool {
 		}
 	}
 	return false
+}
+
+// mayContinue reports whether, for some readers, a bare address continues after
+// its end: an entity follows it, or its host is followed by punctuation and then
+// a tag or an entity.
+func (p *pass) mayContinue(n *markdown.Inline) bool {
+	rest := p.src[n.End:]
+	if strings.Count(p.src[n.Start:n.End], "/") > len("//") {
+		return strings.HasPrefix(rest, "&")
+	}
+	rest = strings.TrimLeft(rest, `.,;:!?'"*_~)`)
+	return strings.HasPrefix(rest, "<") || strings.HasPrefix(rest, "&")
+}
+
+// containsWWW reports whether a word of text begins with "www.".
+func containsWWW(text string) bool {
+	for i := range text {
+		if text[i] == '.' && i >= 3 && hasWWW(text[i-3:]) && (i == 3 || !isAlnum(text[i-4])) {
+			return true
+		}
+	}
+	return false
+}
+
+// removeStray removes the invisible characters that stand as references in a
+// span, an address or an info string, and reports whether there were any.
+func (p *pass) removeStray(in markdown.Span) bool {
+	found := false
+	for i := in.Start; i < in.End; i++ {
+		if p.src[i] != '&' {
+			continue
+		}
+		if text, size := markdown.DecodeEntity(p.src[i:in.End]); size > 0 && hasStray(text) {
+			p.edit(i, i+size, "", RuleCharacters, "invisible")
+			found = true
+			i += size - 1
+		}
+	}
+	return found
 }

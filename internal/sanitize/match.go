@@ -5,66 +5,43 @@ import (
 	"unsafe"
 )
 
-// match looks for what acts in the flat text that was collected: mentions,
-// closing words, addresses that are not links; and for invisible characters
-// that are written as references. The text ends at the source offset end.
+// match looks in the flat text for what acts: mentions, closing words, addresses
+// that are not links; and for invisible characters that are written as references.
+// The text ends at the source offset end.
 func (p *pass) match(end int) {
 	f := &p.flat
 	if len(f.text) == 0 {
 		return
 	}
 	f.pos.add(len(f.text), end, false)
-	p.used = p.used[:0]
+	p.usedZWSP = p.usedZWSP[:0]
 	text := unsafe.String(unsafe.SliceData(f.text), len(f.text))
 	has := contentsOf(text)
-	if has&(hasColon|hasWWWDot) != 0 {
-		findURLs(text, func(a address) (next int) {
-			v, part := p.s.judgeText(text, a)
-			if v.allowed || f.inURL(a.start, text) {
-				return a.start + 1 // another address may stand within
-			}
-			if part > 0 {
-				at := f.pos.of(part)
-				p.edit(at, at, " ", RuleLinks, "parted")
-				return part
-			}
-			p.edit(f.pos.of(a.start), f.pos.of(a.end), p.spaced(f.pos.of(a.start), v.redaction()), RuleLinks, v.detail)
-			return a.end
-		})
+	if has&(hasColon|hasDot) != 0 {
+		p.matchAddresses(text)
 	}
 	if has&hasAt != 0 {
 		p.s.findMentions(text, true, func(m mention) {
-			if m.inert {
-				p.used = append(p.used, m.at+1)
-				return
+			switch {
+			case m.inert:
+				p.usedZWSP = append(p.usedZWSP, m.offset+1)
+			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset, text)):
+			default:
+				p.makeInert(m.offset+1, RuleMentions, m.name)
 			}
-			if f.inLink(m.at) && (isAlnum(text[m.at-1]) || f.inURL(m.at, text)) {
-				return
-			}
-			at := f.pos.of(m.at + 1)
-			p.edit(at, at, ourZWSP, RuleMentions, m.name)
 		})
 	}
 	if has&hasRef != 0 {
 		findClosing(text, true, &p.squeezed, func(c closing) {
-			if c.inert {
-				p.used = append(p.used, c.zwsp)
-				return
+			switch {
+			case c.inert:
+				p.usedZWSP = append(p.usedZWSP, c.zwsp)
+			case p.s.closing:
+			case !f.inLink(c.ref):
+				p.makeInert(c.ref, RuleClosingWords, c.word)
+			case !f.inLink(c.ref - 1): // the reference is the start of the address
+				p.makeInert(c.ref-1, RuleClosingWords, c.word)
 			}
-			if p.s.closing {
-				return
-			}
-			ref := c.ref
-			if f.inLink(ref) {
-				for f.inLink(ref) {
-					ref--
-				}
-				if ref+1 != c.ref {
-					return
-				}
-			}
-			at := f.pos.of(ref)
-			p.edit(at, at, ourZWSP, RuleClosingWords, c.word)
 		})
 	}
 	if has&hasZWSP != 0 {
@@ -77,10 +54,35 @@ func (p *pass) match(end int) {
 	}
 }
 
+// makeInert inserts our entity before offset k of the flat text.
+func (p *pass) makeInert(k int, rule, detail string) {
+	start := p.flat.pos.source(k)
+	p.edit(start, start, ourZWSP, rule, detail)
+}
+
+// matchAddresses replaces the denied addresses that only some readers link.
+func (p *pass) matchAddresses(text string) {
+	f := &p.flat
+	findAddresses(text, func(a address) (next int) {
+		v, part := p.s.judgeText(text, a)
+		if v.allowed || f.inURL(a.start, text) {
+			return a.start + 1 // another address may be inside
+		}
+		if part > 0 {
+			start := f.pos.source(part)
+			p.edit(start, start, " ", RuleLinks, "parted")
+			return part
+		}
+		start := f.pos.source(a.start)
+		p.edit(start, f.pos.source(a.end), p.spaced(start, v.redaction()), RuleLinks, v.detail)
+		return a.end
+	})
+}
+
 // dropZWSP removes the markZWSP bytes of text that make nothing inert.
 func (p *pass) dropZWSP(text string) {
-	slices.Sort(p.used)
-	used := p.used
+	slices.Sort(p.usedZWSP)
+	used := p.usedZWSP
 	for i := 0; i < len(text); i++ {
 		if text[i] != markZWSP {
 			continue
@@ -89,36 +91,36 @@ func (p *pass) dropZWSP(text string) {
 			used = used[1:]
 		}
 		if len(used) == 0 || used[0] != i {
-			at := p.flat.pos.of(i)
-			p.edit(at, at+len(ourZWSP), "", RuleCharacters, "invisible")
+			start := p.flat.pos.source(i)
+			p.edit(start, start+len(ourZWSP), "", RuleCharacters, "invisible")
 		}
 	}
 }
 
-// spaced puts a space before a redaction that would otherwise touch what
-// stands before it: "[a]" and "(host/redacted)" together would be a link.
-func (p *pass) spaced(at int, note string) string {
-	if at == 0 {
-		return note
+// spaced returns a redaction for a source offset, with a space if it would touch
+// what is before it: "[a]" and "(host/redacted)" together would be a link.
+func (p *pass) spaced(offset int, redaction string) string {
+	if offset == 0 {
+		return redaction
 	}
-	if c := p.src[at-1]; c != ']' && c != ')' && !isAlnum(c) && c < 0x80 {
-		return note
+	if c := p.src[offset-1]; c != ']' && c != ')' && !isAlnum(c) && c < 0x80 {
+		return redaction
 	}
-	return " " + note
+	return " " + redaction
 }
 
-// What a flat text holds, so that only the rules that may find something run.
+// What a flat text contains, so that only the rules run that may find something.
 const (
 	hasAt = 1 << iota
 	hasRef
 	hasColon
-	hasWWWDot
+	hasDot
 	hasZWSP
 )
 
-// contents says what a byte of a flat text stands for.
+// contents holds what each byte of a flat text stands for.
 var contents = [256]uint8{
-	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasWWWDot, markZWSP: hasZWSP,
+	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasDot, markZWSP: hasZWSP,
 }
 
 func contentsOf(text string) uint8 {

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// The rules that a Note can name.
+// The rules of a Note.
 const (
 	RuleCharacters   = "characters"    // details: control, escape-sequence, bidirectional, tag, invisible, invalid-utf8
 	RuleMentions     = "mentions"      // detail: the user or team, in lower case
@@ -19,9 +20,9 @@ const (
 	RuleSize         = "size"          // details: body, title
 )
 
-// Note says that a rule changed a text: which rule, what it met, how often.
-// Detail holds only letters, digits and ".-+_/ " and at most 60 bytes, so that
-// a note never carries the text that it reports.
+// Note reports that a rule changed a text: which rule, what it found, how often.
+// Detail contains only letters, digits and ".-+_/ ", and at most 60 bytes, so that
+// a note never passes on the text that it reports.
 type Note struct {
 	Rule   string
 	Detail string
@@ -30,8 +31,8 @@ type Note struct {
 
 // noter counts what the rules did to one text.
 type noter struct {
-	notes []Note       // in the order of their first appearance
-	index map[Note]int // of notes, without their counts
+	notes []Note
+	index map[Note]int // index in notes of each note without its count
 	last  int          // the index that was used last
 }
 
@@ -61,7 +62,7 @@ func (n *noter) addN(rule, detail string, count int) {
 	n.last = i
 }
 
-// list returns the notes, sorted by rule and detail; nil when there are none.
+// list returns the notes, sorted by rule and detail; nil if there are none.
 func (n *noter) list() []Note {
 	for i := range n.notes {
 		n.notes[i].Detail = cleanDetail(n.notes[i].Detail)
@@ -84,28 +85,13 @@ func (n *noter) list() []Note {
 // maxDetail is the longest detail of a note, in bytes.
 const maxDetail = 60
 
+// cleanDetail cuts a detail and replaces what it must not contain by question
+// marks.
 func cleanDetail(s string) string {
-	if len(s) > maxDetail {
-		s = s[:maxDetail]
-	}
-	if isPlainDetail(s) {
-		return s
-	}
 	return strings.Map(func(r rune) rune {
-		if r < 0x80 && isDetailByte(byte(r)) {
+		if r < utf8.RuneSelf && (isAlnum(byte(r)) || strings.IndexByte(".-+_/ ", byte(r)) >= 0) {
 			return r
 		}
 		return '?'
-	}, s)
+	}, s[:min(len(s), maxDetail)])
 }
-
-func isPlainDetail(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if !isDetailByte(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func isDetailByte(c byte) bool { return isAlnum(c) || strings.IndexByte(".-+_/ ", c) >= 0 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/rangetable"
 )
@@ -115,15 +116,13 @@ func (t *runeTable) allPlain(first, last rune) bool {
 	return true
 }
 
-func (t *runeTable) classOf(r rune) runeClass { return t.pages[t.page[r/256]][r%256] }
-
 // classOf returns the class of r. ASCII counts as plain, although the rules
 // remove some of it, and so does -1, which stands for no character.
-func classOf(r rune) runeClass {
-	if r < 0x80 {
+func (t *runeTable) classOf(r rune) runeClass {
+	if r < utf8.RuneSelf {
 		return classPlain
 	}
-	return runeClasses().classOf(r)
+	return t.pages[t.page[r/256]][r%256]
 }
 
 // isTag reports whether r lies in the block of tag characters.
@@ -154,11 +153,11 @@ func flagTags(s string) int {
 
 // keepContextual reports whether r, a character of classContext, is needed
 // between prev (with prev2 before it) and next; -1 stands for no character.
-func keepContextual(prev2, prev, r, next rune) bool {
+func (t *runeTable) keepContextual(prev2, prev, r, next rune) bool {
 	switch r {
 	case zwj, zwnj, cgj, choseong:
 		// Two such characters in a row help nobody.
-		if classOf(next) != classPlain {
+		if t.classOf(next) != classPlain {
 			return false
 		}
 	}
@@ -166,9 +165,9 @@ func keepContextual(prev2, prev, r, next rune) bool {
 	case r == zwj:
 		return isEmojiEnd(prev2, prev) && unicode.Is(pictographic, next) || joinsLetters(prev)
 	case r == zwnj:
-		return joinsLetters(next) && classOf(prev) == classPlain && unicode.In(prev, unicode.L, unicode.M, unicode.Nd)
+		return joinsLetters(next) && t.classOf(prev) == classPlain && unicode.In(prev, unicode.L, unicode.M, unicode.Nd)
 	case r == cgj:
-		return classOf(prev) == classPlain && unicode.IsMark(prev) && unicode.IsMark(next)
+		return t.classOf(prev) == classPlain && unicode.IsMark(prev) && unicode.IsMark(next)
 	case r == choseong:
 		return next >= 0x1160 && next <= 0x11ff
 	case r == jungseong:

@@ -49,8 +49,9 @@ func TestRuneClasses(t *testing.T) {
 	for plane := rune(0); plane <= unicode.MaxRune; plane += 0x10000 {
 		want[plane|0xfffe], want[plane|0xffff] = classInvisible, classInvisible // noncharacters
 	}
+	table := runeClasses()
 	for r := rune(-1); r <= unicode.MaxRune; r++ {
-		if got := classOf(r); got != want[r] {
+		if got := table.classOf(r); got != want[r] {
 			t.Errorf("U+%04X: class %d, want %d", r, got, want[r])
 		}
 	}
@@ -58,22 +59,22 @@ func TestRuneClasses(t *testing.T) {
 
 // TestLeadBytes holds what is known by a first byte against the decoded character.
 func TestLeadBytes(t *testing.T) {
-	lead := runeClasses().lead
+	table := runeClasses()
 	counts := map[uint8]int{}
 	for c := range 256 {
-		counts[lead[c]]++
-		switch lead[c] {
+		counts[table.lead[c]]++
+		switch table.lead[c] {
 		case leadPlain, leadControl:
-			if c >= 0x80 || (lead[c] == leadPlain) != (c >= ' ' && c != 0x7f || c == '\t' || c == '\n') {
-				t.Errorf("%#x: %d", c, lead[c])
+			if c >= 0x80 || (table.lead[c] == leadPlain) != (c >= ' ' && c != 0x7f || c == '\t' || c == '\n') {
+				t.Errorf("%#x: %d", c, table.lead[c])
 			}
 		case leadTwo, leadThree:
 			for b := range 0x40 * 0x40 {
 				s := []byte{byte(c), byte(b>>6) | 0x80, byte(b)&0x3f | 0x80}
-				if lead[c] == leadTwo {
+				if table.lead[c] == leadTwo {
 					s = s[:2]
 				}
-				if r, size := utf8.DecodeRune(s); size != len(s) || classOf(r) != classPlain {
+				if r, size := utf8.DecodeRune(s); size != len(s) || table.classOf(r) != classPlain {
 					t.Fatalf("%x: %U", s, r)
 				}
 			}

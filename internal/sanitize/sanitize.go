@@ -3,10 +3,15 @@
 //
 // Two goals weigh the same. Nothing acts that the agent may not make act
 // (mentions, closing words, links, HTML, hidden text, commands), and what
-// people read stays what the agent wrote: code is kept byte for byte, and
-// whatever is made inert looks as before.
+// people read stays what the agent wrote: code is kept byte for byte, and what
+// is made inert looks as before.
 //
-// Every function is idempotent and linear in its input, and never panics.
+// A body is read as GitHub reads it, by package markdown. But browsers, mail
+// programs, bots and renderers of other versions of CommonMark read it too; this
+// package calls all of them readers. Where they could disagree about what acts,
+// the text is edited so that they agree.
+//
+// Every function is idempotent, takes time linear in its input, and never panics.
 package sanitize
 
 import (
@@ -15,22 +20,22 @@ import (
 	"sync"
 )
 
-// Config says what an agent's text may do. The zero value allows nothing but
-// links to GitHub's own hosts.
+// Config is what an agent's text may do. The zero value allows only links to
+// GitHub's own hosts.
 type Config struct {
-	// AllowedDomains are hosts that links may lead to, beside DefaultDomains
-	// and ServerHost; their subdomains are included. "example.org",
+	// AllowedDomains are hosts to which links may lead, in addition to
+	// DefaultDomains and ServerHost; their subdomains are included. "example.org",
 	// "*.example.org" and "https://example.org" mean the same.
 	AllowedDomains []string
 	// AllowedMentions are users ("octocat") and teams ("org/team") that a text
 	// may mention; a leading @ and the letter case are ignored.
 	AllowedMentions []string
-	// ClosingWords allows "fixes #12" and its like to close issues.
+	// ClosingWords allows "fixes #12" and the like to close issues.
 	ClosingWords bool
 	// ServerHost is the GitHub server's own host; empty means github.com.
 	ServerHost string
-	// MaxBodyUTF16 limits a body, in UTF-16 units; a longer one is cut between
-	// blocks with a visible note. Zero means no limit.
+	// MaxBodyUTF16 limits a body, in UTF-16 code units. A longer one is cut between
+	// blocks, with a visible note. Zero means no limit.
 	MaxBodyUTF16 int
 }
 
@@ -45,8 +50,8 @@ type Sanitizer struct {
 	passes sync.Pool // of *pass: buffers for reading bodies
 }
 
-// New makes a Sanitizer. It fails when an allowed domain or an allowed mention
-// is not a host name, or not a user or team name.
+// New returns a Sanitizer. It fails if an allowed domain is not a host name, or an
+// allowed mention not the name of a user or team.
 func New(cfg Config) (*Sanitizer, error) {
 	s := &Sanitizer{
 		hosts:    make(map[string]bool, len(cfg.AllowedDomains)+8),
@@ -57,19 +62,23 @@ func New(cfg Config) (*Sanitizer, error) {
 	for _, d := range DefaultDomains() {
 		s.hosts[d] = true
 	}
-	if cfg.ServerHost != "" {
-		host, err := domainEntry(cfg.ServerHost)
-		if err != nil {
-			return nil, fmt.Errorf("server host %q: %w", cfg.ServerHost, err)
+	allow := func(what, domain string) error {
+		host, ok := configuredHost(domain)
+		if !ok {
+			return fmt.Errorf(`%s %q: write a host name such as "example.org"`, what, domain)
 		}
 		s.hosts[host] = true
+		return nil
+	}
+	if cfg.ServerHost != "" {
+		if err := allow("server host", cfg.ServerHost); err != nil {
+			return nil, err
+		}
 	}
 	for _, d := range cfg.AllowedDomains {
-		host, err := domainEntry(d)
-		if err != nil {
-			return nil, fmt.Errorf("allowed domain %q: %w", d, err)
+		if err := allow("allowed domain", d); err != nil {
+			return nil, err
 		}
-		s.hosts[host] = true
 	}
 	for _, m := range cfg.AllowedMentions {
 		name := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(m), "@"))
@@ -81,7 +90,7 @@ func New(cfg Config) (*Sanitizer, error) {
 	return s, nil
 }
 
-// DefaultDomains are the hosts that links may always lead to.
+// DefaultDomains returns the hosts to which links may always lead.
 func DefaultDomains() []string {
 	return []string{
 		"github.com", "github.io", "githubusercontent.com",

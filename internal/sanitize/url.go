@@ -1,21 +1,21 @@
 package sanitize
 
 import (
-	"errors"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
 
-// verdict is what was decided about one address.
+// verdict is the decision about one address.
 type verdict struct {
 	allowed bool
-	host    string // canonical host, without "www."; empty when there is none to show
+	host    string // canonical host, without "www."; empty if there is none to show
 	detail  string // for the note: the host, the scheme, or "malformed"
 }
 
-// redaction is the text that stands for a denied address. It holds nothing
-// that links again.
+// redaction returns the text that replaces a denied address. Nothing in it links.
 func (v verdict) redaction() string {
 	if v.host == "" {
 		return "(redacted)"
@@ -23,25 +23,25 @@ func (v verdict) redaction() string {
 	return "(" + v.host + "/redacted)"
 }
 
-// URL judges an address that is used as it is (not Markdown, not HTML), as in
-// a SARIF log. It returns the address after the character rules, without blanks
-// around it, and whether the link rules allow it; when they do not, the text is its redaction.
+// URL judges an address that is used as it is (neither Markdown nor HTML), as in a
+// SARIF log. It returns the address after the character rules, without blanks
+// around it, and whether the link rules allow it. If they do not, the text is its
+// redaction.
 func (s *Sanitizer) URL(address string) (string, bool) {
-	var n noter
-	clean := characters(address, &n)
+	clean := characters(address, &noter{})
 	v := s.judge(clean)
 	if !v.allowed {
 		return v.redaction(), false
 	}
-	return strings.TrimFunc(clean, isBlank), true
+	return strings.TrimFunc(clean, isURLBlank), true
 }
 
 // judge decides about an address whose entities and escapes are decoded. It
 // reads it as browsers do (WHATWG URL), and as a renderer does that escapes a
-// backslash before a browser sees it; both readings must be allowed.
+// backslash before a browser sees it. Both readings must be allowed.
 func (s *Sanitizer) judge(address string) verdict {
 	u := trimURL(address)
-	if len(u) != len(address) && strings.ContainsAny(strings.TrimFunc(address, isBlank), "\t\n\r") {
+	if len(u) != len(address) && strings.ContainsAny(strings.TrimFunc(address, isURLBlank), "\t\n\r") {
 		v := s.judge(u) // browsers drop what others escape
 		v.allowed = false
 		return v
@@ -49,15 +49,18 @@ func (s *Sanitizer) judge(address string) verdict {
 	scheme, rest := splitScheme(u)
 	switch scheme {
 	case "":
-		return s.judgeRelative(u)
+		if len(u) >= 2 && isSlash(u[0]) && isSlash(u[1]) { // two slashes of either kind begin a host
+			return s.judgeAuthority(strings.TrimLeft(u, `/\`))
+		}
+		return verdict{allowed: true}
 	case "https":
-		v := s.judgeAuthority(scheme, strings.TrimLeft(rest, `/\`))
+		v := s.judgeAuthority(strings.TrimLeft(rest, `/\`))
 		if !strings.HasPrefix(rest, "//") || len(rest) > 2 && isSlash(rest[2]) {
-			v.allowed = false // some take it for a host, others for a path of this server
+			v.allowed = false // a host to some, a path of this server to others
 		}
 		return v
 	case "http", "ftp", "ws", "wss":
-		v := s.judgeAuthority(scheme, strings.TrimLeft(rest, `/\`))
+		v := s.judgeAuthority(strings.TrimLeft(rest, `/\`))
 		v.allowed = false
 		return v
 	case "mailto":
@@ -67,46 +70,31 @@ func (s *Sanitizer) judge(address string) verdict {
 	}
 	v := verdict{detail: scheme}
 	if strings.HasPrefix(rest, "//") { // shown, never allowed
-		v.host = s.judgeAuthority(scheme, rest[2:]).host
+		v.host = s.judgeAuthority(rest[2:]).host
 	}
 	return v
 }
 
-// judgeRelative decides about an address without a scheme. Two slashes of
-// either kind begin a host.
-func (s *Sanitizer) judgeRelative(u string) verdict {
-	if len(u) >= 2 && isSlash(u[0]) && isSlash(u[1]) {
-		return s.judgeAuthority("https", strings.TrimLeft(u, `/\`))
-	}
-	return verdict{allowed: true}
-}
-
 // judgeAuthority decides about what follows the slashes.
-func (s *Sanitizer) judgeAuthority(scheme, rest string) verdict {
+func (s *Sanitizer) judgeAuthority(rest string) verdict {
 	browser := rest[:indexAnyOrLen(rest, `/\?#`)]
 	escaped := rest[:indexAnyOrLen(rest, `/?#`)]
 	v := s.judgeHost(browser)
 	if !v.allowed || len(escaped) == len(browser) {
 		return v
 	}
-	// The backslash becomes %5C, part of the user info or of the host.
-	other := s.judgeHost(strings.ReplaceAll(escaped, `\`, "%5C"))
-	if !other.allowed {
+	// The backslash becomes %5C, a part of the user info or of the host.
+	if other := s.judgeHost(strings.ReplaceAll(escaped, `\`, "%5C")); !other.allowed {
 		return other
 	}
 	return v
 }
 
+// judgeHost decides about a host with its port and user info.
 func (s *Sanitizer) judgeHost(authority string) verdict {
-	host, userInfo := authority, false
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		host, userInfo = authority[i+1:], true
-	}
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && isPort(host[i+1:]) {
-		host = host[:i]
-	}
-	divided := cutByCase(host)
-	host, ok := canonicalHost(host)
+	at := strings.LastIndexByte(authority, '@')
+	written := withoutPort(authority[at+1:])
+	host, ok := canonicalHost(written)
 	if !ok {
 		return verdict{detail: "malformed"}
 	}
@@ -114,17 +102,17 @@ func (s *Sanitizer) judgeHost(authority string) verdict {
 	for strings.HasPrefix(shown, "www.") {
 		shown = shown[len("www."):]
 	}
-	v := verdict{allowed: !userInfo && !divided && s.hostAllowed(host), host: shown, detail: shown}
+	v := verdict{allowed: at < 0 && !endsInCapitals(written) && s.hostAllowed(host), host: shown, detail: shown}
 	if strings.Contains(shown, "www.") {
-		v.host = "" // shown, it would link again
+		v.host = "" // it would link
 	}
 	return v
 }
 
-// cutByCase reports whether a host's last label goes on in capitals, as in
-// github.cOm: there are readers (goldmark) whose links end before them, and lead to
-// another host.
-func cutByCase(host string) bool {
+// endsInCapitals reports whether capitals follow a small letter in the last label
+// of a host, as in github.cOm. The links of some readers (goldmark) end before the
+// capitals, and lead to another host.
+func endsInCapitals(host string) bool {
 	label := host[strings.LastIndexByte(host, '.')+1:]
 	if label == "" || label[0] < 'a' || label[0] > 'z' {
 		return false
@@ -132,20 +120,18 @@ func cutByCase(host string) bool {
 	return strings.ContainsFunc(label, func(r rune) bool { return 'A' <= r && r <= 'Z' })
 }
 
-// trimURL drops what browsers drop: control characters and spaces at both
-// ends, tabs and line breaks everywhere.
+// trimURL drops what browsers drop: control characters and spaces at both ends,
+// tabs and line breaks everywhere.
 func trimURL(u string) string {
-	u = strings.TrimFunc(u, isBlank)
-	if strings.ContainsAny(u, "\t\n\r") {
-		u = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(u)
-	}
-	return u
+	return urlBreaks.Replace(strings.TrimFunc(u, isURLBlank))
 }
 
-func isBlank(r rune) bool { return r <= ' ' }
+var urlBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
-// splitScheme returns the scheme in lower case and what follows its colon; an
-// empty scheme when there is none.
+func isURLBlank(r rune) bool { return r <= ' ' }
+
+// splitScheme returns the scheme in lower case and what follows its colon. The
+// scheme is empty if there is none.
 func splitScheme(u string) (scheme, rest string) {
 	if u == "" || !isAlpha(u[0]) {
 		return "", u
@@ -162,7 +148,7 @@ func splitScheme(u string) (scheme, rest string) {
 	return "", u
 }
 
-// isMailAddress tells that s is one plain address, without headers such as a
+// isMailAddress reports whether s is one plain address, without headers such as a
 // subject or body.
 func isMailAddress(s string) bool {
 	local, host, ok := strings.Cut(s, "@")
@@ -186,38 +172,22 @@ func indexAnyOrLen(s, chars string) int {
 
 func isSlash(c byte) bool { return c == '/' || c == '\\' }
 
-var errNotHost = errors.New(`write a host name such as "example.org"`)
-
-// domainEntry normalises one configured host.
-func domainEntry(entry string) (string, error) {
-	host := strings.ToLower(strings.TrimSpace(entry))
+// configuredHost returns the canonical form of a host of the configuration.
+func configuredHost(entry string) (host string, ok bool) {
+	host = strings.ToLower(strings.TrimSpace(entry))
 	host = strings.TrimPrefix(host, "https://")
 	host = strings.TrimSuffix(host, "/")
 	host = strings.TrimPrefix(host, "*.")
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && isPort(host[i+1:]) {
-		host = host[:i]
-	}
-	host, ok := canonicalHost(host)
-	if !ok {
-		return "", errNotHost
-	}
-	return host, nil
+	return canonicalHost(withoutPort(host))
 }
 
-// canonicalHost returns the ASCII form of a host name, without a trailing
-// dot. It refuses whatever browsers would read as another name than the one
-// that is written: percent escapes, compatibility characters, characters that
-// are ignored.
+// canonicalHost returns the ASCII form of a host name, without a trailing dot. It
+// refuses names that browsers would not read as written: percent escapes,
+// compatibility characters, characters that are ignored.
 func canonicalHost(host string) (string, bool) {
-	host = strings.TrimSuffix(host, ".")
-	ascii := true
-	for i := 0; i < len(host); i++ {
-		if host[i] >= 0x80 {
-			ascii = false
-			break
-		}
-	}
-	host = strings.ToLower(host)
+	// To lower case only then: it turns some other letters into ASCII.
+	ascii := !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf })
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if !ascii {
 		puny, err := idna.Lookup.ToASCII(host)
 		if err != nil {
@@ -232,8 +202,8 @@ func canonicalHost(host string) (string, bool) {
 	return host, isPlainHost(host)
 }
 
-// isPlainHost tells that host consists of dot-separated labels of letters,
-// digits and hyphens: what can be shown in a note and compared as it is.
+// isPlainHost reports whether host consists of dot-separated labels of letters,
+// digits and hyphens, so that it can be shown in a note and compared as it is.
 func isPlainHost(host string) bool {
 	if host == "" || len(host) > 253 {
 		return false
@@ -255,32 +225,27 @@ func isPlainHost(host string) bool {
 	return label > 0
 }
 
-// hostAllowed tells whether links may lead to a canonical host.
+// hostAllowed reports whether links may lead to a canonical host.
 func (s *Sanitizer) hostAllowed(host string) bool {
-	for {
+	for more := true; more; _, host, more = strings.Cut(host, ".") {
 		if s.hosts[host] {
 			return true
 		}
-		i := strings.IndexByte(host, '.')
-		if i < 0 {
-			return false
-		}
-		host = host[i+1:]
 	}
+	return false
 }
 
-func isPort(s string) bool {
-	if s == "" || len(s) > 5 {
-		return false
+// withoutPort returns a host without its port. What follows another colon than
+// that of a port number stays.
+func withoutPort(host string) string {
+	i := strings.LastIndexByte(host, ':')
+	if i < 0 || len(host)-(i+1) > len("65535") {
+		return host
 	}
-	n := 0
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-		n = n*10 + int(s[i]-'0')
+	if _, err := strconv.ParseUint(host[i+1:], 10, 16); err != nil {
+		return host
 	}
-	return n <= 65535
+	return host[:i]
 }
 
 func isAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
