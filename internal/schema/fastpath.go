@@ -258,11 +258,18 @@ func float(value any) (float64, bool) {
 // exactFloat reads a number of at most 15 characters without an exponent.
 // Comparing two such numbers as floats gives what comparing them exactly does.
 func exactFloat(literal []byte) (float64, bool) {
-	if len(literal) > 15 || bytes.ContainsAny(literal, "eE") {
+	if len(literal) > 15 {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(string(literal), 64)
-	return f, err == nil
+	n := 0
+	for _, c := range literal {
+		if c < '0' || c > '9' {
+			f, err := strconv.ParseFloat(string(literal), 64)
+			return f, err == nil && !bytes.ContainsAny(literal, "eE")
+		}
+		n = n*10 + int(c-'0')
+	}
+	return float64(n), len(literal) > 0
 }
 
 // accepts reports whether valid JSON is certainly valid by the schema.
@@ -323,17 +330,22 @@ func (f *fastSchema) value(raw []byte, at, depth int) (end int) {
 	case typeNull:
 		end = at + len("null")
 	default:
-		for end = at; end < len(raw) && strings.IndexByte("+-.0123456789eE", raw[end]) >= 0; {
+		for end = at; end < len(raw) && raw[end] > ' ' && raw[end] != ',' && raw[end] != ']' && raw[end] != '}'; {
 			end++
 		}
 		if !f.number(raw[at:end]) {
 			return -1
 		}
 	}
-	if f.enum != nil && (end < 0 || !slices.ContainsFunc(f.enum, func(text string) bool { return text == string(raw[at:end]) })) {
-		return -1
+	if f.enum == nil || end < 0 {
+		return end
 	}
-	return end
+	for _, text := range f.enum {
+		if text == string(raw[at:end]) {
+			return end
+		}
+	}
+	return -1
 }
 
 // anything is the schema that allows every value.
@@ -406,17 +418,16 @@ func (f *fastSchema) text(text []byte) bool {
 	if len(text) < f.minLength || len(text) > f.maxLength && utf8.RuneCount(text) > f.maxLength {
 		return false
 	}
-	if !f.nonBlank && f.pattern == nil && f.format == nil {
+	if f.nonBlank {
+		text := bytes.TrimLeft(text, " ")
+		if len(text) == 0 || text[0] == '\\' {
+			return false
+		}
+	}
+	if f.pattern == nil && f.format == nil {
 		return true
 	}
-	unescaped := text
-	if i := bytes.IndexByte(text, '\\'); i >= 0 {
-		unescaped = text[:i]
-	}
-	if f.nonBlank {
-		return len(bytes.Trim(unescaped, " ")) > 0 && f.format == nil
-	}
-	return len(unescaped) == len(text) && utf8.Valid(text) &&
+	return bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) &&
 		(f.pattern == nil || f.pattern.Match(text)) && (f.format == nil || f.format(string(text)))
 }
 
