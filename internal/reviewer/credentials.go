@@ -301,7 +301,7 @@ func passwordsInAddresses(text string) []writtenCredential {
 	// find judges user:password, which begins at an offset, for a host.
 	find := func(begin, end int, host string) {
 		user, password, _ := strings.Cut(text[begin:end], ":")
-		if !isMadeUpHost(host) && isPlausible(password) && !strings.EqualFold(user, password) && strings.ToUpper(password) != password {
+		if isPlausible(password) && !strings.EqualFold(user, password) && strings.ToUpper(password) != password && !isMadeUpHost(host) {
 			places = append(places, writtenCredential{begin + len(user) + 1, end, inAddress})
 		}
 	}
