@@ -217,53 +217,53 @@ func TestPullWritesOnTheWire(t *testing.T) {
 	}
 }
 
-// gitWorld is a world with a git repository, whose branch main has one commit.
-func gitWorld(t *testing.T, change ...func(*settings)) (world, *githubtest.Git) {
+// newGitEnv returns a testEnv with a git repository whose branch main has one commit.
+func newGitEnv(t *testing.T, change ...func(*settings)) (testEnv, *githubtest.Git) {
 	t.Helper()
 	g := githubtest.NewGit(t)
 	g.Commit("main", map[string]string{"README.md": "hello\n"}, "Begin")
-	w := newWorld(t, fixture(), append(change, func(s *settings) { s.server.Git = g })...)
-	return w, g
+	env := newTestEnv(t, fixture(), append(change, func(s *settings) { s.server.Git = g })...)
+	return env, g
 }
 
 func TestBranchesOfARepository(t *testing.T) {
 	t.Parallel()
-	w, g := gitWorld(t)
+	env, g := newGitEnv(t)
 	main := g.SHA("main")
 	for name := range oddBranches {
 		if name == "main" {
 			continue
 		}
-		if _, err := w.GetBranch(w.ctx, repo, name); !errors.Is(err, githubapi.NotFound) {
+		if _, err := env.GetBranch(env.ctx, repo, name); !errors.Is(err, githubapi.NotFound) {
 			t.Errorf("GetBranch(%q) before: %v", name, err)
 		}
-		if err := w.CreateBranch(w.ctx, repo, name, main); err != nil {
+		if err := env.CreateBranch(env.ctx, repo, name, main); err != nil {
 			t.Errorf("CreateBranch(%q): %v", name, err)
 		}
-		if got, err := w.GetBranch(w.ctx, repo, name); err != nil || got != main || g.SHA(name) != main {
+		if got, err := env.GetBranch(env.ctx, repo, name); err != nil || got != main || g.SHA(name) != main {
 			t.Errorf("GetBranch(%q) = %q, %v", name, got, err)
 		}
-		if list, err := w.ListBranches(w.ctx, repo, name); err != nil || len(list) != 1 || list[0] != (githubapi.Branch{Name: name, SHA: main}) {
+		if list, err := env.ListBranches(env.ctx, repo, name); err != nil || len(list) != 1 || list[0] != (githubapi.Branch{Name: name, SHA: main}) {
 			t.Errorf("ListBranches(%q) = %v, %v", name, list, err)
 		}
-		if err := w.CreateBranch(w.ctx, repo, name, main); !errors.Is(err, githubapi.Conflict) {
+		if err := env.CreateBranch(env.ctx, repo, name, main); !errors.Is(err, githubapi.Conflict) {
 			t.Errorf("CreateBranch(%q) again: %v", name, err)
 		}
-		if c, err := w.Compare(w.ctx, repo, "main", name); err != nil || c.Status != "identical" {
+		if c, err := env.Compare(env.ctx, repo, "main", name); err != nil || c.Status != "identical" {
 			t.Errorf("Compare(%q) = %v, %v", name, c, err)
 		}
-		if list, err := w.ListCommits(w.ctx, repo, name, 5); err != nil || len(list) != 1 || list[0].SHA != main {
+		if list, err := env.ListCommits(env.ctx, repo, name, 5); err != nil || len(list) != 1 || list[0].SHA != main {
 			t.Errorf("ListCommits(%q) = %v, %v", name, list, err)
 		}
 	}
-	if err := w.CreateBranch(w.ctx, repo, "new", shaA); !errors.Is(err, githubapi.Validation) {
+	if err := env.CreateBranch(env.ctx, repo, "new", shaA); !errors.Is(err, githubapi.Validation) {
 		t.Errorf("a branch at a commit that is not there: %v", err)
 	}
 }
 
 func TestCompareOfARepository(t *testing.T) {
 	t.Parallel()
-	w, g := gitWorld(t)
+	env, g := newGitEnv(t)
 	base := g.SHA("main")
 	g.SetBranch("topic", base)
 	var want []string
@@ -271,7 +271,7 @@ func TestCompareOfARepository(t *testing.T) {
 		want = append(want, g.Commit("topic", map[string]string{"n": fmt.Sprint(i)}, fmt.Sprintf("Step %d", i)))
 	}
 	main := g.Commit("main", map[string]string{"m": ""}, "Main")
-	c, err := w.Compare(w.ctx, repo, "main", "topic")
+	c, err := env.Compare(env.ctx, repo, "main", "topic")
 	if err != nil || c.Status != "diverged" || c.AheadBy != 3 || c.BehindBy != 1 || c.MergeBase != base || len(c.Commits) != 3 {
 		t.Fatalf("Compare: %v, %+v", err, c)
 	}
@@ -280,10 +280,10 @@ func TestCompareOfARepository(t *testing.T) {
 			t.Fatalf("commit %d: %+v", i, k)
 		}
 	}
-	if c, err = w.Compare(w.ctx, repo, "topic", main); err != nil || c.Status != "diverged" || c.BehindBy != 3 || len(c.Commits) != 1 || c.Commits[0].SHA != main {
+	if c, err = env.Compare(env.ctx, repo, "topic", main); err != nil || c.Status != "diverged" || c.BehindBy != 3 || len(c.Commits) != 1 || c.Commits[0].SHA != main {
 		t.Errorf("Compare the other way: %v, %+v", err, c)
 	}
-	got, err := w.GetCommit(w.ctx, repo, main)
+	got, err := env.GetCommit(env.ctx, repo, main)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestCompareOfARepository(t *testing.T) {
 		t.Errorf("GetCommit = %+v", got)
 	}
 	for _, pair := range [][2]string{{"main", "none"}, {"none", "main"}} {
-		if _, err := w.Compare(w.ctx, repo, pair[0], pair[1]); !errors.Is(err, githubapi.NotFound) {
+		if _, err := env.Compare(env.ctx, repo, pair[0], pair[1]); !errors.Is(err, githubapi.NotFound) {
 			t.Errorf("%v: %v", pair, err)
 		}
 	}
@@ -302,16 +302,16 @@ func TestCompareOfARepository(t *testing.T) {
 
 func TestFilesOfARepository(t *testing.T) {
 	t.Parallel()
-	w, g := gitWorld(t)
+	env, g := newGitEnv(t)
 	first := g.SHA("main")
 	g.Commit("main", map[string]string{"README.md": "new"}, "Two")
 	for ref, want := range map[string]string{"": "new", "main": "new", first: "hello\n"} {
-		if got, err := w.GetFile(w.ctx, repo, "README.md", ref); err != nil || string(got) != want {
+		if got, err := env.GetFile(env.ctx, repo, "README.md", ref); err != nil || string(got) != want {
 			t.Errorf("GetFile at %q = %q, %v", ref, got, err)
 		}
 	}
-	r, err := w.GetRepo(w.ctx, repo)
-	if err != nil || r.CloneURL != w.GitURL() || r.DefaultBranch != "main" || !strings.HasSuffix(r.URL, "/octo/repo") {
+	r, err := env.GetRepo(env.ctx, repo)
+	if err != nil || r.CloneURL != env.GitURL() || r.DefaultBranch != "main" || !strings.HasSuffix(r.URL, "/octo/repo") {
 		t.Errorf("GetRepo = %+v, %v", r, err)
 	}
 }

@@ -21,11 +21,11 @@ func annotations(n int) []githubapi.CheckAnnotation {
 
 func TestCheckRuns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
+	env := newTestEnv(t, fixture())
 	head := strings.Repeat("a", 40)
 	n := githubapi.NewCheckRun{Name: "checks", HeadSHA: head, ExternalID: "key", Conclusion: "neutral",
 		Output: githubapi.CheckOutput{Title: "T", Summary: "S", Text: "X", Annotations: annotations(githubapi.MaxAnnotations)}}
-	made, err := w.CreateCheckRun(w.ctx, repo, n)
+	made, err := env.CreateCheckRun(env.ctx, repo, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,30 +34,30 @@ func TestCheckRuns(t *testing.T) {
 	if diff := cmp.Diff(want, made); diff != "" || made.URL == "" || made.NodeID == "" {
 		t.Errorf("made (-want +got):\n%s", diff)
 	}
-	more, err := w.AddAnnotations(w.ctx, repo, made.ID, "checks", githubapi.CheckOutput{Title: "T", Summary: "S", Annotations: annotations(2)})
+	more, err := env.AddAnnotations(env.ctx, repo, made.ID, "checks", githubapi.CheckOutput{Title: "T", Summary: "S", Annotations: annotations(2)})
 	if err != nil || more.Annotations != 52 || more.Conclusion != "neutral" {
 		t.Errorf("with more annotations: %+v, %v", more, err)
 	}
-	if got, err := w.GetCheckRun(w.ctx, repo, made.ID); err != nil || got != more {
+	if got, err := env.GetCheckRun(env.ctx, repo, made.ID); err != nil || got != more {
 		t.Errorf("read again: %+v, %v", got, err)
 	}
-	w.Change(func(f *githubtest.Fixture) {
+	env.Change(func(f *githubtest.Fixture) {
 		f.Checks = append(f.Checks, &githubtest.Check{Name: "checks", HeadSHA: head}, &githubtest.Check{Name: "other", HeadSHA: head},
 			&githubtest.Check{Name: "checks", HeadSHA: strings.Repeat("b", 40)})
 	})
 	n.ExternalID, n.Output.Annotations = "again", nil
-	if _, err := w.CreateCheckRun(w.ctx, repo, n); err != nil {
+	if _, err := env.CreateCheckRun(env.ctx, repo, n); err != nil {
 		t.Fatal(err)
 	}
 	var ids []string
-	for _, k := range collect(t, w.ListCheckRuns(w.ctx, repo, head, "checks")) {
+	for _, k := range collect(t, env.ListCheckRuns(env.ctx, repo, head, "checks")) {
 		ids = append(ids, k.ExternalID)
 	}
 	if diff := cmp.Diff([]string{"again", "", "key"}, ids); diff != "" {
 		t.Errorf("listed (-want +got):\n%s", diff)
 	}
 	n.Output.Annotations = annotations(githubapi.MaxAnnotations + 1)
-	if _, err := w.CreateCheckRun(w.ctx, repo, n); !errors.Is(err, githubapi.Usage) {
+	if _, err := env.CreateCheckRun(env.ctx, repo, n); !errors.Is(err, githubapi.Usage) {
 		t.Errorf("with too many annotations: %v", err)
 	}
 }
@@ -65,15 +65,15 @@ func TestCheckRuns(t *testing.T) {
 // What another app has made is nobody else's to change.
 func TestCheckRunOfAnotherApp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	w.Change(func(f *githubtest.Fixture) { f.Checks = []*githubtest.Check{{ID: 9, Name: "checks"}} })
-	if _, err := w.AddAnnotations(w.ctx, repo, 9, "checks", githubapi.CheckOutput{Title: "T", Summary: "S"}); !errors.Is(err, githubapi.Forbidden) {
+	env := newTestEnv(t, fixture())
+	env.Change(func(f *githubtest.Fixture) { f.Checks = []*githubtest.Check{{ID: 9, Name: "checks"}} })
+	if _, err := env.AddAnnotations(env.ctx, repo, 9, "checks", githubapi.CheckOutput{Title: "T", Summary: "S"}); !errors.Is(err, githubapi.Forbidden) {
 		t.Errorf("changed: %v", err)
 	}
-	w.Change(func(f *githubtest.Fixture) {
+	env.Change(func(f *githubtest.Fixture) {
 		f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"checks": "read"}}}
 	})
-	_, err := w.CreateCheckRun(w.ctx, repo, githubapi.NewCheckRun{Name: "checks", HeadSHA: strings.Repeat("a", 40), Conclusion: "success", Output: githubapi.CheckOutput{Title: "T", Summary: "S"}})
+	_, err := env.CreateCheckRun(env.ctx, repo, githubapi.NewCheckRun{Name: "checks", HeadSHA: strings.Repeat("a", 40), Conclusion: "success", Output: githubapi.CheckOutput{Title: "T", Summary: "S"}})
 	var e *githubapi.Error
 	if !errors.As(err, &e) || e.Kind != githubapi.Forbidden || !strings.Contains(e.Error(), "checks: write") {
 		t.Errorf("without the permission: %v", err)
@@ -84,35 +84,35 @@ func TestHidingComments(t *testing.T) {
 	t.Parallel()
 	f := fixture()
 	f.Issues[1].Pull.Comments = []*githubtest.DiffComment{{ID: 8, Path: "main.go", Line: 2, Body: "one"}, {ID: 9, Path: "main.go", Line: 2, Body: "a reply", InReplyTo: 8}}
-	w := newWorld(t, f)
-	list := collect(t, w.ListReviewComments(w.ctx, repo, 2, w.clock.Now().AddDate(-1, 0, 0)))
+	env := newTestEnv(t, f)
+	list := collect(t, env.ListReviewComments(env.ctx, repo, 2, env.clock.Now().AddDate(-1, 0, 0)))
 	if len(list) != 2 || list[0].InReplyTo != 8 || list[1].NodeID == "" {
 		t.Fatalf("comments %+v", list)
 	}
-	if got, err := w.EditReviewComment(w.ctx, repo, 8, "two"); err != nil || got.Body != "two" {
+	if got, err := env.EditReviewComment(env.ctx, repo, 8, "two"); err != nil || got.Body != "two" {
 		t.Errorf("edited: %+v, %v", got, err)
 	}
-	hidden := func() string { return w.State().Issues[1].Pull.Comments[0].Minimized }
+	hidden := func() string { return env.State().Issues[1].Pull.Comments[0].Minimized }
 	for range 2 {
-		if err := w.MinimizeComment(w.ctx, list[1].NodeID, githubapi.Resolved); err != nil || hidden() != "resolved" {
+		if err := env.MinimizeComment(env.ctx, list[1].NodeID, githubapi.Resolved); err != nil || hidden() != "resolved" {
 			t.Errorf("%v, hidden as %q", err, hidden())
 		}
 	}
 	for range 2 {
-		if err := w.UnminimizeComment(w.ctx, list[1].NodeID); err != nil || hidden() != "" {
+		if err := env.UnminimizeComment(env.ctx, list[1].NodeID); err != nil || hidden() != "" {
 			t.Errorf("%v, hidden as %q", err, hidden())
 		}
 	}
-	if err := w.MinimizeComment(w.ctx, "PRRC_77", githubapi.Resolved); !errors.Is(err, githubapi.NotFound) {
+	if err := env.MinimizeComment(env.ctx, "PRRC_77", githubapi.Resolved); !errors.Is(err, githubapi.NotFound) {
 		t.Errorf("one that is not there: %v", err)
 	}
-	if err := w.MinimizeComment(w.ctx, "", githubapi.Resolved); !errors.Is(err, githubapi.Usage) {
+	if err := env.MinimizeComment(env.ctx, "", githubapi.Resolved); !errors.Is(err, githubapi.Usage) {
 		t.Errorf("without an id: %v", err)
 	}
-	w.Change(func(f *githubtest.Fixture) {
+	env.Change(func(f *githubtest.Fixture) {
 		f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"issues": "write"}}}
 	})
-	err := w.MinimizeComment(w.ctx, list[1].NodeID, githubapi.Resolved)
+	err := env.MinimizeComment(env.ctx, list[1].NodeID, githubapi.Resolved)
 	var e *githubapi.Error
 	if !errors.As(err, &e) || e.Kind != githubapi.Forbidden || !strings.Contains(e.Error(), "pull-requests: write") {
 		t.Errorf("without the permission: %v", err)

@@ -14,14 +14,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// TestRefusals lets the server refuse, and checks kind, details and wording.
+// TestRefusals checks the kind, details and wording of the errors for requests that
+// the server refuses.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	head := strings.Repeat("a", 40)
 	for _, tt := range []struct {
 		name   string
 		change func(*githubtest.Fixture)
-		do     func(w world) error
+		do     func(env testEnv) error
 		kind   githubapi.Kind
 		want   string // within the message
 		check  func(*githubapi.Error) bool
@@ -31,7 +32,7 @@ func TestRefusals(t *testing.T) {
 			change: func(f *githubtest.Fixture) {
 				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"contents": "read"}}}
 			},
-			do:   func(w world) error { _, err := w.CreateIssueComment(w.ctx, repo, 2, "x"); return err },
+			do:   func(env testEnv) error { _, err := env.CreateIssueComment(env.ctx, repo, 2, "x"); return err },
 			kind: githubapi.Forbidden,
 			want: "the token lacks the permission issues: write, or pull-requests: write",
 			check: func(e *githubapi.Error) bool {
@@ -43,7 +44,7 @@ func TestRefusals(t *testing.T) {
 			change: func(f *githubtest.Fixture) {
 				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"pull_requests": "write"}}}
 			},
-			do:   func(w world) error { _, err := w.AddLabels(w.ctx, repo, 2, []string{"new"}); return err },
+			do:   func(env testEnv) error { _, err := env.AddLabels(env.ctx, repo, 2, []string{"new"}); return err },
 			kind: githubapi.Forbidden, want: "lacks the permission issues: write (",
 		},
 		{
@@ -51,29 +52,32 @@ func TestRefusals(t *testing.T) {
 			change: func(f *githubtest.Fixture) {
 				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"contents": "read"}}}
 			},
-			do:   func(w world) error { _, err := w.AddDiscussionComment(w.ctx, "D_1", "x"); return err },
+			do:   func(env testEnv) error { _, err := env.AddDiscussionComment(env.ctx, "D_1", "x"); return err },
 			kind: githubapi.Forbidden, want: "the token lacks the permission discussions: write",
 		},
 		{
 			name:   "unknown token",
 			change: func(f *githubtest.Fixture) { f.Tokens = []githubtest.Token{{Secret: "other"}} },
-			do:     func(w world) error { _, err := w.GetIssue(w.ctx, repo, 1); return err },
+			do:     func(env testEnv) error { _, err := env.GetIssue(env.ctx, repo, 1); return err },
 			kind:   githubapi.Unauthorized, want: "does not accept the token",
 		},
 		{
 			name: "no such issue",
-			do:   func(w world) error { _, err := w.CreateIssueComment(w.ctx, repo, 77, "x"); return err },
+			do:   func(env testEnv) error { _, err := env.CreateIssueComment(env.ctx, repo, 77, "x"); return err },
 			kind: githubapi.NotFound, want: "could not comment on #77 in octo/repo: it does not exist",
 		},
 		{
 			name: "no such repository",
-			do:   func(w world) error { _, err := w.GetRepo(w.ctx, githubapi.Repo{Owner: "a", Name: "b"}); return err },
+			do: func(env testEnv) error {
+				_, err := env.GetRepo(env.ctx, githubapi.Repo{Owner: "a", Name: "b"})
+				return err
+			},
 			kind: githubapi.NotFound,
 		},
 		{
 			name: "no such repository in GraphQL",
-			do: func(w world) error {
-				_, err := w.DiscussionCategories(w.ctx, githubapi.Repo{Owner: "a", Name: "b"})
+			do: func(env testEnv) error {
+				_, err := env.DiscussionCategories(env.ctx, githubapi.Repo{Owner: "a", Name: "b"})
 				return err
 			},
 			kind: githubapi.NotFound,
@@ -81,8 +85,8 @@ func TestRefusals(t *testing.T) {
 		{
 			name:   "code scanning off",
 			change: func(f *githubtest.Fixture) { f.Repo.NoAdvancedSecurity = true },
-			do: func(w world) error {
-				_, err := w.UploadSARIF(w.ctx, repo, githubapi.SARIFUpload{CommitSHA: head, Ref: "refs/heads/main", SARIF: packed(t, goodSARIF)})
+			do: func(env testEnv) error {
+				_, err := env.UploadSARIF(env.ctx, repo, githubapi.SARIFUpload{CommitSHA: head, Ref: "refs/heads/main", SARIF: packed(t, goodSARIF)})
 				return err
 			},
 			kind: githubapi.Forbidden, want: "the repository does not have code scanning enabled",
@@ -93,8 +97,11 @@ func TestRefusals(t *testing.T) {
 		{
 			name:   "issues off",
 			change: func(f *githubtest.Fixture) { f.Repo.NoIssues = true },
-			do:     func(w world) error { _, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "x"}); return err },
-			kind:   githubapi.Forbidden, want: "does not have issues enabled",
+			do: func(env testEnv) error {
+				_, err := env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: "x"})
+				return err
+			},
+			kind: githubapi.Forbidden, want: "does not have issues enabled",
 			check: func(e *githubapi.Error) bool {
 				return e.Feature == githubapi.FeatureIssues && e.Status == http.StatusGone
 			},
@@ -102,14 +109,14 @@ func TestRefusals(t *testing.T) {
 		{
 			name:   "discussions off",
 			change: func(f *githubtest.Fixture) { f.Repo.NoDiscussions = true },
-			do:     func(w world) error { _, err := w.DiscussionCategories(w.ctx, repo); return err },
+			do:     func(env testEnv) error { _, err := env.DiscussionCategories(env.ctx, repo); return err },
 			kind:   githubapi.Forbidden, want: "does not have discussions enabled",
 		},
 		{
 			name:   "discussions off, when creating",
 			change: func(f *githubtest.Fixture) { f.Repo.NoDiscussions = true },
-			do: func(w world) error {
-				_, err := w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_1", Title: "x", Body: "y"})
+			do: func(env testEnv) error {
+				_, err := env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_1", Title: "x", Body: "y"})
 				return err
 			},
 			kind: githubapi.Forbidden, check: func(e *githubapi.Error) bool { return e.Feature == githubapi.FeatureDiscussions },
@@ -117,25 +124,25 @@ func TestRefusals(t *testing.T) {
 		{
 			name:   "discussions off, when listing",
 			change: func(f *githubtest.Fixture) { f.Repo.NoDiscussions = true },
-			do:     func(w world) error { return firstError(w.ListDiscussions(w.ctx, repo, w.clock.Now())) },
+			do:     func(env testEnv) error { return firstError(env.ListDiscussions(env.ctx, repo, env.clock.Now())) },
 			kind:   githubapi.Forbidden,
 		},
 		{
 			name:   "locked",
 			change: func(f *githubtest.Fixture) { f.Issues[0].Locked = true },
-			do:     func(w world) error { _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); return err },
+			do:     func(env testEnv) error { _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); return err },
 			kind:   githubapi.Forbidden, want: "the conversation is locked",
 		},
 		{
 			name:   "archived",
 			change: func(f *githubtest.Fixture) { f.Repo.Archived = true },
-			do:     func(w world) error { _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); return err },
+			do:     func(env testEnv) error { _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); return err },
 			kind:   githubapi.Forbidden, want: "the repository is archived",
 		},
 		{
 			name: "body too long",
-			do: func(w world) error {
-				_, err := w.CreateIssueComment(w.ctx, repo, 1, strings.Repeat("x", 65537))
+			do: func(env testEnv) error {
+				_, err := env.CreateIssueComment(env.ctx, repo, 1, strings.Repeat("x", 65537))
 				return err
 			},
 			kind: githubapi.Validation, want: "GitHub refuses the content: body is too long (maximum is 65536 characters)",
@@ -145,21 +152,24 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			name: "title too long",
-			do: func(w world) error {
-				_, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: strings.Repeat("é", 257)})
+			do: func(env testEnv) error {
+				_, err := env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: strings.Repeat("é", 257)})
 				return err
 			},
 			kind: githubapi.Validation, want: "title is too long",
 		},
 		{
 			name: "title blank",
-			do:   func(w world) error { _, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: " "}); return err },
+			do: func(env testEnv) error {
+				_, err := env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: " "})
+				return err
+			},
 			kind: githubapi.Validation, want: "title missing field",
 		},
 		{
 			name: "label too long",
-			do: func(w world) error {
-				_, err := w.AddLabels(w.ctx, repo, 1, []string{strings.Repeat("l", 51)})
+			do: func(env testEnv) error {
+				_, err := env.AddLabels(env.ctx, repo, 1, []string{strings.Repeat("l", 51)})
 				return err
 			},
 			kind: githubapi.Validation, want: "name is too long",
@@ -169,28 +179,28 @@ func TestRefusals(t *testing.T) {
 			change: func(f *githubtest.Fixture) {
 				f.Issues[1].Author = githubtest.Account{Login: "github-actions[bot]", ID: 41898282}
 			},
-			do: func(w world) error {
-				_, err := w.CreateReview(w.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: githubapi.ReviewRequestChanges, Body: "x"})
+			do: func(env testEnv) error {
+				_, err := env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: githubapi.ReviewRequestChanges, Body: "x"})
 				return err
 			},
 			kind: githubapi.Validation, want: "Can not request changes on your own pull request",
 		},
 		{
 			name: "discussion in no category",
-			do: func(w world) error {
-				_, err := w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_0", Title: "x", Body: "y"})
+			do: func(env testEnv) error {
+				_, err := env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_0", Title: "x", Body: "y"})
 				return err
 			},
 			kind: githubapi.NotFound,
 		},
 		{
 			name: "discussion without a title",
-			do: func(w world) error {
-				cats, err := w.DiscussionCategories(w.ctx, repo)
+			do: func(env testEnv) error {
+				cats, err := env.DiscussionCategories(env.ctx, repo)
 				if err != nil {
 					return err
 				}
-				_, err = w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: cats[0].ID, Title: " ", Body: "y"})
+				_, err = env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: cats[0].ID, Title: " ", Body: "y"})
 				return err
 			},
 			kind: githubapi.Validation, want: "Title can't be blank",
@@ -201,8 +211,8 @@ func TestRefusals(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&f)
 			}
-			w := newWorld(t, f)
-			err := tt.do(w)
+			env := newTestEnv(t, f)
+			err := tt.do(env)
 			if !errors.Is(err, tt.kind) {
 				t.Fatalf("err = %v, want %s", err, tt.kind)
 			}
@@ -213,59 +223,62 @@ func TestRefusals(t *testing.T) {
 			if !strings.Contains(err.Error(), tt.want) || strings.ContainsAny(err.Error(), "\n\r") || !strings.Contains(err.Error(), "; ") && e.Kind != githubapi.Validation {
 				t.Errorf("message: %s", err)
 			}
-			if n := len(w.Requests()); n > 2 {
-				t.Errorf("%d requests: a refusal is not to be repeated", n)
+			if n := len(env.Requests()); n > 2 {
+				t.Errorf("%d requests: a refused one must not be repeated", n)
 			}
 		})
 	}
 }
 
-// TestUsage refuses before anything is sent.
+// TestUsage asserts that invalid arguments are refused before anything is sent.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
+	env := newTestEnv(t, fixture())
 	bad := githubapi.Repo{Owner: "..", Name: "x"}
 	for name, err := range map[string]error{
-		"repository":           second(w.GetRepo(w.ctx, bad)),
-		"issue":                second(w.CreateIssue(w.ctx, bad, githubapi.NewIssue{})),
-		"issues":               firstError(w.ListIssues(w.ctx, bad, githubapi.IssueFilter{})),
-		"number":               second(w.GetIssue(w.ctx, repo, 0)),
-		"comments":             firstError(w.ListIssueComments(w.ctx, repo, -1, w.clock.Now())),
-		"empty edit":           second(w.EditIssue(w.ctx, repo, 1, githubapi.IssueEdit{})),
-		"no labels":            second(w.AddLabels(w.ctx, repo, 1, nil)),
-		"labels":               firstError(w.ListLabels(w.ctx, bad)),
-		"issue's labels":       firstError(w.ListLabelsOfIssue(w.ctx, repo, 0)),
-		"files":                firstError(w.ListPullFiles(w.ctx, repo, 0)),
-		"reviews":              firstError(w.ListReviews(w.ctx, repo, 0)),
-		"review comments":      firstError(w.ListReviewComments(w.ctx, repo, 0, w.clock.Now())),
-		"discussions":          firstError(w.ListDiscussions(w.ctx, bad, w.clock.Now())),
-		"discussion comments":  firstError(w.ListDiscussionComments(w.ctx, repo, 0, w.clock.Now())),
-		"discussion":           second(w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{})),
-		"comment of nothing":   second(w.AddDiscussionComment(w.ctx, "", "x")),
-		"deletion of nothing":  w.DeleteDiscussion(w.ctx, ""),
-		"upload of nothing":    second(w.UploadSARIF(w.ctx, repo, githubapi.SARIFUpload{})),
-		"status of ../..":      second(w.SARIFStatus(w.ctx, repo, "../..")),
-		"deletion, repository": w.DeleteIssueComment(w.ctx, bad, 1),
-		"deletion of a review": w.DeleteReviewComment(w.ctx, bad, 1),
+		"repository":           second(env.GetRepo(env.ctx, bad)),
+		"issue":                second(env.CreateIssue(env.ctx, bad, githubapi.NewIssue{})),
+		"issues":               firstError(env.ListIssues(env.ctx, bad, githubapi.IssueFilter{})),
+		"number":               second(env.GetIssue(env.ctx, repo, 0)),
+		"comments":             firstError(env.ListIssueComments(env.ctx, repo, -1, env.clock.Now())),
+		"empty edit":           second(env.EditIssue(env.ctx, repo, 1, githubapi.IssueEdit{})),
+		"no labels":            second(env.AddLabels(env.ctx, repo, 1, nil)),
+		"labels":               firstError(env.ListLabels(env.ctx, bad)),
+		"issue's labels":       firstError(env.ListLabelsOfIssue(env.ctx, repo, 0)),
+		"files":                firstError(env.ListPullFiles(env.ctx, repo, 0)),
+		"reviews":              firstError(env.ListReviews(env.ctx, repo, 0)),
+		"review comments":      firstError(env.ListReviewComments(env.ctx, repo, 0, env.clock.Now())),
+		"discussions":          firstError(env.ListDiscussions(env.ctx, bad, env.clock.Now())),
+		"discussion comments":  firstError(env.ListDiscussionComments(env.ctx, repo, 0, env.clock.Now())),
+		"discussion":           second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{})),
+		"comment of nothing":   second(env.AddDiscussionComment(env.ctx, "", "x")),
+		"deletion of nothing":  env.DeleteDiscussion(env.ctx, ""),
+		"upload of nothing":    second(env.UploadSARIF(env.ctx, repo, githubapi.SARIFUpload{})),
+		"status of ../..":      second(env.SARIFStatus(env.ctx, repo, "../..")),
+		"deletion, repository": env.DeleteIssueComment(env.ctx, bad, 1),
+		"deletion of a review": env.DeleteReviewComment(env.ctx, bad, 1),
 	} {
 		if !errors.Is(err, githubapi.Usage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n := len(w.Requests()); n != 0 {
+	if n := len(env.Requests()); n != 0 {
 		t.Errorf("%d requests were sent", n)
 	}
 }
 
+// second returns the second result of a call, its error.
 func second[T any](_ T, err error) error { return err }
 
+// firstError reads a sequence up to its first error and returns that.
 func firstError[T any](seq func(func(T, error) bool)) error {
 	var first error
 	seq(func(_ T, err error) bool { first = err; return err == nil })
 	return first
 }
 
-// TestGraphQLErrors plays answers that the stateful server does not produce.
+// TestGraphQLErrors checks the kinds of errors for answers that the stateful server
+// does not produce, to a read and to a write.
 func TestGraphQLErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -285,14 +298,14 @@ func TestGraphQLErrors(t *testing.T) {
 		{`{"data":{"addDiscussionComment":{"comment":null}},"errors":[{"type":"FORBIDDEN","path":["addDiscussionComment","comment","author"],"message":"no"}]}`, githubapi.Forbidden, githubapi.Ambiguous},
 		{`{"data":{"addDiscussionComment":null,"viewer":7}}`, githubapi.Malformed, githubapi.Ambiguous},
 	} {
-		w := newWorld(t, fixture())
-		w.SetFault(func(githubtest.Request) githubtest.Fault {
+		env := newTestEnv(t, fixture())
+		env.SetFault(func(githubtest.Request) githubtest.Fault {
 			return githubtest.Fault{Status: 200, Body: tt.body}
 		})
-		if _, err := w.Viewer(w.ctx); !errors.Is(err, tt.read) {
+		if _, err := env.Viewer(env.ctx); !errors.Is(err, tt.read) {
 			t.Errorf("%s: read: %v", tt.body, err)
 		}
-		if _, err := w.AddDiscussionComment(w.ctx, "D_1", "x"); !errors.Is(err, tt.write) {
+		if _, err := env.AddDiscussionComment(env.ctx, "D_1", "x"); !errors.Is(err, tt.write) {
 			t.Errorf("%s: write: %v", tt.body, err)
 		}
 	}
@@ -302,19 +315,19 @@ func TestGraphQLErrors(t *testing.T) {
 func TestNoSecretInErrors(t *testing.T) {
 	t.Parallel()
 	for _, f := range []githubtest.Fault{githubtest.ServerError(500, false), {Cut: true}, {Status: 401, Body: `{"message":"Bad credentials"}`}, githubtest.NotJSON(false)} {
-		w := newWorld(t, fixture())
-		w.SetFault(func(githubtest.Request) githubtest.Fault { return f })
-		_, err := w.GetIssue(w.ctx, repo, 1)
-		all := err.Error() + strings.Join(*w.log, "\n")
+		env := newTestEnv(t, fixture())
+		env.SetFault(func(githubtest.Request) githubtest.Fault { return f })
+		_, err := env.GetIssue(env.ctx, repo, 1)
+		all := err.Error() + strings.Join(*env.log, "\n")
 		if strings.Contains(all, secret) {
 			t.Errorf("the token shows in: %s", all)
 		}
 	}
 }
 
-// TestErrorsHoldNoToken is rule R14 where an answer repeats the request: somebody's
-// error page with the credentials that were sent to him.
-func TestErrorsHoldNoToken(t *testing.T) {
+// TestErrorsOmitTheToken checks rule R14 of docs/security.md for an answer that
+// repeats the request's credentials, as some error pages do.
+func TestErrorsOmitTheToken(t *testing.T) {
 	t.Parallel()
 	const secret = "ghs_TestOnly0123456789abcdefghijklmnop"
 	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + secret))

@@ -17,44 +17,44 @@ func ptr[T any](v T) *T { return &v }
 
 func TestIssues(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	made, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "Broken", Body: "It is <b>broken</b> & more", Labels: []string{"BUG", "fresh"}})
+	env := newTestEnv(t, fixture())
+	made, err := env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: "Broken", Body: "It is <b>broken</b> & more", Labels: []string{"BUG", "fresh"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"Bug", "fresh"}, made.Labels); diff != "" {
 		t.Errorf("labels: %s", diff)
 	}
-	if made.Number != 4 || made.Author.DatabaseID != 41898282 || made.State != "open" || !made.CreatedAt.Equal(w.clock.Now()) {
+	if made.Number != 4 || made.Author.DatabaseID != 41898282 || made.State != "open" || !made.CreatedAt.Equal(env.clock.Now()) {
 		t.Errorf("made = %+v", made)
 	}
-	if got := w.Writes()[0].JSON("body"); got != "It is <b>broken</b> & more" {
+	if got := env.Writes()[0].JSON("body"); got != "It is <b>broken</b> & more" {
 		t.Errorf("body on the wire: %q", got)
 	}
-	w.clock.Advance(time.Minute)
-	edited, err := w.EditIssue(w.ctx, repo, 4, githubapi.IssueEdit{Title: ptr("Fixed"), State: ptr("closed"), StateReason: ptr("not_planned")})
+	env.clock.Advance(time.Minute)
+	edited, err := env.EditIssue(env.ctx, repo, 4, githubapi.IssueEdit{Title: ptr("Fixed"), State: ptr("closed"), StateReason: ptr("not_planned")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if edited.Title != "Fixed" || edited.State != "closed" || edited.StateReason != "not_planned" || edited.Body != made.Body {
 		t.Errorf("edited = %+v", edited)
 	}
-	if got := string(w.Writes()[1].Body); strings.Contains(got, `"body"`) {
+	if got := string(env.Writes()[1].Body); strings.Contains(got, `"body"`) {
 		t.Errorf("a field that was not to change is on the wire: %s", got)
 	}
-	read, err := w.GetIssue(w.ctx, repo, 4)
+	read, err := env.GetIssue(env.ctx, repo, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(edited, read); diff != "" {
 		t.Error(diff)
 	}
-	pull, err := w.GetIssue(w.ctx, repo, 2)
+	pull, err := env.GetIssue(env.ctx, repo, 2)
 	if err != nil || !pull.IsPull {
 		t.Errorf("GetIssue(2) = %+v, %v", pull, err)
 	}
 	numbers := func(f githubapi.IssueFilter) (out []int) {
-		for _, i := range collect(t, w.ListIssues(w.ctx, repo, f)) {
+		for _, i := range collect(t, env.ListIssues(env.ctx, repo, f)) {
 			out = append(out, i.Number)
 		}
 		return out
@@ -77,16 +77,16 @@ func TestIssues(t *testing.T) {
 
 func TestIssueEdits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	start := w.clock.Now()
+	env := newTestEnv(t, fixture())
+	start := env.clock.Now()
 	for _, n := range []int{1, 2} {
 		for _, e := range []githubapi.IssueEdit{{Title: ptr("T")}, {Body: ptr("B")}, {State: ptr("closed")}, {State: ptr("open")}, {Body: ptr("C")}} {
-			w.clock.Advance(time.Minute)
-			if _, err := w.EditIssue(w.ctx, repo, n, e); err != nil {
+			env.clock.Advance(time.Minute)
+			if _, err := env.EditIssue(env.ctx, repo, n, e); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, err := w.IssueEdits(w.ctx, repo, n, start)
+		got, err := env.IssueEdits(env.ctx, repo, n, start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,16 +100,16 @@ func TestIssueEdits(t *testing.T) {
 		if diff := cmp.Diff([]string{"title", "body", "state", "state", "body"}, fields); diff != "" {
 			t.Errorf("#%d: %s", n, diff)
 		}
-		late, err := w.IssueEdits(w.ctx, repo, n, w.clock.Now())
+		late, err := env.IssueEdits(env.ctx, repo, n, env.clock.Now())
 		if err != nil || len(late) != 1 {
 			t.Errorf("since the last edit: %v, %v", late, err)
 		}
 	}
-	none, err := w.IssueEdits(w.ctx, repo, 1, w.clock.Now().Add(time.Hour))
+	none, err := env.IssueEdits(env.ctx, repo, 1, env.clock.Now().Add(time.Hour))
 	if err != nil || len(none) != 0 {
 		t.Errorf("later: %v, %v", none, err)
 	}
-	if _, err := w.IssueEdits(w.ctx, repo, 99, start); !errors.Is(err, githubapi.NotFound) {
+	if _, err := env.IssueEdits(env.ctx, repo, 99, start); !errors.Is(err, githubapi.NotFound) {
 		t.Errorf("of nothing: %v", err)
 	}
 }
@@ -125,52 +125,52 @@ func TestIssueEditsOverManyPages(t *testing.T) {
 		}
 	}
 	f.Issues[0].CreatedAt = old.Add(-time.Hour)
-	w := newWorld(t, f)
-	got, err := w.IssueEdits(w.ctx, repo, 1, time.Time{})
+	env := newTestEnv(t, f)
+	got, err := env.IssueEdits(env.ctx, repo, 1, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 350 || !slices.IsSortedFunc(got, func(a, b githubapi.Edit) int { return a.At.Compare(b.At) }) {
 		t.Errorf("%d edits, or not sorted", len(got))
 	}
-	if n := len(w.Requests()); n != 3 {
+	if n := len(env.Requests()); n != 3 {
 		t.Errorf("%d requests, want 3", n)
 	}
 }
 
 func TestIssueComments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	start := w.clock.Now()
+	env := newTestEnv(t, fixture())
+	start := env.clock.Now()
 	for _, n := range []int{1, 2} {
-		made, err := w.CreateIssueComment(w.ctx, repo, n, "A *comment*")
+		made, err := env.CreateIssueComment(env.ctx, repo, n, "A *comment*")
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := collect(t, w.ListIssueComments(w.ctx, repo, n, start))
+		list := collect(t, env.ListIssueComments(env.ctx, repo, n, start))
 		if diff := cmp.Diff([]githubapi.Comment{made}, list); diff != "" {
 			t.Error(diff)
 		}
-		edited, err := w.EditIssueComment(w.ctx, repo, made.ID, "New")
+		edited, err := env.EditIssueComment(env.ctx, repo, made.ID, "New")
 		if err != nil || edited.Body != "New" || edited.ID != made.ID {
 			t.Errorf("EditIssueComment = %+v, %v", edited, err)
 		}
-		if err := w.DeleteIssueComment(w.ctx, repo, made.ID); err != nil {
+		if err := env.DeleteIssueComment(env.ctx, repo, made.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.DeleteIssueComment(w.ctx, repo, made.ID); !errors.Is(err, githubapi.NotFound) {
+		if err := env.DeleteIssueComment(env.ctx, repo, made.ID); !errors.Is(err, githubapi.NotFound) {
 			t.Errorf("the second delete: %v", err)
 		}
 	}
-	if all := collect(t, w.ListIssueComments(w.ctx, repo, 1, time.Time{})); len(all) != 1 || all[0].Body != "hello" {
+	if all := collect(t, env.ListIssueComments(env.ctx, repo, 1, time.Time{})); len(all) != 1 || all[0].Body != "hello" {
 		t.Errorf("all = %+v", all)
 	}
 }
 
 func TestLabels(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	got, err := w.AddLabels(w.ctx, repo, 1, []string{"DOCS", "bug", "type: new"})
+	env := newTestEnv(t, fixture())
+	got, err := env.AddLabels(env.ctx, repo, 1, []string{"DOCS", "bug", "type: new"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,15 +179,15 @@ func TestLabels(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, ok := w.Writes()[0].JSON("labels").([]any); !ok {
-		t.Errorf("on the wire: %s", w.Writes()[0].Body)
+	if _, ok := env.Writes()[0].JSON("labels").([]any); !ok {
+		t.Errorf("on the wire: %s", env.Writes()[0].Body)
 	}
-	list := collect(t, w.ListLabelsOfIssue(w.ctx, repo, 1))
+	list := collect(t, env.ListLabelsOfIssue(env.ctx, repo, 1))
 	slices.Sort(list)
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(want, collect(t, w.ListLabels(w.ctx, repo))); diff != "" {
+	if diff := cmp.Diff(want, collect(t, env.ListLabels(env.ctx, repo))); diff != "" {
 		t.Error(diff)
 	}
 }

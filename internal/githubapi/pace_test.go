@@ -44,9 +44,9 @@ func TestRateLimits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := fixture()
-			w := newWorld(t, f)
+			env := newTestEnv(t, f)
 			n := 0
-			w.SetFault(func(githubtest.Request) githubtest.Fault {
+			env.SetFault(func(githubtest.Request) githubtest.Fault {
 				if n++; n <= tt.times {
 					return tt.fault
 				}
@@ -54,18 +54,18 @@ func TestRateLimits(t *testing.T) {
 			})
 			var err error
 			if tt.name == "GraphQL" {
-				_, err = w.AddDiscussionComment(w.ctx, "D_"+itoa(w.State().Discussions[0].ID), "x")
+				_, err = env.AddDiscussionComment(env.ctx, "D_"+itoa(env.State().Discussions[0].ID), "x")
 			} else {
-				_, err = w.CreateIssueComment(w.ctx, repo, 1, "x")
+				_, err = env.CreateIssueComment(env.ctx, repo, 1, "x")
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := w.clock.Now().Sub(now); got != tt.want {
+			if got := env.clock.Now().Sub(now); got != tt.want {
 				t.Errorf("waited %v, want %v", got, tt.want)
 			}
-			if len(*w.log) != tt.times {
-				t.Errorf("log: %q", *w.log)
+			if len(*env.log) != tt.times {
+				t.Errorf("log: %q", *env.log)
 			}
 		})
 	}
@@ -73,18 +73,18 @@ func TestRateLimits(t *testing.T) {
 
 func TestRateLimitByServersClock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
+	env := newTestEnv(t, fixture())
 	// The server's clock is an hour ahead of the client's.
-	clientClock := githubtest.NewVirtualClock(w.clock.Now().Add(-time.Hour))
-	w = newWorld(t, fixture(), func(s *settings) { s.client.Clock = clientClock })
+	clientClock := githubtest.NewVirtualClock(env.clock.Now().Add(-time.Hour))
+	env = newTestEnv(t, fixture(), func(s *settings) { s.client.Clock = clientClock })
 	start, n := clientClock.Now(), 0
-	w.SetFault(func(githubtest.Request) githubtest.Fault {
+	env.SetFault(func(githubtest.Request) githubtest.Fault {
 		if n++; n == 1 {
-			return githubtest.PrimaryLimit(403, w.clock.Now().Add(2*time.Minute))
+			return githubtest.PrimaryLimit(403, env.clock.Now().Add(2*time.Minute))
 		}
 		return githubtest.Fault{}
 	})
-	if _, err := w.GetIssue(w.ctx, repo, 1); err != nil {
+	if _, err := env.GetIssue(env.ctx, repo, 1); err != nil {
 		t.Fatal(err)
 	}
 	if got := clientClock.Now().Sub(start); got != 2*time.Minute+time.Second {
@@ -100,17 +100,17 @@ func TestRateLimitTooLong(t *testing.T) {
 		"secondary, again": githubtest.SecondaryLimit(403, -1),
 		"second by second": githubtest.SecondaryLimit(429, 1),
 	} {
-		w := newWorld(t, fixture())
-		w.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
-		_, err := w.CreateIssueComment(w.ctx, repo, 1, "x")
+		env := newTestEnv(t, fixture())
+		env.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
+		_, err := env.CreateIssueComment(env.ctx, repo, 1, "x")
 		var e *githubapi.Error
 		if !errors.As(err, &e) || e.Kind != githubapi.RateLimited || e.Until.IsZero() {
 			t.Errorf("%s: %v", name, err)
 		}
-		if waited := w.clock.Now().Sub(now); waited > 10*time.Minute {
+		if waited := env.clock.Now().Sub(now); waited > 10*time.Minute {
 			t.Errorf("%s: waited %v", name, waited)
 		}
-		if n := len(w.Requests()); n > 20 {
+		if n := len(env.Requests()); n > 20 {
 			t.Errorf("%s: %d requests", name, n)
 		}
 	}
@@ -120,11 +120,11 @@ func TestRateLimitTooLong(t *testing.T) {
 // another reason.
 func TestForbiddenIsNoLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	w.SetFault(func(githubtest.Request) githubtest.Fault {
+	env := newTestEnv(t, fixture())
+	env.SetFault(func(githubtest.Request) githubtest.Fault {
 		return githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Header: http.Header{"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Limit": {"1000"}, "X-Ratelimit-Reset": {"9999999999"}}}
 	})
-	if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); !errors.Is(err, githubapi.Forbidden) {
+	if _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); !errors.Is(err, githubapi.Forbidden) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -133,17 +133,17 @@ func TestForbiddenIsNoLimit(t *testing.T) {
 // only the server's word on the next request counts.
 func TestExhaustedHourOnSuccess(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture(), func(s *settings) {
+	env := newTestEnv(t, fixture(), func(s *settings) {
 		s.server.HourLimit = 2
 		s.client.Pace = githubapi.Unpaced()
 		s.client.Pace.MaxWait = 2 * time.Hour
 	})
 	for range 3 {
-		if _, err := w.GetIssue(w.ctx, repo, 1); err != nil {
+		if _, err := env.GetIssue(env.ctx, repo, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(w.Requests()); n != 4 {
+	if n := len(env.Requests()); n != 4 {
 		t.Errorf("%d requests, want 2, one that is limited, and it again", n)
 	}
 }
@@ -152,21 +152,21 @@ func TestExhaustedHourOnSuccess(t *testing.T) {
 // record whether a limit was passed.
 func TestPacing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture(), func(s *settings) {
+	env := newTestEnv(t, fixture(), func(s *settings) {
 		s.client.Pace = githubapi.PaceConfig{MaxWait: 2 * time.Hour}
 	})
 	for k := range 1000 {
-		if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); err != nil {
+		if _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); err != nil {
 			t.Fatal(err)
 		}
 		if k%3 == 0 {
-			collect(t, w.ListLabelsOfIssue(w.ctx, repo, 1))
-			if _, err := w.AddLabels(w.ctx, repo, 1, []string{"docs"}); err != nil {
+			collect(t, env.ListLabelsOfIssue(env.ctx, repo, 1))
+			if _, err := env.AddLabels(env.ctx, repo, 1, []string{"docs"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	reqs := w.Requests()
+	reqs := env.Requests()
 	for _, tt := range []struct {
 		name   string
 		span   time.Duration
@@ -189,29 +189,29 @@ func TestPacing(t *testing.T) {
 
 func TestPacingWithoutSpacing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture(), func(s *settings) {
+	env := newTestEnv(t, fixture(), func(s *settings) {
 		s.client.Pace = githubapi.PaceConfig{Spacing: -1, ContentPerHour: -1}
 	})
 	for range 200 {
-		if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); err != nil {
+		if _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := githubtest.Peak(w.Requests(), time.Minute, githubtest.Contents); got != 80 {
+	if got := githubtest.Peak(env.Requests(), time.Minute, githubtest.Contents); got != 80 {
 		t.Errorf("%d in a minute", got)
 	}
 }
 
 func TestPacingGivesUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture(), func(s *settings) { s.client.Pace = githubapi.PaceConfig{ContentPerHour: 3} })
+	env := newTestEnv(t, fixture(), func(s *settings) { s.client.Pace = githubapi.PaceConfig{ContentPerHour: 3} })
 	for range 3 {
-		if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); err != nil {
+		if _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := w.CreateIssueComment(w.ctx, repo, 1, "x")
-	if !errors.Is(err, githubapi.RateLimited) || len(w.Requests()) != 3 {
-		t.Errorf("err = %v after %d requests", err, len(w.Requests()))
+	_, err := env.CreateIssueComment(env.ctx, repo, 1, "x")
+	if !errors.Is(err, githubapi.RateLimited) || len(env.Requests()) != 3 {
+		t.Errorf("err = %v after %d requests", err, len(env.Requests()))
 	}
 }

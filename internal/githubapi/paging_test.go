@@ -27,21 +27,21 @@ func crowded(n int) githubtest.Fixture {
 }
 
 // counts reads every list and returns how many entries each has.
-func counts(t *testing.T, w world) map[string]int {
+func counts(t *testing.T, env testEnv) map[string]int {
 	return map[string]int{
-		"comments":        len(collect(t, w.ListIssueComments(w.ctx, repo, 1, time.Time{}))),
-		"reviews":         len(collect(t, w.ListReviews(w.ctx, repo, 2))),
-		"review comments": len(collect(t, w.ListReviewComments(w.ctx, repo, 2, time.Time{}))),
-		"files":           len(collect(t, w.ListPullFiles(w.ctx, repo, 2))),
-		"issues":          len(collect(t, w.ListIssues(w.ctx, repo, githubapi.IssueFilter{}))) - 2,
+		"comments":        len(collect(t, env.ListIssueComments(env.ctx, repo, 1, time.Time{}))),
+		"reviews":         len(collect(t, env.ListReviews(env.ctx, repo, 2))),
+		"review comments": len(collect(t, env.ListReviewComments(env.ctx, repo, 2, time.Time{}))),
+		"files":           len(collect(t, env.ListPullFiles(env.ctx, repo, 2))),
+		"issues":          len(collect(t, env.ListIssues(env.ctx, repo, githubapi.IssueFilter{}))) - 2,
 	}
 }
 
 func TestPaging(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 100, 101, 201} {
-		w := newWorld(t, crowded(n))
-		for name, got := range counts(t, w) {
+		env := newTestEnv(t, crowded(n))
+		for name, got := range counts(t, env) {
 			if got != n {
 				t.Errorf("%s: %d, want %d", name, got, n)
 			}
@@ -51,9 +51,9 @@ func TestPaging(t *testing.T) {
 
 func TestOnePageIsOneRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, crowded(50))
-	counts(t, w)
-	if n := len(w.Requests()); n != 5 {
+	env := newTestEnv(t, crowded(50))
+	counts(t, env)
+	if n := len(env.Requests()); n != 5 {
 		t.Errorf("%d requests for five lists", n)
 	}
 }
@@ -63,17 +63,17 @@ func TestPagesThatShift(t *testing.T) {
 	for _, shift := range []int{3, -3} {
 		t.Run(fmt.Sprint(shift), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, crowded(250))
+			env := newTestEnv(t, crowded(250))
 			// Each list shifts once, on its first reading.
 			shifted := map[string]bool{}
-			w.SetFault(func(r githubtest.Request) githubtest.Fault {
+			env.SetFault(func(r githubtest.Request) githubtest.Fault {
 				if r.Query.Get("page") == "2" && !shifted[r.Operation] && r.Operation != "pulls/list-files" {
 					shifted[r.Operation] = true
 					return githubtest.Fault{Shift: shift}
 				}
 				return githubtest.Fault{}
 			})
-			for name, got := range counts(t, w) {
+			for name, got := range counts(t, env) {
 				if got != 250 {
 					t.Errorf("%s: %d, want 250", name, got)
 				}
@@ -84,41 +84,41 @@ func TestPagesThatShift(t *testing.T) {
 
 func TestFilesStopAt3000(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, crowded(3050))
-	w.ResetRequests()
-	if n := len(collect(t, w.ListPullFiles(w.ctx, repo, 2))); n != 3000 {
+	env := newTestEnv(t, crowded(3050))
+	env.ResetRequests()
+	if n := len(collect(t, env.ListPullFiles(env.ctx, repo, 2))); n != 3000 {
 		t.Errorf("%d files", n)
 	}
-	if n := len(w.Requests()); n != 30 {
+	if n := len(env.Requests()); n != 30 {
 		t.Errorf("%d requests", n)
 	}
-	if p, err := w.GetPull(w.ctx, repo, 2); err != nil || p.ChangedFiles != 3050 {
+	if p, err := env.GetPull(env.ctx, repo, 2); err != nil || p.ChangedFiles != 3050 {
 		t.Errorf("ChangedFiles = %d, %v", p.ChangedFiles, err)
 	}
 }
 
 func TestStoppingEarly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, crowded(250))
-	for range w.ListIssues(w.ctx, repo, githubapi.IssueFilter{}) {
+	env := newTestEnv(t, crowded(250))
+	for range env.ListIssues(env.ctx, repo, githubapi.IssueFilter{}) {
 		break
 	}
-	if n := len(w.Requests()); n != 1 {
+	if n := len(env.Requests()); n != 1 {
 		t.Errorf("%d requests", n)
 	}
 }
 
 func TestPagingEndsWithTheError(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, crowded(250))
-	w.SetFault(func(r githubtest.Request) githubtest.Fault {
+	env := newTestEnv(t, crowded(250))
+	env.SetFault(func(r githubtest.Request) githubtest.Fault {
 		if r.Query.Get("page") == "2" {
 			return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
 		}
 		return githubtest.Fault{}
 	})
 	items, errs := 0, 0
-	for _, err := range w.ListIssueComments(w.ctx, repo, 1, time.Time{}) {
+	for _, err := range env.ListIssueComments(env.ctx, repo, 1, time.Time{}) {
 		if err != nil {
 			errs++
 			if !errors.Is(err, githubapi.NotFound) {
@@ -136,26 +136,26 @@ func TestPagingEndsWithTheError(t *testing.T) {
 // TestLag: a new object is readable at once and listed later.
 func TestLag(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture(), func(s *settings) { s.server.Lag = 30 * time.Second })
-	start := w.clock.Now()
-	made, err := w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "x"})
+	env := newTestEnv(t, fixture(), func(s *settings) { s.server.Lag = 30 * time.Second })
+	start := env.clock.Now()
+	made, err := env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.GetIssue(w.ctx, repo, made.Number); err != nil {
+	if _, err := env.GetIssue(env.ctx, repo, made.Number); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.CreateIssueComment(w.ctx, repo, 1, "x"); err != nil {
+	if _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); err != nil {
 		t.Fatal(err)
 	}
 	listed := func() int {
-		return len(collect(t, w.ListIssues(w.ctx, repo, githubapi.IssueFilter{Since: start, State: "open"}))) + len(collect(t, w.ListIssueComments(w.ctx, repo, 1, start)))
+		return len(collect(t, env.ListIssues(env.ctx, repo, githubapi.IssueFilter{Since: start, State: "open"}))) + len(collect(t, env.ListIssueComments(env.ctx, repo, 1, start)))
 	}
 	// #1 was updated by the comment, so it is listed.
 	if n := listed(); n != 1 {
 		t.Errorf("at once: %d", n)
 	}
-	w.clock.Advance(30 * time.Second)
+	env.clock.Advance(30 * time.Second)
 	if n := listed(); n != 3 {
 		t.Errorf("later: %d", n)
 	}

@@ -17,21 +17,21 @@ import (
 
 func TestViewer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	got, err := w.Viewer(w.ctx)
+	env := newTestEnv(t, fixture())
+	got, err := env.Viewer(env.ctx)
 	want := githubapi.Actor{Login: "github-actions", DatabaseID: 41898282}
 	if err != nil || got != want {
 		t.Fatalf("Viewer() = %v, %v; want %v", got, err, want)
 	}
-	if ops := w.operations(); ops != "graphql/Viewer" {
+	if ops := env.operations(); ops != "graphql/Viewer" {
 		t.Errorf("requests: %s", ops)
 	}
 }
 
 func TestGetRepo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	got, err := w.GetRepo(w.ctx, githubapi.Repo{Owner: "OCTO", Name: "Repo"})
+	env := newTestEnv(t, fixture())
+	got, err := env.GetRepo(env.ctx, githubapi.Repo{Owner: "OCTO", Name: "Repo"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,18 +71,18 @@ func TestSARIF(t *testing.T) {
 		{"not JSON", `{`, githubapi.SARIFFailed, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t, fixture(), func(s *settings) { s.server.Processing = time.Minute })
-			id, err := w.UploadSARIF(w.ctx, repo, githubapi.SARIFUpload{CommitSHA: strings.Repeat("a", 40), Ref: "refs/heads/main", SARIF: packed(t, tt.text),
-				CheckoutURI: "file:///github/workspace/", StartedAt: w.clock.Now(), ToolName: "airlock"})
+			env := newTestEnv(t, fixture(), func(s *settings) { s.server.Processing = time.Minute })
+			id, err := env.UploadSARIF(env.ctx, repo, githubapi.SARIFUpload{CommitSHA: strings.Repeat("a", 40), Ref: "refs/heads/main", SARIF: packed(t, tt.text),
+				CheckoutURI: "file:///github/workspace/", StartedAt: env.clock.Now(), ToolName: "airlock"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			st, err := w.SARIFStatus(w.ctx, repo, id)
+			st, err := env.SARIFStatus(env.ctx, repo, id)
 			if err != nil || st.State != githubapi.SARIFPending || len(st.Errors) != 0 {
 				t.Errorf("at once: %+v, %v", st, err)
 			}
-			w.clock.Advance(time.Minute)
-			st, err = w.SARIFStatus(w.ctx, repo, id)
+			env.clock.Advance(time.Minute)
+			st, err = env.SARIFStatus(env.ctx, repo, id)
 			if err != nil || st.State != tt.state || len(st.Errors) != tt.errors {
 				t.Errorf("later: %+v, %v", st, err)
 			}
@@ -94,7 +94,7 @@ func TestGetFile(t *testing.T) {
 	t.Parallel()
 	f := fixture()
 	f.Files = append(f.Files, githubtest.StoredFile{Path: "big", Content: strings.Repeat("x", 1<<20+1)}, githubtest.StoredFile{Path: "a b/ö#?.yml", Ref: "topic", Content: "here"})
-	w := newWorld(t, f)
+	env := newTestEnv(t, f)
 	for _, tt := range []struct {
 		path, ref, want string
 		kind            githubapi.Kind
@@ -110,7 +110,7 @@ func TestGetFile(t *testing.T) {
 		{"/etc/passwd", "", "", githubapi.Usage},
 		{"", "", "", githubapi.Usage},
 	} {
-		got, err := w.GetFile(w.ctx, repo, tt.path, tt.ref)
+		got, err := env.GetFile(env.ctx, repo, tt.path, tt.ref)
 		if string(got) != tt.want || (tt.kind != "" || err != nil) && !errors.Is(err, tt.kind) {
 			t.Errorf("GetFile(%q, %q) = %q, %v", tt.path, tt.ref, got, err)
 		}

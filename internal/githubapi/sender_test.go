@@ -33,38 +33,40 @@ func TestAmbiguousWrites(t *testing.T) {
 		"late before":       {Delay: 90e9, Cut: true},
 		"late after effect": {Delay: 90e9, After: true},
 	}
-	writes := map[string]func(w world, f githubtest.Fixture) error{
-		"create issue": func(w world, _ githubtest.Fixture) error {
-			return second(w.CreateIssue(w.ctx, repo, githubapi.NewIssue{Title: "x"}))
+	writes := map[string]func(env testEnv, f githubtest.Fixture) error{
+		"create issue": func(env testEnv, _ githubtest.Fixture) error {
+			return second(env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: "x"}))
 		},
-		"edit issue": func(w world, _ githubtest.Fixture) error {
-			return second(w.EditIssue(w.ctx, repo, 1, githubapi.IssueEdit{Title: ptr("y")}))
+		"edit issue": func(env testEnv, _ githubtest.Fixture) error {
+			return second(env.EditIssue(env.ctx, repo, 1, githubapi.IssueEdit{Title: ptr("y")}))
 		},
-		"comment": func(w world, _ githubtest.Fixture) error { return second(w.CreateIssueComment(w.ctx, repo, 1, "x")) },
-		"add labels": func(w world, _ githubtest.Fixture) error {
-			return second(w.AddLabels(w.ctx, repo, 1, []string{"docs"}))
+		"comment": func(env testEnv, _ githubtest.Fixture) error {
+			return second(env.CreateIssueComment(env.ctx, repo, 1, "x"))
 		},
-		"review": func(w world, _ githubtest.Fixture) error {
-			return second(w.CreateReview(w.ctx, repo, 2, githubapi.NewReview{Event: "COMMENT", Body: "x"}))
+		"add labels": func(env testEnv, _ githubtest.Fixture) error {
+			return second(env.AddLabels(env.ctx, repo, 1, []string{"docs"}))
 		},
-		"discussion": func(w world, f githubtest.Fixture) error {
-			return second(w.CreateDiscussion(w.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_" + itoa(f.Categories[0].ID), Title: "x", Body: "y"}))
+		"review": func(env testEnv, _ githubtest.Fixture) error {
+			return second(env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{Event: "COMMENT", Body: "x"}))
+		},
+		"discussion": func(env testEnv, f githubtest.Fixture) error {
+			return second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_" + itoa(f.Categories[0].ID), Title: "x", Body: "y"}))
 		},
 	}
 	for fn, fault := range faults {
 		for wn, write := range writes {
 			t.Run(wn+"/"+fn, func(t *testing.T) {
-				w := newWorld(t, fixture())
-				before := w.State()
-				w.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
-				err := write(w, before)
+				env := newTestEnv(t, fixture())
+				before := env.State()
+				env.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
+				err := write(env, before)
 				if !errors.Is(err, githubapi.Ambiguous) {
 					t.Fatalf("err = %v", err)
 				}
 				if !strings.Contains(err.Error(), "may or may not have happened") {
 					t.Errorf("message: %s", err)
 				}
-				reqs := w.Requests()
+				reqs := env.Requests()
 				if len(reqs) != 1 {
 					t.Errorf("sent %d times", len(reqs))
 				}
@@ -87,36 +89,36 @@ func TestReadsAreRetried(t *testing.T) {
 		"not JSON":        githubtest.NotJSON(false),
 		"late":            {Delay: 90e9},
 	} {
-		reads := map[string]func(w world) error{
-			"issue":  func(w world) error { return second(w.GetIssue(w.ctx, repo, 1)) },
-			"viewer": func(w world) error { return second(w.Viewer(w.ctx)) },
-			"list":   func(w world) error { return firstError(w.ListIssues(w.ctx, repo, githubapi.IssueFilter{})) },
+		reads := map[string]func(env testEnv) error{
+			"issue":  func(env testEnv) error { return second(env.GetIssue(env.ctx, repo, 1)) },
+			"viewer": func(env testEnv) error { return second(env.Viewer(env.ctx)) },
+			"list":   func(env testEnv) error { return firstError(env.ListIssues(env.ctx, repo, githubapi.IssueFilter{})) },
 		}
 		for rn, read := range reads {
 			t.Run(rn+"/"+name, func(t *testing.T) {
-				w := newWorld(t, fixture())
+				env := newTestEnv(t, fixture())
 				n := 0
-				w.SetFault(func(githubtest.Request) githubtest.Fault {
+				env.SetFault(func(githubtest.Request) githubtest.Fault {
 					if n++; n <= 3 {
 						return fault
 					}
 					return githubtest.Fault{}
 				})
-				start := w.clock.Now()
-				if err := read(w); err != nil {
+				start := env.clock.Now()
+				if err := read(env); err != nil {
 					t.Fatal(err)
 				}
-				if waited := w.clock.Now().Sub(start) - 3*min(fault.Delay, 30e9); waited != 7e9 {
+				if waited := env.clock.Now().Sub(start) - 3*min(fault.Delay, 30e9); waited != 7e9 {
 					t.Errorf("waited %v between the attempts, want 1+2+4 s", waited)
 				}
-				w.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
-				w.ResetRequests()
-				err := read(w)
+				env.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
+				env.ResetRequests()
+				err := read(env)
 				if !errors.Is(err, githubapi.Unreachable) && !errors.Is(err, githubapi.Malformed) {
 					t.Errorf("err = %v", err)
 				}
-				if len(w.Requests()) != 4 {
-					t.Errorf("%d attempts", len(w.Requests()))
+				if len(env.Requests()) != 4 {
+					t.Errorf("%d attempts", len(env.Requests()))
 				}
 			})
 		}
@@ -125,11 +127,11 @@ func TestReadsAreRetried(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture(), func(s *settings) { s.client.Transport = githubtest.Refuse() })
+	env := newTestEnv(t, fixture(), func(s *settings) { s.client.Transport = githubtest.Refuse() })
 	for name, err := range map[string]error{
-		"read":     second(w.GetIssue(w.ctx, repo, 1)),
-		"write":    second(w.CreateIssueComment(w.ctx, repo, 1, "x")),
-		"mutation": second(w.AddDiscussionComment(w.ctx, "D_1", "x")),
+		"read":     second(env.GetIssue(env.ctx, repo, 1)),
+		"write":    second(env.CreateIssueComment(env.ctx, repo, 1, "x")),
+		"mutation": second(env.AddDiscussionComment(env.ctx, "D_1", "x")),
 	} {
 		if !errors.Is(err, githubapi.Unreachable) || !strings.Contains(err.Error(), "check the API URL") {
 			t.Errorf("%s: %v", name, err)
@@ -139,24 +141,24 @@ func TestUnreachable(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	ctx, cancel := context.WithCancel(w.ctx)
+	env := newTestEnv(t, fixture())
+	ctx, cancel := context.WithCancel(env.ctx)
 	cancel()
-	if _, err := w.GetIssue(ctx, repo, 1); !errors.Is(err, context.Canceled) {
+	if _, err := env.GetIssue(ctx, repo, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("read: %v", err)
 	}
-	_, err := w.CreateIssueComment(ctx, repo, 1, "x")
+	_, err := env.CreateIssueComment(ctx, repo, 1, "x")
 	if !errors.Is(err, context.Canceled) || errors.Is(err, githubapi.Ambiguous) {
 		t.Errorf("a write that was never sent: %v", err)
 	}
-	if n := len(w.Requests()); n != 0 {
+	if n := len(env.Requests()); n != 0 {
 		t.Errorf("%d requests", n)
 	}
 	// Cancelled while the write is on its way: it may have happened.
-	ctx, cancel = context.WithCancel(w.ctx)
+	ctx, cancel = context.WithCancel(env.ctx)
 	defer cancel()
-	w.SetFault(func(githubtest.Request) githubtest.Fault { cancel(); return githubtest.Fault{} })
-	_, err = w.CreateIssueComment(ctx, repo, 1, "x")
+	env.SetFault(func(githubtest.Request) githubtest.Fault { cancel(); return githubtest.Fault{} })
+	_, err = env.CreateIssueComment(ctx, repo, 1, "x")
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, githubapi.Ambiguous) {
 		t.Errorf("a write on its way: %v", err)
 	}
@@ -165,17 +167,17 @@ func TestCancelled(t *testing.T) {
 // TestCancelledBetweenAttempts ends a read while it waits for its next attempt.
 func TestCancelledBetweenAttempts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, fixture())
-	ctx, cancel := context.WithCancel(w.ctx)
+	env := newTestEnv(t, fixture())
+	ctx, cancel := context.WithCancel(env.ctx)
 	defer cancel()
-	w.SetFault(func(githubtest.Request) githubtest.Fault { return githubtest.ServerError(503, false) })
+	env.SetFault(func(githubtest.Request) githubtest.Fault { return githubtest.ServerError(503, false) })
 	log := 0
-	w.Client = plainClient(t, w.APIURL(), w.Transport(), func(o *githubapi.Options) {
+	env.Client = plainClient(t, env.APIURL(), env.Transport(), func(o *githubapi.Options) {
 		o.Log = func(string) { log++; cancel() }
 	})
-	_, err := w.GetIssue(ctx, repo, 1)
-	if !errors.Is(err, context.Canceled) || !errors.Is(err, githubapi.Unreachable) || log != 1 || len(w.Requests()) != 1 {
-		t.Errorf("err = %v after %d requests", err, len(w.Requests()))
+	_, err := env.GetIssue(ctx, repo, 1)
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, githubapi.Unreachable) || log != 1 || len(env.Requests()) != 1 {
+		t.Errorf("err = %v after %d requests", err, len(env.Requests()))
 	}
 }
 

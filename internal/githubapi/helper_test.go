@@ -19,8 +19,8 @@ const secret = "ghs_TestSecretThatMustNeverShow"
 
 var repo = githubapi.Repo{Owner: "octo", Name: "repo"}
 
-// world is a server in memory, a client for it, and the clock that both live in.
-type world struct {
+// testEnv is a server in memory, a client for it, and the clock that both use.
+type testEnv struct {
 	*githubtest.Server
 	*githubapi.Client
 	clock *githubtest.VirtualClock
@@ -33,7 +33,7 @@ type settings struct {
 	client githubapi.Options
 }
 
-func newWorld(t *testing.T, f githubtest.Fixture, change ...func(*settings)) world {
+func newTestEnv(t *testing.T, f githubtest.Fixture, change ...func(*settings)) testEnv {
 	t.Helper()
 	clock := githubtest.NewVirtualClock(time.Time{})
 	set := settings{server: githubtest.Options{Clock: clock}}
@@ -52,7 +52,7 @@ func newWorld(t *testing.T, f githubtest.Fixture, change ...func(*settings)) wor
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world{Server: s, Client: c, clock: clock, ctx: t.Context(), log: log}
+	return testEnv{Server: s, Client: c, clock: clock, ctx: t.Context(), log: log}
 }
 
 func collect[T any](t *testing.T, seq iter.Seq2[T, error]) []T {
@@ -68,9 +68,9 @@ func collect[T any](t *testing.T, seq iter.Seq2[T, error]) []T {
 }
 
 // operations lists what was asked of the server, in order.
-func (w world) operations() string {
+func (env testEnv) operations() string {
 	var ops []string
-	for _, r := range w.Requests() {
+	for _, r := range env.Requests() {
 		ops = append(ops, r.Operation)
 	}
 	return strings.Join(ops, " ")
@@ -95,8 +95,8 @@ func fixture() githubtest.Fixture {
 	}
 }
 
-// scripted is a transport that gives one answer to everything and keeps what was
-// sent, as it stands on the wire.
+// scripted is a transport that gives the same answer to every request and records the
+// requests.
 type scripted struct {
 	status int
 	body   string
@@ -112,7 +112,7 @@ func (s *scripted) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: s.status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(s.body)), Request: req}, nil
 }
 
-// script returns a client whose every request gets one answer.
+// script returns a client that gets the same answer to every request.
 func script(t *testing.T, status int, body string) (*githubapi.Client, *scripted) {
 	t.Helper()
 	s := &scripted{status: status, body: body}
