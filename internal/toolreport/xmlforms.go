@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// readXML reads checkstyle's XML and JUnit's, several documents after each other, and
-// returns the form's name. The error is that a document is incomplete.
+// readXML reads one or more documents of checkstyle's XML or JUnit's and returns the
+// form's name. It returns an error if a document is incomplete.
 func readXML(b []byte, c *collector) (string, error) {
 	dec := xml.NewDecoder(bytes.NewReader(b))
 	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -26,7 +26,7 @@ func readXML(b []byte, c *collector) (string, error) {
 		if err != nil {
 			x.done()
 			if x.form != "" && depth == 0 {
-				return x.form, nil // other text after the document
+				return x.form, nil // the text after the document is not XML
 			}
 			return x.form, err
 		}
@@ -48,18 +48,19 @@ func readXML(b []byte, c *collector) (string, error) {
 // xmlReader reads the elements of a document.
 type xmlReader struct {
 	c    *collector
-	form string
-	file string // checkstyle's
-	// The rest is JUnit's.
+	form string // "checkstyle", "junit", or "" before the first element of either
+	file string // the current file in checkstyle's XML
+
+	// The current suite and test in JUnit's XML.
 	suite struct {
 		name, file string
-		problems   int  // that it reports
-		failed     bool // one of its tests did
+		problems   int  // how many errors and failures the suite reports
+		failed     bool // one of its tests failed
 	}
 	test    Failure
-	failed  bool // the test did
-	details strings.Builder
-	inside  bool // of the failure, whose text is its details
+	failed  bool            // the test failed
+	details strings.Builder // the text of the failure element
+	inside  bool            // the reader is in the failure element
 }
 
 func (x *xmlReader) start(e xml.StartElement) {
@@ -132,7 +133,7 @@ func (x *xmlReader) end(name string) {
 	}
 }
 
-// suiteEnd counts a suite that reports failures and contains no test that failed.
+// suiteEnd records a suite that reports failures but lists no failed test as a crash.
 func (x *xmlReader) suiteEnd() {
 	if x.suite.problems > 0 && !x.suite.failed {
 		x.c.fail(Failure{Unit: x.suite.name, Cause: Crash, Path: x.suite.file})
