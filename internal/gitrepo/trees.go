@@ -23,7 +23,7 @@ const (
 	modeSubmodule = "160000"
 )
 
-// What is read of new contents to describe them, in bytes.
+// Limits of the new contents that are read to describe a change, in bytes.
 const (
 	maxLink       = 4096
 	maxLFSPointer = 1024
@@ -31,8 +31,8 @@ const (
 
 // Limits of one walk: small trees can stand for more paths than there is memory.
 const (
-	maxTreeBytes = 256 << 20 // of all paths together, and
-	bytesOfPath  = 200       // for each as much again: about a million paths
+	maxTreeBytes = 256 << 20 // of all paths and their overheads: about a million paths
+	pathOverhead = 200       // added to the length of each path
 )
 
 // File is a file of a commit.
@@ -65,9 +65,9 @@ func (r *Repo) File(ctx context.Context, commit, path string, limit int64) ([]by
 }
 
 // Files reads files of a commit, each of at most limit bytes. Every object on the way from
-// the commit's id to a file is hashed, so that a clone whose objects somebody has replaced
-// gives an error and never another content. All paths together take two runs of git for
-// each level of directories; directories that have been read before take none.
+// the commit's id to a file is hashed, so replaced objects in the clone lead to an error,
+// never to other contents. All paths together take two runs of git for each level of
+// directories; directories that have been read before take none.
 func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit int64) (map[string]File, error) {
 	c, err := r.Commit(ctx, commit)
 	if err != nil {
@@ -222,8 +222,8 @@ func (r *Repo) TreeLinks(ctx context.Context, commit string) (map[string]string,
 	return links, nil
 }
 
-// verifiedTree returns the id of the tree of a commit, or of a tree itself. It has been
-// checked that the commit is what its id stands for.
+// verifiedTree returns the id of the tree of a commit, or of a tree itself, after checking
+// the object against its id.
 func (r *Repo) verifiedTree(ctx context.Context, oid string) (string, error) {
 	if oid == "" {
 		return "", nil
@@ -248,7 +248,7 @@ func (r *Repo) verifiedTree(ctx context.Context, oid string) (string, error) {
 	}
 }
 
-// describe fills in what only the new contents can tell.
+// describe sets Size, Link and LFS, which depend on the new contents.
 func (r *Repo) describe(ctx context.Context, changes []TreeChange) error {
 	var ids []string
 	for _, c := range changes {
@@ -310,7 +310,7 @@ func (r *Repo) sizes(ctx context.Context, oids []string) (map[string]int64, erro
 
 func isFileMode(mode string) bool { return mode == modeFile || mode == modeExec }
 
-// isLFSPointer reports whether a content stands for one that Git LFS keeps.
+// isLFSPointer reports whether data is a Git LFS pointer.
 func isLFSPointer(data []byte) bool {
 	head, rest, _ := bytes.Cut(data, []byte{'\n'})
 	known := string(head) == "version https://git-lfs.github.com/spec/v1" || string(head) == "version https://hawser.github.com/spec/v1"
@@ -356,7 +356,7 @@ func (r *Repo) walkTrees(ctx context.Context, from, to string, differs func(path
 					return nil
 				}
 				path := p.path + name
-				if bytesLeft -= len(path) + bytesOfPath; bytesLeft < 0 {
+				if bytesLeft -= len(path) + pathOverhead; bytesLeft < 0 {
 					return fmt.Errorf("%w: the tree has too many paths, about a million are read", ErrTooLarge)
 				}
 				sub := treePair{path: path + "/"}
@@ -408,7 +408,7 @@ func parseTree(oid string, o object) (map[string]entry, error) {
 			return nil, fmt.Errorf("the tree %s: %q: %w", oid, name, err)
 		}
 		if _, twice := entries[string(name)]; twice || len(name) == 0 || string(name) == "." || string(name) == ".." || bytes.ContainsRune(name, '/') {
-			return nil, fmt.Errorf("the tree %s is broken: git does not allow the name %q in it, or not twice", oid, name)
+			return nil, fmt.Errorf("the tree %s is broken: the name %q is invalid or a duplicate", oid, name)
 		}
 		entries[string(name)] = e
 		data = rest
@@ -450,7 +450,7 @@ func newEntry(mode, id []byte) (entry, error) {
 	return entry{canonicalMode(bits), hex.EncodeToString(id)}, nil
 }
 
-// canonicalMode returns the mode that git takes an entry for, whatever its bits are.
+// canonicalMode returns the mode as which git treats an entry with these bits.
 func canonicalMode(bits uint64) string {
 	switch bits & 0o170000 {
 	case 0o040000:
