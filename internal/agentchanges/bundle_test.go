@@ -15,15 +15,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// bundled has git write a bundle.
-func (c clone) bundled(args ...string) []byte {
+// bundle returns a bundle that git writes: args are an optional --version=N and the
+// revisions.
+func (c clone) bundle(args ...string) []byte {
 	c.T.Helper()
 	path := filepath.Join(c.T.TempDir(), "x.bundle")
-	words := []string{"bundle", "create", "-q"}
+	argv := []string{"bundle", "create", "-q"}
 	if strings.HasPrefix(args[0], "--version=") {
-		words, args = append(words, args[0]), args[1:]
+		argv, args = append(argv, args[0]), args[1:]
 	}
-	c.Git(append(append(words, path), args...)...)
+	c.Git(append(append(argv, path), args...)...)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		c.T.Fatal(err)
@@ -32,10 +33,10 @@ func (c clone) bundled(args ...string) []byte {
 }
 
 func TestBundleSeries(t *testing.T) {
-	c, base, commits := varied(t)
+	c, base, commits := variedClone(t)
 	c.Git("tag", "-a", "-m", "tag", "v1", "main")
 	c.Git("branch", "same", "main")
-	for name, x := range map[string]struct {
+	for name, tt := range map[string]struct {
 		args  []string
 		bases []string
 	}{
@@ -49,8 +50,8 @@ func TestBundleSeries(t *testing.T) {
 		"a tag":               {[]string{base + "..v1"}, []string{base}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := only(t, c, base).Open()
-			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x.bundle", Data: c.bundled(x.args...), Bases: x.bases})
+			r := cloneOf(t, c, base).Open()
+			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x.bundle", Data: c.bundle(tt.args...), Bases: tt.bases})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,15 +79,16 @@ func TestBundleSeriesSHA256(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	// Nothing is known but the bundle, which holds its own base.
-	s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Data: c.bundled("main"), Bases: []string{base}})
+	// The repository is empty: the bundle contains its own base.
+	s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Data: c.bundle("main"), Bases: []string{base}})
 	if err != nil || len(s.Changes) != 1 || s.Changes[0].After != c.Tree(tip) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
 
-// TestSeriesOfMerges: a merge is one step, a commit that changes nothing is none,
-// and what has no straight way to the base is one change.
+// TestSeriesOfMerges asserts that a merge is one change, that a commit that changes
+// nothing is left out, and that a history in which the base is not on the line of
+// first parents becomes one change.
 func TestSeriesOfMerges(t *testing.T) {
 	c := newClone(t)
 	c.Write("a", "1")
@@ -101,7 +103,7 @@ func TestSeriesOfMerges(t *testing.T) {
 	c.Git("merge", "-q", "--no-ff", "-m", "merge", "side")
 	read := func(base string) gitrepo.Series {
 		r := c.Open()
-		s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Data: c.bundled("main"), Bases: []string{base}})
+		s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Data: c.bundle("main"), Bases: []string{base}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,25 +120,26 @@ func TestSeriesOfMerges(t *testing.T) {
 	if s := read(c.Git("rev-parse", "main")); len(s.Changes) != 0 {
 		t.Errorf("%+v", s)
 	}
-	// Of two bases the nearer is taken; of a commit beside the history, where they part.
+	// Of two bases, the nearer one counts. For a base outside of the history, it is the
+	// commit where the two parted.
 	c.Git("checkout", "-q", "-b", "other", side)
 	c.Write("d", "other")
 	other := c.Commit("other")
-	for _, x := range []struct{ bases, want string }{{base + " " + side, side}, {other, side}, {other + " " + base, base}} {
-		s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Data: c.bundled("main"), Bases: strings.Fields(x.bases)})
-		if err != nil || s.Base != x.want {
-			t.Errorf("%s: base %s, %v", x.bases, s.Base, err)
+	for _, tt := range []struct{ bases, want string }{{base + " " + side, side}, {other, side}, {other + " " + base, base}} {
+		s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Data: c.bundle("main"), Bases: strings.Fields(tt.bases)})
+		if err != nil || s.Base != tt.want {
+			t.Errorf("%s: base %s, %v", tt.bases, s.Base, err)
 		}
 	}
 }
 
 func TestBundleSeriesErrors(t *testing.T) {
-	c, base, _ := varied(t)
-	good := c.bundled(base + "..main")
+	c, base, _ := variedClone(t)
+	good := c.bundle(base + "..main")
 	c.Git("branch", "old", "main~1")
-	none := strings.Repeat("1", 40)
-	head := func(lines ...string) []byte { return []byte("# v3 git bundle\n" + strings.Join(lines, "\n")) }
-	for name, x := range map[string]struct {
+	missing := strings.Repeat("1", 40)
+	header := func(lines ...string) []byte { return []byte("# v3 git bundle\n" + strings.Join(lines, "\n")) }
+	for name, tt := range map[string]struct {
 		data []byte
 		want string
 	}{
@@ -147,31 +150,32 @@ func TestBundleSeriesErrors(t *testing.T) {
 		"no pack":       {good[:bytes.Index(good, []byte("PACK"))], "cannot be unpacked"},
 		"cut in refs":   {good[:80], "line 3: its list of refs does not end"},
 		"changed":       {append(good[:len(good)-40:len(good)-40], bytes.Repeat([]byte{7}, 40)...), "cannot be unpacked"},
-		"two tips":      {c.bundled(base+"..main", "old"), `more than one tip ("refs/heads/main", "refs/heads/old")`},
-		"no tip":        {head("-"+base, "", ""), "no tip"},
-		"other format":  {head("@object-format=sha256", "", ""), "its object ids have 64 digits and the repository's 40"},
-		"filtered":      {head("@filter=blob:none", "", ""), `line 2: it has the property "filter=blob:none"`},
-		"no id":         {head("xyz refs/heads/main", "", ""), "line 2"},
-		"many refs":     {head(strings.Repeat(none+" refs/x\n", 20_000)), "does not end"},
-		"needs another": {head("-"+none+" x", base+" refs/heads/main", "", ""), "builds on " + none},
+		"two tips":      {c.bundle(base+"..main", "old"), `more than one tip ("refs/heads/main", "refs/heads/old")`},
+		"no tip":        {header("-"+base, "", ""), "no tip"},
+		"other format":  {header("@object-format=sha256", "", ""), "its object ids have 64 digits and the repository's 40"},
+		"filtered":      {header("@filter=blob:none", "", ""), `line 2: it has the property "filter=blob:none"`},
+		"no id":         {header("xyz refs/heads/main", "", ""), "line 2"},
+		"many refs":     {header(strings.Repeat(missing+" refs/x\n", 20_000)), "does not end"},
+		"needs another": {header("-"+missing+" x", base+" refs/heads/main", "", ""), "builds on " + missing},
 		"not a commit":  {bytes.Replace(good, []byte(c.Git("rev-parse", "main")), []byte(c.Tree("main")), 1), "is not a commit"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := agentchanges.FromBundle(t.Context(), agentchanges.FileConfig{Repo: only(t, c, base).Open(), Name: "x.bundle", Data: x.data, Bases: []string{base}})
-			if err == nil || !strings.Contains(err.Error(), x.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%v, want %q in it; %+v", err, x.want, s)
+			s, err := agentchanges.FromBundle(t.Context(), agentchanges.FileConfig{Repo: cloneOf(t, c, base).Open(), Name: "x.bundle", Data: tt.data, Bases: []string{base}})
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("err = %v, want %q in it; %+v", err, tt.want, s)
 			}
 			if errors.Is(err, agentchanges.ErrNoBase) != (name == "needs another") {
 				t.Error(err)
 			}
 		})
 	}
-	if _, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: only(t, c, base).Open(), Data: c.bundled("main")}); !errors.Is(err, agentchanges.ErrNoBase) {
+	if _, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: cloneOf(t, c, base).Open(), Data: c.bundle("main")}); !errors.Is(err, agentchanges.ErrNoBase) {
 		t.Error(err)
 	}
 }
 
-// TestBundleSeriesRefusesHostileObjects: trees that no honest git writes.
+// TestBundleSeriesRefusesHostileObjects bundles trees with names that git itself
+// never writes.
 func TestBundleSeriesRefusesHostileObjects(t *testing.T) {
 	for _, name := range []string{".git", "..", ".GIT", "a/b"} {
 		c := newClone(t)
@@ -188,7 +192,7 @@ func TestBundleSeriesRefusesHostileObjects(t *testing.T) {
 		}
 		tree := c.Git("hash-object", "-t", "tree", "-w", "--literally", raw)
 		c.Git("update-ref", "refs/heads/evil", c.Git("commit-tree", "-p", base, "-m", "evil", tree))
-		_, err = agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: only(t, c, base).Open(), Data: c.bundled(base + "..evil"), Bases: []string{base}})
+		_, err = agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: cloneOf(t, c, base).Open(), Data: c.bundle(base + "..evil"), Bases: []string{base}})
 		if err == nil || !strings.Contains(err.Error(), "cannot be unpacked") {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -3,6 +3,7 @@
 package agentchanges_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,15 +21,16 @@ func newClone(t testing.TB, initArgs ...string) clone {
 	return clone{gittest.New(t, initArgs...)}
 }
 
+// fork is gittest.Fork.
 func fork(t testing.TB, initArgs ...string) (c clone, root, base, head string) {
 	t.Helper()
 	c.Clone, root, base, head = gittest.Fork(t, initArgs...)
 	return c, root, base, head
 }
 
-// varied is a clone with commits of every kind of change: it returns the base
+// variedClone returns a clone with commits of every kind of change, its base commit
 // and the commits after it.
-func varied(t testing.TB) (c clone, base string, commits []string) {
+func variedClone(t testing.TB) (c clone, base string, commits []string) {
 	t.Helper()
 	c = newClone(t)
 	c.Write("plain.txt", numbers(40))
@@ -79,16 +81,17 @@ func varied(t testing.TB) (c clone, base string, commits []string) {
 	return c, base, commits
 }
 
+// numbers returns n lines, "line 0" and so on.
 func numbers(n int) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString("line " + string(rune('0'+i/10)) + string(rune('0'+i%10)) + "\n")
+		fmt.Fprintf(&b, "line %d\n", i)
 	}
-	return strings.ReplaceAll(b.String(), "line 0", "line ")
+	return b.String()
 }
 
-// only makes a clone that holds nothing but the history of a commit.
-func only(t testing.TB, from clone, commit string) clone {
+// cloneOf returns a clone that contains only a commit and its history.
+func cloneOf(t testing.TB, from clone, commit string) clone {
 	t.Helper()
 	c := newClone(t)
 	c.Git("fetch", "-q", from.Dir, commit)
@@ -96,15 +99,16 @@ func only(t testing.TB, from clone, commit string) clone {
 	return c
 }
 
-// checkSeries asserts that the series is whole: its trees are in the repository,
-// with all that they hold, and follow one another from the base's on.
+// checkSeries asserts that the series is complete: all objects of its trees are in the
+// repository, and each change starts from the tree of the one before it, the first one
+// from the base's tree.
 func checkSeries(t *testing.T, r *gitrepo.Repo, s gitrepo.Series) {
 	t.Helper()
 	own := clone{gittest.In(t, r)}
 	tree := own.Git("rev-parse", s.Base+"^{tree}")
 	for i, c := range s.Changes {
 		if c.Before != tree || c.After == c.Before {
-			t.Errorf("change %d leads from %s to %s, after %s", i, c.Before, c.After, tree)
+			t.Errorf("change %d leads from %s to %s, want one from %s", i, c.Before, c.After, tree)
 		}
 		tree = c.After
 		own.Git("rev-list", "--objects", "--quiet", tree)

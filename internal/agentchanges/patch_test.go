@@ -15,7 +15,7 @@ import (
 )
 
 func TestPatchSeriesOfMails(t *testing.T) {
-	c, base, commits := varied(t)
+	c, base, commits := variedClone(t)
 	for name, args := range map[string][]string{
 		"mails":      {},
 		"full index": {"--full-index", "--numbered", "--thread"},
@@ -27,7 +27,7 @@ func TestPatchSeriesOfMails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := c.Output(append([]string{"format-patch", "--stdout", "--binary", "--encode-email-headers"}, append(args, base+".."+commits[len(commits)-1])...)...)
-			r := only(t, c, base).Open()
+			r := cloneOf(t, c, base).Open()
 			bases := []string{base}
 			if name == "cover" {
 				bases = nil
@@ -54,7 +54,7 @@ func TestPatchSeriesOfMails(t *testing.T) {
 }
 
 func TestPatchSeriesOfDiffs(t *testing.T) {
-	c, base, commits := varied(t)
+	c, base, commits := variedClone(t)
 	tip := commits[len(commits)-1]
 	diff := func(args ...string) []byte {
 		return c.Output(append(append([]string{"diff", "--binary"}, args...), base, tip)...)
@@ -77,7 +77,7 @@ func TestPatchSeriesOfDiffs(t *testing.T) {
 			if name == "show" {
 				from = commits[len(commits)-2]
 			}
-			r := only(t, c, from).Open()
+			r := cloneOf(t, c, from).Open()
 			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x", Data: data, Bases: []string{from}})
 			if err != nil {
 				t.Fatal(err)

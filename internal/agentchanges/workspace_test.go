@@ -238,7 +238,7 @@ func TestWorkspaceSeries(t *testing.T) {
 }
 
 func TestWorkspaceSeriesOfCommitsAndMore(t *testing.T) {
-	c, base, commits := varied(t)
+	c, base, commits := variedClone(t)
 	c.Remove("src/tool.sh")
 	c.Write("agent.jsonl", "out")
 	c.Write(".airlock/x", "x")
