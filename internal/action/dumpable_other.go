@@ -2,5 +2,5 @@
 
 package action
 
-// closeToOthers does nothing: the system has no such setting.
+// closeToOthers does nothing: only Linux lets a process make itself unreadable.
 func closeToOthers() error { return nil }

@@ -41,8 +41,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// What cannot be read as a number stays text, for whoever reads it to report, and
-// the event's file is not read.
+// TestSnapshotOfAnOddEnvironment asserts that a Snapshot keeps numbers as text, even
+// invalid ones, and does not read the event's file.
 func TestSnapshotOfAnOddEnvironment(t *testing.T) {
 	env := action.Snapshot(environment(map[string]string{
 		"GITHUB_ACTIONS": "1", "GITHUB_RUN_ID": "x", "GITHUB_RUN_ATTEMPT": "-", "GITHUB_REF_PROTECTED": "perhaps", "GITHUB_WORKSPACE": "/w",
@@ -62,7 +62,7 @@ func TestInputs(t *testing.T) {
 		"INPUT_FAIL-ON": " never \n", "INPUT_MY_INPUT": "x",
 	})).Inputs
 	if in.Get("fail-on") != "never" || in.Get("my input") != "x" || in.Get("none") != "" {
-		t.Error("Get")
+		t.Errorf("Get: %q, %q and %q", in.Get("fail-on"), in.Get("my input"), in.Get("none"))
 	}
 	if (action.Inputs{}).Get("x") != "" {
 		t.Error("the zero Inputs has an input")

@@ -12,15 +12,15 @@ import (
 
 // Limits of the runner's command files, in bytes.
 const (
-	MaxOutput  = 1 << 20   // one output's value: GitHub refuses more than 1 MB a job
-	MaxSummary = 1_000_000 // of one step: a little over it, GitHub drops the entire summary
+	MaxOutput  = 1 << 20   // of one output's value: GitHub refuses more than 1 MB a job
+	MaxSummary = 1_000_000 // of one step's summary: GitHub drops one that is larger
 )
 
 var outputName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]*$`)
 
 // SetOutput sets an output of the step. The value may contain anything, because
-// the word that ends it in the runner's file is random and not part of it. Where
-// no runner reads it, the output is written to the log as plain text.
+// the delimiter that ends it in the runner's file is random. Outside a runner, the
+// output is written to the log as plain text.
 func (r *Runner) SetOutput(name, value string) error {
 	if !outputName.MatchString(name) {
 		return fmt.Errorf("invalid name of an output %q", name)
@@ -48,9 +48,9 @@ func delimiter(value string) string {
 	}
 }
 
-// AddSummary appends Markdown to the step's summary. If it does not fit, cut
-// shortens it to at most maxBytes. It reports whether a summary was written: where
-// no runner reads one, none is.
+// AddSummary appends Markdown to the step's summary and reports whether it did:
+// outside a runner there is no summary. If the Markdown does not fit, cut shortens
+// it to at most maxBytes.
 func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes int) string) (bool, error) {
 	if r.env.SummaryPath == "" {
 		return false, nil
@@ -71,8 +71,8 @@ func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes 
 	return true, nil
 }
 
-// appendTo appends to the runner's file that a variable names. It is in a directory
-// that other steps can write, so a link or a FIFO of its name is refused.
+// appendTo appends to the runner's file at path, which the variable names. Other
+// steps can write to its directory, so path must not be a link or a FIFO.
 func appendTo(variable, path, text string) error {
 	if err := appendOrdinary(path, text); err != nil {
 		return fmt.Errorf("the runner's file (%s): %w", variable, err)

@@ -57,19 +57,19 @@ func parseFile(t *testing.T, s string) map[string]string {
 	got := map[string]string{}
 	for s != "" {
 		line, rest, _ := strings.Cut(s, "\n")
-		eq, here := strings.Index(line, "="), strings.Index(line, "<<")
+		equals, heredoc := strings.Index(line, "="), strings.Index(line, "<<")
 		switch {
-		case here >= 0 && (eq < 0 || here < eq):
-			name, word := line[:here], line[here+2:]
+		case heredoc >= 0 && (equals < 0 || heredoc < equals): // NAME<<WORD, lines, WORD
+			name, word := line[:heredoc], line[heredoc+2:]
 			value, after, ok := strings.Cut("\n"+rest, "\n"+word+"\n")
 			if !ok {
 				t.Fatalf("%s has no end", name)
 			}
 			got[name], s = strings.TrimPrefix(value, "\n"), after
-		case eq >= 0:
-			got[line[:eq]], s = line[eq+1:], rest
+		case equals >= 0: // NAME=VALUE
+			got[line[:equals]], s = line[equals+1:], rest
 		default:
-			t.Fatalf("the line %q", line)
+			t.Fatalf("the line %q sets nothing", line)
 		}
 	}
 	return got
@@ -84,8 +84,8 @@ func TestSummary(t *testing.T) {
 	if ok, err := r.AddSummary("# Short\n", nil); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	var room int
-	cut := func(s string, most int) string { room = most; return s[:most] }
+	var bytesLeft int
+	cut := func(s string, maxBytes int) string { bytesLeft = maxBytes; return s[:maxBytes] }
 	if ok, err := r.AddSummary(strings.Repeat("y", 5000), cut); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -93,10 +93,10 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(data) > action.MaxSummary || room < 900 || !strings.Contains(string(data), "# Short\n\n"+strings.Repeat("y", room)+"\n\n") {
-		t.Errorf("%d bytes, room %d", len(data), room)
+	if len(data) > action.MaxSummary || bytesLeft < 900 || !strings.Contains(string(data), "# Short\n\n"+strings.Repeat("y", bytesLeft)+"\n\n") {
+		t.Errorf("the summary has %d bytes, and %d were left", len(data), bytesLeft)
 	}
-	if _, err := r.AddSummary("z", func(s string, most int) string { return s }); err == nil || !strings.Contains(err.Error(), "does not fit") {
+	if _, err := r.AddSummary("z", func(s string, _ int) string { return s }); err == nil || !strings.Contains(err.Error(), "does not fit") {
 		t.Errorf("err = %v", err)
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 )
 
-// only asserts the names in a directory: no temporary file stays.
-func only(t *testing.T, dir string, want ...string) {
+// assertNames asserts that a directory contains these names and no others, such as
+// those of temporary files.
+func assertNames(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -24,7 +25,7 @@ func only(t *testing.T, dir string, want ...string) {
 		got = append(got, e.Name())
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("%s contains %v, want %v", dir, got, want)
 	}
 }
 
@@ -39,7 +40,7 @@ func TestWriteBelowTheWorkspace(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	only(t, dir, "out.json")
+	assertNames(t, dir, "out.json")
 
 	p, err := d.Create("out.json")
 	if err != nil {
@@ -57,7 +58,7 @@ func TestWriteBelowTheWorkspace(t *testing.T) {
 	if err := p.Abort(); err != nil {
 		t.Errorf("a second Abort: %v", err)
 	}
-	only(t, dir, "out.json")
+	assertNames(t, dir, "out.json")
 	if err := p.Commit(); err == nil {
 		t.Error("Commit after Abort")
 	}
@@ -111,7 +112,7 @@ func TestWriteUser(t *testing.T) {
 	if info, err := os.Lstat(filepath.Join(dir, "link")); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link was replaced")
 	}
-	only(t, filepath.Join(dir, "sub/deep"), "file")
+	assertNames(t, filepath.Join(dir, "sub/deep"), "file")
 	if err := action.WriteUser("/dev/null", []byte("x")); err != nil {
 		t.Error(err)
 	}
