@@ -26,8 +26,8 @@ var secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|credentia
 
 // environment builds the part of an environment that all users have in common: CI, and
 // those variables of environ that are named in pass, except those that look like a secret
-// by their name or their value. PATH loses relative directories. A note says why a
-// variable that pass names is missing; it does not contain the value.
+// by their name or their value. Relative directories are removed from PATH. For each
+// variable of pass that is left out, a note gives the reason, but never the value.
 func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()

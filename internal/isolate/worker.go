@@ -19,12 +19,12 @@ type Worker struct {
 	mu      sync.Mutex
 }
 
-// Split makes a worker for each group of directories, which are absolute paths; none lies
-// in another. In a sandbox that is apart, each worker has a user of its own, who owns its
-// directories while programs of workers run, and a home of its own. All of them are in one
-// group that may write all of the workspace copy, so that a program can still write into
-// the directories of another worker. A sandbox can be split once. After an error, it is as
-// it was before.
+// Split makes a worker for each group of directories. They are absolute paths, and none
+// contains another. In a sandbox that is apart, each worker has its own user and home; the
+// user owns the worker's directories while programs of workers run. All these users are in
+// one group that may write to the entire workspace copy, so a program can still write to
+// the directories of another worker. A sandbox can be split only once. After an error, it
+// is unchanged.
 func (s *Sandbox) Split(ctx context.Context, groups [][]string) ([]*Worker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,9 +26,9 @@ func (n *notes) addedLabels(kc KindConfig, asked []string) ([]string, *refusal) 
 	return labels, nil
 }
 
-// labels returns what an item's labels become: those allowed, at most limit of
-// them (negative: no limit but GitHub's), then the owner's, without duplicates.
-// Where there are too many, the owner's stay.
+// labels returns the labels to set: the allowed ones of those asked for, at most
+// limit of them (negative: only GitHub's limit), then the owner's, without
+// duplicates. The owner's labels count first towards GitHub's limit.
 func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	own := unique(kc.Labels, nil)
 	most := max(maxLabels-len(own), 0)
@@ -77,7 +77,8 @@ func containsLabel(labels []string, label string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
 }
 
-// allowsLabel compares without regard to case, as GitHub does.
+// allowsLabel reports whether an item may ask for a label. Like GitHub, it ignores
+// case.
 func allowsLabel(kc KindConfig, label string) bool {
 	matches := func(pattern string) bool { return matchLabel(pattern, label) }
 	return (kc.AllowedLabels == nil || slices.ContainsFunc(kc.AllowedLabels, matches)) &&
