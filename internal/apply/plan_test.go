@@ -53,7 +53,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 	for _, r := range b.run(lines...) {
 		wanted := Staged
 		if r.Kind == safeoutput.KindCreatePullRequest {
-			wanted = Failed // what would fail is no success of a dry run
+			wanted = Failed // a dry run reports what would fail
 		}
 		if r.State != wanted {
 			t.Errorf("%s: %s, want %s", r.Kind, r.State, wanted)
@@ -100,15 +100,15 @@ func TestThePlanIsWhatIsSent(t *testing.T) {
 		if p.Method != got.Method || p.Path != got.Path {
 			t.Errorf("planned %s %s, sent %s %s", p.Method, p.Path, got.Method, got.Path)
 		}
-		var a, c map[string]any
-		if json.Unmarshal(p.Body, &a) != nil || json.Unmarshal(got.Body, &c) != nil {
-			t.Fatalf("no JSON: %s, %s", p.Body, got.Body)
+		var plannedBody, sentBody map[string]any
+		if json.Unmarshal(p.Body, &plannedBody) != nil || json.Unmarshal(got.Body, &sentBody) != nil {
+			t.Fatalf("not JSON: %s, %s", p.Body, got.Body)
 		}
 		if p.Path == "/graphql" {
-			delete(a, "mutation")
-			delete(c, "query")
+			delete(plannedBody, "mutation")
+			delete(sentBody, "query")
 		}
-		if diff := cmp.Diff(a, c); diff != "" {
+		if diff := cmp.Diff(plannedBody, sentBody); diff != "" {
 			t.Errorf("%s (-planned +sent):\n%s", p.Path, diff)
 		}
 	}
@@ -138,20 +138,20 @@ func TestPermissionsNeeded(t *testing.T) {
 
 func TestEarliestNeverMissesWhatThisRunWrote(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	at := now.Add(-time.Hour)
+	hourAgo := now.Add(-time.Hour)
 	for _, tt := range []struct {
-		name string
-		run  event.Run
-		ev   event.Event
-		most time.Time // the result must not be after it
+		name   string
+		run    event.Run
+		ev     event.Event
+		latest time.Time // the result must not be after it
 	}{
-		{"event's time", event.Run{Attempt: 3}, event.Event{Time: at}, at},
-		{"schedule", event.Run{Attempt: 1, StartedAt: at}, event.Event{}, now.Add(-20 * time.Hour)},
-		{"schedule, run again", event.Run{Attempt: 2, StartedAt: at}, event.Event{}, now.Add(-60 * 24 * time.Hour)},
+		{"event's time", event.Run{Attempt: 3}, event.Event{Time: hourAgo}, hourAgo},
+		{"schedule", event.Run{Attempt: 1, StartedAt: hourAgo}, event.Event{}, now.Add(-20 * time.Hour)},
+		{"schedule, run again", event.Run{Attempt: 2, StartedAt: hourAgo}, event.Event{}, now.Add(-60 * 24 * time.Hour)},
 		{"our clock is slow", event.Run{Attempt: 1}, event.Event{Time: now.Add(time.Hour)}, now.Add(-20 * time.Hour)},
 	} {
-		if got := earliest(tt.run, tt.ev, now); got.After(tt.most) {
-			t.Errorf("%s: %v is after %v", tt.name, got, tt.most)
+		if got := earliest(tt.run, tt.ev, now); got.After(tt.latest) {
+			t.Errorf("%s: %v is after %v", tt.name, got, tt.latest)
 		}
 	}
 }
@@ -199,8 +199,7 @@ func TestPlanDocumentIsStable(t *testing.T) {
 	}
 }
 
-// A list of permissions is read as one sentence.
-func TestPermissionWords(t *testing.T) {
+func TestJoinPermissions(t *testing.T) {
 	p := []Permission{{"a", "read"}, {"b", "write"}, {"c", "write"}}
 	for n, want := range []string{"", "a: read", "a: read and b: write", "a: read, b: write and c: write"} {
 		if got := joinPermissions(p[:n]); got != want {
