@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "airlock.exe") // the ending that Windows needs harms nobody else
+		binary = filepath.Join(dir, "airlock.exe") // Windows needs the extension, other systems ignore it
 		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 			panic(string(out))
 		}
@@ -65,8 +65,8 @@ func run(t *testing.T, dir string, env []string, stdin string, args ...string) r
 	return res
 }
 
-// withoutMasks leaves out the commands that tell the runner what to mask: it does
-// not show them.
+// withoutMasks returns the log without the commands that register a mask: the runner
+// does not show these.
 func withoutMasks(log string) string {
 	var b strings.Builder
 	for line := range strings.Lines(log) {
@@ -77,7 +77,7 @@ func withoutMasks(log string) string {
 	return b.String()
 }
 
-// secret is the token of every test. No output may hold it.
+// secret is the token of every test. No output may contain it.
 const secret = "ghs_TestOnly0123456789abcdefghijklmnop"
 
 // pullRequestFixture is the repository of testdata/events/pull_request.opened.json.

@@ -26,11 +26,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// apiName is a host that a proxy of the environment would be used for, unlike
-// a loopback address; the container resolves it to one.
+// apiName is the API's host, which the container resolves to a loopback address. For
+// such an address itself, no client would use a proxy of the environment.
 const apiName = "api.github.test"
 
-// authority is a certificate authority, and a certificate for apiName.
+// authority is a certificate authority, and a certificate that it issued for apiName.
 type authority struct {
 	pem  string
 	leaf tls.Certificate
@@ -64,7 +64,8 @@ func newAuthority(t *testing.T) authority {
 	}
 }
 
-// thief is a proxy that poses as the host it is asked for, and keeps what it is told.
+// thief is a proxy that impersonates the host it is asked for, and records the tokens
+// that clients send to it.
 type thief struct {
 	mu          sync.Mutex
 	url         string
@@ -75,7 +76,7 @@ type thief struct {
 func newThief(t *testing.T, a authority) *thief {
 	t.Helper()
 	th := &thief{}
-	poser := &http.Server{ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	impostor := &http.Server{ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		th.mu.Lock()
 		th.tokens = append(th.tokens, r.Header.Get("Authorization"))
 		th.mu.Unlock()
@@ -92,7 +93,7 @@ func newThief(t *testing.T, a authority) *thief {
 		if _, err := conn.Write([]byte("HTTP/1.1 200 OK\r\n\r\n")); err != nil {
 			return
 		}
-		_ = poser.Serve(&once{conn: tls.Server(bufferedConn{conn, buf.Reader}, &tls.Config{Certificates: []tls.Certificate{a.leaf}})})
+		_ = impostor.Serve(&singleListener{conn: tls.Server(bufferedConn{conn, buf.Reader}, &tls.Config{Certificates: []tls.Certificate{a.leaf}})})
 	}))
 	t.Cleanup(srv.Close)
 	th.url = srv.URL
@@ -112,42 +113,43 @@ type bufferedConn struct {
 
 func (c bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// once is a listener of one connection.
-type once struct{ conn net.Conn }
+// singleListener is a listener that accepts one connection.
+type singleListener struct{ conn net.Conn }
 
-func (o *once) Accept() (net.Conn, error) {
-	if c := o.conn; c != nil {
-		o.conn = nil
+func (l *singleListener) Accept() (net.Conn, error) {
+	if c := l.conn; c != nil {
+		l.conn = nil
 		return c, nil
 	}
 	return nil, net.ErrClosed
 }
-func (o *once) Close() error   { return nil }
-func (o *once) Addr() net.Addr { return &net.TCPAddr{} }
+func (l *singleListener) Close() error   { return nil }
+func (l *singleListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestImageTakesNoProxyFromTheEnvironment is rule R8, as an attack: an earlier
-// step names a proxy and certificates that are its own. A client that trusts the
-// environment hands it the token, as the last cases show.
+// TestImageTakesNoProxyFromTheEnvironment checks rule R8 of docs/security.md with an
+// attack: an earlier step puts its own proxy and certificates into the environment. A
+// client that trusts the environment sends the token to that proxy, as the case
+// trust-env shows.
 func TestImageTakesNoProxyFromTheEnvironment(t *testing.T) {
 	genuine, forged := newAuthority(t), newAuthority(t)
 	for _, c := range []struct {
 		name    string
 		inputs  []string
 		env     bool      // the environment names the thief's proxy and certificates
-		server  authority // whose certificate the API shows
+		server  authority // the one that issued the API's certificate
 		code    int
-		says    string
+		want    string // on standard output
 		writes  int
-		proxied bool
-		stolen  bool
+		proxied bool // the client connects to the thief's proxy
+		stolen  bool // the thief gets the token
 	}{
 		{name: "nobody interferes", inputs: []string{"ca-file", "ca/genuine.pem"}, server: genuine, writes: 1},
 		{name: "proxy and certificates", inputs: []string{"ca-file", "ca/genuine.pem"}, env: true, server: genuine, writes: 1},
-		{name: "certificates of a server in the API's place", env: true, server: forged, code: 3, says: "certificate"},
-		{name: "no certificate for the API", server: genuine, code: 3, says: "certificate"},
-		{name: "input proxy", inputs: []string{"ca-file", "ca/genuine.pem", "proxy", "PROXY"}, server: genuine, code: 3, says: "certificate", proxied: true},
+		{name: "certificates of a server instead of the API", env: true, server: forged, code: 3, want: "certificate"},
+		{name: "no certificate for the API", server: genuine, code: 3, want: "certificate"},
+		{name: "input proxy", inputs: []string{"ca-file", "ca/genuine.pem", "proxy", "PROXY"}, server: genuine, code: 3, want: "certificate", proxied: true},
 		{name: "trust-env", inputs: []string{"trust-env", "true"}, env: true, server: genuine, code: 3, proxied: true, stolen: true},
-		{name: "trust-env, but certificates from the input", inputs: []string{"trust-env", "true", "ca-file", "ca/genuine.pem"}, env: true, server: genuine, code: 3, says: "certificate", proxied: true},
+		{name: "trust-env, but certificates from the input", inputs: []string{"trust-env", "true", "ca-file", "ca/genuine.pem"}, env: true, server: genuine, code: 3, want: "certificate", proxied: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -181,8 +183,8 @@ func TestImageTakesNoProxyFromTheEnvironment(t *testing.T) {
 				j.env["SSL_CERT_FILE"], j.env["SSL_CERT_DIR"] = "/github/home/forged.pem", "/github/home"
 			}
 			res := j.run()
-			if res.code != c.code || !strings.Contains(res.stdout, c.says) {
-				t.Errorf("exit code %d, want %d with %q:\n%s%s", res.code, c.code, c.says, res.stdout, res.stderr)
+			if res.code != c.code || !strings.Contains(res.stdout, c.want) {
+				t.Errorf("exit code %d, want %d with %q:\n%s%s", res.code, c.code, c.want, res.stdout, res.stderr)
 			}
 			if len(s.Writes()) != c.writes {
 				t.Errorf("%d writes, want %d", len(s.Writes()), c.writes)
@@ -195,7 +197,7 @@ func TestImageTakesNoProxyFromTheEnvironment(t *testing.T) {
 				t.Errorf("%d connections to the proxy, want some: %t", connections, c.proxied)
 			}
 			if (len(tokens) > 0) != c.stolen {
-				t.Errorf("the proxy was told %d tokens, want some: %t", len(tokens), c.stolen)
+				t.Errorf("the proxy received %d tokens, want some: %t", len(tokens), c.stolen)
 			}
 		})
 	}

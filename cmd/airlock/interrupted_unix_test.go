@@ -64,23 +64,22 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// What the runner does to a step that is cancelled: SIGINT, then SIGTERM, then the
-// end.
+// How long after SIGINT the runner sends SIGTERM and SIGKILL to a cancelled step.
 const (
 	runnerTerminates = 7500 * time.Millisecond
 	runnerKills      = runnerTerminates + 2500*time.Millisecond
 )
 
-// cancelled is how a step ended that the runner cancelled.
+// cancelled is how a cancelled step ended.
 type cancelled struct {
 	code       int
-	terminated bool // it was still there when the runner sent SIGTERM
+	terminated bool // it was still running when the runner sent SIGTERM
 	log        string
 }
 
-// cancelAt runs the program, and cancels it as the runner does when the server
-// receives a request of the operation. That one has the fault and, if it lasts, so
-// has every later one.
+// cancelAt runs the program and, as soon as the server receives a request of the
+// operation, cancels it as the runner does. That request meets the fault; if lasts is
+// true, all later ones do too.
 func cancelAt(t *testing.T, s *githubtest.Server, operation string, f githubtest.Fault, lasts bool, dir string, env []string, args ...string) cancelled {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, args...)
@@ -133,8 +132,8 @@ func cancelAt(t *testing.T, s *githubtest.Server, operation string, f githubtest
 }
 
 // TestInterruptedWhileWriting asserts that the write in flight is finished, that the
-// report tells what was done and what was not, and that the step is gone before the
-// runner's patience ends, even if GitHub does not answer at all.
+// report lists what was done and what was not, and that the step ends before the runner
+// sends SIGTERM, even if GitHub does not answer at all.
 func TestInterruptedWhileWriting(t *testing.T) {
 	t.Parallel()
 	lines := `{"type":"add-issue-comment","body":"Hello"}` + "\n" + `{"type":"create-issue","title":"T","body":"B"}` + "\n"
@@ -142,7 +141,7 @@ func TestInterruptedWhileWriting(t *testing.T) {
 		fault   githubtest.Fault
 		lasts   bool
 		effects int
-		says    []string
+		want    []string // in the results
 	}{
 		"it takes a moment":      {githubtest.Fault{Delay: 300 * time.Millisecond}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
 		"GitHub never answers":   {githubtest.Fault{Delay: time.Hour}, true, 0, []string{`"code":"ambiguous"`, `"code":"cancelled"`}},
@@ -158,10 +157,10 @@ func TestInterruptedWhileWriting(t *testing.T) {
 			env := ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), inputs)
 			res := cancelAt(t, s, "issues/create-comment", tt.fault, tt.lasts, ws.dir, env, "action")
 			if res.code != 1 || res.terminated {
-				t.Errorf("exit code %d, and it was still there when the runner sent SIGTERM: %v\n%s", res.code, res.terminated, res.log)
+				t.Errorf("exit code %d, still running when the runner sent SIGTERM: %v\n%s", res.code, res.terminated, res.log)
 			}
 			results := ws.outputs(t)["results"]
-			for _, want := range tt.says {
+			for _, want := range tt.want {
 				if !strings.Contains(strings.ReplaceAll(results, " ", ""), want) {
 					t.Errorf("the results lack %s:\n%s", want, results)
 				}

@@ -24,13 +24,13 @@ func main() {
 	// A log that nobody reads any more must not kill the program between two writes
 	// to GitHub.
 	signal.Ignore(syscall.SIGPIPE)
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as it is behind nohup
-		ends = append(ends, syscall.SIGHUP)
+	stopSignals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		stopSignals = append(stopSignals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
 	defer stop()
-	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends it at once
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C kills the program at once
 	os.Exit(cli.Main(ctx, os.Args[1:], cli.Environment{
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,

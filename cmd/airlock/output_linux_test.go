@@ -11,9 +11,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// writing runs the binary with its two streams going to the given files; nil
-// captures one.
-func writing(t *testing.T, dir string, env []string, stdout, stderr *os.File, args ...string) result {
+// runWithOutput runs the binary with its standard output and error going to the given
+// files; the result has the text of a stream whose file is nil.
+func runWithOutput(t *testing.T, dir string, env []string, stdout, stderr *os.File, args ...string) result {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, args...)
 	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
@@ -41,7 +41,7 @@ func open(t *testing.T, path string, flag int) *os.File {
 	return f
 }
 
-// abandoned returns the writing end of a pipe that nobody reads.
+// abandoned returns the writing end of a pipe whose reading end is closed.
 func abandoned(t *testing.T) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -53,8 +53,8 @@ func abandoned(t *testing.T) *os.File {
 	return w
 }
 
-// TestFullDisk asserts that a result which cannot be written is Airlock's failure,
-// not one of the input, and that nothing is applied without its plan.
+// TestFullDisk asserts that a result which cannot be written leads to the exit code of
+// Airlock's own failures, and that nothing is applied if the plan cannot be written.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func TestFullDisk(t *testing.T) {
 		args   []string
 		stdout *os.File
 		writes int
-		says   string
+		want   string // on standard error
 	}{
 		{[]string{"collect", "--input", lines}, full, 0, "airlock: standard output: no space left on device"},
 		{[]string{"collect", "--input", lines, "--output", "/dev/full"}, nil, 0, "airlock: /dev/full cannot be used: no space left on device"},
@@ -83,24 +83,24 @@ func TestFullDisk(t *testing.T) {
 		{[]string{"apply", "--input", lines, "--config", policy}, full, 1, "the results cannot be written, standard error has them"},
 	} {
 		s := server(t, pullRequestFixture(), githubtest.Options{})
-		res := writing(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), c.stdout, nil, c.args...)
-		if res.code != 3 || !strings.Contains(res.stderr, c.says) {
-			t.Errorf("airlock %v: exit code %d, want 3 and %q:\n%s", c.args, res.code, c.says, res.stderr)
+		res := runWithOutput(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), c.stdout, nil, c.args...)
+		if res.code != 3 || !strings.Contains(res.stderr, c.want) {
+			t.Errorf("airlock %v: exit code %d, want 3 and %q:\n%s", c.args, res.code, c.want, res.stderr)
 		}
 		if n := len(s.Writes()); n != c.writes {
 			t.Errorf("airlock %v: %d writes, want %d", c.args, n, c.writes)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out.json")); err == nil {
-		t.Error("one of two files that belong together is left")
+		t.Error("out.json was left, though the report could not be written")
 	}
 }
 
-// TestNobodyReads asserts that a reader that went away ends the program quietly,
-// and never between two writes to GitHub.
+// TestNobodyReads asserts that the program ends quietly if nobody reads its output any
+// more, but completes its writes to GitHub first.
 func TestNobodyReads(t *testing.T) {
 	t.Parallel()
-	if res := writing(t, t.TempDir(), nil, abandoned(t), nil, "schema", "agent-output"); res.code != 3 || res.stderr != "" {
+	if res := runWithOutput(t, t.TempDir(), nil, abandoned(t), nil, "schema", "agent-output"); res.code != 3 || res.stderr != "" {
 		t.Errorf("schema: exit code %d, %q", res.code, res.stderr)
 	}
 	s := server(t, pullRequestFixture(), githubtest.Options{})
@@ -113,7 +113,7 @@ func TestNobodyReads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	res := writing(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), nil, abandoned(t), "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml")
+	res := runWithOutput(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), nil, abandoned(t), "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml")
 	if res.code != 0 || len(s.Writes()) != 2 || !strings.Contains(res.stdout, `"applied": 2`) {
 		t.Errorf("exit code %d, %d writes:\n%s", res.code, len(s.Writes()), res.stdout)
 	}

@@ -12,18 +12,18 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestScripts runs testdata/script against the built binary. Besides testscript's
-// own commands there are:
+// TestScripts runs testdata/script against the built binary. In addition to
+// testscript's own commands, scripts can use:
 //
 //	github           start a GitHub; sets GITHUB_API_URL, GITHUB_GRAPHQL_URL and GITHUB_TOKEN
-//	writes N         assert how many write requests it has received
+//	writes N         assert how many write requests that server has received
 //	fifo NAME        make a named pipe
 //
-// $EVENTS is testdata/events, and $EXAMPLES examples.
+// $EVENTS is the path of testdata/events, and $EXAMPLES that of examples.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	servers := map[string]*githubtest.Server{} // by the script's folder
+	servers := map[string]*githubtest.Server{} // by the script's directory
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join(root, "testdata", "script"),
 		RequireExplicitExec: true,
