@@ -178,7 +178,7 @@ func TestFixErrors(t *testing.T) {
 		"closer of nothing":              {`{"a": 1]}`, WrongCloser, 7},
 		"comment over the end":           {`{"a": 1, // b "c": 2}`, OpenComment, 9},
 		"open block comment":             {`{"a": 1, /* x }`, OpenComment, 9},
-		"open block comment behind":      {`{"a": 1} /* x`, OpenComment, 9},
+		"open block comment after":       {`{"a": 1} /* x`, OpenComment, 9},
 		"too deep":                       {deep, TooDeep, 5 * MaxDepth},
 		"too deep, valid":                {deep + "1" + strings.Repeat("}", MaxDepth+1), TooDeep, 5 * MaxDepth},
 		"far too deep":                   {strings.Repeat("[", 1<<20), TooDeep, MaxDepth},
@@ -197,7 +197,7 @@ func TestFixErrors(t *testing.T) {
 				t.Errorf("message %q lacks a part", e)
 			}
 			if fixed != nil || repairs != nil {
-				t.Errorf("a result beside an error: %q, %v", fixed, repairs)
+				t.Errorf("a result in addition to an error: %q, %v", fixed, repairs)
 			}
 		})
 	}

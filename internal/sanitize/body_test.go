@@ -68,7 +68,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestBodyLeavesAlone holds what must come out byte for byte.
+// TestBodyLeavesAlone asserts that texts without anything to edit stay byte for byte.
 func TestBodyLeavesAlone(t *testing.T) {
 	s := mustNew(t, Config{AllowedDomains: []string{"example.org"}})
 	for _, text := range []string{
@@ -143,7 +143,7 @@ func TestBodyLimit(t *testing.T) {
 	}
 }
 
-// TestBodyLimitIsFilled asserts that a long text of which cleaning takes most away
+// TestBodyLimitIsFilled asserts that a long text that loses most of itself to cleaning
 // fills the room that there is, as far as it is read, and that its cut is noted
 // once.
 func TestBodyLimitIsFilled(t *testing.T) {

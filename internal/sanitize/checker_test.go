@@ -40,7 +40,7 @@ func goldmarkHTML(t testing.TB, text string) string {
 // rule with the package but the sets of safe elements: what it looks for it
 // finds with expressions of its own.
 type checker struct {
-	canary string // a word that must be visible wherever the source holds it
+	canary string // a word that must be visible wherever the source contains it
 }
 
 var (

@@ -70,7 +70,7 @@ func renderings(t testing.TB, text string) map[string]string {
 	return out
 }
 
-// alive tells whether a text acts as it is, in any rendering; raw characters
+// alive reports whether a text acts as it is, in any rendering; raw characters
 // count too.
 func alive(t testing.TB, c checker, text string) bool {
 	if hasStray(text) || strings.ContainsRune(text, '\r') {
@@ -208,7 +208,7 @@ func textOf(n *xhtml.Node) string {
 
 const goldenFile = "testdata/golden/cmark-gfm.txt"
 
-// TestGolden asserts that the golden file holds every text of the corpora,
+// TestGolden asserts that the golden file contains every text of the corpora,
 // before and after, and with the build tag cmark that it is what cmark-gfm says.
 func TestGolden(t *testing.T) {
 	s := mustNew(t, corpusConfig())

@@ -19,10 +19,10 @@ func seeds(f *testing.F) {
 }
 
 // maxFuzzed is how much of a text is judged, in bytes: on some longer ones
-// cmark-gfm takes seconds, which the fuzzer takes for a hang.
+// cmark-gfm takes seconds, which looks like a hang to the fuzzer.
 const maxFuzzed = 8 << 10
 
-// FuzzBody holds every property of a body for any bytes: inert in what both
+// FuzzBody asserts every property of a body for any bytes: inert in what both
 // renderers make of it, idempotent, valid UTF-8.
 func FuzzBody(f *testing.F) {
 	seeds(f)
@@ -50,7 +50,7 @@ func FuzzJoined(f *testing.F) {
 	})
 }
 
-// FuzzRaw holds the properties of titles, labels, plain text and addresses.
+// FuzzRaw asserts the properties of titles, labels, plain text and addresses.
 func FuzzRaw(f *testing.F) {
 	seeds(f)
 	s := mustNew(f, Config{AllowedMentions: []string{"octo"}})

@@ -88,7 +88,7 @@ func sound(t *testing.T, s *Sanitizer, in string) bool {
 	return !t.Failed()
 }
 
-// sameBlocks tells that all renderings have the same blocks in the same order.
+// sameBlocks reports whether all renderings have the same blocks in the same order.
 func sameBlocks(t *testing.T, rendered map[string]string) bool {
 	var first []string
 	for _, html := range rendered {

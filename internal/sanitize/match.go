@@ -118,7 +118,7 @@ const (
 	hasZWSP
 )
 
-// contents holds what each byte of a flat text stands for.
+// contents lists what each byte of a flat text stands for.
 var contents = [256]uint8{
 	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasDot, markZWSP: hasZWSP,
 }

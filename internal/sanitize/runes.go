@@ -47,7 +47,7 @@ const (
 	leadThree                // three bytes: plain, whatever the other two are
 )
 
-// runeTable holds the class of every character, in pages of 256.
+// runeTable has the class of every character, in pages of 256.
 type runeTable struct {
 	lead  [256]uint8
 	page  [(unicode.MaxRune + 1) / 256]uint8 // index in pages
@@ -205,7 +205,7 @@ func joinsLetters(r rune) bool {
 // more characters, and a property of emoji. Neither package unicode nor x/text
 // has them.
 var (
-	// joiningScripts holds the blocks of Arabic and its relatives, of Mongolian,
+	// joiningScripts has the blocks of Arabic and its relatives, of Mongolian,
 	// and of the scripts of India and South-East Asia.
 	joiningScripts = &unicode.RangeTable{
 		R16: []unicode.Range16{
@@ -223,12 +223,12 @@ var (
 			{0x1e900, 0x1e95f, 1}, // Adlam
 		},
 	}
-	// ideographs holds the blocks of CJK ideographs.
+	// ideographs has the blocks of CJK ideographs.
 	ideographs = &unicode.RangeTable{
 		R16: []unicode.Range16{{0x3400, 0x9fff, 1}, {0xf900, 0xfaff, 1}},
 		R32: []unicode.Range32{{0x20000, 0x3ffff, 1}},
 	}
-	// standardVariants holds the blocks with other characters to which
+	// standardVariants has the blocks with other characters to which
 	// StandardizedVariants.txt gives variants.
 	standardVariants = &unicode.RangeTable{
 		R16: []unicode.Range16{

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestRuneClasses holds the classes that are derived from Unicode's tables
-// against the list of what the rule removes. A new version of Unicode that
+// TestRuneClasses compares the classes that are derived from Unicode's tables
+// with the list of what the rule removes. A new version of Unicode that
 // differs shows here.
 func TestRuneClasses(t *testing.T) {
 	want := map[rune]runeClass{}
@@ -57,7 +57,7 @@ func TestRuneClasses(t *testing.T) {
 	}
 }
 
-// TestLeadBytes holds what is known by a first byte against the decoded character.
+// TestLeadBytes compares what the first byte says with the decoded character.
 func TestLeadBytes(t *testing.T) {
 	table := runeClasses()
 	counts := map[uint8]int{}
