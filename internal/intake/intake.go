@@ -43,7 +43,7 @@ type Config struct {
 const defaultMaxBody = 65000
 
 // max returns the limit of a kind, negative for none.
-func (c Config) max(spec safeoutput.Spec) int {
+func (c Config) max(spec *safeoutput.Spec) int {
 	if n, ok := c.Max[spec.Kind]; ok {
 		return n
 	}
@@ -52,7 +52,7 @@ func (c Config) max(spec safeoutput.Spec) int {
 
 // maxLabels returns how many labels an item of the kind may name, negative for
 // no limit.
-func (c Config) maxLabels(spec safeoutput.Spec) int {
+func (c Config) maxLabels(spec *safeoutput.Spec) int {
 	switch {
 	case spec.DefaultMaxLabels == 0:
 		return -1

@@ -82,9 +82,9 @@ func newForms() (map[string]*form, error) {
 }
 
 // formOf returns the form of a record with these members.
-func (d *door) formOf(spec safeoutput.Spec, members []schema.Member) *form {
-	name := string(spec.Kind)
-	if spec.Kind == safeoutput.KindCreateSecurityReport {
+func (d *door) formOf(kind safeoutput.Kind, members []schema.Member) *form {
+	name := string(kind)
+	if kind == safeoutput.KindCreateSecurityReport {
 		name = formFinding
 		if slices.ContainsFunc(members, func(m schema.Member) bool { return m.Name == "sarif" && (m.Value[0] != 'n' || d.cfg.Strict) }) {
 			name = formSARIF

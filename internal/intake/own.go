@@ -39,7 +39,7 @@ func Own(items []OwnItem, cfg Config) (accepted []Accepted, rejected []Rejected,
 	for _, o := range items {
 		v := d.judgeOwn(parse, o.Item)
 		if len(v.violations) > 0 {
-			kind := v.spec.Kind
+			kind := v.kind
 			if o.Item != nil {
 				kind = o.Item.Kind()
 			}
@@ -61,7 +61,7 @@ func (d *door) judgeOwn(parse *parser, it safeoutput.Item) verdict {
 		j.refuse("$", "there is no item")
 		return v
 	}
-	v.spec.Kind = it.Kind()
+	v.kind = it.Kind()
 	it = safeoutput.Clone(it)
 	for _, t := range it.Texts() {
 		*t.Value = strings.ToValidUTF8(*t.Value, string(utf8.RuneError))

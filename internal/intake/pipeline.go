@@ -184,9 +184,9 @@ func (p *pipeline) release(b *batch) {
 // outcome counts an item and returns the record's outcome. An item that a limit could
 // have dropped is cleaned only here.
 func (p *pipeline) outcome(v *verdict) Outcome {
-	kind := v.spec.Kind
+	kind := v.kind
 	if len(v.violations) == 0 {
-		if limit := p.door.cfg.max(v.spec); limit >= 0 && p.counts[kind] >= limit {
+		if limit := p.door.cfg.max(&v.form.spec); limit >= 0 && p.counts[kind] >= limit {
 			return Outcome{Dropped: &Dropped{Line: v.accepted.line, Kind: kind, Limit: limit, Notes: v.accepted.notes}}
 		}
 		if !v.cleaned {
@@ -210,7 +210,7 @@ func encodeItem(v *verdict, buf []byte) []byte {
 	from := len(buf)
 	out, err := safeoutput.AppendEncode(buf, v.accepted.item)
 	if err != nil {
-		v.violations = append(v.violations, Violation{Line: v.accepted.line, Kind: v.spec.Kind, Path: "$", Message: "the item cannot be written: " + err.Error()})
+		v.violations = append(v.violations, Violation{Line: v.accepted.line, Kind: v.kind, Path: "$", Message: "the item cannot be written: " + err.Error()})
 		return out[:from]
 	}
 	v.accepted.encoded = out[from:len(out):len(out)]

@@ -37,8 +37,8 @@ func newDoor(cfg Config) (*door, error) {
 
 // verdict is the outcome of one record before it is counted.
 type verdict struct {
-	spec       safeoutput.Spec
-	form       *form // nil if the kind is unknown
+	kind       safeoutput.Kind // "" if it is unknown
+	form       *form           // nil if the kind is unknown or not enabled
 	accepted   Accepted
 	violations []Violation // if there are any, the record is rejected
 	cleaned    bool
@@ -67,7 +67,7 @@ func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 	members = j.normalise(members)
 	j.validate(members)
 	j.rules()
-	if len(v.violations) == 0 && d.cfg.max(v.spec) < 0 {
+	if len(v.violations) == 0 && d.cfg.max(&v.form.spec) < 0 {
 		j.clean()
 	}
 	return v
@@ -92,7 +92,7 @@ func (j *recordJudge) refuse(path, message string) {
 // violation adds a violation of the record.
 func (j *recordJudge) violation(v schema.Violation) {
 	j.violations = append(j.violations, Violation{
-		Line: j.accepted.line, Kind: j.spec.Kind, Path: v.Path, Message: v.Message, SchemaPath: v.SchemaPath,
+		Line: j.accepted.line, Kind: j.kind, Path: v.Path, Message: v.Message, SchemaPath: v.SchemaPath,
 	})
 }
 
@@ -131,19 +131,19 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 			return false
 		}
 	}
-	j.spec = spec
+	j.kind = spec.Kind
 	if j.cfg.Enabled != nil && !j.cfg.Enabled[spec.Kind] {
 		j.refuse("$.type", "'type': this kind is not enabled; the kinds enabled are: "+j.enabledKinds())
 		return false
 	}
-	j.form = j.formOf(spec, members)
+	j.form = j.formOf(spec.Kind, members)
 	return true
 }
 
 // normalise returns the members with fields and words in their canonical form, and
 // without the fields that the form does not have.
 func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
-	kind, form := j.spec.Kind, j.form
+	kind, form := j.kind, j.form
 	kept := members[:0]
 	for _, m := range members {
 		if m.Name == "type" {
@@ -234,7 +234,7 @@ func (j *recordJudge) inCase(m schema.Member, to func([]byte) []byte) []byte {
 // validate validates the members by the form's schema, and sets the item's fields to
 // those that are valid.
 func (j *recordJudge) validate(members []schema.Member) {
-	it, form := j.spec.New(), j.form
+	it, form := j.form.spec.New(), j.form
 	j.accepted.item = it
 	found, err := form.schema.ValidateMembers(members)
 	if err != nil {

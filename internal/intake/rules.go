@@ -147,7 +147,7 @@ func (j *recordJudge) checkLabels(labels []string) []string {
 		}
 		out = append(out, clean)
 	}
-	if n := j.cfg.maxLabels(j.spec); n >= 0 && len(out) > n && len(j.violations) == 0 {
+	if n := j.cfg.maxLabels(&j.form.spec); n >= 0 && len(out) > n && len(j.violations) == 0 {
 		j.notes.DroppedLabels, j.notes.LabelLimit = out[n:], n
 		if out = out[:n:n]; n == 0 {
 			j.refuse("$.labels", "'labels': no label is accepted")
