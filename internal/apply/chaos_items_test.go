@@ -296,12 +296,12 @@ func drawOwn(r *rand.Rand) []chaosItem {
 	for i, name := range []string{"back", "kept", "new"} {
 		items = append(items, drawFinding(name, i+1))
 	}
-	items = append(items, drawSettling("gone", "finding/back", "finding/kept"))
+	items = append(items, drawResolving("gone", "finding/back", "finding/kept"))
 	r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
 	return items
 }
 
-// before plays the workflow runs whose findings are there already, or were settled.
+// before plays the workflow runs whose findings are there already, or were resolved.
 func (b *bench) before() error {
 	one := *b
 	for n, names := range [][]string{{"back", "gone", "kept"}, {"gone", "kept"}} {
@@ -355,7 +355,7 @@ func drawCheckRun(n int) chaosItem {
 	}
 }
 
-const settledNote = "no longer find this"
+const resolvedNote = "no longer find this"
 
 // drawFinding makes a finding. Its comment counts where it can be read.
 func drawFinding(name string, line int) chaosItem {
@@ -364,7 +364,7 @@ func drawFinding(name string, line int) chaosItem {
 		name: "finding " + name, own: &own, once: true,
 		times: func(st githubtest.Fixture) (times int) {
 			for _, c := range issueIn(st, pullNumber).Pull.Comments {
-				if c.Minimized == "" && !strings.Contains(c.Body, settledNote) {
+				if c.Minimized == "" && !strings.Contains(c.Body, resolvedNote) {
 					times += strings.Count(c.Body, "Found "+name+".")
 				}
 			}
@@ -373,15 +373,15 @@ func drawFinding(name string, line int) chaosItem {
 	}
 }
 
-// drawSettling makes the settling of all but the findings to keep, of which one is
+// drawResolving resolves all but the findings to keep, of which one is
 // there: gone.
-func drawSettling(gone string, keep ...string) chaosItem {
+func drawResolving(gone string, keep ...string) chaosItem {
 	return chaosItem{
-		name: "settling", once: true,
+		name: "resolving", once: true,
 		own: &intake.OwnItem{Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}, Keep: keep}},
 		times: func(st githubtest.Fixture) (times int) {
 			for _, c := range issueIn(st, pullNumber).Pull.Comments {
-				if c.Minimized == "resolved" && strings.Count(c.Body, settledNote) == 1 {
+				if c.Minimized == "resolved" && strings.Count(c.Body, resolvedNote) == 1 {
 					times += strings.Count(c.Body, "Found "+gone+".")
 				}
 			}

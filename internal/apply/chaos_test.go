@@ -125,7 +125,7 @@ func anyTarget(b *bench) *bench {
 }
 
 // TestTwoRunsAtOnceEndWithOneOfEach plays two runs of one job that work at the
-// same moment. Without faults their settle passes are enough; after faults and
+// same moment. Without faults their reconciling are enough; after faults and
 // kills it takes one more run.
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 30, func(t *testing.T, seed uint64) {
@@ -251,7 +251,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	if r.IntN(4) == 0 {
 		c.pace = githubapi.PaceConfig{}
 	}
-	c.write("%s, lag %v (each another: %v), skew %v, %d a page, settle %d, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Reconcile, c.pace == githubapi.PaceConfig{})
+	c.write("%s, lag %v (each another: %v), skew %v, %d a page, reconcile %d, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Reconcile, c.pace == githubapi.PaceConfig{})
 	for _, it := range c.items {
 		c.write("  item: %s", it.name)
 	}

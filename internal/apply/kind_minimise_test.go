@@ -94,7 +94,7 @@ func TestTenPushesWithTheSameFindings(t *testing.T) {
 
 // A finding's comment is hidden when the finding is gone, shown again when it comes
 // back, and neither is done twice.
-func TestFixedFindingsAreSettled(t *testing.T) {
+func TestFixedFindingsAreResolved(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("one", "two")))
 	b.commit(1)
@@ -122,7 +122,7 @@ func TestFixedFindingsAreSettled(t *testing.T) {
 
 // Nothing is hidden, changed or taken for ours that another account, workflow, job,
 // matrix leg, scope or an agent wrote, whatever it looks like.
-func TestSettlingTouchesNoOther(t *testing.T) {
+func TestResolvingTouchesNoOther(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("one"), reviewLine("main.go", 4, "An agent's.")))
 	stranger := githubtest.Account{Login: "mallory", ID: 666}
@@ -160,7 +160,7 @@ func TestSettlingTouchesNoOther(t *testing.T) {
 		}
 	}
 	if changed != 1 {
-		t.Errorf("%d comments were settled, want 1", changed)
+		t.Errorf("%d comments were resolved, want 1", changed)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestAskedForIsKept(t *testing.T) {
 	}
 }
 
-// A comment that somebody answered stays readable, and says that it is settled.
+// A comment that somebody answered stays readable, and says that it is resolved.
 func TestAnsweredCommentsStayVisible(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("one")))
@@ -206,9 +206,9 @@ func TestAnsweredCommentsStayVisible(t *testing.T) {
 	}
 }
 
-// A workflow run that ends late settles nothing that a later one wrote, and shows
-// nothing again that a later one settled.
-func TestLateRunSettlesNothing(t *testing.T) {
+// A workflow run that ends late resolves nothing that a later one wrote, and shows
+// nothing again that a later one resolved.
+func TestLateRunResolvesNothing(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	b.cfg.Run.ID = 200
 	allFine(t, b.runOwn(findings("one", "two")))
@@ -238,7 +238,7 @@ func TestDoubledFindings(t *testing.T) {
 }
 
 // A dry run shows the very requests; without a token nobody knows what is there.
-func TestSettlingIsPlanned(t *testing.T) {
+func TestResolvingIsPlanned(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("back", "gone")))
 	allFine(t, b.push().runOwn(findings("gone")))
@@ -269,7 +269,7 @@ func TestSettlingIsPlanned(t *testing.T) {
 
 // Killed before or after any of its requests, a workflow run is completed by its
 // next attempt, and by the next workflow run as well.
-func TestSettlingIsCompleted(t *testing.T) {
+func TestResolvingIsCompleted(t *testing.T) {
 	wanted := []string{"Found back.", "Found gone. *The checks of aaaaaaa no longer find this.* (resolved)", "Found kept.", "Found new."}
 	for _, next := range []string{"attempt", "run"} {
 		for n, ended := 1, false; !ended; n++ {
@@ -300,7 +300,7 @@ func TestSettlingIsCompleted(t *testing.T) {
 	}
 }
 
-func TestSettlingWhereAnswersAreLost(t *testing.T) {
+func TestResolvingWhereAnswersAreLost(t *testing.T) {
 	faults := map[string]githubtest.Fault{"cut before": {Cut: true}, "cut after": {Cut: true, After: true}, "502": githubtest.ServerError(502, false)}
 	for _, op := range []string{"graphql/MinimizeComment", "graphql/UnminimizeComment", "pulls/update-review-comment", "pulls/create-review"} {
 		for name, f := range faults {
@@ -323,7 +323,7 @@ func TestSettlingWhereAnswersAreLost(t *testing.T) {
 	}
 }
 
-func TestSettlingThatMayNotBe(t *testing.T) {
+func TestResolvingThatMayNotBe(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("one", "two", "three")))
 	b.srv.Change(func(f *githubtest.Fixture) {

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-func TestSettleKeepsTheLowest(t *testing.T) {
+func TestReconcilingKeepsTheLowest(t *testing.T) {
 	lines := []string{anIssue, aComment, aDiscussion}
 	t.Run("a second run at the same moment", func(t *testing.T) {
 		a := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})
@@ -41,7 +41,7 @@ func TestSettleKeepsTheLowest(t *testing.T) {
 		writes := len(a.srv.Writes())
 		want(t, a.run(lines...), "adopted adopted adopted")
 		if len(a.srv.Writes()) != writes {
-			t.Error("what was settled is settled again")
+			t.Error("what was reconciled is reconciled again")
 		}
 	})
 	t.Run("not without a reason", func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestCovered(t *testing.T) {
 }
 
 // Whoever can read an issue can copy its marker. A copy is neither adopted nor
-// settled: nothing that is not ours is closed or removed, whatever its id.
-func TestSettlingLeavesForgedMarkersAlone(t *testing.T) {
+// reconciled: nothing that is not ours is closed or removed, whatever its id.
+func TestReconcilingLeavesForgedMarkersAlone(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.cfg.Reconcile = ReconcileAlways
 	lines := []string{anIssue, aComment, aDiscussion}
@@ -142,7 +142,7 @@ func TestSettlingLeavesForgedMarkersAlone(t *testing.T) {
 			t.Errorf("adopted %s, made %s", second[i].Object.URL, first[i].Object.URL)
 		}
 	}
-	// A new item of the same kinds settles the lists that hold the forgeries.
+	// A new item of the same kinds reconciles the lists that hold the forgeries.
 	b.run(`{"type":"create-issue","title":"Another","body":"B"}`, `{"type":"add-issue-comment","body":"Another.","issue_number":5}`)
 	for _, w := range b.srv.Writes()[writes:] {
 		if w.Method == "DELETE" || w.Method == "PATCH" {
@@ -152,7 +152,7 @@ func TestSettlingLeavesForgedMarkersAlone(t *testing.T) {
 }
 
 // Somebody who closed the first of two equal issues has chosen the second.
-func TestSettlingLeavesAnIssueThatSomebodyChose(t *testing.T) {
+func TestReconcilingLeavesAnIssueThatSomebodyChose(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	first := b.run(anIssue)
 	want(t, first, "applied")
@@ -198,6 +198,6 @@ func TestDoublesThatAreThereAlreadyAreRemoved(t *testing.T) {
 	writes := len(b.srv.Writes())
 	want(t, b.run(anIssue, aComment, aDiscussion), "adopted adopted adopted")
 	if n := len(b.srv.Writes()); n != writes {
-		t.Errorf("what was settled is settled again: %v", operations(b.srv.Writes()[writes:]))
+		t.Errorf("what was reconciled is reconciled again: %v", operations(b.srv.Writes()[writes:]))
 	}
 }
