@@ -16,8 +16,8 @@ func (k Kind) Error() string { return string(k) }
 
 // The kinds of errors.
 const (
-	// NotFound: it is not there, or the token may not see it (GitHub answers the
-	// same to both).
+	// NotFound: it does not exist, or the token may not see it (GitHub does not
+	// distinguish the two).
 	NotFound Kind = "not-found"
 	// Unauthorized: there is no token, or GitHub does not accept it.
 	Unauthorized Kind = "unauthorized"
@@ -39,8 +39,7 @@ const (
 	Unreachable Kind = "unreachable"
 	// Malformed: GitHub's answer to a read could not be understood.
 	Malformed Kind = "malformed"
-	// Usage: the request was refused before it was sent, because an argument
-	// cannot be right.
+	// Usage: the request was not sent, because an argument is invalid.
 	Usage Kind = "usage"
 )
 
@@ -70,13 +69,13 @@ type FieldError struct {
 type Error struct {
 	Kind       Kind
 	Op         string // what was attempted: "create an issue"
-	Repo       Repo   // zero when the request names none
+	Repo       Repo   // zero if the request is not about a repository
 	Status     int    // HTTP status, 0 without an answer
 	Message    string // GitHub's own message, or what broke; one line, at most 500 bytes
 	Permission string // of Forbidden: what X-Accepted-GitHub-Permissions asks for, such as "issues=write"
 	Feature    string // of Forbidden: what is switched off, one of the Feature constants
 	Fields     []FieldError
-	Until      time.Time // of RateLimited: when it ends, when that is known
+	Until      time.Time // of RateLimited: when the limit ends; zero if that is unknown
 	RequestID  string    // X-GitHub-Request-Id, for GitHub's support
 	Err        error     // the cause, when there is one
 }

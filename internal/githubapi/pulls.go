@@ -107,10 +107,10 @@ func (c *Client) ListPulls(ctx context.Context, r Repo, f PullFilter) iter.Seq2[
 	}
 }
 
-// CreatePull opens a pull request. Conflict: there is an open one between the
-// same branches. Validation: a branch does not exist, or there is nothing between
-// the two. Forbidden with FeaturePullCreation or FeatureDrafts: the settings or
-// the plan do not allow it. After Ambiguous, list: GitHub opens no second one.
+// CreatePull opens a pull request. The error is Conflict if there is an open one for
+// the same branches, Validation if a branch does not exist or has nothing to merge, and
+// Forbidden with FeaturePullCreation or FeatureDrafts if the settings or the plan do not
+// allow it. After Ambiguous, list pull requests: GitHub does not open a second one.
 func (c *Client) CreatePull(ctx context.Context, r Repo, n NewPull) (Pull, error) {
 	head := n.Head
 	if _, branch, ok := strings.Cut(n.Head, ":"); ok {
@@ -131,9 +131,10 @@ func (c *Client) EditPull(ctx context.Context, r Repo, n int, e PullEdit) (Pull,
 	return result(op, g, err, pullOf)
 }
 
-// RequestReviewers asks users, and teams written as org/team, for a review, all or
-// none. Validation: one of them is not a collaborator, or is the author. Usage: a team
-// is of another organization than the repository.
+// RequestReviewers asks users, and teams written as org/team, for a review: all of them
+// or, after an error, none. The error is Validation if one of them is not a collaborator
+// or is the author, and Usage if a team belongs to another organization than the
+// repository.
 func (c *Client) RequestReviewers(ctx context.Context, r Repo, n int, reviewers []string) error {
 	op := creating(r, "request reviews of the pull request #%d", n).checkNumber(n)
 	if len(reviewers) == 0 {
@@ -164,9 +165,9 @@ func SplitReviewers(reviewers []string) (users, teams []string) {
 }
 
 // ListPullFiles yields the files that a pull request changes, up to GitHub's
-// limit of 3,000: compare the count with Pull.ChangedFiles. The list belongs to
-// the head commit of the moment; compare Pull.Head.SHA before and after to know
-// that it did not move.
+// limit of 3,000: compare the count with Pull.ChangedFiles. The list is that of the
+// current head commit: compare Pull.Head.SHA before and after to know that the head
+// did not move.
 func (c *Client) ListPullFiles(ctx context.Context, r Repo, n int) iter.Seq2[PullFile, error] {
 	op := reading(r, "list the files of the pull request #%d", n).checkNumber(n)
 	op.stable = true
