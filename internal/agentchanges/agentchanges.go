@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// ErrNoBase is returned when nothing is known of the commit that changes were
-// made from.
+// ErrNoBase is returned if the commit that changes were made from cannot be read or
+// found out.
 var ErrNoBase = errors.New("the commit that the changes were made from is not known")
 
 // WorkspaceConfig describes a work tree that an agent has worked in.
@@ -24,7 +24,7 @@ type WorkspaceConfig struct {
 	Exclude []string
 }
 
-// FileConfig describes a file that holds an agent's changes: a patch or a bundle.
+// FileConfig describes a file that contains an agent's changes: a patch or a bundle.
 type FileConfig struct {
 	Repo  *gitrepo.Repo // required
 	Name  string        // required; for messages
@@ -35,19 +35,20 @@ type FileConfig struct {
 // FromFile reads the changes of a bundle, which it recognises by its first line, or of a
 // patch.
 //
-// Of a bundle, which must have one tip or a HEAD, it reads the commits. The base is that
-// of cfg.Bases which the commits were made from, or, where none of them is known, a commit
+// A bundle must have a single tip or a HEAD; its commits become the changes. The base is
+// the commit of cfg.Bases that they were made from or, if none of these is known, a commit
 // that the bundle builds on. The objects are checked as git fsck does.
 //
-// Of the mails of git format-patch, each becomes a change with its author and message; one
+// In a patch, each mail of git format-patch becomes a change with its author and message; a
 // diff, as git diff and diff -u write it, becomes one change. The base is the commit that
-// a base-commit line of the file names, or one of cfg.Bases: the first on which everything
-// applies, otherwise the first on which a three-way merge from the file versions that the
+// a base-commit line of the file names, or one of cfg.Bases: the first to which everything
+// applies, otherwise the first for which a three-way merge from the file versions that the
 // patch names gives no conflict. A file without any change is a series without changes.
 //
 // The error is ErrNoBase if no base, or no commit that a bundle builds on, can be read,
-// gitrepo.ErrTooLarge over a limit, a *gitrepo.Conflict if a patch fits none of the
-// commits, and one that names the line for what is not a patch or leaves the repository.
+// gitrepo.ErrTooLarge if a limit is exceeded, and a *gitrepo.Conflict if a patch applies to
+// none of the commits. If the file is not a patch, or changes a path outside the
+// repository, the error names the line.
 func FromFile(ctx context.Context, cfg FileConfig) (gitrepo.Series, error) {
 	r := reader{cfg.Repo}
 	if bytes.HasPrefix(cfg.Data, []byte(bundleV2+"\n")) || bytes.HasPrefix(cfg.Data, []byte(bundleV3+"\n")) {

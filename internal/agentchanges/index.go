@@ -25,8 +25,8 @@ const (
 	modeSubmodule = 0o160000
 )
 
-// index is a clone's index, read as data: see gitformat-index(5). Somebody else has written
-// it: it may decide which files Airlock reads, but never what is in them.
+// index is a clone's index, read as data: see gitformat-index(5). A stranger wrote it, so
+// it may decide which files Airlock reads, but never what their contents are.
 type index struct {
 	files      map[string]stagedFile
 	sparseDirs []string // directories of a sparse index that are not checked out, with a slash
@@ -34,16 +34,16 @@ type index struct {
 	written    time.Time
 }
 
-// stagedFile is an entry of an index, with what was known of the file when it was written.
+// stagedFile is an entry of an index, with the file's metadata when the entry was written.
 type stagedFile struct {
 	mode         uint32
 	oid          string
 	skip         bool // skip-worktree: not checked out, on purpose
 	mtime, ctime time.Time
-	ino, size    uint32 // cut to 32 bits, as git does
+	ino, size    uint32 // truncated to 32 bits, as git does
 }
 
-// readIndex reads the clone's index. Without one, the error is fs.ErrNotExist.
+// readIndex reads the clone's index. If there is none, the error is fs.ErrNotExist.
 func (r reader) readIndex() (*index, error) {
 	data, info, err := gitrepo.ReadFile(r.repo.Clone().GitDir, "index", maxIndex)
 	if err != nil {
@@ -67,7 +67,7 @@ func parseIndex(data []byte, idLen int) (*index, error) {
 	}
 	version, count := be.Uint32(data[4:]), int64(be.Uint32(data[8:]))
 	if version < 2 || version > 4 {
-		return nil, fmt.Errorf("its version is %d, and 2 to 4 are read", version)
+		return nil, fmt.Errorf("its version is %d, but only 2 to 4 are supported", version)
 	}
 	rest := data[12 : len(data)-idLen] // the file ends with a checksum
 	if count > int64(len(rest)/(42+idLen)) {
@@ -120,11 +120,11 @@ func parseIndex(data []byte, idLen int) (*index, error) {
 	return x, checkExtensions(rest)
 }
 
-// indexName reads a name, which may continue the one before, and returns how many bytes it
-// takes: in version 4 with its NUL, in older ones without.
+// indexName reads an entry's name, which in version 4 may begin as the one before does. It
+// returns how many bytes it has read: in version 4 with the NUL, in older ones without.
 func indexName(b []byte, before string, version uint32) (name string, n int, err error) {
 	keep := 0
-	if version == 4 { // how many bytes of the name before to remove, and what follows the rest
+	if version == 4 { // first how many bytes to cut off the name before, then what follows
 		cut := 0
 		for {
 			if n == len(b) || n > 4 {
@@ -154,7 +154,7 @@ func indexName(b []byte, before string, version uint32) (name string, n int, err
 	return name, n + end, nil
 }
 
-// checkExtensions returns an error for what would change the meaning of the entries.
+// checkExtensions returns an error if an extension would change the meaning of the entries.
 func checkExtensions(rest []byte) error {
 	for len(rest) >= 8 {
 		kind, size := string(rest[:4]), int64(binary.BigEndian.Uint32(rest[4:]))
@@ -165,16 +165,16 @@ func checkExtensions(rest []byte) error {
 		case kind == "link":
 			return errors.New("it is a split index (git update-index --no-split-index makes it complete)")
 		case kind != "sdir" && (kind[0] < 'A' || kind[0] > 'Z'):
-			return fmt.Errorf("it has an extension %q that is not understood", kind)
+			return fmt.Errorf("it has an unknown extension %q", kind)
 		}
 		rest = rest[8+size:]
 	}
 	return nil
 }
 
-// unchanged reports whether a file is, by its metadata, the one that was staged, so that it
-// need not be read. As in git, a file does not count as unchanged if it was written when the
-// index was, or later.
+// unchanged reports whether a file's metadata is that of the staged file, so that it need
+// not be read. As in git, a file that was written at the same time as the index, or later,
+// counts as changed.
 func (x *index) unchanged(f stagedFile, info fs.FileInfo) bool {
 	changed, ino, ok := changeTime(info)
 	return ok && info.ModTime().Equal(f.mtime) && f.mtime.Before(x.written) && changed.Equal(f.ctime) &&
