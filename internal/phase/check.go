@@ -19,8 +19,8 @@ type run struct {
 	root   root
 	plan   plan
 	start  time.Time
-	chosen candidate // the one that decides
-	last   attempt   // the one that counts
+	chosen candidate // the first whose tool is installed
+	last   attempt   // the last attempt of its check, which decides
 	out    CheckResult
 	// before is a snapshot of the root's files, if a command may have written since.
 	before snapshot
@@ -114,7 +114,7 @@ func (w *run) decide(ctx context.Context) error {
 	return nil
 }
 
-// onlyWrites explains why a check cannot be done.
+// onlyWrites describes the problem of a check whose only command writes files.
 func onlyWrites(c candidate, err error) string {
 	problem := fmt.Sprintf("'%s' writes files and has no check form that is known: add a script 'format:check', or set format_command", c.check.line)
 	if err != nil {
@@ -159,7 +159,7 @@ func (w *run) failMissing() {
 	m := MissingTool{Tool: w.last.missing, Check: w.plan.check, Command: first.line, Override: overrideName(w.plan.check)}
 	if len(w.plan.candidates) > 1 {
 		m.Tool = known("", first.line, "").args[0]
-		w.note("nor is there a tool for '%s'", w.chosen.check.line)
+		w.note("there is no tool for '%s' either", w.chosen.check.line)
 	}
 	w.out.Command = first.line
 	w.fail(missingProblem(m))
@@ -171,7 +171,7 @@ func (w *run) mayRetry() bool {
 	return !w.last.passed(w.chosen.check) && !w.last.result.TimedOut && w.last.fault == ""
 }
 
-// fix fixes and checks again while the check fails.
+// fix runs the fix and then the check again, while the check fails and retries are left.
 func (w *run) fix(ctx context.Context) error {
 	if w.e.config.CheckOnly || w.chosen.fix.line == "" {
 		return nil
@@ -260,7 +260,7 @@ func (w *run) judge() {
 	w.explain()
 }
 
-// passOldOnly passes the check although it found something.
+// passOldOnly passes the check although it found something: all of it is old.
 func (w *run) passOldOnly() {
 	w.out.Status = Pass
 	w.note("%d problems are on lines that did not change", len(w.out.Old))
@@ -320,7 +320,7 @@ func (w *run) explain() {
 	}
 }
 
-// failRewritten judges a formatter that changed files where none should change. Each of
+// failRewritten judges a formatter that was to change nothing and rewrote files. Each of
 // them is a finding, whose lines are not known yet.
 func (w *run) failRewritten() {
 	var findings []finding.Finding
@@ -349,7 +349,7 @@ func (w *run) rejudge() {
 	}
 }
 
-// failUnformatted lists a file, once.
+// failUnformatted fails the check with a problem for a file, unless it has one already.
 func (w *run) failUnformatted(file string) {
 	problem := fmt.Sprintf("File %s has formatting issues", file)
 	if w.out.Retries > 0 {

@@ -44,7 +44,7 @@ func TestAFixThatHelps(t *testing.T) {
 	}
 }
 
-func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
+func TestFormatterIgnoresFilesThatGoFmtIgnores(t *testing.T) {
 	t.Parallel()
 	broken := func(names ...string) (printed string) {
 		for _, n := range names {
@@ -74,8 +74,8 @@ func TestGofmtCountsNoFilesThatGoFmtPassesOver(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"go.mod", "a.go", "b.go", "testdata.go", "testdata/a.go", "sub/testdata/src/b.go", "_old/c.go", ".x/d.go", "vendor/a.go"} {
-				at := filepath.Join(dir, sub, name)
-				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("module m\n"), 0o644)); err != nil {
+				file := filepath.Join(dir, sub, name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("module m\n"), 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}

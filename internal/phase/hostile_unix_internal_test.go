@@ -23,9 +23,9 @@ func projectIn(t *testing.T, dir string) *project {
 	return p
 }
 
-// TestAFIFOIsPutInAFilesPlace while it is read, as a program of another root can:
-// nobody waits for who writes into it.
-func TestAFIFOIsPutInAFilesPlace(t *testing.T) {
+// TestReadDoesNotWaitForAFIFO replaces a file by a FIFO while it is read, as a program of
+// another root can. Reading must not wait until somebody writes to the FIFO.
+func TestReadDoesNotWaitForAFIFO(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := projectIn(t, dir)
@@ -62,30 +62,30 @@ func TestAFIFOIsPutInAFilesPlace(t *testing.T) {
 		case <-done:
 			return
 		case <-ctx.Done():
-			t.Fatal("who reads waits for who writes into a FIFO")
+			t.Fatal("reading waits until somebody writes to the FIFO")
 		default:
 		}
 	}
 }
 
-// TestWatchingHasBounds: a program makes directories in directories faster than all of them can
-// be looked at.
-func TestWatchingHasBounds(t *testing.T) {
+// TestSnapshotIsBounded asserts that a snapshot ends at its limits of depth and entries,
+// whatever number of directories a program makes.
+func TestSnapshotIsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := projectIn(t, dir)
-	watched, not := strings.Repeat("d/", maxDepth), strings.Repeat("d/", maxDepth+1)
-	if err := os.MkdirAll(filepath.Join(dir, not), 0o755); err != nil {
+	deepest, tooDeep := strings.Repeat("d/", maxDepth), strings.Repeat("d/", maxDepth+1)
+	if err := os.MkdirAll(filepath.Join(dir, tooDeep), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range []string{"", watched, not} {
+	for _, in := range []string{"", deepest, tooDeep} {
 		if err := os.WriteFile(filepath.Join(dir, in, "f"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	found := p.snapshot(".")
-	if _, ok := found[watched+"f"]; !ok || len(found) != 2 {
-		t.Errorf("%d files are watched", len(found))
+	if _, ok := found[deepest+"f"]; !ok || len(found) != 2 {
+		t.Errorf("the snapshot has %d files", len(found))
 	}
 	many := t.TempDir()
 	for i := range 3000 {
@@ -97,6 +97,6 @@ func TestWatchingHasBounds(t *testing.T) {
 	w.entries.Store(maxSnapshot)
 	w.directory(".", "", 0)
 	if len(w.found) == 0 || len(w.found) > 1024 {
-		t.Errorf("%d files are watched after the limit", len(w.found))
+		t.Errorf("the snapshot has %d files after the limit", len(w.found))
 	}
 }
