@@ -26,7 +26,7 @@ const runnerUID = 1001
 // runner mounts, who owns it, and the environment of a step.
 type job struct {
 	t         *testing.T
-	temp      string // the runner's temporary folder, which holds the folders below
+	temp      string // the runner's temporary directory, which contains home, commands and workflow
 	workspace string
 	home      string
 	commands  string
@@ -35,8 +35,8 @@ type job struct {
 	flags     []string // more flags for docker run
 }
 
-// newJob returns a job whose API is s, started by a real payload, with the
-// workspace's files.
+// newJob returns a job whose API is s, which an event with a payload of testdata/events
+// started, and whose workspace contains the files.
 func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map[string]string) *job {
 	t.Helper()
 	base := t.TempDir()
@@ -80,7 +80,7 @@ func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map
 	return j
 }
 
-// runtimeSecret is the runner's own credential, which every step is handed.
+// runtimeSecret is the runner's own credential, which every step gets.
 const runtimeSecret = "runtime-secret-0123456789"
 
 func (j *job) write(path, text string) {
@@ -114,7 +114,7 @@ type container struct {
 // its mounts. More arguments replace the action's.
 func (j *job) start(args ...string) *container {
 	j.t.Helper()
-	j.own()
+	j.chown()
 	c := &container{t: j.t, name: "airlock-test-" + strings.ToLower(rand.Text())}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	c.cancel = cancel
@@ -135,7 +135,7 @@ func (j *job) start(args ...string) *container {
 	argv = append(argv, j.flags...)
 	argv = append(argv, os.Getenv("AIRLOCK_IMAGE"))
 	c.cmd = exec.CommandContext(ctx, docker(), append(argv, args...)...)
-	// HOME and the like are the container's; the engine's address is ours.
+	// HOME and the like are for the container. docker itself needs PATH and DOCKER_HOST.
 	c.cmd.Env = env
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.errs
 	if err := c.cmd.Start(); err != nil {
@@ -183,8 +183,8 @@ func (c *container) environ() string {
 	return string(raw)
 }
 
-// run runs the action to its end, and asserts that nothing that it leaves
-// behind holds a secret (rule R14).
+// run runs the action to its end, and asserts that none of its output and files
+// contains a secret (rule R14 of docs/security.md).
 func (j *job) run() result {
 	j.t.Helper()
 	res := j.start().wait()
@@ -192,8 +192,8 @@ func (j *job) run() result {
 	return res
 }
 
-// own gives the job's files to the runner's user. Links stay as they are.
-func (j *job) own() {
+// chown gives the job's files, and the links themselves, to the runner's user.
+func (j *job) chown() {
 	j.t.Helper()
 	for _, dir := range []string{j.workspace, j.temp} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
@@ -232,7 +232,7 @@ func (j *job) assertOwned() {
 	}
 }
 
-// assertNoSecret looks for the secrets in everything that the step left behind.
+// assertNoSecret asserts that the step's output and all files contain no secret.
 func (j *job) assertNoSecret(res result) {
 	j.t.Helper()
 	texts := map[string]string{"standard output": withoutMasks(res.stdout), "standard error": res.stderr}
@@ -252,7 +252,7 @@ func (j *job) assertNoSecret(res result) {
 	for where, text := range texts {
 		for _, form := range secretForms(j.env["INPUT_TOKEN"], runtimeSecret) {
 			if form != "" && strings.Contains(text, form) {
-				j.t.Errorf("%s holds a secret as %s:\n%s", where, form, text)
+				j.t.Errorf("%s contains a secret as %s:\n%s", where, form, text)
 			}
 		}
 	}

@@ -26,11 +26,11 @@ func runner(on bool) (*action.Runner, *bytes.Buffer) {
 // command is a workflow command as the runner reads it.
 type command struct{ name, props, message string }
 
-// model reads a log as the runner does (actions/runner, ActionCommand and
-// ActionCommandManager): lines end at \n, \r or both; "::name props::message"
-// after white space, "##[name props]message" anywhere; after stop-commands only
-// the word counts.
-func model(log string) []command {
+// parseLog returns the commands that the runner finds in a log (see ActionCommand and
+// ActionCommandManager of actions/runner). Lines end at \n, \r or both. A command is
+// "::name props::message" after white space, or "##[name props]message" anywhere. After
+// stop-commands, everything is ignored up to the command that its message names.
+func parseLog(log string) []command {
 	var got []command
 	stop := ""
 	for _, line := range strings.FieldsFunc(log, func(r rune) bool { return r == '\n' || r == '\r' }) {
@@ -86,7 +86,7 @@ func TestLogIsInert(t *testing.T) {
 		r, buf := runner(onRunner)
 		r.Log(text)
 		r.Log("before " + text + "\nafter")
-		if got := model(buf.String()); got != nil {
+		if got := parseLog(buf.String()); got != nil {
 			t.Errorf("%q logs as %q, which runs %v", text, buf, got)
 		}
 	}
@@ -116,7 +116,7 @@ func FuzzInert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := action.Inert(s)
-		if c := model(got); c != nil {
+		if c := parseLog(got); c != nil {
 			t.Errorf("%q becomes %q, which runs %v", s, got, c)
 		}
 		if again := action.Inert(got); again != got {
@@ -129,7 +129,7 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 	for _, text := range hostile {
 		r, buf := runner(onRunner)
 		r.Annotate(action.Annotation{Level: action.Error, Title: text, Message: text, File: "a,b:c\n" + text, Line: 3, EndLine: 4, Column: 5, EndColumn: 6})
-		got := model(buf.String())
+		got := parseLog(buf.String())
 		if len(got) != 1 || got[0].name != "error" || got[0].message != text && strings.ToValidUTF8(text, "") == text {
 			t.Errorf("%q is annotated as %q: %v", text, buf, got)
 		}
@@ -157,7 +157,7 @@ func TestAnnotationsBeyondTheLimit(t *testing.T) {
 	}
 	r.Finish()
 	counts := map[string]int{}
-	for _, c := range model(buf.String()) {
+	for _, c := range parseLog(buf.String()) {
 		counts[c.name]++
 	}
 	if diff := cmp.Diff(map[string]int{"error": 10, "warning": 10, "notice": 10}, counts); diff != "" {
@@ -214,7 +214,7 @@ func TestMaskCoversTheForms(t *testing.T) {
 	r.Mask(tok)
 	r.Mask(tok)
 	masked := map[string]bool{}
-	for _, c := range model(buf.String()) {
+	for _, c := range parseLog(buf.String()) {
 		if c.name != "add-mask" || masked[c.message] {
 			t.Errorf("%v", c.name)
 		}
@@ -240,7 +240,8 @@ func TestMaskCoversTheForms(t *testing.T) {
 	}
 }
 
-// A log that cannot be written to is no reason to stop.
+// TestWriteErrorsOfTheLogAreNotReported asserts that nothing fails or panics if the log
+// cannot be written to.
 func TestWriteErrorsOfTheLogAreNotReported(t *testing.T) {
 	closed, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

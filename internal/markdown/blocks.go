@@ -569,7 +569,7 @@ func (s *scanner) atxHeading(rest string) {
 }
 
 // setextHeading turns the open paragraph into a heading that the current line
-// underlines. It reports false if the paragraph held only definitions.
+// underlines. It returns false if the paragraph contains only definitions.
 func (s *scanner) setextHeading() bool {
 	if !s.readDefinitions() {
 		return false
