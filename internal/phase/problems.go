@@ -14,7 +14,7 @@ import (
 // maxProblems bounds how many problems of a check the output lists.
 const maxProblems = 200
 
-// list describes findings, and how many it leaves out.
+// list describes the first maxProblems findings and reports how many more there are.
 func list(findings []finding.Finding) []string {
 	var problems []string
 	for i, f := range findings {
@@ -26,11 +26,11 @@ func list(findings []finding.Finding) []string {
 	return problems
 }
 
-// leftOut is the problem that stands for those that the output does not list.
+// leftOut is the format of the last entry of a list that leaves out problems.
 const leftOut = "and %d more"
 
-// LeftOut returns how many problems a problem of the output stands for. ok is false for a
-// problem that is one itself.
+// LeftOut returns how many problems were left out, if an entry of the output's problems is
+// the one that gives their number. Otherwise, ok is false.
 func LeftOut(problem string) (n int, ok bool) {
 	if _, err := fmt.Sscanf(problem, leftOut, &n); err != nil || n < 1 {
 		return 0, false
@@ -42,7 +42,7 @@ func LeftOut(problem string) (n int, ok bool) {
 // the end.
 func describe(f finding.Finding) string {
 	problem := text.OneLine(f.Message)
-	if !strings.HasSuffix(problem, "..") { // the sentence goes on with its place
+	if !strings.HasSuffix(problem, "..") { // an ellipsis stays
 		problem = strings.TrimSuffix(problem, ".")
 	}
 	if f.Rule != "" {
@@ -85,8 +85,8 @@ func gist(excerpt string) string {
 	return ": " + strings.Join(lines[:min(len(lines), maxGist)], " / ")
 }
 
-// isChatter reports whether a line is about fetching and progress, or is a mark of Maven's
-// without a word after it.
+// isChatter reports whether a line is about downloads and progress, or is Maven's [ERROR]
+// without a message.
 func isChatter(line string) bool {
 	for _, start := range []string{"npm warn", "npm notice", "npm WARN", "Downloading ", "Downloaded ", "Progress ", "[INFO]", "[WARNING]"} {
 		if strings.HasPrefix(line, start) {
@@ -98,16 +98,16 @@ func isChatter(line string) bool {
 
 // flakyNote names what failed and then passed: the tests, if they are known.
 func flakyNote(failures []toolreport.Failure) string {
-	const most = 5
+	const maxNames = 5
 	var names []string
-	for _, f := range failures[:min(len(failures), most)] {
+	for _, f := range failures[:min(len(failures), maxNames)] {
 		name := text.OneLine(cmp.Or(f.Name, f.Unit))
 		if f.Path != "" && f.Line > 0 {
 			name += fmt.Sprintf(" (%s:%d)", f.Path, f.Line)
 		}
 		names = append(names, name)
 	}
-	if more := len(failures) - most; more > 0 {
+	if more := len(failures) - maxNames; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	if len(names) == 0 {

@@ -11,16 +11,17 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// agentLines is written what an agent prints, and passes on its safe outputs, one a line,
-// framed and repaired as those of any agent are. Other text is left out.
+// agentLines is a writer for what an agent prints. It passes on the safe outputs in it, one
+// a line, framed and repaired as those of any agent are, and leaves out other text.
 type agentLines struct {
 	*io.PipeWriter
 	done chan struct{}
-	// problems describe the lines that were meant to be safe outputs and are invalid.
+	// problems describe the lines that look like safe outputs but are invalid.
 	problems []string
 }
 
-// readLines starts to read. Its end method must be called.
+// readLines returns a writer that passes on safe outputs to another one. Its method end
+// must be called.
 func readLines(to io.Writer) *agentLines {
 	from, w := io.Pipe()
 	a := &agentLines{PipeWriter: w, done: make(chan struct{})}
@@ -29,12 +30,12 @@ func readLines(to io.Writer) *agentLines {
 		if err := a.read(safeoutput.NewReader(from), to); err != nil {
 			a.problem("the rest was not read: %v", err)
 		}
-		_, _ = io.Copy(io.Discard, from) // or the agent would wait for us
+		_, _ = io.Copy(io.Discard, from) // otherwise the agent would block
 	}()
 	return a
 }
 
-// end ends the reading and returns what could not be read.
+// end waits until everything is read, and returns the problems.
 func (a *agentLines) end() []string {
 	_ = a.Close() // it never fails
 	<-a.done
@@ -88,8 +89,8 @@ func (a *agentLines) line(l safeoutput.Line, to io.Writer) error {
 }
 
 func (a *agentLines) problem(format string, args ...any) {
-	const most = 20
-	if len(a.problems) < most {
+	const maxProblems = 20
+	if len(a.problems) < maxProblems {
 		a.problems = append(a.problems, fmt.Sprintf(format, args...))
 	}
 }
