@@ -17,8 +17,8 @@ const reviewLines = `{"type": "create-pull-request-review-comment", "path": "REA
 {"type": "create-security-report", "file": "README.md", "line": 2, "severity": "error", "message": "A weakness."}
 `
 
-// cloned makes the job's workspace a clone that holds the pull request's commits,
-// and names these in the event. It returns the server that knows them.
+// cloned returns a job whose workspace is a clone with the pull request's commits, which
+// the event names, and the server that has them.
 func cloned(t *testing.T) (*job, *githubtest.Server) {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,8 +68,8 @@ func cloned(t *testing.T) (*job, *githubtest.Server) {
 	return j, s
 }
 
-// arm makes the clone, the home folder and the environment name a program
-// wherever git takes one from.
+// arm names an evil program in the clone, the home directory and the environment,
+// wherever git would take a program from there.
 func arm(j *job) {
 	const evil = "/github/workspace/.git/evil"
 	j.write(filepath.Join(j.workspace, ".git", "evil"), "#!/bin/sh\necho \"$0 $*\" >>/github/workspace/canary\ncat\n")
@@ -127,13 +127,14 @@ func (j *job) executable(path string) {
 	}
 }
 
-// TestImageGitRunsNothing is rule R6: whatever the clone in the workspace, the
-// home folder and the environment name, is not run, and the clone serves still.
+// TestImageGitRunsNothing checks rule R6 of docs/security.md: no program that the clone
+// in the workspace, the home directory or the environment names is run, and the clone can
+// still be read.
 func TestImageGitRunsNothing(t *testing.T) {
 	j, s := cloned(t)
 	arm(j)
 
-	// The corpus is live: a git that works in the workspace runs it.
+	// The attack works: git itself, run in the workspace, runs the program.
 	canary := filepath.Join(j.workspace, "canary")
 	j.flags = []string{"--entrypoint", "git"}
 	j.start("--no-pager", "diff", "HEAD~1", "HEAD").wait()

@@ -12,8 +12,8 @@ import (
 )
 
 // secretForms returns the forms in which secrets could leak: as they are, in a
-// URL, and in Base64 at each of the three places of a group at which they may
-// begin.
+// URL, and in Base64. There are three Base64 forms, because a secret may begin at each
+// byte of a group of three.
 func secretForms(secrets ...string) []string {
 	var forms []string
 	for _, s := range secrets {
@@ -22,9 +22,9 @@ func secretForms(secrets ...string) []string {
 		}
 		forms = append(forms, s, url.QueryEscape(s), url.PathEscape(s))
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			for begin := range 3 { // bytes that share a group with what stands before
-				whole := (len(s) - begin) / 3 * 3
-				forms = append(forms, enc.EncodeToString([]byte(s[begin:begin+whole])))
+			for begin := range 3 { // bytes in a group with other text before the secret
+				length := (len(s) - begin) / 3 * 3 // of the complete groups
+				forms = append(forms, enc.EncodeToString([]byte(s[begin:begin+length])))
 			}
 		}
 	}
@@ -32,12 +32,13 @@ func secretForms(secrets ...string) []string {
 	return slices.Compact(forms)
 }
 
-// obeyed is a workflow command that the runner would take from a log.
+// obeyed is a workflow command that the runner would execute.
 type obeyed struct{ name, properties, message string }
 
-// obey reads one stream of a log as the runner does: lines end at \n, \r or both;
-// "::name properties::message" after white space is a command, and so is
-// "##[name properties]message" anywhere; after stop-commands only its word counts.
+// obey returns the commands that the runner would execute from one stream of a log.
+// Lines end at \n, \r or both. A command is "::name properties::message" after white
+// space, or "##[name properties]message" anywhere. After stop-commands, everything is
+// ignored up to the command that its message names.
 func obey(t *testing.T, log string) []obeyed {
 	t.Helper()
 	var got []obeyed
@@ -77,8 +78,8 @@ func commandOf(line string) (obeyed, bool) {
 	return obeyed{}, false
 }
 
-// assertOwnCommands asserts that the log holds no command but those that Airlock
-// means: folds and annotations with titles of its own, and masks of its token.
+// assertOwnCommands asserts that the log contains only Airlock's own commands: groups and
+// annotations with its own titles, masks of its token, and debug messages.
 func assertOwnCommands(t *testing.T, log, secret string) {
 	t.Helper()
 	for _, c := range obey(t, log) {

@@ -87,8 +87,8 @@ func (d *Dir) walk(name string) (parent *os.Root, base string, err error) {
 	return parent, parts[len(parts)-1], nil
 }
 
-// enter opens a directory of parent, and refuses a link to one. shown names it in
-// errors.
+// enter opens a directory in parent, and refuses a link to one. Errors name it as
+// shown.
 func enter(parent *os.Root, name, shown string) (*os.Root, error) {
 	before, err := parent.Lstat(name)
 	if err != nil {

@@ -130,8 +130,8 @@ func TestSwapWhileReading(t *testing.T) {
 	}
 }
 
-// TestSwapRace replaces a file and a directory by links as fast as it can: what
-// is read is the file's text or an error, never what the links lead to.
+// TestSwapRace replaces a directory by a link as fast as it can. A read must return the
+// file's text or an error, never a file that the link leads to.
 func TestSwapRace(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	for _, err := range []error{

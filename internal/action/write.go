@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Pending is a file that is being written under a temporary name. It appears under
-// its real name with Commit, complete.
+// Pending is a file that is being written under a temporary name. Commit gives it its
+// real name once it is complete.
 type Pending struct {
 	dir       *os.Root
 	f         *os.File
@@ -46,7 +46,7 @@ func (d *Dir) Write(name string, data []byte) error {
 }
 
 // CreateUser begins a file that the user of the command line named, in a directory
-// that exists. A link is followed, and a device such as /dev/null written to
+// that exists. A link is followed, and a device such as /dev/null is written to
 // directly.
 func CreateUser(path string) (*Pending, error) {
 	if path == "" {

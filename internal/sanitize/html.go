@@ -59,7 +59,7 @@ func (p *pass) inlineHTML(b *markdown.Block, n *markdown.Inline) {
 		if strings.Contains(text, "\n") {
 			p.longTags = append(p.longTags, span{n.Start, n.End})
 		}
-	// It is of several lines in a container.
+	// The tag spans several lines in a container.
 	case strings.HasPrefix(text, "<!--"):
 		p.edit(n.Start, n.End, "", RuleHTML, "comment")
 	default: // join the lines of the tag first; the next round judges it
@@ -336,7 +336,7 @@ func safeElement(name string) bool {
 	return false
 }
 
-// attrRule is what is done with an attribute.
+// attrRule is how an attribute is treated.
 type attrRule int
 
 const (

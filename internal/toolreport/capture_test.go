@@ -70,7 +70,7 @@ func captures(t testing.TB) []capture {
 			c.exit = toolreport.Exit{Code: -1, TimedOut: true}
 		} else if c.exit.Code, err = strconv.Atoi(f[6]); err != nil {
 			t.Fatalf("line %d: %v", i+1, err)
-		} else if c.exit.Code > 128 { // the shell's word for a signal
+		} else if c.exit.Code > 128 { // the shell reports a signal like this
 			c.exit.Code = -1
 		}
 		all = append(all, c)
@@ -152,11 +152,11 @@ func TestCapturesNameNoMachine(t *testing.T) {
 	}
 }
 
-// TestFailingCounts checks how many tests really fail in the projects, counted by
-// hand from their sources, against what is read.
+// TestFailingCounts compares the number of failed tests that is read with how many tests
+// really fail in the projects, counted by hand from their sources.
 func TestFailingCounts(t *testing.T) {
 	t.Parallel()
-	const unknown = -1 // the run was ended before the runner reported it: at least 1
+	const unknown = -1 // at least 1: the run ended before the runner reported the number
 	want := map[string]int{
 		// A test prints a line that looks like a failure: text cannot show that, JSON can.
 		"go-test/fail": 4, "go-test/verbose": 4, "go-test-json/fail": 3,
@@ -204,8 +204,8 @@ func TestFailingCounts(t *testing.T) {
 	}
 }
 
-// TestStreaming writes each capture in small pieces, both streams by turns: what
-// is read must not depend on how the output arrives.
+// TestStreaming writes each capture in small pieces, alternating between the streams:
+// the report must not depend on how the output arrives.
 func TestStreaming(t *testing.T) {
 	t.Parallel()
 	for _, c := range captures(t) {
@@ -270,7 +270,7 @@ func TestEachToolWasCaptured(t *testing.T) {
 		commands[got.Tool] = append(commands[got.Tool], c.command)
 	}
 	for _, name := range toolreport.Names() {
-		if name == "ruff" { // not to be had for the captures; see jsonforms_test.go
+		if name == "ruff" { // it could not be installed for the captures; see jsonforms_test.go
 			continue
 		}
 		flags := strings.Join(toolreport.Flags(name), " ")
