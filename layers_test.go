@@ -24,6 +24,7 @@ var layers = []struct {
 	{"internal/token", ""},
 	{"internal/text", ""},
 	{"internal/exitcode", ""},
+	{"internal/shorttest", ""},
 	{"internal/markdown", ""},
 	{"internal/markdown/cmarkgfm", ""},
 	{"internal/jsonrepair", ""},
@@ -123,7 +124,7 @@ func TestPackagesImportOnlyWhatTheirRowNames(t *testing.T) {
 
 // testSupport reports whether a package is never linked into the binary.
 func testSupport(pkg string) bool {
-	return strings.Contains(pkg, "githubtest") || strings.HasSuffix(pkg, "/cmarkgfm") || strings.HasSuffix(pkg, "/gittest")
+	return strings.Contains(pkg, "githubtest") || strings.HasSuffix(pkg, "/shorttest") || strings.HasSuffix(pkg, "/cmarkgfm") || strings.HasSuffix(pkg, "/gittest")
 }
 
 func TestBinaryLinksNoTestSupport(t *testing.T) {

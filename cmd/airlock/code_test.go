@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // asked is an agent's line.
@@ -105,7 +106,7 @@ func TestCodeRefused(t *testing.T) {
 			s.server.Change(func(fx *githubtest.Fixture) { fx.Tokens[0].Permissions = p })
 		})
 	}
-	for _, tt := range []struct {
+	for _, tt := range shorttest.First(3, []struct {
 		name  string
 		setup func(*codeStep)
 		code  int
@@ -149,7 +150,7 @@ func TestCodeRefused(t *testing.T) {
 		{"branch name", both(dirty, func(s *codeStep) {
 			s.lines = strings.Replace(askedPull, `"body"`, `"branch": "a..b", "body"`, 1)
 		}), 1, []string{"failed (invalid)", `"a..b"`, "git allows no"}},
-	} {
+	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newCodeStep(t, askedPull)
 			tt.setup(s)
@@ -197,7 +198,7 @@ func TestCodeSources(t *testing.T) {
 	t.Parallel()
 	const diff = "diff --git a/docs/new.md b/docs/new.md\nnew file mode 100644\n--- /dev/null\n+++ b/docs/new.md\n@@ -0,0 +1 @@\n+Better.\n"
 	elsewhere := func(s *codeStep) { s.args = append(s.args, "--dir", s.dir) } // no clone there
-	for _, tt := range []struct {
+	for _, tt := range shorttest.First(2, []struct {
 		name  string
 		setup func(*codeStep)
 		want  []string // the commits' authors and subjects, the newest first
@@ -224,7 +225,7 @@ func TestCodeSources(t *testing.T) {
 		}, []string{"github-actions[bot]: Mend the README"}},
 		{"bundle", func(s *codeStep) { s.bundle() }, []string{"Ada Lovelace: Improve it", "Ada Lovelace: Add a file"}},
 		{"bundle without a clone", func(s *codeStep) { elsewhere(s); s.bundle() }, []string{"Ada Lovelace: Improve it", "Ada Lovelace: Add a file"}},
-	} {
+	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newCodeStep(t, askedPull)
 			s.agentCommits()
@@ -419,14 +420,14 @@ func TestActionCodeRefused(t *testing.T) {
 func TestActionSecrets(t *testing.T) {
 	t.Parallel()
 	const known, other = "correct horse battery staple", "tr0ub4dor&3-tr0ub4dor"
-	for _, tt := range []struct {
+	for _, tt := range shorttest.First(1, []struct {
 		name string
 		file string
 	}{
 		{"as it is", "key = " + known + "\n"},
 		{"in base64", "key = dHIwdWI0ZG9yJjMtdHIwdWI0ZG9y\n"},
 		{"in an address", "https://example.com/?key=tr0ub4dor%263-tr0ub4dor\n"},
-	} {
+	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHosted(t)
 			ws := newCodeWorkspace(t, h, askedPull+`{"type": "create-issue", "title": "Key", "body": "It is `+known+`"}`+"\n", map[string]string{"docs/new.md": tt.file})

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // user is a checkout on a runner, where a user works who is not root.
@@ -98,7 +100,7 @@ func (u *user) check(args ...string) (res result, ran bool) {
 func TestCheckRefusesBesideCredentials(t *testing.T) {
 	t.Parallel()
 	const header = "http.https://github.com/.extraheader"
-	for _, c := range []struct {
+	for _, c := range shorttest.First(2, []struct {
 		name  string
 		set   func(u *user)
 		where string
@@ -128,7 +130,7 @@ func TestCheckRefusesBesideCredentials(t *testing.T) {
 		}, "GIT_CONFIG_VALUE_0: "},
 		{"netrc", func(u *user) { u.write("home/.netrc", "machine github.com login x password "+secret) }, "home/.netrc:"},
 		{"registry", func(u *user) { u.write("home/.docker/config.json", `{"auths": {"ghcr.io": {"auth": "`+secret+`"}}}`) }, "home/.docker/config.json:"},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			u := newUser(t)

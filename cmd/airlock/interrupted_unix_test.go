@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestInterrupted asserts that an interruption between two writes leaves a report
@@ -137,7 +138,7 @@ func cancelAt(t *testing.T, s *githubtest.Server, operation string, f githubtest
 func TestInterruptedWhileWriting(t *testing.T) {
 	t.Parallel()
 	lines := `{"type":"add-issue-comment","body":"Hello"}` + "\n" + `{"type":"create-issue","title":"T","body":"B"}` + "\n"
-	for name, tt := range map[string]struct {
+	for name, tt := range shorttest.Some(1, map[string]struct {
 		fault   githubtest.Fault
 		lasts   bool
 		effects int
@@ -148,7 +149,7 @@ func TestInterruptedWhileWriting(t *testing.T) {
 		"the answer never ends":  {githubtest.Fault{Delay: time.Hour, After: true}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
 		"the connection is cut":  {githubtest.Fault{Cut: true, After: true}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
 		"GitHub is at its limit": {githubtest.SecondaryLimit(403, 60), true, 0, []string{`"code":"cancelled"`}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := server(t, pullRequestFixture(), githubtest.Options{})

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 const killedPolicy = `
@@ -61,7 +62,7 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("without a kill it ended with %d:\n%s", res.code, res.stderr)
 	}
 	wanted, requests := texts(calm.State()), len(calm.Requests())
-	for seed := range uint64(24) {
+	for seed := range shorttest.Count(24, 12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 9))
@@ -179,7 +180,7 @@ func TestKilledWithCode(t *testing.T) {
 		t.Fatalf("without a kill it ended with %d:\n%s", res.code, res.stderr)
 	}
 	wanted, requests := calm.outcome(), len(calm.server.Requests())
-	for seed := range uint64(8) {
+	for seed := range shorttest.Count(8, 8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 11))

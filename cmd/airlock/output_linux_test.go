@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // runWithOutput runs the binary with its standard output and error going to the given
@@ -67,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := open(t, "/dev/full", os.O_WRONLY)
-	for _, c := range []struct {
+	for _, c := range shorttest.First(2, []struct {
 		args   []string
 		stdout *os.File
 		writes int
@@ -81,7 +82,7 @@ func TestFullDisk(t *testing.T) {
 		{[]string{"version"}, full, 0, "standard output: no space left"},
 		{[]string{"apply", "--input", lines, "--config", policy, "--plan", "/dev/full"}, nil, 0, "the plan cannot be written, so nothing was applied"},
 		{[]string{"apply", "--input", lines, "--config", policy}, full, 1, "the results cannot be written, standard error has them"},
-	} {
+	}) {
 		s := server(t, pullRequestFixture(), githubtest.Options{})
 		res := runWithOutput(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), c.stdout, nil, c.args...)
 		if res.code != 3 || !strings.Contains(res.stderr, c.want) {

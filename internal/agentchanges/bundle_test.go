@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // bundle returns a bundle that git writes: args are an optional --version=N and the
@@ -36,7 +37,7 @@ func TestBundleSeries(t *testing.T) {
 	c, base, commits := variedClone(t)
 	c.Git("tag", "-a", "-m", "tag", "v1", "main")
 	c.Git("branch", "same", "main")
-	for name, tt := range map[string]struct {
+	for name, tt := range shorttest.Some(1, map[string]struct {
 		args  []string
 		bases []string
 	}{
@@ -48,7 +49,7 @@ func TestBundleSeries(t *testing.T) {
 		"branches of one tip": {[]string{base + "..main", "same"}, []string{base}},
 		"HEAD among others":   {[]string{"--all", "HEAD"}, []string{base}},
 		"a tag":               {[]string{base + "..v1"}, []string{base}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			r := cloneOf(t, c, base).Open()
 			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x.bundle", Data: c.bundle(tt.args...), Bases: tt.bases})
@@ -139,7 +140,7 @@ func TestBundleSeriesErrors(t *testing.T) {
 	c.Git("branch", "old", "main~1")
 	missing := strings.Repeat("1", 40)
 	header := func(lines ...string) []byte { return []byte("# v3 git bundle\n" + strings.Join(lines, "\n")) }
-	for name, tt := range map[string]struct {
+	for name, tt := range shorttest.Some(2, map[string]struct {
 		data []byte
 		want string
 	}{
@@ -158,7 +159,7 @@ func TestBundleSeriesErrors(t *testing.T) {
 		"many refs":     {header(strings.Repeat(missing+" refs/x\n", 20_000)), "does not end"},
 		"needs another": {header("-"+missing+" x", base+" refs/heads/main", "", ""), "builds on " + missing},
 		"not a commit":  {bytes.Replace(good, []byte(c.Git("rev-parse", "main")), []byte(c.Tree("main")), 1), "is not a commit"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			s, err := agentchanges.FromBundle(t.Context(), agentchanges.FileConfig{Repo: cloneOf(t, c, base).Open(), Name: "x.bundle", Data: tt.data, Bases: []string{base}})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {

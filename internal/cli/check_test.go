@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestMain lets the test's program become those of the checks, as cli.Enter does.
@@ -169,7 +170,7 @@ func TestCheckNamesNoPlaceOfItsOwn(t *testing.T) {
 func TestCheckSaysWhatIsWrongWithItsFlags(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"go.mod": "module a\n", "a.go": "package a\n"})
-	for name, c := range map[string]struct {
+	for name, c := range shorttest.Some(3, map[string]struct {
 		args []string
 		want []string
 	}{
@@ -184,7 +185,7 @@ func TestCheckSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		"a word for a switch":                  {[]string{"--json=maybe"}, []string{`for "--json" flag: give true or false, or the flag alone (`}},
 		"a flag that is none":                  {[]string{"--bogus"}, []string{"unknown flag: --bogus ('airlock check --help' lists the flags)"}},
 		"an event's payload that is not there": {[]string{"--event", "gone.json"}, []string{"the event's payload: gone.json does not exist"}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
 			if code != 2 {
@@ -204,7 +205,7 @@ func TestCheckNeedsNoLanguage(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"page.md": "# A\n", "b.txt": "b\n"})
 	commands := []string{"--changed-files", "page.md", "--format-command", "true", "--lint-command", "test -f {files}", "--skip-build", "--test-command", "true"}
-	for name, c := range map[string]struct {
+	for name, c := range shorttest.Some(1, map[string]struct {
 		args []string
 		code int
 		want string
@@ -212,7 +213,7 @@ func TestCheckNeedsNoLanguage(t *testing.T) {
 		"nothing has changed": {[]string{"--base", "main"}, 2, "airlock: no file has changed, which would lead to a project"},
 		"all are the owner's": {commands, 0, "✓ linter          pass"},
 		"one is missing":      {slices.Concat(commands[:2], commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
 			if code != c.code || !strings.Contains(stderr, c.want) || !strings.Contains(stdout, `"checks": {`) {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestCredentialsOfCheckout repeats what actions/checkout does, command by command.
@@ -97,7 +99,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 
 // TestCredentialsInGitConfiguration holds one row a way to give git a credential.
 func TestCredentialsInGitConfiguration(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range shorttest.First(3, []struct {
 		name string
 		set  func(m *machine)
 		want []string
@@ -180,7 +182,7 @@ func TestCredentialsInGitConfiguration(t *testing.T) {
 				m.git(m.work, "config", key, value)
 			}
 		}, nil},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			m := newMachine(t)
 			c.set(m)

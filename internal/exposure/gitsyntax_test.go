@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestParseGitConfig asserts that git reads the same: its list of each text is the
@@ -28,7 +30,7 @@ func TestParseGitConfig(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	parts := []string{"[a]", "[", "]", "a", "B", " ", "\t", "\n", "\n", "\r\n", "\\", "\\\n", "\"", "\"b c\"", "=", " = ", "#", ";", ".", "-", "1", "é", "[c \"D.e\"]\n", "key = value\n"}
-	for range 300 {
+	for range shorttest.Count(300, 10) {
 		text := "[s]\n"
 		for range random.IntN(12) {
 			text += parts[random.IntN(len(parts))]

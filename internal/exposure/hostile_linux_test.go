@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/exposure"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestHostileConfiguration is git configuration, and what stands in its place, that
@@ -22,7 +23,7 @@ func TestHostileConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []struct {
+	for _, c := range shorttest.First(2, []struct {
 		name string
 		set  func(t *testing.T, m *machine)
 		want []string // each a place and a part of what is said of it
@@ -96,7 +97,7 @@ func TestHostileConfiguration(t *testing.T) {
 			t.Cleanup(func() { _ = socket.Close() })
 			m.env = append(m.env, "SSH_AUTH_SOCK="+m.base+"/agent")
 		}, []string{"SSH_AUTH_SOCK: it names an SSH agent"}},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			m := newMachine(t)
 			c.set(t, m)

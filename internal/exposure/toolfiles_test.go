@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // TestCredentialsOfTools holds for each file what a tool writes into it, and what
@@ -12,7 +14,7 @@ import (
 func TestCredentialsOfTools(t *testing.T) {
 	const long = "Q3Zt8LwX1vRb6NcYpK0s"
 	const pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----\n"
-	for _, c := range []struct{ path, with, without string }{
+	for _, c := range shorttest.First(4, []struct{ path, with, without string }{
 		{"home/.git-credentials", "https://me:" + long + "@github.com\n", "\n"},
 		{"home/.config/git/credentials", "https://me:" + long + "@github.com\n", ""},
 		{"home/.netrc", "machine github.com\n  login me\n  password " + long + "\n", "machine github.com login me\n"},
@@ -47,7 +49,7 @@ func TestCredentialsOfTools(t *testing.T) {
 		{"repo/sub/gha-creds-0f4c2f4e.json", "{}", ""},
 		{"temp/gha-script.sh", "curl -H 'Authorization: token " + leaked + "' https://api.github.com\n", "curl https://api.github.com\n"},
 		{"temp/0f4c2f4e", pem, "x"},
-	} {
+	}) {
 		t.Run(filepath.Base(c.path), func(t *testing.T) {
 			m := newMachine(t)
 			file := m.write(c.path, c.with)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // am applies mails to a commit with git's defaults and returns the new commits,
@@ -73,7 +74,7 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 }
 
 func TestPatchGivesTheSameTrees(t *testing.T) {
-	for name, step := range map[string]func(clone){
+	for name, step := range shorttest.Some(2, map[string]func(clone){
 		"text":                   func(c clone) { c.Write("file", "1\nzwei\n3\n") },
 		"no newline at the end":  func(c clone) { c.Write("file", "1\n2\n3") },
 		"CRLF":                   func(c clone) { c.Write("crlf", "1\r\nzwei\r\n3\r\n"); c.Write("file", "1\nzwei\n3\n") },
@@ -107,7 +108,7 @@ func TestPatchGivesTheSameTrees(t *testing.T) {
 				c.T.Fatal(err)
 			}
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) { mailed(t, step, func(c clone) { c.Write("last", "after it\n") }) })
 	}
 }
@@ -121,7 +122,7 @@ func TestPatchStaysReadable(t *testing.T) {
 
 func TestPatchMessagesDeceiveNobody(t *testing.T) {
 	const diff = "diff --git a/evil b/evil\nnew file mode 100644\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"
-	for name, tt := range map[string]struct{ message, want string }{
+	for name, tt := range shorttest.Some(2, map[string]struct{ message, want string }{
 		"plain":               {"Fix it\n\nBody: yes\n", ""},
 		"Unicode":             {"Grüße an Zoë\n\n→ ok\n", ""},
 		"a long subject":      {strings.Repeat("word ", 60) + "end\n", ""},
@@ -140,7 +141,7 @@ func TestPatchMessagesDeceiveNobody(t *testing.T) {
 		"lines of a subject":  {"one\ndiff --git a b\n---\n", "one diff --git a b ---\n"},
 		"carriage returns":    {"Fix\r\n\r\n---\r\n" + diff, ""},
 		"a MIME header":       {"Fix\n\nContent-Type: text/plain; charset=UTF-16\nContent-Transfer-Encoding: base64\n\nZQ==\n", "Fix\n\nContent-Type: text/plain; charset=UTF-16\nContent-Transfer-Encoding: base64\n\nZQ==\n"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
 			base := c.Commit("base")

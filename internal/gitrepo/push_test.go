@@ -18,6 +18,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 func TestPush(t *testing.T) {
@@ -159,7 +160,7 @@ func TestPushErrors(t *testing.T) {
 		return func(w http.ResponseWriter) { http.Error(w, text, code) }
 	}
 	cut := func(http.ResponseWriter) { panic(http.ErrAbortHandler) }
-	for name, tt := range map[string]struct {
+	for name, tt := range shorttest.Some(2, map[string]struct {
 		server     func(*gitServer)
 		kind       gitrepo.PushErrorKind
 		code, perm string
@@ -216,7 +217,7 @@ func TestPushErrors(t *testing.T) {
 			},
 			kind: gitrepo.PushRefused, code: "GH006", words: []string{"no, no, no"},
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			s, c, _, _, three, _ := published(t)
 			m := s.remote()

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 var airlock = gitrepo.Person{Name: "Airlock", Email: "airlock@example.com"}
@@ -114,7 +115,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 func TestConflicts(t *testing.T) {
 	lines := strings.Repeat("line\n", 20)
-	for name, tt := range map[string]struct {
+	for name, tt := range shorttest.Some(2, map[string]struct {
 		base, ours, theirs func(clone)
 		paths              []string
 		detail             string
@@ -186,7 +187,7 @@ func TestConflicts(t *testing.T) {
 			theirs: func(c clone) { c.Write("f", "3\n") },
 			paths:  []string{"f"}, detail: "the same lines",
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
 			c.Write("unrelated", "u")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 func TestMain(m *testing.M) {
@@ -274,7 +275,7 @@ func TestEnvironment(t *testing.T) {
 
 // TestRefusals are what cannot be set up; nothing stays closed or copied then.
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range shorttest.First(4, []struct {
 		name    string
 		change  func(*isolate.Config, runner) error
 		refused bool
@@ -306,7 +307,7 @@ func TestRefusals(t *testing.T) {
 			cfg.Workspace = filepath.Join(r.base, "link")
 			return os.Symlink(r.workspace, cfg.Workspace)
 		}, false, "not a directory"},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRunner(t)
 			cfg := r.config()
