@@ -183,8 +183,8 @@ func TestActionCollectTellsWhichKindsAreEnabled(t *testing.T) {
 	}
 }
 
-// TestActionPolicyFromBase is rule R10: a policy that the pull request's tree
-// holds does not rule, the one of the base commit does.
+// TestActionPolicyFromBase checks rule R10 of docs/security.md: the policy of the base
+// commit applies, not one in the pull request's tree.
 func TestActionPolicyFromBase(t *testing.T) {
 	t.Parallel()
 	f := pullRequestFixture()
@@ -241,7 +241,7 @@ func TestActionStops(t *testing.T) {
 }
 
 // TestActionWithoutOutputs asserts that a step whose outputs cannot be set stops
-// before it writes anything, in every mode, and says so where people look.
+// before it writes anything, in every mode, and reports why where people look.
 func TestActionWithoutOutputs(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"all", "collect", "apply"} {
@@ -260,8 +260,8 @@ func TestActionWithoutOutputs(t *testing.T) {
 	}
 }
 
-// TestActionTellsWhatWasDone asserts that a failure behind the last write does not
-// claim that nothing was applied.
+// TestActionTellsWhatWasDone asserts that the report of a failure after the last write
+// does not claim that nothing was applied.
 func TestActionTellsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})

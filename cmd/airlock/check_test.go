@@ -29,13 +29,13 @@ func newChecked(t *testing.T) (hosted, workspace) {
 	ws := newWorkspace(t, nil)
 	h.fill(t, ws.dir, "changes")
 	for dir := ws.dir; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
-		_ = os.Chmod(dir, 0o755) // as a runner's folders are
+		_ = os.Chmod(dir, 0o755) // as a runner's directories are
 	}
 	return h, ws
 }
 
-// refusesToCheck asserts what the checks must do beside a token as a user who cannot
-// keep them apart from it, and reports whether this is such a user.
+// refusesToCheck reports whether the tests run as a user who cannot keep the checks apart
+// from a token. If so, it asserts that the checks were refused.
 func refusesToCheck(t *testing.T, res result) bool {
 	t.Helper()
 	if os.Geteuid() == 0 {
@@ -109,8 +109,8 @@ func TestActionChecks(t *testing.T) {
 	}
 }
 
-// TestActionReportsChecks is the whole way, in one job and in two: the checks run,
-// and what they found is told on the pull request through both doors.
+// TestActionReportsChecks goes the entire way, in one job and in two: the checks run,
+// and their findings go through both doors to the pull request.
 func TestActionReportsChecks(t *testing.T) {
 	t.Parallel()
 	for name, jobs := range shorttest.Some(1, map[string][]map[string]string{
@@ -152,8 +152,8 @@ func TestActionReportsChecks(t *testing.T) {
 	}
 }
 
-// TestActionAnnotatesWithoutACheckRun, since nothing else stands beside the lines then
-// on which no review comment can be.
+// TestActionAnnotatesWithoutACheckRun asserts that findings become annotations: without a
+// check run, nothing else can show those on lines that cannot carry a review comment.
 func TestActionAnnotatesWithoutACheckRun(t *testing.T) {
 	t.Parallel()
 	h, ws := newChecked(t)
@@ -181,9 +181,9 @@ func TestActionSaysWhereAllFindingsAre(t *testing.T) {
 	}
 }
 
-// TestActionChecksWhatTheEventIsAbout runs the action where the workspace holds the
-// base, not the pull request: nothing is told of the pull request, least of all that
-// it is good.
+// TestActionChecksWhatTheEventIsAbout runs the action where the workspace contains the
+// base instead of the pull request: it must report nothing on the pull request, least of
+// all that it passes.
 func TestActionChecksWhatTheEventIsAbout(t *testing.T) {
 	t.Parallel()
 	for name, c := range shorttest.Some(1, map[string]struct {
@@ -230,7 +230,7 @@ func TestActionRefusesFindingsOfAnotherRepository(t *testing.T) {
 	}
 }
 
-// wellDocument says that every check passed, as anybody can write it.
+// wellDocument is a findings document in which every check passed. Anybody can write it.
 const wellDocument = `{"version": 1, "output": {"status": "pass", "execution_time_ms": 1, "total_retries": 0, "checks": {
   "formatter": {"status": "pass", "issues": [], "retry_count": 0, "command": "", "execution_time_ms": 1},
   "linter": {"status": "pass", "issues": [], "retry_count": 0, "command": "", "execution_time_ms": 1},

@@ -350,8 +350,8 @@ func newCodeWorkspace(t *testing.T, h hosted, lines string, files map[string]str
 	return ws
 }
 
-// TestActionCode opens a pull request and pushes to the event's, and tells later
-// steps and people where.
+// TestActionCode opens a pull request and pushes to the event's, and reports both to
+// later steps and to people.
 func TestActionCode(t *testing.T) {
 	t.Parallel()
 	h := newHosted(t)

@@ -30,7 +30,7 @@ func newUser(t *testing.T) *user {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil { // as usual folders are
+	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil { // as usual directories are
 		t.Fatal(err)
 	}
 	u := &user{t: t, program: filepath.Join(t.TempDir(), "airlock"), base: base, repo: filepath.Join(base, "repo"), home: filepath.Join(base, "home"), temp: filepath.Join(base, "temp")}
@@ -65,8 +65,8 @@ func (u *user) git(args ...string) {
 	}
 }
 
-// check runs `airlock check` as the user: as somebody else where the test is root.
-// ran says whether one of the commands did.
+// check runs `airlock check` as the user, who is another one if the test runs as root.
+// ran reports whether one of the commands ran.
 func (u *user) check(args ...string) (res result, ran bool) {
 	u.t.Helper()
 	cmd := exec.CommandContext(u.t.Context(), u.program, append([]string{"check", "--config", filepath.Join(u.home, "checks.yml"), "--changed-files", "a.js"}, args...)...)

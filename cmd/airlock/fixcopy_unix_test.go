@@ -46,7 +46,7 @@ func newUnformatted(t *testing.T, more string) *user {
 	return u
 }
 
-// everything describes all that lies below the user's folders, save for findings.json.
+// everything describes all files below the user's directories except findings.json.
 func (u *user) everything() map[string]string {
 	u.t.Helper()
 	all := map[string]string{}
@@ -116,7 +116,8 @@ func TestCheckSuggestsInPlace(t *testing.T) {
 	}
 }
 
-// TestCheckNamesNoCopy: where a fix ran is another folder each time.
+// TestCheckNamesNoCopy asserts that no output names the directory in which a fix ran: it is
+// another one each time.
 func TestCheckNamesNoCopy(t *testing.T) {
 	t.Parallel()
 	u := newUnformatted(t, "exit 1")
@@ -145,7 +146,7 @@ func TestCheckNamesNoCopy(t *testing.T) {
 func TestInterruptedCheckLeavesNoCopy(t *testing.T) {
 	t.Parallel()
 	handled := make(chan os.Signal, 1)
-	signal.Notify(handled, syscall.SIGHUP) // else it stays ignored in what is started, where this runs behind nohup
+	signal.Notify(handled, syscall.SIGHUP) // otherwise the program ignores it too if the test runs under nohup
 	defer signal.Stop(handled)
 	for _, name := range []string{"INT", "TERM", "HUP"} {
 		u := newUnformatted(t, "kill -"+name+" $PPID; exec sleep 600")
@@ -160,7 +161,7 @@ func TestInterruptedCheckLeavesNoCopy(t *testing.T) {
 	}
 }
 
-// TestCheckWithoutACopy says why there are no suggestions.
+// TestCheckWithoutACopy asserts that the check reports why there are no suggestions.
 func TestCheckWithoutACopy(t *testing.T) {
 	t.Parallel()
 	u := newUnformatted(t, "")

@@ -336,8 +336,8 @@ func TestImageWritesOnlyBelowTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestImageAttacksOfAPullRequest is rule R3 where it binds: in the container of an
-// action, beside the token, among the runner's mounts. Each script succeeds as the
+// TestImageAttacksOfAPullRequest checks rule R3 of docs/security.md in the container of an
+// action, which has the token and the runner's mounts. Each script succeeds as the
 // container's root, and must fail as a pull request's code: as the sandbox's own user, and
 // as that of a worker.
 func TestImageAttacksOfAPullRequest(t *testing.T) {

@@ -64,8 +64,8 @@ func TestWorkflowsKeepTheDoorsApart(t *testing.T) {
 	}
 }
 
-// TestWorkflowsLeaveNoCredentials holds every checkout to leave no credential
-// behind, and every workflow to say what its token may do.
+// TestWorkflowsLeaveNoCredentials asserts that no checkout leaves credentials behind, and
+// that every workflow declares the permissions of its token.
 func TestWorkflowsLeaveNoCredentials(t *testing.T) {
 	t.Parallel()
 	for name, text := range workflows(t) {
@@ -124,13 +124,14 @@ func (s flowStep) isAirlock() bool {
 	return s.Uses == "./" || strings.HasPrefix(s.Uses, "agent-airlock/airlock@") || strings.HasPrefix(s.Uses, "docker://ghcr.io/agent-airlock/")
 }
 
-// isGate reports whether a step holds the token: Airlock does, unless it only
+// isGate reports whether a step has the token: Airlock does, unless it only
 // checks, which runs a pull request's code.
 func (s flowStep) isGate() bool { return s.isAirlock() && s.With["mode"] != "check" }
 
-// apart is rule R1: a job that holds a token executes nothing but the gate; a job
-// beside it, in which an agent or a check works, has no secret and no permission to
-// write. It returns what breaks the rule, and how many gates and other jobs there are.
+// apart checks rule R1 of docs/security.md: a job with a token executes nothing but the
+// gate; every other job, in which an agent or a check works, has no secret and no
+// permission to write. It returns what breaks the rule, and the number of gates and of
+// other jobs.
 func apart(t *testing.T, text string) (problems []string, gates, others int) {
 	t.Helper()
 	harmless := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact"}
@@ -179,8 +180,8 @@ func namesSecret(text string) bool {
 	return strings.Contains(text, "secrets.") || strings.Contains(text, "secrets[") || strings.Contains(text, "github.token") || strings.Contains(text, "secrets: inherit")
 }
 
-// credentials returns the checkouts that leave credentials behind, and the jobs of
-// which nobody says what their token may do.
+// credentials returns the checkouts that leave credentials behind, and the jobs whose
+// token has no declared permissions.
 func credentials(t *testing.T, text string) (problems []string) {
 	t.Helper()
 	var w flow
@@ -234,8 +235,8 @@ jobs:
         with: {mode: apply}
 `
 
-// TestWorkflowRulesSeeWhatBreaksThem holds the rules against workflows that break
-// them, each in one place.
+// TestWorkflowRulesSeeWhatBreaksThem applies the rules to workflows that break them, each
+// in one place.
 func TestWorkflowRulesSeeWhatBreaksThem(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
