@@ -70,13 +70,15 @@ func nameStart(text string, k int, squeeze bool) (start int, pastTag bool) {
 // isChained reports whether an @ precedes the word before the @ at k, as in
 // "@a@b" and "a@b.example@c": the part up to the second @ may be a node of its own.
 func isChained(text string, k int) bool {
-	word := strings.TrimRightFunc(text[:k], func(r rune) bool { return r < 0x80 && (isNameByte(byte(r)) || r == '.') })
-	if before, ok := strings.CutSuffix(word, string(rune(markZWSP))); ok {
-		word = before
-	} else {
-		word = strings.TrimSuffix(word, string(zwsp))
+	for k > 0 && (isNameByte(text[k-1]) || text[k-1] == '.') {
+		k--
 	}
-	return strings.HasSuffix(word, "@")
+	if k > 0 && text[k-1] == markZWSP {
+		k--
+	} else {
+		k = len(strings.TrimSuffix(text[:k], string(zwsp)))
+	}
+	return k > 0 && text[k-1] == '@'
 }
 
 // wordContinues reports whether the word that ends at offset end continues after
