@@ -155,7 +155,7 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 		} else if !isKind(err, githubapi.Ambiguous) {
 			return Object{}, nil, err
 		} else if found, sure := x.lookFor(ctx, c.list, c.key); found != nil {
-			obj, notes, err = *found, []string{"GitHub's answer was lost; reading back showed that it was written"}, nil
+			obj, notes = *found, []string{"GitHub's answer was lost; reading back showed that it was written"}
 		} else if !sure || try == maxTries {
 			return Object{}, nil, err
 		} else {
