@@ -34,7 +34,9 @@ func (c clone) bundle(args ...string) []byte {
 }
 
 func TestBundleSeries(t *testing.T) {
+	t.Parallel()
 	c, base, commits := variedClone(t)
+	fresh := cloneOf(t, c, base)
 	c.Git("tag", "-a", "-m", "tag", "v1", "main")
 	c.Git("branch", "same", "main")
 	for name, tt := range shorttest.Some(1, map[string]struct {
@@ -51,7 +53,8 @@ func TestBundleSeries(t *testing.T) {
 		"a tag":               {[]string{base + "..v1"}, []string{base}},
 	}) {
 		t.Run(name, func(t *testing.T) {
-			r := cloneOf(t, c, base).Open()
+			t.Parallel()
+			r := fresh.Copy(t).Open()
 			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x.bundle", Data: c.bundle(tt.args...), Bases: tt.bases})
 			if err != nil {
 				t.Fatal(err)
@@ -70,6 +73,7 @@ func TestBundleSeries(t *testing.T) {
 }
 
 func TestBundleSeriesSHA256(t *testing.T) {
+	t.Parallel()
 	c := newClone(t, "--object-format=sha256")
 	c.Write("a", "1")
 	base := c.Commit("base")
@@ -91,6 +95,7 @@ func TestBundleSeriesSHA256(t *testing.T) {
 // nothing is left out, and that a history in which the base is not on the line of
 // first parents becomes one change.
 func TestSeriesOfMerges(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("a", "1")
 	base := c.Commit("base")
@@ -135,7 +140,9 @@ func TestSeriesOfMerges(t *testing.T) {
 }
 
 func TestBundleSeriesErrors(t *testing.T) {
+	t.Parallel()
 	c, base, _ := variedClone(t)
+	fresh := cloneOf(t, c, base)
 	good := c.bundle(base + "..main")
 	c.Git("branch", "old", "main~1")
 	missing := strings.Repeat("1", 40)
@@ -161,7 +168,8 @@ func TestBundleSeriesErrors(t *testing.T) {
 		"not a commit":  {bytes.Replace(good, []byte(c.Git("rev-parse", "main")), []byte(c.Tree("main")), 1), "is not a commit"},
 	}) {
 		t.Run(name, func(t *testing.T) {
-			s, err := agentchanges.FromBundle(t.Context(), agentchanges.FileConfig{Repo: cloneOf(t, c, base).Open(), Name: "x.bundle", Data: tt.data, Bases: []string{base}})
+			t.Parallel()
+			s, err := agentchanges.FromBundle(t.Context(), agentchanges.FileConfig{Repo: fresh.Copy(t).Open(), Name: "x.bundle", Data: tt.data, Bases: []string{base}})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("err = %v, want %q in it; %+v", err, tt.want, s)
 			}
@@ -170,7 +178,7 @@ func TestBundleSeriesErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: cloneOf(t, c, base).Open(), Data: c.bundle("main")}); !errors.Is(err, agentchanges.ErrNoBase) {
+	if _, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: fresh.Open(), Data: c.bundle("main")}); !errors.Is(err, agentchanges.ErrNoBase) {
 		t.Error(err)
 	}
 }
@@ -178,6 +186,7 @@ func TestBundleSeriesErrors(t *testing.T) {
 // TestBundleSeriesRefusesHostileObjects bundles trees with names that git itself
 // never writes.
 func TestBundleSeriesRefusesHostileObjects(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{".git", "..", ".GIT", "a/b"} {
 		c := newClone(t)
 		c.Write("a", "1")

@@ -13,6 +13,7 @@ import (
 // TestIndexSparesReading asserts that files which look as the index knows them
 // need not be read, and that those which may have been written since do.
 func TestIndexSparesReading(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"version 2": {"update-index", "--index-version=2"},
 		"version 4": {"update-index", "--index-version=4"},
@@ -21,6 +22,7 @@ func TestIndexSparesReading(t *testing.T) {
 	} {
 		for _, format := range []string{"sha1", "sha256"} {
 			t.Run(name+" "+format, func(t *testing.T) {
+				t.Parallel()
 				c := newClone(t, "--object-format="+format)
 				old := time.Unix(1_600_000_000, 123_456_789)
 				all := []string{"a", "a-b", "dir/" + strings.Repeat("long", 60), "dir/x", "n\u00e9w", "run.sh"}

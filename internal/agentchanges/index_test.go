@@ -36,6 +36,7 @@ func indexes(t testing.TB) [][]byte {
 // TestParseIndexCut cuts an index at every byte: the answer is an error, or
 // misses nothing but extensions.
 func TestParseIndexCut(t *testing.T) {
+	t.Parallel()
 	want := []string{"a", "ab/c", "ab/cd", "b", "later"}
 	for _, data := range indexes(t) {
 		for n := range len(data) + 1 {

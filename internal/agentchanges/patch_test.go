@@ -16,7 +16,9 @@ import (
 )
 
 func TestPatchSeriesOfMails(t *testing.T) {
+	t.Parallel()
 	c, base, commits := variedClone(t)
+	fresh := cloneOf(t, c, base)
 	for name, args := range shorttest.Some(1, map[string][]string{
 		"mails":      {},
 		"full index": {"--full-index", "--numbered", "--thread"},
@@ -27,8 +29,9 @@ func TestPatchSeriesOfMails(t *testing.T) {
 		"cover":      {"--cover-letter", "--base=" + base},
 	}) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			data := c.Output(append([]string{"format-patch", "--stdout", "--binary", "--encode-email-headers"}, append(args, base+".."+commits[len(commits)-1])...)...)
-			r := cloneOf(t, c, base).Open()
+			r := fresh.Copy(t).Open()
 			bases := []string{base}
 			if name == "cover" {
 				bases = nil
@@ -55,7 +58,9 @@ func TestPatchSeriesOfMails(t *testing.T) {
 }
 
 func TestPatchSeriesOfDiffs(t *testing.T) {
+	t.Parallel()
 	c, base, commits := variedClone(t)
+	fresh := cloneOf(t, c, base)
 	tip := commits[len(commits)-1]
 	diff := func(args ...string) []byte {
 		return c.Output(append(append([]string{"diff", "--binary"}, args...), base, tip)...)
@@ -74,11 +79,12 @@ func TestPatchSeriesOfDiffs(t *testing.T) {
 		"show":            c.Output("show", "--binary", "--format=fuller", "-m", "--first-parent", tip),
 	}) {
 		t.Run(name, func(t *testing.T) {
-			from := base
+			t.Parallel()
+			from, r := base, fresh.Copy(t).Open()
 			if name == "show" {
 				from = commits[len(commits)-2]
+				r = cloneOf(t, c, from).Open()
 			}
-			r := cloneOf(t, c, from).Open()
 			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x", Data: data, Bases: []string{from}})
 			if err != nil {
 				t.Fatal(err)
@@ -92,6 +98,7 @@ func TestPatchSeriesOfDiffs(t *testing.T) {
 }
 
 func TestPatchSeriesOfOtherDiffs(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("a.txt", "one\ntwo\n")
 	c.Write("src/a.txt", "one\ntwo\n")
@@ -110,6 +117,7 @@ func TestPatchSeriesOfOtherDiffs(t *testing.T) {
 		"encoded mail":    {mail, "src/a.txt", "one\n\u00e4\n", "\u00c4 [x]\n\nGr\u00fc\u00dfe dich"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := c.Open()
 			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x", Data: []byte(x.data), Bases: []string{base}})
 			if err != nil {
@@ -154,6 +162,7 @@ func patched(t *testing.T) (c clone, base, near, same string, diff []byte) {
 }
 
 func TestPatchSeriesFindsItsBase(t *testing.T) {
+	t.Parallel()
 	c, base, near, same, diff := patched(t)
 	none := strings.Repeat("1", 40)
 	named := func(oid string) []byte {
@@ -173,6 +182,7 @@ func TestPatchSeriesFindsItsBase(t *testing.T) {
 		"named, but wrong":             {named(same), []string{base}, base, "made from " + same},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := c.Open()
 			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "x.patch", Data: x.data, Bases: x.bases})
 			if err != nil {
@@ -194,6 +204,7 @@ func TestPatchSeriesFindsItsBase(t *testing.T) {
 }
 
 func TestPatchSeriesConflict(t *testing.T) {
+	t.Parallel()
 	c, _, near, same, diff := patched(t)
 	_, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Name: "x.patch", Data: diff, Bases: []string{same}})
 	var conflict *gitrepo.Conflict
@@ -210,6 +221,7 @@ func TestPatchSeriesConflict(t *testing.T) {
 }
 
 func TestPatchSeriesWithoutChangesOrBase(t *testing.T) {
+	t.Parallel()
 	c, base, _, _, diff := patched(t)
 	for _, data := range []string{"", " \r\n\n"} {
 		s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Data: []byte(data), Bases: []string{base}})
@@ -235,6 +247,7 @@ func TestPatchSeriesWithoutChangesOrBase(t *testing.T) {
 }
 
 func TestRepoWithoutClone(t *testing.T) {
+	t.Parallel()
 	for _, length := range []int{0, 40, 64} {
 		r, err := gitrepo.New(nil, gitrepo.Options{TempDir: t.TempDir(), OIDLen: length})
 		if err != nil {
@@ -257,6 +270,7 @@ func TestRepoWithoutClone(t *testing.T) {
 }
 
 func TestPatchSeriesNotesASubmoduleInWords(t *testing.T) {
+	t.Parallel()
 	c, base, _, _, diff := patched(t)
 	data := "Submodule sub 1234567..89abcde:\n  > more\n" + string(diff[strings.Index(string(diff), "diff --git"):])
 	s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Name: "x", Data: []byte(data), Bases: []string{base}})
@@ -268,6 +282,7 @@ func TestPatchSeriesNotesASubmoduleInWords(t *testing.T) {
 // TestPatchSeriesErrors says for each file that is no patch, or a hostile one,
 // where it is wrong.
 func TestPatchSeriesErrors(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("a.txt", "one\ntwo\n")
 	c.Write("a.bin", "\x00one")
@@ -304,6 +319,7 @@ func TestPatchSeriesErrors(t *testing.T) {
 		"many mails":         {"From 0 Mon Sep 17 00:00:00 2001\n" + strings.Repeat("\nFrom ", 10_001), "at most 10000"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Name: "x.patch", Data: []byte(x.data), Bases: []string{base}})
 			if x.want == "" {
 				if err != nil || len(s.Changes) > 0 || len(s.Notes) != 1 {

@@ -20,6 +20,7 @@ import (
 // read, directories and files in it become links that lead out, and back. What
 // is out there never is in the result.
 func TestWorkspaceSeriesNeverLeavesTheWorkTree(t *testing.T) {
+	t.Parallel()
 	const secret = "SECRET"
 	c, outside := newClone(t), t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "f.txt"), []byte(secret), 0o644); err != nil {

@@ -48,6 +48,7 @@ func TestHostileWorkspaceRunsNothing(t *testing.T) {
 }
 
 func TestWorkspaceSeriesErrors(t *testing.T) {
+	t.Parallel()
 	for name, x := range shorttest.Some(2, map[string]struct {
 		change func(c clone)
 		want   string
@@ -77,6 +78,7 @@ func TestWorkspaceSeriesErrors(t *testing.T) {
 		"broken pattern": {func(c clone) { c.Write(".gitignore", "["); c.Write("[", "x") }, ""},
 	}) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newClone(t)
 			c.Write("a.txt", "one\n")
 			c.Write("src/b.txt", "one\n")
@@ -97,6 +99,7 @@ func TestWorkspaceSeriesErrors(t *testing.T) {
 }
 
 func TestWorkspaceSeriesWithoutBase(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("a.txt", "one\n")
 	base := c.Commit("base")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func (c clone) workspaceSeries(r *gitrepo.Repo, src agentchanges.WorkspaceConfig
 	t := c.T.(*testing.T)
 	src.Repo, src.Dir = r, c.Dir
 	if src.Bases == nil {
-		src.Bases = []string{c.Git("rev-parse", "HEAD")}
+		src.Bases = []string{c.Head()}
 	}
 	before := snapshot(t, c.Dir)
 	s, err := agentchanges.FromWorkspace(t.Context(), src)
@@ -90,14 +91,26 @@ func (c clone) workspace(src agentchanges.WorkspaceConfig) (gitrepo.Series, map[
 		last = s.Changes[n-1].After
 	}
 	tree := map[string]string{}
+	var names []string
+	var oids strings.Builder
 	for _, record := range strings.Split(strings.TrimSuffix(string(own.Output("ls-tree", "-r", "-z", last)), "\x00"), "\x00") {
 		what, path, _ := strings.Cut(record, "\t")
 		fields := strings.Fields(what)
-		text := ""
+		tree[path] = fields[0] + " "
 		if fields[1] == "blob" {
-			text = string(own.Output("cat-file", "blob", fields[2]))
+			names = append(names, path)
+			oids.WriteString(fields[2] + "\n")
 		}
-		tree[path] = fields[0] + " " + text
+	}
+	rest := own.GitFed(oids.String(), "cat-file", "--batch=%(objectsize)")
+	for _, name := range names {
+		size, content, _ := strings.Cut(rest, "\n")
+		n, err := strconv.Atoi(size)
+		if err != nil || n >= len(content) {
+			t.Fatalf("git cat-file says %q of %s", size, name)
+		}
+		tree[name] += content[:n]
+		rest = content[n+1:]
 	}
 	return s, tree
 }
@@ -124,6 +137,7 @@ func (c clone) chmod(name string, mode fs.FileMode) {
 // TestWorkspaceSeries holds the last change against the tree that git itself
 // makes of the same work tree.
 func TestWorkspaceSeries(t *testing.T) {
+	t.Parallel()
 	for name, change := range shorttest.Some(3, map[string]func(c clone){
 		"nothing":   func(clone) {},
 		"edited":    func(c clone) { c.Write("a.txt", "changed\n") },
@@ -210,6 +224,7 @@ func TestWorkspaceSeries(t *testing.T) {
 		},
 	}) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newClone(t)
 			c.Write("a.txt", "one\n")
 			c.Write("src/b.txt", "one\n")
@@ -239,6 +254,7 @@ func TestWorkspaceSeries(t *testing.T) {
 }
 
 func TestWorkspaceSeriesOfCommitsAndMore(t *testing.T) {
+	t.Parallel()
 	c, base, commits := variedClone(t)
 	c.Remove("src/tool.sh")
 	c.Write("agent.jsonl", "out")
@@ -275,6 +291,7 @@ func TestWorkspaceSeriesOfCommitsAndMore(t *testing.T) {
 
 // TestWorkspaceSeriesNotes is what is left out, and said to be.
 func TestWorkspaceSeriesNotes(t *testing.T) {
+	t.Parallel()
 	nested := func(c clone, dir string) {
 		c.Write(dir+"/own.txt", "x")
 		inner := clone{gittest.Clone{T: c.T, Dir: filepath.Join(c.Dir, dir)}}
@@ -331,6 +348,7 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 		}, `"p09" and 2 more`, nil},
 	}) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newClone(t)
 			c.Write("a.txt", "one\n")
 			c.Write("src/b.txt", "one\n")
@@ -384,6 +402,7 @@ func (c clone) touch(name string) {
 // TestWorkspaceSeriesOfOtherClones: worktrees, SHA-256, a history that is cut
 // off, and a clone that borrows its objects.
 func TestWorkspaceSeriesOfOtherClones(t *testing.T) {
+	t.Parallel()
 	for name, other := range map[string]func(c clone) clone{
 		"a worktree": func(c clone) clone {
 			tree := clone{gittest.Clone{T: t, Dir: filepath.Join(t.TempDir(), "tree")}}
@@ -412,6 +431,7 @@ func TestWorkspaceSeriesOfOtherClones(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newClone(t)
 			c.Write("a", "1")
 			c.Write("b", "1")

@@ -118,6 +118,7 @@ func (m *machine) expect(want ...string) {
 
 // TestCredentialsInVariables holds one row a variable.
 func TestCredentialsInVariables(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	clean := m.env
 	key := m.write("home/key.json", "{}")
@@ -145,6 +146,7 @@ func TestCredentialsInVariables(t *testing.T) {
 // TestCredentialsOfAHostedRunner asserts that what GitHub gives every step of a job
 // without secrets is none.
 func TestCredentialsOfAHostedRunner(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.env = append(m.env, strings.Split(`CI=true
 ACCEPT_EULA=Y
@@ -207,6 +209,7 @@ XDG_RUNTIME_DIR=/run/user/1001`, "\n")...)
 // TestCredentialsOfParents asserts that a variable which was taken out of the
 // environment is found where it can still be read.
 func TestCredentialsOfParents(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.env = append(m.env, "NPM_TOKEN=known-already")
 	for path, text := range map[string]string{

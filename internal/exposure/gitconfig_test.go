@@ -11,6 +11,7 @@ import (
 
 // TestCredentialsOfCheckout repeats what actions/checkout does, command by command.
 func TestCredentialsOfCheckout(t *testing.T) {
+	t.Parallel()
 	const key, placeholder = "http.https://github.com/.extraheader", "AUTHORIZATION: basic ***"
 	replace := func(m *machine, path string) {
 		raw, err := os.ReadFile(path)
@@ -22,6 +23,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 		}
 	}
 	t.Run("up to version 5", func(t *testing.T) {
+		t.Parallel()
 		m := newMachine(t)
 		m.git(m.work, "config", "--local", key, placeholder)
 		replace(m, filepath.Join(m.work, ".git/config"))
@@ -30,6 +32,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 		m.expect()
 	})
 	t.Run("from version 6", func(t *testing.T) {
+		t.Parallel()
 		m := newMachine(t)
 		const name = "git-credentials-0f4c2f4e-6c3a-4c7e-8f5e-4b6f0b5f2d11.config"
 		file := filepath.Join(m.tmp, name)
@@ -58,6 +61,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 		m.expect()
 	})
 	t.Run("with an SSH key", func(t *testing.T) {
+		t.Parallel()
 		m := newMachine(t)
 		m.write("temp/0f4c2f4e", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----\n")
 		m.write("temp/0f4c2f4e_known_hosts", "github.com ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB\n")
@@ -65,6 +69,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 		m.expect("repo/.git/config", "temp/0f4c2f4e")
 	})
 	t.Run("of submodules, work trees and nested checkouts", func(t *testing.T) {
+		t.Parallel()
 		m := newMachine(t)
 		if err := os.MkdirAll(m.work+"/.git/modules/lib/a/modules", 0o755); err != nil {
 			t.Fatal(err)
@@ -99,6 +104,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 
 // TestCredentialsInGitConfiguration holds one row a way to give git a credential.
 func TestCredentialsInGitConfiguration(t *testing.T) {
+	t.Parallel()
 	for _, c := range shorttest.First(3, []struct {
 		name string
 		set  func(m *machine)
@@ -184,6 +190,7 @@ func TestCredentialsInGitConfiguration(t *testing.T) {
 		}, nil},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			m := newMachine(t)
 			c.set(m)
 			m.expect(c.want...)

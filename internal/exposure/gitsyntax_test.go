@@ -19,6 +19,7 @@ import (
 // judge, and what git refuses has to be noted. Git before 2.45 makes spaces of other
 // blanks within values, so that these count as the same.
 func TestParseGitConfig(t *testing.T) {
+	t.Parallel()
 	texts := []string{
 		"", "\n", "# comment\n; another", "[a]\n", "[a]b", "[a]b=c", "[a] b = c # d", "[a]\n\tb = c\n[d \"e\"]\n\tf=g\n", "\ufeff[a]\nb=c\n", "[a]\r\nb=c\r\n",
 		"[A]\nB=C\n", "[A.B]\nC=d\n", "[A \"B\"]\nC=d\n", "[A.B \"C\"]\nD=e\n", "[a \"b.c\"]\nd=e\n", `[a "b\"c\\d\x"]` + "\ne=f\n", "[a\t \"b\"]c=d", "[ a]b=c", "[a ]b=c", "[a \"b\" ]c=d", "[a \"b\nc\"]d=e",
@@ -78,6 +79,7 @@ func TestParseGitConfig(t *testing.T) {
 
 // TestParseGitConfigGoesOn is what git would not read, though a program can.
 func TestParseGitConfigGoesOn(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"[a]\n!\nb=c\n":                "2 [{a  b c 3}]",
 		"[a \"x\nb=c\n":                "1 [{a x b c 2}]",

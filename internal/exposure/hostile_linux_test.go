@@ -17,6 +17,7 @@ import (
 // TestHostileConfiguration is git configuration, and what stands in its place, that
 // was made to keep the search waiting or to hide something from it.
 func TestHostileConfiguration(t *testing.T) {
+	t.Parallel()
 	must := func(t *testing.T, err error) {
 		t.Helper()
 		if err != nil {
@@ -99,6 +100,7 @@ func TestHostileConfiguration(t *testing.T) {
 		}, []string{"SSH_AUTH_SOCK: it names an SSH agent"}},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			m := newMachine(t)
 			c.set(t, m)
 			if c.name != "names" { // of which no file can be looked up
@@ -126,6 +128,7 @@ const m0 = "M"
 
 // TestCredentialsThatMayNotBeRead are none to this user's programs.
 func TestCredentialsThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	file := m.write("home/.netrc", "machine github.com login me password Tr0ub4dor")
 	if err := os.Chmod(file, 0); err != nil {

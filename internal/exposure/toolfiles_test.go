@@ -12,6 +12,7 @@ import (
 // TestCredentialsOfTools holds for each file what a tool writes into it, and what
 // it holds without a credential.
 func TestCredentialsOfTools(t *testing.T) {
+	t.Parallel()
 	const long = "Q3Zt8LwX1vRb6NcYpK0s"
 	const pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----\n"
 	for _, c := range shorttest.First(4, []struct{ path, with, without string }{
@@ -51,6 +52,7 @@ func TestCredentialsOfTools(t *testing.T) {
 		{"temp/0f4c2f4e", pem, "x"},
 	}) {
 		t.Run(filepath.Base(c.path), func(t *testing.T) {
+			t.Parallel()
 			m := newMachine(t)
 			file := m.write(c.path, c.with)
 			if got := m.places(); !slices.Equal(got, []string{c.path}) {
@@ -71,6 +73,7 @@ func TestCredentialsOfTools(t *testing.T) {
 // TestCredentialsWhereVariablesSay asserts that the places which variables name are
 // looked at beside the usual ones.
 func TestCredentialsWhereVariablesSay(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	dir := filepath.Join(m.base, "d")
 	npm, usual := m.write("d/npm", "_authToken=q3Zt8LwX1vRb6"), m.write("home/.npmrc", "_authToken=q3Zt8LwX1vRb6")

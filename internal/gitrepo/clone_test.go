@@ -17,6 +17,7 @@ import (
 )
 
 func TestLocateShapes(t *testing.T) {
+	t.Parallel()
 	main := newClone(t)
 	main.Write("a", "1\n")
 	head := main.Commit("one")
@@ -72,6 +73,7 @@ func TestLocateShapes(t *testing.T) {
 }
 
 func TestLocateRefusesWhatIsNoClone(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		make func(dir string) error
 		want string
@@ -102,6 +104,7 @@ func TestLocateRefusesWhatIsNoClone(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			if err := tt.make(dir); err != nil {
 				t.Fatal(err)
@@ -118,6 +121,7 @@ func TestLocateRefusesWhatIsNoClone(t *testing.T) {
 }
 
 func TestAlternatesInCirclesAndMissing(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	head := c.Commit("one")
 	c.Write(".git/objects/info/alternates", "# a comment\n\n../objects\n"+c.Dir+"/.git/objects\n/no/such/objects\n")
@@ -144,6 +148,7 @@ func TestAlternatesInCirclesAndMissing(t *testing.T) {
 }
 
 func TestRefs(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	first := c.Commit("one")
 	c.Git("branch", "packed")
@@ -170,6 +175,7 @@ func TestRefs(t *testing.T) {
 }
 
 func TestBrokenRefs(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Commit("one")
 	c.Write(".git/refs/heads/a", "ref: refs/heads/b\n")

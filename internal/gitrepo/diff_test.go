@@ -13,8 +13,10 @@ import (
 )
 
 func TestDiffIsThatOfThePullRequest(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
+			t.Parallel()
 			c, root, base, head := fork(t, "--object-format="+format)
 			d, err := c.Open().Diff(t.Context(), base, head)
 			if err != nil {
@@ -34,6 +36,7 @@ func TestDiffIsThatOfThePullRequest(t *testing.T) {
 }
 
 func TestShallowClone(t *testing.T) {
+	t.Parallel()
 	c, _, base, head := fork(t)
 	// A checkout of depth 1: the commit is there, its parents are not.
 	shallow := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
@@ -61,6 +64,7 @@ func TestShallowClone(t *testing.T) {
 }
 
 func TestUnrelatedHistories(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	a := c.Commit("a")
 	c.Git("checkout", "-q", "--orphan", "other")
@@ -71,6 +75,7 @@ func TestUnrelatedHistories(t *testing.T) {
 }
 
 func TestOnlyWholeIDsReachGit(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	head := c.Commit("a")
 	r := c.Open()
@@ -89,6 +94,7 @@ func TestOnlyWholeIDsReachGit(t *testing.T) {
 }
 
 func TestNewWithoutGit(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Commit("a")
 	if _, err := gitrepo.New(c.Locate(), gitrepo.Options{PathList: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "install it") {

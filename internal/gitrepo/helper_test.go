@@ -3,10 +3,25 @@
 package gitrepo_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 )
+
+// sharedDir is for what several tests copy.
+var sharedDir string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gitrepo-")
+	if err != nil {
+		panic(err)
+	}
+	sharedDir = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
 
 // clone is a clone that a test writes with git itself.
 type clone struct{ gittest.Clone }

@@ -8,6 +8,7 @@ import (
 
 // TestHasID uses the ids that git gives to the empty blob and the empty tree.
 func TestHasID(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		oid, kind, data string
 		want            bool

@@ -15,6 +15,7 @@ import (
 )
 
 func TestCommit(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	root := c.Commit("root")
 	c.Git("checkout", "-q", "-b", "side")
@@ -48,6 +49,7 @@ func TestCommit(t *testing.T) {
 }
 
 func TestBlob(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("f", "0123456789")
 	commit := c.Commit("f")
@@ -84,6 +86,7 @@ func replaceObject(t *testing.T, c clone, oid, by string) {
 }
 
 func TestWhatIsReadIsWhatTheIdStandsFor(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("f", "harmless")
 	c.Write("dir/f", "also")

@@ -15,13 +15,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// am applies mails to a commit with git's defaults and returns the new commits,
+// am applies mails to a commit with git's defaults and returns the trees of the new commits,
 // oldest first.
 func (c clone) am(base string, mails []byte) []string {
 	c.T.Helper()
 	c.Git("checkout", "-q", "-f", "--detach", base)
 	c.GitFed(string(mails), "am", "-q", "--3way")
-	return strings.Fields(c.Git("rev-list", "--reverse", base+"..HEAD"))
+	return c.Trees(base, "HEAD")
 }
 
 // mailed lets git make a commit of each step, writes them as mails and asserts
@@ -38,7 +38,7 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 		step(c)
 		c.Commit("Step")
 	}
-	tip := c.Git("rev-parse", "HEAD")
+	tip := c.Head()
 	r := c.Open()
 	mails, err := r.Patch(t.Context(), base, tip, 1<<20)
 	if err != nil {
@@ -48,13 +48,13 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	if err != nil || !bytes.Equal(fromSeries, mails) {
 		t.Errorf("the series is written in another way (%v):\n%s\n---------\n%s", err, mails, fromSeries)
 	}
-	want := strings.Fields(c.Git("rev-list", "--reverse", base+".."+tip))
+	want := c.Trees(base, tip)
 	got := c.am(base, mails)
 	if len(got) != len(want) {
 		t.Fatalf("git am made %d commits of %d", len(got), len(want))
 	}
 	for i := range got {
-		if c.Tree(got[i]) != c.Tree(want[i]) {
+		if got[i] != want[i] {
 			t.Errorf("commit %d has another tree:\n%s", i+1, c.Git("diff", "--stat", want[i], got[i]))
 		}
 	}
@@ -63,7 +63,7 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 		t.Fatalf("PatchSeries reads %+v, %v", read, err)
 	}
 	for i, change := range read.Changes {
-		if change.After != c.Tree(want[i]) {
+		if change.After != want[i] {
 			t.Errorf("PatchSeries reads another tree %d", i+1)
 		}
 	}
@@ -74,6 +74,7 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 }
 
 func TestPatchGivesTheSameTrees(t *testing.T) {
+	t.Parallel()
 	for name, step := range shorttest.Some(2, map[string]func(clone){
 		"text":                   func(c clone) { c.Write("file", "1\nzwei\n3\n") },
 		"no newline at the end":  func(c clone) { c.Write("file", "1\n2\n3") },
@@ -109,11 +110,12 @@ func TestPatchGivesTheSameTrees(t *testing.T) {
 			}
 		},
 	}) {
-		t.Run(name, func(t *testing.T) { mailed(t, step, func(c clone) { c.Write("last", "after it\n") }) })
+		t.Run(name, func(t *testing.T) { t.Parallel(); mailed(t, step, func(c clone) { c.Write("last", "after it\n") }) })
 	}
 }
 
 func TestPatchStaysReadable(t *testing.T) {
+	t.Parallel()
 	_, mails := mailed(t, func(c clone) { c.Write("crlf", "x\r\n"); c.Write("file", "1\nzwei\n3\n") })
 	if !bytes.Contains(mails, []byte("\n-2\n+zwei\n")) || bytes.Contains(mails, []byte("\r\n")) {
 		t.Errorf("only what has CRLF is binary:\n%s", mails)
@@ -121,6 +123,7 @@ func TestPatchStaysReadable(t *testing.T) {
 }
 
 func TestPatchMessagesDeceiveNobody(t *testing.T) {
+	t.Parallel()
 	const diff = "diff --git a/evil b/evil\nnew file mode 100644\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"
 	for name, tt := range shorttest.Some(2, map[string]struct{ message, want string }{
 		"plain":               {"Fix it\n\nBody: yes\n", ""},
@@ -143,6 +146,7 @@ func TestPatchMessagesDeceiveNobody(t *testing.T) {
 		"a MIME header":       {"Fix\n\nContent-Type: text/plain; charset=UTF-16\nContent-Transfer-Encoding: base64\n\nZQ==\n", "Fix\n\nContent-Type: text/plain; charset=UTF-16\nContent-Transfer-Encoding: base64\n\nZQ==\n"},
 	}) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newClone(t)
 			base := c.Commit("base")
 			c.Write("file", "content\n")
@@ -155,7 +159,7 @@ func TestPatchMessagesDeceiveNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := c.am(base, mails)
-			if len(got) != 1 || c.Tree(got[0]) != c.Tree(tip) {
+			if len(got) != 1 || got[0] != c.Tree(tip) {
 				t.Fatalf("git am made %d commits of\n%s", len(got), mails)
 			}
 			if who := c.Git("log", "-1", "--format=%an <%ae>"); who != "Ünal, Zoë x <zoe@example.com>" {
@@ -176,6 +180,7 @@ func TestPatchMessagesDeceiveNobody(t *testing.T) {
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
 func TestPatchLimits(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	base := c.Commit("base")
 	c.Write("f", strings.Repeat("x\n", 1000))

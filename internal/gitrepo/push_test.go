@@ -22,6 +22,7 @@ import (
 )
 
 func TestPush(t *testing.T) {
+	t.Parallel()
 	s, c, one, two, three, beside := published(t)
 	r, m := c.Open(), s.remote()
 	for _, tt := range []struct {
@@ -55,6 +56,7 @@ func TestPush(t *testing.T) {
 }
 
 func TestPushTakesNoCommitsAway(t *testing.T) {
+	t.Parallel()
 	s, c, one, two, _, beside := published(t)
 	r := c.Open()
 	for _, tip := range []string{beside, one} {
@@ -69,6 +71,7 @@ func TestPushTakesNoCommitsAway(t *testing.T) {
 }
 
 func TestPushBelievesNoForgedHistory(t *testing.T) {
+	t.Parallel()
 	s, c, _, two, three, beside := published(t)
 	replaceObject(t, c, beside, three) // which follows two
 	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: beside, Branch: "main", Expect: two})
@@ -78,6 +81,7 @@ func TestPushBelievesNoForgedHistory(t *testing.T) {
 }
 
 func TestPushOfWhatWasTransplanted(t *testing.T) {
+	t.Parallel()
 	s, c, one, two, _, beside := published(t)
 	r := c.Open()
 	got, err := r.Transplant(t.Context(), c.series(one, beside), two, gitrepo.Style{Committer: airlock})
@@ -93,6 +97,7 @@ func TestPushOfWhatWasTransplanted(t *testing.T) {
 }
 
 func TestFromAPatchToABranchWithoutAClone(t *testing.T) {
+	t.Parallel()
 	s, _, _, two, _, _ := published(t)
 	r := gittest.Open(t, nil)
 	if err := r.Fetch(t.Context(), s.remote(), []string{two}, 1); err != nil {
@@ -119,6 +124,7 @@ func TestFromAPatchToABranchWithoutAClone(t *testing.T) {
 }
 
 func TestPushOfHostileNames(t *testing.T) {
+	t.Parallel()
 	s, c, one, _, _, _ := published(t)
 	r := c.Open()
 	for _, branch := range []string{"a;touch${IFS}x", "$(touch${IFS}x)", "`x`", "a'b\"c", "+a", "a%2fb", "ü/ö", "@", "a&&b|c>d"} {
@@ -145,6 +151,7 @@ func TestPushOfHostileNames(t *testing.T) {
 }
 
 func TestPushErrors(t *testing.T) {
+	t.Parallel()
 	respond := func(method string, f func(w http.ResponseWriter)) func(*gitServer) {
 		return func(s *gitServer) {
 			s.before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -219,6 +226,7 @@ func TestPushErrors(t *testing.T) {
 		},
 	}) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, c, _, _, three, _ := published(t)
 			m := s.remote()
 			tt.server(s)
@@ -240,6 +248,7 @@ func TestPushErrors(t *testing.T) {
 }
 
 func TestPushWithAWrongToken(t *testing.T) {
+	t.Parallel()
 	s, c, _, _, three, _ := published(t)
 	for name, m := range map[string]*gitrepo.Remote{"wrong": s.remoteWith("ghs_wrong"), "none": s.remoteWith("")} {
 		err := c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
@@ -251,6 +260,7 @@ func TestPushWithAWrongToken(t *testing.T) {
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	s, c, _, _, three, _ := published(t)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("the other host was asked %s", r.URL)
@@ -271,6 +281,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 }
 
 func TestPushToAServerThatHangs(t *testing.T) {
+	t.Parallel()
 	s, c, _, _, three, _ := published(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -290,6 +301,7 @@ func TestPushToAServerThatHangs(t *testing.T) {
 
 // While git runs, no process shows the token and no file of ours holds it.
 func TestPushKeepsTheTokenToItself(t *testing.T) {
+	t.Parallel()
 	s, c, _, _, three, _ := published(t)
 	r := c.Open()
 	var looked atomic.Int64
@@ -334,6 +346,7 @@ func assertNoSecret(t *testing.T, dir string) {
 }
 
 func TestCheckBranch(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Commit("so that @{-1} could mean something")
 	r := c.Open()

@@ -3,6 +3,8 @@
 package gitrepo_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -13,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 	"github.com/agent-airlock/airlock/internal/token"
@@ -33,17 +36,34 @@ type gitServer struct {
 	asked []string // methods and paths
 }
 
-func newServer(t *testing.T) *gitServer {
+// execPath returns the directory of git's own programs.
+var execPath = sync.OnceValue(func() string {
+	res, err := command.Run(context.Background(), command.Spec{Program: "git", Args: []string{"--exec-path"}, Env: []string{"PATH=" + gitrepo.DefaultPath}, Dir: "/"})
+	if err != nil || !res.OK() {
+		panic(fmt.Sprint("git --exec-path: ", err, res.Stderr))
+	}
+	return strings.TrimSpace(res.Stdout.String())
+})
+
+// newBare makes an empty repository for a server.
+func newBare(t *testing.T, dir string) gittest.Clone {
 	t.Helper()
-	root := t.TempDir()
-	s := &gitServer{clone: clone{gittest.Clone{T: t, Dir: filepath.Join(root, "o", "r.git")}}}
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+	c := gittest.Clone{T: t, Dir: dir}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.Git("init", "-q", "--bare", "-b", "main")
-	s.Git("config", "http.receivepack", "true")
+	c.Git("init", "-q", "--bare", "--template=", "-b", "main")
+	c.Git("config", "http.receivepack", "true")
+	c.Git("config", "receive.autogc", "false")
+	return c
+}
+
+// serve serves the repository at root/o/r.git.
+func serve(t *testing.T, root string) *gitServer {
+	t.Helper()
+	s := &gitServer{clone: clone{gittest.Clone{T: t, Dir: filepath.Join(root, "o", "r.git")}}}
 	backend := &cgi.Handler{
-		Path: filepath.Join(s.Git("--exec-path"), "git-http-backend"),
+		Path: filepath.Join(execPath(), "git-http-backend"),
 		Env:  []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=somebody", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root, "PATH=" + gitrepo.DefaultPath},
 	}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,20 +122,44 @@ func (s *gitServer) hook(name, script string) {
 	}
 }
 
-// published is a server whose branch main has the first two of three commits,
-// which a clone has with one more beside the third.
+// history is a repository whose branch main has the first two of three commits, and a clone
+// that has one more beside the third.
+type history struct {
+	once                    sync.Once
+	bare, clone             gittest.Clone
+	one, two, three, beside string
+}
+
+// shared is the history that every test gets a copy of.
+var shared history
+
+func (h *history) make(t *testing.T) {
+	h.bare, h.clone = newBare(t, filepath.Join(sharedDir, "r.git")), gittest.Clone{T: t, Dir: filepath.Join(sharedDir, "clone")}
+	if err := os.Mkdir(h.clone.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := h.clone
+	c.Git("init", "-q", "--template=", "-b", "main")
+	c.Write("f", "1\n")
+	h.one = c.Commit("one")
+	c.Write("f", "2\n")
+	h.two = c.Commit("two")
+	c.Git("push", "-q", "file://"+h.bare.Dir, "HEAD:refs/heads/main")
+	c.Write("f", "3\n")
+	h.three = c.Commit("three")
+	c.Git("checkout", "-q", "--detach", h.one)
+	c.Write("g", "x\n")
+	h.beside = c.Commit("beside")
+}
+
+// published is a server whose branch main has the first two of three commits, which a clone
+// has with one more beside the third.
 func published(t *testing.T) (s *gitServer, c clone, one, two, three, beside string) {
 	t.Helper()
-	s, c = newServer(t), newClone(t)
-	c.Write("f", "1\n")
-	one = c.Commit("one")
-	c.Write("f", "2\n")
-	two = c.Commit("two")
-	c.Git("push", "-q", "file://"+s.Dir, "HEAD:refs/heads/main")
-	c.Write("f", "3\n")
-	three = c.Commit("three")
-	c.Git("checkout", "-q", "--detach", one)
-	c.Write("g", "x\n")
-	beside = c.Commit("beside")
-	return s, c, one, two, three, beside
+	shared.once.Do(func() { shared.make(t) })
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "o", "r.git"), os.DirFS(shared.bare.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, root), clone{shared.clone.Copy(t)}, shared.one, shared.two, shared.three, shared.beside
 }

@@ -24,6 +24,7 @@ import (
 )
 
 func TestNewRemote(t *testing.T) {
+	t.Parallel()
 	for name, opt := range map[string]gitrepo.RemoteOptions{
 		"GitHub":            {URL: "https://github.com/o/r.git", Token: token.New(secret, "https://api.github.com")},
 		"a server":          {URL: "https://git.example.com:8443/o/r", Token: token.New(secret, "https://git.example.com:8443/api/v3")},
@@ -76,6 +77,7 @@ func TestNewRemote(t *testing.T) {
 }
 
 func TestRemotePrintsNoSecret(t *testing.T) {
+	t.Parallel()
 	m, err := gitrepo.NewRemote(gitrepo.RemoteOptions{URL: "https://github.com/o/r", Token: token.New(secret, "https://api.github.com")})
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +88,7 @@ func TestRemotePrintsNoSecret(t *testing.T) {
 }
 
 func TestHTTPSTrustsTheGivenCertificatesOnly(t *testing.T) {
+	t.Parallel()
 	s, c, _, _, three, _ := published(t)
 	secure := httptest.NewTLSServer(s.Config.Handler)
 	defer secure.Close()
@@ -104,6 +107,7 @@ func TestHTTPSTrustsTheGivenCertificatesOnly(t *testing.T) {
 }
 
 func TestProxy(t *testing.T) {
+	t.Parallel()
 	s, c, _, _, three, _ := published(t)
 	var through atomic.Int64
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL = r.In.URL }}
@@ -146,6 +150,7 @@ func TestProxy(t *testing.T) {
 }
 
 func TestFetch(t *testing.T) {
+	t.Parallel()
 	s, _, one, two, _, _ := published(t)
 	c := newClone(t)
 	c.Commit("unrelated")
@@ -187,6 +192,7 @@ func TestFetch(t *testing.T) {
 }
 
 func TestFetchErrors(t *testing.T) {
+	t.Parallel()
 	s, c, _, two, _, _ := published(t)
 	r := c.Open()
 	if err := r.Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, 1); !errors.Is(err, gitrepo.ErrMissing) {
@@ -211,7 +217,10 @@ func TestFetchErrors(t *testing.T) {
 }
 
 func TestFetchChecksWhatItGets(t *testing.T) {
-	s := newServer(t)
+	t.Parallel()
+	root := t.TempDir()
+	newBare(t, filepath.Join(root, "o", "r.git"))
+	s := serve(t, root)
 	blob := strings.TrimSpace(s.GitFed("x", "hash-object", "-w", "--stdin"))
 	tree := s.Mktree("100644 blob " + blob + "\tf\n")
 	outer := strings.TrimSpace(s.GitFed("040000 tree "+tree+"\t.git\n", "mktree"))
@@ -231,6 +240,7 @@ func TestFetchChecksWhatItGets(t *testing.T) {
 // To ask what the clone's refs name, git would run in the clone, and tell the
 // server what nobody else may know of.
 func TestFetchDoesNotAskTheClone(t *testing.T) {
+	t.Parallel()
 	s, _, _, two, _, _ := published(t)
 	c := newClone(t)
 	private := c.Commit("known here only")
@@ -264,6 +274,7 @@ func TestFetchDoesNotAskTheClone(t *testing.T) {
 }
 
 func TestNothingOfTheCloneRuns(t *testing.T) {
+	t.Parallel()
 	s, c, _, two, three, _ := published(t)
 	other := newClone(t)
 	other.Commit("so that there are refs to advertise")

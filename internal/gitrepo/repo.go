@@ -4,6 +4,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,10 @@ import (
 
 // Options say how git runs. The zero value is usable.
 type Options struct {
-	PathList string        // the PATH that git is found in, and runs with; "": DefaultPath
-	TempDir  string        // where the repository is made; "": the system's directory for temporary files
-	Timeout  time.Duration // of each command; 0: two minutes
-	MaxDiff  int           // bytes of a diff's hunks that are read; 0: 128 MiB
-	OIDLen   int           // hex digits of an object id in a Repo without a clone, 40 or 64; 0: 40
+	PathList string // the PATH that git is found in, and runs with; "": DefaultPath
+	TempDir  string // where the repository is made; "": the system's directory for temporary files
+	MaxDiff  int    // bytes of a diff's hunks that are read; 0: 128 MiB
+	OIDLen   int    // hex digits of an object id in a Repo without a clone, 40 or 64; 0: 40
 }
 
 // Repo is a bare repository in a temporary directory. It has no hooks, no attributes and no
@@ -63,12 +63,7 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	default:
 		return nil, fmt.Errorf("an object id has 40 or 64 hex digits, not %d", opt.OIDLen)
 	}
-	if opt.PathList == "" {
-		opt.PathList = DefaultPath
-	}
-	if opt.Timeout <= 0 {
-		opt.Timeout = 2 * time.Minute
-	}
+	opt.PathList = cmp.Or(opt.PathList, DefaultPath)
 	if opt.MaxDiff <= 0 {
 		opt.MaxDiff = maxDiff
 	}
@@ -179,8 +174,11 @@ func (r *Repo) env() []string {
 // AnyExit as the MaxExit of a Call makes no exit code an error.
 const AnyExit = 255
 
-// maxOutput is the usual limit of git's output, in bytes.
-const maxOutput = 64 << 20
+// The limits of one run of git, unless a Call has others.
+const (
+	maxOutput  = 64 << 20 // bytes of its output
+	gitTimeout = 2 * time.Minute
+)
 
 // Call says how git runs, in addition to its arguments.
 type Call struct {
@@ -192,7 +190,7 @@ type Call struct {
 	MaxExit  int       // the highest exit code that is a result; those above are errors
 
 	files   []*os.File    // that git and what it starts inherit, as descriptors from 3 on
-	timeout time.Duration // 0: that of the Repo
+	timeout time.Duration // 0: gitTimeout
 }
 
 // Output is what git printed, and how it ended.
@@ -233,12 +231,8 @@ func (o Output) Line() string { return strings.TrimSpace(string(o.Stdout)) }
 // Run runs git in the repository. The error is ErrTooLarge if it prints more than the
 // limit; the Output is what was read until then.
 func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) {
-	if c.Limit == 0 {
-		c.Limit = maxOutput
-	}
-	if c.timeout == 0 {
-		c.timeout = r.opt.Timeout
-	}
+	c.Limit = cmp.Or(c.Limit, maxOutput)
+	c.timeout = cmp.Or(c.timeout, gitTimeout)
 	global := []string{"--git-dir=" + r.gitDir()}
 	if args[0] != "check-ignore" { // the only command that does not accept it
 		global = append(global, "--literal-pathspecs")

@@ -20,12 +20,13 @@ var airlock = gitrepo.Person{Name: "Airlock", Email: "airlock@example.com"}
 
 // series reads the commits between two as an agent's series.
 func (c clone) series(base, tip string) gitrepo.Series {
+	c.T.Helper()
 	s := gitrepo.Series{Base: base}
 	before := c.Tree(base)
-	for oid := range strings.FieldsSeq(c.Git("rev-list", "--reverse", base+".."+tip)) {
-		s.Changes = append(s.Changes, gitrepo.Change{Before: before, After: c.Tree(oid), Message: c.GitFed("", "log", "-1", "--format=%B", oid),
-			Author: gitrepo.Person{Name: c.Git("log", "-1", "--format=%an", oid), Email: c.Git("log", "-1", "--format=%ae", oid)}})
-		before = c.Tree(oid)
+	fields := strings.Split(string(c.Output("log", "--reverse", "-z", "--format=%T%x00%an%x00%ae%x00%B", base+".."+tip)), "\x00")
+	for ; len(fields) >= 4; fields = fields[4:] {
+		s.Changes = append(s.Changes, gitrepo.Change{Before: before, After: fields[0], Author: gitrepo.Person{Name: fields[1], Email: fields[2]}, Message: fields[3]})
+		before = fields[0]
 	}
 	return s
 }
@@ -39,6 +40,7 @@ func lookInto(t *testing.T, c clone, r *gitrepo.Repo) clone {
 }
 
 func TestTransplantOnItsOwnBase(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("f", "1\n")
 	base := c.Commit("base")
@@ -68,6 +70,7 @@ func TestTransplantOnItsOwnBase(t *testing.T) {
 }
 
 func TestTransplantOnAMovedBase(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("code.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
 	c.Write("other", "x\n")
@@ -103,6 +106,7 @@ func TestTransplantOnAMovedBase(t *testing.T) {
 }
 
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	base := c.Commit("base")
 	c.Write("f", "1\n")
@@ -114,6 +118,7 @@ func TestNothingIsLeft(t *testing.T) {
 }
 
 func TestConflicts(t *testing.T) {
+	t.Parallel()
 	lines := strings.Repeat("line\n", 20)
 	for name, tt := range shorttest.Some(2, map[string]struct {
 		base, ours, theirs func(clone)
@@ -189,6 +194,7 @@ func TestConflicts(t *testing.T) {
 		},
 	}) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newClone(t)
 			c.Write("unrelated", "u")
 			if tt.base != nil {
@@ -218,6 +224,7 @@ func TestConflicts(t *testing.T) {
 }
 
 func TestMergesThatFit(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("mode", "1\n2\n3\n")
 	c.Write("gone", "1\n")
@@ -243,6 +250,7 @@ func TestMergesThatFit(t *testing.T) {
 }
 
 func TestStyle(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	base := c.Commit("base")
 	c.Write("f", "1\n")

@@ -17,6 +17,7 @@ import (
 )
 
 func TestFiles(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("policy.yml", "max: 1\n")
 	c.Write("deep/er/still/x", "deep")
@@ -83,6 +84,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestSubmoduleIsNotFollowed(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	head := c.Commit("one")
 	c.Git("update-index", "--add", "--cacheinfo", "160000,"+head+",sub")
@@ -95,8 +97,10 @@ func TestSubmoduleIsNotFollowed(t *testing.T) {
 // TestForgedObjects replaces, in the clone, the content of each object on the
 // way to a file, as an agent with write access to .git could.
 func TestForgedObjects(t *testing.T) {
+	t.Parallel()
 	for _, what := range []string{"HEAD", "HEAD^{tree}", "HEAD:dir", "HEAD:dir/policy.yml"} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			c := newClone(t)
 			c.Write("dir/policy.yml", "max: 1\n")
 			head := c.Commit("one")
@@ -143,6 +147,7 @@ func (c clone) forge(oid string, data []byte) {
 }
 
 func TestBrokenTreeIsAnError(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("a", "x")
 	head := c.Commit("one")
@@ -206,8 +211,10 @@ func changedTree(t *testing.T, initArgs ...string) (c clone, from, to string) {
 }
 
 func TestTreeChangesAreGits(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
+			t.Parallel()
 			c, from, to := changedTree(t, "--object-format="+format)
 			changes, err := c.Open().TreeChanges(t.Context(), from, to)
 			if err != nil {
@@ -253,6 +260,7 @@ func records(raw string) []string {
 }
 
 func TestTreeChangesDescribeContents(t *testing.T) {
+	t.Parallel()
 	c, from, to := changedTree(t)
 	r := c.Open()
 	changes, err := r.TreeChanges(t.Context(), from, to)
@@ -288,6 +296,7 @@ func TestTreeChangesDescribeContents(t *testing.T) {
 }
 
 func TestTreePaths(t *testing.T) {
+	t.Parallel()
 	c, _, to := changedTree(t)
 	got, err := c.Open().TreePaths(t.Context(), to)
 	want := strings.Split(strings.TrimSuffix(c.Git("ls-tree", "-r", "-z", "--name-only", to), "\x00"), "\x00")
@@ -298,6 +307,7 @@ func TestTreePaths(t *testing.T) {
 }
 
 func TestHostileTrees(t *testing.T) {
+	t.Parallel()
 	c := newClone(t)
 	c.Write("f", "x")
 	empty := c.Commit("f")

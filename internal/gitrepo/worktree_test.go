@@ -15,6 +15,7 @@ import (
 // TestReadBelow: only ordinary files are opened, by no link, even one that stays
 // inside, and without waiting for what a pipe would give.
 func TestReadBelow(t *testing.T) {
+	t.Parallel()
 	c := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
 	c.Write("dir/in/f.txt", "text")
 	c.Link("dir", "to-dir")

@@ -11,6 +11,7 @@ import (
 // TestEntriesAreFoundByDescriptor: on a file system that does not tell the kinds of
 // entries, the os package asks for each by its directory's name, as Info does.
 func TestEntriesAreFoundByDescriptor(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(base, "a/b/c"), 0o700); err != nil {
 		t.Fatal(err)
@@ -36,6 +37,7 @@ func TestEntriesAreFoundByDescriptor(t *testing.T) {
 // TestIdentities are apart, each with a guard of its own, and those that systemd may
 // lend to a service come last.
 func TestIdentities(t *testing.T) {
+	t.Parallel()
 	taken, lent := map[uint32]bool{}, false
 	for _, id := range identities() {
 		if taken[id.UID] || taken[id.UID+1] || id.UID != id.GID || id.UID < 65000 || id.UID+1 > 65533 {

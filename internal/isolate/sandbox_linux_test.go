@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,7 +34,11 @@ const secret = "ghs_notARealTokenButShapedLikeOne0000000"
 type runner struct {
 	base, workspace, temp string
 	env                   []string
+	identity              command.Identity
 }
+
+// runners counts the runners of this process.
+var runners atomic.Uint32
 
 func newRunner(t *testing.T) runner {
 	t.Helper()
@@ -42,6 +47,9 @@ func newRunner(t *testing.T) runner {
 		t.Fatal(err)
 	}
 	r := runner{base: base, workspace: filepath.Join(base, "workspace"), temp: filepath.Join(base, "temp")}
+	// A user of this test alone: what is ended is its own. Every second id is a guard.
+	id := 1<<24 + 2*(uint32(os.Getpid())<<6+runners.Add(1)%64)
+	r.identity = command.Identity{UID: id, GID: id}
 	for path, text := range map[string]string{
 		"workspace/main.go": "package main\n", "workspace/.git/config": "extraheader = " + secret, "workspace/sub/.git/config": secret, "workspace/gha-creds-1.json": secret,
 		"temp/event.json": "{}", "temp/set_env_1": "", "temp/set_output_1": "", "temp/credentials": secret, "home/.netrc": secret, "workspace/sub/run.sh": "echo ran\n",
@@ -68,9 +76,8 @@ func newRunner(t *testing.T) runner {
 	return r
 }
 
-// config is for a user of this test process alone: what is ended is its own.
 func (r runner) config() isolate.Config {
-	id := command.Identity{UID: uint32(1<<24 + 2*os.Getpid()), GID: uint32(1<<24 + 2*os.Getpid())}
+	id := r.identity
 	return isolate.Config{
 		Workspace: r.workspace, Credential: true, Environ: r.env, Identity: &id,
 		Closed: []string{r.temp, filepath.Join(r.temp, "set_env_1"), filepath.Join(r.base, "home"), filepath.Join(r.base, "engine"), filepath.Join(r.base, "none")},
@@ -132,6 +139,7 @@ func attacks() []attack {
 
 // TestAttacks is rule R3.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	sandbox := open(t, r.config())
 	if sandbox == nil {
@@ -177,6 +185,7 @@ func TestAttacks(t *testing.T) {
 // TestRightsGoBackToWhatWasClosed: a program that may rename the workspace puts
 // something else in its place, whose rights are nobody's business.
 func TestRightsGoBackToWhatWasClosed(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	sandbox := open(t, r.config())
 	if sandbox == nil {
@@ -201,6 +210,7 @@ func TestRightsGoBackToWhatWasClosed(t *testing.T) {
 // forked twice, into a session of its own, writes until its program has ended and
 // not a byte longer.
 func TestLateWrites(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	sandbox := open(t, r.config())
 	if sandbox == nil {
@@ -225,6 +235,7 @@ func TestLateWrites(t *testing.T) {
 }
 
 func TestLimitsOfTheSandbox(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	cfg := r.config()
 	cfg.Limits, cfg.Disk = command.Limits{FileSize: 1 << 20}, 64<<20
@@ -244,6 +255,7 @@ func TestLimitsOfTheSandbox(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	cfg := r.config()
 	cfg.Environ = []string{
@@ -275,6 +287,7 @@ func TestEnvironment(t *testing.T) {
 
 // TestRefusals are what cannot be set up; nothing stays closed or copied then.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	for _, c := range shorttest.First(4, []struct {
 		name    string
 		change  func(*isolate.Config, runner) error
@@ -369,6 +382,7 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 // TestSandboxesSideBySide asserts that two sandboxes at the same time have users of their
 // own.
 func TestSandboxesSideBySide(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	var users []string
 	for range 2 {
@@ -393,6 +407,7 @@ func TestSandboxesSideBySide(t *testing.T) {
 // TestProgramsThatNobodyMayReplace are no reason to refuse: behind the sticky bit, where
 // nobody gets to them, or not there.
 func TestProgramsThatNobodyMayReplace(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	sticky, hidden := filepath.Join(r.base, "sticky"), filepath.Join(r.base, "hidden")
 	if err := errors.Join(os.Mkdir(sticky, 0o755), os.Chmod(sticky, 0o777|os.ModeSticky), os.MkdirAll(hidden+"/bin", 0o755), os.Chmod(hidden+"/bin", 0o777), os.Chmod(hidden, 0o700)); err != nil {
@@ -410,6 +425,7 @@ func TestProgramsThatNobodyMayReplace(t *testing.T) {
 // TestNothingStays looks for what a program leaves: processes, files, and objects of
 // System V, which it may have given away.
 func TestNothingStays(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	sandbox := open(t, r.config())
 	if sandbox == nil {

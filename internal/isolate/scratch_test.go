@@ -86,6 +86,7 @@ func checkout(t *testing.T) (workspace, temp string) {
 // TestScratch changes files by every name that leads to them, and the workspace
 // stays as it is.
 func TestScratch(t *testing.T) {
+	t.Parallel()
 	workspace, temp := checkout(t)
 	linked := filepath.Join(t.TempDir(), "linked")
 	if err := os.Symlink(workspace, linked); err != nil {
@@ -145,6 +146,7 @@ func assertNoScratch(t *testing.T, temp string) {
 
 // TestNoScratch leaves nothing behind where there can be no copy, and says why.
 func TestNoScratch(t *testing.T) {
+	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
@@ -180,6 +182,7 @@ func TestNoScratch(t *testing.T) {
 // TestScratchWithoutWhatMayNotBeRead: what belongs to somebody else, such as the data
 // of a container, is no reason to have no copy.
 func TestScratchWithoutWhatMayNotBeRead(t *testing.T) {
+	t.Parallel()
 	workspace, temp := checkout(t)
 	if err := errors.Join(os.Mkdir(filepath.Join(workspace, "data"), 0o000), os.WriteFile(filepath.Join(workspace, "key"), nil, 0o000), syscall.Mkfifo(filepath.Join(workspace, "pipe"), 0o600)); err != nil {
 		t.Fatal(err)

@@ -71,6 +71,7 @@ func said(t *testing.T, run func(context.Context, command.Spec) (command.Result,
 // TestWorkersRunSideBySide: a program of each worker waits for the other's; they are
 // different users, with homes of their own.
 func TestWorkersRunSideBySide(t *testing.T) {
+	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))
 	if sandbox == nil {
 		return
@@ -100,6 +101,7 @@ func TestWorkersRunSideBySide(t *testing.T) {
 // TestAWorkerEndsItsOwnAlone asserts rule R4 for workers: what a worker's program leaves is
 // ended with it, and no other worker's program.
 func TestAWorkerEndsItsOwnAlone(t *testing.T) {
+	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))
 	if sandbox == nil {
 		return
@@ -140,6 +142,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 // TestFilesOfWorkers: a worker owns its folders, can work in the others', and the sandbox's
 // own programs can work in all of them before, between and behind.
 func TestFilesOfWorkers(t *testing.T) {
+	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))
 	if sandbox == nil {
 		return
@@ -183,6 +186,7 @@ func TestFilesOfWorkers(t *testing.T) {
 // TestStrangersFilesStayStrangers: what a worker's programs put in the place of files is
 // not followed, and what is not theirs does not become theirs.
 func TestStrangersFilesStayStrangers(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	sandbox, workers := openSplit(t, r)
 	if sandbox == nil {
@@ -214,6 +218,7 @@ func TestStrangersFilesStayStrangers(t *testing.T) {
 
 // TestAttacksFromAWorker is rule R3 for a user beside the sandbox's own.
 func TestAttacksFromAWorker(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	sandbox, workers := openSplit(t, r)
 	if sandbox == nil {
@@ -237,6 +242,7 @@ func TestAttacksFromAWorker(t *testing.T) {
 
 // TestWorkersShareGosCaches: the standard library need not be compiled once a worker.
 func TestWorkersShareGosCaches(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	r.env = append(r.env, "PATH="+os.Getenv("PATH"))
 	sandbox, workers := openSplit(t, r)
@@ -254,6 +260,7 @@ func TestWorkersShareGosCaches(t *testing.T) {
 }
 
 func TestSplitRefusals(t *testing.T) {
+	t.Parallel()
 	r := newRunner(t)
 	sandbox, _ := openSplit(t, r)
 	if sandbox == nil {
@@ -286,6 +293,7 @@ func TestSplitRefusals(t *testing.T) {
 // TestASandboxThatIsNotApartHasWorkers: where nothing is apart, programs of two workers run at
 // the same time in the workspace itself. Root has this test run as another user.
 func TestASandboxThatIsNotApartHasWorkers(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() == 0 {
 		again(t)
 		return
@@ -332,6 +340,7 @@ func again(t *testing.T) {
 // TestAttacksOnAnotherWorkersProgram while it runs. Each script succeeds as the program's
 // own user.
 func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
+	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))
 	if sandbox == nil {
 		return

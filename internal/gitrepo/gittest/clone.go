@@ -25,8 +25,19 @@ type Clone struct {
 func New(t testing.TB, initArgs ...string) Clone {
 	t.Helper()
 	c := Clone{t, t.TempDir()}
-	c.Git(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
+	c.Git(append([]string{"init", "-q", "--template=", "-b", "main"}, initArgs...)...)
 	return c
+}
+
+// Copy copies the clone for a test that changes it. The index does not know the times of
+// the files of a copy.
+func (c Clone) Copy(t testing.TB) Clone {
+	t.Helper()
+	to := Clone{t, filepath.Join(t.TempDir(), filepath.Base(c.Dir))}
+	if err := os.CopyFS(to.Dir, os.DirFS(c.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 // Git runs git in the clone, as somebody who trusts it would.
@@ -60,7 +71,9 @@ func (c Clone) Output(args ...string) []byte {
 func (c Clone) env() []string {
 	return []string{"PATH=" + gitrepo.DefaultPath, "HOME=" + c.Dir, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=1700000000 +0000",
-		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=1700000000 +0000"}
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=1700000000 +0000",
+		// No second process after each commit and fetch.
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false"}
 }
 
 // Mktree makes a tree of the lines that git ls-tree would print of it.
@@ -74,7 +87,23 @@ func (c Clone) Commit(message string) string {
 	c.T.Helper()
 	c.Git("add", "-A")
 	c.Git("commit", "-q", "--allow-empty", "-m", message)
-	return c.Git("rev-parse", "HEAD")
+	return c.Head()
+}
+
+// Head returns the id of the commit that is checked out.
+func (c Clone) Head() string {
+	c.T.Helper()
+	oid, err := c.Locate().Resolve("HEAD")
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return oid
+}
+
+// Trees returns the ids of the trees of the commits after base up to tip, oldest first.
+func (c Clone) Trees(base, tip string) []string {
+	c.T.Helper()
+	return strings.Fields(c.Git("log", "--reverse", "--format=%T", base+".."+tip))
 }
 
 // Tree returns the id of a commit's tree.
