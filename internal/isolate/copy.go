@@ -8,8 +8,9 @@ import (
 
 // CopyLimits bound the copy of a workspace. Zero values stand for the defaults.
 type CopyLimits struct {
-	Entries int64 // files, directories and links; default 500,000
-	Bytes   int64 // of all files together; default 8 GiB
+	Entries int64    // files, directories and links; default 500,000
+	Bytes   int64    // of all files together; default 8 GiB
+	Exclude []string // patterns of names to leave out (path.Match), anywhere in the tree
 }
 
 // copyOptions say how copyTree copies.
@@ -33,12 +34,17 @@ func (l CopyLimits) withDefaults() CopyLimits {
 }
 
 // leaveOut returns why a name is not copied, or "".
-func leaveOut(name string) string {
-	switch credentials, _ := path.Match("gha-creds-*.json", name); {
+func (l CopyLimits) leaveOut(name string) string {
+	switch ok, _ := path.Match("gha-creds-*.json", name); {
 	case name == ".git":
 		return "git's directory may contain credentials, and programs in its configuration"
-	case credentials:
+	case ok:
 		return "it contains credentials of a cloud"
+	}
+	for _, pattern := range l.Exclude {
+		if ok, _ := path.Match(pattern, name); ok {
+			return "excluded"
+		}
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func TestCopy(t *testing.T) {
 	if err := errors.Join(
 		os.Symlink("/etc/passwd", in("outside")), os.Symlink("nowhere", in("dangling")), os.Symlink("sub", in("linked")),
 		syscall.Mkfifo(in("fifo"), 0o666), os.Chmod(in("sub/run.sh"), 0o755|os.ModeSetuid), os.Chtimes(in("sub/run.sh"), at, at),
-		os.WriteFile(in("odd\xff\nname"), nil, 0o400), os.Mkdir(in("closed"), 0o500),
+		os.WriteFile(in("odd\xff\nname"), nil, 0o400), os.Mkdir(in("closed"), 0o500), os.WriteFile(in("left.log"), nil, 0o600),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +36,7 @@ func TestCopy(t *testing.T) {
 	}
 	defer socket.Close()
 	cfg := r.config()
+	cfg.Copy.Exclude = []string{"*.log"}
 	sandbox := open(t, cfg)
 	if sandbox == nil {
 		return
@@ -78,7 +79,7 @@ func TestCopy(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		".git: git's directory may contain credentials, and programs in its configuration", "fifo: it is a FIFO", "gha-creds-1.json: it contains credentials of a cloud",
-		"socket: it is a socket", "sub/.git: git's directory may contain credentials, and programs in its configuration",
+		"left.log: excluded", "socket: it is a socket", "sub/.git: git's directory may contain credentials, and programs in its configuration",
 	}, notes); diff != "" {
 		t.Errorf("the notes (-want +got)\n%s", diff)
 	}

@@ -84,7 +84,7 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 			return err
 		}
 		name := filepath.Join(rel, e.Name())
-		if why := leaveOut(e.Name()); why != "" {
+		if why := c.limits.leaveOut(e.Name()); why != "" {
 			c.note(name, why)
 			continue
 		}
