@@ -22,8 +22,8 @@ import (
 // work tree. ChangeSource makes it.
 type ChangeSet struct {
 	*changes.Set
-	// hasDiff reports whether Files contain which lines changed; otherwise all lines of
-	// a file count.
+	// hasDiff is set if Files list which lines changed; otherwise every line of a file
+	// counts.
 	hasDiff bool
 	// head is the commit that people see, "" if there is none. atHead maps lines of the
 	// work tree to lines of that commit; it is nil where they are the same.
@@ -31,7 +31,7 @@ type ChangeSet struct {
 	atHead func(path string, start, end int) (newStart, newEnd int, ok bool)
 }
 
-// ChangeSource says where a ChangeSet comes from.
+// ChangeSource describes where a ChangeSet comes from.
 type ChangeSource struct {
 	Root    string          // required; absolute: the work tree's root, or the directory to check
 	Cloned  bool            // there is a clone at Root
@@ -61,8 +61,8 @@ func (s ChangeSource) Find(ctx context.Context) (*ChangeSet, error) {
 	return nil, exitcode.UsageError(fmt.Errorf("there is no git clone at %s to tell what changed: check the repository out, or name the files with --changed-files", s.Root))
 }
 
-// fromGitOrAPI asks git, which first fetches what the clone lacks and, where that is
-// still too little, GitHub.
+// fromGitOrAPI asks git. If the clone lacks commits, it fetches them; if that is not
+// enough, it asks GitHub.
 func (s ChangeSource) fromGitOrAPI(ctx context.Context) (*ChangeSet, error) {
 	set, err := s.fromGit(ctx, nil)
 	if isIncomplete(err) && s.Remote != nil {
@@ -87,7 +87,7 @@ func isIncomplete(err error) bool {
 	return errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, gitrepo.ErrShallow)
 }
 
-// fromList takes the files that the user names, all of whose lines count.
+// fromList takes the files that the user names. All their lines count.
 func (s ChangeSource) fromList(ctx context.Context) (*ChangeSet, error) {
 	tree, err := gitrepo.OpenWorkTree(s.Root)
 	if err != nil {
@@ -130,8 +130,8 @@ func (s ChangeSource) fromAPI(ctx context.Context, why string) (*ChangeSet, erro
 	return &ChangeSet{Set: set, hasDiff: true, head: s.Event.Head.SHA}, nil
 }
 
-// FindRoot returns the root of the work tree that dir lies in, and whether there is one;
-// otherwise dir.
+// FindRoot returns the root of the work tree that contains dir. Without one it returns dir
+// and false.
 func FindRoot(dir string) (root string, ok bool) {
 	for parent := dir; ; parent = filepath.Dir(parent) {
 		if _, err := gitrepo.Locate(parent); err == nil {
@@ -242,8 +242,8 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 	return out, err
 }
 
-// workTree returns a commit of the work tree: HEAD itself where nothing has changed
-// since.
+// workTree returns a commit with the content of the work tree: HEAD itself if everything
+// is committed.
 func (s ChangeSource) workTree(ctx context.Context, here string) (commit string, notes []string, err error) {
 	series, err := agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: s.Git.Repo, Dir: s.Root, Bases: []string{here}, Exclude: s.Exclude})
 	if err != nil {

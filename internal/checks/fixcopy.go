@@ -44,8 +44,8 @@ func (f *fixCopy) names() []string {
 	return []string{f.scratch.Dir() + string(filepath.Separator), "", f.scratch.Dir(), "."}
 }
 
-// notes returns what is not in the copy, except for what is never there and what no fix
-// needs.
+// notes lists what could not be copied, except for .git, which is never copied, and
+// directories that no fix needs.
 func (f *fixCopy) notes() (notes []string) {
 	if f.scratch == nil {
 		return nil

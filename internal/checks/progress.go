@@ -129,6 +129,7 @@ func (p *Progress) spin() {
 	}
 }
 
+// draw shows the check that began last, with a frame of the animation.
 func (p *Progress) draw(frame rune) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,6 +189,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
+// retried returns what to add to a line about a check that was retried n times.
 func retried(n int) string {
 	switch n {
 	case 0:

@@ -19,11 +19,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// Package reviews is the code review and the security review of phase validation:
-// the built-in reviewer and those that the owner configures, side by side, with what
-// they say joined into one list.
-
-// reviewsConfig says who reviews what.
+// reviewsConfig selects the reviewers and what they review.
 type reviewsConfig struct {
 	// Checks has the settings of the built-in reviewer, and the plug-ins.
 	Checks  config.Checks
@@ -31,7 +27,7 @@ type reviewsConfig struct {
 	// Changes is what changed. The built-in reviewer reads its texts, which are those of
 	// the commit, not what commands have made of the work tree since.
 	Changes *changes.Set // required
-	Run     phase.Runner // of the plug-ins' commands; required where there are plug-ins
+	Run     phase.Runner // runs the plug-ins' commands; required where there are plug-ins
 }
 
 // reviews are the code review and the security review of one change: the built-in
@@ -42,8 +38,8 @@ type reviews struct {
 	code, security *review
 }
 
-// newReviews returns the reviews. The error says that a setting names an unknown rule, or
-// that something required is missing.
+// newReviews returns the reviews. It fails if a setting names an unknown rule, or if
+// something required is missing.
 func newReviews(cfg reviewsConfig) (*reviews, error) {
 	if cfg.Changes == nil || cfg.Scanner == nil || cfg.Run == nil && len(cfg.Checks.Plugins) > 0 {
 		return nil, errors.New("reviews: Changes and Scanner are required, and Run where there are plug-ins")
@@ -71,13 +67,13 @@ func (r *reviews) codeReview() phase.Reviewer { return r.code.reviewer(r.cfg.Sca
 // securityReview returns the security review, nil where nobody does it.
 func (r *reviews) securityReview() phase.Reviewer { return r.security.reviewer(r.cfg.Scanner) }
 
-// review is one of the two.
+// review is one of the two reviews: its reviewers, and what they reported.
 type review struct {
 	check phase.Check
 	parts []*part
 
 	mu      sync.Mutex
-	files   []string // that the parts were asked about
+	files   []string // the files that the parts were asked about
 	details joinedDetails
 }
 
@@ -95,12 +91,13 @@ type part struct {
 // partResult is what one reviewer found.
 type partResult struct {
 	findings   []finding.Finding
-	rules      map[[2]string]finding.Rule // by tool and ID
+	rules      map[[2]string]finding.Rule // keyed by tool and ID
 	suppressed []reviewer.Suppressed
 	skipped    []reviewer.Skipped
 	notes      []string
 }
 
+// reviewer returns the review as phase validation runs it, nil where nobody does it.
 func (v *review) reviewer(scanner *secrets.Scanner) phase.Reviewer {
 	if len(v.parts) == 0 {
 		return nil
@@ -139,7 +136,7 @@ func (v *review) ask(ctx context.Context, r phase.ReviewRequest) {
 	wg.Wait()
 }
 
-// guarded turns a panic of a reviewer into an error, because the files are hostile.
+// guarded runs the part, and turns a panic into an error, because the files are hostile.
 func (p *part) guarded(ctx context.Context, r phase.ReviewRequest) (result partResult, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -237,7 +234,7 @@ func diffOf(f *changes.File) changes.ChangedFile {
 	return d
 }
 
-// plugIn returns the run of a plug-in reviewer.
+// plugIn returns a function that runs a plug-in reviewer.
 func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Context, phase.ReviewRequest) (partResult, error) {
 	return func(ctx context.Context, request phase.ReviewRequest) (partResult, error) {
 		ask := plugin.Request{Repository: request.Repository}
@@ -271,18 +268,18 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 // reviewDetails are what both reviews reported besides their findings. All lists are in
 // a stable order.
 type reviewDetails struct {
-	suppressed []reviewer.Suppressed // by a comment in the file
+	suppressed []reviewer.Suppressed // findings that a comment in the file suppresses
 	skipped    []reviewer.Skipped    // files that were not reviewed, or not completely; each reason once
 	duplicates []finding.Duplicate   // findings that another one stands for
 	missing    []phase.MissingTool
 	notes      []string      // complete sentences
-	rules      finding.Rules // of the findings, as far as they are known
+	rules      finding.Rules // the rules of the findings, where they are known
 }
 
-// joinedDetails are those of one review.
+// joinedDetails are the details of one review.
 type joinedDetails struct {
 	reviewDetails
-	ruleByID map[[2]string]finding.Rule // by tool and ID
+	ruleByID map[[2]string]finding.Rule // keyed by tool and ID
 }
 
 // details returns what the reviews have reported so far.
@@ -309,6 +306,7 @@ func (r *reviews) details() reviewDetails {
 	return out
 }
 
+// lookup returns the rules of a map as a function.
 func lookup(rules map[[2]string]finding.Rule) finding.Rules {
 	return func(tool, rule string) (finding.Rule, bool) {
 		r, ok := rules[[2]string{tool, rule}]
@@ -316,8 +314,8 @@ func lookup(rules map[[2]string]finding.Rule) finding.Rules {
 	}
 }
 
-// join puts the parts' results together: of findings that mean the same, one stays. The
-// error joins those of every part that could not review.
+// join joins the parts' results: of findings that mean the same, one stays. The error
+// joins the errors of every part that could not review.
 func (v *review) join(scanner *secrets.Scanner) ([]finding.Finding, error) {
 	d := joinedDetails{ruleByID: map[[2]string]finding.Rule{}}
 	var all []finding.Finding

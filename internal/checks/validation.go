@@ -27,7 +27,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// Config says what one validation checks, and how.
+// Config describes what one validation checks, and how.
 type Config struct {
 	Root    string        // required; absolute: the repository's root
 	Changes *ChangeSet    // required
@@ -48,9 +48,9 @@ type Deps struct {
 	Environ []string            // required: the entire environment, for the commands
 	Scanner *secrets.Scanner    // required: finds the secrets to mask
 	Log     func(line string)   // required
-	Tell    func(phase.Event)   // unless nil, is given each step of the checks
-	// TokenVariable names where this process has its own token from, which nothing in
-	// its environment shows; "" without a token.
+	Tell    func(phase.Event)   // if not nil, is called with each step of the checks
+	// TokenVariable is the variable that contained this process's own token, which is no
+	// longer in its environment; "" without a token.
 	TokenVariable string
 }
 
@@ -83,7 +83,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (*checkreport.Document, err
 	return v.run(ctx)
 }
 
-// defaultTo returns what a setting says, or the default where it is not set.
+// defaultTo returns the value of a setting, or the default if it is not set.
 func defaultTo(setting *bool, otherwise bool) bool {
 	if setting == nil {
 		return otherwise
@@ -202,8 +202,8 @@ func mayHaveNeededGit(r phase.Result) bool {
 	return false
 }
 
-// stopped gives the reason why nothing was judged its exit code: an interruption, input
-// that cannot be validated, or a failure of our own.
+// stopped adds the exit code to the reason why nothing was judged: an interruption, input
+// that cannot be validated, or a failure of Airlock's own.
 func stopped(ctx context.Context, err error) error {
 	var invalid *phase.InvalidInput
 	switch {

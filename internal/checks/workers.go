@@ -12,7 +12,7 @@ import (
 // of its own.
 type workers struct {
 	sandbox *isolate.Sandbox
-	err     error // why there are none
+	err     error // why there are no workers
 }
 
 // split returns a function that makes a worker for each group of directories, as
