@@ -19,19 +19,19 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// AgentCode says where the changes of items that carry code are.
+// AgentCode describes where the changes of items that carry code are.
 type AgentCode struct {
 	// File is a patch or a bundle, and Open opens it. Without one, the changes are what
 	// the workspace contains beyond the commit that was checked out.
 	File string
 	Open func() (io.ReadCloser, error)
-	// Base is the commit or branch that they were made from; "" to find it out.
+	// Base is the commit or branch that the changes were made from; "" to find it out.
 	Base string
 	// Workspace is the root of the work tree, and Exclude lists the slash-separated
 	// paths in it that are not changes.
 	Workspace string // required
 	Exclude   []string
-	PathList  string // where git is looked for
+	PathList  string // the directories in which git is looked for
 }
 
 // maxChanges is how large a patch or bundle may be, in bytes.
@@ -99,8 +99,8 @@ func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *a
 	return code, release, nil
 }
 
-// candidates are the commits that the changes may have been made from: where the user
-// has named one, no other.
+// candidates returns the commits that the changes may have been made from: only known
+// where the user names the base, otherwise also bases.
 func (c AgentCode) candidates(known, bases []string) []string {
 	if c.Base != "" {
 		return known
@@ -121,8 +121,8 @@ func (c AgentCode) read() ([]byte, error) {
 	return data, err
 }
 
-// bases are the commits that the changes may have been made from: the one that the user
-// names, otherwise those of the event.
+// bases returns the commits that the changes may have been made from: the one that the
+// user names, otherwise those of the event.
 func (c AgentCode) bases(git *LocalGit, ev event.Event) ([]string, error) {
 	switch {
 	case objectID.MatchString(c.Base):
@@ -149,8 +149,8 @@ func (c AgentCode) bases(git *LocalGit, ev event.Event) ([]string, error) {
 }
 
 // PathsBelow returns those of the paths that lie below dir, relative to it and with
-// slashes. Relative paths are relative to from. Empty ones, JSON texts and "-" in the
-// place of a path, and paths elsewhere are left out.
+// slashes. Relative paths are relative to from. Empty paths, JSON texts and "-"
+// instead of a path, and paths elsewhere are left out.
 func PathsBelow(dir, from string, paths ...string) []string {
 	root, err := filepath.Abs(dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// Connection says how GitHub is reached. The zero value reaches nothing: there is no
+// Connection describes how GitHub is reached. The zero value reaches nothing: there is no
 // token.
 type Connection struct {
 	Token      token.Token
@@ -69,8 +69,8 @@ func (c Connection) Remote(cloneURL string) (*gitrepo.Remote, error) {
 	return gitrepo.NewRemote(gitrepo.RemoteOptions{URL: cloneURL, Token: c.Token, CAPEM: c.CAFile, Proxy: c.Proxy, NoProxy: c.NoProxy, AllowLoopback: true})
 }
 
-// Client returns a client that holds the token; nil without one. Its errors carry the
-// exit code for wrong usage.
+// Client returns a client for the API that uses the token, or nil without a token. Its
+// errors carry the exit code for wrong usage.
 func (c Connection) Client() (*githubapi.Client, error) {
 	if c.Token.IsZero() {
 		return nil, nil

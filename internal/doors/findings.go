@@ -14,8 +14,8 @@ import (
 )
 
 // ReadFindings reads the findings document of an earlier job. That job ran the pull
-// request's code, so the document is untrusted: it is held against its schema and
-// against the event. Errors of the document itself begin with name.
+// request's code, so the document is untrusted: it is checked against its schema
+// and against the event. Errors of the document itself begin with name.
 func (g *Gate) ReadFindings(in io.Reader, name string, ev event.Event) (*checkreport.Document, error) {
 	doc, err := checkreport.Read(in)
 	if err != nil {
@@ -31,10 +31,9 @@ func (g *Gate) ReadFindings(in io.Reader, name string, ev event.Event) (*checkre
 	return doc, nil
 }
 
-// OwnItems makes Airlock's own items of a findings document, as far as the owner wants
-// them, and lets the policy know which of them the owner allows. of names the workflow
-// run that they come from.
-func (g *Gate) OwnItems(doc *checkreport.Document, ev event.Event, of checkreport.ItemsInput) ([]intake.OwnItem, error) {
+// OwnItems makes Airlock's own items of a findings document: those that the owner wants,
+// which it also allows in the policy. ItemsOf returns the input.
+func (g *Gate) OwnItems(doc *checkreport.Document, ev event.Event, input checkreport.ItemsInput) ([]intake.OwnItem, error) {
 	wanted := g.cfg.Checks.Report
 	unlessOff := func(b *bool) bool { return b == nil || *b }
 	comments := policy.DefaultOwnReviewComments
@@ -45,22 +44,22 @@ func (g *Gate) OwnItems(doc *checkreport.Document, ev event.Event, of checkrepor
 	own := policy.OwnSettings{Comment: onPull && unlessOff(wanted.Comment), Review: onPull && comments > 0, ReviewComments: comments,
 		CheckRun: unlessOff(wanted.CheckRun), SecurityReport: unlessOff(wanted.SecurityReport)}
 	g.cfg.Policy.Own = own
-	of.SafeText, of.Head = g.CheckText(), ev.Head.SHA
-	of.Comment, of.CheckRun, of.SecurityReport = own.Comment, own.CheckRun, own.SecurityReport
-	if of.Head == "" && !onPull {
-		of.Head = ev.SHA
+	input.SafeText, input.Head = g.CheckText(), ev.Head.SHA
+	input.Comment, input.CheckRun, input.SecurityReport = own.Comment, own.CheckRun, own.SecurityReport
+	if input.Head == "" && !onPull {
+		input.Head = ev.SHA
 	}
 	if own.Review {
-		of.ReviewComments = comments
+		input.ReviewComments = comments
 	}
-	items, err := doc.Items(of)
+	items, err := doc.Items(input)
 	if err != nil {
 		return nil, exitcode.FailedError(err)
 	}
 	return items, nil
 }
 
-// ItemsOf names the workflow run that own items come from.
+// ItemsOf returns the input of OwnItems: the workflow run that the items come from.
 func ItemsOf(getenv func(string) string, version string, ev event.Event, run event.Run) checkreport.ItemsInput {
 	return checkreport.ItemsInput{SummaryURL: summaryURL(getenv, ev), Version: version, Job: run.Job, Leg: run.MatrixIndex}
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// Config says what a Gate lets through.
+// Config is the configuration of a Gate.
 type Config struct {
 	// SafeOutputs is the owner's configuration; the zero value plans every kind and
 	// writes none.
@@ -127,8 +127,8 @@ func (g *Gate) CollectAndWrite(ctx context.Context, in io.Reader, docs intake.Do
 	return res, err
 }
 
-// inputError gives an interruption, a result that cannot be written and input that
-// cannot be read their exit codes.
+// inputError adds the exit code to an interruption, to a result that cannot be written,
+// and to input that cannot be read.
 func inputError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -153,8 +153,8 @@ type Request struct {
 	Config apply.Config     // required
 	Deps   apply.Deps       // required; see there
 	Own    []intake.OwnItem // Airlock's own items
-	// Planned, unless nil, is shown the plan before anything is written; its error
-	// keeps everything from being written.
+	// Planned, if not nil, is called with the plan before anything is written. If it
+	// fails, nothing is written.
 	Planned func(*apply.Plan) error
 }
 
@@ -196,7 +196,7 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	}), nil
 }
 
-// refusedResults are the results of own items that the first door refused: what they
+// refusedResults returns the results of own items that the first door refused: what they
 // quote does not fit into GitHub's form.
 func refusedResults(refused []intake.Rejected) []apply.Result {
 	var results []apply.Result

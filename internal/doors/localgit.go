@@ -19,20 +19,20 @@ const (
 // LocalGit reads the git objects of the workspace, which saves requests. What it cannot
 // answer, because the clone is shallow, is asked of GitHub.
 type LocalGit struct {
-	// Repo is a repository of our own that borrows the workspace's objects.
+	// Repo is a repository of Airlock's own that borrows the workspace's objects.
 	Repo *gitrepo.Repo
-	// Clone is the workspace's, whose refs are read as data.
+	// Clone is the workspace's clone; its refs are read as data.
 	Clone *gitrepo.Clone
 
-	ctx     context.Context // of the command, because apply.Source takes none
+	ctx     context.Context // the command's, because apply.Source takes none
 	event   event.Event
 	log     func(string)
-	present map[string]bool // by commit that was looked for
+	present map[string]bool // whether the clone has a commit that was looked for
 }
 
 // OpenLocalGit borrows the workspace's objects; it returns nil without a clone there.
-// pathList is where git is looked for; it is "" on a runner, where an earlier step can
-// have put any program into PATH.
+// pathList lists the directories in which git is looked for; it is "" on a runner, where
+// an earlier step can have changed PATH.
 func OpenLocalGit(ctx context.Context, workspace, pathList string, ev event.Event, log func(string)) *LocalGit {
 	if workspace == "" {
 		return nil

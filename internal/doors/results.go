@@ -10,10 +10,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
-// ResultWriter writes a result. Its errors are WriteErrors, which are told apart from
-// those of reading the input.
+// ResultWriter writes a result. Its errors are WriteErrors, so that they can be
+// distinguished from errors of reading the input.
 type ResultWriter struct {
-	Name   string // what the errors call it; "" where the errors of Writer name it
+	Name   string // the name of the result in errors; "" if the errors of Writer name it
 	Writer io.Writer
 }
 
@@ -80,7 +80,7 @@ func (p *PendingFiles) Commit() error {
 }
 
 // Abort removes what was not committed. It reports nothing, because the command's own
-// error says more.
+// error is the reason.
 func (p *PendingFiles) Abort() {
 	for _, f := range *p {
 		_ = f.Abort()
