@@ -65,7 +65,7 @@ func (s *step) readFindings() (*checkreport.Document, error) {
 	return doc, nil
 }
 
-// whyNoChecks says why mode all runs no checks: an event without the commits of a pull
+// whyNoChecks returns why mode all runs no checks: an event without the commits of a pull
 // request checks out the default branch.
 func whyNoChecks(ev event.Event) string {
 	if !ev.IsPull {
@@ -95,8 +95,8 @@ func (s *step) check(ctx context.Context) (*checkreport.Document, error) {
 		Getenv: s.deps.Getenv, Environ: s.deps.Environ, Scanner: s.gate.Scanner(), Log: s.info, Tell: progress.Report, TokenVariable: variable})
 }
 
-// refuseInput sets the outputs for input that cannot be validated, and returns the error
-// that says what to do.
+// refuseInput sets the outputs for input that cannot be validated, and returns an error
+// with what to do.
 func (s *step) refuseInput(invalid *phase.InvalidInput) error {
 	raw, encoding := json.Marshal(phase.Refused(invalid.Problems))
 	if encoding == nil {
@@ -109,7 +109,8 @@ func (s *step) refuseInput(invalid *phase.InvalidInput) error {
 	return exitcode.UsageError(errors.Join(err, encoding))
 }
 
-// withChecks adds to how a step ended that the checks failed.
+// withChecks returns the step's error or, if there is none and failed checks fail the
+// step, ErrFindings.
 func (s *step) withChecks(doc *checkreport.Document, err error) error {
 	if err != nil || doc == nil || !doc.Failed() || s.settings.FailOn == config.FailOnNever {
 		return err

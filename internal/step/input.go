@@ -50,7 +50,7 @@ func (s *step) collect(ctx context.Context) error {
 }
 
 // collected lets the step's input through the first door. The agent's own lines also
-// become the documents that later jobs read. With optional, there need not be an input.
+// become the documents that later jobs read. If optional is set, the input may be missing.
 func (s *step) collected(ctx context.Context, optional bool) (intake.Result, error) {
 	if optional && cmp.Or(s.settings.OutputFile, s.settings.AgentOutput, s.firstSet(linesVariables), s.firstSet(agentOutputVariables)) == "" {
 		return intake.Result{}, nil
@@ -116,8 +116,8 @@ func (s *step) openAgentOutput() (io.ReadCloser, error) {
 	return nil, errors.New("no agent output is named: set the input agent-output to the file of the collecting job, or to its text")
 }
 
-// unlimited lets the reader of a file be the one that bounds it: it reads what lies below
-// its limit and reports what it left out.
+// unlimited turns off the limit for opening a file: the code that reads it has its own
+// limit, and reports what it left out.
 const unlimited = 1 << 62
 
 // openInput opens the untrusted file that an input names, below the workspace or the

@@ -67,8 +67,8 @@ func inline(raw []byte, limit int) string {
 	return string(raw)
 }
 
-// writePlan stores the plan before anything of it is carried out, so that whoever looks
-// into a step that was killed knows what it was about to do.
+// writePlan stores the plan before anything of it is carried out, so that after
+// a step was killed it is known what it was about to do.
 func (s *step) writePlan(plan *apply.Plan) error {
 	var raw bytes.Buffer
 	if err := doors.WriteJSON(&raw, plan); err != nil {
@@ -135,8 +135,8 @@ func annotationLevel(severity finding.Severity) report.Level {
 	return report.Notice
 }
 
-// annotate writes as many annotations of each level as GitHub shows; file names what
-// contains them all.
+// annotate writes as many annotations of each level as GitHub shows; file names the
+// file that lists them all.
 func (s *step) annotate(list []report.Annotation, file string) {
 	count, more := map[report.Level]int{}, 0
 	for _, a := range list {
@@ -161,7 +161,7 @@ func runnerAnnotation(a report.Annotation) action.Annotation {
 	return out
 }
 
-// addSummary adds Markdown to the job summary, cut to what it has room for. A failure is
+// addSummary adds Markdown to the job summary, cut to the space that is left. A failure is
 // a warning in the log.
 func (s *step) addSummary(md string) {
 	cut := func(md string, maxBytes int) string {
@@ -191,7 +191,7 @@ func (s *step) info(line string) {
 	}
 }
 
-// debug logs what only somebody who looks for a cause wants to know.
+// debug logs a line for whoever looks for the cause of a failure.
 func (s *step) debug(line string) {
 	if s.settings.LogLevel == config.LogDebug {
 		s.runner.Log(line)

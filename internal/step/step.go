@@ -30,7 +30,7 @@ type Deps struct {
 	Version string              // required: Airlock's own
 }
 
-// Run does what the input mode says. The error carries the step's exit code; the reason
+// Run runs the step in the mode that the input mode names. The error carries the step's exit code; the reason
 // for it is in the log and in the summary already.
 func Run(ctx context.Context, deps Deps) error {
 	env := action.Snapshot(deps.Getenv)
