@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// Config says where Find looks.
+// Config describes where Find looks.
 type Config struct {
 	// Environ is this process's environment, as os.Environ returns it. The user's home
 	// directory, the runner's directories and where tools keep their files follow from it.
@@ -33,13 +33,13 @@ type Config struct {
 type Credential struct {
 	Where string // the name of a variable, or a file with or without a line; printable
 	What  string // what is there, for people
-	// Refuses says that the checks may not run where they could use it. That is so on a
+	// Refuses means that the checks may not run where they could use it. It is set on a
 	// runner, for every credential. Elsewhere the checks run as the person who started them,
 	// with what that person has, and a credential is only worth a warning.
 	Refuses bool
 }
 
-// String returns where it is and what.
+// String returns where the credential is and what it is.
 func (c Credential) String() string { return c.Where + ": " + c.What }
 
 // Find lists what a program could use that runs as this process's user and in its
@@ -85,12 +85,12 @@ type search struct {
 	cfg          Config
 	env          map[string]string
 	home         string
-	runner       bool // on a runner of GitHub Actions
+	runner       bool // the process runs on a runner of GitHub Actions
 	scanner      *secrets.Scanner
 	configs      map[string]bool // git's configuration files that have been read
-	configBytes  int             // in those
-	entries      int             // of directories, that have been looked at
-	repositories map[string]bool // that have been looked at
+	configBytes  int             // the size of those files
+	entries      int             // directory entries that have been looked at
+	repositories map[string]bool // git directories that have been judged
 	found        []Credential
 }
 

@@ -20,10 +20,10 @@ const (
 type gitFile struct {
 	path     string // "" for a variable
 	variable string
-	depth    int // of includes
+	depth    int // how many includes led to it
 }
 
-// place names the place of an entry.
+// place names where an entry is.
 func (f gitFile) place(e gitEntry) string {
 	if f.path == "" {
 		return f.variable

@@ -18,8 +18,8 @@ import (
 const maxCredentialFile = 1 << 20
 
 // read returns what is in a file. It follows links, as git and other programs do. If a
-// program could read the file and this function does not, why says so. Both are "" for
-// what does not exist, may not be read or is a directory.
+// program could read the file and this function does not, why is the reason. Both are ""
+// for what does not exist, may not be read or is a directory.
 func read(path string) (content, why string) {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {

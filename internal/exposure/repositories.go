@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// maxSearched is how many directory entries are looked at in all.
+// maxSearched is how many directory entries one search looks at.
 const maxSearched = 500_000
 
 // repositoryAbove judges the repository that git would find from a directory.

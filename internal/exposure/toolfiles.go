@@ -26,11 +26,11 @@ var (
 )
 
 // knownFiles are the files in which common tools keep credentials: in the user's home
-// directory, and where a variable says.
+// directory, and where a variable points to.
 var knownFiles = []struct {
-	path     string // relative to the home directory; below .config/: to that of configurations
-	variable string // whose value is another place, or a list of places; "" if none
-	name     string // of the file in that place; "": the place is the file itself
+	path     string // relative to the home directory; .config/ is the user's directory of configurations
+	variable string // the variable that names another place, or a list of places; "" if there is none
+	name     string // the file's name in that place; "" if the place is the file itself
 	pattern  *regexp.Regexp
 }{
 	{".git-credentials", "", "", storedPassword},

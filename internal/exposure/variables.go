@@ -18,7 +18,7 @@ var knownVariables = map[string]string{
 	"SSH_ASKPASS":                    "it names a program that gives passwords",
 }
 
-// fingerprint matches that of a public key: images of Python have one in GPG_KEY.
+// fingerprint matches the fingerprint of a public key: images of Python have one in GPG_KEY.
 var fingerprint = regexp.MustCompile(`^[0-9A-F]{40}$`)
 
 // variables judges the environment.
