@@ -41,8 +41,8 @@ type run struct {
 	hex        bool
 }
 
-// decoded is what a run stands for: after the skipped ones, every group of chars
-// characters stands for bytes bytes.
+// decoded is the text that a run stands for. After the first skip characters of the run,
+// each group of chars characters stands for bytes bytes of the text.
 type decoded struct {
 	text               string
 	skip, chars, bytes int
@@ -103,9 +103,9 @@ func nextLine(text string, i int) int {
 	return i
 }
 
-// decode returns what a run may stand for. After a slash or a dash, which are of its
-// alphabet, one cannot see where Base64 begins, so the text itself (depth 1) is decoded
-// from each of the first four characters.
+// decode returns what a run may stand for. A path or a name before it may be part of the
+// run, because slash and dash belong to the alphabet of Base64. The text itself (depth 1)
+// is therefore decoded from each of the first four characters.
 func (r run) decode(text string, depth int) []decoded {
 	chars := make([]byte, 0, r.end-r.start)
 	for i := r.start; i < r.end; i++ {

@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// placeholderWords stand in what only stands where a secret would.
+// placeholderWords are words of placeholders for secrets.
 var placeholderWords = []string{
 	"example", "placeholder", "redacted", "changeme", "change_me", "change-me", "your_", "your-", "yourtoken", "yourkey", "yoursecret",
 	"dummy", "notareal", "not_a_real", "not-a-real", "xxxxxx", "......", "******", "<your", "${", "{{",
 }
 
-// isPlaceholder reports whether a text only stands where a secret would: it has such a
-// word (EXAMPLE, your-token), or its characters are too few or follow each other.
+// isPlaceholder reports whether a text is a placeholder for a secret: it has such a word
+// (EXAMPLE, your-token), or its characters are too few or follow each other.
 func isPlaceholder(secret string) bool {
 	lower := strings.ToLower(secret)
 	for _, word := range placeholderWords {

@@ -13,7 +13,7 @@ import (
 // Known is an exact value that must not leave: the token, a line of the `secrets` input.
 type Known struct {
 	Name  string      // what it is, for people, such as "the token"
-	Value token.Token // of one line or several; a Token, since that never prints
+	Value token.Token // one line or several; a Token, because that never prints
 }
 
 // shortest is the length in bytes from which a value is looked for, as in token.Forms;

@@ -7,13 +7,12 @@ import (
 // window is a part of a text in which a rule may find something.
 type window struct{ start, end int }
 
-// find returns what the rules find in a text. Only what is near a rule's keyword
-// is read by its expression, and nothing twice as long as a match can be, so that
-// time grows linearly with the text.
+// find returns what the rules find in a text. An expression reads only what is near
+// a keyword of its rule, so that time grows linearly with the text.
 func (s *ruleSet) find(path, text string) []Hit {
 	var hits []Hit
 	windows := map[int][]window{} // by rule
-	tried := map[int]int{}        // by rule, one more than where it was last tried
+	tried := map[int]int{}        // by rule, the offset where it was last tried, plus one
 	s.keywords.each(folded(text), func(keyword, start, end int) bool {
 		for _, i := range s.wakes[keyword] {
 			r := s.rules[i]
@@ -174,8 +173,8 @@ func secretGroup(match []int, group int, part string) (start, end int) {
 	return start, end
 }
 
-// nameStart returns where the name begins that has a match at an offset in it: at most 50
-// bytes before it, as in namePart.
+// nameStart returns where the name begins that the byte at an offset is part of: at most
+// 50 bytes before it, as in namePart.
 func nameStart(text string, offset int) int {
 	start := offset
 	for start > max(0, offset-50) && (wordByte(text[start-1]) || text[start-1] == '.' || text[start-1] == '-') {

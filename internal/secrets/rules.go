@@ -42,9 +42,9 @@ type rule struct {
 	id, name   string
 	path       func() *regexp.Regexp // nil: any file
 	expression func() expression
-	group      int     // of the expression that is the secret; 0: the first that is not empty
+	group      int     // the group of the expression that is the secret; 0: the first that is not empty
 	entropy    float64 // bits a byte that a secret has to exceed
-	named      bool    // looks for a name, an operator and a value
+	named      bool    // the rule looks for a name, an operator and a value
 	allow      []allowList
 }
 
@@ -60,7 +60,7 @@ const (
 	keyRule = "private-key"
 )
 
-// farKeyword are the rules whose keyword stands anywhere in the text, and not in what they find.
+// farKeyword lists the rules whose keyword is anywhere in the text, not in what they find.
 var farKeyword = map[string]bool{"airtable-personnal-access-token": true, "facebook-access-token": true}
 
 // namePart is what gitleaks writes into rules that look for a name, an operator and a

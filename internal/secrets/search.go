@@ -7,8 +7,8 @@ import (
 	ahocorasick "github.com/BobuSumisu/aho-corasick"
 )
 
-// indexed is how many bytes of a word stand in the search tree, which takes 2 KB a
-// byte. Where they are found the rest is compared.
+// indexed is how many bytes of each word are in the search tree, which takes 2 KB a
+// byte. Where these are found, the rest of the word is compared.
 const indexed = 6
 
 // searcher finds many words in a text at once, in one reading of the text.
@@ -43,7 +43,7 @@ func newSearcher(words []string) *searcher {
 }
 
 // each calls found for every occurrence of every word until found returns false.
-// Occurrences come by growing end of a word's first bytes.
+// Occurrences come in the order in which the words' first bytes end.
 func (s *searcher) each(text []byte, found func(id, start, end int) bool) {
 	s.tree.Walk(text, func(last, length, n int64) bool {
 		start := int(last - length + 1)
