@@ -12,7 +12,7 @@ import (
 )
 
 // Code reviews files for slips: what was left over, what is silent, what is too long. It works as
-// Security does. It also judges the change as one, such as new code without a test.
+// Security does. It also judges all files together, as for new code without a test.
 func (r *Reviewer) Code(ctx context.Context, files []File) (Result, error) {
 	return r.each(ctx, files, r.code, r.missingTest(files)...)
 }
@@ -21,7 +21,7 @@ const (
 	largestBinary   = 1 << 20 // bytes of a binary file
 	longestFunction = 200     // lines that have code
 	longestFile     = 1500    // lines
-	fewestLines     = 30      // changed lines of code that ask for a test
+	fewestLines     = 30      // changed lines of code that need a test
 )
 
 // codeFile is a file under code review.
@@ -170,9 +170,9 @@ var (
 	compiled = regexp.MustCompile(`Object\.defineProperty\(exports, ["']__esModule["']`)
 )
 
-// isCopied reports whether nobody here will mend a file: a compiler made it, or it is somebody
-// else's library that was copied into the repository, a very long script that begins with a comment
-// with a licence and with "/*!" or a version. Its weaknesses count all the same.
+// isCopied reports whether a file is not edited here: a compiler made it, or it is a library that
+// was copied into the repository, which is a very long script whose first comment has a licence,
+// and begins with "/*!" or has a version. Its weaknesses count all the same.
 func (c *codeFile) isCopied() bool {
 	if c.lang.name != "javascript" {
 		return false
@@ -213,8 +213,8 @@ func (c *codeFile) longFile(f File) {
 	}
 }
 
-// longFunctions finds functions that are very long. Of a function only the lines count that have
-// code and are not in a function inside it, so that a module's wrapper is as short as it looks.
+// longFunctions finds functions that are very long. Only lines with code count, and not those of
+// a function inside the function, so that a module's wrapper is as short as it looks.
 func (c *codeFile) longFunctions() {
 	if c.mayBeLong() {
 		return
@@ -231,7 +231,7 @@ func (c *codeFile) longFunctions() {
 	scope := newScopes(c.source, nil)
 	for i, t := range c.tokens {
 		scope.enter(i)
-		same := 0 // how many of the functions are those of the token before
+		same := 0 // how many functions also contain the token before
 		for same < len(open) && same < len(scope.nested) && open[same].begin == scope.nested[same].begin {
 			same++
 		}

@@ -110,8 +110,8 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 	return v
 }
 
-// split returns what stands before and after the first token of an extent, at its own
-// level, that is written so. What does not stand there is empty.
+// split returns what stands before and after the first separator of an extent, at the
+// extent's own level. Without one, after is empty.
 func (e *evaluator) split(x extent, separator string) (before, after extent) {
 	i := x.from
 	for i < x.to && e.written(i) != separator {
@@ -264,27 +264,27 @@ func letsThrough(name string) bool {
 	return strings.Contains(name, "raw") || strings.Contains(name, "unsafe")
 }
 
-// memberValue returns the value of a member of what has the value on and the name of.
-func (e *evaluator) memberValue(on value, of, member string) value {
+// memberValue returns the value of a member of an owner, which has a value and a name.
+func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 	switch {
-	case e.isHarmlessMember(of, member):
+	case e.isHarmlessMember(ownerName, member):
 		return harmless()
-	case isConstantName(member) && (!on.changing || isTypeName(of)): // Table.NAME
+	case isConstantName(member) && (!owner.changing || isTypeName(ownerName)): // Table.NAME
 		return value{text: member}
-	case on.literal, member == "join": // "a".format: the call decides
-		return on
+	case owner.literal, member == "join": // "a".format: the call decides
+		return owner
 	}
-	return unknownFrom(on.origin)
+	return unknownFrom(owner.origin)
 }
 
 // isHarmlessMember reports whether a member is a number, a record's key, or a name that
 // the program gave: a.length, user.id, self.class.name.
-func (e *evaluator) isHarmlessMember(of, member string) bool {
+func (e *evaluator) isHarmlessMember(ownerName, member string) bool {
 	switch {
-	case member == "length", member == "size", member == "__name__", member == "name" && of == "__class__", len(member) > 1 && numericNames[member]:
+	case member == "length", member == "size", member == "__name__", member == "name" && ownerName == "__class__", len(member) > 1 && numericNames[member]:
 		return true
 	case e.lang.ruby:
-		return e.pack.Clean[member] || member == "id" || strings.HasSuffix(member, "_id") || member == "name" && of == "class"
+		return e.pack.Clean[member] || member == "id" || strings.HasSuffix(member, "_id") || member == "name" && ownerName == "class"
 	}
 	return false
 }

@@ -23,7 +23,7 @@ var printers = map[string]wordSet{
 	"rust":       words("println eprintln print eprint"),
 }
 
-// dumpers are calls that nothing but debugging is for, by language.
+// dumpers are calls that are only for debugging, by language.
 var dumpers = map[string]wordSet{
 	"python": words("ic"),
 	"go":     words("spew.Dump litter.Dump"),

@@ -75,7 +75,7 @@ func (m *matcher) callArguments(i int) (from, end int, ok bool) {
 // which is defined here, and not called.
 func (s *source) definesFunction(i int) bool { return s.isOneOf(i-1, "def", "func", "function", "fn") }
 
-// call looks for the patterns about calls in that of the word at index i, whose arguments
+// call looks for the patterns about calls in the call of the word at index i. Its arguments
 // begin at index from and end before end. A rule finds a call once.
 func (m *matcher) call(i, from, end int) {
 	candidates := m.pack.calls[m.written(i)]
@@ -141,12 +141,12 @@ func (m *matcher) shellLiteral(i int) {
 	}
 }
 
-// reportFirst reports the first of some patterns that has a name and matches a value, at the word
-// at index i, as a finding at some tokens.
-func (m *matcher) reportFirst(patterns []*pattern, name []string, x extent, i int, at extent, sink string) {
+// reportFirst looks for the first pattern that has the name and matches the value x, at the word at
+// index i, and reports a finding at the tokens of an extent.
+func (m *matcher) reportFirst(patterns []*pattern, name []string, x extent, i int, place extent, sink string) {
 	for _, p := range patterns {
 		if m.uses(p.rule) && p.names(name) && m.matches(p, x, x, i) {
-			m.report(p.rule, at.from, at.to-1, sink)
+			m.report(p.rule, place.from, place.to-1, sink)
 			return
 		}
 	}

@@ -148,7 +148,8 @@ func (m *matcher) nameAlias(name string, parts []string) {
 	}
 }
 
-// moduleParts returns the module, and the function of it, that an expression is, or nothing.
+// moduleParts returns the name of the module that an expression stands for, and after it that of
+// the module's function, if it stands for one. It returns nil for any other expression.
 func (m *matcher) moduleParts(x extent) []string {
 	i := x.from
 	var parts []string

@@ -16,25 +16,26 @@ import (
 //     is: built                what is known of the argument: see value.go
 //     text: '^SELECT .*\x00'   what the argument contains; \x00 is what is not known
 //
-// The expressions are RE2's, so they take linear time.
+// The expressions are RE2's, so they take linear time. The comment of each names the text that it
+// has to match or, with not, must not match.
 type pattern struct {
 	Call, Set []string
 	On        []string       // methods, where what they are called on is the value
 	Argument  any            // from 1, or a name; 0 where the call itself matters
 	Each      bool           // the rest has to be true of one element of the argument, a list
 	Is        string         // built, changing or input
-	Text      *regexp.Regexp // in the value's text
-	Source    *regexp.Regexp // in the value's origin
-	Written   *regexp.Regexp // in the value as it is written there
-	Unless    *regexp.Regexp // not in the value's origin and not in the call's arguments
-	Arguments *regexp.Regexp // in all arguments as written
-	Statement *regexp.Regexp // in the line and the names of the functions that it is in
-	Except    *regexp.Regexp // not in the line and the names of the functions that it is in
-	Guard     *regexp.Regexp // not in the function around it, before it
-	Chain     *regexp.Regexp // in the calls that the call hangs on
-	After     *regexp.Regexp // in what follows the call
-	File      *regexp.Regexp // in the file
-	Without   *regexp.Regexp // not in the file
+	Text      *regexp.Regexp // the value's text
+	Source    *regexp.Regexp // the value's origin
+	Written   *regexp.Regexp // the value as it is written there
+	Unless    *regexp.Regexp // not the value's origin and not the call's arguments
+	Arguments *regexp.Regexp // all arguments as written
+	Statement *regexp.Regexp // the line and the names of the functions that it is in
+	Except    *regexp.Regexp // not the line and the names of the functions that it is in
+	Guard     *regexp.Regexp // not the part of the function around it that is before it
+	Chain     *regexp.Regexp // the calls that the call hangs on
+	After     *regexp.Regexp // what follows the call
+	File      *regexp.Regexp // the file
+	Without   *regexp.Regexp // not the file
 
 	rule *Rule
 	name []string // the parts of one of its names; the first may be "*"

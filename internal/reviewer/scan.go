@@ -20,10 +20,10 @@ type scanner struct {
 // inString is a string with holes whose end was not read yet.
 type inString struct {
 	quote
-	base  int  // how many brackets were open when it began
-	opens int  // and when its present hole began, with the hole's own
+	base  int  // how many brackets were open when the string began
+	opens int  // how many are open at the top level of its current hole, with the hole's own
 	nest  byte // the bracket that may stand inside in pairs; 0: none
-	depth int  // how many of them are open
+	depth int  // how many of these are open
 }
 
 // scan returns a text as tokens.
@@ -80,7 +80,7 @@ func (s *scanner) newLine() {
 	s.heredocs = s.heredocs[:0]
 }
 
-// token returns the token that begins here and ends there, and goes on after it.
+// token returns the token from the current byte to end, and goes on after it.
 func (s *scanner) token(k kind, end int) token {
 	t := token{kind: k, first: s.first, start: int32(s.at), end: int32(end), from: int32(s.at), to: int32(end), pair: -1}
 	s.at = end
@@ -261,7 +261,7 @@ func (s *scanner) prefixLength() int {
 	return n
 }
 
-// textEnd returns where the content of a literal without holes ends, and the literal.
+// textEnd returns where the content of a literal without holes ends, and where the literal ends.
 func (s *scanner) textEnd(in inString, from int) (to, end int) {
 	for i := from; i < len(s.text); i++ {
 		switch c := s.text[i]; {

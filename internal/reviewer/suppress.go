@@ -14,13 +14,13 @@ import (
 // reason it does not count.
 const ignoreWord = "airlock:ignore"
 
-// ignore is such a comment.
+// ignore is a comment that suppresses a finding.
 type ignore struct {
 	reason string
 	line   int // of the comment
 }
 
-// ignored is what such a comment is about.
+// ignored is what such a comment suppresses: findings of a rule on a line.
 type ignored struct {
 	rule string
 	line int // of the finding

@@ -47,8 +47,8 @@ func (c *codeFile) standsInBlock(i int) bool {
 	return c.lang.indented || c.isOneOf(i-1, ";", "{") || c.is(i-1, "}") && (c.lang.name == "go" || c.lang.name == "rust")
 }
 
-// isReachedOtherwise reports whether the word at index i begins what is reached otherwise,
-// or is known before it: a branch, a label, a function.
+// isReachedOtherwise reports whether the word at index i begins code that is reached in another
+// way, such as a branch or a label, or a declaration, such as a function.
 func (c *codeFile) isReachedOtherwise(i int) bool {
 	switch c.written(i) {
 	case "case", "default", "function", "class", "var", "async", "elif", "else", "except", "finally",

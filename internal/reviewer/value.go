@@ -106,7 +106,7 @@ func isTypeName(name string) bool {
 	return name == "self" || name == "this" || name == "cls" || name != "" && 'A' <= name[0] && name[0] <= 'Z'
 }
 
-// numericNames are names that have numbers in all languages.
+// numericNames are names whose values are numbers in all languages.
 var numericNames = words("pid pids ppid uid gid port i j n idx index count row col width height lft rgt")
 
 // constantWords are words for constants, and names that the language gives a value.

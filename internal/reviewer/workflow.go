@@ -24,7 +24,7 @@ type workflowFile struct {
 	path       string
 	uses       func(*Rule) bool
 	rules      map[string]*Rule
-	privileged bool // runs with secrets for pull requests of strangers
+	privileged bool // the workflow runs with secrets for pull requests of strangers
 	found      []finding.Finding
 }
 
