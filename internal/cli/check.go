@@ -223,11 +223,11 @@ func (f checkFlags) loadEvent(env Environment) (event.Event, error) {
 	return ev, nil
 }
 
-// maxInput is how large the input of phase validation may be.
+// maxInput is how large the input of phase validation may be, in bytes.
 const maxInput = 64 << 20
 
 // readInput returns the input: the JSON that the user names, or what the flags and the
-// configuration say. ChangedFiles is nil where nobody names any.
+// configuration set. ChangedFiles is nil where nobody names any.
 func (f checkFlags) readInput(env Environment, c config.Checks) (phase.Input, error) {
 	if f.input == "" {
 		dir, err := filepath.Abs(f.dir)
@@ -286,8 +286,8 @@ func changedNames(dir string, given []string) (names []string, err error) {
 	return names, errors.Join(wrong...)
 }
 
-// overrideInput replaces what an input says by the flags that were given, and fills in
-// what it does not say from the configuration.
+// overrideInput replaces fields of an input by the flags that were given, and takes those
+// that it lacks from the configuration.
 func (f checkFlags) overrideInput(in phase.Input, c config.Checks) phase.Input {
 	own := checks.ConfiguredInput(c)
 	for _, o := range []struct {
@@ -308,7 +308,7 @@ func (f checkFlags) overrideInput(in phase.Input, c config.Checks) phase.Input {
 	return in
 }
 
-// override replaces what the configuration says by the flags that were given.
+// override replaces the configuration's settings by the flags that were given.
 func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 	if f.given("language") {
 		language, ok := phase.LanguageNamed(f.language)

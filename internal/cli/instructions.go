@@ -46,7 +46,7 @@ example is one that the gate accepts.`,
 	return cmd
 }
 
-// instructions is the prompt text for the kinds that a configuration enables.
+// instructions returns the prompt text for the kinds that a configuration enables.
 func instructions(cfg config.SafeOutputs, lines string) (string, error) {
 	var b strings.Builder
 	where := "the file whose path is in the environment variable `GH_AW_SAFE_OUTPUTS`"
@@ -72,6 +72,7 @@ func instructions(cfg config.SafeOutputs, lines string) (string, error) {
 	return b.String(), nil
 }
 
+// instruct writes the section about one kind.
 func instruct(b *strings.Builder, cfg config.SafeOutputs, spec safeoutput.Spec) error {
 	settings, _ := cfg.Policy.Kind(spec.Kind)
 	fmt.Fprintf(b, "\n## %s\n\n%s %s\n", spec.Kind, spec.Summary, limitRule(settings, spec))
@@ -103,7 +104,7 @@ func instruct(b *strings.Builder, cfg config.SafeOutputs, spec safeoutput.Spec) 
 	return nil
 }
 
-// limitRule says how many items may be asked for.
+// limitRule returns a sentence about how many items of a kind an agent may ask for.
 func limitRule(kc policy.KindConfig, spec safeoutput.Spec) string {
 	n := spec.DefaultMax
 	if kc.Max != nil {
@@ -118,7 +119,7 @@ func limitRule(kc policy.KindConfig, spec safeoutput.Spec) string {
 	return fmt.Sprintf("At most %d lines.", n)
 }
 
-// kindRules says what the owner's settings mean for the agent.
+// kindRules returns sentences about what the owner's settings mean for the agent.
 func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 	var rules []string
 	if field := spec.NumberField; len(spec.ActsOn) > 0 {
@@ -190,7 +191,7 @@ func orNone(words []string) string {
 // exampleNumber stands for a number that an agent has to know itself.
 const exampleNumber = 123
 
-// exampleFor is a kind's example as the owner's settings let it pass.
+// exampleFor returns a kind's example, changed so that the owner's settings let it pass.
 func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	item, err := safeoutput.Decode(spec.Kind, []byte(spec.Example))
 	if err != nil {
@@ -223,7 +224,7 @@ func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	return string(raw), err
 }
 
-// exampleLabels keeps the labels that are allowed, or takes one that is.
+// exampleLabels returns labels that are allowed: the given ones if every label is.
 func exampleLabels(kc policy.KindConfig, labels []string) []string {
 	if kc.AllowedLabels == nil && kc.BlockedLabels == nil {
 		return labels

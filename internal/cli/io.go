@@ -39,7 +39,7 @@ func newGate(env Environment, cfg config.SafeOutputs, strict bool) (*doors.Gate,
 }
 
 // eventEnv is the runner's environment, with the event that a user's flags name instead
-// of its own. What is "" is not named.
+// of its own. An empty argument names nothing.
 func eventEnv(env Environment, payload, name, repo string) action.Env {
 	runner := action.Snapshot(env.Getenv)
 	runner.EventPath = cmp.Or(payload, runner.EventPath)
@@ -48,7 +48,7 @@ func eventEnv(env Environment, payload, name, repo string) action.Env {
 	return runner
 }
 
-// progress returns a log for what takes long: one line each, to a person.
+// progress returns a log for what takes long. A person reads it, on standard error.
 func progress(env Environment) func(string) {
 	return func(line string) { fmt.Fprintf(env.Stderr, "airlock: %s\n", line) }
 }
@@ -68,8 +68,8 @@ func openAgentOutput(env Environment, path string) (io.ReadCloser, error) {
 	return openInput(env, path)
 }
 
-// unlimited lets the reader of a file be the one that bounds it: it reads what lies below
-// its limit and reports what it left out.
+// unlimited turns off the limit for opening a file: the code that reads it has its own
+// limit, and reports what it left out.
 const unlimited = 1 << 62
 
 // openInput opens what a user named; "" is standard input.
@@ -93,7 +93,7 @@ func readerIsGone(err error) bool {
 	return errors.As(err, &writing) && errors.Is(writing, syscall.EPIPE)
 }
 
-// terminal returns the terminal that w writes to, nil where it does not.
+// terminal returns the terminal that w writes to, or nil if it does not write to one.
 func terminal(w io.Writer) *os.File {
 	if result, ok := w.(doors.ResultWriter); ok {
 		w = result.Writer

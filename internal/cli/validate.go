@@ -90,7 +90,7 @@ func validateOutput(ctx context.Context, env Environment, g *doors.Gate, path st
 	return nil
 }
 
-// enabledWords says which kinds a configuration enables.
+// enabledWords describes which kinds a configuration enables.
 func enabledWords(cfg config.SafeOutputs) string {
 	enabled := cfg.Enabled()
 	if enabled == nil {

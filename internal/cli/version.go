@@ -20,7 +20,7 @@ func newVersion(env Environment) *cobra.Command {
 	}
 }
 
-// versionOf is the released version, else the one the Go toolchain recorded.
+// versionOf returns the released version, otherwise the one that the Go toolchain recorded.
 func versionOf(env Environment) string {
 	if env.Version != "" {
 		return env.Version
