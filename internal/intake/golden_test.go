@@ -30,9 +30,9 @@ func write(t testing.TB, cfg Config, in []byte) (document, report []byte, counts
 	return out.Bytes(), rep.Bytes(), counts
 }
 
-// TestExamples holds every example of an agent's output to its golden document
-// and report: in testdata/outputs/ok all records are let in whole, in err
-// something is not.
+// TestExamples compares every example of an agent's output with its golden document
+// and report. In testdata/outputs/ok every record is accepted completely, in err at
+// least one is not.
 func TestExamples(t *testing.T) {
 	union := unionSchema(t)
 	reports, ok := schema.Published("collect-report.json", "")
@@ -63,7 +63,7 @@ func TestExamples(t *testing.T) {
 				}
 				var report Report
 				if err := json.Unmarshal(rep, &report); err != nil {
-					t.Errorf("the report is no Report: %v", err)
+					t.Errorf("the report cannot be decoded: %v", err)
 				}
 				golden(t, name+".json", doc)
 				golden(t, name+".report.json", rep)
@@ -98,7 +98,7 @@ func unionSchema(t testing.TB) *schema.Schema {
 	return s
 }
 
-// TestEachKindHasExamples: adding a kind means adding both.
+// TestEachKindHasExamples asserts that a new kind comes with both kinds of examples.
 func TestEachKindHasExamples(t *testing.T) {
 	for _, s := range safeoutput.Kinds() {
 		for _, dir := range []string{"ok", "err"} {

@@ -58,12 +58,12 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-issue: 'labels[1]': '" + strings.Repeat("x", 51) + "' is too long (at most 50 characters)",
 			"Line 1: create-issue: 'labels[2]' ('-a'): a label must not begin with '-'",
 			"Line 1: create-issue: 'title' is a required property"}},
-		{"rules beside the schema", `{"type":"create-pull-request-review-comment","path":"../a","line":4,"start_line":5}`, []string{
+		{"rules that the schema does not contain", `{"type":"create-pull-request-review-comment","path":"../a","line":4,"start_line":5}`, []string{
 			"Line 1: create-pull-request-review-comment: 'body' is a required property",
 			"Line 1: create-pull-request-review-comment: 'path' ('../a') must not contain '..'",
 			"Line 1: create-pull-request-review-comment: 'start_line' (5) must not be after 'line' (4)"}},
 		{"no type", `{"title":"a"}`, []string{"Line 1: 'type' is a required property; the kinds enabled are: " + kinds}},
-		{"type is no string", `{"type":["noop"]}`, []string{"Line 1: 'type' must be a string; the kinds enabled are: " + kinds}},
+		{"type is not a string", `{"type":["noop"]}`, []string{"Line 1: 'type' must be a string; the kinds enabled are: " + kinds}},
 		{"a kind with a slip", `{"type":"create-isue"}`, []string{"Line 1: 'type' ('create-isue') is not a kind of safe output; did you mean 'create-issue'? The kinds enabled are: " + kinds}},
 		{"a kind that is none", `{"type":"launch-missiles"}`, []string{"Line 1: 'type' ('launch-missiles') is not a kind of safe output; the kinds enabled are: " + kinds}},
 		{"keys are matched exactly", `{"type":"noop","Message":"a"}`, []string{"Line 1: noop: 'message' is a required property ('Message' is another name: names are matched exactly)"}},
@@ -71,7 +71,7 @@ func TestRejections(t *testing.T) {
 		{"lines that were read together", "{\\\"type\\\":\nx\ny", []string{`Line 1: not valid JSON, and it cannot be repaired: byte 1: "\\\"type\\\":\nx\ny" stands where a key belongs; write valid JSON; lines 1 to 3 were read together`}},
 		{"blank", `{"type":"create-issue","title":" ","body":"\u00a0\n"}`, []string{
 			"Line 1: create-issue: 'body' must not be blank", "Line 1: create-issue: 'title': ' ' must not be blank"}},
-		{"blank is no new title", `{"type":"update-issue","title":"\u00a0","status":"open"}`, []string{"Line 1: update-issue: 'title' must not be blank"}},
+		{"a new title must not be blank", `{"type":"update-issue","title":"\u00a0","status":"open"}`, []string{"Line 1: update-issue: 'title' must not be blank"}},
 		{"numbers", `{"type":"create-pull-request-review-comment","path":"a","line":"10abc","start_line":1.5,"body":"b"}
 {"type":"add-issue-comment","body":"b","issue_number":0}
 {"type":"add-issue-comment","body":"b","issue_number":1e10000000}
@@ -100,13 +100,13 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-security-report: 'line' is a required property where there is no 'sarif'",
 			"Line 1: create-security-report: 'message' is a required property where there is no 'sarif'",
 			"Line 1: create-security-report: 'severity' is a required property where there is no 'sarif'"}},
-		{"a log that is no SARIF", `{"type":"create-security-report","sarif":{"runs":[{"tool":{"driver":{"name":" "}},"result":[]}]}}`, []string{
+		{"an object that is not a SARIF log", `{"type":"create-security-report","sarif":{"runs":[{"tool":{"driver":{"name":" "}},"result":[]}]}}`, []string{
 			"Line 1: create-security-report: 'sarif.runs[0].result': Additional properties are not allowed ('result' was unexpected)",
 			"Line 1: create-security-report: 'sarif.runs[0].tool.driver.name': the tool's name is blank",
 			"Line 1: create-security-report: 'sarif.version': 'version' is a required property"}},
 		{"a log whose tool has no name once it is clean", `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"\u200b"}}}]}}`, []string{
 			"Line 1: create-security-report: 'sarif.runs[0].tool.driver.name': the tool's name is blank"}},
-		{"a string that is no log", `{"type":"create-security-report","sarif":"{]"}`, []string{
+		{"a string that is not a log", `{"type":"create-security-report","sarif":"{]"}`, []string{
 			"Line 1: create-security-report: 'sarif' is a string that is not a SARIF log: it is not valid JSON, and it cannot be repaired: byte 1: ']' closes nothing that is open; remove it or add its opener"}},
 		{"two names of one field", `{"type":"update-issue","status":"open","issue_number":1,"item_number":2}`, []string{
 			"Line 1: update-issue: 'item_number' is another name of 'issue_number', and they differ; give one of them"}},

@@ -12,7 +12,7 @@ import (
 // unionFile is the published schema of the union.
 const unionFile = "agent-output.json"
 
-// form is one of the forms of a kind's items.
+// form is one form of a kind's items. A security report has two, every other kind one.
 type form struct {
 	spec   safeoutput.Spec
 	schema *schema.Schema
@@ -20,7 +20,7 @@ type form struct {
 	fields map[string]bool
 	// others are fields of the kind that the form must not have.
 	others []string
-	// prefix is the path of the form's schema in the kind's.
+	// prefix is where the form's schema is in the kind's: "oneOf.0.".
 	prefix string
 }
 
@@ -56,7 +56,7 @@ func newForm(spec safeoutput.Spec, definition string) (*form, error) {
 		}
 	case formFinding:
 		f.prefix = "oneOf.1."
-		f.others = []string{"sarif"} // null, or there would be the other form
+		f.others = []string{"sarif"} // it can only be null here: any other value selects formSARIF
 		delete(f.fields, "sarif")
 	}
 	return f, nil

@@ -67,8 +67,8 @@ type Repair struct {
 	Kind string `json:"kind"`
 	// Field is the name of the repaired field; "" means the record.
 	Field string `json:"field,omitempty"`
-	// Offset is the position of the first one in bytes, from 0: in the record, or in
-	// the string with a SARIF log. It is 0 for other repairs to a field.
+	// Offset is the byte offset of the first repair: in the record or, for a SARIF log
+	// in a string, in that string. It is 0 for other repairs to a field.
 	Offset int `json:"offset,omitempty"`
 	Count  int `json:"count"`
 }
@@ -79,14 +79,14 @@ const (
 	RepairNullField    = "null-field"    // an optional field that is null is left out
 	RepairLetterCase   = "letter-case"   // a word gets the letter case of the schema
 	RepairBlankField   = "blank-field"   // an optional text that is blank is left out
-	RepairLabel        = "label"         // space around a label is removed, and a repeated label
+	RepairLabel        = "label"         // space around a label is removed, or a repeated label is left out
 )
 
 // Redaction is what one rule of package sanitize changed in one text.
 type Redaction struct {
 	Field  string `json:"field"`
 	Rule   string `json:"rule"`
-	Detail string `json:"detail"` // what the rule found; of the text only a name or a host
+	Detail string `json:"detail"` // what the rule found; it quotes at most a name or a host of the text
 	Count  int    `json:"count"`
 }
 
@@ -138,8 +138,8 @@ func (o Outcome) Errors() []string {
 
 func quote(s string) string { return schema.Quote(s) }
 
-// similarName returns a hint at the name that is the wanted one except for letter
-// case and separators, or "".
+// similarName returns a hint at the first of the names that differs from wanted only in
+// letter case and separators, or "".
 func similarName(wanted string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	for _, n := range names {

@@ -23,8 +23,8 @@ type OwnItem struct {
 // as an agent's. They may also be of the internal kinds, and cfg's limits do not apply
 // to them. The given items do not change.
 //
-// Every item is in one of the lists, in order, with line 0. The error is that of a
-// setting of cfg.Sanitize.
+// Each item is in one of the lists, in order, with line 0. The error is about an
+// invalid setting in cfg.Sanitize.
 func Own(items []OwnItem, cfg Config) (accepted []Accepted, rejected []Rejected, err error) {
 	cfg.Strict, cfg.Enabled, cfg.MaxLabels = false, nil, -1
 	cfg.Max = map[safeoutput.Kind]int{}
@@ -52,8 +52,8 @@ func Own(items []OwnItem, cfg Config) (accepted []Accepted, rejected []Rejected,
 	return accepted, rejected, nil
 }
 
-// judgeOwn judges and cleans one own item. If it is not of an internal kind, it is
-// judged as the line that an agent would have written.
+// judgeOwn judges and cleans one own item. One of a kind that agents can name is judged
+// as the line that an agent would have written.
 func (d *door) judgeOwn(parse *parser, it safeoutput.Item) verdict {
 	var v verdict
 	j := d.judgeOf(&v)

@@ -13,7 +13,7 @@ import (
 
 const commit = "0123456789012345678901234567890123456789"
 
-// own takes items through the door.
+// own sends items through the door.
 func own(t *testing.T, items ...OwnItem) ([]Accepted, []Rejected) {
 	t.Helper()
 	accepted, rejected, err := Own(items, Config{Max: map[safeoutput.Kind]int{safeoutput.KindCreateReviewComment: 0}})
@@ -30,8 +30,8 @@ func checkRun(notes ...safeoutput.CheckAnnotation) *safeoutput.CheckRun {
 	return &safeoutput.CheckRun{Name: "checks", HeadSHA: commit, Conclusion: "failure", Title: "1 finding", Summary: "One.", Annotations: notes}
 }
 
-// What the checks quote was said by a tool, which the pull request's code may have
-// made say anything.
+// TestOwnItemsAreCleaned: the checks quote the output of tools, which the pull
+// request's code may control.
 func TestOwnItemsAreCleaned(t *testing.T) {
 	hostile := "Ask @octocat, who fixes #1 <!-- hidden -->\x1b[31m\xff"
 	note := safeoutput.CheckAnnotation{Path: "./a//b.go", StartLine: 1, EndLine: 1, Level: "warning", Title: "two\nlines", Message: hostile}
@@ -61,7 +61,7 @@ func TestOwnItemsAreCleaned(t *testing.T) {
 		}
 	}
 	if len(accepted[1].Notes().Redactions) == 0 {
-		t.Error("nothing is said about what was cleaned")
+		t.Error("the notes do not report what was cleaned")
 	}
 	got := accepted[2].Item().(*safeoutput.CheckRun).Annotations[0]
 	if got.Path != "a/b.go" || got.Title != "two lines" {
@@ -69,7 +69,8 @@ func TestOwnItemsAreCleaned(t *testing.T) {
 	}
 }
 
-// No limit of an agent's holds for own items, and no line of a file makes one.
+// TestOnlyOwnMakesOwnItems: an agent's limits do not apply to own items, and a line of a
+// file cannot make one.
 func TestOnlyOwnMakesOwnItems(t *testing.T) {
 	if accepted, _ := own(t, OwnItem{Item: &safeoutput.CreateReviewComment{Path: "a.go", Line: 3, Body: "b"}}); len(accepted) != 1 {
 		t.Error("an agent's limit dropped a comment of ours")
@@ -118,7 +119,8 @@ func TestOwnRefuses(t *testing.T) {
 	}
 }
 
-// One annotation that GitHub would not take must not take the check run with it.
+// TestOddAnnotationsAreLeftOut: an annotation that GitHub would reject must not cost
+// the check run.
 func TestOddAnnotationsAreLeftOut(t *testing.T) {
 	good := safeoutput.CheckAnnotation{Path: "a.go", StartLine: 1, EndLine: 1, Level: "notice", Message: strings.Repeat("é", maxAnnotation)}
 	odd := func(f func(*safeoutput.CheckAnnotation)) safeoutput.CheckAnnotation { c := good; f(&c); return c }
@@ -134,13 +136,13 @@ func TestOddAnnotationsAreLeftOut(t *testing.T) {
 	if len(notes) != 1 || len(notes[0].Message) > maxAnnotation || !bytes.HasSuffix([]byte(notes[0].Message), []byte("é…")) {
 		t.Errorf("%d annotations, the first message %d bytes long", len(notes), len(notes[0].Message))
 	}
-	var said []string
+	var noted []string
 	for _, r := range accepted[0].Notes().Redactions {
 		if r.Rule == RuleAnnotation {
-			said = append(said, r.Field)
+			noted = append(noted, r.Field)
 		}
 	}
-	if diff := cmp.Diff([]string{"annotations[0]", "annotations[1]", "annotations[3]", "annotations[4]", "annotations[5]"}, said); diff != "" {
-		t.Errorf("what is said about those left out (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"annotations[0]", "annotations[1]", "annotations[3]", "annotations[4]", "annotations[5]"}, noted); diff != "" {
+		t.Errorf("the fields with notes (-want +got):\n%s", diff)
 	}
 }

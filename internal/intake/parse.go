@@ -18,7 +18,7 @@ type parser struct {
 	dec     *jsontext.Decoder
 	src     bytes.Buffer
 	members []schema.Member
-	names   map[string]string // of all fields, so that they need not be allocated
+	names   map[string]string // all fields' names, so that they are not allocated for each record
 }
 
 func newParser() *parser {

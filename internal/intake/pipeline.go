@@ -22,7 +22,7 @@ const (
 // the sink in the order of the input.
 type batch struct {
 	in       safeoutput.Batch
-	slots    int // how many it occupies
+	slots    int // how many elements of pipeline.slots it occupies
 	verdicts []verdict
 	encoded  []byte
 	done     chan struct{}
@@ -34,8 +34,8 @@ type batch struct {
 // have their canonical JSON, which is valid until sink returns.
 //
 // The error is the context's, the reader's, the sink's, safeoutput.ErrUTF16 or
-// ErrNotText, or that of a setting of Config.Sanitize; a rejected record is not an
-// error. When run returns before the end, a Read of src may still be in progress.
+// ErrNotText, or about an invalid setting in Config.Sanitize; a rejected record is not
+// an error. When run returns before the end, a Read of src may still be in progress.
 func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(Outcome) error) (Input, error) {
 	d, err := newDoor(cfg)
 	if err != nil {
@@ -74,12 +74,12 @@ type pipeline struct {
 	door   *door
 	encode bool
 	reader *safeoutput.Reader
-	err    error // of reading; set before order is closed
+	err    error // the error of reading; set before order is closed
 
 	free, work, order chan *batch
 	slots             chan struct{} // one element for each slotSize in flight
 
-	counts  map[safeoutput.Kind]int // of accepted items
+	counts  map[safeoutput.Kind]int // how many items are accepted so far
 	scratch []byte
 }
 

@@ -77,7 +77,7 @@ func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 type recordJudge struct {
 	*door
 	*verdict
-	notes  *Notes // of the verdict
+	notes  *Notes // those of the verdict
 	labels []byte // the JSON of the field "labels"
 }
 
@@ -166,7 +166,7 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 			}
 			m.Name = name
 		}
-		if !known && j.unknown(m) {
+		if !known && j.dropUnknown(m) {
 			continue
 		}
 		switch m.Name {
@@ -198,9 +198,9 @@ func sameNumber(a, b []byte) bool {
 	return bytes.Equal(a, b) || err == nil && err2 == nil && n == m
 }
 
-// unknown notes or refuses a field that the form does not have, and reports whether
-// to leave it out.
-func (j *recordJudge) unknown(m schema.Member) bool {
+// dropUnknown notes or refuses a field that the form does not have, and reports
+// whether to leave it out.
+func (j *recordJudge) dropUnknown(m schema.Member) bool {
 	if slices.Contains(j.form.others, m.Name) {
 		j.refuse("$."+m.Name, quote(m.Name)+" cannot be given together with 'sarif': report either a SARIF log or one finding")
 		return true
@@ -259,15 +259,16 @@ func (j *recordJudge) validate(members []schema.Member) {
 		if err := safeoutput.Assign(it, m.Name, m.Value); err != nil && !j.refused(m.Name) {
 			why := quote(m.Name) + " cannot be read: " + err.Error()
 			if form.fields[m.Name] {
-				why = notWhole(m)
+				why = notWholeNumber(m)
 			}
 			j.refuse("$."+m.Name, why)
 		}
 	}
 }
 
-// reword makes two kinds of messages more helpful: about a number, for which the
-// schema has alternatives, and about a missing field that has another name.
+// reword makes two kinds of messages more helpful: those about a number, for which the
+// schema has alternatives, and those about a missing field, for which the record may
+// have one with a similar name.
 func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema.Violation {
 	name := strings.TrimPrefix(v.Path, "$.")
 	if strings.HasSuffix(v.SchemaPath, "required") {
@@ -282,7 +283,7 @@ func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema
 	}
 	for _, m := range members {
 		if m.Name == name {
-			v.Message = notWhole(m)
+			v.Message = notWholeNumber(m)
 		}
 	}
 	return v
@@ -291,7 +292,7 @@ func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema
 // required reports whether a member is a field that the schema requires.
 func (j *recordJudge) required(m schema.Member) bool { return m.Name != "type" && !j.optional(m.Name) }
 
-func notWhole(m schema.Member) string {
+func notWholeNumber(m schema.Member) string {
 	want := "must be a whole number of at least 1"
 	switch digits := strings.Trim(string(m.Value), `"`); {
 	case digits == "" || strings.Trim(digits, "0123456789") != "" || strings.Trim(digits, "0") == "":

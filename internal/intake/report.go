@@ -28,9 +28,9 @@ type Record struct {
 	Line    int             `json:"line"`
 	Kind    safeoutput.Kind `json:"kind"` // "" if the record has no known one
 	Outcome string          `json:"outcome"`
-	// Violations are a rejected record's.
+	// Violations are the reasons why the record was rejected.
 	Violations []Violation `json:"violations,omitempty"`
-	// Limit is, for a dropped item, how many of its kind are accepted.
+	// Limit is how many items of the kind are accepted. Only a dropped item has it.
 	Limit *int `json:"limit,omitempty"`
 	Notes
 }

@@ -59,8 +59,8 @@ func jsonNames(typ reflect.Type) (all, always []string) {
 	return all, always
 }
 
-// TestReportSchemaAndTypesAgree: what the report holds is what its schema
-// lists, and what is always there is required.
+// TestReportSchemaAndTypesAgree: the report has the members that its schema lists, and
+// those that it always has are required.
 func TestReportSchemaAndTypesAgree(t *testing.T) {
 	root, definitions := reportSchema(t)
 	for typ, object := range map[reflect.Type]reportObject{
@@ -91,8 +91,8 @@ func TestReportSchemaAndTypesAgree(t *testing.T) {
 	}
 }
 
-// TestReportSchemaNamesEachRepair: a reader of the report finds every kind of
-// repair explained.
+// TestReportSchemaNamesEachRepair: the schema explains every kind of repair to readers
+// of the report.
 func TestReportSchemaNamesEachRepair(t *testing.T) {
 	_, definitions := reportSchema(t)
 	text := definitions["repair"].Properties["kind"].Description

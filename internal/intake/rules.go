@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// rules checks, of the fields that are valid by the schema, what a schema cannot
-// express.
+// rules checks what a schema cannot express, in the fields that are valid by the
+// schema.
 func (j *recordJudge) rules() {
 	switch it := j.accepted.item.(type) {
 	case *safeoutput.CreateReviewComment:
@@ -127,9 +127,9 @@ func needsTrim(raw []byte) bool {
 	return false
 }
 
-// checkLabels returns the labels, cleaned, without repetitions, which GitHub ignores
-// as well, and without those beyond the limit. Labels are cleaned before items are
-// counted, because cleaning decides whether they are valid; they are short.
+// checkLabels returns the cleaned labels without repetitions, which GitHub ignores too,
+// and without those beyond the limit. Labels are cleaned before items are counted,
+// because cleaning decides whether they are valid. They are short.
 func (j *recordJudge) checkLabels(labels []string) []string {
 	if j.labels != nil && labels == nil {
 		j.checkRefusedLabels()

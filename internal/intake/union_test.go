@@ -43,8 +43,8 @@ func definitions(t *testing.T) map[string]definition {
 	return doc.Definitions
 }
 
-// TestSchemaAndTypesAgree: every field of the schema exists in the kind's Go
-// type, with a type that holds it, and the other way round.
+// TestSchemaAndTypesAgree: every field of the schema exists in the kind's Go type, with
+// a Go type that fits, and the other way round.
 func TestSchemaAndTypesAgree(t *testing.T) {
 	defs := definitions(t)
 	for _, spec := range safeoutput.Kinds() {
@@ -82,7 +82,7 @@ func TestSchemaAndTypesAgree(t *testing.T) {
 	}
 }
 
-// notTexts are the string fields that are no texts: each with what keeps it
+// notTexts are the string fields that are not texts, each with the reason why it is
 // harmless.
 var notTexts = map[string]string{
 	"create-pull-request-review-comment.path": "a relative path without control characters; compared with the diff",
@@ -94,8 +94,8 @@ var notTexts = map[string]string{
 	"create-security-report.sarif":            "cleaned by package sarif",
 }
 
-// TestEveryStringIsATextOrExempt fills every string field of every kind and
-// asks which of them cleaning will see.
+// TestEveryStringIsATextOrExempt fills every string field of every kind and asserts that
+// Texts returns it, unless notTexts lists it.
 func TestEveryStringIsATextOrExempt(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
 		it := spec.New()
