@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// BenchmarkPrepare measures one log and the same twice: what is not linear shows
-// in the difference of their MB/s.
+// BenchmarkPrepare measures one log and two copies of it: their MB/s differ if Prepare
+// does not take linear time.
 func BenchmarkPrepare(b *testing.B) {
 	source := Source{SARIF: simple("t", 25_000, func(i int) string { return []string{"note", "error", "warning"}[i%3] })}
 	for results, sources := range map[string][]Source{"25000": {source}, "50000": {source, source}} {

@@ -19,7 +19,7 @@ func tree(t *testing.T, raw []byte) object {
 	return o
 }
 
-// lookup follows a path with slashes, with numbers for elements.
+// lookup follows a slash-separated path, in which numbers are the indexes of elements.
 func lookup(t *testing.T, v any, path string) any {
 	t.Helper()
 	for step := range strings.SplitSeq(path, "/") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzLog reads anything: nothing panics, and what is valid comes out valid.
+// FuzzLog passes any bytes: nothing panics, and a valid log stays valid.
 func FuzzLog(f *testing.F) {
 	f.Add(rich(f))
 	f.Add([]byte(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-1}]}]}`))
@@ -17,7 +17,7 @@ func FuzzLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { checkLog(t, raw) })
 }
 
-// FuzzMutated changes a rich log at random and asserts the same of it.
+// FuzzMutated changes a rich log at random and asserts the same.
 func FuzzMutated(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed, uint8(seed%16))
@@ -85,8 +85,8 @@ func checkLog(t *testing.T, raw []byte) {
 	}
 }
 
-// mutator changes a log at random: it deletes, repeats, and swaps values that
-// stand under the same name, and sets numbers and texts to odd ones.
+// mutator changes a log at random: it deletes and repeats values, swaps those of members
+// with the same name, and sets numbers and texts to odd ones.
 type mutator struct {
 	rand *rand.Rand
 	seen map[string][]any // the values under each name

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// group is one run in the making: the merger of all runs of one tool and one
-// category.
+// group collects one run of the merged log: all runs of one tool and one category
+// are merged into it.
 type group struct {
 	category string
 	run      object // without tool, results and automation details
@@ -14,12 +14,12 @@ type group struct {
 	rules    ruleTable
 	results  []result
 	merged   int    // how many runs were merged
-	asked    int    // how many results they had that report a problem
-	reason   string // why the last result without a place was left out
+	problems int    // how many of their results report a problem
+	reason   string // why the last result without a location was left out
 
 	extensions     []object
 	extensionTable []ruleTable    // the rules of each
-	extensionKeys  map[string]int // by content
+	extensionKeys  map[string]int // the index of each extension, by its JSON text
 	ruleTexts      map[ruleOf]string
 
 	notes notes
@@ -105,7 +105,7 @@ func (g *group) add(run object) {
 			g.notes.add(RuleKinds, kind, 1)
 			continue
 		}
-		g.asked++
+		g.problems++
 		switch {
 		case types().walk("result", o, r):
 			g.results = append(g.results, result{o, r.rule})

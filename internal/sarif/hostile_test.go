@@ -85,7 +85,7 @@ func TestBaseIDs(t *testing.T) {
 	}
 }
 
-// TestLostRunsAreNotDelivered: an empty run would close the alerts of its tool.
+// TestLostRunsAreNotDelivered: a run without results would close its tool's alerts.
 func TestLostRunsAreNotDelivered(t *testing.T) {
 	lost := json.RawMessage(strings.Replace(string(one("", located("/etc/passwd"))), `"name":"t"`, `"name":"lost"`, 1))
 	u := prepare(t, Options{}, Source{SARIF: lost}, Source{SARIF: one("", located("a.go"))})
@@ -177,8 +177,7 @@ func TestTextsOfRulesAreCut(t *testing.T) {
 	}
 }
 
-// referring returns logs, by name, in which many results refer to one part that
-// is big.
+// referring returns logs, by name, in which many results refer to one large part.
 func referring(many int) map[string]json.RawMessage {
 	big := strings.Repeat("x", 1<<18)
 	blank := strings.Repeat(" ", 1<<18)
@@ -205,9 +204,9 @@ func referring(many int) map[string]json.RawMessage {
 	}
 }
 
-// TestCostIsBounded holds Prepare to its word where one part of a log is
-// referred to very often: it ends, and its output does not grow with the
-// product. BenchmarkPrepareReferring measures the time.
+// TestCostIsBounded asserts that Prepare ends if very many results refer to one large
+// part, and that its output does not grow with the product of both.
+// BenchmarkPrepareReferring measures the time.
 func TestCostIsBounded(t *testing.T) {
 	const many = 1500
 	for name, raw := range referring(many) {
@@ -227,8 +226,8 @@ func TestCostIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkPrepareReferring measures each log at two sizes: time that grows with
-// the product shows in their difference.
+// BenchmarkPrepareReferring measures each log at two sizes: the second
+// takes sixteen times as long, not four times, if the time grows with the product.
 func BenchmarkPrepareReferring(b *testing.B) {
 	for _, many := range []int{375, 1500} {
 		for name, raw := range referring(many) {
@@ -243,9 +242,9 @@ func BenchmarkPrepareReferring(b *testing.B) {
 	}
 }
 
-// TestPrepareTellsNothingOfTheMachine: what a tool was called with, where and by
-// whom is no finding, and may be a secret.
-func TestPrepareTellsNothingOfTheMachine(t *testing.T) {
+// TestPrepareLeavesOutTheMachine: with which arguments, where and by whom a tool was
+// called is not part of a finding, and may be a secret.
+func TestPrepareLeavesOutTheMachine(t *testing.T) {
 	invocation := `{"executionSuccessful":false,"exitCode":1,"commandLine":"scan --token=SECRET","arguments":["--token=SECRET"],"machine":"SECRET","account":"SECRET",
 		"processId":7,"environmentVariables":{"TOKEN":"SECRET"},"executableLocation":{"uri":"SECRET"},"workingDirectory":{"uri":"SECRET"},"responseFiles":[{"uri":"SECRET"}],
 		"stdin":{"uri":"SECRET"},"stdout":{"uri":"SECRET"},"stderr":{"uri":"SECRET"},"stdoutStderr":{"uri":"SECRET"},"properties":{"x":"SECRET"},
@@ -269,8 +268,8 @@ func TestPrepareTellsNothingOfTheMachine(t *testing.T) {
 	}
 }
 
-// TestPrepareDeliversProblemsOnly: a check that was passed is no alert, and a
-// SARIF run of nothing else closes the alerts that there were.
+// TestPrepareDeliversProblemsOnly: a passed check is not an alert, and a SARIF run with
+// only passed checks closes the earlier alerts.
 func TestPrepareDeliversProblemsOnly(t *testing.T) {
 	place := `"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]`
 	log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"kind":"pass",` + place + `},{"kind":"notApplicable",` + place + `}]},

@@ -8,13 +8,13 @@ import (
 // The limits of code scanning. It rejects a delivery that exceeds one.
 const (
 	maxRuns       = 20
-	maxResults    = 25_000 // a run
-	maxRules      = 25_000 // a run
-	maxExtensions = 100    // a run
+	maxResults    = 25_000 // in a run
+	maxRules      = 25_000 // in a run
+	maxExtensions = 100    // in a run
 
-	maxLocations = 1000 // a result; it shows only the first
-	maxCodeFlows = 10   // a result
-	maxSteps     = 10_000
+	maxLocations = 1000   // in a result; code scanning shows only the first
+	maxCodeFlows = 10     // in a result
+	maxSteps     = 10_000 // in a thread flow
 )
 
 // severity returns the security-severity of a result's rule, or the one of its
@@ -114,8 +114,8 @@ func cutRuns(groups []*group, n notes) []*group {
 	return kept
 }
 
-// cutRules removes rules that no result has, and returns how many. Rules that
-// results have may still be more than most.
+// cutRules removes unused rules until no more than most are left, and returns how
+// many it removed. Used rules stay, even if they alone are more than most.
 func (g *group) cutRules(most int) int {
 	if len(g.rules.rules) <= most {
 		return 0
@@ -149,8 +149,8 @@ func (g *group) cutRules(most int) int {
 	return removed
 }
 
-// cutExtensions keeps the extensions with the most results, and returns how many
-// it removed. Their rules that results have become rules of the driver.
+// cutExtensions keeps the extensions with the most results, and returns how many it
+// removed. Used rules of a removed extension become rules of the driver.
 func (g *group) cutExtensions(most int) int {
 	n := len(g.extensions)
 	if n <= most {

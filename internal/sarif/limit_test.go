@@ -52,13 +52,13 @@ func TestPrepareCutsToTheSizeLimit(t *testing.T) {
 	t.Parallel()
 	const most = 20_000
 	source := Source{SARIF: simple("t", 5000, func(i int) string { return []string{"note", "error", "warning"}[i%3] })}
-	whole := prepare(t, Options{}, source)
+	uncut := prepare(t, Options{}, source)
 	u := prepare(t, Options{MaxPacked: most}, source)
 	if size := len(u.Packed) / 4 * 3; size > most+2 || size < most/4 {
 		t.Errorf("packed to %d bytes, the limit is %d", size, most)
 	}
-	if cut := noted(u.Notes, RuleSize); cut == 0 || cut+u.Results != whole.Results {
-		t.Errorf("%d cut, %d left of %d", cut, u.Results, whole.Results)
+	if cut := noted(u.Notes, RuleSize); cut == 0 || cut+u.Results != uncut.Results {
+		t.Errorf("%d cut, %d left of %d", cut, u.Results, uncut.Results)
 	}
 	for _, r := range objects(lookup(t, tree(t, u.SARIF), "runs/0/results").([]any)) {
 		if u.Results < 1666 && stringMember(r, "level") != "error" {

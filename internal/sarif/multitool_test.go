@@ -17,8 +17,8 @@ import (
 // @microsoft/sarif-multitool-linux.
 const multitoolVariable = "AIRLOCK_SARIF_MULTITOOL"
 
-// TestMultitool runs the rules of SARIF and of GitHub's ingestion over every
-// variant of what is delivered.
+// TestMultitool checks every variant of a delivered log by the multitool's rules for
+// SARIF and for GitHub's ingestion.
 func TestMultitool(t *testing.T) {
 	program := os.Getenv(multitoolVariable)
 	if program == "" {
@@ -68,8 +68,8 @@ func TestMultitool(t *testing.T) {
 	})
 }
 
-// multitool returns the errors that the multitool finds in a log, as its own log
-// has them: its exit status is often 0.
+// multitool returns the errors that the multitool finds in a log. They are read from
+// the log that it writes, because its exit status is often 0.
 func multitool(t *testing.T, program string, log []byte) (found []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,11 +77,11 @@ func multitool(t *testing.T, program string, log []byte) (found []string) {
 	if err := os.WriteFile(in, log, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	said, err := exec.CommandContext(t.Context(), program, "validate", in,
+	output, err := exec.CommandContext(t.Context(), program, "validate", in,
 		"--rule-kind", "Sarif;Ghas", "--level", "Error;Warning;Note", "--log", "ForceOverwrite", "-o", out).CombinedOutput()
 	raw, readErr := os.ReadFile(out)
 	if readErr != nil {
-		t.Fatalf("%v, %v\n%s", err, readErr, said)
+		t.Fatalf("%v, %v\n%s", err, readErr, output)
 	}
 	type location struct {
 		PhysicalLocation struct {
@@ -113,7 +113,7 @@ func multitool(t *testing.T, program string, log []byte) (found []string) {
 		t.Fatal(err)
 	}
 	if len(answer.Runs) != 1 {
-		t.Fatalf("the multitool did not run: %s\n%s", said, raw)
+		t.Fatalf("the multitool did not run: %s\n%s", output, raw)
 	}
 	for _, r := range answer.Runs[0].Results {
 		what := fmt.Sprintf("%s %s: %s %+v", r.Level, r.RuleID, r.Message, r.Locations)

@@ -76,7 +76,7 @@ func (n Note) String() string {
 	return s
 }
 
-// notes counts notes; its keys have no Count.
+// notes are the counts of notes. The keys have no Count themselves.
 type notes map[Note]int
 
 func (n notes) add(rule, detail string, count int) {

@@ -12,7 +12,7 @@ import (
 // maxPath is the greatest length of a file's path, in bytes.
 const maxPath = 4096
 
-// Why a URI is not that of a file in the repository.
+// The reasons why a URI does not name a file in the repository.
 var (
 	errNoFile   = errors.New("it names no file")
 	errOutside  = errors.New("it leads out of the repository")

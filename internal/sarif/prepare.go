@@ -60,15 +60,15 @@ type Upload struct {
 // would reject the delivery. A run that has none left is left out as well: an empty
 // one would close its alerts.
 //
-// The error is about a source that is not a SARIF log, about logs of which nothing
-// is left, or about rules that alone exceed the size limit.
+// The error is about a source that is not a SARIF log, about logs that have nothing
+// left, or about rules that alone exceed the size limit.
 func Prepare(sources []Source, opts Options) (*Upload, error) {
 	n := notes{}
 	groups, err := gather(sources, opts, n)
 	if err != nil {
 		return nil, err
 	}
-	if groups, err = placed(groups, n); err != nil {
+	if groups, err = dropEmptied(groups, n); err != nil {
 		return nil, err
 	}
 	for _, g := range groups {
@@ -131,10 +131,11 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 	return groups, nil
 }
 
-// placed returns the groups that did not lose all their results.
-func placed(groups []*group, n notes) (kept []*group, err error) {
+// dropEmptied returns the groups without those that lost all their results. It is an
+// error if that leaves no group.
+func dropEmptied(groups []*group, n notes) (kept []*group, err error) {
 	for _, g := range groups {
-		if g.asked > 0 && len(g.results) == 0 {
+		if g.problems > 0 && len(g.results) == 0 {
 			n.add(RuleRuns, "none of its results is in the repository", 1)
 			err = fmt.Errorf("none of the results of %q is in a file of the repository: %s; write the path relative to the repository's root", stringMember(g.driver, "name"), g.reason)
 			continue

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// files serves a few files, like a checkout.
+// files reads one of a few files, as from a checkout.
 func files(path string) ([]byte, error) {
 	content, ok := map[string]string{
 		"src/a.go":        "package a\n\nfunc F() {}\n",

@@ -20,14 +20,14 @@ type resolver struct {
 	steps                  *shared // thread flow locations
 	taxonomies, extensions *components
 	bases, driver          object
-	extensionIndex         []int // of each extension, in the merged run
+	extensionIndex         []int // the index of each extension in the merged run
 	extensionRules         [][]object
-	earlierInvocations     int // how many the merged run has
-	invocations            int // how many this run has
+	earlierInvocations     int // how many invocations the merged run had before
+	invocations            int // how many invocations this run has
 
-	current object // the result whose members are visited
-	rule    ruleOf // its rule
-	reason  string // why its last location was left out
+	current object // the result whose members are being visited
+	rule    ruleOf // the rule of current
+	reason  string // why the last location of current was left out
 }
 
 // enter implements visitor.
@@ -219,8 +219,8 @@ func (r *resolver) enterResult(o object) {
 	o["ruleId"] = id
 }
 
-// findRule returns the index in table of the rule that an index in rules and an
-// id refer to, or -1. If they disagree, the id is right.
+// findRule returns the index in table of the rule that an index in rules and an id
+// refer to, or -1. If the index and the id disagree, the id counts.
 func findRule(rules []object, table *ruleTable, index int, id string) int {
 	if index >= 0 && index < len(rules) {
 		own := stringMember(rules[index], "id")
@@ -270,8 +270,9 @@ func (c *components) find(ref object) int {
 	return -1
 }
 
-// descriptorReference makes a reference to a rule, notification or taxon one by
-// id or GUID only, so that it is right in the merged run.
+// descriptorReference makes a reference to a rule, notification or taxon use an id or
+// a GUID instead of an index, because indexes change in the merged run. It reports
+// false if it finds none.
 func (r *resolver) descriptorReference(o object) bool {
 	i, has := intMember(o, "index")
 	delete(o, "index")
@@ -301,7 +302,8 @@ func (r *resolver) descriptorReference(o object) bool {
 	return false
 }
 
-// componentReference makes a reference to a tool component one by name or GUID.
+// componentReference makes a reference to a tool component use a name or a GUID
+// instead of an index. It reports false if it finds none.
 func (r *resolver) componentReference(o object) bool {
 	defer delete(o, "index")
 	if stringMember(o, "name") != "" || stringMember(o, "guid") != "" {
@@ -367,8 +369,8 @@ func (r *resolver) element(o object, elements *shared) object {
 	return nil
 }
 
-// inline adds to o the members that it lacks of the element that its index
-// refers to.
+// inline replaces o's index by the element that it refers to: it copies the element's
+// members that o lacks.
 func (r *resolver) inline(o object, elements *shared) {
 	for name, v := range r.element(o, elements) {
 		if _, have := o[name]; !have {
@@ -379,7 +381,7 @@ func (r *resolver) inline(o object, elements *shared) {
 	delete(o, "parentIndex")
 }
 
-// addMissing adds to o the members of more that it lacks.
+// addMissing adds to o those members of more that o lacks.
 func addMissing(o, more object) {
 	for name, v := range more {
 		if _, have := o[name]; !have {
@@ -488,16 +490,16 @@ func (r *resolver) message(o object) bool {
 	return !startsBlank(s)
 }
 
-// startsBlank reports whether the part of a text that a message can have is
-// blank. It does not read the rest, because many results may refer to it.
+// startsBlank reports whether the part of a text that fits into a message is blank. It
+// does not read the rest, because many results may refer to one long text.
 func startsBlank(s string) bool { return text.IsBlank(upTo(s, maxMessage)) }
 
-// upTo returns at most most bytes of a text.
-func upTo(s string, most int) string {
-	if len(s) <= most {
+// upTo returns the first n bytes of a text without a cut character.
+func upTo(s string, n int) string {
+	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "")
+	return strings.ToValidUTF8(s[:n], "")
 }
 
 // messageString looks up an id in the rule of the current result, then in the tool.
@@ -537,7 +539,7 @@ func fill(s string, arguments []any) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
-// ruleText returns a text for a result without one.
+// ruleText returns a text of the current result's rule, for a message without one.
 func (r *resolver) ruleText() string {
 	if s, known := r.ruleTexts[r.rule]; known {
 		return s

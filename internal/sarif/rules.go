@@ -14,7 +14,7 @@ import (
 const (
 	maxRuleName    = 255
 	maxDescription = 1024
-	maxTags        = 10 // it takes up to 20, but keeps ten
+	maxTags        = 10 // code scanning takes up to 20, but keeps ten
 )
 
 // unnamedRule is the rule of results without one.
@@ -28,8 +28,8 @@ type ruleTable struct {
 
 func newRuleTable() ruleTable { return ruleTable{byID: map[string]int{}} }
 
-// add adds a rule and returns its index. If there is one with its id, that gets the
-// members that it lacks. A rule without an id is not added; its index is -1.
+// add adds a rule and returns its index. If the table has a rule with the same id, the
+// new rule's members complete it. A rule without an id is not added; its index is -1.
 func (t *ruleTable) add(rule object) int {
 	id := stringMember(rule, "id")
 	if id == "" {
@@ -162,11 +162,11 @@ func severityScore(s string) (float64, bool) {
 	return f, err == nil && f >= 0 && f <= 10
 }
 
-// limit returns s if it has at most most characters, otherwise one less of its
-// first characters, followed by "…".
-func limit(s string, most int) (limited string, cut bool) {
-	if text.Truncate(s, most) == s {
+// limit returns s if it has at most n characters, otherwise its first n-1 followed
+// by "…".
+func limit(s string, n int) (limited string, cut bool) {
+	if text.Truncate(s, n) == s {
 		return s, false
 	}
-	return text.Truncate(s, most-1), true
+	return text.Truncate(s, n-1), true
 }

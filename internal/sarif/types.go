@@ -16,9 +16,9 @@ var oasisSchema []byte
 type typeTable map[string]objectType
 
 type objectType struct {
-	members  map[string]member // those whose values are typed objects
-	links    []string          // those whose values are absolute URIs, or lists of them
-	unique   []string          // those whose values are lists without repetitions
+	members  map[string]member // the members whose values are typed objects
+	links    []string          // the members whose values are absolute URIs, or lists of them
+	unique   []string          // the members whose values are lists without repetitions
 	required []string
 }
 
@@ -44,7 +44,7 @@ const logType = "sarifLog"
 var types = sync.OnceValue(func() typeTable {
 	document, _, err := decode(oasisSchema)
 	if err != nil {
-		return nil // a test reads the file, which is part of the program
+		return nil // cannot happen: the file is embedded, and a test decodes it
 	}
 	table := typeTable{logType: newObjectType(document)}
 	definitions := child(document, "definitions")
