@@ -23,7 +23,7 @@ type fastSchema struct {
 
 	types typeSet
 	enum  []string      // the JSON text of the allowed values; nil if all are
-	oneOf []*fastSchema // each has types of its own
+	oneOf []*fastSchema // each restricts its types
 
 	minLength, maxLength int
 	nonBlank             bool           // the pattern is \S
@@ -36,9 +36,9 @@ type fastSchema struct {
 	minItems, maxItems int
 
 	properties map[string]fastProperty
-	others     *fastSchema // of the properties that are not listed
+	others     *fastSchema // the schema of properties that are not listed
 	required   uint64      // a mask of properties
-	anyOf      []uint64    // masks of which at least one is required; nil if there is no anyOf
+	anyOf      []uint64    // at least one of these masks is required; nil without an anyOf
 }
 
 // fastProperty is a listed property and its bit in masks of properties.
@@ -164,10 +164,10 @@ func (r *fastReader) keyword(f *fastSchema, keyword string, value any) (ok bool)
 			ok = ok && supported && len(a) == 1
 		}
 	case "minLength":
-		f.minLength, ok = whole(value)
+		f.minLength, ok = intKeyword(value)
 		ok = ok && f.minLength <= 1
 	case "maxLength":
-		f.maxLength, ok = whole(value)
+		f.maxLength, ok = intKeyword(value)
 	case "pattern":
 		var err error
 		if f.nonBlank = value == `\S`; !f.nonBlank {
@@ -180,18 +180,18 @@ func (r *fastReader) keyword(f *fastSchema, keyword string, value any) (ok bool)
 		f.format = jsonschema.Formats[name]
 		ok = true // a format that the library does not know is not asserted
 	case "minimum":
-		f.minimum, ok = float(value)
+		f.minimum, ok = floatKeyword(value)
 	case "maximum":
-		f.maximum, ok = float(value)
+		f.maximum, ok = floatKeyword(value)
 	case "items":
 		f.items = r.subschema(value)
 		ok = true
 	case "uniqueItems":
 		ok = value == false
 	case "minItems":
-		f.minItems, ok = whole(value)
+		f.minItems, ok = intKeyword(value)
 	case "maxItems":
-		f.maxItems, ok = whole(value)
+		f.maxItems, ok = intKeyword(value)
 	case "additionalProperties":
 		f.others = r.subschema(value)
 		ok = true
@@ -244,13 +244,13 @@ func (f *fastSchema) mask(names any) (mask uint64, ok bool) {
 	return mask, ok
 }
 
-func whole(value any) (int, bool) {
+func intKeyword(value any) (int, bool) {
 	n, _ := value.(json.Number)
 	i, err := strconv.Atoi(n.String())
 	return i, err == nil
 }
 
-func float(value any) (float64, bool) {
+func floatKeyword(value any) (float64, bool) {
 	n, _ := value.(json.Number)
 	return exactFloat([]byte(n))
 }

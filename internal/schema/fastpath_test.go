@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// compare reports a difference between the fast path with the library behind it
-// and the library alone: in a violation's path, its message or its schema path.
+// compare reports a difference between the fast path, with the library as its
+// fallback, and the library alone: in a violation's path, its message or its schema path.
 // It returns whether the fast path was sure.
 func compare(t *testing.T, name string, s *Schema, raw []byte) (sure bool) {
 	t.Helper()
@@ -354,7 +354,7 @@ func (g *generator) object(b []byte, s map[string]any, depth int) []byte {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // the order of a map is not from the seed
+	slices.Sort(names) // the order of a map does not depend on the seed
 	g.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	if len(names) > 0 && g.odd() {
 		names = append(names, names[0]) // twice
@@ -384,9 +384,9 @@ func (g *generator) object(b []byte, s map[string]any, depth int) []byte {
 }
 
 func (g *generator) array(b []byte, s map[string]any, depth int) []byte {
-	least, _ := whole(s["minItems"])
+	least, _ := intKeyword(s["minItems"])
 	n := least + g.IntN(3)
-	if most, ok := whole(s["maxItems"]); ok && n > most || depth > 5 {
+	if most, ok := intKeyword(s["maxItems"]); ok && n > most || depth > 5 {
 		n = least
 	} else if ok && g.odd() {
 		n = min(most, 300) + 1
@@ -410,7 +410,7 @@ var samples = []string{"x", "1", "a/b.go", "0123456789abcdef0123456789abcdef0123
 
 func (g *generator) text(b []byte, s map[string]any) []byte {
 	text := samples[g.IntN(len(samples))]
-	if most, ok := whole(s["maxLength"]); ok && g.IntN(3) == 0 {
+	if most, ok := intKeyword(s["maxLength"]); ok && g.IntN(3) == 0 {
 		n := min(most, 2000)
 		if g.odd() {
 			n++
@@ -438,8 +438,8 @@ func (g *generator) text(b []byte, s map[string]any) []byte {
 }
 
 func (g *generator) number(b []byte, s map[string]any) []byte {
-	least, hasLeast := whole(s["minimum"])
-	most, hasMost := whole(s["maximum"])
+	least, hasLeast := intKeyword(s["minimum"])
+	most, hasMost := intKeyword(s["maximum"])
 	n := least + g.IntN(5)
 	switch {
 	case hasMost && g.IntN(4) == 0:

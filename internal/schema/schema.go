@@ -41,7 +41,7 @@ type Schema struct {
 	load func() (*loaded, error)
 }
 
-// loaded is what is read of a schema.
+// loaded is a schema that has been read.
 type loaded struct {
 	document any // to look up what a keyword requires
 	fast     *fastSchema

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestValidateTellsEveryViolation(t *testing.T) {
+func TestValidateReportsEveryViolation(t *testing.T) {
 	tests := []struct {
 		name, schema, value string
 		want                []Violation
@@ -132,8 +132,8 @@ func TestPublished(t *testing.T) {
 	if req := s.Required(); !slices.Equal(req, []string{"type", "message"}) {
 		t.Errorf("Required = %v", req)
 	}
-	whole, _ := Published("agent-output.json", "")
-	if got, err := whole.Validate([]byte(`{"items":[{"type":"noop","message":"a"}],"errors":[]}`)); err != nil || len(got) > 0 {
+	union, _ := Published("agent-output.json", "")
+	if got, err := union.Validate([]byte(`{"items":[{"type":"noop","message":"a"}],"errors":[]}`)); err != nil || len(got) > 0 {
 		t.Errorf("the document is refused: %v, %v", got, err)
 	}
 }
