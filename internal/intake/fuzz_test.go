@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzWrite: whatever comes in, nothing panics, every record has exactly one
+// FuzzWrite: for any input, nothing panics, every record has exactly one
 // outcome, the documents are valid, and the items pass the door a second time
 // without change.
 func FuzzWrite(f *testing.F) {
@@ -23,7 +23,7 @@ func FuzzWrite(f *testing.F) {
 	union := unionSchema(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if head := bytes.TrimLeft(in, "\x00 \t\r\n"); len(head) > 0 && head[0] != '{' {
-			in = append([]byte("{}\n"), in...) // so that it is taken for text
+			in = append([]byte("{}\n"), in...) // so that it counts as text
 		}
 		cfg := Config{Max: noLimits(), MaxLabels: -1}
 		doc, rep, counts := write(t, cfg, in)

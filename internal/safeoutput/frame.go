@@ -28,7 +28,7 @@ func (f *frame) inArray() bool {
 	return d >= 0 && d <= MaxDepth && f.stack[d/64]&(1<<(d%64)) == 0
 }
 
-// push opens a bracket. Below MaxDepth it only counts them.
+// push opens a bracket. It only counts those deeper than MaxDepth.
 func (f *frame) push(object bool) {
 	if d := f.depth; d <= MaxDepth {
 		f.stack[d/64] &^= 1 << (d % 64)
@@ -190,11 +190,11 @@ func objectStart(line []byte) int {
 	}
 }
 
-// sniffSize is how many bytes at the start of a file decide of what kind it is.
+// sniffSize is how many bytes at the start of a file decide what kind of file it is.
 const sniffSize = 4096
 
-// isText reports whether the beginning of a file can be text. It is if it begins
-// with an object.
+// isText reports whether the beginning of a file can be text. Every file that begins
+// with an object can.
 func isText(head []byte) bool {
 	head = bytes.ReplaceAll(head, []byte{0}, nil)
 	if t := trim(head); len(t) == 0 || t[0] == '{' {
@@ -230,8 +230,8 @@ func isUTF16(head []byte) bool {
 	return zeros[0]+zeros[1] == 4 && zeros[0] != zeros[1] && (zeros[0] == 0 || zeros[1] == 0)
 }
 
-// documentStart is how the document that collect writes begins: an object whose
-// first member is "items" or "errors", with a list or null.
+// documentStart matches the beginning of a document that collect writes: an object
+// whose first member is "items" or "errors", with a list or null.
 var documentStart = regexp.MustCompile(strings.ReplaceAll(`^_\{_"(items|errors)"_:_(\[|null)`, "_", `[\s\v\x00\x{feff}]*`))
 
 // isDocument reports whether a file begins like the document that collect writes.

@@ -16,7 +16,8 @@ func ownItems() []Item {
 	}
 }
 
-// No line and no document can ask for an internal kind, however it writes the name.
+// TestInternalKindsCannotBeNamed: no line and no document can ask for an internal kind,
+// however it writes the name.
 func TestInternalKindsCannotBeNamed(t *testing.T) {
 	for _, it := range append(ownItems(), internalItems()...) {
 		if !IsInternal(it.Kind()) {
@@ -52,7 +53,7 @@ func TestEncodeInternalKinds(t *testing.T) {
 	}
 }
 
-// What cleaning changes in a copy leaves the original alone.
+// TestCloneSharesNoText: cleaning a copy does not change the original.
 func TestCloneSharesNoText(t *testing.T) {
 	items := append(ownItems(), &UpdateIssue{Title: ptr("t"), Body: ptr("b")}, &CreateIssue{Title: "t", Body: "b", Labels: []string{"l"}})
 	for _, it := range items {

@@ -1,7 +1,7 @@
 // Package safeoutput is the union of everything an agent may ask for: the kind
 // table, one Go type a kind, the names agents use for them, the bounded NDJSON
-// reader, and canonical decoding and encoding. It judges nothing: structure is
-// the schema's, cleaning is intake's, permission is policy's.
+// reader, and canonical decoding and encoding. It does not judge items: intake
+// validates and cleans them, and policy decides whether they are allowed.
 package safeoutput
 
 import (
@@ -30,12 +30,13 @@ const (
 	KindNoop                 Kind = "noop"
 )
 
-// Spec is one row of the kind table: everything that is known of a kind wherever items
-// pass. What only one package needs stands in that package: the schema in schemas, the
-// owner's keys in config, how it is applied in apply.
+// Spec is one row of the kind table: everything about a kind that several packages need.
+// What only one package needs is in that package: the schema in schemas, the owner's
+// keys in config, how it is applied in apply.
 type Spec struct {
 	Kind Kind
-	// Aliases are later names of the kind that agents use, besides '_' for '-'.
+	// Aliases are other names of the kind that agents use. In each name, '_' may stand
+	// for '-'.
 	Aliases []string
 	// FieldAliases are other names of the kind's fields, each with the canonical one.
 	FieldAliases map[string]string
@@ -51,7 +52,7 @@ type Spec struct {
 	Example string
 	// New returns a new, empty item of the kind.
 	New func() Item
-	// CarriesCode is true for a kind whose items go with changes in the work tree.
+	// CarriesCode is true for a kind whose items publish changes in the work tree.
 	CarriesCode bool
 	// AlwaysAllowed is true for a kind that passes without being listed in the
 	// configuration, because it changes nothing on GitHub by itself.
@@ -62,16 +63,16 @@ type Spec struct {
 	// NumberField is the item's field that names the number of what it acts on, "" for
 	// a kind that has none.
 	NumberField string
-	// Permissions are what the token needs to apply an item: for each kind of target
-	// its own, or, for a kind without target, those of NoTarget.
+	// Permissions are those that the token needs to apply an item, by the kind of its
+	// target. Items without a target need those of NoTarget.
 	Permissions map[Target][]string
 }
 
 // Target is a kind of thing that an item can act on.
 type Target string
 
-// The kinds of targets. NoTarget is the one of an item that makes something new, or acts on
-// the repository.
+// The kinds of targets. An item that makes something new, or acts on the repository, has
+// NoTarget.
 const (
 	NoTarget    Target = ""
 	Issue       Target = "issue"
@@ -93,9 +94,9 @@ const (
 
 // kinds is the kind table, in the order of the published one.
 var kinds = sync.OnceValue(func() []Spec {
-	// What it takes to write to the conversation of each kind of target.
+	// The permissions to write to the conversation of each kind of target.
 	conversation := map[Target][]string{Issue: {writeIssues}, PullRequest: {writePulls}, Discussion: {writeDiscussions}}
-	// Agents call the number of an issue as their tools do.
+	// Agents give the number of an issue the name that it has in their tools.
 	itemNumber := map[string]string{"item_number": "issue_number"}
 	return []Spec{
 		{Kind: KindCreateIssue, DefaultMax: 1,
@@ -192,8 +193,8 @@ func SpecOf(kind Kind) Spec {
 	return Spec{}
 }
 
-// CanonicalField returns the name that the union gives a field which an agent may call
-// otherwise. Any other name is returned as it is.
+// CanonicalField returns the union's name of the kind's field that name is an alias of.
+// It returns any other name as it is.
 func CanonicalField(kind Kind, name string) string {
 	if s, ok := byName()[string(kind)]; ok {
 		if canonical, ok := s.FieldAliases[name]; ok {

@@ -53,7 +53,7 @@ type Batch struct {
 	buf   []byte
 }
 
-// Size returns how many bytes of memory the batch holds.
+// Size returns how many bytes of memory the batch occupies.
 func (b *Batch) Size() int { return cap(b.buf) }
 
 // Reader splits an agent's file into records, in memory that is bounded by the
@@ -73,7 +73,7 @@ type Reader struct {
 	started  bool
 	eof      bool
 	carry    []byte // read, but not yet part of a batch
-	carryPos int    // where in carry the first line begins that is not split yet
+	carryPos int    // the offset in carry of the first line that is not split yet
 
 	lineNo   int  // number of the line at pos
 	skipping bool // the line is too long, and its rest is skipped
@@ -118,10 +118,10 @@ func (r *Reader) ReadBatch(b *Batch) error {
 	for {
 		if r.inDoc {
 			var more bool
-			pos, more = r.document(b, pos)
+			pos, more = r.splitDocument(b, pos)
 			if search = pos; r.inDoc {
 				if !more || len(b.Lines) > 0 {
-					return r.leave(b, pos)
+					return r.completeBatch(b, pos)
 				}
 				pos = r.compact(b, pos)
 				if err := r.fillDouble(b); err != nil {
@@ -132,20 +132,20 @@ func (r *Reader) ReadBatch(b *Batch) error {
 		}
 		if nl := bytes.IndexByte(b.buf[search:], '\n'); nl >= 0 {
 			nl += search
-			r.line(b, pos, nl)
+			r.splitLine(b, pos, nl)
 			pos, search = nl+1, nl+1
 			r.lineNo++
 			if len(b.Lines) >= batchLines {
-				return r.leave(b, pos)
+				return r.completeBatch(b, pos)
 			}
 			continue
 		}
 		if r.eof {
 			r.finish(b, pos)
-			return r.leave(b, len(b.buf))
+			return r.completeBatch(b, len(b.buf))
 		}
 		if len(b.Lines) > 0 {
-			return r.leave(b, pos)
+			return r.completeBatch(b, pos)
 		}
 		pos = r.compact(b, pos)
 		if r.skipping || len(b.buf)-pos > r.maxLine+slack {
@@ -200,12 +200,12 @@ func (r *Reader) finish(b *Batch, pos int) {
 		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrFileTooLong})
 		return
 	}
-	r.line(b, pos, len(b.buf))
+	r.splitLine(b, pos, len(b.buf))
 	r.close(b, r.end)
 }
 
-// leave completes a batch. What is not split yet is carried to the next one.
-func (r *Reader) leave(b *Batch, pos int) error {
+// completeBatch ends a batch. What is not split yet is carried to the next one.
+func (r *Reader) completeBatch(b *Batch, pos int) error {
 	from := r.unsplit(pos)
 	r.carry = append(r.carry[:0], b.buf[from:]...)
 	r.carryPos = pos - from
@@ -215,8 +215,8 @@ func (r *Reader) leave(b *Batch, pos int) error {
 	return nil
 }
 
-// line splits one line, b.buf[from:to].
-func (r *Reader) line(b *Batch, from, to int) {
+// splitLine splits one line, b.buf[from:to], into records.
+func (r *Reader) splitLine(b *Batch, from, to int) {
 	if r.skipping {
 		r.skipping = false
 		return

@@ -63,10 +63,10 @@ func (r *Reader) DocumentUnknown() []string {
 	return r.doc.unknown
 }
 
-// document splits the part of a document in b.buf[pos:]. It returns where it
+// splitDocument splits the part of a document in b.buf[pos:]. It returns where it
 // stopped, and whether it needs more of the file to continue. At the document's end
 // it clears inDoc.
-func (r *Reader) document(b *Batch, pos int) (next int, more bool) {
+func (r *Reader) splitDocument(b *Batch, pos int) (next int, more bool) {
 	d := r.doc
 	for {
 		if d.skipping {
@@ -197,7 +197,7 @@ func valueEnd(b []byte, eof bool) int {
 		}
 		return -1
 	case '[':
-		// A frame ends where an object does, so that the list is scanned as if it were in one.
+		// A frame ends only with an object, so the list is scanned as if it were in one.
 		var f frame
 		f.push(true)
 		for i := 0; i < len(b); {

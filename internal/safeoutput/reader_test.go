@@ -52,7 +52,7 @@ func TestReaderFrames(t *testing.T) {
 		{"over several lines", "{\n  \"a\": [\n    {\"b\": 1},\n    {\"c\": 2}\n  ]\n}\n{\"d\":1}", []string{"1-6: {\n  \"a\": [\n    {\"b\": 1},\n    {\"c\": 2}\n  ]\n}", `7-7: {"d":1}`}},
 		{"a nested list without indentation", "{\"a\":[\n{\"b\":1},\n{\"c\":2}\n]}", []string{"1-4: {\"a\":[\n{\"b\":1},\n{\"c\":2}\n]}"}},
 		{"over several lines, then another on the last", "{\"a\":\n1} {\"b\":2}\n{\"c\":3}", []string{"1-2: {\"a\":\n1}", `2-2: {"b":2}`, `3-3: {"c":3}`}},
-		{"an open object ends where a whole one follows", "{\"a\":\"cut of\n{\"b\":1}\n", []string{`1-1: {"a":"cut of`, `2-2: {"b":1}`}},
+		{"an open object ends where a complete one follows", "{\"a\":\"cut of\n{\"b\":1}\n", []string{`1-1: {"a":"cut of`, `2-2: {"b":1}`}},
 		{"an open list ends where a safe output follows", "{\"a\":[1,\n{\"type\":\"noop\",\"message\":\"m\"}", []string{`1-1: {"a":[1,`, `2-2: {"type":"noop","message":"m"}`}},
 		{"an unescaped newline in a string", "{\"a\":\"one\n\ntwo\"}\n{\"b\":1}", []string{"1-3: {\"a\":\"one\n\ntwo\"}", `4-4: {"b":1}`}},
 		{"a fence around", "```json\n{\"a\":1}\n```\n~~~\n{\"b\":1}", []string{`2-2: {"a":1}`, `5-5: {"b":1}`}},
@@ -65,7 +65,7 @@ func TestReaderFrames(t *testing.T) {
 		{"prose before objects, and between them", `So {"a":1} and {"b":2}.`, []string{`1-1: So {"a":1} and`, `1-1: {"b":2}.`}},
 		{"an object in a comment", `{"a":1} // {"b":2} {"c":3}`, []string{`1-1: {"a":1}`, `1-1: // {"b":2} {"c":3}`}},
 		{"an object in a block comment", `{"a":1} /* {"b":2} */ {"c":3}`, []string{`1-1: {"a":1}`, `1-1: /* {"b":2} */ {"c":3}`}},
-		{"an object behind a comment", `{"a":1} /* x */ {"b":2}`, []string{`1-1: {"a":1} /* x */`, `1-1: {"b":2}`}},
+		{"an object after a comment", `{"a":1} /* x */ {"b":2}`, []string{`1-1: {"a":1} /* x */`, `1-1: {"b":2}`}},
 		{"an array stands alone", `[{"a":1},{"b":2}]`, []string{`1-1: [{"a":1},{"b":2}]`}},
 		{"a brace in an unescaped quotation", `{"a":"use "}" and "{"}" here"}`, []string{`1-1: {"a":"use "}" and "{"}" here"}`}},
 		{"not objects", "null\n[1,2]\n\"x\"\n12\n[\n", []string{"1-1: null", "2-2: [1,2]", `3-3: "x"`, "4-4: 12", "5-5: ["}},
@@ -100,7 +100,7 @@ func TestReaderFrames(t *testing.T) {
 }
 
 func TestReaderLimits(t *testing.T) {
-	long, longer := strings.Repeat("x", 5000), strings.Repeat("x", 20_000) // held whole, and not
+	long, longer := strings.Repeat("x", 5000), strings.Repeat("x", 20_000) // than maxLine; longer exceeds the slack, too
 	tests := []struct{ name, in, want string }{
 		{"a line", `{"a":1}` + "\n" + `{"b":"` + long + `"}` + "\n" + `{"c":1}`, `1-1: {"a":1}|2-2! the line|3-3: {"c":1}`},
 		{"a longer line", `{"a":1}` + "\n" + `{"b":"` + longer + `"}` + "\n" + `{"c":1}`, `1-1: {"a":1}|2-2! the line|3-3: {"c":1}`},
@@ -200,20 +200,20 @@ func TestReaderCountsFences(t *testing.T) {
 	}
 }
 
-// FuzzReader: whatever comes in, every byte that is not space, a fence or a
-// document's own structure is in exactly one record, in order.
+// FuzzReader: in any input, every byte that is not space, a fence or a document's own
+// structure is in exactly one record, in order.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{"{\"a\":1}\n{\"b\":2}{\"c\":\"x\ny\"}\n```\n{", "\ufeff\x00 {\n}\r\n[\n{\"a\":\n{\"type\":\"noop\"}", `{"items":[{"a":1},2],"errors":["x"]} y`, "text {\"a\n\"\\\n}"} {
 		f.Add([]byte(s), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, step uint8) {
-		whole := NewReader(bytes.NewReader(in))
-		got := records(t, whole)
+		complete := NewReader(bytes.NewReader(in))
+		got := records(t, complete)
 		pieces := records(t, NewReader(&stepReader{in, int(step) + 1}))
 		if d := cmp.Diff(got, pieces); d != "" {
 			t.Fatalf("records depend on how the source is read: %s", d)
 		}
-		if whole.IsDocument() || len(got) > 0 && strings.HasPrefix(got[len(got)-1], "error: ") {
+		if complete.IsDocument() || len(got) > 0 && strings.HasPrefix(got[len(got)-1], "error: ") {
 			return
 		}
 		var b Batch
