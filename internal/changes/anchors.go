@@ -24,7 +24,7 @@ type Anchors struct {
 
 type anchored struct {
 	file        ChangedFile
-	left, right []Span // one a hunk that shows lines of that side, in order
+	left, right []Span // one span for each hunk that shows lines of that side, in order
 	err         error  // why the patch could not be read to its end
 }
 
@@ -34,11 +34,11 @@ func NewAnchors(files []ChangedFile) *Anchors {
 	a := &Anchors{files: make(map[string]*anchored, len(files)), renamed: map[string]string{}}
 	for _, f := range files {
 		hunks, err := ParsePatch(f.Patch)
-		at := &anchored{file: f, err: err}
+		file := &anchored{file: f, err: err}
 		for _, h := range hunks {
-			at.left, at.right = appendSpan(at.left, h.Old), appendSpan(at.right, h.New)
+			file.left, file.right = appendSpan(file.left, h.Old), appendSpan(file.right, h.New)
 		}
-		a.files[f.Path] = at
+		a.files[f.Path] = file
 		if f.Status == Renamed && f.PreviousPath != "" {
 			a.renamed[f.PreviousPath] = f.Path
 		}
@@ -92,8 +92,8 @@ func (a *Anchors) Check(path string, side Side, start, line int) error {
 	return e
 }
 
-// Spans returns the lines of one side of path that can carry a comment, one
-// span a hunk, in order; nil when the path is not in the diff.
+// Spans returns the lines of one side of path that can carry a comment, one span for
+// each hunk, in order; nil when the path is not in the diff.
 func (a *Anchors) Spans(path string, side Side) []Span {
 	f := a.files[path]
 	if f == nil {
@@ -115,7 +115,7 @@ func (a *Anchors) find(path string) (*anchored, error) {
 // spanWith returns the index of the side's span that contains the line, or -1.
 func (f *anchored) spanWith(side Side, line int) int {
 	spans := f.spans(side)
-	i := after(spans, line)
+	i := firstReaching(spans, line)
 	if i < len(spans) && spans[i].Contains(line) {
 		return i
 	}
@@ -137,8 +137,8 @@ func appendSpan(spans []Span, s Span) []Span {
 	return append(spans, s)
 }
 
-// after returns the index of the first span that ends at the line or after it.
-func after(spans []Span, line int) int {
+// firstReaching returns the index of the first span that ends at the line or after it.
+func firstReaching(spans []Span, line int) int {
 	return sort.Search(len(spans), func(i int) bool { return spans[i].Last >= line })
 }
 
@@ -160,7 +160,7 @@ const (
 // sentence for people.
 type NoAnchor struct {
 	Reason Reason
-	// LineAlone reports that the range's last line by itself can carry the comment.
+	// LineAlone is true if the range's last line by itself can carry the comment.
 	LineAlone bool
 	text      string
 }
@@ -202,7 +202,7 @@ func (f *anchored) commentable(side Side, line int) string {
 		return "the diff shows no line of the old file: use RIGHT for added lines"
 	}
 	// A window of at most most spans around the one closest to the line.
-	from := min(max(after(spans, line)-most/2, 0), max(len(spans)-most, 0))
+	from := min(max(firstReaching(spans, line)-most/2, 0), max(len(spans)-most, 0))
 	nearest := spans[from:min(from+most, len(spans))]
 	list := make([]string, len(nearest))
 	for i, span := range nearest {

@@ -23,11 +23,11 @@ const (
 	reset // "!name": what earlier lines did no longer counts
 )
 
-// attributes are the two that matter here: linguist-generated and linguist-vendored.
+// attributes are the two that are read: linguist-generated and linguist-vendored.
 type attributes struct{ generated, vendored attributeState }
 
-// after returns the attributes after a later line.
-func (a attributes) after(line attributes) attributes {
+// overriddenBy returns the attributes after a later line.
+func (a attributes) overriddenBy(line attributes) attributes {
 	if line.generated != unspecified {
 		a.generated = line.generated
 	}
@@ -39,8 +39,8 @@ func (a attributes) after(line attributes) attributes {
 
 // attributeRule is a line of a .gitattributes file.
 type attributeRule struct {
-	base     string   // of a pattern without a slash: the name of a file anywhere below
-	segments []string // of every other pattern: the path below the file's directory
+	base     string   // a pattern without a slash, for the name of a file at any depth
+	segments []string // any other pattern, for the path of a file: its parts between slashes
 	attributes
 }
 
@@ -48,14 +48,14 @@ type attributeRule struct {
 // data: no filter or driver that they name is ever run.
 type attributeRules map[string][]attributeRule
 
-// of returns the attributes of a path: deeper directories and later lines win.
-func (rules attributeRules) of(name string) attributes {
+// forPath returns the attributes of a path: deeper directories and later lines win.
+func (rules attributeRules) forPath(name string) attributes {
 	var result attributes
 	segments := strings.Split(name, "/")
 	for i, at := 0, 0; i < len(segments); i++ {
 		for _, r := range rules[strings.TrimSuffix(name[:at], "/")] {
 			if r.matches(segments[i:]) {
-				result = result.after(r.attributes)
+				result = result.overriddenBy(r.attributes)
 			}
 		}
 		at = min(at+len(segments[i])+1, len(name))
@@ -77,7 +77,7 @@ func parseAttributes(text string) []attributeRule {
 		}
 		var found attributes
 		for word := range strings.FieldsSeq(rest) {
-			found = found.after(parseAttribute(word))
+			found = found.overriddenBy(parseAttribute(word))
 		}
 		if found == (attributes{}) {
 			continue
@@ -90,7 +90,7 @@ func parseAttributes(text string) []attributeRule {
 }
 
 // cutPattern returns the pattern at the start of a line; one in quotes may contain
-// blanks.
+// spaces.
 func cutPattern(line string) (pattern, rest string, ok bool) {
 	if !strings.HasPrefix(line, `"`) {
 		i := strings.IndexAny(line, " \t")

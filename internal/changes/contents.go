@@ -12,12 +12,12 @@ import (
 
 // Content is what is at a path.
 type Content struct {
-	Mode string // git's, of six digits; "" where nothing is, or what git does not know
-	Size int64  // of a file in bytes, also of one over the limit where that is known; otherwise 0
-	Data []byte // of a file
-	Link string // what a link points to, where that is known
-	// Err is why there is no Data: fs.ErrNotExist where nothing is,
-	// gitrepo.ErrTooLarge for a file over the limit, or what else there is.
+	Mode string // git's mode, six digits; "" if nothing is there or git has no mode for it
+	Size int64  // a file's size in bytes, if known also of one over the limit; otherwise 0
+	Data []byte // a file's content
+	Link string // the target of a symbolic link, if known
+	// Err is why there is no Data: fs.ErrNotExist if nothing is there,
+	// gitrepo.ErrTooLarge for a file over the limit, or another reason.
 	Err error
 }
 

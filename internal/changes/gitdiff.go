@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// ParseGit reads what git prints for one and the same diff in two forms: raw is
-// the output of `diff-tree -r -z --raw`, which holds every name as it is, and
-// patch that of `diff-tree -r -p` with quoted names, the prefixes a/ and b/ and
+// ParseGit reads one diff as git prints it in two forms: raw is the output of
+// `diff-tree -r -z --raw`, which contains every name as it is, and patch that of `diff-tree -r -p` with quoted names, the prefixes a/ and b/ and
 // the same options. The two list the files in the same order, so the names come
 // from raw and only the hunks from patch: nothing in a file's name or text can
 // pass for another file.
@@ -116,8 +115,8 @@ func splitSections(patch string) []string {
 	return sections
 }
 
-// readSection takes the hunks from a section of a patch, and checks that it is this
-// file's.
+// readSection reads the hunks of a section of a patch, and checks that the section is
+// about this file.
 func (f *ChangedFile) readSection(section string) error {
 	header, hunks := section, ""
 	if i := strings.Index(section, "\n@@ "); i >= 0 {

@@ -23,15 +23,15 @@ const (
 )
 
 // The soft marks: the file has a text, which people did not write or did not
-// write here. A pull request can set the first by itself (a header is enough), so
-// what looks for attacks must not skip it.
+// write here. A pull request can make a file MarkGenerated (a header is enough), so a
+// search for attacks must not skip such a file.
 const (
 	MarkGenerated Mark = "generated"
 	MarkVendored  Mark = "vendored"
 )
 
-// MarkNotUTF8 is a soft mark, too: bytes that are not text were replaced. One of them
-// in a comment is enough to get it, so the mark must hide nothing.
+// MarkNotUTF8 is a soft mark, too: bytes that are not text were replaced. One such byte
+// in a comment is enough for the mark, so no check may skip a file because of it.
 const MarkNotUTF8 Mark = "not-utf8"
 
 // Hard reports whether a file with the mark has no text.
@@ -43,15 +43,15 @@ type Marked struct {
 	Why  string
 }
 
-// binaryPrefix is how much of a content git searches for a NUL.
+// binaryPrefix is how many bytes of a content git searches for a NUL.
 const binaryPrefix = 8000
 
-// strayBytes is how much of a source file may be NUL bytes, one in so many: an
-// interpreter skips some in a comment, but a film called "a.ts" is not TypeScript.
+// strayBytes is the number of bytes of a source file of which one may be NUL:
+// interpreters skip some in a comment, but a film called "a.ts" is not TypeScript.
 const strayBytes = 100
 
-// textOf returns a content as UTF-8 without NUL, and the mark of one that is not such
-// a text. The text is nil for a hard mark.
+// textOf returns a content as UTF-8 without NUL. If it is not such a text, it also
+// returns a mark and the reason. The text is nil for a hard mark.
 func textOf(name string, data []byte) (text []byte, m Mark, why string) {
 	nul := bytes.Count(data, []byte{0})
 	switch {
@@ -75,8 +75,8 @@ func isLFSPointer(data []byte) bool {
 	return len(data) <= 1024 && bytes.HasPrefix(data, []byte(first)) && bytes.Contains(data, []byte("\noid sha256:"))
 }
 
-// markOrigin adds the soft marks. The attributes of a file count more than what its
-// path and text look like.
+// markOrigin adds the soft marks about a file's origin. Its attributes take precedence
+// over what its path and text look like.
 func (f *File) markOrigin(a attributes) {
 	switch why := vendoredWhy(f.Path); {
 	case a.vendored == set:
@@ -179,7 +179,7 @@ func hasGeneratedHeader(text []byte) bool {
 }
 
 // commentMarks begin a comment in the languages that tools write; a longer one comes
-// before those that it begins with.
+// before its own prefixes.
 var commentMarks = []string{"//", "#", "/*", "*", "--", "<!--", ";", `"""`, "%"}
 
 // isGeneratedComment reports whether a line is a comment that begins with the wording

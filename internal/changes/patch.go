@@ -32,13 +32,15 @@ type Hunk struct {
 
 // ParsePatch reads the hunks of a unified diff, as GitHub's API gives them in
 // "patch": what comes before the first "@@" is skipped. The spans are counted
-// from the lines that are there, so that a patch that was cut off or whose
-// headers lie claims no line that it does not show. For such a patch, one whose
-// hunks are out of order, and one with a line that no unified diff has, it returns
-// an error together with the hunks read so far.
+// from the lines that are there, so that they contain only lines that the patch
+// shows.
+//
+// If the patch is cut off, contradicts its headers, has hunks that are out of order
+// or a line that cannot be in a unified diff, ParsePatch returns an error together
+// with the hunks read so far.
 func ParsePatch(patch string) ([]Hunk, error) {
 	var hunks []Hunk
-	var end Hunk // where the hunk before ended
+	var end Hunk // the previous hunk
 	for no := 1; patch != ""; no++ {
 		text, rest, _ := strings.Cut(patch, "\n")
 		if !strings.HasPrefix(text, "@@") {

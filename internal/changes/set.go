@@ -18,16 +18,16 @@ import (
 // File is a changed file as it is at the head.
 type File struct {
 	ChangedFile
-	Mode     string // git's, of six digits; "" where it is not known, and of a deleted file
-	Size     int64  // of the content in bytes; -1 where it is not known
-	Language string // see LanguageOf; "" for all others
+	Mode     string // git's mode, six digits; "" if it is not known or the file is deleted
+	Size     int64  // the content's size in bytes; -1 if it is not known
+	Language string // as LanguageOf returns it
 	// Changed is the lines of the new file that the change added or rewrote, in
 	// order. With AllChanged, where there is no diff, every line counts.
 	Changed    []Span
 	AllChanged bool
 	Marks      []Marked
 	// Text is the content of a file without a hard mark: UTF-8 without NUL, with
-	// U+FFFD for what is not. Of every other file, and of an empty one, it is nil.
+	// U+FFFD for what is not. It is nil for every other file and for an empty one.
 	Text []byte
 }
 
@@ -64,20 +64,20 @@ type Set struct {
 	// Notes are complete sentences that a reader of the result must know.
 	Notes []string
 
-	fromList bool // the user names the files
+	fromList bool // the user listed the files
 }
 
 // Options limit what is read. The zero value takes the defaults.
 type Options struct {
-	MaxFile  int64 // bytes of one file; 0: 1 MiB. A larger one has no text
-	MaxTotal int64 // bytes of all texts together; 0: 64 MiB. Files after that have none
+	MaxFile  int64 // bytes of one file; 0 means 1 MiB. A larger file has no text
+	MaxTotal int64 // bytes of all texts together; 0 means 64 MiB. Files after that have no text
 }
 
 // batchBytes is how much one read of contents may return.
 const batchBytes = 128 << 20
 
-// fill reads the texts of the set's files from head, and marks each file. The
-// attributes are read from rules; nil: there are none. It ends with the files in order.
+// fill sorts the set's files, reads their texts from head, and marks each file. The
+// attributes are read from rules, which may be nil.
 func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error {
 	opt.MaxFile = min(cmp.Or(max(opt.MaxFile, 0), 1<<20), batchBytes)
 	opt.MaxTotal = cmp.Or(max(opt.MaxTotal, 0), 64<<20)
@@ -124,7 +124,7 @@ func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error
 		}
 		f := &s.Files[i]
 		f.Language = LanguageOf(f.Path, f.Text)
-		f.markOrigin(attributes.of(f.Path))
+		f.markOrigin(attributes.forPath(f.Path))
 	}
 	return nil
 }
@@ -169,8 +169,8 @@ func (s *Set) readAttributes(ctx context.Context, from Contents) (attributeRules
 	return rules, nil
 }
 
-// setContent gives the file what was read at its path: its text, or a hard mark. left
-// is how many bytes of text the set may still have.
+// setContent sets what was read at the file's path: its text, or a hard mark. left is
+// how many bytes of text the set may still have.
 func (f *File) setContent(c Content, opt Options, left *int64) {
 	f.Mode = cmp.Or(c.Mode, f.Mode)
 	if c.Size > 0 {
@@ -213,7 +213,7 @@ func (f *File) setText(data []byte, opt Options, left *int64) {
 	if len(content) > 0 {
 		f.Text = bytes.Clone(content) // not the entire batch that it is part of
 	}
-	if f.Binary { // the old content was, or the source of the diff does not show more
+	if f.Binary { // the old content was binary, or binary was only inferred from a diff without lines
 		f.Binary, f.AllChanged = false, true
 	}
 }

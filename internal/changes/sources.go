@@ -16,14 +16,14 @@ type GitSource struct {
 	Repo *gitrepo.Repo // required
 	Base string        // the commit that the pull request is to be merged into
 	Head string        // required: its last commit
-	// MergeBase is the commit at which the two part, if the caller knows it, as from
-	// GitHub's comparison: then Base and its history are not needed.
+	// MergeBase is the last commit that Base and Head have in common, if the caller
+	// knows it, as from GitHub's comparison. Then Base and its history are not needed.
 	MergeBase string
-	// Remote is where commits that are not in the clone are fetched from; nil: they
-	// are an error. Without MergeBase the complete history is fetched.
+	// Remote is where commits that are not in the clone are fetched from. If it is nil,
+	// they are an error. Without MergeBase the complete history is fetched.
 	Remote *gitrepo.Remote
-	// Only restricts the set to these paths; nil: all that changed. One that did not
-	// change is in the set too, as Unchanged.
+	// Only restricts the set to these paths; nil means all that changed. A path that
+	// did not change is in the set too, as Unchanged.
 	Only []string
 }
 
@@ -62,7 +62,7 @@ func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
 	return s, s.fill(ctx, commitContents{src.Repo, src.Head}, commitContents{src.Repo, base}, opt)
 }
 
-// mergeBase finds where the two commits part, and fetches what that needs.
+// mergeBase finds the last common commit, and fetches what is needed for that.
 func (src GitSource) mergeBase(ctx context.Context) (string, error) {
 	if src.MergeBase != "" {
 		if src.Remote == nil {
@@ -193,7 +193,7 @@ type APISource struct {
 	// Contents is where the texts are read: the head in git, or the work tree.
 	Contents Contents // required
 	// Rules is where .gitattributes is read, which should be the base: a pull request
-	// can write its own. nil: none is.
+	// can write its own. It may be nil.
 	Rules Contents
 }
 

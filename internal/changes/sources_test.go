@@ -166,7 +166,7 @@ func TestSetFromGitOnly(t *testing.T) {
 	}
 }
 
-// A diff over the limit costs the changed lines, not the files.
+// TestSetFromGitWithoutHunks: a diff over the limit costs the changed lines, not the files.
 func TestSetFromGitWithoutHunks(t *testing.T) {
 	t.Parallel()
 	dir, _, base, head := pull(t)
@@ -187,7 +187,8 @@ func TestSetFromGitWithoutHunks(t *testing.T) {
 	}
 }
 
-// What a shallow clone lacks is fetched, or the error says what to set.
+// TestSetFromGitOfAShallowClone: what the clone lacks is fetched, or the error advises
+// what to set.
 func TestSetFromGitOfAShallowClone(t *testing.T) {
 	t.Parallel()
 	git := githubtest.NewGit(t)
@@ -361,7 +362,7 @@ func (c counted) Read(ctx context.Context, paths []string, limit int64) (map[str
 	return c.Contents.Read(ctx, paths, limit)
 }
 
-// Once all texts together are too large nothing more is read.
+// TestTextsAreReadInBatches: once all texts together are too large, nothing more is read.
 func TestTextsAreReadInBatches(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
@@ -387,7 +388,7 @@ func TestTextsAreReadInBatches(t *testing.T) {
 	}
 }
 
-// Rules without end are not read to their end, and a note says so.
+// TestAttributesAreBounded: too many rules are not all read, and a note reports that.
 func TestAttributesAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := writeTree(t, map[string]string{".gitattributes": "a linguist-generated\n", "d/.gitattributes": strings.Repeat("a linguist-generated\n", 500), "e/.gitattributes": strings.Repeat("#\n", 60_000), "a": "", "d/a": "", "e/a": ""})
@@ -533,11 +534,11 @@ func openTree(t testing.TB, dir string) *gitrepo.WorkTree {
 func marksOf(s *changes.Set) map[string]string {
 	got := map[string]string{}
 	for _, f := range s.Files {
-		var said []string
+		var reasons []string
 		for _, m := range f.Marks {
-			said = append(said, string(m.Mark)+": "+m.Why)
+			reasons = append(reasons, string(m.Mark)+": "+m.Why)
 		}
-		if got[f.Path] = strings.Join(said, "; "); len(said) == 0 {
+		if got[f.Path] = strings.Join(reasons, "; "); len(reasons) == 0 {
 			got[f.Path] = f.Language
 		}
 	}
@@ -600,8 +601,8 @@ func TestSetFromList(t *testing.T) {
 	}
 }
 
-// TestNoByteHidesSource holds that a source file is read all the same: interpreters
-// pass over such bytes in a comment.
+// TestNoByteHidesSource asserts that bytes which are not text do not keep a source file
+// from being read: interpreters skip them in a comment.
 func TestNoByteHidesSource(t *testing.T) {
 	t.Parallel()
 	line := "eval(input()) # "
@@ -655,7 +656,8 @@ func TestSetFromListRefusesPaths(t *testing.T) {
 	}
 }
 
-// Attributes are compared with what git itself says of them.
+// TestAttributesAsGitReadsThem compares the marks with git's own reading of the
+// attributes.
 func TestAttributesAsGitReadsThem(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
