@@ -15,8 +15,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// TestAttacksOnThisProcess is rules R3 and R5: a program that runs as an identity
-// does not reach its parent. Each attack succeeds as root, so that it is one.
+// TestAttacksOnThisProcess tests rules R3 and R5: a program that runs as an identity
+// cannot reach its parent. As root the attack must succeed, if the test
+// can try it, which proves it real.
 func TestAttacksOnThisProcess(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -119,7 +120,8 @@ var attacker = sync.OnceValues(func() (string, error) {
 	return bin, os.Chmod(dir, 0o755)
 })
 
-// nobody is an identity of this test process alone: what it ends is its own.
+// nobody is an identity that only this test process uses, so that it ends only processes
+// of its own.
 func nobody() *command.Identity {
 	id := uint32(1<<20 + 2*os.Getpid())
 	return &command.Identity{UID: id, GID: id}
@@ -144,8 +146,8 @@ func hostile(t *testing.T, attack string, args ...string) command.Spec {
 	return spec
 }
 
-// isRoot reports whether the identity can be taken on. Where it cannot, it asserts
-// that this is said.
+// isRoot reports whether this process can assume the identity. If it cannot, isRoot
+// asserts that Run and Probe report that.
 func isRoot(t *testing.T) bool {
 	t.Helper()
 	if os.Getuid() == 0 {

@@ -48,9 +48,9 @@ type Spec struct {
 // to gain any (a setuid program does not help), and killed when this process ends.
 // It requires Linux and root.
 //
-// Nobody else may use the user and the group, and nobody at all UID+1: every process
-// of UID is killed when the program has ended. So one program runs as an identity
-// at a time.
+// Nobody else may use the user and the group, because every process of UID is killed
+// when the program has ended, and UID+1 must not be used at all. So only one program
+// runs as an identity at a time.
 type Identity struct {
 	UID, GID uint32
 	// GroupWrites lets the group write what the program makes (umask 002), so that
@@ -63,7 +63,7 @@ type Identity struct {
 type Result struct {
 	ExitCode int    // -1 when a signal ended the program
 	Signal   string // the signal's name, "" when there was none
-	TimedOut bool   // Spec.Timeout was over
+	TimedOut bool   // Spec.Timeout ran out
 	// Lingered reports that a process which left the group still had the output
 	// open: what it wrote later is not captured. It cannot happen with an Identity.
 	Lingered bool
@@ -103,8 +103,8 @@ type Limits struct {
 	// (RLIMIT_DATA). Address space that is only reserved does not count: Java, Node
 	// and Go's race detector reserve far more than they use.
 	Memory   int64
-	FileSize int64         // of a file that is written, in bytes
-	CPU      time.Duration // rounded up to seconds
+	FileSize int64         // the greatest size of a file that is written, in bytes
+	CPU      time.Duration // processor time, rounded up to seconds
 	// Processes counts all processes and threads of the user, whoever started them.
 	Processes int
 	OpenFiles int

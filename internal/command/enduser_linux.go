@@ -22,13 +22,13 @@ const endWithin = 20 * time.Second
 // the program is not. They are killed even while /proc cannot be read, because they
 // may be the reason.
 func endUser(id Identity, program *os.Process) (int, error) {
-	left, _ := living(id.UID, program.Pid) // only for their number
+	left, _ := runningProcesses(id.UID, program.Pid) // only for their number
 	count := len(left)
 	for pause, until := time.Millisecond, time.Now().Add(endWithin); ; pause = min(2*pause, 50*time.Millisecond) {
 		if err := killAll(id.UID); err != nil {
 			return count, fmt.Errorf("ending the processes of user %d: %w", id.UID, err)
 		}
-		left, err := living(id.UID, program.Pid)
+		left, err := runningProcesses(id.UID, program.Pid)
 		if err == nil && len(left) == 0 {
 			return count, nil
 		}
@@ -42,10 +42,10 @@ func endUser(id Identity, program *os.Process) (int, error) {
 	}
 }
 
-// killAll kills all processes of the user in one act of the kernel, which no
-// program that forks can outrun. A thread does it whose effective user is the
-// identity's, while its other ids are the next one: so the processes cannot
-// kill it first, and it can kill only theirs.
+// killAll kills all processes of the user in one system call, which no program that
+// forks can outrun. The thread that does it has the user as its effective user id and
+// the next one as its other ids: so the processes cannot kill it first, and it can kill
+// only them.
 func killAll(uid uint32) error {
 	done := make(chan error)
 	go func() {
@@ -70,9 +70,9 @@ func killAll(uid uint32) error {
 	return <-done
 }
 
-// living lists the user's processes that still run, without the program, and
-// reaps those that do not, where they are this process's children.
-func living(uid uint32, program int) ([]int, error) {
+// runningProcesses lists the user's running processes except the program, and reaps
+// dead ones that are this process's children.
+func runningProcesses(uid uint32, program int) ([]int, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func living(uid uint32, program int) ([]int, error) {
 type process struct {
 	dead   bool
 	parent int
-	users  [4][]byte // real, effective, saved, and that of files
+	users  [4][]byte // the user ids: real, effective, saved and file system
 }
 
 // parseStatus reads /proc/<pid>/status. A process whose first thread has ended

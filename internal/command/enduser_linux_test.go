@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// TestNothingIsLeftBehind is rule R4. Each program ends at once; what it left keeps
-// the output open.
+// TestNothingIsLeftBehind tests rule R4. Each program ends at once, and the processes
+// that it leaves keep the output open.
 func TestNothingIsLeftBehind(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -53,7 +53,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-// TestTheDeadAreReaped is what process 1 of a container has to do: orphans become its
+// TestTheDeadAreReaped tests what process 1 of a container has to do: orphans become its
 // children, and stay as zombies until it asks for them.
 func TestTheDeadAreReaped(t *testing.T) {
 	if !isRoot(t) {
@@ -90,7 +90,7 @@ func assertNobodyRuns(t *testing.T, uid uint32) {
 	}
 }
 
-// statuses returns what /proc says of each process.
+// statuses returns the /proc status of each process.
 func statuses(t *testing.T) (all []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/status")
@@ -105,14 +105,14 @@ func statuses(t *testing.T) (all []string) {
 	return all
 }
 
-// TestProcessesEndWhileNothingCanBeOpened is rule R4 where a program has used up what
-// it takes to look into /proc: here this process may open nothing until all that the
-// program started are gone.
+// TestProcessesEndWhileNothingCanBeOpened tests rule R4 if /proc cannot be read because
+// a program has used up all files: this process cannot open any until everything that
+// the program started has ended.
 func TestProcessesEndWhileNothingCanBeOpened(t *testing.T) {
 	if !isRoot(t) {
 		return
 	}
-	alive, held, err := os.Pipe() // the programs hold the other end
+	alive, inherited, err := os.Pipe() // alive ends when no process has inherited open
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +126,9 @@ func TestProcessesEndWhileNothingCanBeOpened(t *testing.T) {
 	stdin, end := io.Pipe()
 	spec := hostile(t, "")
 	spec.Program, spec.Args = "sh", []string{"-c", "setsid sleep 600 & echo $!; exec cat"}
-	spec.Stdin, spec.ExtraFiles = stdin, []*os.File{held}
+	spec.Stdin, spec.ExtraFiles = stdin, []*os.File{inherited}
 	spec.Stdout = writer(func(p []byte) (int, error) {
-		_ = held.Close()
+		_ = inherited.Close()
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: was.Max}); err != nil {
 			t.Error(err)
 		}

@@ -69,7 +69,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestIdentityErrors are those of the second run.
+// TestIdentityErrors tests the errors of the second run of the program.
 func TestIdentityErrors(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -78,7 +78,7 @@ func TestIdentityErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := t.TempDir() // its parent is root's alone
+	closed := t.TempDir() // only root may enter its parent
 	if err := os.Chmod(filepath.Dir(closed), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestIdentityErrors(t *testing.T) {
 }
 
 // TestIdentityMayNotEnterTheProgramsDirectory: root finds the program, and the identity
-// cannot run it. Callers tell that from a fault of ours.
+// cannot run it. Callers distinguish that from a fault of Airlock.
 func TestIdentityMayNotEnterTheProgramsDirectory(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -145,7 +145,7 @@ func TestOutputByName(t *testing.T) {
 	if r := run(t, spec); !r.OK() || r.Stdout.String() != "out\n" || r.Stderr.String() != "err\n" {
 		t.Errorf("exit code %d: %q, %q", r.ExitCode, r.Stdout.String(), r.Stderr.String())
 	}
-	if info, err := os.Stat(os.DevNull); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 { // which a probe has for its output
+	if info, err := os.Stat(os.DevNull); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 { // a probe's output goes there
 		t.Errorf("%v: it is another's now", err)
 	}
 }
@@ -160,7 +160,7 @@ func TestLimits(t *testing.T) {
 		{"allocate", command.Limits{Memory: 512 << 20}, "cannot allocate memory"},
 	} {
 		spec := hostile(t, c.attack, "file")
-		spec.Identity = nil // limits hold without a user of its own as well
+		spec.Identity = nil // limits also work without an identity
 		if r := run(t, spec); !r.OK() {
 			t.Errorf("%s without a limit: %+v", c.attack, r)
 		}

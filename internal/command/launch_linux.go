@@ -124,7 +124,7 @@ func Probe(id Identity) error {
 	if err := id.check(); err != nil {
 		return err
 	}
-	others, err := living(id.UID, 0)
+	others, err := runningProcesses(id.UID, 0)
 	if err != nil {
 		return err
 	}

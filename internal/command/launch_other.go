@@ -26,6 +26,6 @@ func start(cmd *exec.Cmd, spec Spec) error {
 
 func endUser(Identity, *os.Process) (int, error) { return 0, nil }
 
-// awaitExit reports that this system cannot wait without reaping: there the
-// group is killed right after.
+// awaitExit returns false, because it cannot wait without reaping on this system. The
+// group is killed right after the reaping.
 func awaitExit(*os.Process) bool { return false }

@@ -12,14 +12,14 @@ import (
 )
 
 // waitDelay is how long output is awaited from processes that outlive the
-// program and hold its streams open.
+// program and keep its streams open.
 const waitDelay = 2 * time.Second
 
 // Run runs the program and waits for its end and for that of its process group;
 // with an Identity, for that of everything it started. The error is non-nil only
 // when the program could not be run, when ctx ended it, when Spec.Stdout or
 // Spec.Stderr failed, or when a process of the Identity cannot be ended; the Result
-// then is what there was.
+// then describes the run as far as it went.
 func Run(ctx context.Context, spec Spec) (Result, error) {
 	path, err := spec.check()
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *running) wait(identity *Identity) (left int, endErr, err error) {
 type tee struct {
 	*capture
 	to  io.Writer // may be nil
-	err error     // the writer's
+	err error     // the writer's error
 }
 
 // Write implements io.Writer.

@@ -70,14 +70,15 @@ var attacks = map[string]func(args []string) error{
 		runtime.KeepAlive(b)
 		return err
 	},
-	// daemon leaves a process behind: a session of its own, no parent, deaf.
+	// daemon leaves a process that has a session of its own and no parent, and that
+	// ignores signals.
 	"daemon": func(a []string) error { return again("wait", a...) },
 	"wait":   wait,
 	// headless is a process whose first thread has ended.
 	"headless": func(a []string) error { return again("headless-wait", a...) },
 	"headless-wait": func(a []string) error {
 		go func() { _ = wait(a) }()
-		runtime.LockOSThread() // the first, as main begins on it
+		runtime.LockOSThread() // the first thread, on which main begins
 		_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
 		return nil
 	},
