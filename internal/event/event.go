@@ -132,7 +132,7 @@ func readerOf(name string) func(*Event, payload) error {
 
 // Parse reads the payload of the named event. If name is empty, it is
 // env.EventName; if that is empty, too, it is inferred from the payload. Of an
-// unknown event only repository, SHA and ref are read, and Notice says so.
+// unknown event only repository, SHA and ref are read, as Notice explains.
 //
 // The repository of the payload and that of the environment must be the same:
 // the token is that of the latter, while the payload decides what items act on.
@@ -336,7 +336,7 @@ func (ev *Event) readWorkflowRun(p payload) error {
 	return nil
 }
 
-// readOther reads an event that is about no issue, pull request or discussion.
+// readOther reads an event that is not about an issue, pull request or discussion.
 func (ev *Event) readOther(p payload) error {
 	ev.SHA = cmp.Or(ev.SHA, commit(p.After))
 	ev.Ref = cmp.Or(ev.Ref, p.Ref, branch(p.Branch))

@@ -24,7 +24,7 @@ func read(t testing.TB, file string) []byte {
 	return data
 }
 
-func at(s string) time.Time {
+func parseTime(s string) time.Time {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		panic(err)
@@ -49,26 +49,26 @@ func TestRealPayloads(t *testing.T) {
 		want       event.Event
 	}{
 		{"pull_request.opened", "pull_request", merge, event.Event{Action: "opened", Repo: hello, Number: 2, IsPull: true, Head: head, Base: base,
-			SHA: "aaaa", Ref: "refs/pull/2/merge", Actor: "Codertocat", Time: at("2019-05-15T15:20:33Z")}},
+			SHA: "aaaa", Ref: "refs/pull/2/merge", Actor: "Codertocat", Time: parseTime("2019-05-15T15:20:33Z")}},
 		{"pull_request.opened", "pull_request_target", event.Env{}, event.Event{Action: "opened", Repo: hello, Number: 2, IsPull: true, Head: head, Base: base,
-			SHA: head.SHA, Ref: "refs/heads/master", Actor: "Codertocat", Time: at("2019-05-15T15:20:33Z")}},
+			SHA: head.SHA, Ref: "refs/heads/master", Actor: "Codertocat", Time: parseTime("2019-05-15T15:20:33Z")}},
 		{"pull_request.opened-fork", "pull_request", merge, event.Event{Action: "opened", Repo: hello, Number: 2, IsPull: true, Head: fork, Base: base, Fork: true,
-			SHA: "aaaa", Ref: "refs/pull/2/merge", Actor: "Codertocat", Time: at("2019-05-15T15:20:33Z")}},
+			SHA: "aaaa", Ref: "refs/pull/2/merge", Actor: "Codertocat", Time: parseTime("2019-05-15T15:20:33Z")}},
 		{"pull_request.synchronize-deleted-fork", "pull_request", merge, event.Event{Action: "synchronize", Repo: hello, Number: 2, IsPull: true, Head: gone, Base: base, Fork: true,
-			SHA: "aaaa", Ref: "refs/pull/2/merge", Actor: "Codertocat", Time: at("2019-05-15T15:20:33Z")}},
+			SHA: "aaaa", Ref: "refs/pull/2/merge", Actor: "Codertocat", Time: parseTime("2019-05-15T15:20:33Z")}},
 		{"pull_request_review.submitted", "pull_request_review", event.Env{}, event.Event{Action: "submitted", Repo: hello, Number: 2, IsPull: true, Head: head, Base: base,
-			SHA: head.SHA, Ref: "refs/pull/2/merge", Actor: "Codertocat", Time: at("2019-05-15T15:20:38Z")}},
+			SHA: head.SHA, Ref: "refs/pull/2/merge", Actor: "Codertocat", Time: parseTime("2019-05-15T15:20:38Z")}},
 		{"pull_request_review_comment.created", "pull_request_review_comment", event.Env{}, event.Event{Action: "created", Repo: hello, Number: 2, IsPull: true, Head: head, Base: base,
-			SHA: head.SHA, Ref: "refs/pull/2/merge", Actor: "Codertocat", CommentID: 284312630, Time: at("2019-05-15T15:20:38Z")}},
+			SHA: head.SHA, Ref: "refs/pull/2/merge", Actor: "Codertocat", CommentID: 284312630, Time: parseTime("2019-05-15T15:20:38Z")}},
 		{"issues.opened", "issues", event.Env{SHA: "bbbb", Ref: "refs/heads/master"}, event.Event{Action: "opened", Repo: hello, Number: 1,
-			SHA: "bbbb", Ref: "refs/heads/master", Actor: "Codertocat", Time: at("2019-05-15T15:20:18Z")}},
+			SHA: "bbbb", Ref: "refs/heads/master", Actor: "Codertocat", Time: parseTime("2019-05-15T15:20:18Z")}},
 		{"issue_comment.created", "issue_comment", event.Env{}, event.Event{Action: "created", Repo: hello, Number: 1,
-			Ref: "refs/heads/master", Actor: "Codertocat", CommentID: 492700400, Time: at("2019-05-15T15:20:21Z")}},
+			Ref: "refs/heads/master", Actor: "Codertocat", CommentID: 492700400, Time: parseTime("2019-05-15T15:20:21Z")}},
 		{"issue_comment.created-pull-request", "issue_comment", event.Env{}, event.Event{Action: "created", Repo: hello, Number: 2, IsPull: true,
-			Ref: "refs/heads/master", Actor: "Codertocat", CommentID: 492700400, Time: at("2019-05-15T15:20:21Z"),
+			Ref: "refs/heads/master", Actor: "Codertocat", CommentID: 492700400, Time: parseTime("2019-05-15T15:20:21Z"),
 			Notice: "the issue_comment event does not carry the commits of pull request #2: they are read through the API"}},
 		{"discussion.created", "discussion", event.Env{}, event.Event{Action: "created", Number: 90, IsDiscussion: true, Actor: "Codertocat",
-			Repo: event.Repo{ID: 17273051, Owner: "octo-org", Name: "octo-repo", DefaultBranch: "main", Private: true}, Ref: "refs/heads/main", Time: at("2021-03-29T14:16:08Z")}},
+			Repo: event.Repo{ID: 17273051, Owner: "octo-org", Name: "octo-repo", DefaultBranch: "main", Private: true}, Ref: "refs/heads/main", Time: parseTime("2021-03-29T14:16:08Z")}},
 		{"schedule", "schedule", event.Env{Repository: "octo/repo", RepositoryID: "7", SHA: "cccc", Ref: "refs/heads/main", Actor: "octocat"},
 			event.Event{Repo: event.Repo{ID: 7, Owner: "octo", Name: "repo"}, SHA: "cccc", Ref: "refs/heads/main", Actor: "octocat",
 				Notice: "a schedule event is about no issue, pull request or discussion"}},

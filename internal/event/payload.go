@@ -6,7 +6,7 @@ import (
 )
 
 // payload contains the members of all of GitHub's webhook payloads that Airlock
-// reads. What an event lacks is nil.
+// reads. Members that an event lacks have their zero value.
 type payload struct {
 	Action        string          `json:"action"`
 	Repository    *repository     `json:"repository"`

@@ -25,7 +25,7 @@ func TestRanks(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	at := func(line, column int) Range { return Range{StartLine: line, StartColumn: column} }
+	rangeAt := func(line, column int) Range { return Range{StartLine: line, StartColumn: column} }
 	rules := func(tool, rule string) (Rule, bool) {
 		r, ok := map[string]Rule{
 			"a/sql":  {CWE: []int{89}, Precision: PrecisionHigh},
@@ -35,8 +35,8 @@ func TestMerge(t *testing.T) {
 		}[tool+"/"+rule]
 		return r, ok
 	}
-	sqlA := Finding{Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: at(3, 5), Severity: High}
-	sqlB := Finding{Tool: "b", Rule: "S1", Message: "Tainted query", Path: "x.go", Range: at(3, 0), Severity: Critical}
+	sqlA := Finding{Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: rangeAt(3, 5), Severity: High}
+	sqlB := Finding{Tool: "b", Rule: "S1", Message: "Tainted query", Path: "x.go", Range: rangeAt(3, 0), Severity: Critical}
 	for name, c := range map[string]struct {
 		in         []Finding
 		want       []Finding
@@ -44,16 +44,16 @@ func TestMerge(t *testing.T) {
 	}{
 		"none":                              {nil, nil, 0},
 		"shared weakness, precise stays":    {[]Finding{sqlB, sqlA}, []Finding{sqlA}, 1},
-		"another line":                      {[]Finding{sqlA, {Tool: "b", Rule: "S1", Path: "x.go", Range: at(4, 0)}}, []Finding{sqlA, {Tool: "b", Rule: "S1", Path: "x.go", Range: at(4, 0)}}, 0},
-		"another file":                      {[]Finding{sqlA, {Tool: "b", Rule: "S1", Path: "y.go", Range: at(3, 0)}}, []Finding{sqlA, {Tool: "b", Rule: "S1", Path: "y.go", Range: at(3, 0)}}, 0},
-		"one tool, two rules, one weakness": {[]Finding{sqlA, {Tool: "a", Rule: "sql2", Path: "x.go", Range: at(3, 5)}}, []Finding{sqlA, {Tool: "a", Rule: "sql2", Path: "x.go", Range: at(3, 5)}}, 0},
+		"another line":                      {[]Finding{sqlA, {Tool: "b", Rule: "S1", Path: "x.go", Range: rangeAt(4, 0)}}, []Finding{sqlA, {Tool: "b", Rule: "S1", Path: "x.go", Range: rangeAt(4, 0)}}, 0},
+		"another file":                      {[]Finding{sqlA, {Tool: "b", Rule: "S1", Path: "y.go", Range: rangeAt(3, 0)}}, []Finding{sqlA, {Tool: "b", Rule: "S1", Path: "y.go", Range: rangeAt(3, 0)}}, 0},
+		"one tool, two rules, one weakness": {[]Finding{sqlA, {Tool: "a", Rule: "sql2", Path: "x.go", Range: rangeAt(3, 5)}}, []Finding{sqlA, {Tool: "a", Rule: "sql2", Path: "x.go", Range: rangeAt(3, 5)}}, 0},
 		"one tool, twice the same":          {[]Finding{sqlA, sqlA}, []Finding{sqlA}, 1},
-		"one tool, two columns":             {[]Finding{sqlA, {Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: at(3, 9), Severity: High}}, []Finding{sqlA, {Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: at(3, 9), Severity: High}}, 0},
+		"one tool, two columns":             {[]Finding{sqlA, {Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: rangeAt(3, 9), Severity: High}}, []Finding{sqlA, {Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: rangeAt(3, 9), Severity: High}}, 0},
 		"same message, severe stays":        {[]Finding{{Tool: "c", Message: "Bad  thing", Severity: Low}, {Tool: "d", Message: "bad thing", Severity: High}}, []Finding{{Tool: "d", Message: "bad thing", Severity: High}}, 1},
-		"same rule, exact range stays":      {[]Finding{{Tool: "c", Rule: "r", Range: at(1, 0)}, {Tool: "d", Rule: "r", Range: at(1, 2)}}, []Finding{{Tool: "d", Rule: "r", Range: at(1, 2)}}, 1},
-		// S1 stands for sql by CWE-89 and for S2 by none that was kept: S2 shares
-		// a weakness only with the finding that was dropped.
-		"no chain through a dropped finding": {[]Finding{sqlA, sqlB, {Tool: "c", Rule: "S2", Path: "x.go", Range: at(3, 1)}}, []Finding{{Tool: "c", Rule: "S2", Path: "x.go", Range: at(3, 1)}, sqlA}, 1},
+		"same rule, exact range stays":      {[]Finding{{Tool: "c", Rule: "r", Range: rangeAt(1, 0)}, {Tool: "d", Rule: "r", Range: rangeAt(1, 2)}}, []Finding{{Tool: "d", Rule: "r", Range: rangeAt(1, 2)}}, 1},
+		// S1 is dropped, because it shares CWE-89 with sql. S2 shares a weakness only with
+		// S1, and so it stays.
+		"no chain through a dropped finding": {[]Finding{sqlA, sqlB, {Tool: "c", Rule: "S2", Path: "x.go", Range: rangeAt(3, 1)}}, []Finding{{Tool: "c", Rule: "S2", Path: "x.go", Range: rangeAt(3, 1)}, sqlA}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 5 {

@@ -102,8 +102,7 @@ func TruncateBytes(s string, n int) string {
 // IsBlank reports whether s is empty or nothing but white space.
 func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// Bytes returns a number of bytes with the largest unit of which there is one at least,
-// such as "64 MiB", "1.5 KiB" or "12 bytes". It is rounded up to a tenth, so that what
+// Bytes returns a number of bytes in the largest unit that gives at least one, such as "64 MiB", "1.5 KiB" or "12 bytes". It is rounded up to a tenth, so that what
 // is over a limit never reads as the limit itself.
 func Bytes[T int | int64](n T) string {
 	unit, name := int64(1), ""
@@ -147,7 +146,7 @@ func QuoteList(list []string) string {
 	return text
 }
 
-// FileKind names what a file that is not an ordinary one is, for people: "directory",
+// FileKind names, for people, the kind of a file that is not a regular one: "directory",
 // "symbolic link", "FIFO", "socket" or "device".
 func FileKind(mode fs.FileMode) string {
 	switch mode.Type() {
