@@ -75,7 +75,7 @@ func TestPatchSeriesOfDiffs(t *testing.T) {
 		"text around it":  append([]byte("Here it is:\n\n```diff\n"), append(diff(), "```\nDone.\n"...)...),
 		"a mark at first": append([]byte("\xef\xbb\xbf\n"), diff()...),
 		"cut line end":    bytes.TrimSuffix(diff(), []byte("\n")),
-		"CRLF as a whole": bytes.ReplaceAll(diff(), []byte("\n"), []byte("\r\n")),
+		"CRLF throughout": bytes.ReplaceAll(diff(), []byte("\n"), []byte("\r\n")),
 		"show":            c.Output("show", "--binary", "--format=fuller", "-m", "--first-parent", tip),
 	}) {
 		t.Run(name, func(t *testing.T) {

@@ -105,11 +105,11 @@ func TestWorkspaceSeriesWithoutBase(t *testing.T) {
 	base := c.Commit("base")
 	other := newClone(t)
 	for name, src := range map[string]agentchanges.WorkspaceConfig{
-		"none":           {Dir: c.Dir},
-		"not there":      {Dir: c.Dir, Bases: []string{strings.Repeat("1", 40)}},
-		"other's":        {Dir: other.Dir, Bases: []string{base}},
-		"no work tree":   {Dir: t.TempDir(), Bases: []string{base}},
-		"not a whole id": {Dir: c.Dir, Bases: []string{"main"}},
+		"none":          {Dir: c.Dir},
+		"not there":     {Dir: c.Dir, Bases: []string{strings.Repeat("1", 40)}},
+		"other's":       {Dir: other.Dir, Bases: []string{base}},
+		"no work tree":  {Dir: t.TempDir(), Bases: []string{base}},
+		"not a full id": {Dir: c.Dir, Bases: []string{"main"}},
 	} {
 		src.Repo = c.Open()
 		_, err := agentchanges.FromWorkspace(t.Context(), src)

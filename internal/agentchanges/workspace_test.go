@@ -301,7 +301,7 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 	for name, x := range shorttest.Some(2, map[string]struct {
 		change func(c clone)
 		note   string
-		want   map[string]string // beside what is committed; "" for what is not there
+		want   map[string]string // in addition to what is committed; "" for what is not there
 	}{
 		"a pipe": {func(c clone) {
 			c.Mkfifo("pipe")

@@ -20,8 +20,8 @@ const leaked = "ghs_q3Zt8LwX1vRb6NcYpK0sDf7HjM2aGe9uTiQo"
 // header is what actions/checkout has git send.
 var header = "AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+leaked))
 
-// machine is where credentials are looked for: a user's folder, a workspace with a
-// repository of git's own making, and a runner's temporary folder.
+// machine is where credentials are looked for: a user's directory, a workspace with a
+// repository of git's own making, and a runner's temporary directory.
 type machine struct {
 	t                     *testing.T
 	base, home, work, tmp string

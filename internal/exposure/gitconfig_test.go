@@ -45,11 +45,11 @@ func TestCredentialsOfCheckout(t *testing.T) {
 			m.git(m.work, "config", "--local", "includeIf.gitdir:"+include.gitDir+".path", include.file)
 		}
 		m.expect("temp/" + name)
-		// Nothing but the include leads to it, as where the temporary folder is
+		// Nothing but the include leads to it, as where the temporary directory is
 		// mounted in another place.
 		m.env = append(m.env, "RUNNER_TEMP=")
 		m.expect("temp/" + name)
-		// Nor does git's folder, as for a job whose repository was removed.
+		// Nor does git's directory, as for a job whose repository was removed.
 		m.env = append(m.env, "RUNNER_TEMP="+m.tmp)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 		m.env = append(m.env, "GITHUB_WORKSPACE=")
 		m.work = filepath.Join(m.base, "other")
 		m.expect(all[:3]...)
-		// And from a folder below.
+		// And from a directory below.
 		m.work = filepath.Join(m.base, "repo/lib/a/deep/down")
 		if err := os.Mkdir(m.work, 0o755); err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestCredentialsInGitConfiguration(t *testing.T) {
 		{"included by git -c", func(m *machine) {
 			m.env = append(m.env, `GIT_CONFIG_PARAMETERS='include.path'='`+m.write("inc", "[http] extraheader = x")+`'`)
 		}, []string{"inc"}},
-		{"git's folder by variable", func(m *machine) {
+		{"git's directory by variable", func(m *machine) {
 			m.git(m.base, "init", "--quiet", "--bare", "far.git")
 			m.git(m.base+"/far.git", "config", "http.extraheader", header)
 			m.env = append(m.env, "GIT_DIR=../far.git")
@@ -173,7 +173,7 @@ func TestCredentialsInGitConfiguration(t *testing.T) {
 			m.write("home/more/b", "[http]\nextraheader = x\n")
 			m.git(m.work, "config", "--global", "include.path", "more/a")
 		}, []string{"home/more/b"}},
-		{"include in the user's folder", func(m *machine) {
+		{"include in the user's directory", func(m *machine) {
 			m.write("home/more", "[http]\nextraheader = x\n")
 			m.git(m.work, "config", "includeIf.onbranch:none.path", "~/more")
 		}, []string{"home/more"}},

@@ -123,7 +123,7 @@ func TestHostileConfiguration(t *testing.T) {
 	}
 }
 
-// m0 stands for a machine's folder.
+// m0 stands for a machine's directory.
 const m0 = "M"
 
 // TestCredentialsThatMayNotBeRead are none to this user's programs.

@@ -71,7 +71,7 @@ func TestCredentialsOfTools(t *testing.T) {
 }
 
 // TestCredentialsWhereVariablesSay asserts that the places which variables name are
-// looked at beside the usual ones.
+// looked at in addition to the usual ones.
 func TestCredentialsWhereVariablesSay(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

@@ -23,7 +23,7 @@ import (
 
 func TestPush(t *testing.T) {
 	t.Parallel()
-	s, c, one, two, three, beside := published(t)
+	s, c, one, two, three, aside := published(t)
 	r, m := c.Open(), s.remote()
 	for _, tt := range []struct {
 		name string
@@ -38,8 +38,8 @@ func TestPush(t *testing.T) {
 		{"create again", gitrepo.PushRequest{Tip: three, Branch: "new"}, 0, three},
 		{"move", gitrepo.PushRequest{Tip: three, Branch: "main", Expect: two}, 0, three},
 		{"move again", gitrepo.PushRequest{Tip: three, Branch: "main", Expect: two}, 0, three},
-		{"replace what is elsewhere", gitrepo.PushRequest{Tip: beside, Branch: "new", Expect: two, Replace: true}, gitrepo.PushMoved, three},
-		{"replace", gitrepo.PushRequest{Tip: beside, Branch: "new", Expect: three, Replace: true}, 0, beside},
+		{"replace what is elsewhere", gitrepo.PushRequest{Tip: aside, Branch: "new", Expect: two, Replace: true}, gitrepo.PushMoved, three},
+		{"replace", gitrepo.PushRequest{Tip: aside, Branch: "new", Expect: three, Replace: true}, 0, aside},
 	} {
 		err := r.Push(t.Context(), m, tt.push)
 		var failed *gitrepo.PushError
@@ -57,9 +57,9 @@ func TestPush(t *testing.T) {
 
 func TestPushTakesNoCommitsAway(t *testing.T) {
 	t.Parallel()
-	s, c, one, two, _, beside := published(t)
+	s, c, one, two, _, aside := published(t)
 	r := c.Open()
-	for _, tip := range []string{beside, one} {
+	for _, tip := range []string{aside, one} {
 		err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: tip, Branch: "main", Expect: two})
 		if err == nil || !strings.Contains(err.Error(), "does not follow") {
 			t.Errorf("err = %v", err)
@@ -72,9 +72,9 @@ func TestPushTakesNoCommitsAway(t *testing.T) {
 
 func TestPushBelievesNoForgedHistory(t *testing.T) {
 	t.Parallel()
-	s, c, _, two, three, beside := published(t)
-	replaceObject(t, c, beside, three) // which follows two
-	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: beside, Branch: "main", Expect: two})
+	s, c, _, two, three, aside := published(t)
+	replaceObject(t, c, aside, three) // which follows two
+	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: aside, Branch: "main", Expect: two})
 	if !errors.Is(err, gitrepo.ErrForged) || s.at("main") != two {
 		t.Errorf("err = %v, main is at %s", err, s.at("main"))
 	}
@@ -82,9 +82,9 @@ func TestPushBelievesNoForgedHistory(t *testing.T) {
 
 func TestPushOfWhatWasTransplanted(t *testing.T) {
 	t.Parallel()
-	s, c, one, two, _, beside := published(t)
+	s, c, one, two, _, aside := published(t)
 	r := c.Open()
-	got, err := r.Transplant(t.Context(), c.series(one, beside), two, gitrepo.Style{Committer: airlock})
+	got, err := r.Transplant(t.Context(), c.series(one, aside), two, gitrepo.Style{Committer: airlock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,11 +123,11 @@ func (s *gitServer) hook(name, script string) {
 }
 
 // history is a repository whose branch main has the first two of three commits, and a clone
-// that has one more beside the third.
+// that has one more next to the third.
 type history struct {
-	once                    sync.Once
-	bare, clone             gittest.Clone
-	one, two, three, beside string
+	once                   sync.Once
+	bare, clone            gittest.Clone
+	one, two, three, aside string
 }
 
 // shared is the history that every test gets a copy of.
@@ -149,17 +149,17 @@ func (h *history) make(t *testing.T) {
 	h.three = c.Commit("three")
 	c.Git("checkout", "-q", "--detach", h.one)
 	c.Write("g", "x\n")
-	h.beside = c.Commit("beside")
+	h.aside = c.Commit("aside")
 }
 
 // published is a server whose branch main has the first two of three commits, which a clone
-// has with one more beside the third.
-func published(t *testing.T) (s *gitServer, c clone, one, two, three, beside string) {
+// has with one more next to the third.
+func published(t *testing.T) (s *gitServer, c clone, one, two, three, aside string) {
 	t.Helper()
 	shared.once.Do(func() { shared.make(t) })
 	root := t.TempDir()
 	if err := os.CopyFS(filepath.Join(root, "o", "r.git"), os.DirFS(shared.bare.Dir)); err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, root), clone{shared.clone.Copy(t)}, shared.one, shared.two, shared.three, shared.beside
+	return serve(t, root), clone{shared.clone.Copy(t)}, shared.one, shared.two, shared.three, shared.aside
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
-// TestCopy asserts what the copy is, beside the files' content.
+// TestCopy asserts what the copy is, in addition to the content of the files.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -128,12 +128,12 @@ func BenchmarkSplit(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		folders := make([][]string, 2)
+		directories := make([][]string, 2)
 		for i, e := range entries {
-			folders[i%2] = append(folders[i%2], filepath.Join(sandbox.Dir(), e.Name()))
+			directories[i%2] = append(directories[i%2], filepath.Join(sandbox.Dir(), e.Name()))
 		}
 		b.StartTimer()
-		workers, err := sandbox.Split(b.Context(), folders)
+		workers, err := sandbox.Split(b.Context(), directories)
 		b.StopTimer()
 		if err != nil {
 			b.Fatal(err)
@@ -156,7 +156,7 @@ func BenchmarkSplit(b *testing.B) {
 	b.ReportMetric(float64(turns.Microseconds())/4000/float64(b.N), "ms/turn")
 }
 
-// nested makes folders in folders, more than this process may have files open, with
+// nested makes directories in directories, more than this process may have files open, with
 // names that are in each other's way, and some in which nothing may be removed.
 const nested = `mkdir -p $(printf 'moved-%d/in ' $(seq 0 20)) $(printf 'd/%.0s' $(seq 400)) && cd d && echo >moved-25 && echo >f && cd d && mkdir locked && echo >locked/f && chmod 500 locked . ..`
 
@@ -177,8 +177,8 @@ func fewFiles(t *testing.T) {
 	})
 }
 
-// TestDeepFoldersAreRemoved: in a sandbox and in a shared folder.
-func TestDeepFoldersAreRemoved(t *testing.T) {
+// TestDeepDirectoriesAreRemoved: in a sandbox and in a shared directory.
+func TestDeepDirectoriesAreRemoved(t *testing.T) {
 	r := newRunner(t)
 	sandbox := open(t, r.config())
 	if sandbox == nil {

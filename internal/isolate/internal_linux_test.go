@@ -44,7 +44,7 @@ func TestIdentities(t *testing.T) {
 			t.Errorf("%+v", id)
 		}
 		if id.UID+1 > 65519 && lent {
-			t.Errorf("%d comes behind ids that systemd lends", id.UID)
+			t.Errorf("%d comes after ids that systemd lends", id.UID)
 		}
 		lent = lent || id.UID <= 65519
 		taken[id.UID], taken[id.UID+1] = true, true

@@ -125,13 +125,13 @@ func attacks() []attack {
 		{"plant a hook", `mkdir -p $1/workspace/.git/hooks && echo evil >$1/workspace/.git/hooks/pre-commit`},
 		{"change the workspace", `echo evil >$1/workspace/main.go`},
 		{"add to the workspace", `echo evil >$1/workspace/evil.go`},
-		{"read the home folder", `cat $1/home/.netrc`},
-		{"write the home folder", `echo evil >$1/home/.bashrc`},
+		{"read the home directory", `cat $1/home/.netrc`},
+		{"write the home directory", `echo evil >$1/home/.bashrc`},
 		{"rename the workspace", `mv $1/workspace $1/evil`},
 		{"follow a link to the workspace", `ln -s $1/workspace out && cat out/main.go`},
 		{"link a runner's file into the copy", `ln $1/temp/set_env_1 hard && echo EVIL=1 >>hard`},
 		{"open the engine's socket", `test -w $1/engine`},
-		{"open the closed folders", `chmod o+rwx $1/temp`},
+		{"open the closed directories", `chmod o+rwx $1/temp`},
 		{"write above the copy", `echo evil >../evil`},
 		{"a secret in the environment", `env | grep -e TOKEN -e ghs_ -e GITHUB`},
 	}
@@ -404,7 +404,7 @@ func TestSandboxesSideBySide(t *testing.T) {
 	}
 }
 
-// TestProgramsThatNobodyMayReplace are no reason to refuse: behind the sticky bit, where
+// TestProgramsThatNobodyMayReplace are no reason to refuse: in directories with the sticky bit, where
 // nobody gets to them, or not there.
 func TestProgramsThatNobodyMayReplace(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
-// tree describes everything below a folder: names, modes, contents, links and, where
+// tree describes everything below a directory: names, modes, contents, links and, where
 // they are asked for, times.
 func tree(t *testing.T, dir string, times bool) []string {
 	t.Helper()
@@ -60,7 +60,7 @@ func tree(t *testing.T, dir string, times bool) []string {
 }
 
 // checkout is a workspace with what programs could follow out of a copy of it, and
-// a folder for copies.
+// a directory for copies.
 func checkout(t *testing.T) (workspace, temp string) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
@@ -101,7 +101,7 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if filepath.Base(s.Dir()) != "shop" {
-		t.Errorf("the copy is %s: tools may know the project by its folder's name", s.Dir())
+		t.Errorf("the copy is %s: tools may know the project by its directory's name", s.Dir())
 	}
 	want := slices.DeleteFunc(tree(t, workspace, false), func(l string) bool { return strings.HasPrefix(l, ".git") || strings.HasPrefix(l, ". ") })
 	for i, l := range want {
@@ -144,7 +144,7 @@ func assertNoScratch(t *testing.T, temp string) {
 	}
 }
 
-// TestNoScratch leaves nothing behind where there can be no copy, and says why.
+// TestNoScratch leaves nothing where there can be no copy, and says why.
 func TestNoScratch(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())

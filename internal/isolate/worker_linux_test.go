@@ -20,7 +20,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
-// openSplit opens a sandbox over a workspace with the folders a, a/in, b and c, and splits
+// openSplit opens a sandbox over a workspace with the directories a, a/in, b and c, and splits
 // it into the workers {a}, {b, c}; nil where this is not root's process.
 func openSplit(t *testing.T, r runner) (*isolate.Sandbox, []*isolate.Worker) {
 	t.Helper()
@@ -52,7 +52,7 @@ func openSplit(t *testing.T, r runner) (*isolate.Sandbox, []*isolate.Worker) {
 	return sandbox, workers
 }
 
-// in makes a command run in a folder of the sandbox.
+// in makes a command run in a directory of the sandbox.
 func in(sandbox *isolate.Sandbox, dir string, spec command.Spec) command.Spec {
 	spec.Dir = filepath.Join(sandbox.Dir(), dir)
 	return spec
@@ -110,7 +110,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	defer cancel()
 	started, ended := make(chan struct{}), make(chan string)
 	go func() {
-		spec := in(sandbox, "a", sh(`echo up; until [ -e stop ]; do sleep 0.05; done; echo whole`))
+		spec := in(sandbox, "a", sh(`echo up; until [ -e stop ]; do sleep 0.05; done; echo complete`))
 		spec.Stdout = writer(func(p []byte) (int, error) {
 			if string(p) == "up\n" {
 				close(started)
@@ -134,13 +134,13 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	if after, err := os.Stat(late); err != nil || after.Size() != before.Size() {
 		t.Errorf("%v: it grew from %d bytes", err, before.Size())
 	}
-	if got := <-ended; got != "<nil> 0 0up\nwhole\n" {
+	if got := <-ended; got != "<nil> 0 0up\ncomplete\n" {
 		t.Errorf("the other worker's program: %s", got)
 	}
 }
 
-// TestFilesOfWorkers: a worker owns its folders, can work in the others', and the sandbox's
-// own programs can work in all of them before, between and behind.
+// TestFilesOfWorkers: a worker owns its directories, can work in the others', and the sandbox's
+// own programs can work in all of them before, between and after their programs.
 func TestFilesOfWorkers(t *testing.T) {
 	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))
@@ -165,9 +165,9 @@ func TestFilesOfWorkers(t *testing.T) {
 	if users["a"] == users["b"] || users["b"] != users["c"] {
 		t.Errorf("the workers' users are %v", users)
 	}
-	whole := said(t, sandbox.Run, sh(`id -u; for d in a b c; do cat $d/closed/f && echo >$d/closed/g && rm $d/closed/f && chmod 755 $d/closed || exit 1; done; mkdir -m 700 b/whole`))
-	if whole != users["a"]+"\nx\nx\nx" {
-		t.Errorf("the sandbox's own program says %q", whole)
+	united := said(t, sandbox.Run, sh(`id -u; for d in a b c; do cat $d/closed/f && echo >$d/closed/g && rm $d/closed/f && chmod 755 $d/closed || exit 1; done; mkdir -m 700 b/whole`))
+	if united != users["a"]+"\nx\nx\nx" {
+		t.Errorf("the sandbox's own program says %q", united)
 	}
 	said(t, workers[1].Run, in(sandbox, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
 	var mode []string
@@ -216,7 +216,7 @@ func TestStrangersFilesStayStrangers(t *testing.T) {
 	}
 }
 
-// TestAttacksFromAWorker is rule R3 for a user beside the sandbox's own.
+// TestAttacksFromAWorker is rule R3 for a user other than the sandbox's own.
 func TestAttacksFromAWorker(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -349,9 +349,9 @@ func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
 	defer cancel()
 	pid, ended := make(chan string, 1), make(chan command.Result, 1)
 	go func() {
-		spec := in(sandbox, "a", sh(`echo $$; until [ -e stop ]; do sleep 0.05; done; echo whole`))
+		spec := in(sandbox, "a", sh(`echo $$; until [ -e stop ]; do sleep 0.05; done; echo complete`))
 		spec.Stdout = writer(func(p []byte) (int, error) {
-			if text := strings.TrimSpace(string(p)); text != "whole" {
+			if text := strings.TrimSpace(string(p)); text != "complete" {
 				pid <- text
 			}
 			return len(p), nil
@@ -379,7 +379,7 @@ func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
 		}
 	}
 	said(t, workers[1].Run, in(sandbox, "b", sh(`touch ../a/stop`)))
-	if res := <-ended; !res.OK() || !strings.HasSuffix(res.Stdout.String(), "whole\n") {
+	if res := <-ended; !res.OK() || !strings.HasSuffix(res.Stdout.String(), "complete\n") {
 		t.Errorf("the other worker's program: %+v", res)
 	}
 }
