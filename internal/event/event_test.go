@@ -111,7 +111,7 @@ func TestWorkflowRun(t *testing.T) {
 		notice  string
 		baseRef string
 	}{
-		{"workflow_run.completed", 0, false, "no pull request of this repository", ""}, // its pull request is into another one
+		{"workflow_run.completed", 0, false, "no pull request of this repository", ""}, // its pull request is into another repository
 		{"workflow_run.completed-pull-request", 2, false, "", "master"},
 		{"workflow_run.completed-fork", 0, true, "GitHub lists none for a fork", ""},
 	}
@@ -190,7 +190,7 @@ func TestNamesAreInferred(t *testing.T) {
 	}
 	ev, err := event.Parse("", read(t, "pull_request.opened"), event.Env{EventName: "pull_request_target"})
 	if err != nil || ev.Name != "pull_request_target" {
-		t.Errorf("the environment's name is not taken: %q, %v", ev.Name, err)
+		t.Errorf("the environment's name is not used: %q, %v", ev.Name, err)
 	}
 }
 

@@ -151,13 +151,13 @@ func TestNamesFollowTheCode(t *testing.T) {
 	moved.Range.StartLine, moved.Message, moved.Fingerprint = 9, "13 lines are too many", "ff"
 	name := StableName(f, "x := 1")
 	if len(name) != 32 || StableName(moved, "x := 1") != name {
-		t.Errorf("%q and %q are of one piece of code", name, StableName(moved, "x := 1"))
+		t.Errorf("%q and %q name one piece of code", name, StableName(moved, "x := 1"))
 	}
 	other := f
 	other.Suggestion = "x"
 	for _, n := range []string{StableName(f, "x := 2"), StableName(other, "x := 1")} {
 		if n == name {
-			t.Errorf("%q is of two", n)
+			t.Errorf("%q names two findings", n)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestRejections(t *testing.T) {
 		name, in string
 		want     []string
 	}{
-		{"the example of the design", "\n\n\n\n\n\n" + `{"type":"create-pull-request-review-comment","path":"a.go","line":4,"start_line":"9","body":"b"}`,
+		{"a range that ends before it starts", "\n\n\n\n\n\n" + `{"type":"create-pull-request-review-comment","path":"a.go","line":4,"start_line":"9","body":"b"}`,
 			[]string{"Line 7: create-pull-request-review-comment: 'start_line' (9) must not be after 'line' (4)"}},
 		{"every violation of a line", `{"type":"create-issue","labels":[5,"` + strings.Repeat("x", 51) + `","-a"]}`, []string{
 			"Line 1: create-issue: 'body' is a required property",
@@ -64,10 +64,10 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-pull-request-review-comment: 'start_line' (5) must not be after 'line' (4)"}},
 		{"no type", `{"title":"a"}`, []string{"Line 1: 'type' is a required property; the kinds enabled are: " + kinds}},
 		{"type is not a string", `{"type":["noop"]}`, []string{"Line 1: 'type' must be a string; the kinds enabled are: " + kinds}},
-		{"a kind with a slip", `{"type":"create-isue"}`, []string{"Line 1: 'type' ('create-isue') is not a kind of safe output; did you mean 'create-issue'? The kinds enabled are: " + kinds}},
-		{"a kind that is none", `{"type":"launch-missiles"}`, []string{"Line 1: 'type' ('launch-missiles') is not a kind of safe output; the kinds enabled are: " + kinds}},
+		{"a misspelt kind", `{"type":"create-isue"}`, []string{"Line 1: 'type' ('create-isue') is not a kind of safe output; did you mean 'create-issue'? The kinds enabled are: " + kinds}},
+		{"an unknown kind", `{"type":"launch-missiles"}`, []string{"Line 1: 'type' ('launch-missiles') is not a kind of safe output; the kinds enabled are: " + kinds}},
 		{"keys are matched exactly", `{"type":"noop","Message":"a"}`, []string{"Line 1: noop: 'message' is a required property ('Message' is another name: names are matched exactly)"}},
-		{"keys are matched exactly, that of the kind too", `{"Type":"noop","message":"a"}`, []string{"Line 1: 'type' is a required property ('Type' is another name: names are matched exactly); the kinds enabled are: " + kinds}},
+		{"keys are matched exactly, also the key of the kind", `{"Type":"noop","message":"a"}`, []string{"Line 1: 'type' is a required property ('Type' is another name: names are matched exactly); the kinds enabled are: " + kinds}},
 		{"lines that were read together", "{\\\"type\\\":\nx\ny", []string{`Line 1: not valid JSON, and it cannot be repaired: byte 1: "\\\"type\\\":\nx\ny" stands where a key belongs; write valid JSON; lines 1 to 3 were read together`}},
 		{"blank", `{"type":"create-issue","title":" ","body":"\u00a0\n"}`, []string{
 			"Line 1: create-issue: 'body' must not be blank", "Line 1: create-issue: 'title': ' ' must not be blank"}},
@@ -104,7 +104,7 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-security-report: 'sarif.runs[0].result': Additional properties are not allowed ('result' was unexpected)",
 			"Line 1: create-security-report: 'sarif.runs[0].tool.driver.name': the tool's name is blank",
 			"Line 1: create-security-report: 'sarif.version': 'version' is a required property"}},
-		{"a log whose tool has no name once it is clean", `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"\u200b"}}}]}}`, []string{
+		{"a log whose tool has no name after cleaning", `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"\u200b"}}}]}}`, []string{
 			"Line 1: create-security-report: 'sarif.runs[0].tool.driver.name': the tool's name is blank"}},
 		{"a string that is not a log", `{"type":"create-security-report","sarif":"{]"}`, []string{
 			"Line 1: create-security-report: 'sarif' is a string that is not a SARIF log: it is not valid JSON, and it cannot be repaired: byte 1: ']' closes nothing that is open; remove it or add its opener"}},
@@ -148,7 +148,7 @@ func TestAcceptance(t *testing.T) {
 			`{"type":"create-pull-request-review-comment","path":"a/b.go","line":7,"body":"b","start_line":3}`, Notes{}},
 		{"unknown fields are left out", `{"type":"noop","message":"m","context":1,"item_number":2}`, `{"type":"noop","message":"m"}`,
 			Notes{UnknownFields: []string{"context", "item_number"}}},
-		{"null for what may be left out", `{"type":"create-issue","title":"t","body":"b","labels":null}`, `{"type":"create-issue","title":"t","body":"b"}`,
+		{"null for an optional field", `{"type":"create-issue","title":"t","body":"b","labels":null}`, `{"type":"create-issue","title":"t","body":"b"}`,
 			Notes{Repairs: []Repair{{Kind: RepairNullField, Field: "labels", Count: 1}}}},
 		{"the last of duplicate keys", `{"type":"noop","message":"a","message":"b"}`, `{"type":"noop","message":"b"}`,
 			Notes{Repairs: []Repair{{Kind: RepairDuplicateKey, Field: "message", Count: 1}}}},
@@ -184,9 +184,9 @@ func TestAcceptance(t *testing.T) {
 			Notes{Repairs: []Repair{{Kind: "control-character", Count: 2}}}},
 		{"repair", `{'type': 'noop', message: "m",}`, `{"type":"noop","message":"m"}`,
 			Notes{Repairs: []Repair{{Kind: "single-quotes", Offset: 1, Count: 2}, {Kind: "bare-key", Offset: 17, Count: 1}, {Kind: "trailing-comma", Offset: 29, Count: 1}}}},
-		{"blank for what may be left out", `{"type":"missing-tool","tool":"t","reason":"r","alternatives":"\u00a0"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`,
+		{"a blank optional field", `{"type":"missing-tool","tool":"t","reason":"r","alternatives":"\u00a0"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`,
 			Notes{Repairs: []Repair{{Kind: RepairBlankField, Field: "alternatives", Count: 1}}}},
-		{"nothing left of what may be left out", `{"type":"missing-tool","tool":"t","reason":"r","alternatives":"<!-- x -->"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`,
+		{"an optional field that cleaning empties", `{"type":"missing-tool","tool":"t","reason":"r","alternatives":"<!-- x -->"}`, `{"type":"missing-tool","tool":"t","reason":"r"}`,
 			Notes{Redactions: []Redaction{{"alternatives", "html", "comment", 1}}}},
 		{"cleaning", `{"type":"create-issue","title":"for @octocat","body":"b"}`, "{\"type\":\"create-issue\",\"title\":\"for @\u200boctocat\",\"body\":\"b\"}",
 			Notes{Redactions: []Redaction{{"title", "mentions", "octocat", 1}}}},
@@ -248,7 +248,7 @@ func TestEnabled(t *testing.T) {
 	}
 }
 
-func TestWhatCleaningEmptiesIsRejectedAndDoesNotCount(t *testing.T) {
+func TestItemsThatCleaningEmptiesAreRejected(t *testing.T) {
 	in := `{"type":"noop","message":"\u200b\u200b"}` + "\n" + `{"type":"noop","message":"m"}`
 	res, err := Collect(context.Background(), strings.NewReader(in), Config{})
 	if err != nil {

@@ -90,7 +90,7 @@ func TestRunPassesOnTheReadersError(t *testing.T) {
 func TestRunRefusesBadSettings(t *testing.T) {
 	cfg := Config{Sanitize: sanitize.Config{AllowedDomains: []string{"not a host"}}}
 	if _, err := Collect(context.Background(), strings.NewReader(""), cfg); err == nil {
-		t.Error("a domain that is none is allowed")
+		t.Error("an invalid domain is accepted")
 	}
 }
 

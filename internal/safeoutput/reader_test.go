@@ -78,7 +78,7 @@ func TestReaderFrames(t *testing.T) {
 		{"UTF-16", "\xff\xfe{\x00", []string{"error: " + ErrUTF16.Error()}},
 		{"UTF-16 without a mark", "{\x00\"\x00t\x00y\x00", []string{"error: " + ErrUTF16.Error()}},
 		{"UTF-16 without a mark, high byte first", "\x00{\x00\"\x00t\x00y", []string{"error: " + ErrUTF16.Error()}},
-		{"NUL bytes that are no UTF-16", "\x00\x00\x00\x00{\"a\":1}", []string{`1-1: {"a":1}`}},
+		{"NUL bytes that are not UTF-16", "\x00\x00\x00\x00{\"a\":1}", []string{`1-1: {"a":1}`}},
 		{"not text", "\x7fELF\x02\x01\x01\x00\x00\x00\x03\x00>\x00\x01", []string{"error: " + ErrNotText.Error()}},
 		{"document", "{\"items\":[{\"a\":1},\n {\"b\":[{}]}\n], \"errors\": [\"]{\"], \"z\":{}}\n{\"c\":1}", []string{`1-1: {"a":1}`, `2-2: {"b":[{}]}`, `4-4: {"c":1}`}},
 		{"document over many lines", "\n{\n \"errors\": [],\n \"items\": [\n  {\n  \"a\": 1\n  },\n  5, \"x\", null, [{\"y\":[1]}]\n ]\n}\n", []string{"5-7: {\n  \"a\": 1\n  }", "8-8: 5", `8-8: "x"`, "8-8: null", `8-8: [{"y":[1]}]`}},
@@ -218,7 +218,7 @@ func FuzzReader(f *testing.F) {
 		}
 		var b Batch
 		r := NewReader(bytes.NewReader(in))
-		lineAt := []int{0, 0} // by number, where each line begins
+		lineAt := []int{0, 0} // where each line begins, by its number
 		for i, c := range in {
 			if c == '\n' {
 				lineAt = append(lineAt, i+1)
@@ -239,19 +239,19 @@ func FuzzReader(f *testing.F) {
 				if at < 0 {
 					t.Fatalf("record %q is not in the rest of the input %q", l.Raw, in[from:])
 				}
-				mustBeNothing(t, in[pos:from+at])
+				wantNoContent(t, in[pos:from+at])
 				pos = from + at + len(l.Raw)
 			}
 		}
-		mustBeNothing(t, in[pos:])
+		wantNoContent(t, in[pos:])
 	})
 }
 
-func mustBeNothing(t *testing.T, b []byte) {
+func wantNoContent(t *testing.T, b []byte) {
 	t.Helper()
 	for line := range bytes.Lines(b) {
 		if l := trim(line); len(l) > 0 && !isFence(l) {
-			t.Fatalf("%q is in no record", l)
+			t.Fatalf("%q is missing from the records", l)
 		}
 	}
 }

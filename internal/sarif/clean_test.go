@@ -156,7 +156,7 @@ func TestValidateAccepts(t *testing.T) {
 		"nulls":                 `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"r","shortDescription":null}]}},"results":null}]}`,
 		"no rule index":         `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-1,"locations":[{}]}]}]}`,
 		"duplicate rules":       `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"r"},{"id":"r"}]}}}]}`,
-		"an address as GitHub":  `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","informationUri":"https://x/{y}"}}}]}`,
+		"address with braces":   `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","informationUri":"https://x/{y}"}}}]}`,
 		"members of properties": `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"properties":{"x":{"y":[1]}}}]}`,
 		"a rich log":            string(rich(t)),
 	} {

@@ -22,7 +22,7 @@ func located(uri string) string {
 }
 
 func TestPlacesOfResults(t *testing.T) {
-	for uri, want := range map[string]string{ // "" : the result is left out
+	for uri, want := range map[string]string{ // "" if the result is left out
 		"src/a.go":                          "src/a.go",
 		`src\a.go`:                          "src/a.go",
 		"src/%61.go":                        "src/a.go",
@@ -107,7 +107,7 @@ func TestRuleReferences(t *testing.T) {
 		`"ruleIndex":2`:                  {"A", 0.0},
 		`"ruleId":"B"`:                   {"B", 1.0},
 		`"ruleId":"B","ruleIndex":-1`:    {"B", 1.0},
-		`"ruleId":"B","ruleIndex":0`:     {"B", 1.0}, // the id is right
+		`"ruleId":"B","ruleIndex":0`:     {"B", 1.0}, // the id counts
 		`"ruleId":"B/sub","ruleIndex":1`: {"B/sub", 1.0},
 		`"ruleId":"B/sub/deep"`:          {"B/sub/deep", 1.0},
 		`"ruleId":"New"`:                 {"New", 2.0},

@@ -56,7 +56,7 @@ func prepare(t *testing.T, opts Options, sources ...Source) *Upload {
 	wantNoDanglingIndex(t, u.SARIF)
 	unpacked := unpack(t, u.Packed)
 	if !bytes.Equal(unpacked, u.SARIF) {
-		t.Error("what is packed is not the log")
+		t.Error("the packed log differs from the log")
 	}
 	return u
 }
@@ -84,7 +84,7 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 		invocations := list(run, "invocations")
 		for i, r := range objects(list(run, "results")) {
 			if n, ok := r["ruleIndex"].(float64); ok {
-				if n < 0 || int(n) >= len(rules) || !names(stringMember(r, "ruleId"), stringMember(rules[int(n)], "id")) {
+				if n < 0 || int(n) >= len(rules) || !isRuleOrBelow(stringMember(r, "ruleId"), stringMember(rules[int(n)], "id")) {
 					t.Fatalf("result %d: ruleIndex %v of %d, ruleId %q", i, n, len(rules), stringMember(r, "ruleId"))
 				}
 			} else {
@@ -93,7 +93,7 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 				if !ok || e < 0 || int(e) >= len(extensions) || int(n) >= len(list(extensions[int(e)], "rules")) {
 					t.Fatalf("result %d: rule %v of extension %v", i, n, e)
 				}
-				if own := stringMember(objects(list(extensions[int(e)], "rules"))[int(n)], "id"); !names(stringMember(r, "ruleId"), own) {
+				if own := stringMember(objects(list(extensions[int(e)], "rules"))[int(n)], "id"); !isRuleOrBelow(stringMember(r, "ruleId"), own) {
 					t.Fatalf("result %d: ruleId %q, but its rule is %q", i, stringMember(r, "ruleId"), own)
 				}
 			}
@@ -113,7 +113,8 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 	}
 }
 
-func names(id, rule string) bool { return id == rule || strings.HasPrefix(id, rule+"/") }
+// isRuleOrBelow reports whether an id is that of the rule or a hierarchical one below it.
+func isRuleOrBelow(id, rule string) bool { return id == rule || strings.HasPrefix(id, rule+"/") }
 
 func TestPrepareGolden(t *testing.T) {
 	clean, cleaned, err := Clean(rich(t), fakeCleaner{})
@@ -223,7 +224,7 @@ func TestPrepareBuilt(t *testing.T) {
 	}
 	u := prepare(t, Options{ReadFile: files}, Source{SARIF: raw})
 	if diff := cmp.Diff([]Note(nil), u.Notes); diff != "" {
-		t.Errorf("our own log had to be mended: %s", diff)
+		t.Errorf("Airlock's own log had to be repaired: %s", diff)
 	}
 	agent := AgentFinding("agent", "README.md", 1, 0, "note", "Test.", "suffix")
 	raw, err = Build(Tool{Name: "agent"}, "", []finding.Finding{agent}, nil)
