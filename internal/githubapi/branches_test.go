@@ -50,7 +50,7 @@ func TestBranchNamesOnTheWire(t *testing.T) {
 	}
 }
 
-func TestBranchNamesThatCannotBe(t *testing.T) {
+func TestInvalidBranchNames(t *testing.T) {
 	t.Parallel()
 	c, s := script(t, 200, `{}`)
 	for _, name := range []string{"", "@", "a..b", "../x", "a/../../b", ".hidden", "a/.b", "/a", "a/", "a//b", "a b", "a\tb", "a~1", "a^", "a:b", "a?", "a*", "a[", `a\b`,
@@ -113,8 +113,7 @@ func TestEmptyRepository(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfCode plays GitHub's words for what is refused around branches and
-// pull requests.
+// TestRefusalsOfCode answers with GitHub's refusals about branches and pull requests.
 func TestRefusalsOfCode(t *testing.T) {
 	t.Parallel()
 	pull := func(c *githubapi.Client) error {

@@ -16,11 +16,11 @@ type CheckRun struct {
 	NodeID      string
 	Name        string
 	HeadSHA     string
-	ExternalID  string // what its maker called it
+	ExternalID  string // the creator's own id for it
 	Status      string // "completed", "in_progress", ...
 	Conclusion  string
 	URL         string
-	Annotations int // how many it has
+	Annotations int // number of annotations
 }
 
 // NewCheckRun is a check run that has ended.
@@ -50,8 +50,8 @@ type CheckAnnotation struct {
 	Message   string
 }
 
-// CreateCheckRun makes a check run that has ended. Only the token of an app can,
-// such as a workflow's.
+// CreateCheckRun makes a check run that has ended. Only the token of an app can do that, such
+// as a workflow's.
 func (c *Client) CreateCheckRun(ctx context.Context, r Repo, n NewCheckRun) (CheckRun, error) {
 	op := creating(r, "create the check run %q", n.Name).checkAnnotations(n.Output)
 	g, _, err := c.gh.Checks.CreateCheckRun(op.context(ctx), r.Owner, r.Name, github.CreateCheckRunOptions{Name: n.Name, HeadSHA: n.HeadSHA, ExternalID: &n.ExternalID,
@@ -59,8 +59,9 @@ func (c *Client) CreateCheckRun(ctx context.Context, r Repo, n NewCheckRun) (Che
 	return result(op, g, err, checkRunOf)
 }
 
-// AddAnnotations shows the output in a check run of one's own: its annotations are
-// added after those that it has. Done twice, they are there twice.
+// AddAnnotations replaces the output of a check run that the token's app made. The annotations
+// are added to those that the check run has, so a second call with the same ones duplicates
+// them.
 func (c *Client) AddAnnotations(ctx context.Context, r Repo, id int64, name string, o CheckOutput) (CheckRun, error) {
 	op := creating(r, "add annotations to the check run %q", name).checkAnnotations(o)
 	g, _, err := c.gh.Checks.UpdateCheckRun(op.context(ctx), r.Owner, r.Name, id, github.UpdateCheckRunOptions{Name: name, Output: outputOf(o)})

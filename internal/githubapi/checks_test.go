@@ -62,7 +62,7 @@ func TestCheckRuns(t *testing.T) {
 	}
 }
 
-// What another app has made is nobody else's to change.
+// A check run that another app has made cannot be changed.
 func TestCheckRunOfAnotherApp(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

@@ -218,7 +218,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestRequestsOfEachMethod is the table of what each method costs.
+// TestRequestsOfEachMethod checks which requests each method sends.
 func TestRequestsOfEachMethod(t *testing.T) {
 	t.Parallel()
 	head := strings.Repeat("a", 40)

@@ -88,7 +88,7 @@ func (c *Client) UnminimizeComment(ctx context.Context, nodeID string) error {
 }
 
 func (c *Client) setMinimized(ctx context.Context, what, mutation, nodeID string, input map[string]any) error {
-	// GraphQL does not say which permission hiding one's own comment needs.
+	// GraphQL's errors do not name the permission that hiding one's own comment needs.
 	op := &operation{what: what, write: true, needs: "pull_requests=write"}
 	if nodeID == "" {
 		op.refuse("the comment has no node id")

@@ -57,10 +57,10 @@ type Comparison struct {
 	// Status is ahead, behind, identical or diverged: where head is, seen from
 	// base.
 	Status    string
-	AheadBy   int    // commits that head has and base has not
-	BehindBy  int    // commits that base has and head has not
-	MergeBase string // the commit that both have
-	// Commits are those that head has and base has not, the oldest first. GitHub
+	AheadBy   int    // number of commits that only head has
+	BehindBy  int    // number of commits that only base has
+	MergeBase string // their best common ancestor
+	// Commits are those that only head has, the oldest first. GitHub
 	// hands out at most 250; where AheadBy is larger, the newest are missing.
 	Commits []Commit
 }
@@ -97,7 +97,7 @@ func commitOf(sha string, g *github.Commit, parents []*github.Commit) Commit {
 func personOf(a *github.CommitAuthor) Person { return Person{Name: a.GetName(), Email: a.GetEmail()} }
 
 // NewCommit is a commit for GitHub to make, which it signs and attributes to the
-// token's account. GitHub's createCommitOnBranch has limits that git has not:
+// token's account. GitHub's createCommitOnBranch has limits that git does not have:
 // every file is written as a plain one (mode 100644), so it makes no executable
 // file, link or submodule; author and date cannot be chosen; the branch must
 // exist; and the parent is the branch's head, so it makes no merge.

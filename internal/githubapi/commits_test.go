@@ -199,7 +199,7 @@ func TestCreateCommitRefusedByARepository(t *testing.T) {
 	}
 }
 
-// TestCreateCommitAmbiguous: after a lost answer, the branch tells what happened.
+// TestCreateCommitAmbiguous: after a lost answer, the branch shows what happened.
 func TestCreateCommitAmbiguous(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {

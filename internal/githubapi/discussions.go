@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// GraphQL does not say which permission is missing.
+// GraphQL's errors do not name the missing permission.
 const (
 	discussionsRead  = "discussions=read"
 	discussionsWrite = "discussions=write"

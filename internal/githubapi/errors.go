@@ -16,7 +16,7 @@ func (k Kind) Error() string { return string(k) }
 
 // The kinds of errors.
 const (
-	// NotFound: it does not exist, or the token may not see it (GitHub does not
+	// NotFound: the thing does not exist, or the token may not see it (GitHub does not
 	// distinguish the two).
 	NotFound Kind = "not-found"
 	// Unauthorized: there is no token, or GitHub does not accept it.

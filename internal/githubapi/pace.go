@@ -39,8 +39,8 @@ type pace struct {
 	maxWait   time.Duration
 	mu        sync.Mutex // over what follows
 	lastWrite time.Time
-	minute    window // content
-	hour      window // content
+	minute    window // content-creating requests of the last minute
+	hour      window // content-creating requests of the last hour
 	points    window
 }
 
@@ -156,8 +156,8 @@ type limitWait struct {
 	log    func(string)
 	max    time.Duration
 	waited time.Duration
-	least  time.Duration // where GitHub sends the end: doubles, so that a wrong answer does not make us spin
-	next   time.Duration // where GitHub sends no end: a minute, doubling
+	least  time.Duration // the least wait where GitHub sends the end; doubles, so that a wrong answer cannot cause a busy loop
+	next   time.Duration // the wait where GitHub sends no end; begins with a minute and doubles
 }
 
 // The waits for a rate limit whose end GitHub does not send, as it advises.

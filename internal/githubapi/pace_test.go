@@ -116,9 +116,8 @@ func TestRateLimitTooLong(t *testing.T) {
 	}
 }
 
-// TestForbiddenIsNoLimit: the last request of the hour may well be refused for
-// another reason.
-func TestForbiddenIsNoLimit(t *testing.T) {
+// TestForbiddenIsNotALimit: the last request of the hour can be refused for another reason.
+func TestForbiddenIsNotALimit(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())
 	env.SetFault(func(githubtest.Request) githubtest.Fault {
@@ -129,8 +128,8 @@ func TestForbiddenIsNoLimit(t *testing.T) {
 	}
 }
 
-// TestExhaustedHourOnSuccess: a success that uses up the hour is a success, and
-// only the server's word on the next request counts.
+// TestExhaustedHourOnSuccess: the request that uses up the hour's limit succeeds, and the next
+// one is sent: only its own answer decides whether to wait.
 func TestExhaustedHourOnSuccess(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture(), func(s *settings) {
@@ -183,7 +182,7 @@ func TestPacing(t *testing.T) {
 		}
 	}
 	if got := githubtest.Peak(reqs, time.Hour, githubtest.Contents); got != 500 {
-		t.Errorf("the hour holds %d, so it is not used", got)
+		t.Errorf("%d requests in the busiest hour: the limit is not used up", got)
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 	ReviewRequestChanges = "REQUEST_CHANGES"
 )
 
-// The sides of a diff that a review comment may stand on.
+// The sides of a diff that a review comment may be on.
 const (
 	SideLeft  = "LEFT"
 	SideRight = "RIGHT"
@@ -25,7 +25,7 @@ const (
 
 // NewReview is a review to post. It is all or nothing: one comment whose
 // anchor is not in the diff makes GitHub refuse all of it with a Validation
-// error that does not say which one.
+// error that does not name the comment.
 type NewReview struct {
 	CommitID string // the head commit that the anchors were computed for
 	Event    string

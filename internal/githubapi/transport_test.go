@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestTransportIgnoresTheEnvironment is the experiment of an earlier step that
-// sets a proxy and certificates of its own to catch the token.
+// TestTransportIgnoresTheEnvironment plays an earlier step of the job that sets a proxy and
+// certificates of its own to catch the token.
 func TestTransportIgnoresTheEnvironment(t *testing.T) {
 	thief := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the thief was asked")
@@ -37,7 +37,7 @@ func TestTransportIgnoresTheEnvironment(t *testing.T) {
 	if tr.Proxy != nil {
 		t.Error("a proxy is set")
 	}
-	// The thief's certificate is not trusted, though the environment says so.
+	// The thief's certificate is not trusted, although the environment names it.
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, thief.URL, nil)
 	if err != nil {
 		t.Fatal(err)
