@@ -47,7 +47,7 @@ type checkInput struct {
 	}
 }
 
-// faults returns what GitHub refuses about the output.
+// faults returns the errors with which GitHub refuses the output.
 func (in *checkInput) faults() []fieldError {
 	var bad []fieldError
 	add := func(field, message string) {
@@ -91,7 +91,7 @@ func (s *Server) createCheck(c *conversation) reply {
 	return created(s.renderCheck(k))
 }
 
-// hasCommit knows the commits of pull requests.
+// hasCommit reports whether a commit belongs to a pull request.
 func (s *Server) hasCommit(sha string) bool {
 	return slices.ContainsFunc(s.state.Issues, func(i *Issue) bool {
 		if i.Pull == nil {

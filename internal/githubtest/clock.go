@@ -81,19 +81,19 @@ func (realClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// lateEffect is a request that takes effect when its client has long gone.
+// lateEffect is a request that takes effect after its client has gone.
 type lateEffect struct {
 	at time.Time
 	c  *conversation
 }
 
-// putOff makes a request take effect later. The caller holds the lock.
-func (s *Server) putOff(c *conversation, by time.Duration) {
+// postpone makes a request take effect later. The caller holds the lock.
+func (s *Server) postpone(c *conversation, by time.Duration) {
 	s.late = append(s.late, lateEffect{s.o.Clock.Now().Add(by), c})
 	slices.SortStableFunc(s.late, func(a, b lateEffect) int { return a.at.Compare(b.at) })
 }
 
-// catchUp handles the requests that were put off until now, each at its own time.
+// catchUp handles the postponed requests that are due, each at its own time.
 // The caller holds the lock.
 func (s *Server) catchUp() {
 	for len(s.late) > 0 && !s.late[0].at.After(s.o.Clock.Now()) {
@@ -106,7 +106,7 @@ func (s *Server) catchUp() {
 	s.at = time.Time{}
 }
 
-// time is when what is handled takes effect.
+// time returns when the request that is being handled takes effect.
 func (s *Server) time() time.Time {
 	if !s.at.IsZero() {
 		return s.at

@@ -21,7 +21,7 @@ func (s *Server) violation(rec *Request, what string, err error) reply {
 	return fail(http.StatusInternalServerError, msg)
 }
 
-// sent is what leaves the server.
+// sent is an answer as it leaves the server.
 type sent struct {
 	status  int
 	header  http.Header
@@ -54,7 +54,7 @@ func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration
 	}
 	if f.Late > 0 {
 		f.Cut, f.After = true, false
-		s.putOff(c, f.Late)
+		s.postpone(c, f.Late)
 	}
 	var r reply
 	if f.After || !f.replaces() {
@@ -81,7 +81,7 @@ func (s *Server) handleSafely(c *conversation) (r reply) {
 	return s.handle(c)
 }
 
-// send turns a reply into bytes, checks them, and lets the fault have its way.
+// send turns a reply into bytes, checks them, and applies the fault.
 func (s *Server) send(c *conversation, f Fault, r reply) sent {
 	out := sent{status: r.status, header: http.Header{}, cut: f.Cut, cutBody: f.CutBody}
 	for k, v := range r.header {

@@ -20,8 +20,8 @@ type Fault struct {
 	// time-out; the request then takes effect only with After.
 	Delay time.Duration
 	// Late lets the request take effect that long after the connection was cut
-	// without an answer, as a server does that goes on working for a client who
-	// has gone.
+	// without an answer, like a server that goes on working after the client has
+	// gone.
 	Late time.Duration
 	// Status, when it is not 0, is answered with Header and Body instead of the
 	// real answer.
@@ -30,9 +30,9 @@ type Fault struct {
 	Body   string
 	// Garbage replaces the real answer's body, and keeps its status.
 	Garbage string
-	// Cut closes the connection instead of answering. git's own client then asks
-	// once more by itself, as curl does where a connection that served before
-	// yields nothing: a FaultRule for one push lets it see what its first try did.
+	// Cut closes the connection instead of answering. git's own client then sends the
+	// request once more, as curl does if a connection that worked before returns nothing:
+	// with a FaultRule for one push, the second try sees what the first one did.
 	Cut bool
 	// CutBody sends the head and half of the body, then closes the connection.
 	CutBody bool `json:"cut_body"`
@@ -44,7 +44,7 @@ type Fault struct {
 	Shift int
 }
 
-// replaces reports whether the real handler's answer is not used.
+// replaces reports whether the fault replaces the real handler's answer.
 func (f Fault) replaces() bool { return f.Status != 0 || f.Cut }
 
 // ServerError answers with a 5xx status.
@@ -96,8 +96,8 @@ func GraphQLLimit() Fault {
 	return Fault{Status: http.StatusOK, Header: jsonHeader(), Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded for installation ID 1."}]}`}
 }
 
-// OutsideDiff refuses a review as GitHub does when one of its comments, it does
-// not say which, is not on a line of the diff.
+// OutsideDiff refuses a review as GitHub does when one of its comments is not on a line of the
+// diff. The answer does not name the comment.
 func OutsideDiff() Fault {
 	return Fault{Status: http.StatusUnprocessableEntity, Header: jsonHeader(),
 		Body: `{"message":"Unprocessable Entity","errors":["Pull request review thread line must be part of the diff"],"documentation_url":"https://docs.github.com/rest"}`}
@@ -121,7 +121,7 @@ type FaultRule struct {
 	Fault     Fault  `json:"fault"`
 }
 
-// Faults is a hook that applies the first rule that fits.
+// Faults returns a hook that applies the first rule that matches.
 func Faults(rules []FaultRule) func(Request) Fault {
 	var mu sync.Mutex
 	seen := make([]int, len(rules))

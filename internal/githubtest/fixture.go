@@ -36,8 +36,9 @@ type Repo struct {
 	NoIssues           bool   `json:"no_issues,omitempty"`
 	NoDiscussions      bool   `json:"no_discussions,omitempty"`
 	NoAdvancedSecurity bool   `json:"no_advanced_security,omitempty"`
-	// Protected are branches whose protection lets nobody write them but by a pull
-	// request; Ruled are those whose ruleset does, for which GitHub has other messages.
+	// Protected are branches that only pull requests may change because of their
+	// protection; Ruled are those where a ruleset demands it. GitHub has different messages
+	// for the two.
 	Protected []string `json:"protected,omitempty"`
 	Ruled     []string `json:"ruled,omitempty"`
 	// Teams are the slugs of the owner's teams that can be asked for reviews.
@@ -111,9 +112,9 @@ type Pull struct {
 	Draft    bool           `json:"draft,omitempty"`
 	Merged   bool           `json:"merged,omitempty"`
 	Files    []File         `json:"files,omitempty"`   // of the head
-	Earlier  []Revision     `json:"earlier,omitempty"` // heads before, which are commits of the pull request still
-	Asked    []string       `json:"asked,omitempty"`   // logins of those who were asked for a review
-	Teams    []string       `json:"teams,omitempty"`   // slugs of the teams that were
+	Earlier  []Revision     `json:"earlier,omitempty"` // earlier heads, which are still commits of the pull request
+	Asked    []string       `json:"asked,omitempty"`   // logins of the users who were asked for a review
+	Teams    []string       `json:"teams,omitempty"`   // slugs of the teams that were asked for a review
 	Reviews  []*Review      `json:"reviews,omitempty"`
 	Comments []*DiffComment `json:"comments,omitempty"`
 }

@@ -20,9 +20,9 @@ import (
 	"time"
 )
 
-// Git is the git repository of a Server (Options.Git): a bare one on disk, which the
-// real git works on. Whoever changes it, by git or by the API, the server answers
-// from its current content.
+// Git is the git repository of a Server (Options.Git): a bare one on disk, which the real git
+// works on. The server always answers from its current content, whether git or the API has
+// changed it.
 //
 // The methods without an error end the test when git fails.
 type Git struct {
@@ -31,8 +31,8 @@ type Git struct {
 	fail    func(format string, args ...any)
 
 	mu      sync.Mutex
-	answers map[string]string // of git, by its arguments, where they never change
-	kinds   map[string]string // of the objects that refs point to
+	answers map[string]string // git's outputs that never change, by its arguments
+	kinds   map[string]string // kinds of the objects that refs point to, by id
 }
 
 // TB is what a Git needs of *testing.T.
@@ -130,8 +130,8 @@ func (g *Git) setHead(ref string) {
 	}
 }
 
-// named returns the commit that a person means: a branch, a tag, a complete ref or an id;
-// "" stands for the default branch.
+// named returns the commit that a name stands for: a branch, a tag, a complete ref or an id;
+// "" is the default branch.
 func (g *Git) named(name string) (string, bool) {
 	for _, rev := range []string{"refs/heads/" + name, "refs/tags/" + name, name} {
 		if name == "" {
@@ -198,8 +198,8 @@ func (g *Git) refs() ([]ref, error) {
 	return list, nil
 }
 
-// looseRefs reads the refs without git, which is asked for them at every request. It
-// fails where git knows more: about refs in other forms, and objects in packs.
+// looseRefs reads the refs without starting git, because every request needs them. ok is false
+// where only git can read them: refs in other forms, and objects in packs.
 func (g *Git) looseRefs() (list []ref, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -268,8 +268,8 @@ func (g *Git) run(input string, args ...string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// lasting is output for a command that names its commits by their ids: what git answers
-// once it answers always.
+// lasting is output for a command that names its commits by their ids. Its answer never
+// changes, so it is kept.
 func (g *Git) lasting(args ...string) (string, error) {
 	key := strings.Join(args, "\x00")
 	g.mu.Lock()
@@ -321,7 +321,7 @@ func gitEnv() []string {
 	return env
 }
 
-// GitFile is a file of a commit as it shall be from then on.
+// GitFile is a file that a commit writes or deletes.
 type GitFile struct {
 	Path string
 	// Mode is git's: 100644 (the default), 100755, 120000 for a link, 160000 for a
@@ -330,9 +330,9 @@ type GitFile struct {
 	Data string // of a link the target, of a submodule the commit
 }
 
-// Commit adds a commit with plain files to a branch and returns its id. A branch
-// that is not there begins with it. The same calls give the same ids: the author
-// is fixed, and each commit is a minute younger than its parent.
+// Commit adds a commit with plain files to a branch, which it creates if needed, and returns
+// the commit's id. The same calls give the same ids: the author is fixed, and each commit is a
+// minute younger than its parent.
 func (g *Git) Commit(branch string, files map[string]string, message string) string {
 	var list []GitFile
 	for name, data := range files {

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// withGit is a handler that answers from the repository. An empty one answers 409
-// to everything.
+// withGit returns a handler that answers from the git repository, and 409 while that is empty.
 func withGit(h handler) handler {
 	return func(s *Server, c *conversation) reply {
 		if s.o.Git == nil {
@@ -54,7 +53,7 @@ func (s *Server) getRef(c *conversation) reply {
 	return okay(s.renderRef(r))
 }
 
-// listRefs lists all refs that begin so, on one page.
+// listRefs lists all refs that begin with the path's name, on one page.
 func (s *Server) listRefs(c *conversation) reply {
 	refs, err := s.o.Git.refs()
 	if err != nil {
@@ -130,7 +129,7 @@ func (s *Server) deleteRef(c *conversation) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// protects refuses a write of a branch that only pull requests may change.
+// protects refuses a write to a branch that only pull requests may change.
 func (s *Server) protects(name, message string) (reply, bool) {
 	branch, _ := strings.CutPrefix(name, "refs/heads/")
 	switch {
@@ -204,7 +203,7 @@ func (s *Server) listCommits(c *conversation) reply {
 	return page(s, c, list, func(a, b storedCommit) int { return cmp.Compare(b.when.Unix(), a.when.Unix()) }, func(k storedCommit) any { return s.renderCommit(k) })
 }
 
-// renderCommit is a commit with what GitHub knows of it.
+// renderCommit returns a commit as GitHub's commits API shows it.
 func (s *Server) renderCommit(k storedCommit) object {
 	u := s.repoURL() + "/commits/" + k.sha
 	inner := s.renderGitCommit(k)
@@ -213,7 +212,7 @@ func (s *Server) renderCommit(k storedCommit) object {
 		"commit": inner, "author": nil, "committer": nil, "parents": s.renderParents(k)}
 }
 
-// renderGitCommit is what git itself knows.
+// renderGitCommit returns the part of a commit that is in git itself.
 func (s *Server) renderGitCommit(k storedCommit) object {
 	someone := func(p person, at time.Time) object {
 		return object{"name": p.name, "email": p.email, "date": stamp(at)}
@@ -284,7 +283,7 @@ func (s *Server) compare(c *conversation) reply {
 		"total_commits": len(ahead), "commits": commits, "files": changed})
 }
 
-// diff is what changed between two commits, file by file as the API has it.
+// diff returns what changed between two commits, file by file in the API's form.
 func (g *Git) diff(from, to string) ([]File, error) {
 	raw, err := g.lasting("diff", "--raw", "-z", "-M", "--no-ext-diff", from, to)
 	if err != nil {
@@ -294,7 +293,7 @@ func (g *Git) diff(from, to string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// No line within a hunk begins so.
+	// No line within a hunk begins with "diff --git", so the text can be split there.
 	patches := strings.Split("\n"+text, "\ndiff --git ")[1:]
 	statuses := map[byte]string{'A': "added", 'D': "removed", 'R': "renamed", 'C': "copied", 'T': "changed"}
 	var list []File
@@ -314,7 +313,7 @@ func (g *Git) diff(from, to string) ([]File, error) {
 		}
 		patches = patches[1:]
 		if letter == 'T' {
-			patches = patches[1:] // one for what went and one for what came
+			patches = patches[1:] // git shows a type change as two patches: a removal and an addition
 		}
 		list = append(list, f)
 	}

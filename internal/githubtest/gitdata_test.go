@@ -88,8 +88,8 @@ func TestRefsNeedPermissionAndARepository(t *testing.T) {
 	}
 	w := &witness{}
 	without := githubtest.New(w, githubtest.Fixture{}, githubtest.Options{})
-	if got := answer(t, without, "GET", "/repos/octo/repo/commits", ""); got != "500" || len(w.said) != 1 || !strings.Contains(w.said[0], "Options.Git") {
-		t.Errorf("without a repository: %s, %q", got, w.said)
+	if got := answer(t, without, "GET", "/repos/octo/repo/commits", ""); got != "500" || len(w.violations) != 1 || !strings.Contains(w.violations[0], "Options.Git") {
+		t.Errorf("without a repository: %s, %q", got, w.violations)
 	}
 }
 

@@ -54,8 +54,8 @@ func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
 	return true
 }
 
-// handleGit answers a git client: what it may not do like GitHub, all else by
-// git's own http-backend.
+// handleGit answers a git client. It refuses what the client may not do in GitHub's words; git's
+// own http-backend answers everything else.
 func (s *Server) handleGit(c *conversation) reply {
 	r := s.state.Repo
 	switch {
@@ -87,7 +87,7 @@ func (s *Server) handleGit(c *conversation) reply {
 	return out
 }
 
-// gitRefusal is an answer whose text git shows to the person.
+// gitRefusal returns an answer with a text that the git client shows to the user.
 func gitRefusal(status int, message string) reply {
 	h := http.Header{"Content-Type": {"text/plain"}}
 	if status == http.StatusUnauthorized {
@@ -96,7 +96,7 @@ func gitRefusal(status int, message string) reply {
 	return reply{status: status, header: h, raw: []byte(message)}
 }
 
-// serve lets git answer.
+// serve answers with git's http-backend.
 func (g *Git) serve(call *gitCall, body []byte) reply {
 	req := call.req.Clone(context.WithoutCancel(call.req.Context())) // its client may have gone (Fault.Late)
 	req.URL.Path = "/" + filepath.Base(g.dir) + call.rest
@@ -148,7 +148,7 @@ func (s *Server) guard(body []byte) (answer []byte, refused bool) {
 
 const byPull = "Changes must be made through a pull request."
 
-// pushed reads the refs that a push is about to write, and what the client can.
+// pushed returns the refs that a push is about to write, and the client's capabilities.
 func pushed(body []byte) (refs, capabilities []string) {
 	text := string(body)
 	for len(text) >= 4 {

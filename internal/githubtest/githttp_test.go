@@ -153,9 +153,9 @@ func TestGitClientRefused(t *testing.T) {
 		"private, anonymous": {repo: githubtest.Repo{Private: true}, fetch: "could not read Username", push: "could not read Username"},
 		"private, not read":  {token: "none", repo: githubtest.Repo{Private: true}, fetch: "The requested URL returned error: 403", push: "error: 403"},
 		"protected":          {token: "write", branch: "rel/1", repo: githubtest.Repo{Protected: []string{"rel/1"}}, push: "! [remote rejected] HEAD -> rel/1 (protected branch hook declined)"},
-		"protected, said":    {token: "write", branch: "rel/1", repo: githubtest.Repo{Protected: []string{"rel/1"}}, push: "remote: error: GH006: Protected branch update failed for refs/heads/rel/1."},
+		"protected, reason":  {token: "write", branch: "rel/1", repo: githubtest.Repo{Protected: []string{"rel/1"}}, push: "remote: error: GH006: Protected branch update failed for refs/heads/rel/1."},
 		"ruled":              {token: "write", branch: "main", repo: githubtest.Repo{Ruled: []string{"main"}}, push: "(push declined due to repository rule violations)"},
-		"ruled, said":        {token: "write", branch: "main", repo: githubtest.Repo{Ruled: []string{"main"}}, push: "remote: error: GH013: Repository rule violations found for refs/heads/main."},
+		"ruled, reason":      {token: "write", branch: "main", repo: githubtest.Repo{Ruled: []string{"main"}}, push: "remote: error: GH013: Repository rule violations found for refs/heads/main."},
 		"pull request's ref": {token: "write", branch: "refs/pull/1/head", push: "deny updating a hidden ref"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// actionsBot is whose token a workflow has.
+// actionsBot is the account that a workflow's token belongs to.
 const actionsBot = "github-actions[bot]"
 
 // createPull keeps a pair of head and base unique among the open pull requests.
@@ -168,8 +168,8 @@ func (s *Server) listFiles(c *conversation, i *Issue) reply {
 	return page(s, c, list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) }, func(f File) any { return s.renderFile(i.Pull, f) })
 }
 
-// renderPull starts from GitHub's example, which has the many addresses of two
-// repositories, and replaces all that is state.
+// renderPull starts from GitHub's example, which has the many addresses of two repositories,
+// and replaces everything that depends on the state.
 func (s *Server) renderPull(i *Issue, full bool) object {
 	p := i.Pull
 	var o object

@@ -13,8 +13,8 @@ func (s *Server) listReviews(c *conversation, i *Issue) reply {
 	return page(s, c, list, func(a, b *Review) int { return cmp.Compare(b.ID, a.ID) }, func(r *Review) any { return s.renderReview(i, r) })
 }
 
-// createReview posts a review with all its comments or nothing; the refusal does
-// not say which comment it is about.
+// createReview posts a review with all its comments or nothing. A refusal does not name the
+// comment that it is about.
 func (s *Server) createReview(c *conversation, i *Issue) reply {
 	var in struct {
 		CommitID string `json:"commit_id"`
@@ -193,8 +193,8 @@ func (s *Server) addDiffComment(i *Issue, d *DiffComment, review *Review, who Ac
 	s.lag(d)
 }
 
-// minimizeComment hides a review comment. An author may hide the own ones, and
-// whoever may write to the repository every one.
+// minimizeComment hides a review comment. Authors may hide their own ones, and accounts that
+// may write to the repository all of them.
 func (s *Server) minimizeComment(_ *conversation, in map[string]any) (any, error) {
 	return s.setMinimized(in, strings.ToLower(in["classifier"].(string)), "MinimizeCommentPayload", "minimizedComment")
 }

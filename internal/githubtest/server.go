@@ -32,9 +32,9 @@ type Options struct {
 	Enterprise bool                 // serve REST below /api/v3 and GraphQL at /api/graphql
 	HourLimit  int                  // requests an hour and token; default 5,000
 	PerPage    int                  // the most entries on a page of a REST list; default 100, as GitHub's
-	// TrustAnswers leaves out the check of the server's own answers, which is
-	// a third of the time: for tests of very many requests, whose sorts other
-	// tests check. Requests are always checked.
+	// TrustAnswers skips the check of the server's own answers, which takes a third of
+	// the time. It is for tests that send very many requests of sorts that other tests
+	// check. Requests are always checked.
 	TrustAnswers bool
 	Record       io.Writer // every request as a line of JSON, when it is answered; may be nil
 	Git          *Git      // the repository's content, served to git clients at GitURL; nil: only what the fixture has
@@ -47,9 +47,9 @@ type Server struct {
 	rest     *contract
 	mu       sync.Mutex // over everything below; requests are handled one after another
 	state    Fixture
-	listed   map[any]time.Time // when an object appears in listings; absent: at once
+	listed   map[any]time.Time // when an object appears in listings; at once if it is absent
 	late     []lateEffect      // what takes effect later, the soonest first
-	at       time.Time         // when what is handled takes effect, where that is not now
+	at       time.Time         // when the request being handled takes effect; zero means now
 	nextID   int64
 	nextNum  int
 	seq      int

@@ -14,13 +14,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// witness is a Reporter that a test can look at.
-type witness struct{ said []string }
+// witness is a Reporter that records the violations for a test.
+type witness struct{ violations []string }
 
 func (*witness) Helper() {}
 
 func (w *witness) Errorf(format string, args ...any) {
-	w.said = append(w.said, fmt.Sprintf(format, args...))
+	w.violations = append(w.violations, fmt.Sprintf(format, args...))
 }
 
 const patch = "@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n+extra\n three\n\\ No newline at end of file\n@@ -10,2 +11,3 @@ func x\n ten\n+eleven\n twelve"
@@ -100,10 +100,10 @@ func TestRequestsThatBreakTheContract(t *testing.T) {
 			if code != http.StatusInternalServerError || !strings.Contains(body, "githubtest: ") {
 				t.Errorf("answered %d %s", code, body)
 			}
-			if len(w.said) != 1 || !strings.Contains(w.said[0], tt.want) {
-				t.Errorf("reported %q, want something with %q", w.said, tt.want)
+			if len(w.violations) != 1 || !strings.Contains(w.violations[0], tt.want) {
+				t.Errorf("reported %q, want something with %q", w.violations, tt.want)
 			}
-			if diff := cmp.Diff(w.said, s.Violations()); diff != "" {
+			if diff := cmp.Diff(w.violations, s.Violations()); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(before, s.State()); diff != "" {
@@ -118,8 +118,8 @@ func TestRequestWithoutUserAgent(t *testing.T) {
 	w := &witness{}
 	s := githubtest.New(w, fixture(), githubtest.Options{})
 	ask(t, s, "GET", "/repos/octo/repo", "", "User-Agent", "")
-	if len(w.said) != 1 {
-		t.Errorf("reported %q", w.said)
+	if len(w.violations) != 1 {
+		t.Errorf("reported %q", w.violations)
 	}
 }
 
@@ -128,13 +128,13 @@ func TestAnswersThatBreakTheContract(t *testing.T) {
 	w := &witness{}
 	s := githubtest.New(w, fixture(), githubtest.Options{})
 	s.Change(func(f *githubtest.Fixture) { f.Issues[0].StateReason = "because" })
-	if code, _, _ := ask(t, s, "GET", "/repos/octo/repo/issues/1", ""); code != 500 || len(w.said) != 1 || !strings.Contains(w.said[0], "state_reason") {
-		t.Errorf("REST: %d, %q", code, w.said)
+	if code, _, _ := ask(t, s, "GET", "/repos/octo/repo/issues/1", ""); code != 500 || len(w.violations) != 1 || !strings.Contains(w.violations[0], "state_reason") {
+		t.Errorf("REST: %d, %q", code, w.violations)
 	}
 	// GraphQL's Int has 32 bits.
 	s.Change(func(f *githubtest.Fixture) { f.Viewer.ID = 1 << 40 })
-	if code, _, _ := ask(t, s, "POST", "/graphql", `{"query":"{viewer{databaseId}}"}`); code != 500 || len(w.said) != 2 || !strings.Contains(w.said[1], "no Int") {
-		t.Errorf("GraphQL: %d, %q", code, w.said)
+	if code, _, _ := ask(t, s, "POST", "/graphql", `{"query":"{viewer{databaseId}}"}`); code != 500 || len(w.violations) != 2 || !strings.Contains(w.violations[1], "no Int") {
+		t.Errorf("GraphQL: %d, %q", code, w.violations)
 	}
 }
 

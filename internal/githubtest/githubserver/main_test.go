@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// started runs the command until the returned function is called, which gives
-// the exit status and what was said on standard error.
+// started runs the command until the returned function is called, which returns the exit
+// status and what was written to standard error.
 func started(t *testing.T, args ...string) (url string, stop func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -89,8 +89,8 @@ func TestServer(t *testing.T) {
 	if err != nil || len(f.Issues[0].Comments) != 1 || f.Issues[0].Comments[0].Author.Login != "me" {
 		t.Errorf("state: %s, %v", state, err)
 	}
-	if code, said := stop(); code != 0 || said != "" {
-		t.Errorf("exit status %d, %s", code, said)
+	if code, stderr := stop(); code != 0 || stderr != "" {
+		t.Errorf("exit status %d, %s", code, stderr)
 	}
 	data, err := os.ReadFile(record)
 	if err != nil {
@@ -118,8 +118,8 @@ func TestViolations(t *testing.T) {
 	if code, _ := ask(t, "POST", url+"/repos/octo/repo/issues", `{"title":"x","lables":["a"]}`); code != 500 {
 		t.Errorf("status %d", code)
 	}
-	if code, said := stop(); code != 1 || !strings.Contains(said, "/lables") {
-		t.Errorf("exit status %d, %s", code, said)
+	if code, stderr := stop(); code != 1 || !strings.Contains(stderr, "/lables") {
+		t.Errorf("exit status %d, %s", code, stderr)
 	}
 	data, err := os.ReadFile(out)
 	if err != nil || !strings.Contains(string(data), "/lables") {
@@ -127,7 +127,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// TestGit: what git pushes, the API knows.
+// TestGit: the API shows what git pushed.
 func TestGit(t *testing.T) {
 	g := githubtest.NewGit(t)
 	main := g.Commit("main", map[string]string{"a": "1"}, "One")
@@ -140,8 +140,8 @@ func TestGit(t *testing.T) {
 	if _, body := ask(t, "GET", url+"/repos/octo/repo", ""); !strings.Contains(body, `"clone_url":"`+host+`/octo/repo.git"`) {
 		t.Errorf("repository: %s", body)
 	}
-	if code, said := stop(); code != 0 || said != "" {
-		t.Errorf("exit status %d, %s", code, said)
+	if code, stderr := stop(); code != 0 || stderr != "" {
+		t.Errorf("exit status %d, %s", code, stderr)
 	}
 }
 
