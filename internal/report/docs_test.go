@@ -33,8 +33,8 @@ var documented = map[string]reflect.Type{
 	"rule": reflect.TypeFor[checkreport.Rule](), "suppressed": reflect.TypeFor[checkreport.Suppressed](), "skipped": reflect.TypeFor[checkreport.Skipped](), "missing": reflect.TypeFor[checkreport.MissingTool](),
 }
 
-// TestDocumentIsTheTypes holds docs/output.md to the Go types: every member, with
-// its type, and no other. -update writes the first two columns anew.
+// TestDocumentIsTheTypes asserts that docs/output.md lists the members of the Go types with
+// their types, and no others. -update rewrites the first two columns.
 func TestDocumentIsTheTypes(t *testing.T) {
 	const path = "../../docs/output.md"
 	raw, err := os.ReadFile(path)
@@ -48,7 +48,7 @@ func TestDocumentIsTheTypes(t *testing.T) {
 		seen[name] = true
 		typ, ok := documented[name]
 		if !ok {
-			t.Fatalf("docs/output.md has a table for %s, which is no type", name)
+			t.Fatalf("docs/output.md has a table for %s, which is not a type", name)
 		}
 		return fmt.Sprintf("<!-- members: %s -->\n%s<!-- end -->\n", name, members(typ, descriptions(found)))
 	})
@@ -71,7 +71,7 @@ func TestDocumentIsTheTypes(t *testing.T) {
 	}
 }
 
-// descriptions reads the last column of a table by its first.
+// descriptions returns the last column of a table by its first.
 func descriptions(table string) map[string]string {
 	words := map[string]string{}
 	for line := range strings.Lines(table) {
@@ -83,7 +83,8 @@ func descriptions(table string) map[string]string {
 	return words
 }
 
-func members(typ reflect.Type, words map[string]string) string {
+// members returns the table of a type's members. descriptions has the last column by member.
+func members(typ reflect.Type, descriptions map[string]string) string {
 	table := "| member | type | what it says |\n| --- | --- | --- |\n"
 	for _, f := range reflect.VisibleFields(typ) {
 		tag := f.Tag.Get("json")
@@ -91,21 +92,21 @@ func members(typ reflect.Type, words map[string]string) string {
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		kind := typeWords(f.Type)
+		kind := typeName(f.Type)
 		if strings.Contains(options, "omitempty") {
 			kind += ", optional"
 		}
-		said := strings.TrimSpace(words[name])
-		if said == "" {
-			said = "?"
+		description := strings.TrimSpace(descriptions[name])
+		if description == "" {
+			description = "?"
 		}
-		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, kind, said)
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", name, kind, description)
 	}
 	return table
 }
 
-// typeWords names a type as readers of JSON know it.
-func typeWords(typ reflect.Type) string {
+// typeName returns the name of a type as readers of JSON know it.
+func typeName(typ reflect.Type) string {
 	for name, d := range documented {
 		if d == typ {
 			return "[" + name + "](#" + name + ")"
@@ -117,14 +118,14 @@ func typeWords(typ reflect.Type) string {
 	case reflect.Bool:
 		return "boolean"
 	case reflect.Pointer:
-		return typeWords(typ.Elem())
+		return typeName(typ.Elem())
 	case reflect.Slice:
 		if typ.Elem().Kind() == reflect.Uint8 {
 			return "any JSON"
 		}
-		return "list of " + typeWords(typ.Elem())
+		return "list of " + typeName(typ.Elem())
 	case reflect.Map:
-		return "object of " + typeWords(typ.Elem()) + " by kind"
+		return "object of " + typeName(typ.Elem()) + " by kind"
 	}
 	return "number"
 }

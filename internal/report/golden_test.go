@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// words is what the command line passes as Input.Words.
-func words(t testing.TB) func(string) string {
+// safe returns what the command line passes as Input.Safe.
+func safe(t testing.TB) func(string) string {
 	t.Helper()
 	s, err := sanitize.New(sanitize.Config{})
 	if err != nil {
@@ -157,7 +157,7 @@ func TestGolden(t *testing.T) {
 		"one":     {Event: event.Event{Name: "push"}, Results: []apply.Result{{Line: 1, Kind: "noop", State: apply.Applied, Message: "Nothing to do"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in.Safe = words(t)
+			in.Safe = safe(t)
 			r := report.New(in)
 			var text, coloured, doc bytes.Buffer
 			for _, err := range []error{r.PlanText(&text, false), r.Text(&text, false), r.PlanText(&coloured, true), r.Text(&coloured, true), r.JSON(&doc, "  ")} {

@@ -63,12 +63,12 @@ func poisoned() report.Input {
 	return in
 }
 
-// TestNothingThatAnAgentWroteIsLive judges the summary by rendering it, and what a
-// terminal and the runner get by their characters.
+// TestNothingThatAnAgentWroteIsLive checks the rendered summary, and the characters that a
+// terminal and the runner get.
 func TestNothingThatAnAgentWroteIsLive(t *testing.T) {
 	for _, dryRun := range []bool{false, true} {
 		in := poisoned()
-		in.DryRun, in.Safe = dryRun, words(t)
+		in.DryRun, in.Safe = dryRun, safe(t)
 		r := report.New(in)
 
 		summary := r.Summary(1_000_000)
@@ -113,11 +113,11 @@ func TestNothingThatAnAgentWroteIsLive(t *testing.T) {
 	}
 }
 
-// TestSummaryFits asserts that thousands of results leave a summary that GitHub
-// takes, which says that there is more.
+// TestSummaryFits asserts that the summary of thousands of results is within GitHub's limit and
+// mentions that there are more.
 func TestSummaryFits(t *testing.T) {
 	long := strings.Repeat("Wörter 日本語 ", 4000)
-	in := report.Input{Event: pull(), Safe: words(t)}
+	in := report.Input{Event: pull(), Safe: safe(t)}
 	for i := range 3000 {
 		res := apply.Result{Index: i, Line: i + 1, Kind: "add-issue-comment", State: apply.Failed, Code: apply.CodeNoPermission, Message: "could not comment"}
 		if i%10 == 0 {
@@ -144,7 +144,7 @@ func TestSummaryFits(t *testing.T) {
 // page, and that the results' JSON has all of it.
 func TestLongTextsAreCutVisibly(t *testing.T) {
 	long := strings.Repeat("日本語 ", 5000)
-	r := report.New(report.Input{Safe: words(t), Results: []apply.Result{{Line: 1, Kind: "noop", State: apply.Applied, Message: long}}})
+	r := report.New(report.Input{Safe: safe(t), Results: []apply.Result{{Line: 1, Kind: "noop", State: apply.Applied, Message: long}}})
 	var doc bytes.Buffer
 	if err := r.JSON(&doc, ""); err != nil || !strings.Contains(doc.String(), long) {
 		t.Errorf("%v: the JSON form is cut", err)
@@ -156,7 +156,7 @@ func TestLongTextsAreCutVisibly(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	in := rich()
-	in.Safe = words(t)
+	in.Safe = safe(t)
 	got := map[report.Level]int{}
 	list := report.New(in).Annotations()
 	for _, a := range list {
@@ -176,7 +176,7 @@ func TestAnnotations(t *testing.T) {
 
 func TestOutputs(t *testing.T) {
 	in := rich()
-	in.Safe = words(t)
+	in.Safe = safe(t)
 	got := map[string]string{}
 	for _, o := range report.New(in).Outputs() {
 		if _, twice := got[o.Name]; twice {
@@ -199,7 +199,7 @@ func TestOutputs(t *testing.T) {
 // TestOutputsNameWhatWasMade: an issue that was updated first does not take the
 // name of the one that was created.
 func TestOutputsNameWhatWasMade(t *testing.T) {
-	r := report.New(report.Input{Safe: words(t), Results: []apply.Result{
+	r := report.New(report.Input{Safe: safe(t), Results: []apply.Result{
 		{Kind: "update-issue", State: apply.Applied, Object: &apply.Object{Type: "issue", Number: 1}},
 		{Kind: "create-issue", State: apply.Applied, Object: &apply.Object{Type: "issue", Number: 2}},
 	}})
@@ -210,19 +210,18 @@ func TestOutputsNameWhatWasMade(t *testing.T) {
 	}
 }
 
-// TestClean holds what an exit code follows from: staged items and noops are no
-// skips.
+// TestClean checks what decides the exit code: staged items and noops do not count as skipped.
 func TestClean(t *testing.T) {
 	for state, clean := range map[apply.State]bool{
 		apply.Applied: true, apply.Adopted: true, apply.Staged: true, apply.Denied: false, apply.Skipped: false, apply.Failed: false,
 	} {
-		r := report.New(report.Input{Safe: words(t), Results: []apply.Result{{Kind: "noop", State: state}}})
+		r := report.New(report.Input{Safe: safe(t), Results: []apply.Result{{Kind: "noop", State: state}}})
 		if r.Clean() != clean {
 			t.Errorf("a result that is %s: clean is %t", state, r.Clean())
 		}
 	}
 	for _, in := range []report.Input{{Rejected: []intake.Rejected{{Line: 1}}}, {Dropped: []intake.Dropped{{Line: 1}}}} {
-		in.Safe = words(t)
+		in.Safe = safe(t)
 		if report.New(in).Clean() {
 			t.Errorf("%+v is clean", in)
 		}
@@ -232,7 +231,7 @@ func TestClean(t *testing.T) {
 // TestCountsCoverEveryState asserts that a state cannot be left out of the counts.
 func TestCountsCoverEveryState(t *testing.T) {
 	in := rich()
-	in.Safe = words(t)
+	in.Safe = safe(t)
 	c := report.New(in).Counts
 	sum := 0
 	v := reflect.ValueOf(c)
@@ -258,7 +257,7 @@ func (f *failing) Write(p []byte) (int, error) {
 
 func TestTextReportsThatItCannotBeWritten(t *testing.T) {
 	in := rich()
-	in.Safe = words(t)
+	in.Safe = safe(t)
 	r := report.New(in)
 	for _, n := range []int{0, 100, 1000} {
 		if err := r.Text(&failing{n}, true); err == nil {
@@ -273,13 +272,13 @@ func TestTextReportsThatItCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What the checks ask for comes from no line of a file.
+// Airlock's own items do not come from a line of a file.
 func TestPlanOfOwnItemsNamesNoLine(t *testing.T) {
 	plan := &apply.Plan{Repository: "octo/hello", Operations: []apply.Operation{
 		{Number: 1, Kind: "sticky-comment", Summary: "comment on pull request #7", Target: "pull request #7", Items: []apply.Member{{Outcome: "skipped", Reason: "no"}}},
 		{Number: 2, Kind: "create-security-report", Summary: "upload", Target: "code scanning", Items: []apply.Member{{}, {Line: 3}}},
 	}}
-	r := report.New(report.Input{Event: pull(), Plan: plan, DryRun: true, Safe: words(t)})
+	r := report.New(report.Input{Event: pull(), Plan: plan, DryRun: true, Safe: safe(t)})
 	var b strings.Builder
 	if err := r.PlanText(&b, false); err != nil {
 		t.Fatal(err)
@@ -297,17 +296,17 @@ func TestPlainBlock(t *testing.T) {
 	}
 }
 
-// TestWhatTheChecksHadToSay is told apart from what an agent asked for, and fails a
-// step only where something went wrong.
-func TestWhatTheChecksHadToSay(t *testing.T) {
+// TestOwnResults asserts that the results of Airlock's own items are shown apart from those of
+// an agent's, and fail a step only if something went wrong.
+func TestOwnResults(t *testing.T) {
 	comment := apply.Object{Type: "comment", ID: 7, Number: 2, URL: "https://github.com/o/r/pull/2#issuecomment-7"}
 	own := []apply.Result{
 		{Index: 0, Own: true, Kind: safeoutput.KindStickyComment, State: apply.Applied, Message: "commented", Object: &comment},
 		{Index: 1, Own: true, Kind: safeoutput.KindCheckRun, State: apply.Skipped, Code: apply.CodeForkReadOnly, Message: "the token can only read"},
 		{Index: 2, Own: true, Kind: safeoutput.KindMinimiseComments, State: apply.Applied, Message: "no comment had to be hidden"},
 	}
-	words := func(s string) string { return s }
-	r := report.New(report.Input{Event: pull(), Results: own, Safe: words})
+	unchanged := func(s string) string { return s }
+	r := report.New(report.Input{Event: pull(), Results: own, Safe: unchanged})
 	if !r.Clean() || r.FailedOwn() || r.Counts.Asked != 0 || len(r.Results) != 0 || len(r.Own) != 3 {
 		t.Errorf("%+v", r)
 	}
@@ -328,26 +327,26 @@ func TestWhatTheChecksHadToSay(t *testing.T) {
 			}
 		}
 		if strings.Contains(shown, "no comment had to be hidden") {
-			t.Errorf("the %s tells of nothing:\n%s", name, shown)
+			t.Errorf("the %s shows an item that had nothing to do:\n%s", name, shown)
 		}
 	}
 	if shown := r.Summary(1 << 20); !strings.Contains(shown, "\n### What the checks reported\n") {
-		t.Errorf("what could not be said is folded away:\n%s", shown)
+		t.Errorf("what could not be delivered is folded:\n%s", shown)
 	}
-	all := report.New(report.Input{Event: pull(), Results: own[:1], Safe: words}).Summary(1 << 20)
+	all := report.New(report.Input{Event: pull(), Results: own[:1], Safe: unchanged}).Summary(1 << 20)
 	if !strings.Contains(all, "<details><summary>What the checks reported (1)</summary>\n\n|") || strings.Contains(all, "###") {
-		t.Errorf("what was said is not folded:\n%s", all)
+		t.Errorf("what was delivered is not folded:\n%s", all)
 	}
 	own[1].State = apply.Failed
-	r = report.New(report.Input{Event: pull(), Results: own, Safe: words})
+	r = report.New(report.Input{Event: pull(), Results: own, Safe: unchanged})
 	if r.Clean() || !r.FailedOwn() || len(r.Annotations()) != 1 || r.Annotations()[0].Level != report.Error {
 		t.Errorf("%+v", r.Annotations())
 	}
 	refused := apply.Result{Own: true, Kind: safeoutput.KindCreateReviewComment, State: apply.Failed, Code: "permission", Message: "the token may not review",
 		Fallback: &apply.Fallback{To: apply.ToAnnotation, Path: "a.go", Line: 3, Text: "**High:** bad"}}
-	list := report.New(report.Input{Event: pull(), Results: []apply.Result{refused, refused}, Safe: words}).Annotations()
+	list := report.New(report.Input{Event: pull(), Results: []apply.Result{refused, refused}, Safe: unchanged}).Annotations()
 	if len(list) != 1 || list[0].Level != report.Error || list[0].Path != "" {
-		t.Errorf("a review that was refused is told with what it said, or more than once: %+v", list)
+		t.Errorf("a refused review is reported with its text or more than once: %+v", list)
 	}
 	for _, o := range r.Outputs() {
 		if o.Name == "comment-id" && o.Value != "" {
