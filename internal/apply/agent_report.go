@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// agentReport is a kind whose items report something to people and change nothing on
-// GitHub by themselves.
+// agentReport describes a kind of items that report something to people. By themselves they
+// change nothing on GitHub.
 type agentReport struct {
 	// decide fixes the outcome of an item, whose message is the report.
 	decide func(e *entry)
-	// failed is true for a report that counts as a failed item, also where it has an
-	// issue.
+	// failed is set for a report that counts as a failed item, even if it has an issue.
 	failed bool
 	// summary describes in the plan what is done.
 	summary string

@@ -55,7 +55,7 @@ type bench struct {
 	ev    event.Event
 	pol   policy.Config
 	deps  Deps
-	// pace of the client.
+	// pace is that of the client.
 	pace  githubapi.PaceConfig
 	token string
 	files map[string][]byte
@@ -78,13 +78,14 @@ func fixture() githubtest.Fixture {
 	}
 }
 
-// newBench starts from a fixture; everything is enabled and targets may be any.
+// newBench returns a bench that starts with a fixture. Every kind is enabled and may act on
+// any target.
 func newBench(t testing.TB, f githubtest.Fixture, o githubtest.Options) *bench {
 	t.Helper()
 	return newSkewedBench(t, f, o, 0)
 }
 
-// newSkewedBench starts with a GitHub whose clock differs from the machine's.
+// newSkewedBench returns a bench whose GitHub has a clock that differs from the machine's.
 func newSkewedBench(t testing.TB, f githubtest.Fixture, o githubtest.Options, skew time.Duration) *bench {
 	t.Helper()
 	b := &bench{t: t, pace: githubapi.Unpaced(), token: "ghs_test", files: map[string][]byte{}}
@@ -108,13 +109,13 @@ func (b *bench) renew(f githubtest.Fixture, o githubtest.Options, skew time.Dura
 	b.srv.SetBaseURL("https://api.github.test")
 }
 
-// newEvent is a workflow that somebody started by hand.
+// newEvent returns the event of a workflow that somebody started by hand.
 func newEvent() event.Event {
 	return event.Event{Name: "workflow_dispatch", Repo: event.Repo{ID: 42, Owner: "octo", Name: "repo", DefaultBranch: "main"},
 		SHA: headSHA, Ref: "refs/heads/main", Actor: "octocat", Time: noon.Add(-10 * time.Minute)}
 }
 
-// on makes the run one that a pull request, an issue or a discussion triggered.
+// on makes the run one that was triggered by a pull request, an issue or a discussion.
 func (b *bench) on(name string, number int) *bench {
 	b.ev.Name, b.ev.Number = name, number
 	switch number {
@@ -186,7 +187,7 @@ func (b *bench) plan(lines ...string) *Plan {
 	return b.planOf(approved)
 }
 
-// planOf is plan for what the policy let out.
+// planOf observes and plans what the policy approved.
 func (b *bench) planOf(approved []policy.Approved) *Plan {
 	b.t.Helper()
 	if b.token != "" {
@@ -205,7 +206,7 @@ func (b *bench) planOf(approved []policy.Approved) *Plan {
 	return plan
 }
 
-// run takes lines all the way.
+// run takes lines through both doors and applies them.
 func (b *bench) run(lines ...string) []Result {
 	b.t.Helper()
 	results := Execute(context.Background(), b.deps, b.plan(lines...))
@@ -215,7 +216,7 @@ func (b *bench) run(lines ...string) []Result {
 	return results
 }
 
-// states are the results' states, with their codes.
+// states lists the results' states with their codes.
 func states(results []Result) string {
 	words := make([]string, len(results))
 	for i, r := range results {
@@ -228,17 +229,17 @@ func states(results []Result) string {
 }
 
 // want asserts the states of results.
-func want(t *testing.T, results []Result, states_ string) {
+func want(t *testing.T, results []Result, wanted string) {
 	t.Helper()
-	if got := states(results); got != states_ {
-		t.Errorf("got %s, want %s", got, states_)
+	if got := states(results); got != wanted {
+		t.Errorf("got %s, want %s", got, wanted)
 		for _, r := range results {
 			t.Logf("  line %d: %s: %s", r.Line, r.Kind, r.Message)
 		}
 	}
 }
 
-// operations are the names of the requests that write.
+// operations returns the names of the requests' operations.
 func operations(reqs []githubtest.Request) []string {
 	names := make([]string, len(reqs))
 	for i, r := range reqs {
@@ -275,7 +276,8 @@ func count(list []string, s string) int {
 	return len(slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x != s }))
 }
 
-// ownBench is a run on the pull request, in which Airlock may say all by itself.
+// ownBench returns a run on the pull request in which every kind of Airlock's own items is
+// allowed.
 func ownBench(t testing.TB, o githubtest.Options) *bench {
 	t.Helper()
 	b := newBench(t, fixture(), o).on("pull_request", pullNumber)
@@ -303,7 +305,7 @@ func (b *bench) approve(own []intake.OwnItem, lines ...string) []policy.Approved
 	return append(approved, ours...)
 }
 
-// runOwn takes Airlock's own items all the way, after an agent's lines.
+// runOwn takes Airlock's own items through both doors and applies them, after an agent's lines.
 func (b *bench) runOwn(own []intake.OwnItem, lines ...string) []Result {
 	b.t.Helper()
 	results := Execute(context.Background(), b.deps, b.planOf(b.approve(own, lines...)))
@@ -313,7 +315,7 @@ func (b *bench) runOwn(own []intake.OwnItem, lines ...string) []Result {
 	return results
 }
 
-// found is a finding's review comment.
+// found returns a finding's review comment.
 func found(name string, line int) intake.OwnItem {
 	return intake.OwnItem{Stable: "finding/" + name,
 		Item: &safeoutput.CreateReviewComment{Path: "main.go", Line: line, Body: fmt.Sprintf("Found %s.", name)}}

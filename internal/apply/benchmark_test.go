@@ -56,7 +56,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandItems takes 1,000 comments to a server in memory, unpaced.
+// BenchmarkThousandItems applies 1,000 comments on a server in memory, without pacing.
 func BenchmarkThousandItems(b *testing.B) {
 	lines := make([]string, 1000)
 	for i := range lines {

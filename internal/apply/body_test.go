@@ -65,34 +65,35 @@ func FuzzSplit(f *testing.F) {
 			return
 		}
 		parts := split(s, room)
-		at := 0
+		pos := 0
 		for _, p := range parts {
 			if n := markdown.UTF16Len(p); n > room {
 				t.Fatalf("a part of %d units, room %d", n, room)
 			}
 			// Every character but blanks, line ends and fences comes out, in order.
 			for _, c := range p {
-				for at < len(s) && skipped(s[at]) {
-					at++
+				for pos < len(s) && mayBeDropped(s[pos]) {
+					pos++
 				}
-				if c < utf8.RuneSelf && skipped(byte(c)) {
+				if c < utf8.RuneSelf && mayBeDropped(byte(c)) {
 					continue
 				}
-				if want, n := utf8.DecodeRuneInString(s[at:]); want == c {
-					at += n
+				if want, n := utf8.DecodeRuneInString(s[pos:]); want == c {
+					pos += n
 				}
 			}
 		}
-		for at < len(s) && skipped(s[at]) {
-			at++
+		for pos < len(s) && mayBeDropped(s[pos]) {
+			pos++
 		}
-		if at != len(s) {
-			t.Fatalf("text from %q on is lost", s[at:min(len(s), at+40)])
+		if pos != len(s) {
+			t.Fatalf("text from %q on is lost", s[pos:min(len(s), pos+40)])
 		}
 	})
 }
 
-func skipped(c byte) bool { return c == ' ' || c == '\n' || c == '`' || c == '~' }
+// mayBeDropped reports whether split may leave out or repeat a byte.
+func mayBeDropped(c byte) bool { return c == ' ' || c == '\n' || c == '`' || c == '~' }
 
 func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 	cfg := Config{Sanitizer: sanitizer(t), Workflow: "CI [x](y)", Run: event.Run{URL: "https://github.com/o/r/actions/runs/1"}}
@@ -115,7 +116,7 @@ func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 				t.Errorf("%d bytes", len(body))
 			}
 			if got, ok := markdown.LastLineMarker(body); !ok || got != key {
-				t.Errorf("the last line is no marker of the key: …%q", body[max(0, len(body)-150):])
+				t.Errorf("the last line is not the key's marker: …%q", body[max(0, len(body)-150):])
 			}
 			if strings.Count(body, "airlock:v1") != 1 {
 				t.Error("there is another marker")

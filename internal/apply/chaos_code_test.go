@@ -20,10 +20,10 @@ type codeChaos struct {
 	mu      sync.Mutex // git's requests come from other processes
 	r       *rand.Rand
 	lines   []string
-	start   string   // of the branch topic
-	theirs  []string // commits of other people, as branch and id
+	start   string   // first commit of the branch topic
+	theirs  []string // commits of other people, each as its branch and id
 	onPull  bool     // an item pushes to pull request #7
-	commits int      // of the series
+	commits int      // number of commits in the series
 	diary   []string
 }
 
@@ -58,7 +58,8 @@ func (c *codeChaos) note(format string, args ...any) {
 	c.diary = append(c.diary, fmt.Sprintf(format, args...))
 }
 
-// hook lets one request in rate fail, and somebody else push now and then.
+// hook returns a fault hook that makes one request in rate fail. Now and then, somebody else
+// pushes.
 func (c *codeChaos) hook(rate int) func(githubtest.Request) githubtest.Fault {
 	return func(req githubtest.Request) githubtest.Fault {
 		c.mu.Lock()
@@ -98,7 +99,7 @@ func (c *codeChaos) gitFault() (string, githubtest.Fault) {
 	return fmt.Sprint("502, after the effect: ", after), githubtest.ServerError(502, after)
 }
 
-// attempt runs the step once; nil where it was killed or could not begin.
+// attempt runs the step once. It returns nil if the step was killed or could not begin.
 func (c *codeChaos) attempt(n int, calm bool) []Result {
 	c.cfg.Run.Attempt = n
 	approved, _ := c.judge(c.lines...)
@@ -120,12 +121,12 @@ func (c *codeChaos) attempt(n int, calm bool) []Result {
 	}
 	results, err := c.process(ctx, rt, c.clock, approved)
 	c.note("attempt %d ended: %s %v", n, states(results), err)
-	c.truth(results)
+	c.checkResults(results)
 	return results
 }
 
-// truth holds what is said against the repository.
-func (c *codeChaos) truth(results []Result) {
+// checkResults asserts that the results agree with the repository.
+func (c *codeChaos) checkResults(results []Result) {
 	c.t.Helper()
 	for _, r := range results {
 		switch {
@@ -133,13 +134,13 @@ func (c *codeChaos) truth(results []Result) {
 			continue
 		case r.Object == nil:
 			if r.State == Applied {
-				c.t.Errorf("%s is applied, and nothing says where: %s", r.Kind, r.Message)
+				c.t.Errorf("%s is applied, but its result has no object: %s", r.Kind, r.Message)
 			}
 			continue
 		case r.Kind == "create-pull-request" && (len(c.pulls()) != 1 || c.pulls()[0].Number != r.Object.Number || c.git.SHA(r.Object.Branch) != r.Object.SHA):
-			c.t.Errorf("it is %s, and not there: %+v", r.State, r.Object)
+			c.t.Errorf("it is %s, but there is no such pull request: %+v", r.State, r.Object)
 		case r.Kind == "push-to-branch" && !c.contains("topic", r.Object.SHA):
-			c.t.Errorf("it is %s, and the branch does not hold %s", r.State, r.Object.SHA)
+			c.t.Errorf("it is %s, but the branch does not contain %s", r.State, r.Object.SHA)
 		}
 	}
 }
@@ -148,8 +149,8 @@ func (c *codeChaos) contains(branch, sha string) bool {
 	return strings.Contains(c.git.Run("rev-list", branch), sha)
 }
 
-// once holds the end against what one undisturbed run makes.
-func (c *codeChaos) once() {
+// checkEnd compares the repository with what one undisturbed run makes of it.
+func (c *codeChaos) checkEnd() {
 	c.t.Helper()
 	for _, commit := range c.theirs {
 		if branch, sha, _ := strings.Cut(commit, " "); !c.contains(branch, sha) {
@@ -195,10 +196,10 @@ func (c *codeChaos) once() {
 	}
 }
 
-// TestWhateverHappensCodeIsPushedOnce plays items that carry code under random
-// faults of GitHub's and of git's requests, with kills, interruptions and other
-// people's pushes, until an attempt ends: the branches and pull requests must be
-// those of one undisturbed run, and nobody's commit may be lost.
+// TestWhateverHappensCodeIsPushedOnce applies items that carry code while requests to
+// GitHub and git fail at random, runs are killed or interrupted, and other people push, until
+// an attempt ends. The branches and pull requests must then be those of one undisturbed run,
+// and nobody's commit may be lost.
 func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
 	eachSeed(t, 6, func(t *testing.T, seed uint64) {
 		c := newCodeChaos(t, seed)
@@ -211,8 +212,7 @@ func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
 		for n := 1; ; n++ {
 			results := c.attempt(n, n > faulty)
 			c.clock.Advance(time.Duration(c.r.IntN(5)) * time.Second)
-			// A 404 that is none makes a pull request look as if it were not there, which
-			// is denied.
+			// A false 404 makes a pull request look missing, so its item is denied.
 			if n := Count(results); n[Applied]+n[Adopted] == len(c.lines) {
 				break
 			}
@@ -222,6 +222,6 @@ func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
 			}
 		}
 		c.clock.Advance(time.Minute) // for what comes late
-		c.once()
+		c.checkEnd()
 	})
 }

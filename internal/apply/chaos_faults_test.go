@@ -13,9 +13,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// killer is a transport that ends its goroutine at the nth request, as a process
-// that is killed ends: before the request is sent, or after it took effect. With
-// cancel it calls that instead, as an interruption does.
+// killer is a transport that ends its goroutine at the nth request, like a process that is
+// killed: before the request is sent, or after it took effect. If cancel is set, it calls that
+// instead, like an interruption.
 type killer struct {
 	next   http.RoundTripper
 	left   int
@@ -44,8 +44,8 @@ func (k *killer) RoundTrip(req *http.Request) (*http.Response, error) {
 // timeout is a delay that no client waits for.
 const timeout = 10 * time.Minute
 
-// drawFault is something that goes wrong with a request. Whatever it is, a write
-// that takes effect is listed at most listLag after the answer should have come.
+// drawFault chooses what goes wrong with a request. Whatever it is, a write that takes effect
+// is listed at most listLag after the answer should have come.
 func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Duration) (string, githubtest.Fault) {
 	after := r.IntN(2) == 0
 	when := map[bool]string{false: "before", true: "after"}[after] + " the effect"
@@ -95,8 +95,8 @@ func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Dur
 	return fmt.Sprintf("cut, effect %v later", late), githubtest.Fault{Late: late}
 }
 
-// refuses reports whether a request is a review with the text among its inline
-// comments: the one of many that GitHub does not take.
+// refuses reports whether a request posts a review that has the text among its inline
+// comments. GitHub refuses this one comment.
 func refuses(text string, req githubtest.Request) bool {
 	if text == "" || req.Operation != "pulls/create-review" {
 		return false
@@ -106,17 +106,17 @@ func refuses(text string, req githubtest.Request) bool {
 		slices.ContainsFunc(review.Comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, text) })
 }
 
-// stranger is somebody else who works in the repository meanwhile.
+// stranger is somebody else who works in the repository at the same time.
 type stranger struct {
-	said int // ever
-	left int // comments that stand there
+	written int // comments written so far
+	left    int // comments that are still there
 }
 
 func (s *stranger) account() githubtest.Account { return githubtest.Account{Login: "mallory", ID: 666} }
 
-// act says something, or takes back what was said before, so that pages shift.
+// act adds a comment or deletes an earlier one, so that pages shift.
 func (s *stranger) act(r *rand.Rand, f *githubtest.Fixture, now time.Time) {
-	s.said++
+	s.written++
 	i := issueIn(*f, []int{issueNumber, pullNumber}[r.IntN(2)])
 	if r.IntN(2) == 0 {
 		for k, c := range i.Comments {
@@ -128,9 +128,9 @@ func (s *stranger) act(r *rand.Rand, f *githubtest.Fixture, now time.Time) {
 		}
 	}
 	s.left++
-	i.Comments = append(i.Comments, &githubtest.Comment{Body: fmt.Sprintf("Thought %d.", s.said), Author: s.account(), CreatedAt: now, UpdatedAt: now})
+	i.Comments = append(i.Comments, &githubtest.Comment{Body: fmt.Sprintf("Thought %d.", s.written), Author: s.account(), CreatedAt: now, UpdatedAt: now})
 	i.UpdatedAt = now
 	if r.IntN(3) == 0 {
-		f.Issues = append(f.Issues, &githubtest.Issue{Title: fmt.Sprintf("Thought %d.", s.said), Author: s.account(), CreatedAt: now, UpdatedAt: now})
+		f.Issues = append(f.Issues, &githubtest.Issue{Title: fmt.Sprintf("Thought %d.", s.written), Author: s.account(), CreatedAt: now, UpdatedAt: now})
 	}
 }

@@ -18,20 +18,20 @@ type chaosItem struct {
 	// name is the same for equal items.
 	name string
 	line string
-	own  *intake.OwnItem // instead of a line, where Airlock itself asks
+	own  *intake.OwnItem // instead of a line, for an item of Airlock's own
 	text string          // of a review comment
-	// times counts how often the item stands in the repository, whole and where
-	// it belongs; nil where it leaves no trace there.
+	// times counts how often the complete item is in the repository, in the place where
+	// it belongs; nil for an item that leaves no trace there.
 	times func(githubtest.Fixture) int
-	// once says that equal items are one: labels, fields, uploads.
+	// once is set where equal items have a single effect: labels, fields, uploads.
 	once bool
 }
 
-// chaosKind makes items of one kind; n numbers an item's text. A kind that is to
-// take part in the random schedules is one more row in chaosKinds.
+// chaosKind makes items of one kind; n numbers an item's text. To add a kind to the random
+// schedules, add a row to chaosKinds.
 type chaosKind struct {
 	name string
-	// events are those that the kind can act on; none: any.
+	// events are the names of the events that the kind can act on; empty means any.
 	events []string
 	draw   func(r *rand.Rand, n int) chaosItem
 }
@@ -52,8 +52,8 @@ func chaosKinds() []chaosKind {
 	}
 }
 
-// drawItems makes the items of one schedule: a few of any kinds, now and then the
-// same one twice, and seldom more review comments than a review carries.
+// drawItems makes the items of one schedule: a few of any kinds, sometimes the same one
+// twice, and rarely more review comments than one review carries.
 func drawItems(r *rand.Rand, ev string) []chaosItem {
 	kinds := slices.DeleteFunc(chaosKinds(), func(k chaosKind) bool { return k.events != nil && !slices.Contains(k.events, ev) })
 	var items []chaosItem
@@ -80,7 +80,7 @@ func drawItems(r *rand.Rand, ev string) []chaosItem {
 	return items
 }
 
-// chaosText is a text that cleaning leaves as it is, so that it can be looked for.
+// chaosText returns a text that cleaning does not change, so that it can be searched for.
 func chaosText(r *rand.Rand, n int) string {
 	return []string{
 		fmt.Sprintf("Text %d.", n),
@@ -179,10 +179,10 @@ func drawUpdate(r *rand.Rand, n int) chaosItem {
 	}
 }
 
-// drawReviewComment makes a comment on a line of the diff, or of none. It stands
-// there on its line or file, or with its place in a review's body or in a comment:
-// which one depends on what GitHub refuses. Now and then it is so long that a
-// review's body has no room for two.
+// drawReviewComment makes a comment on a line that is or is not in the diff. What GitHub
+// refuses decides where its text ends up: on the line, on the file, or with a heading in the
+// body of a review or in a comment. Sometimes it is so long that a review's body has no room
+// for two.
 func drawReviewComment(r *rand.Rand, n int) chaosItem {
 	text := chaosText(r, n)
 	if r.IntN(8) == 0 {
@@ -263,8 +263,8 @@ func drawMissingData(r *rand.Rand, n int) chaosItem {
 	}
 }
 
-// drawAlert makes a report; an upload replaces the one before it, so that it does
-// not matter how often it is there.
+// drawAlert makes a security report. An upload replaces the one before it, so it does not
+// matter how often the report is there.
 func drawAlert(_ *rand.Rand, n int) chaosItem {
 	text := fmt.Sprintf("Alert %d.", n)
 	return chaosItem{
@@ -288,9 +288,9 @@ func issueIn(st githubtest.Fixture, number int) *githubtest.Issue {
 	return st.Issues[slices.IndexFunc(st.Issues, func(i *githubtest.Issue) bool { return i.Number == number })]
 }
 
-// drawOwn makes what the checks say in one schedule: a comment, a check run with
-// one or more requests full of annotations, and findings, of which one is new, one
-// is kept, one is gone and one has come back since the workflow runs before.
+// drawOwn makes what the checks publish in one schedule: a comment, a check run with enough
+// annotations for one or more requests, and four findings. Compared with the workflow runs
+// before, one is new, one is kept, one is gone and one has come back.
 func drawOwn(r *rand.Rand) []chaosItem {
 	items := []chaosItem{drawSticky(r), drawCheckRun([]int{3, 60, 120}[r.IntN(3)])}
 	for i, name := range []string{"back", "kept", "new"} {
@@ -301,7 +301,7 @@ func drawOwn(r *rand.Rand) []chaosItem {
 	return items
 }
 
-// before plays the workflow runs whose findings are there already, or were resolved.
+// before plays the earlier workflow runs, whose findings are still there or were resolved.
 func (b *bench) before() error {
 	one := *b
 	for n, names := range [][]string{{"back", "gone", "kept"}, {"gone", "kept"}} {
@@ -334,19 +334,19 @@ func drawSticky(r *rand.Rand) chaosItem {
 	}
 }
 
-// drawCheckRun makes a check run. It counts when the one that GitHub shows has all
-// annotations: one that was made twice cannot be removed, nor an annotation.
+// drawCheckRun makes a check run. It counts if one of the check runs has each annotation
+// exactly once: neither a duplicate check run nor a duplicate annotation could be removed.
 func drawCheckRun(n int) chaosItem {
 	own := checked(n)
 	return chaosItem{
 		name: fmt.Sprintf("check run of %d annotations", n), once: true, own: &own,
 		times: func(st githubtest.Fixture) int {
 			for _, k := range slices.Backward(st.Checks) {
-				said := map[string]bool{}
+				messages := map[string]bool{}
 				for _, a := range k.Annotations {
-					said[a.Message] = true
+					messages[a.Message] = true
 				}
-				if len(said) == n && len(k.Annotations) == n {
+				if len(messages) == n && len(k.Annotations) == n {
 					return 1
 				}
 			}
@@ -357,7 +357,8 @@ func drawCheckRun(n int) chaosItem {
 
 const resolvedNote = "no longer find this"
 
-// drawFinding makes a finding. Its comment counts where it can be read.
+// drawFinding makes a finding. Its comment counts unless it is hidden or its text says that the
+// finding is gone.
 func drawFinding(name string, line int) chaosItem {
 	own := found(name, line)
 	return chaosItem{
@@ -373,8 +374,7 @@ func drawFinding(name string, line int) chaosItem {
 	}
 }
 
-// drawResolving resolves all but the findings to keep, of which one is
-// there: gone.
+// drawResolving resolves all findings but those to keep. Only gone is there to be resolved.
 func drawResolving(gone string, keep ...string) chaosItem {
 	return chaosItem{
 		name: "resolving", once: true,

@@ -10,9 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// stage lets several processes run at the same moment, though only one of them at
-// a time: at every request, before and after it takes effect, and whenever one
-// sleeps, chance says who goes on. Time passes when all of them sleep.
+// stage interleaves several processes, of which one runs at a time. Before and after each
+// request, and whenever a process sleeps, the stage chooses at random which one goes on.
+// Time passes when all of them sleep.
 type stage struct {
 	r     *rand.Rand
 	clock *githubtest.VirtualClock
@@ -23,13 +23,13 @@ type stage struct {
 type actor struct {
 	stage *stage
 	next  http.RoundTripper
-	turn  chan struct{} // it may go on
-	rest  chan struct{} // it waits, or has ended
+	turn  chan struct{} // a value lets the process go on
+	rest  chan struct{} // the process sends a value when it waits or has ended
 	wake  time.Time
 	ended bool
 }
 
-// add puts a process on the stage, which does not begin before play.
+// add puts a process on the stage. It begins only in play.
 func (s *stage) add(next http.RoundTripper, process func(a *actor)) {
 	a := &actor{stage: s, next: next, turn: make(chan struct{}), rest: make(chan struct{})}
 	s.all = append(s.all, a)
@@ -60,7 +60,7 @@ func (s *stage) play() {
 	}
 }
 
-// pause lets others go on until it is the actor's turn again.
+// pause lets other processes run until it is the actor's turn again.
 func (a *actor) pause(until time.Time) {
 	a.wake = until
 	a.rest <- struct{}{}

@@ -25,22 +25,20 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// invoke is one process: it ends with its results, or with nil when it was killed
-// or could not begin.
+// invoke runs one process. It returns its results, or nil if it was killed or could not begin.
 func (b *bench) invoke(rt http.RoundTripper, lines []string) []Result {
 	approved, _ := b.judge(lines...)
 	results, _ := b.process(context.Background(), rt, b.clock, approved)
 	return results
 }
 
-// chaosSeed shows one schedule of a random test again.
+// chaosSeed repeats one schedule of a random test.
 var chaosSeed = flag.Uint64("chaos.seed", 0, "play only the schedule of this seed")
 
-// moreChaos is the environment variable that says how many times as many schedules
-// are played. CI sets it.
+// moreChaos is the environment variable that multiplies the number of schedules. CI sets it.
 const moreChaos = "AIRLOCK_CHAOS"
 
-// eachSeed plays schedules side by side, one subtest a seed.
+// eachSeed plays schedules in parallel, one subtest for each seed.
 func eachSeed(t *testing.T, schedules uint64, play func(t *testing.T, seed uint64)) {
 	if more := os.Getenv(moreChaos); more != "" {
 		times, err := strconv.ParseUint(more, 10, 32)
@@ -61,9 +59,9 @@ func eachSeed(t *testing.T, schedules uint64, play func(t *testing.T, seed uint6
 	}
 }
 
-// TestWhateverHappensEveryItemIsDoneOnce plays random items under random faults:
-// the run is killed at random moments and run again until it ends. The repository
-// must look as without faults, and every report must say the truth.
+// TestWhateverHappensEveryItemIsDoneOnce applies random items under random faults: the run is
+// killed at random moments and run again until it ends. The repository must then look as it
+// does without faults, and the results of every attempt must be true.
 func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
 	eachSeed(t, 80, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
@@ -77,16 +75,16 @@ func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
 				break
 			}
 			if n > faulty {
-				t.Errorf("it does not end without faults: %s", states(results))
+				t.Errorf("an attempt without faults does not end: %s", states(results))
 				break
 			}
 		}
 		c.clock.Advance(time.Minute) // for what comes late
-		c.once(wanted)
+		c.checkEnd(wanted)
 	})
 }
 
-// withoutFaults is what the same items lead to when nothing goes wrong.
+// withoutFaults returns what the same items lead to when nothing goes wrong.
 func (c *chaos) withoutFaults() []string {
 	calm := *c
 	one := *c.bench
@@ -104,11 +102,11 @@ func (c *chaos) withoutFaults() []string {
 		c.t.Fatalf("without faults it ends with %s, %v", states(results), err)
 	}
 	wanted := ownThings(calm.srv.State())
-	calm.once(wanted)
+	calm.checkEnd(wanted)
 	return wanted
 }
 
-// explain tells how to see a schedule that failed again, and what happened in it.
+// explain logs how to repeat a schedule that failed, and what happened in it.
 func (c *chaos) explain(seed uint64) {
 	if c.t.Failed() {
 		name, _, _ := strings.Cut(c.t.Name(), "/")
@@ -116,7 +114,7 @@ func (c *chaos) explain(seed uint64) {
 	}
 }
 
-// anyTarget lets items act on the issue and the pull request alike.
+// anyTarget allows items to act on both the issue and the pull request.
 func anyTarget(b *bench) *bench {
 	for k, kc := range b.pol.Kinds {
 		kc.Target.Any = k != "create-pull-request-review-comment"
@@ -126,8 +124,8 @@ func anyTarget(b *bench) *bench {
 }
 
 // TestTwoRunsAtOnceEndWithOneOfEach plays two runs of one job that work at the
-// same moment. Without faults their reconciling are enough; after faults and
-// kills it takes one more run.
+// same moment. Without faults, their own reconciling is enough; after faults and kills it
+// takes one more run.
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 30, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
@@ -146,7 +144,7 @@ func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 				t.Errorf("the last run ended with %s", states(results))
 			}
 		}
-		c.once(wanted)
+		c.checkEnd(wanted)
 	})
 }
 
@@ -177,8 +175,7 @@ func (c *chaos) atOnce(faulty bool) (results [2][]Result) {
 	return results
 }
 
-// chaos is one schedule that is being played: everything in it follows from the
-// seed.
+// chaos is one schedule that is being played. Everything in it follows from the seed.
 type chaos struct {
 	*bench
 	r        *rand.Rand
@@ -188,11 +185,11 @@ type chaos struct {
 	skew     time.Duration
 	refused  string // a text that GitHub does not take as an inline comment
 	stranger *stranger
-	late     int // writes whose effect came, or may come, after everybody had gone
+	late     int // writes that take effect after their client has stopped waiting
 	diary    []string
 }
 
-// maxSkew is by how much GitHub's clock and the machine's differ at most.
+// maxSkew is the largest difference between GitHub's clock and the machine's.
 const maxSkew = 2 * time.Hour
 
 func newChaos(t testing.TB, seed uint64) *chaos {
@@ -234,7 +231,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 			c.items[i].times = nil
 		}
 		if strings.HasPrefix(it.name, "review comment") && r.IntN(12) == 0 {
-			c.refused, _, _ = strings.Cut(it.text, "\n") // which holds its number
+			c.refused, _, _ = strings.Cut(it.text, "\n") // which contains its number
 		}
 	}
 	var own []intake.OwnItem
@@ -262,7 +259,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	return c
 }
 
-// write keeps a line for those who have to find out what went wrong.
+// write adds a line to the diary, which explain logs.
 func (c *chaos) write(format string, args ...any) {
 	c.diary = append(c.diary, fmt.Sprintf(format, args...))
 }
@@ -270,8 +267,8 @@ func (c *chaos) write(format string, args ...any) {
 // now is the time on GitHub's clock.
 func (c *chaos) now() time.Time { return c.clock.Now().Add(c.skew) }
 
-// attempt is one run of the step: with faults, and killed at some request, unless
-// it is calm. It returns nil when it was killed or could not begin.
+// attempt runs the step once: with faults, and killed at some request, unless it is calm. It
+// returns nil if the run was killed or could not begin.
 func (c *chaos) attempt(n int, calm bool) []Result {
 	c.cfg.Run.Attempt = n
 	ctx, cancel := context.WithCancel(context.Background())
@@ -306,13 +303,13 @@ func (c *chaos) attempt(n int, calm bool) []Result {
 		c.write("  killed")
 	default:
 		c.write("  ended: %s", states(results))
-		c.truth(before, c.srv.State(), results)
+		c.checkResults(before, c.srv.State(), results)
 	}
 	return results
 }
 
-// hook is what the world does to the requests: one in rate fails. A fault may stay:
-// then every further request of the same operation has it, too.
+// hook returns a fault hook that makes one request in rate fail. A fault may stay: then every
+// further request of the same operation has it too.
 func (c *chaos) hook(rate int, writesOnly bool) func(githubtest.Request) githubtest.Fault {
 	stays := map[string]githubtest.Fault{}
 	return func(req githubtest.Request) githubtest.Fault {
@@ -340,8 +337,8 @@ func (c *chaos) hook(rate int, writesOnly bool) func(githubtest.Request) githubt
 	}
 }
 
-// process is one process with its own client: it ends with its results, with the
-// error for which it could not begin, or with neither when it was killed.
+// process runs one process with a client of its own. It returns the results, or the error for
+// which it could not begin, or neither if it was killed.
 func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, approved []policy.Approved) (results []Result, err error) {
 	client, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: rt, Clock: clock, Pace: b.pace})
 	if err != nil {
@@ -367,7 +364,7 @@ func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, 
 	return results, err
 }
 
-// tally is what the results say of equal items.
+// tally counts the outcomes of equal items.
 type tally struct{ all, applied, adopted, unsure, failed int }
 
 func (c *chaos) tallies(results []Result) map[string]*tally {
@@ -393,9 +390,9 @@ func (c *chaos) tallies(results []Result) map[string]*tally {
 	return out
 }
 
-// truth asserts that the results of an attempt say what is on the server: what is
-// applied or adopted is there, and what failed without a doubt was not written.
-func (c *chaos) truth(before, after githubtest.Fixture, results []Result) {
+// checkResults asserts that the results of an attempt agree with the server: what is applied
+// or adopted is there, and what certainly failed was not written.
+func (c *chaos) checkResults(before, after githubtest.Fixture, results []Result) {
 	if len(results) != len(c.items) {
 		c.t.Errorf("%d results for %d items", len(results), len(c.items))
 		return
@@ -404,7 +401,7 @@ func (c *chaos) truth(before, after githubtest.Fixture, results []Result) {
 	for _, it := range c.items {
 		n := tallies[it.name]
 		if n.applied+n.adopted+n.unsure+n.failed != n.all {
-			c.t.Errorf("%s: there is an item of which nothing is said, in %s", it.name, states(results))
+			c.t.Errorf("%s: an item has an outcome that is not expected here: %s", it.name, states(results))
 		}
 		if it.times == nil {
 			if n.applied != n.all {
@@ -412,18 +409,18 @@ func (c *chaos) truth(before, after githubtest.Fixture, results []Result) {
 			}
 			continue
 		}
-		there, said, may := it.times(after), n.applied+n.adopted, n.applied+n.unsure
+		there, least, most := it.times(after), n.applied+n.adopted, n.applied+n.unsure
 		if c.late > 0 {
-			may = n.all // an earlier attempt's, which nobody waits for any more
+			most = n.all // late writes of an earlier attempt can add to those of this one
 		}
 		if it.once {
-			said, may = min(said, 1), min(may, 1)
+			least, most = min(least, 1), min(most, 1)
 		}
-		if there < said {
-			c.t.Errorf("%s stands there %d times, and the results say %+v", it.name, there, *n)
+		if there < least {
+			c.t.Errorf("%s is there %d times, but the results are %+v", it.name, there, *n)
 		}
-		if written := there - it.times(before); written > may {
-			c.t.Errorf("%s was written %d times, and the results say %+v", it.name, written, *n)
+		if written := there - it.times(before); written > most {
+			c.t.Errorf("%s was written %d times, but the results are %+v", it.name, written, *n)
 		}
 	}
 	for i, r := range results {
@@ -453,13 +450,13 @@ func (c *chaos) pointsAtItem(st githubtest.Fixture, it chaosItem, r Result) {
 			return
 		}
 	}
-	c.t.Errorf("%s: %s, and its object does not exist: %+v", it.name, r.State, *r.Object)
+	c.t.Errorf("%s: %s, but its object does not exist: %+v", it.name, r.State, *r.Object)
 }
 
-// once asserts that every item stands in the repository once and whole, that
-// nothing else of ours is there that would not be without faults, and that nothing
-// of others is gone.
-func (c *chaos) once(wanted []string) {
+// checkEnd asserts that every item is in the repository once and in full, that nothing else
+// of ours is there that would not be there without faults, and that nothing of other people's
+// is gone.
+func (c *chaos) checkEnd(wanted []string) {
 	st := c.srv.State()
 	for i, it := range c.items {
 		if it.times == nil {
@@ -470,7 +467,7 @@ func (c *chaos) once(wanted []string) {
 			want = 1
 		}
 		if n := it.times(st); n != want {
-			c.t.Errorf("item %d, %s, stands there %d times, not %d", i, it.name, n, want)
+			c.t.Errorf("item %d, %s, is there %d times, not %d", i, it.name, n, want)
 		}
 	}
 	if diff := cmp.Diff(wanted, ownThings(st)); diff != "" {
@@ -489,9 +486,9 @@ func (c *chaos) once(wanted []string) {
 	}
 }
 
-// ownThings is everything that our account made or changed, without footers, keys
-// and numbers, sorted. Review comments are left out: where they stand depends on
-// what GitHub refuses.
+// ownThings returns everything that our account made or changed, sorted, without footers,
+// keys and numbers. Review comments are left out, because what GitHub refuses decides where
+// they are.
 func ownThings(st githubtest.Fixture) []string {
 	var out []string
 	add := func(where, text string) {

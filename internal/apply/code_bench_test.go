@@ -21,8 +21,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// codeBench is a bench with a real git repository behind the server, and a
-// workspace in which an agent works.
+// codeBench is a bench whose server has a real git repository, with a workspace in which an
+// agent works.
 type codeBench struct {
 	*bench
 	git  *githubtest.Git
@@ -36,7 +36,7 @@ type codeBench struct {
 var origin struct {
 	sync.Mutex
 	git        *githubtest.Git
-	workspaces map[string]string // by the commit
+	workspaces map[string]string // directories by commit
 }
 
 // lasting makes directories that outlive one test. TestMain removes them.
@@ -93,8 +93,8 @@ func codeFixture() githubtest.Fixture {
 	return f
 }
 
-// newCodeBench has the branches main and topic, of which pull request #7 is made, and a
-// workspace at main.
+// newCodeBench returns a codeBench with the branches main and topic, the head of pull
+// request #7, and a workspace at main.
 func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
 	t.Helper()
 	b := newBareBench(t, change...)
@@ -102,7 +102,7 @@ func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench 
 	return b
 }
 
-// newPullBench is a codeBench whose run pull request #7 triggered.
+// newPullBench returns a codeBench whose run was triggered by pull request #7.
 func newPullBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
 	t.Helper()
 	b := newBareBench(t, change...)
@@ -110,7 +110,7 @@ func newPullBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench 
 	return b
 }
 
-// newBareBench is a codeBench without a workspace.
+// newBareBench returns a codeBench without a workspace.
 func newBareBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
 	t.Helper()
 	git, base := copyOfOrigin(t)
@@ -207,7 +207,7 @@ func (b *codeBench) commit(message string) *codeBench {
 	return b
 }
 
-// nextRun is a later run of the same workflow, with a workspace of its own.
+// nextRun moves on to a later run of the same workflow, with a workspace of its own.
 func (b *codeBench) nextRun() {
 	b.cfg.Run.ID++
 	b.cfg.Run.Attempt = 1
@@ -226,15 +226,16 @@ func (b *codeBench) push(f func(*policy.ChangeSettings)) *codeBench {
 	return b
 }
 
-// file is a file at a branch of the server.
+// file returns a file of a branch on the server.
 func (b *codeBench) file(branch, name string) string { return b.git.Run("show", branch+":"+name) }
 
-// messages are the commit messages of a branch beyond main, the newest first.
+// messages returns the messages of the commits that a branch has and main has not, the newest
+// first.
 func (b *codeBench) messages(branch string) string {
 	return b.git.Run("log", "--format=%an <%ae>|%cn|%B", "main.."+branch)
 }
 
-// pulls are the pull requests beside the fixture's.
+// pulls returns the pull requests that are not in the fixture.
 func (b *codeBench) pulls() (pulls []*githubtest.Issue) {
 	for _, i := range b.srv.State().Issues {
 		if i.Pull != nil && i.Number != pullNumber {
@@ -244,7 +245,7 @@ func (b *codeBench) pulls() (pulls []*githubtest.Issue) {
 	return pulls
 }
 
-// fingerprint changes when anything below a directory changes.
+// fingerprint returns a value that changes when anything below a directory changes.
 func fingerprint(t testing.TB, dir string) string {
 	t.Helper()
 	var fields []string
@@ -277,7 +278,7 @@ const (
 	aPush = `{"type":"push-to-branch","message":"Apply the review"}`
 )
 
-// onPull makes the run one that pull request #7 triggered.
+// onPull makes the run one that was triggered by pull request #7.
 func (b *codeBench) onPull() {
 	b.on("pull_request", pullNumber)
 	b.ev.Head = event.Ref{Ref: "topic", SHA: b.git.SHA("topic"), Repo: "octo/repo"}
@@ -286,7 +287,7 @@ func (b *codeBench) onPull() {
 	b.checkout(b.ev.SHA)
 }
 
-// texts are all texts on the server.
+// texts returns all texts on the server.
 func (b *codeBench) texts() (out []string) {
 	st := b.srv.State()
 	for _, i := range st.Issues {
@@ -309,7 +310,7 @@ func (b *codeBench) texts() (out []string) {
 	return out
 }
 
-// viewer is who the token belongs to.
+// viewer returns the account that the token belongs to.
 func (b *codeBench) viewer() githubapi.Actor {
 	b.t.Helper()
 	v, err := b.client().Viewer(b.t.Context())

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestChangesAreHeldAgainstTheRules pushes nothing of what breaks one.
-func TestChangesAreHeldAgainstTheRules(t *testing.T) {
+// TestChangesAreCheckedAgainstTheRules asserts that nothing is pushed that breaks a rule.
+func TestChangesAreCheckedAgainstTheRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range shorttest.First(2, []struct {
 		name   string
@@ -70,7 +70,8 @@ func TestChangesAreHeldAgainstTheRules(t *testing.T) {
 	}
 }
 
-// TestViolationBecomesAnIssue tells of refused changes where the owner wants it.
+// TestViolationBecomesAnIssue asserts that an issue reports refused changes if the owner wants
+// one.
 func TestViolationBecomesAnIssue(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -95,7 +96,7 @@ func TestViolationBecomesAnIssue(t *testing.T) {
 }
 
 // TestSecretsGoNowhere looks for a known secret, in all its forms, and one that only
-// looks like one, in everything that is written or said.
+// looks like one, in everything that is written or reported.
 func TestSecretsGoNowhere(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"
@@ -107,13 +108,13 @@ func TestSecretsGoNowhere(t *testing.T) {
 		if w := b.srv.Writes(); len(w) != 0 {
 			t.Errorf("writes: %s", operations(w))
 		}
-		said, err := json.Marshal([]any{plan, r, b.log, b.files})
+		shown, err := json.Marshal([]any{plan, r, b.log, b.files})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range []string{known, "Y29ycmVjdC1ob3JzZS1iYXR0ZX", looks} {
-			if strings.Contains(string(said), s) {
-				t.Errorf("the secret is in %s", said)
+			if strings.Contains(string(shown), s) {
+				t.Errorf("the secret is in %s", shown)
 			}
 		}
 		if len(b.files) != 0 {
@@ -161,7 +162,8 @@ func TestSecretsGoNowhere(t *testing.T) {
 	})
 }
 
-// TestNamesOfFilesShowNoSecret in notes, refusals, plans and texts.
+// TestNamesOfFilesShowNoSecret looks for a secret in a file's name in notes, refusals, plans
+// and texts.
 func TestNamesOfFilesShowNoSecret(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"
@@ -212,8 +214,8 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 	}
 }
 
-// TestFileTooLargeToBeRead is denied by the rule that it breaks, or since nobody
-// can look into it.
+// TestFileTooLargeToBeRead asserts that such a file is denied by the rule that it breaks, or
+// because it cannot be scanned.
 func TestFileTooLargeToBeRead(t *testing.T) {
 	t.Parallel()
 	for limit, state := range map[int]string{0: "denied(max-patch-size)", 1 << 20: "denied(secret)"} {
@@ -228,8 +230,8 @@ func TestFileTooLargeToBeRead(t *testing.T) {
 	}
 }
 
-// TestIssueOfCodeIsThereOnce although GitHub lists it late: the attempt that wrote
-// it was killed right after.
+// TestIssueOfCodeIsThereOnce asserts that the issue is not opened twice although GitHub lists
+// it late and the attempt that wrote it was killed right afterwards.
 func TestIssueOfCodeIsThereOnce(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{"violation": ".github/x.yml", "no pull request": "docs/a.md"} {

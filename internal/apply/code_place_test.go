@@ -78,7 +78,8 @@ func TestPullRequestIsUpdated(t *testing.T) {
 	}
 }
 
-// TestPullRequestAfterAClosedOne leaves alone what somebody has closed.
+// TestPullRequestAfterAClosedOne asserts that a pull request that somebody has closed is left
+// alone.
 func TestPullRequestAfterAClosedOne(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -101,12 +102,13 @@ func TestPullRequestAfterAClosedOne(t *testing.T) {
 	}
 }
 
-// TestBranchNames takes names as text, and somebody else's branch as taken.
+// TestBranchNames asserts that names are treated as text, and that a branch of somebody else's
+// is not used.
 func TestBranchNames(t *testing.T) {
 	t.Parallel()
 	for _, tt := range shorttest.First(2, []struct {
 		name, title, branch string
-		want                string // of the branch
+		want                string // the branch's name
 		state               string
 	}{
 		{"named", "T", "feature/x", "feature/x", "applied"},
@@ -144,8 +146,8 @@ func TestBranchNames(t *testing.T) {
 	}
 }
 
-// recommit puts a commit onto a branch of the server that has the tree, the parent
-// and the message of the branch's last one, save for what is given.
+// recommit replaces the last commit of a branch of the server by one with the same tree,
+// parent and message, except for what is given.
 func (b *codeBench) recommit(branch, email, tree string) string {
 	b.t.Helper()
 	dir := b.git.Dir()
@@ -161,7 +163,7 @@ func (b *codeBench) recommit(branch, email, tree string) string {
 	return sha
 }
 
-// treeWith is the tree of a branch of the server with one more file.
+// treeWith returns the tree of a branch of the server with one more file.
 func (b *codeBench) treeWith(branch, name string) string {
 	b.git.SetBranch("scratch", b.git.SHA(branch))
 	b.git.Commit("scratch", map[string]string{name: "theirs\n"}, "Scratch")
@@ -170,8 +172,8 @@ func (b *codeBench) treeWith(branch, name string) string {
 	return tree
 }
 
-// TestAmendedBranchIsTheirs: who amends a commit of ours keeps its message, and it
-// is their work all the same.
+// TestAmendedBranchIsTheirs: a commit of ours that somebody has amended is their work, although
+// it keeps our message.
 func TestAmendedBranchIsTheirs(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -190,8 +192,8 @@ func TestAmendedBranchIsTheirs(t *testing.T) {
 	}
 }
 
-// TestForgedTrailerPassesNoRule: what says that an earlier attempt pushed it is
-// held against what this one would push.
+// TestForgedTrailerPassesNoRule: a commit whose trailer claims that an earlier attempt pushed
+// it is compared with what this attempt would push.
 func TestForgedTrailerPassesNoRule(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -205,12 +207,12 @@ func TestForgedTrailerPassesNoRule(t *testing.T) {
 	b.cfg.Run.Attempt = 2
 	want(t, b.run(aPull), "applied")
 	if got := b.git.SHA(branch); got != good {
-		t.Errorf("the branch holds %s", b.git.Run("ls-tree", "-r", "--name-only", branch))
+		t.Errorf("the branch contains %s", b.git.Run("ls-tree", "-r", "--name-only", branch))
 	}
 }
 
-// TestRetargetedPullRequestIsLeftAlone: its branch would show there what belongs to
-// the old base.
+// TestRetargetedPullRequestIsLeftAlone: on the new base, its branch would show changes that
+// belong to the old one.
 func TestRetargetedPullRequestIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -256,7 +258,7 @@ func TestEachItemHasABranchOfItsOwn(t *testing.T) {
 		t.Errorf("the branches are %q", got)
 	}
 
-	// An item that is withheld does not lend its place to the next.
+	// An item that is withheld does not pass its branch on to the next.
 	b = newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	second := strings.ReplaceAll(aPull, "Mend the demo", "And again")
@@ -269,8 +271,8 @@ func TestEachItemHasABranchOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestDefaultBranchIsNeverTakenOver, also where all that it has beyond the base
-// looks like ours, as after a squash of our own commits.
+// TestDefaultBranchIsNeverTakenOver, even if all commits that it has beyond the base look like
+// ours, as after a squash of our own commits.
 func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -286,8 +288,8 @@ func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
 	}
 }
 
-// TestChangesStayOnTheirBase only where the base branch has it: what lies below
-// other commits would go along without having been judged.
+// TestChangesStayOnTheirBase only if the base branch contains it. Otherwise commits that
+// nobody has checked would be pushed with the changes.
 func TestChangesStayOnTheirBase(t *testing.T) {
 	t.Parallel()
 	for _, published := range []bool{true, false} {
@@ -311,15 +313,15 @@ func TestChangesStayOnTheirBase(t *testing.T) {
 			t.Errorf("published %t: it begins at %s", published, got)
 		}
 		if files := b.git.Run("ls-tree", "-r", "--name-only", branch); strings.Contains(files, "evil") {
-			t.Errorf("what nobody has judged was pushed:\n%s", files)
+			t.Errorf("what nobody has checked was pushed:\n%s", files)
 		}
-		if told := strings.Contains(strings.Join(r[0].Notes, "; "), "is not on the branch"); told == published {
+		if noted := strings.Contains(strings.Join(r[0].Notes, "; "), "is not on the branch"); noted == published {
 			t.Errorf("published %t: notes %q", published, r[0].Notes)
 		}
 	}
 }
 
-// TestSignedCommitsGoOnAfterAKill, which came after the branch was made.
+// TestSignedCommitsGoOnAfterAKill kills the run right after the branch was created.
 func TestSignedCommitsGoOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

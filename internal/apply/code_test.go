@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestFetchFaults: what git fetches is asked for again, as the API's reads are.
+// TestFetchFaults: a fetch that failed is tried again, like a read of the API.
 func TestFetchFaults(t *testing.T) {
 	t.Parallel()
 	for times, state := range map[int]string{1: "applied applied", 99: "failed(unreachable) applied"} {
@@ -26,7 +26,8 @@ func TestFetchFaults(t *testing.T) {
 	}
 }
 
-// TestMessagesSwitchNoWorkflowsOff, also not the title, which a merge puts into one.
+// TestMessagesSwitchNoWorkflowsOff checks the title too, which becomes part of the message of
+// a merge.
 func TestMessagesSwitchNoWorkflowsOff(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// eventBench is a run on a real payload, in a repository that holds what the
-// event is about.
+// eventBench returns a run on a real payload, in a repository that contains what the event is
+// about.
 func eventBench(t *testing.T, name, payload string) *bench {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "testdata", "events", payload))
@@ -60,8 +60,8 @@ func eventBench(t *testing.T, name, payload string) *bench {
 	return b
 }
 
-// TestEveryEvent takes one item of each kind without a target of its own through
-// everything, on the real payload of every event.
+// TestEveryEvent applies one item of each kind that has no target of its own, on the real
+// payload of every event.
 func TestEveryEvent(t *testing.T) {
 	lines := []string{
 		`{"type":"create-issue","title":"T","body":"B"}`,
@@ -121,8 +121,8 @@ func TestEveryEvent(t *testing.T) {
 	}
 }
 
-// outcomes takes lines through both doors and everything behind them, and
-// returns one result a line, the policy's denials among them.
+// outcomes takes lines through both doors and applies them. It returns one result for each
+// line, including the policy's denials.
 func (b *bench) outcomes(lines []string) []Result {
 	b.t.Helper()
 	res, err := intake.Collect(context.Background(), strings.NewReader(strings.Join(lines, "\n")), intake.Config{})

@@ -19,12 +19,12 @@ type executor struct {
 	repo githubapi.Repo
 	// since bounds every listing, as in the snapshot.
 	since time.Time
-	// blocked says, by what an operation needs, why no further one can succeed.
+	// blocked contains, by what an operation needs, why no further one can succeed.
 	blocked map[string]blockade
 	// created lists what was created, to be reconciled.
 	created []creation
 	results map[int]*Result // by the entry's index
-	// outage says why GitHub did not work for the current operation; outages counts such
+	// outage is why GitHub did not work for the current operation; outages counts such
 	// operations in a row.
 	outage  *blockade
 	outages int
@@ -139,7 +139,7 @@ func (e *entry) stagedResult(op *Operation) Result {
 	}
 }
 
-// blockade is why no further write of some sort is tried.
+// blockade is the reason why no further write of some sort is tried.
 type blockade struct{ code, message string }
 
 // everything is the key of a blockade of all writes.

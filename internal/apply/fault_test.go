@@ -224,8 +224,8 @@ func TestLostAnswersAreReadBack(t *testing.T) {
 	}
 }
 
-// What was refused at the second try may have been done at the first: nobody may
-// read that it certainly was not.
+// What was refused at the second try may have been done at the first. The message must not
+// claim that it was not.
 func TestARefusalAfterALostAnswerStaysAmbiguous(t *testing.T) {
 	for operation, line := range map[string]string{
 		"issues/add-labels":          aLabel,
@@ -271,7 +271,7 @@ func TestNoRetryWhereLookingIsImpossible(t *testing.T) {
 	}
 }
 
-// A list that cannot be read may hold what an earlier attempt posted.
+// A list that cannot be read may contain what an earlier attempt posted.
 func TestNoReviewWhereLookingIsImpossible(t *testing.T) {
 	for _, list := range []string{"pulls/list-reviews", "pulls/list-review-comments"} {
 		t.Run(list, func(t *testing.T) {

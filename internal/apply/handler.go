@@ -78,7 +78,7 @@ type needs struct {
 	pulls       set[int]
 	diffs       set[int] // of pull requests
 	discussions set[int] // whose node ids are needed
-	reports     []*entry // whose files' lines are hashed
+	reports     []*entry // security reports, which need hashes of their files' lines
 	categories  bool
 	code        []*entry // whose changes are read
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// hostile holds, in one line and without code, what must not act.
+// hostile contains, in one line and without code, everything that must not act.
 const hostile = "hi @octocat and @octo/team fixes #12 closes octo/repo#3 [here](https://evil.example/a) <img src=https://evil.example/b> " +
 	"<!-- hidden --> <script>alert(1)</script> \u202eevil\u202c \U000e0041 \x1b[31mred " + "<!-- airlock:v1 key=00 -->"
 
-// live finds what acts in any text. U+200B or an entity after the @ or before
+// live returns patterns of what acts in any text. U+200B or an entity after the @ or before
 // the # makes it inert.
 func live() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
@@ -31,7 +31,7 @@ func live() map[string]*regexp.Regexp {
 	}
 }
 
-// markup finds HTML that acts in Markdown; titles and plain text show it.
+// markup returns patterns of HTML that acts in Markdown. Titles and plain text show it as it is.
 func markup() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"a comment": regexp.MustCompile(`(^|[^\\])<!--`),
@@ -40,8 +40,8 @@ func markup() map[string]*regexp.Regexp {
 	}
 }
 
-// inert asserts that a text does not act. Our own marker and code spans, which
-// show what they hold, are left out.
+// inert asserts that nothing in a text acts. Our own marker is left out, and so are code
+// spans, which show their content as it is.
 func inert(t *testing.T, where, text string, isMarkdown bool) {
 	t.Helper()
 	rules := live()
@@ -54,12 +54,12 @@ func inert(t *testing.T, where, text string, isMarkdown bool) {
 	}
 	for what, re := range rules {
 		if m := re.FindString(text); m != "" {
-			t.Errorf("%s holds %s, %q:\n%s", where, what, m, text)
+			t.Errorf("%s contains %s, %q:\n%s", where, what, m, text)
 		}
 	}
 }
 
-// texts calls f with every string in a JSON value, save GraphQL's own document.
+// texts calls f with every string in a JSON value except GraphQL's document.
 func texts(path string, v any, f func(path, s string)) {
 	switch v := v.(type) {
 	case string:
@@ -77,7 +77,7 @@ func texts(path string, v any, f func(path, s string)) {
 	}
 }
 
-// hostileLines is one item of every kind with the hostile text in every text field.
+// hostileLines returns one item of every kind, with the hostile text in every text field.
 func hostileLines(t *testing.T) []string {
 	t.Helper()
 	sarif := map[string]any{"version": "2.1.0", "runs": []any{map[string]any{
@@ -126,7 +126,7 @@ func hostileLines(t *testing.T) []string {
 	return lines
 }
 
-// hostileBench has hostile words of the owner's too: even those are cleaned.
+// hostileBench has hostile texts in the configuration too, because those are cleaned as well.
 func hostileBench(t *testing.T) *codeBench {
 	b := newPullBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
@@ -228,7 +228,7 @@ func TestHostileSARIFIsInert(t *testing.T) {
 				t.Errorf("%s leads to %q", path, s)
 			}
 		case strings.ContainsAny(s, "\x00\x07\x1b\u200b\u202e\u2066\U000e0041"):
-			t.Errorf("%s holds a control or an invisible character: %q", path, s)
+			t.Errorf("%s contains a control or an invisible character: %q", path, s)
 		}
 	})
 	if n < 20 {

@@ -123,8 +123,8 @@ func scopeKey(run event.Run, repositoryID int64, kind, target, scope string) str
 	return hashFields(append(jobFields("scope", run, repositoryID, kind, target), scope)...)
 }
 
-// jobFields are the fields of a stable key that say which objects belong together: those of
-// one job of one workflow on one target, in any workflow run. Each job of a matrix counts
+// jobFields returns the fields of a stable key that decide which objects belong together: those
+// of one job of one workflow on one target, in any workflow run. Each job of a matrix counts
 // as a job of its own.
 func jobFields(what string, run event.Run, repositoryID int64, kind, target string) []string {
 	return []string{what, strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Job, strconv.Itoa(run.MatrixIndex), kind, target}

@@ -151,7 +151,7 @@ func (w *checkWork) noteRefused(sent int, err error) {
 	w.notes = append(w.notes, fmt.Sprintf("GitHub did not accept %s, from number %d on: %s", text.Count(len(w.batch(sent)), "annotation"), sent+1, reason(err)))
 }
 
-// add sends one batch of annotations once: after an ambiguous failure it looks whether the
+// add sends one batch of annotations once: after an ambiguous failure it checks whether the
 // check run has them, and tries again only if it does not.
 func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 	for try := 1; ; try++ {
@@ -166,7 +166,7 @@ func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 		if !isKind(err, githubapi.Ambiguous) {
 			return err
 		}
-		added, sure := x.look(ctx, func(ctx context.Context) (bool, error) {
+		added, sure := x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
 			got, err := x.deps.GitHub.GetCheckRun(ctx, x.repo, w.there.ID)
 			more := err == nil && got.Annotations > before
 			if more {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checked is a check run with n annotations.
+// checked returns a check run with n annotations.
 func checked(n int) intake.OwnItem {
 	it := &safeoutput.CheckRun{Name: "checks", HeadSHA: headSHA, Conclusion: "failure", Title: "Findings", Summary: "There are some.", Text: "| a | b |"}
 	for i := range n {
@@ -33,14 +33,14 @@ func decoded(t *testing.T, raw []byte) (v any) {
 	return v
 }
 
-// checkRuns are the server's check runs with the messages of their annotations.
+// checkRuns describes the server's check runs.
 func (b *bench) checkRuns() []string {
 	var out []string
 	for _, k := range b.srv.State().Checks {
 		last := 0
 		for i, a := range k.Annotations {
 			if a.Message != fmt.Sprint("Finding ", i, ".") {
-				b.t.Errorf("annotation %d says %q", i, a.Message)
+				b.t.Errorf("annotation %d is %q", i, a.Message)
 			}
 			last = a.StartLine
 		}
@@ -169,7 +169,7 @@ func TestCheckRunWhoseAnswersAreLost(t *testing.T) {
 
 // A token without checks: write fails this item alone and says which permission is
 // missing; that of a fork's pull request skips it.
-func TestCheckRunThatMayNotBe(t *testing.T) {
+func TestCheckRunWithoutPermission(t *testing.T) {
 	mayNot := func(b *bench) {
 		b.srv.Change(func(f *githubtest.Fixture) {
 			f.Tokens = []githubtest.Token{{Secret: "ghs_test", Permissions: map[string]string{"pull_requests": "write", "contents": "read"}}}
@@ -183,7 +183,7 @@ func TestCheckRunThatMayNotBe(t *testing.T) {
 		results := b.runOwn(items)
 		want(t, results, "failed(permission) failed(permission) applied applied")
 		if !strings.Contains(results[0].Message, "checks: write") && !strings.Contains(results[0].Message, "checks: read") {
-			t.Errorf("which permission is missing is not said: %s", results[0].Message)
+			t.Errorf("the message does not name the missing permission: %s", results[0].Message)
 		}
 		if n := count(operations(b.srv.Writes()), "checks/create"); n > 1 {
 			t.Errorf("it was tried %d times", n)
@@ -193,7 +193,7 @@ func TestCheckRunThatMayNotBe(t *testing.T) {
 	}
 }
 
-// What GitHub does not take of the annotations does not take the conclusion away.
+// The conclusion is reported even if GitHub refuses annotations.
 func TestCheckRunWithRefusedAnnotations(t *testing.T) {
 	for refused, wanted := range map[string]string{"Finding 3.": "70 annotations", "Finding 70.": "70 annotations"} {
 		b := ownBench(t, githubtest.Options{})

@@ -65,7 +65,7 @@ func planDiscussion(p *planner, group []*entry) Operation {
 // chooseCategory finds a category by node id, slug or name, in that order; slug and name
 // without regard to case. Without a wish it chooses "general" if that exists, otherwise the
 // first in which everybody may start a discussion by default (not announcements), otherwise
-// the first. A problem says why there is none.
+// the first. If there is none, it returns why as a message.
 func chooseCategory(all []githubapi.DiscussionCategory, wish string) (githubapi.DiscussionCategory, string) {
 	wish = strings.TrimSpace(wish)
 	if len(all) == 0 {

@@ -141,14 +141,14 @@ func TestMissingTools(t *testing.T) {
 		}
 		want(t, b.run(one, two), "adopted adopted")
 	})
-	t.Run("more than one issue holds", func(t *testing.T) {
+	t.Run("more than fits into one issue", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{})
 		b.kind(safeoutput.KindMissingTool, func(k *policy.KindConfig) { k.CreateIssue = true })
 		long := line(map[string]any{"type": "missing-tool", "tool": "x", "reason": strings.Repeat("Because. ", 5000)})
 		results := b.run(long, long)
 		want(t, results, "applied applied")
 		if !strings.Contains(b.issue(results[0].Object.Number).Body, cutNote) || !cmp.Equal(results[1].Notes, []string{cutText}) {
-			t.Errorf("nobody is told that the text is cut: notes %q", results[1].Notes)
+			t.Errorf("the notes do not mention that the text is cut: %q", results[1].Notes)
 		}
 	})
 }

@@ -91,7 +91,7 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 		return []Result{r}
 	}
 	if missing := missingNames(have, w.want); len(missing) > 0 {
-		// The answer to a write may lag behind it: ask once more.
+		// The answer may not show the write yet: ask once more.
 		have = nil
 		err := each(x.deps.GitHub.ListLabelsOfIssue(ctx, x.repo, w.number), func(l string) { have = append(have, l) })
 		if missing = missingNames(have, w.want); err != nil || len(missing) > 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// findings are all that a workflow run has to say on lines: what is found, and that
-// nothing else is.
+// findings returns the items that a workflow run has for these findings: a review comment for
+// each, and one that resolves all others.
 func findings(names ...string) []intake.OwnItem {
 	lines := []int{1, 2, 3, 4, 5, 6, 20, 21, 22, 23} // of the diff
 	var items []intake.OwnItem
@@ -28,8 +28,8 @@ func findings(names ...string) []intake.OwnItem {
 	return append(items, intake.OwnItem{Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}, Keep: keep}})
 }
 
-// onLines are the comments on the pull request's lines: what they say, and whether
-// they are hidden.
+// onLines describes the comments on the pull request's lines: their texts, and whether they
+// are hidden.
 func (b *bench) onLines() []string {
 	var out []string
 	for _, c := range b.issue(pullNumber).Pull.Comments {
@@ -120,8 +120,8 @@ func TestFixedFindingsAreResolved(t *testing.T) {
 	}
 }
 
-// Nothing is hidden, changed or taken for ours that another account, workflow, job,
-// matrix leg, scope or an agent wrote, whatever it looks like.
+// A comment that was written by another account, workflow, job, matrix leg or scope, or by an
+// agent, is never hidden, changed or taken for ours, whatever it looks like.
 func TestResolvingTouchesNoOther(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("one"), reviewLine("main.go", 4, "An agent's.")))
@@ -131,7 +131,7 @@ func TestResolvingTouchesNoOther(t *testing.T) {
 		copied := *p.Comments[slices.IndexFunc(p.Comments, func(c *githubtest.DiffComment) bool { return strings.HasPrefix(c.Body, "Found one.") })]
 		copied.ID, copied.Author = 1, stranger
 		p.Comments = append([]*githubtest.DiffComment{&copied}, p.Comments...)
-		quoted := copied // ours, but the marker is no last line
+		quoted := copied // ours, but the marker is not the last line
 		quoted.ID, quoted.Author, quoted.Body = 2, f.Viewer, copied.Body+"\n\nA quotation."
 		p.Comments = append(p.Comments, &quoted)
 	})
@@ -164,7 +164,7 @@ func TestResolvingTouchesNoOther(t *testing.T) {
 	}
 }
 
-// What is beyond the limit of a run is still there.
+// A comment is kept if its finding is beyond this run's limit.
 func TestFindingsBeyondTheLimitAreKept(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	b.pol.Own.ReviewComments = 2
@@ -177,7 +177,8 @@ func TestFindingsBeyondTheLimitAreKept(t *testing.T) {
 	b.wantOnLines("Found one.", "Found two.", "Found three.", "Found four.")
 }
 
-// What is asked for is kept, though nobody said so: two findings of one name are two.
+// A comment that the run asks for is kept although keep does not name it: two findings with
+// one name are two comments.
 func TestAskedForIsKept(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	items := []intake.OwnItem{found("one", 3), found("one", 4), {Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}}}}
@@ -191,7 +192,7 @@ func TestAskedForIsKept(t *testing.T) {
 	}
 }
 
-// A comment that somebody answered stays readable, and says that it is resolved.
+// A comment that somebody answered stays visible, and its text says that it is resolved.
 func TestAnsweredCommentsStayVisible(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("one")))
@@ -222,7 +223,7 @@ func TestLateRunResolvesNothing(t *testing.T) {
 	b.wantOnLines("Found one.", "Found two. *The checks of aaaaaaa no longer find this.* (resolved)")
 }
 
-// What two workflow runs wrote at the same moment, a later one makes one of.
+// A later workflow run removes the duplicates that two runs wrote at the same moment.
 func TestDoubledFindings(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	early, late := b.planOf(b.approve(findings("one", "two"))), b.push().planOf(b.approve(findings("one", "two")))
@@ -237,7 +238,7 @@ func TestDoubledFindings(t *testing.T) {
 	b.wantOnLines("Found one.", "Found two.", "Found two.", "Is it?")
 }
 
-// A dry run shows the very requests; without a token nobody knows what is there.
+// A dry run shows the exact requests. Without a token it is not known what is there.
 func TestResolvingIsPlanned(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("back", "gone")))
@@ -323,7 +324,7 @@ func TestResolvingWhereAnswersAreLost(t *testing.T) {
 	}
 }
 
-func TestResolvingThatMayNotBe(t *testing.T) {
+func TestResolvingWithoutPermission(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("one", "two", "three")))
 	b.srv.Change(func(f *githubtest.Fixture) {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// TestPullRequest takes a commit and an edited file all the way.
+// TestPullRequest opens a pull request for a commit and an edited file.
 func TestPullRequest(t *testing.T) {
 	t.Parallel()
 	var tips []string
@@ -76,8 +76,8 @@ func TestPullRequest(t *testing.T) {
 	}
 }
 
-// TestReviewersAreAskedOnce: users and teams, also where the first attempt was
-// killed before it came to it; who has reviewed is not asked again.
+// TestReviewersAreAskedOnce: users and teams are asked once, even if the first attempt was
+// killed before it asked them. Who has reviewed already is not asked again.
 func TestReviewersAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t, func(f *githubtest.Fixture) {
@@ -109,7 +109,7 @@ func TestReviewersAreAskedOnce(t *testing.T) {
 	}
 }
 
-// TestPullRequestWhereNothingChanged follows the owner's wish.
+// TestPullRequestWhereNothingChanged asserts that the owner's setting decides the outcome.
 func TestPullRequestWhereNothingChanged(t *testing.T) {
 	t.Parallel()
 	for wish, state := range map[policy.IfNoChanges]string{policy.NoChangesWarn: "skipped(no-changes)", policy.NoChangesError: "failed(no-changes)", policy.NoChangesIgnore: "applied"} {
@@ -122,8 +122,8 @@ func TestPullRequestWhereNothingChanged(t *testing.T) {
 	}
 }
 
-// TestPullRequestOnAMovedBase puts the changes onto where the base is, or says what
-// does not fit and keeps the patch.
+// TestPullRequestOnAMovedBase asserts that the changes are put on top of the moved base, or
+// that the conflict is reported and the patch kept.
 func TestPullRequestOnAMovedBase(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -153,7 +153,8 @@ func TestPullRequestOnAMovedBase(t *testing.T) {
 	}
 }
 
-// TestPullRequestForbidden keeps the branch where GitHub opens no pull request.
+// TestPullRequestForbidden asserts that the branch is kept if GitHub does not allow a pull
+// request.
 func TestPullRequestForbidden(t *testing.T) {
 	t.Parallel()
 	refuse := githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/create", Fault: githubtest.Fault{Status: 403, Header: http.Header{"Content-Type": {"application/json"}},

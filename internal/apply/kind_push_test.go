@@ -43,8 +43,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushToAMovedBranch puts the commits onto where the branch is, and never
-// forces.
+// TestPushToAMovedBranch asserts that the commits are put on top of the moved branch, and that
+// no push is forced.
 func TestPushToAMovedBranch(t *testing.T) {
 	t.Parallel()
 	b := newPullBench(t)
@@ -55,7 +55,7 @@ func TestPushToAMovedBranch(t *testing.T) {
 		t.Errorf("a.md is %q", got)
 	}
 
-	// It moves between looking and pushing: once is followed, twice is too often.
+	// It moves between looking and pushing: once, the push is repeated; twice, it fails.
 	for _, moves := range []int{1, 2} {
 		b := newPullBench(t)
 		b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
@@ -82,8 +82,8 @@ func TestPushToAMovedBranch(t *testing.T) {
 	}
 }
 
-// TestPushIsHeldAgainstTheRules denies what the owner does not allow.
-func TestPushIsHeldAgainstTheRules(t *testing.T) {
+// TestPushIsCheckedAgainstTheRules asserts that what the owner does not allow is denied.
+func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range shorttest.First(2, []struct {
 		name   string
@@ -170,7 +170,7 @@ func TestPushFaults(t *testing.T) {
 	}
 }
 
-// TestPushRefusedByARule gives the server's own words.
+// TestPushRefusedByARule asserts that the message quotes the server.
 func TestPushRefusedByARule(t *testing.T) {
 	t.Parallel()
 	b := newPullBench(t, func(f *githubtest.Fixture) { f.Repo.Protected = []string{"topic"} })
@@ -220,9 +220,9 @@ func TestSignedCommits(t *testing.T) {
 	}
 }
 
-// codeRequests are the requests of one item of each kind that carries code, by
-// operation. git asks for the branches once without and once with the token, and
-// again before it pushes.
+// codeRequests returns, for each kind that carries code, how many requests of each operation
+// one item takes. git asks for the branches once without and once with the token, and again
+// before it pushes.
 func codeRequests() map[string]map[string]int {
 	return map[string]map[string]int{
 		"create-pull-request": {"graphql/Viewer": 1, "repos/get": 1, "git/get-ref": 1, "git/list-matching-refs": 1, "git-http/refs-of-receive-pack": 2, "git-http/receive-pack": 1,
@@ -231,8 +231,8 @@ func codeRequests() map[string]map[string]int {
 	}
 }
 
-// TestRequestsOfCode holds the rows of the kinds that carry code in the table of
-// the package's documentation.
+// TestRequestsOfCode checks the table in the package's documentation for the kinds that carry
+// code.
 func TestRequestsOfCode(t *testing.T) {
 	t.Parallel()
 	for kind, item := range map[string]string{"create-pull-request": aPull, "push-to-branch": aPush} {
@@ -250,8 +250,9 @@ func TestRequestsOfCode(t *testing.T) {
 	}
 }
 
-// TestHalfDoneIsSaid tells what of an item is there although it failed.
-func TestHalfDoneIsSaid(t *testing.T) {
+// TestFailureReportsWhatIsThere asserts that the result of a failed item names the part of it
+// that was done.
+func TestFailureReportsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})

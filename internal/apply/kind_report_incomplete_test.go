@@ -14,7 +14,8 @@ const (
 	incompleteLine = "> The agent reports that it did not complete its task: No database."
 )
 
-// TestReportIncomplete counts as failed, and every other text says so.
+// TestReportIncomplete asserts that the item counts as failed, and that every other text
+// mentions that the task was not completed.
 func TestReportIncomplete(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fixture(), githubtest.Options{})
@@ -62,7 +63,7 @@ func TestReportIncompleteAsAnIssue(t *testing.T) {
 	}
 }
 
-// TestStagedReportIncomplete changes no text: nothing of the kind is done.
+// TestStagedReportIncomplete asserts that a staged report changes no other text.
 func TestStagedReportIncomplete(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fixture(), githubtest.Options{})

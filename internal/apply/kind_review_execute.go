@@ -146,7 +146,7 @@ func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part
 	return nil
 }
 
-// postComments posts parts as comments in the conversation. because says why.
+// postComments posts parts as comments in the conversation. because is the reason.
 func (r *reviewRun) postComments(ctx context.Context, parts []part, because string) {
 	for i, in := range parts {
 		if err := r.comment(ctx, in, because); err != nil {

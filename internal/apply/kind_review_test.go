@@ -25,7 +25,7 @@ func reviewBench(t *testing.T, o githubtest.Options) *bench {
 	return newBench(t, fixture(), o).on("pull_request", pullNumber)
 }
 
-// everywhere is all text that stands on the pull request.
+// everywhere returns all text on the pull request.
 func (b *bench) everywhere() string {
 	i := b.issue(pullNumber)
 	var s strings.Builder
@@ -128,7 +128,7 @@ func TestMoreCommentsThanOneReviewCarries(t *testing.T) {
 	text := b.everywhere()
 	for i := range 40 {
 		if n := strings.Count(text, fmt.Sprintf("Comment number %d.", i)); n != 1 {
-			t.Errorf("comment %d stands there %d times", i, n)
+			t.Errorf("comment %d is there %d times", i, n)
 		}
 	}
 	for _, r := range results {
@@ -195,8 +195,8 @@ func TestTextThatDoesNotFitContinuesInComments(t *testing.T) {
 	}
 }
 
-// Half a code span is no code, and what was quoted in it is made inert, which
-// takes room.
+// A code span that is cut is not code any more. What it quoted is made inert, which takes
+// room.
 func TestTextThatGrowsWhereItIsDivided(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
 	var body strings.Builder
@@ -236,7 +236,7 @@ func localDiff() []changes.ChangedFile {
 }
 
 func TestARefusedReviewIsBisected(t *testing.T) {
-	// Without a diff nothing is pre-checked; GitHub knows better.
+	// Without a diff no line is checked beforehand, but GitHub refuses some.
 	b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
 		if r.Operation == "pulls/list-files" {
 			return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
@@ -293,7 +293,7 @@ func TestAHeadThatMovedSinceTheEvent(t *testing.T) {
 		return b
 	}
 	then := githubtest.Revision{SHA: seen, Files: []githubtest.File{{Path: "main.go", Patch: "@@ -1,2 +1,3 @@\n package main\n+\n+var x int\n"}}}
-	t.Run("said", func(t *testing.T) {
+	t.Run("noted", func(t *testing.T) {
 		p := moved(then).plan(lines...)
 		if got := strings.Join(p.Operations[0].Notes, "\n"); !strings.Contains(got, "has moved on from 0000000 to aaaaaaa") {
 			t.Errorf("notes %q", got)
@@ -326,8 +326,8 @@ func TestAHeadThatMovedSinceTheEvent(t *testing.T) {
 	})
 }
 
-// What the owner wants done with comments outside the diff holds also where only
-// GitHub's refusal tells that they are.
+// The owner's setting for comments outside the diff applies even if only GitHub's refusal
+// shows that they are outside.
 func TestRefusedLinesFollowThePolicy(t *testing.T) {
 	lines := []string{reviewLine("main.go", 1, "Good."), reviewLine("main.go", 99, "Outside."), reviewLine("gone.go", 1, "Elsewhere.")}
 	start := func(o policy.OutsideDiff) *bench {
@@ -368,8 +368,8 @@ func TestRefusedLinesFollowThePolicy(t *testing.T) {
 	})
 }
 
-// A review that is not taken once may be taken by the next attempt, which must
-// not post again what the first put into the conversation.
+// GitHub may accept a review from the next attempt that it refused at first. That attempt must
+// not post again what the first one put into the conversation.
 func TestAnEarlierAttemptPutEverythingIntoTheConversation(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
 		if r.Operation == "pulls/create-review" {
@@ -382,7 +382,7 @@ func TestAnEarlierAttemptPutEverythingIntoTheConversation(t *testing.T) {
 	b.cfg.Run.Attempt = 2
 	want(t, b.run(reviewLine("main.go", 1, "One.")), "adopted")
 	if n := strings.Count(b.everywhere(), "One."); n != 1 {
-		t.Errorf("it stands there %d times", n)
+		t.Errorf("it is there %d times", n)
 	}
 }
 
@@ -403,9 +403,9 @@ func TestAReviewThatGitHubDoesNotTakeAtAll(t *testing.T) {
 	}
 }
 
-// GitHub words alike refusals differently, by endpoint and by age.
-func TestRefusalsOfTheWholeReview(t *testing.T) {
-	for text, whole := range map[string]bool{
+// GitHub words the same refusal differently, depending on the endpoint and on its age.
+func TestRefusalsOfTheReviewItself(t *testing.T) {
+	for text, about := range map[string]bool{
 		"commit_id is not part of the pull request":                  true,
 		"Start commit oid is not part of the pull request":           true,
 		"The commit is not part of the pull request":                 true,
@@ -420,8 +420,8 @@ func TestRefusalsOfTheWholeReview(t *testing.T) {
 			&githubapi.Error{Kind: githubapi.Validation, Message: text},
 			&githubapi.Error{Kind: githubapi.Validation, Message: "Unprocessable Entity", Fields: []githubapi.FieldError{{Message: text}}},
 		} {
-			if aboutReview(err) != whole {
-				t.Errorf("%v: %v", err, !whole)
+			if aboutReview(err) != about {
+				t.Errorf("%v: %v", err, !about)
 			}
 		}
 	}
@@ -495,8 +495,8 @@ func TestOwnCommentsAreAReviewOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A review of ours that GitHub refuses is divided like any other, but nothing of it
-// goes elsewhere: what it says is in the summary already.
+// A review of ours that GitHub refuses is divided like any other, but no comment is posted
+// elsewhere, because the summary contains them already.
 func TestOwnCommentsStandOnLinesOrNowhere(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	b.deps.Diff = []changes.ChangedFile{changes.FromAPI("main.go", "", "modified", patch, 4)} // git knows the lines, GitHub does not
@@ -524,19 +524,19 @@ func TestOwnCommentsStandOnLinesOrNowhere(t *testing.T) {
 	}
 }
 
-// A comment that is there says what is found now, is edited only where that differs, and
-// never by a workflow run that knows less than the last one that wrote it.
+// A comment that is there is edited if its text differs from what is found now, but never by a
+// workflow run that is older than the last one that wrote it.
 func TestOwnCommentsSayWhatIsFoundNow(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
-	says := func(text string) []intake.OwnItem {
+	withText := func(text string) []intake.OwnItem {
 		one := found("one", 3)
 		one.Item.(*safeoutput.CreateReviewComment).Body = text
 		return []intake.OwnItem{one, found("two", 4)}
 	}
-	allFine(t, b.runOwn(says("120 lines are too many.")))
+	allFine(t, b.runOwn(withText("120 lines are too many.")))
 	for range 2 {
 		b.push()
-		results := b.runOwn(says("130 lines are too many."))
+		results := b.runOwn(withText("130 lines are too many."))
 		allFine(t, results)
 		if results[0].Object == nil || results[0].Object.ID != b.issue(pullNumber).Pull.Comments[0].ID {
 			t.Errorf("the result points at %+v", results[0].Object)
@@ -544,14 +544,14 @@ func TestOwnCommentsSayWhatIsFoundNow(t *testing.T) {
 		b.wantOnLines("130 lines are too many.", "Found two.")
 	}
 	b.cfg.Run.ID -= 2 // the first run, whose checks took longest
-	want(t, b.runOwn(says("120 lines are too many.")), "adopted adopted")
+	want(t, b.runOwn(withText("120 lines are too many.")), "adopted adopted")
 	b.wantOnLines("130 lines are too many.", "Found two.")
 	if got := operations(b.srv.Writes()); count(got, "pulls/create-review") != 1 || count(got, "pulls/update-review-comment") != 1 {
 		t.Errorf("writes: %v", got)
 	}
 }
 
-// A comment that is hidden by a person is brought up to date, and stays hidden.
+// A comment that a person has hidden is updated and stays hidden.
 func TestOwnCommentsThatAreHiddenStaySo(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn([]intake.OwnItem{found("one", 3)}))
@@ -568,7 +568,7 @@ func TestBisectFindsExactlyTheBadOnes(t *testing.T) {
 		name string
 		n    int
 		bad  []int
-		most int // tries
+		most int // the most tries
 	}{
 		{"one alone", 1, []int{0}, 0},
 		{"one of two", 2, []int{1}, 2},
@@ -667,14 +667,14 @@ func TestAReviewThatWasPostedInPart(t *testing.T) {
 	for i := range lines {
 		for _, w := range []string{"begin", "end"} {
 			if n := strings.Count(text, fmt.Sprintf("%s%d", w, i)); n != 1 {
-				t.Errorf("%s%d stands there %d times", w, i, n)
+				t.Errorf("%s%d is there %d times", w, i, n)
 			}
 		}
 	}
 }
 
 // A review that is being divided, killed before or after each of its requests,
-// is completed by the next attempt: every comment stands there once.
+// is completed by the next attempt: every comment is there once.
 func TestKilledWhileDividingAReview(t *testing.T) {
 	lines := []string{reviewLine("main.go", 1, "Good one."), reviewLine("main.go", 99, "Bad one."), reviewLine("main.go", 3, "Good two."),
 		reviewLine("gone.go", 1, "Bad two."), reviewLine("main.go", 5, "Good three.")}
@@ -697,7 +697,7 @@ func TestKilledWhileDividingAReview(t *testing.T) {
 			text := b.everywhere()
 			for _, part := range []string{"Good one.", "Bad one.", "Good two.", "Bad two.", "Good three."} {
 				if c := strings.Count(text, part); c != 1 {
-					t.Errorf("killed at %d (%v): %q stands there %d times", n, after, part, c)
+					t.Errorf("killed at %d (%v): %q is there %d times", n, after, part, c)
 				}
 			}
 			if first != nil { // it ended before the kill

@@ -242,8 +242,8 @@ type unable struct {
 	code, message string
 }
 
-// pollWaits are the waits between looks whether GitHub has processed an upload: 5, 15, 35, 75
-// and 155 seconds after it.
+// pollWaits are the waits between requests for the state of an upload: they are sent 5, 15,
+// 35, 75 and 155 seconds after it.
 var pollWaits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}
 
 func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) []Result {

@@ -23,7 +23,7 @@ func alert(file string, n int, message, suffix string) string {
 	return line(m)
 }
 
-// log is a SARIF log of one tool with one result.
+// log returns a SARIF log of one tool with one result.
 func log(tool, rule, file string) string {
 	return line(map[string]any{"type": "create-security-report", "category": "deep", "sarif": map[string]any{"version": "2.1.0", "runs": []any{map[string]any{
 		"tool": map[string]any{"driver": map[string]any{"name": tool}},
@@ -104,8 +104,8 @@ func TestDriverAndCategoryOfTheOwner(t *testing.T) {
 	}
 }
 
-// TestNobodyPosesAsTheChecks denies a log of an agent's under the name of Airlock's own
-// review: it would replace what that has found. Others go on.
+// TestNobodyPosesAsTheChecks asserts that an agent's log under the name of Airlock's own review
+// is denied, because it would replace what the review has found. Other logs are uploaded.
 func TestNobodyPosesAsTheChecks(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	results := b.run(log(sarif.OwnTool, "D1", "main.go"), log(" airlock SECURITY review", "D1", "main.go"), log("Deep", "D2", "main.go"))
@@ -120,9 +120,10 @@ func TestNobodyPosesAsTheChecks(t *testing.T) {
 	}
 }
 
-type folder map[string]string
+// sourceFiles is a Source of the files' texts by path.
+type sourceFiles map[string]string
 
-func (f folder) ReadFile(_, path string) ([]byte, error) {
+func (f sourceFiles) ReadFile(_, path string) ([]byte, error) {
 	if s, ok := f[path]; ok {
 		return []byte(s), nil
 	}
@@ -131,7 +132,7 @@ func (f folder) ReadFile(_, path string) ([]byte, error) {
 
 func TestFilesAtHandAreNotAskedOfGitHub(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
-	b.deps.Source = folder{"main.go": "package main\n\nfunc f() {}\n"}
+	b.deps.Source = sourceFiles{"main.go": "package main\n\nfunc f() {}\n"}
 	b.run(alert("main.go", 3, "One.", "sqli"))
 	if n := count(operations(b.srv.Requests()), "repos/get-content"); n != 0 {
 		t.Errorf("%d files were asked for", n)

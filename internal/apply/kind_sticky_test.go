@@ -21,7 +21,7 @@ func stickyIfThere(body string) []intake.OwnItem {
 	return []intake.OwnItem{{Item: &safeoutput.StickyComment{Name: "checks", Body: body, OnlyUpdate: true}}}
 }
 
-// bodies are the texts in the pull request's conversation without their markers.
+// bodies returns the texts in the pull request's conversation without their markers.
 func (b *bench) bodies() []string {
 	var out []string
 	for _, c := range b.issue(pullNumber).Comments {
@@ -31,7 +31,7 @@ func (b *bench) bodies() []string {
 	return out
 }
 
-// push is the next workflow run of the same job, an hour later.
+// push moves on to the next workflow run of the same job, an hour later.
 func (b *bench) push() *bench {
 	b.cfg.Run.ID++
 	b.clock.Advance(time.Hour)
@@ -44,7 +44,7 @@ func TestStickyCommentIsOne(t *testing.T) {
 	b.cfg.Run.URL = "" // so that the footer is the same in each workflow run
 	want(t, b.runOwn(stickyIfThere("All is well.")), "applied")
 	if n := len(b.srv.Writes()); n != 0 {
-		t.Fatalf("%d writes where nothing is to be said", n)
+		t.Fatalf("%d writes although there is nothing to publish", n)
 	}
 	for n := range 10 {
 		r := b.push().runOwn(sticky(fmt.Sprintf("There are %d findings.", n/2)))
@@ -63,8 +63,8 @@ func TestStickyCommentIsOne(t *testing.T) {
 	}
 }
 
-// Only the comment of this workflow, job, matrix leg and name is touched, and none
-// of another account, whatever it looks like.
+// Only the comment of this workflow, job, matrix leg and name is changed, and never one of
+// another account, whatever it looks like.
 func TestStickyCommentTouchesNoOther(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	want(t, b.runOwn(sticky("First.")), "applied")
@@ -98,14 +98,14 @@ func TestStickyCommentTouchesNoOther(t *testing.T) {
 	}
 }
 
-// A workflow run that ends late knows less than the one that was started after it.
+// A workflow run that ends late does not replace the text of one that was started after it.
 func TestLateRunLeavesTheNewerText(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	b.cfg.Run.ID = 200
 	want(t, b.runOwn(sticky("Of 200.")), "applied")
 	b.cfg.Run.ID = 150
 	want(t, b.runOwn(sticky("Of 150.")), "adopted")
-	b.cfg.Run.ID = 200 // and a re-run of the same one knows as much
+	b.cfg.Run.ID = 200 // a re-run of the newest run may change the text
 	b.cfg.Run.Attempt = 2
 	want(t, b.runOwn(sticky("Of 200, again.")), "applied")
 	if diff := cmp.Diff([]string{"Of 200, again."}, b.bodies()); diff != "" {
@@ -138,7 +138,7 @@ func TestStickyCommentSurvives(t *testing.T) {
 			t.Errorf("comments (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("said to be missing, and there", func(t *testing.T) {
+	t.Run("reported missing although it is there", func(t *testing.T) {
 		b := ownBench(t, githubtest.Options{})
 		want(t, b.runOwn(sticky("A.")), "applied")
 		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
@@ -177,7 +177,7 @@ func TestStickyCommentSurvives(t *testing.T) {
 	}
 }
 
-func TestStickyCommentThatMayNotBe(t *testing.T) {
+func TestStickyCommentWithoutPermission(t *testing.T) {
 	readOnly := func(f *githubtest.Fixture) {
 		f.Tokens = []githubtest.Token{{Secret: "ghs_test", Permissions: map[string]string{"pull_requests": "read", "contents": "read"}}}
 	}
@@ -186,7 +186,7 @@ func TestStickyCommentThatMayNotBe(t *testing.T) {
 	r := b.runOwn(sticky("A."))
 	want(t, r, "failed(permission)")
 	if !strings.Contains(r[0].Message, "pull_requests") && !strings.Contains(r[0].Message, "pull-requests: write") {
-		t.Errorf("which permission is missing is not said: %s", r[0].Message)
+		t.Errorf("the message does not name the missing permission: %s", r[0].Message)
 	}
 	b.ev.Fork = true
 	r = b.runOwn(sticky("A."))
@@ -196,7 +196,7 @@ func TestStickyCommentThatMayNotBe(t *testing.T) {
 	}
 }
 
-// A dry run shows the very request, and a run without a token what it would do.
+// A dry run shows the exact request, and a run without a token what it would do.
 func TestStickyCommentIsPlanned(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	want(t, b.runOwn(sticky("A.")), "applied")

@@ -22,8 +22,8 @@ import (
 // requestRow is a row of the table of requests in the package's documentation.
 type requestRow struct {
 	name  string
-	event string // default: a run that somebody started by hand
-	// line is the nth item; on says which of two targets it acts on.
+	event string // default: the event of a run that somebody started by hand
+	// line returns the nth item; on is the target that it acts on, one of two.
 	line func(n, on int) string
 	// want are the requests for n items on two targets, by operation.
 	want  func(n int) map[string]int
@@ -124,8 +124,8 @@ func (row requestRow) lines(n int) []string {
 	return out
 }
 
-// TestRequestsOfEachKind holds the table in the package's documentation: so many
-// items of a kind take so many requests, and no more.
+// TestRequestsOfEachKind checks the table in the package's documentation: how many requests a
+// number of items of each kind takes.
 func TestRequestsOfEachKind(t *testing.T) {
 	counted := slices.Sorted(maps.Keys(codeRequests())) // TestRequestsOfCode
 	for _, row := range ownRequests() {                 // TestRequestsOfOwnItems
@@ -185,8 +185,8 @@ func documentedRows(t *testing.T) (names []string) {
 	return names
 }
 
-// TestMemoryStaysFlat applies 1,000 items and looks at the heap after every
-// hundredth write: what was written is not kept.
+// TestMemoryStaysFlat applies 1,000 items and measures the heap after every hundredth write,
+// because what was written must not be kept.
 func TestMemoryStaysFlat(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{TrustAnswers: true})
 	anyTarget(b.on("pull_request", pullNumber))
@@ -218,8 +218,8 @@ func TestMemoryStaysFlat(t *testing.T) {
 	if len(heaps) != 10 {
 		t.Fatalf("%d looks at the heap", len(heaps))
 	}
-	// A result, an object and a line of the log are kept of an item; its text, of
-	// 18 kB, is in the plan already.
+	// For each item a result, an object and a line of the log are kept. Its text of 18 kB is
+	// in the plan already.
 	const most = 3 << 10
 	if grown := (heaps[9] - heaps[0]) / 900; grown > most {
 		t.Errorf("the heap grows by %d bytes an item: %v", grown, heaps)
@@ -228,7 +228,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 	runtime.KeepAlive(results)
 }
 
-// heap is how much memory is in use, without what the server has been given.
+// heap returns how much memory is in use, without what the server was sent.
 func (b *bench) heap() int64 {
 	b.srv.ResetRequests()
 	b.srv.Change(func(f *githubtest.Fixture) {
@@ -244,9 +244,8 @@ func (b *bench) heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// ownRequest is a row of the documented table that only own items have: the
-// requests of the first workflow run and of the next one, which has something else
-// to say.
+// ownRequest is a row of the documented table for Airlock's own items: the requests of the
+// first workflow run, and of the next one, which has other texts.
 type ownRequest struct {
 	name        string
 	items, next []intake.OwnItem

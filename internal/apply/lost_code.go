@@ -51,9 +51,9 @@ func (p *planner) lostInPlan(group []*entry) string {
 	return ""
 }
 
-// hold decides the items of a group whose texts would mention changes that were not
+// holdBack decides the items of a group whose texts would mention changes that were not
 // delivered, where the owner wants them held back.
-func (p *planner) hold(group []*entry) Operation {
+func (p *planner) holdBack(group []*entry) Operation {
 	for _, e := range group {
 		e.decide(Skipped, CodeHeld, "held back, because the changes that go with it were not delivered: %s", p.lost)
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// TestTextsOfLostCode carry a note, or wait.
+// TestTextsOfLostCode asserts that texts that go with lost changes carry a note or are held
+// back.
 func TestTextsOfLostCode(t *testing.T) {
 	t.Parallel()
 	texts := []string{aComment, aDiscussion, anIssue, `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Inline."}`, aLabel}
 	for _, late := range []bool{false, true} { // known when planning, or only when pushing
-		for _, hold := range []bool{false, true} {
+		for _, holdText := range []bool{false, true} {
 			b := newCodeBench(t, func(f *githubtest.Fixture) {
 				if late {
 					f.Repo.Protected = []string{"topic"}
@@ -21,7 +22,7 @@ func TestTextsOfLostCode(t *testing.T) {
 			})
 			b.onPull()
 			anyTarget(b.bench)
-			b.cfg.HoldText = hold
+			b.cfg.HoldText = holdText
 			name := "x.txt"
 			if !late {
 				name = ".github/x.yml"
@@ -33,7 +34,7 @@ func TestTextsOfLostCode(t *testing.T) {
 			if late {
 				first = "failed(push-refused)"
 			}
-			if hold {
+			if holdText {
 				want(t, r, first+strings.Repeat(" skipped(held)", 4)+" applied")
 				continue
 			}
@@ -51,8 +52,8 @@ func TestTextsOfLostCode(t *testing.T) {
 	}
 }
 
-// TestLostCodeIsKnownBeforehand: the plan's texts carry the note already, so that
-// what a dry run shows is what would be written.
+// TestLostCodeIsKnownBeforehand: the texts in the plan carry the note already, so that a dry run
+// shows what would be written.
 func TestLostCodeIsKnownBeforehand(t *testing.T) {
 	t.Parallel()
 	for name, item := range map[string]string{"secret": strings.ReplaceAll(aPull, "broken", "correct-horse-battery"), "violation": aPull} {

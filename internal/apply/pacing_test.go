@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// limits are GitHub's, as far as they are known: within any span, the sum of the
-// weights of the requests is at most the limit.
+// limits are GitHub's, as far as they are known: within any span of time, the requests'
+// weights add up to at most the limit.
 var limits = []struct {
 	name   string
 	span   time.Duration
@@ -30,8 +30,8 @@ var limits = []struct {
 	}, 2000},
 }
 
-// TestLimitsAreNeverPassed applies 1,000 items in virtual time, and holds GitHub's
-// limits against every window of the server's record.
+// TestLimitsAreNeverPassed applies 1,000 items in virtual time and checks GitHub's limits in
+// every window of the server's record.
 func TestLimitsAreNeverPassed(t *testing.T) {
 	for name, tt := range shorttest.Some(1, map[string]struct {
 		pace  githubapi.PaceConfig
@@ -77,8 +77,8 @@ func TestLimitsAreNeverPassed(t *testing.T) {
 	}
 }
 
-// TestALongQueueEndsInTime asserts that a run does not wait for hours: what does
-// not fit into the hour fails, says so, and is done by the next run.
+// TestALongQueueEndsInTime asserts that a run does not wait for hours: items that do not fit
+// into the hour fail with that reason, and the next run does them.
 func TestALongQueueEndsInTime(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{TrustAnswers: true})
 	anyTarget(b.on("pull_request", pullNumber))
@@ -101,7 +101,7 @@ func TestALongQueueEndsInTime(t *testing.T) {
 	}
 }
 
-// loadLines are n items of the kinds that take a request each.
+// loadLines returns n items of the kinds that take one request each.
 func loadLines(n int) []string {
 	var lines []string
 	for _, row := range requestRows() {

@@ -235,7 +235,7 @@ func (p *planner) plan(group []*entry) Operation {
 	case p.snap.secrets[group[0].index] != "":
 		op = p.withhold(group)
 	case p.lost != "" && h.text && p.cfg.HoldText && !group[0].own:
-		op = p.hold(group)
+		op = p.holdBack(group)
 	default:
 		op = h.plan(p, group)
 	}

@@ -143,7 +143,7 @@ func TestEarliestNeverMissesWhatThisRunWrote(t *testing.T) {
 		name   string
 		run    event.Run
 		ev     event.Event
-		latest time.Time // the result must not be after it
+		latest time.Time // the result must not be after this
 	}{
 		{"event's time", event.Run{Attempt: 3}, event.Event{Time: hourAgo}, hourAgo},
 		{"schedule", event.Run{Attempt: 1, StartedAt: hourAgo}, event.Event{}, now.Add(-20 * time.Hour)},

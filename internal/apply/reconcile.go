@@ -117,7 +117,7 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 			continue
 		}
 		if o.closed || kept[0].closed || o.known != nil && o.known.answered || ctx.Err() != nil {
-			continue // closed already; or somebody closed the first, and so chose another, or answered it
+			continue // closed already, answered, or chosen by somebody who closed the first
 		}
 		done, err := x.retire(ctx, o, kept[0])
 		note := "it was written twice: " + done

@@ -109,8 +109,8 @@ func TestCovered(t *testing.T) {
 	}
 }
 
-// Whoever can read an issue can copy its marker. A copy is neither adopted nor
-// reconciled: nothing that is not ours is closed or removed, whatever its id.
+// Whoever can read an issue can copy its marker. A copy is neither adopted nor reconciled: what
+// is not ours is never closed or removed, whatever its id.
 func TestReconcilingLeavesForgedMarkersAlone(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.cfg.Reconcile = ReconcileAlways
@@ -142,7 +142,7 @@ func TestReconcilingLeavesForgedMarkersAlone(t *testing.T) {
 			t.Errorf("adopted %s, made %s", second[i].Object.URL, first[i].Object.URL)
 		}
 	}
-	// A new item of the same kinds reconciles the lists that hold the forgeries.
+	// A new item of the same kinds reconciles the lists that contain the forgeries.
 	b.run(`{"type":"create-issue","title":"Another","body":"B"}`, `{"type":"add-issue-comment","body":"Another.","issue_number":5}`)
 	for _, w := range b.srv.Writes()[writes:] {
 		if w.Method == "DELETE" || w.Method == "PATCH" {

@@ -122,7 +122,7 @@ const (
 	ToSummary    = "summary"
 )
 
-// describe says where the text is shown.
+// describe returns where the text is shown.
 func (f *Fallback) describe() string {
 	if f.To == ToAnnotation {
 		return "it is shown as an annotation and in the job summary instead"

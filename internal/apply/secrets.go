@@ -67,7 +67,7 @@ func (st *codeState) mask(c Config) {
 	}
 }
 
-// describeSecret says where a secret is and what to do, without showing it.
+// describeSecret returns where a secret is and what to do, without showing it.
 func describeSecret(h secrets.Hit) string {
 	return fmt.Sprintf("contains a secret in line %d, column %d (%s, rule %s); if it is a real one, revoke it, because the agent knows it, and remove it", h.Line, h.Column, h.Name, h.Rule)
 }

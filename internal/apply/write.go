@@ -8,9 +8,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
-// How long, after the context ended, a write that was begun may go on, and how long the look
-// may then take whether a write took effect whose answer was lost. The runner sends SIGTERM
-// 7.5 s after SIGINT, and the report has to be written too.
+// Grace periods after the context ended: for a write that was begun, and then for checking
+// whether a write whose answer was lost took effect. The runner sends SIGTERM 7.5 s after
+// SIGINT, and the report has to be written too.
 const (
 	writeGrace = 4 * time.Second
 	lookGrace  = 2 * time.Second
@@ -24,8 +24,8 @@ func inFlight(ctx context.Context, grace time.Duration) (context.Context, contex
 	return longer, func() { stop(); cancel() }
 }
 
-// lookWaits are the waits between looks whether a write whose answer was lost took effect: 2,
-// 5, 10 and 30 seconds after it. GitHub's lists lag behind its writes by up to the last.
+// lookWaits are the waits between checks whether a write whose answer was lost took effect: 2,
+// 5, 10 and 30 seconds after it. GitHub's lists may show a write up to 30 seconds late.
 var lookWaits = []time.Duration{2 * time.Second, 3 * time.Second, 5 * time.Second, 20 * time.Second}
 
 // listLag is how long a write may be missing from GitHub's lists.
@@ -87,14 +87,14 @@ func (u *unsure) Error() string {
 // Unwrap returns the refusal first, because it determines what will fail again.
 func (u *unsure) Unwrap() []error { return []error{u.again, u.first} }
 
-// look looks whether a write whose answer was lost took effect, until it is found or
+// tookEffect checks whether a write whose answer was lost took effect, until it is found or
 // GitHub's lists must have caught up. sure is false where that cannot be known: the last
-// look failed, or ctx ended.
-func (x *executor) look(ctx context.Context, look func(context.Context) (found bool, err error)) (found, sure bool) {
+// check failed, or ctx ended.
+func (x *executor) tookEffect(ctx context.Context, check func(context.Context) (found bool, err error)) (found, sure bool) {
 	for _, d := range lookWaits {
 		cancelled := x.deps.Clock.Sleep(ctx, d) != nil
 		rctx, done := inFlight(ctx, lookGrace)
-		found, err := look(rctx)
+		found, err := check(rctx)
 		done()
 		sure = err == nil && !cancelled
 		if found || cancelled {
@@ -142,7 +142,7 @@ type creation struct {
 	doubtful bool
 }
 
-// create creates an object once. After an ambiguous failure it looks whether the object is
+// create creates an object once. After an ambiguous failure it checks whether the object is
 // there, and tries again only if it is not.
 func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) (obj Object, notes []string, err error) {
 	for try := 1; ; try++ {
@@ -167,9 +167,9 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 	}
 }
 
-// lookFor looks for the object with the lowest id that has a key. See look.
+// lookFor looks for the object with the lowest id that has a key. See tookEffect.
 func (x *executor) lookFor(ctx context.Context, list listID, key string) (lowest *Object, sure bool) {
-	_, sure = x.look(ctx, func(ctx context.Context) (bool, error) {
+	_, sure = x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
 		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, list, x.plan.snap.viewer, x.since)
 		for _, o := range own {
 			if o.key == key && (lowest == nil || o.ID < lowest.ID) {
