@@ -100,7 +100,7 @@ func TestCheck(t *testing.T) {
 		})
 	}
 	if a.Spans("nope.go", changes.Right) != nil || a.Spans("gone.go", changes.Right) != nil {
-		t.Error("Spans of lines that are not shown")
+		t.Error("Spans returns lines that the diff does not show")
 	}
 }
 

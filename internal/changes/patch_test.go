@@ -148,13 +148,13 @@ func FuzzParsePatch(f *testing.F) {
 			}
 		}
 		if lines := strings.Count(patch, "\n") + 1; shown > 2*lines {
-			t.Errorf("%d lines claimed of a patch of %d", shown, lines)
+			t.Errorf("the spans contain %d lines of a patch of %d", shown, lines)
 		}
 		a := changes.NewAnchors([]changes.ChangedFile{{Path: "x", Patch: patch}})
 		for _, side := range []changes.Side{changes.Left, changes.Right} {
 			for _, s := range a.Spans("x", side) {
 				if a.Check("x", side, s.First, s.Last) != nil {
-					t.Errorf("%v %v is a span but no anchor: %v", side, s, a.Check("x", side, s.First, s.Last))
+					t.Errorf("%v %v is a span but cannot carry a comment: %v", side, s, a.Check("x", side, s.First, s.Last))
 				}
 				_ = a.Check("x", side, s.First-1, s.Last+1)
 			}

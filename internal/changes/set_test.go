@@ -9,7 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-func TestSplit(t *testing.T) {
+// TestSkipAndMarked separates the files of a set as callers do.
+func TestSkipAndMarked(t *testing.T) {
 	t.Parallel()
 	file := func(path string, marks ...changes.Mark) changes.File {
 		f := changes.File{ChangedFile: changes.ChangedFile{Path: path}}
@@ -36,8 +37,8 @@ func TestSplit(t *testing.T) {
 			names += f.Path
 		}
 		var why []string
-		for _, x := range skipped {
-			why = append(why, x.Reason)
+		for _, s := range skipped {
+			why = append(why, s.Reason)
 		}
 		if diff := cmp.Diff(tt.why, why); diff != "" || names != tt.kept {
 			t.Errorf("%v: kept %q, not %q; (-want +got)\n%s", tt.soft, names, tt.kept, diff)
@@ -52,7 +53,7 @@ type skippedFile struct {
 	Reason string
 }
 
-// split separates the files as a caller does that skips some soft marks, too.
+// split separates the files like a caller that skips some soft marks, too.
 func split(s *changes.Set, soft ...changes.Mark) (kept []*changes.File, skipped []skippedFile) {
 	for i := range s.Files {
 		f := &s.Files[i]

@@ -24,7 +24,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// openRepo borrows the objects of a clone.
+// openRepo opens a repository that reads the objects of a clone.
 func openRepo(t testing.TB, dir string) *gitrepo.Repo { return openRepoWith(t, dir, gitrepo.Options{}) }
 
 func openRepoWith(t testing.TB, dir string, opt gitrepo.Options) *gitrepo.Repo {
@@ -72,7 +72,8 @@ func change(t testing.TB, dir string, files map[string]any) {
 	}
 }
 
-// pull makes a repository whose base went on after a pull request had left it.
+// pull makes a repository with the last commits of a pull request and of its base, and
+// the commit left at which the two part.
 func pull(t testing.TB) (dir, left, base, head string) {
 	t.Helper()
 	lines := strings.Repeat("line\n", 20)
@@ -162,7 +163,7 @@ func TestSetFromGitOnly(t *testing.T) {
 	}
 	src.Only = []string{"../x"}
 	if _, err := changes.SetFromGit(t.Context(), src, changes.Options{}); err == nil {
-		t.Error("a path that leads out is taken")
+		t.Error("a path that leads out is accepted")
 	}
 }
 
@@ -223,7 +224,7 @@ func TestSetFromGitOfAShallowClone(t *testing.T) {
 			}
 			if err != nil {
 				if tt.src.Remote == nil && !strings.Contains(err.Error(), "fetch-depth: 0") {
-					t.Errorf("it does not say what to set: %v", err)
+					t.Errorf("the error does not advise what to set: %v", err)
 				}
 				return
 			}
@@ -234,7 +235,7 @@ func TestSetFromGitOfAShallowClone(t *testing.T) {
 	}
 }
 
-// BenchmarkSetFromGit takes 3,000 changed files of 3 KB from git.
+// BenchmarkSetFromGit reads 3,000 changed files of 3 KB from git.
 func BenchmarkSetFromGit(b *testing.B) {
 	files := map[string]string{}
 	for i := range 3000 {
@@ -255,7 +256,7 @@ func BenchmarkSetFromGit(b *testing.B) {
 	}
 }
 
-// BenchmarkSetFromList takes 3,000 files of 3 KB from a work tree.
+// BenchmarkSetFromList reads 3,000 files of 3 KB from a work tree.
 func BenchmarkSetFromList(b *testing.B) {
 	files, list := map[string]string{}, []string{}
 	for i := range 3000 {
@@ -271,7 +272,7 @@ func BenchmarkSetFromList(b *testing.B) {
 	}
 }
 
-// listed asks a server for the files of a pull request, as a caller does.
+// listed returns the files of a pull request as a caller reads them through the API.
 func listed(t *testing.T, files []githubtest.File) (list []changes.ChangedFile, total int) {
 	t.Helper()
 	sha := strings.Repeat("a", 40)
@@ -331,7 +332,7 @@ func TestSetFromAPI(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if _, err := changes.SetFromAPI(t.Context(), changes.APISource{}, changes.Options{}); err == nil {
-		t.Error("nothing to read the texts from, and no error")
+		t.Error("missing Contents are not an error")
 	}
 }
 
@@ -351,13 +352,13 @@ func TestSetFromAPIBeyondItsLimit(t *testing.T) {
 	}
 }
 
-// counted counts the files that are read.
-type counted struct {
+// countingContents counts the files that are read.
+type countingContents struct {
 	changes.Contents
 	read *int
 }
 
-func (c counted) Read(ctx context.Context, paths []string, limit int64) (map[string]changes.Content, error) {
+func (c countingContents) Read(ctx context.Context, paths []string, limit int64) (map[string]changes.Content, error) {
 	*c.read += len(paths)
 	return c.Contents.Read(ctx, paths, limit)
 }
@@ -372,7 +373,7 @@ func TestTextsAreReadInBatches(t *testing.T) {
 		files[name], list = "1234567890", append(list, changes.ChangedFile{Path: name, Status: changes.Added})
 	}
 	read := 0
-	contents := counted{changes.TreeContents(openTree(t, writeTree(t, files))), &read}
+	contents := countingContents{changes.TreeContents(openTree(t, writeTree(t, files))), &read}
 	s, err := changes.SetFromAPI(t.Context(), changes.APISource{Files: list, Total: len(list), Contents: contents}, changes.Options{MaxTotal: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -404,8 +405,8 @@ func TestAttributesAreBounded(t *testing.T) {
 	}
 }
 
-// TestFromGit asks the real git about files with names and texts that try to
-// pass for something else.
+// TestFromGit uses the real git and files whose names and texts look like parts of
+// a diff.
 func TestFromGit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -494,7 +495,7 @@ func TestFromGit(t *testing.T) {
 		t.Error(err)
 	}
 	if err := a.Check("a.go", changes.Right, 0, 5000); err == nil {
-		t.Error("a forged hunk is believed")
+		t.Error("a forged hunk is accepted")
 	}
 	if _, err := changes.FromGit(t.Context(), repo, base, strings.Repeat("1", 40)); !errors.Is(err, gitrepo.ErrMissing) {
 		t.Errorf("err = %v", err)
@@ -529,8 +530,8 @@ func openTree(t testing.TB, dir string) *gitrepo.WorkTree {
 	return tree
 }
 
-// marksOf returns the marks of each file with their reasons, and of those without
-// any their language.
+// marksOf returns the marks of each file with their reasons, or its language if it has
+// no marks.
 func marksOf(s *changes.Set) map[string]string {
 	got := map[string]string{}
 	for _, f := range s.Files {

@@ -16,8 +16,8 @@ import (
 )
 
 // TestAttacksOnThisProcess tests rules R3 and R5: a program that runs as an identity
-// cannot reach its parent. As root the attack must succeed, if the test
-// can try it, which proves it real.
+// cannot reach its parent. As root each attack must succeed where the test can try it,
+// which proves that it is one.
 func TestAttacksOnThisProcess(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -72,7 +72,7 @@ func TestAttacksOnThisProcess(t *testing.T) {
 	}
 }
 
-// TestSetuidProgramGivesNothing runs a program that is root's and setuid.
+// TestSetuidProgramGivesNothing runs a setuid program that belongs to root.
 func TestSetuidProgramGivesNothing(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -94,7 +94,7 @@ func TestSetuidProgramGivesNothing(t *testing.T) {
 	}
 }
 
-// attackerDir is where the attacker was built, for TestMain to remove.
+// attackerDir is the directory of the built attacker, which TestMain removes.
 var attackerDir string
 
 func TestMain(m *testing.M) {
@@ -127,7 +127,7 @@ func nobody() *command.Identity {
 	return &command.Identity{UID: id, GID: id}
 }
 
-// hostile is a run of an attack by nobody, in a directory that nobody owns.
+// hostile returns the Spec of an attack that nobody runs in a directory of its own.
 func hostile(t *testing.T, attack string, args ...string) command.Spec {
 	t.Helper()
 	bin, err := attacker()

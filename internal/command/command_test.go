@@ -235,7 +235,7 @@ func TestErrors(t *testing.T) {
 		})
 	}
 	if _, err := command.LookPath("no-such-program", "/bin"); !errors.Is(err, exec.ErrNotFound) {
-		t.Errorf("Look: %v", err)
+		t.Errorf("LookPath: %v", err)
 	}
 }
 

@@ -79,8 +79,8 @@ func TestTheDeadAreReaped(t *testing.T) {
 	}
 }
 
-// assertNobodyRuns looks for processes of the user. What is dead may wait for
-// process 1, which is not always this one.
+// assertNobodyRuns asserts that no process of the user runs. A dead one may still wait
+// for process 1 to reap it, which is not always this process.
 func assertNobodyRuns(t *testing.T, uid uint32) {
 	t.Helper()
 	for _, status := range statuses(t) {

@@ -146,7 +146,7 @@ func TestOutputByName(t *testing.T) {
 		t.Errorf("exit code %d: %q, %q", r.ExitCode, r.Stdout.String(), r.Stderr.String())
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 { // a probe's output goes there
-		t.Errorf("%v: it is another's now", err)
+		t.Errorf("%v: its owner changed", err)
 	}
 }
 
