@@ -29,7 +29,7 @@ type Options struct {
 	Log        func(string)      // gets a line about every wait and retry; may be nil
 	UserAgent  string            // default "airlock"
 	Pace       PaceConfig        // the zero value paces as GitHub asks
-	Attempts   int               // how often a read is sent at most; default 4
+	Attempts   int               // the most times that a read is sent; default 4
 	MaxBody    int64             // the most bytes of an answer; default 64 MiB
 }
 

@@ -17,13 +17,13 @@ type SARIFUpload struct {
 	SARIF       string    // base64 of gzip
 	CheckoutURI string    // where the repository was checked out, or empty
 	StartedAt   time.Time // zero: not sent
-	ToolName    string    // only read by GitHub when the SARIF names no tool
+	ToolName    string    // GitHub reads it only if the SARIF file names no tool
 }
 
 // SARIFStatus is how far GitHub is with an upload.
 type SARIFStatus struct {
 	State  string   // SARIFPending, SARIFComplete or SARIFFailed
-	Errors []string // of a failed one
+	Errors []string // the errors of a failed upload
 }
 
 // The states of a SARIF upload.

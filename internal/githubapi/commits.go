@@ -21,7 +21,7 @@ type Commit struct {
 	Message   string
 	Author    Person
 	Committer Person
-	When      time.Time // of committing
+	When      time.Time // time of the commit
 	Parents   []string
 	Verified  bool // GitHub found a valid signature
 }
@@ -103,7 +103,7 @@ func personOf(a *github.CommitAuthor) Person { return Person{Name: a.GetName(), 
 // exist; and the parent is the branch's head, so it makes no merge.
 type NewCommit struct {
 	Branch       string // an existing branch
-	ExpectedHead string // where the branch must be; elsewhere the error is Conflict
+	ExpectedHead string // the commit that the branch must be at; otherwise the error is Conflict
 	Headline     string // first line of the message
 	Body         string // the rest of it
 	Additions    []Addition
@@ -112,7 +112,7 @@ type NewCommit struct {
 
 // Addition is a file to write, new or not.
 type Addition struct {
-	Path string // from the repository's root
+	Path string // relative to the repository's root
 	Data []byte
 }
 

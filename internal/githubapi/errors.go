@@ -72,10 +72,10 @@ type Error struct {
 	Repo       Repo   // zero if the request is not about a repository
 	Status     int    // HTTP status, 0 without an answer
 	Message    string // GitHub's own message, or what broke; one line, at most 500 bytes
-	Permission string // of Forbidden: what X-Accepted-GitHub-Permissions asks for, such as "issues=write"
-	Feature    string // of Forbidden: what is switched off, one of the Feature constants
+	Permission string // if Forbidden, the content of X-Accepted-GitHub-Permissions, such as "issues=write"
+	Feature    string // if Forbidden, what is switched off: one of the Feature constants
 	Fields     []FieldError
-	Until      time.Time // of RateLimited: when the limit ends; zero if that is unknown
+	Until      time.Time // if RateLimited, when the limit ends; zero if that is unknown
 	RequestID  string    // X-GitHub-Request-Id, for GitHub's support
 	Err        error     // the cause, when there is one
 }

@@ -24,7 +24,7 @@ type Issue struct {
 	IsPull      bool
 	Locked      bool
 	Comments    int
-	URL         string // for people
+	URL         string // address of the page for people
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }

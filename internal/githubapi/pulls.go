@@ -24,7 +24,7 @@ type Pull struct {
 	Author       Actor
 	Head         PullRef
 	Base         PullRef
-	ChangedFiles int // only from GetPull, CreatePull and EditPull
+	ChangedFiles int // set only by GetPull, CreatePull and EditPull
 	Labels       []string
 	Reviewers    []string // logins, and teams as org/team, that were asked for a review and have not given it
 	URL          string
@@ -66,13 +66,13 @@ type PullRef struct {
 // PullFile is a file that a pull request changes.
 type PullFile struct {
 	Path         string
-	PreviousPath string // of a renamed file
+	PreviousPath string // earlier path of a renamed file
 	Status       string // added, removed, modified, renamed, copied, changed, unchanged
 	Patch        string // hunks without file headers; empty for binary files and for those GitHub finds too large
 	Additions    int
 	Deletions    int
 	Changes      int
-	SHA          string // of the blob
+	SHA          string // id of the blob
 }
 
 // GetPull reads a pull request.

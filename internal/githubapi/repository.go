@@ -46,13 +46,13 @@ func actorOf(u *github.User) Actor { return Actor{Login: u.GetLogin(), DatabaseI
 type Repository struct {
 	ID             int64
 	NodeID         string
-	Repo           Repo // as GitHub spells it
+	Repo           Repo // the name in GitHub's spelling
 	DefaultBranch  string
 	Private        bool
 	Archived       bool // read-only: every write is refused
 	HasIssues      bool
 	HasDiscussions bool
-	URL            string // for people
+	URL            string // address of the page for people
 	CloneURL       string
 }
 

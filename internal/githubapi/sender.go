@@ -141,7 +141,7 @@ func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answe
 		// The message about a failure is shown to people, and an error page may
 		// repeat the request: it is judged without the token.
 		if bad = judge(orig, op, got.redacted(s.token), s.clock.Now()); bad != nil {
-			bad.Message = s.token.Redact(bad.Message) // what JSON had escaped
+			bad.Message = s.token.Redact(bad.Message) // the JSON may have escaped the token
 		}
 	}
 	return got, bad
@@ -151,7 +151,7 @@ func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answe
 func retryable(e *Error, op *operation) bool {
 	switch e.Kind {
 	case Unreachable:
-		return true // of a write: it was never sent
+		return true // a write was never sent in this case
 	case Malformed:
 		return !op.write && e.Status < 300 // another answer may be complete; a redirect stays one
 	}
