@@ -50,7 +50,7 @@ func (s *Server) handle(c *conversation) reply {
 
 // endpoint answers a REST operation.
 type endpoint struct {
-	permission string // what the token needs; "" where that depends on what is asked for
+	permission string // the permission that the token needs; "" if that depends on the request
 	handle     handler
 }
 

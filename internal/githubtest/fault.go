@@ -115,9 +115,9 @@ func jsonHeader() http.Header {
 // FaultRule lets some requests of an operation fail. As JSON it is an entry of
 // the file that the githubserver command reads.
 type FaultRule struct {
-	Operation string `json:"operation"` // as in Request.Operation; empty: every request
-	Skip      int    `json:"skip"`      // how many such requests pass first
-	Times     int    `json:"times"`     // how many then fail; 0: all
+	Operation string `json:"operation"` // see Request.Operation; empty means every request
+	Skip      int    `json:"skip"`      // number of such requests that pass first
+	Times     int    `json:"times"`     // number of requests that then fail; 0 means all
 	Fault     Fault  `json:"fault"`
 }
 

@@ -14,7 +14,7 @@ import (
 // ids, numbers, authors and times are filled in.
 type Fixture struct {
 	Repo        Repo          `json:"repo"`
-	Viewer      Account       `json:"viewer"`           // who the tokens without an account of their own belong to
+	Viewer      Account       `json:"viewer"`           // owner of the tokens that have no account of their own
 	Tokens      []Token       `json:"tokens,omitempty"` // none: every token is accepted and may do everything
 	Labels      []Label       `json:"labels,omitempty"`
 	Issues      []*Issue      `json:"issues,omitempty"` // pull requests too: those with Pull
@@ -111,7 +111,7 @@ type Pull struct {
 	Base     Branch         `json:"base"`
 	Draft    bool           `json:"draft,omitempty"`
 	Merged   bool           `json:"merged,omitempty"`
-	Files    []File         `json:"files,omitempty"`   // of the head
+	Files    []File         `json:"files,omitempty"`   // files that the head changes
 	Earlier  []Revision     `json:"earlier,omitempty"` // earlier heads, which are still commits of the pull request
 	Asked    []string       `json:"asked,omitempty"`   // logins of the users who were asked for a review
 	Teams    []string       `json:"teams,omitempty"`   // slugs of the teams that were asked for a review

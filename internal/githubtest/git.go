@@ -327,7 +327,7 @@ type GitFile struct {
 	// Mode is git's: 100644 (the default), 100755, 120000 for a link, 160000 for a
 	// submodule. "0" deletes the file.
 	Mode string
-	Data string // of a link the target, of a submodule the commit
+	Data string // the content; for a link its target, for a submodule its commit
 }
 
 // Commit adds a commit with plain files to a branch, which it creates if needed, and returns

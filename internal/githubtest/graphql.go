@@ -39,7 +39,7 @@ func (f *gqlFailure) Error() string { return f.Message }
 type execution struct {
 	doc     *document
 	failure *gqlFailure // the first one
-	broken  error       // what would break GitHub's schema
+	broken  error       // an answer that would break GitHub's schema
 }
 
 func (x *execution) breakf(format string, args ...any) any {

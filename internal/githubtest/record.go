@@ -18,7 +18,7 @@ type Request struct {
 	Write     bool            `json:"write"`
 	Content   bool            `json:"content"` // creates content
 	Body      json.RawMessage `json:"body,omitempty"`
-	Account   string          `json:"account,omitempty"` // whose token it carried
+	Account   string          `json:"account,omitempty"` // the account that its token belongs to
 	Header    http.Header     `json:"-"`
 	Status    int             `json:"status"` // answered; 0 when the connection was cut
 	Effect    bool            `json:"effect"` // the handler ran and succeeded
