@@ -221,7 +221,7 @@ func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
 				break
 			}
 		}
-		c.clock.Advance(time.Minute) // for what comes late
+		c.clock.Advance(time.Minute) // until late writes have taken effect
 		c.checkEnd()
 	})
 }

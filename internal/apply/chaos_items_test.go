@@ -19,7 +19,7 @@ type chaosItem struct {
 	name string
 	line string
 	own  *intake.OwnItem // instead of a line, for an item of Airlock's own
-	text string          // of a review comment
+	text string          // text of a review comment
 	// times counts how often the complete item is in the repository, in the place where
 	// it belongs; nil for an item that leaves no trace there.
 	times func(githubtest.Fixture) int

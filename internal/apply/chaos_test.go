@@ -79,7 +79,7 @@ func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
 				break
 			}
 		}
-		c.clock.Advance(time.Minute) // for what comes late
+		c.clock.Advance(time.Minute) // until late writes have taken effect
 		c.checkEnd(wanted)
 	})
 }
@@ -212,10 +212,10 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	}
 	c.ev.Time = c.ev.Time.Add(c.skew) // GitHub's own
 	if r.IntN(8) == 0 {
-		c.ev.Time = time.Time{} // as of a schedule
+		c.ev.Time = time.Time{} // like the event of a schedule
 	}
 	anyTarget(c.bench)
-	if ev == "discussion" { // which an item cannot name
+	if ev == "discussion" { // an item cannot name a discussion
 		c.kind(safeoutput.KindAddIssueComment, func(kc *policy.KindConfig) { kc.Target = policy.TargetRule{} })
 	}
 	c.items = drawItems(r, ev)
@@ -231,7 +231,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 			c.items[i].times = nil
 		}
 		if strings.HasPrefix(it.name, "review comment") && r.IntN(12) == 0 {
-			c.refused, _, _ = strings.Cut(it.text, "\n") // which contains its number
+			c.refused, _, _ = strings.Cut(it.text, "\n") // the first line contains its number
 		}
 	}
 	var own []intake.OwnItem
@@ -500,7 +500,7 @@ func ownThings(st githubtest.Fixture) []string {
 	}
 	for _, i := range st.Issues {
 		if i.Number > discussion && (i.Author != st.Viewer || i.State != "open") {
-			continue // of others, or a double that was closed
+			continue // written by others, or a duplicate that was closed
 		}
 		labels := slices.Sorted(slices.Values(i.Labels))
 		add("issue", fmt.Sprintln(i.Title, i.State, labels)+i.Body)

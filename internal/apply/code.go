@@ -30,13 +30,13 @@ type Code struct {
 // changes as commits where they belong, checked against every rule.
 type codeState struct {
 	refusal *refusal // why the item is not applied; nil when it may be
-	key     string   // by which a later run of the workflow finds the branch: see branchKey
-	branch  string   // where the commits go
+	key     string   // the key by which a later run of the workflow finds the branch: see branchKey
+	branch  string   // the branch that the commits go to
 	onto    string   // the commit that they are put onto
 	base    string   // the branch that a pull request is opened against
 	series  gitrepo.Series
 	carried gitrepo.Transplanted
-	changes []gitrepo.TreeChange // from onto to the last commit
+	changes []gitrepo.TreeChange // the changes from onto to the last commit
 	notes   []string
 	expect  string // the commit that the branch is at; "" where it does not exist yet
 	replace bool   // the branch contains only commits of ours, which are replaced

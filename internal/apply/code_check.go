@@ -33,7 +33,7 @@ func (c *coder) check(e *entry, st *codeState) error {
 	broken := tree.Judge(settings.Files, resulting)
 	if settings.SignedCommits {
 		signed := st.changes
-		if st.expect != "" && st.expect != st.onto { // what the commit on top of it changes
+		if st.expect != "" && st.expect != st.onto { // the changes of the commit on top of it
 			if signed, err = repo.TreeChanges(ctx, st.expect, st.tip()); err != nil {
 				return err
 			}

@@ -24,8 +24,8 @@ type entry struct {
 	staged   bool
 	own      bool   // Airlock itself asked for it
 	ordinal  int    // among an agent's approved items of the kind, from 0
-	key      string // by which a re-run or, where it is stable, a later workflow run finds the object
-	runKey   string // by which a re-run finds it: the key, unless that is stable
+	key      string // the key by which a re-run or, if it is stable, a later workflow run finds the object
+	runKey   string // the key by which a re-run finds it; the same as key unless that is stable
 	// keep are the comments that an item of minimise-comments leaves alone.
 	keep map[string]bool
 	// decided is the outcome where the plan knows it already.

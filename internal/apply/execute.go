@@ -23,7 +23,7 @@ type executor struct {
 	blocked map[string]blockade
 	// created lists what was created, to be reconciled.
 	created []creation
-	results map[int]*Result // by the entry's index
+	results map[int]*Result // results by the entry's index
 	// outage is why GitHub did not work for the current operation; outages counts such
 	// operations in a row.
 	outage  *blockade

@@ -73,14 +73,14 @@ func planUnsupported(p *planner, group []*entry) Operation {
 type needs struct {
 	ev          event.Event
 	lists       set[listID]
-	labels      set[int] // of issues and pull requests
+	labels      set[int] // issues and pull requests whose labels are needed
 	issues      set[int]
 	pulls       set[int]
-	diffs       set[int] // of pull requests
-	discussions set[int] // whose node ids are needed
+	diffs       set[int] // pull requests whose diffs are needed
+	discussions set[int] // discussions whose node ids are needed
 	reports     []*entry // security reports, which need hashes of their files' lines
 	categories  bool
-	code        []*entry // whose changes are read
+	code        []*entry // items that carry code, whose changes are read
 }
 
 // set contains values in the order in which they were added, each once.

@@ -88,7 +88,7 @@ type checkWork struct {
 	list  listID
 	key   string
 	it    *safeoutput.CheckRun
-	there *Object // of an earlier attempt that was interrupted; nil for none
+	there *Object // the check run of an earlier attempt that was interrupted; nil for none
 	notes []string
 }
 

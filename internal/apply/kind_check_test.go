@@ -176,7 +176,7 @@ func TestCheckRunWithoutPermission(t *testing.T) {
 		})
 	}
 	items := append([]intake.OwnItem{checked(60), checked(2)}, append(sticky("A."), found("one", 3))...)
-	for _, private := range []bool{false, true} { // where the list cannot be read either
+	for _, private := range []bool{false, true} { // in a private repository the list cannot be read either
 		b := ownBench(t, githubtest.Options{})
 		mayNot(b)
 		b.srv.Change(func(f *githubtest.Fixture) { f.Repo.Private = private })

@@ -28,7 +28,7 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	op := p.operation(group, fmt.Sprintf("create the discussion %q", shortTitle(title)))
 	op.Permissions = e.permissions()
 	categories := p.snap.categories
-	if categories != nil && categories.err != nil { // also where discussions are switched off
+	if categories != nil && categories.err != nil { // this includes discussions that are switched off
 		op.failAll(categories.err, "")
 		return op
 	}

@@ -196,18 +196,18 @@ func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, 
 
 // openPull finds the open pull request of a branch, which GitHub may list with a delay.
 func (x *executor) openPull(ctx context.Context, branch, base string) (found githubapi.Pull, ok bool) {
-	look := func() {
+	find := func() {
 		rctx, done := inFlight(ctx, lookGrace)
 		defer done()
 		f := githubapi.PullFilter{State: "open", Head: x.repo.Owner + ":" + branch, Base: base}
 		_ = each(x.deps.GitHub.ListPulls(rctx, x.repo, f), func(p githubapi.Pull) { found, ok = p, true })
 	}
-	look()
+	find()
 	for _, wait := range lookWaits {
 		if ok || x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
-		look()
+		find()
 	}
 	return found, ok
 }

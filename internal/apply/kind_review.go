@@ -60,13 +60,13 @@ type reviewWork struct {
 	lead    string // above the review's body
 	footer  string
 	group   string           // the group's key
-	size    int              // of the group
+	size    int              // number of items in the group
 	own     bool             // Airlock's own comments: they are posted on lines or not at all
 	partial bool             // an earlier attempt posted a part of the group
 	reopen  []*reviewComment // Airlock's own, resolved, whose reason has come back
 	update  []*reviewComment // Airlock's own, with a text that is out of date
 	inline  []*reviewComment
-	file    []*reviewComment // as comments on the file
+	file    []*reviewComment // comments that are posted on a file
 	body    []*reviewComment
 }
 

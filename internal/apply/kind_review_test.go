@@ -470,7 +470,7 @@ func TestForksFallBackInSteps(t *testing.T) {
 // An agent's comments and ours never share a review, nor a limit.
 func TestOwnCommentsAreAReviewOfTheirOwn(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
-	b.cfg.HoldText, b.cfg.LostCode = true, "the push failed" // which is not about ours
+	b.cfg.HoldText, b.cfg.LostCode = true, "the push failed" // this does not concern our own comments
 	b.pol.Own.ReviewComments = 2
 	same := found("one", 3).Item.(*safeoutput.CreateReviewComment)
 	results := b.runOwn([]intake.OwnItem{found("one", 3), found("two", 4), found("three", 5)}, reviewLine(same.Path, same.Line, same.Body))

@@ -296,7 +296,7 @@ func TestAnalysedCommit(t *testing.T) {
 	head := event.Ref{SHA: "h"}
 	for _, tt := range []struct {
 		ev          event.Event
-		commit, ref string // with the head "p" known from GitHub
+		commit, ref string // expected when GitHub reports the head "p"
 	}{
 		{event.Event{SHA: "m", Ref: "refs/pull/7/merge", IsPull: true, Number: 7, Head: head}, "m", "refs/pull/7/merge"},
 		{event.Event{SHA: "b", Ref: "refs/heads/main", IsPull: true, Number: 7, Head: head}, "h", "refs/pull/7/head"},

@@ -141,7 +141,7 @@ type updateWork struct {
 	number int
 	edit   githubapi.IssueEdit
 	notes  []string
-	since  time.Time // from when on an edit by others counts; zero where nothing was observed
+	since  time.Time // edits by others count from then on; zero if nothing was observed
 }
 
 func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []Result {

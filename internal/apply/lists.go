@@ -12,7 +12,7 @@ import (
 // listID names a list of objects that may contain our own.
 type listID struct {
 	what   string
-	number int // of the issue, pull request or discussion; 0 for the repository's
+	number int // number of the issue, pull request or discussion; 0 for a list of the repository
 	// commit and name are those of check runs.
 	commit, name string
 }

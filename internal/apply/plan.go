@@ -104,7 +104,7 @@ type Request struct {
 func newRequest(method, path string, body any) Request {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // as it is sent
+	enc.SetEscapeHTML(false) // the plan shows the body as it is sent
 	r := Request{Method: method, Path: path}
 	if enc.Encode(body) == nil {
 		r.Body = bytes.TrimSpace(b.Bytes())
@@ -147,8 +147,8 @@ type Object struct {
 	Branch string `json:"branch,omitempty"`
 	SHA    string `json:"sha,omitempty"`
 
-	key    string // of the marker
-	closed bool   // for an issue
+	key    string // the key in its marker
+	closed bool   // set for a closed issue
 	known  *known // nil for what no later attempt or workflow run goes on with
 }
 
@@ -156,7 +156,7 @@ type Object struct {
 type known struct {
 	history
 	body        string
-	annotations int  // of a check run
+	annotations int  // number of annotations of a check run
 	answered    bool // a review comment has replies
 }
 

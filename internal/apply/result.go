@@ -61,7 +61,7 @@ const (
 
 // Result is the outcome of one item.
 type Result struct {
-	Index int             `json:"index"` // of the approved items, from 0; -1 for a denied one
+	Index int             `json:"index"` // counts the approved items from 0; -1 for a denied one
 	Line  int             `json:"line"`
 	Kind  safeoutput.Kind `json:"kind"`
 	State State           `json:"state"`

@@ -23,10 +23,10 @@ type Snapshot struct {
 	// own contains our own objects by the first keyLen digits of their marker's key, the
 	// lowest id first.
 	own         map[string][]Object
-	labels      map[int]answer[[]string] // of issues and pull requests
+	labels      map[int]answer[[]string] // labels of issues and pull requests, by number
 	issues      map[int]issueState
 	pulls       map[int]answer[githubapi.Pull]
-	diffs       map[int]diffState // of pull requests
+	diffs       map[int]diffState // diffs of pull requests, by number
 	categories  *answer[[]githubapi.DiscussionCategory]
 	discussions map[int]answer[githubapi.Discussion]
 	sources     map[string]string // files' texts by path
@@ -50,8 +50,8 @@ type answer[T any] struct {
 
 type issueState struct {
 	issue githubapi.Issue
-	edits []githubapi.Edit // by others
-	since time.Time        // from when on edits were read
+	edits []githubapi.Edit // edits by others
+	since time.Time        // edits were read from then on
 	err   error
 }
 

@@ -60,7 +60,7 @@ type Report struct {
 
 	plan  *apply.Plan
 	safe  func(string) string
-	asked map[int]string   // what an approved item asks for, by its index, if its operation carries no other
+	asked map[int]string   // what an approved item asks for, by its index, if its operation has no other item
 	notes map[int][]string // what was left out of an approved item, by its index
 	where string           // the event and its subject, for people
 	// collected are the items of a step that only collects. They have no state.
@@ -103,7 +103,7 @@ type Dropped struct {
 // Counts is how many items ended in each state. Asked is their sum.
 type Counts struct {
 	Asked    int `json:"asked"`
-	Accepted int `json:"accepted,omitempty"` // by a step that only collects
+	Accepted int `json:"accepted,omitempty"` // items accepted by a step that only collects
 	Applied  int `json:"applied"`
 	Adopted  int `json:"adopted"`
 	Staged   int `json:"staged"`
