@@ -23,7 +23,7 @@ import (
 
 const weak = "package a\n\nimport \"os/exec\"\n\nfunc f(x string) {\n\t_ = exec.Command(\"sh\", \"-c\", \"ls \"+x)\n}\n"
 
-// set is a change of a weak file, one that only says it is generated, one of
+// set returns a change of a weak file, one with a header of generated files, one of
 // others' code, a picture and a link; old.go is weak where it did not change.
 func set() *changes.Set {
 	file := func(path, text string, marks ...changes.Mark) changes.File {
@@ -61,12 +61,12 @@ func request(t *testing.T, s *changes.Set) phase.ReviewRequest {
 	return r
 }
 
-// runner counts the runs of each program and answers with what a test says.
+// runner counts the runs of each program and answers for it.
 type runner struct {
-	mu   sync.Mutex
-	runs map[string]int
-	args map[string][]string
-	say  func(program string, run int) (stdout string, code int, err error)
+	mu     sync.Mutex
+	runs   map[string]int
+	args   map[string][]string
+	answer func(program string, run int) (stdout string, code int, err error)
 }
 
 func (r *runner) run(_ context.Context, spec command.Spec) (command.Result, error) {
@@ -74,14 +74,14 @@ func (r *runner) run(_ context.Context, spec command.Spec) (command.Result, erro
 	defer r.mu.Unlock()
 	r.runs[spec.Program]++
 	r.args[spec.Program] = spec.Args
-	stdout, code, err := r.say(spec.Program, r.runs[spec.Program])
+	stdout, code, err := r.answer(spec.Program, r.runs[spec.Program])
 	_, _ = io.WriteString(spec.Stdout, stdout) // a Reader's writer never fails
 	return command.Result{ExitCode: code, Stdout: command.Output{Head: []byte(stdout)}}, err
 }
 
-func openReviews(t testing.TB, cfg reviewsConfig, say func(program string, run int) (string, int, error)) (*reviews, *runner) {
+func openReviews(t testing.TB, cfg reviewsConfig, answer func(program string, run int) (string, int, error)) (*reviews, *runner) {
 	t.Helper()
-	r := &runner{runs: map[string]int{}, args: map[string][]string{}, say: say}
+	r := &runner{runs: map[string]int{}, args: map[string][]string{}, answer: answer}
 	cfg.Run, cfg.Scanner = r.run, secrets.New(nil)
 	if cfg.Changes == nil {
 		cfg.Changes = set()
@@ -107,8 +107,8 @@ func TestBuiltInAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The header of gen.go is the pull request's own word. old.go's finding is on a line
-	// that did not change; phase validation tells these apart.
+	// The pull request itself wrote the header of gen.go. old.go's finding is on a line
+	// that did not change, which phase validation distinguishes.
 	if diff := cmp.Diff([]string{"a.go:6 airlock go/command-injection", "gen.go:6 airlock go/command-injection", "old.go:6 airlock go/command-injection"}, places(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -142,9 +142,9 @@ func scanner(name string, check phase.Check) plugin.Config {
 	return plugin.Config{Name: name, Args: []string{name, "{files}"}, Format: plugin.SARIF, Check: check, Precision: finding.PrecisionLow}
 }
 
-// TestPluginsAndBuiltInMerge holds that the most precise of two that say the same
-// stays, that a plug-in cannot pass for the built-in reviewer, and that what it
-// quotes holds no secret.
+// TestPluginsAndBuiltInMerge asserts that the more precise of two equal findings stays,
+// that a plug-in cannot pass for the built-in reviewer, and that secrets in what it
+// quotes are masked.
 func TestPluginsAndBuiltInMerge(t *testing.T) {
 	secret := strings.Repeat("aB3dE6gH9", 4)
 	for precision, kept := range map[string]string{"low": "a.go:6 airlock go/command-injection", "very-high": "a.go:6 scan S1"} {
@@ -183,22 +183,22 @@ func TestPluginsAndBuiltInMerge(t *testing.T) {
 	}
 }
 
-// TestSuggestions holds that a plug-in's suggestion stays, unless a secret is in it.
+// TestSuggestions asserts that a plug-in's suggestion stays, unless a secret is in it.
 func TestSuggestions(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
-	var said strings.Builder
+	var output strings.Builder
 	for i, text := range []string{"package b", "key := \"" + secret + "\""} {
-		fmt.Fprintf(&said, `{"message":"m%d","location":{"path":"a.go","range":{"start":{"line":%d}}},"suggestions":[{"range":{"start":{"line":%[2]d},"end":{"line":%[2]d}},"text":%[3]q}]}`+"\n", i, i+1, text)
+		fmt.Fprintf(&output, `{"message":"m%d","location":{"path":"a.go","range":{"start":{"line":%d}}},"suggestions":[{"range":{"start":{"line":%[2]d},"end":{"line":%[2]d}},"text":%[3]q}]}`+"\n", i, i+1, text)
 	}
-	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipCodeReview: true, Plugins: []plugin.Config{{Name: "lint", Command: "lint", Format: plugin.RDJSONL}}}}, func(string, int) (string, int, error) { return said.String(), 1, nil })
+	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipCodeReview: true, Plugins: []plugin.Config{{Name: "lint", Command: "lint", Format: plugin.RDJSONL}}}}, func(string, int) (string, int, error) { return output.String(), 1, nil })
 	got, err := r.codeReview()(t.Context(), request(t, set()))
 	if err != nil || len(got) != 2 || got[0].Suggestion != "package b" || got[1].Suggestion != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-// TestOnePartFails holds that the others' findings count, that only the part that
-// failed is asked again, and a missing tool not even then.
+// TestOnePartFails asserts that the other parts' findings count, and that only a part
+// that failed is asked again, unless its tool is missing.
 func TestOnePartFails(t *testing.T) {
 	cfg := reviewsConfig{Checks: config.Checks{Plugins: []plugin.Config{scanner("good", phase.SecurityReview), scanner("breaks", phase.SecurityReview), scanner("gone", phase.SecurityReview), scanner("panics", phase.SecurityReview)}}}
 	r, run := openReviews(t, cfg, func(program string, n int) (string, int, error) {
@@ -242,8 +242,8 @@ func TestOnePartFails(t *testing.T) {
 	}
 }
 
-// TestAgentsAreShownWhatChanged holds that a file of which no diff is known is shown
-// whole, and one that is not asked about not at all.
+// TestAgentsAreShownWhatChanged asserts that a file without a known diff is shown in
+// full, and that a file that is not asked about is not shown.
 func TestAgentsAreShownWhatChanged(t *testing.T) {
 	s := set()
 	s.Files[4].Patch = "@@ -1 +1 @@\n-package b\n+package a\n" // old.go
