@@ -37,8 +37,8 @@ func step(t *testing.T, env map[string]string, inputs, texts map[string]string) 
 
 const line = `{"type":"add-issue-comment","body":"Hello","surprise":1}` + "\n"
 
-// In-process there is no token: Enter takes it out of the environment of a process.
-// What a token does is tested through the binary.
+// These tests have no token, because they do not call Enter, which takes it out of the
+// environment. What a token does is tested through the binary.
 
 func TestActionStaged(t *testing.T) {
 	code, log, outputs, summary := step(t, nil, map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:", "staged": "true", "log-level": "debug"}, map[string]string{"lines.ndjson": line})
@@ -68,15 +68,15 @@ func TestActionCollects(t *testing.T) {
 	}
 }
 
-// TestActionFindsItsInput is mode apply, from a file, a text or the environment, and
-// lines below the runner's temporary directory.
+// TestActionFindsItsInput runs mode apply with input from a file, a text or the
+// environment, and with lines below the runner's temporary directory.
 func TestActionFindsItsInput(t *testing.T) {
 	temp := files(t, map[string]string{"lines.ndjson": line})
 	const text = `{"items":[{"type":"add-issue-comment","body":"Hello"}],"errors":["Line 2: no"]}`
 	for name, c := range shorttest.Some(3, map[string]struct {
 		env, inputs map[string]string
 		code        int
-		says        string
+		want        string
 	}{
 		"file":      {nil, map[string]string{"agent-output": "out.json"}, 0, "1 of 1 request"},
 		"text":      {nil, map[string]string{"agent-output": text}, 0, "1 of 1 request"},
@@ -90,8 +90,8 @@ func TestActionFindsItsInput(t *testing.T) {
 		inputs := map[string]string{"mode": "apply", "staged": "true"}
 		maps.Copy(inputs, c.inputs)
 		code, log, _, _ := step(t, c.env, inputs, map[string]string{"out.json": text, "lines.ndjson": line})
-		if code != c.code || !strings.Contains(log, c.says) {
-			t.Errorf("%s: exit code %d, want %d and %q\n%s", name, code, c.code, c.says, log)
+		if code != c.code || !strings.Contains(log, c.want) {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s", name, code, c.code, c.want, log)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestActionRefuses(t *testing.T) {
 	for name, c := range shorttest.Some(5, map[string]struct {
 		env, inputs map[string]string
 		code        int
-		says        string
+		want        string
 	}{
 		"workspace":     {map[string]string{"GITHUB_WORKSPACE": ""}, nil, 2, "GITHUB_WORKSPACE is not set"},
 		"event":         {map[string]string{"GITHUB_EVENT_PATH": ""}, nil, 2, "GITHUB_EVENT_PATH is not set"},
@@ -118,20 +118,20 @@ func TestActionRefuses(t *testing.T) {
 		inputs := map[string]string{"output-file": "lines.ndjson"}
 		maps.Copy(inputs, c.inputs)
 		code, log, _, summary := step(t, c.env, inputs, map[string]string{"lines.ndjson": line})
-		if code != c.code || !strings.Contains(log, "::error title=Airlock stopped::") || !strings.Contains(log, c.says) || !strings.Contains(summary, "## Airlock stopped") {
-			t.Errorf("%s: exit code %d, want %d and %q\n%s\n%s", name, code, c.code, c.says, log, summary)
+		if code != c.code || !strings.Contains(log, "::error title=Airlock stopped::") || !strings.Contains(log, c.want) || !strings.Contains(summary, "## Airlock stopped") {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s\n%s", name, code, c.code, c.want, log, summary)
 		}
 	}
 }
 
-// TestActionTrustsTheEnvironmentOnlyWhenTold is a configuration that an earlier
-// step could have set.
+// TestActionTrustsTheEnvironmentOnlyWhenTold has a configuration in the
+// environment, where an earlier step could have set it.
 func TestActionTrustsTheEnvironmentOnlyWhenTold(t *testing.T) {
 	env := map[string]string{"GH_AW_SAFE_OUTPUTS_CONFIG": "{\"noop\": {}, \"staged\": true}"}
-	for trust, says := range map[string]string{"false": "How to enable it", "true": "kind-not-enabled"} {
+	for trust, want := range map[string]string{"false": "How to enable it", "true": "kind-not-enabled"} {
 		_, _, _, summary := step(t, env, map[string]string{"output-file": "lines.ndjson", "trust-env": trust}, map[string]string{"lines.ndjson": line})
-		if !strings.Contains(summary, says) {
-			t.Errorf("trust-env %s: the summary lacks %q:\n%s", trust, says, summary)
+		if !strings.Contains(summary, want) {
+			t.Errorf("trust-env %s: the summary lacks %q:\n%s", trust, want, summary)
 		}
 	}
 }
@@ -187,9 +187,9 @@ func clone(t *testing.T, base, head map[string]string) (dir, payload string) {
 	return dir, filepath.Join(files(t, map[string]string{"event.json": text}), "event.json")
 }
 
-// TestActionReadsThePolicyOfTheBaseCommit is rule R10 where there is no token: the
-// policy of git's objects rules, not the one that the pull request's tree holds.
-// The diff and the lines of findings come from the clone too.
+// TestActionReadsThePolicyOfTheBaseCommit asserts rule R10 without a token: the policy
+// comes from the base commit in git's objects, not from the pull request's tree. The diff
+// and the lines of findings come from the clone too.
 func TestActionReadsThePolicyOfTheBaseCommit(t *testing.T) {
 	const policy = ".github/airlock.yml"
 	dir, payload := clone(t,

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestApplyRefusesFindings of another pull request, and what is no document.
+// TestApplyRefusesFindings that are not a findings document, or do not exist.
 func TestApplyRefusesFindings(t *testing.T) {
 	dir := files(t, map[string]string{"none.json": `{"version": 1}`, "policy.yml": "checks:\n"})
 	code, _, stderr := process{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "none.json"))
@@ -23,8 +23,8 @@ func TestApplyRefusesFindings(t *testing.T) {
 	}
 }
 
-// TestApplyShowsNoPartOfASecret: no text of a document is cut, nor put in another
-// form, before its secrets are left out.
+// TestApplyShowsNoPartOfASecret asserts that secrets in a document are masked before any of
+// its texts is cut or reformatted.
 func TestApplyShowsNoPartOfASecret(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
@@ -49,7 +49,7 @@ func TestApplyShowsNoPartOfASecret(t *testing.T) {
 	}
 }
 
-// TestApplyPlansFindings shows what would be told on the pull request.
+// TestApplyPlansFindings asserts what would be reported on the pull request.
 func TestApplyPlansFindings(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": strings.ReplaceAll(linted, `"line":7`, `"line":2`)})

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestMain lets the test's program become those of the checks, as cli.Enter does.
+// TestMain lets the test's program become a program of the checks, as cli.Enter does.
 func TestMain(m *testing.M) {
 	command.EnterChild(os.Args)
 	os.Exit(m.Run())
@@ -22,9 +22,9 @@ func TestMain(m *testing.M) {
 
 const linted = `[{"filePath":"a.js","messages":[{"ruleId":"old","severity":2,"message":"Old.","line":3,"column":1},{"ruleId":"new","severity":2,"message":"New.","line":7,"column":1}]}]`
 
-// TestCheckOfAMergeCommit is what is checked out for a pull request by default: the
-// tools see the merge, in which the base has put two lines on top, and people see
-// the head.
+// TestCheckOfAMergeCommit checks what is checked out for a pull request by default. The
+// tools see the merge, to which the base has added two lines at the top; people see the
+// head.
 func TestCheckOfAMergeCommit(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\ntwo\nthree\nfour\n"})
@@ -38,7 +38,7 @@ func TestCheckOfAMergeCommit(t *testing.T) {
 	if code != 1 || doc.Head != head || len(doc.Findings) != 2 {
 		t.Fatalf("exit code %d, head %s\n%+v\n%s", code, doc.Head, doc, stderr)
 	}
-	if told := strings.Contains(strings.Join(doc.Notes, "\n"), "Nothing was fixed"); told != (os.Geteuid() == 0) {
+	if noted := strings.Contains(strings.Join(doc.Notes, "\n"), "Nothing was fixed"); noted != (os.Geteuid() == 0) {
 		t.Errorf("%q: only root's checks run in a copy, where nothing is fixed", doc.Notes)
 	}
 	if f := doc.Findings[0]; f.StartLine != 5 || !f.Gating || f.Message != "New." {
@@ -49,9 +49,9 @@ func TestCheckOfAMergeCommit(t *testing.T) {
 	}
 }
 
-// TestCheckOfAnotherCommit has something checked out that does not hold the pull
-// request: where it is the base, as for pull_request_target, nothing is checked, and
-// of another commit nothing is said in the name of the head.
+// TestCheckOfAnotherCommit has a commit checked out that does not contain the pull request.
+// If it is the base, as for pull_request_target, nothing is checked; if it is another
+// commit, no result is reported for the head.
 func TestCheckOfAnotherCommit(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
@@ -61,7 +61,7 @@ func TestCheckOfAnotherCommit(t *testing.T) {
 
 	onTop := p.commit(t, map[string]string{"b.js": "one\n"})
 	if doc, _, stderr := p.check(t, payload); doc.Head != head {
-		t.Errorf("%s, made on top of the head, is told to be %s\n%s", onTop, doc.Head, stderr)
+		t.Errorf("%s, made on top of the head, is reported as %s\n%s", onTop, doc.Head, stderr)
 	}
 	p.git(t, "checkout", "--quiet", "main")
 	code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--event", payload, "--event-name", "pull_request_target")
@@ -90,9 +90,9 @@ func TestCheckOfAShallowClone(t *testing.T) {
 	}
 }
 
-// TestCheckTellsBeforehand what stands in the way, instead of after the checks, and
-// what to do about it.
-func TestCheckTellsBeforehand(t *testing.T) {
+// TestCheckRefusesBeforeItRuns asserts that what would make the checks useless is reported
+// before they run, with what to do about it.
+func TestCheckRefusesBeforeItRuns(t *testing.T) {
 	p := newProject(t)
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
@@ -116,7 +116,8 @@ func TestCheckTellsBeforehand(t *testing.T) {
 	}
 }
 
-// TestCheckKnowsTheCodeOfAFinding, wherever it moves, by which its comment is found.
+// TestCheckKnowsTheCodeOfAFinding asserts that the code of a finding's lines stays the same
+// when the finding moves, because its comment is found by it.
 func TestCheckKnowsTheCodeOfAFinding(t *testing.T) {
 	p := newProject(t)
 	lint := func(line int) string {
@@ -149,7 +150,8 @@ func TestCheckEndsWithTheHeadline(t *testing.T) {
 	}
 }
 
-// TestCheckNamesNoPlaceOfItsOwn: where the commands run is another folder each time.
+// TestCheckNamesNoPlaceOfItsOwn asserts that results do not name the directory where the
+// commands run, which is another one each time.
 func TestCheckNamesNoPlaceOfItsOwn(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
@@ -166,8 +168,8 @@ func TestCheckNamesNoPlaceOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestCheckSaysWhatIsWrongWithItsFlags before anything runs.
-func TestCheckSaysWhatIsWrongWithItsFlags(t *testing.T) {
+// TestCheckRefusesInvalidFlags before anything runs.
+func TestCheckRefusesInvalidFlags(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"go.mod": "module a\n", "a.go": "package a\n"})
 	for name, c := range shorttest.Some(3, map[string]struct {
@@ -200,7 +202,7 @@ func TestCheckSaysWhatIsWrongWithItsFlags(t *testing.T) {
 	}
 }
 
-// TestCheckNeedsNoLanguage where nothing depends on one; otherwise it says what to do.
+// TestCheckNeedsNoLanguage where nothing depends on one; otherwise it reports what to do.
 func TestCheckNeedsNoLanguage(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"page.md": "# A\n", "b.txt": "b\n"})
@@ -223,7 +225,7 @@ func TestCheckNeedsNoLanguage(t *testing.T) {
 	}
 }
 
-func TestCheckSaysWhatInputIsExpected(t *testing.T) {
+func TestCheckDescribesTheExpectedInput(t *testing.T) {
 	code, stdout, stderr := process{stdin: strings.NewReader(" \n")}.run(t, "check", "--input", "-")
 	want := "Validation failed: the input is empty; a JSON object is expected, such as {"
 	if code != 2 || !strings.Contains(stdout, want) || !strings.Contains(stderr, want) {
@@ -231,8 +233,8 @@ func TestCheckSaysWhatInputIsExpected(t *testing.T) {
 	}
 }
 
-// TestCheckNotesTheMissingGitDirectory where a command that failed may have needed it; it is left
-// out each time, which nobody wants to read each time.
+// TestCheckNotesTheMissingGitDirectory only where a command that failed may have needed it,
+// because it is missing each time.
 func TestCheckNotesTheMissingGitDirectory(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // the commands run in the workspace itself
@@ -240,13 +242,13 @@ func TestCheckNotesTheMissingGitDirectory(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
 	head := p.commit(t, map[string]string{"a.js": "one\ntwo\n"})
-	for command, told := range map[string]bool{
+	for command, noted := range map[string]bool{
 		"git log":                        true,
 		"echo 'no digits at all'; false": false,
 		"echo github.com/a/b; false":     false,
 	} {
 		_, code, stderr := p.check(t, pullEvent(t, base, head), "--build-command", command)
-		if code != 1 || strings.Contains(stderr, "Not copied to where the checks ran: .git (") != told {
+		if code != 1 || strings.Contains(stderr, "Not copied to where the checks ran: .git (") != noted {
 			t.Errorf("%s: exit code %d\n%s", command, code, stderr)
 		}
 	}
@@ -273,7 +275,7 @@ func (p project) git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// commit writes files and returns the commit that holds them.
+// commit commits files and returns the commit.
 func (p project) commit(t *testing.T, files map[string]string) string {
 	t.Helper()
 	for name, text := range files {
@@ -286,7 +288,7 @@ func (p project) commit(t *testing.T, files map[string]string) string {
 	return p.git(t, "rev-parse", "HEAD")
 }
 
-// pullEvent is the payload of a pull request between two commits.
+// pullEvent returns the path of the payload of a pull request between two commits.
 func pullEvent(t *testing.T, base, head string) string {
 	t.Helper()
 	raw, err := os.ReadFile("../../testdata/events/pull_request.opened.json")

@@ -15,11 +15,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// process is what a command is given of the process that it runs in.
+// process stands for the process that a command runs in.
 type process struct {
 	env    map[string]string
 	stdin  io.Reader
-	stdout io.Writer // nil captures
+	stdout io.Writer // nil to capture what is written
 }
 
 // run runs one command line and returns its exit code, its standard output and its
@@ -44,7 +44,7 @@ func (p process) run(t *testing.T, args ...string) (code int, stdout, stderr str
 	return code, out.String(), errs.String()
 }
 
-// files writes files into a new folder and returns it.
+// files writes files into a new directory and returns its path.
 func files(t *testing.T, texts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func files(t *testing.T, texts map[string]string) string {
 	return dir
 }
 
-// event is a real payload of the pull request that github has.
+// event returns the path of a real payload of the pull request that github serves.
 func event(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../../testdata/events/pull_request.opened.json")
@@ -112,7 +112,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 }
 
-// TestExitCodes is the table of the README, one line and more a code.
+// TestExitCodes has at least one case for each row of the README's table.
 func TestExitCodes(t *testing.T) {
 	dir := files(t, map[string]string{
 		"good.ndjson": `{"type":"add-issue-comment","body":"Hello"}` + "\n", "bad.ndjson": `{"type":"add-issue-comment"}` + "\n",
@@ -131,7 +131,7 @@ func TestExitCodes(t *testing.T) {
 		code int
 		env  map[string]string
 		args []string
-		says string
+		want string
 	}{
 		{0, nil, []string{"collect", "--input", in("good.ndjson")}, "1 accepted, 0 rejected, 0 over a limit"},
 		{1, nil, []string{"collect", "--input", in("bad.ndjson")}, "'body' is a required property"},
@@ -173,8 +173,8 @@ func TestExitCodes(t *testing.T) {
 		{0, nil, nil, ""},
 	} {
 		code, _, stderr := process{env: c.env}.run(t, c.args...)
-		if code != c.code || !strings.Contains(stderr, c.says) {
-			t.Errorf("airlock %v: exit code %d, want %d and %q:\n%s", c.args, code, c.code, c.says, stderr)
+		if code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("airlock %v: exit code %d, want %d and %q:\n%s", c.args, code, c.code, c.want, stderr)
 		}
 		if strings.Contains(stderr, secret) {
 			t.Errorf("airlock %v prints the token", c.args)
@@ -187,8 +187,8 @@ type broken struct{ err error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
-// TestResultsThatCannotBeWritten asserts that they are no mistake of the user's,
-// and that nobody is told who has gone.
+// TestResultsThatCannotBeWritten asserts that this is not reported as the user's mistake,
+// and that nothing is reported if the reader of the results has gone.
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"schema"}, {"schema", "create-issue"}, {"instructions"}, {"version"}, {"sanitize"}, {"collect"}} {
 		code, _, stderr := process{stdout: broken{errors.New("no space")}, stdin: strings.NewReader("x\n")}.run(t, args...)
@@ -202,7 +202,7 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestInterruptedBeforeAnything asserts that nothing was done, and that it says so.
+// TestInterruptedBeforeAnything asserts that nothing is done and that this is reported.
 func TestInterruptedBeforeAnything(t *testing.T) {
 	_, env := github(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -53,8 +53,8 @@ func TestVersionCommand(t *testing.T) {
 	}
 }
 
-// TestInstructionsFollowTheConfiguration asserts that the prompt says what the
-// configuration allows, and that its examples pass the gate under it.
+// TestInstructionsFollowTheConfiguration asserts that the prompt describes what
+// the configuration allows, and that its examples are those that it lets pass.
 func TestInstructionsFollowTheConfiguration(t *testing.T) {
 	dir := files(t, map[string]string{"policy.yml": `
 allowed-domains: [docs.example]
@@ -84,7 +84,7 @@ create-security-report: {category: agent}
 	}
 	for _, not := range []string{"## create-pull-request-review-comment", "close no issue"} {
 		if strings.Contains(out, not) {
-			t.Errorf("the instructions hold %q", not)
+			t.Errorf("the instructions contain %q", not)
 		}
 	}
 	for name, want := range map[string]string{"status.yml": "Fields that may be changed: `status`.", "none.yml": "Allowed labels: none."} {
@@ -97,7 +97,7 @@ create-security-report: {category: agent}
 	}
 }
 
-// TestExamplesPass asserts that what the instructions show as an example is let in.
+// TestExamplesPass asserts that the examples of the instructions are accepted.
 func TestExamplesPass(t *testing.T) {
 	_, out, _ := process{}.run(t, "instructions")
 	var lines strings.Builder
