@@ -20,8 +20,8 @@ const leaked = "ghs_q3Zt8LwX1vRb6NcYpK0sDf7HjM2aGe9uTiQo"
 // header is what actions/checkout has git send.
 var header = "AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+leaked))
 
-// machine is where credentials are looked for: a user's directory, a workspace with a
-// repository of git's own making, and a runner's temporary directory.
+// machine is where credentials are looked for: a user's home directory, a workspace with
+// a repository that git made, and a runner's temporary directory.
 type machine struct {
 	t                     *testing.T
 	base, home, work, tmp string
@@ -47,7 +47,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// git runs git, which is no part of what is tested: it writes what is looked at.
+// git runs git, to write configuration as it is found on a machine.
 func (m *machine) git(dir string, args ...string) {
 	m.t.Helper()
 	cmd := exec.CommandContext(m.t.Context(), "git", args...)
@@ -69,9 +69,9 @@ func (m *machine) write(path, text string) string {
 	return path
 }
 
-// places returns in which variables and files credentials are found, relative to the
-// machine, and asserts what holds for all of them. On which lines git writes is not
-// the same in all its versions: a line that is named only has to hold something.
+// places returns the variables and files in which credentials are found, relative to the
+// machine, and asserts what is true of every credential. Versions of git write on
+// different lines, so a line that is named only must not be blank.
 func (m *machine) places() []string {
 	m.t.Helper()
 	src := exposure.Config{Environ: m.env, Dir: m.work, SystemConfig: filepath.Join(m.base, "system")}
@@ -116,7 +116,7 @@ func (m *machine) expect(want ...string) {
 	}
 }
 
-// TestCredentialsInVariables holds one row a variable.
+// TestCredentialsInVariables has one row for each variable.
 func TestCredentialsInVariables(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -143,8 +143,8 @@ func TestCredentialsInVariables(t *testing.T) {
 	}
 }
 
-// TestCredentialsOfAHostedRunner asserts that what GitHub gives every step of a job
-// without secrets is none.
+// TestCredentialsOfAHostedRunner asserts that nothing that GitHub gives every step
+// of a job without secrets is a credential.
 func TestCredentialsOfAHostedRunner(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

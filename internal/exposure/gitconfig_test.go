@@ -49,7 +49,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 		// mounted in another place.
 		m.env = append(m.env, "RUNNER_TEMP=")
 		m.expect("temp/" + name)
-		// Nor does git's directory, as for a job whose repository was removed.
+		// Git's directory does not lead to it either, as for a job whose repository was removed.
 		m.env = append(m.env, "RUNNER_TEMP="+m.tmp)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 	})
 }
 
-// TestCredentialsInGitConfiguration holds one row a way to give git a credential.
+// TestCredentialsInGitConfiguration has one row for each way to give git a credential.
 func TestCredentialsInGitConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, c := range shorttest.First(3, []struct {
@@ -136,7 +136,7 @@ func TestCredentialsInGitConfiguration(t *testing.T) {
 		{"git -c", func(m *machine) {
 			m.env = append(m.env, `GIT_CONFIG_PARAMETERS='a.b'='it'\''s' 'http.extraheader'='`+header+`'`)
 		}, []string{"GIT_CONFIG_PARAMETERS"}},
-		{"git -c of old", func(m *machine) { m.env = append(m.env, `GIT_CONFIG_PARAMETERS='a.b=c' 'http.extraheader=`+header+`'`) }, []string{"GIT_CONFIG_PARAMETERS"}},
+		{"git -c of older versions", func(m *machine) { m.env = append(m.env, `GIT_CONFIG_PARAMETERS='a.b=c' 'http.extraheader=`+header+`'`) }, []string{"GIT_CONFIG_PARAMETERS"}},
 		{"harmless git -c", func(m *machine) { m.env = append(m.env, `GIT_CONFIG_PARAMETERS='a.b'='c d' 'e.f'= 'g.h'`) }, nil},
 		{"unreadable git -c", func(m *machine) { m.env = append(m.env, `GIT_CONFIG_PARAMETERS=http.extraheader`) }, []string{"GIT_CONFIG_PARAMETERS"}},
 		{"included by git -c", func(m *machine) {

@@ -15,9 +15,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestParseGitConfig asserts that git reads the same: its list of each text is the
-// judge, and what git refuses has to be noted. Git before 2.45 makes spaces of other
-// blanks within values, so that these count as the same.
+// TestParseGitConfig asserts that git lists the same entries for each text, and that a
+// text that git refuses is reported. Git before 2.45 replaces other blanks within values by
+// spaces, so all blanks count as the same.
 func TestParseGitConfig(t *testing.T) {
 	t.Parallel()
 	texts := []string{
@@ -77,7 +77,7 @@ func TestParseGitConfig(t *testing.T) {
 	}
 }
 
-// TestParseGitConfigGoesOn is what git would not read, though a program can.
+// TestParseGitConfigGoesOn reads what git would not read, because another program may.
 func TestParseGitConfigGoesOn(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

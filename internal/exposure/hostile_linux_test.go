@@ -14,8 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestHostileConfiguration is git configuration, and what stands in its place, that
-// was made to keep the search waiting or to hide something from it.
+// TestHostileConfiguration has git configuration, and other things instead of it, that
+// keep the search waiting or hide something from it.
 func TestHostileConfiguration(t *testing.T) {
 	t.Parallel()
 	must := func(t *testing.T, err error) {
@@ -27,7 +27,7 @@ func TestHostileConfiguration(t *testing.T) {
 	for _, c := range shorttest.First(2, []struct {
 		name string
 		set  func(t *testing.T, m *machine)
-		want []string // each a place and a part of what is said of it
+		want []string // each a place and the beginning of what is reported about it
 	}{
 		{"FIFO", func(t *testing.T, m *machine) {
 			m.git(m.work, "config", "include.path", "pipe")
@@ -79,7 +79,7 @@ func TestHostileConfiguration(t *testing.T) {
 		{"names", func(t *testing.T, m *machine) {
 			m.write("repo/a\n::error::\x1b[31m/.git/config", "[http]extraheader=x")
 			m.write("repo/a\n::error::\x1b[31m/.git/HEAD", "")
-		}, []string{`"` + m0 + `/repo/a\n::error::\x1b[31m/.git/config":1: git sends`}},
+		}, []string{`"` + machineDir + `/repo/a\n::error::\x1b[31m/.git/config":1: git sends`}},
 		{"secrets in names", func(t *testing.T, m *machine) {
 			m.git(m.work, "config", "http.https://x:"+leaked+"@github.com/.extraheader", header)
 		}, []string{"repo/.git/config:"}},
@@ -108,8 +108,8 @@ func TestHostileConfiguration(t *testing.T) {
 			}
 			var got []string
 			for _, found := range exposure.Find(exposure.Config{Environ: m.env, Dir: m.work, SystemConfig: filepath.Join(m.base, "system")}) {
-				s := strings.ReplaceAll(found.String(), m.base, m0)
-				got = append(got, strings.TrimPrefix(s, m0+"/"))
+				s := strings.ReplaceAll(found.String(), m.base, machineDir)
+				got = append(got, strings.TrimPrefix(s, machineDir+"/"))
 			}
 			for _, want := range c.want {
 				if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, want) }) {
@@ -123,10 +123,10 @@ func TestHostileConfiguration(t *testing.T) {
 	}
 }
 
-// m0 stands for a machine's directory.
-const m0 = "M"
+// machineDir stands for the directory of a machine.
+const machineDir = "M"
 
-// TestCredentialsThatMayNotBeRead are none to this user's programs.
+// TestCredentialsThatMayNotBeRead asserts that they are not listed.
 func TestCredentialsThatMayNotBeRead(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestCredentialsOfTools holds for each file what a tool writes into it, and what
-// it holds without a credential.
+// TestCredentialsOfTools has for each file what a tool writes into it with a credential
+// and without one.
 func TestCredentialsOfTools(t *testing.T) {
 	t.Parallel()
 	const long = "Q3Zt8LwX1vRb6NcYpK0s"
@@ -56,7 +56,7 @@ func TestCredentialsOfTools(t *testing.T) {
 			m := newMachine(t)
 			file := m.write(c.path, c.with)
 			if got := m.places(); !slices.Equal(got, []string{c.path}) {
-				t.Errorf("%q holds a credential; found %q", c.with, got)
+				t.Errorf("%q contains a credential; found %q", c.with, got)
 			}
 			if m.write(c.path, c.without); c.without == "" {
 				if err := os.Remove(file); err != nil {
@@ -64,15 +64,15 @@ func TestCredentialsOfTools(t *testing.T) {
 				}
 			}
 			if got := m.places(); got != nil {
-				t.Errorf("%q holds no credential; found %q", c.without, got)
+				t.Errorf("%q contains no credential; found %q", c.without, got)
 			}
 		})
 	}
 }
 
-// TestCredentialsWhereVariablesSay asserts that the places which variables name are
-// looked at in addition to the usual ones.
-func TestCredentialsWhereVariablesSay(t *testing.T) {
+// TestCredentialsWhereVariablesPoint asserts that the places that variables name are
+// searched in addition to the usual ones.
+func TestCredentialsWhereVariablesPoint(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	dir := filepath.Join(m.base, "d")
