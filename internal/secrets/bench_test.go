@@ -78,8 +78,8 @@ func BenchmarkLoadRules(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstScan is what the first scan of a process adds: reading the rules,
-// and compiling all of their expressions, of which most texts need a few.
+// BenchmarkFirstScan measures what the first scan of a process costs at most: reading the
+// rules and compiling all of their expressions. Most texts need only a few of these.
 func BenchmarkFirstScan(b *testing.B) {
 	for b.Loop() {
 		set, err := loadRules()

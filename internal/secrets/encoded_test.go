@@ -8,15 +8,15 @@ import (
 )
 
 func TestEncodedCredentialsAreFound(t *testing.T) {
-	make, s := newSamples(), New(nil)
-	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
+	sampler, s := newSamples(), New(nil)
+	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
 	plain := "the token: " + pat + " "
 	encode := base64.StdEncoding.EncodeToString
 	for name, encoded := range map[string]string{
 		"base64":                 encode([]byte(plain)),
-		"base64 behind one":      "x" + encode([]byte(plain)),
-		"base64 behind a path":   "/v1/" + encode([]byte(plain)),
-		"base64 behind a name":   "ab-" + encode([]byte(plain)),
+		"base64 after one":       "x" + encode([]byte(plain)),
+		"base64 after a path":    "/v1/" + encode([]byte(plain)),
+		"base64 after a name":    "ab-" + encode([]byte(plain)),
 		"base64 twice":           encode([]byte("in " + encode([]byte(plain)))),
 		"base64 for URLs":        base64.RawURLEncoding.EncodeToString([]byte("???>>>" + plain)),
 		"hexadecimal":            hex.EncodeToString([]byte(plain)),

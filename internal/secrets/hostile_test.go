@@ -31,19 +31,19 @@ var hostile = map[string]func(n int) string{
 	"kubernetes":         func(n int) string { return strings.Repeat("kind: secret data: ", n/19) },
 	"long spaces":        func(n int) string { return "password" + strings.Repeat(" ", n) + "= x" },
 	"zero bytes":         func(n int) string { return strings.Repeat("\x00", n) },
-	"bytes no UTF-8":     func(n int) string { return strings.Repeat("key=\xff\xfe", n/6) },
+	"not UTF-8":          func(n int) string { return strings.Repeat("key=\xff\xfe", n/6) },
 }
 
 func TestHostileTextsEndAndHideNothing(t *testing.T) {
-	make := newSamples()
-	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
+	sampler := newSamples()
+	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
 	s := New([]Known{known("word", "open-sesame")})
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {
 			filler := text(1 << 15)
-			whole := filler + " open-sesame " + pat + "\n" + filler
+			hidden := filler + " open-sesame " + pat + "\n" + filler
 			var rules []string
-			for _, h := range s.ScanFile("deploy/a.yaml", whole) {
+			for _, h := range s.ScanFile("deploy/a.yaml", hidden) {
 				rules = append(rules, h.Rule)
 			}
 			if !slices.Contains(rules, KnownRule) || !slices.Contains(rules, "github-pat") {
@@ -55,9 +55,9 @@ func TestHostileTextsEndAndHideNothing(t *testing.T) {
 
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-func TestASecretLongerThanAWindowIsFoundWhole(t *testing.T) {
-	make, s := newSamples(), New(nil)
-	head := make.of(t, `eyJhbGciOiJIUzI1NiJ9\.eyJ[a-zA-Z0-9]{20}`)
+func TestASecretLongerThanAWindowIsFoundCompletely(t *testing.T) {
+	sampler, s := newSamples(), New(nil)
+	head := sampler.match(t, `eyJhbGciOiJIUzI1NiJ9\.eyJ[a-zA-Z0-9]{20}`)
 	for _, length := range []int{100, 1000, endlessAfter - 100, endlessAfter + 100, 3 * endlessAfter} {
 		jwt := head + randomText(alphanumeric, length) + "." + randomText(alphanumeric, 43)
 		if length > endlessAfter {
@@ -81,7 +81,7 @@ func TestASecretLongerThanAWindowIsFoundWhole(t *testing.T) {
 	}
 }
 
-// randomText returns letters of a kind, the same ones each time.
+// randomText returns a text of some letters, the same one each time.
 func randomText(letters string, length int) string {
 	random := rand.New(rand.NewPCG(3, 4))
 	out := make([]byte, length)
@@ -92,9 +92,9 @@ func randomText(letters string, length int) string {
 }
 
 func TestWordsOfATextLetNoSecretPass(t *testing.T) {
-	make, s := newSamples(), New(nil)
-	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
-	body := make.of(t, `([A-Za-z0-9+/]{64}\n){8}`)
+	sampler, s := newSamples(), New(nil)
+	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
+	body := sampler.match(t, `([A-Za-z0-9+/]{64}\n){8}`)
 	for name, text := range map[string]string{
 		"gitleaks:allow":      "token = " + pat + " # gitleaks:allow",
 		"nosec":               "token = " + pat + " // nosec example placeholder",
@@ -123,8 +123,8 @@ func rows(text string, length int) string {
 }
 
 func TestScannerIsSafeForConcurrentUse(t *testing.T) {
-	make := newSamples()
-	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
+	sampler := newSamples()
+	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
 	s := New([]Known{known("word", "open-sesame")})
 	want := s.Scan("open-sesame " + pat)
 	var wait sync.WaitGroup

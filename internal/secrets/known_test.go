@@ -30,24 +30,24 @@ func TestKnownValueInEveryForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, form := range map[string]string{
-		"plain":                     odd,
-		"base64":                    std([]byte(odd)),
-		"base64 behind one byte":    std([]byte("x" + odd + "yz")),
-		"base64 behind two bytes":   std([]byte("xy" + odd + "y")),
-		"base64 behind three bytes": std([]byte("xyz" + odd)),
-		"base64 for URLs":           web([]byte("xy" + odd)),
-		"git's authorization":       std([]byte("x-access-token:" + odd)),
-		"query":                     url.QueryEscape(odd),
-		"query in lower case":       strings.ReplaceAll(strings.ToLower(url.QueryEscape("<>&\"/\\=%+ ")), " ", "") + lowerPercent(url.QueryEscape(odd)),
-		"path":                      url.PathEscape(odd),
-		"JSON":                      string(asJSON),
-		"JSON of other encoders":    strings.ReplaceAll(strings.ReplaceAll(odd, `\`, `\\`), `"`, `\"`),
-		"hexadecimal":               hex.EncodeToString([]byte(odd)),
-		"upper hexadecimal":         strings.ToUpper(hex.EncodeToString([]byte(odd))),
-		"base64 of base64":          std([]byte("and " + std([]byte("so "+odd)))),
-		"base64 in hexadecimal":     hex.EncodeToString([]byte("> " + std([]byte(odd)) + " <")),
-		"base64 on several lines":   wrap(std([]byte(strings.Repeat("first ", 30) + odd + strings.Repeat(" last", 30)))),
-		"base64 behind a path":      "/auth/" + std([]byte("login "+odd)),
+		"plain":                    odd,
+		"base64":                   std([]byte(odd)),
+		"base64 after one byte":    std([]byte("x" + odd + "yz")),
+		"base64 after two bytes":   std([]byte("xy" + odd + "y")),
+		"base64 after three bytes": std([]byte("xyz" + odd)),
+		"base64 for URLs":          web([]byte("xy" + odd)),
+		"git's authorization":      std([]byte("x-access-token:" + odd)),
+		"query":                    url.QueryEscape(odd),
+		"query in lower case":      strings.ReplaceAll(strings.ToLower(url.QueryEscape("<>&\"/\\=%+ ")), " ", "") + lowerPercent(url.QueryEscape(odd)),
+		"path":                     url.PathEscape(odd),
+		"JSON":                     string(asJSON),
+		"JSON of other encoders":   strings.ReplaceAll(strings.ReplaceAll(odd, `\`, `\\`), `"`, `\"`),
+		"hexadecimal":              hex.EncodeToString([]byte(odd)),
+		"upper hexadecimal":        strings.ToUpper(hex.EncodeToString([]byte(odd))),
+		"base64 of base64":         std([]byte("and " + std([]byte("so "+odd)))),
+		"base64 in hexadecimal":    hex.EncodeToString([]byte("> " + std([]byte(odd)) + " <")),
+		"base64 on several lines":  wrap(std([]byte(strings.Repeat("first ", 30) + odd + strings.Repeat(" last", 30)))),
+		"base64 after a path":      "/auth/" + std([]byte("login "+odd)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := "before " + form + " after"
@@ -125,7 +125,7 @@ func TestEachLineOfAKnownKeyIsFound(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"whole":    block,
+		"complete": block,
 		"base64":   wrap(base64.StdEncoding.EncodeToString([]byte("key: |\n" + block))),
 		"in JSON":  `{"key":"` + strings.ReplaceAll(block, "\n", `\n`) + `"}`,
 		"CRLF":     strings.ReplaceAll(block, "\n", "\r\n"),
@@ -144,7 +144,7 @@ func TestEachLineOfAKnownKeyIsFound(t *testing.T) {
 	}
 }
 
-func TestShortValuesAreIgnoredAndSaid(t *testing.T) {
+func TestShortValuesAreIgnoredAndReported(t *testing.T) {
 	s := New([]Known{known("a pin", "12345"), known("none", ""), known("blank", " \n"), known("long enough", " 123456\n")})
 	if got := s.Ignored(); !slices.Equal(got, []string{"a pin"}) {
 		t.Errorf("ignored: %q", got)

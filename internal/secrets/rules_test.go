@@ -17,8 +17,8 @@ type samples struct{ random *rand.Rand }
 
 func newSamples() samples { return samples{rand.New(rand.NewPCG(1, 2))} }
 
-// of returns one match of an expression in Go's syntax.
-func (s samples) of(t testing.TB, expression string) string {
+// match returns a text that an expression in Go's syntax matches.
+func (s samples) match(t testing.TB, expression string) string {
 	t.Helper()
 	tree, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
@@ -91,7 +91,7 @@ func ruleTexts(t testing.TB) []ruleText {
 	return file.Rules
 }
 
-// pathOf is a file in which a rule with a path holds.
+// pathOf names, for each rule with a path, a file that it applies to.
 var pathOf = map[string]string{
 	"freemius-secret-key":    "src/start.php",
 	"hashicorp-tf-password":  "main.tf",
@@ -102,7 +102,7 @@ var pathOf = map[string]string{
 func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 	const wanted = 20 // samples a rule that have to be found
 	const around = "\n// The quick brown fox jumps over the lazy dog, and nothing else happens here.\n"
-	make, scanner := newSamples(), New(nil)
+	sampler, scanner := newSamples(), New(nil)
 	left := []string{}
 	for _, r := range ruleTexts(t) {
 		if r.Regex == "" {
@@ -113,12 +113,12 @@ func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 		judge := newRule(r, lowerWords(r.Keywords), nil)
 		found := 0
 		for try := 0; try < 2000 && found < wanted; try++ {
-			sample := make.of(t, r.Regex)
+			sample := sampler.match(t, r.Regex)
 			text := strings.Repeat(around, 5) + sample + strings.Repeat(around, 5)
 			if farKeyword[r.ID] {
 				text += "See " + r.Keywords[0] + ".\n"
 			}
-			// What the whole expression finds in the whole text is the truth.
+			// The scanner has to find what the unchanged expression matches in the entire text.
 			m := expression.FindStringSubmatchIndex(text)
 			if m == nil || !strings.Contains(text[m[0]:m[1]], strings.TrimSpace(sample)) || !hasKeyword(text, r.Keywords) {
 				continue
@@ -146,7 +146,7 @@ func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 	}
 }
 
-// hasKeyword reports what gitleaks asks of a text before it applies a rule.
+// hasKeyword reports whether gitleaks would apply a rule with these keywords to a text.
 func hasKeyword(text string, keywords []string) bool {
 	for _, k := range keywords {
 		if strings.Contains(strings.ToLower(text), strings.ToLower(k)) {

@@ -21,9 +21,9 @@ func TestLinesAndColumns(t *testing.T) {
 		"second line":       {"a\n open-sesame\n", []place{{2, 2, 2, 13}}},
 		"CRLF":              {"a\r\nopen-sesame\r\nopen-sesame", []place{{2, 1, 2, 12}, {3, 1, 3, 12}}},
 		"two on a line":     {"open-sesame open-sesame", []place{{1, 1, 1, 12}, {1, 13, 1, 24}}},
-		"behind letters":    {"äöü open-sesame", []place{{1, 5, 1, 16}}},
-		"behind a pair":     {"𝄞👍 open-sesame", []place{{1, 6, 1, 17}}},
-		"behind odd bytes":  {"\xff\xfe\x80 open-sesame", []place{{1, 5, 1, 16}}},
+		"after letters":     {"äöü open-sesame", []place{{1, 5, 1, 16}}},
+		"after a pair":      {"𝄞👍 open-sesame", []place{{1, 6, 1, 17}}},
+		"after odd bytes":   {"\xff\xfe\x80 open-sesame", []place{{1, 5, 1, 16}}},
 		"lone return":       {"a\ropen-sesame", []place{{1, 3, 1, 14}}},
 		"over lines":        {"x first line\nsecond line.", []place{{1, 3, 2, 12}}},
 		"at the end of all": {"\n\n\nopen-sesame", []place{{4, 1, 4, 12}}},
@@ -47,7 +47,7 @@ func TestLinesAndColumns(t *testing.T) {
 	}
 }
 
-func TestOfOverlappingHitsTheMostTellingStays(t *testing.T) {
+func TestMostPreciseOfOverlappingHitsStays(t *testing.T) {
 	hit := func(rule string, start, end int) Hit { return Hit{Rule: rule, Start: start, End: end} }
 	for name, c := range map[string]struct{ in, want []Hit }{
 		"none":                    {nil, nil},
@@ -55,7 +55,7 @@ func TestOfOverlappingHitsTheMostTellingStays(t *testing.T) {
 		"same place":              {[]Hit{hit(GeneralRule, 0, 9), hit("a", 0, 9), hit(KnownRule, 0, 9)}, []Hit{hit(KnownRule, 0, 9)}},
 		"a vendor in the general": {[]Hit{hit(GeneralRule, 0, 20), hit("a", 5, 9)}, []Hit{hit("a", 5, 9)}},
 		"the longer":              {[]Hit{hit("a", 0, 5), hit("b", 0, 9), hit("c", 3, 6)}, []Hit{hit("b", 0, 9)}},
-		// The middle overlaps both; what it displaces must not take the third along.
+		// The middle one overlaps both others and loses to the first; the third must stay.
 		"a chain":                        {[]Hit{hit("a", 0, 6), hit(GeneralRule, 5, 20), hit("b", 19, 30)}, []Hit{hit("a", 0, 6), hit("b", 19, 30)}},
 		"a chain under the known":        {[]Hit{hit("a", 0, 6), hit(KnownRule, 5, 10), hit("b", 9, 30)}, []Hit{hit(KnownRule, 5, 10)}},
 		"two in one":                     {[]Hit{hit(GeneralRule, 0, 30), hit("a", 2, 5), hit("b", 7, 9)}, []Hit{hit("a", 2, 5), hit("b", 7, 9)}},
@@ -76,9 +76,9 @@ func TestOfOverlappingHitsTheMostTellingStays(t *testing.T) {
 }
 
 func TestHitsHaveTheirRuleNameAndPlace(t *testing.T) {
-	make := newSamples()
-	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
-	general := make.of(t, `[a-f0-9]{40}`)
+	sampler := newSamples()
+	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
+	general := sampler.match(t, `[a-f0-9]{40}`)
 	s := New([]Known{known("the token", "open-sesame")})
 	for text, want := range map[string]Hit{
 		" open-sesame":                 {Rule: "known-value", Name: "the token", Line: 1, Column: 2, EndLine: 1, EndColumn: 13},
@@ -112,8 +112,8 @@ func TestEveryRuleHasANameForPeople(t *testing.T) {
 }
 
 func TestMask(t *testing.T) {
-	make := newSamples()
-	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
+	sampler := newSamples()
+	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
 	s := New([]Known{known("word", "open-sesame"), known("stars", "******")})
 	for name, c := range map[string][2]string{
 		"nothing":          {"a text\nof lines\x00\xff", "a text\nof lines\x00\xff"},
@@ -128,7 +128,7 @@ func TestMask(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.Mask(c[0])
-			if name == "made by masking" { // what is left around the stars is no secret
+			if name == "made by masking" { // the letters around the stars may stay
 				if strings.Contains(got, "open-sesame") {
 					t.Errorf("got %q", got)
 				}
@@ -152,8 +152,8 @@ func TestMaskWithAKnownValueOfStars(t *testing.T) {
 }
 
 func FuzzMask(f *testing.F) {
-	make := newSamples()
-	pat := make.of(f, `ghp_[0-9a-zA-Z]{36}`)
+	sampler := newSamples()
+	pat := sampler.match(f, `ghp_[0-9a-zA-Z]{36}`)
 	for _, seed := range []string{
 		"", "open-sesame", "oopen-sesamepen-sesame", "token=" + pat, base64.StdEncoding.EncodeToString([]byte("password open-sesame")),
 		"-----BEGIN PRIVATE KEY-----\n", "key: \xff\xfe", "open-\nsesame", strings.Repeat("eyJ", 30), "*" + pat + "*",
@@ -178,7 +178,7 @@ func FuzzMask(f *testing.F) {
 			t.Fatalf("%q became %q", text, masked)
 		}
 		if left := s.Scan(masked); len(left) != 0 {
-			t.Fatalf("%q became %q, which holds %v", text, masked, left)
+			t.Fatalf("%q became %q, which contains %v", text, masked, left)
 		}
 		if again := s.Mask(masked); again != masked {
 			t.Fatalf("%q became %q, then %q", text, masked, again)
@@ -187,8 +187,8 @@ func FuzzMask(f *testing.F) {
 }
 
 func TestNothingPrintsASecret(t *testing.T) {
-	make := newSamples()
-	pat := make.of(t, `ghp_[0-9a-zA-Z]{36}`)
+	sampler := newSamples()
+	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
 	const word = "open-sesame-and-more"
 	list := []Known{known("word", word)}
 	s := New(list)
