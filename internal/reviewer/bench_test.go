@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// hostile are texts that grow to a size and ask most of a scanner or an evaluator.
+// hostile are texts of any size that are hard for a scanner or an evaluator.
 var hostile = map[string]struct{ path, begin, repeat string }{
 	"brackets":      {"a.js", "", "("},
 	"mixed":         {"a.js", "", "([{"},
@@ -62,7 +62,7 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"blocks":        {"a.js", strings.Repeat("try{", 5000), "}catch{}return;"},
 }
 
-// text returns a hostile text of n bytes.
+// hostileText returns a file with a hostile text of n bytes.
 func hostileText(name string, n int) File {
 	h := hostile[name]
 	t := h.begin + strings.Repeat(h.repeat, n/len(h.repeat)+1)

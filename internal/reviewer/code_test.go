@@ -22,14 +22,14 @@ func TestCodeReview(t *testing.T) {
 		"except of one error":              {File{Path: "a.py", Text: "try:\n    f()\nexcept KeyError:\n    pass\n"}, ""},
 		"except with a reason":             {File{Path: "a.py", Text: "try:\n    f()\nexcept Exception:\n    pass  # gone already\n"}, ""},
 		"except that does more than pass":  {File{Path: "a.py", Text: "try:\n    f()\nexcept Exception:\n    pass\n    g()\n"}, ""},
-		"code behind a return in Python":   {File{Path: "a.py", Text: "def f():\n    return 1\n    g()\n"}, "unreachable-code"},
-		"code behind an inner return":      {File{Path: "a.py", Text: "def f():\n    if a:\n        return (1 +\n            2)\n    g()\n"}, ""},
-		"code behind a return in Go":       {File{Path: "a.go", Text: "func f() int {\n\treturn 1\n\tg()\n}\n"}, "unreachable-code"},
+		"code after a return in Python":    {File{Path: "a.py", Text: "def f():\n    return 1\n    g()\n"}, "unreachable-code"},
+		"code after an inner return":       {File{Path: "a.py", Text: "def f():\n    if a:\n        return (1 +\n            2)\n    g()\n"}, ""},
+		"code after a return in Go":        {File{Path: "a.go", Text: "func f() int {\n\treturn 1\n\tg()\n}\n"}, "unreachable-code"},
 		"a return over two lines":          {File{Path: "a.go", Text: "func f() int {\n\treturn 1 +\n\t\tg()\n}\n"}, ""},
 		"a bare return in Python":          {File{Path: "a.py", Text: "def f():\n    if a:\n        return\n    g()\n    if b:\n        g()\n        return\n    h()\n"}, ""},
-		"code behind a bare return":        {File{Path: "a.py", Text: "def f():\n    return\n    g()\n"}, "unreachable-code"},
+		"code after a bare return":         {File{Path: "a.py", Text: "def f():\n    return\n    g()\n"}, "unreachable-code"},
 		"a return held by a backslash":     {File{Path: "a.py", Text: "def f():\n    return a + \\\n    b\n"}, ""},
-		"code behind a bare return in Go":  {File{Path: "a.go", Text: "func f() {\n\treturn\n\tg()\n}\n"}, "unreachable-code"},
+		"code after a bare return in Go":   {File{Path: "a.go", Text: "func f() {\n\treturn\n\tg()\n}\n"}, "unreachable-code"},
 		"an empty catch with a reason":     {File{Path: "a.js", Text: "try { f(); } catch (e) {} // f is not there on Windows\n"}, ""},
 		"a catch that ends the file":       {File{Path: "a.js", Text: "try { f(); } catch (e)"}, ""},
 		"a bare catch that ends the file":  {File{Path: "a.js", Text: "try { f(); } catch"}, ""},
@@ -58,8 +58,8 @@ func TestCodeReview(t *testing.T) {
 		"much code and no test":            {File{Path: "a.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 40}}}, "no-test-change"},
 		"a little code and no test":        {File{Path: "a.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 4}}}, ""},
 		"a test":                           {File{Path: "a_test.go", Text: lines(50), Changed: []changes.Span{{First: 1, Last: 40}}}, ""},
-		"a test beside Rust's code":        {File{Path: "a.rs", Text: "fn f() {}\n#[cfg(test)]\nmod tests {\n" + lines(50) + "}\n", Changed: []changes.Span{{First: 1, Last: 40}}}, ""},
-		"Rust's code beside a test":        {File{Path: "a.rs", Text: lines(50) + "#[cfg(test)]\nmod tests {\n}\n", Changed: []changes.Span{{First: 1, Last: 40}}}, "no-test-change"},
+		"a test next to Rust's code":       {File{Path: "a.rs", Text: "fn f() {}\n#[cfg(test)]\nmod tests {\n" + lines(50) + "}\n", Changed: []changes.Span{{First: 1, Last: 40}}}, ""},
+		"Rust's code next to a test":       {File{Path: "a.rs", Text: lines(50) + "#[cfg(test)]\nmod tests {\n}\n", Changed: []changes.Span{{First: 1, Last: 40}}}, "no-test-change"},
 		"a generated file":                 {File{Path: "a.go", Text: "// TODO\n", Generated: true}, ""},
 		"commented code, by default":       {File{Path: "a.js", Text: "// a = f(b);\n// g(a);\n// h(a);\n"}, ""},
 	} {
@@ -108,12 +108,12 @@ func TestLeftovers(t *testing.T) {
 		"a focused test in Ruby":              {"spec/a_spec.rb", "fit 'works' do\n  f\nend\nit 'too', :focus do\n  f\nend\nit 'three', focus: true do\n  f\nend\n", "focused-test focused-test focused-test"},
 		"a test in Ruby that may be skipped":  {"a_spec.rb", "it 'works' do\n  skip 'no tool' unless tool?\n  f\nend\n", ""},
 		"a skipped test in Ruby":              {"spec/a_spec.rb", "xit 'works' do\n  f\nend\nit 'too' do\n  skip 'slow'\n  f\nend\n", "disabled-test disabled-test"},
-		"code behind a return in Ruby":        {"a.rb", "def f\n  return 1\n  g\nend\n", "unreachable-code"},
+		"code after a return in Ruby":         {"a.rb", "def f\n  return 1\n  g\nend\n", "unreachable-code"},
 		"a return in Ruby that may not be":    {"a.rb", "def f\n  return 1 if x\n  raise A unless y\n  return [1,\n    2] if z\n  g\nend\n", ""},
 		"a return in Ruby before a branch":    {"a.rb", "def f\n  if x\n    return 1\n  else\n    raise\n  end\n  g\nrescue\n  return 2\nensure\n  h\nend\n", ""},
-		"code behind a return in Rust":        {"a.rs", "fn f() -> u8 {\n    if x {\n    }\n    return 1;\n    g();\n}\n", "unreachable-code"},
+		"code after a return in Rust":         {"a.rs", "fn f() -> u8 {\n    if x {\n    }\n    return 1;\n    g();\n}\n", "unreachable-code"},
 		"a Ruby name like a word of others":   {"a.rb", "continue = f\ng\nnext\n", ""},
-		"a function behind a return in Rust":  {"a.rs", "fn f() -> u8 {\n    return g();\n    fn g() -> u8 { 1 }\n}\n", ""},
+		"a function after a return in Rust":   {"a.rs", "fn f() -> u8 {\n    return g();\n    fn g() -> u8 { 1 }\n}\n", ""},
 		"a focused test in Ginkgo":            {"a_test.go", "var _ = FDescribe(\"a\", func() {\n\tPIt(\"b\", f)\n})\n", "focused-test disabled-test"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,29 +164,29 @@ func TestSwallowedErrors(t *testing.T) {
 }
 
 // TestWhatHeldOutSourcesShowed has, for each pattern of wrong findings in the held-out
-// sources, code that is accepted since, and code like it that is still found.
+// sources, code that is now accepted, and similar code that is still found.
 func TestWhatHeldOutSourcesShowed(t *testing.T) {
 	long := strings.Repeat("  f();\n", 210)
 	for name, c := range map[string]struct {
 		path, code string
 		want       string // the rules found, in order
 	}{
-		"a class behind a decorator":         {"a.ts", "@injectable()\nexport class A {\n" + long + "}\n", ""},
-		"a class behind an annotation":       {"A.java", "@A({\"b\"})\npublic class A {\n" + long + "}\n", ""},
+		"a class after a decorator":          {"a.ts", "@injectable()\nexport class A {\n" + long + "}\n", ""},
+		"a class after an annotation":        {"A.java", "@A({\"b\"})\npublic class A {\n" + long + "}\n", ""},
 		"a list of objects":                  {"a.ts", "f([\n  g(['a']),\n  {\n" + long + "  },\n]);\n", ""},
 		"a method with a type":               {"a.ts", "class A {\n  f(a: B): Promise<void> {\n" + long + "  }\n}\n", "long-function"},
 		"a method that throws":               {"A.java", "class A {\n  void f(B a) throws C, D {\n" + long + "  }\n}\n", "long-function"},
 		"a case that tries":                  {"a.js", "switch (a) {\ncase f(x): try {\n" + long + "} finally { g(); }\n}\n", ""},
 		"elements that end":                  {"a.tsx", "class A {\n  f = () => {\n    return <>{rows.map(r => <div>{g(r)}</div>)}</>;\n  };\n\n  private b: C;\n}\n", ""},
 		"an argument named throw":            {"a.py", "def f():\n    hook(\n        throw=True,\n        node=n,\n    )\n", ""},
-		"code behind a raise":                {"a.py", "def f():\n    raise A()\n    g()\n", "unreachable-code"},
+		"code after a raise":                 {"a.py", "def f():\n    raise A()\n    g()\n", "unreachable-code"},
 		"a very long page of documentation":  {"a.go", strings.Repeat("// About f.\n", 1400) + strings.Repeat("var a = f()\n", 200), ""},
 		"a library with its licence":         {"a.js", "/*! A 1.2 | MIT license */\n" + strings.Repeat("try { f(); } catch (e) {}\n", 1600), ""},
 		"a long script of one's own":         {"a.js", "/* About f. */\n" + strings.Repeat("f();\n", 1600), "long-file"},
 		"a library that is not so long":      {"a.js", "/*! A 1.2 | MIT license */\ntry { f(); } catch (e) {}\n", "swallowed-error"},
 		"an error that is raised later":      {"a.rb", "run do\n  f\nrescue => error\nend\nraise error if error\n", ""},
 		"an error with a name and no use":    {"a.rb", "run do\n  f\nrescue => error\nend\ng\n", "swallowed-error"},
-		"a text that is no number":           {"A.java", "class A { void f() { try { n = Integer.valueOf(a); } catch (NumberFormatException e) {} } }", ""},
+		"a text that is not a number":        {"A.java", "class A { void f() { try { n = Integer.valueOf(a); } catch (NumberFormatException e) {} } }", ""},
 		"an end that is awaited":             {"a.js", "async function f() { try { await reader.cancel(); } catch {} }\n", ""},
 		"a value that is returned instead":   {"a.js", "function f() {\n  try {\n    return new URL(a);\n  } catch {}\n  return a;\n}\n", ""},
 		"a value that goes on":               {"a.js", "function f() {\n  try {\n    b = g(a);\n  } catch {}\n  return a;\n}\n", "swallowed-error"},
@@ -197,7 +197,7 @@ func TestWhatHeldOutSourcesShowed(t *testing.T) {
 		"a name that is given a value":       {"A.java", "class A { void f() { try { s.close(); a = b; } catch (Exception e) {} } }", "swallowed-error"},
 		"a class that may not be there":      {"A.java", "class A { void f() { try { c = Class.forName(\"B\"); m.put(c, d); } catch (Exception e) {} } }", ""},
 		"an error that has another branch":   {"a.go", "func f() {\n\tif err := g(); err != nil {\n\t} else if a {\n\t\th()\n\t}\n}\n", ""},
-		"code behind a raise in a test":      {"test_a.py", "def test_f():\n    with f():\n        raise A()\n        g()\n", ""},
+		"code after a raise in a test":       {"test_a.py", "def test_f():\n    with f():\n        raise A()\n        g()\n", ""},
 		"what a compiler made":               {"dist/a.js", "\"use strict\";\nObject.defineProperty(exports, \"__esModule\", { value: true });\n// TODO: f\n", ""},
 		"a stub of an editor":                {"a.java", "// TODO Auto-generated method stub\n", ""},
 		"lines that begin with the word":     {"a.py", "# XXX this is slow\n# XXX and wrong\nf()\n# TODO: g\n", "todo-without-issue todo-without-issue"},

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write docs/review-rules.md")
 
 const document = "../../docs/review-rules.md"
 
-// TestDocumentListsTheRules holds docs/review-rules.md against the rules.
+// TestDocumentListsTheRules compares docs/review-rules.md with the rules.
 func TestDocumentListsTheRules(t *testing.T) {
 	want := describe(t)
 	if *update {
@@ -62,7 +62,7 @@ snippets further down.
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 `)
 	sources := readSources(t)
-	before, fresh, fresher, all := tally(among(sources, tuned), first), tally(among(sources, heldOut), first), tally(among(sources, again), first), tally(sources, now)
+	before, fresh, fresher, all := tally(among(sources, tuned), foundFirst), tally(among(sources, heldOut), foundFirst), tally(among(sources, heldOutAgain), foundFirst), tally(sources, foundNow)
 	recall := map[string]string{}
 	for _, l := range readLabelled(t) {
 		recall[l.Rule] = fmt.Sprintf("%.2f", l.recall())
@@ -79,7 +79,7 @@ snippets further down.
 	return b.String() + describeSources(sources, rules) + describeLabelled(t)
 }
 
-// describeSources says for the document what was measured.
+// describeSources describes for the document what was measured.
 func describeSources(sources []realSource, rules []Rule) string {
 	var b strings.Builder
 	b.WriteString(`
@@ -105,7 +105,7 @@ right now.
 	for _, part := range []struct {
 		name string
 		keep func(realSource) bool
-	}{{"all tuned", tuned}, {"all held out", heldOut}, {"all held out again", again}} {
+	}{{"all tuned", tuned}, {"all held out", heldOut}, {"all held out again", heldOutAgain}} {
 		total := realSource{Name: part.name}
 		for _, s := range among(sources, part.keep) {
 			describeSource(&b, s)
@@ -119,7 +119,7 @@ right now.
 	return b.String() + describeDefaults(sources, rules) + describeKnown(sources)
 }
 
-// describeDefaults says what all rules together are right in that are on by default.
+// describeDefaults describes how precise the rules that are on by default are together.
 func describeDefaults(sources []realSource, rules []Rule) string {
 	sum := func(keep func(realSource) bool, when func(verdict) bool) score {
 		var s score
@@ -136,16 +136,16 @@ Of all findings of the rules that are on by default, %s were right in the tuned
 sources and %s in the held-out ones. With the rules corrected by these,
 %s were right in the sources that were held out again. Now it is
 %s, %s and %s.
-`, sum(tuned, first), sum(heldOut, first), sum(again, first), sum(tuned, now), sum(heldOut, now), sum(again, now))
+`, sum(tuned, foundFirst), sum(heldOut, foundFirst), sum(heldOutAgain, foundFirst), sum(tuned, foundNow), sum(heldOut, foundNow), sum(heldOutAgain, foundNow))
 }
 
 func describeSource(b *strings.Builder, s realSource) {
-	then, since := s.score(first), s.score(now)
+	then, since := s.score(foundFirst), s.score(foundNow)
 	fmt.Fprintf(b, "| %s | %s | %d | %.1f | %.1f | %d | %d | %d | %d |\n", s.Name, strings.TrimSpace(s.Client+" "+s.Package+" "+s.Version), s.Measured.Files,
 		float64(s.Measured.Bytes)/1e6, s.Measured.Seconds, then.all, then.right, since.all, since.right)
 }
 
-// describeKnown says which published weaknesses of the sources the rules find.
+// describeKnown lists which published weaknesses of the sources the rules find.
 func describeKnown(sources []realSource) string {
 	var b strings.Builder
 	b.WriteString(`
@@ -162,16 +162,16 @@ rules found before they were corrected.
 	for _, s := range sources {
 		for _, k := range s.Known {
 			all++
-			fmt.Fprintf(&b, "| %s | %s | `%s` | %s:%d | %s | %s |\n", k.Advisory, s.Name, k.Rule, k.Path, k.Line, yes(s.found(k, first), &then), yes(s.found(k, now), &since))
+			fmt.Fprintf(&b, "| %s | %s | `%s` | %s:%d | %s | %s |\n", k.Advisory, s.Name, k.Rule, k.Path, k.Line, yesOrNo(s.found(k, foundFirst), &then), yesOrNo(s.found(k, foundNow), &since))
 		}
 	}
 	fmt.Fprintf(&b, "| all together | | | | %d of %d | %d of %d |\n", then, all, since, all)
 	return b.String()
 }
 
-// yes says whether it is so, and counts if it is.
-func yes(so bool, n *int) string {
-	if !so {
+// yesOrNo returns found as a word, and adds one to n if it is true.
+func yesOrNo(found bool, n *int) string {
+	if !found {
 		return "no"
 	}
 	*n++

@@ -54,9 +54,9 @@ func readLabelled(t *testing.T) []labelled {
 	return all
 }
 
-// TestLabelledCodeIsFoundAsStated holds each rule against its labelled snippets: what
-// the set says to be missed is missed, and nothing else is. So neither recall nor
-// precision can change without the set saying so.
+// TestLabelledCodeIsFoundAsStated tries each rule on its labelled snippets. Exactly the
+// snippets under missed and mistaken are judged wrongly, so neither recall nor precision
+// can change unless the set does.
 func TestLabelledCodeIsFoundAsStated(t *testing.T) {
 	for _, l := range readLabelled(t) {
 		t.Run(l.Rule, func(t *testing.T) {
@@ -91,8 +91,8 @@ func TestLabelledCodeIsFoundAsStated(t *testing.T) {
 	}
 }
 
-// TestLabelledCodeIsEnough holds the set against the sizes that make it telling, and
-// the rules against the set: none has no snippets.
+// TestLabelledCodeIsEnough asserts that the set is large enough in each language, and that
+// each rule has snippets.
 func TestLabelledCodeIsEnough(t *testing.T) {
 	vulnerable, safe := map[string]int{}, map[string]int{}
 	known := map[string]bool{}
@@ -117,8 +117,8 @@ func TestLabelledCodeIsEnough(t *testing.T) {
 	}
 }
 
-// describeLabelled makes the part of the document that says how well the rules do
-// on the labelled set.
+// describeLabelled returns the part of the document about recall and precision on the
+// labelled set.
 func describeLabelled(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`

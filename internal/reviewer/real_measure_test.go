@@ -34,7 +34,7 @@ var (
 )
 
 // TestRealSources fetches the pinned sources of testdata/real, reviews them as a
-// pull request that adds everything, and holds each finding against its verdict. It
+// pull request that adds everything, and compares the findings with the verdicts. It
 // fails for a finding without one, and for a verdict without a finding.
 func TestRealSources(t *testing.T) {
 	if *realDir != "" {
@@ -86,7 +86,7 @@ func placeOf(f finding.Finding) place { return place{f.Rule, f.Path, f.Range.Sta
 func (s realSource) judged() map[place]bool {
 	at := map[place]bool{}
 	for _, v := range s.Verdicts {
-		if !now(v) {
+		if !foundNow(v) {
 			continue
 		}
 		for _, line := range v.Lines {
@@ -96,8 +96,8 @@ func (s realSource) judged() map[place]bool {
 	return at
 }
 
-// review runs both reviews with the rules that are on by default and those that are
-// off for what was judged, or those asked for.
+// review runs both reviews with the rules that are on by default and those that are off
+// and have verdicts, or with those that are asked for.
 func review(t *testing.T, files []File) ([]finding.Finding, measured) {
 	t.Helper()
 	config := Config{On: judgedThoughOff(t)}
@@ -136,7 +136,7 @@ func judgedThoughOff(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := tally(readSources(t), now)
+	found := tally(readSources(t), foundNow)
 	var ids []string
 	for _, r := range rules {
 		if r.Off != "" && found[r.ID].all > 0 {
@@ -146,8 +146,8 @@ func judgedThoughOff(t *testing.T) []string {
 	return ids
 }
 
-// realFiles returns the files below a directory as a pull request has them that adds
-// all, with the marks that they would get.
+// realFiles returns the files below a directory as in a pull request that adds all of
+// them, with the marks that they would get.
 func realFiles(t *testing.T, dir string, only []string) []File {
 	t.Helper()
 	var paths []string
@@ -205,8 +205,8 @@ func show(t *testing.T, files []File, found []finding.Finding) {
 	}
 }
 
-// fetchSource returns a directory with a source, which the package's ordinary client
-// fetched and whose sum was compared.
+// fetchSource fetches a source with the package's ordinary client, compares its sum, and
+// returns its directory.
 func fetchSource(t *testing.T, s realSource) string {
 	t.Helper()
 	if s.Client == "go" {
@@ -250,8 +250,8 @@ func fetchSource(t *testing.T, s realSource) string {
 // lists of its own, so that the machine's stay as they are.
 func debianArchive(t *testing.T, dir string, s realSource) string {
 	t.Helper()
-	// The version is not asked for: the archive stays the same while Debian mends a
-	// package, and the sum differs if it does not.
+	// No version is requested: the archive stays the same while Debian corrects a package.
+	// If it does change, the sum differs.
 	list := filepath.Join(dir, "sources.list")
 	line := "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n"
 	if err := os.WriteFile(list, []byte(line), 0o644); err != nil {

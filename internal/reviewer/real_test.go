@@ -14,20 +14,20 @@ import (
 
 // realSource is a pinned source with the verdicts of people who read every finding in it:
 // a file of testdata/real. The findings are judged as those of a pull request that
-// adds the whole source.
+// adds the entire source.
 type realSource struct {
 	Name string // of the file, without its extension
 	// Client fetches it: "go", "npm" or "debian". Sum is Go's h1 sum of the module,
 	// or sha256:HEX of the archive.
 	Client, Package, Version, Sum string
-	// Only names the directories that are read; all if it is empty. Because says why.
+	// Only names the directories that are read; all if it is empty. Because is the reason.
 	Only    []string
 	Because string
-	// HeldOut says that nobody had looked at the source before its verdicts were made,
+	// HeldOut is set if nobody had looked at the source before its verdicts were made,
 	// with the rules as they were.
 	HeldOut bool `yaml:"heldout"`
-	// After says that this was when the rules had been mended by what the first held-out
-	// sources showed.
+	// After is set if that was after the rules had been corrected by the first held-out
+	// sources.
 	After bool
 	// Measured is what the last measurement read: see real_measure_test.go.
 	Measured measured
@@ -44,19 +44,20 @@ type measured struct {
 // verdict is the judgement of the findings of one rule at some lines of a file.
 type verdict struct {
 	Rule, Path string
-	Lines      []int // 0 is the file as a whole
-	// Right says that a reviewer should act on the finding, or has to know why it is
+	Lines      []int // 0 is the file
+	// Right is set if a reviewer should act on the finding, or has to know why it is
 	// harmless; in the code of tests too.
 	Right bool
 	Why   string
-	// Mended says that the finding was there when the verdict was made, and is not since
-	// the held-out sources showed what to mend. Later says that it came with that.
+	// Mended is set if the finding is gone since the rules were corrected by the held-out
+	// sources, Later if it came with that correction.
 	Mended, Later bool
 }
 
-// first and now part the verdicts by when their findings were there.
-func first(v verdict) bool { return !v.Later }
-func now(v verdict) bool   { return !v.Mended }
+// foundFirst and foundNow select the verdicts whose findings were there before the rules
+// were corrected by the held-out sources, and those whose findings are there now.
+func foundFirst(v verdict) bool { return !v.Later }
+func foundNow(v verdict) bool   { return !v.Mended }
 
 // knownWeakness is one that was published about the source's version, and the line
 // where a rule should find it.
@@ -86,7 +87,7 @@ func readSources(t *testing.T) []realSource {
 	return all
 }
 
-// check says what a source or its verdicts lack.
+// check returns an error if a source or one of its verdicts lacks something.
 func (s realSource) check() error {
 	if s.Client == "" || s.Package == "" || s.Version == "" || s.Sum == "" || len(s.Only) > 0 && s.Because == "" {
 		return errors.New("a source needs its client, package, version and sum, and a reason if only parts are read")
@@ -116,7 +117,7 @@ func (s *score) add(v verdict) {
 	}
 }
 
-// String says what the document says of a rule.
+// String returns the score as the document shows it.
 func (s score) String() string {
 	if s.all == 0 {
 		return "–"
@@ -126,7 +127,7 @@ func (s score) String() string {
 
 func (s score) share() float64 { return float64(s.right) / float64(s.all) }
 
-// tally counts the findings of each rule in sources, at a time.
+// tally counts the findings of each rule in sources, of those verdicts that when selects.
 func tally(sources []realSource, when func(verdict) bool) map[string]score {
 	rules := map[string]score{}
 	for _, s := range sources {
@@ -141,7 +142,7 @@ func tally(sources []realSource, when func(verdict) bool) map[string]score {
 	return rules
 }
 
-// score counts the findings of all rules in a source, at a time.
+// score counts the findings of all rules in a source, of those verdicts that when selects.
 func (s realSource) score(when func(verdict) bool) score {
 	var found score
 	for _, v := range s.Verdicts {
@@ -152,10 +153,10 @@ func (s realSource) score(when func(verdict) bool) score {
 	return found
 }
 
-// tuned and heldOut part the sources.
-func tuned(s realSource) bool   { return !s.HeldOut }
-func heldOut(s realSource) bool { return s.HeldOut && !s.After }
-func again(s realSource) bool   { return s.HeldOut && s.After }
+// tuned, heldOut and heldOutAgain select sources.
+func tuned(s realSource) bool        { return !s.HeldOut }
+func heldOut(s realSource) bool      { return s.HeldOut && !s.After }
+func heldOutAgain(s realSource) bool { return s.HeldOut && s.After }
 
 func among(sources []realSource, keep func(realSource) bool) []realSource {
 	var kept []realSource
@@ -185,7 +186,7 @@ func TestRulesArePreciseInRealSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := tally(sources, now)
+	found := tally(sources, foundNow)
 	for _, r := range rules {
 		if s := found[r.ID]; r.Off == "" && s.all > 0 && s.share() < precise {
 			t.Errorf("%s is right in %d of %d findings in real sources: it has to be better, or off", r.ID, s.right, s.all)
@@ -198,7 +199,7 @@ func TestRulesArePreciseInRealSources(t *testing.T) {
 	}
 }
 
-// found reports whether a rule finds a known weakness, at a time.
+// found reports whether a rule finds a known weakness, by the verdicts that when selects.
 func (s realSource) found(k knownWeakness, when func(verdict) bool) bool {
 	return slices.ContainsFunc(s.Verdicts, func(v verdict) bool {
 		return when(v) && v.Rule == k.Rule && v.Path == k.Path && slices.Contains(v.Lines, k.Line)

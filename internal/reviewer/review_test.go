@@ -45,7 +45,7 @@ func TestWeaknessesOfTestsAreFoundOnRequest(t *testing.T) {
 	}
 }
 
-func TestFindingSaysWhereInUTF16(t *testing.T) {
+func TestFindingPlaceIsInUTF16(t *testing.T) {
 	got := security(t, Config{}, File{Path: "src/a.js", Text: "\n/* 😀é */ " + injection}).Findings
 	want := finding.Finding{Check: "security_review", Tool: "airlock", Rule: "javascript/sql-injection", Severity: finding.High,
 		Message: "db.query gets SQL that is built from variables.", Path: "src/a.js", Range: finding.Range{StartLine: 2, StartColumn: 11, EndLine: 2, EndColumn: 19}}
@@ -84,7 +84,7 @@ func TestIgnoring(t *testing.T) {
 		"without a reason":      {injection + " // airlock:ignore javascript/sql-injection", ""},
 		"of another rule":       {injection + " // airlock:ignore javascript/xss no HTML here", ""},
 		"two lines before":      {"// airlock:ignore sql-injection far away\n\n" + injection, ""},
-		"behind other code":     {"f() // airlock:ignore sql-injection for f only\n" + injection, ""},
+		"after other code":      {"f() // airlock:ignore sql-injection for f only\n" + injection, ""},
 		"in a string":           {"f(\"// airlock:ignore sql-injection not a comment\"); " + injection, ""},
 		"of everything":         {injection + " // airlock:ignore * all is well", ""},
 		"with the rule missing": {injection + " // airlock:ignore", ""},
@@ -187,7 +187,7 @@ func TestReviewStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestPathsWhereNobodySendsAnything holds the paths that weaknesses are not looked for in.
+// TestPathsWhereNobodySendsAnything asserts in which paths weaknesses are not looked for.
 func TestPathsWhereNobodySendsAnything(t *testing.T) {
 	const code = "def f(a):\n    os.system('ls ' + a)\n"
 	for path, want := range map[string]bool{
@@ -204,7 +204,8 @@ func TestPathsWhereNobodySendsAnything(t *testing.T) {
 	}
 }
 
-// TestSecretsThatTestsMake holds that a token is a secret, save where a test has signed it.
+// TestSecretsThatTestsMake asserts that a token is a secret, except in tests, which sign
+// tokens themselves.
 func TestSecretsThatTestsMake(t *testing.T) {
 	const token = "eyJhbGciOiJIUzI1NiJ9.eyJpZCI6IjRxMXhsY2xtZmxva3UzMyIsInR5cGUiOiJhdXRoUmVjb3JkIn0.w2S9qKe8Zt4mVb1nXc7yLr5pTd3hGf6jQkUaOiEsBzM"
 	r, err := New(Config{}, secrets.New(nil))

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// TestRulesFindTheirExamples holds every rule against the code that it names: what
-// it rejects it finds, what it accepts no rule of its language finds.
+// TestRulesFindTheirExamples asserts that every rule finds the code that it rejects, and
+// that no rule of its language finds the code that it accepts.
 func TestRulesFindTheirExamples(t *testing.T) {
 	rules, err := Rules()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestRubyIsParted(t *testing.T) {
+func TestRubyTokens(t *testing.T) {
 	for name, c := range map[string]struct {
 		code string
 		want []string // the tokens as they are written

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestValues holds the model in value.go: what is known of an expression. The first nine
+// TestValues asserts the model in value.go: what is known of an expression. The first nine
 // are the examples in its comment.
 func TestValues(t *testing.T) {
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestNamesHaveTheirValues holds what is known of a name at the end of a text.
+// TestNamesHaveTheirValues asserts what is known of a name at the end of a text.
 func TestNamesHaveTheirValues(t *testing.T) {
 	for _, c := range []struct {
 		path, code, want string // with _ for a hole
