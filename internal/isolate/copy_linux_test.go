@@ -17,7 +17,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
-// TestCopy asserts what the copy is, in addition to the content of the files.
+// TestCopy asserts what the copy has besides the files' content.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -156,8 +156,8 @@ func BenchmarkSplit(b *testing.B) {
 	b.ReportMetric(float64(turns.Microseconds())/4000/float64(b.N), "ms/turn")
 }
 
-// nested makes directories in directories, more than this process may have files open, with
-// names that are in each other's way, and some in which nothing may be removed.
+// nested is a script that makes nested directories, more than this process may have files
+// open, with names that are in each other's way, and some in which nothing may be removed.
 const nested = `mkdir -p $(printf 'moved-%d/in ' $(seq 0 20)) $(printf 'd/%.0s' $(seq 400)) && cd d && echo >moved-25 && echo >f && cd d && mkdir locked && echo >locked/f && chmod 500 locked . ..`
 
 // fewFiles lets this process have few files open until the test ends.
@@ -177,7 +177,7 @@ func fewFiles(t *testing.T) {
 	})
 }
 
-// TestDeepDirectoriesAreRemoved: in a sandbox and in a shared directory.
+// TestDeepDirectoriesAreRemoved from a sandbox and from a shared directory.
 func TestDeepDirectoriesAreRemoved(t *testing.T) {
 	r := newRunner(t)
 	sandbox := open(t, r.config())

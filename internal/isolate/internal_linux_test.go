@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestEntriesAreFoundByDescriptor: on a file system that does not tell the kinds of
-// entries, the os package asks for each by its directory's name, as Info does.
+// TestEntriesAreFoundByDescriptor because on a file system that does not report the kinds
+// of entries, the os package looks each up by its directory's name, as Info does.
 func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -34,8 +34,8 @@ func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	}
 }
 
-// TestIdentities are apart, each with a guard of its own, and those that systemd may
-// lend to a service come last.
+// TestIdentities asserts that identities differ, that each has a guard of its own, and that
+// those that systemd may lend to a service come last.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	taken, lent := map[uint32]bool{}, false

@@ -84,8 +84,7 @@ func (r runner) config() isolate.Config {
 	}
 }
 
-// open opens a sandbox, or returns nil where this is not root's process and the
-// refusal is as it should be.
+// open opens a sandbox. Without root it asserts that this is refused, and returns nil.
 func open(t *testing.T, cfg isolate.Config) *isolate.Sandbox {
 	t.Helper()
 	sandbox, err := isolate.Open(t.Context(), cfg)
@@ -137,7 +136,7 @@ func attacks() []attack {
 	}
 }
 
-// TestAttacks is rule R3.
+// TestAttacks asserts rule R3.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -182,8 +181,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestRightsGoBackToWhatWasClosed: a program that may rename the workspace puts
-// something else in its place, whose rights are nobody's business.
+// TestRightsGoBackToWhatWasClosed asserts that rights are given back to what was closed, also
+// if a program has renamed it. What the program put there instead keeps its rights.
 func TestRightsGoBackToWhatWasClosed(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -285,7 +284,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestRefusals are what cannot be set up; nothing stays closed or copied then.
+// TestRefusals has sandboxes that cannot be set up. Nothing stays closed or copied then.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range shorttest.First(4, []struct {
@@ -404,8 +403,8 @@ func TestSandboxesSideBySide(t *testing.T) {
 	}
 }
 
-// TestProgramsThatNobodyMayReplace are no reason to refuse: in directories with the sticky bit, where
-// nobody gets to them, or not there.
+// TestProgramsThatNobodyMayReplace asserts that directories of PATH are no reason to refuse
+// if they have the sticky bit, cannot be reached or do not exist.
 func TestProgramsThatNobodyMayReplace(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -454,7 +453,7 @@ func TestNothingStays(t *testing.T) {
 	}
 }
 
-// objects lists System V's objects that a user has made, by table.
+// objects lists the objects of System V that a user has made, by table.
 func objects(t *testing.T, creator uint32) map[string]string {
 	t.Helper()
 	all := map[string]string{}

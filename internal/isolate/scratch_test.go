@@ -21,8 +21,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
-// tree describes everything below a directory: names, modes, contents, links and, where
-// they are asked for, times.
+// tree describes everything below a directory: names, modes, contents, links and, if
+// times is set, times.
 func tree(t *testing.T, dir string, times bool) []string {
 	t.Helper()
 	var all []string
@@ -59,8 +59,8 @@ func tree(t *testing.T, dir string, times bool) []string {
 	return all
 }
 
-// checkout is a workspace with what programs could follow out of a copy of it, and
-// a directory for copies.
+// checkout makes a workspace with links that lead out of a copy of it, and a directory
+// for copies.
 func checkout(t *testing.T) (workspace, temp string) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
@@ -144,7 +144,8 @@ func assertNoScratch(t *testing.T, temp string) {
 	}
 }
 
-// TestNoScratch leaves nothing where there can be no copy, and says why.
+// TestNoScratch asserts that nothing is left where no copy can be made, and that the error
+// is the reason.
 func TestNoScratch(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())
@@ -179,8 +180,8 @@ func TestNoScratch(t *testing.T) {
 	}
 }
 
-// TestScratchWithoutWhatMayNotBeRead: what belongs to somebody else, such as the data
-// of a container, is no reason to have no copy.
+// TestScratchWithoutWhatMayNotBeRead asserts that a copy is made although files belong to
+// somebody else, such as the data of a container.
 func TestScratchWithoutWhatMayNotBeRead(t *testing.T) {
 	t.Parallel()
 	workspace, temp := checkout(t)

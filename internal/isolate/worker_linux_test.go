@@ -20,8 +20,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
-// openSplit opens a sandbox over a workspace with the directories a, a/in, b and c, and splits
-// it into the workers {a}, {b, c}; nil where this is not root's process.
+// openSplit opens a sandbox over a workspace with the directories a, a/in, b and c, and
+// splits it into the workers {a} and {b, c}. Without root it returns nil.
 func openSplit(t *testing.T, r runner) (*isolate.Sandbox, []*isolate.Worker) {
 	t.Helper()
 	for _, dir := range []string{"a", "a/in", "b", "c"} {
@@ -52,13 +52,13 @@ func openSplit(t *testing.T, r runner) (*isolate.Sandbox, []*isolate.Worker) {
 	return sandbox, workers
 }
 
-// in makes a command run in a directory of the sandbox.
+// in returns the command with a directory of the sandbox to run in.
 func in(sandbox *isolate.Sandbox, dir string, spec command.Spec) command.Spec {
 	spec.Dir = filepath.Join(sandbox.Dir(), dir)
 	return spec
 }
 
-// said runs a command that has to succeed, and returns what it printed.
+// said runs a command, which has to succeed, and returns its output.
 func said(t *testing.T, run func(context.Context, command.Spec) (command.Result, error), spec command.Spec) string {
 	t.Helper()
 	res, err := run(t.Context(), spec)
@@ -139,8 +139,8 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	}
 }
 
-// TestFilesOfWorkers: a worker owns its directories, can work in the others', and the sandbox's
-// own programs can work in all of them before, between and after their programs.
+// TestFilesOfWorkers asserts that a worker owns its directories and can work in the others',
+// and that the sandbox's own programs can work in all of them at any time.
 func TestFilesOfWorkers(t *testing.T) {
 	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))
@@ -183,8 +183,8 @@ func TestFilesOfWorkers(t *testing.T) {
 	}
 }
 
-// TestStrangersFilesStayStrangers: what a worker's programs put in the place of files is
-// not followed, and what is not theirs does not become theirs.
+// TestStrangersFilesStayStrangers asserts that links which a worker's programs put in place
+// of files are not followed, and that files outside do not become the worker's.
 func TestStrangersFilesStayStrangers(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -216,7 +216,7 @@ func TestStrangersFilesStayStrangers(t *testing.T) {
 	}
 }
 
-// TestAttacksFromAWorker is rule R3 for a user other than the sandbox's own.
+// TestAttacksFromAWorker asserts rule R3 for a user other than the sandbox's own.
 func TestAttacksFromAWorker(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -240,7 +240,7 @@ func TestAttacksFromAWorker(t *testing.T) {
 	}
 }
 
-// TestWorkersShareGosCaches: the standard library need not be compiled once a worker.
+// TestWorkersShareGosCaches asserts that workers need not each compile the standard library.
 func TestWorkersShareGosCaches(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
@@ -290,8 +290,8 @@ func TestSplitRefusals(t *testing.T) {
 	}
 }
 
-// TestASandboxThatIsNotApartHasWorkers: where nothing is apart, programs of two workers run at
-// the same time in the workspace itself. Root has this test run as another user.
+// TestASandboxThatIsNotApartHasWorkers asserts that without isolation programs of two workers
+// run at the same time in the workspace itself. Root runs this test as another user.
 func TestASandboxThatIsNotApartHasWorkers(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {
@@ -315,7 +315,7 @@ func TestASandboxThatIsNotApartHasWorkers(t *testing.T) {
 	wg.Wait()
 }
 
-// again runs this test in a process of a user who is not root, from a copy of the test's
+// again runs this test in a process of a user other than root, from a copy of the test's
 // program that this user may read.
 func again(t *testing.T) {
 	t.Helper()
@@ -337,8 +337,8 @@ func again(t *testing.T) {
 	}
 }
 
-// TestAttacksOnAnotherWorkersProgram while it runs. Each script succeeds as the program's
-// own user.
+// TestAttacksOnAnotherWorkersProgram attacks it while it runs. Each script succeeds as the
+// program's own user.
 func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
 	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))
