@@ -57,7 +57,7 @@ type Deps struct {
 // Limits of what the commands may use where they run isolated: more than builds need,
 // and less than what brings a machine down.
 const (
-	maxProcesses = 8192     // with their threads
+	maxProcesses = 8192     // including threads
 	maxDisk      = 24 << 30 // bytes
 )
 
