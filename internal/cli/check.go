@@ -125,7 +125,7 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 		return err
 	}
 	width := func() int { return 0 }
-	if env.Getenv("TERM") != "dumb" { // whose lines do not move
+	if env.Getenv("TERM") != "dumb" { // a dumb terminal has no line that moves
 		width = func() int { return terminalWidth(env.Stderr) }
 	}
 	shown := checks.StartProgress(env.Stderr, gate.OneLine, width)

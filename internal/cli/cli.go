@@ -101,8 +101,8 @@ judged, or the results could not be written.`,
 	return root
 }
 
-// flagError says what is wrong with a flag in plain words, not in those of the functions
-// that parse it, and where to look.
+// flagError describes in plain words what is wrong with a flag, instead of in those of the
+// functions that parse it, and where to look.
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	for _, read := range []struct{ by, instead string }{

@@ -52,7 +52,7 @@ func runCollect(ctx context.Context, env Environment, f collectFlags) error {
 	if err != nil {
 		return err
 	}
-	g, err := newGate(env, cfg, f.strict)
+	gate, err := newGate(env, cfg, f.strict)
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func runCollect(ctx context.Context, env Environment, f collectFlags) error {
 	docs.Each = func(o intake.Outcome) {
 		for _, e := range o.Errors() {
 			if problems++; problems <= maxShown {
-				fmt.Fprintln(env.Stderr, g.OneLine(e))
+				fmt.Fprintln(env.Stderr, gate.OneLine(e))
 			}
 		}
 	}
-	counts, err := g.Write(ctx, in, docs, true)
+	counts, err := gate.Write(ctx, in, docs, true)
 	if err != nil {
 		return err
 	}

@@ -49,11 +49,11 @@ configuration is not.`,
 			if len(args) == 0 {
 				return nil
 			}
-			g, err := newGate(env, cfg, strict)
+			gate, err := newGate(env, cfg, strict)
 			if err != nil {
 				return err
 			}
-			return validateOutput(cmd.Context(), env, g, args[0], schemas)
+			return validateOutput(cmd.Context(), env, gate, args[0], schemas)
 		},
 	}
 	cmd.Flags().StringVar(&file, "config", "", configUsage)
@@ -62,7 +62,7 @@ configuration is not.`,
 	return cmd
 }
 
-func validateOutput(ctx context.Context, env Environment, g *doors.Gate, path string, schemas bool) error {
+func validateOutput(ctx context.Context, env Environment, gate *doors.Gate, path string, schemas bool) error {
 	in, err := openInput(env, path)
 	if err != nil {
 		return exitcode.UsageError(err)
@@ -72,19 +72,19 @@ func validateOutput(ctx context.Context, env Environment, g *doors.Gate, path st
 	if !isTerminal(env.Stdout) {
 		docs.Report = env.Stdout
 	}
-	bad := false
+	invalid := false
 	docs.Each = func(o intake.Outcome) {
 		for _, e := range o.Errors() {
-			bad = true
-			fmt.Fprintln(env.Stderr, g.OneLine(e))
+			invalid = true
+			fmt.Fprintln(env.Stderr, gate.OneLine(e))
 		}
 	}
-	counts, err := g.Write(ctx, in, docs, true)
+	counts, err := gate.Write(ctx, in, docs, true)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Stderr, "%d accepted, %d rejected, %d over a limit\n", counts.Accepted, counts.Rejected, counts.Dropped)
-	if bad {
+	if invalid {
 		return exitcode.ErrFindings
 	}
 	return nil
