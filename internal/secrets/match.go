@@ -11,8 +11,8 @@ type window struct{ start, end int }
 // a keyword of its rule, so that time grows linearly with the text.
 func (s *ruleSet) find(path, text string) []Hit {
 	var hits []Hit
-	windows := map[int][]window{} // by rule
-	tried := map[int]int{}        // by rule, the offset where it was last tried, plus one
+	windows := map[int][]window{} // by the rule's index
+	tried := map[int]int{}        // by the rule's index, the offset where it was last tried, plus one
 	s.keywords.each(folded(text), func(keyword, start, end int) bool {
 		for _, i := range s.wakes[keyword] {
 			r := s.rules[i]

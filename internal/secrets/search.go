@@ -14,7 +14,7 @@ const indexed = 6
 // searcher finds many words in a text at once, in one reading of the text.
 type searcher struct {
 	tree  *ahocorasick.Trie
-	words [][]word // by the number of their beginning in the tree
+	words [][]word // by the number of their first bytes in the tree
 }
 
 type word struct {
