@@ -336,6 +336,7 @@ func eachAfter(text, sign string, found func(after int)) {
 	}
 }
 
+// endsAuthority reports whether a character ends the authority of a URL.
 func endsAuthority(r rune) bool {
 	return r <= ' ' || strings.ContainsRune("/?#\"'`<>\\|()", r)
 }

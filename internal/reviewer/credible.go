@@ -12,7 +12,7 @@ const (
 )
 
 var (
-	// standIn matches what only stands where a credential would: changeme, ${PASSWORD}.
+	// standIn matches placeholders for a credential: changeme, ${PASSWORD}.
 	standIn = regexp.MustCompile(`(?i)example|placeholder|redacted|anonymous|bogus|dead_?beef|d3adb33f|ssword|change_?-?(me|it)|your|dummy|not_?-?a_?-?real|replace|xxx|\.\.\.|\*\*\*|<|>|\[|\]|\$|\{|\}|%[sdv(]|pass_?(word|wd|phrase)|secret|^test|test$|^(p|pw|pwd|pass|passwd|user|username|token|key|apikey|foo|bar|baz|abc|none|null|nil|true|false|undefined|string|required|optional|hidden|x+|0+|1+|me|my)\d*$`)
 	// methodName matches names of methods and formats: sha256, oauth2.
 	methodName = regexp.MustCompile(`(?i)^(md[245]|sha-?\d+|[bs]crypt\d*|argon2\w*|pbkdf2\w*|utf-?(8|16)|base(32|64)|oauth2?|[hrep]s\d{3}|x509|v\d+(\.\d+)*|u?int\d+|text\d*|input\d*|field\d*|aes-?\d+[\w-]*)$`)
@@ -20,13 +20,13 @@ var (
 	identifier = regexp.MustCompile(`^([a-z]+|[A-Z]+|[A-Z][a-z]+)([._:-]?([a-z]+|[A-Z][a-z]*|[A-Z]+|\d))*$`)
 	// wordAndDigits matches texts such as hunter2.
 	wordAndDigits = regexp.MustCompile(`^[A-Za-z]*[0-9]+$`)
-	// passwordName matches the names of what people type, which is seldom the key of something else.
+	// passwordName matches names of passwords, whose values are seldom keys of something else.
 	passwordName = regexp.MustCompile(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
 	// commonPasswords are passwords of letters only that are tried first.
 	commonPasswords = words("letmein qwerty welcome admin root toor tiger iloveyou monkey dragon swordfish sunshine master superman")
 )
 
-// isPlausible reports whether a text can be a credential where its place shows that one is there.
+// isPlausible reports whether a text can be a credential, in a place where one is expected.
 func isPlausible(text string) bool {
 	return len(text) >= shortestCredential && len(text) <= longestCredential && !strings.ContainsAny(text, " \t\n\\") && !standIn.MatchString(text) && !isCounted(text)
 }
@@ -37,9 +37,9 @@ func isCounted(text string) bool {
 	return strings.Trim(text, text[:1]) == "" || strings.Contains("01234567890123456789", text) || strings.Contains("98765432109876543210", text)
 }
 
-// isCredible reports whether a text looks like the value of a secret's name: letters
-// with digits or signs that no name of something else has. compared is set where the
-// program compares the name with it.
+// isCredible reports whether a text, which a name like password has as its value, looks like
+// a secret: letters with digits or signs, unlike a name of something else. compared is set
+// where the program compares the name with the text.
 func isCredible(name, text string, compared bool) bool {
 	if commonPasswords[text] && !strings.Contains(strings.ToLower(name), "key") {
 		return true
@@ -74,13 +74,13 @@ func isMixed(text string) bool {
 }
 
 var (
-	// madeUpHosts are hosts that stand for one, or the machine itself.
+	// madeUpHosts are placeholders for hosts, and names of the machine itself.
 	madeUpHosts = append(strings.Fields("localhost host hostname server servername domain ip addr address [::1] 0.0.0.0 foo bar a b x test"), "")
-	// madeUpHostParts are parts of the names of hosts that stand for one.
+	// madeUpHostParts matches parts of such names.
 	madeUpHostParts = regexp.MustCompile(`^(127\.|your|my)|example|bogus|[${}%*]|(\.test|\.invalid|\.localhost|host\.com|domain\.com)$`)
 )
 
-// isMadeUpHost reports whether a host is nowhere, or only on the machine itself.
+// isMadeUpHost reports whether a host does not exist, or is the machine itself.
 func isMadeUpHost(host string) bool {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
 		host = host[:i]

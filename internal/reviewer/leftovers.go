@@ -258,8 +258,8 @@ func (c *codeFile) printed(i int) []argument {
 	return c.argumentsIn(open, c.lineTokensEnd(open))
 }
 
-// lineTokensEnd returns the index after the tokens from index i that are on the same line, with
-// what their brackets have on others.
+// lineTokensEnd returns the index after the tokens from index i on that are on the same line or in
+// brackets that open on it.
 func (c *codeFile) lineTokensEnd(i int) int {
 	for i < len(c.tokens) && !c.tokens[i].first {
 		i = c.after(i)

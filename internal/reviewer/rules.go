@@ -166,7 +166,7 @@ type pack struct {
 	Rules   []ruleText
 
 	rules                  []*Rule
-	calls, sets, receivers map[string][]*pattern // by the last part of the name
+	calls, sets, receivers map[string][]*pattern // keyed by the last part of the name
 }
 
 // link makes the rules of a pack out of the weaknesses that they find, and files their

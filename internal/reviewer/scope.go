@@ -12,7 +12,7 @@ type scopes struct {
 	*source
 	values  map[string]value
 	undo    []undo
-	nested  []function // whose bodies are being read, the innermost last
+	nested  []function // functions whose bodies are being read, the innermost last
 	pending bool       // a function's head was read, its body was not
 	head    function
 	params  []parameter

@@ -17,13 +17,13 @@ const ignoreWord = "airlock:ignore"
 // ignore is a comment that suppresses a finding.
 type ignore struct {
 	reason string
-	line   int // of the comment
+	line   int // the comment's
 }
 
 // ignored is what such a comment suppresses: findings of a rule on a line.
 type ignored struct {
 	rule string
-	line int // of the finding
+	line int // the finding's
 }
 
 // ignores returns the comments of a file that suppress findings. In a file whose

@@ -119,7 +119,7 @@ func (s *source) chainStart(i int) int {
 
 // argument is one argument of a call.
 type argument struct {
-	name string // of one that is given by name: verify=False
+	name string // "" unless the argument is given by name: verify=False
 	extent
 }
 
