@@ -45,8 +45,7 @@ func chaosKinds() []chaosKind {
 		{"update-issue", nil, drawUpdate},
 		{"create-pull-request-review-comment", []string{"pull_request"}, drawReviewComment},
 		{"create-discussion", nil, drawDiscussion},
-		{"missing-tool", nil, drawMissingTool},
-		{"missing-data", nil, drawMissingData},
+		{"missing-tool", nil, drawMissing},
 		{"create-security-report", []string{"pull_request"}, drawAlert},
 		{"noop", nil, drawNoop},
 	}
@@ -231,31 +230,20 @@ func drawDiscussion(r *rand.Rand, n int) chaosItem {
 	}
 }
 
-func drawMissingTool(r *rand.Rand, n int) chaosItem {
+// drawMissing makes a report of a missing tool or, by turns, of missing data.
+func drawMissing(r *rand.Rand, n int) chaosItem {
 	text := chaosText(r, n)
-	return chaosItem{
-		name: fmt.Sprintf("missing tool %d", n),
-		line: line(map[string]any{"type": "missing-tool", "tool": "docker", "reason": text}),
-		times: func(st githubtest.Fixture) (times int) {
-			for _, i := range st.Issues {
-				if i.State == "open" {
-					times += strings.Count(i.Body, "### `docker`\n\n"+text)
-				}
-			}
-			return times
-		},
+	what, heading, fields := "tool", "### `docker`", map[string]any{"type": "missing-tool", "tool": "docker", "reason": text}
+	if n%2 == 1 {
+		what, heading, fields = "data", "### `log`", map[string]any{"type": "missing-data", "data_type": "log", "reason": text}
 	}
-}
-
-func drawMissingData(r *rand.Rand, n int) chaosItem {
-	text := chaosText(r, n)
 	return chaosItem{
-		name: fmt.Sprintf("missing data %d", n),
-		line: line(map[string]any{"type": "missing-data", "data_type": "log", "reason": text}),
+		name: fmt.Sprintf("missing %s %d", what, n),
+		line: line(fields),
 		times: func(st githubtest.Fixture) (times int) {
 			for _, i := range st.Issues {
 				if i.State == "open" {
-					times += strings.Count(i.Body, "### `log`\n\n"+text)
+					times += strings.Count(i.Body, heading+"\n\n"+text)
 				}
 			}
 			return times
