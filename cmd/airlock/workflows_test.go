@@ -157,10 +157,10 @@ func apart(t *testing.T, text string) (problems []string, gates, others int) {
 		if !slices.ContainsFunc(job.Steps, flowStep.isGate) {
 			others++
 			if diff := cmp.Diff(map[string]string{"contents": "read"}, job.Permissions); diff != "" {
-				problem("job %s is no gate; its permissions (-want +got):\n%s", id, diff)
+				problem("job %s is not the gate; its permissions (-want +got):\n%s", id, diff)
 			}
 			if namesSecret(jobText(t, &document, id)) {
-				problem("job %s is no gate, and names a secret", id)
+				problem("job %s is not the gate, and names a secret", id)
 			}
 			continue
 		}
@@ -241,11 +241,11 @@ func TestWorkflowRulesSeeWhatBreaksThem(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
 		{"", "", ""},
-		{"check:\n    permissions: {contents: read}", "check:\n    permissions: {contents: write}", "job check is no gate; its permissions"},
-		{"check:\n    permissions: {contents: read}", "check:\n    permissions: {contents: read, checks: write}", "job check is no gate; its permissions"},
+		{"check:\n    permissions: {contents: read}", "check:\n    permissions: {contents: write}", "job check is not the gate; its permissions"},
+		{"check:\n    permissions: {contents: read}", "check:\n    permissions: {contents: read, checks: write}", "job check is not the gate; its permissions"},
 		{"check:\n    permissions: {contents: read}\n", "check:\n", "job check does not state its permissions"},
-		{"{mode: check}", "{mode: check, github-token: '${{ github.token }}'}", "job check is no gate, and names a secret"},
-		{"{mode: check}", "{mode: check}\n        env: {KEY: \"${{ secrets.KEY }}\"}", "job check is no gate, and names a secret"},
+		{"{mode: check}", "{mode: check, github-token: '${{ github.token }}'}", "job check is not the gate, and names a secret"},
+		{"{mode: check}", "{mode: check}\n        env: {KEY: \"${{ secrets.KEY }}\"}", "job check is not the gate, and names a secret"},
 		{"permissions: {}", "permissions: {}\nenv: {KEY: \"${{ secrets['KEY'] }}\"}", "KEY gives a secret to every job"},
 		{"{mode: apply}", "{mode: apply}\n      - run: npm test", `job gate holds the token and executes "npm test"`},
 		{"{mode: apply}", "{mode: apply}\n      - uses: agent-airlock/airlock@v1\n        with: {mode: check}", `job gate holds the token and executes ""`},
