@@ -3,10 +3,13 @@ package apply
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
@@ -116,4 +119,78 @@ func secretWithin(scanner *secrets.Scanner, value any) (secrets.Hit, bool) {
 		}
 	}
 	return secrets.Hit{}, false
+}
+
+// maxScanned is the largest file that is scanned for secrets, in bytes. The rules about size
+// refuse far smaller ones, unless the owner lifts them.
+const maxScanned = 64 << 20
+
+// secret looks for a secret in everything that would be pushed: the message, names and files
+// of each commit, because a later commit does not hide what an earlier one shows. It describes
+// what it finds, without the secret.
+func (c *coder) secret(st *codeState) (hit string, err error) {
+	scanner := c.o.cfg.Secrets
+	if scanner == nil {
+		return "", nil
+	}
+	from := st.onto
+	for i, commit := range st.carried.Commits {
+		info, err := c.code.Repo.Commit(c.o.ctx, commit)
+		if err != nil {
+			return "", err
+		}
+		if hits := scanner.Scan(info.Message + "\n" + info.Author.Name + "\n" + info.Author.Email); len(hits) > 0 {
+			return fmt.Sprintf("%sthe message of commit %d %s", nothingPushed, i+1, describeSecret(hits[0])), nil
+		}
+		changes := st.changes
+		if len(st.carried.Commits) > 1 {
+			if changes, err = c.code.Repo.TreeChanges(c.o.ctx, from, commit); err != nil {
+				return "", err
+			}
+		}
+		for _, ch := range changes {
+			if hit, err := c.secretIn(scanner, ch); hit != "" || err != nil {
+				return hit, err
+			}
+		}
+		from = commit
+	}
+	return "", nil
+}
+
+// secretIn looks into one changed file. It ignores what the file contained before, which would
+// keep everybody from fixing it.
+func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange) (string, error) {
+	if ch.NewMode == "" || ch.NewMode == submoduleMode {
+		return "", nil
+	}
+	if hits := scanner.Scan(ch.Path); len(hits) > 0 {
+		return nothingPushed + "the name of a file " + describeSecret(hits[0]), nil
+	}
+	if ch.NewOID == ch.OldOID {
+		return "", nil
+	}
+	data, err := c.code.Repo.Blob(c.o.ctx, ch.NewOID, maxScanned)
+	if err != nil {
+		return "", fmt.Errorf("the file %q: %w", ch.Path, err)
+	}
+	content := string(data)
+	hits := scanner.ScanFile(ch.Path, content)
+	if len(hits) == 0 {
+		return "", nil
+	}
+	before := ""
+	if ch.OldMode != "" && ch.OldMode != submoduleMode {
+		old, err := c.code.Repo.Blob(c.o.ctx, ch.OldOID, maxScanned)
+		if err != nil && !errors.Is(err, gitrepo.ErrTooLarge) {
+			return "", err
+		}
+		before = string(old)
+	}
+	for _, h := range hits {
+		if !strings.Contains(before, content[h.Start:h.End]) {
+			return fmt.Sprintf("%sthe file %q %s", nothingPushed, ch.Path, describeSecret(h)), nil
+		}
+	}
+	return "", nil
 }
