@@ -92,8 +92,10 @@ func (o *observer) code() error {
 			return c.unconnected(err)
 		}
 	}
+	seen := subjects{}
 	for _, e := range o.need.code {
-		st := &codeState{key: branchKey(o.cfg.Run, o.ev, e.kind, e.ordinal)}
+		subject, ordinal := seen.number(o.ev, e)
+		st := &codeState{key: branchKey(o.cfg.Run, o.ev.Repo.ID, e.kind, subject, ordinal)}
 		o.s.code[e.index] = st
 		if c.code == nil || c.code.Repo == nil {
 			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that contains them (changes)")

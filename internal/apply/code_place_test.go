@@ -14,10 +14,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestPullRequestIsUpdated runs the same workflow again, with other changes.
+// TestPullRequestIsUpdated runs the same workflow again for the same issue, with other changes.
 func TestPullRequestIsUpdated(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
+	b.ev.Name, b.ev.Number = "issues", issueNumber
 	b.write(map[string]string{"docs/a.md": "one\n2\nthree\n"})
 	want(t, b.run(aPull), "applied")
 	first := b.pulls()[0]
@@ -278,7 +279,7 @@ func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
 	b := newCodeBench(t)
 	b.git.SetBranch("next", b.base)
 	b.pull(func(s *policy.ChangeSettings) { s.Base, s.Branch = "next", "main" })
-	st := branchKey(b.cfg.Run, b.ev, "create-pull-request", 0)
+	st := branchKey(b.cfg.Run, b.ev.Repo.ID, "create-pull-request", "branch main", 0)
 	b.git.Commit("main", map[string]string{"x": "1"}, "Squashed\n\n"+trailer(st, st))
 	head := b.recommit("main", committerOf(b.viewer()).Email, b.git.Run("rev-parse", "main^{tree}"))
 	b.write(map[string]string{"docs/a.md": "1\n"})

@@ -132,16 +132,12 @@ func jobFields(what string, run event.Run, repositoryID int64, kind, target stri
 
 // branchKey is the key by which a later run of the same workflow finds a branch again: a
 // hash of the repository's id, the workflow's file, the job, its place in a matrix, the
-// step, the kind, what triggered the workflow, and the ordinal (from 0) among the items of
-// the kind. Without the place and the step, jobs of a matrix and steps of a job would
+// step, the kind, the subject (see subjectOf), and the ordinal (from 0) among the items that
+// share it. Without the place and the step, jobs of a matrix and steps of a job would
 // replace each other's branches.
-func branchKey(run event.Run, ev event.Event, kind safeoutput.Kind, ordinal int) string {
-	trigger := "repository"
-	if ev.Number != 0 {
-		trigger = "#" + strconv.Itoa(ev.Number)
-	}
-	return hashFields("stable", strconv.FormatInt(ev.Repo.ID, 10), run.WorkflowPath, run.Job, run.Step, strconv.Itoa(run.MatrixIndex),
-		string(kind), trigger, strconv.Itoa(ordinal))
+func branchKey(run event.Run, repositoryID int64, kind safeoutput.Kind, subject string, ordinal int) string {
+	return hashFields("stable", strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Job, run.Step, strconv.Itoa(run.MatrixIndex),
+		string(kind), subject, strconv.Itoa(ordinal))
 }
 
 // stableName is the name by which later workflow runs find the entry's object again; ""
