@@ -199,7 +199,7 @@ func TestWorkflowsPinActions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range uses.FindAllStringSubmatch(string(raw), -1) {
-			if strings.HasPrefix(m[1], "./") || strings.HasPrefix(m[1], "docker://ghcr.io/agent-airlock/") {
+			if strings.HasPrefix(m[1], "./") {
 				continue
 			}
 			if !pinned.MatchString(m[1]) || !regexp.MustCompile(`^ # v\d+\.\d+\.\d+$`).MatchString(m[2]) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -56,6 +57,71 @@ func TestReadme(t *testing.T) {
 	}
 	if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestGatesActionIsTheSame holds actions/gate/action.yml to action.yml: it has the same
+// inputs and outputs, in the image of the gate.
+func TestGatesActionIsTheSame(t *testing.T) {
+	whole, err := os.ReadFile("action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, err := os.ReadFile("actions/gate/action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, ok := strings.Cut(string(gate), "\ninputs:\n")
+	_, tail, found := strings.Cut(string(whole), "\ninputs:\n")
+	want := head + "\ninputs:\n" + strings.Replace(tail, "  image: Dockerfile\n", "  image: ../../Dockerfile.gate\n", 1)
+	switch {
+	case !ok || !found || !strings.Contains(want, "Dockerfile.gate"):
+		t.Fatal("the actions have no inputs, or name no Dockerfile")
+	case want == string(gate):
+	case !*update:
+		t.Fatal("actions/gate/action.yml has other inputs or outputs than action.yml; run go test . -update")
+	default:
+		if err := os.WriteFile("actions/gate/action.yml", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPinImages runs what a release does with the actions, on a copy.
+func TestPinImages(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"script/pin-images", "action.yml", "actions/gate/action.yml"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checks, gate := "sha256:"+strings.Repeat("1a", 32), "sha256:"+strings.Repeat("2b", 32)
+	pin := func(args ...string) error {
+		return exec.Command("sh", append([]string{filepath.Join(dir, "script", "pin-images")}, args...)...).Run()
+	}
+	if pin("o", checks, "") == nil || pin("o", "latest", gate) == nil {
+		t.Error("a missing or invalid digest was accepted")
+	}
+	if err := pin("o", checks, gate); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]string{
+		"action.yml": "\n  image: docker://ghcr.io/o/airlock@" + checks + "\n", "actions/gate/action.yml": "\n  image: docker://ghcr.io/o/airlock-gate@" + gate + "\n",
+	} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.HasSuffix(string(data), want) {
+			t.Errorf("%s does not end with %q: %v", name, want, err)
+		}
+	}
+	if pin("o", checks, gate) == nil {
+		t.Error("actions that build nothing were pinned again")
 	}
 }
 

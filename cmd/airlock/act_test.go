@@ -23,21 +23,21 @@ type actLine struct {
 }
 
 // act runs the workflow's job on a real payload, in a repository that has the
-// files. The action is ours, with its own action.yml but for the image: that is the
-// one that was built.
+// files. The action is that of the gate, with its own action.yml but for the image: that is
+// the one that was built.
 func act(t *testing.T, s *githubtest.Server, workflow string, files map[string]string) (obeyed []actLine, log string, ok bool) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "action.yml"))
+	raw, err := os.ReadFile(filepath.Join(root, "actions", "gate", "action.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	metadata := strings.Replace(string(raw), "image: Dockerfile", "image: docker://"+os.Getenv("AIRLOCK_IMAGE"), 1)
+	metadata := strings.Replace(string(raw), "image: ../../Dockerfile.gate", "image: docker://"+os.Getenv("AIRLOCK_IMAGE"), 1)
 	if metadata == string(raw) {
-		t.Fatal("action.yml does not name the Dockerfile")
+		t.Fatal("actions/gate/action.yml does not name Dockerfile.gate")
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com"}
-	action := repository(t, env, "https://github.com/agent-airlock/airlock.git", map[string]string{"action.yml": metadata})
+	action := repository(t, env, "https://github.com/agent-airlock/airlock.git", map[string]string{"actions/gate/action.yml": metadata})
 	all := map[string]string{".github/workflows/gate.yml": workflow}
 	for path, text := range files {
 		all[path] = text
@@ -104,7 +104,7 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - id: gate
-        uses: agent-airlock/airlock@v1
+        uses: agent-airlock/airlock/actions/gate@v1
         with:
           output-file: lines.ndjson
           config: |
@@ -180,7 +180,7 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - id: gate
-        uses: agent-airlock/airlock@v1
+        uses: agent-airlock/airlock/actions/gate@v1
         with:
           output-file: lines.ndjson
           log-level: debug

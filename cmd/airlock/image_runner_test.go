@@ -71,12 +71,13 @@ func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map
 		"RUNNER_TEMP": "/github/runner_temp", "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", "RUNNER_NAME": "runner", "RUNNER_TOOL_CACHE": "/opt/hostedtoolcache",
 		"ACTIONS_RUNTIME_URL": "https://runtime.test/", "ACTIONS_RUNTIME_TOKEN": runtimeSecret, "ACTIONS_CACHE_URL": "https://cache.test/",
 		"ACTIONS_ID_TOKEN_REQUEST_URL": "https://id.test/", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": runtimeSecret,
-		"INPUT_TOKEN": secret, "INPUT_MODE": "all", "INPUT_OUTPUT-FILE": "lines.ndjson", "INPUT_FAIL-ON": "error", "INPUT_STAGED": "false", "INPUT_STRICT": "false",
-		"INPUT_LOG-LEVEL": "info", "INPUT_TRUST-ENV": "false", "INPUT_AGENT-OUTPUT": "", "INPUT_CONFIG": "", "INPUT_CONFIG-FILE": "", "INPUT_PROXY": "",
-		"INPUT_CA-FILE": "", "INPUT_MATRIX-INDEX": "0",
 	} {
 		j.env[name] = value
 	}
+	for name, value := range declaredInputs(t) {
+		j.input(name, value)
+	}
+	j.input("token", secret, "output-file", "lines.ndjson", "matrix-index", "0")
 	return j
 }
 

@@ -439,7 +439,13 @@ func TestImageChecks(t *testing.T) {
 	h.fill(t, j.workspace, "changes")
 	h.write(t, j.workspace, "lines.ndjson", `{"type": "add_comment", "body": "Looks good."}`+"\n")
 	j.input("output-file", "lines.ndjson", "config", checksConfig+"  format-command: test -f shop.go\nadd-issue-comment:\n")
-	res := j.run()
+	if res := j.run(); res.code != 2 || !strings.Contains(res.stdout, "the image of the gate has no toolchains") {
+		t.Errorf("the gate checks: exit code %d\n%s%s", res.code, res.stdout, res.stderr)
+	}
+	// The other image is the same and has toolchains, which these commands do not need.
+	j.flags = []string{"--entrypoint", "airlock"}
+	res := j.start("action", "--image=checks").wait()
+	j.assertNoSecret(res)
 
 	if res.code != 1 {
 		t.Errorf("exit code %d, want 1: a check failed\n%s%s", res.code, res.stdout, res.stderr)

@@ -75,6 +75,30 @@ func TestWorkflowsLeaveNoCredentials(t *testing.T) {
 	}
 }
 
+// declaredInputs returns the inputs of action.yml with their defaults, as the runner sets
+// them where a workflow gives none.
+func declaredInputs(t *testing.T) map[string]string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Inputs map[string]struct{ Default string }
+	}
+	if err := yaml.Unmarshal(raw, &action); err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string]string{}
+	for name, in := range action.Inputs {
+		inputs[name] = in.Default
+		if strings.Contains(in.Default, "${{") {
+			inputs[name] = ""
+		}
+	}
+	return inputs
+}
+
 // TestOutputsAreTheActions asserts that a step sets the outputs that action.yml
 // promises, and no other.
 func TestOutputsAreTheActions(t *testing.T) {
@@ -119,9 +143,10 @@ type flowStep struct {
 	With      map[string]string
 }
 
-// isAirlock reports whether a step is the action or its image.
+// isAirlock reports whether a step is one of the two actions.
 func (s flowStep) isAirlock() bool {
-	return s.Uses == "./" || strings.HasPrefix(s.Uses, "agent-airlock/airlock@") || strings.HasPrefix(s.Uses, "docker://ghcr.io/agent-airlock/")
+	action, _, _ := strings.Cut(s.Uses, "@")
+	return slices.Contains([]string{"./", "./actions/gate", "agent-airlock/airlock", "agent-airlock/airlock/actions/gate"}, action)
 }
 
 // isGate reports whether a step has the token: Airlock does, unless it only

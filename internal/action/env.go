@@ -6,6 +6,8 @@ package action
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sethvargo/go-githubactions"
@@ -76,6 +78,25 @@ func (in Inputs) Get(name string) string {
 		return ""
 	}
 	return in.action.GetInput(name)
+}
+
+// inputPrefix begins the variable of each input; the rest is the input's name in capitals.
+const inputPrefix = "INPUT_"
+
+// InputNames returns the names of the inputs that an environment gives to the step, empty
+// ones too, in lower case and sorted. The runner sets each input that action.yml declares.
+// It passes on what an earlier step of the job wrote to GITHUB_ENV where action.yml
+// declares no such input, and where an image runs without its action.yml.
+func InputNames(environ []string) []string {
+	var names []string
+	for _, e := range environ {
+		variable, _, _ := strings.Cut(e, "=")
+		if name, ok := strings.CutPrefix(strings.ToUpper(variable), inputPrefix); ok {
+			names = append(names, strings.ToLower(name))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // maxEvent is how large an event's payload may be. GitHub caps webhooks at 25 MB.

@@ -69,6 +69,13 @@ func TestInputs(t *testing.T) {
 	}
 }
 
+func TestInputNames(t *testing.T) {
+	got := action.InputNames([]string{"INPUT_FAIL-ON=never", "INPUT_TOKEN=", "input_odd=1", "INPUT_FAIL-ON=error", "PATH=/bin", "GITHUB_INPUT_X=1", "INPUT_A B", "INPUT_"})
+	if diff := cmp.Diff([]string{"", "a b", "fail-on", "odd", "token"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestLoadEvent(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "event.json")
 	written := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

@@ -9,15 +9,19 @@ import (
 	"strings"
 )
 
-// tokenVariables are the variables that may hold the token; the first that is set
-// counts. After Enter the environment has none of them.
+// tokenVariables are the variables that may contain the token; the first that is set
+// counts. After Enter the environment has no value of them.
 var tokenVariables = [...]string{
-	"INPUT_TOKEN", "INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN",
+	"INPUT_TOKEN",
 	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN",
 }
 
 // secretsVariable is the input of further secrets, one a line.
 const secretsVariable = "INPUT_SECRETS"
+
+// misnamedVariables are inputs of other actions that contain a token. Airlock does not
+// have them, and reports so; their value leaves the environment before it does.
+var misnamedVariables = [...]string{"INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "INPUT_REPO-TOKEN", "INPUT_REPO_TOKEN", "INPUT_GH-TOKEN", "INPUT_GH_TOKEN"}
 
 // handoverVariable names the file descriptor of the pipe that carries the
 // secrets into the second run of the program.
@@ -70,10 +74,11 @@ func (s Secrets) Further() []string {
 // (ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and their URLs).
 func secretVariable(name string) bool {
 	name = strings.ToUpper(name) // on Windows case does not count; elsewhere this removes a little more
-	return slices.Contains(tokenVariables[:], name) || name == secretsVariable || strings.HasPrefix(name, "ACTIONS_")
+	return slices.Contains(tokenVariables[:], name) || slices.Contains(misnamedVariables[:], name) || name == secretsVariable || strings.HasPrefix(name, "ACTIONS_")
 }
 
-// split divides an environment into what may stay and the secrets.
+// split divides an environment into what may stay and the secrets. The name of an input
+// stays, with an empty value: see InputNames.
 func split(environ []string) (stay []string, secrets map[string]string) {
 	secrets = map[string]string{}
 	for _, e := range environ {
@@ -81,7 +86,13 @@ func split(environ []string) (stay []string, secrets map[string]string) {
 		switch {
 		case name == handoverVariable:
 		case secretVariable(name):
-			secrets[strings.ToUpper(name)] = value
+			isInput := strings.HasPrefix(strings.ToUpper(name), inputPrefix)
+			if isInput {
+				stay = append(stay, name+"=")
+			}
+			if !isInput || value != "" {
+				secrets[strings.ToUpper(name)] = value
+			}
 		default:
 			stay = append(stay, e)
 		}

@@ -106,7 +106,7 @@ func TestEnterTakesTheTokenOutOfTheProcess(t *testing.T) {
 		if diff := cmp.Diff([]string{"--flag", "a b", ""}, r.Args[1:]); diff != "" {
 			t.Error(diff)
 		}
-		want := []string{"GITHUB_ACTIONS=true", "INPUT_FAIL-ON=error", "ODD=a=b\nc", "PATH=/usr/bin:/bin"}
+		want := []string{"GITHUB_ACTIONS=true", "INPUT_FAIL-ON=error", "INPUT_SECRETS=", "INPUT_TOKEN=", "ODD=a=b\nc", "PATH=/usr/bin:/bin"}
 		slices.Sort(r.Environ)
 		if diff := cmp.Diff(want, r.Environ); diff != "" {
 			t.Errorf("the environment (-want +got)\n%s", diff)

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,6 +102,53 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 		in.fail("config-file", "both config and config-file are given; give one of the two")
 	}
 	return s, in.problems.err()
+}
+
+// CheckInputs returns an error of type Problems for each given input that the action does
+// not have: a restriction with a misspelt name must not be ignored. If complete is set,
+// every input has to be given, if only as empty text, as the runner does for an action
+// with an action.yml. Where an image runs without one, an earlier step of the job could
+// set any input that the workflow leaves out, such as a proxy.
+func CheckInputs(given []string, complete bool) error {
+	known := inputNames()
+	in := inputs{}
+	for _, name := range given {
+		if slices.Contains(known, name) || slices.Contains(runnerInputs, name) {
+			continue
+		}
+		meant := ""
+		if near := nearest(name, known); near != "" {
+			meant = fmt.Sprintf("; did you mean %q?", near)
+		}
+		in.fail(text.Truncate(text.OneLine(name), 50), "Airlock has no such input%s If a variable of the workflow or of an earlier step has this name (INPUT_…), rename it", cmp.Or(meant, "."))
+	}
+	if err := in.problems.err(); err != nil || !complete {
+		return err
+	}
+	var missing []string
+	for _, name := range known {
+		if !slices.Contains(given, name) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return Problems{{Source: "inputs", Message: fmt.Sprintf("this image was started without its action.yml, so that an earlier step could set %s: use the action, as in 'uses: agent-airlock/airlock/actions/gate@v1', instead of docker://", text.QuoteList(missing))}}
+	}
+	return nil
+}
+
+// runnerInputs are inputs of every container action, which the runner itself reads.
+var runnerInputs = []string{"entrypoint", "args"}
+
+// inputNames returns the names of the action's inputs, sorted.
+func inputNames() []string {
+	names := []string{"token", "secrets"} // package action takes these out of the environment
+	_, _ = ParseSettings(func(name string) string {
+		names = append(names, name)
+		return ""
+	})
+	slices.Sort(names)
+	return names
 }
 
 // inputs decodes texts and collects what is wrong with them.

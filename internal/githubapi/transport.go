@@ -24,7 +24,9 @@ type TransportOptions struct {
 
 // NewTransport returns a transport that takes nothing from the environment: no
 // proxy, and no certificates from SSL_CERT_FILE or SSL_CERT_DIR. An earlier step
-// of a job can set these, and would then be handed the token.
+// of a job can set these, and would then be handed the token. It speaks HTTP/1.1 alone:
+// with GODEBUG=http2debug=2, the standard library's HTTP/2 prints every header that it
+// sends, the token's too.
 func NewTransport(o TransportOptions) (*http.Transport, error) {
 	roots, err := systemRoots(os.ReadFile)
 	if err != nil {
@@ -40,8 +42,9 @@ func NewTransport(o TransportOptions) (*http.Transport, error) {
 		IdleConnTimeout:       60 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		MaxIdleConnsPerHost:   4,
-		ForceAttemptHTTP2:     true,
+		Protocols:             new(http.Protocols),
 	}
+	t.Protocols.SetHTTP1(true)
 	if o.Proxy != "" {
 		u, err := url.Parse(o.Proxy)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {

@@ -100,6 +100,28 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestTransportDoesNotSpeakHTTP2 asks a server that offers HTTP/2.
+func TestTransportDoesNotSpeakHTTP2(t *testing.T) {
+	t.Parallel()
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	versions := map[string]bool{}
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		versions[r.Proto] = true
+		s.ServeHTTP(w, r)
+	}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	s.SetBaseURL(srv.URL)
+	c := plainClient(t, srv.URL, transport(t, githubapi.TransportOptions{CAFile: certPEM(srv)}))
+	if _, err := c.GetIssue(t.Context(), repo, 1); err != nil {
+		t.Fatal(err)
+	}
+	if !versions["HTTP/1.1"] || len(versions) != 1 {
+		t.Errorf("requests came by %v", versions)
+	}
+}
+
 func TestTransportWantsModernTLS(t *testing.T) {
 	t.Parallel()
 	if v := transport(t, githubapi.TransportOptions{}).TLSClientConfig.MinVersion; v < tls.VersionTLS12 {

@@ -37,6 +37,9 @@ func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
 		}
 		return nil, s.setOutputs(report.Output{Name: "checks"}, report.Output{Name: "checks-status"}, report.Output{Name: "findings-file"})
 	}
+	if s.deps.Image == ImageGate {
+		return nil, exitcode.UsageError(errors.New("the image of the gate has no toolchains to check with: use agent-airlock/airlock instead of agent-airlock/airlock/actions/gate for mode check, and for mode all with checks in the configuration"))
+	}
 	doc, err := s.check(ctx)
 	var invalid *phase.InvalidInput
 	if errors.As(err, &invalid) {

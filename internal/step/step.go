@@ -28,7 +28,33 @@ type Deps struct {
 	Environ []string            // required: the entire environment, for programs that are started
 	Secrets action.Secrets      // required: what was taken out of the environment
 	Version string              // required: Airlock's own
+	Image   Image
 }
+
+// Image is the image that a step runs in. It implements pflag.Value.
+type Image string
+
+// The images.
+const (
+	NoImage     Image = "" // the binary alone
+	ImageChecks Image = "checks"
+	ImageGate   Image = "gate" // without the toolchains of the checks
+)
+
+// String implements pflag.Value.
+func (i *Image) String() string { return string(*i) }
+
+// Set implements pflag.Value.
+func (i *Image) Set(name string) error {
+	switch *i = Image(name); *i {
+	case ImageChecks, ImageGate:
+		return nil
+	}
+	return errors.New("expected checks or gate")
+}
+
+// Type implements pflag.Value.
+func (i *Image) Type() string { return "image" }
 
 // Run runs the step in the mode that the input mode names. The error carries the step's exit code; the reason
 // for it is in the log and in the summary already.
@@ -92,6 +118,9 @@ func (s *step) run(ctx context.Context) error {
 // after an error.
 func (s *step) open(ctx context.Context) (err error) {
 	tok, further := s.maskSecrets()
+	if err := config.CheckInputs(action.InputNames(s.deps.Environ), s.deps.Image != NoImage); err != nil {
+		return exitcode.UsageError(err)
+	}
 	if s.settings, err = config.ParseSettings(s.env.Inputs.Get); err != nil {
 		return exitcode.UsageError(err)
 	}
