@@ -73,7 +73,6 @@ var onlyImporter = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema/v5":  "internal/schema",
 	"github.com/spf13/cobra":                    "internal/cli",
 	"github.com/zricethezav/gitleaks/v8/config": "internal/secrets",
-	"github.com/BobuSumisu/aho-corasick":        "internal/secrets",
 	"github.com/pelletier/go-toml/v2":           "internal/secrets",
 	"github.com/reviewdog/errorformat":          "internal/toolreport",
 	"github.com/rogpeppe/go-internal/diff":      "internal/toolreport",

@@ -11,7 +11,7 @@ import (
 
 // expression is a rule's regular expression, and where its matches can lie.
 type expression struct {
-	re *regexp.Regexp
+	re func() *regexp.Regexp // compiled when it is first needed
 	// start is the expression bound to the beginning of a text. It is nil unless
 	// every match begins with a keyword of the rule, so that looking there is enough.
 	start *regexp.Regexp
@@ -31,7 +31,7 @@ const (
 // newExpression compiles an expression of gitleaks. It must be valid: the rules
 // are constant and a test compiles all of them.
 func newExpression(text string, keywords []string) expression {
-	e := expression{re: regexp.MustCompile(text)}
+	e := expression{re: lazily(text)}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return e

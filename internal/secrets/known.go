@@ -55,7 +55,7 @@ func newKnownSet(known []Known) (set *knownSet, ignored []string) {
 		}
 	}
 	if len(words) > 0 {
-		set.search = newSearcher(words)
+		set.search = newSearcher(words, exactCase)
 	}
 	return set, ignored
 }
@@ -111,7 +111,7 @@ func (k *knownSet) find(text string) []Hit {
 		return nil
 	}
 	var hits []Hit
-	k.search.each([]byte(text), func(id, start, end int) bool {
+	k.search.each(text, func(id, start, end int) bool {
 		f := k.forms[id]
 		hits = append(hits, Hit{Rule: KnownRule, Name: f.name, Start: start, End: end, Encoded: f.encoded})
 		return true

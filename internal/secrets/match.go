@@ -13,7 +13,7 @@ func (s *ruleSet) find(path, text string) []Hit {
 	var hits []Hit
 	windows := map[int][]window{} // by the rule's index
 	tried := map[int]int{}        // by the rule's index, the offset where it was last tried, plus one
-	s.keywords.each(folded(text), func(keyword, start, end int) bool {
+	s.keywords.each(text, func(keyword, start, end int) bool {
 		for _, i := range s.wakes[keyword] {
 			r := s.rules[i]
 			if !r.appliesTo(path) || r.id == GeneralRule && !isAssigned(text[end:]) {
@@ -110,7 +110,7 @@ func (r *rule) findAt(text string, start int, hits []Hit) []Hit {
 func (r *rule) findWithin(text string, w window, next int, hits []Hit) []Hit {
 	e := r.expression()
 	part := text[w.start:w.end]
-	for _, m := range e.re.FindAllStringSubmatchIndex(part, -1) {
+	for _, m := range e.re().FindAllStringSubmatchIndex(part, -1) {
 		cut := m[1] == len(part) && w.end < len(text)
 		if m[0] == 0 && w.start > 0 || cut && !e.endless {
 			continue // a match around the keyword touches no edge

@@ -92,7 +92,7 @@ func loadRules() (*ruleSet, error) {
 	for _, k := range words {
 		set.wakes = append(set.wakes, byKeyword[k])
 	}
-	set.keywords = newSearcher(words)
+	set.keywords = newSearcher(words, anyCase)
 	return set, nil
 }
 
@@ -150,7 +150,7 @@ func allowLists(texts []allowText) []allowList {
 			a.expressions = append(a.expressions, lazily(text))
 		}
 		if words := lowerWords(t.StopWords); len(words) > 0 {
-			a.words = sync.OnceValue(func() *searcher { return newSearcher(words) })
+			a.words = sync.OnceValue(func() *searcher { return newSearcher(words, anyCase) })
 		}
 		lists = append(lists, a)
 	}
