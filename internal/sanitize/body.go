@@ -102,6 +102,7 @@ func needsReading(s string) bool {
 // trigger marks the bytes that triggers has to look at.
 var trigger = [256]bool{
 	'#': true, '&': true, '-': true, '.': true, '/': true, ':': true, '<': true, '@': true, '[': true, ']': true, '\\': true,
+	0xef: true, // the first byte of wideSlash
 }
 
 // triggers reports whether the byte at i may be part of something that acts.
@@ -134,6 +135,8 @@ func triggers(s string, i int) bool {
 		return next == '/'
 	case '/':
 		return isAlpha(next) && mayBeginLine(s, i)
+	case 0xef:
+		return strings.HasPrefix(s[i:], wideSlash)
 	}
 	return false
 }
@@ -176,6 +179,8 @@ type pass struct {
 	openTags  map[string][]bool // open elements by name: whether the start tag was made text
 	longTags  []span            // tags of several lines, in source order
 	longCodes []span            // code spans of several lines, in source order
+	// Whether there are right-to-left characters, if knowsDirection.
+	rightToLeft, knowsDirection bool
 }
 
 // read scans src and collects the edits.
@@ -183,7 +188,7 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.s, p.src = s, src
 	p.plan.reset()
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
-	p.openTags = nil
+	p.openTags, p.knowsDirection = nil, false
 	p.doc.Rescan(src)
 	if p.doc.TooDeep {
 		return

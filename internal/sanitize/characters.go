@@ -15,9 +15,9 @@ func (s *Sanitizer) Characters(text string) (string, []Note) {
 
 // characters applies the character rules: invalid UTF-8, control characters,
 // entire ANSI sequences, bidirectional controls and invisible characters are
-// removed, line endings become LF. Joiners, variation selectors and tag
-// characters stay where a script or an emoji needs them. A text that needs no
-// change is returned as it is, without allocation.
+// removed, line endings become LF and line separators spaces. Joiners, variation
+// selectors, tag characters and marks of a direction stay where a script or an emoji
+// needs them. A text that needs no change is returned as it is, without allocation.
 func characters(s string, n *noter) string {
 	t := runeClasses()
 	i, context := t.firstDirty(s)
@@ -26,7 +26,7 @@ func characters(s string, n *noter) string {
 	}
 	if context {
 		if out, ok := t.stripContextual(s, i, n); ok {
-			return out
+			return t.stripBidi(out, n)
 		}
 	}
 	s = t.stripUnconditional(s, i, n)
@@ -34,7 +34,7 @@ func characters(s string, n *noter) string {
 		return s
 	}
 	s, _ = t.stripContextual(s, i, n)
-	return s
+	return t.stripBidi(s, n)
 }
 
 // firstDirty returns the offset of the first character that the rules may have to
@@ -65,7 +65,7 @@ func (t *runeTable) firstDirty(s string) (at int, context bool) {
 			return i, false
 		}
 		if class := t.classOf(r); class != classPlain {
-			return i, class == classContext
+			return i, class.depends()
 		}
 		i += size
 	}
@@ -111,7 +111,7 @@ func (t *runeTable) stripUnconditional(s string, from int, n *noter) string {
 			continue
 		}
 		switch class := t.classOf(r); class {
-		case classPlain, classContext:
+		case classPlain, classContext, classBidiMark, classIsolate:
 			b.WriteString(s[i : i+size])
 		case classC1:
 			// A C1 control is short for ESC and the byte 0x40 below it.
@@ -121,6 +121,9 @@ func (t *runeTable) stripUnconditional(s string, from int, n *noter) string {
 				continue
 			}
 			n.add(RuleCharacters, "control")
+		case classSeparator:
+			n.add(RuleCharacters, class.detail())
+			b.WriteByte(' ')
 		default:
 			n.add(RuleCharacters, class.detail())
 		}
@@ -128,6 +131,13 @@ func (t *runeTable) stripUnconditional(s string, from int, n *noter) string {
 	}
 	return b.String()
 }
+
+// Selectors of variants can carry data: a text may have a few, and more the longer
+// it is.
+const (
+	freeVariants    = 4
+	bytesPerVariant = 48 // some 16 ideographs
+)
 
 // stripContextual removes joiners, variation selectors, tag characters and the
 // like where neither a script nor an emoji needs them. A decision depends on the
@@ -137,16 +147,20 @@ func (t *runeTable) stripUnconditional(s string, from int, n *noter) string {
 func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, ok bool) {
 	var b []byte
 	copied := 0 // s[:copied] is in b, as far as it was kept
-	tags, others := 0, 0
+	tags, others, variants := 0, 0, 0
 	for i := from; ; {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		keep := 0
 		prev, prev2 := lastTwo(b, s[copied:i])
-		if isTag(r) {
+		switch {
+		case t.classOf(r) != classContext: // stripBidi judges it
+			keep = size
+		case isTag(r):
 			if prev == blackFlag {
 				keep = flagTags(s[i:])
 			}
-		} else {
+		case isVariant(r) && variants >= freeVariants+(len(b)+i-copied)/bytesPerVariant:
+		default:
 			next := rune(-1)
 			if i+size < len(s) {
 				next, _ = utf8.DecodeRuneInString(s[i+size:])
@@ -154,6 +168,9 @@ func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, o
 			if t.keepContextual(prev2, prev, r, next) {
 				keep = size
 			}
+		}
+		if isVariant(r) && keep > 0 {
+			variants++
 		}
 		if keep == 0 {
 			if b == nil {

@@ -41,7 +41,24 @@ func TestCharacters(t *testing.T) {
 		{"Mongolian", "ᠠ\u180eᠠ\u180b", "ᠠ\u180eᠠ\u180b"},
 		{"ideographic variant", "葛\U000e0100 a\U000e0100", "葛\U000e0100 a"},
 		{"no folding", "ﬁ Ａ ² e\u0301 ſ", "ﬁ Ａ ² e\u0301 ſ"},
-		{"line separators", "a\u2028b\u2029c", "a\u2028b\u2029c"},
+		{"marks in Arabic", "استخدم \u200eC++\u200f هنا (\u061c12\u061c).", "استخدم \u200eC++\u200f هنا (\u061c12\u061c)."},
+		{"mark at the end of a line", "שלום\nAPI (v2)\u200f\nעולם", "שלום\nAPI (v2)\u200f\nעולם"},
+		{"marks in Latin", "a \u200f b\u200e!", "a  b!"},
+		{"marks within words", "של\u200fום sa\u200efe אב\u200eAB", "שלום safe אב\u200eAB"},
+		{"runs of marks", "שלום\u200f\u200e\u200f \u200e\u200e1", "שלום\u200f \u200e1"},
+		{"more marks than letters", "א " + strings.Repeat("\u200e ", 5), "א \u200e     "},
+		{"isolates", "הקובץ \u2066main.go\u2069 נמחק, \u2068x\u2069", "הקובץ \u2066main.go\u2069 נמחק, \u2068x\u2069"},
+		{"nested isolates", "אבגד \u2067א \u2066b\u2069\u2069", "אבגד \u2067א \u2066b\u2069\u2069"},
+		{"isolates that do not end", "אב \u2067a \u2066b\u2069", "אב a \u2066b\u2069"},
+		{"isolates over lines", "אבגד \u2067a\nb\u2069", "אבגד a\nb"},
+		{"ends without isolates", "אבגד\u2069 \u2069a", "אבגד a"},
+		{"isolates in Latin", "a \u2067b\u2069", "a b"},
+		{"overrides and embeddings in Hebrew", "שלום \u202eabc\u202c \u202ba\u202c", "שלום abc a"},
+		{"registered variants", "∩\ufe00 、\ufe01 辻\U000e0100 劳\ufe00", "∩\ufe00 、\ufe01 辻\U000e0100 劳\ufe00"},
+		{"variants that nothing has", "∩\ufe01 辻\ufe03 葛\U000e0120 က\ufe02", "∩ 辻 葛 က"},
+		{"a byte in each ideograph", strings.Repeat("葛\U000e0101", 8), strings.Repeat("葛\U000e0101", 4) + "葛葛葛葛"},
+		{"fillers", "a\u3164b\uffa0c\u2062d\u2800", "abcd\u2800"},
+		{"line separators", "a\u2028b\u2029c", "a b c"},
 		{"noncharacters", "a\ufffe\U0001ffffb", "ab"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,6 +77,7 @@ func TestCharactersTwice(t *testing.T) {
 	pieces := []string{
 		"a", " ", "\n", "\r", "\x1b[", "\x1b]", "\x07", "m", ";", "\u200b", "\u200c", "\u200d", "\ufe0f", "\ufe0e", "👨", "🏴", "❤", "ی", "क", "्",
 		"\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "\U000e0041", "\u202e", "\xff", "\xe2\x80", "1", "#", "\u20e3", "葛", "\U000e0100", "ᠠ", "\u180e", "\u034f", "\u0301", "\u1160", "ᄀ",
+		"\u200e", "\u200f", "\u061c", "\u2066", "\u2067", "\u2068", "\u2069", "א", "ب", "x", "\u2028", "\U000e0110",
 	}
 	check := func(choice []uint8) bool {
 		var b strings.Builder

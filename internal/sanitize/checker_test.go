@@ -52,7 +52,8 @@ var (
 	anyScheme   = regexp.MustCompile(`(?i)^[\x00-\x20]*[a-z][a-z0-9+.\t\r\n-]*:`)
 	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\r\n]*[/\\]`)
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
-	commandLine = regexp.MustCompile(`(?m)^[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*/[A-Za-z][A-Za-z0-9_-]*(?:[\s\p{Z}]|$)`)
+	commandLine = regexp.MustCompile(`(?m)(?:^|[\x{2028}\x{2029}])[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*\\?[/\x{ff0f}][A-Za-z][A-Za-z0-9_-]*[^\s\p{Z}]*`)
+	plainPath   = regexp.MustCompile(`^/(?:etc|lib|opt|proc|sys|tmp|usr|var)\b|^/(?:api|bin|dev|home|src|users|v1)/`)
 	tableTag    = regexp.MustCompile(`(?i)</?t(?:able|body|foot|head|[dhr])\b`) // moves text to where it has other neighbours
 	ourMentions = regexp.MustCompile(`@\x{200b}()`)
 	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05[a-z]{0,7})[\s\p{Z}*_~\[\]:]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|[\w./-]*\x05))`)
@@ -61,6 +62,10 @@ var (
 var (
 	withoutMarks = strings.NewReplacer("*", "", "_", "", "~", "", "[", "", "]", "")
 	withoutOurs  = strings.NewReplacer("\u200b", "", "\x04", "", "\x05", "")
+	// In a text with right-to-left letters marks of a direction may stand in blocks
+	// that have none; TestCharacters judges where.
+	withoutMarksOfDirection = strings.NewReplacer("\u200b", "", "\x04", "", "\x05", "", "\u200e", "", "\u200f", "", "\u061c", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
+	rightToLeft             = regexp.MustCompile(`[\p{Hebrew}\p{Arabic}]`)
 )
 
 // problems lists what acts in html. source is the Markdown that it was made of.
@@ -70,7 +75,10 @@ func (c checker) problems(source, rendered string) []string {
 		return []string{"unparsable: " + err.Error()}
 	}
 	lower := strings.ToLower(source)
-	w := walker{seen: map[string]bool{}, rawCode: strings.Contains(lower, "<pre") || strings.Contains(lower, "<code")}
+	w := walker{ours: withoutOurs, seen: map[string]bool{}, rawCode: strings.Contains(lower, "<pre") || strings.Contains(lower, "<code")}
+	if rightToLeft.MatchString(source) {
+		w.ours = withoutMarksOfDirection
+	}
 	w.walk(doc, false, false)
 	w.flush()
 	if !tableTag.MatchString(source) {
@@ -81,7 +89,7 @@ func (c checker) problems(source, rendered string) []string {
 	}
 	for _, line := range commandLine.FindAllString(source, -1) {
 		word := strings.Fields(strings.TrimLeft(line, " \t\n>-+*.)0123456789\u00a0\u3000\u2003"))
-		if len(word) > 0 && !strings.Contains(w.code.String(), word[0]) {
+		if len(word) > 0 && !strings.Contains(w.code.String(), word[0]) && plainPath.FindStringIndex(word[0]) == nil {
 			w.report("command: " + line)
 		}
 	}
@@ -96,7 +104,8 @@ type walker struct {
 	whole   strings.Builder // texts of all blocks joined
 	visible strings.Builder
 	code    strings.Builder
-	rawCode bool // the source has code elements of its own, which are HTML and not code
+	ours    *strings.Replacer // removes what may stand in a result
+	rawCode bool              // the source has code elements of its own, which are HTML and not code
 }
 
 func (w *walker) report(problem string) {
@@ -144,7 +153,7 @@ func (w *walker) zwsp(text string) {
 }
 
 func (w *walker) characters(text string) {
-	if hasStray(withoutOurs.Replace(text)) {
+	if hasStray(w.ours.Replace(text)) {
 		w.report("invisible or control character in " + text)
 	}
 }

@@ -8,35 +8,86 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// commandAt returns the length of a command ("/word", then white space or the end
-// of the text) at the start of s, 0 if there is none.
+// wideSlash is the full-width solidus. Bots that normalize a text (NFKC) read it as a
+// slash.
+const wideSlash = "\uff0f"
+
+// commandAt returns the length of a command at the start of s, a slash and a name;
+// 0 if there is none. Whatever follows the name ends it, because many bots only ask
+// whether a text starts with "/name". Paths below a well-known directory are not
+// commands.
 func commandAt(s string) int {
-	if len(s) < 2 || s[0] != '/' || !isAlpha(s[1]) {
+	slash := 1
+	if strings.HasPrefix(s, wideSlash) {
+		slash = len(wideSlash)
+	}
+	if len(s) <= slash || !isAlpha(s[slash]) {
 		return 0
 	}
-	k := 2
+	k := slash + 1
 	for k < len(s) && isNameByte(s[k]) {
 		k++
 	}
-	if r, _ := utf8.DecodeRuneInString(s[k:]); k < len(s) && !unicode.IsSpace(r) {
+	if name := s[slash:k]; isSystemDirectory(name) || k+1 < len(s) && s[k] == '/' && s[k+1] > ' ' && beginsPaths(name) {
 		return 0
 	}
 	return k
 }
 
+// isSystemDirectory reports whether a name stands for a directory of Unix wherever it
+// follows a slash. No bot's command is among these.
+func isSystemDirectory(name string) bool {
+	switch name {
+	case "etc", "lib", "lib64", "mnt", "opt", "proc", "sbin", "srv", "sys", "tmp", "usr", "var":
+		return true
+	}
+	return false
+}
+
+// beginsPaths reports whether absolute paths, of a file or of an API, often begin
+// with a name.
+func beginsPaths(name string) bool {
+	if len(name) > len("applications") {
+		return false
+	}
+	switch strings.ToLower(name) {
+	case "api", "app", "applications", "bin", "boot", "data", "dev", "docs", "home", "library", "media", "path", "private",
+		"root", "src", "users", "v1", "v2", "v3", "volumes", "work", "workspace":
+		return true
+	}
+	return false
+}
+
 // findCommands calls found for each command that begins a line of the source, after
 // nothing but blanks, quote marks and list marks. That is how bots read a body,
-// both those that ignore Markdown and those that know some.
-func findCommands(src string, found func(start, end int)) {
-	for from := 0; ; {
-		k := strings.IndexByte(src[from:], '/')
-		if k < 0 {
+// both those that ignore Markdown and those that know some. A slash that is
+// escaped counts; the escape is then a part of what is found.
+func findCommands(src string, found func(start, slash, end int)) {
+	next := func(mark string, from int) int {
+		if k := strings.Index(src[from:], mark); k >= 0 {
+			return from + k
+		}
+		return len(src)
+	}
+	slash, wide := -1, next(wideSlash, 0)
+	for k := 0; ; k++ {
+		if slash < k {
+			slash = next("/", k)
+		}
+		if wide < k {
+			wide = next(wideSlash, k)
+		}
+		if k = min(slash, wide); k == len(src) {
 			return
 		}
-		k += from
-		from = k + 1
-		if size := commandAt(src[k:]); size > 0 && beginsLine(src, k) {
-			found(k, k+size)
+		if size := commandAt(src[k:]); size > 0 {
+			start := k
+			if k > 0 && src[k-1] == '\\' {
+				start--
+			}
+			if beginsLine(src, start) {
+				found(start, k, k+size)
+			}
 		}
 	}
 }
@@ -67,9 +118,6 @@ func beginsLine(src string, k int) bool {
 			return false
 		}
 		r, size := utf8.DecodeLastRuneInString(src[:k])
-		if r == '\u2028' || r == '\u2029' {
-			return true
-		}
 		if !unicode.IsSpace(r) {
 			return false
 		}
@@ -81,7 +129,7 @@ func beginsLine(src string, k int) bool {
 // commands makes the commands inert that begin a line outside of code blocks.
 func (p *pass) commands() {
 	blocks, tags, codes := p.doc.Blocks, p.longTags, p.longCodes
-	findCommands(p.src, func(start, end int) {
+	findCommands(p.src, func(start, slash, end int) {
 		for len(blocks) > 0 && !leafEndsAfter(&blocks[0], start) {
 			blocks = blocks[1:]
 		}
@@ -95,7 +143,7 @@ func (p *pass) commands() {
 		for len(codes) > 0 && codes[0].end <= start {
 			codes = codes[1:]
 		}
-		command := p.src[start:end]
+		command := "/" + strings.TrimLeft(p.src[slash:end], "/"+wideSlash)
 		switch {
 		case len(codes) > 0 && codes[0].start < start:
 			// The lines of the code span are joined, now or in the next round.
@@ -105,7 +153,8 @@ func (p *pass) commands() {
 				p.edit(lineBreak, start, " ", RuleCommands, command)
 			}
 		default:
-			p.edit(start, start+1, reference('/'), RuleCommands, command)
+			r, size := utf8.DecodeRuneInString(p.src[slash:])
+			p.edit(start, slash+size, reference(r), RuleCommands, command)
 		}
 	})
 }

@@ -89,7 +89,7 @@ func (f *flat) addReference(source, text string, start int) (ok bool, detail str
 		}
 		switch class := runeClasses().classOf(r); class {
 		case classPlain:
-		case classContext:
+		case classContext, classBidiMark:
 			f.refs = append(f.refs, strayRef{offset: len(f.text), start: start, end: start + len(source), r: r})
 		case classC1:
 			return false, "control"
@@ -101,8 +101,9 @@ func (f *flat) addReference(source, text string, start int) (ok bool, detail str
 	return true, ""
 }
 
-// needed reports whether a reference stands where its character is needed.
-func (f *flat) needed(ref strayRef) bool {
+// needed reports whether a reference stands where its character is needed. In a text
+// without right-to-left characters no mark of a direction is.
+func (f *flat) needed(ref strayRef, rightToLeft bool) bool {
 	if isTag(ref.r) {
 		return false
 	}
@@ -112,7 +113,11 @@ func (f *flat) needed(ref strayRef) bool {
 	if k := ref.offset + utf8.RuneLen(ref.r); k < len(f.text) {
 		next, _ = utf8.DecodeRune(f.text[k:])
 	}
-	return runeClasses().keepContextual(prev2, prev, ref.r, next)
+	t := runeClasses()
+	if t.classOf(ref.r) == classBidiMark {
+		return rightToLeft && !t.isBidi(prev) && helpsDirection(prev, next)
+	}
+	return t.keepContextual(prev2, prev, ref.r, next)
 }
 
 // addLink appends the text of an address that links by itself. The text begins at

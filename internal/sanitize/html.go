@@ -311,7 +311,7 @@ func literalText(s string) string {
 		case c == '\n' || c == '\t' || c == '\r':
 			b.WriteByte(' ')
 		case c < 0x80 && !isAlnum(c) && c != ' ' && c != ',':
-			b.WriteString(reference(c))
+			b.WriteString(reference(rune(c)))
 		default:
 			b.WriteByte(c)
 		}
@@ -320,16 +320,16 @@ func literalText(s string) string {
 }
 
 // reference writes c as a character reference.
-func reference(c byte) string { return "&#" + strconv.Itoa(int(c)) + ";" }
+func reference(c rune) string { return "&#" + strconv.Itoa(int(c)) + ";" }
 
-// safeElement reports whether GitHub keeps an element in what it renders. The list
-// is that of GitHub's published HTML pipeline.
+// safeElement reports whether an element stays. The list is that of GitHub's published
+// HTML pipeline, without bdo, which shows text in another order than it is read.
 func safeElement(name string) bool {
 	switch name {
 	case "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8", "br", "b", "i", "strong", "em", "a", "pre", "code", "img", "tt",
 		"div", "ins", "del", "sup", "sub", "p", "picture", "ol", "ul", "table", "thead", "tbody", "tfoot", "blockquote",
 		"dl", "dt", "dd", "kbd", "q", "samp", "var", "hr", "ruby", "rt", "rp", "li", "tr", "td", "th", "s", "strike",
-		"summary", "details", "caption", "figure", "figcaption", "abbr", "bdo", "cite", "dfn", "mark", "small", "source",
+		"summary", "details", "caption", "figure", "figcaption", "abbr", "cite", "dfn", "mark", "small", "source",
 		"span", "time", "wbr":
 		return true
 	}

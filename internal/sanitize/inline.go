@@ -202,7 +202,7 @@ func (p *pass) separateMail(n *markdown.Inline) {
 	case strings.Contains(word, "//"), containsWWW(word):
 		p.edit(n.Start, n.Start, " ", RuleCode, "address") // a reference would shorten the host
 	default:
-		p.edit(last, last+1, reference(p.src[last]), RuleCode, "address")
+		p.edit(last, last+1, reference(rune(p.src[last])), RuleCode, "address")
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *pass) escapeTaskBox(n *markdown.Inline, l *markdown.Link) {
 		return
 	}
 	if needsReading(p.src[l.Text.End+1 : l.End]) {
-		p.edit(x, x+1, reference(p.src[x]), RuleLinks, "box")
+		p.edit(x, x+1, reference(rune(p.src[x])), RuleLinks, "box")
 	}
 }
 
@@ -116,7 +116,7 @@ func (p *pass) addressInImage(n *markdown.Inline, l *markdown.Link) {
 		return
 	}
 	k := n.Start + strings.Index(p.src[n.Start:n.End], breakAt)
-	p.edit(k, k+1, reference(breakAt[0]), RuleLinks, "image")
+	p.edit(k, k+1, reference(rune(breakAt[0])), RuleLinks, "image")
 }
 
 // endIsDisputed reports whether readers disagree about where a bare address ends,

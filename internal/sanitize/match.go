@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"slices"
+	"strings"
 	"unsafe"
 )
 
@@ -47,11 +48,32 @@ func (p *pass) match(end int) {
 	if has&hasZWSP != 0 {
 		p.dropZWSP(text)
 	}
-	for _, ref := range f.refs {
-		if !f.needed(ref) {
+	p.dropReferences()
+}
+
+// dropReferences removes the references for joiners, selectors and the like that are
+// not needed.
+func (p *pass) dropReferences() {
+	variants := 0
+	for _, ref := range p.flat.refs {
+		keep := p.flat.needed(ref, p.hasRightToLeft())
+		if keep && isVariant(ref.r) {
+			variants++
+			keep = variants <= freeVariants
+		}
+		if !keep {
 			p.edit(ref.start, ref.end, "", RuleCharacters, contextDetail(ref.r))
 		}
 	}
+}
+
+// hasRightToLeft reports whether the body has right-to-left characters.
+func (p *pass) hasRightToLeft() bool {
+	if !p.knowsDirection {
+		p.knowsDirection = true
+		p.rightToLeft = strings.IndexFunc(p.src, isRightToLeft) >= 0
+	}
+	return p.rightToLeft
 }
 
 // makeInert inserts our entity before offset k of the flat text.

@@ -9,7 +9,7 @@ import (
 
 // The rules of a Note.
 const (
-	RuleCharacters   = "characters"    // details: control, escape-sequence, bidirectional, tag, invisible, invalid-utf8
+	RuleCharacters   = "characters"    // details: control, escape-sequence, bidirectional, tag, invisible, line-separator, invalid-utf8
 	RuleMentions     = "mentions"      // detail: the user or team, in lower case
 	RuleClosingWords = "closing-words" // detail: the word, in lower case
 	RuleHTML         = "html"          // detail: comment, or the element's name

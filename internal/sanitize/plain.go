@@ -77,14 +77,14 @@ func (s *Sanitizer) Label(text string) (string, []Note, error) {
 // joinLines replaces line breaks and tabs, with the spaces around them, by single
 // spaces, and removes space at both ends. Other spaces stay as they are.
 func joinLines(s string) string {
-	if !strings.ContainsAny(s, "\n\t\u2028\u2029") {
+	if !strings.ContainsAny(s, "\n\t") {
 		return strings.TrimSpace(s)
 	}
 	var b strings.Builder
 	b.Grow(len(s))
 	pending := false
 	for i, r := range s {
-		if r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029' {
+		if r == '\n' || r == '\t' {
 			pending = true
 			continue
 		}

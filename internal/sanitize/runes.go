@@ -16,14 +16,20 @@ const (
 	classPlain     runeClass = iota // stays
 	classContext                    // stays where a script or an emoji needs it
 	classC1                         // C1 control character: removed
-	classBidi                       // bidirectional control: removed
+	classBidiMark                   // mark of a direction: stays where right-to-left text needs it
+	classIsolate                    // begins or ends an isolate: stays in pairs, as marks do
+	classBidi                       // other bidirectional control: removed
+	classSeparator                  // U+2028 or U+2029, a line break to some readers: becomes a space
 	classInvisible                  // removed
 )
 
 // detail names the class in a note.
 func (c runeClass) detail() string {
-	if c == classBidi {
+	switch c {
+	case classBidi, classBidiMark, classIsolate:
 		return "bidirectional"
+	case classSeparator:
+		return "line-separator"
 	}
 	return "invisible"
 }
@@ -32,6 +38,11 @@ const (
 	zwsp      = '\u200b' // zero width space
 	zwnj      = '\u200c' // zero width non-joiner
 	zwj       = '\u200d' // zero width joiner
+	lrm       = '\u200e' // left-to-right mark
+	rlm       = '\u200f' // right-to-left mark
+	alm       = '\u061c' // Arabic letter mark
+	lri       = '\u2066' // left-to-right isolate, the first of the isolates
+	pdi       = '\u2069' // pop directional isolate, which ends one
 	cgj       = '\u034f' // combining grapheme joiner
 	choseong  = '\u115f' // Hangul filler in the place of a leading consonant
 	jungseong = '\u1160' // Hangul filler in the place of a vowel
@@ -70,6 +81,10 @@ func newRuneTable() *runeTable {
 			switch {
 			case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
 			case r >= 0x13430 && r <= 0x1343f: // these arrange Egyptian hieroglyphs
+			case r == lrm || r == rlm || r == alm:
+				t.set(r, classBidiMark)
+			case r >= lri && r <= pdi:
+				t.set(r, classIsolate)
 			case unicode.Is(unicode.Bidi_Control, r):
 				t.set(r, classBidi)
 			case unicode.In(r, unicode.Join_Control, unicode.Variation_Selector), isTag(r),
@@ -80,6 +95,8 @@ func newRuneTable() *runeTable {
 			}
 		})
 	}
+	t.set('\u2028', classSeparator)
+	t.set('\u2029', classSeparator)
 	for r := rune(0x80); r < 0xa0; r++ {
 		t.set(r, classC1)
 	}
@@ -128,10 +145,13 @@ func (t *runeTable) classOf(r rune) runeClass {
 // isTag reports whether r lies in the block of tag characters.
 func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// contextDetail names a character of classContext in a note.
+// contextDetail names a character whose surroundings decide in a note.
 func contextDetail(r rune) string {
-	if isTag(r) {
+	switch {
+	case isTag(r):
 		return "tag"
+	case runeClasses().isBidi(r):
+		return classBidi.detail()
 	}
 	return "invisible"
 }
@@ -179,13 +199,20 @@ func (t *runeTable) keepContextual(prev2, prev, r, next rune) bool {
 			return r == 0xfe0f && next == 0x20e3 // a keycap
 		}
 		return unicode.Is(pictographic, prev) || prev >= 0x2190 && prev <= 0x2bff
-	case r >= 0xfe00 && r <= 0xfe0d:
+	// The standard has three variants of an ideograph at most, two of punctuation
+	// and one of other characters. Few ideographs have more than 32 registered ones.
+	case r == 0xfe00:
 		return unicode.Is(ideographs, prev) || unicode.Is(standardVariants, prev)
-	case r >= 0xe0100 && r <= 0xe01ef:
+	case r == 0xfe01 && unicode.Is(standardVariants, prev):
+		return prev >= 0x3000 && prev <= 0x303f || prev >= 0xff00
+	case r == 0xfe01, r == 0xfe02, r >= 0xe0100 && r <= 0xe011f:
 		return unicode.Is(ideographs, prev)
 	}
 	return false
 }
+
+// isVariant reports whether r selects a variant of a character that is no emoji.
+func isVariant(r rune) bool { return r >= 0xfe00 && r <= 0xfe0d || r >= 0xe0100 && r <= 0xe01ef }
 
 // isEmojiEnd reports whether an emoji that can be joined ends with prev.
 func isEmojiEnd(prev2, prev rune) bool {

@@ -18,16 +18,17 @@ func TestRuneClasses(t *testing.T) {
 		{0x80, 0x9f, classC1},
 		{0xad, 0xad, classInvisible},       // soft hyphen
 		{0x34f, 0x34f, classContext},       // combining grapheme joiner
-		{0x61c, 0x61c, classBidi},          // Arabic letter mark
+		{0x61c, 0x61c, classBidiMark},      // Arabic letter mark
 		{0x115f, 0x1160, classContext},     // Hangul fillers
 		{0x17b4, 0x17b5, classInvisible},   // Khmer inherent vowels
 		{0x180b, 0x180f, classContext},     // Mongolian selectors and vowel separator
 		{0x200b, 0x200b, classInvisible},   // zero width space
 		{0x200c, 0x200d, classContext},     // zero width non-joiner and joiner
-		{0x200e, 0x200f, classBidi},        // left-to-right and right-to-left mark
+		{0x200e, 0x200f, classBidiMark},    // left-to-right and right-to-left mark
 		{0x202a, 0x202e, classBidi},        // embeddings and overrides
 		{0x2060, 0x2065, classInvisible},   // word joiner, invisible operators
-		{0x2066, 0x2069, classBidi},        // isolates
+		{0x2028, 0x2029, classSeparator},   // line and paragraph separator
+		{0x2066, 0x2069, classIsolate},     // isolates
 		{0x206a, 0x206f, classInvisible},   // deprecated formatting characters
 		{0x3164, 0x3164, classInvisible},   // Hangul filler
 		{0xfdd0, 0xfdef, classInvisible},   // noncharacters

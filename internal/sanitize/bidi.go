@@ -1,0 +1,158 @@
+package sanitize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/bidi"
+)
+
+// depends reports whether what surrounds a character of this class decides whether
+// it stays.
+func (c runeClass) depends() bool {
+	return c == classContext || c == classBidiMark || c == classIsolate
+}
+
+// isRightToLeft reports whether r belongs to a script that is written from right to
+// left.
+func isRightToLeft(r rune) bool {
+	if r < 0x590 {
+		return false
+	}
+	properties, _ := bidi.LookupRune(r)
+	class := properties.Class()
+	return (class == bidi.R || class == bidi.AL) && r != rlm && r != alm
+}
+
+// countRightToLeft returns the number of characters of s that are written from right
+// to left.
+func countRightToLeft(s string) int {
+	n := 0
+	for _, r := range s {
+		if isRightToLeft(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// helpsDirection reports whether a mark of a direction can have an effect between two
+// characters; -1 stands for no character. Between two letters of one direction it
+// has none, or only a misleading one.
+func helpsDirection(prev, next rune) bool {
+	return !unicode.IsLetter(prev) || !unicode.IsLetter(next) || isRightToLeft(prev) != isRightToLeft(next)
+}
+
+// stripBidi removes marks of a direction and isolates, but for those that
+// right-to-left text can need: isolates that begin and end on one line, and one mark
+// in a place, where it can have an effect. No more of them stay than there are
+// right-to-left characters in s.
+func (t *runeTable) stripBidi(s string, n *noter) string {
+	first := strings.IndexFunc(s, func(r rune) bool { return t.isBidi(r) })
+	if first < 0 {
+		return s
+	}
+	var b strings.Builder
+	left, copied, removed := countRightToLeft(s), 0, 0
+	var isolates []isolate
+	for start := lineStart(s, first); start < len(s); {
+		line := s[start:]
+		if k := strings.IndexByte(line, '\n'); k >= 0 {
+			line = line[:k]
+		}
+		isolates = matchIsolates(line, isolates[:0])
+		used, prev, next := 0, rune(-1), following{table: t, line: line}
+		marked := false // the controls around i have a mark already
+		for i, r := range line {
+			keep := false
+			switch t.classOf(r) {
+			case classBidiMark:
+				if keep = left > 0 && !marked && helpsDirection(prev, next.after(i)); keep {
+					left--
+					marked = true
+				}
+			case classIsolate:
+				this := &isolates[used]
+				used++
+				if this.partner != nil && left >= 2 {
+					left -= 2
+					this.kept, this.partner.kept = true, true
+				}
+				keep = this.kept
+			default:
+				prev, marked = r, false
+				continue
+			}
+			if !keep {
+				removed++
+				b.WriteString(s[copied : start+i])
+				copied = start + i + utf8.RuneLen(r)
+			}
+		}
+		start += len(line) + 1
+	}
+	if removed == 0 {
+		return s
+	}
+	n.addN(RuleCharacters, classBidi.detail(), removed)
+	b.WriteString(s[copied:])
+	return b.String()
+}
+
+// isBidi reports whether stripBidi judges r.
+func (t *runeTable) isBidi(r rune) bool {
+	class := t.classOf(r)
+	return class == classBidiMark || class == classIsolate
+}
+
+// following finds the characters that follow bidirectional controls. It remembers
+// the last one, so that a run of controls takes linear time.
+type following struct {
+	table  *runeTable
+	line   string
+	offset int // of the character that was found last
+	r      rune
+}
+
+// after returns the first character after offset i that is no such control; -1
+// stands for none.
+func (f *following) after(i int) rune {
+	if f.offset > i {
+		return f.r
+	}
+	for k, r := range f.line[i:] {
+		if !f.table.isBidi(r) {
+			f.offset, f.r = i+k, r
+			return r
+		}
+	}
+	f.offset, f.r = len(f.line), -1
+	return -1
+}
+
+// isolate is a control that begins or ends an isolate.
+type isolate struct {
+	opens, kept bool
+	partner     *isolate // of one that begins an isolate: the one that ends it, or nil
+}
+
+// matchIsolates appends the controls of isolates in a line, in order.
+func matchIsolates(line string, list []isolate) []isolate {
+	for _, r := range line {
+		if r >= lri && r <= pdi {
+			list = append(list, isolate{opens: r != pdi})
+		}
+	}
+	var open []*isolate
+	for i := range list {
+		switch {
+		case list[i].opens:
+			open = append(open, &list[i])
+		case len(open) > 0:
+			open[len(open)-1].partner = &list[i]
+			open = open[:len(open)-1]
+		}
+	}
+	return list
+}
