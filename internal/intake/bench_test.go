@@ -15,7 +15,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-var mixedFile = flag.String("mixed", "", "write the 40,000 mixed lines of the benchmarks to this file")
+var (
+	mixedFile = flag.String("mixed", "", "write the 40,000 mixed lines of the benchmarks to this file")
+	dirtyFile = flag.String("dirty", "", "write the 40,000 mixed lines of the benchmarks whose texts all need cleaning to this file")
+)
 
 // mixed returns lines of NDJSON as agents write them: all kinds, about 625
 // bytes a line, so that 40,000 lines are 25 MB. The same number of lines always
@@ -30,7 +33,50 @@ func mixed(lines int) []byte {
 	return b.Bytes()
 }
 
+// dirty returns lines like those of mixed, each text of which needs cleaning. Every
+// second security report is a SARIF log.
+func dirty(lines int) []byte {
+	r := rand.New(rand.NewPCG(5, 40_000))
+	additions := []string{
+		" Thanks @octocat and @org/team.", " This fixes #12.", "\n\n<!-- hidden -->\n", " See http://intranet.example/x for more.", "\n/deploy now\n", " <script>alert(1)</script>",
+		" a\u200bb\u202ec", " <img src=x onerror=y>", " [link](javascript:alert(1))", " closes <b>#</b>7",
+	}
+	var b bytes.Buffer
+	kinds := safeoutput.Kinds()
+	for i := range lines {
+		item := newItem(r, kinds[i%len(kinds)].Kind, i)
+		for name, value := range item {
+			switch name {
+			case "body", "title", "message", "reason", "alternatives", "details":
+				at := additions[r.IntN(len(additions))]
+				if name != "body" {
+					at = " for @octocat"
+				}
+				item[name] = value.(string) + at
+			}
+		}
+		if item["type"] == safeoutput.KindCreateSecurityReport && i%2 == 0 {
+			item = map[string]any{"type": safeoutput.KindCreateSecurityReport, "sarif": map[string]any{
+				"version": "2.1.0", "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+				"runs": []any{map[string]any{
+					"tool": map[string]any{"driver": map[string]any{"name": "agent", "rules": []any{map[string]any{"id": "r1", "shortDescription": map[string]any{"text": "Ask @octocat"}}}}},
+					"results": []any{map[string]any{
+						"ruleId": "r1", "level": "warning", "message": map[string]any{"text": words(r, 40) + " @octocat"},
+						"locations": []any{map[string]any{"physicalLocation": map[string]any{"artifactLocation": map[string]any{"uri": "cmd/main.go"}, "region": map[string]any{"startLine": i%500 + 1}}}},
+					}},
+				}},
+			}}
+		}
+		writeLine(&b, item)
+	}
+	return b.Bytes()
+}
+
 func writeItem(b *bytes.Buffer, r *rand.Rand, kind safeoutput.Kind, i int) {
+	writeLine(b, newItem(r, kind, i))
+}
+
+func newItem(r *rand.Rand, kind safeoutput.Kind, i int) map[string]any {
 	item := map[string]any{"type": kind}
 	switch kind {
 	case safeoutput.KindCreateIssue, safeoutput.KindCreatePullRequest, safeoutput.KindCreateDiscussion:
@@ -62,6 +108,10 @@ func writeItem(b *bytes.Buffer, r *rand.Rand, kind safeoutput.Kind, i int) {
 			panic(err)
 		}
 	}
+	return item
+}
+
+func writeLine(b *bytes.Buffer, item map[string]any) {
 	raw, err := json.Marshal(item)
 	if err != nil {
 		panic(err)
@@ -101,6 +151,15 @@ func markdown(r *rand.Rand, n int) string {
 	return b.String()
 }
 
+// limits are the same limit for each kind.
+func limits(n int) map[safeoutput.Kind]int {
+	limits := map[safeoutput.Kind]int{}
+	for _, spec := range safeoutput.Kinds() {
+		limits[spec.Kind] = n
+	}
+	return limits
+}
+
 func oneKind(kind safeoutput.Kind, lines int) []byte {
 	r := rand.New(rand.NewPCG(3, 40_000))
 	var b bytes.Buffer
@@ -113,6 +172,11 @@ func oneKind(kind safeoutput.Kind, lines int) []byte {
 func TestMixedLinesAreAllAccepted(t *testing.T) {
 	if *mixedFile != "" {
 		if err := os.WriteFile(*mixedFile, mixed(40_000), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if *dirtyFile != "" {
+		if err := os.WriteFile(*dirtyFile, dirty(40_000), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,6 +201,7 @@ func BenchmarkWrite(b *testing.B) {
 	}{
 		{"mixed-40000", mixed(40_000), Config{Max: noLimits()}},
 		{"mixed-160000", mixed(160_000), Config{Max: noLimits()}},
+		{"dirty-40000", dirty(40_000), Config{Max: limits(50_000), MaxLabels: 10}},
 		{"mixed-40000-default-limits", mixed(40_000), Config{}},
 		{"missing-tool-40000", oneKind(safeoutput.KindMissingTool, 40_000), Config{Max: noLimits()}},
 		{"add-issue-label-40000", oneKind(safeoutput.KindAddIssueLabel, 40_000), Config{Max: noLimits()}},

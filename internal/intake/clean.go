@@ -12,7 +12,7 @@ import (
 // clean cleans every text of a valid item, and its SARIF log. The result must still
 // be valid.
 func (j *recordJudge) clean() {
-	j.cleaned = true
+	j.cleaned, j.before = true, *j.notes
 	for _, t := range j.accepted.item.Texts() {
 		if *t.Value == "" || t.Mode == safeoutput.Label { // labels are cleaned where they are checked
 			continue

@@ -27,10 +27,6 @@ type OwnItem struct {
 // invalid setting in cfg.Sanitize.
 func Own(items []OwnItem, cfg Config) (accepted []Accepted, rejected []Rejected, err error) {
 	cfg.Strict, cfg.Enabled, cfg.MaxLabels = false, nil, -1
-	cfg.Max = map[safeoutput.Kind]int{}
-	for _, spec := range safeoutput.Kinds() {
-		cfg.Max[spec.Kind] = -1
-	}
 	d, err := newDoor(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +72,10 @@ func (d *door) judgeOwn(parse *parser, it safeoutput.Item) verdict {
 		j.refuse("$", "the item cannot be written: "+err.Error())
 		return v
 	}
-	return d.judge(parse, safeoutput.Line{Raw: raw})
+	if v = d.judge(parse, safeoutput.Line{Raw: raw}); len(v.violations) == 0 {
+		d.judgeOf(&v).clean()
+	}
+	return v
 }
 
 // The greatest lengths of a check run's texts: GitHub's limits with some room.

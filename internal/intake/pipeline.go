@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -50,7 +51,14 @@ func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(
 	p := &pipeline{
 		door: d, encode: encode, reader: safeoutput.NewReader(src),
 		free: make(chan *batch, 2*workers+2), work: make(chan *batch, 2*workers+2), order: make(chan *batch, 2*workers+2),
-		slots: make(chan struct{}, maxInFlight/slotSize), counts: map[safeoutput.Kind]int{},
+		slots: make(chan struct{}, maxInFlight/slotSize), counts: map[safeoutput.Kind]int{}, tickets: map[safeoutput.Kind]*atomic.Int64{},
+	}
+	for _, form := range d.forms {
+		if limit := cfg.max(&form.spec); limit >= 0 {
+			left := new(atomic.Int64)
+			left.Store(int64(limit))
+			p.tickets[form.spec.Kind] = left
+		}
 	}
 	for range cap(p.free) {
 		p.free <- &batch{}
@@ -79,6 +87,10 @@ type pipeline struct {
 	free, work, order chan *batch
 	slots             chan struct{} // one element for each slotSize in flight
 
+	// tickets are, for each kind with a limit, how many more of its items the workers
+	// clean. As many as the limit are enough, save where some of them are dropped or
+	// rejected: those that are accepted in their place are cleaned when they are counted.
+	tickets map[safeoutput.Kind]*atomic.Int64
 	counts  map[safeoutput.Kind]int // how many items are accepted so far
 	scratch []byte
 }
@@ -132,6 +144,9 @@ func (p *pipeline) judge() {
 		b.encoded = b.encoded[:0]
 		for _, l := range b.in.Lines {
 			v := p.door.judge(parse, l)
+			if len(v.violations) == 0 && p.ticket(v.kind) {
+				p.door.judgeOf(&v).clean()
+			}
 			if p.encode && v.cleaned && len(v.violations) == 0 {
 				b.encoded = encodeItem(&v, b.encoded)
 			}
@@ -139,6 +154,13 @@ func (p *pipeline) judge() {
 		}
 		close(b.done)
 	}
+}
+
+// ticket reports whether a worker cleans an item of the kind: unless a limit will likely
+// drop it.
+func (p *pipeline) ticket(kind safeoutput.Kind) bool {
+	left, ok := p.tickets[kind]
+	return !ok || left.Load() > 0 && left.Add(-1) >= 0
 }
 
 // deliver counts the items that the workers have judged, and calls the sink.
@@ -181,13 +203,17 @@ func (p *pipeline) release(b *batch) {
 	p.free <- b
 }
 
-// outcome counts an item and returns the record's outcome. An item that a limit could
-// have dropped is cleaned only here.
+// outcome counts an item and returns the record's outcome. It cleans an item that no
+// worker has cleaned, unless it drops it.
 func (p *pipeline) outcome(v *verdict) Outcome {
 	kind := v.kind
-	if len(v.violations) == 0 {
+	if v.cleaned || len(v.violations) == 0 { // it was valid before it was cleaned
 		if limit := p.door.cfg.max(&v.form.spec); limit >= 0 && p.counts[kind] >= limit {
-			return Outcome{Dropped: &Dropped{Line: v.accepted.line, Kind: kind, Limit: limit, Notes: v.accepted.notes}}
+			notes := v.accepted.notes
+			if v.cleaned {
+				notes = v.before // as if no worker had cleaned it
+			}
+			return Outcome{Dropped: &Dropped{Line: v.accepted.line, Kind: kind, Limit: limit, Notes: notes}}
 		}
 		if !v.cleaned {
 			p.door.judgeOf(v).clean()

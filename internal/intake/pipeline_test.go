@@ -26,6 +26,43 @@ func TestOrderDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
+// TestWorkersCleanAheadOfTheCount asserts that cleaning in the workers changes nothing: an
+// item that cleaning rejects takes no place in the limit, and what a limit drops has the
+// notes of an item that nobody cleaned.
+func TestWorkersCleanAheadOfTheCount(t *testing.T) {
+	var in bytes.Buffer
+	for i, line := range bytes.SplitAfter(dirty(4000), []byte("\n")) {
+		if i%3 == 0 {
+			fmt.Fprintf(&in, `{"type":"add-issue-comment","body":"<!-- %s -->"}`+"\n", strings.Repeat("h", i%500))
+		}
+		in.Write(line)
+	}
+	for _, limit := range []int{0, 1, 5, 200, 400} {
+		cfg := Config{Max: limits(limit), MaxLabels: -1, Workers: 1}
+		want, wantReport, counts := write(t, cfg, in.Bytes())
+		for kind, n := range counts.Kinds {
+			if n > limit {
+				t.Errorf("limit %d: %d of %s were accepted", limit, n, kind)
+			}
+		}
+		if n := counts.Kinds[safeoutput.KindAddIssueComment]; n != min(limit, 308) {
+			t.Errorf("limit %d: %d comments were accepted", limit, n)
+		}
+		for line := range bytes.Lines(wantReport) {
+			if bytes.Contains(line, []byte(`"outcome":"dropped"`)) && bytes.Contains(line, []byte(`"rule":"mentions"`)) {
+				t.Fatalf("limit %d: a dropped item was cleaned: %s", limit, line)
+			}
+		}
+		for _, workers := range []int{2, 7} {
+			cfg.Workers = workers
+			got, report, _ := write(t, cfg, in.Bytes())
+			if !bytes.Equal(want, got) || !bytes.Equal(wantReport, report) {
+				t.Errorf("limit %d: %d workers give another result", limit, workers)
+			}
+		}
+	}
+}
+
 func TestLinesAreCountedInOrder(t *testing.T) {
 	var b strings.Builder
 	for i := range 5000 {

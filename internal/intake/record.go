@@ -42,10 +42,10 @@ type verdict struct {
 	accepted   Accepted
 	violations []Violation // if there are any, the record is rejected
 	cleaned    bool
+	before     Notes // those from before the item was cleaned
 }
 
-// judge parses, repairs and validates one record. It does not count it, and cleans
-// it only if no limit could drop it.
+// judge parses, repairs and validates one record. It does not count or clean it.
 func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 	v := verdict{accepted: Accepted{line: l.No}}
 	j := d.judgeOf(&v)
@@ -67,9 +67,6 @@ func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 	members = j.normalise(members)
 	j.validate(members)
 	j.rules()
-	if len(v.violations) == 0 && d.cfg.max(&v.form.spec) < 0 {
-		j.clean()
-	}
 	return v
 }
 
