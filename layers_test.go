@@ -18,7 +18,8 @@ var layers = []struct {
 	imports string
 }{
 	{"schemas", ""},
-	{"internal/safeoutput", ""},
+	{"internal/jsonrepair", ""},
+	{"internal/safeoutput", "jsonrepair"},
 	{"internal/finding", ""},
 	{"internal/event", ""},
 	{"internal/token", ""},
@@ -27,7 +28,6 @@ var layers = []struct {
 	{"internal/shorttest", ""},
 	{"internal/markdown", ""},
 	{"internal/markdown/cmarkgfm", ""},
-	{"internal/jsonrepair", ""},
 	{"internal/schema", "schemas text"},
 	{"internal/sanitize", "markdown"},
 	{"internal/sarif", "text finding schema"},

@@ -50,6 +50,9 @@ func (p *parser) object(raw []byte, notes *Notes) (members []schema.Member, prob
 		return nil, "not valid JSON, and it cannot be repaired: " + err.Error()
 	}
 	for _, r := range repairs {
+		if r.Kind == jsonrepair.ProseAround {
+			return nil, safeoutput.ErrInText.Error()
+		}
 		notes.Repairs = append(notes.Repairs, Repair{Kind: r.Kind, Offset: r.Offset, Count: r.Count})
 	}
 	if err := p.read(fixed, jsontext.AllowDuplicateNames(true)); err != nil {

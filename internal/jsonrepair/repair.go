@@ -18,7 +18,8 @@ const MaxDepth = 512
 
 // The kinds of repair.
 const (
-	TextAround       = "text-around"       // prose, a Markdown fence or a log prefix around the object was removed
+	TextAround       = "text-around"       // a fence, a bullet, a log prefix or punctuation around the object was removed; see IsWrapping
+	ProseAround      = "prose-around"      // other text around the object was removed: words, quoting or comments of other languages
 	ByteOrderMark    = "byte-order-mark"   // a leading U+FEFF was removed
 	Comment          = "comment"           // a //, /* */ or # comment between tokens was removed
 	OddSpace         = "odd-space"         // white space that JSON does not allow between tokens was removed
@@ -145,7 +146,7 @@ func (f *fixer) run() error {
 		return err
 	}
 	if start > f.pos {
-		f.note(TextAround, f.pos)
+		f.noteAround(f.pos, IsWrapping(f.in[f.pos:start]))
 		f.replace(f.pos, start, "")
 		f.pos = start
 	}
@@ -201,6 +202,11 @@ func (f *fixer) afterValue() error {
 			f.pos++
 			continue
 		}
+		if rest[0] != ',' && endPunctuation(rest) > 0 {
+			f.note(TextAround, f.pos)
+			f.pos = len(f.in) - len(bytes.TrimLeft(rest, "`;."))
+			continue
+		}
 		if second := bytes.IndexByte(rest, '{'); second >= 0 {
 			return fail(SecondObject, f.pos+second, "a second object follows one that is not valid JSON")
 		}
@@ -209,9 +215,18 @@ func (f *fixer) afterValue() error {
 		if isQuote(rest) || rest[0] == ',' || rest[0] == ':' || bytes.IndexByte(rest, '}') >= 0 {
 			return fail(LeftOver, f.pos, "the object has ended, but more of it seems to follow")
 		}
-		f.note(TextAround, f.pos)
+		f.noteAround(f.pos, false)
 		return nil
 	}
+}
+
+// noteAround notes that text around the object was removed.
+func (f *fixer) noteAround(offset int, wrapping bool) {
+	kind := ProseAround
+	if wrapping {
+		kind = TextAround
+	}
+	f.note(kind, offset)
 }
 
 // endsAt reports whether a closer or the end of the input is at p.

@@ -70,10 +70,10 @@ func TestFixRepairs(t *testing.T) {
 		"smart quotes, all the same": {`{”a”: ”b”}`, `{"a": "b"}`, []string{SmartQuotes}},
 		"smart quotes, closed plain": {`{“a": “b"}`, `{"a": "b"}`, []string{SmartQuotes}},
 		"smart quotes with inner":    {`{“a”: “he said “hi” and "ho" there”}`, `{"a": "he said “hi” and \"ho\" there"}`, []string{SmartQuotes, InnerQuote}},
-		"text before":                {`Here is it: {"a": "b"}`, `{"a": "b"}`, []string{TextAround}},
+		"text before":                {`Here is it: {"a": "b"}`, `{"a": "b"}`, []string{ProseAround}},
 		"log prefix":                 {`[INFO] {"a": "b"}`, `{"a": "b"}`, []string{TextAround}},
 		"time prefix":                {`[2026-01-02 10:00] {"a": "b"}`, `{"a": "b"}`, []string{TextAround}},
-		"text after":                 {`{"a": "b"} I'm done.`, `{"a": "b"}`, []string{TextAround}},
+		"text after":                 {`{"a": "b"} I'm done.`, `{"a": "b"}`, []string{ProseAround}},
 		"fence":                      {"```json\n{\"a\": \"b\"}\n```", `{"a": "b"}`, []string{TextAround}},
 		"byte order mark":            {"\uFEFF{\"a\": \"b\"}", `{"a": "b"}`, []string{ByteOrderMark}},
 		"no-break space":             {"{\u00a0\"a\":\u2003\"b\"}", `{"a":"b"}`, []string{OddSpace}},
@@ -85,7 +85,7 @@ func TestFixRepairs(t *testing.T) {
 		"duplicate keys stay":        {`{"a": 1, "a": 2,}`, `{"a": 1, "a": 2}`, []string{TrailingComma}},
 		"number forms":               {`{a: [-0, 1.5e+10, 1E-2, 0.1]}`, `{"a": [-0, 1.5e+10, 1E-2, 0.1]}`, []string{BareKey}},
 		"hash in a string":           {"{\"a\": \"fix \"#12\" now\",\n \"b\": 1}", "{\"a\": \"fix \\\"#12\\\" now\",\n \"b\": 1}", []string{InnerQuote}},
-		"several at once":            {"Sure!\n```json\n{type: 'noop', 'message': \"a\nb\", ok: True,", "{\"type\": \"noop\", \"message\": \"a\\nb\", \"ok\": true}", []string{TextAround, BareKey, SingleQuotes, ControlCharacter, PythonLiteral, TrailingComma, MissingCloser}},
+		"several at once":            {"Sure!\n```json\n{type: 'noop', 'message': \"a\nb\", ok: True,", "{\"type\": \"noop\", \"message\": \"a\\nb\", \"ok\": true}", []string{ProseAround, BareKey, SingleQuotes, ControlCharacter, PythonLiteral, TrailingComma, MissingCloser}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, repairs, err := Fix([]byte(c.in))
@@ -100,6 +100,23 @@ func TestFixRepairs(t *testing.T) {
 			}
 			checkResult(t, got)
 		})
+	}
+}
+
+// TestIsWrapping holds what may stand before an object without saying anything about it.
+func TestIsWrapping(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, " \t": true, "- ": true, "* ": true, "+ ": true, "• ": true, "1. ": true, "12) ": true, "- `": true, "``": true, "[": true, ", ": true,
+		"2025-01-02T03:04:05.678Z ": true, "[2026-01-02 10:00] ": true, "[INFO] ": true, "INFO: ": true, "INFO ": true, "[12:00:01 INFO] ": true, "info: ": true,
+		"\x1b[32m": true, "\u00a0": true, "/* x */ ": true, "```json\n": true, "Output: ": true, "data: ": true, "}": true, "]": true,
+		"> ": false, "- > ": false, "~~": false, "~": false, "<del>": false, "<!-- ": false, "- <!--": false, "-- ": false, "--[[ ": false, "// ": false, "- // ": false,
+		"I decided NOT to do ": false, "Here it is: ": false, "NOT ": false, "[x] ": false, "[ ] ": false, "- [ ] ": false, "[] ": false, "[//]: # (": false, "[ERROR] ": false,
+		"[skipped] ": false, "DRAFT: ": false, "ERROR: ": false, "no: ": false, "| ": false, "**": false, "_": false, "%% ": false, "{": false, "(": false, "$ ": false, "#": false,
+		"❌ ": false, "e.g. ": false, "= ": false, ": ": false, "\\": false, "1x ": false, "/* x": false, "```json ": false, "rem ": false, "&": false,
+	} {
+		if got := IsWrapping([]byte(text)); got != want {
+			t.Errorf("IsWrapping(%q) = %t", text, got)
+		}
 	}
 }
 

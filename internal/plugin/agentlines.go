@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/jsonrepair"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -65,7 +66,7 @@ func (a *agentLines) line(l safeoutput.Line, to io.Writer) error {
 		a.problem("line %d was not read: %v", l.No, l.Err)
 		return nil
 	}
-	fixed, _, err := jsonrepair.Fix(l.Raw)
+	fixed, repairs, err := jsonrepair.Fix(l.Raw)
 	var unfixed *jsonrepair.Error
 	switch {
 	case errors.As(err, &unfixed) && (unfixed.Code == jsonrepair.NoObject || !bytes.HasPrefix(l.Raw, []byte("{"))):
@@ -77,6 +78,9 @@ func (a *agentLines) line(l safeoutput.Line, to io.Writer) error {
 		a.problem("line %d is a list; a safe output is one object a line", l.No)
 		return nil
 	case fixed[0] != '{':
+		return nil
+	case slices.ContainsFunc(repairs, func(r jsonrepair.Repair) bool { return r.Kind == jsonrepair.ProseAround }):
+		a.problem("line %d was not read: %v", l.No, safeoutput.ErrInText)
 		return nil
 	}
 	var object bytes.Buffer

@@ -25,7 +25,9 @@ func TestAgentLines(t *testing.T) {
 		"loose JSON":    {`{'type': 'add-nothing'}` + "\n" + `{type: 'create_pull_request_review_comment', path: 'a b.go', "line": "3", 'body': 'Loose.',}`, "Loose.", nil},
 		"prose and CR":  {"I found 3 problems {maybe}.\r\n" + good + "\r\n", "Odd.", nil},
 		"cut off":       {good + "\n" + `{"type":"create-pull-request-review-comment","path":"a b.go","line":2,"body":"Cut`, "Odd.", []string{"line 2 is not a safe output: byte 77: the string that starts here is cut off"}},
-		"a list":        {"[" + good + "]\n" + good, "Odd.", []string{"line 1 is a list; a safe output is one object a line"}},
+		"a list":        {"[" + good + "]\n", "Odd.", nil},
+		"a list in one": {"[[" + good + "]]\n" + good, "Odd.", []string{"line 1 is a list; a safe output is one object a line"}},
+		"in prose":      {"I would not report " + good + "\n" + good + " is wrong\n" + good, "Odd.", []string{"line 1 was not read: it is part of a longer text", "line 2 was not read: it is part of a longer text"}},
 		"a wrong field": {good + "\n" + strings.Replace(good, `"line":1`, `"line":"ten"`, 1), "Odd.", []string{"a safe output has a wrong field"}},
 		"other values":  {"12\n\"x\"\nnull\n" + good, "Odd.", nil},
 	} {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/jsonrepair"
 )
 
 // MaxDepth is how deeply objects and arrays may be nested in a record.
@@ -172,6 +174,23 @@ func isFence(line []byte) bool {
 		}
 	}
 	return true
+}
+
+// isDiffFence reports whether a code fence opens a diff.
+func isDiffFence(line []byte) bool {
+	word := string(bytes.ToLower(bytes.Trim(line, "`~ ")))
+	return word == "diff" || word == "patch"
+}
+
+// objectAt returns the offset of the first object in a line, -1 if there is none, and
+// whether nothing that says anything stands before it. Otherwise the offset is that of
+// what looks like an object, as in objectStart.
+func objectAt(line []byte) (offset int, ok bool) {
+	n := bytes.IndexByte(line, '{')
+	if n >= 0 && jsonrepair.IsWrapping(line[:n]) {
+		return n, true
+	}
+	return objectStart(line), false
 }
 
 // objectStart returns the offset of the first brace in a line that looks like the

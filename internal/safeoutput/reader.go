@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/agent-airlock/airlock/internal/jsonrepair"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -14,8 +15,8 @@ type Line struct {
 	No, End int
 	// Raw is the record without the space around it. It is nil if Err is set.
 	Raw []byte
-	// Err is ErrLineTooLong, ErrTooDeep, ErrTooMany, ErrFileTooLong or ErrCutOff
-	// if the record cannot be read.
+	// Err is one of the errors below, or a *NotRequestError, if the record cannot be
+	// read or is not a request.
 	Err error
 }
 
@@ -26,6 +27,7 @@ var (
 	ErrTooMany     = errors.New("more than 10,000 objects are on one line; the others were not read")
 	ErrFileTooLong = errors.New("the file is longer than 512 MiB; what follows was not read")
 	ErrCutOff      = errors.New("the document ends before its list of items does")
+	ErrOpenList    = errors.New("the file ends before a list of items does; the last items may be missing")
 	ErrUTF16       = errors.New("the file is UTF-16, not UTF-8: write it as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
 	ErrNotText     = errors.New("the file is not text: one JSON object a line, in UTF-8, is expected")
 )
@@ -58,11 +60,14 @@ func (b *Batch) Size() int { return cap(b.buf) }
 
 // Reader splits an agent's file into records, in memory that is bounded by the
 // longest line. Usually a line is a record, but one that leaves an object open
-// continues until the object ends or a later line is a complete object, and each
-// of two objects on a line is a record. Reader skips empty lines, code fences
-// around records, and around each record byte order marks, CRs, NUL bytes and
-// space. If the file is a document {"items": [...], "errors": [...]}, its items
-// are the records.
+// continues until the object ends or a later line is a complete object that is not
+// part of it (see type ahead), and each of two objects on a line, or in a list, is a
+// record. Reader skips empty lines, code fences around records, the brackets of
+// lists, and around each record byte order marks, CRs, NUL bytes and space. If the
+// file is a document {"items": [...], "errors": [...]}, its items are the records.
+//
+// An object that is commented out, struck through or quoted in Markdown's way, or
+// part of a longer text, is a record with a NotRequestError.
 //
 // Reader does not parse: what is not JSON is a record as well.
 type Reader struct {
@@ -70,6 +75,7 @@ type Reader struct {
 	maxLine  int
 	maxFile  int64
 	total    int64
+	base     int64 // the offset in the file of the batch's first byte
 	started  bool
 	eof      bool
 	carry    []byte // read, but not yet part of a batch
@@ -83,8 +89,13 @@ type Reader struct {
 	end   int // the end of its last line so far
 	no    int
 	frame frame
+	ahead ahead
 
 	fences int
+	diff   bool      // the code fence that was opened last is for a diff
+	hidden hidden    // what is not meant as requests
+	lists  int       // how many brackets around records are open
+	first  int       // how many records the batch had before this line
 	cutOff bool      // the file is longer than maxFile
 	doc    *document // nil unless the file begins with a document
 	inDoc  bool      // the document has not ended yet
@@ -132,7 +143,17 @@ func (r *Reader) ReadBatch(b *Batch) error {
 		}
 		if nl := bytes.IndexByte(b.buf[search:], '\n'); nl >= 0 {
 			nl += search
-			r.splitLine(b, pos, nl)
+			if !r.splitLine(b, pos, nl) {
+				if len(b.Lines) > 0 {
+					return r.completeBatch(b, pos)
+				}
+				pos = r.compact(b, pos)
+				search = pos
+				if err := r.fillDouble(b); err != nil {
+					return err
+				}
+				continue
+			}
 			pos, search = nl+1, nl+1
 			r.lineNo++
 			if len(b.Lines) >= batchLines {
@@ -173,6 +194,7 @@ func (r *Reader) unsplit(pos int) int {
 // returns where the line at pos begins now. The batch must not have records yet.
 func (r *Reader) compact(b *Batch, pos int) int {
 	from := r.unsplit(pos)
+	r.base += int64(from)
 	b.buf = b.buf[:copy(b.buf, b.buf[from:])]
 	return pos - from
 }
@@ -189,6 +211,7 @@ func (r *Reader) skip(b *Batch) int {
 		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
 	}
 	r.skipping = true
+	r.base += int64(len(b.buf) - keep)
 	b.buf = b.buf[:keep]
 	return keep
 }
@@ -202,6 +225,10 @@ func (r *Reader) finish(b *Batch, pos int) {
 	}
 	r.splitLine(b, pos, len(b.buf))
 	r.close(b, r.end)
+	if r.lists > 0 {
+		r.lists = 0
+		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrOpenList})
+	}
 }
 
 // completeBatch ends a batch. What is not split yet is carried to the next one.
@@ -209,41 +236,93 @@ func (r *Reader) completeBatch(b *Batch, pos int) error {
 	from := r.unsplit(pos)
 	r.carry = append(r.carry[:0], b.buf[from:]...)
 	r.carryPos = pos - from
+	r.base += int64(from)
 	if len(b.Lines) == 0 && r.eof && len(r.carry) == 0 {
 		return io.EOF
 	}
 	return nil
 }
 
-// splitLine splits one line, b.buf[from:to], into records.
-func (r *Reader) splitLine(b *Batch, from, to int) {
+// splitLine splits one line, b.buf[from:to], into records. It returns false if it needs
+// more of the file for that, and has then done nothing.
+func (r *Reader) splitLine(b *Batch, from, to int) bool {
 	if r.skipping {
 		r.skipping = false
-		return
+		return true
 	}
 	tooLong := to-from > r.maxLine+slack
-	at, to := bounds(b.buf, from, to)
-	if at == to && !tooLong {
-		return
+	at, end := bounds(b.buf, from, to)
+	if at == end && !tooLong {
+		if !r.open {
+			r.hidden.paragraphEnd()
+		}
+		return true
 	}
-	text := b.buf[at:to]
+	text := b.buf[at:end]
 	if tooLong || len(text) > r.maxLine {
 		r.close(b, r.end)
 		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
-		return
+		return true
 	}
+	r.first = len(b.Lines)
 	if r.open {
 		if r.continues(text) {
-			r.resume(b, at, to)
-			return
+			r.resume(b, at, end)
+			return true
 		}
-		r.close(b, r.end)
+		rest := b.buf[min(to+1, len(b.buf)):]
+		switch inside, known := r.ahead.search(rest, r.base+int64(len(b.buf)-len(rest)), r.eof); {
+		case !known:
+			return false
+		case inside && r.frame.inString: // a text with quotes of its own, so they are not scanned
+			r.extend(b, end)
+			return true
+		case inside:
+			r.resume(b, at, end)
+			return true
+		}
+		r.abandon(b)
 	}
+	r.line(b, at, end)
+	return true
+}
+
+// line splits a line into records where none is open.
+func (r *Reader) line(b *Batch, at, to int) {
+	text := b.buf[at:to]
 	if isFence(text) {
 		r.fences++
+		r.diff = isDiffFence(text)
+		return
+	}
+	if r.hidden.line > 0 {
+		l := Line{No: r.lineNo, End: r.lineNo, Raw: text[:len(text):len(text)]}
+		if bytes.IndexByte(text, '{') >= 0 {
+			l.Raw, l.Err = nil, r.hidden.err()
+		}
+		r.hidden.read(text, r.lineNo, false)
+		b.Lines = append(b.Lines, l)
+		return
+	}
+	if bytes.HasPrefix(text, []byte("{%")) {
+		r.text(b, at, to, -1)
 		return
 	}
 	r.record(b, at, to)
+}
+
+// abandon closes the open record before its object ends. What its further lines
+// comment out stays so.
+func (r *Reader) abandon(b *Batch) {
+	start, no := r.start, r.no
+	r.close(b, r.end)
+	for line := range bytes.Lines(b.buf[start:r.end]) {
+		line = trim(line)
+		if h, n := firstHider(line, 0, true); no > r.no && n >= 0 && !h.anywhere || r.hidden.line > 0 {
+			r.hidden.read(line, no, true)
+		}
+		no++
+	}
 }
 
 // continues reports whether a line is part of the open record.
@@ -270,9 +349,21 @@ func (r *Reader) record(b *Batch, at, to int) {
 		}
 		object := 0
 		if b.buf[at] != '{' {
-			if object = objectStart(b.buf[at:to]); object < 0 || opensComment(b.buf[at:at+object]) || isArray(b.buf[at:to]) {
-				b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Raw: b.buf[at:to:to]})
+			if r.bracket(b.buf[at:to]) || r.list(b, at, to) {
 				return
+			}
+			var ok bool
+			if object, ok = objectAt(b.buf[at:to]); !ok {
+				r.text(b, at, to, object)
+				return
+			}
+			if r.diff && b.buf[at] == '-' {
+				r.refuse(b, &NotRequestError{"it is removed in a diff"})
+				return
+			}
+			if width := r.brackets(b.buf[at : at+object]); width > 0 {
+				from, _ := bounds(b.buf, at+width, to)
+				at, object = from, at+object-from
 			}
 		}
 		r.open, r.start, r.end, r.no = true, at, to, r.lineNo
@@ -281,11 +372,109 @@ func (r *Reader) record(b *Batch, at, to int) {
 	}
 }
 
+// text makes a record of a text that does not begin with an object. object is the offset
+// of what looks like one in it, or -1.
+func (r *Reader) text(b *Batch, at, to, object int) {
+	text := b.buf[at:to:to]
+	r.hidden.read(text, r.lineNo, true)
+	if object >= 0 && !opensComment(text[:object]) {
+		r.refuse(b, notRequest(text[:object]))
+		return
+	}
+	b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Raw: text})
+}
+
+// refuse makes one record with an error of the open record, or of the line, and of all
+// other records on the line.
+func (r *Reader) refuse(b *Batch, err error) {
+	l := Line{No: r.lineNo, End: r.lineNo, Err: err}
+	if r.open {
+		l.No = r.no
+	}
+	r.open = false
+	for len(b.Lines) > r.first && b.Lines[len(b.Lines)-1].No == r.lineNo {
+		b.Lines = b.Lines[:len(b.Lines)-1]
+	}
+	b.Lines = append(b.Lines, l)
+}
+
+// bracket reports whether a line is only the bracket that opens or closes a list of
+// records.
+func (r *Reader) bracket(line []byte) bool {
+	switch string(bytes.TrimRight(line, ", ")) {
+	case "[":
+		r.lists++
+		return true
+	case "]":
+		if r.lists > 0 {
+			r.lists--
+			return true
+		}
+	}
+	return false
+}
+
+// brackets returns the width of a text before an object up to the last bracket in it
+// that opens or closes a list of records, or 0.
+func (r *Reader) brackets(text []byte) (width int) {
+	text = bytes.ReplaceAll(text, []byte("\x1b["), []byte("\x1b(")) // a terminal's control sequence
+	opened := bytes.Count(text, []byte("[")) - bytes.Count(text, []byte("]"))
+	switch {
+	case opened > 0:
+		width = bytes.LastIndexByte(text, '[') + 1
+	case opened < 0 && r.lists+opened >= 0:
+		width = bytes.LastIndexByte(text, ']') + 1
+	default:
+		return 0
+	}
+	r.lists += opened
+	return width
+}
+
+// list makes a record of each element of a line that is a complete JSON array with an
+// object, and reports whether it did so.
+func (r *Reader) list(b *Batch, at, to int) bool {
+	if line := b.buf[at:to]; line[0] != '[' || bytes.IndexByte(line, '{') < 0 || !isJSON(line) {
+		return false
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(b.buf[at:to]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := dec.ReadToken(); err != nil {
+		return false
+	}
+	for n := 0; dec.PeekKind() != ']'; n++ {
+		if n == maxOnLine {
+			b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrTooMany})
+			return true
+		}
+		value, err := dec.ReadValue()
+		if err != nil {
+			return false
+		}
+		end := at + int(dec.InputOffset())
+		l := Line{No: r.lineNo, End: r.lineNo, Raw: b.buf[end-len(value) : end : end]}
+		var f frame
+		if f.scan(l.Raw); f.tooDeep {
+			l.Raw, l.Err = nil, ErrTooDeep
+		}
+		b.Lines = append(b.Lines, l)
+	}
+	return true
+}
+
+// extend continues the open record up to offset to. It returns false, and closes the
+// record, if that makes it too long.
+func (r *Reader) extend(b *Batch, to int) bool {
+	if r.end = to; to-r.start <= r.maxLine {
+		return true
+	}
+	r.open = false
+	b.Lines = append(b.Lines, Line{No: r.no, End: r.lineNo, Err: ErrLineTooLong})
+	return false
+}
+
 // resume continues the open record through b.buf[at:to].
 func (r *Reader) resume(b *Batch, at, to int) {
-	if r.end = to; to-r.start > r.maxLine {
-		r.open = false
-		b.Lines = append(b.Lines, Line{No: r.no, End: r.lineNo, Err: ErrLineTooLong})
+	if !r.extend(b, to) {
 		return
 	}
 	if next := r.advance(b, at, to); next < to {
@@ -300,33 +489,59 @@ func (r *Reader) advance(b *Batch, at, to int) int {
 	if n < 0 {
 		return to
 	}
-	next := at + n
-	for next < to && (b.buf[next] == ',' || isSpace(b.buf[next])) {
-		next++
+	next := separator(b.buf, at+n, to)
+	end := next
+	for next < to && r.lists > 0 && b.buf[next] == ']' {
+		r.lists--
+		next = separator(b.buf, next+1, to)
 	}
 	if next < to && b.buf[next] != '{' {
 		next = r.afterText(b, at+n, next, to)
+		end = next
 	}
-	r.close(b, next)
+	r.close(b, end)
 	return next
+}
+
+// separator returns the offset after the commas, the semicolons and the space at
+// b[at:to].
+func separator(b []byte, at, to int) int {
+	for at < to && (b[at] == ',' || b[at] == ';' || isSpace(b[at])) {
+		at++
+	}
+	return at
 }
 
 // afterText returns where on the line the next record begins after an object that
 // ends at end and a text that follows it at next. The text is part of the object's
 // record unless it is a comment with an object. The entire line is part of the
 // record if the text contains a quote or the object is not valid JSON, because the
-// brace may then be in a string whose quotes are not escaped.
+// brace may then be in a string whose quotes are not escaped. If the text says
+// anything between two objects, neither is a request.
 func (r *Reader) afterText(b *Batch, end, next, to int) int {
 	n := objectStart(b.buf[next:to])
-	if n < 0 || bytes.IndexByte(b.buf[next:next+n], '"') >= 0 {
+	if n < 0 {
+		n = to - next
+	}
+	text := b.buf[next : next+n]
+	if bytes.IndexByte(text, '"') >= 0 {
 		return to
 	}
-	object := r.start + max(0, objectStart(b.buf[r.start:end])) // after the text before it
-	if !isJSON(b.buf[object:end]) {
+	object := r.start + max(0, bytes.IndexByte(b.buf[r.start:end], '{')) // after the text before it
+	switch {
+	case !isJSON(b.buf[object:end]):
 		return to
-	}
-	if opensComment(b.buf[next : next+n]) {
-		return next
+	case opensComment(text):
+		r.hidden.read(text, r.lineNo, true)
+		if next+n < to {
+			return next
+		}
+	case next+n == to:
+		r.hidden.read(text, r.lineNo, false)
+	case !jsonrepair.IsWrapping(text):
+		r.hidden.read(b.buf[next:to], r.lineNo, false)
+		r.refuse(b, notRequest(text))
+		return to
 	}
 	return next + n
 }
@@ -341,9 +556,6 @@ func opensComment(text []byte) bool {
 	}
 	return false
 }
-
-// isArray reports whether a line is a complete JSON array, which is one record.
-func isArray(line []byte) bool { return line[0] == '[' && isJSON(line) }
 
 func isJSON(b []byte) bool {
 	return jsontext.Value(b).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

@@ -1,0 +1,119 @@
+package intake
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// TestOnlyRequestsAreRecords asserts which objects of a text are requests: in each text,
+// ASK stands for one that is and NOT for one that is not.
+func TestOnlyRequestsAreRecords(t *testing.T) {
+	for name, text := range map[string]string{
+		// What is commented out, struck through, quoted or hidden.
+		"comment":                         "<!-- NOT -->\nASK",
+		"comment without space":           "<!--NOT-->\nASK",
+		"comment, two objects":            "<!-- NOT NOT NOT -->\nASK",
+		"comment in a list":               "- <!-- NOT -->\n- ASK",
+		"comment over lines":              "<!--\nNOT\n\nNOT\n-->\nASK",
+		"comment over lines, closed late": "<!-- see:\nNOT\nNOT -->\nASK",
+		"comment opened with an object":   "<!-- NOT\nNOT\n-->\nASK",
+		"comment around a fence":          "<!--\n```json\nNOT\n```\n-->\nASK",
+		"comment in a fence":              "```\n<!--\nNOT\n-->\nASK\n```",
+		"comment without end":             "ASK\n<!--\nNOT\n\nNOT",
+		"comment in a paragraph":          "I left out <!--\nNOT\n-->\nASK",
+		"comment in a paragraph, open":    "The marker <!-- stays.\nNOT\n\nASK",
+		"two comments on a line":          "<!-- a --> <!--\nNOT\n-->\nASK",
+		"comment after an object":         "ASK\n<!--\nNOT\n--> NOT\nASK",
+		"comment that begins after one":   "NOT <!--\nNOT\n-->\nASK",
+		"comment after a cut-off line":    `{"type":"noop","message":"cut` + "\n<!--\nNOT\n-->\nASK",
+		"comment in upper case":           "<DEL>\nNOT\n</DEL>\nASK",
+		"struck":                          "~~NOT~~\nASK",
+		"struck once":                     "~NOT~\nASK",
+		"struck in a list":                "- ~~NOT~~\n- ASK",
+		"struck, two objects":             "~~NOT NOT~~\nASK",
+		"struck over lines":               "~~NOT\nNOT~~\nASK",
+		"struck between lines":            "~~\nNOT\n~~\nASK",
+		"struck without end":              "~~\nNOT\n\nASK",
+		"del":                             "<del>NOT</del>\nASK",
+		"del over lines":                  "<del>\nNOT\n\nNOT\n</del>\nASK",
+		"del with attributes":             "<del datetime=\"2026\">\nNOT\n</del>\nASK",
+		"s":                               "<s>NOT</s>\n<s>\nNOT\n</s>\nASK",
+		"strike":                          "<strike>NOT</strike>\n<strike>\nNOT\n</strike>\nASK",
+		"another tag":                     "<summary>What I do</summary>\nASK\n<span>\nASK\n</span>",
+		"quote":                           "> NOT\n> > NOT\n>NOT\n- > NOT\nASK",
+		"quote over lines":                "> {\n> \"type\": \"noop\"\n> }\nASK",
+		"blockquote":                      "<blockquote>\nNOT\n</blockquote>\nASK",
+		"template":                        "<template>\nNOT\n</template>\nASK",
+		"block comment":                   "/* NOT */\n/*\nNOT\n*/\nASK",
+		"block comment after an object":   "ASK /* NOT\nNOT */\nASK",
+		"line comments":                   "// NOT\n# NOT\n## NOT\n#NOT\n-- NOT\n; NOT\n% NOT\n- // NOT\n* # NOT\nASK",
+		"comment after a semicolon":       "ASK; // NOT\nASK",
+		"comments of other languages":     "%% NOT %%\n%%\nNOT\n%%\n{# NOT #}\n{#\nNOT\n#}\n(* NOT *)\n<# NOT #>\n{{!-- NOT --}}\n{{!--\nNOT\n--}}\n{% comment %}\nNOT\n{% endcomment %}\nASK",
+		"comment as a link":               "[//]: # (NOT)\n[//]: # 'NOT'\nASK",
+		"removed lines of a diff":         "```diff\n- NOT\n-NOT\n+ ASK\n```\n- ASK",
+		"comment within an object":        "{\"type\":\"noop\",\n/*\nNOT\n*/\n\"message\":\"m\"}\nASK",
+		"HTML comment within an object":   "{\"type\":\"noop\",\n<!--\nNOT\n-->\n\"message\":\"m\"}\nASK",
+		// What is part of a sentence.
+		"sentence":              "I decided NOT to do NOT\nASK",
+		"sentence after":        "NOT was not done\nASK",
+		"sentence after a list": "[NOT] was not done\nASK",
+		"sentence around":       "I would NOT run NOT here\nASK",
+		"between":               "NOT and NOT\nNOT, not NOT\nNOT NOT or NOT\nASK",
+		"introduction":          "Here it is: NOT\nASK",
+		"labels":                "DRAFT: NOT\n[skipped] NOT\n[x] NOT\n- [ ] NOT\nERROR: NOT\n**NOT**\nASK",
+		"table":                 "| 1 | NOT |\nASK",
+		"quotation marks":       "“NOT”\nASK",
+		"bare keys":             "I decided not to do {type: 'noop', message: 'N'}\nASK",
+		// What is part of another item's text.
+		"in a text":                         `{"type":"noop","message":"I would run` + "\nNOT\n" + `but did not"}` + "\nASK",
+		"in a text, several":                `{"type":"noop","message":"I would run` + "\n\nNOT\nNOT\nand\nNOT\n" + `but did not"}` + "\nASK",
+		"in a text, in a fence":             `{"type":"noop","message":"I would run` + "\n```json\nNOT\n```\n" + `but did not"}` + "\nASK",
+		"in a text, before a member":        `{"type":"create-issue","body":"I would run` + "\nNOT\n" + `but did not", "title":"t"}` + "\nASK",
+		"in a text, object over lines":      "{\n\"type\":\"noop\",\n\"message\":\"I would run\nNOT\n\nbut did not\"\n}\nASK",
+		"in a text with quotes":             `{"type":"noop","message":"I "would run` + "\nNOT\n" + `but" did not"}` + "\nASK",
+		"in a text with quotes, in a fence": `{"type":"noop","message":"I "would run` + "\n```\nNOT\n```\n" + `but" did not"}` + "\nASK",
+		"in a text, before other items":     `{"type":"noop","message":"I would run` + "\nNOT\n{\"type\":\"noop\",\n\"message\":\"m\"\n}\n" + `but did not"}` + "\nASK",
+		"in an object":                      "{\"type\":\"noop\",\nNOT\n}\nASK",
+		// What one bad line does not cost.
+		"after a cut-off line":            `{"type":"noop","message":"cut` + "\nASK\nASK\n" + `{"type":"noop","message":"cut` + "\nASK",
+		"after a missing brace":           `{"type":"noop","message":"cut"` + "\nASK\nASK",
+		"over lines after a cut-off line": `{"type":"noop","message":"cut` + "\nASK\n" + "{\n\"type\": \"noop\",\n\"message\": \"@ASK@\"\n}\nASK",
+		"prose after a cut-off line":      `{"type":"noop","message":"cut` + "\nASK\nI said \"no\" here.\nASK",
+		"a list after a cut-off line":     `{"type":"noop","message":"cut` + "\nASK\n[ASK,ASK]\n- ASK",
+		"bullets":                         "- ASK\n* ASK\n1. ASK\n2) ASK\n• ASK",
+		"code":                            "`ASK`\n```json\nASK\n```\n~~~\nASK\n~~~",
+		"logs":                            "[INFO] ASK\n2025-01-02T03:04:05Z ASK\nOutput: ASK\n\x1b[32mASK\x1b[0m",
+		"lists":                           "[ASK,ASK]\n[\nASK,\nASK\n]\n[ASK,\nASK]\n- [ASK, ASK,]",
+		"comments after":                  "ASK // done\nASK # done\nASK /* done */\nASK /* x */ ASK\nASK;\nASK; ASK;",
+		"texts that look like comments":   `{"type":"noop","message":"@ASK@ <!-- ~~ <del> /*"}` + "\nASK",
+		"prose that looks like them":      "It took ~5 minutes, a/* b*/ and 2<s.\nASK\n<!-- done -->\nASK\n~~old~~ new\nASK",
+	} {
+		t.Run(name, func(t *testing.T) {
+			text = strings.NewReplacer("ASK", `{"type":"noop","message":"ASK"}`, "NOT", `{"type":"noop","message":"NOT"}`, "@ASK@", "ASK").Replace(text)
+			want := strings.Count(text, `"ASK`)
+			for _, in := range []string{text, strings.ReplaceAll(text, "\n", "\r\n"), text + "\n"} {
+				res := collect(t, Config{Max: map[safeoutput.Kind]int{"noop": -1}}, in)
+				for _, a := range res.Accepted {
+					if it, ok := a.Item().(*safeoutput.Noop); ok && it.Message == "NOT" {
+						t.Errorf("line %d is taken for a request", a.Line())
+					}
+				}
+				if asked := slices.Collect(func(yield func(int) bool) {
+					for _, a := range res.Accepted {
+						if it, ok := a.Item().(*safeoutput.Noop); ok && strings.HasPrefix(it.Message, "ASK") && !yield(a.Line()) {
+							return
+						}
+					}
+				}); len(asked) != want {
+					t.Errorf("the requests on lines %d were taken, want %d of\n%s\n%s", asked, want, in, strings.Join(errorsOf(res), "\n"))
+				}
+				if len(res.Rejected) == 0 && !slices.ContainsFunc(res.Accepted, func(a Accepted) bool { return !a.Notes().Empty() }) && strings.Contains(in, `"NOT"`) {
+					t.Error("nothing is reported")
+				}
+			}
+		})
+	}
+}

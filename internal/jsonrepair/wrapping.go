@@ -1,0 +1,114 @@
+package jsonrepair
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsWrapping reports whether a text before an object is only what writers and
+// loggers put before a line: space, a list's bullet or number, backticks, a time,
+// a log level, the brackets and commas of a list, comments that end. Such a text
+// says nothing about the object. Anything else might: words, the marks of a
+// quotation, of struck-out text, or of a comment in another language.
+func IsWrapping(text []byte) bool {
+	for len(text) > 0 {
+		width := wrappingToken(text)
+		if width == 0 {
+			return false
+		}
+		text = text[width:]
+	}
+	return true
+}
+
+// wrappingToken returns the width of the token at the start of a text, or 0 if it
+// is none of those that IsWrapping lists.
+func wrappingToken(text []byte) int {
+	switch c := text[0]; {
+	case isJSONSpace(c):
+		return 1
+	case oddSpace(text) > 0:
+		return oddSpace(text)
+	case c == '-' || c == '*' || c == '+':
+		if len(text) == 1 || isJSONSpace(text[1]) {
+			return 1
+		}
+		return 0
+	case bytes.HasPrefix(text, []byte("\u2022")):
+		return len("\u2022")
+	case isBlockComment(text):
+		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
+			return end + 4
+		}
+		return 0
+	case c == '[':
+		if inside := bytes.TrimLeft(text[1:], " \t"); len(inside) > 0 && inside[0] == ']' {
+			return 0 // a task that is not done
+		}
+		return 1
+	case startsNumber(c):
+		end := 1
+		for end < len(text) && (text[end] >= '0' && text[end] <= '9' || bytes.IndexByte([]byte(":-.,+/TZ)"), text[end]) >= 0) {
+			end++
+		}
+		return end
+	case isLetter(c):
+		return logLevel(text)
+	case bytes.HasPrefix(text, []byte("```")):
+		return fence(text)
+	}
+	if text[0] == ';' {
+		return 0 // it begins a comment where it begins a line
+	}
+	return endPunctuation(text)
+}
+
+// logLevel returns the width of the log level at the start of a text: in capitals,
+// or before a colon or a bracket. There are only levels of lines that are meant to
+// be read, because one of an error may quote what was wrong.
+func logLevel(text []byte) int {
+	end := 0
+	for end < len(text) && isWordByte(text[end]) {
+		end++
+	}
+	after, _ := utf8.DecodeRune(text[end:])
+	word := string(text[:end])
+	upper := word == "INFO" || word == "NOTICE" || word == "LOG" || word == "OUTPUT"
+	switch {
+	case after == ':' || after == ']':
+		switch string(bytes.ToUpper(text[:end])) {
+		case "INFO", "NOTICE", "LOG", "OUTPUT", "STDOUT", "JSON", "DATA":
+			if after == ':' {
+				end++
+			}
+			return end
+		}
+	case upper && (after == utf8.RuneError || unicode.IsSpace(after)):
+		return end
+	}
+	return 0
+}
+
+// fence returns the width of the line that opens a code fence at the start of a text:
+// backticks and at most one word.
+func fence(text []byte) int {
+	ticks := len(text) - len(bytes.TrimLeft(text, "`"))
+	end := ticks
+	for end < len(text) && isWordByte(text[end]) {
+		end++
+	}
+	if end == len(text) || text[end] == '\n' || text[end] == '\r' {
+		return end
+	}
+	return ticks
+}
+
+// endPunctuation returns the width of what may follow an object: a backtick, a
+// comma, a semicolon, a full stop or the bracket of a list.
+func endPunctuation(text []byte) int {
+	if bytes.IndexByte([]byte("`,;.]}"), text[0]) >= 0 {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,146 @@
+package safeoutput
+
+import "bytes"
+
+// maxAhead is how many bytes after a complete object are read to find out whether it
+// is part of the record before it: far more than a body may have.
+const maxAhead = 16 << 20
+
+// ahead searches for the next line that continues an open record: one that ends a
+// string or an object which it does not begin. A complete object that comes before
+// such a line is part of the open record, for example an item that is quoted in a
+// text with raw newlines. If there is no such line, the open record is cut off, and
+// the object is a record of its own.
+//
+// The offsets are those of the file. Each byte is searched once or twice, however
+// many records are open.
+type ahead struct {
+	searched  int64 // no line that begins before this offset continues a record
+	found     bool  // the line at searched does
+	noObjects int64 // no object over several lines begins before this offset
+}
+
+// search looks at the lines of text, which begins at offset. It returns whether one of
+// them continues a record, and whether that is known: if not, more of the file is needed.
+func (a *ahead) search(text []byte, offset int64, eof bool) (continues, known bool) {
+	if a.searched < offset {
+		a.searched, a.found = offset, false
+	}
+	for !a.found {
+		rest := text[min(a.searched-offset, int64(len(text))):]
+		if a.searched-offset > maxAhead {
+			return false, true
+		}
+		nl := bytes.IndexByte(rest, '\n')
+		if nl < 0 && !eof {
+			return false, false
+		}
+		if len(rest) == 0 {
+			return false, true
+		}
+		line := rest
+		if nl >= 0 {
+			line = rest[:nl+1]
+		}
+		switch {
+		case beginsRecord(line):
+			width, known := a.object(rest, eof)
+			if !known {
+				return false, false
+			}
+			a.searched += int64(max(width, len(line)))
+		case continuesRecord(trim(line)):
+			a.found = true
+		default:
+			a.searched += int64(len(line))
+		}
+	}
+	return true, true
+}
+
+// object returns the width of the lines of a safe output over several lines that text
+// begins with, 0 if there is none, and whether that is known.
+func (a *ahead) object(text []byte, eof bool) (width int, known bool) {
+	const most = 1 << 20
+	if a.searched < a.noObjects {
+		return 0, true
+	}
+	from := bytes.IndexByte(text, '{')
+	var f frame
+	n := f.scan(text[from:min(len(text), from+most)])
+	switch {
+	case n < 0 && !eof && len(text)-from < most:
+		return 0, false
+	case n < 0:
+		a.noObjects = a.searched + int64(min(len(text), from+most))
+		return 0, true
+	}
+	end := from + n
+	nl := bytes.IndexByte(text[end:], '\n')
+	switch {
+	case nl < 0 && !eof && len(text)-end < most:
+		return 0, false
+	case nl < 0:
+		nl = len(text) - end - 1
+	}
+	if object := text[from:end]; !isJSON(object) || !namesKind(object) {
+		a.noObjects = a.searched + int64(end)
+		return 0, true
+	}
+	return end + nl + 1, true
+}
+
+// beginsRecord reports whether a line begins an object or a list of objects, with a
+// bullet before it or not.
+func beginsRecord(line []byte) bool {
+	from, to := bounds(line, 0, len(line))
+	_, ok := objectAt(line[from:to])
+	return ok
+}
+
+// continuesRecord reports whether a trimmed line that does not begin a record ends a
+// string, an object or a list that an earlier line opens. Objects that are complete in
+// it do not count.
+func continuesRecord(line []byte) bool {
+	for {
+		n := objectStart(line)
+		if n < 0 {
+			break
+		}
+		var f frame
+		width := f.scan(line[n:])
+		if width < 0 || !isJSON(line[n:n+width]) {
+			break
+		}
+		if endsValue(line[:n]) {
+			return true
+		}
+		line = line[n+width:]
+	}
+	if last := bytes.TrimRight(line, ", "); len(last) > 0 && (last[len(last)-1] == '}' || last[len(last)-1] == ']' && len(last) > 1) {
+		return true
+	}
+	return endsValue(line)
+}
+
+// endsValue reports whether a text contains a quote that what follows it makes the end
+// of a string.
+func endsValue(text []byte) bool {
+	for i := 0; ; {
+		n := stringEnd(text[i:])
+		if n < 0 {
+			return false
+		}
+		i += n
+		after := bytes.TrimLeft(text[i:], " \t")
+		switch {
+		case len(after) == 0:
+		case after[0] == '}':
+			return true
+		case after[0] == ',':
+			if next := bytes.TrimLeft(after[1:], " \t"); len(next) == 0 || next[0] == '"' {
+				return true
+			}
+		}
+	}
+}
