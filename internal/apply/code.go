@@ -37,6 +37,9 @@ type codeState struct {
 	series  gitrepo.Series
 	carried gitrepo.Transplanted
 	changes []gitrepo.TreeChange // the changes from onto to the last commit
+	// steps are the changes of each commit from the one before it; nil where there are too
+	// many.
+	steps   [][]gitrepo.TreeChange
 	notes   []string
 	expect  string // the commit that the branch is at; "" where it does not exist yet
 	replace bool   // the branch contains only commits of ours, which are replaced

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// check checks the result of an item's changes against the rules about files, looks for
-// secrets in every commit, and keeps the patch unless it contains one.
+// check checks an item's changes against the rules about files, looks for secrets in every
+// commit, and keeps the patch unless it contains one.
 func (c *coder) check(e *entry, st *codeState) error {
 	ctx, repo, settings := c.o.ctx, c.code.Repo, e.settings.Changes
 	paths, err := repo.TreePaths(ctx, st.tip())
@@ -25,10 +25,7 @@ func (c *coder) check(e *entry, st *codeState) error {
 	if err != nil {
 		return err
 	}
-	resulting := tree.Tree{Changes: make([]tree.Change, len(st.changes)), Paths: paths, Links: links}
-	for i, ch := range st.changes {
-		resulting.Changes[i] = tree.Change(ch)
-	}
+	resulting := tree.Tree{Changes: treeChanges(st.changes), Paths: paths, Links: links}
 	broken := tree.Judge(settings.Files, resulting)
 	if settings.SignedCommits {
 		signed := st.changes
@@ -47,6 +44,18 @@ func (c *coder) check(e *entry, st *codeState) error {
 	if err != nil && !unread {
 		return err
 	}
+	if hit == "" && len(broken) == 0 {
+		squashed := false
+		if broken, squashed, err = c.checkSeries(e, st); err != nil {
+			return err
+		}
+		if squashed { // what could not be read may be gone
+			hit, err = c.secret(st)
+			if unread = errors.Is(err, gitrepo.ErrTooLarge); err != nil && !unread {
+				return err
+			}
+		}
+	}
 	switch {
 	case hit != "":
 		st.refuse(Denied, CodeSecret, hit)
@@ -61,6 +70,15 @@ func (c *coder) check(e *entry, st *codeState) error {
 		st.patch = c.keepable(st, data, err)
 	}
 	return nil
+}
+
+// treeChanges returns changes as package tree judges them.
+func treeChanges(changes []gitrepo.TreeChange) []tree.Change {
+	converted := make([]tree.Change, len(changes))
+	for i, ch := range changes {
+		converted[i] = tree.Change(ch)
+	}
+	return converted
 }
 
 // maxViolations is how many violations one message lists.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -133,7 +134,6 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 	if scanner == nil {
 		return "", nil
 	}
-	from := st.onto
 	for i, commit := range st.carried.Commits {
 		info, err := c.code.Repo.Commit(c.o.ctx, commit)
 		if err != nil {
@@ -142,32 +142,34 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 		if hits := scanner.Scan(info.Message + "\n" + info.Author.Name + "\n" + info.Author.Email); len(hits) > 0 {
 			return fmt.Sprintf("%sthe message of commit %d %s", nothingPushed, i+1, describeSecret(hits[0])), nil
 		}
-		changes := st.changes
-		if len(st.carried.Commits) > 1 {
-			if changes, err = c.code.Repo.TreeChanges(c.o.ctx, from, commit); err != nil {
-				return "", err
-			}
-		}
+	}
+	clean := map[string]bool{}
+	var unread error
+	for _, changes := range st.steps {
 		for _, ch := range changes {
-			if hit, err := c.secretIn(scanner, ch); hit != "" || err != nil {
+			hit, err := c.secretIn(scanner, ch, clean)
+			if errors.Is(err, gitrepo.ErrTooLarge) { // a secret elsewhere counts for more
+				unread = err
+			} else if hit != "" || err != nil {
 				return hit, err
 			}
 		}
-		from = commit
 	}
-	return "", nil
+	return "", unread
 }
 
 // secretIn looks into one changed file. It ignores what the file contained before, which would
-// keep everybody from fixing it.
-func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange) (string, error) {
+// keep everybody from fixing it. Contents without a secret, which it adds to clean by id and
+// file name, are read once.
+func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange, clean map[string]bool) (string, error) {
 	if ch.NewMode == "" || ch.NewMode == submoduleMode {
 		return "", nil
 	}
 	if hits := scanner.Scan(ch.Path); len(hits) > 0 {
 		return nothingPushed + "the name of a file " + describeSecret(hits[0]), nil
 	}
-	if ch.NewOID == ch.OldOID {
+	key := ch.NewOID + path.Base(ch.Path)
+	if ch.NewOID == ch.OldOID || clean[key] {
 		return "", nil
 	}
 	data, err := c.code.Repo.Blob(c.o.ctx, ch.NewOID, maxScanned)
@@ -177,6 +179,7 @@ func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange) (strin
 	content := string(data)
 	hits := scanner.ScanFile(ch.Path, content)
 	if len(hits) == 0 {
+		clean[key] = true
 		return "", nil
 	}
 	before := ""

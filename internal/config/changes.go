@@ -57,6 +57,9 @@ func changeKeys() []kindKey {
 		setting("on-violation", "What changes that break a rule about files lead to: nothing is pushed, or an \"issue\" with the patch is opened. Default: \"refuse\".", oneOf("refuse", "issue"), func(k *policy.KindConfig, v string) {
 			k.Changes.OnViolation = map[string]policy.OnViolation{"issue": policy.ViolationIssue}[v]
 		}),
+		setting("commits", "\"keep\" pushes several commits as they are or not at all, \"squash\" always makes one of them. Default: one only where an earlier commit breaks a rule that the result keeps.", oneOf("keep", "squash"), func(k *policy.KindConfig, v string) {
+			k.Changes.Commits = map[string]policy.Commits{"keep": policy.CommitsKeep, "squash": policy.CommitsSquash}[v]
+		}),
 		yesNo("signed-commits", "Commit through the API, which signs the commits. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.SignedCommits }),
 	}
 	keys = append(keys, foreign[policy.KindConfig]("patch-format", "github-token-for-extra-empty-commit")...)

@@ -60,10 +60,17 @@ type Comparison struct {
 	AheadBy   int    // number of commits that only head has
 	BehindBy  int    // number of commits that only base has
 	MergeBase string // their best common ancestor
-	// Commits are those that only head has, the oldest first. GitHub
-	// hands out at most 250; where AheadBy is larger, the newest are missing.
+	// Commits are those that only head has, the oldest first. Where AheadBy is larger, the
+	// newest are missing: at most 10,000 are read.
 	Commits []Commit
 }
+
+// How many commits GitHub compares in one answer: without pages, and on how many pages more of
+// them are read.
+const (
+	maxCompared     = 250
+	maxComparePages = 100
+)
 
 // Compare returns how head relates to base. Both are a branch, a tag or the complete
 // id of a commit. NotFound: one of them does not exist, or they have no history in
@@ -74,7 +81,27 @@ func (c *Client) Compare(ctx context.Context, r Repo, base, head string) (Compar
 	comparison, err := result(op, g, err, func(g *github.CommitsComparison) Comparison {
 		return Comparison{Status: g.GetStatus(), AheadBy: g.GetAheadBy(), BehindBy: g.GetBehindBy(), MergeBase: g.GetMergeBaseCommit().GetSHA(), Commits: commitsOf(g.Commits)}
 	})
-	return comparison, emptyIsNotFound(err)
+	if err != nil || len(comparison.Commits) < maxCompared || comparison.AheadBy <= len(comparison.Commits) {
+		return comparison, emptyIsNotFound(err)
+	}
+	comparison.Commits, err = c.comparedCommits(ctx, r, base, head, comparison.AheadBy)
+	return comparison, err
+}
+
+// comparedCommits reads the commits of a comparison page by page.
+func (c *Client) comparedCommits(ctx context.Context, r Repo, base, head string, n int) (commits []Commit, err error) {
+	for page := 1; page <= maxComparePages && len(commits) < n; page++ {
+		op := reading(r, "compare %s with %s (page %d)", asMessage(base), asMessage(head), page)
+		g, _, err := c.gh.Repositories.CompareCommits(op.context(ctx), r.Owner, r.Name, base, head, &github.ListOptions{Page: page, PerPage: perPage})
+		if err = op.finish(err); err != nil {
+			return nil, err
+		}
+		if len(g.Commits) == 0 {
+			break
+		}
+		commits = append(commits, commitsOf(g.Commits)...)
+	}
+	return commits, nil
 }
 
 func commitsOf(list []*github.RepositoryCommit) []Commit {

@@ -233,7 +233,8 @@ func (s *Server) renderParents(k storedCommit) []object {
 	return out
 }
 
-// compare answers how two commits relate, with the first 300 files that differ.
+// compare answers how two commits relate, with the first 300 files that differ, and with the
+// first 250 commits or a page of them.
 func (s *Server) compare(c *conversation) reply {
 	base, head, ok := strings.Cut(c.params["basehead"], "...")
 	own := func(name string) string {
@@ -270,7 +271,13 @@ func (s *Server) compare(c *conversation) reply {
 		status = "behind"
 	}
 	commits := []object{}
-	for _, k := range ahead[:min(250, len(ahead))] {
+	first, last := 0, min(250, len(ahead))
+	if c.query.Has("page") || c.query.Has("per_page") {
+		perPage, number := min(intQuery(c.query, "per_page", 30), 100), intQuery(c.query, "page", 1)
+		first = min((number-1)*perPage, len(ahead))
+		last = min(first+perPage, len(ahead))
+	}
+	for _, k := range ahead[first:last] {
 		commits = append(commits, s.renderCommit(k))
 	}
 	changed := []object{}

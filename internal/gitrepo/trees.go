@@ -157,23 +157,53 @@ func (r *Repo) TreeID(ctx context.Context, commitOrTree string) (string, error) 
 // "", it is the empty tree. The trees are checked against their ids: what is listed is what
 // a server will see, whatever somebody has done to the clone.
 func (r *Repo) TreeChanges(ctx context.Context, from, to string) ([]TreeChange, error) {
-	a, err := r.verifiedTree(ctx, from)
+	changes, err := r.SeriesChanges(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.verifiedTree(ctx, to)
-	if err != nil || a == b {
-		return nil, err
-	}
-	var changes []TreeChange
-	err = r.walkTrees(ctx, a, b, func(path string, old, new entry) {
-		changes = append(changes, TreeChange{Path: path, OldMode: old.mode, OldOID: old.oid, NewMode: new.mode, NewOID: new.oid})
-	})
+	return changes[0], nil
+}
+
+// maxPairs is how many pairs of trees are compared at once.
+const maxPairs = 32
+
+// SeriesChanges does what TreeChanges does for each two neighbours of a list of commits (or
+// trees), with few runs of git for all together. All changes together are bounded as those
+// of two trees: more are ErrTooLarge.
+func (r *Repo) SeriesChanges(ctx context.Context, commits ...string) ([][]TreeChange, error) {
+	trees, err := r.verifiedTrees(ctx, commits)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(changes, func(x, y TreeChange) int { return cmp.Compare(x.Path, y.Path) })
-	return changes, r.describe(ctx, changes)
+	all := make([][]TreeChange, len(trees)-1)
+	left := maxTreeBytes
+	for first := 0; first < len(all); first += maxPairs {
+		var pairs []treePair
+		for i := first; i < min(first+maxPairs, len(all)); i++ {
+			if trees[i] != trees[i+1] {
+				pairs = append(pairs, treePair{step: i, from: trees[i], to: trees[i+1]})
+			}
+		}
+		var changes []TreeChange
+		var steps []int
+		err := r.walkTrees(ctx, pairs, &left, func(step int, path string, old, new entry) {
+			changes = append(changes, TreeChange{Path: path, OldMode: old.mode, OldOID: old.oid, NewMode: new.mode, NewOID: new.oid})
+			steps = append(steps, step)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := r.describe(ctx, changes); err != nil {
+			return nil, err
+		}
+		for i, c := range changes {
+			all[steps[i]] = append(all[steps[i]], c)
+		}
+	}
+	for _, changes := range all {
+		slices.SortFunc(changes, func(x, y TreeChange) int { return cmp.Compare(x.Path, y.Path) })
+	}
+	return all, nil
 }
 
 // TreePaths lists the paths of all files, links and submodules of a commit (or tree),
@@ -184,7 +214,8 @@ func (r *Repo) TreePaths(ctx context.Context, commit string) ([]string, error) {
 		return nil, err
 	}
 	var paths []string
-	err = r.walkTrees(ctx, "", tree, func(path string, _, _ entry) { paths = append(paths, path) })
+	left := maxTreeBytes
+	err = r.walkTrees(ctx, []treePair{{to: tree}}, &left, func(_ int, path string, _, _ entry) { paths = append(paths, path) })
 	slices.Sort(paths)
 	return paths, err
 }
@@ -197,7 +228,8 @@ func (r *Repo) TreeLinks(ctx context.Context, commit string) (map[string]string,
 		return nil, err
 	}
 	oids := map[string]string{}
-	err = r.walkTrees(ctx, "", tree, func(path string, _, new entry) {
+	left := maxTreeBytes
+	err = r.walkTrees(ctx, []treePair{{to: tree}}, &left, func(_ int, path string, _, new entry) {
 		if new.mode == modeLink {
 			oids[path] = new.oid
 		}
@@ -225,27 +257,53 @@ func (r *Repo) TreeLinks(ctx context.Context, commit string) (map[string]string,
 // verifiedTree returns the id of the tree of a commit, or of a tree itself, after checking
 // the object against its id.
 func (r *Repo) verifiedTree(ctx context.Context, oid string) (string, error) {
-	if oid == "" {
-		return "", nil
-	}
-	if !IsObjectID(oid) {
-		return "", fmt.Errorf("%q is not a full object id", oid)
-	}
-	objects, err := r.read(ctx, []string{oid}, maxObjects)
+	trees, err := r.verifiedTrees(ctx, []string{oid})
 	if err != nil {
 		return "", err
 	}
-	switch o := objects[oid]; {
-	case o.err != nil:
-		return "", fmt.Errorf("%w: %s%s: %s", ErrMissing, oid, r.WhyMissing(), deepen)
-	case o.kind == "tree":
-		return oid, nil
-	case o.kind == "commit":
-		c, err := parseCommit(string(o.data))
-		return c.Tree, err
-	default:
-		return "", fmt.Errorf("the object %s is not a commit", oid)
+	return trees[0], nil
+}
+
+// verifiedTrees does what verifiedTree does for many commits or trees.
+func (r *Repo) verifiedTrees(ctx context.Context, oids []string) ([]string, error) {
+	const atOnce = 1000 // commits, whose messages an agent may have written
+	trees := make([]string, len(oids))
+	for first := 0; first < len(oids); first += atOnce {
+		part := oids[first:min(first+atOnce, len(oids))]
+		var wanted []string
+		for _, oid := range part {
+			if oid != "" && !IsObjectID(oid) {
+				return nil, fmt.Errorf("%q is not a full object id", oid)
+			}
+			if oid != "" {
+				wanted = append(wanted, oid)
+			}
+		}
+		objects, err := r.read(ctx, unique(wanted), maxObjects)
+		if err != nil {
+			return nil, err
+		}
+		for i, oid := range part {
+			if oid == "" {
+				continue
+			}
+			switch o := objects[oid]; {
+			case o.err != nil:
+				return nil, fmt.Errorf("%w: %s%s: %s", ErrMissing, oid, r.WhyMissing(), deepen)
+			case o.kind == "tree":
+				trees[first+i] = oid
+			case o.kind == "commit":
+				c, err := parseCommit(string(o.data))
+				if err != nil {
+					return nil, fmt.Errorf("commit %s: %w", oid, err)
+				}
+				trees[first+i] = c.Tree
+			default:
+				return nil, fmt.Errorf("the object %s is not a commit", oid)
+			}
+		}
 	}
+	return trees, nil
 }
 
 // describe sets Size, Link and LFS, which depend on the new contents.
@@ -320,15 +378,19 @@ func isLFSPointer(data []byte) bool {
 // entry is what a tree has under a name.
 type entry struct{ mode, oid string }
 
-// treePair is a directory in two trees; an id is "" where there is no directory.
-type treePair struct{ path, from, to string }
+// treePair is a directory in two trees; an id is "" where there is no directory. The step
+// says of which two.
+type treePair struct {
+	step           int
+	path, from, to string
+}
 
-// walkTrees calls differs for each path at which two trees differ and at least one of them
-// has something other than a directory. A zero entry stands for nothing, or a directory.
-// Every tree that is read is checked against its id; equal ones are not read.
-func (r *Repo) walkTrees(ctx context.Context, from, to string, differs func(path string, from, to entry)) error {
-	bytesLeft := maxTreeBytes
-	for level := []treePair{{"", from, to}}; len(level) > 0; {
+// walkTrees calls differs for each path at which the two trees of a pair differ and at least
+// one of them has something other than a directory. A zero entry stands for nothing, or a
+// directory. Every tree that is read is checked against its id; equal ones are not read. The
+// paths are taken off what bytesLeft counts.
+func (r *Repo) walkTrees(ctx context.Context, level []treePair, bytesLeft *int, differs func(step int, path string, from, to entry)) error {
+	for len(level) > 0 {
 		var oids []string
 		for _, p := range level {
 			for _, oid := range []string{p.from, p.to} {
@@ -356,10 +418,10 @@ func (r *Repo) walkTrees(ctx context.Context, from, to string, differs func(path
 					return nil
 				}
 				path := p.path + name
-				if bytesLeft -= len(path) + pathOverhead; bytesLeft < 0 {
+				if *bytesLeft -= len(path) + pathOverhead; *bytesLeft < 0 {
 					return fmt.Errorf("%w: the tree has too many paths, about a million are read", ErrTooLarge)
 				}
-				sub := treePair{path: path + "/"}
+				sub := treePair{step: p.step, path: path + "/"}
 				if old.mode == modeDir {
 					sub.from, old = old.oid, entry{}
 				}
@@ -370,7 +432,7 @@ func (r *Repo) walkTrees(ctx context.Context, from, to string, differs func(path
 					next = append(next, sub)
 				}
 				if old != new {
-					differs(path, old, new)
+					differs(p.step, path, old, new)
 				}
 				return nil
 			}

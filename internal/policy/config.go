@@ -159,6 +159,16 @@ const (
 	ViolationIssue  OnViolation = "issue"
 )
 
+// Commits is what becomes of several commits.
+type Commits string
+
+// The outcomes of several commits.
+const (
+	CommitsKeepSound Commits = "" // pushed as they are, or as one where only earlier ones break a rule
+	CommitsKeep      Commits = "keep"
+	CommitsSquash    Commits = "squash"
+)
+
 // ChangeSettings belong to create-pull-request and push-to-branch.
 type ChangeSettings struct {
 	// Draft, if it is not nil, overrides the item's; the default is a draft.
@@ -194,6 +204,8 @@ type ChangeSettings struct {
 	Files tree.Config
 	// OnViolation is what a violated rule about files leads to.
 	OnViolation OnViolation
+	// Commits is what becomes of several commits.
+	Commits Commits
 	// FallbackIssue opens an issue that links to the branch where creating pull
 	// requests is forbidden.
 	FallbackIssue bool

@@ -6,33 +6,38 @@ import "slices"
 // on a file system that folds case or Unicode, where one of the two would replace the
 // other. What collided before is allowed.
 func (j *judgement) checkCollisions() {
-	var added []string
-	for _, c := range j.tree.Changes {
+	added := addedPaths(j.tree.Changes)
+	if added == nil {
+		return
+	}
+	all := slices.Concat(j.tree.Paths, added) // the tree's paths may not be known
+	slices.Sort(all)
+	j.collisions(newOccupancy(added, slices.Compact(all)), added)
+}
+
+// addedPaths returns the paths of changes at which nothing was before.
+func addedPaths(changes []Change) (added []string) {
+	for _, c := range changes {
 		if c.OldMode == "" && c.NewMode != "" && len(c.Path) <= maxPath {
 			added = append(added, c.Path)
 		}
 	}
-	if added == nil {
-		return
-	}
-	places := foldedTree{}
+	return added
+}
+
+// collisions reports those of the added paths that share their place with another one.
+func (j *judgement) collisions(o *occupancy, added []string) {
 	for _, path := range added {
-		places.add(path)
-	}
-	all := slices.Concat(j.tree.Paths, added) // the tree's paths may not be known
-	slices.Sort(all)
-	files, below := occupants(places, slices.Compact(all))
-	for _, path := range added {
-		places.walk(path, func(node int, last bool) {
-			same := files[node]
+		o.places.walk(path, func(node int, last bool) {
+			same := o.files[node]
 			switch {
-			case last && below[node] != "":
-				j.collide(path, "is the same as the directory of", below[node])
+			case last && o.below[node].count > 0:
+				j.collide(path, "is the same as the directory of", o.below[node].example)
 			case last && len(same) > 1 && same[0] == path:
 				j.collide(path, "is the same file as", same[1])
-			case last && same[0] != path:
+			case last && len(same) > 0 && same[0] != path:
 				j.collide(path, "is the same file as", same[0])
-			case !last && same != nil:
+			case !last && len(same) > 0:
 				j.collide(path, "needs a directory that is the same as", same[0])
 			}
 		})
@@ -43,19 +48,56 @@ func (j *judgement) collide(path, how, other string) {
 	j.report(RuleCollision, path, "%s %s where case or the form of Unicode does not count; use a name that differs in more", how, quotePath(other))
 }
 
-// occupants returns, for the nodes of a tree, up to two files at the node and one
-// further below.
-func occupants(places foldedTree, paths []string) (files map[int][]string, below map[int]string) {
-	files, below = map[int][]string{}, map[int]string{}
-	for _, path := range paths {
-		places.walk(path, func(node int, last bool) {
-			switch {
-			case last && len(files[node]) < 2:
-				files[node] = append(files[node], path)
-			case !last && below[node] == "":
-				below[node] = path
-			}
-		})
+// occupancy is what a tree has at some places, and below them.
+type occupancy struct {
+	places foldedTree       // which places; others are not looked at
+	files  map[int][]string // the files at a place, the first one first
+	below  map[int]descendants
+}
+
+// descendants are the files somewhere below a place.
+type descendants struct {
+	count   int
+	example string // one of them, or of those that were there
+}
+
+// newOccupancy returns what of a tree's paths is at the places of the interesting ones, or
+// above them.
+func newOccupancy(interesting, paths []string) *occupancy {
+	o := &occupancy{foldedTree{}, map[int][]string{}, map[int]descendants{}}
+	for _, path := range interesting {
+		o.places.add(path)
 	}
-	return files, below
+	for _, path := range paths {
+		o.add(path)
+	}
+	return o
+}
+
+// add adds a file to the tree.
+func (o *occupancy) add(path string) {
+	o.places.walk(path, func(node int, last bool) {
+		if last {
+			o.files[node] = append(o.files[node], path)
+			return
+		}
+		d := o.below[node]
+		if d.count++; d.count == 1 {
+			d.example = path
+		}
+		o.below[node] = d
+	})
+}
+
+// remove removes a file from the tree.
+func (o *occupancy) remove(path string) {
+	o.places.walk(path, func(node int, last bool) {
+		if last {
+			o.files[node] = slices.DeleteFunc(o.files[node], func(p string) bool { return p == path })
+			return
+		}
+		d := o.below[node]
+		d.count--
+		o.below[node] = d
+	})
 }

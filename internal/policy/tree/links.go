@@ -31,10 +31,10 @@ func (j *judgement) checkLinks() {
 
 // linkTargets returns what protected links lead to: folded path → the link's path.
 // Who may not change CLAUDE.md may not change the file that it is a link to.
-func (j *judgement) linkTargets(protected func(path string) bool) map[string]string {
+func (j *judgement) linkTargets() map[string]string {
 	to := map[string]string{}
 	for _, path := range slices.Sorted(maps.Keys(j.tree.Links)) {
-		if !protected(path) {
+		if _, protected := j.rules.protects(path); !protected {
 			continue
 		}
 		if target, _, why := j.links.follow(link{path, j.tree.Links[path], false}); why == "" && target != "" {
@@ -82,20 +82,42 @@ func newLinkMap(t Tree) linkMap {
 	for _, path := range slices.Sorted(maps.Keys(t.Links)) {
 		m.links[m.places.add(path)] = link{path, t.Links[path], false}
 	}
-	changes := slices.SortedFunc(slices.Values(t.Changes), func(a, b Change) int {
+	m.apply(t.Changes)
+	return m
+}
+
+// apply changes the links as a commit does, and reports whether it changes any.
+func (m linkMap) apply(all []Change) (any bool) {
+	changes := slices.DeleteFunc(slices.Clone(all), func(c Change) bool {
+		_, there := m.find(c.Path)
+		return c.NewMode != modeLink && !there
+	})
+	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Link, b.Link))
 	})
 	for _, c := range changes {
 		if l, ok := m.find(c.Path); ok && l.path == c.Path && c.NewMode != modeLink {
 			delete(m.links, m.places.add(c.Path))
+			any = true
 		}
 	}
 	for _, c := range changes {
 		if c.NewMode == modeLink {
 			m.links[m.places.add(c.Path)] = link{c.Path, c.Link, true}
+			any = true
 		}
 	}
-	return m
+	return any
+}
+
+// settle makes the links of these changes ones that are there already.
+func (m linkMap) settle(changes []Change) {
+	for _, c := range changes {
+		if l, ok := m.find(c.Path); ok && l.changed {
+			l.changed = false
+			m.links[m.places.add(c.Path)] = l
+		}
+	}
 }
 
 // find returns the link at a path.

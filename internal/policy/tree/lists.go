@@ -6,49 +6,60 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// checkProtected checks every changed path, removed ones too, against protected-files.
-func (j *judgement) checkProtected() {
-	builtIn := 0 // how many of the patterns, the first ones, are the built-in list
-	var patterns []string
-	if j.cfg.Protected == nil {
-		patterns = ProtectedByDefault()
-		builtIn = len(patterns)
+// rules are the owner's lists of files, ready to match many paths.
+type rules struct {
+	protected, unprotected, allowed, anywhere *patternSet
+	patterns                                  []string // of protected
+	builtIn                                   int      // how many of the patterns, the first ones, are the built-in list
+	manifests                                 int      // where those of ProtectManifests begin
+}
+
+func newRules(cfg Config) rules {
+	var r rules
+	if cfg.Protected == nil {
+		r.patterns = ProtectedByDefault()
+		r.builtIn = len(r.patterns)
 	}
-	patterns = append(patterns, j.cfg.Protected...)
-	patterns = append(patterns, j.cfg.AlsoProtected...)
-	manifests := len(patterns) // where those of ProtectManifests begin
-	if j.cfg.ProtectManifests {
-		patterns = append(patterns, Manifests()...)
+	r.patterns = append(r.patterns, cfg.Protected...)
+	r.patterns = append(r.patterns, cfg.AlsoProtected...)
+	r.manifests = len(r.patterns)
+	if cfg.ProtectManifests {
+		r.patterns = append(r.patterns, Manifests()...)
 	}
-	set := newPatternSet(protecting, patterns)
-	j.checkPatterns(RuleProtected, set)
-	free := newPatternSet(freeing, j.cfg.Unprotected)
-	j.checkPatterns(RuleProtected, free)
-	match := func(path string) (int, bool) {
-		i, ok := set.find(path)
-		if ok {
-			_, freed := free.find(path)
-			ok = !freed
-		}
-		return i, ok
+	r.protected, r.unprotected = newPatternSet(protecting, r.patterns), newPatternSet(freeing, cfg.Unprotected)
+	r.allowed, r.anywhere = newPatternSet(allowing, cfg.Allowed), newPatternSet(freeing, cfg.Allowed)
+	return r
+}
+
+// protects returns the index of a pattern that protects a path.
+func (r rules) protects(path string) (int, bool) {
+	i, ok := r.protected.find(path)
+	if ok {
+		_, freed := r.unprotected.find(path)
+		ok = !freed
 	}
-	targets := j.linkTargets(func(path string) bool { _, ok := match(path); return ok })
+	return i, ok
+}
+
+// checkProtected checks every changed path, removed ones too, against protected-files, and
+// against what protected links lead to.
+func (j *judgement) checkProtected(targets map[string]string) {
 	for _, c := range j.tree.Changes {
 		if link, ok := lookUpAbove(targets, c.Path); ok {
 			j.report(RuleProtected, c.Path, "is what the protected link %s leads to; to allow it, name the link under \"exclude\" of protected-files", quotePath(link))
 		}
-		i, ok := match(c.Path)
+		i, ok := j.rules.protects(c.Path)
 		if !ok {
 			continue
 		}
 		why := ""
 		switch {
-		case i < builtIn:
+		case i < j.rules.builtIn:
 			why = " (built-in list)"
-		case i >= manifests:
+		case i >= j.rules.manifests:
 			why = " (protect-manifests)"
 		}
-		j.report(RuleProtected, c.Path, "is protected by %q%s; to allow it, name it under \"exclude\" of protected-files", patterns[i], why)
+		j.report(RuleProtected, c.Path, "is protected by %q%s; to allow it, name it under \"exclude\" of protected-files", j.rules.patterns[i], why)
 	}
 }
 
@@ -57,29 +68,31 @@ func (j *judgement) checkAllowed() {
 	if j.cfg.Allowed == nil {
 		return
 	}
-	set := newPatternSet(allowing, j.cfg.Allowed)
-	j.checkPatterns(RuleAllowedFiles, set)
 	allowed := "none is allowed"
 	if len(j.cfg.Allowed) > 0 {
 		allowed = "allowed are " + text.QuoteList(j.cfg.Allowed)
 	}
-	anywhere := newPatternSet(freeing, j.cfg.Allowed)
 	for _, c := range j.tree.Changes {
-		if _, ok := set.find(c.Path); ok {
+		if _, ok := j.rules.allowed.find(c.Path); ok {
 			continue
 		}
 		hint := ""
-		if i, ok := anywhere.find(c.Path); ok && !strings.Contains(j.cfg.Allowed[i], "/") {
+		if i, ok := j.rules.anywhere.find(c.Path); ok && !strings.Contains(j.cfg.Allowed[i], "/") {
 			hint = "; to mean every directory, write \"**/" + j.cfg.Allowed[i] + "\""
 		}
 		j.report(RuleAllowedFiles, c.Path, "may not be changed: %s%s", allowed, hint)
 	}
 }
 
-// checkPatterns reports a pattern that cannot be read, so that it never lets anything
+// reportBroken reports patterns that cannot be read, so that they never let anything
 // through unseen.
-func (j *judgement) checkPatterns(rule string, set *patternSet) {
-	if set.why != "" {
-		j.report(rule, "", "the pattern %q of the configuration %s", set.broken, set.why)
+func (j *judgement) reportBroken() {
+	for _, list := range []struct {
+		rule string
+		set  *patternSet
+	}{{RuleProtected, j.rules.protected}, {RuleProtected, j.rules.unprotected}, {RuleAllowedFiles, j.rules.allowed}} {
+		if list.set.why != "" {
+			j.report(list.rule, "", "the pattern %q of the configuration %s", list.set.broken, list.set.why)
+		}
 	}
 }

@@ -108,26 +108,33 @@ type Violation struct {
 // violation, in the order of paths. Only the tree counts: how the changes were
 // written down (quoting, renames, order) makes no difference.
 func Judge(cfg Config, t Tree) []Violation {
-	j := judgement{cfg: cfg, tree: t, links: newLinkMap(t)}
-	j.checkLimits()
-	j.checkProtected()
+	j := judgement{cfg: cfg, rules: newRules(cfg), tree: t, links: newLinkMap(t)}
+	j.checkLimits(j.countFiles(), j.newSize())
+	j.reportBroken()
+	j.checkProtected(j.linkTargets())
 	j.checkAllowed()
 	j.checkModes()
 	j.checkNames()
 	j.checkCollisions()
 	j.checkLinks()
-	slices.SortFunc(j.found, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
-	})
-	return slices.Compact(j.found)
+	return j.violations()
 }
 
 // judgement collects what is wrong with a tree.
 type judgement struct {
 	cfg   Config
+	rules rules
 	tree  Tree
 	links linkMap
 	found []Violation
+}
+
+// violations returns what was found, in the order of paths.
+func (j *judgement) violations() []Violation {
+	slices.SortFunc(j.found, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+	})
+	return slices.Compact(j.found)
 }
 
 // report adds a violation; format continues a sentence that begins with the path.
@@ -199,15 +206,15 @@ func (j *judgement) checkModes() {
 	}
 }
 
-// checkLimits checks the number of changed files and the size of what is new. A file
+// checkLimits checks the number of changed files and the bytes of what is new. A file
 // that only moved counts once, and its content not at all.
-func (j *judgement) checkLimits() {
+func (j *judgement) checkLimits(files int, size int64) {
 	most := cmp.Or(j.cfg.MaxFiles, defaultMaxFiles)
-	if files := j.countFiles(); most > 0 && files > most {
+	if most > 0 && files > most {
 		j.report(RuleMaxFiles, "", "%s changed, at most %d may; change fewer, or set max-patch-files", text.Count(files, "file"), most)
 	}
 	mostKiB := int64(cmp.Or(j.cfg.MaxSizeKB, defaultMaxSizeKB))
-	if size := (j.newSize() + 1023) / 1024; mostKiB > 0 && size > mostKiB {
+	if size := (size + 1023) / 1024; mostKiB > 0 && size > mostKiB {
 		j.report(RuleMaxSize, "", "the changes have %d KiB of new contents, at most %d KiB are allowed; change less, or set max-patch-size", size, mostKiB)
 	}
 }
@@ -233,13 +240,18 @@ func (j *judgement) countFiles() int {
 
 // newSize sums the sizes of the contents that the tree before did not have.
 func (j *judgement) newSize() int64 {
-	const most = 1 << 60 // so that the sum cannot overflow
 	old := j.tree.oldContents()
 	var sum int64
 	for _, c := range j.tree.Changes {
 		if c.NewMode != "" && !old[c.NewOID] {
-			sum = min(sum+min(max(c.Size, 0), most), most)
+			sum = addSize(sum, c.Size)
 		}
 	}
 	return sum
+}
+
+// addSize adds a size, in bytes, to a sum that cannot overflow.
+func addSize(sum, size int64) int64 {
+	const most = 1 << 60
+	return min(sum+min(max(size, 0), most), most)
 }

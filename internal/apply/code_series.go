@@ -1,0 +1,152 @@
+package apply
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// divide finds out what each commit changes, or makes one commit of all where the owner wants
+// that. A branch that we commit to through the API and that contains commits already gets one
+// commit, with the message of the last one.
+func (c *coder) divide(e *entry, st *codeState) (err error) {
+	commits, settings := st.carried.Commits, e.settings.Changes
+	switch {
+	case len(commits) == 1:
+		st.steps = [][]gitrepo.TreeChange{st.changes}
+	case settings.Commits == policy.CommitsSquash:
+		st.note(fmt.Sprintf("the configuration makes one commit of the %d (commits: squash)", len(commits)))
+		return c.squash(e, st)
+	case settings.SignedCommits && st.expect != "" && st.expect != st.onto:
+		st.carried.Commits = commits[len(commits)-1:]
+		st.steps = [][]gitrepo.TreeChange{st.changes}
+	default:
+		st.steps, err = c.code.Repo.SeriesChanges(c.o.ctx, append([]string{st.onto}, commits...)...)
+		if errors.Is(err, gitrepo.ErrTooLarge) {
+			return nil // checkSeries decides on it
+		}
+	}
+	return err
+}
+
+// checkSeries checks the commits before the last one, whose tree keeps all rules. Where one of
+// them breaks a rule, or all together break one, they become one commit, unless the owner
+// wants them as they are: then it returns what is wrong.
+func (c *coder) checkSeries(e *entry, st *codeState) (broken []tree.Violation, squashed bool, err error) {
+	if len(st.carried.Commits) == 1 {
+		return nil, false, nil
+	}
+	which, broken, err := c.judgeSeries(e, st)
+	if err != nil || len(broken) == 0 {
+		return nil, false, err
+	}
+	if e.settings.Changes.Commits == policy.CommitsKeep {
+		for i := range broken {
+			broken[i].Message = fmt.Sprintf("%s: %s breaks the rule, although the result does not: %s", broken[i].Rule, which, strings.TrimPrefix(broken[i].Message, broken[i].Rule+": "))
+		}
+		broken[len(broken)-1].Message += "; without commits: keep in the configuration they become one commit"
+		return broken, false, nil
+	}
+	more := ""
+	if n := len(broken) - 1; n > 0 {
+		more = fmt.Sprintf("; and %d more", n)
+	}
+	st.note(fmt.Sprintf("the %d commits were squashed into one, because %s breaks a rule that the result keeps: %s%s", len(st.carried.Commits), which, broken[0].Message, more))
+	return nil, true, c.squash(e, st)
+}
+
+// judgeSeries judges each commit that would be pushed, and all together. which describes the
+// one that breaks a rule.
+func (c *coder) judgeSeries(e *entry, st *codeState) (which string, broken []tree.Violation, err error) {
+	commits := st.carried.Commits
+	if st.steps == nil {
+		return "the series", []tree.Violation{{Rule: tree.RuleMaxFiles, Message: tree.RuleMaxFiles + ": its commits change too many paths to be checked one by one"}}, nil
+	}
+	s := tree.Series{Commits: make([][]tree.Change, len(commits))}
+	titles := make([]string, len(commits))
+	for i, commit := range commits {
+		info, err := c.code.Repo.Commit(c.o.ctx, commit)
+		if err != nil {
+			return "", nil, err
+		}
+		s.Commits[i] = treeChanges(st.steps[i])
+		s.Messages += int64(len(info.Message))
+		titles[i], _, _ = strings.Cut(info.Message, "\n")
+	}
+	if s.Paths, err = c.code.Repo.TreePaths(c.o.ctx, st.onto); err != nil {
+		return "", nil, err
+	}
+	if s.Links, err = c.code.Repo.TreeLinks(c.o.ctx, st.onto); err != nil {
+		return "", nil, err
+	}
+	commit, broken := tree.JudgeSeries(e.settings.Changes.Files, s)
+	for i, changes := range st.steps {
+		if found := unsignable(changes); e.settings.Changes.SignedCommits && len(found) > 0 && (len(broken) == 0 || commit == tree.Together || i < commit) {
+			commit, broken = i, found
+			break
+		}
+	}
+	which = fmt.Sprintf("the sum of the %d commits", len(commits))
+	if len(broken) > 0 && commit != tree.Together {
+		which = fmt.Sprintf("commit %d of %d (%q)", commit+1, len(commits), shortTitle(titles[commit]))
+	}
+	return which, broken, nil
+}
+
+// maxTitles is how many titles the message of a commit lists that was made of several.
+const maxTitles = 50
+
+// squash makes one commit of all. Its message is the item's, with the titles of the others. It
+// has their author if they have only one.
+func (c *coder) squash(e *entry, st *codeState) error {
+	ctx, repo := c.o.ctx, c.code.Repo
+	var author gitrepo.Person
+	var list strings.Builder
+	first := ""
+	for i, commit := range st.carried.Commits {
+		info, err := repo.Commit(ctx, commit)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			author = info.Author
+		} else if author != info.Author {
+			author = gitrepo.Person{}
+		}
+		title, _, _ := strings.Cut(info.Message, "\n")
+		title = c.o.cfg.mask(title)
+		first = cmp.Or(first, title)
+		if i < maxTitles {
+			list.WriteString("- " + title + "\n")
+		}
+	}
+	if more := len(st.carried.Commits) - maxTitles; more > 0 {
+		fmt.Fprintf(&list, "- %d more\n", more)
+	}
+	message := fallbackMessage(e.item)
+	if text.IsBlank(message) {
+		message = first
+	}
+	base, err := repo.Commit(ctx, st.onto)
+	if err != nil {
+		return err
+	}
+	last, err := repo.Commit(ctx, st.tip())
+	if err != nil {
+		return err
+	}
+	one := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: base.Tree, After: last.Tree, Author: author, Message: strings.TrimSpace(message) + "\n\n" + list.String()}}}
+	squashed, err := repo.Transplant(ctx, one, st.onto, c.style(e, st))
+	if err != nil {
+		return err
+	}
+	st.carried.Tip, st.carried.Commits = squashed.Tip, squashed.Commits
+	st.steps = [][]gitrepo.TreeChange{st.changes}
+	return nil
+}

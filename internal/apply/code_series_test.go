@@ -1,0 +1,308 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/agentchanges"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
+	"github.com/agent-airlock/airlock/internal/shorttest"
+)
+
+// seriesForms are the ways in which an agent can hand over several commits.
+var seriesForms = []string{"workspace", "mailbox", "bundle"}
+
+// handOver makes the commits of the workspace come as one of the seriesForms.
+func (b *codeBench) handOver(form string) {
+	b.t.Helper()
+	var data string
+	switch form {
+	case "workspace":
+		return
+	case "mailbox":
+		data = sh(b.t, b.dir, "format-patch", "--stdout", "--binary", "--full-index", b.base+"..HEAD") + "\n"
+	case "bundle":
+		file := filepath.Join(b.t.TempDir(), "agent.bundle")
+		sh(b.t, b.dir, "bundle", "create", "-q", file, b.base+"..HEAD")
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		data = string(raw)
+	}
+	base, repo := b.base, b.deps.Code.Repo
+	b.checkout(base)
+	repo = b.deps.Code.Repo
+	b.deps.Code.File = "agent.changes"
+	b.deps.Code.Series = func(ctx context.Context, bases []string) (gitrepo.Series, error) {
+		return agentchanges.FromFile(ctx, agentchanges.FileConfig{Repo: repo, Name: "agent.changes", Data: []byte(data), Bases: append([]string{base}, bases...)})
+	}
+}
+
+// earlierSins are commits of which the first breaks a rule, and the second takes that back.
+func earlierSins() []struct {
+	name      string
+	make      func(b *codeBench)
+	policy    func(*policy.ChangeSettings)
+	rule, bad string // what must not be pushed
+} {
+	undo := func(path string) func(b *codeBench) {
+		return func(b *codeBench) {
+			b.sh(b.dir, "rm", "-q", "--cached", path)
+			_ = os.RemoveAll(filepath.Join(b.dir, filepath.FromSlash(path)))
+			b.write(map[string]string{"docs/good.md": "good\n"}).commit("Take it back")
+		}
+	}
+	added := func(path, content string) func(b *codeBench) {
+		return func(b *codeBench) {
+			b.write(map[string]string{path: content}).commit("Add something")
+			undo(path)(b)
+		}
+	}
+	docs := func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"docs/**"} }
+	return []struct {
+		name      string
+		make      func(b *codeBench)
+		policy    func(*policy.ChangeSettings)
+		rule, bad string
+	}{
+		{"workflow", added(".github/workflows/x.yml", "on: push\n"), nil, tree.RuleProtected, ".github"},
+		{"size", added("large.bin", strings.Repeat("0123456789abcde\n", 2<<16)), nil, tree.RuleMaxSize, "large.bin"},
+		{"link", func(b *codeBench) {
+			if err := os.Symlink("/etc/passwd", filepath.Join(b.dir, "docs", "link")); err != nil {
+				b.t.Fatal(err)
+			}
+			b.commit("Add something")
+			undo("docs/link")(b)
+		}, nil, tree.RuleLink, "docs/link"},
+		{"not allowed", added("src/evil.go", "package src\n"), docs, tree.RuleAllowedFiles, "src/evil.go"},
+		{"owners", added("CODEOWNERS", "* @mallory\n"), nil, tree.RuleProtected, "CODEOWNERS"},
+		{"protected and put back", func(b *codeBench) {
+			b.write(map[string]string{"docs/a.md": "evil\n"}).commit("Add something")
+			b.write(map[string]string{"docs/a.md": "one\ntwo\nthree\n", "docs/good.md": "good\n"}).commit("Take it back")
+		}, func(s *policy.ChangeSettings) { s.Files.AlsoProtected = []string{"docs/a.md"} }, tree.RuleProtected, ""},
+		{"name", added("aux.c", "int x;\n"), nil, tree.RulePath, "aux.c"},
+		{"submodule", func(b *codeBench) {
+			b.sh(b.dir, "update-index", "--add", "--cacheinfo", "160000,"+b.base+",sub")
+			b.sh(b.dir, "commit", "-qm", "Add something")
+			undo("sub")(b)
+		}, nil, tree.RuleSubmodule, "sub"},
+		{"case twin", func(b *codeBench) {
+			blob := b.sh(b.dir, "hash-object", "-w", "docs/a.md")
+			b.sh(b.dir, "update-index", "--add", "--cacheinfo", "100644,"+blob+",docs/A.md")
+			b.sh(b.dir, "commit", "-qm", "Add something")
+			undo("docs/A.md")(b)
+		}, nil, tree.RuleCollision, "docs/A.md"},
+		{"files together", func(b *codeBench) {
+			b.write(map[string]string{"docs/1": "1", "docs/2": "2"}).commit("Add something")
+			b.sh(b.dir, "rm", "-q", "docs/1", "docs/2")
+			b.write(map[string]string{"docs/good.md": "good\n"}).commit("Take it back")
+		}, func(s *policy.ChangeSettings) { s.Files.MaxFiles = 2 }, tree.RuleMaxFiles, "docs/1"},
+		{"file becomes a link", func(b *codeBench) {
+			_ = os.Remove(filepath.Join(b.dir, "docs", "a.md"))
+			if err := os.Symlink("../README.md", filepath.Join(b.dir, "docs", "a.md")); err != nil {
+				b.t.Fatal(err)
+			}
+			b.commit("Add something")
+			_ = os.Remove(filepath.Join(b.dir, "docs", "a.md"))
+			b.write(map[string]string{"docs/a.md": "one\ntwo\nthree\n", "docs/good.md": "good\n"}).commit("Take it back")
+		}, nil, tree.RuleMode, ""},
+	}
+}
+
+// TestEveryCommitIsJudged: what only an earlier commit breaks is not pushed either: the
+// commits become one, or are denied where the owner wants them as they are.
+func TestEveryCommitIsJudged(t *testing.T) {
+	t.Parallel()
+	for _, sin := range shorttest.First(3, earlierSins()) {
+		for _, form := range seriesForms {
+			if sin.name == "submodule" && form == "mailbox" {
+				continue // git apply refuses a patch that removes one
+			}
+			t.Run(sin.name+" "+form, func(t *testing.T) {
+				t.Parallel()
+				prepare := func(commits policy.Commits) *codeBench {
+					b := newCodeBench(t)
+					b.pull(func(s *policy.ChangeSettings) {
+						s.Commits = commits
+						if sin.policy != nil {
+							sin.policy(s)
+						}
+					})
+					sin.make(b)
+					b.handOver(form)
+					return b
+				}
+				b := prepare(policy.CommitsKeepSound)
+				r := b.run(aPull)
+				want(t, r, "applied")
+				checkOneCommit(t, b, b.pulls()[0].Pull.Head.Ref, sin.bad)
+				notes := strings.Join(r[0].Notes, "; ")
+				if !strings.Contains(notes, "the 2 commits were squashed into one, because ") || !strings.Contains(notes, sin.rule+": ") {
+					t.Errorf("notes: %q", r[0].Notes)
+				}
+				want(t, b.run(aPull), "adopted")
+				if form != "workspace" {
+					return
+				}
+				b = prepare(policy.CommitsKeep)
+				r = b.run(aPull)
+				want(t, r, "denied("+sin.rule+")")
+				if w := b.srv.Writes(); len(w) != 0 || r[0].File == "" || !strings.Contains(r[0].Message, "although the result does not") {
+					t.Errorf("%s; %q, the patch in %q", operations(w), r[0].Message, r[0].File)
+				}
+				b = prepare(policy.CommitsSquash)
+				want(t, b.run(aPull), "applied")
+				checkOneCommit(t, b, b.pulls()[0].Pull.Head.Ref, sin.bad)
+			})
+		}
+	}
+}
+
+// TestLargeFileThatIsGoneAgain: 40 MB that one commit adds and the next one removes do not
+// get past the limit of 1 MiB.
+func TestLargeFileThatIsGoneAgain(t *testing.T) {
+	t.Parallel()
+	b := newCodeBench(t)
+	b.write(map[string]string{"large.bin": strings.Repeat("0123456789abcde\n", 40<<16)}).commit("Add something")
+	b.sh(b.dir, "rm", "-q", "large.bin")
+	b.write(map[string]string{"docs/good.md": "good\n"}).commit("Take it back")
+	want(t, b.run(aPull), "applied")
+	checkOneCommit(t, b, b.pulls()[0].Pull.Head.Ref, "large.bin")
+}
+
+// checkOneCommit asserts that a branch has one commit after main, and that nothing that it
+// leads to has the bad path.
+func checkOneCommit(t *testing.T, b *codeBench, branch, bad string) {
+	t.Helper()
+	if n := b.git.Run("rev-list", "--count", "main.."+branch); n != "1" {
+		t.Errorf("%s commits were pushed", n)
+	}
+	if got := b.file(branch, "docs/good.md"); got != "good" {
+		t.Errorf("good.md is %q", got)
+	}
+	for object := range strings.Lines(b.git.Run("rev-list", "--objects", "main.."+branch)) {
+		if _, path, _ := strings.Cut(strings.TrimSpace(object), " "); bad != "" && (path == bad || strings.HasPrefix(path, bad+"/")) {
+			t.Errorf("%s was pushed", path)
+		}
+	}
+	if log := b.messages(branch); !strings.Contains(log, "Mend the demo\n\n- Add something\n- Take it back\n") || !strings.Contains(log, "Ada Lovelace <ada@example.com>") {
+		t.Errorf("the message is %s", log)
+	}
+}
+
+// TestEveryCommitIsJudgedOnPush does the same for push-to-branch, and for commits through the
+// API.
+func TestEveryCommitIsJudgedOnPush(t *testing.T) {
+	t.Parallel()
+	for _, signed := range []bool{false, true} {
+		for _, keep := range []bool{false, true} {
+			b := newPullBench(t)
+			before := b.git.SHA("topic")
+			b.push(func(s *policy.ChangeSettings) {
+				s.SignedCommits = signed
+				if keep {
+					s.Commits = policy.CommitsKeep
+				}
+			})
+			b.write(map[string]string{".github/workflows/x.yml": "on: push\n"}).commit("Add something")
+			b.sh(b.dir, "rm", "-q", ".github/workflows/x.yml")
+			b.write(map[string]string{"docs/good.md": "good\n"}).commit("Take it back")
+			r := b.run(aPush)
+			if keep {
+				want(t, r, "denied(protected-files)")
+				if got := b.git.SHA("topic"); got != before {
+					t.Errorf("the branch is at %s", got)
+				}
+				continue
+			}
+			want(t, r, "applied")
+			if n := b.git.Run("rev-list", "--count", before+"..topic"); n != "1" {
+				t.Errorf("signed %v: %s commits were pushed", signed, n)
+			}
+			if got := b.git.Run("log", "--format=%s", "--name-only", before+"..topic"); strings.Contains(got, ".github") || !strings.HasPrefix(got, "Apply the review") {
+				t.Errorf("signed %v: the log is %s", signed, got)
+			}
+		}
+	}
+}
+
+// TestUnsignableCommitBeforeTheLast: the API cannot make an executable file in any commit.
+func TestUnsignableCommitBeforeTheLast(t *testing.T) {
+	t.Parallel()
+	b := newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
+	b.write(map[string]string{"tool.sh": "#!/bin/sh\n"})
+	if err := os.Chmod(filepath.Join(b.dir, "tool.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.commit("Add something")
+	b.sh(b.dir, "rm", "-q", "tool.sh")
+	b.write(map[string]string{"docs/good.md": "good\n"}).commit("Take it back")
+	want(t, b.run(aPull), "applied")
+	if n := b.git.Run("rev-list", "--count", "main.."+b.pulls()[0].Pull.Head.Ref); n != "1" {
+		t.Errorf("%s commits were made", n)
+	}
+}
+
+// TestSoundCommitsStayApart: nothing is squashed without a reason.
+func TestSoundCommitsStayApart(t *testing.T) {
+	t.Parallel()
+	b := newCodeBench(t)
+	for i := range 3 {
+		b.write(map[string]string{"docs/b.md": strconv.Itoa(i) + "\n"}).commit("Step " + strconv.Itoa(i))
+	}
+	b.sh(b.dir, "mv", "docs/b.md", "docs/c.md")
+	b.commit("Move it")
+	want(t, b.run(aPull), "applied")
+	if n := b.git.Run("rev-list", "--count", "main.."+b.pulls()[0].Pull.Head.Ref); n != "4" {
+		t.Errorf("%s commits were pushed", n)
+	}
+}
+
+// commits makes n commits in the workspace, each of which changes docs/b.md.
+func (b *codeBench) commits(n int) {
+	b.t.Helper()
+	var in strings.Builder
+	for i := range n {
+		fmt.Fprintf(&in, "commit refs/heads/many\ncommitter A <a@example.com> %d +0000\ndata <<E\nStep %d\nE\n", 1700000000+i, i)
+		if i == 0 {
+			in.WriteString("from " + b.sh(b.dir, "rev-parse", "HEAD") + "\n")
+		}
+		fmt.Fprintf(&in, "M 644 inline docs/b.md\ndata <<E\n%d\nE\n\n", i)
+	}
+	cmd := exec.Command("git", "fast-import", "--quiet")
+	cmd.Dir, cmd.Stdin = b.dir, strings.NewReader(in.String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.t.Fatalf("%v: %s", err, out)
+	}
+	b.sh(b.dir, "reset", "-q", "--hard", "refs/heads/many")
+}
+
+// TestMoreCommitsThanOnePage: the branch of an earlier run is recognised although GitHub's
+// comparison does not fit into one answer.
+func TestMoreCommitsThanOnePage(t *testing.T) {
+	t.Parallel()
+	b := newCodeBench(t)
+	const n = 260
+	b.commits(n)
+	want(t, b.run(aPull), "applied")
+	branch := b.pulls()[0].Pull.Head.Ref
+	if got := b.git.Run("rev-list", "--count", "main.."+branch); got != strconv.Itoa(n) {
+		t.Errorf("%s commits were pushed", got)
+	}
+	b.nextRun()
+	b.write(map[string]string{"docs/b.md": "other\n"})
+	want(t, b.run(aPull), "applied")
+	if p := b.pulls(); len(p) != 1 || b.file(branch, "docs/b.md") != "other" {
+		t.Errorf("%d pull requests", len(p))
+	}
+}

@@ -1,0 +1,125 @@
+package tree
+
+import (
+	"maps"
+)
+
+// Series are commits that lead from one tree to another, one after the other.
+type Series struct {
+	// Commits are the changes of each commit from the one before it, oldest first. Required.
+	Commits [][]Change
+	// Paths are all file paths of the tree that the first commit begins with. Required.
+	Paths []string
+	// Links are the targets of all links of that tree, by path.
+	Links map[string]string
+	// Messages is the size of all commit messages together, in bytes.
+	Messages int64
+}
+
+// Together is the index that JudgeSeries returns if only all commits together break a rule.
+const Together = -1
+
+// JudgeSeries checks every commit of a series as Judge checks the tree at its end, because
+// who can read a repository can read each of its commits. It returns the index of the first
+// one that breaks a rule, and how. What the commits change and add counts together against
+// the limits, also where a later commit removes it again: if only that breaks a rule, the
+// index is Together. Without a violation there is none, and the index means nothing.
+//
+// Its time grows with the number of changes and of the tree's paths, not with their product;
+// only a commit that changes a link has all links followed again.
+func JudgeSeries(cfg Config, s Series) (commit int, broken []Violation) {
+	j := judgement{cfg: cfg, rules: newRules(cfg), tree: Tree{Links: maps.Clone(s.Links)}}
+	j.links = newLinkMap(j.tree)
+	var added []string
+	for _, changes := range s.Commits {
+		added = append(added, addedPaths(changes)...)
+	}
+	places := newOccupancy(added, s.Paths)
+	targets := j.linkTargets()
+	for i, changes := range s.Commits {
+		j.tree.Changes = changes
+		linksChanged := j.advance(places)
+		if linksChanged {
+			targets = j.linkTargets()
+		}
+		j.checkProtected(targets)
+		j.checkAllowed()
+		j.checkModes()
+		j.checkNames()
+		j.collisions(places, addedPaths(changes))
+		if linksChanged {
+			j.checkLinks()
+			j.links.settle(changes)
+		}
+		if len(j.found) > 0 {
+			return i, j.violations()
+		}
+	}
+	files, size := s.sum()
+	j.checkLimits(files, size)
+	return Together, j.violations()
+}
+
+// advance moves on to the tree that the changes lead to, and reports whether they change
+// links.
+func (j *judgement) advance(places *occupancy) (linksChanged bool) {
+	for _, c := range j.tree.Changes {
+		if c.OldMode != "" && c.NewMode == "" {
+			places.remove(c.Path)
+		}
+		if c.NewMode != modeLink {
+			delete(j.tree.Links, c.Path)
+		}
+	}
+	for _, c := range j.tree.Changes {
+		if c.OldMode == "" && c.NewMode != "" {
+			places.add(c.Path)
+		}
+		if c.NewMode == modeLink {
+			if j.tree.Links == nil {
+				j.tree.Links = map[string]string{}
+			}
+			j.tree.Links[c.Path] = c.Link
+		}
+	}
+	return j.links.apply(j.tree.Changes)
+}
+
+// sum returns how many files all commits change together, a moved one counting once, and the
+// bytes of the contents that the tree before the first one did not have at these paths, each
+// once, with the messages.
+func (s Series) sum() (files int, size int64) {
+	ids := map[string]int{}              // of files by their latest path
+	counted := map[string]bool{"": true} // contents that are not new, or have been added
+	for _, changes := range s.Commits {
+		fresh := map[string]bool{} // paths that no commit before touched
+		gone := map[string][]int{} // files that the commit removes, by content
+		for _, c := range changes {
+			if ids[c.Path] == 0 {
+				files++
+				ids[c.Path] = len(ids) + 1
+				fresh[c.Path] = true
+				counted[c.OldOID] = true // nothing of the series was at this path
+			}
+			if c.NewMode == "" {
+				gone[c.OldOID] = append(gone[c.OldOID], ids[c.Path])
+			}
+		}
+		for _, c := range changes {
+			if moved := gone[c.NewOID]; c.OldMode == "" && c.NewOID != "" && len(moved) > 0 && fresh[c.Path] {
+				ids[c.Path], gone[c.NewOID] = moved[0], moved[1:]
+				files--
+			}
+		}
+	}
+	size = s.Messages
+	for _, changes := range s.Commits {
+		for _, c := range changes {
+			if c.NewMode != "" && !counted[c.NewOID] {
+				counted[c.NewOID] = true
+				size = addSize(size, c.Size)
+			}
+		}
+	}
+	return files, size
+}
