@@ -165,7 +165,7 @@ func assertActLog(t *testing.T, obeyed []actLine, log string) {
 	}
 	for _, form := range secretForms(secret) {
 		if strings.Contains(log, form) {
-			t.Errorf("the log holds the token as %s", form)
+			t.Errorf("the log contains the token as %s", form)
 		}
 	}
 }

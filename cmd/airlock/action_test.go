@@ -170,9 +170,9 @@ func TestActionTwoJobs(t *testing.T) {
 	}
 }
 
-// TestActionCollectTellsWhichKindsAreEnabled asserts that a collecting step refuses
+// TestActionCollectListsTheEnabledKinds asserts that a collecting step refuses
 // at once what the applying one would deny, as the command does.
-func TestActionCollectTellsWhichKindsAreEnabled(t *testing.T) {
+func TestActionCollectListsTheEnabledKinds(t *testing.T) {
 	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
 	res := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
@@ -260,9 +260,9 @@ func TestActionWithoutOutputs(t *testing.T) {
 	}
 }
 
-// TestActionTellsWhatWasDone asserts that the report of a failure after the last write
+// TestActionReportsWhatWasDone asserts that the report of a failure after the last write
 // does not claim that nothing was applied.
-func TestActionTellsWhatWasDone(t *testing.T) {
+func TestActionReportsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines, ".airlock/results.json/x": ""})

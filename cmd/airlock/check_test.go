@@ -167,8 +167,8 @@ func TestActionAnnotatesWithoutACheckRun(t *testing.T) {
 	}
 }
 
-// TestActionSaysWhereAllFindingsAre, since GitHub shows ten annotations of a level.
-func TestActionSaysWhereAllFindingsAre(t *testing.T) {
+// TestActionNamesTheFileOfAllFindings, since GitHub shows ten annotations of a level.
+func TestActionNamesTheFileOfAllFindings(t *testing.T) {
 	t.Parallel()
 	h, ws := newChecked(t)
 	config := "checks:\n  format-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n  lint-command: 'for i in 1 2 3 4 5 6 7 8 9 a b c; do echo \"shop.go:5:1: word $i\"; done; false'\n"

@@ -396,7 +396,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 			}
 			for _, name := range []string{"set_env_1", "set_output_1", "add_path_1"} {
 				if text := j.read(j.commands, name); text != "" {
-					t.Errorf("%s holds %q", name, text)
+					t.Errorf("%s contains %q", name, text)
 				}
 			}
 			for _, dir := range []string{j.temp, j.workspace, j.home, j.commands, j.workflow} {

@@ -29,8 +29,8 @@ const handoverVariable = "AIRLOCK_HANDOVER_FD"
 
 var errNotOurs = errors.New(handoverVariable + " is set by Airlock alone: unset it")
 
-// Secrets are what Enter took out of the environment. They are kept behind a
-// function, so that printing them shows none.
+// Secrets are what Enter took out of the environment. They are in a
+// function, so that printing a Secrets shows none.
 type Secrets struct{ get func(variable string) string }
 
 func newSecrets(values map[string]string) Secrets {

@@ -127,7 +127,7 @@ func TestEnterTakesTheTokenOutOfTheProcess(t *testing.T) {
 				t.Error(err)
 			}
 			if s := string(data); strings.Contains(s, "ghs_") || strings.Contains(s, "secret") {
-				t.Errorf("/proc/<pid>/%s holds a secret", file)
+				t.Errorf("/proc/<pid>/%s contains a secret", file)
 			}
 		}
 		// The pipe is closed, and nothing else was left open.

@@ -16,7 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-func TestWithoutATokenTheSnapshotIsEmptyAndThePlanSaysSo(t *testing.T) {
+func TestWithoutATokenTheSnapshotIsEmptyAndThePlanNotesIt(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
 	b.token = ""
 	plan := b.plan(anIssue, reviewLine("main.go", 3, "Why?"), aDiscussion)

@@ -2,7 +2,8 @@ package config
 
 import "github.com/agent-airlock/airlock/internal/policy"
 
-// ignored makes keys that are understood and stored nowhere: warn tells the owner.
+// ignored returns keys that are accepted and change nothing. warn reports each one that
+// the owner gave.
 func ignored[T any](names []string, warn func(d *decoder, at *node, name string)) []key[T] {
 	keys := make([]key[T], len(names))
 	for i, name := range names {

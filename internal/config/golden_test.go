@@ -14,7 +14,8 @@ var update = flag.Bool("update", false, "rewrite golden files, and the published
 
 const testdata = "../../testdata/config"
 
-// Each file of testdata/config/bad is refused with exactly the words beside it.
+// TestBadConfigurations asserts that each file of testdata/config/bad is refused with
+// exactly the text of the golden file next to it.
 func TestBadConfigurations(t *testing.T) {
 	golden(t, "bad", func(t *testing.T, name string, data []byte) string {
 		_, err := Parse(name, data)
@@ -31,7 +32,8 @@ func TestBadConfigurations(t *testing.T) {
 	})
 }
 
-// Each file of testdata/config/warn is accepted with exactly the warnings beside it.
+// TestWarnings asserts that each file of testdata/config/warn is accepted with exactly the
+// warnings of the golden file next to it.
 func TestWarnings(t *testing.T) {
 	golden(t, "warn", func(t *testing.T, name string, data []byte) string {
 		cfg, err := Parse(name, data)

@@ -185,8 +185,8 @@ func TestDeepDirectoriesAreRemoved(t *testing.T) {
 		return
 	}
 	left := fmt.Sprintf("/tmp/airlock-deep-%d", os.Getpid())
-	said(t, sandbox.Run, sh(nested))
-	said(t, sandbox.Run, sh(`mkdir $1 && cd $1 && `+nested, left))
+	mustRun(t, sandbox.Run, sh(nested))
+	mustRun(t, sandbox.Run, sh(`mkdir $1 && cd $1 && `+nested, left))
 	fewFiles(t)
 	if err := sandbox.Close(); err != nil {
 		t.Error(err)
@@ -204,7 +204,7 @@ func TestDeepScratchIsRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said(t, s.Run, command.Spec{Program: "sh", Args: []string{"-c", nested}})
+	mustRun(t, s.Run, command.Spec{Program: "sh", Args: []string{"-c", nested}})
 	fewFiles(t)
 	if err := s.Close(); err != nil {
 		t.Error(err)

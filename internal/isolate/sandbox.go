@@ -18,13 +18,13 @@ import (
 // the image and on usual systems.
 var DefaultIdentity = command.Identity{UID: 65532, GID: 65532}
 
-// Config says what is kept apart from what.
+// Config is what programs run on, and what they are kept apart from.
 type Config struct {
 	Workspace string   // required; the absolute path of a directory
 	Environ   []string // required; this process's environment, as os.Environ returns it
 	Pass      []string // names of variables to pass on from Environ; nil: DefaultPass
-	// Credential says that a token or a credential of git can be seen by this process or
-	// is in its files. Open then refuses unless it can keep the programs apart.
+	// Credential is true where this process can see a token or a credential of git, or has
+	// one in its files. Open then refuses unless it can keep the programs apart.
 	Credential bool
 	// Closed are files, directories and sockets that other users lose all rights to until
 	// Close: see RunnerPaths. The workspace is always one of them.

@@ -174,8 +174,8 @@ func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, f
 }
 
 // replaceable returns a directory of programs that every user may write to, or "". A
-// program could replace there what later steps run beside the credentials. It looks at
-// the directories of PATH and at the runner's tools, which everybody may write to on
+// program of the pull request could replace one that a later step, which has the
+// credentials, runs from there. It looks at the directories of PATH and at the runner's tools, which everybody may write to on
 // GitHub's machines.
 func replaceable(environ []string) string {
 	for _, e := range environ {

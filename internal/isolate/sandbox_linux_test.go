@@ -91,7 +91,7 @@ func open(t *testing.T, cfg isolate.Config) *isolate.Sandbox {
 	if os.Getuid() != 0 {
 		var refused *isolate.RefusedError
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "only root") || sandbox != nil {
-			t.Errorf("without root, beside a token: %v", err)
+			t.Errorf("without root, where there is a token: %v", err)
 		}
 		return nil
 	}
@@ -194,7 +194,7 @@ func TestRightsGoBackToWhatWasClosed(t *testing.T) {
 	if err := errors.Join(os.Mkdir(private, 0o700), os.Chmod(r.base, 0o777)); err != nil { // without the sticky bit
 		t.Fatal(err)
 	}
-	said(t, sandbox.Run, sh(`mv $1/workspace $1/moved && ln -s $2 $1/workspace && mv $1/engine $1/moved-engine && mkfifo -m 600 $1/engine`, r.base, private))
+	mustRun(t, sandbox.Run, sh(`mv $1/workspace $1/moved && ln -s $2 $1/workspace && mv $1/engine $1/moved-engine && mkfifo -m 600 $1/engine`, r.base, private))
 	if err := sandbox.Close(); err != nil {
 		t.Error(err)
 	}
@@ -435,7 +435,7 @@ func TestNothingStays(t *testing.T) {
 	if err != nil || !res.OK() || res.LeftBehind != 1 {
 		t.Errorf("%v, %+v", err, res)
 	}
-	said(t, sandbox.Run, sh(`for i in $(seq 2000); do : >/tmp/$1-$i; done; ipcmk -M 4096 && ipcmk -Q && ipcmk -S 3`, name))
+	mustRun(t, sandbox.Run, sh(`for i in $(seq 2000); do : >/tmp/$1-$i; done; ipcmk -M 4096 && ipcmk -Q && ipcmk -S 3`, name))
 	giveAway(t, r.config().Identity.UID)
 	if err := sandbox.Close(); err != nil {
 		t.Error(err)

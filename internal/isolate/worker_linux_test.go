@@ -58,8 +58,8 @@ func in(sandbox *isolate.Sandbox, dir string, spec command.Spec) command.Spec {
 	return spec
 }
 
-// said runs a command, which has to succeed, and returns its output.
-func said(t *testing.T, run func(context.Context, command.Spec) (command.Result, error), spec command.Spec) string {
+// mustRun runs a command, which has to succeed, and returns its output.
+func mustRun(t *testing.T, run func(context.Context, command.Spec) (command.Result, error), spec command.Spec) string {
 	t.Helper()
 	res, err := run(t.Context(), spec)
 	if err != nil || !res.OK() {
@@ -80,7 +80,7 @@ func TestWorkersRunSideBySide(t *testing.T) {
 	var out [2]string
 	var wg sync.WaitGroup
 	for i, dirs := range [][2]string{{"a", "b"}, {"b", "a"}} {
-		wg.Go(func() { out[i] = said(t, workers[i].Run, in(sandbox, dirs[0], sh(meet, dirs[1]))) })
+		wg.Go(func() { out[i] = mustRun(t, workers[i].Run, in(sandbox, dirs[0], sh(meet, dirs[1]))) })
 	}
 	wg.Wait()
 	first, second := strings.Fields(out[0]), strings.Fields(out[1])
@@ -130,7 +130,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said(t, workers[1].Run, in(sandbox, "b", sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; touch ../a/stop`)))
+	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; touch ../a/stop`)))
 	if after, err := os.Stat(late); err != nil || after.Size() != before.Size() {
 		t.Errorf("%v: it grew from %d bytes", err, before.Size())
 	}
@@ -149,27 +149,27 @@ func TestFilesOfWorkers(t *testing.T) {
 	}
 	owner := `stat -c %u . f`
 	users := map[string]string{}
-	said(t, workers[1].Run, in(sandbox, "b", sh(`cat ../a/f && echo x >>../a/f && cat ../main.go`))) // 0600 in the workspace
+	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`cat ../a/f && echo x >>../a/f && cat ../main.go`))) // 0600 in the workspace
 	for _, dir := range []string{"a", "a/in", "b", "c"} {
 		worker := workers[0]
 		if dir == "b" || dir == "c" {
 			worker = workers[1]
 		}
-		me := said(t, worker.Run, in(sandbox, dir, sh(`id -u`)))
-		if got := said(t, worker.Run, in(sandbox, dir, sh(owner))); got != me+"\n"+me {
+		me := mustRun(t, worker.Run, in(sandbox, dir, sh(`id -u`)))
+		if got := mustRun(t, worker.Run, in(sandbox, dir, sh(owner))); got != me+"\n"+me {
 			t.Errorf("%s belongs to %q, not to %s", dir, got, me)
 		}
-		said(t, worker.Run, in(sandbox, dir, sh(`chmod 700 f && touch -d 2001-01-01 f && echo mine >>f && mkdir -m 700 closed && echo x >closed/f && echo other >$1/a/other`, sandbox.Dir())))
+		mustRun(t, worker.Run, in(sandbox, dir, sh(`chmod 700 f && touch -d 2001-01-01 f && echo mine >>f && mkdir -m 700 closed && echo x >closed/f && echo other >$1/a/other`, sandbox.Dir())))
 		users[dir] = me
 	}
 	if users["a"] == users["b"] || users["b"] != users["c"] {
 		t.Errorf("the workers' users are %v", users)
 	}
-	united := said(t, sandbox.Run, sh(`id -u; for d in a b c; do cat $d/closed/f && echo >$d/closed/g && rm $d/closed/f && chmod 755 $d/closed || exit 1; done; mkdir -m 700 b/whole`))
+	united := mustRun(t, sandbox.Run, sh(`id -u; for d in a b c; do cat $d/closed/f && echo >$d/closed/g && rm $d/closed/f && chmod 755 $d/closed || exit 1; done; mkdir -m 700 b/whole`))
 	if united != users["a"]+"\nx\nx\nx" {
 		t.Errorf("the sandbox's own program says %q", united)
 	}
-	said(t, workers[1].Run, in(sandbox, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
+	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
 	var mode []string
 	for _, f := range []string{"main.go", "a", "b/f", "sub"} {
 		info, err := os.Stat(filepath.Join(sandbox.Dir(), f))
@@ -200,11 +200,11 @@ func TestStrangersFilesStayStrangers(t *testing.T) {
 	if err := os.Link(filepath.Join(outside, "f"), filepath.Join(sandbox.Dir(), "b/hard")); err != nil { // as where fs.protected_hardlinks is 0
 		t.Fatal(err)
 	}
-	said(t, workers[1].Run, in(sandbox, "b", sh(`ln -s $1 out && ln -s $1/f file && mkfifo pipe && rm -r ../c && ln -s $1 ../c`, outside)))
+	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`ln -s $1 out && ln -s $1/f file && mkfifo pipe && rm -r ../c && ln -s $1 ../c`, outside)))
 	deep := `i=0; while [ $i -lt 300 ]; do mkdir -m 700 d && cd d || exit 1; i=$((i+1)); done`
-	said(t, workers[1].Run, in(sandbox, "b", sh(deep)))
-	said(t, sandbox.Run, sh(`test ! -w b/hard && stat -c %u b/pipe b/d/d`))
-	said(t, workers[1].Run, in(sandbox, "b", sh(`test ! -w hard`)))
+	mustRun(t, workers[1].Run, in(sandbox, "b", sh(deep)))
+	mustRun(t, sandbox.Run, sh(`test ! -w b/hard && stat -c %u b/pipe b/d/d`))
+	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`test ! -w hard`)))
 	for _, name := range []string{outside, filepath.Join(outside, "f"), filepath.Join(r.base, "linked")} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -232,7 +232,7 @@ func TestAttacksFromAWorker(t *testing.T) {
 			}
 		})
 	}
-	home := said(t, workers[0].Run, sh(`echo secret >$HOME/f && echo $HOME`))
+	home := mustRun(t, workers[0].Run, sh(`echo secret >$HOME/f && echo $HOME`))
 	for _, script := range []string{`cat $1/f`, `ls $1`, `echo evil >$1/.bashrc`, `mv $1 $1.evil`, `echo evil >$1/../evil`} {
 		if res, err := workers[1].Run(t.Context(), sh(script, home)); err != nil || res.ExitCode <= 0 {
 			t.Errorf("%s in another worker's home: %v, exit code %d", script, err, res.ExitCode)
@@ -251,12 +251,12 @@ func TestWorkersShareGosCaches(t *testing.T) {
 	}
 	var places []string
 	for i, l := range workers {
-		places = append(places, said(t, l.Run, in(sandbox, "a", sh(`echo $GOCACHE && echo $GOMODCACHE && mkdir $GOCACHE/0$1 && echo x >$GOCACHE/0$1/f && echo x >>$GOCACHE/shared && echo x >>$GOMODCACHE/shared`, fmt.Sprint(i)))))
+		places = append(places, mustRun(t, l.Run, in(sandbox, "a", sh(`echo $GOCACHE && echo $GOMODCACHE && mkdir $GOCACHE/0$1 && echo x >$GOCACHE/0$1/f && echo x >>$GOCACHE/shared && echo x >>$GOMODCACHE/shared`, fmt.Sprint(i)))))
 	}
 	if places[0] != places[1] || !slices.Equal(strings.Fields(strings.NewReplacer(sandbox.Replacements()...).Replace(places[0])), []string{"~/.cache/go-build", "~/go/pkg/mod"}) {
 		t.Errorf("the caches are %q", places)
 	}
-	said(t, workers[1].Run, in(sandbox, "a", sh(`echo y >>$GOCACHE/00/f && rm $GOCACHE/00/f && rmdir $GOCACHE/00`)))
+	mustRun(t, workers[1].Run, in(sandbox, "a", sh(`echo y >>$GOCACHE/00/f && rm $GOCACHE/00/f && rmdir $GOCACHE/00`)))
 }
 
 func TestSplitRefusals(t *testing.T) {
@@ -284,7 +284,7 @@ func TestSplitRefusals(t *testing.T) {
 	if _, err := other.Split(ctx, [][]string{{other.Dir()}, {filepath.Join(other.Dir(), "sub")}}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	said(t, other.Run, sh(`cat main.go`))
+	mustRun(t, other.Run, sh(`cat main.go`))
 	if workers, err := other.Split(t.Context(), [][]string{{other.Dir()}, {filepath.Join(other.Dir(), "sub")}}); err != nil || len(workers) != 2 {
 		t.Errorf("after an error: %v", err)
 	}
@@ -309,7 +309,7 @@ func TestASandboxThatIsNotApartHasWorkers(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, l := range workers {
 		wg.Go(func() {
-			said(t, l.Run, sh(`touch $1; i=0; until [ -e $2 ] || [ $i = 600 ]; do i=$((i+1)); sleep 0.1; done; [ -e $2 ]`, fmt.Sprint(i), fmt.Sprint(1-i)))
+			mustRun(t, l.Run, sh(`touch $1; i=0; until [ -e $2 ] || [ $i = 600 ]; do i=$((i+1)); sleep 0.1; done; [ -e $2 ]`, fmt.Sprint(i), fmt.Sprint(1-i)))
 		})
 	}
 	wg.Wait()
@@ -378,7 +378,7 @@ func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
 			t.Errorf("%s fails in any case: %v, exit code %d: %s", script, err, res.ExitCode, res.Stderr)
 		}
 	}
-	said(t, workers[1].Run, in(sandbox, "b", sh(`touch ../a/stop`)))
+	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`touch ../a/stop`)))
 	if res := <-ended; !res.OK() || !strings.HasSuffix(res.Stdout.String(), "complete\n") {
 		t.Errorf("the other worker's program: %+v", res)
 	}

@@ -65,8 +65,8 @@ func TestPathsFromAboveTheWorkingDirectory(t *testing.T) {
 	dir := files(t, map[string]string{"crates/a/Cargo.toml": "[package]\n", "crates/a/src/lib.rs": "x\n", "src/lib.rs": "x\n", "crates/src/b.rs": "x\n"})
 	for printed, want := range map[string]string{"src/lib.rs": "crates/a/src/lib.rs", "crates/a/src/lib.rs": "crates/a/src/lib.rs", "src/b.rs": "crates/src/b.rs", "a/src/lib.rs": "crates/a/src/lib.rs", "none.rs": "crates/a/none.rs"} {
 		job := phase.Job{Repository: dir, Input: phase.Input{WorkingDirectory: filepath.Join(dir, "crates", "a"), ChangedFiles: []string{"src/lib.rs"}, SkipTests: true}}
-		said := "error: odd\n --> " + printed + ":1:1\n  |\n\nerror: could not compile `a` (lib) due to 1 previous error\n"
-		s := newStage(t, job.Input.WorkingDirectory, map[string][]step{"cargo fmt --check": ok, "cargo clippy --message-format=json": ok, "cargo build --message-format=json": {{code: 101, stderr: said}}})
+		printedByCargo := "error: odd\n --> " + printed + ":1:1\n  |\n\nerror: could not compile `a` (lib) due to 1 previous error\n"
+		s := newStage(t, job.Input.WorkingDirectory, map[string][]step{"cargo fmt --check": ok, "cargo clippy --message-format=json": ok, "cargo build --message-format=json": {{code: 101, stderr: printedByCargo}}})
 		c := checkOf(validate(t, job, phase.Config{}, s.deps()), phase.Build)
 		if len(c.Blocking) != 1 || c.Blocking[0].Path != want {
 			t.Errorf("%s: %+v, want %s", printed, c.Blocking, want)

@@ -19,8 +19,8 @@ type candidate struct {
 
 // commands are the commands of a project in one language.
 type commands struct {
-	of  map[Check][]candidate // in order of preference
-	err error                 // why the project's own settings cannot be read
+	byCheck map[Check][]candidate // in order of preference
+	err     error                 // why the project's own settings cannot be read
 }
 
 // checksOnly returns candidates that fix nothing.
@@ -38,7 +38,7 @@ func (p *project) defaults(r root) commands {
 	case JavaScript, TypeScript:
 		return p.nodeCommands(r.dir)
 	case Python:
-		return commands{of: map[Check][]candidate{
+		return commands{byCheck: map[Check][]candidate{
 			Formatter: {{check: known("black", "black --check", "."), fix: known("", "black", ".")}},
 			Linter: {
 				{check: known("ruff", "ruff check", "."), fix: known("ruff", "ruff check --fix", ".")},
@@ -50,7 +50,7 @@ func (p *project) defaults(r root) commands {
 	case Go:
 		unformatted := known("gofmt", "gofmt -l", ".")
 		unformatted.silent = true
-		return commands{of: map[Check][]candidate{
+		return commands{byCheck: map[Check][]candidate{
 			Formatter: {{check: unformatted, fix: known("", "go fmt", "./...")}},
 			Linter: {
 				{check: known("golangci-lint", "golangci-lint run", ""), fix: known("golangci-lint", "golangci-lint run --fix", "")},
@@ -60,7 +60,7 @@ func (p *project) defaults(r root) commands {
 			Tests: checksOnly(known("go test", "go test", "./...")),
 		}}
 	case Rust:
-		return commands{of: map[Check][]candidate{
+		return commands{byCheck: map[Check][]candidate{
 			Formatter: {{check: known("rustfmt", "cargo fmt --check", ""), fix: known("", "cargo fmt", "")}},
 			Linter:    {{check: known("cargo", "cargo clippy", ""), fix: known("cargo", "cargo clippy --fix --allow-dirty --allow-no-vcs", "")}},
 			Build:     checksOnly(known("cargo", "cargo build", "")),
@@ -84,7 +84,7 @@ func (p *project) rubyCommands(dir string) commands {
 	if !p.has(dir, "spec") && p.has(dir, "Rakefile") {
 		tests = tests[1:] // rspec without a directory spec runs nothing
 	}
-	return commands{of: map[Check][]candidate{Formatter: rubocop, Linter: rubocop, Tests: tests}}
+	return commands{byCheck: map[Check][]candidate{Formatter: rubocop, Linter: rubocop, Tests: tests}}
 }
 
 // javaCommands returns Maven's commands if there is a pom.xml, otherwise those of Gradle's
@@ -98,7 +98,7 @@ func (p *project) javaCommands(dir string) commands {
 		}
 	}
 	command := func(i int) commandLine { return known(tool, program, names[i]) }
-	return commands{of: map[Check][]candidate{
+	return commands{byCheck: map[Check][]candidate{
 		Formatter: {{check: command(0), fix: command(1)}},
 		Linter:    checksOnly(command(2)), Build: checksOnly(command(3)), Tests: checksOnly(command(4)),
 	}}
@@ -110,16 +110,16 @@ func (p *project) nodeCommands(dir string) commands {
 	if p.has(dir, "package.json") {
 		n.scripts, err = p.scripts(dir)
 	}
-	c := commands{err: err, of: map[Check][]candidate{
+	c := commands{err: err, byCheck: map[Check][]candidate{
 		Formatter: {n.formatting()},
 		Linter:    {{check: known("eslint", "npx eslint", "."), fix: known("eslint", "npx eslint --fix", ".")}},
 		Tests:     checksOnly(n.test()),
 	}}
 	if n.scripts["lint"] != "" {
-		c.of[Linter] = []candidate{{check: n.run("lint", ""), fix: n.run("lint", "--fix")}}
+		c.byCheck[Linter] = []candidate{{check: n.run("lint", ""), fix: n.run("lint", "--fix")}}
 	}
 	if n.scripts["build"] != "" {
-		c.of[Build] = checksOnly(n.run("build", ""))
+		c.byCheck[Build] = checksOnly(n.run("build", ""))
 	}
 	return c
 }

@@ -118,8 +118,8 @@ func TestExampleThree(t *testing.T) {
 	})
 }
 
-// TestTheDocumentsExampleIsTrue holds the example in docs/output.md to what is said
-// of a real project by real tools; only the time is a clock's of the test's own.
+// TestTheDocumentsExampleIsTrue compares the example in docs/output.md with the document
+// that real tools give for a real project. Only the clock is the test's own.
 func TestTheDocumentsExampleIsTrue(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{

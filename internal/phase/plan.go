@@ -75,7 +75,7 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 
 // standard plans a check with the language's own commands.
 func standard(check Check, c commands, l Language) plan {
-	pl := plan{check: check, candidates: c.of[check]}
+	pl := plan{check: check, candidates: c.byCheck[check]}
 	switch {
 	case c.err != nil:
 		pl.refuse = "package.json cannot be read: " + c.err.Error()
@@ -91,7 +91,7 @@ func standard(check Check, c commands, l Language) plan {
 // overridden plans a check with the owner's command. If that only writes, and so could
 // never fail, its check form replaces it.
 func (p *project) overridden(check Check, line string, r root, c commands) plan {
-	candidates := c.of[check]
+	candidates := c.byCheck[check]
 	if check == Formatter {
 		for _, c := range candidates {
 			if c.fix.line == line {

@@ -67,7 +67,7 @@ func (p *project) roots(in Input) []root {
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
 	parts := strings.Split(dir, "/")
-	if i := slices.IndexFunc(parts, isNobodys); i >= 0 && dir != "." {
+	if i := slices.IndexFunc(parts, isForeign); i >= 0 && dir != "." {
 		dir = path.Join(append([]string{"."}, parts[:i]...)...)
 	}
 	for ; ; dir = path.Dir(dir) {
@@ -80,9 +80,9 @@ func (p *project) home(file string) string {
 	}
 }
 
-// isNobodys reports whether the projects in a directory of that name are not checked:
+// isForeign reports whether the projects in a directory of that name are not checked:
 // copies of others' code, and test data.
-func isNobodys(name string) bool {
+func isForeign(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata"}, name)
 }
 

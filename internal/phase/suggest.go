@@ -82,8 +82,8 @@ func (e *engine) edits(base, before, after map[string][]byte) map[string][]toolr
 	all := map[string][]toolreport.Edit{}
 	for name, text := range base {
 		textBefore, ok := before[name]
-		textAfter, ok2 := after[name]
-		if !ok || !ok2 {
+		textAfter, stays := after[name]
+		if !ok || !stays {
 			continue
 		}
 		if found := toolreport.Edits(text, textBefore, textAfter); len(found) > 0 {

@@ -227,7 +227,7 @@ func TestNoTestsSayWhatToDo(t *testing.T) {
 	}
 }
 
-func TestProgressTellsEachStep(t *testing.T) {
+func TestProgressReportsEachStep(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
 	w := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 1, took: time.Second}}})).deps()

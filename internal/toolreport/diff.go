@@ -57,8 +57,8 @@ func (d *diffReader) begin(line string) bool {
 		return false
 	}
 	start, left, ok := hunkSpan(words[1], "-")
-	_, added, ok2 := hunkSpan(words[2], "+")
-	if !ok || !ok2 {
+	_, added, hasAdded := hunkSpan(words[2], "+")
+	if !ok || !hasAdded {
 		return false
 	}
 	if left == 0 {

@@ -118,8 +118,8 @@ func endings(first, last int) edit {
 	return edit{Edit: Edit{First: first, Last: last, Range: finding.Range{StartLine: first, EndLine: last}, Endings: true}}
 }
 
-// endingOf returns how the lines of a text end: "lf", "crlf" or "mixed", or "" if there
-// is no end of a line.
+// endingOf returns how the lines of a text end: "lf", "crlf" or "mixed", or "" if none
+// of them ends.
 func endingOf(text []byte) string {
 	lf, crlf := bytes.Count(text, []byte("\n")), bytes.Count(text, []byte("\r\n"))
 	switch {

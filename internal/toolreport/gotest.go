@@ -69,15 +69,15 @@ func (g *goEvents) event(line []byte) bool {
 			t.paused = e.Action == "pause"
 		}
 	case "pass", "skip", "fail":
-		g.over(p, e.Action == "fail", e.Package, e.Test, e.FailedBuild)
+		g.endOne(p, e.Action == "fail", e.Package, e.Test, e.FailedBuild)
 	default:
 		return false
 	}
 	return true
 }
 
-// over ends a test, or a package if test is "".
-func (g *goEvents) over(p *goPackage, failed bool, pkg, test, failedBuild string) {
+// endOne ends a test, or a package if test is "".
+func (g *goEvents) endOne(p *goPackage, failed bool, pkg, test, failedBuild string) {
 	if test != "" {
 		g.ran = true
 		if failed {

@@ -243,8 +243,8 @@ func readVet(raw json.RawMessage, c *collector) bool {
 // position reads "path:line:column".
 func position(s string) (string, finding.Range) {
 	rest, column, ok := cutLast(s, ":")
-	path, line, ok2 := cutLast(rest, ":")
-	if !ok || !ok2 || atoi(line) == 0 {
+	path, line, hasLine := cutLast(rest, ":")
+	if !ok || !hasLine || atoi(line) == 0 {
 		return "", finding.Range{}
 	}
 	return path, finding.Range{StartLine: atoi(line), StartColumn: atoi(column)}

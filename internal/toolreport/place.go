@@ -26,8 +26,8 @@ func newPlaces(t Tool) *places {
 	return p
 }
 
-// started follows the "cd" with which a command line begins. Any other "cd" may hold for
-// only a part of the output.
+// started follows the "cd" with which a command line begins. Any other "cd" may apply
+// to only a part of the output.
 func (p *places) started(line [][]string) {
 	for i, words := range line {
 		switch {

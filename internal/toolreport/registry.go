@@ -16,8 +16,8 @@ type lineReader interface {
 // collector.
 type opener func(c *collector) [2]lineReader
 
-// each reads both streams in the same way.
-func each(open func(c *collector) lineReader) opener {
+// bothStreams returns an opener whose readers read both streams in the same way.
+func bothStreams(open func(c *collector) lineReader) opener {
 	return func(c *collector) [2]lineReader { return [2]lineReader{open(c), open(c)} }
 }
 
@@ -44,16 +44,16 @@ func rows() []row {
 	return []row{
 		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1, 2}, flags: []string{"-d"}},
 		{name: "go vet", words: []string{"go vet"}, open: text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}}), exits: []int{1}},
-		{name: "go build", words: []string{"go build", "go install", "go run"}, open: each(goCompiler), exits: []int{1}},
+		{name: "go build", words: []string{"go build", "go install", "go run"}, open: bothStreams(goCompiler), exits: []int{1}},
 		{name: "golangci-lint", words: []string{"golangci-lint"}, exits: []int{1}, flags: []string{"--output.json.path=stdout"},
 			open: text(form{formats: goFormats(), rule: `^(?s)(?P<message>.*) \((?P<rule>[a-z0-9_-]+)\)$`, ignore: []string{": # "}, broken: func(f finding.Finding) bool { return f.Rule == "typecheck" }, closing: []string{"# issues:"}, crash: []string{"level=error", "Error: can't"}})},
-		{name: "eslint", words: []string{"eslint"}, open: each(newStylish), exits: []int{1}, flags: []string{"--format", "json"}},
+		{name: "eslint", words: []string{"eslint"}, open: bothStreams(newStylish), exits: []int{1}, flags: []string{"--format", "json"}},
 		{name: "tsc", words: []string{"tsc", "vue-tsc"}, exits: []int{1, 2}, flags: []string{"--pretty", "false"},
 			open: text(form{formats: []string{`%f(%l,%c): %trror %m`, `%f(%l,%c): %tarning %m`, `%f:%l:%c - %trror %m`}, rule: `^(?s)(?P<rule>TS\d+): (?P<message>.*)$`,
 				more: []string{"  "}, severity: finding.High, broken: isError, closing: []string{"error TS"}, crash: []string{"error TS5", "error TS6", "error TS18003"}})},
-		{name: "prettier", words: []string{"prettier"}, open: each(newPrettier), exits: []int{1, 2}},
-		{name: "black", words: []string{"black"}, open: each(newBlack), exits: []int{1, 123}, flags: []string{"--diff"}},
-		{name: "ruff", words: []string{"ruff"}, open: each(newRuff), exits: []int{1}, flags: []string{"--output-format=json"}},
+		{name: "prettier", words: []string{"prettier"}, open: bothStreams(newPrettier), exits: []int{1, 2}},
+		{name: "black", words: []string{"black"}, open: bothStreams(newBlack), exits: []int{1, 123}, flags: []string{"--diff"}},
+		{name: "ruff", words: []string{"ruff"}, open: bothStreams(newRuff), exits: []int{1}, flags: []string{"--output-format=json"}},
 		{name: "flake8", words: []string{"flake8", "pycodestyle", "pyflakes"}, exits: []int{1},
 			open: text(form{formats: goFormats(), rule: pythonRule, broken: pythonSyntax})},
 		{name: "mypy", words: []string{"mypy", "dmypy"}, exits: []int{1}, flags: []string{"--show-column-numbers"},
@@ -66,21 +66,21 @@ func rows() []row {
 		{name: "checkstyle", words: []string{"checkstyle"}, counts: true, flags: []string{"-f", "xml"},
 			open: text(form{formats: []string{`[%tRROR] %f:%l:%c: %m`, `[%tARN] %f:%l:%c: %m`, `[%tNFO] %f:%l:%c: %m`, `[%tRROR] %f:%l: %m`, `[%tARN] %f:%l: %m`, `[%tNFO] %f:%l: %m`},
 				rule: `^(?s)(?P<message>.*) \[(?P<rule>\w+)\]$`, closing: []string{"Audit done.", "Starting audit..."}})},
-		{name: "cargo", words: []string{"cargo build", "cargo check", "cargo clippy", "rustc"}, open: each(newRustc), exits: []int{101}, flags: []string{"--message-format=json"}},
-		{name: "rustfmt", words: []string{"cargo fmt", "rustfmt"}, open: each(newRustfmt), exits: []int{1}},
+		{name: "cargo", words: []string{"cargo build", "cargo check", "cargo clippy", "rustc"}, open: bothStreams(newRustc), exits: []int{101}, flags: []string{"--message-format=json"}},
+		{name: "rustfmt", words: []string{"cargo fmt", "rustfmt"}, open: bothStreams(newRustfmt), exits: []int{1}},
 
 		{name: "go test", words: []string{"go test", "gotestsum"}, open: openGoTest, exits: []int{1}, tests: true, flags: []string{"-json"}},
-		{name: "pytest", words: []string{"pytest", "py.test"}, open: each(newPytest), exits: []int{1, 2}, tests: true},
-		{name: "unittest", words: []string{"unittest"}, open: each(newUnittest), exits: []int{1}, tests: true},
-		{name: "jest", words: []string{"jest"}, open: each(newJest), exits: []int{1}, tests: true},
+		{name: "pytest", words: []string{"pytest", "py.test"}, open: bothStreams(newPytest), exits: []int{1, 2}, tests: true},
+		{name: "unittest", words: []string{"unittest"}, open: bothStreams(newUnittest), exits: []int{1}, tests: true},
+		{name: "jest", words: []string{"jest"}, open: bothStreams(newJest), exits: []int{1}, tests: true},
 		{name: "vitest", words: []string{"vitest"}, open: openVitest, exits: []int{1}, tests: true},
-		{name: "mocha", words: []string{"mocha"}, open: each(newMocha), counts: true, tests: true},
-		{name: "node", words: []string{"node --test"}, open: each(newNodeSpec), exits: []int{1}, tests: true},
-		{name: "tap", words: []string{"tap", "prove", "node --test"}, open: each(newTAP), exits: []int{1}, tests: true, quiet: true},
+		{name: "mocha", words: []string{"mocha"}, open: bothStreams(newMocha), counts: true, tests: true},
+		{name: "node", words: []string{"node --test"}, open: bothStreams(newNodeSpec), exits: []int{1}, tests: true},
+		{name: "tap", words: []string{"tap", "prove", "node --test"}, open: bothStreams(newTAP), exits: []int{1}, tests: true, quiet: true},
 		{name: "cargo test", words: []string{"cargo test"}, open: openCargoTest, exits: []int{101}, tests: true, flags: []string{"--no-fail-fast"}},
-		{name: "rspec", words: []string{"rspec"}, open: each(newRSpec), exits: []int{1}, tests: true},
-		{name: "minitest", words: []string{"rake test", "rails test", "m"}, open: each(newMinitest), exits: []int{1}, tests: true},
-		{name: "maven", words: []string{"mvn", "mvnw"}, open: each(newMaven), exits: []int{1}, tests: true, quiet: true},
+		{name: "rspec", words: []string{"rspec"}, open: bothStreams(newRSpec), exits: []int{1}, tests: true},
+		{name: "minitest", words: []string{"rake test", "rails test", "m"}, open: bothStreams(newMinitest), exits: []int{1}, tests: true},
+		{name: "maven", words: []string{"mvn", "mvnw"}, open: bothStreams(newMaven), exits: []int{1}, tests: true, quiet: true},
 		{name: "gradle", words: []string{"gradle", "gradlew"}, open: openGradle, exits: []int{1}, tests: true, quiet: true},
 	}
 }

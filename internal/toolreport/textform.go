@@ -51,7 +51,7 @@ type textReader struct {
 // text returns the readers of a form. Its patterns are part of the program; a test
 // compiles them all.
 func text(f form) opener {
-	return each(func(c *collector) lineReader {
+	return bothStreams(func(c *collector) lineReader {
 		t := &textReader{form: f, collector: c}
 		for _, p := range f.formats {
 			if efm, err := errorformat.NewEfm(p); err == nil {

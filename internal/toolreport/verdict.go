@@ -31,7 +31,7 @@ func (r *Reader) judge(exit Exit) Report {
 	structured := len(v.names) > 0
 	for _, reading := range r.readings {
 		if structured {
-			v.textBesides(reading, r.named[reading.row.name], r.believes(reading))
+			v.acceptText(reading, r.named[reading.row.name], r.believes(reading))
 		} else if r.believes(reading) {
 			v.accept(reading.row.name, reading.collector)
 			v.tally.join(reading.collector.tally)
@@ -122,8 +122,8 @@ func (v *verdict) objects(n *ndjson) {
 	}
 }
 
-// textBesides accepts what a tool prints as text besides a document.
-func (v *verdict) textBesides(rd *reading, named, believed bool) {
+// acceptText accepts what a tool prints as text besides a document.
+func (v *verdict) acceptText(rd *reading, named, believed bool) {
 	c := rd.collector
 	if rd.row.tests && c.recognised && believed {
 		v.text.join(c.tally)
