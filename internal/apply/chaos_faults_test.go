@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -93,17 +92,6 @@ func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Dur
 		return "cut " + when, githubtest.Fault{Cut: true, After: after}
 	}
 	return fmt.Sprintf("cut, effect %v later", late), githubtest.Fault{Late: late}
-}
-
-// refuses reports whether a request posts a review that has the text among its inline
-// comments. GitHub refuses this one comment.
-func refuses(text string, req githubtest.Request) bool {
-	if text == "" || req.Operation != "pulls/create-review" {
-		return false
-	}
-	var review struct{ Comments []struct{ Body string } }
-	return json.Unmarshal(req.Body, &review) == nil &&
-		slices.ContainsFunc(review.Comments, func(c struct{ Body string }) bool { return strings.Contains(c.Body, text) })
 }
 
 // stranger is somebody else who works in the repository at the same time.

@@ -89,7 +89,7 @@ func (c *chaos) withoutFaults() []string {
 	calm := *c
 	one := *c.bench
 	calm.bench = &one
-	calm.stranger = &stranger{}
+	calm.stranger, calm.strangersDraft = &stranger{}, false
 	calm.cfg.Reconcile = ReconcileNever
 	calm.renew(fixture(), githubtest.Options{TrustAnswers: true}, c.skew)
 	if calm.pol.Own.Review {
@@ -183,11 +183,16 @@ type chaos struct {
 	approved []policy.Approved
 	lag      time.Duration
 	skew     time.Duration
-	refused  string // a text that GitHub does not take as an inline comment
+	refused  string // a text that GitHub takes neither on lines nor on a file
 	stranger *stranger
-	late     int // writes that take effect after their client has stopped waiting
-	diary    []string
+	// strangersDraft is set where a person who uses the same account has not submitted a review.
+	strangersDraft bool
+	late           int // writes that take effect after their client has stopped waiting
+	diary          []string
 }
+
+// strangersDraft is the text of a person's draft.
+const strangersDraft = "Thoughts that are not ready yet."
 
 // maxSkew is the largest difference between GitHub's clock and the machine's.
 const maxSkew = 2 * time.Hour
@@ -202,6 +207,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	if r.IntN(3) == 0 {
 		o.LagOf = func() time.Duration { return time.Duration(r.Int64N(int64(c.lag) + 1)) }
 	}
+	o.RefuseComment = func(body string) bool { return c.refused != "" && strings.Contains(body, c.refused) }
 	c.bench = newSkewedBench(t, fixture(), o, c.skew)
 	ev := []string{"pull_request", "pull_request", "workflow_dispatch", "discussion"}[r.IntN(4)]
 	switch ev {
@@ -243,6 +249,13 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 		if err := c.before(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if luck := rand.New(rand.NewPCG(seed, 3)); ev == "pull_request" && luck.IntN(3) == 0 {
+		body := "A run that was killed began this.\n\n" + markdown.Marker(strings.Repeat("7", keyLen+1))
+		if c.strangersDraft = own == nil && luck.IntN(2) == 0; c.strangersDraft {
+			body = strangersDraft
+		}
+		c.draftOf(body)
 	}
 	c.approved = c.approve(own, lines...)
 	c.cfg.Reconcile = []Reconcile{ReconcileAuto, ReconcileAuto, ReconcileAlways}[r.IntN(3)]
@@ -321,8 +334,6 @@ func (c *chaos) hook(rate int, writesOnly bool) func(githubtest.Request) githubt
 		switch {
 		case stayed:
 			name = "as before"
-		case refuses(c.refused, req):
-			name, fault = "refused", githubtest.OutsideDiff()
 		case rate > 0 && (req.Write || !writesOnly) && c.r.IntN(rate) == 0:
 			name, fault = drawFault(c.r, req, c.now(), c.lag)
 			if c.r.IntN(6) == 0 {
@@ -473,6 +484,7 @@ func (c *chaos) checkEnd(wanted []string) {
 	if diff := cmp.Diff(wanted, ownThings(st)); diff != "" {
 		c.t.Errorf("the repository (-without faults +with):\n%s", diff)
 	}
+	c.checkDrafts(issueIn(st, pullNumber).Pull.Reviews)
 	strange := 0
 	for _, i := range st.Issues {
 		for _, m := range i.Comments {
@@ -483,6 +495,25 @@ func (c *chaos) checkEnd(wanted []string) {
 	}
 	if strange != c.stranger.left {
 		c.t.Errorf("of the %d comments of others %d are left", c.stranger.left, strange)
+	}
+}
+
+// checkDrafts asserts that a person's draft is still there, and none of Airlock's where a review
+// was posted.
+func (c *chaos) checkDrafts(reviews []*githubtest.Review) {
+	theirs, ours, posted := 0, 0, 0
+	for _, v := range reviews {
+		switch {
+		case v.State != "PENDING":
+			posted++
+		case v.Body == strangersDraft:
+			theirs++
+		default:
+			ours++
+		}
+	}
+	if c.strangersDraft != (theirs == 1) || ours > 0 && posted > 0 {
+		c.t.Errorf("%d drafts of a person and %d of ours are left beside %d reviews", theirs, ours, posted)
 	}
 }
 

@@ -75,8 +75,12 @@ type GitHub interface {
 	ListReviews(ctx context.Context, r githubapi.Repo, number int) iter.Seq2[githubapi.Review, error]
 	CreateReview(ctx context.Context, r githubapi.Repo, number int, n githubapi.NewReview) (githubapi.Review, error)
 	EditReview(ctx context.Context, r githubapi.Repo, number int, id int64, body string) (githubapi.Review, error)
+	StartReview(ctx context.Context, r githubapi.Repo, number int, commitID, body string) (githubapi.Review, error)
+	AddReviewThreads(ctx context.Context, r githubapi.Repo, pullID, reviewID string, threads []githubapi.NewThread) (taken []bool, err error)
+	ReadDraft(ctx context.Context, r githubapi.Repo, reviewID string) (githubapi.Draft, error)
+	SubmitReview(ctx context.Context, r githubapi.Repo, reviewID, event, body string) error
+	DeletePendingReview(ctx context.Context, r githubapi.Repo, reviewID string) error
 	ListReviewComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.DiffComment, error]
-	CreateReviewComment(ctx context.Context, r githubapi.Repo, number int, n githubapi.NewDiffComment) (githubapi.DiffComment, error)
 	EditReviewComment(ctx context.Context, r githubapi.Repo, id int64, body string) (githubapi.DiffComment, error)
 	MinimizeComment(ctx context.Context, nodeID, reason string) error
 	UnminimizeComment(ctx context.Context, nodeID string) error

@@ -38,9 +38,11 @@
 //	                                    (at most 50); the pull request, if the event lacks its head
 //	noop                                none                                                        none
 //
-// A review that GitHub refuses (422) is divided: with one bad comment among n that takes
-// about 2·log2(n) further writes. An ambiguous failure adds up to four listings, and
-// reconciling adds one listing of each list that was written to.
+// A review that GitHub refuses because of single comments (422), and one with comments on
+// files, is made as a pending review: 1 write to begin it, 1 for every 10 comments, 1 to submit
+// it, and 2 reads of what it has. A pending review of the same account blocks every other one:
+// Airlock waits for up to a minute, and then posts 1 comment instead. An ambiguous failure adds
+// up to four listings, and reconciling adds one listing of each list that was written to.
 //
 // Commits that are not at hand are fetched, each once. A push to a branch that has moved
 // is made once more, on top of where the branch is now.

@@ -42,9 +42,10 @@ func groupKey(what string, keys ...string) string {
 	return hashFields(append([]string{what}, keys...)...)
 }
 
-// maxMembers is the largest number of items in one group. A marker's key has room for 256
-// hexadecimal digits: 64 for the group's own key, and one for every four members.
-const maxMembers = (256 - keyLen) * 4
+// maxMembers is the largest number of items in one group. A group's marker has 64 hexadecimal
+// digits for its own key and one for every four members, so that it stays shorter than that of
+// a stable object, stableMarkerLen.
+const maxMembers = 256
 
 // membersKey is the marker key of an object that carries some of a group's items: the
 // group's key followed by a bitmap, one bit a member, the first member in the highest bit
@@ -106,8 +107,8 @@ func targetKey(t policy.Target) string {
 //	 1  1 when it is resolved, because its reason is gone; otherwise 0
 //	16  the id of the workflow run that wrote it last
 //
-// The first two parts are the object's key. The marker of a group, which begins alike, has
-// at most 256 digits and at least one for every four members.
+// The first two parts are the object's key. The marker of a group, which begins alike, has at
+// most 128 digits: see maxMembers.
 const (
 	stableLen       = 2 * keyLen
 	stableMarkerLen = stableLen + 1 + 16

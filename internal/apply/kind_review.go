@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -49,25 +50,29 @@ type reviewComment struct {
 	member int // position in the group, for the marker
 	item   *safeoutput.CreateReviewComment
 	why    string  // why it is not inline
+	onFile bool    // it is posted on its file
 	there  *Object // the comment that is shown again or updated
 }
 
 // reviewWork posts the comments of one pull request.
 type reviewWork struct {
-	cfg     Config
-	number  int
-	commit  string
-	lead    string // above the review's body
-	footer  string
-	group   string           // the group's key
-	size    int              // number of items in the group
-	own     bool             // Airlock's own comments: they are posted on lines or not at all
-	partial bool             // an earlier attempt posted a part of the group
-	reopen  []*reviewComment // Airlock's own, resolved, whose reason has come back
-	update  []*reviewComment // Airlock's own, with a text that is out of date
-	inline  []*reviewComment
-	file    []*reviewComment // comments that are posted on a file
-	body    []*reviewComment
+	cfg    Config
+	number int
+	commit string
+	pullID string // the pull request's node id
+	// blocking is the account's pending review, which is in the way of another; nil for none.
+	blocking *Object
+	lead     string // above the review's body
+	footer   string
+	group    string           // the group's key
+	size     int              // number of items in the group
+	own      bool             // Airlock's own comments: they are posted on lines or not at all
+	partial  bool             // an earlier attempt posted a part of the group
+	reopen   []*reviewComment // Airlock's own, resolved, whose reason has come back
+	update   []*reviewComment // Airlock's own, with a text that is out of date
+	inline   []*reviewComment
+	file     []*reviewComment // comments that are posted on a file
+	body     []*reviewComment
 }
 
 func planReview(p *planner, group []*entry) Operation {
@@ -87,6 +92,10 @@ func planReview(p *planner, group []*entry) Operation {
 	if err := p.reviewReadError(number, w.own); err != nil {
 		op.failAll(err, "")
 		return op
+	}
+	w.pullID = p.snap.pulls[number].value.NodeID
+	if o, ok := p.snap.pending[number]; ok {
+		w.blocking = &o
 	}
 	for i, e := range group {
 		c := &reviewComment{e: e, member: i, item: e.item.(*safeoutput.CreateReviewComment)}
@@ -203,6 +212,7 @@ func (p *planner) place(w *reviewWork, c *reviewComment) {
 				r := c.dropped()
 				c.e.decided = &r
 			case c.outside() == policy.OutsideFile && diff.files[c.item.Path]:
+				c.onFile = true
 				w.file = append(w.file, c)
 			default:
 				w.body = append(w.body, c)
@@ -250,23 +260,41 @@ func (w *reviewWork) requests(p *planner) []Request {
 	for _, c := range w.update {
 		reqs = append(reqs, p.commentEdit(c.there.ID, w.inlineBody(c)))
 	}
-	for _, c := range w.file {
-		reqs = append(reqs, newRequest("POST", p.path(fmt.Sprintf("/pulls/%d/comments", w.number)), struct {
-			Body        string `json:"body"`
-			CommitID    string `json:"commit_id"`
-			Path        string `json:"path"`
-			SubjectType string `json:"subject_type"`
-		}{w.fileBody(c), w.commit, c.item.Path, "file"}))
-	}
-	if len(w.inline)+len(w.body) == 0 {
+	if w.comments() == 0 {
 		return reqs
 	}
+	if w.blocking != nil && w.mayDelete(*w.blocking, true, false) {
+		reqs = append(reqs, graphQL("deletePullRequestReview", map[string]any{"pullRequestReviewId": w.blocking.NodeID}))
+	}
 	parts := w.parts(w.body)
-	reqs = append(reqs, newRequest("POST", p.path(fmt.Sprintf("/pulls/%d/reviews", w.number)), w.reviewJSON(w.inline, first(parts))))
+	reviews := p.path(fmt.Sprintf("/pulls/%d/reviews", w.number))
+	if len(w.file) == 0 {
+		reqs = append(reqs, newRequest("POST", reviews, w.reviewJSON(w.inline, first(parts))))
+	} else {
+		reqs = append(reqs, w.draftRequests(reviews, first(parts))...)
+	}
 	for _, part := range parts[min(1, len(parts)):] {
 		reqs = append(reqs, p.commentRequest(w.number, w.partBody(part, nil)))
 	}
 	return reqs
+}
+
+// draftRequests are the writes of a review that carries comments on files.
+func (w *reviewWork) draftRequests(reviews string, in part) []Request {
+	reqs := []Request{newRequest("POST", reviews, struct {
+		CommitID string `json:"commit_id,omitempty"`
+		Body     string `json:"body"`
+	}{w.commit, "<draft>"})}
+	for _, comments := range [][]*reviewComment{w.inline, w.file} {
+		for some := range slices.Chunk(comments, githubapi.MaxThreads) {
+			reqs = append(reqs, newRequest("POST", "/graphql", struct {
+				Mutation  string         `json:"mutation"`
+				Variables map[string]any `json:"variables"`
+			}{"addPullRequestReviewThread", githubapi.ThreadInputs(cmp.Or(w.pullID, "<pull request>"), "<review>", w.threads(some))}))
+		}
+	}
+	return append(reqs, graphQL("submitPullRequestReview", map[string]any{"pullRequestReviewId": "<review>", "event": githubapi.ReviewComment,
+		"body": w.partBody(in, slices.Concat(w.inline, w.file))}))
 }
 
 // first returns the first part, or an empty one.
@@ -306,17 +334,19 @@ func (w *reviewWork) reviewJSON(inline []*reviewComment, in part) any {
 func (w *reviewWork) newReview(inline []*reviewComment, in part) githubapi.NewReview {
 	v := githubapi.NewReview{CommitID: w.commit, Event: githubapi.ReviewComment, Body: w.partBody(in, inline)}
 	for _, c := range inline {
-		side := c.item.Side
-		if side == "" {
-			side = githubapi.SideRight
-		}
-		d := githubapi.DraftComment{Path: c.item.Path, Body: w.inlineBody(c), Line: c.item.Line, Side: side}
-		if c.item.StartLine != 0 && c.item.StartLine != c.item.Line {
-			d.StartLine, d.StartSide = c.item.StartLine, side
-		}
-		v.Comments = append(v.Comments, d)
+		v.Comments = append(v.Comments, w.draftComment(c))
 	}
 	return v
+}
+
+// draftComment returns a comment on lines.
+func (w *reviewWork) draftComment(c *reviewComment) githubapi.DraftComment {
+	side := cmp.Or(c.item.Side, githubapi.SideRight)
+	d := githubapi.DraftComment{Path: c.item.Path, Body: w.inlineBody(c), Line: c.item.Line, Side: side}
+	if c.item.StartLine != 0 && c.item.StartLine != c.item.Line {
+		d.StartLine, d.StartSide = c.item.StartLine, side
+	}
+	return d
 }
 
 // part is what one body contains of the comments that are not inline.

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
 // reviewRun is the state of posting one pull request's comments.
@@ -22,9 +23,7 @@ type reviewRun struct {
 	fellBack bool // the comments were posted in the conversation instead, or that failed
 }
 
-// execute posts the comments on files, then the review, then what did not fit into its body
-// as comments. When GitHub refuses the review, it is divided until the comments that GitHub
-// does not accept are known; those go into a body.
+// execute posts everything as one review, and what did not fit into its body as comments.
 func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	r := &reviewRun{reviewWork: w, x: x, op: op}
 	inline, file, body := w.inline, w.file, w.body
@@ -33,95 +32,158 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 	if !w.own && (w.partial || x.plan.config.Run.Attempt > 1) {
 		inline, file, body = r.notPosted(ctx, inline), r.notPosted(ctx, file), r.notPosted(ctx, body)
 	}
-	refused, err := r.postFiles(ctx, file)
-	if err == nil {
-		body = inOrder(body, refused)
-		err = r.postReview(ctx, inline, body)
-	}
-	if err != nil {
+	if err := r.post(ctx, inline, file, body); err != nil {
 		r.giveUp(ctx, err, slices.Concat(inline, file, body))
 	}
 	return r.results
 }
 
-// postFiles posts comments on files, and returns those that GitHub refuses. An error leaves
-// the rest undone.
-func (r *reviewRun) postFiles(ctx context.Context, file []*reviewComment) (refused []*reviewComment, err error) {
-	for _, c := range file {
-		d := githubapi.NewDiffComment{CommitID: r.commit, Path: c.item.Path, Body: r.fileBody(c), OnFile: true}
-		obj, notes, err := r.x.create(ctx, &createWork{
-			key: c.e.key, list: listID{what: listReviewComments, number: r.number}, what: "the comment",
-			do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
-				got, err := gh.CreateReviewComment(ctx, r.x.repo, r.number, d)
-				return diffCommentObject(got, r.number), nil, err
-			},
-		}, []*entry{c.e})
-		switch {
-		case isKind(err, githubapi.Validation):
-			refused = append(refused, c)
-		case err != nil:
-			return refused, err
-		default:
-			r.done(c, obj, "commented on the file "+c.item.Path+", because "+c.why, notes)
+// pendingWaits are the waits for a pending review of the same account that is not ours to
+// delete: another job's, which ends by itself, or a person's, which may stay for days.
+var pendingWaits = []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second}
+
+// post posts one review as soon as no other review of the account blocks it, and otherwise one
+// comment in the conversation.
+func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewComment) error {
+	blocking := r.blocking
+	for i := 0; ; i++ {
+		last := i == len(pendingWaits)
+		if blocking != nil && r.mayDelete(*blocking, i == 0, last) && r.x.dropDraft(ctx, blocking.NodeID) == nil {
+			r.x.deps.log("a review that an earlier run of Airlock did not submit was deleted")
+			blocking = nil
 		}
+		if blocking == nil || last {
+			err := r.postOnce(ctx, inline, file, body)
+			if !aboutPending(err) || last && r.own {
+				return err
+			}
+		}
+		if last {
+			break
+		}
+		r.x.deps.log(fmt.Sprintf("waiting %v for another review of this account on #%d, which is not submitted yet and blocks new ones", pendingWaits[i], r.number))
+		if err := r.x.deps.Clock.Sleep(ctx, pendingWaits[i]); err != nil {
+			return err
+		}
+		var err error
+		if blocking, err = r.lookAtReviews(ctx); err != nil {
+			return err
+		}
+		inline, file, body = r.undone(inline), r.undone(file), r.undone(body)
 	}
-	return refused, nil
+	r.lead = blockedLead + r.lead
+	r.postComments(ctx, r.parts(inOrder(inOrder(inline, file), body)), "because a pending review of the same account blocks new ones")
+	return nil
 }
 
-// postReview posts inline comments and body sections. After a refusal it bisects.
-func (r *reviewRun) postReview(ctx context.Context, inline, body []*reviewComment) error {
-	if len(inline)+len(body) == 0 {
+// blockedLead explains why comments on lines are in the conversation.
+const blockedLead = "*These review comments are not on their lines, because this account has another review here that is not submitted yet, and GitHub accepts no second one.*\n\n"
+
+// mayDelete reports whether a pending review is one of Airlock's that nobody goes on with: at
+// the beginning one of this very group, which an earlier attempt left behind, and after the
+// last wait any. A person's draft is never deleted.
+func (w *reviewWork) mayDelete(pending Object, beginning, last bool) bool {
+	key, ours := markdown.LastLineMarker(pending.known.body)
+	return ours && (last || beginning && key == w.draftKey())
+}
+
+// lookAtReviews returns the account's pending review, nil if there is none. Comments that
+// another run of the same job has posted meanwhile are adopted.
+func (r *reviewRun) lookAtReviews(ctx context.Context) (pending *Object, err error) {
+	own, err := ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listReviews, number: r.number}, r.x.plan.snap.viewer, r.x.since)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range own {
+		if o.pending() {
+			pending = &o
+			continue
+		}
+		r.adoptCarried(o, "another run of this job posted it already")
+	}
+	return pending, nil
+}
+
+// adoptCarried decides the comments that an object carries.
+func (r *reviewRun) adoptCarried(o Object, message string) {
+	carries, ok := members(o.key, r.group, r.size)
+	if !ok {
+		return
+	}
+	for _, c := range slices.Concat(r.inline, r.file, r.body) {
+		if carries(c.member) && !r.isDone(c) {
+			res := c.e.result(Adopted, "", "%s", message)
+			res.Object = &o
+			r.results = append(r.results, res)
+		}
+	}
+}
+
+// postOnce posts the comments as one request where that is possible. Comments on files, and
+// comments that GitHub refuses, take a pending review.
+func (r *reviewRun) postOnce(ctx context.Context, inline, file, body []*reviewComment) error {
+	if len(inline)+len(file)+len(body) == 0 {
 		return nil
+	}
+	if len(file) > 0 {
+		return r.postDraft(ctx, inline, file, body, nil)
 	}
 	parts := r.parts(body)
 	err := r.review(ctx, inline, first(parts))
 	switch {
 	case err == nil:
-		r.postComments(ctx, parts[min(1, len(parts)):], "because the review's body was full")
+		r.postRest(ctx, parts)
 		return nil
-	case !isKind(err, githubapi.Validation):
+	case !isKind(err, githubapi.Validation) || aboutPending(err):
 		return err
-	case r.own && aboutReview(err):
-		return err // the comment of the checks contains them already
 	case len(inline) == 0 || aboutReview(err):
-		// GitHub does not accept the review as such: the conversation remains.
-		r.postComments(ctx, r.parts(inOrder(inline, body)), "because GitHub did not accept the review ("+reason(err)+")")
-		return nil
+		return r.refusedReview(ctx, err, inline, body)
 	}
-	bad, stop := bisect(inline, func(some []*reviewComment) error { return r.review(ctx, some, part{}) },
-		func(err error) bool { return isKind(err, githubapi.Validation) })
-	if stop != nil {
-		return stop
+	left, lookErr := r.leftBehind(ctx, r.partKey(first(parts), inline))
+	switch {
+	case lookErr != nil:
+		return lookErr
+	case left != nil:
+		return r.settle(ctx, &postedReview{object: *left, taken: inline, body: body, doubtful: true})
 	}
-	for _, c := range bad {
-		c.why = "GitHub did not accept its lines (" + reason(err) + ")"
-	}
-	toBody, err := r.outsideDiff(ctx, bad)
-	if err != nil {
-		return err
-	}
-	return r.postReview(ctx, nil, inOrder(toBody, body))
+	return r.postDraft(ctx, inline, nil, body, err)
 }
 
-// outsideDiff handles comments whose lines only GitHub found to be outside the diff as the
-// owner wants, and returns those that belong into a body.
-func (r *reviewRun) outsideDiff(ctx context.Context, bad []*reviewComment) (toBody []*reviewComment, err error) {
-	var file []*reviewComment
-	for _, c := range bad {
-		switch c.outside() {
-		case policy.OutsideDrop:
-			r.results = append(r.results, c.dropped())
-		case policy.OutsideFile:
-			file = append(file, c)
-		default:
-			toBody = append(toBody, c)
+// refusedReview handles a refusal that is not about single comments: the conversation remains.
+// Airlock's own comments are in that of the checks already.
+func (r *reviewRun) refusedReview(ctx context.Context, err error, comments ...[]*reviewComment) error {
+	if r.own {
+		return err
+	}
+	var all []*reviewComment
+	for _, c := range comments {
+		all = inOrder(all, c)
+	}
+	r.postComments(ctx, r.parts(all), "because GitHub did not accept the review ("+reason(err)+")")
+	return nil
+}
+
+// leftBehind returns the review with a key, nil if there is none: GitHub posts nothing of a
+// review that it refuses, as a rule.
+func (r *reviewRun) leftBehind(ctx context.Context, key string) (*Object, error) {
+	own, err := ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listReviews, number: r.number}, r.x.plan.snap.viewer, r.x.since)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range own {
+		if o.key == key {
+			return &o, nil
 		}
 	}
-	refused, err := r.postFiles(ctx, file)
-	return inOrder(toBody, refused), err
+	return nil, nil
 }
 
-// review posts one review.
+// postRest posts the parts that did not fit into the review's body.
+func (r *reviewRun) postRest(ctx context.Context, parts []part) {
+	r.postComments(ctx, parts[min(1, len(parts)):], "because the review's body was full")
+}
+
+// review posts one review in one request.
 func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part) error {
 	v := r.newReview(inline, in)
 	obj, notes, err := r.x.create(ctx, &createWork{
@@ -134,16 +196,34 @@ func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part
 	if err != nil {
 		return err
 	}
-	review, list := r.x.created[len(r.x.created)-1], listID{what: commentList(r.own), number: r.number}
-	for _, c := range inline {
+	review := r.x.created[len(r.x.created)-1]
+	r.carried(review, inline)
+	r.doneIn(obj, inline, in, notes)
+	return nil
+}
+
+// carried records the comments of a review that was created, to be reconciled.
+func (r *reviewRun) carried(review creation, comments []*reviewComment) {
+	list := listID{what: commentList(r.own), number: r.number}
+	for _, c := range comments {
 		r.x.created = append(r.x.created, creation{list: list, object: Object{Type: objReviewComment, key: c.e.key},
 			entries: []*entry{c.e}, at: review.at, doubtful: review.doubtful})
-		r.done(c, obj, "commented on "+c.place(), notes)
+	}
+}
+
+// doneIn records that a review carries comments on lines and files, and a part of the others
+// in its body.
+func (r *reviewRun) doneIn(review Object, comments []*reviewComment, in part, notes []string) {
+	for _, c := range comments {
+		if c.onFile {
+			r.done(c, review, "commented on the file "+c.item.Path+", because "+c.why, notes)
+			continue
+		}
+		r.done(c, review, "commented on "+c.place(), notes)
 	}
 	for _, c := range in.ends {
-		r.done(c, obj, fmt.Sprintf("added to the review's body with its place (%s), because %s", c.place(), c.why), notes)
+		r.done(c, review, fmt.Sprintf("added to the review's body with its place (%s), because %s", c.place(), c.why), notes)
 	}
-	return nil
 }
 
 // postComments posts parts as comments in the conversation. because is the reason.
@@ -297,17 +377,7 @@ func (r *reviewRun) searchConversation(ctx context.Context) error {
 		return err
 	}
 	for _, o := range own {
-		carries, ok := members(o.key, r.group, r.size)
-		if !ok {
-			continue
-		}
-		for _, c := range slices.Concat(r.inline, r.file, r.body) {
-			if carries(c.member) && !r.isDone(c) {
-				res := c.e.result(Adopted, "", "an earlier attempt of this workflow run posted it as a comment already")
-				res.Object = &o
-				r.results = append(r.results, res)
-			}
-		}
+		r.adoptCarried(o, "an earlier attempt of this workflow run posted it as a comment already")
 	}
 	return nil
 }
@@ -338,16 +408,25 @@ func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment
 // aboutReview reports whether a refusal is about the review itself, so that fewer comments
 // would not help.
 func aboutReview(err error) bool {
+	text := refusalText(err)
+	return strings.Contains(text, "commit") && strings.Contains(text, "not part of the pull request") ||
+		strings.Contains(text, "commit_id") || aboutPending(err)
+}
+
+// aboutPending reports whether GitHub refuses a review because the account has a pending one.
+func aboutPending(err error) bool { return strings.Contains(refusalText(err), "pending review") }
+
+// refusalText is all that GitHub wrote about a refusal, in lower case; "" for another error.
+func refusalText(err error) string {
 	var e *githubapi.Error
-	if !errors.As(err, &e) {
-		return false
+	if !errors.As(err, &e) || e.Kind != githubapi.Validation {
+		return ""
 	}
 	text := strings.ToLower(e.Message)
 	for _, f := range e.Fields {
 		text += " " + strings.ToLower(f.Field+" "+f.Message)
 	}
-	return strings.Contains(text, "commit") && strings.Contains(text, "not part of the pull request") ||
-		strings.Contains(text, "commit_id") || strings.Contains(text, "pending review")
+	return text
 }
 
 // reason is GitHub's own explanation of a refusal.
@@ -364,39 +443,4 @@ func reason(err error) string {
 		return e.Message
 	}
 	return strings.Join(words, "; ")
-}
-
-// bisect finds the items that try refuses, where try accepts several items all together or
-// not at all and has refused all of them already. It tries halves, in order, and halves of
-// what is refused, down to single items. What try accepts is done; bad are the items that are
-// refused by themselves. An error other than a refusal ends it.
-//
-// With one bad item among n it takes about 2·log2(n) tries.
-func bisect[T any](items []T, try func([]T) error, refused func(error) bool) (bad []T, err error) {
-	if len(items) == 1 {
-		return items, nil
-	}
-	todo := halves(nil, items)
-	for len(todo) > 0 {
-		last := len(todo) - 1
-		part := todo[last]
-		todo = todo[:last]
-		err := try(part)
-		switch {
-		case err == nil:
-		case !refused(err):
-			return bad, err
-		case len(part) == 1:
-			bad = append(bad, part[0])
-		default:
-			todo = halves(todo, part)
-		}
-	}
-	return bad, nil
-}
-
-// halves pushes both halves of two or more items, the first on top.
-func halves[T any](todo [][]T, items []T) [][]T {
-	mid := (len(items) + 1) / 2
-	return append(todo, items[mid:], items[:mid])
 }

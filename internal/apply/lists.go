@@ -33,7 +33,8 @@ const (
 
 // ownObjects reads a list and returns our own objects in it: written by the token's own
 // account, identified by its database id, with a marker as the last line. A marker in
-// somebody else's text means nothing.
+// somebody else's text means nothing. Among the reviews it also returns the account's pending
+// one, whoever made it, without a key: it blocks others, and carries nothing yet.
 func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, viewer githubapi.Actor, since time.Time) ([]Object, error) {
 	var found []Object
 	add := func(author githubapi.Actor, body string, o Object) {
@@ -62,7 +63,13 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 		})
 	case listReviews:
 		err = each(gh.ListReviews(ctx, r, id.number), func(v githubapi.Review) {
-			add(v.Author, v.Body, reviewObject(v, id.number))
+			o := reviewObject(v, id.number)
+			if v.State != githubapi.ReviewPending {
+				add(v.Author, v.Body, o)
+			} else if v.Author.DatabaseID == viewer.DatabaseID && viewer.DatabaseID != 0 {
+				o.known = &known{pending: true, body: v.Body}
+				found = append(found, o)
+			}
 		})
 	case listReviewComments, listAllReviewComments:
 		answered := map[int64]bool{}

@@ -93,7 +93,7 @@ func (o *observer) viewer() (err error) {
 
 // lists reads the lists and keeps what is ours.
 func (o *observer) lists() error {
-	o.s.lists, o.s.own = map[listID]error{}, map[string][]Object{}
+	o.s.lists, o.s.own, o.s.pending = map[listID]error{}, map[string][]Object{}, map[int]Object{}
 	for _, id := range o.need.lists.all {
 		found, err := ownObjects(o.ctx, o.deps.GitHub, o.repo, id, o.s.viewer, o.s.since)
 		o.s.lists[id] = err

@@ -147,7 +147,7 @@ type Object struct {
 	Branch string `json:"branch,omitempty"`
 	SHA    string `json:"sha,omitempty"`
 
-	key    string // the key in its marker
+	key    string // the key in its marker; "" for a pending review
 	closed bool   // set for a closed issue
 	known  *known // nil for what no later attempt or workflow run goes on with
 }
@@ -158,7 +158,11 @@ type known struct {
 	body        string
 	annotations int  // number of annotations of a check run
 	answered    bool // a review comment has replies
+	pending     bool // a review is not submitted yet
 }
+
+// pending reports whether the object is a review that is not submitted yet.
+func (o Object) pending() bool { return o.known != nil && o.known.pending }
 
 func (o Object) same(p Object) bool { return o.Type == p.Type && o.ID == p.ID && o.NodeID == p.NodeID }
 

@@ -22,7 +22,9 @@ type Snapshot struct {
 	lists map[listID]error
 	// own contains our own objects by the first keyLen digits of their marker's key, the
 	// lowest id first.
-	own         map[string][]Object
+	own map[string][]Object
+	// pending contains, by pull request, the account's review that is not submitted yet.
+	pending     map[int]Object
 	labels      map[int]answer[[]string] // labels of issues and pull requests, by number
 	issues      map[int]issueState
 	pulls       map[int]answer[githubapi.Pull]
@@ -95,6 +97,10 @@ func started(run event.Run, ev event.Event, now time.Time) time.Time {
 
 // add adds an object of ours.
 func (s *Snapshot) add(o Object) {
+	if o.pending() {
+		s.pending[o.Number] = o
+		return
+	}
 	if len(o.key) < keyLen {
 		return
 	}

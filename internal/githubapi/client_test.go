@@ -255,19 +255,40 @@ func TestRequestsOfEachMethod(t *testing.T) {
 			return second(env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{Event: "COMMENT", Body: "x"}))
 		}, "POST pulls/create-review"},
 		"ListReviewComments": {func(env testEnv) error { return firstError(env.ListReviewComments(env.ctx, repo, 2, zero)) }, "GET pulls/list-review-comments"},
-		"CreateReviewComment": {func(env testEnv) error {
-			return second(env.CreateReviewComment(env.ctx, repo, 2, githubapi.NewDiffComment{CommitID: head, Path: "main.go", Line: 2, Body: "x"}))
-		}, "POST pulls/create-review-comment"},
-		"EditReview and DeleteReviewComment": {func(env testEnv) error {
-			d, err := env.CreateReviewComment(env.ctx, repo, 2, githubapi.NewDiffComment{CommitID: head, Path: "main.go", Line: 2, Body: "x"})
+		"a pending review": {func(env testEnv) error {
+			r, err := env.StartReview(env.ctx, repo, 2, head, "x")
+			if err != nil {
+				return err
+			}
+			_, err = env.AddReviewThreads(env.ctx, repo, pullNode(env), r.NodeID, []githubapi.NewThread{{Path: "main.go", Line: 2, Body: "x"}})
+			if err != nil {
+				return err
+			}
+			if _, err := env.ReadDraft(env.ctx, repo, r.NodeID); err != nil {
+				return err
+			}
+			return env.SubmitReview(env.ctx, repo, r.NodeID, githubapi.ReviewComment, "x")
+		}, "POST pulls/create-review POST graphql/AddThreads POST graphql/Draft POST graphql/SubmitReview"},
+		"DeletePendingReview": {func(env testEnv) error {
+			r, err := env.StartReview(env.ctx, repo, 2, head, "x")
 			if err != nil {
 				return err
 			}
 			env.ResetRequests()
-			if _, err := env.EditReview(env.ctx, repo, 2, d.ReviewID, "x"); err != nil {
+			return env.DeletePendingReview(env.ctx, repo, r.NodeID)
+		}, "POST graphql/DeleteReview"},
+		"EditReview and DeleteReviewComment": {func(env testEnv) error {
+			r, err := env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: "COMMENT", Body: "x",
+				Comments: []githubapi.DraftComment{{Path: "main.go", Line: 2, Body: "x"}}})
+			if err != nil {
 				return err
 			}
-			return env.DeleteReviewComment(env.ctx, repo, d.ID)
+			comments := env.State().Issues[1].Pull.Comments
+			env.ResetRequests()
+			if _, err := env.EditReview(env.ctx, repo, 2, r.ID, "x"); err != nil {
+				return err
+			}
+			return env.DeleteReviewComment(env.ctx, repo, comments[len(comments)-1].ID)
 		}, "PUT pulls/update-review DELETE pulls/delete-review-comment"},
 		"UploadSARIF and SARIFStatus": {func(env testEnv) error {
 			id, err := env.UploadSARIF(env.ctx, repo, githubapi.SARIFUpload{CommitSHA: head, Ref: "refs/heads/main", SARIF: packed(t, goodSARIF)})

@@ -59,12 +59,8 @@ func (c *Client) query(ctx context.Context, op *operation, document string, vari
 // is not a success, whatever part of the data it has.
 func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 	var doc struct {
-		Data   json.RawMessage
-		Errors []struct {
-			Type    string // GitHub's addition
-			Message string
-			Path    []any
-		}
+		Data    json.RawMessage
+		Errors  []graphQLError
 		Message string
 	}
 	e := op.fail(op.unknown(Unreachable), "the answer is not what GraphQL answers")
@@ -81,14 +77,17 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 		}
 		return e
 	}
+	if op.several && onlyRefusals(doc.Errors) && len(doc.Data) > 0 && string(doc.Data) != "null" {
+		return nil // null where a mutation was refused
+	}
 	first := doc.Errors[0]
 	e.Message = asMessage(first.Message)
 	reasons := strings.ToLower(first.Message)
 	feature := featureOf(http.StatusOK, reasons)
 	switch {
-	case op.write && len(first.Path) > 1:
+	case op.write && len(first.Path) > 1, op.several && !nothingDone(doc.Data):
 		// The mutation's own field comes first in a path: what is below it is read
-		// after the mutation took effect.
+		// after the mutation took effect. Of several mutations some took effect.
 		e.Kind = Ambiguous
 	case first.Type == "RATE_LIMITED" || first.Type == "RATE_LIMIT" || mentionsLimit(reasons):
 		e.Kind, e.Until = RateLimited, limitEnd(a.resp.Header, now)
@@ -115,6 +114,36 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 		}
 	}
 	return e
+}
+
+// graphQLError is an entry of an answer's errors.
+type graphQLError struct {
+	Type    string // GitHub's addition
+	Message string
+	Path    []any
+}
+
+// onlyRefusals reports whether each error refuses the content of one mutation.
+func onlyRefusals(errs []graphQLError) bool {
+	for _, g := range errs {
+		reasons := strings.ToLower(g.Message)
+		if len(g.Path) != 1 || g.Type != "UNPROCESSABLE" || mentionsLimit(reasons) || featureOf(http.StatusOK, reasons) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// nothingDone reports whether no mutation of a document has an answer.
+func nothingDone(data json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(data, &fields) // null leaves it empty
+	for _, v := range fields {
+		if string(v) != "null" {
+			return false
+		}
+	}
+	return true
 }
 
 // pageInfo is how GraphQL connections page.

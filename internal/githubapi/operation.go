@@ -14,6 +14,7 @@ type operation struct {
 	write   bool   // changes something: never sent twice unless the first certainly had no effect
 	content bool   // creates content, which GitHub limits separately
 	graphql bool
+	several bool   // GraphQL: several mutations, of which some may be refused
 	slow    bool   // carries a large body
 	stable  bool   // lists what cannot move from page to page
 	needs   string // the permission that it needs, where GitHub's answer does not name it

@@ -126,24 +126,6 @@ func TestReviewIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestReviewComments(t *testing.T) {
-	t.Parallel()
-	env := newTestEnv(t, fixture())
-	head := strings.Repeat("a", 40)
-	line, err := env.CreateReviewComment(env.ctx, repo, 2, githubapi.NewDiffComment{CommitID: head, Path: "main.go", Line: 13, StartLine: 12, Body: "here"})
-	if err != nil || line.Line != 13 || line.StartLine != 12 || line.Side != "RIGHT" || line.ReviewID == 0 {
-		t.Errorf("line = %+v, %v", line, err)
-	}
-	file, err := env.CreateReviewComment(env.ctx, repo, 2, githubapi.NewDiffComment{CommitID: head, Path: "logo.png", OnFile: true, Line: 5, Body: "on the file"})
-	if err != nil || file.SubjectType != "file" || file.Line != 0 {
-		t.Errorf("file = %+v, %v", file, err)
-	}
-	_, err = env.CreateReviewComment(env.ctx, repo, 2, githubapi.NewDiffComment{CommitID: head, Path: "main.go", Line: 99, Body: "nowhere"})
-	if !errors.Is(err, githubapi.Validation) || !strings.Contains(err.Error(), "Line could not be resolved") {
-		t.Errorf("err = %v", err)
-	}
-}
-
 // newTopicEnv returns a testEnv with a branch topic that has a commit of its own.
 func newTopicEnv(t *testing.T) (testEnv, *githubtest.Git) {
 	t.Helper()

@@ -76,18 +76,6 @@ type DiffComment struct {
 	UpdatedAt    time.Time
 }
 
-// NewDiffComment is a single comment on a pull request's diff.
-type NewDiffComment struct {
-	CommitID  string
-	Path      string
-	Body      string
-	OnFile    bool   // subject_type: file; the lines and sides are then ignored
-	Line      int    // last line of the range
-	Side      string // SideRight when empty
-	StartLine int    // 0 or Line for a single line
-	StartSide string // Side when empty
-}
-
 // CreateReview posts a review with all its comments, or nothing: see NewReview.
 func (c *Client) CreateReview(ctx context.Context, r Repo, n int, v NewReview) (Review, error) {
 	op := creating(r, "review the pull request #%d", n).checkNumber(n)
@@ -128,21 +116,6 @@ func (c *Client) ListReviewComments(ctx context.Context, r Repo, n int, since ti
 	return pages(ctx, op, func(d DiffComment) int64 { return d.ID }, diffCommentOf, func(ctx context.Context, page github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
 		return c.gh.PullRequests.ListComments(ctx, r.Owner, r.Name, n, &github.PullRequestListCommentsOptions{Sort: "created", Direction: "desc", Since: since, ListOptions: page})
 	})
-}
-
-// CreateReviewComment posts one comment on a pull request's diff, on a line, a
-// range or an entire file.
-func (c *Client) CreateReviewComment(ctx context.Context, r Repo, n int, d NewDiffComment) (DiffComment, error) {
-	op := creating(r, "comment on the diff of the pull request #%d", n).checkNumber(n)
-	req := &github.PullRequestComment{Path: &d.Path, Body: &d.Body, CommitID: &d.CommitID}
-	if d.OnFile {
-		req.SubjectType = github.String("file")
-	} else {
-		req.Line = &d.Line
-		req.Side, req.StartLine, req.StartSide = anchor(d.Line, d.Side, d.StartLine, d.StartSide)
-	}
-	g, _, err := c.gh.PullRequests.CreateComment(op.context(ctx), r.Owner, r.Name, n, req)
-	return result(op, g, err, diffCommentOf)
 }
 
 // EditReviewComment replaces the text of a comment on a diff.

@@ -11,6 +11,13 @@ func nodeID(prefix string, id int64) string { return fmt.Sprintf("%s_%d", prefix
 
 func (s *Server) queryFields(c *conversation) object {
 	return object{
+		"node": func(args map[string]any) (any, error) {
+			_, r := s.reviewByNode(c, args["id"])
+			if r == nil {
+				return nil, missingNode(args["id"])
+			}
+			return s.reviewNode(r), nil
+		},
 		"viewer": &node{typ: "User", fields: object{"login": plainLogin(c.account), "databaseId": c.account.ID}},
 		"repository": func(args map[string]any) (any, error) {
 			owner, name := args["owner"].(string), args["name"].(string)
@@ -188,6 +195,10 @@ func (s *Server) mutationFields(c *conversation) object {
 		"deleteDiscussionComment": wrap("discussions=write", s.deleteDiscussionComment),
 		"minimizeComment":         wrap(pullsWrite, s.minimizeComment),
 		"unminimizeComment":       wrap(pullsWrite, s.unminimizeComment),
+
+		"addPullRequestReviewThread": wrap(pullsWrite, s.addThread),
+		"submitPullRequestReview":    wrap(pullsWrite, s.submitReview),
+		"deletePullRequestReview":    wrap(pullsWrite, s.deleteReview),
 	}
 }
 

@@ -317,7 +317,9 @@ func (s *Server) complete() {
 				def(&r.State, "COMMENTED")
 				def(&r.CommitID, p.Head.SHA)
 				def(&r.Author, stranger)
-				def(&r.SubmittedAt, old)
+				if r.State != pendingState {
+					def(&r.SubmittedAt, old)
+				}
 			}
 			for _, d := range p.Comments {
 				fillID(&d.ID, s.id)

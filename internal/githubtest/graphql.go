@@ -37,9 +37,9 @@ func (f *gqlFailure) Error() string { return f.Message }
 
 // execution runs a document and checks each value against the schema as it goes.
 type execution struct {
-	doc     *document
-	failure *gqlFailure // the first one
-	broken  error       // an answer that would break GitHub's schema
+	doc      *document
+	failures []*gqlFailure
+	broken   error // an answer that would break GitHub's schema
 }
 
 func (x *execution) breakf(format string, args ...any) any {
@@ -92,12 +92,11 @@ func (x *execution) field(n *node, f *ast.Field, path []any) any {
 	if fn, ok := v.(func(map[string]any) (any, error)); ok {
 		var err error
 		if v, err = fn(f.ArgumentMap(x.doc.vars)); err != nil {
-			if x.failure == nil {
-				x.failure = &gqlFailure{Message: err.Error(), Path: path}
-				if g := (*gqlFailure)(nil); errors.As(err, &g) {
-					x.failure.Type = g.Type
-				}
+			failure := &gqlFailure{Message: err.Error(), Path: path}
+			if g := (*gqlFailure)(nil); errors.As(err, &g) {
+				failure.Type = g.Type
 			}
+			x.failures = append(x.failures, failure)
 			return nil
 		}
 	}
@@ -108,7 +107,7 @@ func (x *execution) field(n *node, f *ast.Field, path []any) any {
 // value completes a value to its type, and notes where it does not fit.
 func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) any {
 	if v == nil || v == (*node)(nil) {
-		if t.NonNull && x.failure == nil {
+		if t.NonNull && x.failures == nil {
 			return x.breakf("%v is null, but its type is %s", path, t)
 		}
 		return nil
@@ -183,9 +182,9 @@ func (s *Server) handleGraphQL(c *conversation) reply {
 		return s.violation(c.rec, "the answer breaks GitHub's GraphQL schema", x.broken)
 	}
 	out := object{"data": data}
-	if x.failure != nil {
+	if x.failures != nil {
 		c.refused = true
-		out["errors"] = []*gqlFailure{x.failure}
+		out["errors"] = x.failures
 	}
 	return okay(out)
 }
@@ -285,7 +284,7 @@ func (s *Server) receiveGraphQL(c *conversation) {
 	}
 	c.rec.Operation = "graphql/" + c.graphql.op.Name
 	c.rec.Write = c.graphql.op.Operation == ast.Mutation
-	c.rec.Content = c.rec.Write && !slices.Contains([]string{"graphql/DeleteDiscussion", "graphql/DeleteDiscussionComment",
+	c.rec.Content = c.rec.Write && !slices.Contains([]string{"graphql/DeleteDiscussion", "graphql/DeleteDiscussionComment", "graphql/DeleteReview",
 		"graphql/MinimizeComment", "graphql/UnminimizeComment"}, c.rec.Operation)
 }
 

@@ -265,7 +265,7 @@ func (s *Server) renderReview(i *Issue, r *Review) object {
 	o := object{"id": r.ID, "node_id": fmt.Sprintf("PRR_%d", r.ID), "user": s.renderUser(r.Author), "author_association": s.association(r.Author), "body": r.Body,
 		"state": r.State, "commit_id": r.CommitID, "html_url": html, "pull_request_url": pull,
 		"_links": object{"html": object{"href": html}, "pull_request": object{"href": pull}}}
-	if r.State != "PENDING" {
+	if r.State != pendingState {
 		o["submitted_at"] = stamp(r.SubmittedAt)
 	}
 	return o

@@ -6,11 +6,39 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
+// listReviews shows a pending review to its author only. A review that was submitted a moment
+// ago may still be listed as pending.
 func (s *Server) listReviews(c *conversation, i *Issue) reply {
-	list := visibleOf(s, i.Pull.Reviews, func(*Review) bool { return true })
-	return page(s, c, list, func(a, b *Review) int { return cmp.Compare(b.ID, a.ID) }, func(r *Review) any { return s.renderReview(i, r) })
+	list := visibleOf(s, i.Pull.Reviews, func(r *Review) bool {
+		return r.Author == c.account || r.State != pendingState && s.visible(submission{r})
+	})
+	return page(s, c, list, func(a, b *Review) int { return cmp.Compare(b.ID, a.ID) }, func(r *Review) any {
+		if !s.visible(submission{r}) {
+			stale := *r
+			stale.State = pendingState
+			return s.renderReview(i, &stale)
+		}
+		return s.renderReview(i, r)
+	})
+}
+
+// submission stands for a review's submission where listings show that late.
+type submission struct{ *Review }
+
+const pendingState = "PENDING"
+
+// pendingReview is the account's review of the pull request that is not submitted yet. It
+// blocks every other review of the account.
+func (i *Issue) pendingReview(who Account) *Review {
+	for _, r := range i.Pull.Reviews {
+		if r.State == pendingState && r.Author == who {
+			return r
+		}
+	}
+	return nil
 }
 
 // createReview posts a review with all its comments or nothing. A refusal does not name the
@@ -29,10 +57,13 @@ func (s *Server) createReview(c *conversation, i *Issue) reply {
 		}
 	}
 	decode(c, &in)
-	states := map[string]string{"": "PENDING", "COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
+	states := map[string]string{"": pendingState, "COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
 	review := &Review{Body: in.Body, State: states[in.Event], CommitID: cmp.Or(in.CommitID, i.Pull.Head.SHA), Author: c.account, SubmittedAt: s.now()}
 	if i.Author.ID == c.account.ID && (in.Event == "APPROVE" || in.Event == "REQUEST_CHANGES") {
 		return invalidSimple(map[string]string{"APPROVE": "Can not approve your own pull request", "REQUEST_CHANGES": "Can not request changes on your own pull request"}[in.Event])
+	}
+	if i.pendingReview(c.account) != nil {
+		return invalidSimple("User can only have one pending review per pull request")
 	}
 	if in.Body == "" && (in.Event == "REQUEST_CHANGES" || in.Event == "COMMENT" && len(in.Comments) == 0) {
 		return invalidSimple("Body can't be blank")
@@ -43,6 +74,9 @@ func (s *Server) createReview(c *conversation, i *Issue) reply {
 	files, ok := i.Pull.filesAt(review.CommitID)
 	if !ok {
 		return invalidSimple("The commit is not part of the pull request")
+	}
+	if review.State == pendingState {
+		review.SubmittedAt = time.Time{}
 	}
 	comments := make([]*DiffComment, 0, len(in.Comments))
 	for _, k := range in.Comments {
@@ -56,7 +90,7 @@ func (s *Server) createReview(c *conversation, i *Issue) reply {
 		if length(k.Body) > 65536 {
 			return invalidSimple("Body is too long (maximum is 65536 characters)")
 		}
-		if wrong := badAnchor(files, d); wrong != "" {
+		if wrong := s.refusal(files, d); wrong != "" {
 			return invalidSimple(wrong)
 		}
 		comments = append(comments, d)
@@ -95,8 +129,10 @@ func (s *Server) updateReview(c *conversation, i *Issue) reply {
 func (s *Server) listDiffComments(c *conversation, i *Issue) reply {
 	from := since(c.query)
 	list := visibleOf(s, i.Pull.Comments, func(d *DiffComment) bool {
-		pending := slices.ContainsFunc(i.Pull.Reviews, func(r *Review) bool { return r.ID == d.ReviewID && r.State == "PENDING" })
-		return !pending && !d.UpdatedAt.Before(from)
+		hidden := slices.ContainsFunc(i.Pull.Reviews, func(r *Review) bool {
+			return r.ID == d.ReviewID && (r.State == pendingState || !s.visible(submission{r}))
+		})
+		return !hidden && !d.UpdatedAt.Before(from)
 	})
 	if c.query.Get("sort") != "" && c.query.Get("direction") == "desc" {
 		slices.Reverse(list)
@@ -132,7 +168,10 @@ func (s *Server) createDiffComment(c *conversation, i *Issue) reply {
 	if d.StartLine != 0 {
 		d.StartSide = cmp.Or(in.StartSide, d.Side)
 	}
-	if why := badAnchor(files, d); why != "" {
+	if i.pendingReview(c.account) != nil {
+		return invalid(fieldError{Resource: "PullRequestReview", Field: "user_id", Code: "custom", Message: "user_id can only have one pending review per pull request"})
+	}
+	if why := s.refusal(files, d); why != "" {
 		return wrong("pull_request_review_thread.line", why)
 	}
 	review := &Review{ID: s.id(), State: "COMMENTED", CommitID: in.CommitID, Author: c.account, SubmittedAt: s.now()}
@@ -282,6 +321,14 @@ func (p *Pull) filesAt(sha string) (files []File, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// refusal returns why GitHub does not take a comment, or "".
+func (s *Server) refusal(files []File, d *DiffComment) string {
+	if s.o.RefuseComment != nil && s.o.RefuseComment(d.Body) {
+		return "Pull request review thread line must be part of the diff"
+	}
+	return badAnchor(files, d)
 }
 
 // badAnchor returns what is wrong with a comment's place in a diff, or "".

@@ -29,9 +29,12 @@ type Options struct {
 	LagOf      func() time.Duration // asked for every new object, instead of Lag; may be nil
 	Processing time.Duration        // how long a SARIF upload is pending
 	Fault      func(Request) Fault  // asked for every request, before it is handled; may be nil
-	Enterprise bool                 // serve REST below /api/v3 and GraphQL at /api/graphql
-	HourLimit  int                  // requests an hour and token; default 5,000
-	PerPage    int                  // the most entries on a page of a REST list; default 100, as GitHub's
+	// RefuseComment reports whether GitHub refuses every review comment with this text, on a
+	// line as well as on a file, whatever the diff says; may be nil.
+	RefuseComment func(body string) bool
+	Enterprise    bool // serve REST below /api/v3 and GraphQL at /api/graphql
+	HourLimit     int  // requests an hour and token; default 5,000
+	PerPage       int  // the most entries on a page of a REST list; default 100, as GitHub's
 	// TrustAnswers skips the check of the server's own answers, which takes a third of
 	// the time. It is for tests that send very many requests of sorts that other tests
 	// check. Requests are always checked.

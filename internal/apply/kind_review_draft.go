@@ -1,0 +1,320 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// postedReview is a review whose comments GitHub has taken one by one.
+type postedReview struct {
+	object   Object
+	taken    []*reviewComment // on lines and on files
+	body     []*reviewComment // in its body
+	dropped  []*reviewComment // left out, as the owner wants
+	doubtful bool             // it was begun more than once
+}
+
+// postDraft posts one review that GitHub would not take in one request: it makes a pending
+// review, adds the comments, moves those that GitHub does not take, and submits it. refusal is
+// why GitHub did not take it in one request; nil where that was not tried.
+//
+// Nobody sees a pending review, and nobody is notified of it, so until it is submitted nothing
+// has happened: after a failure it is deleted, and where it is gone, because somebody else
+// deleted it, it is made anew.
+func (r *reviewRun) postDraft(ctx context.Context, inline, file, body []*reviewComment, refusal error) error {
+	for try := 1; ; try++ {
+		draft, doubtful, err := r.startDraft(ctx)
+		if err != nil {
+			if isKind(err, githubapi.Validation) && !aboutPending(err) {
+				return r.refusedReview(ctx, err, inline, file, body)
+			}
+			return err
+		}
+		v := &postedReview{object: draft, body: body, doubtful: doubtful || try > 1}
+		if err = r.fillDraft(ctx, v, inline, file, refusal); err == nil {
+			err = r.submitDraft(ctx, v)
+		}
+		if err == nil {
+			return r.settle(ctx, v)
+		}
+		if dropErr := r.x.dropDraft(ctx, draft.NodeID); dropErr != nil {
+			r.x.deps.log(fmt.Sprintf("a review that could not be submitted could not be deleted either; the next run deletes it: %v", dropErr))
+		}
+		if !isKind(err, githubapi.NotFound) || try == maxTries || ctx.Err() != nil {
+			return err
+		}
+		r.x.deps.log("the pending review is gone; beginning anew")
+	}
+}
+
+// draftKey is the key of a pending review of this group: one that carries nothing yet.
+func (w *reviewWork) draftKey() string {
+	return membersKey(w.group, w.size, func(int) bool { return false })
+}
+
+// draftBody is the text of a pending review. The time tells it from that of another run of the
+// same job.
+func (w *reviewWork) draftBody(begun time.Time) string {
+	return fmt.Sprintf("Airlock began this review at %s and has not submitted it yet.\n\n%s", begun.UTC().Format(time.RFC3339Nano), markdown.Marker(w.draftKey()))
+}
+
+// startDraft makes a pending review without comments.
+func (r *reviewRun) startDraft(ctx context.Context) (draft Object, doubtful bool, err error) {
+	body := r.draftBody(r.x.deps.Clock.Now())
+	for try := 1; ; try++ {
+		err = r.x.write(ctx, func(ctx context.Context) error {
+			got, err := r.x.deps.GitHub.StartReview(ctx, r.x.repo, r.number, r.commit, body)
+			draft = reviewObject(got, r.number)
+			return err
+		})
+		if !isKind(err, githubapi.Ambiguous) {
+			return draft, try > 1, err
+		}
+		found, sure := r.x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
+			own, err := ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listReviews, number: r.number}, r.x.plan.snap.viewer, r.x.since)
+			i := slices.IndexFunc(own, func(o Object) bool { return o.pending() && sameText(o.known.body, body) })
+			if i >= 0 {
+				draft = own[i]
+			}
+			return i >= 0, err
+		})
+		if found {
+			return draft, try > 1, nil
+		}
+		if !sure || try == maxTries {
+			return draft, true, err
+		}
+	}
+}
+
+// fillDraft adds the comments to a pending review. What GitHub does not take goes where the
+// owner wants it: onto the file, into the body, or nowhere.
+func (r *reviewRun) fillDraft(ctx context.Context, v *postedReview, inline, file []*reviewComment, refusal error) error {
+	refused, err := r.addThreads(ctx, v, inline)
+	if err != nil {
+		return err
+	}
+	for _, c := range refused {
+		c.why = "GitHub did not accept its lines"
+		if refusal != nil {
+			c.why += " (" + reason(refusal) + ")"
+		}
+		switch c.outside() {
+		case policy.OutsideDrop:
+			v.dropped = append(v.dropped, c)
+		case policy.OutsideFile:
+			file = inOrder(file, []*reviewComment{c})
+		default:
+			v.body = inOrder(v.body, []*reviewComment{c})
+		}
+	}
+	for _, c := range file {
+		c.onFile = true
+	}
+	refused, err = r.addThreads(ctx, v, file)
+	if err != nil {
+		return err
+	}
+	v.body = inOrder(v.body, notOnFile(refused))
+	lost, err := r.notIn(ctx, v.object, v.taken)
+	v.lose(lost)
+	return err
+}
+
+// notOnFile marks comments as ones that are not posted on their files.
+func notOnFile(comments []*reviewComment) []*reviewComment {
+	for _, c := range comments {
+		c.onFile = false
+	}
+	return comments
+}
+
+// lose moves comments that GitHub took and does not show to the body. Airlock's own are posted
+// on lines or not at all.
+func (v *postedReview) lose(lost []*reviewComment) {
+	v.taken = slices.DeleteFunc(slices.Clone(v.taken), func(c *reviewComment) bool { return slices.Contains(lost, c) })
+	for _, c := range notOnFile(lost) {
+		c.why = "GitHub lost the comment on its line"
+		if c.e.own {
+			v.dropped = append(v.dropped, c)
+		} else {
+			v.body = inOrder(v.body, []*reviewComment{c})
+		}
+	}
+}
+
+// addThreads adds comments to a pending review, ten in one request, and returns those that
+// GitHub does not take.
+func (r *reviewRun) addThreads(ctx context.Context, v *postedReview, comments []*reviewComment) (refused []*reviewComment, err error) {
+	for some := range slices.Chunk(comments, githubapi.MaxThreads) {
+		for try := 1; len(some) > 0; try++ {
+			var taken []bool
+			err := r.x.write(ctx, func(ctx context.Context) (err error) {
+				taken, err = r.x.deps.GitHub.AddReviewThreads(ctx, r.x.repo, r.pullID, v.object.NodeID, r.threads(some))
+				return err
+			})
+			if isKind(err, githubapi.Validation) { // GitHub does not accept the request as such
+				taken, err = make([]bool, len(some)), nil
+			}
+			if err == nil {
+				for i, c := range some {
+					if taken[i] {
+						v.taken = append(v.taken, c)
+					} else {
+						refused = append(refused, c)
+					}
+				}
+				break
+			}
+			if !isKind(err, githubapi.Ambiguous) || try == maxTries {
+				return nil, err
+			}
+			left, lookErr := r.notIn(ctx, v.object, some)
+			if lookErr != nil {
+				return nil, lookErr
+			}
+			for _, c := range some {
+				if !slices.Contains(left, c) {
+					v.taken = append(v.taken, c)
+				}
+			}
+			some = left
+		}
+	}
+	return refused, nil
+}
+
+// notIn returns the comments that a review does not have, once GitHub must have caught up.
+func (r *reviewRun) notIn(ctx context.Context, review Object, comments []*reviewComment) (missing []*reviewComment, err error) {
+	if len(comments) == 0 {
+		return nil, nil
+	}
+	look := func(ctx context.Context) (bool, error) {
+		var draft githubapi.Draft
+		if draft, err = r.x.deps.GitHub.ReadDraft(ctx, r.x.repo, review.NodeID); err != nil {
+			return isKind(err, githubapi.NotFound), err
+		}
+		there := map[string]bool{}
+		for _, body := range draft.Comments {
+			if key, ok := markdown.LastLineMarker(body); ok {
+				key, _ = readMarker(key, body)
+				there[key] = true
+			}
+		}
+		missing = slices.DeleteFunc(slices.Clone(comments), func(c *reviewComment) bool { return there[c.e.key] })
+		return len(missing) == 0, nil
+	}
+	if found, _ := look(ctx); !found {
+		r.x.tookEffect(ctx, look)
+	}
+	return missing, err
+}
+
+// threads returns comments as they are added to a pending review.
+func (w *reviewWork) threads(comments []*reviewComment) []githubapi.NewThread {
+	out := make([]githubapi.NewThread, len(comments))
+	for i, c := range comments {
+		if c.onFile {
+			out[i] = githubapi.NewThread{Path: c.item.Path, Body: w.fileBody(c), OnFile: true}
+			continue
+		}
+		d := w.draftComment(c)
+		out[i] = githubapi.NewThread{Path: d.Path, Body: d.Body, Line: d.Line, Side: d.Side, StartLine: d.StartLine, StartSide: d.StartSide}
+	}
+	return out
+}
+
+// submitDraft publishes a pending review with what its body carries. One in which nothing is
+// left is deleted instead.
+func (r *reviewRun) submitDraft(ctx context.Context, v *postedReview) error {
+	if len(v.taken)+len(v.body) == 0 {
+		return r.x.dropDraft(ctx, v.object.NodeID)
+	}
+	body := r.partBody(first(r.parts(v.body)), v.taken)
+	for try := 1; ; try++ {
+		err := r.x.write(ctx, func(ctx context.Context) error {
+			return r.x.deps.GitHub.SubmitReview(ctx, r.x.repo, v.object.NodeID, githubapi.ReviewComment, body)
+		})
+		if !isKind(err, githubapi.Ambiguous) && (try == 1 || !isKind(err, githubapi.Validation)) {
+			return err
+		}
+		var gone error
+		found, sure := r.x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
+			draft, err := r.x.deps.GitHub.ReadDraft(ctx, r.x.repo, v.object.NodeID)
+			if isKind(err, githubapi.NotFound) {
+				gone = err
+			}
+			return gone != nil || err == nil && draft.State != githubapi.ReviewPending, err
+		})
+		switch {
+		case gone != nil:
+			return gone
+		case found:
+			return nil
+		case !sure || try == maxTries:
+			return err
+		}
+	}
+}
+
+// settle records what a review carries that was posted. What GitHub lost on the way is added
+// to its body.
+func (r *reviewRun) settle(ctx context.Context, v *postedReview) error {
+	lost, err := r.notIn(ctx, v.object, v.taken)
+	if err != nil { // it was submitted nevertheless
+		r.x.deps.log(fmt.Sprintf("whether GitHub kept every comment of the review could not be read: %v", err))
+		lost = nil
+	}
+	v.lose(lost)
+	for _, c := range v.dropped {
+		r.results = append(r.results, c.dropped())
+	}
+	if len(v.taken)+len(v.body) == 0 {
+		return nil
+	}
+	parts := r.parts(v.body)
+	v.object.key = r.partKey(first(parts), v.taken)
+	review := creation{list: listID{what: listReviews, number: r.number}, object: v.object,
+		entries: entriesIn(slices.Concat(v.taken, first(parts).ends)), at: r.x.deps.Clock.Now(), doubtful: v.doubtful}
+	r.x.created = append(r.x.created, review)
+	r.carried(review, v.taken)
+	if len(lost) > 0 && len(parts) > 0 {
+		_, err := idempotentAnswer(ctx, r.x, func(ctx context.Context) (githubapi.Review, error) {
+			return r.x.deps.GitHub.EditReview(ctx, r.x.repo, r.number, v.object.ID, r.partBody(first(parts), v.taken))
+		})
+		if err != nil {
+			r.giveUp(ctx, err, lost)
+			parts[0].ends = r.undone(parts[0].ends)
+		}
+	}
+	r.doneIn(v.object, v.taken, first(parts), nil)
+	r.postRest(ctx, parts)
+	return nil
+}
+
+// dropDraft deletes a pending review, also where ctx has just ended: left behind, it would
+// block every later review of the account.
+func (x *executor) dropDraft(ctx context.Context, nodeID string) error {
+	remove := func(ctx context.Context) error {
+		return x.deps.GitHub.DeletePendingReview(ctx, x.repo, nodeID)
+	}
+	var err error
+	if ctx.Err() == nil {
+		err = x.idempotent(ctx, remove)
+	} else {
+		longer, done := inFlight(ctx, lookGrace)
+		defer done()
+		err = remove(longer)
+	}
+	if isKind(err, githubapi.NotFound) || err != nil && strings.Contains(refusalText(err), "non-pending") {
+		return nil // somebody else deleted or submitted it
+	}
+	return err
+}
