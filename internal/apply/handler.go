@@ -110,6 +110,9 @@ func needsOf(ev event.Event, entries []*entry) *needs {
 		if h, _ := handlerOf(e.kind); h.needs != nil {
 			h.needs(n, e)
 		}
+		if e.target.Claimed && e.target.IsPull {
+			n.pulls.add(e.target.Number)
+		}
 	}
 	return n
 }

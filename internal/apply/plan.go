@@ -240,6 +240,11 @@ func (p *planner) plan(group []*entry) Operation {
 		op = p.withhold(group)
 	case p.lost != "" && h.text && p.cfg.HoldText && !group[0].own:
 		op = p.holdBack(group)
+	case p.falseClaim(group[0]):
+		op = p.operation(group, "nothing: "+describeTarget(group[0].target)+" is something else")
+		for _, e := range group {
+			e.decide(Denied, policy.RuleTargetKind, "the item says that #%d is a %s, and there is none with that number, or the token cannot see it", e.target.Number, e.target.Kind())
+		}
 	default:
 		op = h.plan(p, group)
 	}
@@ -247,6 +252,18 @@ func (p *planner) plan(group []*entry) Operation {
 		p.lost = p.lostInPlan(group)
 	}
 	return op
+}
+
+// falseClaim reports whether an item says what its target is, and GitHub has no such thing.
+func (p *planner) falseClaim(e *entry) bool {
+	if !e.target.Claimed {
+		return false
+	}
+	err := p.snap.pulls[e.target.Number].err
+	if e.target.IsDiscussion {
+		err = p.snap.discussions[e.target.Number].err
+	}
+	return isKind(err, githubapi.NotFound)
 }
 
 // groups collects what is applied together, in the order of the first item of each group,

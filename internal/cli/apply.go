@@ -84,15 +84,15 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 	if err != nil {
 		return err
 	}
-	gate, err := newGate(env, cfg, f.strict)
-	if err != nil {
-		return err
-	}
 	conn, err := f.connection(env)
 	if err != nil {
 		return err
 	}
 	r, err := f.request(env, conn)
+	if err != nil {
+		return err
+	}
+	gate, err := newGate(env, cfg, f.strict, r.Event.Repo.FullName())
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	gate, err := newGate(env, cfg, false)
+	gate, err := newGate(env, cfg, false, ownRepository(env))
 	if err != nil {
 		return err
 	}

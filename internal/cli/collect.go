@@ -52,7 +52,7 @@ func runCollect(ctx context.Context, env Environment, f collectFlags) error {
 	if err != nil {
 		return err
 	}
-	gate, err := newGate(env, cfg, f.strict)
+	gate, err := newGate(env, cfg, f.strict, ownRepository(env))
 	if err != nil {
 		return err
 	}

@@ -122,10 +122,10 @@ func limitRule(kc policy.KindConfig, spec safeoutput.Spec) string {
 // kindRules returns sentences about what the owner's settings mean for the agent.
 func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 	var rules []string
-	if field := spec.NumberField; len(spec.ActsOn) > 0 {
+	if len(spec.ActsOn) > 0 {
 		switch {
-		case kc.Target.Any && field != "":
-			rules = append(rules, "`"+field+"` is required.")
+		case kc.Target.Any:
+			rules = append(rules, "`"+strings.Join(spec.NumberNames(), "` or `")+"` is required.")
 		case kc.Target.Number != 0:
 			rules = append(rules, fmt.Sprintf("It acts on #%d and nothing else.", kc.Target.Number))
 		default:

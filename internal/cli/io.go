@@ -14,6 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
@@ -33,9 +34,16 @@ func loadConfig(env Environment, file string) (config.SafeOutputs, error) {
 	return cfg, nil
 }
 
-// newGate returns both doors for a configuration, with the secrets of the environment.
-func newGate(env Environment, cfg config.SafeOutputs, strict bool) (*doors.Gate, error) {
-	return doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.EnvironmentScanner(env.Getenv), ServerHost: doors.ServerHost(env.Getenv), Strict: strict})
+// newGate returns both doors of a repository, owner/name or "", with the secrets of the
+// environment.
+func newGate(env Environment, cfg config.SafeOutputs, strict bool, repository string) (*doors.Gate, error) {
+	return doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.EnvironmentScanner(env.Getenv), ServerHost: doors.ServerHost(env.Getenv), Strict: strict, Repository: repository})
+}
+
+// ownRepository returns the workflow run's repository as owner/name, "" outside of one.
+func ownRepository(env Environment) string {
+	repo, _ := event.ParseRepo(env.Getenv("GITHUB_REPOSITORY"))
+	return repo.FullName()
 }
 
 // eventEnv is the runner's environment, with the event that a user's flags name instead

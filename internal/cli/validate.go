@@ -49,7 +49,7 @@ configuration is not.`,
 			if len(args) == 0 {
 				return nil
 			}
-			gate, err := newGate(env, cfg, strict)
+			gate, err := newGate(env, cfg, strict, ownRepository(env))
 			if err != nil {
 				return err
 			}

@@ -171,8 +171,6 @@ func decodeKind(d *decoder, row kindRow, at *node) policy.KindConfig {
 	case row.kind == "push-to-branch" && kc.Changes.Branch != "" && limitsPullRequests(kc):
 		d.warn(at, "push-to-branch: \"branch\" is pushed to without a pull request, so target, title-prefix and labels cannot apply and items are only planned (staged); remove \"branch\", or those keys")
 		kc.Staged = true
-	case row.kind == "create-pull-request-review-comment" && kc.Target.Any:
-		d.warn(at, "%s: its items name no pull request, so target \"*\" means the triggering one", row.kind)
 	}
 	return kc
 }

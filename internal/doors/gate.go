@@ -34,6 +34,9 @@ type Config struct {
 	ServerHost string
 	// Strict rejects lines with fields that the schema does not know.
 	Strict bool
+	// Repository is the workflow run's own, as owner/name; "" where it is not known. A line
+	// that names another one is then refused by Apply.
+	Repository string
 }
 
 // Gate is both doors, set up for one repository.
@@ -43,6 +46,7 @@ type Gate struct {
 	sanitizer *sanitize.Sanitizer
 	secrets   *secrets.Scanner
 	strict    bool
+	repo      string
 }
 
 // New returns a gate. Its errors carry the exit code for wrong usage.
@@ -52,7 +56,7 @@ func New(cfg Config) (*Gate, error) {
 	if err != nil {
 		return nil, exitcode.UsageError(err)
 	}
-	return &Gate{cfg: cfg.SafeOutputs, clean: clean, sanitizer: s, secrets: cfg.Secrets, strict: cfg.Strict}, nil
+	return &Gate{cfg: cfg.SafeOutputs, clean: clean, sanitizer: s, secrets: cfg.Secrets, strict: cfg.Strict, repo: cfg.Repository}, nil
 }
 
 // SafeOutputs returns the owner's configuration.
@@ -89,6 +93,7 @@ func (g *Gate) TerminalText() checkreport.SafeText {
 // otherwise that is left to the policy.
 func (g *Gate) intake(onlyEnabled bool) intake.Config {
 	c := g.cfg.Intake(g.clean, g.strict)
+	c.Repository = g.repo
 	if onlyEnabled {
 		c.Enabled = g.cfg.Enabled()
 	}

@@ -31,6 +31,9 @@ type Config struct {
 	// MaxLabels is how many labels an item of a kind with such a limit may have. 0
 	// means the default, a negative number no limit.
 	MaxLabels int
+	// Repository is the workflow run's own, as owner/name. An item that names another one
+	// is rejected. Where it is "", an accepted item keeps the name, for the policy to judge.
+	Repository string
 	// Sanitize is how texts are cleaned. A MaxBodyUTF16 of 0 means defaultMaxBody.
 	Sanitize sanitize.Config
 	// Workers is how many records are judged at the same time; 0 means one for each

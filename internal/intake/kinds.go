@@ -18,6 +18,7 @@ type form struct {
 	schema *schema.Schema
 	// fields are the fields of the form; the value is true for numbers.
 	fields map[string]bool
+	names  []string // of the fields, in the order of the kind's type
 	// others are fields of the kind that the form must not have.
 	others []string
 	// prefix is where the form's schema is in the kind's: "oneOf.0.".
@@ -46,7 +47,7 @@ func newForm(spec safeoutput.Spec, definition string) (*form, error) {
 	case formSARIF:
 		f.prefix = "oneOf.0."
 		for name := range f.fields {
-			if name != "sarif" && name != "category" {
+			if name != "sarif" && name != "category" && name != "repo" {
 				f.others = append(f.others, name)
 			}
 		}
@@ -59,6 +60,10 @@ func newForm(spec safeoutput.Spec, definition string) (*form, error) {
 		f.others = []string{"sarif"} // it can only be null here: any other value selects formSARIF
 		delete(f.fields, "sarif")
 	}
+	f.names = slices.DeleteFunc(safeoutput.FieldNames(spec.Kind), func(name string) bool {
+		_, has := f.fields[name]
+		return !has
+	})
 	return f, nil
 }
 

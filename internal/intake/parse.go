@@ -22,10 +22,10 @@ type parser struct {
 }
 
 func newParser() *parser {
-	p := &parser{names: map[string]string{"type": "type", "item_number": "item_number"}}
+	p := &parser{names: map[string]string{"type": "type"}}
 	p.dec = jsontext.NewDecoder(&p.src)
 	for _, s := range safeoutput.Kinds() {
-		for _, f := range safeoutput.FieldNames(s.Kind) {
+		for f := range safeoutput.FieldAliases(s.Kind) {
 			p.names[f] = f
 		}
 	}

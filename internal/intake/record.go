@@ -76,6 +76,10 @@ type recordJudge struct {
 	*verdict
 	notes  *Notes // those of the verdict
 	labels []byte // the JSON of the field "labels"
+	owner  string // the repository's owner, where the record names it in a field of its own
+	// written has the record's names of the fields that it has under an alias.
+	written       map[string]string
+	refusedFields int // how many fields changesMeaning has refused
 }
 
 func (d *door) judgeOf(v *verdict) *recordJudge {
@@ -161,7 +165,10 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 				}
 				continue
 			}
-			m.Name = name
+			if j.written == nil {
+				j.written = map[string]string{}
+			}
+			j.written[name], m.Name = m.Name, name
 		}
 		if !known && j.dropUnknown(m) {
 			continue
@@ -200,6 +207,9 @@ func sameNumber(a, b []byte) bool {
 func (j *recordJudge) dropUnknown(m schema.Member) bool {
 	if slices.Contains(j.form.others, m.Name) {
 		j.refuse("$."+m.Name, quote(m.Name)+" cannot be given together with 'sarif': report either a SARIF log or one finding")
+		return true
+	}
+	if j.ownerOf(m) || j.changesMeaning(m) {
 		return true
 	}
 	if j.cfg.Strict {
@@ -256,7 +266,7 @@ func (j *recordJudge) validate(members []schema.Member) {
 		if err := safeoutput.Assign(it, m.Name, m.Value); err != nil && !j.refused(m.Name) {
 			why := quote(m.Name) + " cannot be read: " + err.Error()
 			if form.fields[m.Name] {
-				why = notWholeNumber(m)
+				why = j.notWholeNumber(m)
 			}
 			j.refuse("$."+m.Name, why)
 		}
@@ -275,12 +285,16 @@ func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema
 		}
 		return v
 	}
+	if name == "repo" {
+		v.Message = "'repo' must be owner/name; leave it out where it is this repository"
+		return v
+	}
 	if !j.form.fields[name] {
 		return v
 	}
 	for _, m := range members {
 		if m.Name == name {
-			v.Message = notWholeNumber(m)
+			v.Message = j.notWholeNumber(m)
 		}
 	}
 	return v
@@ -289,7 +303,7 @@ func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema
 // required reports whether a member is a field that the schema requires.
 func (j *recordJudge) required(m schema.Member) bool { return m.Name != "type" && !j.optional(m.Name) }
 
-func notWholeNumber(m schema.Member) string {
+func (j *recordJudge) notWholeNumber(m schema.Member) string {
 	want := "must be a whole number of at least 1"
 	switch digits := strings.Trim(string(m.Value), `"`); {
 	case digits == "" || strings.Trim(digits, "0123456789") != "" || strings.Trim(digits, "0") == "":
@@ -298,7 +312,11 @@ func notWholeNumber(m schema.Member) string {
 	default:
 		want = fmt.Sprintf("must be at most %d", math.MaxInt32)
 	}
-	return quote(m.Name) + " " + want + ", not " + showValue(m.Value)
+	name := quote(m.Name)
+	if alias := j.written[m.Name]; alias != "" {
+		name += " (here " + quote(alias) + ")"
+	}
+	return name + " " + want + ", not " + showValue(m.Value)
 }
 
 func namesOf(members []schema.Member) []string {

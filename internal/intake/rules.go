@@ -17,6 +17,8 @@ import (
 // rules checks what a schema cannot express, in the fields that are valid by the
 // schema.
 func (j *recordJudge) rules() {
+	j.checkTarget()
+	j.checkRepository()
 	switch it := j.accepted.item.(type) {
 	case *safeoutput.CreateReviewComment:
 		it.Path = j.checkPath("path", it.Path)

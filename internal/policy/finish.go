@@ -19,6 +19,9 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 	var n notes
 	var ref *refusal
 	final := safeoutput.Clone(it)
+	if repo, ok := safeoutput.Field(final, "repo").(*string); ok {
+		*repo = "" // it is this one
+	}
 	switch it := final.(type) {
 	case *safeoutput.CreateIssue:
 		it.Title = n.title(kc.TitlePrefix, it.Title)

@@ -93,6 +93,9 @@ func judgeItem(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refus
 		return Approved{}, refuse(RuleKindNotEnabled, "%s is not enabled; to allow it add \"%s:\" to the configuration", kind, kind)
 	}
 	target, ref := findTarget(kc, it, ev)
+	if ref == nil {
+		ref = checkRepository(it, ev)
+	}
 	if ref != nil {
 		return Approved{}, ref
 	}
@@ -114,7 +117,8 @@ const (
 	RuleKindNotEnabled  = "kind-not-enabled"  // the configuration does not list the kind
 	RuleTarget          = "target"            // the number is not one that the target allows
 	RuleNoContext       = "no-context"        // the event is not about anything that the item could act on
-	RuleTargetKind      = "target-kind"       // the kind cannot act on such a thing
+	RuleTargetKind      = "target-kind"       // the kind cannot act on such a thing, or the item says that it is another
+	RuleRepository      = "repository"        // the item names another repository than the workflow run's
 	RuleAllowedLabels   = "allowed-labels"    // a label is not on the list
 	RuleMaxLabels       = "max-labels"        // more labels than an item may ask for
 	RuleFieldNotEnabled = "field-not-enabled" // update-issue names a field that is not enabled

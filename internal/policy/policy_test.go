@@ -26,6 +26,11 @@ var (
 func TestTarget(t *testing.T) {
 	comment := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", IssueNumber: n} }
 	review := &safeoutput.CreateReviewComment{Path: "a", Line: 1, Body: "b"}
+	reviewOf := func(n int) safeoutput.Item {
+		return &safeoutput.CreateReviewComment{Path: "a", Line: 1, Body: "b", PullRequestNumber: n}
+	}
+	onItsPull := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", PullRequestNumber: n} }
+	onItsDiscussion := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", DiscussionNumber: n} }
 	update := &safeoutput.UpdateIssue{Body: ptr("b")}
 	push := func(n int) safeoutput.Item { return &safeoutput.PushToBranch{PullRequestNumber: n} }
 	label := &safeoutput.AddIssueLabel{Labels: []string{"a"}}
@@ -49,7 +54,16 @@ func TestTarget(t *testing.T) {
 		{"wildcard, named", anyTarget, comment(3), onIssue, Target{Number: 3}, "", ""},
 		{"wildcard, the event's own", anyTarget, comment(8), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
 		{"wildcard, unnamed", anyTarget, comment(0), onIssue, Target{}, RuleTarget, "'issue_number' is missing"},
-		{"wildcard for a kind that names nothing", anyTarget, review, onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
+		{"wildcard, a review unnamed", anyTarget, review, onPull, Target{}, RuleTarget, "'pull_request_number' is missing"},
+		{"wildcard, a review of the event's own", anyTarget, reviewOf(8), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
+		{"wildcard, a review of another", anyTarget, reviewOf(9), onPull, Target{Number: 9, Claimed: true, IsPull: true}, "", ""},
+		{"a review of another", TargetRule{}, reviewOf(9), onPull, Target{}, RuleTarget, "'pull_request_number' is 9, but items may act only on #8"},
+		{"a pull request, named", TargetRule{}, onItsPull(8), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
+		{"a pull request that is an issue", TargetRule{}, onItsPull(7), onIssue, Target{}, RuleTargetKind, "'pull_request_number' is 7, but #7 is an issue"},
+		{"a discussion that is a pull request", anyTarget, onItsDiscussion(8), onPull, Target{}, RuleTargetKind, "'discussion_number' is 8, but #8 is a pull request"},
+		{"wildcard, another pull request", anyTarget, onItsPull(3), onIssue, Target{Number: 3, Claimed: true, IsPull: true}, "", ""},
+		{"wildcard, another discussion", anyTarget, onItsDiscussion(3), onIssue, Target{Number: 3, Claimed: true, IsDiscussion: true}, "", ""},
+		{"number, said to be a pull request", five, onItsPull(5), onSchedule, Target{Number: 5, Claimed: true, IsPull: true}, "", ""},
 		{"number, unnamed", five, comment(0), onSchedule, Target{Number: 5}, "", ""},
 		{"number, same", five, comment(5), onIssue, Target{Number: 5}, "", ""},
 		{"number, other", five, comment(7), onIssue, Target{}, RuleTarget, "allows only #5"},
@@ -61,7 +75,7 @@ func TestTarget(t *testing.T) {
 		{"update of a pull request", TargetRule{}, update, onPull, Target{}, RuleTargetKind, "acts only on issues"},
 		{"push to the triggering pull request", TargetRule{}, push(0), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
 		{"push to another", TargetRule{}, push(3), onPull, Target{}, RuleTarget, "'pull_request_number' is 3"},
-		{"push with a wildcard", anyTarget, push(3), onIssue, Target{Number: 3}, "", ""},
+		{"push with a wildcard", anyTarget, push(3), onIssue, Target{Number: 3, Claimed: true, IsPull: true}, "", ""},
 		{"push with a wildcard, unnamed", anyTarget, push(0), onPull, Target{}, RuleTarget, "'pull_request_number' is missing"},
 		{"push to a number", five, push(0), onSchedule, Target{Number: 5}, "", ""},
 		{"push to a number, other", five, push(8), onPull, Target{}, RuleTarget, "allows only #5"},
@@ -97,6 +111,8 @@ func TestExclusions(t *testing.T) {
 		{"pull requests, unknown", noPulls, TargetRule{Any: true}, comment(3), onPull, "whether #3 is an issue or a pull request is not known here"},
 		{"discussions, on one", noDiscussions, TargetRule{}, comment(0), onDiscussion, "#9 is a discussion"},
 		{"discussions, unknown", noDiscussions, TargetRule{Any: true}, comment(3), onDiscussion, ""},
+		{"issues, a pull request by its name", noIssues, TargetRule{Any: true}, &safeoutput.AddIssueComment{Body: "b", PullRequestNumber: 3}, onIssue, ""},
+		{"discussions, one by its name", noDiscussions, TargetRule{Any: true}, &safeoutput.AddIssueComment{Body: "b", DiscussionNumber: 3}, onIssue, "#3 is a discussion, and add-issue-comment acts only on issues and pull requests"},
 		{"everything", slices.Concat(noIssues, noPulls, noDiscussions), TargetRule{}, comment(0), onIssue, "acts only on nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -207,3 +223,21 @@ func checkRefusal(t *testing.T, ref *refusal, rule, says string) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+func TestRepository(t *testing.T) {
+	ev := event.Event{Name: "issues", Number: 7, Repo: event.Repo{Owner: "octo", Name: "repo"}}
+	for name, says := range map[string]string{
+		"": "", "octo/repo": "", "Octo/Repo": "", "repo": "",
+		"org/other": `'repo' is "org/other", but items act only on octo/repo`, "other/repo": "act only on octo/repo", "octo": "act only on octo/repo",
+	} {
+		got, ref := judgeItem(allowing(safeoutput.KindAddIssueComment, KindConfig{}), ev, &safeoutput.AddIssueComment{Body: "b", Repo: name})
+		rule := ""
+		if says != "" {
+			rule = RuleRepository
+		}
+		checkRefusal(t, ref, rule, says)
+		if ref == nil && got.item.(*safeoutput.AddIssueComment).Repo != "" {
+			t.Errorf("%q stays in the approved item", name)
+		}
+	}
+}

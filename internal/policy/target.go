@@ -35,18 +35,28 @@ func (r TargetRule) String() string {
 type Target struct {
 	// Number is the issue's, pull request's or discussion's number.
 	Number int
-	// FromEvent is true when the event is about Number. Only then are IsPull and
-	// IsDiscussion known: otherwise GitHub has to be asked.
-	FromEvent            bool
+	// FromEvent is true when the event is about Number, and Claimed when only the item
+	// says what Number is, by the name of the field. In other cases IsPull and
+	// IsDiscussion are not known: GitHub has to be asked. A claim has to be checked.
+	FromEvent, Claimed   bool
 	IsPull, IsDiscussion bool
 }
 
-// numberOf returns the number that an item names, 0 if none.
-func numberOf(it safeoutput.Item, spec safeoutput.Spec) int {
-	if n, ok := safeoutput.Field(it, spec.NumberField).(*int); ok {
-		return *n
+// named is the target that an item names: a number, 0 for none, and the field that has it.
+type named struct {
+	number int
+	field  safeoutput.NumberField
+}
+
+// namedBy returns the target that an item names. The first door leaves at most one field
+// that names it.
+func namedBy(it safeoutput.Item, spec safeoutput.Spec) named {
+	for _, f := range spec.NumberFields {
+		if n, ok := safeoutput.Field(it, f.Name).(*int); ok && *n != 0 {
+			return named{*n, f}
+		}
 	}
-	return 0
+	return named{}
 }
 
 // findTarget returns what an item acts on, or why it may not.
@@ -55,11 +65,11 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 	if len(spec.ActsOn) == 0 {
 		return Target{}, nil
 	}
-	asked := numberOf(it, spec)
+	asked := namedBy(it, spec)
 	if it.Kind() == safeoutput.KindPushToBranch && kc.Changes.Branch != "" {
 		// The configured branch needs no pull request.
-		if asked != 0 {
-			return Target{}, refuse(RuleTarget, "'pull_request_number' is %d, but pushes go only to the configured branch %q", asked, kc.Changes.Branch)
+		if asked.number != 0 {
+			return Target{}, refuse(RuleTarget, "'%s' is %d, but pushes go only to the configured branch %q", asked.field.Name, asked.number, kc.Changes.Branch)
 		}
 		return Target{}, nil
 	}
@@ -69,24 +79,36 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 	}
 	t := Target{Number: number}
 	allowed := slices.DeleteFunc(slices.Clone(spec.ActsOn), func(t safeoutput.Target) bool { return slices.Contains(kc.Excludes, t) })
+	means := asked.field.Means
 	switch {
 	case number == ev.Number:
 		t.FromEvent, t.IsPull, t.IsDiscussion = true, ev.IsPull, ev.IsDiscussion
-		if !slices.Contains(allowed, t.Kind()) {
-			ref = refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", number, withArticle(t.Kind()), spec.Kind, plurals(allowed))
+		if means != safeoutput.NoTarget && means != t.Kind() {
+			return Target{}, refuse(RuleTargetKind, "'%s' is %d, but #%d is %s", asked.field.Name, number, number, withArticle(t.Kind()))
 		}
+	case means != safeoutput.NoTarget:
+		t.Claimed, t.IsPull, t.IsDiscussion = true, means == safeoutput.PullRequest, means == safeoutput.Discussion
 	case slices.Contains(kc.Excludes, safeoutput.Issue) || slices.Contains(kc.Excludes, safeoutput.PullRequest):
 		// A number that the event is not about is an issue's or a pull request's.
 		// Only GitHub knows which, so both are refused.
-		ref = refuse(RuleTargetKind, "whether #%d is an issue or a pull request is not known here, and %s is configured to act only on %s", number, spec.Kind, plurals(allowed))
+		return Target{}, refuse(RuleTargetKind, "whether #%d is an issue or a pull request is not known here, and %s is configured to act only on %s", number, spec.Kind, plurals(allowed))
 	}
-	if ref != nil {
-		return Target{}, ref
+	if (t.FromEvent || t.Claimed) && !slices.Contains(allowed, t.Kind()) {
+		return Target{}, refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", number, withArticle(t.Kind()), spec.Kind, plurals(allowed))
 	}
 	return t, nil
 }
 
-// Kind returns what the target is by the event; an issue if the event is not about it.
+// checkRepository refuses an item that names another repository than the event's.
+func checkRepository(it safeoutput.Item, ev event.Event) *refusal {
+	repo, ok := safeoutput.Field(it, "repo").(*string)
+	if own := ev.Repo.FullName(); ok && *repo != "" && !safeoutput.SameRepository(*repo, own) {
+		return refuse(RuleRepository, "'repo' is %q, but items act only on %s, the repository of this workflow run", *repo, own)
+	}
+	return nil
+}
+
+// Kind returns what the target is by the event or by the item; an issue if neither says it.
 func (t Target) Kind() safeoutput.Target {
 	switch {
 	case t.IsDiscussion:
@@ -116,24 +138,25 @@ func plurals(kinds []safeoutput.Target) string {
 	return strings.Join(names, " and ")
 }
 
-// number applies the rule to the number that an item asked for, 0 for none.
-func (r TargetRule) number(spec safeoutput.Spec, asked int, ev event.Event) (int, *refusal) {
+// number applies the rule to the target that an item names.
+func (r TargetRule) number(spec safeoutput.Spec, asked named, ev event.Event) (int, *refusal) {
+	number, field := asked.number, asked.field.Name
 	switch {
 	case r.Number != 0:
-		if asked != 0 && asked != r.Number {
-			return 0, refuse(RuleTarget, "'%s' is %d, but the configuration allows only #%d (target: %d)", spec.NumberField, asked, r.Number, r.Number)
+		if number != 0 && number != r.Number {
+			return 0, refuse(RuleTarget, "'%s' is %d, but the configuration allows only #%d (target: %d)", field, number, r.Number, r.Number)
 		}
 		return r.Number, nil
-	case r.Any && asked != 0:
-		return asked, nil
-	case r.Any && spec.NumberField != "":
-		return 0, refuse(RuleTarget, "'%s' is missing: with target: \"*\" the item must name the number that it acts on", spec.NumberField)
-	case ev.Number == 0 && asked != 0:
-		return 0, refuse(RuleNoContext, "'%s' is %d, but items may act only on what triggered the workflow, and %s; set target to %d or \"*\" to allow it", spec.NumberField, asked, noContext(ev), asked)
+	case r.Any && number != 0:
+		return number, nil
+	case r.Any:
+		return 0, refuse(RuleTarget, "'%s' is missing: with target: \"*\" the item must name the number that it acts on", spec.NumberFields[0].Name)
+	case ev.Number == 0 && number != 0:
+		return 0, refuse(RuleNoContext, "'%s' is %d, but items may act only on what triggered the workflow, and %s; set target to %d or \"*\" to allow it", field, number, noContext(ev), number)
 	case ev.Number == 0:
 		return 0, refuse(RuleNoContext, "there is nothing that the item could act on: %s; set target to a number, or let the workflow run on an event that has one", noContext(ev))
-	case asked != 0 && asked != ev.Number:
-		return 0, refuse(RuleTarget, "'%s' is %d, but items may act only on #%d, which triggered the workflow; set target to %d or \"*\" to allow it", spec.NumberField, asked, ev.Number, asked)
+	case number != 0 && number != ev.Number:
+		return 0, refuse(RuleTarget, "'%s' is %d, but items may act only on #%d, which triggered the workflow; set target to %d or \"*\" to allow it", field, number, ev.Number, number)
 	}
 	return ev.Number, nil
 }

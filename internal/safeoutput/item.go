@@ -27,6 +27,10 @@ const (
 	Literal                 // shown as it is, without mentions or links, such as texts in SARIF
 )
 
+// In each type below, Repo is the repository that the agent named, as owner/name or as its
+// name alone; "" if it named none. Policy denies any other than the workflow run's, so an
+// approved item has none.
+
 // Text is one text field of an item.
 type Text struct {
 	// Field is the field's name in JSON, with an index if it is a list: "labels[2]".
@@ -40,14 +44,19 @@ type CreateIssue struct {
 	Title  string   `json:"title"`
 	Body   string   `json:"body"`
 	Labels []string `json:"labels,omitempty"`
+	Repo   string   `json:"repo,omitempty"`
 }
 
 // AddIssueComment comments on an issue, a pull request or, if the event is
 // about one, a discussion.
 type AddIssueComment struct {
 	Body string `json:"body"`
-	// IssueNumber is 0 if the agent left the choice to the policy's target.
-	IssueNumber int `json:"issue_number,omitempty"`
+	// IssueNumber, PullRequestNumber and DiscussionNumber name the target; at most one of
+	// them is set, and none if the agent left the choice to the policy's target.
+	IssueNumber       int    `json:"issue_number,omitempty"`
+	PullRequestNumber int    `json:"pull_request_number,omitempty"`
+	DiscussionNumber  int    `json:"discussion_number,omitempty"`
+	Repo              string `json:"repo,omitempty"`
 }
 
 // CreatePullRequest opens a pull request with the agent's changes.
@@ -57,12 +66,15 @@ type CreatePullRequest struct {
 	Branch string   `json:"branch,omitempty"`
 	Labels []string `json:"labels,omitempty"`
 	Draft  *bool    `json:"draft,omitempty"`
+	Repo   string   `json:"repo,omitempty"`
 }
 
 // AddIssueLabel adds labels to an issue or a pull request.
 type AddIssueLabel struct {
-	Labels      []string `json:"labels"`
-	IssueNumber int      `json:"issue_number,omitempty"`
+	Labels            []string `json:"labels"`
+	IssueNumber       int      `json:"issue_number,omitempty"`
+	PullRequestNumber int      `json:"pull_request_number,omitempty"`
+	Repo              string   `json:"repo,omitempty"`
 }
 
 // UpdateIssue changes at least one of an issue's status, title and body. A nil
@@ -72,12 +84,14 @@ type UpdateIssue struct {
 	Title       *string `json:"title,omitempty"`
 	Body        *string `json:"body,omitempty"`
 	IssueNumber int     `json:"issue_number,omitempty"`
+	Repo        string  `json:"repo,omitempty"`
 }
 
 // PushToBranch pushes the agent's changes to an existing branch.
 type PushToBranch struct {
 	Message           string `json:"message,omitempty"`
 	PullRequestNumber int    `json:"pull_request_number,omitempty"`
+	Repo              string `json:"repo,omitempty"`
 }
 
 // CreateReviewComment comments on lines of a pull request's diff.
@@ -86,8 +100,10 @@ type CreateReviewComment struct {
 	Line int    `json:"line"`
 	Body string `json:"body"`
 	// StartLine is 0 for a comment on one line, otherwise at most Line.
-	StartLine int    `json:"start_line,omitempty"`
-	Side      string `json:"side,omitempty"` // "LEFT", "RIGHT", or "" for the configured side
+	StartLine         int    `json:"start_line,omitempty"`
+	Side              string `json:"side,omitempty"` // "LEFT", "RIGHT", or "" for the configured side
+	PullRequestNumber int    `json:"pull_request_number,omitempty"`
+	Repo              string `json:"repo,omitempty"`
 }
 
 // CreateDiscussion opens a discussion.
@@ -95,6 +111,7 @@ type CreateDiscussion struct {
 	Title    string `json:"title"`
 	Body     string `json:"body"`
 	Category string `json:"category,omitempty"` // name, slug or node id
+	Repo     string `json:"repo,omitempty"`
 }
 
 // MissingTool reports that the agent lacked a tool.
@@ -129,6 +146,7 @@ type CreateSecurityReport struct {
 	Severity     string          `json:"severity,omitempty"`
 	Message      string          `json:"message,omitempty"`
 	RuleIDSuffix string          `json:"ruleIdSuffix,omitempty"`
+	Repo         string          `json:"repo,omitempty"`
 }
 
 // Noop reports that there was nothing to do.

@@ -5,6 +5,7 @@
 package safeoutput
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +39,9 @@ type Spec struct {
 	// Aliases are other names of the kind that agents use. In each name, '_' may stand
 	// for '-'.
 	Aliases []string
-	// FieldAliases are other names of the kind's fields, each with the canonical one.
+	// FieldAliases are other names of the kind's fields, each with the canonical one. In
+	// each name, and in those of the fields, kebab-case and camelCase may stand for
+	// snake_case.
 	FieldAliases map[string]string
 	// DefaultMax is how many items of the kind are accepted unless the configuration
 	// has another number.
@@ -60,9 +63,9 @@ type Spec struct {
 	// ActsOn are the existing things that an item can act on; none for a kind that
 	// makes something new, or that acts on the repository.
 	ActsOn []Target
-	// NumberField is the item's field that names the number of what it acts on, "" for
-	// a kind that has none.
-	NumberField string
+	// NumberFields are the item's fields that name the number of what it acts on; none for
+	// a kind that acts on nothing that exists. An accepted item has at most one of them.
+	NumberFields []NumberField
 	// Permissions are those that the token needs to apply an item, by the kind of its
 	// target. Items without a target need those of NoTarget.
 	Permissions map[Target][]string
@@ -80,6 +83,23 @@ const (
 	Discussion  Target = "discussion"
 )
 
+// NumberField is a field that names what an item acts on.
+type NumberField struct {
+	Name string
+	// Means is what the name says that the number belongs to; NoTarget where it says
+	// nothing, because agents give it to everything that the kind acts on.
+	Means Target
+}
+
+// NumberNames lists the names of the kind's NumberFields.
+func (s Spec) NumberNames() []string {
+	names := make([]string, len(s.NumberFields))
+	for i, f := range s.NumberFields {
+		names[i] = f.Name
+	}
+	return names
+}
+
 // CanActOn reports whether items of the kind can act on a target of this kind.
 func (s Spec) CanActOn(t Target) bool { return slices.Contains(s.ActsOn, t) }
 
@@ -96,42 +116,54 @@ const (
 var kinds = sync.OnceValue(func() []Spec {
 	// The permissions to write to the conversation of each kind of target.
 	conversation := map[Target][]string{Issue: {writeIssues}, PullRequest: {writePulls}, Discussion: {writeDiscussions}}
-	// Agents give the number of an issue the name that it has in their tools.
-	itemNumber := map[string]string{"item_number": "issue_number"}
+	// The fields that name a target, and the names that agents give them.
+	anyNumber := NumberField{Name: "issue_number"}
+	pullNumber := NumberField{Name: "pull_request_number", Means: PullRequest}
+	discussionNumber := NumberField{Name: "discussion_number", Means: Discussion}
+	number := names("issue_number", "issue", "item_number", "item", "number", "target_number", "target")
+	pull := names("pull_request_number", "pull_request", "pull_number", "pull", "pr_number", "pr")
+	onlyPull := names("pull_request_number", "item_number", "item", "number", "target_number", "target")
+	discussion := names("discussion_number", "discussion")
+	repository := names("repo", "repository", "repo_name", "repository_name", "target_repo", "target_repository")
 	return []Spec{
 		{Kind: KindCreateIssue, DefaultMax: 1,
 			Summary: "Open an issue.", New: func() Item { return &CreateIssue{} },
-			Permissions: map[Target][]string{NoTarget: {writeIssues}},
-			Example:     "{\"type\":\"create-issue\",\"title\":\"Crash when the configuration is empty\",\"body\":\"Steps:\\n\\n1. Run `tool --config empty.yml`\",\"labels\":[\"bug\"]}"},
+			FieldAliases: repository, Permissions: map[Target][]string{NoTarget: {writeIssues}},
+			Example: "{\"type\":\"create-issue\",\"title\":\"Crash when the configuration is empty\",\"body\":\"Steps:\\n\\n1. Run `tool --config empty.yml`\",\"labels\":[\"bug\"]}"},
 		{Kind: KindAddIssueComment, Aliases: []string{"add-comment"}, DefaultMax: 1,
 			Summary: "Comment on an issue, a pull request or a discussion.", New: func() Item { return &AddIssueComment{} },
-			FieldAliases: itemNumber, ActsOn: []Target{Issue, PullRequest, Discussion}, NumberField: "issue_number", Permissions: conversation,
+			FieldAliases: join(number, pull, discussion, repository), ActsOn: []Target{Issue, PullRequest, Discussion},
+			NumberFields: []NumberField{anyNumber, pullNumber, discussionNumber}, Permissions: conversation,
 			Example: `{"type":"add-issue-comment","body":"The log shows that the cache was cold."}`},
 		{Kind: KindCreatePullRequest, DefaultMax: 1,
 			Summary: "Open a pull request with the changes in the working tree.", New: func() Item { return &CreatePullRequest{} },
-			CarriesCode: true, Permissions: map[Target][]string{NoTarget: {writeContents, writePulls}},
+			FieldAliases: repository, CarriesCode: true, Permissions: map[Target][]string{NoTarget: {writeContents, writePulls}},
 			Example: `{"type":"create-pull-request","title":"Read an empty configuration","body":"An empty file now means the defaults.","labels":["bug"],"draft":true}`},
 		{Kind: KindAddIssueLabel, Aliases: []string{"add-labels"}, DefaultMax: 5, DefaultMaxLabels: 3,
 			Summary: "Add labels to an issue or a pull request.", New: func() Item { return &AddIssueLabel{} },
-			FieldAliases: itemNumber, ActsOn: []Target{Issue, PullRequest}, NumberField: "issue_number", Permissions: conversation,
+			FieldAliases: join(number, pull, repository), ActsOn: []Target{Issue, PullRequest},
+			NumberFields: []NumberField{anyNumber, pullNumber}, Permissions: conversation,
 			Example: `{"type":"add-issue-label","labels":["bug","needs-triage"]}`},
 		{Kind: KindUpdateIssue, DefaultMax: 1,
 			Summary: "Change an issue's status, title or body.", New: func() Item { return &UpdateIssue{} },
-			FieldAliases: itemNumber, ActsOn: []Target{Issue}, NumberField: "issue_number", Permissions: conversation,
+			FieldAliases: join(number, repository), ActsOn: []Target{Issue},
+			NumberFields: []NumberField{anyNumber}, Permissions: conversation,
 			Example: `{"type":"update-issue","status":"closed","body":"Fixed in v1.2."}`},
 		{Kind: KindPushToBranch, Aliases: []string{"push-to-pull-request-branch"}, DefaultMax: 1,
 			Summary: "Push the changes in the working tree to a pull request's branch.", New: func() Item { return &PushToBranch{} },
-			CarriesCode: true, ActsOn: []Target{PullRequest}, NumberField: "pull_request_number",
+			FieldAliases: join(pull, onlyPull, repository, names("message", "commit_message")),
+			CarriesCode:  true, ActsOn: []Target{PullRequest}, NumberFields: []NumberField{pullNumber},
 			Permissions: map[Target][]string{NoTarget: {writeContents}, PullRequest: {writeContents}},
 			Example:     `{"type":"push-to-branch","message":"Read an empty configuration"}`},
 		{Kind: KindCreateReviewComment, DefaultMax: 10,
 			Summary: "Comment on lines of a pull request's diff.", New: func() Item { return &CreateReviewComment{} },
-			ActsOn: []Target{PullRequest}, Permissions: conversation,
+			FieldAliases: join(pull, onlyPull, repository), ActsOn: []Target{PullRequest},
+			NumberFields: []NumberField{pullNumber}, Permissions: conversation,
 			Example: `{"type":"create-pull-request-review-comment","path":"cmd/main.go","line":42,"body":"This error is dropped.","start_line":40,"side":"RIGHT"}`},
 		{Kind: KindCreateDiscussion, DefaultMax: 1,
 			Summary: "Open a discussion.", New: func() Item { return &CreateDiscussion{} },
-			Permissions: map[Target][]string{NoTarget: {writeDiscussions}},
-			Example:     `{"type":"create-discussion","title":"Drop support for YAML 1.1?","body":"Nobody seems to use it.","category":"ideas"}`},
+			FieldAliases: repository, Permissions: map[Target][]string{NoTarget: {writeDiscussions}},
+			Example: `{"type":"create-discussion","title":"Drop support for YAML 1.1?","body":"Nobody seems to use it.","category":"ideas"}`},
 		{Kind: KindMissingTool, DefaultMax: 1000,
 			Summary: "Report a tool that was needed and not available.", New: func() Item { return &MissingTool{} },
 			AlwaysAllowed: true,
@@ -146,14 +178,32 @@ var kinds = sync.OnceValue(func() []Spec {
 			Example:       `{"type":"report-incomplete","reason":"The tests could not be run.","details":"The database did not start within five minutes."}`},
 		{Kind: KindCreateSecurityReport, Aliases: []string{"create-code-scanning-alert"}, DefaultMax: 1000,
 			Summary: "Report security findings to code scanning.", New: func() Item { return &CreateSecurityReport{} },
-			Permissions: map[Target][]string{NoTarget: {writeSecurityEvents}},
-			Example:     `{"type":"create-security-report","file":"cmd/main.go","line":42,"severity":"warning","message":"The password is written to the log.","ruleIdSuffix":"secret-in-log"}`},
+			FieldAliases: repository, Permissions: map[Target][]string{NoTarget: {writeSecurityEvents}},
+			Example: `{"type":"create-security-report","file":"cmd/main.go","line":42,"severity":"warning","message":"The password is written to the log.","ruleIdSuffix":"secret-in-log"}`},
 		{Kind: KindNoop, DefaultMax: 1,
 			Summary: "Report that there was nothing to do.", New: func() Item { return &Noop{} },
 			AlwaysAllowed: true,
 			Example:       `{"type":"noop","message":"The issue has an answer already."}`},
 	}
 })
+
+// names returns aliases of one field.
+func names(field string, aliases ...string) map[string]string {
+	m := make(map[string]string, len(aliases))
+	for _, a := range aliases {
+		m[a] = field
+	}
+	return m
+}
+
+// join returns the aliases of several fields.
+func join(fields ...map[string]string) map[string]string {
+	m := map[string]string{}
+	for _, f := range fields {
+		maps.Copy(m, f)
+	}
+	return m
+}
 
 // byName finds a row by the kind's canonical name and by its aliases.
 var byName = sync.OnceValue(func() map[string]*Spec {
@@ -191,15 +241,4 @@ func SpecOf(kind Kind) Spec {
 		return *s
 	}
 	return Spec{}
-}
-
-// CanonicalField returns the union's name of the kind's field that name is an alias of.
-// It returns any other name as it is.
-func CanonicalField(kind Kind, name string) string {
-	if s, ok := byName()[string(kind)]; ok {
-		if canonical, ok := s.FieldAliases[name]; ok {
-			return canonical
-		}
-	}
-	return name
 }

@@ -141,7 +141,7 @@ func (s *step) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.gate, err = doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(tok, further), ServerHost: doors.ServerHost(s.deps.Getenv), Strict: s.settings.Strict}); err != nil {
+	if s.gate, err = doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(tok, further), ServerHost: doors.ServerHost(s.deps.Getenv), Strict: s.settings.Strict, Repository: s.event.Repo.FullName()}); err != nil {
 		return err
 	}
 	if s.out, err = openOutputDir(s.workspace); err != nil {

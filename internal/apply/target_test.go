@@ -1,0 +1,86 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/google/go-cmp/cmp"
+)
+
+// anyTarget lets items of some kinds choose what they act on.
+func (b *bench) anyTarget(kinds ...safeoutput.Kind) *bench {
+	for _, k := range kinds {
+		b.kind(k, func(kc *policy.KindConfig) { kc.Target = policy.TargetRule{Any: true} })
+	}
+	return b
+}
+
+// TestTheNumberThatIsNamedIsUsed runs on one thing and names another, by each name that says
+// what it is. It is written to where it is that, and nowhere where it is something else.
+func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
+	const elsewhere = 6 // the event is about this issue
+	names := map[string]int{"pull_request_number": pullNumber, "discussion_number": discussion, "issue_number": issueNumber}
+	for name, of := range names {
+		for _, number := range []int{issueNumber, pullNumber, discussion} {
+			if name == "issue_number" && number != issueNumber {
+				continue // it says nothing about what it is
+			}
+			t.Run(fmt.Sprintf("%s is %d", name, number), func(t *testing.T) {
+				f := fixture()
+				f.Issues = append(f.Issues, &githubtest.Issue{Number: elsewhere, Title: "Another"})
+				b := newBench(t, f, githubtest.Options{}).on("issues", elsewhere).anyTarget(safeoutput.KindAddIssueComment)
+				hello := fmt.Sprintf(`{"type":"add_comment","body":"Hello.",%q:%d}`, name, number)
+				results := b.run(hello)
+				if number != of {
+					want(t, results, "denied(target-kind)")
+					if n := len(b.srv.Writes()); n != 0 || !strings.Contains(results[0].Message, fmt.Sprintf("#%d", number)) {
+						t.Errorf("%d writes, %q", n, results[0].Message)
+					}
+					return
+				}
+				want(t, results, "applied")
+				operation := "issues/create-comment"
+				if of == discussion {
+					operation = "graphql/AddDiscussionComment"
+				}
+				if got := operations(b.srv.Writes()); !cmp.Equal(got, []string{operation}) || results[0].Object.Number != number {
+					t.Errorf("writes %v, object %+v", got, results[0].Object)
+				}
+				want(t, b.run(hello), "adopted")
+			})
+		}
+	}
+}
+
+func TestKindsWhosePullRequestIsAnIssue(t *testing.T) {
+	for _, line := range []string{
+		`{"type":"add_labels","labels":["bug"],"pr_number":5}`,
+		`{"type":"create_pull_request_review_comment","path":"main.go","line":3,"body":"b","pull_request_number":5}`,
+	} {
+		b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber).anyTarget(safeoutput.KindAddIssueLabel, safeoutput.KindCreateReviewComment)
+		want(t, b.run(line), "denied(target-kind)")
+		if n := len(b.srv.Writes()); n != 0 {
+			t.Errorf("%s: %d writes", line, n)
+		}
+	}
+}
+
+// TestReviewOfAnotherPullRequest names a pull request that the event is not about.
+func TestReviewOfAnotherPullRequest(t *testing.T) {
+	f := fixture()
+	other := *f.Issues[1]
+	other.Number, other.Title = 8, "Another"
+	f.Issues = append(f.Issues, &other)
+	b := newBench(t, f, githubtest.Options{}).on("pull_request", pullNumber).anyTarget(safeoutput.KindAddIssueLabel, safeoutput.KindCreateReviewComment)
+	results := b.run(`{"type":"create_pull_request_review_comment","path":"main.go","line":3,"body":"b","pr":8}`)
+	want(t, results, "applied")
+	for _, w := range b.srv.Writes() {
+		if !strings.HasPrefix(w.Path, "/repos/octo/repo/pulls/8/") {
+			t.Errorf("a write to %s", w.Path)
+		}
+	}
+}

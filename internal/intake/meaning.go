@@ -1,0 +1,154 @@
+package intake
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// changesMeaning refuses a field that the kind does not have where leaving it out would
+// change where or what the item writes, and reports whether it did. What a field with an
+// unknown name means is judged by the words in it. A field without a value means nothing,
+// and neither does any in an item that only reports.
+func (j *recordJudge) changesMeaning(m schema.Member) bool {
+	if j.form.spec.AlwaysAllowed || isEmpty(m.Value) {
+		return false
+	}
+	meaning := meaningOf(m.Name)
+	field := j.similarField(m.Name)
+	if meaning == meansNothing && field == "" {
+		return false
+	}
+	if j.refusedFields++; j.refusedFields > maxRefusedFields {
+		return true
+	}
+	path := "$"
+	if len(m.Name) < 64 && strings.Trim(m.Name, nameBytes) == "" {
+		path += "." + m.Name
+	}
+	spec, name := j.form.spec, quote(m.Name)
+	switch names := spec.NumberNames(); {
+	case field != "":
+		j.refuse(path, name+" is not a field, because names are matched exactly; write "+quote(field))
+	case meaning == meansAction:
+		j.refuse(path, name+" would change what is done, and "+string(spec.Kind)+" does not have it; leave it out, or write one of its fields: "+strings.Join(j.form.names, ", "))
+	case len(names) > 0:
+		j.refuse(path, name+" reads like the name of a target, and "+string(spec.Kind)+" does not have it; name the target with '"+strings.Join(names, "' or '")+"', or leave it out")
+	default:
+		j.refuse(path, name+" reads like the name of a target, and "+string(spec.Kind)+" acts on nothing that exists; leave it out")
+	}
+	return true
+}
+
+// maxRefusedFields bounds the violations about fields of one record.
+const maxRefusedFields = 100
+
+// nameBytes are those of a name that can stand in a path as it is.
+const nameBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+// isEmpty reports whether a value says nothing: agents write such values for fields that
+// they do not use.
+func isEmpty(raw []byte) bool {
+	switch raw[0] {
+	case 'n':
+		return true
+	case '"', '[', '{':
+		return strings.TrimSpace(string(raw[1:min(len(raw)-1, 64)])) == ""
+	}
+	return false
+}
+
+// similarField returns the form's field whose name differs from an unknown one only in
+// letter case and separators, or "".
+func (j *recordJudge) similarField(name string) string {
+	if len(name) > 64 {
+		return ""
+	}
+	i := slices.IndexFunc(j.form.names, func(field string) bool { return similarName(field, []string{name}) != "" })
+	if i < 0 {
+		return ""
+	}
+	return j.form.names[i]
+}
+
+// meaning is what a field's name says about its value.
+type meaning int
+
+const (
+	meansNothing meaning = iota // context, or what nothing is done with
+	meansTarget                 // where something is done
+	meansAction                 // what is done
+)
+
+// wordMeanings has the words that make a name mean something, in the singular.
+var wordMeanings = func() map[string]meaning {
+	m := map[string]meaning{}
+	for _, w := range strings.Fields(`issue pr pull mr pullrequest discussion target number num item ticket
+		repo repository owner org organization organisation nwo destination dest`) {
+		m[w] = meansTarget
+	}
+	for _, w := range strings.Fields(`operation op mode action event state status close closed reopen lock locked unlock
+		reply replyto inreplyto thread comment assignee assign assigned reviewer milestone project label parent child blocked
+		blocking duplicate draft base head branch ref commit sha stack dependency side line startline position path file
+		title body category expire expiry suggest merge squash rebase delete remove replace append prepend overwrite
+		island force pin pinned hide minimize minimise approve approved approval dismiss resolve resolved answer react reaction subscribe notify
+		schedule due staged dryrun dry private confidential visibility field attachment`) {
+		m[w] = meansAction
+	}
+	return m
+}()
+
+// wholeNames are names that mean a target only alone.
+var wholeNames = map[string]bool{"on": true, "to": true, "url": true, "uri": true, "href": true, "link": true, "html_url": true,
+	"permalink": true, "no": true, "nr": true, "node_id": true, "subject_id": true, "where": true}
+
+// joined are words that stand next to those of a target in a name without separators.
+var joined = strings.Fields("number num no nr id name full url link node key ref to on of html this current parent base head")
+
+// meaningOf returns what the words of a name mean; a target goes before an action.
+func meaningOf(name string) meaning {
+	found := meansNothing
+	snake := strings.ToLower(safeoutput.SnakeCase(name))
+	if wholeNames[snake] {
+		return meansTarget
+	}
+	for word := range strings.FieldsFuncSeq(snake, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		switch wordMeaning(word) {
+		case meansTarget:
+			return meansTarget
+		case meansAction:
+			found = meansAction
+		}
+	}
+	return found
+}
+
+// wordMeaning returns what one word means, in the singular or plural, or joined from several.
+func wordMeaning(word string) meaning {
+	for _, w := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es"), strings.TrimSuffix(word, "ies") + "y"} {
+		if m := wordMeanings[w]; m != meansNothing {
+			return m
+		}
+	}
+	if len(word) <= 40 && joinsTarget(word, false) {
+		return meansTarget
+	}
+	return meansNothing
+}
+
+// joinsTarget reports whether a word is joined from those of a target, at least one, and
+// from those that stand next to them.
+func joinsTarget(word string, has bool) bool {
+	if word == "" {
+		return has
+	}
+	for n := 2; n <= len(word); n++ {
+		target := wordMeanings[word[:n]] == meansTarget
+		if (target || slices.Contains(joined, word[:n])) && joinsTarget(word[n:], has || target) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+package intake
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// checkTarget leaves at most one field that names the item's target: the one whose name
+// says most about it. Fields that name different things are a violation.
+func (j *recordJudge) checkTarget() {
+	var kept safeoutput.NumberField
+	var number *int
+	for _, f := range j.form.spec.NumberFields {
+		n, _ := safeoutput.Field(j.accepted.item, f.Name).(*int)
+		switch {
+		case n == nil || *n == 0:
+		case number == nil:
+			kept, number = f, n
+		case *n != *number:
+			j.refuse("$."+f.Name, fmt.Sprintf("%s is %d, but %s is %d; name one thing to act on", quote(f.Name), *n, quote(kept.Name), *number))
+		case kept.Means != safeoutput.NoTarget && f.Means != safeoutput.NoTarget:
+			j.refuse("$."+f.Name, fmt.Sprintf("%s and %s name a %s and a %s with one number; give one of them", quote(kept.Name), quote(f.Name), kept.Means, f.Means))
+		case f.Means == safeoutput.NoTarget:
+			*n = 0
+		default:
+			*number = 0
+			kept, number = f, n
+		}
+	}
+}
+
+// ownerNames are the fields that name only the owner of a repository, in snake_case.
+var ownerNames = map[string]bool{"owner": true, "repo_owner": true, "repository_owner": true, "target_owner": true, "org": true, "organization": true}
+
+// ownerOf remembers a field that names the repository's owner, for checkRepository.
+func (j *recordJudge) ownerOf(m schema.Member) bool {
+	if _, has := j.form.fields["repo"]; !has || m.Value[0] != '"' || !ownerNames[safeoutput.SnakeCase(m.Name)] {
+		return false
+	}
+	owner, err := jsontext.AppendUnquote(nil, m.Value)
+	switch {
+	case err != nil || strings.Contains(string(owner), "/"):
+		return false
+	case len(owner) == 0:
+		return true
+	case j.owner != "" && !strings.EqualFold(j.owner, string(owner)):
+		j.refuse("$."+m.Name, fmt.Sprintf("%s is %s, but another field names the owner %s", quote(m.Name), quote(string(owner)), quote(j.owner)))
+	}
+	j.owner = string(owner)
+	return true
+}
+
+// checkRepository compares the repository that the record names with the workflow run's.
+// It is left out of the item where they are the same.
+func (j *recordJudge) checkRepository() {
+	repo, ok := safeoutput.Field(j.accepted.item, "repo").(*string)
+	if !ok || *repo == "" && j.owner == "" || j.refused("repo") {
+		return
+	}
+	own := j.cfg.Repository
+	if j.owner != "" {
+		switch owner, _, whole := strings.Cut(*repo, "/"); {
+		case whole && !strings.EqualFold(owner, j.owner):
+			j.refuse("$.repo", fmt.Sprintf("'repo' is %s, but the owner is given as %s", quote(*repo), quote(j.owner)))
+			return
+		case whole:
+		case *repo != "":
+			*repo = j.owner + "/" + *repo
+		case own == "":
+			j.refuse("$.repo", "the owner "+quote(j.owner)+" alone does not say which repository is meant; write 'repo' as owner/name, or leave both out")
+			return
+		default:
+			_, name, _ := strings.Cut(own, "/")
+			*repo = j.owner + "/" + name
+		}
+	}
+	switch {
+	case own == "":
+	case safeoutput.SameRepository(*repo, own):
+		*repo = ""
+	default:
+		j.refuse("$.repo", fmt.Sprintf("'repo' is %s, but items act only on %s, the repository of this workflow run; leave 'repo' out", quote(*repo), own))
+	}
+}

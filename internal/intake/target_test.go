@@ -1,0 +1,198 @@
+package intake
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// lineOf returns the kind's example with another member at its end.
+func lineOf(spec safeoutput.Spec, member string) string {
+	return strings.TrimSuffix(spec.Example, "}") + "," + member + "}"
+}
+
+// spellings are snake_case, kebab-case and camelCase of a name.
+func spellings(name string) []string {
+	words := strings.Split(name, "_")
+	camel := words[0]
+	for _, w := range words[1:] {
+		camel += strings.ToUpper(w[:1]) + w[1:]
+	}
+	return []string{name, strings.ReplaceAll(name, "_", "-"), camel}
+}
+
+// TestTargetByAnyName gives each kind a target by each name that agents use. It is the
+// item's target, or the line is rejected; it is never left out.
+func TestTargetByAnyName(t *testing.T) {
+	anyNames := []string{"issue_number", "issue", "item_number", "item", "number", "target_number", "target"}
+	pullNames := []string{"pull_request_number", "pull_request", "pull_number", "pull", "pr_number", "pr"}
+	discussionNames := []string{"discussion_number", "discussion"}
+	never := []string{"issue_id", "issue_url", "pr_url", "pull_request_url", "discussion_id", "target_issue", "target_pr", "issues", "prs",
+		"related_issue", "parent_issue", "in_issue", "merge_request", "mr", "mr_iid", "thread_id", "ticket", "on", "to", "url", "html_url",
+		"issuenumber", "prnumber", "pullrequestnumber", "discussionnumber", "itemnumber", "targetrepo", "targetissue", "prid", "Issue", "PR_NUMBER",
+		"Issue-Number", "issue.number", "issue number", "$issue_number", "target_url", "destination", "repo_id", "nwo", "owner_type"}
+	means := func(kind safeoutput.Kind, name string) string {
+		plain, pull, discussion := slices.Contains(anyNames, name), slices.Contains(pullNames, name), slices.Contains(discussionNames, name)
+		switch kind {
+		case safeoutput.KindAddIssueComment:
+			switch {
+			case plain:
+				return "issue_number"
+			case pull:
+				return "pull_request_number"
+			case discussion:
+				return "discussion_number"
+			}
+		case safeoutput.KindAddIssueLabel:
+			switch {
+			case plain:
+				return "issue_number"
+			case pull:
+				return "pull_request_number"
+			}
+		case safeoutput.KindUpdateIssue:
+			if plain {
+				return "issue_number"
+			}
+		case safeoutput.KindPushToBranch, safeoutput.KindCreateReviewComment:
+			if pull || plain && !strings.HasPrefix(name, "issue") {
+				return "pull_request_number"
+			}
+		}
+		return ""
+	}
+	for _, spec := range safeoutput.Kinds() {
+		for _, name := range slices.Concat(anyNames, pullNames, discussionNames, never) {
+			for _, spelled := range spellings(name) {
+				res := collect(t, Config{}, lineOf(spec, fmt.Sprintf("%q:93", spelled)))
+				field := means(spec.Kind, name)
+				switch {
+				case spec.AlwaysAllowed: // it only reports, and says what was left out
+					if len(res.Accepted) != 1 || !slices.Contains(res.Accepted[0].Notes().UnknownFields, spelled) {
+						t.Errorf("%s, %s: %q", spec.Kind, spelled, errorsOf(res))
+					}
+				case field == "":
+					if len(res.Rejected) != 1 {
+						t.Errorf("%s, %s: it is accepted", spec.Kind, spelled)
+					}
+				case len(res.Accepted) != 1:
+					t.Errorf("%s, %s: %q", spec.Kind, spelled, errorsOf(res))
+				default:
+					if n, ok := safeoutput.Field(res.Accepted[0].Item(), field).(*int); !ok || *n != 93 {
+						t.Errorf("%s, %s: it is not %s", spec.Kind, spelled, field)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTargetViolations(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{`{"type":"add_comment","body":"b","pr_number":2,"issue_number":3}`, "Line 1: add-issue-comment: 'pull_request_number' is 2, but 'issue_number' is 3; name one thing to act on"},
+		{`{"type":"add_comment","body":"b","pr":2,"pull_request_number":3}`, "Line 1: add-issue-comment: 'pr' is another name of 'pull_request_number', and they differ; give one of them"},
+		{`{"type":"add_comment","body":"b","pr":2,"discussion":2}`, "Line 1: add-issue-comment: 'pull_request_number' and 'discussion_number' name a pull request and a discussion with one number; give one of them"},
+		{`{"type":"add_comment","body":"b","pr":"two"}`, "Line 1: add-issue-comment: 'pull_request_number' (here 'pr') must be a whole number of at least 1, not 'two'"},
+		{`{"type":"add_comment","body":"b","target":"status"}`, "Line 1: add-issue-comment: 'issue_number' (here 'target') must be a whole number of at least 1, not 'status'"},
+		{`{"type":"add_comment","body":"b","issue_url":"https://github.com/o/r/issues/2"}`, "Line 1: add-issue-comment: 'issue_url' reads like the name of a target, and add-issue-comment does not have it; name the target with 'issue_number' or 'pull_request_number' or 'discussion_number', or leave it out"},
+		{`{"type":"create_issue","title":"t","body":"b","issue_number":2}`, "Line 1: create-issue: 'issue_number' reads like the name of a target, and create-issue acts on nothing that exists; leave it out"},
+		{`{"type":"update_issue","title":"t","pull_request_number":2}`, "Line 1: update-issue: 'pull_request_number' reads like the name of a target, and update-issue does not have it; name the target with 'issue_number', or leave it out"},
+		{`{"type":"add_comment","body":"b","in_reply_to":5}`, "Line 1: add-issue-comment: 'in_reply_to' would change what is done, and add-issue-comment does not have it; leave it out, or write one of its fields: body, issue_number, pull_request_number, discussion_number, repo"},
+		{`{"type":"create_pull_request","title":"t","body":"b","Draft":false}`, "Line 1: create-pull-request: 'Draft' is not a field, because names are matched exactly; write 'draft'"},
+		{`{"type":"add_comment","body":"b","issue\nnumber":5}`, "Line 1: add-issue-comment: 'issue\\nnumber' reads like the name of a target, and add-issue-comment does not have it; name the target with 'issue_number' or 'pull_request_number' or 'discussion_number', or leave it out"},
+	} {
+		if got := errorsOf(collect(t, Config{}, tt.line)); !slices.Equal(got, []string{tt.want}) {
+			t.Errorf("%s:\n got %q\nwant %q", tt.line, got, tt.want)
+		}
+	}
+}
+
+// TestFieldsThatChangeWhatIsDone gives each kind the fields that other programs have for
+// it, or for others. None is left out of an item that is accepted.
+func TestFieldsThatChangeWhatIsDone(t *testing.T) {
+	fields := []string{"event", "review_event", "action", "operation", "mode", "state", "status", "state_reason", "reply_to", "reply_to_id", "in_reply_to",
+		"comment_id", "thread_id", "assignees", "assignee", "assigned_to", "reviewers", "team_reviewers", "milestone", "milestone_number", "labels",
+		"add_labels", "remove_labels", "parent", "blocked_by", "duplicate_of", "base", "base_branch", "head", "branch", "ref", "commit_id", "start_side",
+		"stack_position", "dependencies", "suggest", "draft", "title", "body", "category_id", "expires", "auto_merge", "merge_method", "update_branch",
+		"force", "lock", "close", "reopen", "pinned", "hide_older_comments", "comment_body", "projects", "fields", "private", "confidential", "dry_run", "staged", "files", "side"}
+	for _, spec := range safeoutput.Kinds() {
+		if spec.AlwaysAllowed {
+			continue
+		}
+		known := safeoutput.FieldAliases(spec.Kind)
+		for _, name := range fields {
+			if known[name] != "" {
+				continue
+			}
+			for _, spelled := range spellings(name) {
+				if res := collect(t, Config{}, lineOf(spec, fmt.Sprintf("%q:[1]", spelled))); len(res.Rejected) != 1 {
+					t.Errorf("%s, %s: it is accepted", spec.Kind, spelled)
+				}
+			}
+		}
+	}
+}
+
+func TestFieldsThatChangeNothing(t *testing.T) {
+	for _, spec := range safeoutput.Kinds() {
+		known := safeoutput.FieldAliases(spec.Kind)
+		for _, member := range []string{`"confidence":0.9`, `"rationale":"r"`, `"reasoning":"r"`, `"secrecy":"public"`, `"integrity":"high"`, `"temporary_id":"aw_abc1"`,
+			`"explanation":"e"`, `"metadata":{"issue_number":3}`, `"timestamp":"t"`, `"source":"s"`, `"model":"m"`, `"priority":"high"`, `"id":"x"`,
+			`"issue_url":null`, `"assignees":[]`, `"milestone":""`, `"fields":{ }`, `"report":"r"`, `"provider":"p"`, `"tissue":"t"`, `"spread":"s"`, `"headline":"h"`} {
+			name, _, _ := strings.Cut(member[1:], `"`)
+			if known[name] != "" {
+				continue
+			}
+			res := collect(t, Config{}, lineOf(spec, member))
+			if len(res.Accepted) != 1 || !slices.Equal(res.Accepted[0].Notes().UnknownFields, []string{name}) {
+				t.Errorf("%s, %s: %q", spec.Kind, member, errorsOf(res))
+			}
+		}
+	}
+}
+
+func TestRepositoryOfALine(t *testing.T) {
+	for _, tt := range []struct{ members, own, kept, problem string }{
+		{`"repo":"octo/repo"`, "octo/repo", "", ""},
+		{`"repository":"Octo/Repo"`, "octo/repo", "", ""},
+		{`"repo":"repo"`, "octo/repo", "", ""},
+		{`"owner":"octo","repo":"repo"`, "octo/repo", "", ""},
+		{`"owner":"octo"`, "octo/repo", "", ""},
+		{`"targetRepo":"octo/repo","repo":"octo/repo"`, "octo/repo", "", ""},
+		{`"repo":"org/other"`, "octo/repo", "", "'repo' is 'org/other', but items act only on octo/repo, the repository of this workflow run; leave 'repo' out"},
+		{`"target-repo":"org/other"`, "octo/repo", "", "but items act only on octo/repo"},
+		{`"repo":"other"`, "octo/repo", "", "but items act only on octo/repo"},
+		{`"owner":"org"`, "octo/repo", "", "'repo' is 'org/repo', but items act only on octo/repo"},
+		{`"owner":"org","repo":"repo"`, "octo/repo", "", "'repo' is 'org/repo', but items act only on octo/repo"},
+		{`"owner":"org","repo":"octo/repo"`, "octo/repo", "", "'repo' is 'octo/repo', but the owner is given as 'org'"},
+		{`"owner":"org","organization":"octo"`, "octo/repo", "", "another field names the owner 'org'"},
+		{`"repo":"https://github.com/octo/repo"`, "octo/repo", "", "'repo' must be owner/name"},
+		{`"repo":7`, "octo/repo", "", "'repo' must be owner/name"},
+		{`"owner":{"login":"org"}`, "octo/repo", "", "reads like the name of a target"},
+		{`"repo":"org/other"`, "", "org/other", ""},
+		{`"owner":"org","repo":"other"`, "", "org/other", ""},
+		{`"owner":"org"`, "", "", "the owner 'org' alone does not say which repository is meant"},
+	} {
+		for _, spec := range safeoutput.Kinds() {
+			if spec.AlwaysAllowed {
+				continue
+			}
+			res := collect(t, Config{Repository: tt.own}, lineOf(spec, tt.members))
+			switch {
+			case tt.problem != "":
+				if got := strings.Join(errorsOf(res), "\n"); !strings.Contains(got, tt.problem) || len(res.Rejected) != 1 {
+					t.Errorf("%s, %s: %q, want %q", spec.Kind, tt.members, got, tt.problem)
+				}
+			case len(res.Accepted) != 1:
+				t.Errorf("%s, %s: %q", spec.Kind, tt.members, errorsOf(res))
+			default:
+				if got := *safeoutput.Field(res.Accepted[0].Item(), "repo").(*string); got != tt.kept {
+					t.Errorf("%s, %s: the item keeps %q, want %q", spec.Kind, tt.members, got, tt.kept)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package safeoutput
+
+import (
+	"strings"
+	"sync"
+)
+
+// fieldNames finds, by kind, the canonical name of a field by that name, by its aliases,
+// and by both in snake_case.
+var fieldNames = sync.OnceValue(func() map[Kind]map[string]string {
+	all := map[Kind]map[string]string{}
+	for _, s := range kinds() {
+		m := map[string]string{}
+		for alias, field := range s.FieldAliases {
+			m[alias] = field
+		}
+		for _, field := range FieldNames(s.Kind) {
+			m[field], m[SnakeCase(field)] = field, field
+		}
+		all[s.Kind] = m
+	}
+	return all
+})
+
+// CanonicalField returns the union's name of the kind's field that name is an alias of, in
+// snake_case, kebab-case or camelCase. It returns any other name as it is.
+func CanonicalField(kind Kind, name string) string {
+	known := fieldNames()[kind]
+	if field, ok := known[name]; ok {
+		return field
+	}
+	if field, ok := known[SnakeCase(name)]; ok {
+		return field
+	}
+	return name
+}
+
+// FieldAliases returns every name in snake_case that CanonicalField knows for a kind, with
+// the canonical one. Callers do not change it.
+func FieldAliases(kind Kind) map[string]string { return fieldNames()[kind] }
+
+// SnakeCase returns a name in kebab-case or camelCase in snake_case. A name that is neither,
+// such as one that begins with a capital letter, is returned as it is.
+func SnakeCase(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool { return r == '-' || r >= 'A' && r <= 'Z' }) < 0 {
+		return name
+	}
+	out := make([]byte, 0, len(name)+4)
+	for i := range len(name) {
+		c := name[i]
+		switch lower := c | 0x20; {
+		case c == '-':
+			out = append(out, '_')
+		case c < 'A' || c > 'Z':
+			out = append(out, c)
+		case i == 0 || name[i-1] == '_' || name[i-1] == '-':
+			return name
+		case isCapital(name[i-1]) && (i+1 == len(name) || !isLower(name[i+1])): // within a run: the D of "ID"
+			out = append(out, lower)
+		default:
+			out = append(out, '_', lower)
+		}
+	}
+	return string(out)
+}
+
+// SameRepository reports whether name, as owner/name or as the name alone, is the
+// repository full, as owner/name. GitHub ignores the letter case of both.
+func SameRepository(name, full string) bool {
+	if !strings.Contains(name, "/") {
+		_, full, _ = strings.Cut(full, "/")
+	}
+	return strings.EqualFold(name, full)
+}
+
+func isCapital(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
