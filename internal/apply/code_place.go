@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -179,38 +179,15 @@ func branchName(e *entry, key string) (name, prefix string) {
 	if it.Branch != "" {
 		return it.Branch, ""
 	}
-	prefix = cmp.Or(e.settings.Changes.BranchPrefix, "airlock/") + key[:8] + "-"
-	return prefix + slug(it.Title), prefix
-}
-
-// slug turns a title into a part of a branch name: its letters and digits, and everything else
-// as single hyphens.
-func slug(title string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range strings.ToLower(title) {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
-				b.WriteByte('-')
-			}
-			continue
-		}
-		if n++; n > maxSlug {
-			break
-		}
-		b.WriteRune(r)
-	}
-	if s := strings.Trim(b.String(), "-"); s != "" {
-		return s
-	}
-	return "changes"
+	prefix = cmp.Or(e.settings.Changes.BranchPrefix, policy.DefaultBranchPrefix) + key[:8] + "-"
+	return prefix + branchname.Slug(it.Title, maxSlug), prefix
 }
 
 // placeBranch finds the branch for a pull request: an earlier one of the same series, or a name
 // that is free.
 func (c *coder) placeBranch(e *entry, st *codeState) error {
 	name, prefix := branchName(e, st.key)
-	if err := c.code.Repo.CheckBranch(c.o.ctx, name); err != nil {
+	if err := branchname.Check(name); err != nil {
 		st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch cannot have this name: %v", err))
 		return nil
 	}

@@ -112,33 +112,34 @@ func TestBranchNames(t *testing.T) {
 		want                string // the branch's name
 		state               string
 	}{
-		{"named", "T", "feature/x", "feature/x", "applied"},
-		{"taken", "T", "topic", "topic-2", "applied"},
-		{"base", "T", "main", "main-2", "applied"},
-		{"semicolon", "T", "a;b", "a;b", "applied"},
-		{"shell", "$(touch x)", "$(touch${IFS}x)", "$(touch${IFS}x)", "applied"},
-		{"option", "T", "-x", "", "failed(invalid)"},
-		{"dots", "T", "a..b", "", "failed(invalid)"},
-		{"lock", "T", "a.lock", "", "failed(invalid)"},
-		{"ref", "T", "refs/heads/x", "", "failed(invalid)"},
-		{"script", "Ünïcode & <b>", "", "-ünïcode-b", "applied"},
+		{"named", "T", "feature/x", "airlock/feature/x", "applied"},
+		{"taken", "T", "taken", "airlock/taken-2", "applied"},
+		{"base", "T", "main", "airlock/main", "applied"},
+		{"semicolon", "T", "a;b", "airlock/a-b-5719af18", "applied"},
+		{"shell", "$(touch x)", "$(touch${IFS}x)", "airlock/touch-IFS-x-a1a60a1d", "applied"},
+		{"option", "T", "-x", "airlock/x-a4209624", "applied"},
+		{"dots", "T", "a..b", "airlock/a.b-f62b4241", "applied"},
+		{"lock", "T", "a.lock", "airlock/a-lock-e018dd87", "applied"},
+		{"ref", "T", "refs/heads/x", "airlock/x-a7cd9860", "applied"},
+		{"at", "T", "@", "airlock/changes-c3641f85", "applied"},
+		{"scope", "T", "user/@scope/x", "airlock/user/scope/x-8e934893", "applied"},
+		{"script", "Ünïcode & <b>", "", "-unicode-b", "applied"},
 		{"nothing", "!!!", "", "-changes", "applied"},
 	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newCodeBench(t)
+			b.git.SetBranch("airlock/taken", b.git.SHA("topic"))
 			b.write(map[string]string{"docs/a.md": "1\n"})
 			r := b.run(line(map[string]any{"type": "create-pull-request", "title": tt.title, "body": "B", "branch": tt.branch}))
 			want(t, r, tt.state)
-			if tt.want == "" {
-				if w := b.srv.Writes(); len(w) != 0 {
-					t.Errorf("writes: %s", operations(w))
-				}
-				return
+			notes := strings.Join(r[0].Notes, "; ")
+			if named := strings.Contains(notes, "was asked for; its name is"); named != (tt.branch != "") {
+				t.Errorf("notes: %s", notes)
 			}
 			pulls := b.pulls()
 			if len(pulls) != 1 || !strings.HasSuffix(pulls[0].Pull.Head.Ref, tt.want) {
-				t.Fatalf("%d pull requests: %+v", len(pulls), pulls)
+				t.Fatalf("%d pull requests, from %q", len(pulls), pulls[0].Pull.Head.Ref)
 			}
 			if b.git.SHA(pulls[0].Pull.Head.Ref) == "" {
 				t.Error("there is no such branch")
@@ -255,7 +256,7 @@ func TestEachItemHasABranchOfItsOwn(t *testing.T) {
 			t.Errorf("attempt %d: %s", b.cfg.Run.Attempt, states(r))
 		}
 	}
-	if got := b.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/feature", "refs/heads/feature-2", "refs/heads/feature-3"); got != "feature\nfeature-2" {
+	if got := b.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/airlock"); got != "airlock/feature\nairlock/feature-2" {
 		t.Errorf("the branches are %q", got)
 	}
 

@@ -28,6 +28,9 @@ type entry struct {
 	runKey   string // the key by which a re-run finds it; the same as key unless that is stable
 	// keep are the comments that an item of minimise-comments leaves alone.
 	keep map[string]bool
+	// withheld is set where the item contains a secret. The policy's notes quote it then, or
+	// parts of it that are not recognised.
+	withheld bool
 	// decided is the outcome where the plan knows it already.
 	decided *Result
 }
@@ -143,7 +146,9 @@ func (e *entry) fallback() *Fallback {
 func (e *entry) addNotes(r *Result) {
 	r.Notes = slices.Clone(r.Notes)
 	for _, n := range e.approved.Notes() {
-		r.Notes = append(r.Notes, n.Message)
+		if !e.withheld {
+			r.Notes = append(r.Notes, n.Message)
+		}
 	}
 	if e.approved.Item() == nil {
 		return

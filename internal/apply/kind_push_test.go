@@ -255,6 +255,7 @@ func TestRequestsOfCode(t *testing.T) {
 func TestFailureReportsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
+	b.ev.Name, b.ev.Number = "issues", issueNumber
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	want(t, b.run(aPull), "applied")
 	b.nextRun()

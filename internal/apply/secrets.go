@@ -23,11 +23,25 @@ func screen(scanner *secrets.Scanner, entries []*entry) map[int]string {
 		return found
 	}
 	for _, e := range entries {
-		if field, hit, ok := secretOf(scanner, e.item); ok {
+		field, hit, ok := secretOf(scanner, e.item)
+		if asked := e.askedBranch(); !ok && asked != "" {
+			hit, ok = secretWithin(scanner, asked)
+			field = "branch"
+		}
+		if ok {
 			found[e.index] = fmt.Sprintf("'%s' %s", field, describeSecret(hit))
 		}
 	}
 	return found
+}
+
+// askedBranch returns the branch that an agent asked for, if the policy gave it another name.
+// That name may show a part of a secret which is no longer recognised in it.
+func (e *entry) askedBranch() string {
+	if it, ok := e.approved.Accepted().Item().(*safeoutput.CreatePullRequest); ok && it.Branch != e.item.(*safeoutput.CreatePullRequest).Branch {
+		return it.Branch
+	}
+	return ""
 }
 
 // clean returns the entries without a secret.
@@ -38,6 +52,7 @@ func (s *Snapshot) clean(entries []*entry) []*entry {
 // withhold decides items that contain a secret. The operation repeats nothing of them.
 func (p *planner) withhold(group []*entry) Operation {
 	for _, e := range group {
+		e.withheld = true
 		e.decide(Denied, CodeSecret, "%s", p.snap.secrets[e.index])
 	}
 	return p.operation(group, fmt.Sprintf("nothing: %s contains a secret", group[0].kind))

@@ -3,9 +3,7 @@ package githubapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/go-github/v60/github"
 )
@@ -77,32 +75,6 @@ func emptyIsNotFound(err error) error {
 		e.Kind = NotFound
 	}
 	return err
-}
-
-// badBranch returns what git has against a branch name, "" if nothing. The rules are
-// those of git check-ref-format; they also keep a name from leading to another address.
-func badBranch(name string) string {
-	switch {
-	case name == "" || len(name) > 1000:
-		return "it is empty or too long"
-	case !utf8.ValidString(name):
-		return "it is not UTF-8"
-	case name == "@" || strings.Contains(name, "@{") || strings.Contains(name, ".."):
-		return "'@' alone, '@{' and '..' have a meaning of their own"
-	case strings.HasSuffix(name, "."):
-		return "it ends with a dot"
-	}
-	for _, r := range name {
-		if r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) {
-			return fmt.Sprintf("it contains %q", r)
-		}
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
-			return "a part of it is empty, begins with a dot or ends with .lock"
-		}
-	}
-	return ""
 }
 
 // isObjectID reports whether s is a complete SHA-1 or SHA-256 object id.

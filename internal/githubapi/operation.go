@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/branchname"
 )
 
 // operation is one request of a caller on its way to GitHub and back. It travels in
@@ -55,8 +57,8 @@ func (op *operation) checkNumber(n int) *operation {
 
 // checkBranch refuses what cannot be the name of a branch.
 func (op *operation) checkBranch(name string) *operation {
-	if why := badBranch(name); why != "" {
-		op.refuse("invalid branch name %q: %s", name, why)
+	if err := branchname.CheckRef(name); err != nil {
+		op.refuse("%v", err)
 	}
 	return op
 }

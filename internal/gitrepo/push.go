@@ -2,19 +2,16 @@ package gitrepo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/branchname"
 )
 
 // maxPushed is how many commits are searched for the one that a branch is at.
 const maxPushed = 10_000
-
-// maxBranch is how long the name of a branch may be, in bytes: what GitHub and the usual
-// file systems accept.
-const maxBranch = 244
 
 // PushRequest is one branch to be created or moved.
 type PushRequest struct {
@@ -32,7 +29,7 @@ type PushRequest struct {
 // Tip already is a success. So it can be tried again after any error. What the server or
 // the way to it did not allow is a *PushError.
 func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
-	if err := r.CheckBranch(ctx, p.Branch); err != nil {
+	if err := branchname.Check(p.Branch); err != nil {
 		return err
 	}
 	if !IsObjectID(p.Tip) || p.Expect != "" && !IsObjectID(p.Expect) {
@@ -56,36 +53,6 @@ func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 		}
 	}
 	return m.pushError(p.Branch, out, err)
-}
-
-// CheckBranch returns an error that says why if a name cannot be that of a branch. The
-// rules are git's for a full ref and for a branch, but nothing in the name is expanded, as
-// git expands "@{-1}". GitHub adds that it must be neither a full object id nor begin with
-// "refs/".
-func (r *Repo) CheckBranch(ctx context.Context, name string) error {
-	invalid := func(why string) error { return fmt.Errorf("invalid branch name %q: %s", name, why) }
-	switch {
-	case name == "":
-		return errors.New("a branch needs a name")
-	case len(name) > maxBranch:
-		return fmt.Errorf("the name of a branch is at most %d bytes long, this one has %d", maxBranch, len(name))
-	case strings.ContainsRune(name, 0):
-		return invalid("it contains NUL")
-	case name[0] == '-':
-		return invalid("it begins with a dash, as options do")
-	case name == "HEAD":
-		return errors.New("a branch cannot be called HEAD")
-	case IsObjectID(strings.ToLower(name)):
-		return invalid("it reads as the id of a commit")
-	case strings.HasPrefix(name, "refs/"):
-		return invalid(`leave out the "refs/heads/" of a full ref`)
-	}
-	out, err := r.Run(ctx, Call{MaxExit: AnyExit, Limit: 1 << 10}, "check-ref-format", "refs/heads/"+name)
-	if err == nil && out.ExitCode != 0 {
-		err = invalid(`git allows no spaces, control characters, "..", "//", "@{", or any of ~^:?*[\ in it, ` +
-			`no "/" or "." at its end, and no part that begins with "." or ends with ".lock"`)
-	}
-	return err
 }
 
 // checkFollows returns an error unless the commit tip is the other one or has it among its

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -114,10 +115,9 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 		}
 		return s.Branch, nil
 	}
-	name := asked
-	if name != "" && !strings.HasPrefix(name, s.BranchPrefix) {
-		name = s.BranchPrefix + name
-		n.add(RuleBranch, "the branch %q was asked for; with the configured prefix it is %q", asked, name)
+	name, why := newBranch(s, asked)
+	if name != asked {
+		n.add(RuleBranch, "the branch %q was asked for; its name is %q, because %s", asked, name, why)
 	}
 	allowed := "none is allowed"
 	if len(s.AllowedBranches) > 0 {
@@ -126,10 +126,57 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 	switch {
 	case name == "" && s.AllowedBranches != nil:
 		return "", refuse(RuleAllowedBranches, "'branch' is missing, and only branches on the list are allowed; %s", allowed)
+	case !BranchAllowed(s, name) && name != asked:
+		return "", refuse(RuleAllowedBranches, "the branch %q is not used, because %s, and %q is not allowed; %s", asked, why, name, allowed)
 	case !BranchAllowed(s, name):
 		return "", refuse(RuleAllowedBranches, "the branch %q is not allowed; %s", name, allowed)
 	}
 	return name, nil
+}
+
+// DefaultBranchPrefix begins the names of new branches where the owner says nothing about
+// them.
+const DefaultBranchPrefix = "airlock/"
+
+// newBranch returns the name of a new branch for the one that was asked for, and why it is
+// another, as the end of a sentence. Without a prefix of the owner's, a list of allowed
+// branches stands for itself.
+func newBranch(s ChangeSettings, asked string) (name, why string) {
+	if asked == "" {
+		return "", ""
+	}
+	prefix := s.BranchPrefix
+	if prefix == "" && s.AllowedBranches == nil {
+		prefix = DefaultBranchPrefix
+	}
+	var reasons []string
+	if name = branchname.Clean(asked); name != asked {
+		reasons = append(reasons, `new branches have short names of letters, digits and "._/-"`)
+	}
+	if !strings.HasPrefix(name, prefix) || name == prefix {
+		name = prefix + name
+		reasons = append(reasons, fmt.Sprintf("new branches begin with %q (branch-prefix)", prefix))
+	}
+	if meaning := branchname.Reserved(name); meaning != "" && !ownersChoice(s, name) {
+		name = cmp.Or(prefix, DefaultBranchPrefix) + name
+		reasons = append(reasons, "of the other one "+meaning)
+	}
+	return name, strings.Join(reasons, ", and ")
+}
+
+// ownersChoice reports whether the owner's own settings lead to a name that means something
+// to others: what the name begins with by the prefix, or by a pattern up to where it leaves
+// something open.
+func ownersChoice(s ChangeSettings, name string) bool {
+	for _, begin := range append([]string{s.BranchPrefix}, s.AllowedBranches...) {
+		if i := strings.IndexAny(begin, `*?[{\`); i >= 0 {
+			begin = begin[:i]
+		}
+		if begin != "" && strings.HasPrefix(name, begin) && (branchname.Reserved(begin) != "" || branchname.Reserved(begin+"x") != "") {
+			return true
+		}
+	}
+	return false
 }
 
 // BranchAllowed reports whether create-pull-request may make a branch of the name,

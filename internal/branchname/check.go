@@ -1,0 +1,88 @@
+// Package branchname knows the names of branches: which ones git and GitHub take, which ones
+// mean something to others, and what becomes of a name that an agent asks for.
+package branchname
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The longest names, in bytes: of a new branch, which the usual file systems accept as well,
+// and of any ref that is read.
+const (
+	MaxNew = 244
+	maxRef = 1000
+)
+
+// CheckRef returns an error that says why if a name cannot be that of a branch that is there.
+// The rules are those of git check-ref-format, except that "@" alone and a name that is not
+// UTF-8 are refused. They also keep a name from leading to another address of the API.
+func CheckRef(name string) error {
+	why := ""
+	switch {
+	case name == "":
+		return errors.New("a branch needs a name")
+	case len(name) > maxRef:
+		return fmt.Errorf("the name of a branch has %d bytes, more than %d", len(name), maxRef)
+	case !utf8.ValidString(name):
+		why = "it is not UTF-8"
+	case name == "@" || strings.Contains(name, "@{"):
+		why = `"@" alone and "@{" have a meaning of their own`
+	case strings.Contains(name, ".."):
+		why = `".." has a meaning of its own`
+	case strings.HasSuffix(name, "."):
+		why = "it ends with a dot"
+	}
+	if i := strings.IndexFunc(name, notInRef); why == "" && i >= 0 {
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		why = fmt.Sprintf(`it contains %q; git allows no spaces, no control characters and none of ~^:?*[\`, r)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case why != "":
+		case part == "":
+			why = "it begins or ends with a slash, or has two in a row"
+		case part[0] == '.' || strings.HasSuffix(part, ".lock"):
+			why = `a part of it begins with a dot or ends with ".lock"`
+		}
+	}
+	if why != "" {
+		return fmt.Errorf("invalid branch name %q: %s", name, why)
+	}
+	return nil
+}
+
+func notInRef(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) }
+
+// Check returns an error that says why if a name cannot be that of a new branch. Further than
+// CheckRef, it refuses what people or programs would take for something else: an option, HEAD,
+// a complete ref, the id of a commit.
+func Check(name string) error {
+	if err := CheckRef(name); err != nil {
+		return err
+	}
+	why := ""
+	switch {
+	case len(name) > MaxNew:
+		return fmt.Errorf("the name of a branch is at most %d bytes long, this one has %d", MaxNew, len(name))
+	case name[0] == '-':
+		why = "it begins with a dash, as options do"
+	case name == "HEAD":
+		why = "git calls the current commit so"
+	case isObjectID(strings.ToLower(name)):
+		why = "it reads as the id of a commit"
+	case strings.HasPrefix(name, "refs/"):
+		why = `leave out the "refs/heads/" of a full ref`
+	}
+	if why != "" {
+		return fmt.Errorf("invalid branch name %q: %s", name, why)
+	}
+	return nil
+}
+
+// isObjectID reports whether s is a complete SHA-1 or SHA-256 object id.
+func isObjectID(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
