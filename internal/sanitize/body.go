@@ -102,6 +102,7 @@ func needsReading(s string) bool {
 // trigger marks the bytes that triggers has to look at.
 var trigger = [256]bool{
 	'#': true, '&': true, '-': true, '.': true, '/': true, ':': true, '<': true, '@': true, '[': true, ']': true, '\\': true,
+	'$': true, '%': true, '|': true, '`': true, '~': true,
 	0xef: true, // the first byte of wideSlash
 }
 
@@ -124,7 +125,15 @@ func triggers(s string, i int) bool {
 	case '.':
 		return i >= 3 && (s[i-1]|0x20 == 'w' && (s[i-2]|0x20 == 'w' || vanishes(s[i-2])) || s[i-1] == '\\' || vanishes(s[i-1]))
 	case ':':
-		return next == '/' || vanishes(next)
+		return next == '/' || next == '-' || vanishes(next)
+	case '|': // the row under the head of a table
+		return next == '-' || next == ':' || i > 0 && s[i-1] == '-' || next == ' ' && i+2 < len(s) && (s[i+2] == '-' || s[i+2] == ':')
+	case '$':
+		return next != 0 && next != ' ' && !isDigit(next)
+	case '%':
+		return next == '%'
+	case '`', '~':
+		return next == s[i] && i+2 < len(s) && s[i+2] == s[i] && (i == 0 || s[i-1] != s[i]) && isSpecialFence(s[i:])
 	case '<':
 		return isAlpha(next) || next == '/' || next == '!' || next == '?'
 	case '[':
@@ -139,6 +148,14 @@ func triggers(s string, i int) bool {
 		return strings.HasPrefix(s[i:], wideSlash)
 	}
 	return false
+}
+
+// isSpecialFence reports whether a line that begins with a fence may begin code that
+// GitHub draws, or has a long info string.
+func isSpecialFence(line string) bool {
+	info := strings.TrimLeft(line, line[:1])
+	info = strings.TrimLeft(info[:min(len(info), maxInfo)], " \t")
+	return info != "" && info[0]|0x20 == 'm' || len(line) > maxInfo && strings.IndexByte(line[:maxInfo], '\n') < 0
 }
 
 // mayBeginLine reports whether there may be only blanks and marks of containers
@@ -179,6 +196,11 @@ type pass struct {
 	openTags  map[string][]bool // open elements by name: whether the start tag was made text
 	longTags  []span            // tags of several lines, in source order
 	longCodes []span            // code spans of several lines, in source order
+	small     [3]int            // open elements of each shrinkGroup
+	// The names that links in the body lead to, nil if not known yet, and how many
+	// bytes of other names may stay.
+	anchorsKnown map[string]bool
+	namesLeft    int
 	// Whether there are right-to-left characters, if knowsDirection.
 	rightToLeft, knowsDirection bool
 }
@@ -188,7 +210,8 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.s, p.src = s, src
 	p.plan.reset()
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
-	p.openTags, p.knowsDirection = nil, false
+	p.openTags, p.anchorsKnown, p.knowsDirection = nil, nil, false
+	p.small = [3]int{}
 	p.doc.Rescan(src)
 	if p.doc.TooDeep {
 		return
@@ -198,11 +221,17 @@ func (p *pass) read(s *Sanitizer, src string) {
 		b := &p.doc.Blocks[i]
 		switch b.Kind {
 		case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
+			if b.Hidden {
+				if !p.doc.Blocks[i-1].Hidden {
+					p.surplusCells(i)
+				}
+				continue
+			}
 			p.leaf(b)
 		case markdown.HTMLBlock:
 			p.htmlBlock(i)
 		case markdown.FencedCodeBlock:
-			p.removeStray(b.Info)
+			p.fencedCode(b)
 		case markdown.IndentedCodeBlock:
 			p.indentedCode(i)
 		}
@@ -220,7 +249,7 @@ func (p *pass) release() {
 		return
 	}
 	p.plan.reset()
-	p.s, p.src, p.openTags = nil, "", nil
+	p.s, p.src, p.openTags, p.anchorsKnown = nil, "", nil, nil
 	p.doc.Rescan("")
 	s.passes.Put(p)
 }

@@ -55,6 +55,13 @@ var (
 	commandLine = regexp.MustCompile(`(?m)(?:^|[\x{2028}\x{2029}])[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*\\?[/\x{ff0f}][A-Za-z][A-Za-z0-9_-]*[^\s\p{Z}]*`)
 	plainPath   = regexp.MustCompile(`^/(?:etc|lib|opt|proc|sys|tmp|usr|var)\b|^/(?:api|bin|dev|home|src|users|v1)/`)
 	tableTag    = regexp.MustCompile(`(?i)</?t(?:able|body|foot|head|[dhr])\b`) // moves text to where it has other neighbours
+	// plainAttribute is what attributes may say that no reader sees: numbers, single
+	// short words, names without blanks, dates, conditions.
+	plainAttribute = regexp.MustCompile(`(?i)^(?:title=.{0,80}|(?:id|name|itemprop|headers|aria-(?:labelledby|describedby))=\S{0,64}|datetime=[-0-9:.+ TZPWYMDHS]*|media=[-a-z0-9(): ]*|itemtype=https?://schema\.org/[a-z]*|lang=[-_a-z0-9]{0,12}|hreflang=[-_a-z0-9]{0,12}|color=[#a-z0-9]*|` +
+		`rel=[a-z ]{0,64}|type=[-/+a-z0-9]{0,14}|(?:border|cellpadding|cellspacing|charoff|cols|colspan|height|hspace|maxlength|progress|rows|rowspan|size|span|start|tabindex|value|vspace|width)=[-+]?(?:[0-9.]{0,6} ?[%*a-z]{0,4}|auto)|(?:checked|compact|disabled|ismap|itemscope|multiple|nohref|noshade|nowrap|open|readonly|selected)=(?:[a-z]{0,9})|` +
+		`(?:align|halign|valign|dir|clear|frame|rules|scope|loading|aria-hidden|role)=[-a-z]{0,15})$`)
+	pixel       = regexp.MustCompile(`^[0-3](?:\.[0-9]+)?(?:px)? | [0-3](?:\.[0-9]+)?(?:px)?$`)
+	wordOf      = regexp.MustCompile(`\pL`)
 	ourMentions = regexp.MustCompile(`@\x{200b}()`)
 	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05[a-z]{0,7})[\s\p{Z}*_~\[\]:]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|[\w./-]*\x05))`)
 )
@@ -177,6 +184,12 @@ func (w *walker) walk(n *xhtml.Node, code, link bool) {
 			w.visible.WriteString(n.Data)
 			return
 		}
+		if unseen(n) {
+			if strings.TrimSpace(n.Data) != "" && wordOf.MatchString(n.Data) {
+				w.report("unseen: " + n.Data)
+			}
+			return
+		}
 		w.visible.WriteString(n.Data)
 		if !link {
 			w.text(n.Data)
@@ -239,6 +252,9 @@ func (w *walker) element(n *xhtml.Node) {
 		w.report("element: " + n.Data)
 	}
 	for _, a := range n.Attr {
+		if a.Key == "alt" && a.Val != "" && pixel.MatchString(attr(n, "width")+" "+attr(n, "height")) {
+			w.report("text of an image that nobody sees: " + a.Val)
+		}
 		w.attribute(n.Data, a)
 	}
 }
@@ -271,15 +287,28 @@ func (w *walker) attribute(element string, a xhtml.Attribute) {
 		}
 		w.report("class: " + a.Val)
 	default:
-		generated := strings.HasPrefix(a.Key, "data-footnote")
-		if !generated && (ruleOf(element, a.Key) == attrUnsafe || ruleOf(element, a.Key) == attrLook) &&
-			!(a.Key == "style" && (a.Val == "text-align:left" || a.Val == "text-align:right" || a.Val == "text-align:center")) {
+		generated := strings.HasPrefix(a.Key, "data-footnote") || a.Key == "aria-label" && strings.HasPrefix(a.Val, "Back to ") ||
+			a.Key == "style" && (a.Val == "text-align:left" || a.Val == "text-align:right" || a.Val == "text-align:center")
+		if a.Key == "alt" && element == "img" {
+			break
+		}
+		if !generated && !plainAttribute.MatchString(a.Key+"="+a.Val) {
 			w.report("attribute: " + a.Key)
 		}
 	}
-	if a.Key == "alt" {
+	if a.Key == "alt" && element == "img" {
 		w.visible.WriteString(a.Val)
 	}
+}
+
+// unseen reports whether browsers hide a text: what they show instead of ruby.
+func unseen(n *xhtml.Node) bool {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if a.Data == "rp" {
+			return true
+		}
+	}
+	return false
 }
 
 // asciiHost writes the host of an address in Punycode, letter by letter: a name that

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
@@ -32,6 +33,7 @@ func (p *pass) htmlBlock(i int) {
 		})
 	}
 	p.closeAnchors()
+	p.formulas(b.Start, b.End)
 	p.match(pieces[len(pieces)-1].End)
 	if b.Data == 7 && strings.HasPrefix(p.src[b.Start:], "</pre") && needsReading(p.src[b.Start+len("</"):b.End]) {
 		p.show(b.Start, "pre") // no block begins here in later versions of CommonMark
@@ -158,7 +160,7 @@ func (p *pass) tag(t *htmlTag, source func(int) int) bool {
 		return p.endTag(t, start, end)
 	}
 	contiguous := end-start == t.end-t.start
-	if !safeElement(t.name) || !contiguous && len(t.attrs) > 0 {
+	if !safeElement(t.name) || !contiguous && len(t.attrs) > 0 || t.name == "rp" && !closesBracket(p.src[end:]) || p.tooSmall(t.name) {
 		p.show(start, t.name)
 		return p.opened(t.name, true)
 	}
@@ -167,39 +169,9 @@ func (p *pass) tag(t *htmlTag, source func(int) int) bool {
 	}
 	edits := len(p.edits)
 	for i := range t.attrs {
-		a := &t.attrs[i]
-		value := decodeHTML(a.value)
-		rule := ruleOf(t.name, a.name)
-		repeated := slices.ContainsFunc(t.attrs[:i], func(other htmlAttr) bool { return other.name == a.name })
-		if rule == attrUnsafe || repeated || hasStray(value) {
+		if v := p.attribute(t, i, start-t.start); !v.allowed {
 			p.edits = p.edits[:edits]
-			p.show(start, t.name)
-			return p.opened(t.name, true)
-		}
-		from, to := start+a.start-t.start, start+a.end-t.start
-		switch rule {
-		case attrTitle:
-			p.edit(from, to, "", RuleHiddenText, "title")
-		case attrLook:
-			p.edit(from, to, "", RuleHTML, "attribute")
-		case attrURL, attrSet:
-			if trimmed := trimURL(value); rule == attrURL && trimmed != value && len(value) == len(a.value) {
-				// Write the address as browsers read it.
-				from := start + a.valueStart - t.start
-				p.edit(from, from+len(a.value), trimmed, "", "")
-				value = trimmed
-			}
-			judge := p.s.judge
-			if rule == attrSet {
-				judge = p.s.judgeSet
-			}
-			if v := judge(value); !v.allowed {
-				p.edits = p.edits[:edits]
-				return p.deniedTag(t, start, end, v)
-			}
-			if t.name == "a" && isIssueURL(value) {
-				p.flat.text[len(p.flat.text)-1] = markIssue
-			}
+			return p.deniedTag(t, start, end, v)
 		}
 	}
 	switch t.name {
@@ -211,10 +183,114 @@ func (p *pass) tag(t *htmlTag, source func(int) int) bool {
 	return p.opened(t.name, false)
 }
 
+// attribute judges the attribute with index i of a tag whose text lies shift before
+// its source. It removes what is unknown, hidden or outside of its grammar, and
+// returns the verdict about an address.
+func (p *pass) attribute(t *htmlTag, i, shift int) verdict {
+	a := &t.attrs[i]
+	drop := func(rule, detail string) verdict {
+		from := a.start + shift
+		for from > t.start+shift && isHTMLSpace(p.src[from-1]) {
+			from--
+		}
+		p.edit(from, a.end+shift, "", rule, detail)
+		a.dropped = true
+		return verdict{allowed: true}
+	}
+	rule := ruleOf(t.name, a.name)
+	if rule == attrUnknown || slices.ContainsFunc(t.attrs[:i], func(other htmlAttr) bool { return other.name == a.name }) {
+		return drop(RuleHTML, "attribute")
+	}
+	value := decodeHTML(a.value)
+	if hasStray(value) {
+		return drop(RuleCharacters, "invisible")
+	}
+	switch rule {
+	case attrHidden:
+		return drop(RuleHiddenText, a.name)
+	case attrExpansion:
+		if !expands(value, p.textBeforeTag(t.end+shift)) {
+			return drop(RuleHiddenText, a.name)
+		}
+	case attrURL:
+		if trimmed := trimURL(value); trimmed != value && len(value) == len(a.value) {
+			// Write the address as browsers read it.
+			from := shift + a.valueStart
+			p.edit(from, from+len(a.value), trimmed, "", "")
+			value = trimmed
+		}
+		if t.name == "a" && isIssueURL(value) {
+			p.flat.text[len(p.flat.text)-1] = markIssue
+		}
+		return p.s.judge(value)
+	case attrSet:
+		return p.s.judgeSet(value)
+	default:
+		if !rule.hasGrammar(value) {
+			return drop(RuleHiddenText, a.name)
+		}
+	}
+	switch {
+	case rule == attrAlt && value != "" && isTiny(t), rule == attrToken && !p.mayName(value):
+		return drop(RuleHiddenText, a.name)
+	case rule == attrCite:
+		if v := p.s.judge(value); !v.allowed {
+			return drop(RuleLinks, v.detail)
+		}
+	}
+	return verdict{allowed: true}
+}
+
+// isTiny reports whether an image is so small that nobody sees it.
+func isTiny(t *htmlTag) bool {
+	const visible = 8 // pixels
+	for i := range t.attrs {
+		a := &t.attrs[i]
+		if a.name != "width" && a.name != "height" {
+			continue
+		}
+		value := strings.TrimSpace(decodeHTML(a.value))
+		unit := strings.TrimLeft(value, "0123456789.")
+		n, err := strconv.ParseFloat(value[:len(value)-len(unit)], 64)
+		if err == nil && (n == 0 || n < visible && (unit == "" || unit == "px")) {
+			return true
+		}
+	}
+	return false
+}
+
+// closesBracket reports whether the element rp whose start tag precedes s contains
+// nothing but brackets. Browsers that know ruby hide it.
+func closesBracket(s string) bool {
+	const longest = 3
+	for range longest {
+		r, size := utf8.DecodeRuneInString(s)
+		if !unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf) && r != ' ' {
+			break
+		}
+		s = s[size:]
+	}
+	return len(s) >= len("</rp>") && strings.EqualFold(s[:len("</rp>")], "</rp>")
+}
+
+// tooSmall reports whether an element would make text too small to read, because it
+// stands in others that make it smaller. It counts them.
+func (p *pass) tooSmall(name string) bool {
+	group, deepest := shrinkGroup(name)
+	if group == 0 {
+		return false
+	}
+	if p.small[group] >= deepest {
+		return true
+	}
+	p.small[group]++
+	return false
+}
+
 // altText adds the alternative text of an image, which may be shown instead.
 func (p *pass) altText(t *htmlTag, source func(int) int) {
 	for i := range t.attrs {
-		if a := &t.attrs[i]; a.name == "alt" {
+		if a := &t.attrs[i]; a.name == "alt" && !a.dropped {
 			p.flat.addHTML(a.value, a.valueStart, source, func(start, end int, detail string) {
 				p.edit(start, end, "", RuleCharacters, detail)
 			})
@@ -245,6 +321,9 @@ func (p *pass) endTag(t *htmlTag, start, end int) bool {
 		p.show(start, t.name)
 		return false
 	}
+	if group, _ := shrinkGroup(t.name); p.small[group] > 0 {
+		p.small[group]--
+	}
 	if len(t.attrs) > 0 {
 		p.edit(start, end, "</"+t.name+">", RuleHTML, "attribute")
 	}
@@ -268,7 +347,7 @@ func (p *pass) deniedTag(t *htmlTag, start, end int, v verdict) bool {
 	case "img", "source":
 		alt := ""
 		for i := range t.attrs {
-			if t.attrs[i].name == "alt" && t.name == "img" {
+			if t.attrs[i].name == "alt" && t.name == "img" && !t.attrs[i].dropped {
 				alt = literalText(characters(decodeHTML(t.attrs[i].value), &noter{})) + " "
 			}
 		}
@@ -334,60 +413,6 @@ func safeElement(name string) bool {
 		return true
 	}
 	return false
-}
-
-// attrRule is how an attribute is treated.
-type attrRule int
-
-const (
-	attrUnsafe attrRule = iota // its tag is shown as text
-	attrSafe
-	attrURL   // its value is judged as an address
-	attrSet   // its value is a list of image candidates
-	attrTitle // text that is seen only by pointing at it: removed
-	attrLook  // appearance, which GitHub drops anyway: removed
-)
-
-// ruleOf returns the rule for an attribute, by GitHub's published HTML pipeline.
-func ruleOf(element, attr string) attrRule {
-	switch attr {
-	case "href":
-		if element == "a" {
-			return attrURL
-		}
-	case "src", "longdesc":
-		if element == "img" {
-			return attrURL
-		}
-	case "cite":
-		switch element {
-		case "blockquote", "del", "ins", "q":
-			return attrURL
-		}
-	case "srcset":
-		if element == "source" || element == "img" {
-			return attrSet
-		}
-	case "itemscope", "itemtype":
-		if element == "div" {
-			return attrSafe
-		}
-	case "title":
-		if element == "abbr" || element == "dfn" {
-			return attrSafe
-		}
-		return attrTitle
-	case "class", "style", "hidden", "target", "decoding", "fetchpriority", "sizes", "bgcolor":
-		return attrLook
-	case "abbr", "align", "alt", "aria-describedby", "aria-hidden", "aria-label", "aria-labelledby", "axis", "border",
-		"cellpadding", "cellspacing", "char", "charoff", "charset", "checked", "clear", "cols", "colspan", "color",
-		"compact", "coords", "datetime", "dir", "disabled", "for", "frame", "halign", "headers", "height", "hreflang",
-		"hspace", "id", "ismap", "itemprop", "label", "lang", "loading", "maxlength", "media", "multiple", "name", "nohref",
-		"noshade", "nowrap", "open", "progress", "readonly", "rel", "rev", "role", "rows", "rowspan", "rules", "scope",
-		"selected", "shape", "size", "span", "start", "summary", "tabindex", "type", "valign", "value", "vspace", "width":
-		return attrSafe
-	}
-	return attrUnsafe
 }
 
 // judgeSet judges the addresses of a srcset; the first denied one decides.

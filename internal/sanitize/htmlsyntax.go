@@ -23,6 +23,7 @@ type htmlAttr struct {
 	name       string
 	value      string // as written, without quotes
 	valueStart int
+	dropped    bool // it is removed
 }
 
 func isHTMLSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r' }

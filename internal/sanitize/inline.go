@@ -70,6 +70,7 @@ func (p *pass) leaf(b *markdown.Block) {
 		return
 	}
 	p.closeAnchors()
+	p.formulas(b.Start, b.End)
 	p.escapeDefinition(b, nodes)
 	p.match(nodes[len(nodes)-1].End)
 }

@@ -24,6 +24,12 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 		p.edit(l.Text.End, l.End, " "+v.redaction(), "", "")
 		return
 	}
+	switch {
+	case l.Image && l.Text.End-l.Text.Start > maxAlt:
+		p.edit(n.Start, n.Start, `\`, RuleHiddenText, "alt") // a link then, whose text is shown
+	case !l.Image && len(dest) > maxEmptyLink && strings.TrimSpace(p.src[l.Text.Start:l.Text.End]) == "":
+		p.edit(n.Start, n.Start, `\`, RuleHiddenText, "link") // the address is shown then
+	}
 	if !l.Title.Empty() && l.Definition < 0 {
 		p.edit(l.Title.Start, l.Title.End, "", RuleHiddenText, "title")
 	}

@@ -13,7 +13,7 @@ const (
 	RuleMentions     = "mentions"      // detail: the user or team, in lower case
 	RuleClosingWords = "closing-words" // detail: the word, in lower case
 	RuleHTML         = "html"          // detail: comment, or the element's name
-	RuleHiddenText   = "hidden-text"   // details: definition, title, footnote
+	RuleHiddenText   = "hidden-text"   // details: definition, title, footnote, info, cell, diagram, formula, link, or an attribute
 	RuleLinks        = "links"         // detail: the host, or the scheme, or "malformed"
 	RuleCommands     = "commands"      // detail: the command
 	RuleCode         = "code"          // details: backticks, unsettled

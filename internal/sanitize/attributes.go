@@ -1,0 +1,364 @@
+package sanitize
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// attrRule is how an attribute is treated: by the grammar that its values have in
+// HTML. An attribute with a value outside of its grammar is removed.
+type attrRule int
+
+const (
+	attrUnknown   attrRule = iota // removed: GitHub does not know it
+	attrHidden                    // text that no reader of the page sees: removed
+	attrURL                       // an address, to which the rules for links apply
+	attrCite                      // an address that no page shows
+	attrSet                       // a list of image candidates
+	attrAlt                       // what an image shows to those who cannot see it
+	attrExpansion                 // what an abbreviation stands for
+	attrToken                     // a name that links can lead to
+	attrTokens                    // a list of such names
+	attrNumber                    // a number or a length
+	attrFlag                      // an attribute that is there or not
+	attrAlign                     // and the other rules with a list of words in attrWords
+	attrDirection
+	attrSide
+	attrEdges
+	attrScope
+	attrLoading
+	attrTruth
+	attrRelation
+	attrRole
+	attrMarker
+	attrLanguage
+	attrColor
+	attrDate
+	attrMedia
+	attrImageType
+	attrVocabulary
+)
+
+// ruleOf returns the rule for an attribute of an element. The names are those of
+// GitHub's published HTML pipeline, as far as they mean something on the elements
+// that stay; class, style and hidden are not among them.
+func ruleOf(element, attr string) attrRule {
+	switch attr {
+	case "href", "hreflang", "rel", "rev":
+		if element != "a" {
+			return attrUnknown
+		}
+		switch attr {
+		case "href":
+			return attrURL
+		case "hreflang":
+			return attrLanguage
+		}
+		return attrRelation
+	case "src":
+		if element == "img" {
+			return attrURL
+		}
+	case "cite", "longdesc":
+		return attrCite
+	case "srcset":
+		if element == "source" || element == "img" {
+			return attrSet
+		}
+	case "media":
+		if element == "source" {
+			return attrMedia
+		}
+	case "type":
+		if element == "source" {
+			return attrImageType
+		}
+		return attrMarker
+	case "alt":
+		if element == "img" {
+			return attrAlt
+		}
+		return attrHidden
+	case "title":
+		if element == "abbr" || element == "dfn" {
+			return attrExpansion
+		}
+		return attrHidden
+	case "abbr", "aria-label", "axis", "label", "prompt", "summary":
+		return attrHidden
+	case "id", "name", "itemprop":
+		return attrToken
+	case "aria-describedby", "aria-labelledby", "headers":
+		return attrTokens
+	case "border", "cellpadding", "cellspacing", "charoff", "cols", "colspan", "height", "hspace", "maxlength", "progress",
+		"rows", "rowspan", "size", "span", "start", "tabindex", "value", "vspace", "width":
+		return attrNumber
+	case "checked", "compact", "disabled", "ismap", "itemscope", "multiple", "nohref", "noshade", "nowrap", "open",
+		"readonly", "selected":
+		return attrFlag
+	case "align", "halign", "valign":
+		return attrAlign
+	case "dir":
+		return attrDirection
+	case "clear":
+		return attrSide
+	case "frame", "rules":
+		return attrEdges
+	case "scope":
+		return attrScope
+	case "loading":
+		return attrLoading
+	case "aria-hidden":
+		return attrTruth
+	case "role":
+		return attrRole
+	case "lang":
+		return attrLanguage
+	case "color":
+		return attrColor
+	case "datetime":
+		return attrDate
+	case "itemtype":
+		return attrVocabulary
+	}
+	return attrUnknown
+}
+
+// attrWords has the words that a value may consist of.
+func attrWords(rule attrRule) []string {
+	switch rule {
+	case attrFlag: // browsers take any value for yes
+		return []string{
+			"checked", "compact", "disabled", "ismap", "itemscope", "multiple", "nohref", "noshade", "nowrap", "open",
+			"readonly", "selected", "true", "false", "yes", "no",
+		}
+	case attrAlign:
+		return []string{
+			"left", "right", "center", "centre", "middle", "top", "bottom", "justify", "baseline", "char",
+			"absmiddle", "absbottom", "texttop",
+		}
+	case attrDirection:
+		return []string{"ltr", "rtl", "auto"}
+	case attrSide:
+		return []string{"left", "right", "all", "both", "none"}
+	case attrEdges:
+		return []string{
+			"none", "all", "groups", "rows", "cols", "void", "above", "below", "hsides", "vsides", "lhs", "rhs",
+			"box", "border",
+		}
+	case attrScope:
+		return []string{"row", "col", "rowgroup", "colgroup"}
+	case attrLoading:
+		return []string{"lazy", "eager", "auto"}
+	case attrTruth:
+		return []string{"true", "false"}
+	case attrRelation:
+		return []string{
+			"nofollow", "noopener", "noreferrer", "external", "me", "author", "license", "help", "next", "prev",
+			"canonical", "alternate", "bookmark", "tag", "ugc", "sponsored", "search", "footnote",
+		}
+	case attrRole:
+		return []string{
+			"presentation", "none", "img", "image", "button", "link", "heading", "list", "listitem", "note", "alert",
+			"status", "region", "group", "main", "banner", "navigation", "complementary", "contentinfo", "article",
+			"figure", "separator", "table", "row", "cell", "columnheader", "rowheader", "tooltip", "math",
+			"term", "definition", "doc-noteref", "doc-endnotes", "doc-backlink",
+		}
+	case attrMarker:
+		return []string{"1", "a", "i", "disc", "circle", "square"}
+	case attrMedia:
+		return []string{
+			"all", "screen", "print", "speech", "and", "not", "only", "or", "prefers-color-scheme", "dark", "light",
+			"no-preference", "prefers-reduced-motion", "prefers-contrast", "reduce", "more", "less", "width",
+			"min-width", "max-width", "height", "min-height", "max-height", "orientation", "portrait", "landscape",
+			"resolution", "min-resolution", "max-resolution",
+		}
+	case attrImageType:
+		return []string{
+			"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "image/avif", "image/svg+xml",
+			"image/apng", "image/x-icon", "image/bmp", "video/mp4", "video/webm",
+		}
+	}
+	return nil
+}
+
+// The limits of what an attribute may say unseen, in bytes. The longest texts for
+// images of 2,500 READMEs have 100, the longest names 60.
+const (
+	maxAlt   = 250
+	maxToken = 64
+	maxCite  = 120
+	maxMedia = 120
+)
+
+// hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty
+// value has.
+func (r attrRule) hasGrammar(value string) bool {
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return true
+	}
+	switch r {
+	case attrAlt:
+		return len(value) <= maxAlt
+	case attrCite:
+		return len(value) <= maxCite && !strings.ContainsFunc(value, unicode.IsSpace)
+	case attrToken:
+		return isToken(value)
+	case attrTokens:
+		return len(value) <= maxToken && !strings.ContainsFunc(value, func(c rune) bool { return !isTokenRune(c) && c != ' ' })
+	case attrNumber:
+		return isLength(value)
+	case attrLanguage:
+		return isLanguage(value)
+	case attrColor:
+		return isColor(value)
+	case attrDate:
+		return len(value) <= 40 && !strings.ContainsFunc(value, func(c rune) bool { return strings.IndexRune("0123456789:.+- TZWPYMDHS", c) < 0 })
+	case attrMedia:
+		words := strings.FieldsFunc(value, func(c rune) bool { return strings.IndexRune(" \n\t:(),", c) >= 0 })
+		return len(value) <= maxMedia && allWords(words, attrWords(attrMedia))
+	case attrVocabulary:
+		_, name, ok := strings.Cut(value, "://schema.org/")
+		return ok && len(name) <= maxToken && isToken(name)
+	case attrRelation, attrRole:
+		return len(value) <= maxToken && allWords(strings.Fields(value), attrWords(r))
+	}
+	return allWords([]string{value}, attrWords(r))
+}
+
+// allWords reports whether each word is one of those that are allowed, or a length.
+func allWords(words, allowed []string) bool {
+	for _, word := range words {
+		if !slices.Contains(allowed, strings.ToLower(word)) && !isLength(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// isToken reports whether s can be a name that a link leads to.
+func isToken(s string) bool {
+	return len(s) <= maxToken && !strings.ContainsFunc(s, func(r rune) bool { return !isTokenRune(r) })
+}
+
+func isTokenRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return isAlnum(byte(r)) || strings.IndexByte("-_.:%/+~$#!()[],@*?=&;'|", byte(r)) >= 0
+	}
+	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So)
+}
+
+// isLength reports whether s is a number of a few digits, with a unit or without, or
+// "auto".
+func isLength(s string) bool {
+	const maxDigits = 6
+	s = strings.TrimLeft(s, "+-")
+	k := 0
+	for k < len(s) && (isDigit(s[k]) || s[k] == '.') {
+		k++
+	}
+	if k == 0 {
+		return s == "auto"
+	}
+	switch strings.ToLower(strings.TrimSpace(s[k:])) {
+	case "", "%", "px", "em", "rem", "ex", "ch", "pt", "pc", "cm", "mm", "in", "vw", "vh", "x", "w", "dpi", "dppx", "*", ";", "px;":
+		return k <= maxDigits
+	}
+	return false
+}
+
+// isLanguage reports whether s is a language with a script and a region at most, as
+// in "zh-Hant-TW".
+func isLanguage(s string) bool {
+	for i, part := range strings.FieldsFunc(s, func(r rune) bool { return r == '-' || r == '_' }) {
+		if len(part) > 4 || len(part) < 2 || i > 2 || strings.ContainsFunc(part, func(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) }) {
+			return false
+		}
+	}
+	return len(s) <= len("zho-Hant-419")
+}
+
+// isColor reports whether s is a color by number, or may be one by name.
+func isColor(s string) bool {
+	if digits, ok := strings.CutPrefix(s, "#"); ok {
+		return len(digits) <= 8 && !strings.ContainsFunc(digits, func(r rune) bool { return r >= utf8.RuneSelf || hexDigit(byte(r)) == 16 })
+	}
+	return len(s) <= len("mediumspringgreen") && !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || !isAlpha(byte(r)) })
+}
+
+// expands reports whether title may be what an abbreviation stands for: its letters
+// contain those of the abbreviation in order, and it is not much longer.
+func expands(title, abbreviation string) bool {
+	letters, rest := 0, strings.ToLower(title)
+	for _, r := range strings.ToLower(abbreviation) {
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		k := strings.IndexRune(rest, r)
+		if k < 0 || letters == 0 && k > 0 {
+			return false
+		}
+		rest = rest[k+utf8.RuneLen(r):]
+		letters++
+	}
+	const perLetter = 12
+	return letters > 1 && len(title) <= perLetter*letters || title == ""
+}
+
+// textBeforeTag returns the source after an offset, up to the next tag; "" if that is
+// far.
+func (p *pass) textBeforeTag(offset int) string {
+	const far = 64
+	near := p.src[offset:min(len(p.src), offset+far)]
+	if k := strings.IndexByte(near, '<'); k >= 0 {
+		return near[:k]
+	}
+	return ""
+}
+
+// mayName reports whether a name may stay to which nothing in the body leads. Links
+// from elsewhere may lead to it, but all such names together must be a small part of
+// the body.
+func (p *pass) mayName(name string) bool {
+	if p.anchorsKnown == nil {
+		p.anchorsKnown = make(map[string]bool)
+		for rest := p.src; ; {
+			_, after, ok := strings.Cut(rest, "#")
+			if !ok {
+				break
+			}
+			end := strings.IndexAny(after, " \n\t\"')>]")
+			if end < 0 {
+				end = len(after)
+			}
+			if end > 0 && end <= maxToken {
+				p.anchorsKnown[after[:end]] = true
+			}
+			rest = after
+		}
+		const free = 512
+		// In steps, so that the limit does not follow each removal.
+		p.namesLeft = free + 1<<bits.Len(uint(len(p.src)))/16
+	}
+	if p.anchorsKnown[name] {
+		return true
+	}
+	p.namesLeft -= len(name)
+	return p.namesLeft >= 0
+}
+
+// shrinkGroup returns the group of elements whose text is smaller than what is around
+// it, and how many of these may be open within each other before nobody can read it.
+func shrinkGroup(name string) (group, deepest int) {
+	switch name {
+	case "sub", "sup", "small", "rt":
+		return 1, 3
+	case "code", "tt", "samp", "pre", "h6":
+		return 2, 6
+	}
+	return 0, 0
+}
