@@ -230,6 +230,36 @@ func TestActionRefusesFindingsOfAnotherRepository(t *testing.T) {
 	}
 }
 
+// TestActionRefusesFindingsThatContradictThemselves: no check run concludes success where
+// any part of the document says otherwise.
+func TestActionRefusesFindingsThatContradictThemselves(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t)
+	ws := newWorkspace(t, nil)
+	for name, c := range map[string]struct{ old, new, says string }{
+		"a check of the result fails":   {`"build": {"status": "pass"`, `"build": {"status": "fail"`, "the status is \"pass\", and the check build failed"},
+		"a check of a directory fails":  {`"checks": []`, `"checks": [{"check": "tests", "root": ".", "status": "fail", "retry_count": 0, "execution_time_ms": 1, "exit_code": 1, "problems": []}]`, "tests failed in ."},
+		"a finding blocks":              {`"findings": []}`, `"findings": [{"check": "security_review", "tool": "airlock", "severity": "high", "message": "m", "fingerprint": "00112233445566778899aabbccddeeff", "gating": true}]}`, "the finding made security_review fail"},
+		"tests pass with failures":      {`"failing_count": 0`, `"failing_count": 3`, "failing_count is 3"},
+		"the retries do not add up":     {`"total_retries": 0`, `"total_retries": 7`, "total_retries is 7"},
+		"a finding is listed elsewhere": {`"vulnerabilities": []`, `"vulnerabilities": ["SQL injection"]`, "the severity of a review must be none"},
+	} {
+		h.server.ResetRequests()
+		i := strings.LastIndex(wellDocument, c.old)
+		if i < 0 {
+			t.Fatalf("%s: the document has no %s", name, c.old)
+		}
+		text := wellDocument[:i] + c.new + wellDocument[i+len(c.old):]
+		if err := os.WriteFile(filepath.Join(ws.dir, "findings.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "apply", "config": checksConfig, "findings": "findings.json"}), "", "action")
+		if res.code != 2 || len(h.server.Writes()) != 0 || !strings.Contains(res.stdout, "it contradicts itself") || !strings.Contains(res.stdout, c.says) {
+			t.Errorf("%s: exit code %d, %d writes\n%s%s", name, res.code, len(h.server.Writes()), res.stdout, res.stderr)
+		}
+	}
+}
+
 // wellDocument is a findings document in which every check passed. Anybody can write it.
 const wellDocument = `{"version": 1, "output": {"status": "pass", "execution_time_ms": 1, "total_retries": 0, "checks": {
   "formatter": {"status": "pass", "issues": [], "retry_count": 0, "command": "", "execution_time_ms": 1},

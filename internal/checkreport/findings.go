@@ -175,8 +175,8 @@ const (
 )
 
 // Read reads a document that another job has left. It is untrusted: a document that does
-// not conform to the published schema, or is larger than MaxBytes, is an error that
-// describes what is wrong and where. The outcome that it reports is the other job's claim.
+// not conform to the published schema, contradicts itself, or is larger than MaxBytes, is
+// an error that describes what is wrong and where. The outcome that it reports is the other job's claim.
 func Read(r io.Reader) (*Document, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
@@ -203,6 +203,9 @@ func Read(r io.Reader) (*Document, error) {
 	var d Document
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, fmt.Errorf("it is not a findings document: %w", err)
+	}
+	if err := d.contradiction(); err != nil {
+		return nil, fmt.Errorf("it contradicts itself, so nothing in it counts; run the checks again: %w", err)
 	}
 	for i := range d.Findings {
 		f := &d.Findings[i]

@@ -50,6 +50,75 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+// TestReadRefusesContradictions: of two parts that cannot both be true, the better one must
+// never count.
+func TestReadRefusesContradictions(t *testing.T) {
+	t.Parallel()
+	const allPass = `"status": "pass"`
+	tests := []struct {
+		name    string
+		changes []string // pairs: what is replaced, everywhere, and by what
+		want    string
+	}{
+		{"the result passes above checks that fail", []string{`"status": "fail",
+    "execution_time_ms": 68000`, `"status": "pass",
+    "execution_time_ms": 68000`}, `the status is "pass", and the check formatter failed`},
+		{"all of the output passes, and the checks fail", []string{`"output": {`, `"output": ` + passOutput + `, "old": {`}, "$.checks[0]: formatter failed in api"},
+		{"all checks pass, and a finding blocks", []string{`"status": "fail"`, allPass, `"issues": [
+          "File a.go still has formatting issues after 3 retries"
+        ]`, `"issues": []`, `"issues": [
+          "a | b at api/a.go:6"
+        ]`, `"issues": []`, `"vulnerabilities": [
+          "db.Query gets SQL at api/b.go:3"
+        ]`, `"vulnerabilities": []`, `"severity": "critical",
+        "execution_time_ms"`, `"severity": "none",
+        "execution_time_ms"`, `"critical_security_issue": true,`, ``, `"failing_count": 2`, `"failing_count": 0`, `"failures"`, `"old_failures"`}, "$.findings[0]: the finding made security_review fail"},
+		{"a count of failures", []string{`"failing_count": 2,
+        "retry_count"`, `"failing_count": 1,
+        "retry_count"`}, "failing_count is 1, and the tests in $.checks have 2"},
+		{"a sum of retries", []string{`"total_retries": 4`, `"total_retries": 5`}, "total_retries is 5"},
+		{"retries of a check", []string{`"retry_count": 3,
+      "execution_time_ms"`, `"retry_count": 2,
+      "execution_time_ms"`}, "formatter has 3 retries, and those in $.checks are 2"},
+		{"no critical issue", []string{`"critical_security_issue": true,`, ``}, "critical_security_issue does not agree"},
+		{"a severity below that of a finding", []string{`"severity": "critical",
+        "execution_time_ms"`, `"severity": "low",
+        "execution_time_ms"`, `"critical_security_issue": true,`, ``}, "the finding is critical"},
+		{"a check that lists failures and passes", []string{`"check": "build",`, `"check": "build", "failing_count": 1,`}, "build did not fail"},
+	}
+	for _, c := range tests {
+		text := document(t, "", "")
+		for i := 0; i < len(c.changes); i += 2 {
+			if !strings.Contains(text, c.changes[i]) {
+				t.Fatalf("%s: the document has no %s", c.name, c.changes[i])
+			}
+			text = strings.ReplaceAll(text, c.changes[i], c.changes[i+1])
+		}
+		_, err := checkreport.Read(strings.NewReader(text))
+		if err == nil || !strings.Contains(err.Error(), "it contradicts itself, so nothing in it counts") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error about %q", c.name, err, c.want)
+		}
+	}
+	for _, in := range []checkreport.Input{failing(), passing()} {
+		var b bytes.Buffer
+		if err := checkreport.New(in).Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := checkreport.Read(&b); err != nil {
+			t.Errorf("a document of Airlock's own: %v", err)
+		}
+	}
+}
+
+// passOutput is an output in which every check passes.
+const passOutput = `{"status": "pass", "execution_time_ms": 1, "total_retries": 0, "checks": {
+	"formatter": {"status": "pass", "issues": [], "retry_count": 0, "command": "", "execution_time_ms": 1},
+	"linter": {"status": "pass", "issues": [], "retry_count": 0, "command": "", "execution_time_ms": 1},
+	"build": {"status": "pass", "errors": [], "retry_count": 0, "command": "", "execution_time_ms": 1},
+	"tests": {"status": "pass", "failing_count": 0, "retry_count": 0, "command": "", "execution_time_ms": 1},
+	"code_review": {"status": "pass", "findings": [], "severity": "none", "execution_time_ms": 1},
+	"security_review": {"status": "pass", "vulnerabilities": [], "severity": "none", "execution_time_ms": 1}}}`
+
 func TestReadTakesNewMembersAndMendsRanges(t *testing.T) {
 	t.Parallel()
 	d, err := checkreport.Read(strings.NewReader(document(t, `"version": 1`, `"version": 1, "mood": {"Good": [1]}`)))

@@ -63,10 +63,10 @@ type row struct {
 	notes         []string
 }
 
-// rows returns the six checks.
-func (d *Document) rows() []row {
+// outputRows returns the six checks as the output has them.
+func (d *Document) outputRows() []row {
 	o := d.Output.Checks
-	rows := []row{
+	return []row{
 		{check: phase.Formatter, status: o.Formatter.Status, time: millis(o.Formatter.Time), retries: o.Formatter.Retries, command: o.Formatter.Command, problems: o.Formatter.Issues},
 		{check: phase.Linter, status: o.Linter.Status, time: millis(o.Linter.Time), retries: o.Linter.Retries, command: o.Linter.Command, problems: o.Linter.Issues},
 		{check: phase.Build, status: o.Build.Status, time: millis(o.Build.Time), retries: o.Build.Retries, command: o.Build.Command, problems: o.Build.Errors},
@@ -74,6 +74,11 @@ func (d *Document) rows() []row {
 		{check: phase.CodeReview, status: o.CodeReview.Status, time: millis(o.CodeReview.Time), problems: o.CodeReview.Findings, severity: o.CodeReview.Severity},
 		{check: phase.SecurityReview, status: o.SecurityReview.Status, time: millis(o.SecurityReview.Time), problems: o.SecurityReview.Vulnerabilities, severity: o.SecurityReview.Severity},
 	}
+}
+
+// rows returns the six checks.
+func (d *Document) rows() []row {
+	rows := d.outputRows()
 	for i := range rows {
 		r := &rows[i]
 		for _, c := range d.Checks {

@@ -126,14 +126,15 @@ func (o Output) Encode() ([]byte, error) {
 	if len(violations) > 0 {
 		return nil, fmt.Errorf("the result of phase validation is not valid: %s: %s", violations[0].Path, violations[0].Message)
 	}
-	if err := o.consistent(); err != nil {
+	if err := o.Consistent(); err != nil {
 		return nil, fmt.Errorf("the result of phase validation contradicts itself: %w", err)
 	}
 	return b.Bytes(), nil
 }
 
-// consistent checks the guarantees of the spec that its schema cannot express.
-func (o Output) consistent() error {
+// Consistent checks the guarantees of the spec that its schema cannot express. The error
+// names the first that does not hold.
+func (o Output) Consistent() error {
 	c := o.Checks
 	switch sum := c.Formatter.Retries + c.Linter.Retries + c.Build.Retries + c.Tests.Retries; {
 	case o.TotalRetries != sum:

@@ -1,0 +1,74 @@
+package checkreport
+
+import (
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// contradiction returns an error that names the first two parts of the document that
+// cannot both be true, or nil. Airlock's own documents have none. In one that another
+// job's code has changed, it must not be the better part that counts.
+func (d *Document) contradiction() error {
+	if err := d.Output.Consistent(); err != nil {
+		return fmt.Errorf("$.output: %w", err)
+	}
+	rows := map[phase.Check]row{}
+	for _, r := range d.outputRows() {
+		rows[r.check] = r
+	}
+	informational := map[phase.Check]bool{}
+	seen := map[phase.Check]bool{}
+	failing, retries := map[phase.Check]int{}, map[phase.Check]int{}
+	for i, c := range d.Checks {
+		place := fmt.Sprintf("$.checks[%d]", i)
+		if seen[c.Check] && informational[c.Check] != c.Informational {
+			return fmt.Errorf("%s: the check %s only informs in one place and fails the result in another", place, c.Check)
+		}
+		seen[c.Check], informational[c.Check] = true, c.Informational
+		if c.Status != phase.Fail && (c.Failing > 0 || len(c.Failures) > 0) {
+			return fmt.Errorf("%s: %s did not fail, and failures are listed", place, c.Check)
+		}
+		failing[c.Check] += c.Failing
+		retries[c.Check] += c.Retries
+		if r := rows[c.Check]; c.Status == phase.Fail && r.status != phase.Fail {
+			return fmt.Errorf("%s: %s failed in %s, and $.output says %q of it", place, c.Check, c.Root, r.status)
+		}
+	}
+	for check := range seen {
+		r := rows[check]
+		if n := retries[check]; n != r.retries {
+			return fmt.Errorf("$.output: %s has %d retries, and those in $.checks are %d", check, r.retries, n)
+		}
+		if n := failing[check]; check == phase.Tests && n != r.failing {
+			return fmt.Errorf("$.output: failing_count is %d, and the tests in $.checks have %d failures", r.failing, n)
+		}
+	}
+	for i, f := range d.Findings {
+		if !f.Blocking {
+			continue
+		}
+		r := rows[f.Check]
+		if r.status != phase.Fail {
+			return fmt.Errorf("$.findings[%d]: the finding made %s fail, and $.output says %q of it", i, f.Check, r.status)
+		}
+		if most := severityOf(f); r.severity != "" && most.Rank() > r.severity.Rank() {
+			return fmt.Errorf("$.findings[%d]: the finding is %s, and $.output says that the worst of %s is %s", i, f.Severity, f.Check, r.severity)
+		}
+	}
+	for _, r := range d.outputRows() {
+		if r.status == phase.Fail && !informational[r.check] && !d.Failed() {
+			return fmt.Errorf("$.output: the status is %q, and the check %s failed", d.Output.Status, r.check)
+		}
+	}
+	return nil
+}
+
+// severityOf returns a finding's severity as its check counts it.
+func severityOf(f Finding) finding.Severity {
+	if f.Check == phase.CodeReview && f.Severity == finding.Critical {
+		return finding.High // the highest in a code review's schema
+	}
+	return f.Severity
+}
