@@ -115,6 +115,7 @@ func workflowEnv(s *githubtest.Server, event, payload string) []string {
 		"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=" + event, "GITHUB_EVENT_PATH=" + filepath.Join(root, "testdata", "events", payload),
 		"GITHUB_REPOSITORY=Codertocat/Hello-World", "GITHUB_REPOSITORY_ID=186853002", "GITHUB_SHA=ec26c3e57ca3a959ca5aad62de7213c562f8c821",
 		"GITHUB_REF=refs/pull/2/merge", "GITHUB_RUN_ID=17459853211", "GITHUB_RUN_ATTEMPT=1", "GITHUB_WORKFLOW=Agents", "GITHUB_JOB=gate", "GITHUB_ACTION=airlock",
+		"ACTIONS_ORCHESTRATION_ID=8f7c7a3e-0b1d-4c37-9c5e-2f1f6a1c2b3d.gate.__default",
 		"GITHUB_WORKFLOW_REF=Codertocat/Hello-World/.github/workflows/agents.yml@refs/heads/master", "GITHUB_SERVER_URL=https://github.com",
 		"GITHUB_TOKEN=" + secret,
 	}

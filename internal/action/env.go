@@ -4,6 +4,8 @@
 package action
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,7 +61,7 @@ func Snapshot(getenv func(string) string) Env {
 			SHA: run.SHA, Ref: run.Ref, Actor: run.Actor, TriggeringActor: getenv("GITHUB_TRIGGERING_ACTOR"),
 			RunID: getenv("GITHUB_RUN_ID"), RunNumber: getenv("GITHUB_RUN_NUMBER"), RunAttempt: getenv("GITHUB_RUN_ATTEMPT"),
 			WorkflowRef: getenv("GITHUB_WORKFLOW_REF"), Workflow: run.Workflow, Job: run.Job, Step: run.Action,
-			MatrixIndex: inputs.Get(MatrixIndexInput), ServerURL: run.ServerURL,
+			MatrixIndex: inputs.Get(MatrixIndexInput), Orchestration: getenv(orchestrationVariable), ServerURL: run.ServerURL,
 		},
 	}
 }
@@ -103,8 +105,8 @@ func InputNames(environ []string) []string {
 const maxEvent = 32 << 20
 
 // LoadEvent reads the event that started the workflow run and the run's
-// identity. Where the event has no time of its own, the time of the payload's
-// file is taken as the job's start.
+// identity, which is a random one outside of a workflow run. Where the event has no
+// time of its own, the time of the payload's file is taken as the job's start.
 func LoadEvent(env Env) (event.Event, event.Run, error) {
 	if env.EventPath == "" {
 		return event.Event{}, event.Run{}, errors.New("GITHUB_EVENT_PATH is not set: run in a workflow, or name the event's payload with --event FILE")
@@ -120,6 +122,7 @@ func LoadEvent(env Env) (event.Event, event.Run, error) {
 	if err != nil {
 		return event.Event{}, event.Run{}, err
 	}
+	env.Event.Nonce = cmp.Or(env.Event.Nonce, rand.Text())
 	run, err := event.ParseRun(env.Event, ev)
 	return ev, run, err
 }

@@ -16,6 +16,11 @@ var tokenVariables = [...]string{
 	"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN",
 }
 
+// orchestrationVariable names the job among all jobs of its workflow run. It is not a
+// secret and not documented; it leaves the environment with the runner's other ACTIONS_*
+// variables.
+const orchestrationVariable = "ACTIONS_ORCHESTRATION_ID"
+
 // secretsVariable is the input of further secrets, one a line.
 const secretsVariable = "INPUT_SECRETS"
 
@@ -69,6 +74,10 @@ func (s Secrets) Further() []string {
 	return values
 }
 
+// Orchestration returns what the runner calls the job among those of its workflow run; ""
+// where it does not.
+func (s Secrets) Orchestration() string { return s.trimmed(orchestrationVariable) }
+
 // secretVariable reports whether a variable must not stay in the environment: the
 // tokens, the input secrets, and the runner's access to GitHub's own services
 // (ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and their URLs).
@@ -100,10 +109,10 @@ func split(environ []string) (stay []string, secrets map[string]string) {
 	return stay, secrets
 }
 
-// onlyNeeded returns the secrets that Airlock uses.
+// onlyNeeded returns what Airlock uses of the variables that leave.
 func onlyNeeded(secrets map[string]string) map[string]string {
 	kept := map[string]string{}
-	for _, name := range append(tokenVariables[:], secretsVariable) {
+	for _, name := range append(tokenVariables[:], secretsVariable, orchestrationVariable) {
 		if v := secrets[name]; v != "" {
 			kept[name] = v
 		}

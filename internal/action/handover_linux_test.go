@@ -42,9 +42,9 @@ func TestMain(m *testing.M) {
 }
 
 type report struct {
-	Secret, Variable, Printed string
-	Environ, Args, Further    []string
-	PID                       int
+	Secret, Variable, Printed, Orchestration string
+	Environ, Args, Further                   []string
+	PID                                      int
 }
 
 // enter runs the helper and calls look while it is still alive.
@@ -90,7 +90,7 @@ const secret = "ghs_notARealTokenButShapedLikeOne0000000"
 func TestEnterTakesTheTokenOutOfTheProcess(t *testing.T) {
 	env := []string{
 		"PATH=/usr/bin:/bin", "INPUT_TOKEN=" + secret, "GITHUB_TOKEN=" + secret + "2", "GH_TOKEN=" + secret + "3", "ODD=a=b\nc", "GITHUB_ACTIONS=true",
-		"ACTIONS_RUNTIME_TOKEN=runtime-secret", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=oidc-secret", "ACTIONS_ID_TOKEN_REQUEST_URL=https://x", "INPUT_FAIL-ON=error",
+		"ACTIONS_RUNTIME_TOKEN=runtime-secret", "ACTIONS_ORCHESTRATION_ID=1-2.api.gate.__default", "ACTIONS_ID_TOKEN_REQUEST_TOKEN=oidc-secret", "ACTIONS_ID_TOKEN_REQUEST_URL=https://x", "INPUT_FAIL-ON=error",
 		"INPUT_SECRETS=one ghs_\r\n\n  two" + strings.Repeat("2", 40_000) + "\n",
 	}
 	enter(t, env, func(r report, pid int) {
@@ -99,6 +99,9 @@ func TestEnterTakesTheTokenOutOfTheProcess(t *testing.T) {
 		}
 		if len(r.Further) != 2 || r.Further[0] != "one ghs_" || r.Further[1] != "two"+strings.Repeat("2", 40_000) {
 			t.Errorf("of the input secrets %d values arrived, the first %.20q", len(r.Further), r.Further)
+		}
+		if r.Orchestration != "1-2.api.gate.__default" {
+			t.Errorf("of the orchestration id %q arrived", r.Orchestration)
 		}
 		if r.PID != pid {
 			t.Errorf("the process was not replaced: %d, then %d", pid, r.PID)

@@ -89,8 +89,8 @@ func (c Config) footer(f *policy.Footer) string {
 // ownFooter is footer for Airlock's own items.
 func (c Config) ownFooter(f *policy.Footer) string {
 	job := "" // distinguishes the comments of two jobs
-	if c.Run.Job != "" {
-		job = " of the job " + markdown.CodeSpan(c.Run.Job)
+	if c.Run.Identity() != "" {
+		job = " of the job " + markdown.CodeSpan(c.Run.Identity())
 	}
 	return footerOr(f, "> Found by the checks"+job+c.origin()+"; posted by Airlock.")
 }

@@ -46,6 +46,7 @@ func chaosKinds() []chaosKind {
 		{"create-pull-request-review-comment", []string{"pull_request"}, drawReviewComment},
 		{"create-discussion", nil, drawDiscussion},
 		{"missing-tool", nil, drawMissing},
+		{"missing-data", nil, drawMissing},
 		{"create-security-report", []string{"pull_request"}, drawAlert},
 		{"noop", nil, drawNoop},
 	}

@@ -114,7 +114,7 @@ const (
 // style describes how the commits of an item are made. It follows from the item and the
 // workflow run, so that a later attempt makes the same commits.
 func (c *coder) style(e *entry, st *codeState) gitrepo.Style {
-	committer := committerOf(c.o.s.viewer)
+	committer := committerOf(c.o.s.viewer.Actor)
 	last := trailer(st.key, e.key)
 	return gitrepo.Style{
 		Committer: committer,
@@ -146,14 +146,17 @@ func committerOf(viewer githubapi.Actor) gitrepo.Person {
 		return gitrepo.Person{Name: "Airlock", Email: "airlock@localhost"}
 	}
 	login := viewer.Login
-	if viewer.DatabaseID == actionsBot && !strings.HasSuffix(login, "[bot]") {
-		login += "[bot]"
+	if viewer.DatabaseID == actionsBot {
+		login = actionsLogin
 	}
 	return gitrepo.Person{Name: login, Email: fmt.Sprintf("%d+%s@users.noreply.github.com", viewer.DatabaseID, login)}
 }
 
-// actionsBot is the id of the account github-actions[bot], which GITHUB_TOKEN belongs to.
-const actionsBot = 41898282
+// The account that GITHUB_TOKEN belongs to, and its name as REST spells it.
+const (
+	actionsBot   = 41898282
+	actionsLogin = "github-actions[bot]"
+)
 
 // defaultMessage is the commit message where neither the agent nor the item has one.
 const defaultMessage = "Apply an agent's changes"

@@ -246,7 +246,7 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (bool, erro
 		return false, err
 	}
 	empty := diff.AheadBy == 0 && c.begun(e, st, b.Name)
-	if diff.AheadBy != len(diff.Commits) || !empty && !allOfSeries(diff.Commits, st.key, committerOf(c.o.s.viewer)) {
+	if diff.AheadBy != len(diff.Commits) || !empty && !allOfSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor)) {
 		return false, nil
 	}
 	var open *githubapi.Pull

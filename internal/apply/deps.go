@@ -55,6 +55,7 @@ type Source interface {
 // taken effect fails with githubapi.Ambiguous.
 type GitHub interface {
 	Viewer(ctx context.Context) (githubapi.Actor, error)
+	Login(ctx context.Context, id int64) (string, error)
 
 	GetIssue(ctx context.Context, r githubapi.Repo, number int) (githubapi.Issue, error)
 	CreateIssue(ctx context.Context, r githubapi.Repo, n githubapi.NewIssue) (githubapi.Issue, error)

@@ -28,11 +28,16 @@ func hashFields(fields ...string) string {
 }
 
 // itemKey is the idempotency key of one item: a hash of the repository's id, the workflow
-// run's id, the job, the step, the matrix index, the kind, the target, the canonical item
-// and its ordinal (from 0) among equal items. The attempt is not part of it, so that a
-// re-run finds what an earlier attempt wrote.
+// run's id, the job's identity, the step, the matrix index, the kind, the target, the
+// canonical item and its ordinal (from 0) among equal items. The attempt is not part of
+// it, so that a re-run finds what an earlier attempt wrote. Outside of a workflow run
+// every run has keys of its own.
 func itemKey(run event.Run, repositoryID int64, kind, target string, canonical []byte, ordinal int) string {
-	return hashFields(strconv.FormatInt(repositoryID, 10), strconv.FormatInt(run.ID, 10), run.Job, run.Step, strconv.Itoa(run.MatrixIndex),
+	id := strconv.FormatInt(run.ID, 10)
+	if run.Own != "" {
+		id = "own " + run.Own
+	}
+	return hashFields(strconv.FormatInt(repositoryID, 10), id, run.Identity(), run.Step, strconv.Itoa(run.MatrixIndex),
 		kind, target, string(canonical), strconv.Itoa(ordinal))
 }
 
@@ -125,19 +130,19 @@ func scopeKey(run event.Run, repositoryID int64, kind, target, scope string) str
 }
 
 // jobFields returns the fields of a stable key that decide which objects belong together: those
-// of one job of one workflow on one target, in any workflow run. Each job of a matrix counts
-// as a job of its own.
+// of one job of one workflow on one target, in any workflow run. Each job of a matrix, and
+// each call of a reusable workflow, counts as a job of its own.
 func jobFields(what string, run event.Run, repositoryID int64, kind, target string) []string {
-	return []string{what, strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Job, strconv.Itoa(run.MatrixIndex), kind, target}
+	return []string{what, strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Identity(), strconv.Itoa(run.MatrixIndex), kind, target}
 }
 
 // branchKey is the key by which a later run of the same workflow finds a branch again: a
-// hash of the repository's id, the workflow's file, the job, its place in a matrix, the
-// step, the kind, the subject (see subjectOf), and the ordinal (from 0) among the items that
-// share it. Without the place and the step, jobs of a matrix and steps of a job would
-// replace each other's branches.
+// hash of the repository's id, the workflow's file, the job's identity, its place in a
+// matrix, the step, the kind, the subject (see subjectOf), and the ordinal (from 0) among
+// the items that share it. Without the place and the step, jobs of a matrix and steps of a
+// job would replace each other's branches.
 func branchKey(run event.Run, repositoryID int64, kind safeoutput.Kind, subject string, ordinal int) string {
-	return hashFields("stable", strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Job, run.Step, strconv.Itoa(run.MatrixIndex),
+	return hashFields("stable", strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Identity(), run.Step, strconv.Itoa(run.MatrixIndex),
 		string(kind), subject, strconv.Itoa(ordinal))
 }
 

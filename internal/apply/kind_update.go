@@ -87,7 +87,7 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 		}
 	}
 	if it.Body != nil {
-		body, cut := p.cfg.body(p.incompleteNote()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer, e.key))
+		body, cut := p.cfg.body(p.incompleteNote()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer.Actor, e.key))
 		if !(known && sameText(is.Body, body)) {
 			op.noteCut(cut)
 			edit.Body = &body
@@ -191,6 +191,6 @@ func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.I
 	if err != nil {
 		return githubapi.IssueEdit{}, nil, err
 	}
-	edit, skipped = leaveAlone(w.edit, byOthers(edits, since, x.plan.snap.viewer))
+	edit, skipped = leaveAlone(w.edit, byOthers(edits, since, x.plan.snap.viewer.Actor))
 	return edit, slices.Concat(w.notes, skipped), nil
 }

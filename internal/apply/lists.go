@@ -31,11 +31,21 @@ const (
 	listDiscussionComments = "comments of a discussion"
 )
 
+// ownAccount is the account of the token.
+type ownAccount struct {
+	githubapi.Actor
+	// login is the account's name as REST spells it; "" where it is not known.
+	login string
+}
+
 // ownObjects reads a list and returns our own objects in it: written by the token's own
 // account, identified by its database id, with a marker as the last line. A marker in
 // somebody else's text means nothing. Among the reviews it also returns the account's pending
 // one, whoever made it, without a key: it blocks others, and carries nothing yet.
-func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, viewer githubapi.Actor, since time.Time) ([]Object, error) {
+//
+// Issues are asked for by their author, because a repository can have thousands that
+// changed meanwhile.
+func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, viewer ownAccount, since time.Time) ([]Object, error) {
 	var found []Object
 	add := func(author githubapi.Actor, body string, o Object) {
 		if author.DatabaseID != viewer.DatabaseID || viewer.DatabaseID == 0 {
@@ -52,7 +62,7 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 	var err error
 	switch id.what {
 	case listIssues:
-		err = each(gh.ListIssues(ctx, r, githubapi.IssueFilter{State: "all", Since: since}), func(i githubapi.Issue) {
+		err = each(gh.ListIssues(ctx, r, githubapi.IssueFilter{State: "all", Since: since, Creator: viewer.login, CreatedFrom: since}), func(i githubapi.Issue) {
 			if !i.IsPull {
 				add(i.Author, i.Body, issueObject(i))
 			}

@@ -85,10 +85,19 @@ func (o *observer) viewer() (err error) {
 	if len(o.need.lists.all) == 0 && len(o.need.issues.all) == 0 && len(o.need.code) == 0 {
 		return nil
 	}
-	if o.s.viewer, err = o.deps.GitHub.Viewer(o.ctx); err == nil && o.s.viewer.DatabaseID == 0 {
-		err = errors.New("GitHub does not name the account of this token, so what an earlier attempt wrote cannot be distinguished from what others wrote; use a token of a user or an app")
+	if o.s.viewer.Actor, err = o.deps.GitHub.Viewer(o.ctx); err != nil {
+		return err
 	}
-	return err
+	if o.s.viewer.DatabaseID == 0 {
+		return errors.New("GitHub does not name the account of this token, so what an earlier attempt wrote cannot be distinguished from what others wrote; use a token of a user or an app")
+	}
+	if o.s.viewer.DatabaseID == actionsBot {
+		o.s.viewer.login = actionsLogin
+	} else if o.need.lists.seen[listID{what: listIssues}] {
+		// Without the name the issues of all authors are listed, which only takes longer.
+		o.s.viewer.login, err = o.deps.GitHub.Login(o.ctx, o.s.viewer.DatabaseID)
+	}
+	return o.fatal(err)
 }
 
 // lists reads the lists and keeps what is ours.
@@ -121,7 +130,7 @@ func (o *observer) issues() error {
 		if st.issue, st.err = o.deps.GitHub.GetIssue(o.ctx, o.repo, n); st.err == nil {
 			st.edits, st.err = o.deps.GitHub.IssueEdits(o.ctx, o.repo, n, since)
 		}
-		st.edits = byOthers(st.edits, since, o.s.viewer)
+		st.edits = byOthers(st.edits, since, o.s.viewer.Actor)
 		o.s.issues[n] = st
 		if err := o.fatal(st.err); err != nil {
 			return err

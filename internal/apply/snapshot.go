@@ -14,7 +14,7 @@ import (
 // nothing was read.
 type Snapshot struct {
 	connected bool
-	viewer    githubapi.Actor
+	viewer    ownAccount
 	// since is the earliest moment at which an object of this workflow run can have been
 	// written.
 	since time.Time

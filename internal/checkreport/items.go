@@ -1,10 +1,14 @@
 package checkreport
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/intake"
@@ -23,8 +27,8 @@ type ItemsInput struct {
 	Head       string
 	SummaryURL string // of the job summary; "" for none
 	Version    string // Airlock's own
-	// Job is the key of the job that reports the checks, and Leg its index in its matrix; ""
-	// and 0 outside of them.
+	// Job distinguishes the job that reports the checks from others of its workflow, except
+	// for those of its matrix, which Leg does, from 0. Outside of a workflow Job is "".
 	Job string
 	Leg int
 	// Comment, CheckRun and SecurityReport select these items. ReviewComments is how many
@@ -53,11 +57,12 @@ func (d *Document) Items(in ItemsInput) ([]intake.OwnItem, error) {
 		items = append(items, d.reviewItems(in)...)
 	}
 	if in.SecurityReport && d.isAbout(in.Head) {
-		log, err := d.SARIF(in.Version)
+		category := sarifCategory(in.Job, in.Leg)
+		log, err := d.sarif(in.Version, category)
 		if err != nil {
 			return nil, fmt.Errorf("the security review's findings as SARIF: %w", err)
 		}
-		items = append(items, intake.OwnItem{Item: &safeoutput.CreateSecurityReport{SARIF: log, Category: SARIFCategory}})
+		items = append(items, intake.OwnItem{Item: &safeoutput.CreateSecurityReport{SARIF: log, Category: category}})
 	}
 	for _, m := range d.Missing {
 		items = append(items, intake.OwnItem{Item: &safeoutput.MissingTool{
@@ -112,7 +117,7 @@ func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
 func checkRunName(job string, leg int) string {
 	var parts []string
 	if job != "" {
-		parts = append(parts, text.Truncate(job, 100))
+		parts = append(parts, short(job))
 	}
 	if leg > 0 {
 		parts = append(parts, strconv.Itoa(leg+1))
@@ -121,6 +126,25 @@ func checkRunName(job string, leg int) string {
 		return "Airlock checks"
 	}
 	return "Airlock checks (" + strings.Join(parts, ", ") + ")"
+}
+
+// maxJob bounds a job's identity in a name, in characters.
+const maxJob = 100
+
+// short returns a job's identity as it is or, if it is long, its beginning and a digest, so
+// that two of them never become one.
+func short(job string) string {
+	begin := text.Truncate(job, maxJob)
+	if begin == job {
+		return job
+	}
+	return begin + " " + digest(job)
+}
+
+// digest returns eight hexadecimal digits that stand for s.
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:4])
 }
 
 func annotationLevel(s finding.Severity) string {
@@ -165,18 +189,42 @@ func (d *Document) Annotations(safe SafeText) []Annotation {
 	return annotations
 }
 
-// SARIFCategory is the category by which code scanning keeps the security review's
-// findings separate from others'.
-const SARIFCategory = "airlock/security-review"
+// sarifCategory is the category by which code scanning keeps the security review's
+// findings separate from others', also from those of another job: an upload replaces the
+// one before it of the same category.
+func sarifCategory(job string, leg int) string {
+	category := "airlock/security-review"
+	if job != "" {
+		plain := strings.Map(func(r rune) rune {
+			if r < utf8.RuneSelf && (r == '_' || r == '.' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
+				return r
+			}
+			return '-'
+		}, text.Truncate(job, maxJob))
+		if plain != job {
+			plain += "-" + digest(job)
+		}
+		category += "/" + plain
+	}
+	if leg > 0 {
+		category += "/" + strconv.Itoa(leg+1)
+	}
+	return category
+}
 
 // SARIF returns the findings of the security review as a SARIF log, also those on lines
 // that did not change: code scanning compares complete states. version is Airlock's own.
 func (d *Document) SARIF(version string) (json.RawMessage, error) {
+	return d.sarif(version, sarifCategory("", 0))
+}
+
+// sarif is SARIF with the category of a job.
+func (d *Document) sarif(version, category string) (json.RawMessage, error) {
 	findings := []finding.Finding{}
 	for _, f := range d.Findings {
 		if f.Check == phase.SecurityReview && f.Path != "" {
 			findings = append(findings, f.finding())
 		}
 	}
-	return sarif.Build(sarif.Tool{Name: sarif.OwnTool, Version: version, InformationURI: "https://github.com/agent-airlock/airlock"}, SARIFCategory, findings, d.rules())
+	return sarif.Build(sarif.Tool{Name: sarif.OwnTool, Version: version, InformationURI: "https://github.com/agent-airlock/airlock"}, category, findings, d.rules())
 }

@@ -114,12 +114,37 @@ func TestJobsHaveTheirOwnCheckRun(t *testing.T) {
 		want string
 	}{
 		{"", 0, "Airlock checks"}, {"", 1, "Airlock checks (2)"}, {"report", 0, "Airlock checks (report)"}, {"report-web", 0, "Airlock checks (report-web)"}, {"report", 2, "Airlock checks (report, 3)"},
+		{"api / gate", 0, "Airlock checks (api / gate)"}, {"web / gate", 0, "Airlock checks (web / gate)"},
+		{strings.Repeat("a", 100) + "b", 0, "Airlock checks (" + strings.Repeat("a", 100) + "… d89d25f6)"},
+		{strings.Repeat("a", 100) + "c", 0, "Airlock checks (" + strings.Repeat("a", 100) + "… 46f3eb12)"},
 	} {
 		in := all(t)
 		in.Job, in.Leg = c.job, c.leg
 		if run := let(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); run.Name != c.want {
 			t.Errorf("job %q, leg %d: %q", c.job, c.leg, run.Name)
 		}
+	}
+}
+
+// TestJobsHaveTheirOwnCategory asserts that no job's upload replaces another's.
+func TestJobsHaveTheirOwnCategory(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		job  string
+		leg  int
+		want string
+	}{
+		{"", 0, ""}, {"report", 0, "/report"}, {"report", 1, "/report/2"}, {"api / report", 0, "/api---report-"}, {"api---report", 0, "/api---report"}, {"web / report", 0, "/web---report-"},
+		{strings.Repeat("a", 150), 0, "/aaaa"}, {strings.Repeat("a", 151), 0, "/aaaa"},
+	} {
+		in := all(t)
+		in.Job, in.Leg = c.job, c.leg
+		got := let(t, checkreport.New(failing()), in)[safeoutput.KindCreateSecurityReport][0].Item().(*safeoutput.CreateSecurityReport)
+		if !strings.HasPrefix(got.Category, "airlock/security-review"+c.want) || seen[got.Category] || !strings.Contains(string(got.SARIF), got.Category) {
+			t.Errorf("job %q, leg %d: %q", c.job, c.leg, got.Category)
+		}
+		seen[got.Category] = true
 	}
 }
 

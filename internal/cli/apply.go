@@ -28,6 +28,7 @@ type applyFlags struct {
 	input, config, event, eventName, repo string
 	plan, outputDir, proxy, caFile        string
 	dir, changes, changesBase, findings   string
+	name                                  string
 	dryRun, strict, trustEnv, json        bool
 	pace                                  time.Duration
 }
@@ -63,6 +64,7 @@ JSON, unless that is a terminal.`,
 	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
 	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
 	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+	flags.StringVar(&f.name, "name", "", "a name for the job, where two jobs of a workflow run cannot be distinguished otherwise")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing; print the plan")
 	flags.StringVar(&f.plan, "plan", "", "write the plan, with the exact requests, to this file as JSON")
 	flags.StringVar(&f.outputDir, "output-dir", ".airlock", "where files go that could not be delivered, such as SARIF")
@@ -174,6 +176,7 @@ func (f applyFlags) connection(env Environment) (doors.Connection, error) {
 // request returns what the gate needs besides the items, without code and own items.
 func (f applyFlags) request(env Environment, conn doors.Connection) (doors.Request, error) {
 	runner := eventEnv(env, f.event, f.eventName, f.repo)
+	runner.Event.Name = f.name
 	ev, run, err := action.LoadEvent(runner)
 	if err != nil {
 		return doors.Request{}, exitcode.UsageError(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,6 +124,8 @@ func TestExitCodes(t *testing.T) {
 	})
 	_, env := github(t)
 	without := map[string]string{"GITHUB_API_URL": env["GITHUB_API_URL"]}
+	inRun := maps.Clone(env)
+	inRun["GITHUB_RUN_ID"], inRun["GITHUB_JOB"], inRun["ACTIONS_ORCHESTRATION_ID"] = "7", "gate", "1-2.gate.__default"
 	in := func(name string) string { return filepath.Join(dir, name) }
 	apply := func(input, config string, more ...string) []string {
 		return append([]string{"apply", "--pace=0s", "--event", event(t), "--input", in(input), "--config", in(config), "--output-dir", in("out")}, more...)
@@ -142,8 +145,9 @@ func TestExitCodes(t *testing.T) {
 		{2, nil, []string{"collect", "--input", in("good.ndjson"), "--output", in("none/x")}, "--output: "},
 		{2, nil, []string{"collect", "--input", in("good.ndjson"), "--report", in("none/x")}, "--report: "},
 		{0, env, apply("good.ndjson", "staged.yml"), "1 of 1 request would be done, nothing was written (1 planned)"},
+		{0, inRun, apply("good.ndjson", "policy.yml"), "1 of 1 request done (1 applied)"},
 		{0, env, apply("good.ndjson", "policy.yml"), "1 of 1 request done (1 applied)"},
-		{0, env, apply("good.ndjson", "staged.yml"), "0 of 1 request would be done, 1 is done already, nothing was written (1 already there)"},
+		{0, inRun, apply("good.ndjson", "staged.yml"), "0 of 1 request would be done, 1 is done already, nothing was written (1 already there)"},
 		{0, env, apply("noop.ndjson", "policy.yml"), "1 of 1 request done (1 applied)"},
 		{0, without, apply("good.ndjson", "staged.yml"), "Unchecked: without a token"},
 		{0, env, apply("good.ndjson", "policy.yml", "--dry-run"), "Plan for Codertocat/Hello-World"},

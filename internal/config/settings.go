@@ -69,8 +69,11 @@ type Settings struct {
 	// TrustEnv lets the environment name a proxy, certificates and the
 	// configuration; input trust-env. Earlier steps of a job can set it.
 	TrustEnv bool
-	// MatrixIndex is the job's index in its matrix; input matrix-index.
-	MatrixIndex string
+	// MatrixIndex is the job's index in its matrix, and CheckRunID the id of its check run;
+	// inputs matrix-index, check-run-id.
+	MatrixIndex, CheckRunID string
+	// Name is the owner's name for the job; input name.
+	Name string
 }
 
 // ParseSettings decodes the inputs; get returns an input's text, "" when it is
@@ -93,10 +96,9 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 		Proxy:       in.proxy("proxy"),
 		CAFile:      in.text("ca-file"),
 		TrustEnv:    in.truth("trust-env"),
-		MatrixIndex: in.text("matrix-index"),
-	}
-	if n, err := strconv.Atoi(s.MatrixIndex); s.MatrixIndex != "" && (err != nil || n < 0) {
-		in.fail("matrix-index", "expected a whole number, such as ${{ strategy.job-index }}, found %s", quote(s.MatrixIndex))
+		MatrixIndex: in.wholeNumber("matrix-index", "strategy.job-index"),
+		CheckRunID:  in.wholeNumber("check-run-id", "job.check_run_id"),
+		Name:        in.text("name"),
 	}
 	if !text.IsBlank(s.Config) && s.ConfigFile != "" {
 		in.fail("config-file", "both config and config-file are given; give one of the two")
@@ -161,6 +163,15 @@ func (in *inputs) text(name string) string { return strings.TrimSpace(in.get(nam
 
 func (in *inputs) fail(name, format string, args ...any) {
 	in.problems = append(in.problems, Problem{Source: "input " + name, Message: fmt.Sprintf(format, args...)})
+}
+
+// wholeNumber reads what an expression of the workflow gives.
+func (in *inputs) wholeNumber(name, expression string) string {
+	v := in.text(name)
+	if n, err := strconv.ParseInt(v, 10, 64); v != "" && (err != nil || n < 0) {
+		in.fail(name, "expected a whole number, such as ${{ %s }}, found %s", expression, quote(v))
+	}
+	return v
 }
 
 // truth reads true or false, as the runner's own toolkit does.

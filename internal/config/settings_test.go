@@ -19,7 +19,7 @@ func TestSettings(t *testing.T) {
 	}
 	s, err = parseInputs(map[string]string{
 		"mode": "apply", "fail-on": " rejected\n", "staged": "True", "strict": "true", "log-level": "debug", "trust-env": "false",
-		"proxy": "http://u:p@proxy:3128", "ca-file": "ca.pem", "matrix-index": "3", "config": " noop:\n", "output-file": "out.ndjson ", "agent-output": "{}",
+		"proxy": "http://u:p@proxy:3128", "ca-file": "ca.pem", "matrix-index": "3", "check-run-id": "5", "name": " api ", "config": " noop:\n", "output-file": "out.ndjson ", "agent-output": "{}",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("proxy is %v", s.Proxy)
 	}
 	s.Proxy = nil
-	want := Settings{Mode: ModeApply, FailOn: FailOnRejected, Staged: true, Strict: true, LogLevel: LogDebug, CAFile: "ca.pem", MatrixIndex: "3",
+	want := Settings{Mode: ModeApply, FailOn: FailOnRejected, Staged: true, Strict: true, LogLevel: LogDebug, CAFile: "ca.pem", MatrixIndex: "3", CheckRunID: "5", Name: "api",
 		Config: " noop:\n", OutputFile: "out.ndjson", AgentOutput: "{}"}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -37,7 +37,7 @@ func TestSettings(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	_, err := parseInputs(map[string]string{
-		"mode": "aply", "fail-on": "errors", "staged": "yes", "log-level": "quiet", "matrix-index": "-1", "config": "noop:", "config-file": "a.yml",
+		"mode": "aply", "fail-on": "errors", "staged": "yes", "log-level": "quiet", "matrix-index": "-1", "check-run-id": "x", "config": "noop:", "config-file": "a.yml",
 		"proxy": "socks5://user:hunter2@proxy", "trust-env": "1",
 	})
 	want := strings.TrimPrefix(`
@@ -48,6 +48,7 @@ input log-level: expected one of info, error, warning, debug, found "quiet"
 input proxy: expected the URL of a proxy, such as http://proxy.example.com:3128
 input trust-env: expected true or false, found "1"
 input matrix-index: expected a whole number, such as ${{ strategy.job-index }}, found "-1"
+input check-run-id: expected a whole number, such as ${{ job.check_run_id }}, found "x"
 input config-file: both config and config-file are given; give one of the two`, "\n")
 	if diff := cmp.Diff(want, errText(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

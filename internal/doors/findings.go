@@ -61,7 +61,7 @@ func (g *Gate) OwnItems(doc *checkreport.Document, ev event.Event, input checkre
 
 // ItemsOf returns the input of OwnItems: the workflow run that the items come from.
 func ItemsOf(getenv func(string) string, version string, ev event.Event, run event.Run) checkreport.ItemsInput {
-	return checkreport.ItemsInput{SummaryURL: summaryURL(getenv, ev), Version: version, Job: run.Job, Leg: run.MatrixIndex}
+	return checkreport.ItemsInput{SummaryURL: summaryURL(getenv, ev), Version: version, Job: run.Identity(), Leg: run.MatrixIndex}
 }
 
 // summaryURL returns the address of the workflow run's job summaries; "" outside of a

@@ -20,6 +20,18 @@ type Run struct {
 	Job          string // the job's key
 	Step         string // the step's id, or the name that the runner made
 	MatrixIndex  int    // strategy.job-index; 0 outside a matrix
+	// Name distinguishes the job from others of the workflow run with the same key: the
+	// owner's name for it, or "caller / job" for a job of a reusable workflow. It is ""
+	// where Job and MatrixIndex do.
+	Name string
+	// Shared reports whether another job of the workflow run may have the same identity,
+	// because it rests on what is equal in two calls of a reusable workflow, or on the
+	// owner's word.
+	Shared bool
+	// CheckRunID identifies the job in this attempt (job.check_run_id); 0 if unknown.
+	CheckRunID int64
+	// Own is different in each run outside of a workflow run, whose ID is 0.
+	Own string
 	// StartedAt is the earliest time whose state of the repository the run may have
 	// seen: when the event happened, otherwise when the job started; zero if
 	// neither is known.
@@ -53,6 +65,12 @@ func ParseRun(env Env, ev Event) (Run, error) {
 			return Run{}, err
 		}
 		*f.to = int(n)
+	}
+	if run.CheckRunID, err = wholeNumber("the check run's id (job.check_run_id)", env.CheckRunID, 0); err != nil {
+		return Run{}, err
+	}
+	if err := run.identify(env); err != nil {
+		return Run{}, err
 	}
 	if run.ID > 0 && env.ServerURL != "" && ev.Repo.FullName() != "" {
 		run.URL = strings.TrimRight(env.ServerURL, "/") + "/" + ev.Repo.FullName() + "/actions/runs/" + strconv.FormatInt(run.ID, 10)

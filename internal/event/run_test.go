@@ -18,7 +18,7 @@ func TestParseRun(t *testing.T) {
 	}
 	ev := event.Event{Repo: event.Repo{Owner: "octo", Name: "repo"}}
 	want := event.Run{ID: 16000000001, Number: 12, Attempt: 2, WorkflowPath: ".github/workflows/a@b.yml", Job: "gate", Step: "__run_3",
-		MatrixIndex: 4, StartedAt: started, URL: "https://github.com/octo/repo/actions/runs/16000000001"}
+		MatrixIndex: 4, Shared: true, StartedAt: started, URL: "https://github.com/octo/repo/actions/runs/16000000001"}
 	got, err := event.ParseRun(env, ev)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
@@ -46,9 +46,66 @@ func TestParseRunErrors(t *testing.T) {
 		"GITHUB_RUN_ID":      {RunID: "x"},
 		"GITHUB_RUN_ATTEMPT": {RunAttempt: "-1"},
 		"strategy.job-index": {MatrixIndex: "1.5"},
+		"job.check_run_id":   {CheckRunID: "x"},
+		"invalid name":       {Name: "a\nb"},
+		"at most 100 bytes":  {Name: strings.Repeat("a", 101)},
 	} {
 		if _, err := event.ParseRun(env, event.Event{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("err = %v, want one with %s", err, want)
 		}
+	}
+}
+
+// TestIdentity plays the jobs of one workflow run that GITHUB_JOB and the matrix
+// index do not distinguish, with each source that may.
+func TestIdentity(t *testing.T) {
+	for name, c := range map[string]struct {
+		env     event.Env
+		jobName string // what GitHub would answer
+		want    string
+		shared  bool
+	}{
+		"a job":                               {event.Env{Orchestration: "1-2.gate.__default"}, "", "gate", false},
+		"a leg, with the index":               {event.Env{Orchestration: "1-2.gate.linux", MatrixIndex: "1"}, "", "gate", false},
+		"a leg with dots":                     {event.Env{Orchestration: "1-2.gate.go_1.26", MatrixIndex: "1"}, "", "gate", false},
+		"a leg, without the index":            {event.Env{Orchestration: "1-2.gate.linux"}, "", "gate / linux", false},
+		"one call":                            {event.Env{Orchestration: "1-2.api.gate.__default"}, "", "api / gate", false},
+		"another call":                        {event.Env{Orchestration: "1-2.web.gate.__default"}, "", "web / gate", false},
+		"a call in a matrix":                  {event.Env{Orchestration: "1-2.call.linux.gate.__default"}, "", "call / linux / gate", false},
+		"a caller with the same key":          {event.Env{Orchestration: "1-2.gate.gate.__default"}, "", "gate / gate", false},
+		"the owner's name comes first":        {event.Env{Orchestration: "1-2.api.gate.__default", Name: "api"}, "other / gate", "api", true},
+		"an id of another job":                {event.Env{Orchestration: "1-2.check.__default"}, "", "gate", true},
+		"an id with a line break":             {event.Env{Orchestration: "1-2.api\n.gate.__default"}, "", "gate", true},
+		"an id that is not one":               {event.Env{Orchestration: "gate"}, "", "gate", true},
+		"an endless id":                       {event.Env{Orchestration: "1." + strings.Repeat("a.", 600) + "gate.__default"}, "", "gate", true},
+		"the job's name":                      {event.Env{CheckRunID: "5"}, "api / gate", "api / gate", false},
+		"the name of a job that is no callee": {event.Env{CheckRunID: "5"}, "Report", "gate", false},
+		"a name that cannot be read":          {event.Env{CheckRunID: "5"}, "", "gate", true},
+		"neither":                             {event.Env{}, "api / gate", "gate", true},
+	} {
+		c.env.RunID, c.env.Job = "7", "gate"
+		run, err := event.ParseRun(c.env, event.Event{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if asks := run.AwaitsJobName(); asks != (c.env.CheckRunID != "") {
+			t.Errorf("%s: it asks for the job's name: %v", name, asks)
+		} else if asks {
+			run.SetJobName(c.jobName)
+		}
+		if run.Identity() != c.want || run.Shared != c.shared {
+			t.Errorf("%s: %q, shared: %v", name, run.Identity(), run.Shared)
+		}
+	}
+}
+
+func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {
+	run, err := event.ParseRun(event.Env{Nonce: "a", Name: "nightly", Orchestration: "1.x.y", Job: "x"}, event.Event{})
+	if err != nil || run.Own != "a" || run.Identity() != "nightly" || run.Shared || run.AwaitsJobName() {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if run, _ = event.ParseRun(event.Env{Nonce: "a", RunID: "1"}, event.Event{}); run.Own != "" {
+		t.Error("a workflow run's attempt is on its own")
 	}
 }

@@ -2,6 +2,7 @@ package githubapi
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/google/go-github/v60/github"
@@ -73,6 +74,23 @@ func (c *Client) GetCheckRun(ctx context.Context, r Repo, id int64) (CheckRun, e
 	op := reading(r, "read the check run %d", id)
 	g, _, err := c.gh.Checks.GetCheckRun(op.context(ctx), r.Owner, r.Name, id)
 	return result(op, g, err, checkRunOf)
+}
+
+// JobName returns the name that GitHub shows for a job of a workflow run, "caller / job"
+// where a workflow calls another. The id is that of the job's check run, which the job
+// has too. Checks: read and actions: read each allow it, in a public repository any token
+// does; the error is that of the second request.
+func (c *Client) JobName(ctx context.Context, r Repo, id int64) (string, error) {
+	run, err := c.GetCheckRun(ctx, r, id)
+	if err == nil {
+		return run.Name, nil
+	}
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Kind != Forbidden && e.Kind != NotFound {
+		return "", err
+	}
+	op := reading(r, "read the job %d", id)
+	g, _, err := c.gh.Actions.GetWorkflowJobByID(op.context(ctx), r.Owner, r.Name, id)
+	return result(op, g, err, (*github.WorkflowJob).GetName)
 }
 
 // ListCheckRuns yields a commit's check runs of that name, of all apps, including

@@ -118,3 +118,35 @@ func TestHidingComments(t *testing.T) {
 		t.Errorf("without the permission: %v", err)
 	}
 }
+
+// TestJobName asks for a job's name with what the token allows: either permission is enough.
+func TestJobName(t *testing.T) {
+	t.Parallel()
+	for permission, want := range map[string]string{"checks": "api / gate", "actions": "api / gate", "issues": ""} {
+		f := fixture()
+		f.Repo.Private = true
+		f.Checks = []*githubtest.Check{{ID: 77, Name: "api / gate", HeadSHA: strings.Repeat("a", 40)}}
+		f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{permission: "read"}}}
+		env := newTestEnv(t, f)
+		name, err := env.JobName(env.ctx, repo, 77)
+		if name != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", permission, name, err)
+		}
+		if _, err := env.JobName(env.ctx, repo, 78); err == nil {
+			t.Errorf("%s: an unknown job has a name", permission)
+		}
+	}
+}
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	f := fixture()
+	f.Viewer = githubtest.Account{Login: "agents[bot]", ID: 99}
+	env := newTestEnv(t, f)
+	if login, err := env.Login(env.ctx, 99); login != "agents[bot]" || err != nil {
+		t.Errorf("%q, %v", login, err)
+	}
+	if _, err := env.Login(env.ctx, 100); err == nil {
+		t.Error("an unknown account has a name")
+	}
+}

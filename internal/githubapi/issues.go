@@ -49,6 +49,12 @@ type IssueFilter struct {
 	State  string    // open, closed or all; empty means all
 	Since  time.Time // updated at or after; zero means no limit
 	Labels []string  // all of them
+	// Creator is the login, as Client.Login returns it, of the account that opened them;
+	// "" for any.
+	Creator string
+	// CreatedFrom ends the list with the page of the first that was opened earlier; zero
+	// means no limit.
+	CreatedFrom time.Time
 }
 
 // GetIssue reads an issue or, as one, a pull request.
@@ -84,8 +90,12 @@ func (c *Client) EditIssue(ctx context.Context, r Repo, n int, e IssueEdit) (Iss
 func (c *Client) ListIssues(ctx context.Context, r Repo, f IssueFilter) iter.Seq2[Issue, error] {
 	op := reading(r, "list issues")
 	return pages(ctx, op, func(i Issue) int64 { return i.ID }, issueOf, func(ctx context.Context, page github.ListOptions) ([]*github.Issue, *github.Response, error) {
-		return c.gh.Issues.ListByRepo(ctx, r.Owner, r.Name, &github.IssueListByRepoOptions{State: cmp.Or(f.State, "all"), Since: f.Since, Labels: f.Labels,
-			Sort: "created", Direction: "desc", ListOptions: page})
+		list, resp, err := c.gh.Issues.ListByRepo(ctx, r.Owner, r.Name, &github.IssueListByRepoOptions{State: cmp.Or(f.State, "all"), Since: f.Since, Labels: f.Labels,
+			Creator: f.Creator, Sort: "created", Direction: "desc", ListOptions: page})
+		if n := len(list); err == nil && n > 0 && list[n-1].GetCreatedAt().Before(f.CreatedFrom) {
+			resp.NextPage = 0
+		}
+		return list, resp, err
 	})
 }
 

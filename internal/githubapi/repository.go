@@ -66,6 +66,13 @@ func (c *Client) Viewer(ctx context.Context) (Actor, error) {
 	return out.Viewer, err
 }
 
+// Login returns the name of an account as REST spells it: that of a bot ends in "[bot]".
+func (c *Client) Login(ctx context.Context, id int64) (string, error) {
+	op := &operation{what: "read the account's name"}
+	g, _, err := c.gh.Users.GetByID(op.context(ctx), id)
+	return result(op, g, err, (*github.User).GetLogin)
+}
+
 // GetRepo reads a repository.
 func (c *Client) GetRepo(ctx context.Context, r Repo) (Repository, error) {
 	op := reading(r, "read the repository")

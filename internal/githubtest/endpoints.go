@@ -29,6 +29,9 @@ func (s *Server) handle(c *conversation) reply {
 	if c.graphql != nil {
 		return s.handleGraphQL(c)
 	}
+	if c.rec.Operation == "users/get-by-id" {
+		return s.getUser(c)
+	}
 	if !strings.EqualFold(c.params["owner"], s.state.Repo.Owner) || !strings.EqualFold(c.params["repo"], s.state.Repo.Name) ||
 		s.state.Repo.Private && c.token == nil {
 		return notFound()
@@ -61,6 +64,7 @@ type (
 
 // The permissions of endpoints.
 const (
+	actionsRead   = "actions=read"
 	checksRead    = "checks=read"
 	checksWrite   = "checks=write"
 	contentsRead  = "contents=read"
@@ -113,6 +117,7 @@ func endpoints() map[string]endpoint {
 		"checks/get":                          {checksRead, onCheck((*Server).getCheck)},
 		"checks/update":                       {checksWrite, onCheck((*Server).updateCheck)},
 		"checks/list-for-ref":                 {checksRead, (*Server).listChecks},
+		"actions/get-job-for-workflow-run":    {actionsRead, (*Server).getJob},
 		"code-scanning/upload-sarif":          {"", withCodeScanning("security_events=write", (*Server).uploadSARIF)},
 		"code-scanning/get-sarif":             {"", withCodeScanning("security_events=read", (*Server).getSARIF)},
 	}

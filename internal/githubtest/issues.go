@@ -23,7 +23,8 @@ func (s *Server) listIssues(c *conversation) reply {
 		wanted = strings.Split(l, ",")
 	}
 	list := visibleOf(s, s.state.Issues, func(i *Issue) bool {
-		return (state == "all" || i.State == state) && !i.UpdatedAt.Before(from) && hasAll(i.Labels, wanted)
+		return (state == "all" || i.State == state) && !i.UpdatedAt.Before(from) && hasAll(i.Labels, wanted) &&
+			(!c.query.Has("creator") || strings.EqualFold(i.Author.Login, c.query.Get("creator")))
 	})
 	order := func(a, b *Issue) int { return cmp.Compare(a.ID, b.ID) }
 	if c.query.Get("sort") == "updated" {

@@ -23,6 +23,9 @@ func (s *step) apply(ctx context.Context, doc *checkreport.Document) error {
 	if s.conn.Token.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged {
 		return exitcode.UsageError(errors.New("there is no token to write with: leave the input token at its default, or set staged: true to see the plan"))
 	}
+	if err := doors.Identify(ctx, s.client, s.event, &s.eventRun, s.info); err != nil {
+		return err
+	}
 	collected, err := s.collected(ctx, doc != nil || s.settings.Mode == config.ModeAll && cfg.Checks.Given)
 	if err != nil {
 		return err

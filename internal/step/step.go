@@ -127,6 +127,8 @@ func (s *step) open(ctx context.Context) (err error) {
 	if s.workspace, err = action.OpenDir(s.env.Workspace); err != nil {
 		return exitcode.UsageError(fmt.Errorf("the workspace: %w", err))
 	}
+	s.env.Event.Name, s.env.Event.CheckRunID = s.settings.Name, s.settings.CheckRunID
+	s.env.Event.Orchestration = s.deps.Secrets.Orchestration()
 	if s.event, s.eventRun, err = action.LoadEvent(s.env); err != nil {
 		return exitcode.UsageError(err)
 	}

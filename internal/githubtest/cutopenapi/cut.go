@@ -46,6 +46,8 @@ func operations() map[string][]string {
 		repo + "/git/refs":                                {"post"},
 		repo + "/git/refs/{ref}":                          {"patch", "delete"},
 		repo + "/git/commits/{commit_sha}":                {"get"},
+		repo + "/actions/jobs/{job_id}":                   {"get"},
+		"/user/{account_id}":                              {"get"},
 	}
 }
 

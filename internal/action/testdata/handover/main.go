@@ -19,7 +19,7 @@ func main() {
 	}
 	secret, variable := secrets.Token()
 	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"secret": secret, "variable": variable, "further": secrets.Further(), "environ": os.Environ(), "args": os.Args, "pid": os.Getpid(), "printed": fmt.Sprintf("%v %+v %#v %s", secrets, secrets, secrets, secrets),
+		"secret": secret, "variable": variable, "further": secrets.Further(), "orchestration": secrets.Orchestration(), "environ": os.Environ(), "args": os.Args, "pid": os.Getpid(), "printed": fmt.Sprintf("%v %+v %#v %s", secrets, secrets, secrets, secrets),
 	})
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }

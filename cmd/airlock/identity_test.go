@@ -1,0 +1,159 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubtest"
+)
+
+// findingsOf returns a findings document of the checks' own tests as one about the pull
+// request of pullRequestFixture.
+func findingsOf(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, "internal", "checkreport", "testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer("octo/app", "Codertocat/Hello-World", `"pull_request": 7`, `"pull_request": 2`,
+		strings.Repeat("ab", 20), "ec26c3e57ca3a959ca5aad62de7213c562f8c821").Replace(string(raw))
+}
+
+// callers are two jobs of one workflow run that GITHUB_JOB, the workflow and the matrix index
+// do not distinguish: how the runner, GitHub or the owner do.
+func callers() map[string][2]struct {
+	env    []string
+	inputs map[string]string
+} {
+	type job = struct {
+		env    []string
+		inputs map[string]string
+	}
+	return map[string][2]job{
+		"the runner's own id": {
+			{[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.api.gate.__default"}, nil}, {[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.web.gate.__default"}, nil}},
+		"a leg without an index": {
+			{[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.gate.api"}, nil}, {[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.gate.web"}, nil}},
+		"the index": {
+			{nil, map[string]string{"matrix-index": "0"}}, {nil, map[string]string{"matrix-index": "1"}}},
+		"the job's name": {
+			{[]string{"ACTIONS_ORCHESTRATION_ID="}, map[string]string{"check-run-id": "701"}}, {[]string{"ACTIONS_ORCHESTRATION_ID="}, map[string]string{"check-run-id": "702"}}},
+		"the owner's name": {
+			{[]string{"ACTIONS_ORCHESTRATION_ID="}, map[string]string{"name": "api"}}, {[]string{"ACTIONS_ORCHESTRATION_ID="}, map[string]string{"name": "web"}}},
+	}
+}
+
+// TestEachCallReportsItsOwn lets two calls of a reusable workflow, or two legs of a matrix,
+// report: the first fails, the second passes. The failure must stay to be seen everywhere,
+// also after both are run again.
+func TestEachCallReportsItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, jobs := range callers() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := pullRequestFixture()
+			f.Issues[1].Pull.Files = append(f.Issues[1].Pull.Files, githubtest.File{Path: "api/a.go", Status: "added", Patch: "@@ -0,0 +1,9 @@" + strings.Repeat("\n+new", 9)})
+			for id, job := range map[int64]string{701: "api / gate", 702: "web / gate"} {
+				f.Checks = append(f.Checks, &githubtest.Check{ID: id, Name: job, HeadSHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"})
+			}
+			s := server(t, f, githubtest.Options{})
+			config := "checks:\n  report: {security-report: false}\nadd-issue-comment:\n"
+			complete := name == "the runner's own id"
+			if complete { // an upload and a re-run take a while
+				config = "checks:\nadd-issue-comment:\n"
+			}
+			report := func(call int, attempt string) {
+				document := []string{"failing.json", "passing.json"}[call]
+				ws := newWorkspace(t, map[string]string{"findings.json": findingsOf(t, document), "lines.ndjson": `{"type":"add-issue-comment","body":"The same words."}`})
+				inputs := map[string]string{"mode": "apply", "output-file": "lines.ndjson", "config": config, "findings": "findings.json", "fail-on": "never"}
+				for k, v := range jobs[call].inputs {
+					inputs[k] = v
+				}
+				env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), "GITHUB_RUN_ATTEMPT="+attempt)
+				res := run(t, ws.dir, ws.env(append(env, jobs[call].env...), inputs), "", "action")
+				if res.code != 0 {
+					t.Errorf("call %d ended with %d\n%s%s", call, res.code, res.stdout, res.stderr)
+				}
+			}
+			report(0, "1")
+			report(1, "1")
+			conclusions := map[string]string{}
+			for _, k := range s.State().Checks {
+				if k.ID != 701 && k.ID != 702 {
+					conclusions[k.Name] += k.Conclusion
+				}
+			}
+			failed, passed := 0, 0
+			for _, c := range conclusions {
+				switch c {
+				case "failure":
+					failed++
+				case "success":
+					passed++
+				}
+			}
+			if failed != 1 || passed != 1 {
+				t.Errorf("the check runs are %v", conclusions)
+			}
+			pull := s.State().Issues[1]
+			same, says := 0, ""
+			for _, c := range pull.Comments {
+				same += strings.Count(c.Body, "The same words.")
+				says += c.Body
+			}
+			if same != 2 {
+				t.Errorf("the agent's words are there %d times:\n%s", same, says)
+			}
+			if !strings.Contains(says, "failed") {
+				t.Errorf("the comments do not say that a check failed:\n%s", says)
+			}
+			if len(pull.Pull.Comments) == 0 {
+				t.Error("no finding is shown at its line")
+			}
+			for _, c := range pull.Pull.Comments {
+				if c.Minimized != "" {
+					t.Errorf("a finding is hidden as %s: %s", c.Minimized, c.Body)
+				}
+			}
+			comments, uploads := len(pull.Comments), map[string]bool{}
+			for _, u := range s.State().Uploads {
+				uploads[string(u.SARIF)] = true
+			}
+			if !complete {
+				return
+			}
+			if len(uploads) != 2 {
+				t.Errorf("%d reports", len(uploads))
+			}
+			report(0, "2")
+			report(1, "2")
+			if n := len(s.State().Issues[1].Comments); n != comments {
+				t.Errorf("after a re-run there are %d comments, not %d", n, comments)
+			}
+		})
+	}
+}
+
+// TestOutsideOfActionsEachRunIsItsOwn posts a nightly comment from another CI or a terminal
+// twice, and once where the CI names its run.
+func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {
+	t.Parallel()
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	dir := newWorkspace(t, map[string]string{"lines.ndjson": `{"type":"add-issue-comment","body":"The nightly build is green."}`, "policy.yml": "add-issue-comment:\n"}).dir
+	env := []string{"GITHUB_TOKEN=" + secret, "GITHUB_API_URL=" + s.APIURL(), "GITHUB_GRAPHQL_URL=" + s.APIURL() + "/graphql"}
+	nightly := func(more ...string) {
+		t.Helper()
+		res := run(t, dir, append(env, more...), "", "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml", "--repo", "Codertocat/Hello-World",
+			"--event", filepath.Join(root, "testdata", "events", "pull_request.opened.json"))
+		if res.code != 0 {
+			t.Errorf("it ended with %d\n%s", res.code, res.stderr)
+		}
+	}
+	nightly()
+	nightly()
+	if n := len(s.State().Issues[1].Comments); n != 2 {
+		t.Errorf("%d comments of two nights", n)
+	}
+}

@@ -1,0 +1,107 @@
+package event
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxName is the largest length of an owner's name for a job, in bytes.
+const MaxName = 100
+
+// CheckName returns an error if an owner's name for a job is not one line of printable
+// text of at most MaxName bytes. There may be none.
+func CheckName(name string) error {
+	if len(name) > MaxName || !printable(name) {
+		return fmt.Errorf("invalid name %.110q: give one line of at most %d bytes, without control characters", name, MaxName)
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// Identity distinguishes the job from the others of its workflow run, except from
+// those of the same matrix: the owner's name for it, the path of the call of a
+// reusable workflow, or the job's key.
+func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
+
+// identify finds out what distinguishes the job, as far as the environment shows
+// it. The first of these counts:
+//
+//   - the name that the owner gave;
+//   - the runner's orchestration id, which is not documented;
+//   - the job's name, which the caller has to ask GitHub for: see AwaitsJobName;
+//   - the job's key and its index in the matrix, which are the same in two calls of
+//     one reusable workflow.
+//
+// Wherever a job turns out to be called by no other workflow, the key and the
+// index are enough, so that the identity does not depend on which source there was.
+func (run *Run) identify(env Env) error {
+	if err := CheckName(env.Name); err != nil {
+		return err
+	}
+	run.Name = env.Name
+	if run.ID == 0 {
+		run.Own = env.Nonce
+		return nil
+	}
+	run.Shared = true
+	if run.Name != "" {
+		return nil
+	}
+	if path, ok := callPath(env.Orchestration, env.Job, strings.TrimSpace(env.MatrixIndex) != ""); ok {
+		run.Name, run.Shared = path, false
+	}
+	return nil
+}
+
+// maxOrchestration bounds an orchestration id, in bytes.
+const maxOrchestration = 1000
+
+// defaultLeg is the part of an orchestration id that stands for a job without a
+// matrix.
+const defaultLeg = "__default"
+
+// callPath returns the path of a job in an orchestration id, which has the form
+// "id.job.__default", or "id.caller.job.__default" for a job of a reusable workflow;
+// in a matrix the last part names the leg. It returns "" for a job that is not called
+// by another, whose key is enough. ok is false where the id is not about the job:
+// every earlier step can set a variable that the runner does not know.
+func callPath(orchestration, job string, indexed bool) (path string, ok bool) {
+	_, rest, found := strings.Cut(orchestration, ".")
+	parts := strings.Split(rest, ".")
+	if !found || len(orchestration) > maxOrchestration || !printable(rest) || !slices.Contains(parts, job) {
+		return "", false
+	}
+	called := parts[0] != job || slices.Contains(parts[1:], job)
+	named := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == defaultLeg || part == "" })
+	if !called && (indexed || len(named) == 1) {
+		return "", true
+	}
+	return strings.Join(named, callSeparator), true
+}
+
+// callSeparator stands between the caller and the called job in the names that
+// GitHub gives to jobs of reusable workflows.
+const callSeparator = " / "
+
+// AwaitsJobName reports whether only the name of the job can show whether another
+// job of the workflow run has the same key, so that GitHub is to be asked for it:
+// CheckRunID identifies it.
+func (run Run) AwaitsJobName() bool {
+	return run.ID != 0 && run.Shared && run.Name == "" && run.CheckRunID != 0
+}
+
+// SetJobName completes the identity by the name that GitHub shows for the job. It is
+// the same in all attempts, which the check run's id is not.
+func (run *Run) SetJobName(name string) {
+	if strings.Contains(name, callSeparator) {
+		run.Name = name
+	}
+	run.Shared = run.Shared && name == ""
+}

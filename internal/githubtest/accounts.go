@@ -1,0 +1,46 @@
+package githubtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// getJob shows a job of a workflow run, whose id and name are those of its check run.
+func (s *Server) getJob(c *conversation) reply {
+	id, _ := strconv.ParseInt(c.params["job_id"], 10, 64)
+	for _, k := range s.state.Checks {
+		if k.ID == id {
+			self := fmt.Sprintf("%s/actions/jobs/%d", s.repoURL(), id)
+			return okay(object{"id": id, "run_id": 1, "run_url": s.repoURL() + "/actions/runs/1", "node_id": fmt.Sprintf("CR_%d", id), "head_sha": k.HeadSHA,
+				"url": self, "html_url": self, "status": "in_progress", "conclusion": nil, "created_at": stamp(k.At), "started_at": stamp(k.At), "completed_at": nil,
+				"name": k.Name, "check_run_url": fmt.Sprintf("%s/check-runs/%d", s.repoURL(), id), "labels": []string{}, "runner_id": nil, "runner_name": nil,
+				"runner_group_id": nil, "runner_group_name": nil, "workflow_name": nil, "head_branch": nil})
+		}
+	}
+	return notFound()
+}
+
+// getUser shows an account by its id. Of the accounts of a repository only the token's own
+// is asked for.
+func (s *Server) getUser(c *conversation) reply {
+	id, _ := strconv.ParseInt(c.params["account_id"], 10, 64)
+	if id != c.account.ID {
+		return notFound()
+	}
+	self := s.apiURL() + "/users/" + plainLogin(c.account)
+	kind := "User"
+	if strings.HasSuffix(c.account.Login, "[bot]") {
+		kind = "Bot"
+	}
+	o := object{"id": id, "node_id": fmt.Sprintf("U_%d", id), "login": c.account.Login, "type": kind, "user_view_type": "public", "site_admin": false, "gravatar_id": "",
+		"avatar_url": self, "url": self, "html_url": s.siteURL(), "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0,
+		"created_at": stamp(s.now()), "updated_at": stamp(s.now())}
+	for _, list := range []string{"events", "followers", "following", "gists", "organizations", "received_events", "repos", "starred", "subscriptions"} {
+		o[list+"_url"] = self + "/" + list
+	}
+	for _, text := range []string{"name", "company", "blog", "location", "email", "hireable", "bio"} {
+		o[text] = nil
+	}
+	return okay(o)
+}
