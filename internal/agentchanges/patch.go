@@ -20,6 +20,7 @@ import (
 const (
 	maxPatch      = 128 << 20 // bytes
 	maxPatchFile  = 100 << 20 // bytes of a binary file in it; GitHub accepts no larger one
+	maxPatchFiles = 256 << 20 // bytes of all binary files in it together, uncompressed
 	maxMails      = 10_000    // of which at most maxSeries contain a patch
 	maxNamedBases = 10        // commits that base-commit lines name
 )
@@ -103,9 +104,10 @@ func (r reader) readPatches(ctx context.Context, name string, data []byte) (patc
 	} else if patches, notes, err = r.readMails(ctx, name, data[blank:], lineAt(data, blank)); err != nil {
 		return nil, nil, err
 	}
+	left := maxPatchFiles
 	for i := range patches {
 		p := &patches[i]
-		if err := r.check(ctx, p); err != nil {
+		if err := r.check(ctx, p, &left); err != nil {
 			return nil, nil, err
 		}
 		if words := submodule.Find(p.text); words != nil {
@@ -211,15 +213,21 @@ func (r reader) readMail(ctx context.Context, dir string, mail []byte) (patch, e
 	}, err
 }
 
-// check finds out how a patch writes its paths, and has git parse it.
-func (r reader) check(ctx context.Context, p *patch) error {
+// check finds out how a patch writes its paths, and has git parse it. It takes the size of its
+// binary files off what left counts.
+func (r reader) check(ctx context.Context, p *patch, left *int) error {
 	if !firstDiff.Match(p.text) {
 		return fmt.Errorf("%s contains no patch: 'git format-patch --stdout BASE..' or 'git diff --binary BASE' writes one", p.where)
 	}
 	for _, m := range binarySize.FindAllSubmatchIndex(p.text, -1) {
-		if n, err := strconv.Atoi(string(p.text[m[2]:m[3]])); err != nil || n > maxPatchFile {
+		n, err := strconv.Atoi(string(p.text[m[2]:m[3]]))
+		if err != nil || n > maxPatchFile {
 			return fmt.Errorf("%w: %s: a file of %s bytes, and a patch's file may have at most %d", gitrepo.ErrTooLarge,
 				p.place(lineAt(p.text, m[0])), p.text[m[2]:m[3]], maxPatchFile)
+		}
+		if *left -= n; *left < 0 {
+			return fmt.Errorf("%w: %s: up to here the binary files have more than %s together, which a patch's files may have; a bundle may have more ('git bundle create FILE BASE..HEAD')",
+				gitrepo.ErrTooLarge, p.place(lineAt(p.text, m[0])), text.Bytes(maxPatchFiles))
 		}
 	}
 	if m := combined.FindIndex(p.text); m != nil { // git apply would ignore it

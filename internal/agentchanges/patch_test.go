@@ -306,6 +306,7 @@ func TestPatchSeriesErrors(t *testing.T) {
 		"UTF-16":             {"\xff\xfed\x00i\x00", "UTF-16"},
 		"binary":             {binary, "git diff --binary"},
 		"large binary":       {"diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1111111\nGIT binary patch\nliteral 2000000000\nzcmZ\n\n", "line 5: a file of 2000000000 bytes"},
+		"a bomb":             {strings.Repeat("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1111111\nGIT binary patch\nliteral 99614720\nzcmZ\n\n", 40), "line 19: up to here the binary files have more than 256 MiB together"},
 		"git's own":          {create(".git/hooks/post-checkout"), `leaves the repository or writes where git keeps its own files: "invalid path '.git/hooks/post-checkout'"`},
 		"git's own, cased":   {create("sub/.GIT/config"), "leaves the repository"},
 		"git's own on NTFS":  {create("GIT~1/config"), "leaves the repository"},

@@ -214,18 +214,24 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 	}
 }
 
-// TestFileTooLargeToBeRead asserts that such a file is denied by the rule that it breaks, or
-// because it cannot be scanned.
-func TestFileTooLargeToBeRead(t *testing.T) {
+// TestLargestFile asserts that a file up to GitHub's limit is pushed where the owner lifts the
+// limit, and that a larger one is refused with its name and that limit.
+func TestLargestFile(t *testing.T) {
 	t.Parallel()
-	for limit, state := range map[int]string{0: "denied(max-patch-size)", 1 << 20: "denied(secret)"} {
+	for _, tt := range []struct {
+		limit, size int
+		state       string
+	}{{0, 65 << 20, "denied(max-patch-size)"}, {-1, 65 << 20, "applied"}, {-1, maxScanned + 1<<17, "failed(unreadable-changes)"}} {
 		b := newCodeBench(t)
-		b.pull(func(s *policy.ChangeSettings) { s.Files.MaxSizeKB = limit })
-		b.write(map[string]string{"large": strings.Repeat("many words\n", maxScanned/11+1)})
+		b.pull(func(s *policy.ChangeSettings) { s.Files.MaxSizeKB = tt.limit })
+		b.write(map[string]string{"large": strings.Repeat("many words\n", tt.size/11+1)})
 		r := b.run(aPull)
-		want(t, r, state)
-		if w := b.srv.Writes(); len(w) != 0 || r[0].File != "" {
-			t.Errorf("writes: %s, kept %q", operations(w), r[0].File)
+		want(t, r, tt.state)
+		if w := b.srv.Writes(); tt.state != "applied" && len(w) != 0 {
+			t.Errorf("writes: %s", operations(w))
+		}
+		if tt.size > maxScanned && !strings.Contains(r[0].Message, `"large": too large: it has 100.1 MiB, and at most 100 MiB are read`) {
+			t.Errorf("%q", r[0].Message)
 		}
 	}
 }

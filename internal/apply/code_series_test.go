@@ -306,3 +306,28 @@ func TestMoreCommitsThanOnePage(t *testing.T) {
 		t.Errorf("%d pull requests", len(p))
 	}
 }
+
+// TestPatchWhereTheHistoryIsCutOff: an earlier attempt's commit was fetched without the ones
+// before it, and the patch can be written all the same.
+func TestPatchWhereTheHistoryIsCutOff(t *testing.T) {
+	t.Parallel()
+	b := newCodeBench(t)
+	work := func() { b.write(map[string]string{"docs/a.md": "1\n"}) } // committed by us alone
+	work()
+	want(t, b.run(aPull), "applied")
+	for _, path := range []string{"", ".github/x.yml"} {
+		b.cfg.Run.Attempt++
+		b.checkout(b.base)
+		work()
+		state := "adopted"
+		if path != "" {
+			b.write(map[string]string{path: "x\n"})
+			state = "denied(protected-files)"
+		}
+		r := b.run(aPull)
+		want(t, r, state)
+		if notes := strings.Join(r[0].Notes, "; "); strings.Contains(notes, "could not be kept") || path != "" && r[0].File == "" {
+			t.Errorf("notes: %q, the patch in %q", notes, r[0].File)
+		}
+	}
+}

@@ -137,9 +137,9 @@ func secretWithin(scanner *secrets.Scanner, value any) (secrets.Hit, bool) {
 	return secrets.Hit{}, false
 }
 
-// maxScanned is the largest file that is scanned for secrets, in bytes. The rules about size
-// refuse far smaller ones, unless the owner lifts them.
-const maxScanned = 64 << 20
+// maxScanned is the largest file that is scanned for secrets, in bytes: GitHub accepts no larger
+// one. The rules about size refuse far smaller ones, unless the owner lifts them.
+const maxScanned = 100 << 20
 
 // secret looks for a secret in everything that would be pushed: the message, names and files
 // of each commit, because a later commit does not hide what an earlier one shows. It describes

@@ -37,6 +37,10 @@ type Spec struct {
 	// killing it; 0 kills at once. On Windows it is always killed at once.
 	Grace       time.Duration
 	OutputLimit int // bytes kept of each stream; 0: DefaultOutputLimit
+	// MaxMemory is Limits.Memory for programs that are trusted with the moment before it is
+	// set, which is right after their start. It needs no EnterChild, and does nothing where
+	// there is no such limit; 0 sets none.
+	MaxMemory int64
 	// Identity runs the program apart from this process; nil runs it as this
 	// process's user. With it or with Limits, this program must call EnterChild.
 	Identity *Identity

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // childFlag marks the child: a second run of this program, which becomes the program
@@ -53,6 +55,12 @@ func start(cmd *exec.Cmd, spec Spec) error {
 		o.Env = append(o.Env, []byte(e))
 	}
 	return startChild(cmd, o)
+}
+
+// limitMemory limits the memory that a process of this user, and what it starts from now on,
+// may write to. It cannot where the limit is lower already, or the process has ended.
+func limitMemory(pid int, most int64) {
+	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(most), Max: uint64(most)}, nil)
 }
 
 // check refuses ids of somebody else's processes: they would be ended with the

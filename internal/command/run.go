@@ -41,6 +41,9 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 		}
 		return Result{ExitCode: -1}, fmt.Errorf("cannot start %s: %w", spec.Program, err)
 	}
+	if spec.MaxMemory > 0 {
+		limitMemory(p.cmd.Process.Pid, spec.MaxMemory)
+	}
 	left, endErr, err := p.wait(spec.Identity)
 	state := p.cmd.ProcessState
 	r := Result{ExitCode: state.ExitCode(), Signal: signalOf(state), LeftBehind: left, Lingered: errors.Is(err, exec.ErrWaitDelay),

@@ -34,7 +34,8 @@ type Clone struct {
 	// do not exist.
 	MissingAlternates []string
 
-	oidLen int // hex digits of an object id: 40, or 64 for SHA-256
+	oidLen     int      // hex digits of an object id: 40, or 64 for SHA-256
+	objectDirs []string // ObjectDir, and the directories that it borrows objects from
 }
 
 // Limits of what is read of a clone.
@@ -155,6 +156,7 @@ func (c *Clone) followAlternates() error {
 		}
 		data, err := readRegular(root, filepath.Join("info", "alternates"), maxList)
 		_ = root.Close()
+		c.objectDirs = append(c.objectDirs, dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

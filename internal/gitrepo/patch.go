@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxPatch is how large a patch may be, in bytes, whatever limit is given.
@@ -59,26 +60,41 @@ func (r *Repo) SeriesPatch(ctx context.Context, s Series, limit int64) ([]byte, 
 // mails makes commits after base, with messages that a mail can carry, and has git write
 // them as mails.
 func (r *Repo) mails(ctx context.Context, base string, commits []newCommit, limit int64) ([]byte, error) {
-	tip := base
+	// A commit without a parent, with the tree of the base, stands for it: the base's own
+	// history may be cut off, even between these commits, where the clone is shallow.
+	tree, err := r.verifiedTree(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	root, err := r.makeCommit(ctx, newCommit{tree: tree, when: time.Unix(0, 0), message: "\n"})
+	if err != nil {
+		return nil, err
+	}
+	tip := root
 	for _, c := range commits {
 		c.parents, c.committer, c.message = []string{tip}, c.author, mailMessage(cleanMessage(c.message))
-		var err error
 		if tip, err = r.makeCommit(ctx, c); err != nil {
 			return nil, err
 		}
 	}
-	if tip == base {
+	if tip == root {
 		return nil, nil
 	}
-	mails, err := r.formatPatch(ctx, base, tip, "", limit)
-	if err != nil || !bytes.Contains(mails, []byte("\r\n")) {
-		return mails, err
+	mails, err := r.formatPatch(ctx, root, tip, "", limit)
+	if err == nil && bytes.Contains(mails, []byte("\r\n")) {
+		var asBinary string
+		if asBinary, err = r.crlfAttributes(ctx, base, commits); err == nil {
+			mails, err = r.formatPatch(ctx, root, tip, asBinary, limit)
+		}
 	}
-	asBinary, err := r.crlfAttributes(ctx, base, commits)
 	if err != nil {
 		return nil, err
 	}
-	return r.formatPatch(ctx, base, tip, asBinary, limit)
+	const name = "\nbase-commit: "
+	if i := bytes.LastIndex(mails, []byte(name+root)); i >= 0 {
+		copy(mails[i+len(name):], base)
+	}
+	return mails, nil
 }
 
 // formatPatch runs git format-patch with attributes of files.

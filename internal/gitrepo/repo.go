@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ type Options struct {
 	TempDir  string // where the repository is made; "": the system's directory for temporary files
 	MaxDiff  int    // bytes of a diff's hunks that are read; 0: 128 MiB
 	OIDLen   int    // hex digits of an object id in a Repo without a clone, 40 or 64; 0: 40
+	// MaxMemory is how many bytes each process of git may write to, on Linux; 0: 2 GiB.
+	MaxMemory int64
 }
 
 // Repo is a bare repository in a temporary directory. It has no hooks, no attributes and no
@@ -34,7 +37,8 @@ type Repo struct {
 	dir   string
 	clone *Clone
 	opt   Options
-	known cache // commits and trees that have been read and checked
+	store *objectStore // the clone's
+	known cache        // commits and trees that have been read and checked
 }
 
 // ErrMissing is returned for a commit that the clone does not have.
@@ -54,7 +58,8 @@ var ErrTooLarge = errors.New("too large")
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"
 
 // New makes a repository that borrows the objects of the clone, or an empty one for a nil
-// clone.
+// clone. It refuses a clone whose object directories contain something that is neither an
+// ordinary file nor a directory.
 func New(clone *Clone, opt Options) (*Repo, error) {
 	switch {
 	case clone != nil:
@@ -70,11 +75,15 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	if _, err := command.LookPath("git", opt.PathList); err != nil {
 		return nil, err
 	}
+	store, err := inspectStore(clone.objectDirs)
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp(opt.TempDir, "airlock-git-")
 	if err != nil {
 		return nil, fmt.Errorf("making a repository of our own: %w", err)
 	}
-	r := &Repo{dir: dir, clone: clone, opt: opt}
+	r := &Repo{dir: dir, clone: clone, opt: opt, store: store}
 	if err := r.init(); err != nil {
 		return nil, errors.Join(fmt.Errorf("making a repository of our own: %w", err), r.Close())
 	}
@@ -88,8 +97,9 @@ func (r *Repo) Clone() *Clone { return r.clone }
 // IDLen returns how many hex digits an object id has: 40, or 64 for SHA-256.
 func (r *Repo) IDLen() int { return r.clone.oidLen }
 
-// Close removes the repository.
-func (r *Repo) Close() error { return os.RemoveAll(r.dir) }
+// Close removes the repository, and gives the clone's files the times again that git has
+// changed.
+func (r *Repo) Close() error { return errors.Join(os.RemoveAll(r.dir), r.store.restore()) }
 
 // init writes the files that make a directory a bare repository.
 func (r *Repo) init() error {
@@ -105,9 +115,12 @@ func (r *Repo) init() error {
 	commitGraph = false
 	fsync = none
 	quotePath = true
+	bigFileThreshold = 16m
 	protectHFS = true
 	protectNTFS = true
 	pager = cat
+[pack]
+	windowMemory = 64m
 [gc]
 	auto = 0
 [maintenance]
@@ -177,6 +190,7 @@ const AnyExit = 255
 // The limits of one run of git, unless a Call has others.
 const (
 	maxOutput  = 64 << 20 // bytes of its output
+	maxMemory  = 2 << 30  // bytes that each of its processes may write to, unless Options say otherwise
 	gitTimeout = 2 * time.Minute
 )
 
@@ -248,7 +262,7 @@ func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) 
 	stdout := &buffer{limit: c.Limit}
 	res, err := command.Run(ctx, command.Spec{
 		Program: "git", Args: append(global, args...),
-		Env: env, Dir: dir, Stdin: c.Stdin, Stdout: stdout, ExtraFiles: c.files, Timeout: c.timeout, OutputLimit: 64 << 10,
+		Env: env, Dir: dir, Stdin: c.Stdin, Stdout: stdout, ExtraFiles: c.files, Timeout: c.timeout, OutputLimit: 64 << 10, MaxMemory: cmp.Or(r.opt.MaxMemory, maxMemory),
 	})
 	out := Output{Stdout: stdout.data, ExitCode: res.ExitCode, Signal: res.Signal, Stderr: res.Stderr.String()}
 	switch {
@@ -256,6 +270,8 @@ func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) 
 		return out, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], text.Bytes(c.Limit))
 	case err != nil:
 		return out, err
+	case res.ExitCode != 0 && outOfMemory.MatchString(out.Stderr):
+		return out, fmt.Errorf("%w: git %s needs more than %s of memory", ErrTooLarge, args[0], text.Bytes(cmp.Or(r.opt.MaxMemory, maxMemory)))
 	case res.TimedOut:
 		return out, fmt.Errorf("git %s took longer than %v", args[0], c.timeout)
 	case res.ExitCode < 0, res.ExitCode > c.MaxExit:
@@ -263,6 +279,9 @@ func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) 
 	}
 	return out, nil
 }
+
+// outOfMemory matches what git prints if it gets no more memory.
+var outOfMemory = regexp.MustCompile(`(?mi)^(fatal|error): .*(out of memory|cannot allocate memory)`)
 
 // errFull ends a program whose output is over the limit.
 var errFull = errors.New("the output is too large")

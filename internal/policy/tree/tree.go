@@ -55,6 +55,9 @@ const (
 	defaultMaxSizeKB = 1024
 )
 
+// maxFileSize is the size of the largest file that GitHub accepts, in bytes.
+const maxFileSize = 100 << 20
+
 // The modes that git gives to the entries of a tree.
 const (
 	modeFile       = "100644"
@@ -184,7 +187,7 @@ func Notes(t Tree) []string {
 }
 
 // checkModes checks that each changed path is, and was, a file or a link, and remains
-// what it was.
+// what it was, of a size that GitHub accepts.
 func (j *judgement) checkModes() {
 	old := j.tree.oldContents()
 	for _, c := range j.tree.Changes {
@@ -200,6 +203,8 @@ func (j *judgement) checkModes() {
 			j.report(RuleMode, c.Path, "was a link and becomes a file; keep the link, or use another path")
 		case c.NewMode == modeLink && c.OldMode != "" && c.OldMode != modeLink:
 			j.report(RuleMode, c.Path, "was a file and becomes a link; keep the file, or use another path")
+		case c.NewMode != "" && c.Size > maxFileSize && !old[c.NewOID]:
+			j.report(RuleMaxSize, c.Path, "has %s, and GitHub accepts no file of more than %s; leave it out, whatever max-patch-size says", text.Bytes(c.Size), text.Bytes(maxFileSize))
 		case c.LFS && c.NewMode != "" && c.NewMode != modeLink && !old[c.NewOID]:
 			j.report(RuleLFS, c.Path, "is a Git LFS pointer, whose content is not in the changes; only files outside Git LFS, and moves of pointers, are allowed")
 		}

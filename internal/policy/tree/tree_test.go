@@ -115,7 +115,8 @@ func TestChangesAreLimited(t *testing.T) {
 		{"no limit", Config{MaxFiles: -1}, Tree{Changes: edited(many(1000)...)}, nil},
 		{"as large as may be", Config{}, Tree{Changes: large(1024)}, nil},
 		{"too large", Config{}, Tree{Changes: append(large(1024), added("b")...)}, []string{"max-patch-size"}},
-		{"no limit of the size", Config{MaxSizeKB: -1}, Tree{Changes: large(1 << 40)}, nil},
+		{"no limit of the size", Config{MaxSizeKB: -1}, Tree{Changes: large(100 << 10)}, nil},
+		{"no limit of the size but GitHub's", Config{MaxSizeKB: -1}, Tree{Changes: large(100<<10 + 1)}, []string{"max-patch-size a"}},
 		{"of two like files one moved", Config{MaxFiles: 1}, Tree{Changes: append(slices.Clone(moved), Change{Path: "c", OldMode: "100644", OldOID: "old a"})}, []string{"max-patch-files"}},
 		{"a moved file is one, and nothing new", Config{MaxFiles: 1, MaxSizeKB: 1}, Tree{Changes: moved}, nil},
 	})
