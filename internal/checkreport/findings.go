@@ -186,8 +186,11 @@ func Read(r io.Reader) (*Document, error) {
 		return nil, fmt.Errorf("it is larger than %d MiB, the limit of a findings document", MaxBytes>>20)
 	}
 	// Two members of one name would be one thing to the schema and another to Go.
+	if place, twice := schema.Duplicate(raw); twice {
+		return nil, fmt.Errorf("an object in it has two members of one name: %s", place)
+	}
 	if !jsontext.Value(raw).IsValid() {
-		return nil, errors.New("it is not JSON in UTF-8, or an object in it has two members of one name")
+		return nil, errors.New("it is not JSON in UTF-8")
 	}
 	s, ok := schema.Published(Schema, "")
 	if !ok {

@@ -33,7 +33,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a check that is none", `"check": "security_review"`, `"check": "karma"`, "check"},
 		{"a fingerprint with a text", `"fingerprint": "`, `"fingerprint": "<!--`, "fingerprint"},
 		{"a name that Go would read as another", `"findings": [`, `"Findings": [], "findings": [`, "Findings"},
-		{"a name twice", `"findings": [`, `"findings": [], "findings": [`, "two members of one name"},
+		{"a name twice", `"findings": [`, `"findings": [], "findings": [`, "two members of one name: $.output.checks.code_review.findings"},
 		{"a result that is none", `"total_retries": 4`, `"total_retries": "4"`, "total_retries"},
 		{"a number too large", `"start_line": 3`, `"start_line": 1e300`, "start_line"},
 		{"no JSON", `{`, ``, "not JSON"},

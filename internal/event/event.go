@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Event is what started the workflow run.
@@ -181,6 +183,11 @@ func decode(data []byte, known bool) (payload, error) {
 		return p, errors.New("the event payload is not text: it must be the JSON file of a webhook event")
 	case trimmed[0] != '{':
 		return p, errors.New("the event payload is not a JSON object: it must be the JSON file of a webhook event")
+	}
+	// Of two members of one name, this would read one and GitHub may mean the other.
+	var twice *jsontext.SyntacticError
+	if err := jsontext.NewDecoder(bytes.NewReader(data)).SkipValue(); errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &twice) {
+		return p, fmt.Errorf("the event payload has two members %s, the second on line %d", twice.JSONPointer, line(data, twice.ByteOffset+1))
 	}
 	if err := json.Unmarshal(data, &p); err != nil {
 		var syn *json.SyntaxError

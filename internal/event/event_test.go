@@ -208,6 +208,8 @@ func TestBadPayloads(t *testing.T) {
 		{"broken", "issues", "{\n\"issue\": {\n,}}", event.Env{}, "not valid JSON, line 3"},
 		{"cut off", "issues", `{"issue":`, event.Env{}, "not valid JSON, line 1"},
 		{"two documents", "issues", `{} {}`, event.Env{}, "not valid JSON"},
+		{"a member twice", "issues", "{\"repository\":{\"full_name\":\"o/r\"},\"issue\":{\"number\":1},\n\"issue\":{\"number\":2}}", event.Env{}, "two members /issue, the second on line 2"},
+		{"a number twice", "issues", `{"repository":{"full_name":"o/r"},"issue":{"number":1,"number":2}}`, event.Env{}, "two members /issue/number, the second on line 1"},
 		{"wrong type", "issues", `{"repository":{"full_name":"o/r"},"issue":{"number":"one"}}`, event.Env{}, `"issue.number" cannot be a string`},
 		{"wrong event", "issues", `{"repository":{"full_name":"o/r"},"pull_request":{"number":1}}`, event.Env{}, `must have "issue"`},
 		{"no number", "pull_request", `{"repository":{"full_name":"o/r"},"pull_request":{}}`, event.Env{}, `must have "pull_request"`},

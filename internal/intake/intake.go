@@ -119,6 +119,22 @@ type Outcome struct {
 	Dropped  *Dropped
 }
 
+// refusedWith returns the outcome of a record that would have been accepted or dropped and
+// does not count for another reason. A rejected one stays as it is.
+func (o Outcome) refusedWith(message string) Outcome {
+	var r Rejected
+	switch {
+	case o.Accepted != nil:
+		r = Rejected{Line: o.Accepted.line, Kind: o.Accepted.item.Kind(), Notes: o.Accepted.notes}
+	case o.Dropped != nil:
+		r = Rejected{Line: o.Dropped.Line, Kind: o.Dropped.Kind, Notes: o.Dropped.Notes}
+	default:
+		return o
+	}
+	r.Violations = []Violation{{Line: r.Line, Kind: r.Kind, Path: "$", Message: message}}
+	return Outcome{Rejected: &r}
+}
+
 // Result is what Collect returns, each list in the order of the input.
 type Result struct {
 	Accepted []Accepted

@@ -75,11 +75,10 @@ type Repair struct {
 
 // The kinds of repair in addition to package jsonrepair's.
 const (
-	RepairDuplicateKey = "duplicate-key" // of equal keys only the last one stays
-	RepairNullField    = "null-field"    // an optional field that is null is left out
-	RepairLetterCase   = "letter-case"   // a word gets the letter case of the schema
-	RepairBlankField   = "blank-field"   // an optional text that is blank is left out
-	RepairLabel        = "label"         // space around a label is removed, or a repeated label is left out
+	RepairNullField  = "null-field"  // an optional field that is null is left out
+	RepairLetterCase = "letter-case" // a word gets the letter case of the schema
+	RepairBlankField = "blank-field" // an optional text that is blank is left out
+	RepairLabel      = "label"       // space around a label is removed, or a repeated label is left out
 )
 
 // Redaction is what one rule of package sanitize changed in one text.

@@ -2,8 +2,8 @@ package intake
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/jsonrepair"
@@ -34,37 +34,59 @@ func newParser() *parser {
 
 var errNotObject = errors.New("not an object")
 
+// maxMembers is how many members a record may have: far more than any kind has fields.
+const maxMembers = 1000
+
+var errMembers = fmt.Errorf("the object has more than %d members", maxMembers)
+
 // object returns the record's members, no two of which have the same name. They are
 // valid until the next call. If the record is not strict JSON, it is repaired and the
-// repairs are noted. The problem is one sentence, or "".
-func (p *parser) object(raw []byte, notes *Notes) (members []schema.Member, problem string) {
+// repairs are noted. The problem is nil or the one violation.
+func (p *parser) object(raw []byte, notes *Notes) (members []schema.Member, problem *schema.Violation) {
 	err := p.read(raw)
 	if err == nil {
-		return p.members, ""
+		return p.members, nil
 	}
 	if errors.Is(err, errNotObject) {
-		return nil, notObject(raw)
+		return nil, refused(notObject(raw))
+	}
+	if errors.Is(err, errMembers) {
+		return nil, refused(err.Error())
 	}
 	fixed, repairs, err := jsonrepair.Fix(raw)
 	if err != nil {
-		return nil, "not valid JSON, and it cannot be repaired: " + err.Error()
+		return nil, refused("not valid JSON, and it cannot be repaired: " + err.Error())
 	}
 	for _, r := range repairs {
 		if r.Kind == jsonrepair.ProseAround {
-			return nil, safeoutput.ErrInText.Error()
+			return nil, refused(safeoutput.ErrInText.Error())
 		}
 		notes.Repairs = append(notes.Repairs, Repair{Kind: r.Kind, Offset: r.Offset, Count: r.Count})
 	}
-	if err := p.read(fixed, jsontext.AllowDuplicateNames(true)); err != nil {
-		return nil, notObject(fixed)
+	err = p.read(fixed)
+	if err == nil {
+		return p.members, nil
 	}
-	return p.lastWins(notes), ""
+	if path, found := schema.Duplicate(fixed); found {
+		return nil, &schema.Violation{Path: path, Message: duplicateMessage}
+	}
+	if errors.Is(err, errMembers) {
+		return nil, refused(err.Error())
+	}
+	return nil, refused(notObject(fixed))
 }
 
-// read parses one object, as strictly as opts allow.
-func (p *parser) read(raw []byte, opts ...jsontext.Options) error {
+// duplicateMessage is about a name that two members of an object have. Which of them an
+// agent meant cannot be known, and other programs may take the other one.
+const duplicateMessage = "the object has two members of this name; give it once"
+
+// refused returns a violation of the entire record.
+func refused(message string) *schema.Violation { return &schema.Violation{Path: "$", Message: message} }
+
+// read parses one object of strict JSON.
+func (p *parser) read(raw []byte) error {
 	p.src = *bytes.NewBuffer(raw)
-	p.dec.Reset(&p.src, opts...)
+	p.dec.Reset(&p.src)
 	p.members = p.members[:0]
 	if k := p.dec.PeekKind(); k != '{' {
 		if err := p.dec.SkipValue(); err != nil {
@@ -79,6 +101,9 @@ func (p *parser) read(raw []byte, opts ...jsontext.Options) error {
 		return err
 	}
 	for p.dec.PeekKind() != '}' {
+		if len(p.members) == maxMembers {
+			return errMembers
+		}
 		name, err := p.dec.ReadValue()
 		if err != nil {
 			return err
@@ -111,42 +136,6 @@ func (p *parser) end(raw []byte) error {
 		return errors.New("there is more after the value")
 	}
 	return nil
-}
-
-// lastWins keeps the last of members with the same name, at every depth.
-func (p *parser) lastWins(notes *Notes) []schema.Member {
-	known := map[string]int{}
-	kept := p.members[:0]
-	for _, m := range p.members {
-		if v := jsontext.Value(m.Value); !v.IsValid() {
-			m.Value = rebuild(m.Value)
-			notes.repair(RepairDuplicateKey, m.Name)
-		}
-		if i, ok := known[m.Name]; ok {
-			kept[i].Value = m.Value
-			notes.repair(RepairDuplicateKey, m.Name)
-			continue
-		}
-		known[m.Name] = len(kept)
-		kept = append(kept, m)
-	}
-	p.members = kept
-	return kept
-}
-
-// rebuild decodes and encodes a value, which keeps the last of duplicate names.
-func rebuild(raw []byte) []byte {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return raw
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return raw
-	}
-	return out
 }
 
 func notObject(raw []byte) string {

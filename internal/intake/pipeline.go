@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -31,8 +33,9 @@ type batch struct {
 
 // run reads NDJSON, or one {"items": [...], "errors": [...]} document, and passes
 // each record's outcome to sink, in the order of the input and on the caller's
-// goroutine. Memory is bounded by the longest record. With encode, accepted items
-// have their canonical JSON, which is valid until sink returns.
+// goroutine. Memory is bounded by the longest record, and for a document by its items.
+// With encode, accepted items have their canonical JSON, which is valid until sink
+// returns.
 //
 // The error is the context's, the reader's, the sink's, safeoutput.ErrUTF16 or
 // ErrNotText, or about an invalid setting in Config.Sanitize; a rejected record is not
@@ -163,15 +166,18 @@ func (p *pipeline) ticket(kind safeoutput.Kind) bool {
 	return !ok || left.Load() > 0 && left.Add(-1) >= 0
 }
 
-// deliver counts the items that the workers have judged, and calls the sink.
+// deliver counts the items that the workers have judged, and calls the sink. The
+// outcomes of a document are kept until its end, because only then it is known whether
+// any of it counts.
 func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input, error) {
 	var in Input
+	var kept []Outcome
 	for {
 		var b *batch
 		select {
 		case next, ok := <-p.order:
 			if !ok {
-				return in, p.err
+				return in, cmp.Or(p.err, p.deliverDocument(kept, sink))
 			}
 			b = next
 		case <-ctx.Done():
@@ -184,12 +190,35 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 		}
 		for i := range b.verdicts {
 			in.Records++
-			if err := sink(p.outcome(&b.verdicts[i])); err != nil {
+			out := p.outcome(&b.verdicts[i])
+			if p.reader.IsDocument() {
+				if out.Accepted != nil { // its memory will be reused
+					out.Accepted.encoded = bytes.Clone(out.Accepted.encoded)
+				}
+				kept = append(kept, out)
+				continue
+			}
+			if err := sink(out); err != nil {
 				return in, err
 			}
 		}
 		p.release(b)
 	}
+}
+
+// deliverDocument calls the sink with the outcomes of a document. If nothing in the
+// document counts, all its records are rejected.
+func (p *pipeline) deliverDocument(kept []Outcome, sink func(Outcome) error) error {
+	problem := p.reader.DocumentProblem()
+	for _, out := range kept {
+		if problem != nil {
+			out = out.refusedWith(problem.Error())
+		}
+		if err := sink(out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *pipeline) release(b *batch) {

@@ -54,11 +54,11 @@ func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 		return v
 	}
 	members, problem := p.object(l.Raw, j.notes)
-	if problem != "" {
+	if problem != nil {
 		if l.End > l.No {
-			problem += fmt.Sprintf("; lines %d to %d were read together", l.No, l.End)
+			problem.Message += fmt.Sprintf("; lines %d to %d were read together", l.No, l.End)
 		}
-		j.refuse("$", problem)
+		j.violation(*problem)
 		return v
 	}
 	if !j.dispatch(members) {

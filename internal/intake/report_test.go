@@ -100,7 +100,7 @@ func TestReportSchemaNamesEachRepair(t *testing.T) {
 		jsonrepair.TextAround, jsonrepair.ByteOrderMark, jsonrepair.Comment, jsonrepair.OddSpace, jsonrepair.SingleQuotes, jsonrepair.SmartQuotes,
 		jsonrepair.BareKey, jsonrepair.TrailingComma, jsonrepair.InnerQuote, jsonrepair.ControlCharacter, jsonrepair.BadEscape, jsonrepair.LoneSurrogate,
 		jsonrepair.InvalidUTF8, jsonrepair.MissingCloser, jsonrepair.ExtraCloser, jsonrepair.PythonLiteral,
-		RepairDuplicateKey, RepairNullField, RepairLetterCase, RepairBlankField, RepairLabel,
+		jsonrepair.ProseAround, RepairNullField, RepairLetterCase, RepairBlankField, RepairLabel,
 	} {
 		if !strings.Contains(text, kind) {
 			t.Errorf("the schema does not name %q", kind)

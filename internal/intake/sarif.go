@@ -40,16 +40,15 @@ func (j *recordJudge) unquoteSARIF(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("is not valid JSON")
 	}
-	switch v := jsontext.Value(text); {
-	case v.IsValid():
-		return text, nil
-	case v.IsValid(jsontext.AllowDuplicateNames(true)):
-		j.notes.repair(RepairDuplicateKey, "sarif")
+	if jsontext.Value(text).IsValid() {
 		return text, nil
 	}
 	fixed, repairs, err := jsonrepair.Fix(text)
 	if err != nil {
 		return nil, errors.New("is not valid JSON, and it cannot be repaired: " + err.Error())
+	}
+	if path, found := schema.Duplicate(fixed); found {
+		return nil, fmt.Errorf("has two members of one name, %s; give it once", strings.TrimPrefix(path, "$."))
 	}
 	for _, r := range repairs {
 		j.notes.Repairs = append(j.notes.Repairs, Repair{Kind: r.Kind, Field: "sarif", Offset: r.Offset, Count: r.Count})

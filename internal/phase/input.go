@@ -66,6 +66,9 @@ func ReadInput(raw []byte) (Input, error) {
 		return Input{}, err
 	}
 	var problems []string
+	if place, twice := schema.Duplicate(raw); twice {
+		problems = append(problems, fmt.Sprintf("Validation failed: invalid parameter '%s': it is given twice", strings.TrimPrefix(place, "$.")))
+	}
 	for _, v := range violations {
 		problems = append(problems, problem(v))
 	}

@@ -90,6 +90,10 @@ func TestReadInputListsEveryProblem(t *testing.T) {
 			`invalid parameter 'working_directory': it contains a NUL character ('/a\x00b')`,
 			`invalid parameter 'changed_files[0]': it contains a NUL character ('a\x00')`,
 		}},
+		{"a parameter twice", `{"working_directory":"/nonexistent/x","changed_files":[],"changed_files":["a"]}`, []string{
+			"invalid parameter 'changed_files': it is given twice",
+			"invalid parameter 'working_directory': there is no such directory ('/nonexistent/x')",
+		}},
 		{"no object", `[]`, []string{"the input is invalid: [] is not of type 'object'"}},
 	}
 	for _, tt := range tests {

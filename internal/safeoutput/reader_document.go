@@ -3,6 +3,7 @@ package safeoutput
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 )
 
 // document is the state of the Reader in an {"items": [...]} document.
@@ -11,6 +12,8 @@ type document struct {
 	key     string
 	errors  []string
 	unknown []string
+	lines   map[string]int // the line of each member's name, of at most maxNames
+	problem error          // the document's, see Reader.DocumentProblem
 
 	skipping bool  // a value is too long, and its rest is skipped
 	frame    frame // of that value
@@ -61,6 +64,42 @@ func (r *Reader) DocumentUnknown() []string {
 		return nil
 	}
 	return r.doc.unknown
+}
+
+// maxNames is how many members a document may have.
+const maxNames = 1000
+
+// DocumentProblem returns why nothing in a document counts, or nil: it has two members of
+// one name, or too many. It is complete at the end of the file, and also the error of a
+// record.
+func (r *Reader) DocumentProblem() error {
+	if r.doc == nil {
+		return nil
+	}
+	return r.doc.problem
+}
+
+// name reads the name of a member.
+func (d *document) name(raw []byte, line int) error {
+	d.state = docColon
+	if json.Unmarshal(raw, &d.key) != nil {
+		d.key = ""
+	}
+	if d.lines == nil {
+		d.lines = map[string]int{}
+	}
+	first, twice := d.lines[d.key]
+	switch {
+	case d.problem != nil:
+		return nil
+	case twice:
+		d.problem = fmt.Errorf("the document has two members %.50q, on line %d and on line %d, so nothing in it counts; write each once", d.key, first, line)
+	case len(d.lines) == maxNames:
+		d.problem = fmt.Errorf("the document has more than %d members, so nothing in it counts", maxNames)
+	default:
+		d.lines[d.key] = line
+	}
+	return d.problem
 }
 
 // splitDocument splits the part of a document in b.buf[pos:]. It returns where it
@@ -150,9 +189,8 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 	line := Line{No: r.lineNo, End: r.lineNo + bytes.Count(raw, []byte{'\n'})}
 	switch {
 	case d.state == docMember && raw[0] == '"':
-		d.state = docColon
-		if json.Unmarshal(raw, &d.key) != nil {
-			d.key = ""
+		if line.Err = d.name(raw, line.No); line.Err != nil {
+			b.Lines = append(b.Lines, line)
 		}
 		return
 	case d.state == docValue && d.key == "errors" && raw[0] == '[':

@@ -1,11 +1,15 @@
 package schema
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
@@ -92,4 +96,17 @@ func ComparePaths(a, b string) int {
 		}
 		return cmp.Compare(a, b)
 	})
+}
+
+// Duplicate returns the place of the first member whose name another member of the same
+// object has as well, and whether there is one. What follows an error of another kind is
+// not looked at.
+func Duplicate(raw []byte) (path string, found bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true))
+	var syntactic *jsontext.SyntacticError
+	err := dec.SkipValue()
+	if !errors.Is(err, jsontext.ErrDuplicateName) || !errors.As(err, &syntactic) {
+		return "", false
+	}
+	return instancePath(string(syntactic.JSONPointer), nil), true
 }

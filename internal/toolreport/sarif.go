@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/sarif"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // sarifRun is what is read of a SARIF run.
@@ -58,6 +59,10 @@ func readSARIF(raw json.RawMessage, c *collector) bool {
 		if len(violations) > 0 {
 			c.note("the output looks like SARIF, but is not valid: " + truncateBytes(violations[0].Message, maxName))
 		}
+		return false
+	}
+	if !jsontext.Value(raw).IsValid(jsontext.AllowInvalidUTF8(true)) {
+		c.note("the SARIF log is not valid: an object in it has two members of one name")
 		return false
 	}
 	var log struct{ Runs []sarifRun }
