@@ -73,11 +73,13 @@ func judge(req *http.Request, op *operation, a *answer, now time.Time) *Error {
 	status := a.resp.StatusCode
 	var bad *Error
 	switch {
-	case status == http.StatusNoContent || status == http.StatusResetContent:
+	case (status == http.StatusNoContent || status == http.StatusResetContent) && op.answer == anyShape && !op.graphql:
 	case status >= 200 && status < 300 && !json.Valid(a.body):
 		bad = op.fail(op.unknown(Malformed), "the answer is not JSON")
 	case status >= 200 && status < 300 && op.graphql:
 		return judgeGraphQL(op, a, now)
+	case status >= 200 && status < 300 && op.answer != anyShape && shape(first(a.body)) != op.answer:
+		bad = op.fail(op.unknown(Malformed), "the answer is not %v", op.answer)
 	case status >= 200 && status < 300:
 	case status == http.StatusNotModified:
 		bad = op.fail(Malformed, "an answer without content")
@@ -90,6 +92,14 @@ func judge(req *http.Request, op *operation, a *answer, now time.Time) *Error {
 		bad.Status = status
 	}
 	return bad
+}
+
+// first returns the first byte of a JSON value, 0 if there is none.
+func first(body []byte) byte {
+	if body = bytes.TrimLeft(body, " \t\r\n"); len(body) == 0 {
+		return 0
+	}
+	return body[0]
 }
 
 // redirect judges an answer that points elsewhere: it is followed on the same

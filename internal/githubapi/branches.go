@@ -22,7 +22,10 @@ func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string
 	if err != nil {
 		return "", emptyIsNotFound(op.finish(err))
 	}
-	if got := ref.GetRef(); got != "refs/heads/"+name {
+	switch got := ref.GetRef(); {
+	case got == "" || ref.GetObject().GetSHA() == "":
+		return "", op.unlike("it does not name a branch and its commit")
+	case got != "refs/heads/"+name:
 		// Earlier servers answered with refs that only begin with the name.
 		return "", op.fail(NotFound, "GitHub answers with %s", asMessage(got))
 	}
@@ -32,7 +35,7 @@ func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string
 // ListBranches returns the branches whose names begin with prefix, all for an
 // empty one, in the order of their names. GitHub hands them out in one answer.
 func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Branch, error) {
-	op := reading(r, "list the branches that begin with %s", asMessage(prefix)).checkBranch(prefix + "x")
+	op := listing(r, "list the branches that begin with %s", asMessage(prefix)).checkBranch(prefix + "x")
 	if prefix == "" {
 		op.what = "list the branches"
 	}
@@ -46,7 +49,13 @@ func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Bra
 		return nil, err
 	}
 	var out []Branch
+	if refs == nil {
+		return nil, op.unlike("it has no list")
+	}
 	for _, ref := range refs {
+		if ref.GetRef() == "" || ref.GetObject().GetSHA() == "" {
+			return nil, op.unlike("an entry of the list is empty")
+		}
 		if name, ok := strings.CutPrefix(ref.GetRef(), "refs/heads/"); ok && strings.HasPrefix(name, prefix) {
 			out = append(out, Branch{Name: name, SHA: ref.GetObject().GetSHA()})
 		}
@@ -59,7 +68,10 @@ func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Bra
 func (c *Client) CreateBranch(ctx context.Context, r Repo, name, sha string) error {
 	op := writing(r, "create the branch %s", asMessage(name)).checkBranch(name).checkCommit(sha)
 	ref := "refs/heads/" + name
-	_, _, err := c.gh.Git.CreateRef(op.context(ctx), r.Owner, r.Name, &github.Reference{Ref: &ref, Object: &github.GitObject{SHA: &sha}})
+	made, _, err := c.gh.Git.CreateRef(op.context(ctx), r.Owner, r.Name, &github.Reference{Ref: &ref, Object: &github.GitObject{SHA: &sha}})
+	if err == nil && (made.GetRef() != ref || made.GetObject().GetSHA() != sha) {
+		return op.unlike("it does not name the branch and its commit")
+	}
 	return op.finish(err)
 }
 

@@ -40,7 +40,7 @@ func TestBranchNamesOnTheWire(t *testing.T) {
 		if diff := cmp.Diff(want, append(s.sent, s2.sent...)); diff != "" {
 			t.Errorf("%q: %s", name, diff)
 		}
-		c, s = script(t, 201, `{}`)
+		c, s = script(t, 201, fmt.Sprintf(`{"ref":%q,"object":{"sha":%q}}`, "refs/heads/"+name, shaA))
 		if err := c.CreateBranch(t.Context(), repo, name, shaA); err != nil {
 			t.Errorf("CreateBranch(%q): %v", name, err)
 		}

@@ -57,7 +57,7 @@ func (c *Client) CreateCheckRun(ctx context.Context, r Repo, n NewCheckRun) (Che
 	op := creating(r, "create the check run %q", n.Name).checkAnnotations(n.Output)
 	g, _, err := c.gh.Checks.CreateCheckRun(op.context(ctx), r.Owner, r.Name, github.CreateCheckRunOptions{Name: n.Name, HeadSHA: n.HeadSHA, ExternalID: &n.ExternalID,
 		Status: github.String("completed"), Conclusion: &n.Conclusion, Output: outputOf(n.Output)})
-	return result(op, g, err, checkRunOf)
+	return resultOf(op, g, err, checkRunOf, func(run CheckRun) bool { return run.HeadSHA == "" || run.HeadSHA == n.HeadSHA })
 }
 
 // AddAnnotations replaces the output of a check run that the token's app made. The annotations
@@ -66,14 +66,14 @@ func (c *Client) CreateCheckRun(ctx context.Context, r Repo, n NewCheckRun) (Che
 func (c *Client) AddAnnotations(ctx context.Context, r Repo, id int64, name string, o CheckOutput) (CheckRun, error) {
 	op := creating(r, "add annotations to the check run %q", name).checkAnnotations(o)
 	g, _, err := c.gh.Checks.UpdateCheckRun(op.context(ctx), r.Owner, r.Name, id, github.UpdateCheckRunOptions{Name: name, Output: outputOf(o)})
-	return result(op, g, err, checkRunOf)
+	return resultOf(op, g, err, checkRunOf, func(run CheckRun) bool { return run.ID == id })
 }
 
 // GetCheckRun reads a check run.
 func (c *Client) GetCheckRun(ctx context.Context, r Repo, id int64) (CheckRun, error) {
 	op := reading(r, "read the check run %d", id)
 	g, _, err := c.gh.Checks.GetCheckRun(op.context(ctx), r.Owner, r.Name, id)
-	return result(op, g, err, checkRunOf)
+	return resultOf(op, g, err, checkRunOf, func(run CheckRun) bool { return run.ID == id })
 }
 
 // JobName returns the name that GitHub shows for a job of a workflow run, "caller / job"
@@ -121,6 +121,8 @@ func outputOf(o CheckOutput) *github.CheckRunOutput {
 	}
 	return g
 }
+
+func (run CheckRun) identified() bool { return run.ID > 0 }
 
 func checkRunOf(g *github.CheckRun) CheckRun {
 	return CheckRun{ID: g.GetID(), NodeID: g.GetNodeID(), Name: g.GetName(), HeadSHA: g.GetHeadSHA(), ExternalID: g.GetExternalID(), Status: g.GetStatus(),

@@ -26,6 +26,8 @@ type SARIFStatus struct {
 	Errors []string // the errors of a failed upload
 }
 
+func (s SARIFStatus) identified() bool { return s.State != "" }
+
 // The states of a SARIF upload.
 const (
 	SARIFPending  = "pending"
@@ -70,5 +72,5 @@ func (c *Client) SARIFStatus(ctx context.Context, r Repo, id string) (SARIFStatu
 		Errors           []string
 	}
 	_, err = c.gh.Do(op.context(ctx), req, &got)
-	return SARIFStatus{State: got.ProcessingStatus, Errors: got.Errors}, op.finish(err)
+	return result(op, SARIFStatus{State: got.ProcessingStatus, Errors: got.Errors}, err, func(s SARIFStatus) SARIFStatus { return s })
 }

@@ -3,6 +3,8 @@ package githubapi
 import (
 	"context"
 	"iter"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -23,7 +25,7 @@ type Comment struct {
 // conversation that were updated at or after since, the oldest first. A zero
 // since means all.
 func (c *Client) ListIssueComments(ctx context.Context, r Repo, n int, since time.Time) iter.Seq2[Comment, error] {
-	op := reading(r, "list the comments of #%d", n).checkNumber(n)
+	op := listing(r, "list the comments of #%d", n).checkNumber(n)
 	return pages(ctx, op, func(c Comment) int64 { return c.ID }, commentOf, func(ctx context.Context, page github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
 		opts := &github.IssueListCommentsOptions{ListOptions: page}
 		if !since.IsZero() {
@@ -37,21 +39,29 @@ func (c *Client) ListIssueComments(ctx context.Context, r Repo, n int, since tim
 func (c *Client) CreateIssueComment(ctx context.Context, r Repo, n int, body string) (Comment, error) {
 	op := creating(r, "comment on #%d", n).checkNumber(n)
 	g, _, err := c.gh.Issues.CreateComment(op.context(ctx), r.Owner, r.Name, n, &github.IssueComment{Body: &body})
-	return result(op, g, err, commentOf)
+	return resultOf(op, g, err, commentOf, func(Comment) bool { return isOn(g.GetIssueURL(), n) })
 }
 
 // EditIssueComment replaces a comment's text.
 func (c *Client) EditIssueComment(ctx context.Context, r Repo, id int64, body string) (Comment, error) {
 	op := writing(r, "update the comment %d", id)
 	g, _, err := c.gh.Issues.EditComment(op.context(ctx), r.Owner, r.Name, id, &github.IssueComment{Body: &body})
-	return result(op, g, err, commentOf)
+	return resultOf(op, g, err, commentOf, func(c Comment) bool { return c.ID == id })
 }
 
 // DeleteIssueComment removes a comment for good.
 func (c *Client) DeleteIssueComment(ctx context.Context, r Repo, id int64) error {
-	op := writing(r, "delete the comment %d", id)
+	op := deleting(r, "delete the comment %d", id)
 	_, err := c.gh.Issues.DeleteComment(op.context(ctx), r.Owner, r.Name, id)
 	return op.finish(err)
+}
+
+func (c Comment) identified() bool { return c.ID > 0 }
+
+// isOn reports whether the address of an issue or pull request, as an answer names it, ends in
+// its number. An answer without one is believed.
+func isOn(address string, number int) bool {
+	return address == "" || strings.HasSuffix(address, "/"+strconv.Itoa(number))
 }
 
 func commentOf(g *github.IssueComment) Comment {
@@ -79,19 +89,34 @@ const (
 // MinimizeComment hides a comment, by its node id, for a reason that readers see.
 // A comment that is hidden already is hidden once more without harm.
 func (c *Client) MinimizeComment(ctx context.Context, nodeID, reason string) error {
-	return c.setMinimized(ctx, "hide a comment", minimizeCommentMutation, nodeID, map[string]any{"subjectId": nodeID, "classifier": reason})
+	return c.setMinimized(ctx, "hide a comment", minimizeCommentMutation, nodeID, map[string]any{"subjectId": nodeID, "classifier": reason}, true)
 }
 
 // UnminimizeComment shows a hidden comment, by its node id, again.
 func (c *Client) UnminimizeComment(ctx context.Context, nodeID string) error {
-	return c.setMinimized(ctx, "show a hidden comment", unminimizeCommentMutation, nodeID, map[string]any{"subjectId": nodeID})
+	return c.setMinimized(ctx, "show a hidden comment", unminimizeCommentMutation, nodeID, map[string]any{"subjectId": nodeID}, false)
 }
 
-func (c *Client) setMinimized(ctx context.Context, what, mutation, nodeID string, input map[string]any) error {
+func (c *Client) setMinimized(ctx context.Context, what, mutation, nodeID string, input map[string]any, hidden bool) error {
 	// GraphQL's errors do not name the permission that hiding one's own comment needs.
 	op := &operation{what: what, write: true, needs: "pull_requests=write"}
 	if nodeID == "" {
 		op.refuse("the comment has no node id")
 	}
-	return c.query(ctx, op, mutation, map[string]any{"input": input}, &struct{}{})
+	type comment struct{ IsMinimized *bool }
+	var out struct {
+		MinimizeComment   struct{ MinimizedComment comment }
+		UnminimizeComment struct{ UnminimizedComment comment }
+	}
+	if err := c.query(ctx, op, mutation, map[string]any{"input": input}, &out); err != nil {
+		return err
+	}
+	got := out.UnminimizeComment.UnminimizedComment.IsMinimized
+	if hidden {
+		got = out.MinimizeComment.MinimizedComment.IsMinimized
+	}
+	if got == nil || *got != hidden {
+		return op.unlike("it does not show the comment as changed")
+	}
+	return nil
 }

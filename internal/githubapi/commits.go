@@ -2,6 +2,7 @@ package githubapi
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ func (c *Client) GetCommit(ctx context.Context, r Repo, sha string) (Commit, err
 // one page, so n is at most 100. ref is a branch, a tag or a commit; empty means
 // the default branch. An empty repository has none.
 func (c *Client) ListCommits(ctx context.Context, r Repo, ref string, n int) ([]Commit, error) {
-	op := reading(r, "list the commits")
+	op := listing(r, "list the commits")
 	if n < 1 || n > perPage {
 		op.refuse("between 1 and %d can be listed, not %d", perPage, n)
 	}
@@ -49,7 +50,11 @@ func (c *Client) ListCommits(ctx context.Context, r Repo, ref string, n int) ([]
 	if err != nil {
 		return nil, err
 	}
-	return commitsOf(list[:min(n, len(list))]), nil
+	commits := commitsOf(list[:min(n, len(list))])
+	if slices.ContainsFunc(commits, func(c Commit) bool { return !c.identified() }) {
+		return nil, op.unlike("an entry of the list is empty")
+	}
+	return commits, nil
 }
 
 // Comparison is how two commits of a repository's history relate.
@@ -99,15 +104,28 @@ func (c *Client) comparedCommits(ctx context.Context, r Repo, base, head string,
 		if len(g.Commits) == 0 {
 			break
 		}
-		commits = append(commits, commitsOf(g.Commits)...)
+		more := commitsOf(g.Commits)
+		if !(Comparison{Status: g.GetStatus(), Commits: more}).identified() {
+			return nil, op.unlike("an entry of the list is empty")
+		}
+		commits = append(commits, more...)
 	}
 	return commits, nil
 }
 
+func (c Commit) identified() bool { return c.SHA != "" }
+
+func (c Comparison) identified() bool {
+	return c.Status != "" && !slices.ContainsFunc(c.Commits, func(k Commit) bool { return !k.identified() })
+}
+
+// commitsOf converts commits; one that is missing in the answer becomes the zero Commit.
 func commitsOf(list []*github.RepositoryCommit) []Commit {
 	out := make([]Commit, len(list))
 	for i, g := range list {
-		out[i] = commitOf(g.GetSHA(), g.GetCommit(), g.Parents)
+		if g != nil {
+			out[i] = commitOf(g.GetSHA(), g.GetCommit(), g.Parents)
+		}
 	}
 	return out
 }

@@ -137,7 +137,8 @@ const (
 // discussions are switched off the error is Forbidden with FeatureDiscussions.
 func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]DiscussionCategory, error) {
 	var all []DiscussionCategory
-	for category, err := range cursors(func(d DiscussionCategory) string { return d.ID }, func(cursor string) ([]DiscussionCategory, pageInfo, error) {
+	list := reading(r, "list the discussion categories")
+	for category, err := range cursors(list, func(d DiscussionCategory) string { return d.ID }, func(op *operation, cursor string) ([]DiscussionCategory, pageInfo, error) {
 		var out struct {
 			Repository struct {
 				ID                    string
@@ -148,9 +149,11 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 				}
 			}
 		}
-		op := reading(r, "list the discussion categories")
 		if err := c.queryDiscussions(ctx, op, categoriesQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, err
+		}
+		if out.Repository.ID == "" {
+			return nil, pageInfo{}, op.unlike("it has no repository")
 		}
 		if !out.Repository.HasDiscussionsEnabled {
 			return nil, pageInfo{}, discussionsOff(op)
@@ -172,7 +175,8 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 // ListDiscussions yields the discussions created at or after since, the newest
 // first. A zero since means all.
 func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) iter.Seq2[Discussion, error] {
-	return cursors(func(d Discussion) string { return d.ID }, func(cursor string) ([]Discussion, pageInfo, error) {
+	list := reading(r, "list discussions")
+	return cursors(list, func(d Discussion) string { return d.ID }, func(op *operation, cursor string) ([]Discussion, pageInfo, error) {
 		var out struct {
 			Repository struct {
 				ID                    string
@@ -183,9 +187,11 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 				}
 			}
 		}
-		op := reading(r, "list discussions")
 		if err := c.queryDiscussions(ctx, op, discussionsQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, err
+		}
+		if out.Repository.ID == "" {
+			return nil, pageInfo{}, op.unlike("it has no repository")
 		}
 		if !out.Repository.HasDiscussionsEnabled {
 			return nil, pageInfo{}, discussionsOff(op)
@@ -214,8 +220,13 @@ func (c *Client) GetDiscussion(ctx context.Context, r Repo, n int) (Discussion, 
 		return Discussion{}, err
 	}
 	d := out.Repository.Discussion
-	if d == nil {
+	switch {
+	case d == nil && out.Repository.ID == "":
+		return Discussion{}, op.unlike("it has no repository")
+	case d == nil:
 		return Discussion{}, op.fail(NotFound, "")
+	case d.ID == "" || d.Number != n:
+		return Discussion{}, op.unlike("it is about something else")
 	}
 	d.Category.RepositoryID = out.Repository.ID
 	return *d, nil
@@ -236,8 +247,8 @@ func (c *Client) CreateDiscussion(ctx context.Context, d NewDiscussion) (Discuss
 		return Discussion{}, err
 	}
 	created := out.CreateDiscussion.Discussion
-	if created == nil {
-		return Discussion{}, op.fail(Ambiguous, "the answer has no discussion")
+	if created == nil || created.ID == "" || created.Number <= 0 {
+		return Discussion{}, op.unlike("it has no discussion")
 	}
 	created.Category.RepositoryID = d.RepositoryID
 	return *created, nil
@@ -247,7 +258,8 @@ func (c *Client) CreateDiscussion(ctx context.Context, d NewDiscussion) (Discuss
 // updated at or after since, the oldest first. GitHub cannot filter them, so all
 // are read.
 func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, since time.Time) iter.Seq2[DiscussionComment, error] {
-	return cursors(func(d DiscussionComment) string { return d.ID }, func(cursor string) ([]DiscussionComment, pageInfo, error) {
+	list := reading(r, "list the comments of the discussion #%d", n).checkNumber(n)
+	return cursors(list, func(d DiscussionComment) string { return d.ID }, func(op *operation, cursor string) ([]DiscussionComment, pageInfo, error) {
 		var out struct {
 			Repository struct {
 				Discussion *struct {
@@ -258,7 +270,6 @@ func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, sinc
 				}
 			}
 		}
-		op := reading(r, "list the comments of the discussion #%d", n).checkNumber(n)
 		if err := c.queryDiscussions(ctx, op, discussionCommentsQuery, map[string]any{"number": n, "after": cursorVariable(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, err
 		}
@@ -284,8 +295,8 @@ func (c *Client) AddDiscussionComment(ctx context.Context, discussionID, body st
 	if err != nil {
 		return DiscussionComment{}, err
 	}
-	if out.AddDiscussionComment.Comment == nil {
-		return DiscussionComment{}, op.fail(Ambiguous, "the answer has no comment")
+	if made := out.AddDiscussionComment.Comment; made == nil || made.ID == "" {
+		return DiscussionComment{}, op.unlike("it has no comment")
 	}
 	return *out.AddDiscussionComment.Comment, nil
 }
@@ -305,7 +316,18 @@ func (c *Client) deleteNode(ctx context.Context, what, document, id string) erro
 	if id == "" {
 		op.refuse("the node id is missing")
 	}
-	return c.query(ctx, op, document, map[string]any{"input": map[string]any{"id": id}}, &struct{}{})
+	type gone struct{ ID string }
+	var out struct {
+		DeleteDiscussion        struct{ Discussion gone }
+		DeleteDiscussionComment struct{ Comment gone }
+	}
+	if err := c.query(ctx, op, document, map[string]any{"input": map[string]any{"id": id}}, &out); err != nil {
+		return err
+	}
+	if out.DeleteDiscussion.Discussion.ID == "" && out.DeleteDiscussionComment.Comment.ID == "" {
+		return op.unlike("it does not name what was deleted")
+	}
+	return nil
 }
 
 // queryDiscussions reads from the discussions of the operation's repository.

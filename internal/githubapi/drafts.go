@@ -57,7 +57,9 @@ const (
 func (c *Client) StartReview(ctx context.Context, r Repo, n int, commitID, body string) (Review, error) {
 	op := creating(r, "begin a review of the pull request #%d", n).checkNumber(n)
 	g, _, err := c.gh.PullRequests.CreateReview(op.context(ctx), r.Owner, r.Name, n, &github.PullRequestReviewRequest{Body: &body, CommitID: optional(commitID)})
-	return result(op, g, err, reviewOf)
+	return resultOf(op, g, err, reviewOf, func(v Review) bool {
+		return v.State == ReviewPending && v.NodeID != "" && isOn(g.GetPullRequestURL(), n)
+	})
 }
 
 // AddReviewThreads adds at most MaxThreads comments to a pending review and reports which of
@@ -123,11 +125,11 @@ func alias(n int) string { return fmt.Sprintf("t%d", n) }
 // ReadDraft reads a review by its node id. It shows what was written at once, unlike a list.
 func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft, error) {
 	var all Draft
-	for body, err := range cursors(func(n draftComment) string { return n.ID }, func(cursor string) ([]draftComment, pageInfo, error) {
-		op := reading(r, "read a review")
-		if reviewID == "" {
-			op.refuse("the node id of the review is missing")
-		}
+	list := reading(r, "read a review")
+	if reviewID == "" {
+		list.refuse("the node id of the review is missing")
+	}
+	for body, err := range cursors(list, func(n draftComment) string { return n.ID }, func(op *operation, cursor string) ([]draftComment, pageInfo, error) {
 		var out struct {
 			Node *struct {
 				State    string
@@ -143,7 +145,9 @@ func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft,
 		if out.Node == nil {
 			return nil, pageInfo{}, op.fail(NotFound, "")
 		}
-		all.State = out.Node.State
+		if all.State = out.Node.State; all.State == "" {
+			return nil, pageInfo{}, op.unlike("it does not name the review's state")
+		}
 		return out.Node.Comments.Nodes, out.Node.Comments.PageInfo, nil
 	}) {
 		if err != nil {
@@ -184,5 +188,14 @@ func (c *Client) DeletePendingReview(ctx context.Context, r Repo, reviewID strin
 	if reviewID == "" {
 		op.refuse("the node id of the review is missing")
 	}
-	return c.query(ctx, op, deleteReviewMutation, map[string]any{"input": map[string]any{"pullRequestReviewId": reviewID}}, &struct{}{})
+	var out struct {
+		DeletePullRequestReview struct{ PullRequestReview struct{ ID string } }
+	}
+	if err := c.query(ctx, op, deleteReviewMutation, map[string]any{"input": map[string]any{"pullRequestReviewId": reviewID}}, &out); err != nil {
+		return err
+	}
+	if out.DeletePullRequestReview.PullRequestReview.ID == "" {
+		return op.unlike("it does not name the review")
+	}
+	return nil
 }

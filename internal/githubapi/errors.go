@@ -129,7 +129,7 @@ func (e *Error) cause() string {
 		}
 		return "a rate limit is reached" + quoted
 	case Ambiguous:
-		return "the answer is missing or unusable, so it may or may not have happened" + quoted
+		return "the answer is missing or unusable, so that it could not be confirmed: it may or may not have happened" + quoted
 	case Unreachable:
 		if e.Status != 0 {
 			return fmt.Sprintf("GitHub keeps answering with status %d%s", e.Status, quoted)

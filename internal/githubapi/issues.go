@@ -61,7 +61,7 @@ type IssueFilter struct {
 func (c *Client) GetIssue(ctx context.Context, r Repo, n int) (Issue, error) {
 	op := reading(r, "read #%d", n).checkNumber(n)
 	g, _, err := c.gh.Issues.Get(op.context(ctx), r.Owner, r.Name, n)
-	return result(op, g, err, issueOf)
+	return resultOf(op, g, err, issueOf, func(i Issue) bool { return i.Number == n })
 }
 
 // CreateIssue opens an issue. Errors of kind Ambiguous mean: list before
@@ -83,12 +83,12 @@ func (c *Client) EditIssue(ctx context.Context, r Repo, n int, e IssueEdit) (Iss
 		op.refuse("there is nothing to change")
 	}
 	g, _, err := c.gh.Issues.Edit(op.context(ctx), r.Owner, r.Name, n, &github.IssueRequest{Title: e.Title, Body: e.Body, State: e.State, StateReason: e.StateReason})
-	return result(op, g, err, issueOf)
+	return resultOf(op, g, err, issueOf, func(i Issue) bool { return i.Number == n })
 }
 
 // ListIssues yields issues and pull requests, the newest first.
 func (c *Client) ListIssues(ctx context.Context, r Repo, f IssueFilter) iter.Seq2[Issue, error] {
-	op := reading(r, "list issues")
+	op := listing(r, "list issues")
 	return pages(ctx, op, func(i Issue) int64 { return i.ID }, issueOf, func(ctx context.Context, page github.ListOptions) ([]*github.Issue, *github.Response, error) {
 		list, resp, err := c.gh.Issues.ListByRepo(ctx, r.Owner, r.Name, &github.IssueListByRepoOptions{State: cmp.Or(f.State, "all"), Since: f.Since, Labels: f.Labels,
 			Creator: f.Creator, Sort: "created", Direction: "desc", ListOptions: page})
@@ -98,6 +98,8 @@ func (c *Client) ListIssues(ctx context.Context, r Repo, f IssueFilter) iter.Seq
 		return list, resp, err
 	})
 }
+
+func (i Issue) identified() bool { return i.Number > 0 }
 
 func issueOf(g *github.Issue) Issue {
 	return Issue{ID: g.GetID(), NodeID: g.GetNodeID(), Number: g.GetNumber(), Title: g.GetTitle(), Body: g.GetBody(), State: g.GetState(),
@@ -172,6 +174,12 @@ func (c *Client) IssueEdits(ctx context.Context, r Repo, n int, since time.Time)
 		if h == nil {
 			return nil, op.fail(NotFound, "")
 		}
+		if !h.complete() {
+			return nil, op.unlike("a part of the history is missing")
+		}
+		if h.UserContentEdits == nil {
+			bodies.HasNextPage = false
+		}
 		if bodies.HasNextPage {
 			edits = append(edits, h.bodyEdits(since)...)
 			bodies = nextPage(bodies, h.UserContentEdits.PageInfo)
@@ -199,7 +207,7 @@ func nextPage(old, got pageInfo) pageInfo {
 // history is what editsQuery reads of an issue or pull request.
 type history struct {
 	CreatedAt        time.Time
-	UserContentEdits struct {
+	UserContentEdits *struct { // GitHub may answer null for a body that nobody edited
 		Nodes []struct {
 			EditedAt time.Time
 			Editor   Actor
@@ -214,6 +222,21 @@ type history struct {
 		}
 		PageInfo pageInfo
 	}
+}
+
+// complete reports whether nothing is missing that the query asks for.
+func (h *history) complete() bool {
+	complete := !h.CreatedAt.IsZero() && h.TimelineItems.Nodes != nil
+	if bodies := h.UserContentEdits; bodies != nil {
+		complete = complete && bodies.Nodes != nil
+		for _, b := range bodies.Nodes {
+			complete = complete && !b.EditedAt.IsZero()
+		}
+	}
+	for _, e := range h.TimelineItems.Nodes {
+		complete = complete && e.Typename != "" && !e.CreatedAt.IsZero()
+	}
+	return complete
 }
 
 // bodyEdits leaves out the entry for the first text, which GitHub adds with the

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 
 	"github.com/google/go-github/v60/github"
 )
 
 // ListLabels yields the names of a repository's labels.
 func (c *Client) ListLabels(ctx context.Context, r Repo) iter.Seq2[string, error] {
-	op := reading(r, "list the labels")
+	op := listing(r, "list the labels")
 	return pages(ctx, op, labelKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
 		return c.gh.Issues.ListLabels(ctx, r.Owner, r.Name, &page)
 	})
@@ -20,7 +21,7 @@ func (c *Client) ListLabels(ctx context.Context, r Repo) iter.Seq2[string, error
 // ListLabelsOfIssue yields the names of an issue's or pull request's labels, of
 // which there are at most 100.
 func (c *Client) ListLabelsOfIssue(ctx context.Context, r Repo, n int) iter.Seq2[string, error] {
-	op := reading(r, "list the labels of #%d", n).checkNumber(n)
+	op := listing(r, "list the labels of #%d", n).checkNumber(n)
 	return pages(ctx, op, labelKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
 		return c.gh.Issues.ListLabelsByIssue(ctx, r.Owner, r.Name, n, &page)
 	})
@@ -31,6 +32,7 @@ func (c *Client) ListLabelsOfIssue(ctx context.Context, r Repo, n int) iter.Seq2
 // not have is created, which takes the permission issues: write.
 func (c *Client) AddLabels(ctx context.Context, r Repo, n int, labels []string) ([]string, error) {
 	op := writing(r, "add labels to #%d", n).checkNumber(n)
+	op.answer = aList
 	if len(labels) == 0 {
 		op.refuse("there are no labels to add")
 	}
@@ -42,7 +44,11 @@ func (c *Client) AddLabels(ctx context.Context, r Repo, n int, labels []string) 
 	}
 	var all []*github.Label
 	_, err = c.gh.Do(op.context(ctx), req, &all)
-	return result(op, all, err, labelNames)
+	names, err := result(op, all, err, labelNames)
+	if slices.Contains(names, "") {
+		return nil, op.unlike("an entry of the list is empty")
+	}
+	return names, err
 }
 
 func labelKey(name string) string { return name }

@@ -19,17 +19,52 @@ type operation struct {
 	several bool   // GraphQL: several mutations, of which some may be refused
 	slow    bool   // carries a large body
 	stable  bool   // lists what cannot move from page to page
+	answer  shape  // what a good REST answer is
 	needs   string // the permission that it needs, where GitHub's answer does not name it
 	err     error  // why it failed; set before anything was sent, it keeps the sender from sending
 }
 
-// reading returns an operation that changes nothing.
+// shape is the JSON value that an answer consists of, by its first byte.
+type shape byte
+
+// The shapes of answers. A complete answer of another shape, such as null, a message or no
+// content at all, is no success, whatever its status: of a list it does not mean that the list
+// is empty, of a write not that something was written.
+const (
+	anyShape shape = 0 // nothing is read from the answer
+	anObject shape = '{'
+	aList    shape = '['
+)
+
+// String describes the shape for people.
+func (s shape) String() string {
+	if s == aList {
+		return "a list"
+	}
+	return "an object"
+}
+
+// reading returns an operation that changes nothing and is answered with an object.
 func reading(r Repo, format string, args ...any) *operation {
-	op := &operation{what: fmt.Sprintf(format, args...), repo: r}
+	op := &operation{what: fmt.Sprintf(format, args...), repo: r, answer: anObject}
 	if err := r.check(); err != nil {
 		op.repo = Repo{} // the error names it
 		op.refuse("%v", err)
 	}
+	return op
+}
+
+// listing returns an operation that reads a list.
+func listing(r Repo, format string, args ...any) *operation {
+	op := reading(r, format, args...)
+	op.answer = aList
+	return op
+}
+
+// deleting returns an operation that removes something, and whose answer is not read.
+func deleting(r Repo, format string, args ...any) *operation {
+	op := writing(r, format, args...)
+	op.answer = anyShape
 	return op
 }
 
@@ -140,11 +175,34 @@ func (op *operation) finish(err error) error {
 	return e
 }
 
-// result converts the value that go-github returned, or finishes its error.
+// result converts the value that go-github returned, or finishes its error. A value without an
+// identity is no answer: nothing shows that it exists.
 func result[G, T any](op *operation, value G, err error, convert func(G) T) (T, error) {
+	var none T
 	if err != nil {
-		var none T
 		return none, op.finish(err)
 	}
-	return convert(value), nil
+	out := convert(value)
+	if thing, ok := any(out).(identified); ok && !thing.identified() {
+		return none, op.unlike("it does not name what it is about")
+	}
+	return out, nil
+}
+
+// identified is a value that names the thing on GitHub that it describes.
+type identified interface{ identified() bool }
+
+// resultOf is result for a thing that the caller names: same reports whether it is that one.
+func resultOf[G any, T identified](op *operation, value G, err error, convert func(G) T, same func(T) bool) (T, error) {
+	out, err := result(op, value, err, convert)
+	if err == nil && !same(out) {
+		var none T
+		return none, op.unlike("it is about something else")
+	}
+	return out, err
+}
+
+// unlike is the error for a complete answer that is not what was asked for.
+func (op *operation) unlike(why string) error {
+	return op.fail(op.unknown(Malformed), "the answer is not what was expected: %s", why)
 }

@@ -22,8 +22,11 @@ const maxPages = 1000
 // a page already read would be missed: so a list of more than one page is read
 // again, up to three times in all, until a reading brings nothing new. Lists of
 // one page cost one request, and stable ones are read once.
-func pages[G, T any, K comparable](ctx context.Context, list *operation, key func(T) K, convert func(G) T,
-	get func(context.Context, github.ListOptions) ([]G, *github.Response, error)) iter.Seq2[T, error] {
+//
+// An answer without a list, or with an entry that has no key, says nothing about what is
+// there: it is Malformed.
+func pages[G, T any, K comparable](ctx context.Context, list *operation, key func(T) K, convert func(*G) T,
+	get func(context.Context, github.ListOptions) ([]*G, *github.Response, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		seen := make(map[K]struct{})
 		for pass := range 3 {
@@ -31,13 +34,24 @@ func pages[G, T any, K comparable](ctx context.Context, list *operation, key fun
 			for page := 1; page > 0 && read < maxPages; read++ {
 				op := *list
 				entries, resp, err := get(op.context(ctx), github.ListOptions{Page: page, PerPage: perPage})
+				if err == nil && entries == nil {
+					err = op.unlike("it has no list")
+				}
 				if err != nil {
 					var none T
 					yield(none, op.finish(err))
 					return
 				}
 				for _, g := range entries {
-					entry := convert(g)
+					var entry T
+					if g != nil {
+						entry = convert(g)
+					}
+					var none K
+					if g == nil || key(entry) == none {
+						yield(entry, op.unlike("an entry of the list is empty"))
+						return
+					}
 					if !isFirst(seen, key(entry)) {
 						continue
 					}
@@ -70,18 +84,27 @@ func isFirst[K comparable](seen map[K]struct{}, key K) bool {
 // cursors walks through a GraphQL connection. Cursors name an entry and not a
 // place, so nothing is missed when the list changes; duplicates are dropped.
 // get reads the page after a cursor.
-func cursors[T any](key func(T) string, get func(cursor string) ([]T, pageInfo, error)) iter.Seq2[T, error] {
+// Entries that are missing are Malformed, as those of pages.
+func cursors[T any](list *operation, key func(T) string, get func(op *operation, cursor string) ([]T, pageInfo, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		seen := make(map[string]struct{})
 		cursor := ""
 		for range maxPages {
-			entries, info, err := get(cursor)
+			op := *list
+			entries, info, err := get(&op, cursor)
+			if err == nil && entries == nil {
+				err = op.unlike("it has no list")
+			}
 			if err != nil {
 				var none T
 				yield(none, err)
 				return
 			}
 			for _, entry := range entries {
+				if key(entry) == "" {
+					yield(entry, op.unlike("an entry of the list is empty"))
+					return
+				}
 				if isFirst(seen, key(entry)) && !yield(entry, nil) {
 					return
 				}

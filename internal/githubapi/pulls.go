@@ -79,12 +79,12 @@ type PullFile struct {
 func (c *Client) GetPull(ctx context.Context, r Repo, n int) (Pull, error) {
 	op := reading(r, "read the pull request #%d", n).checkNumber(n)
 	g, _, err := c.gh.PullRequests.Get(op.context(ctx), r.Owner, r.Name, n)
-	return result(op, g, err, pullOf)
+	return resultOf(op, g, err, pullOf, func(p Pull) bool { return p.Number == n })
 }
 
 // ListPulls yields pull requests, the newest first.
 func (c *Client) ListPulls(ctx context.Context, r Repo, f PullFilter) iter.Seq2[Pull, error] {
-	op := reading(r, "list pull requests")
+	op := listing(r, "list pull requests")
 	owner, head, ok := strings.Cut(f.Head, ":")
 	if f.Head != "" && (!ok || owner == "" || head == "") {
 		// GitHub ignores such a filter and lists everything.
@@ -128,7 +128,7 @@ func (c *Client) EditPull(ctx context.Context, r Repo, n int, e PullEdit) (Pull,
 		op.refuse("there is nothing to change")
 	}
 	g, _, err := c.gh.PullRequests.Edit(op.context(ctx), r.Owner, r.Name, n, &github.PullRequest{Title: e.Title, Body: e.Body})
-	return result(op, g, err, pullOf)
+	return resultOf(op, g, err, pullOf, func(p Pull) bool { return p.Number == n })
 }
 
 // RequestReviewers asks users, and teams written as org/team, for a review: all of them
@@ -148,8 +148,9 @@ func (c *Client) RequestReviewers(ctx context.Context, r Repo, n int, reviewers 
 		}
 		teams[i] = slug
 	}
-	_, _, err := c.gh.PullRequests.RequestReviewers(op.context(ctx), r.Owner, r.Name, n, github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
-	return op.finish(err)
+	g, _, err := c.gh.PullRequests.RequestReviewers(op.context(ctx), r.Owner, r.Name, n, github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
+	_, err = resultOf(op, g, err, pullOf, func(p Pull) bool { return p.Number == n })
+	return err
 }
 
 // SplitReviewers separates users from teams, which are written as org/team.
@@ -169,12 +170,14 @@ func SplitReviewers(reviewers []string) (users, teams []string) {
 // current head commit: compare Pull.Head.SHA before and after to know that the head
 // did not move.
 func (c *Client) ListPullFiles(ctx context.Context, r Repo, n int) iter.Seq2[PullFile, error] {
-	op := reading(r, "list the files of the pull request #%d", n).checkNumber(n)
+	op := listing(r, "list the files of the pull request #%d", n).checkNumber(n)
 	op.stable = true
 	return pages(ctx, op, func(f PullFile) string { return f.Path }, pullFileOf, func(ctx context.Context, page github.ListOptions) ([]*github.CommitFile, *github.Response, error) {
 		return c.gh.PullRequests.ListFiles(ctx, r.Owner, r.Name, n, &page)
 	})
 }
+
+func (p Pull) identified() bool { return p.Number > 0 }
 
 func pullFileOf(g *github.CommitFile) PullFile {
 	return PullFile{Path: g.GetFilename(), PreviousPath: g.GetPreviousFilename(), Status: g.GetStatus(), Patch: g.GetPatch(),

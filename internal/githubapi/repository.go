@@ -56,6 +56,8 @@ type Repository struct {
 	CloneURL       string
 }
 
+func (r Repository) identified() bool { return r.ID > 0 }
+
 const viewerQuery = `query Viewer { viewer { login databaseId } }`
 
 // Viewer returns the account of the token. It asks GraphQL, because the REST endpoint
@@ -88,6 +90,7 @@ func (c *Client) GetRepo(ctx context.Context, r Repo) (Repository, error) {
 // empty for the default branch).
 func (c *Client) GetFile(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
 	op := reading(r, "read the file %s", asMessage(name)).checkPath(name)
+	op.answer = anyShape // a directory is a list
 	file, _, _, err := c.gh.Repositories.GetContents(op.context(ctx), r.Owner, r.Name, name, &github.RepositoryContentGetOptions{Ref: ref})
 	switch {
 	case err != nil:

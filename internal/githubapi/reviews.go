@@ -89,7 +89,7 @@ func (c *Client) CreateReview(ctx context.Context, r Repo, n int, v NewReview) (
 		req.Comments = append(req.Comments, g)
 	}
 	g, _, err := c.gh.PullRequests.CreateReview(op.context(ctx), r.Owner, r.Name, n, req)
-	return result(op, g, err, reviewOf)
+	return resultOf(op, g, err, reviewOf, func(Review) bool { return isOn(g.GetPullRequestURL(), n) })
 }
 
 // EditReview replaces the body of a review of one's own. A review that was
@@ -97,12 +97,12 @@ func (c *Client) CreateReview(ctx context.Context, r Repo, n int, v NewReview) (
 func (c *Client) EditReview(ctx context.Context, r Repo, n int, id int64, body string) (Review, error) {
 	op := writing(r, "update a review of the pull request #%d", n).checkNumber(n)
 	g, _, err := c.gh.PullRequests.UpdateReview(op.context(ctx), r.Owner, r.Name, n, id, body)
-	return result(op, g, err, reviewOf)
+	return resultOf(op, g, err, reviewOf, func(v Review) bool { return v.ID == id })
 }
 
 // ListReviews yields a pull request's reviews, the oldest first.
 func (c *Client) ListReviews(ctx context.Context, r Repo, n int) iter.Seq2[Review, error] {
-	op := reading(r, "list the reviews of the pull request #%d", n).checkNumber(n)
+	op := listing(r, "list the reviews of the pull request #%d", n).checkNumber(n)
 	return pages(ctx, op, func(v Review) int64 { return v.ID }, reviewOf, func(ctx context.Context, page github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
 		return c.gh.PullRequests.ListReviews(ctx, r.Owner, r.Name, n, &page)
 	})
@@ -112,7 +112,7 @@ func (c *Client) ListReviews(ctx context.Context, r Repo, n int) iter.Seq2[Revie
 // reviews, that were updated at or after since, the newest first. A zero since
 // means all.
 func (c *Client) ListReviewComments(ctx context.Context, r Repo, n int, since time.Time) iter.Seq2[DiffComment, error] {
-	op := reading(r, "list the review comments of the pull request #%d", n).checkNumber(n)
+	op := listing(r, "list the review comments of the pull request #%d", n).checkNumber(n)
 	return pages(ctx, op, func(d DiffComment) int64 { return d.ID }, diffCommentOf, func(ctx context.Context, page github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
 		return c.gh.PullRequests.ListComments(ctx, r.Owner, r.Name, n, &github.PullRequestListCommentsOptions{Sort: "created", Direction: "desc", Since: since, ListOptions: page})
 	})
@@ -122,12 +122,12 @@ func (c *Client) ListReviewComments(ctx context.Context, r Repo, n int, since ti
 func (c *Client) EditReviewComment(ctx context.Context, r Repo, id int64, body string) (DiffComment, error) {
 	op := writing(r, "update the review comment %d", id)
 	g, _, err := c.gh.PullRequests.EditComment(op.context(ctx), r.Owner, r.Name, id, &github.PullRequestComment{Body: &body})
-	return result(op, g, err, diffCommentOf)
+	return resultOf(op, g, err, diffCommentOf, func(d DiffComment) bool { return d.ID == id })
 }
 
 // DeleteReviewComment removes a comment on a diff for good.
 func (c *Client) DeleteReviewComment(ctx context.Context, r Repo, id int64) error {
-	op := writing(r, "delete the review comment %d", id)
+	op := deleting(r, "delete the review comment %d", id)
 	_, err := c.gh.PullRequests.DeleteComment(op.context(ctx), r.Owner, r.Name, id)
 	return op.finish(err)
 }
@@ -150,6 +150,10 @@ func optional(s string) *string {
 	}
 	return &s
 }
+
+func (v Review) identified() bool { return v.ID > 0 }
+
+func (d DiffComment) identified() bool { return d.ID > 0 }
 
 func reviewOf(g *github.PullRequestReview) Review {
 	return Review{ID: g.GetID(), NodeID: g.GetNodeID(), State: g.GetState(), Body: g.GetBody(), CommitID: g.GetCommitID(), Author: actorOf(g.User),
