@@ -1,9 +1,12 @@
 package secrets
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 )
 
@@ -96,11 +99,19 @@ var (
 	// codeName matches names as they are written in code: words of two letters or more,
 	// numbers and dots.
 	codeName = lazily(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
-	// digestName matches names of what is public although it looks random.
-	digestName = lazily(`(?i)fingerprint|thumbprint|checksum|digest|sha-?[0-9]`)
+	// publicName matches names of what is public although it looks random: digests, versions,
+	// identifiers, and the places where a list goes on.
+	publicName = lazily(`(?i)fingerprint|public|publishable|search[ _-]?only|thumbprint|checksum|digest|sha-?[0-9]|hash|commit|revision|etag|integrity|image|nonce|csrf|xsrf|authenticity|websocket|cursor|` +
+		`(?:next|page|paging|continuation|change|sync|marker|sequence|lock|idempotency|cancel|request|client|resume|upload)[ _-]?token|accessor|` +
+		`pub(?:lic)?[ _-]?key|(?:cache|partition|primary|foreign|sort|object|row|storage|map|hot|repository|root|signing|targets|snapshot|bucket|shard|lookup|issue|translation|i18n|event|config|registry|answer|route|dedup\w*|group\w*)[ _-]?key|` +
+		`key[ _-]?(?:id|path|name|file|type|usage|prefix|words?|board|frame|code|chain|ring|space|stone|spec|alias|arn|uri|url)|(?:token|secret|credential|access|auth\w*|api)[ _-]?(?:id|name|path|type|file|uri|url|endpoint|version|arn|class|method|mode|scope|level)\b|[a-z](?:_id|-id|(?-i:Id|ID))["']?[ \t]*[:=]`)
 	// digestPrefix matches what stands before the digest of a module or a package in a
 	// lock file, such as h1: and sha512-.
 	digestPrefix = lazily(`(?:\bh1:|\b(?i:md5|sha(?:1|224|256|384|512))[:=-])$`)
+	// openName matches names of issuers' keys that everybody may know.
+	openName = lazily(`(?i)public|publishable|search[ _-]?only`)
+	// pinWords matches words before a version in hexadecimal digits.
+	pinWords = lazily(`(?i)commit|revision|\brev\b|\bref\b|sha-?[0-9]|md5|hash|digest|checksum|integrity|image|etag|oid|blob|tree|parent|version|pin(?:ned)?\b|uses:|@|\bh1:`)
 	// commitName matches the name of a commit, as git writes it.
 	commitName = lazily(`^[0-9a-f]{40}$`)
 )
@@ -108,6 +119,145 @@ var (
 // lazily compiles an expression when it is first needed.
 func lazily(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+// explains reports whether something explains the value text[start:end] of the general rule, whose
+// name begins at nameStart: it is the name of something, a digest, a placeholder, or text.
+func explains(text string, nameStart, start, end int) bool {
+	value := text[start:end]
+	name := text[nameStart:start]
+	switch {
+	case isDigest(text, start, end), isNameInCode(text, start, end), isUUID(value), publicName().MatchString(name):
+		return true
+	case isWords(strings.TrimRight(value, "=")), isBareWords(strings.ToLower(value)):
+		return true
+	case start > 0 && text[start-1] == '@', end < len(text) && strings.IndexByte("([{$", text[end]) >= 0:
+		return true // a pinned version; the name of a function
+	case strings.HasSuffix(value, "...") || strings.HasPrefix(value, "..."):
+		return true // the beginning of a value, shown as an example
+	case isHex(value) && isPinned(text[lineStart(text, start):start]):
+		return true
+	}
+	if decoded, isText := decodedText(value); isText {
+		_, password, hasUser := strings.Cut(decoded, ":")
+		if !hasUser {
+			password = decoded
+		}
+		return isWeak(password, true) || strings.ContainsAny(decoded, " \n")
+	}
+	return false
+}
+
+// lineStart returns where the line of an offset begins, or where the 256 bytes before it do.
+func lineStart(text string, offset int) int {
+	from := max(0, offset-256)
+	return from + strings.LastIndexByte(text[from:offset], '\n') + 1
+}
+
+// isPinned reports whether what stands before a number in hexadecimal digits on its line says
+// that it is a version: a commit, a digest, an image.
+func isPinned(line string) bool {
+	return pinWords().MatchString(line)
+}
+
+// isInKey reports whether a member of a JSON object is the private part of a JSON Web Key: a
+// member "kty" is near, and that of a symmetric key says so.
+func isInKey(text string, start, end int) bool {
+	const reach = 2048
+	near := text[max(0, start-reach):min(len(text), end+reach)]
+	if !strings.Contains(near, `"kty"`) {
+		return false
+	}
+	return !strings.Contains(text[max(0, start-12):start], `"k"`) || strings.Contains(near, `"oct"`)
+}
+
+// kubernetesValues returns the values of a Secret in YAML that are no placeholders: the one that
+// the rule found, with its name, and those below it. They are in Base64.
+func kubernetesValues(text string, first Hit) []Hit {
+	var hits []Hit
+	_, value, _ := strings.Cut(text[first.Start:first.End], ":")
+	if isKubernetesValue(strings.Trim(value, " \t\r\n|>+-\"'")) {
+		hits = append(hits, first)
+	}
+	const mostBytes, mostRows = 16 << 10, 50 // of one Secret that are read
+	offset := first.End + strings.IndexByte(text[first.End:], '\n') + 1
+	end := min(len(text), first.End+mostBytes)
+	if offset == first.End {
+		return hits // it is the last line
+	}
+	for inBlock, rows := false, 0; offset < end && rows < mostRows; rows++ {
+		row, _, _ := strings.Cut(text[offset:end], "\n")
+		name, value, ok := strings.Cut(row, ":")
+		key := strings.Trim(name, " \t\"'")
+		switch {
+		case ok && (name == strings.TrimLeft(name, " \t") || key == "kind" || key == "data"):
+			return hits // another part of the document
+		case ok:
+			inBlock = strings.ContainsAny(value, "|>")
+		case !inBlock:
+			return hits
+		default:
+			value = row
+		}
+		value = strings.Trim(value, " \t\r\"'")
+		if value != "" && isKubernetesValue(value) {
+			hit := first
+			hit.Start = offset + strings.LastIndex(row, value)
+			hit.End = hit.Start + len(value)
+			hits = append(hits, hit)
+		}
+		offset += len(row) + 1
+	}
+	return hits
+}
+
+// isKubernetesValue reports whether a value of a Secret is more than a placeholder or a
+// certificate.
+func isKubernetesValue(value string) bool {
+	if strings.ContainsAny(value, " {$<|>") {
+		return false
+	}
+	if decoded, isText := decodedText(value); isText {
+		return !isPublicPEM(decoded) && !isWeak(decoded, false)
+	}
+	return len(value) >= 10
+}
+
+// isPublicPEM reports whether a text in PEM is no private key.
+func isPublicPEM(text string) bool {
+	return strings.HasPrefix(text, "-----BEGIN") && !strings.Contains(text, "PRIVATE KEY")
+}
+
+// isWeakCredential reports whether what a command sends as a credential is weak: a password
+// after a user's name, or a token.
+func isWeakCredential(credential string) bool {
+	credential = strings.Trim(credential, `"'`)
+	if decoded, isText := decodedText(credential); isText && strings.Contains(decoded, ":") {
+		credential = decoded
+	}
+	if _, password, hasUser := strings.Cut(credential, ":"); hasUser {
+		return password == "" || isWeak(strings.Trim(password, `"'`), false)
+	}
+	return isUUID(credential) || strings.HasSuffix(credential, "...") || isWeak(credential, false)
+}
+
+// isHarmlessJWT reports whether a token gives nobody access: it has expired, it is not signed,
+// its issuer means it to be public, or its subject is the one of the format's own example.
+func isHarmlessJWT(token string) bool {
+	parts := strings.Split(token, ".")
+	if len(parts) < 3 {
+		return false
+	}
+	var claims struct {
+		Exp            float64
+		Sub, Role, Iss any
+	}
+	data, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil || json.Unmarshal(data, &claims) != nil {
+		return false
+	}
+	expired := claims.Exp > 0 && claims.Exp < float64(time.Now().Unix())
+	return expired || parts[2] == "" || claims.Role == "anon" || claims.Sub == "1234567890"
 }
 
 // isDigest reports whether text[start:end] is the digest of something: a prefix stands

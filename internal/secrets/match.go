@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"math"
+	"strings"
 )
 
 // window is a part of a text in which a rule may find something.
@@ -19,11 +20,17 @@ func (s *ruleSet) find(path, text string) []Hit {
 			if !r.appliesTo(path) || r.id == GeneralRule && !isAssigned(text[end:]) {
 				continue
 			}
+			if r.find != nil {
+				if from, to, ok := r.find(text, start, end); ok {
+					hits = append(hits, Hit{Rule: r.id, Name: r.name, Start: from, End: to})
+				}
+				continue
+			}
 			e := r.expression()
 			switch {
 			case farKeyword[r.id]:
 				windows[i] = []window{{0, len(text)}}
-			case e.boundary && start > 0 && wordByte(text[start-1]):
+			case e.boundary && start > 0 && wordByte(text[start-1]) && !endsEscape(text[:start]):
 			case e.start != nil && (!e.endless || r.id == GeneralRule):
 				if tried[i] != start+1 {
 					tried[i] = start + 1
@@ -45,6 +52,13 @@ func (s *ruleSet) find(path, text string) []Hit {
 		}
 	}
 	return hits
+}
+
+// endsEscape reports whether a text ends with the escape of a line break or a tab, so that its
+// last letter is part of no word.
+func endsEscape(text string) bool {
+	n := len(text)
+	return n >= 2 && text[n-2] == '\\' && (text[n-1] == 'n' || text[n-1] == 'r' || text[n-1] == 't')
 }
 
 // appliesTo reports whether the rule is for a file of that path, or for a text that is
@@ -146,7 +160,19 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		return hits
 	case r.id == sourcegraphRule && commitName().MatchString(secret):
 		return hits
-	case r.id == GeneralRule && (isDigest(text, hit.Start, hit.End) || isNameInCode(text, hit.Start, hit.End) || digestName().MatchString(text[matchStart:hit.Start])):
+	case r.id == jwkRule && !isInKey(text, hit.Start, hit.End):
+		return hits
+	case strings.HasPrefix(r.id, "curl-auth") && isWeakCredential(secret):
+		return hits
+	case r.id == jwtRule && isHarmlessJWT(secret):
+		return hits
+	case r.named && r.id != GeneralRule && openName().MatchString(text[matchStart:hit.Start]):
+		return hits
+	case r.id == terraformRule && isWeak(strings.Trim(secret, `"`), false):
+		return hits
+	case r.id == kubernetesRule:
+		return append(hits, kubernetesValues(text, hit)...)
+	case r.id == GeneralRule && explains(text, matchStart, hit.Start, hit.End):
 		return hits
 	}
 	return append(hits, hit)

@@ -46,6 +46,11 @@ type rule struct {
 	entropy    float64 // bits a byte that a secret has to exceed
 	named      bool    // the rule looks for a name, an operator and a value
 	allow      []allowList
+
+	// keywords and find are of rules of our own for passwords. find is called where a keyword
+	// is, and returns where the secret is; it judges the secret itself.
+	keywords []string
+	find     func(text string, start, end int) (from, to int, ok bool)
 }
 
 // Rules with a treatment of their own.
@@ -55,6 +60,17 @@ const (
 	// sourcegraphRule also matches the bare name of a commit wherever a text mentions
 	// Sourcegraph, as lock files do.
 	sourcegraphRule = "sourcegraph-access-token"
+	// vaultRule also matches calls of methods with long names, as s.method(...), were it not for
+	// what follows.
+	vaultRule = "vault-service-token"
+	// jwtRule matches tokens that are signed with any key and valid at any time.
+	jwtRule = "jwt"
+	// jwkRule matches a member of any JSON object; that of a key has its type next to it.
+	jwkRule = "jwk-private-key"
+	// terraformRule matches the password of a resource of Terraform.
+	terraformRule = "hashicorp-tf-password"
+	// kubernetesRule matches the first value of a Secret in YAML.
+	kubernetesRule = "kubernetes-secret-yaml"
 	// keyRule is for PEM blocks. Anybody can write any word between their lines, so only
 	// the content of the block decides what is harmless.
 	keyRule = "private-key"
@@ -68,8 +84,20 @@ var farKeyword = map[string]bool{"airtable-personnal-access-token": true, "faceb
 // times slower, so it is left out.
 const namePart = `[\w.-]{0,50}?`
 
-// loadRules reads gitleaks' default rules. Those without an expression or without a keyword are not
-// about text and are left out: in this version the one about the names of PKCS #12 files.
+// leastEntropy is what a secret of a rule of our own has to exceed, in bits a byte. 32 random
+// hexadecimal digits have 3.6.
+const leastEntropy = 2.8
+
+// endPart is what gitleaks writes into rules for what follows a token: a quote, a space, a
+// semicolon or the end of the text. In texts and URLs other characters follow too, which
+// anyEnd accepts.
+const (
+	endPart = `(?:[\x60'"\s;]|\\[nr]|$)`
+	anyEnd  = `(?:[^0-9A-Za-z_+/=-]|$)`
+)
+
+// loadRules reads gitleaks' default rules and ours. Those without an expression or without a keyword
+// are not about text and are left out: in this version the one about the names of PKCS #12 files.
 func loadRules() (*ruleSet, error) {
 	var file ruleFile
 	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
@@ -78,15 +106,26 @@ func loadRules() (*ruleSet, error) {
 	all := allowLists([]allowText{file.Allowlist})
 	set := &ruleSet{}
 	byKeyword := map[string][]int{}
-	for _, r := range file.Rules {
-		if r.Regex == "" || len(r.Keywords) == 0 {
-			continue
-		}
-		keywords := lowerWords(r.Keywords)
+	add := func(r *rule, keywords []string) {
 		for _, k := range keywords {
 			byKeyword[k] = append(byKeyword[k], len(set.rules))
 		}
-		set.rules = append(set.rules, newRule(r, keywords, all))
+		set.rules = append(set.rules, r)
+	}
+	for _, r := range file.Rules {
+		if r.Regex != "" && len(r.Keywords) > 0 {
+			keywords := lowerWords(r.Keywords)
+			add(newRule(r, keywords, all), keywords)
+		}
+	}
+	for _, r := range issuerRules() {
+		add(&rule{
+			id: r.id, name: r.name, entropy: leastEntropy,
+			expression: sync.OnceValue(func() expression { return newExpression(r.expression, r.keywords) }),
+		}, r.keywords)
+	}
+	for _, r := range passwordRules() {
+		add(r, r.keywords)
 	}
 	words := slices.Sorted(maps.Keys(byKeyword))
 	for _, k := range words {
@@ -101,9 +140,11 @@ func newRule(r ruleText, keywords []string, all []allowList) *rule {
 		id: r.ID, name: ruleName(r), group: r.SecretGroup, entropy: r.Entropy,
 		named: strings.Contains(r.Regex, namePart), allow: slices.Concat(all, allowLists(r.Allowlists)),
 	}
-	made.expression = sync.OnceValue(func() expression {
-		return newExpression(strings.ReplaceAll(r.Regex, namePart, ""), keywords)
-	})
+	text := strings.ReplaceAll(r.Regex, namePart, "")
+	if !made.named && r.ID != vaultRule {
+		text = strings.Replace(text, endPart, anyEnd, 1)
+	}
+	made.expression = sync.OnceValue(func() expression { return newExpression(text, keywords) })
 	if r.Path != "" {
 		made.path = lazily(r.Path)
 	}

@@ -9,6 +9,8 @@ package secrets
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +34,12 @@ type Hit struct {
 	// Encoded is set if the secret stands there encoded, for example as Base64. The
 	// place is that of the encoded text.
 	Encoded bool
+	// Digest is the SHA-256 of the secret as it is when decoded, in hexadecimal. It is empty for
+	// a Known value.
+	Digest string
+	// Explained is what the file's path says against the secret being one that is in use: it is
+	// in "a test" or in "documentation", where people make up values of that kind; "" otherwise.
+	Explained string
 }
 
 // Scanner finds secrets. It is safe for concurrent use.
@@ -39,6 +47,7 @@ type Scanner struct {
 	known   *knownSet
 	rules   func() (*ruleSet, error)
 	ignored []string
+	allowed Allowed
 }
 
 // New returns a scanner for the known values and for everything that gitleaks'
@@ -68,6 +77,7 @@ func (s *Scanner) Scan(text string) []Hit { return s.ScanFile("", text) }
 // in Terraform's; no path takes any rule away.
 func (s *Scanner) ScanFile(path, text string) []Hit {
 	hits := distinct(s.find(path, text))
+	explainByPath(path, hits)
 	locate(text, hits)
 	return hits
 }
@@ -84,7 +94,13 @@ func (s *Scanner) find(path, text string) []Hit {
 }
 
 func (s *Scanner) scanPlain(rules *ruleSet, path, text string) []Hit {
-	return append(s.known.find(text), rules.find(path, text)...)
+	found := rules.find(path, text)
+	for i, h := range found {
+		digest := sha256.Sum256([]byte(text[h.Start:h.End]))
+		found[i].Digest = hex.EncodeToString(digest[:])
+	}
+	found = slices.DeleteFunc(found, func(h Hit) bool { return published[h.Digest] || s.allows(h, found) })
+	return append(s.known.find(text), found...)
 }
 
 const (

@@ -1,0 +1,57 @@
+package secrets
+
+import "slices"
+
+// Allowed is what the owner lets pass although it looks like a secret. A Known value always
+// counts.
+type Allowed struct {
+	// Files are patterns of files, in the form of allowed-files, that may contain what looks like
+	// a secret. The scanner itself does not read them: its caller knows what a path is.
+	Files []string
+	// Rules are the names of rules that find nothing.
+	Rules []string
+	// Values are the digests of values, as in Hit.Digest.
+	Values []string
+}
+
+// Allowing returns a scanner that does not find what the owner allows by rule or value.
+func (s *Scanner) Allowing(allowed Allowed) *Scanner {
+	also := *s
+	also.allowed = allowed
+	return &also
+}
+
+// Allowed returns what the owner allows.
+func (s *Scanner) Allowed() Allowed { return s.allowed }
+
+// allows reports whether the owner allows a hit: its rule, its value, or a value that it is a part
+// of, because several rules may find parts of one value.
+func (s *Scanner) allows(h Hit, all []Hit) bool {
+	if slices.Contains(s.allowed.Rules, h.Rule) || slices.Contains(s.allowed.Values, h.Digest) {
+		return true
+	}
+	return len(s.allowed.Values) > 0 && slices.ContainsFunc(all, func(other Hit) bool {
+		return other.Start <= h.Start && h.End <= other.End && slices.Contains(s.allowed.Values, other.Digest)
+	})
+}
+
+// Rules returns the names of all rules, sorted.
+func Rules() ([]string, error) {
+	set, err := defaultRules()
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(set.rules))
+	for i, r := range set.rules {
+		names[i] = r.id
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// published are the digests of values that their issuers publish for everybody's tests: the keys
+// of the emulators of Azure's storage and of Cosmos DB.
+var published = map[string]bool{
+	"0011cc25eb4320717494d2703e8cba85743e71b500283c21c8b88147992f9059": true,
+	"aa6547439583c3a275d4542a0df6c1ad6a863971be9f2a2220f027cc02aef615": true,
+}

@@ -1,0 +1,185 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+)
+
+// passwordRules returns our own rules for passwords. What is around a password makes it one,
+// so each is judged by itself: a weak one is an example or for a developer's machine.
+func passwordRules() []*rule {
+	rules := []*rule{
+		{id: "url-password", name: "a password in a URL", keywords: []string{"://", `:\/\/`, "%3a%2f%2f"}, find: urlPassword},
+		{id: "connection-string-password", name: "a password in a connection string", keywords: []string{"password=", "passwd=", "pwd="}, find: connectionPassword},
+		{id: "netrc-password", name: "a password of .netrc", keywords: []string{"password ", "password\t", "password\n", "password\r"}, find: netrcPassword},
+		{id: "npmrc-auth", name: "a credential of .npmrc", keywords: []string{"_authtoken", "_auth=", "_auth =", "_password=", "_password ="}, find: npmrcAuth},
+		{id: "docker-auth", name: "a credential of Docker", keywords: []string{`"auth"`}, find: dockerAuth},
+		{id: "basic-auth", name: "a password of HTTP's basic authentication", keywords: []string{"basic "}, find: basicAuth},
+	}
+	return rules
+}
+
+// endOf returns where the bytes end that stop reports false for, at most 512 after start.
+func endOf(text string, start int, stop func(c byte) bool) int {
+	end, most := start, min(len(text), start+512)
+	for end < most && !stop(text[end]) {
+		end++
+	}
+	return end
+}
+
+// inURL reports whether a byte ends the user information of a URL.
+func inURL(c byte) bool {
+	return c <= ' ' || c == '/' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\' || c == '?' || c == '#' || c == 0x7f
+}
+
+// urlPassword finds the password of a URL such as postgres://user:password@host/; start and
+// end are where "://" is.
+func urlPassword(text string, start, end int) (from, to int, ok bool) {
+	if start == 0 || !wordByte(text[start-1]) {
+		return 0, 0, false
+	}
+	stop := endOf(text, end, inURL)
+	// A password may contain a slash or a question mark that nobody encoded.
+	authority := text[end:stop]
+	at := strings.LastIndexByte(authority, '@')
+	if at < 0 && strings.IndexByte(authority, ':') >= 0 && stop < len(text) && (text[stop] == '/' || text[stop] == '?' || text[stop] == '#') {
+		_, port, _ := strings.Cut(authority, ":")
+		if strings.Trim(port, "0123456789") != "" || port == "" {
+			stop = endOf(text, end, func(c byte) bool {
+				return c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\'
+			})
+			authority = text[end:stop]
+			at = strings.IndexByte(authority, '@')
+		}
+	}
+	colon := strings.IndexByte(authority, ':')
+	if at < 0 || colon < 0 || colon > at {
+		return 0, 0, false
+	}
+	host, _, _ := strings.Cut(authority[at+1:], ",") // replicas
+	host = strings.TrimRight(host, ".)];")
+	if host == "" {
+		return 0, 0, false
+	}
+	password := authority[colon+1 : at]
+	if strings.HasPrefix(password, "//") || !utf8.ValidString(password) || isWeak(password, isLocalHost(host)) {
+		return 0, 0, false
+	}
+	return end + colon + 1, end + at, true
+}
+
+// connectionPassword finds a password among the parameters of a URL, or of a connection string
+// such as Server=host;Password=x; the keyword ends with "=".
+func connectionPassword(text string, start, end int) (from, to int, ok bool) {
+	before := strings.LastIndexAny(text[max(0, start-40):start], "?&; \t\n\"'`=,")
+	if before < 0 {
+		return 0, 0, false
+	}
+	separator := text[max(0, start-40)+before]
+	to = endOf(text, end, func(c byte) bool {
+		return c <= ' ' || c == '&' || c == ';' || c == ',' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == ')'
+	})
+	isParameter := separator == '?' || separator == '&' || separator == ';' || to < len(text) && text[to] == ';' && strings.ContainsRune(text[max(0, start-200):start], ';')
+	if !isParameter || isWeak(text[end:to], false) {
+		return 0, 0, false
+	}
+	return end, to, true
+}
+
+// netrcPassword finds a password of .netrc: machine, login and password with their values; start
+// is where the word password is.
+func netrcPassword(text string, start, end int) (from, to int, ok bool) {
+	fields := strings.Fields(text[max(0, start-300):start])
+	n := len(fields)
+	isEntry := n >= 2 && (fields[n-2] == "login" || fields[n-2] == "account" || fields[n-2] == "machine" || fields[n-2] == "user") || n >= 1 && fields[n-1] == "default"
+	if !isEntry {
+		return 0, 0, false
+	}
+	from = endOf(text, end, func(c byte) bool { return c > ' ' })
+	to = endOf(text, from, func(c byte) bool { return c <= ' ' })
+	if isWeak(strings.Trim(text[from:to], `"`), false) {
+		return 0, 0, false
+	}
+	return from, to, true
+}
+
+// npmrcAuth finds the value of _authToken, _auth or _password in .npmrc.
+func npmrcAuth(text string, start, end int) (from, to int, ok bool) {
+	if start > 0 && (wordByte(text[start-1]) || text[start-1] == '.') {
+		return 0, 0, false
+	}
+	isBlank := func(c byte) bool { return c != ' ' && c != '\t' }
+	from = end
+	if text[end-1] != '=' {
+		from = endOf(text, end, isBlank)
+		if from < len(text) && (text[from] == '"' || text[from] == '\'') {
+			from = endOf(text, from+1, isBlank)
+		}
+		if from == len(text) || text[from] != '=' && text[from] != ':' {
+			return 0, 0, false
+		}
+		from++
+	}
+	from = endOf(text, from, isBlank)
+	if from < len(text) && (text[from] == '"' || text[from] == '\'') {
+		from++
+	}
+	to = endOf(text, from, func(c byte) bool { return !encodedByte(c) && c != '=' && c != '.' && c != '~' })
+	value := text[from:to]
+	if to < len(text) && (text[to] == '(' || text[to] == '$' || text[to] == '{') {
+		return 0, 0, false
+	}
+	if decoded, isText := decodedText(value); isText {
+		_, password, hasUser := strings.Cut(decoded, ":")
+		if !hasUser {
+			password = decoded
+		}
+		return from, to, !isWeak(password, false)
+	}
+	return from, to, !isWeak(value, false)
+}
+
+// dockerAuth finds the value of "auth" in Docker's configuration: user and password in Base64.
+func dockerAuth(text string, _, end int) (from, to int, ok bool) {
+	from = endOf(text, end, func(c byte) bool { return c != ' ' && c != ':' && c != '\t' })
+	if from == end || from == len(text) || text[from] != '"' {
+		return 0, 0, false
+	}
+	return basicCredential(text, from+1)
+}
+
+// basicAuth finds user and password in Base64 after the word Basic, in a header of HTTP.
+func basicAuth(text string, start, end int) (from, to int, ok bool) {
+	if start > 0 && wordByte(text[start-1]) {
+		return 0, 0, false
+	}
+	return basicCredential(text, end)
+}
+
+// basicCredential returns where user and password in Base64 are, unless the password is weak.
+func basicCredential(text string, from int) (start, end int, ok bool) {
+	to := endOf(text, from, func(c byte) bool { return !encodedByte(c) && c != '=' })
+	decoded, isText := decodedText(text[from:to])
+	user, password, hasUser := strings.Cut(decoded, ":")
+	if !isText || !hasUser || isWeak(password, false) || strings.ContainsAny(user, " \n") {
+		return 0, 0, false
+	}
+	return from, to, true
+}
+
+// decodedText returns what Base64 stands for, and whether it is text.
+func decodedText(encoded string) (decoded string, isText bool) {
+	plain := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(encoded, "="))
+	data, err := base64.RawStdEncoding.DecodeString(plain)
+	if err != nil || len(data) < 6 {
+		return "", false
+	}
+	for _, c := range data {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
+			return "", false
+		}
+	}
+	return strings.TrimSpace(string(data)), utf8.Valid(data)
+}

@@ -1,0 +1,171 @@
+package secrets
+
+import (
+	"strings"
+)
+
+// isWords reports whether a text is made of words, as names in code and passphrases are: its
+// parts, which end where letters, digits and cases change, have three characters or more on
+// average, and three of four letters that could be words belong to one with a vowel.
+func isWords(text string) bool {
+	parts, size, speakable, dumb := 0, 0, 0, 0
+	for rest := text; rest != ""; {
+		n := partLength(rest)
+		part := rest[:n]
+		rest = rest[n:]
+		if !wordByte(part[0]) || part[0] == '_' {
+			continue
+		}
+		parts++
+		size += n
+		switch {
+		case n < 3 || digit(part[0]):
+		case !strings.ContainsAny(part, "aeiouyAEIOUY") || longestConsonants(part) > 4:
+			dumb += n
+		default:
+			speakable += n
+		}
+	}
+	return size >= 3*parts && speakable > 0 && dumb*3 <= speakable
+}
+
+// partLength returns the length of the part that a text begins with: a word with or without a
+// capital letter, capital letters, digits, or one other character.
+func partLength(text string) int {
+	n := 1
+	switch {
+	case digit(text[0]):
+		for n < len(text) && digit(text[n]) {
+			n++
+		}
+	case upper(text[0]):
+		for n < len(text) && upper(text[n]) {
+			n++
+		}
+		if n > 1 && n < len(text) && lowerLetter(text[n]) {
+			return n - 1 // the last capital begins the next word
+		}
+		if n == 1 {
+			for n < len(text) && lowerLetter(text[n]) {
+				n++
+			}
+		}
+	case lowerLetter(text[0]):
+		for n < len(text) && lowerLetter(text[n]) {
+			n++
+		}
+	}
+	return n
+}
+
+// longestConsonants returns the length of the longest run of letters without a vowel.
+func longestConsonants(word string) int {
+	longest, run := 0, 0
+	for i := range len(word) {
+		run++
+		if strings.IndexByte("aeiouyAEIOUY", word[i]) >= 0 {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+func lowerLetter(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// weakWords are words of passwords that protect nothing, in the order in which they are taken
+// out of a password: the longer before their parts.
+var weakWords = []string{
+	"placeholder", "credentials", "credential", "postgresql", "elasticsearch", "undefined", "password", "passwort", "redacted", "changeme", "postgres", "rabbitmq", "username",
+	"whatever", "sensitive", "anonymous", "letmein", "mongodb", "default", "replace", "example", "nothing", "invalid", "private", "encoded", "account",
+	"passwd", "secret", "sample", "access", "qwerty", "shadow", "dragon", "monkey", "change", "mysql", "redis", "mongo", "admin", "guest", "login", "token", "dummy",
+	"super", "local", "hello", "world", "value", "string", "basic", "oauth", "super", "hunter", "squirrel", "foobar", "github", "gitlab", "master", "server", "client", "random", "strong", "secure",
+	"pass", "user", "root", "test", "demo", "fake", "mock", "your", "some", "here", "null", "none", "todo", "hash", "auth", "name", "proxy", "proxies", "dev",
+	"pwd", "psw", "foo", "bar", "baz", "abc", "xyz", "key", "api", "app", "the", "my", "db", "pw", "is", "a", "me", "this", "not", "real", "it", "in",
+}
+
+// isWeak reports whether a password protects nothing: it is short, a placeholder for one, or
+// made of such words, as in documents and on machines of developers. Where local is set, the
+// password is for the writer's own machine or a host that is only an example, so letters that
+// are written as digits count as letters too.
+func isWeak(password string, local bool) bool {
+	if len(password) < 8 || strings.ContainsAny(password, "${}<>[]()*|\\`") || strings.Contains(password, "...") || strings.Contains(password, "…") {
+		return true
+	}
+	for i := range len(password) {
+		if password[i] == '%' && (i+2 >= len(password) || !hexByte(password[i+1]) || !hexByte(password[i+2])) {
+			return true // a verb of a format, or a variable
+		}
+	}
+	if isPlaceholder(password) || isWords(password) {
+		return true
+	}
+	lower := strings.ToLower(password)
+	if isBareWords(lower) {
+		return true
+	}
+	if !local {
+		return false
+	}
+	plain := strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i").Replace(lower)
+	return isBareWords(plain) || isWords(plain)
+}
+
+// isBareWords reports whether at most three letters of a text in lower case are left without its
+// weak words.
+func isBareWords(lower string) bool {
+	for _, w := range weakWords {
+		lower = strings.ReplaceAll(lower, w, " ")
+	}
+	left := 0
+	for i := range len(lower) {
+		if lowerLetter(lower[i]) || lower[i] >= 0x80 {
+			left++
+		}
+	}
+	return left <= 3 && (left == 0 || strings.Contains(lower, " "))
+}
+
+// isLocalHost reports whether a URL's host is the writer's own machine, one that only a
+// network of containers knows, or an example.
+func isLocalHost(host string) bool {
+	host = strings.ToLower(host)
+	if i := strings.LastIndexByte(host, ':'); i > 0 && strings.Trim(host[i+1:], "0123456789") == "" {
+		host = host[:i]
+	}
+	if strings.HasPrefix(host, "127.") || host == "[::1]" || host == "0.0.0.0" || !strings.Contains(host, ".") {
+		return true
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		switch label {
+		case "example", "localhost", "test", "invalid", "local", "foo", "bar", "foobar", "docker", "mycompany", "your", "domain", "host":
+			return true
+		}
+	}
+	return false
+}
+
+// isUUID reports whether a text is the name of something by RFC 9562, of 32 hexadecimal
+// digits in five groups.
+func isUUID(text string) bool {
+	text = strings.Trim(text, "{}")
+	if len(text) != 36 {
+		return false
+	}
+	for i := range len(text) {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (text[i] == '-') || !dash && !hexByte(text[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isHex reports whether a text is hexadecimal digits.
+func isHex(text string) bool {
+	for i := range len(text) {
+		if !hexByte(text[i]) {
+			return false
+		}
+	}
+	return text != ""
+}
