@@ -55,7 +55,7 @@ var layers = []struct {
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase"},
 	{"internal/action", "text event token"},
-	{"internal/config", "text safeoutput intake sanitize policy policy/tree finding phase reviewer plugin"},
+	{"internal/config", "text safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},
 	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize intake policy apply report checkreport action config"},
 	{"internal/checks", "exitcode event finding secrets command githubapi gitrepo agentchanges isolate exposure changes reviewer phase plugin checkreport config doors"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks"},

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
@@ -86,9 +86,15 @@ func (st *codeState) mask(c Config) {
 	}
 }
 
-// describeSecret returns where a secret is and what to do, without showing it.
+// describeSecret returns where a secret is and what to do, without showing it. The digest is
+// what an owner who wants to let the value pass needs; there is none of a value that Airlock was
+// given.
 func describeSecret(h secrets.Hit) string {
-	return fmt.Sprintf("contains a secret in line %d, column %d (%s, rule %s); if it is a real one, revoke it, because the agent knows it, and remove it", h.Line, h.Column, h.Name, h.Rule)
+	what := fmt.Sprintf("contains a secret in line %d, column %d (%s, rule %s); if it is a real one, revoke it, because the agent knows it, and remove it", h.Line, h.Column, h.Name, h.Rule)
+	if h.Digest != "" {
+		what += "; if it is not, its digest in allowed-secrets lets it pass: values: [" + h.Digest + "]"
+	}
+	return what
 }
 
 // secretOf returns the first secret in an item, and the field that it is in.
@@ -158,57 +164,104 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 			return fmt.Sprintf("%sthe message of commit %d %s", nothingPushed, i+1, describeSecret(hits[0])), nil
 		}
 	}
-	clean := map[string]bool{}
-	var unread error
+	search := &codeSearch{coder: c, scanner: scanner, state: st, clean: map[string]bool{}}
 	for _, changes := range st.steps {
 		for _, ch := range changes {
-			hit, err := c.secretIn(scanner, ch, clean)
-			if errors.Is(err, gitrepo.ErrTooLarge) { // a secret elsewhere counts for more
-				unread = err
-			} else if hit != "" || err != nil {
+			if hit, err := search.file(ch); hit != "" || err != nil {
 				return hit, err
 			}
 		}
 	}
-	return "", unread
+	return search.decide()
 }
 
-// secretIn looks into one changed file. It ignores what the file contained before, which would
-// keep everybody from fixing it. Contents without a secret, which it adds to clean by id and
-// file name, are read once.
-func (c *coder) secretIn(scanner *secrets.Scanner, ch gitrepo.TreeChange, clean map[string]bool) (string, error) {
+// codeSearch is the search for secrets in the files of changes.
+type codeSearch struct {
+	*coder
+	scanner *secrets.Scanner
+	state   *codeState
+	clean   map[string]bool // contents without what looks like a secret, by id and path
+	found   []suspect
+	unread  error // a file that is too large; a secret elsewhere counts for more
+}
+
+// suspect is what looks like a secret in a file, and is not in the file's former content.
+type suspect struct{ path, value, description string }
+
+// maxSuspects is how many values of changes are looked for in the base tree.
+const maxSuspects = 100
+
+// file looks into one changed file. It ignores what the file contained before, which would
+// keep everybody from fixing it, and what its place explains or the owner allows. It returns
+// only a secret that needs no further search.
+func (s *codeSearch) file(ch gitrepo.TreeChange) (hit string, err error) {
 	if ch.NewMode == "" || ch.NewMode == submoduleMode {
 		return "", nil
 	}
-	if hits := scanner.Scan(ch.Path); len(hits) > 0 {
+	if hits := s.scanner.Scan(ch.Path); len(hits) > 0 {
 		return nothingPushed + "the name of a file " + describeSecret(hits[0]), nil
 	}
-	key := ch.NewOID + path.Base(ch.Path)
-	if ch.NewOID == ch.OldOID || clean[key] {
+	key := ch.NewOID + ch.Path
+	if ch.NewOID == ch.OldOID || s.clean[key] {
 		return "", nil
 	}
-	data, err := c.code.Repo.Blob(c.o.ctx, ch.NewOID, maxScanned)
-	if err != nil {
+	ctx, repo := s.o.ctx, s.code.Repo
+	data, err := repo.Blob(ctx, ch.NewOID, maxScanned)
+	if errors.Is(err, gitrepo.ErrTooLarge) {
+		s.unread = fmt.Errorf("the file %q: %w", ch.Path, err)
+		return "", nil
+	} else if err != nil {
 		return "", fmt.Errorf("the file %q: %w", ch.Path, err)
 	}
 	content := string(data)
-	hits := scanner.ScanFile(ch.Path, content)
+	hits := s.scanner.ScanFile(ch.Path, content)
+	s.clean[key] = true
 	if len(hits) == 0 {
-		clean[key] = true
 		return "", nil
 	}
 	before := ""
 	if ch.OldMode != "" && ch.OldMode != submoduleMode {
-		old, err := c.code.Repo.Blob(c.o.ctx, ch.OldOID, maxScanned)
+		old, err := repo.Blob(ctx, ch.OldOID, maxScanned)
 		if err != nil && !errors.Is(err, gitrepo.ErrTooLarge) {
 			return "", err
 		}
 		before = string(old)
 	}
+	allowed := tree.MatchesAny(s.scanner.Allowed().Files, ch.Path)
 	for _, h := range hits {
-		if !strings.Contains(before, content[h.Start:h.End]) {
+		value := content[h.Start:h.End]
+		known := h.Rule == secrets.KnownRule
+		switch {
+		case strings.Contains(before, value), allowed && !known:
+		case h.Explained != "":
+			s.state.note(fmt.Sprintf("%q contains what looks like a secret in line %d (rule %s); it was let pass, because the file is %s", ch.Path, h.Line, h.Rule, h.Explained))
+		case known || len(s.found) == maxSuspects:
 			return fmt.Sprintf("%sthe file %q %s", nothingPushed, ch.Path, describeSecret(h)), nil
+		default:
+			s.found = append(s.found, suspect{ch.Path, value, describeSecret(h)})
 		}
 	}
 	return "", nil
+}
+
+// decide returns the first secret that the base tree does not contain: what is there already
+// is not given away by being moved or copied.
+func (s *codeSearch) decide() (hit string, err error) {
+	if len(s.found) == 0 {
+		return "", s.unread
+	}
+	values := make([]string, len(s.found))
+	for i, f := range s.found {
+		values[i] = f.value
+	}
+	there, err := s.code.Repo.Contained(s.o.ctx, s.state.onto, values)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range s.found {
+		if !there[f.value] {
+			return fmt.Sprintf("%sthe file %q %s", nothingPushed, f.path, f.description), nil
+		}
+	}
+	return "", s.unread
 }

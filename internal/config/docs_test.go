@@ -16,7 +16,7 @@ const docsFile = "../../docs/configuration.md"
 // The tables of docs/configuration.md are made of the decoder's own: -update
 // rewrites them.
 func TestDocumentedKeys(t *testing.T) {
-	tables := map[string]string{"safe-outputs": docTable(globalTable()), "mentions": docTable(mentionKeys()),
+	tables := map[string]string{"safe-outputs": docTable(globalTable()), "mentions": docTable(mentionKeys()), "allowed-secrets": docTable(secretKeys()),
 		"checks": docTable(checksTable()), "checks-report": docTable(checkReportKeys()), "checks-review": docTable(reviewRuleKeys("")), "checks-reviewers": docTable(reviewerKeys())}
 	for _, row := range kindTable() {
 		tables[string(row.kind)] = docTable(row.keys)

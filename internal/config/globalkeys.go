@@ -24,6 +24,8 @@ func globalKeys() []key[SafeOutputs] {
 		mentionsAllowed("allowed-mentions"),
 		key[SafeOutputs]{name: "mentions", takes: sectionOr("mentions", "false, or a mapping, such as {allowed: [octocat]}", boolNode),
 			doc: "Users and teams that texts may mention, as \"allowed\" below it; false for none. Default: none.", set: setMentions},
+		key[SafeOutputs]{name: "allowed-secrets", takes: sectionOr("allowed-secrets", "a mapping, such as {files: [\"testdata/**\"]}"),
+			doc: "What may be written and pushed although it looks like a secret; see [secrets](#secrets). Default: none.", set: setSecrets},
 		yesNo("allow-closing-words", "Whether words such as \"fixes #12\" may close issues. Default: false.", func(c *SafeOutputs) *bool { return &c.ClosingWords }).alias("closing-words"),
 		setting("after-failed-code", "What becomes of texts after an item that carries code failed: they are applied with a \"note\" of it, or held (\"hold\"). Default: \"note\".",
 			oneOf("note", "hold"), func(c *SafeOutputs, v string) { c.Policy.HoldAfterFailedCode = v == "hold" }),

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
 // SafeOutputs is a decoded safe-outputs configuration. The zero value is no
@@ -24,6 +25,8 @@ type SafeOutputs struct {
 	AllowedMentions []string
 	// ClosingWords allows texts to close issues.
 	ClosingWords bool
+	// AllowedSecrets may be written and pushed although they look like secrets.
+	AllowedSecrets secrets.Allowed
 	// Checks is how a pull request's changed files are validated.
 	Checks Checks
 	// Warnings are keys that are understood and have no effect, and settings

@@ -138,6 +138,7 @@ func TestKindTableIsTheUnions(t *testing.T) {
 func TestTablesAreSound(t *testing.T) {
 	checkTable(t, "top", globalTable())
 	checkTable(t, "mentions", mentionKeys())
+	checkTable(t, "allowed-secrets", secretKeys())
 	checkTable(t, "checks", checksTable())
 	checkTable(t, "report", checkReportKeys())
 	checkTable(t, "review", reviewRuleKeys(""))
@@ -216,6 +217,8 @@ func publishedSchema() []byte {
 	writeSection(&b, "safe-outputs", "What holds for all kinds, and the kinds that are allowed.", globalTable())
 	b.WriteString(`, "mentions": `)
 	writeSection(&b, "mentions", "Which mentions stay live.", mentionKeys())
+	b.WriteString(`, "allowed-secrets": `)
+	writeSection(&b, "allowed-secrets", "What passes although it looks like a secret.", secretKeys())
 	b.WriteString(`, "checks": `)
 	writeSection(&b, "checks", "How a pull request's changed files are validated.", checksTable())
 	b.WriteString(`, "checks-report": `)

@@ -56,7 +56,7 @@ func New(cfg Config) (*Gate, error) {
 	if err != nil {
 		return nil, exitcode.UsageError(err)
 	}
-	return &Gate{cfg: cfg.SafeOutputs, clean: clean, sanitizer: s, secrets: cfg.Secrets, strict: cfg.Strict, repo: cfg.Repository}, nil
+	return &Gate{cfg: cfg.SafeOutputs, clean: clean, sanitizer: s, secrets: cfg.Secrets.Allowing(cfg.SafeOutputs.AllowedSecrets), strict: cfg.Strict, repo: cfg.Repository}, nil
 }
 
 // SafeOutputs returns the owner's configuration.

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// secretKeys is the table of keys below allowed-secrets.
+func secretKeys() []key[secrets.Allowed] {
+	return []key[secrets.Allowed]{
+		into("files", "Patterns of files that may contain what looks like a secret. Default: none.", patterns(), func(a *secrets.Allowed) *[]string { return &a.Files }),
+		into("rules", "Rules that find nothing, by the names in denials. Default: none.", secretRules(), func(a *secrets.Allowed) *[]string { return &a.Rules }),
+		into("values", "Values that are not secrets, by their SHA-256, which a denial shows. Default: none.", secretDigests(), func(a *secrets.Allowed) *[]string { return &a.Values }),
+	}
+}
+
+func setSecrets(d *decoder, at *node, _ any, c *SafeOutputs) {
+	section(d, "allowed-secrets", at.entries, secretKeys(), &c.AllowedSecrets)
+}
+
+// secretRules are names of rules about secrets.
+func secretRules() shape {
+	return texts(`{"type": "string", "pattern": "^[a-z0-9-]{3,60}$"}`, "[generic-api-key]", func(s string) error {
+		if s == secrets.KnownRule {
+			return errors.New("cannot be allowed: these are the token and the values of the input secrets; remove the value there")
+		}
+		rules, err := secrets.Rules()
+		if err == nil && !slices.Contains(rules, s) {
+			why := "is not a rule about secrets; a denial names its rule"
+			if near := nearest(s, rules); near != "" {
+				why += "; did you mean " + near + "?"
+			}
+			return errors.New(why)
+		}
+		return err
+	})
+}
+
+// secretDigests are SHA-256 digests of values, in hexadecimal. What is not one is not repeated: it
+// may be the value itself.
+func secretDigests() shape {
+	list := texts(`{"type": "string", "pattern": "^([Ss][Hh][Aa]256:)?[0-9a-fA-F]{64}$"}`, "[sha256:0f1e...], of 64 hexadecimal digits each", anyText)
+	return shape{list.schema, list.wants, func(n *node) (any, *fault) {
+		read, f := list.parse(n)
+		if f != nil {
+			return nil, f
+		}
+		digests := read.([]string)
+		for i, d := range digests {
+			digests[i] = strings.TrimPrefix(strings.ToLower(d), "sha256:")
+			if len(digests[i]) != 64 || strings.Trim(digests[i], "0123456789abcdef") != "" {
+				at := n
+				if n.kind == listNode {
+					at = &n.items[i]
+				}
+				return wrong(at, "expected the SHA-256 of a value, 64 hexadecimal digits as a denial shows them; never write the value itself")
+			}
+		}
+		return digests, nil
+	}}
+}

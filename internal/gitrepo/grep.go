@@ -1,0 +1,74 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Limits of a search in a commit.
+const (
+	maxFound     = 200      // files that are read
+	maxFoundFile = 64 << 20 // bytes of one of them
+)
+
+// Contained reports which texts are in a file of a commit, each in one file and as it is
+// written. git finds the files; they are read and checked against their ids, so what somebody
+// has done to the clone makes nothing appear in a commit. Where more than 200 files match, only
+// the first ones are read. Objects that the clone lacks are as if they contained nothing.
+func (r *Repo) Contained(ctx context.Context, commit string, texts []string) (map[string]bool, error) {
+	var patterns []string
+	for _, t := range texts {
+		if p := longestLine(t); p != "" {
+			patterns = append(patterns, p)
+		}
+	}
+	slices.Sort(patterns)
+	patterns = slices.Compact(patterns)
+	contained := map[string]bool{}
+	if len(patterns) == 0 {
+		return contained, nil
+	}
+	if !IsObjectID(commit) {
+		return nil, fmt.Errorf("%q is not a full object id", commit)
+	}
+	out, err := r.Run(ctx, Call{Stdin: strings.NewReader(strings.Join(patterns, "\n") + "\n"), Limit: 4 << 20, MaxExit: 1},
+		"grep", "--fixed-strings", "--text", "--files-with-matches", "--null", "--full-name", "-f", "-", commit, "--")
+	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrTooLarge)) {
+		return nil, err
+	}
+	var paths []string
+	for _, record := range out.Records() {
+		if path, ok := strings.CutPrefix(record, commit+":"); ok && len(paths) < maxFound {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range paths { // one at a time, because they may be large
+		file, err := r.File(ctx, commit, path, maxFoundFile)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue
+		}
+		content := string(file)
+		for _, t := range texts {
+			contained[t] = contained[t] || strings.Contains(content, t)
+		}
+	}
+	return contained, nil
+}
+
+// longestLine returns the longest line of a text that a search by lines can find; "" if
+// there is none.
+func longestLine(text string) string {
+	longest := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSuffix(line, "\r"); len(line) > len(longest) && !strings.Contains(line, "\x00") {
+			longest = line
+		}
+	}
+	return longest
+}
