@@ -116,13 +116,15 @@ type Rule struct {
 	Tags      []string          `json:"tags,omitempty"`
 }
 
-// Suppressed is a finding that a comment in the code asks to ignore.
+// Suppressed is a finding that a comment in the code or the owner's configuration
+// suppresses.
 type Suppressed struct {
 	Rule    string `json:"rule"`
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	Message string `json:"message"`
-	Reason  string `json:"reason"` // as the comment gives it
+	Reason  string `json:"reason"`        // as the comment gives it
+	New     bool   `json:"new,omitempty"` // the pull request adds the comment
 }
 
 // Skipped is a changed file that nobody looked at, and why.

@@ -208,12 +208,23 @@ func (p *page) old() {
 	p.folded("On lines that did not change, not counted", lines)
 }
 
+// suppressedTitle is the title of the list of suppressed findings.
+const suppressedTitle = "Suppressed by a comment in the code or by the configuration"
+
+// why returns the reason why a finding is suppressed, as people read it.
+func (s Suppressed) why() string {
+	if s.New {
+		return "a new comment gives the reason: " + s.Reason
+	}
+	return "reason given: " + s.Reason
+}
+
 func (p *page) suppressed() {
 	var lines []string
 	for _, s := range p.d.Suppressed {
-		lines = append(lines, fmt.Sprintf("%s:%d %s: %s (reason given: %s)", s.Path, s.Line, s.Rule, s.Message, s.Reason))
+		lines = append(lines, fmt.Sprintf("%s:%d %s: %s (%s)", s.Path, s.Line, s.Rule, s.Message, s.why()))
 	}
-	p.folded("Suppressed by a comment in the code", lines)
+	p.folded(suppressedTitle, lines)
 }
 
 func (p *page) skipped() {

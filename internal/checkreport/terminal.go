@@ -62,12 +62,12 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 	}
 	var suppressed, skipped []string
 	for _, s := range d.Suppressed {
-		suppressed = append(suppressed, fmt.Sprintf("%s:%d %s (reason given: %s)", s.Path, s.Line, s.Rule, s.Reason))
+		suppressed = append(suppressed, fmt.Sprintf("%s:%d %s (%s)", s.Path, s.Line, s.Rule, s.why()))
 	}
 	for _, s := range d.Skipped {
 		skipped = append(skipped, s.Path+": "+s.Reason)
 	}
-	t.list("Suppressed by a comment in the code", suppressed)
+	t.list(suppressedTitle, suppressed)
 	t.list("Changed files that were not reviewed", skipped)
 	mark := t.paint(green, "✓")
 	if d.Failed() {

@@ -166,12 +166,26 @@ func (r *reviews) addBuiltIn(to *review, skip bool, cfg reviewer.Config, run fun
 	to.parts = append(to.parts, &part{name: "the built-in reviewer", run: func(ctx context.Context, request phase.ReviewRequest) (partResult, error) {
 		files, skipped := r.readable(request, to.check)
 		result, err := run(builtIn, ctx, files)
-		return partResult{
+		out := partResult{
 			findings: append(result.Findings, result.Unchanged...), rules: known,
 			suppressed: result.Suppressed, skipped: append(skipped, result.Skipped...),
-		}, err
+		}
+		for _, u := range result.Unsuppressed {
+			out.notes = append(out.notes, unsuppressed(u))
+		}
+		return out, err
 	}})
 	return nil
+}
+
+// unsuppressed returns a sentence on a comment that does not suppress its finding.
+func unsuppressed(u reviewer.Suppressed) string {
+	why := "the pull request adds it"
+	if !u.New {
+		why = "the pull request changes the line that it is about"
+	}
+	return fmt.Sprintf("%s:%d: the comment that ignores %s does not count, because %s. An owner accepts the finding with accepted: [\"%s %s\"] below checks: %s in the configuration.",
+		u.Path, u.Comment, u.Rule, why, u.Rule, u.Path, strings.ReplaceAll(u.Check, "_", "-"))
 }
 
 // requested returns the changed files that a review is asked about.
@@ -200,7 +214,7 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: mark.Why})
 			continue
 		}
-		file := reviewer.File{Path: f.Path, Text: string(f.Text), Language: f.Language, Changed: f.Changed, Binary: hard, Size: max(f.Size, 0)}
+		file := reviewer.File{Path: f.Path, Text: string(f.Text), Language: f.Language, Changed: f.Changed, Patch: f.Patch, Binary: hard, Size: max(f.Size, 0)}
 		switch {
 		case f.AllChanged:
 			file.Changed = nil

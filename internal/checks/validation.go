@@ -167,7 +167,7 @@ func (v validation) open(ctx context.Context) (*isolate.Sandbox, error) {
 // commands ran.
 func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *isolate.Sandbox) {
 	for _, s := range d.suppressed {
-		in.Suppressed = append(in.Suppressed, checkreport.Suppressed{Rule: s.Rule, Path: s.Path, Line: s.Range.StartLine, Message: s.Message, Reason: s.Reason})
+		in.Suppressed = append(in.Suppressed, checkreport.Suppressed{Rule: s.Rule, Path: s.Path, Line: s.Range.StartLine, Message: s.Message, Reason: s.Reason, New: s.New})
 	}
 	for _, s := range d.skipped {
 		in.Skipped = append(in.Skipped, checkreport.Skipped(s))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/plugin"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/reviewer"
 )
 
@@ -79,6 +80,13 @@ func checksKeys() []key[Checks] {
 		},
 		into("informational", "Checks whose failure is shown and does not fail the result. Default: none.", checkNames(), func(c *Checks) *[]phase.Check { return &c.Phase.Informational }),
 		optional("new-only", "Whether findings on lines that did not change are left out of account. Default: true for pull requests.", boolean(), func(c *Checks) **bool { return &c.NewOnly }),
+		{
+			name: "suppressions", takes: oneOf("base", "any"),
+			doc: "Which `airlock:ignore` comments suppress a finding: those that the base has, or also new ones, which never count for secrets and findings of high or critical severity. Default: base.",
+			set: func(_ *decoder, _ *node, v any, c *Checks) {
+				c.CodeReview.NewSuppressions, c.SecurityReview.NewSuppressions = v == "any", v == "any"
+			},
+		},
 		optional("suggestions", "Whether what a formatter or linter would change becomes suggestions. Default: true.", boolean(), func(c *Checks) **bool { return &c.Suggestions }),
 		into("max-parallel", "How many projects are checked at the same time, never two of which one contains the other; 1 for those that share a port or a database. Default: the number of processors.", between(1, 64, 2), func(c *Checks) *int { return &c.MaxParallel }),
 		into("time-limit", "How long one command may run. Default: 300s.", duration(time.Second, 6*time.Hour, "5m"), func(c *Checks) *time.Duration { return &c.Phase.TimeLimit }),
@@ -130,6 +138,9 @@ func reviewRuleKeys(check phase.Check) []key[reviewer.Config] {
 		into("on", "Rules that are off by default and are used. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.On }),
 		into("off", "Rules that are not used. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Off }),
 		into("only", "The only rules that are used. Default: all that are on.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Only }),
+		setting("accepted", "Findings that are accepted: a rule and the path pattern of files, each. Default: none.", acceptedFindings(check), func(r *reviewer.Config, v []reviewer.Accepted) {
+			r.Accepted, r.Matches = v, func(pattern, path string) bool { return tree.MatchesAny([]string{pattern}, path) }
+		}),
 		yesNo("tests", "Whether the security review looks for weaknesses in tests, migrations and rake's tasks too. Default: false.", func(r *reviewer.Config) *bool { return &r.Tests }),
 		setting("max-file-size", "The size in KiB over which a file is not reviewed. Default: 1024, the most.", between(1, 1024, 512), func(r *reviewer.Config, v int) { r.MaxFileBytes = v << 10 }),
 	}
@@ -222,26 +233,54 @@ func CheckVariable(name string) error {
 	return nil
 }
 
+// acceptedFindings are findings that the owner accepts: a rule and a pattern of paths each.
+func acceptedFindings(check phase.Check) shape {
+	split := func(s string) (rule, pattern string) {
+		rule, pattern, _ = strings.Cut(strings.TrimSpace(s), " ")
+		return rule, strings.TrimSpace(pattern)
+	}
+	list := texts(`{"type": "string", "pattern": "^[a-z0-9/-]+ +[^ ]"}`, "[go/sql-injection internal/db/**]", func(s string) error {
+		rule, pattern := split(s)
+		if err := reviewRule(check, rule); err != nil {
+			return fmt.Errorf("begins with %q, which %w", rule, err)
+		}
+		if err := tree.CheckPattern(pattern); err != nil {
+			return fmt.Errorf("has after the rule a pattern of paths that %w", err)
+		}
+		return nil
+	})
+	return converted(list, func(list []string) []reviewer.Accepted {
+		accepted := make([]reviewer.Accepted, len(list))
+		for i, s := range list {
+			accepted[i].Rule, accepted[i].Pattern = split(s)
+		}
+		return accepted
+	})
+}
+
 // reviewRules are names of built-in rules of one check, or of any where it is "".
 func reviewRules(check phase.Check) shape {
-	known := sync.OnceValues(reviewer.Rules)
-	return texts(`{"type": "string", "pattern": "^[a-z0-9/-]+$"}`, "[todo-without-issue]", func(s string) error {
-		rules, err := known()
-		if err != nil {
-			return fmt.Errorf("cannot be looked up: %w", err)
+	return texts(`{"type": "string", "pattern": "^[a-z0-9/-]+$"}`, "[todo-without-issue]", func(s string) error { return reviewRule(check, s) })
+}
+
+// reviewRule checks that a name is that of a built-in rule of a check, or of any where it
+// is "". The error's text continues a sentence that begins with the name.
+func reviewRule(check phase.Check, name string) error {
+	rules, err := reviewer.Rules()
+	if err != nil {
+		return fmt.Errorf("cannot be looked up: %w", err)
+	}
+	var names []string
+	for _, r := range rules {
+		if r.ID == name && check != "" && r.Check != string(check) {
+			return fmt.Errorf("is a rule of the other review; it belongs below %q", canonical(r.Check))
+		} else if r.ID == name {
+			return nil
 		}
-		var names []string
-		for _, r := range rules {
-			if r.ID == s && check != "" && r.Check != string(check) {
-				return fmt.Errorf("is a rule of the other review; it belongs below %q", canonical(r.Check))
-			} else if r.ID == s {
-				return nil
-			}
-			names = append(names, r.ID)
-		}
-		if near := nearest(s, names); near != "" {
-			return fmt.Errorf("is not a review rule; did you mean %q?", near)
-		}
-		return errors.New("is not a review rule; docs/review-rules.md lists them")
-	})
+		names = append(names, r.ID)
+	}
+	if near := nearest(name, names); near != "" {
+		return fmt.Errorf("is not a review rule; did you mean %q?", near)
+	}
+	return errors.New("is not a review rule; docs/review-rules.md lists them")
 }

@@ -171,3 +171,26 @@ func TestChecksKnowEveryWord(t *testing.T) {
 		}
 	}
 }
+
+func TestSuppressions(t *testing.T) {
+	cfg, err := Parse("x", []byte("checks: {suppressions: any, security-review: {accepted: ['go/sql-injection  internal/db/**', secret testdata/*]}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	security := cfg.Checks.SecurityReview
+	want := []reviewer.Accepted{{Rule: "go/sql-injection", Pattern: "internal/db/**"}, {Rule: "secret", Pattern: "testdata/*"}}
+	if diff := cmp.Diff(want, security.Accepted); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !security.NewSuppressions || !cfg.Checks.CodeReview.NewSuppressions || !security.Matches("internal/db/**", "internal/db/a/b.go") || security.Matches("testdata/*", "x.go") {
+		t.Errorf("%+v", security)
+	}
+	for text, want := range map[string]string{
+		"go/sqlinjection x": `did you mean "go/sql-injection"?`, "secret": "is empty; write for example docs/**", "secret ../x": `contains ".."`, "todo-without-issue a": `it belongs below "code-review"`,
+	} {
+		_, err := Parse("x", []byte("checks: {security-review: {accepted: ["+text+"]}}"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

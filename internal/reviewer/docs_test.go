@@ -47,6 +47,12 @@ A finding on a line that the pull request did not change is listed and does not 
 ` + "`airlock:ignore RULE REASON`" + ` on the line, or alone on the line before, suppresses a finding; the
 report lists it with the reason. Without a reason it does not count.
 
+A pull request cannot suppress what is found in it: a comment counts if the base has it. With
+` + "`suppressions: any`" + ` below ` + "`checks`" + ` new comments count as well, and the report marks them as new. For
+secrets, and findings of high or critical severity, the base must have the line, too; otherwise only
+the configuration accepts them, with ` + "`accepted: [\"RULE PATTERN\"]`" + ` below ` + "`security-review`" + ` or
+` + "`code-review`" + `.
+
 Weaknesses are not looked for in tests, unless the configuration asks for it; secrets are.
 
 The columns "tuned", "held out" and "again" give how many of the findings in the sources below were

@@ -90,17 +90,68 @@ func TestIgnoring(t *testing.T) {
 		"with the rule missing": {injection + " // airlock:ignore", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := security(t, Config{}, File{Path: "a.js", Text: c.code})
+			got := security(t, Config{}, File{Path: "a.js", Text: c.code, Changed: []changes.Span{}})
 			if c.suppressed == "" {
-				if len(got.Findings) != 1 || len(got.Suppressed) != 0 {
+				if len(got.Unchanged) != 1 || len(got.Suppressed) != 0 {
 					t.Errorf("%+v", got)
 				}
 				return
 			}
-			if len(got.Findings) != 0 || len(got.Suppressed) != 1 || got.Suppressed[0].Reason != c.suppressed || got.Suppressed[0].Comment != 1 {
+			if len(got.Unchanged) != 0 || len(got.Suppressed) != 1 || got.Suppressed[0].Reason != c.suppressed || got.Suppressed[0].Comment != 1 {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// TestWhoIsJudgedDoesNotSilenceTheJudge asserts which comments count: the change may add
+// one, move one to other code, or change the code below one.
+func TestWhoIsJudgedDoesNotSilenceTheJudge(t *testing.T) {
+	const ignoreHigh, ignoreMedium = "// airlock:ignore javascript/sql-injection c is a number", "// airlock:ignore javascript/weak-hash a cache key"
+	medium := `const h = crypto.createHash("md5").update(req.body.password);`
+	secret, ignoreSecret := "T="+credential(), "# airlock:ignore secret an example of the documents"
+	line := func(first, last int) []changes.Span { return []changes.Span{{First: first, Last: last}} }
+	for _, c := range []struct {
+		name       string
+		file       File
+		newCount   bool
+		suppressed bool
+		isNew      bool
+	}{
+		{"a new comment on new code", File{Path: "a.js", Text: ignoreMedium + "\n" + medium}, false, false, true},
+		{"a new comment on a line", File{Path: "a.js", Text: medium + " " + ignoreMedium, Changed: line(1, 1), Patch: "@@ -1 +1 @@\n-" + medium + "\n+" + medium + " " + ignoreMedium}, false, false, true},
+		{"new code below an old comment", File{Path: "a.js", Text: ignoreMedium + "\n" + medium, Changed: line(2, 2)}, false, true, false},
+		{"a line that is indented", File{Path: "a.js", Text: "\t" + medium + " " + ignoreMedium, Changed: line(1, 1), Patch: "@@ -1 +1 @@\n-" + medium + " " + ignoreMedium + "\n+\t" + medium + " " + ignoreMedium}, false, true, false},
+		{"an old comment that is moved to new code", File{Path: "a.js", Text: ignoreMedium + "\n" + medium, Changed: line(1, 2), Patch: "@@ -1,2 +1,2 @@\n-" + ignoreMedium + "\n-f()\n+" + ignoreMedium + "\n+" + medium}, false, false, true},
+		{"a new comment, which the owner lets count", File{Path: "a.js", Text: ignoreMedium + "\n" + medium}, true, true, true},
+		{"a new comment about a high severity", File{Path: "a.js", Text: ignoreHigh + "\n" + injection}, true, false, true},
+		{"new code of a high severity below an old comment", File{Path: "a.js", Text: ignoreHigh + "\n" + injection, Changed: line(2, 2)}, true, false, false},
+		{"code of a high severity that is moved with its comment", File{Path: "a.js", Text: ignoreHigh + "\n" + injection, Changed: line(1, 2), Patch: "@@ -1,2 +1,2 @@\n-  " + ignoreHigh + "\n-  " + injection + "\n+" + ignoreHigh + "\n+" + injection}, false, true, false},
+		{"a new secret", File{Path: "a.env", Text: secret + " " + ignoreSecret + "\n"}, true, false, true},
+		{"a secret below an old comment", File{Path: "a.env", Text: ignoreSecret + "\n" + secret + "\n", Changed: line(2, 2)}, true, false, false},
+	} {
+		got := security(t, Config{NewSuppressions: c.newCount}, c.file)
+		named := slices.Concat(got.Suppressed, got.Unsuppressed)
+		if len(named) == 0 || named[0].New != c.isNew || (len(got.Suppressed) > 0) != c.suppressed || (len(got.Findings) == 0) != c.suppressed {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// TestNewCommentOnOldCode asserts that a finding that does not block is not reported as
+// one whose comment does not count.
+func TestNewCommentOnOldCode(t *testing.T) {
+	got := security(t, Config{}, File{Path: "a.js", Text: "// airlock:ignore sql-injection c is a number\n" + injection, Changed: []changes.Span{{First: 1, Last: 1}}})
+	if len(got.Unchanged) != 1 || len(got.Findings)+len(got.Suppressed)+len(got.Unsuppressed) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	cfg := Config{Accepted: []Accepted{{Rule: "javascript/sql-injection", Pattern: "db/"}}, Matches: func(pattern, path string) bool { return strings.HasPrefix(path, pattern) }}
+	got := security(t, cfg, File{Path: "a.js", Text: injection}, File{Path: "db/a.js", Text: injection}, File{Path: "db/b.js", Text: "eval(req.query.a)"})
+	if len(got.Suppressed) != 1 || got.Suppressed[0].Path != "db/a.js" || got.Suppressed[0].Reason != "accepted in the configuration" || len(got.Findings) != 2 {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -113,7 +164,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		{Path: "b.js", Text: "const t = '" + secret + "';"},
 		{Path: "a.env", Text: "T=" + secret + "\n"},
 		{Path: "gen.js", Text: "x('" + secret + "'); " + injection, Generated: true},
-		{Path: "c.env", Text: "T=" + secret + " # airlock:ignore secret an example of the documents\n"},
+		{Path: "c.env", Text: "T=" + secret + " # airlock:ignore secret an example of the documents\n", Changed: []changes.Span{}},
 	}
 	got := security(t, Config{}, files...)
 	var paths []string

@@ -43,6 +43,13 @@ type Config struct {
 	Off []string
 	// On names rules that are used although they are off by default.
 	On []string
+	// NewSuppressions lets comments count that the change itself adds, except for secrets
+	// and for findings of high or critical severity.
+	NewSuppressions bool
+	// Accepted are the findings that the owner accepts.
+	Accepted []Accepted
+	// Matches reports whether a path matches a pattern; required where there is Accepted.
+	Matches func(pattern, path string) bool
 }
 
 // File is a changed file as it is in the head commit.
@@ -54,6 +61,8 @@ type File struct {
 	// Changed are the lines of Text that the change added or modified, in order. If
 	// it is nil, every line counts as changed.
 	Changed []changes.Span
+	// Patch is the hunks of the file's unified diff, "" if there are none.
+	Patch string
 	// Binary, Generated and Vendored are what the caller knows about the file. In a
 	// generated or vendored file only secrets are looked for.
 	Binary, Generated, Vendored bool
@@ -67,17 +76,20 @@ type Result struct {
 	Findings []finding.Finding
 	// Unchanged are on lines that the change did not touch: they are listed and do not block.
 	Unchanged []finding.Finding
-	// Suppressed are the findings that a comment suppresses.
+	// Suppressed are the findings that a comment suppresses, or that the owner accepts.
 	Suppressed []Suppressed
+	// Unsuppressed are those of Findings that a comment names which does not count.
+	Unsuppressed []Suppressed
 	// Skipped are the files that were not reviewed, or not completely.
 	Skipped []Skipped
 }
 
-// Suppressed is a finding that an `airlock:ignore` comment names.
+// Suppressed is a finding that an `airlock:ignore` comment names, or that the owner accepts.
 type Suppressed struct {
 	finding.Finding
 	Reason  string // as the comment gives it
-	Comment int    // the comment's line
+	Comment int    // the comment's line, 0 if there is none
+	New     bool   // the change adds the comment
 }
 
 // Skipped is a file that was not reviewed, or not completely, and why.
@@ -171,14 +183,28 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 		return rule.Rule, true
 	})
 	finding.SetFingerprints(kept)
+	base := map[string]*baseLines{}
 	for _, f := range kept {
 		i := byPath[f.Path]
 		by, isIgnored := ignoring(results[i].ignores, f)
+		named := Suppressed{Finding: f, Reason: by.reason, Comment: by.line}
+		counts := false
+		if isIgnored {
+			if base[f.Path] == nil {
+				base[f.Path] = newBaseLines(&files[i])
+			}
+			counts, named.New = r.counts(base[f.Path], f, by)
+		}
 		switch {
-		case isIgnored:
-			out.Suppressed = append(out.Suppressed, Suppressed{f, by.reason, by.line})
+		case r.accepts(f):
+			out.Suppressed = append(out.Suppressed, Suppressed{Finding: f, Reason: "accepted in the configuration"})
+		case counts:
+			out.Suppressed = append(out.Suppressed, named)
 		case files[i].touches(f.Range):
 			out.Findings = append(out.Findings, f)
+			if isIgnored {
+				out.Unsuppressed = append(out.Unsuppressed, named)
+			}
 		default:
 			out.Unchanged = append(out.Unchanged, f)
 		}

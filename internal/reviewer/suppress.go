@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -74,6 +75,64 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 	if alone {
 		list[ignored{rule, line + 1}] = ignore{reason, line}
 	}
+}
+
+// counts reports whether a comment suppresses a finding, and whether the change adds the
+// comment. Whoever is judged must not silence the judge: a comment counts that the base
+// has. For secrets and findings of high or critical severity the base must have their
+// line, too, because new code below an old comment is another weakness. A line that the
+// change only indents or moves counts as one of the base, if the comment came along.
+func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
+	hadLine := file.had(f.Range.StartLine)
+	hadComment := !file.changed(by.line) || hadLine && file.had(by.line)
+	if strings.HasPrefix(f.Rule, secretRule) || f.Severity == finding.High || f.Severity == finding.Critical {
+		return hadComment && hadLine, !hadComment
+	}
+	return hadComment || r.config.NewSuppressions, !hadComment
+}
+
+// baseLines knows which lines of a file the base has.
+type baseLines struct {
+	*File
+	lines   []string        // of the new file
+	removed map[string]bool // lines that the change removes, without white space at both ends
+}
+
+func newBaseLines(f *File) *baseLines {
+	b := &baseLines{f, slices.Collect(strings.Lines(f.Text)), map[string]bool{}}
+	for line := range strings.Lines(f.Patch) {
+		if line, ok := strings.CutPrefix(line, "-"); ok {
+			b.removed[strings.TrimSpace(line)] = true
+		}
+	}
+	return b
+}
+
+// changed reports whether the change added or modified a line.
+func (b *baseLines) changed(line int) bool {
+	return b.touches(finding.Range{StartLine: line, EndLine: line})
+}
+
+// had reports whether the base has a line: the change does not touch it, or only moves or
+// indents it.
+func (b *baseLines) had(line int) bool {
+	if !b.changed(line) {
+		return true
+	}
+	return line >= 1 && line <= len(b.lines) && b.removed[strings.TrimSpace(b.lines[line-1])]
+}
+
+// Accepted are findings that the owner accepts: those of a rule in files.
+type Accepted struct {
+	Rule    string // the rule's ID
+	Pattern string // of paths, as Config.Matches reads it
+}
+
+// accepts reports whether the owner accepts a finding.
+func (r *Reviewer) accepts(f finding.Finding) bool {
+	return slices.ContainsFunc(r.config.Accepted, func(a Accepted) bool {
+		return a.Rule == f.Rule && r.config.Matches(a.Pattern, f.Path)
+	})
 }
 
 // ignoring returns the comment that suppresses a finding, if there is one. It names the

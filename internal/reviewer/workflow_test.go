@@ -3,6 +3,8 @@ package reviewer
 import (
 	"strings"
 	"testing"
+
+	"github.com/agent-airlock/airlock/internal/changes"
 )
 
 func TestWorkflowFindingsNameTheLine(t *testing.T) {
@@ -12,7 +14,7 @@ func TestWorkflowFindingsNameTheLine(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	ignored := strings.Replace(flow, "    - run: echo", "    # airlock:ignore workflow/expression-injection the branch is ours\n    - run: echo", 1)
-	if got := security(t, Config{}, File{Path: ".github/workflows/x.yaml", Text: ignored}); len(got.Findings) != 1 || len(got.Suppressed) != 1 {
+	if got := security(t, Config{}, File{Path: ".github/workflows/x.yaml", Text: ignored, Changed: []changes.Span{}}); len(got.Unchanged) != 1 || len(got.Suppressed) != 1 {
 		t.Errorf("with a comment: %+v", got)
 	}
 	for path, want := range map[string]int{"action.yml": 2, "sub/action.yaml": 2, "other.yml": 0, ".github/workflows/sub/x.yml": 0} {
