@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -12,6 +13,7 @@ type schedule struct {
 	hosted
 	t      *testing.T
 	policy string
+	work   string // the agent's workspace; "": a new one for each run
 	runs   int
 }
 
@@ -38,8 +40,11 @@ func pullLine(t *testing.T, title, branch string) string {
 func (s *schedule) run(text, lines string, args ...string) result {
 	s.t.Helper()
 	s.runs++
-	work, dir := s.checkout(s.t, "master"), s.t.TempDir()
-	s.write(s.t, work, "docs/new.md", text)
+	work, dir := s.work, s.t.TempDir()
+	if work == "" {
+		work = s.checkout(s.t, "master")
+		s.write(s.t, work, "docs/new.md", text)
+	}
 	s.write(s.t, dir, "policy.yml", s.policy)
 	s.write(s.t, dir, "lines.ndjson", lines)
 	env := append(workflowEnv(s.server, "schedule", "schedule.json"), "GITHUB_SHA="+s.git.SHA("master"), "GITHUB_REF=refs/heads/master", fmt.Sprint("GITHUB_RUN_ID=", 9000+s.runs))
@@ -107,5 +112,68 @@ func TestBranchNamesAreSafe(t *testing.T) {
 		if !strings.Contains(after+"\n", line) {
 			t.Errorf("%s was changed", line)
 		}
+	}
+}
+
+// TestPeopleCommitToOurBranch: after "Update branch" and after a person's commit, the next runs
+// go on in the same pull request.
+func TestPeopleCommitToOurBranch(t *testing.T) {
+	t.Parallel()
+	for _, signed := range []string{"false", "true"} {
+		s := newSchedule(t)
+		s.policy += "  signed-commits: " + signed + "\n"
+		line := pullLine(t, "Fix the login page", "")
+		assertSays(t, s.run("One.\n", line), 0)
+		branch := s.server.State().Issues[2].Pull.Head.Ref
+
+		s.git.Commit("master", map[string]string{"other.md": "Other.\n"}, "Move on")
+		work := s.checkout(t, branch)
+		git(t, work, "merge", "--quiet", "--no-edit", "origin/master")
+		git(t, work, "push", "--quiet", s.git.Dir(), "HEAD:refs/heads/"+branch)
+		updated := s.git.SHA(branch)
+		res := s.run("Two.\n", line)
+		assertSays(t, res, 0)
+		if !strings.Contains(res.stdout, "so the changes were put on top of that as one commit") || s.git.SHA(branch+"^") != updated {
+			t.Errorf("signed %s: after the update the branch is at\n%s", signed, s.git.Run("log", "--oneline", branch))
+		}
+
+		theirs := s.git.Commit(branch, map[string]string{"docs/new.md": "Two, by a person.\n", "theirs.md": "Theirs.\n"}, "Help out")
+		assertSays(t, s.run("Three.\n", line), 1, "failed (merge-conflict)", "somebody else has committed to the branch", `"docs/new.md": both sides changed the same lines`, "the branch is as they left it", ".airlock/airlock-")
+		if s.git.SHA(branch) != theirs {
+			t.Errorf("signed %s: the branch is at\n%s", signed, s.git.Run("log", "--oneline", branch))
+		}
+		assertSays(t, s.run("Two.\n", line), 0)
+		if got := strings.Join(s.opened(), "\n"); got != "#3 Fix the login page: Two, by a person." {
+			t.Errorf("signed %s: the pull requests are\n%s", signed, got)
+		}
+	}
+}
+
+// TestLongBranchStaysOurs: a branch with more commits than GitHub compares in one answer.
+func TestLongBranchStaysOurs(t *testing.T) {
+	t.Parallel()
+	s := newSchedule(t)
+	work, stream := s.checkout(t, "master"), "reset refs/heads/long\nfrom "+s.git.SHA("master")+"\n"
+	for i := range 251 {
+		text := fmt.Sprintf("%d\n", i)
+		stream += fmt.Sprintf("commit refs/heads/long\ncommitter A <a@example.com> %d +0000\ndata 2\nC\nM 100644 inline docs/new.md\ndata %d\n%s\n", 1700000000+i, len(text), text)
+	}
+	cmd := exec.Command("git", "fast-import", "--quiet")
+	cmd.Dir, cmd.Stdin = work, strings.NewReader(stream)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	git(t, work, "checkout", "--quiet", "--detach", "long")
+	s.work = work
+	for range 2 {
+		assertSays(t, s.run("", pullLine(t, "Fix the login page", "")), 0)
+		if got := s.git.Run("rev-list", "--count", "master.."+s.server.State().Issues[2].Pull.Head.Ref); got != "251" {
+			t.Errorf("%s commits were pushed", got)
+		}
+	}
+	s.work = ""
+	assertSays(t, s.run("Short.\n", pullLine(t, "Fix the login page", "")), 0)
+	if got := strings.Join(s.opened(), "\n"); got != "#3 Fix the login page: Short." {
+		t.Errorf("the pull requests are\n%s", got)
 	}
 }

@@ -3,7 +3,9 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,7 +68,11 @@ func (c *codeChaos) hook(rate int) func(githubtest.Request) githubtest.Fault {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.r.IntN(15) == 0 && len(c.theirs) < 4 {
-			branch := []string{"main", "topic"}[c.r.IntN(2)]
+			branches := []string{"main", "topic"}
+			if ours := c.ours(); ours != "" {
+				branches = append(branches, ours)
+			}
+			branch := branches[c.r.IntN(len(branches))]
 			c.theirs = append(c.theirs, branch+" "+c.git.Commit(branch, map[string]string{fmt.Sprint("theirs", len(c.theirs)): "x\n"}, "Somebody else's"))
 			c.note("  somebody pushes to %s", branch)
 		}
@@ -82,6 +88,12 @@ func (c *codeChaos) hook(rate int) func(githubtest.Request) githubtest.Fault {
 		c.note("  %d %s %s", req.Seq, req.Operation, name)
 		return f
 	}
+}
+
+// ours returns the branch of our pull request, "" while it has none.
+func (c *codeChaos) ours() string {
+	branch, _, _ := strings.Cut(c.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/airlock", "refs/heads/topic-2"), "\n")
+	return branch
 }
 
 // gitFault is something that goes wrong with a fetch or a push.
@@ -189,7 +201,8 @@ func (c *codeChaos) checkEnd() {
 	if p.Title != "Mend the demo" || !strings.HasPrefix(p.Body, "It was broken.") || p.State != "open" {
 		c.t.Errorf("the pull request is %+v", p)
 	}
-	if got := c.git.Run("diff", "--name-only", "main..."+p.Pull.Head.Ref); got != strings.TrimSpace("docs/a.md\n"+strings.Repeat("docs/b.md", c.commits-1)) {
+	changed := slices.DeleteFunc(strings.Fields(c.git.Run("diff", "--name-only", "main..."+p.Pull.Head.Ref)), func(name string) bool { return strings.HasPrefix(name, "theirs") })
+	if got := strings.Join(changed, "\n"); got != strings.TrimSpace("docs/a.md\n"+strings.Repeat("docs/b.md", c.commits-1)) {
 		c.t.Errorf("it changes %q", got)
 	}
 	if got := c.file(p.Pull.Head.Ref, "docs/a.md"); got != "one\ntwo\n3" {
@@ -224,5 +237,115 @@ func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
 		}
 		c.clock.Advance(time.Minute) // until late writes have taken effect
 		c.checkEnd()
+	})
+}
+
+// subjectChaos is one schedule of several runs of a scheduled workflow, which are about two
+// subjects.
+type subjectChaos struct {
+	*codeChaos
+	versions map[string]string // by subject: the content of its file after the last run about it
+	branches map[string]string // by subject
+}
+
+// The subjects, as different runs write them, and the files that they change.
+var (
+	chaosTitles = map[string][]string{"login": {"Fix the login page", "fix the Login page.", "Fix  the login page"}, "parser": {"Upgrade the parser", "Upgrade the Parser!", "“Upgrade” the parser"}}
+	chaosFiles  = map[string]string{"login": "login.txt", "parser": "parser.txt"}
+)
+
+// between is what other people do between two runs.
+func (c *subjectChaos) between() {
+	if c.r.IntN(3) == 0 {
+		c.git.Commit("main", map[string]string{fmt.Sprint("main", len(c.diary)): "x\n"}, "Move on")
+		c.note("main moves on")
+	}
+	for _, subject := range slices.Sorted(maps.Keys(c.branches)) {
+		branch := c.branches[subject]
+		switch c.r.IntN(4) {
+		case 0:
+			c.theirs = append(c.theirs, branch+" "+c.git.Commit(branch, map[string]string{fmt.Sprint("theirs", len(c.theirs)): "x\n"}, "Somebody else's"))
+			c.note("somebody commits to %s", subject)
+		case 1:
+			c.theirs = append(c.theirs, branch+" "+c.updateBranch(branch))
+			c.note("somebody updates %s", subject)
+		}
+	}
+}
+
+// play is one workflow run, which is tried again until it ends.
+func (c *subjectChaos) play(number int) {
+	c.nextRun()
+	var wanted []string
+	for _, subject := range [][]string{{"login"}, {"parser"}, {"login", "parser"}, {"parser", "login"}}[c.r.IntN(4)] {
+		titles := chaosTitles[subject]
+		wanted = append(wanted, subject)
+		c.versions[subject] = fmt.Sprintf("version %d", number)
+		c.lines = append(c.lines, titled(titles[c.r.IntN(len(titles))], ""))
+	}
+	files := map[string]string{} // of both, because a run's items share its changes
+	for _, subject := range wanted {
+		files[chaosFiles[subject]] = c.versions[subject] + "\n"
+	}
+	c.write(files)
+	c.note("run %d: %s", number, c.lines)
+	for n := 1; n <= 6; n++ {
+		c.cfg.Run.Attempt = n
+		approved, _ := c.judge(c.lines...)
+		rt := c.srv.Transport()
+		c.srv.SetFault(nil)
+		if n < 3 && c.r.IntN(2) == 0 {
+			c.srv.SetFault(c.hook(4 + c.r.IntN(12)))
+			rt = &killer{next: rt, left: 4 + c.r.IntN(20), after: c.r.IntN(2) == 0}
+		}
+		results, err := c.process(context.Background(), rt, c.clock, approved)
+		c.note("  attempt %d ended: %s %v", n, states(results), err)
+		c.clock.Advance(time.Minute)
+		if count := Count(results); count[Applied]+count[Adopted] == len(c.lines) {
+			for i, subject := range wanted {
+				if branch := results[i].Object.Branch; c.branches[subject] != "" && c.branches[subject] != branch {
+					c.t.Errorf("%s moved from the branch %q to %q", subject, c.branches[subject], branch)
+				} else {
+					c.branches[subject] = branch
+				}
+			}
+			c.lines = nil
+			return
+		}
+	}
+	c.t.Errorf("run %d does not end", number)
+}
+
+// TestWhateverHappensSubjectsStayApart plays runs of a schedule about two subjects, while
+// requests fail, runs are killed, and people commit to the branches. Each subject must end with
+// one pull request, which has the changes of the last run about it, and everybody's commits.
+func TestWhateverHappensSubjectsStayApart(t *testing.T) {
+	eachSeed(t, 4, func(t *testing.T, seed uint64) {
+		c := &subjectChaos{codeChaos: &codeChaos{codeBench: newCodeBench(t), r: rand.New(rand.NewPCG(seed, 11))}, versions: map[string]string{}, branches: map[string]string{}}
+		defer func() {
+			if t.Failed() {
+				t.Logf("again: go test ./internal/apply -run '^TestWhateverHappensSubjectsStayApart$' -chaos.seed=%d\n%s", seed, strings.Join(c.diary, "\n"))
+			}
+		}()
+		c.ev.Name = "schedule"
+		signed := c.r.IntN(3) == 0
+		c.pull(func(s *policy.ChangeSettings) { s.SignedCommits = signed })
+		for number := range 2 + c.r.IntN(4) {
+			c.play(number)
+			c.between()
+		}
+		if got := len(c.pulls()); got != len(c.branches) {
+			t.Errorf("%d pull requests for %d subjects", got, len(c.branches))
+		}
+		for subject, branch := range c.branches {
+			if got := c.file(branch, chaosFiles[subject]); got != c.versions[subject] {
+				t.Errorf("%s is at %q, not %q", subject, got, c.versions[subject])
+			}
+		}
+		for _, commit := range c.theirs {
+			if branch, sha, _ := strings.Cut(commit, " "); !c.contains(branch, sha) {
+				t.Errorf("somebody else's commit on %s is lost", branch)
+			}
+		}
 	})
 }

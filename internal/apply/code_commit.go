@@ -56,7 +56,7 @@ func (c *coder) carry(e *entry, st *codeState) error {
 	case err != nil:
 		return err
 	}
-	if st.carried.Moved {
+	if st.carried.Moved && st.shared == nil {
 		st.note(fmt.Sprintf("the changes were made from %.7s and put onto %s, which is at %.7s", st.series.Base, c.where(st), st.onto))
 	}
 	if n := len(st.carried.Dropped); n > 0 {
@@ -65,6 +65,11 @@ func (c *coder) carry(e *entry, st *codeState) error {
 	if st.tip() == st.onto {
 		st.refuse(Adopted, "", c.where(st)+" contains these changes already").refusal.unchanged = true
 		return nil
+	}
+	if st.shared != nil {
+		if err := c.join(e, st); err != nil || st.refusal != nil || st.pushed {
+			return err
+		}
 	}
 	if st.changes, err = repo.TreeChanges(ctx, st.onto, st.tip()); err != nil {
 		return err
@@ -236,15 +241,18 @@ func ofItem(commits []githubapi.Commit, branchKey, key string) bool {
 	return slices.ContainsFunc(commits, func(c githubapi.Commit) bool { return trailerOf(c.Message) == branchKey[:16]+"-"+key[:16] })
 }
 
-// allOfSeries reports whether every commit was made for the branch's key, in any workflow run,
-// and is as we made it. It reports false for no commits.
-func allOfSeries(commits []githubapi.Commit, branchKey string, committer gitrepo.Person) bool {
-	for _, c := range commits {
-		if !strings.HasPrefix(trailerOf(c.Message), branchKey[:16]+"-") || !madeBy(c, committer) {
-			return false
-		}
-	}
-	return len(commits) > 0
+// ofSeries returns the commits that were made for the branch's key, in any workflow run, and
+// are as we made them.
+func ofSeries(commits []githubapi.Commit, branchKey string, committer gitrepo.Person) []githubapi.Commit {
+	return slices.DeleteFunc(slices.Clone(commits), func(c githubapi.Commit) bool {
+		return !strings.HasPrefix(trailerOf(c.Message), branchKey[:16]+"-") || !madeBy(c, committer)
+	})
+}
+
+// hasTrailer reports whether one of the commits was made for the branch's key, even if
+// somebody has changed it since.
+func hasTrailer(commits []githubapi.Commit, branchKey string) bool {
+	return slices.ContainsFunc(commits, func(c githubapi.Commit) bool { return strings.HasPrefix(trailerOf(c.Message), branchKey[:16]+"-") })
 }
 
 // madeBy reports whether we committed a commit. Somebody who amends or rebases a commit keeps

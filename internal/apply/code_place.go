@@ -198,17 +198,19 @@ func (c *coder) placeBranch(e *entry, st *codeState) error {
 	if err != nil {
 		return err
 	}
+	reasons := map[string]string{}
 	for _, b := range there {
 		if !sameSeries(b.Name, name, prefix) || slices.Contains(c.taken, b.Name) || b.Name == st.base || b.Name == c.defaultBranch() {
 			continue
 		}
-		found, err := c.earlier(e, st, b)
-		if err != nil || found {
+		why, err := c.earlier(e, st, b)
+		if err != nil || why == "" {
 			c.taken = append(c.taken, st.branch)
 			return err
 		}
+		reasons[b.Name] = why
 	}
-	c.freeName(st, name, there)
+	c.freeName(st, name, there, reasons)
 	c.taken = append(c.taken, st.branch)
 	// A suffix does not get around the owner's list.
 	if s := e.settings.Changes; st.branch != name && s.Branch == "" && prefix == name && !policy.BranchAllowed(s, st.branch) {
@@ -231,38 +233,49 @@ func sameSeries(branch, name, prefix string) bool {
 	return strings.HasPrefix(rest, "-") && err == nil && n >= 2 && n <= maxSuffix
 }
 
-// earlier takes over a branch if it is ours: every commit that its base does not have was made
-// for this series, and its pull request is open or was never opened. A branch that somebody
-// else has pushed to belongs to them too, and is left alone; so is a branch whose pull request
-// somebody has changed to another base.
-func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (bool, error) {
+// earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch is
+// ours if this series has a commit on it, and its pull request is open or was never opened.
+// Where all of its commits are as we made them, they are replaced. Where somebody else has
+// committed to it too, the changes go on top. A branch whose pull request somebody has changed
+// to another base is left alone.
+func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string, err error) {
 	gh, ctx := c.o.deps.GitHub, c.o.ctx
 	// The commit that is compared is the one that the push expects there.
 	diff, err := gh.Compare(ctx, c.o.repo, st.onto, b.SHA)
 	if isKind(err, githubapi.NotFound) {
-		return false, nil // deleted just now, or without a common history
+		return "has no history in common with the base branch", nil // or was deleted just now
 	}
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	empty := diff.AheadBy == 0 && c.begun(e, st, b.Name)
-	if diff.AheadBy != len(diff.Commits) || !empty && !allOfSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor)) {
-		return false, nil
+	own := ofSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor))
+	complete := diff.AheadBy == len(diff.Commits) && len(own) == diff.AheadBy && (len(own) > 0 || c.begun(e, st, b.Name))
+	if !complete && !hasTrailer(diff.Commits, st.key) {
+		return "contains no commit that this workflow made for this subject", nil
 	}
 	var open *githubapi.Pull
-	used := false
+	used := ""
 	err = each(gh.ListPulls(ctx, c.o.repo, githubapi.PullFilter{State: "all", Head: c.o.repo.Owner + ":" + b.Name}), func(p githubapi.Pull) {
-		if p.State == "open" && p.Base.Ref == st.base && open == nil {
+		switch {
+		case p.State != "open":
+			used = cmp.Or(used, fmt.Sprintf("belongs to pull request #%d, which is closed", p.Number))
+		case p.Base.Ref != st.base:
+			used = cmp.Or(used, fmt.Sprintf("belongs to pull request #%d, which goes to %q now", p.Number, p.Base.Ref))
+		case open == nil:
 			open = &p
-			return
 		}
-		used = used || p.State != "open" || p.Base.Ref != st.base
 	})
-	if err != nil || open == nil && used {
-		return false, err
+	if err != nil || open == nil && used != "" {
+		return used, err
+	}
+	if open == nil && len(own) == 0 && !complete {
+		return "has no pull request, and somebody else has changed the commits that this workflow made", nil
 	}
 	st.branch, st.expect, st.replace, st.pull = b.Name, b.SHA, true, open
 	switch {
+	case !complete:
+		// The push adds to the commits of others, and never replaces them.
+		st.onto, st.replace, st.shared = diff.MergeBase, false, &sharedBranch{own: own}
 	case e.settings.Changes.SignedCommits:
 		// The API can add commits but not remove any: the changes go onto the commit that
 		// the branch began at, so that only they differ.
@@ -272,7 +285,7 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (bool, erro
 		// same changes on the same commit result in the same files again.
 		st.onto = diff.MergeBase
 	}
-	return true, c.fetch(b.SHA)
+	return "", c.fetch(b.SHA)
 }
 
 // begun reports whether a branch without a commit of its own can be one that we created and
@@ -282,8 +295,9 @@ func (c *coder) begun(e *entry, st *codeState, branch string) bool {
 	return e.settings.Changes.SignedCommits && (prefix != "" || c.o.cfg.Run.Attempt > 1) && strings.HasPrefix(branch, prefix)
 }
 
-// freeName chooses the name, or the first with a suffix that is not taken.
-func (c *coder) freeName(st *codeState, name string, there []githubapi.Branch) {
+// freeName chooses the name, or the first with a suffix that is not taken. The reasons say why
+// a branch that could be of the series is not ours.
+func (c *coder) freeName(st *codeState, name string, there []githubapi.Branch, reasons map[string]string) {
 	taken := func(name string) bool {
 		return name == st.base || slices.Contains(c.taken, name) || slices.ContainsFunc(there, func(b githubapi.Branch) bool { return b.Name == name })
 	}
@@ -296,6 +310,7 @@ func (c *coder) freeName(st *codeState, name string, there []githubapi.Branch) {
 		st.branch = name + "-" + strconv.Itoa(i)
 	}
 	if st.branch != name {
-		st.note(fmt.Sprintf("the branch %q is taken, so the name got a suffix", name))
+		why := cmp.Or(reasons[name], "is taken")
+		st.note(fmt.Sprintf("the branch %q %s; so the changes go to %q", name, why, st.branch))
 	}
 }

@@ -2,8 +2,6 @@ package apply
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -66,15 +64,15 @@ func TestPullRequestIsUpdated(t *testing.T) {
 		t.Errorf("the title is %q, the notes %q", got, r[0].Notes)
 	}
 
-	// Somebody pushes to the branch: it is theirs now, and nothing of it is lost.
+	// Somebody pushes to the branch: the next changes go on top.
 	theirs := b.git.Commit(branch, map[string]string{"theirs.txt": "theirs\n"}, "Help out")
 	b.nextRun()
 	b.write(map[string]string{"docs/a.md": "one\nzwei\nthree\n"})
 	want(t, b.run(other), "applied")
-	if b.git.SHA(branch) != theirs {
-		t.Error("the branch that somebody else pushed to was changed")
+	if b.git.SHA(branch+"^") != theirs || b.file(branch, "docs/a.md") != "one\nzwei\nthree" {
+		t.Errorf("the branch is at\n%s", b.git.Run("log", "--oneline", "-3", "--stat", branch))
 	}
-	if pulls := b.pulls(); len(pulls) != 2 {
+	if pulls := b.pulls(); len(pulls) != 1 {
 		t.Errorf("%d pull requests", len(pulls))
 	}
 }
@@ -148,19 +146,11 @@ func TestBranchNames(t *testing.T) {
 	}
 }
 
-// recommit replaces the last commit of a branch of the server by one with the same tree,
-// parent and message, except for what is given.
+// recommit replaces the last commit of a branch of the server by one with the same parent and
+// message, and another committer and tree.
 func (b *codeBench) recommit(branch, email, tree string) string {
 	b.t.Helper()
-	dir := b.git.Dir()
-	cmd := exec.Command("git", "commit-tree", "-p", b.git.SHA(branch+"^"), "-m", b.git.Run("log", "-1", "--format=%B", branch), tree)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=C", "GIT_COMMITTER_EMAIL=" + email}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		b.t.Fatalf("%v: %s", err, out)
-	}
-	sha := strings.TrimSpace(string(out))
+	sha := b.commitTree(email, tree, b.git.Run("log", "-1", "--format=%B", branch), b.git.SHA(branch+"^"))
 	b.git.SetBranch(branch, sha)
 	return sha
 }
@@ -174,23 +164,29 @@ func (b *codeBench) treeWith(branch, name string) string {
 	return tree
 }
 
-// TestAmendedBranchIsTheirs: a commit of ours that somebody has amended is their work, although
-// it keeps our message.
-func TestAmendedBranchIsTheirs(t *testing.T) {
+// TestAmendedCommitStays: a commit of ours that somebody has amended is their work, although it
+// keeps our message. What fits goes on top of it, and the rest is reported.
+func TestAmendedCommitStays(t *testing.T) {
 	t.Parallel()
-	b := newCodeBench(t)
-	b.write(map[string]string{"docs/a.md": "1\n"})
-	want(t, b.run(aPull), "applied")
-	branch := b.pulls()[0].Pull.Head.Ref
-	theirs := b.recommit(branch, "person@example.com", b.treeWith(branch, "theirs.txt"))
-	b.nextRun()
-	b.write(map[string]string{"docs/a.md": "2\n"})
-	want(t, b.run(aPull), "applied")
-	if got := b.git.SHA(branch); got != theirs {
-		t.Error("somebody's amended commit is gone")
-	}
-	if pulls := b.pulls(); len(pulls) != 2 || pulls[1].Pull.Head.Ref != branch+"-2" {
-		t.Errorf("%d pull requests", len(pulls))
+	for change, state := range map[string]string{"docs/a.md": "failed(merge-conflict)", "docs/b.md": "applied"} {
+		b := newCodeBench(t)
+		b.write(map[string]string{"docs/a.md": "1\n"})
+		want(t, b.run(aPull), "applied")
+		branch := b.pulls()[0].Pull.Head.Ref
+		theirs := b.recommit(branch, "person@example.com", b.treeWith(branch, "theirs.txt"))
+		b.nextRun()
+		b.write(map[string]string{change: "2\n"})
+		r := b.run(aPull)
+		want(t, r, state)
+		if got := b.git.SHA(branch); got != theirs && b.git.SHA(branch+"^") != theirs {
+			t.Error("somebody's amended commit is gone")
+		}
+		if state != "applied" && r[0].File == "" {
+			t.Error("the patch is not kept")
+		}
+		if pulls := b.pulls(); len(pulls) != 1 {
+			t.Errorf("%d pull requests", len(pulls))
+		}
 	}
 }
 

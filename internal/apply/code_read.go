@@ -37,16 +37,26 @@ func (c *coder) unconnected(err error) error {
 	return nil
 }
 
-// fetch fetches a commit that is not at hand. Without a remote it does nothing, and what
-// needs the commit fails.
-func (c *coder) fetch(commit string) error {
-	if commit == "" {
+// fetch fetches the commits that are not at hand, in one request. Without a remote it does
+// nothing, and what needs them fails.
+func (c *coder) fetch(commits ...string) error {
+	var missing []string
+	for _, commit := range commits {
+		if commit == "" {
+			continue
+		}
+		there, err := c.code.Repo.Has(c.o.ctx, commit)
+		if err != nil {
+			return err
+		}
+		if !there {
+			missing = append(missing, commit)
+		}
+	}
+	if len(missing) == 0 || c.o.s.remote == nil {
 		return nil
 	}
-	if ok, err := c.code.Repo.Has(c.o.ctx, commit); ok || err != nil || c.o.s.remote == nil {
-		return err
-	}
-	fetch := func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, []string{commit}, 1) }
+	fetch := func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1) }
 	err := fetch()
 	for _, wait := range lookWaits {
 		if !errors.Is(err, gitrepo.ErrUnreachable) || c.o.deps.Clock.Sleep(c.o.ctx, wait) != nil {

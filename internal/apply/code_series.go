@@ -102,23 +102,38 @@ func (c *coder) judgeSeries(e *entry, st *codeState) (which string, broken []tre
 // maxTitles is how many titles the message of a commit lists that was made of several.
 const maxTitles = 50
 
-// squash makes one commit of all. Its message is the item's, with the titles of the others. It
-// has their author if they have only one.
+// squash makes one commit of all.
 func (c *coder) squash(e *entry, st *codeState) error {
+	one, err := c.summary(e, st.onto, st.carried.Commits)
+	if err != nil {
+		return err
+	}
+	squashed, err := c.code.Repo.Transplant(c.o.ctx, gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{one}}, st.onto, c.style(e, st))
+	if err != nil {
+		return err
+	}
+	st.carried.Tip, st.carried.Commits = squashed.Tip, squashed.Commits
+	st.steps = [][]gitrepo.TreeChange{st.changes}
+	return nil
+}
+
+// summary returns one change for several commits on top of another. Its message is the item's,
+// with the titles of the others. It has their author if they have only one.
+func (c *coder) summary(e *entry, onto string, commits []string) (one gitrepo.Change, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
-	var author gitrepo.Person
 	var list strings.Builder
 	first := ""
-	for i, commit := range st.carried.Commits {
+	for i, commit := range commits {
 		info, err := repo.Commit(ctx, commit)
 		if err != nil {
-			return err
+			return one, err
 		}
 		if i == 0 {
-			author = info.Author
-		} else if author != info.Author {
-			author = gitrepo.Person{}
+			one.Author = info.Author
+		} else if one.Author != info.Author {
+			one.Author = gitrepo.Person{}
 		}
+		one.After = info.Tree
 		title, _, _ := strings.Cut(info.Message, "\n")
 		title = c.o.cfg.mask(title)
 		first = cmp.Or(first, title)
@@ -126,27 +141,15 @@ func (c *coder) squash(e *entry, st *codeState) error {
 			list.WriteString("- " + title + "\n")
 		}
 	}
-	if more := len(st.carried.Commits) - maxTitles; more > 0 {
+	if more := len(commits) - maxTitles; more > 0 {
 		fmt.Fprintf(&list, "- %d more\n", more)
 	}
-	message := fallbackMessage(e.item)
-	if text.IsBlank(message) {
-		message = first
+	one.Message = fallbackMessage(e.item)
+	if text.IsBlank(one.Message) {
+		one.Message = first
 	}
-	base, err := repo.Commit(ctx, st.onto)
-	if err != nil {
-		return err
-	}
-	last, err := repo.Commit(ctx, st.tip())
-	if err != nil {
-		return err
-	}
-	one := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: base.Tree, After: last.Tree, Author: author, Message: strings.TrimSpace(message) + "\n\n" + list.String()}}}
-	squashed, err := repo.Transplant(ctx, one, st.onto, c.style(e, st))
-	if err != nil {
-		return err
-	}
-	st.carried.Tip, st.carried.Commits = squashed.Tip, squashed.Commits
-	st.steps = [][]gitrepo.TreeChange{st.changes}
-	return nil
+	one.Message = strings.TrimSpace(one.Message) + "\n\n" + list.String()
+	base, err := repo.Commit(ctx, onto)
+	one.Before = base.Tree
+	return one, err
 }

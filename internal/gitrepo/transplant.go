@@ -50,6 +50,11 @@ func (c *Conflict) Error() string {
 	return message
 }
 
+// Where describes in one line which files do not fit, and why, as far as that is known.
+func (c *Conflict) Where() string {
+	return strings.TrimPrefix(strings.Join([]string{text.QuoteList(c.Paths), c.Detail}, ": "), ": ")
+}
+
 // Transplanted is a series as commits on a base.
 type Transplanted struct {
 	Tip     string   // the last commit; the base itself if there are none

@@ -1,0 +1,126 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// sharedBranch is a branch of ours to which others have committed: a person's fix, or the
+// merge commit of the button "Update branch".
+type sharedBranch struct {
+	own []githubapi.Commit // the commits that we made, the oldest first
+}
+
+// join puts the changes on top of a shared branch. The changes are at hand as commits on the
+// commit that the branch began at. What they differ in from our own commits on the branch,
+// without those of others, is applied to the branch as one commit: so our part is replaced, and
+// that of others stays. Where the branch contains all of it, nothing is pushed.
+func (c *coder) join(e *entry, st *codeState) error {
+	ctx, repo := c.o.ctx, c.code.Repo
+	before, err := c.ownPart(e, st)
+	if err != nil {
+		return err
+	}
+	change, err := c.summary(e, st.onto, st.carried.Commits)
+	if err != nil {
+		return err
+	}
+	if len(st.carried.Commits) == 1 {
+		info, err := repo.Commit(ctx, st.tip())
+		if err != nil {
+			return err
+		}
+		change.Message = info.Message
+	}
+	change.Before = before
+	top := gitrepo.Transplanted{Tip: st.expect}
+	if change.Before != change.After {
+		top, err = repo.Transplant(ctx, gitrepo.Series{Base: st.expect, Changes: []gitrepo.Change{change}}, st.expect, c.style(e, st))
+	}
+	var conflict *gitrepo.Conflict
+	switch {
+	case errors.As(err, &conflict):
+		data, err := repo.Patch(ctx, st.onto, st.tip(), maxPatch)
+		st.patch = c.keepable(st, data, err)
+		st.refuse(Failed, CodeConflict, fmt.Sprintf("somebody else has committed to the branch %q%s, and the new changes do not fit on top of that: %s; nothing was pushed, and the branch is as they left it; "+
+			"let the agent work on that branch, or apply the patch to it by hand (git am --3way)", st.branch, ofPull(st.pull), conflict.Where()))
+		return nil
+	case err != nil:
+		return err
+	}
+	if top.Tip == st.expect {
+		st.pushed, st.carried.Tip = true, st.expect
+		st.note(fmt.Sprintf("the branch %q contains these changes already, next to commits of somebody else; so nothing was pushed", st.branch))
+		return nil
+	}
+	st.note(fmt.Sprintf("somebody else has committed to the branch %q%s, so the changes were put on top of that as one commit", st.branch, ofPull(st.pull)))
+	st.carried.Tip, st.carried.Commits, st.onto = top.Tip, top.Commits, st.expect
+	return nil
+}
+
+// ofPull names the pull request of a branch, if it has one.
+func ofPull(p *githubapi.Pull) string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf(" of pull request #%d", p.Number)
+}
+
+// ownPart returns the tree that the branch would have with our own commits alone, on the commit
+// that the changes were put onto. Where they do not fit there without those of others, it is
+// the tree of that commit, so that nothing of the branch counts as ours.
+func (c *coder) ownPart(e *entry, st *codeState) (tree string, err error) {
+	ctx, repo := c.o.ctx, c.code.Repo
+	var ends []string
+	for _, r := range runsOf(st.shared.own) {
+		ends = append(ends, r[0], r[1])
+	}
+	if err := c.fetch(ends...); err != nil && !errors.Is(err, gitrepo.ErrMissing) {
+		return "", err
+	}
+	series := gitrepo.Series{Base: st.onto}
+	for pair := range slices.Chunk(ends, 2) {
+		from, err := repo.Commit(ctx, pair[0])
+		if err != nil {
+			return "", err
+		}
+		to, err := repo.Commit(ctx, pair[1])
+		if err != nil {
+			return "", err
+		}
+		if from.Tree != to.Tree {
+			series.Changes = append(series.Changes, gitrepo.Change{Before: from.Tree, After: to.Tree})
+		}
+	}
+	alone, err := repo.Transplant(ctx, series, st.onto, c.style(e, st))
+	var conflict *gitrepo.Conflict
+	if errors.As(err, &conflict) {
+		alone.Tip, err = st.onto, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	tip, err := repo.Commit(ctx, alone.Tip)
+	return tip.Tree, err
+}
+
+// runsOf divides commits into runs that follow each other without one of somebody else's. It
+// returns the commit before each run and its last one. A commit without exactly one parent is
+// not one that we made like this, and is left out.
+func runsOf(own []githubapi.Commit) (runs [][2]string) {
+	for _, commit := range own {
+		if len(commit.Parents) != 1 {
+			continue
+		}
+		if last := len(runs) - 1; last >= 0 && runs[last][1] == commit.Parents[0] {
+			runs[last][1] = commit.SHA
+			continue
+		}
+		runs = append(runs, [2]string{commit.Parents[0], commit.SHA})
+	}
+	return runs
+}
