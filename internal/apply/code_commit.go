@@ -125,9 +125,9 @@ func (c *coder) style(e *entry, st *codeState) gitrepo.Style {
 		Committer: committer,
 		When:      c.o.cfg.Run.StartedAt,
 		Message: func(ch gitrepo.Change) string {
-			message, disarmed := c.message(ch.Message, fallbackMessage(e.item))
-			if disarmed {
-				st.note("words that keep workflows from running were made inert in a commit message")
+			message, notes := c.message(ch.Message, fallbackMessage(e.item))
+			for _, n := range notes {
+				st.note(n)
 			}
 			return suffixed(message, e.settings.Changes.CommitTitleSuffix) + "\n\n" + last + "\n"
 		},
@@ -177,9 +177,9 @@ func fallbackMessage(item safeoutput.Item) string {
 	return ""
 }
 
-// message cleans a commit message as plain text. It removes trailers like ours that others
-// wrote, because by them we recognise our own commits.
-func (c *coder) message(message, fallback string) (clean string, disarmed bool) {
+// message cleans a commit message as plain text. It removes lines that speak for others: those
+// by which we recognise our own commits, and those of credits. The notes say what was changed.
+func (c *coder) message(message, fallback string) (clean string, notes []string) {
 	if text.IsBlank(message) {
 		message = fallback
 	}
@@ -187,13 +187,55 @@ func (c *coder) message(message, fallback string) (clean string, disarmed bool) 
 		message = strings.ToValidUTF8(message[:maxMessage], "") + "\n\n(The rest of this message was cut.)"
 	}
 	message, _ = c.o.cfg.Sanitizer.Plain(message)
+	message, credits := withoutCredits(message)
+	if len(credits) > 0 {
+		notes = append(notes, fmt.Sprintf("lines that name others as authors or reviewers were removed from a commit message, because an agent cannot speak for them: %s", text.QuoteList(credits)))
+	}
+	clean, disarmed := startable(cmp.Or(strings.TrimSpace(message), defaultMessage))
+	if disarmed {
+		notes = append(notes, "words that keep workflows from running were made inert in a commit message")
+	}
+	return clean, notes
+}
+
+var (
+	// creditLine matches the lines of a message by which others answer for a change. GitHub
+	// shows who is named by Co-authored-by as an author and On-behalf-of as an organization,
+	// and checks of sign-offs believe Signed-off-by. The other words are those that projects
+	// use for who made, reviewed, tested or approved something.
+	creditLine = regexp.MustCompile(`(?i)^\s*((?:[a-z]+-and-)*(?:signed-off|co-authored|co-developed|co-committed|authored|committed|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|inspired|originally|merged|pair-programmed|also)(?:-[a-z]+)*-(?:by|with)|on-behalf-of)[ \t]*:`)
+	// addressLine matches any other line of that form whose value is a person's address.
+	addressLine = regexp.MustCompile(`(?i)^\s*([a-z]+(?:-[a-z]+)*-by)[ \t]*:.*<[^<>]*@[^<>]*>`)
+	// ownLine matches a line like the one that ends every message of ours.
+	ownLine = regexp.MustCompile(`(?i)^\s*` + trailerName + `\s*:`)
+)
+
+// withoutCredits removes the lines that credit others, and those like our own, with the lines
+// that continue them. credits are the words that the lines begin with.
+func withoutCredits(message string) (kept string, credits []string) {
 	var lines []string
+	removing := false
 	for line := range strings.SplitSeq(message, "\n") {
-		if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), strings.ToLower(trailerName)+":") {
-			lines = append(lines, strings.TrimRight(line, " \t\r"))
+		line = strings.TrimRight(line, " \t\r")
+		found := creditLine.FindStringSubmatch(line)
+		if found == nil {
+			found = addressLine.FindStringSubmatch(line)
+		}
+		switch {
+		case found != nil:
+			removing = true
+			if !slices.Contains(credits, found[1]) {
+				credits = append(credits, found[1])
+			}
+		case ownLine.MatchString(line):
+			removing = true
+		case removing && line != "" && (line[0] == ' ' || line[0] == '\t'):
+		default:
+			removing = false
+			lines = append(lines, line)
 		}
 	}
-	return startable(cmp.Or(strings.TrimSpace(strings.Join(lines, "\n")), defaultMessage))
+	return strings.Join(lines, "\n"), credits
 }
 
 // mailAddress matches the addresses that a commit's author may have: nothing that ends or

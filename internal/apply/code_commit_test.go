@@ -1,0 +1,44 @@
+package apply
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestMessagesSpeakForNobodyElse: an agent names nobody as author, reviewer or tester of what it
+// commits.
+func TestMessagesSpeakForNobodyElse(t *testing.T) {
+	t.Parallel()
+	forged := []string{
+		"Signed-off-by: Linus Torvalds <torvalds@example.com>", "signed-off-by : Linus Torvalds <torvalds@example.com>", "SIGNED-OFF-BY:torvalds",
+		"Co-authored-by: Octo Cat <octocat@example.com>", "Co-Authored-By: Octo Cat\n <octocat@example.com>", "\u200bCo-authored-by: Octo Cat <octocat@example.com>",
+		"Co-developed-by: Octo Cat <octocat@example.com>", "Reviewed-by: Mona <mona@example.com>", "Acked-by: Mona", "Tested-by: Mona", "Reported-by: Mona", "Reported-and-tested-by: Mona",
+		"Suggested-by: Mona", "Approved-by: @mona", "On-behalf-of: @octo <legal@example.com>", "Sponsored-by: Mona <mona@example.com>",
+		"Airlock-Item: 0123456789abcdef-0123456789abcdef", "\r\nCo-authored-by: Octo Cat <octocat@example.com>\r",
+	}
+	kept := []string{"Sort-by: name", "Blocked-by: the release", "Change-Id: I0123", "Reviewed by nobody yet.", "See co-authored-by: in the documents"}
+	for _, form := range []string{"workspace", "mailbox"} {
+		b := newCodeBench(t)
+		b.write(map[string]string{"docs/b.md": "1\n"}).commit("Change b\n\n" + strings.Join(kept, "\n") + "\n\n" + strings.Join(forged, "\n"))
+		b.handOver(form)
+		r := b.run(aPull)
+		want(t, r, "applied")
+		log := b.git.Run("log", "-1", "--format=%B", b.pulls()[0].Pull.Head.Ref)
+		for _, line := range kept {
+			if !strings.Contains(log, line) {
+				t.Errorf("%s: %q is gone: %s", form, line, log)
+			}
+		}
+		for _, line := range append(strings.Split("torvalds Octo Cat ocat@ ona", " "), "Airlock-Item: 0123") {
+			if strings.Contains(log, line) {
+				t.Errorf("%s: %q is there: %s", form, line, log)
+			}
+		}
+		if trailers := strings.TrimSpace(b.git.Run("log", "-1", "--format=%(trailers:only)", b.pulls()[0].Pull.Head.Ref)); strings.Count(trailers, "\n") != 0 || !strings.HasPrefix(trailers, trailerName) {
+			t.Errorf("%s: the trailers are %q", form, trailers)
+		}
+		if notes := strings.Join(r[0].Notes, "; "); !strings.Contains(notes, `an agent cannot speak for them: "Signed-off-by"`) {
+			t.Errorf("notes: %q", notes)
+		}
+	}
+}
