@@ -134,6 +134,9 @@ func (c *coder) prepare(e *entry, st *codeState) error {
 	if err := c.read(st); err != nil || st.refusal != nil {
 		return err
 	}
+	if err := c.leaveOut(e, st); err != nil || st.refusal != nil {
+		return err
+	}
 	if len(st.series.Changes) == 0 {
 		c.unchanged(e, st)
 		return nil

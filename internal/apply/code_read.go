@@ -8,6 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // connect opens the repository that is fetched from and pushed to, at the address that GitHub
@@ -127,6 +129,26 @@ func (c *coder) read(st *codeState) error {
 	st.series = *c.series
 	for _, n := range st.series.Notes {
 		st.note(n)
+	}
+	return nil
+}
+
+// leaveOut takes the files out of the changes that the owner excludes.
+func (c *coder) leaveOut(e *entry, st *codeState) error {
+	excluded := e.settings.Changes.Excluded
+	if len(excluded) == 0 {
+		return nil
+	}
+	kept, left, err := c.code.Repo.Without(c.o.ctx, st.series, tree.Matcher(excluded))
+	switch {
+	case c.o.ctx.Err() != nil:
+		return c.o.ctx.Err()
+	case err != nil:
+		st.refuse(Failed, CodeUnreadable, "the files that the configuration excludes (excluded-files) cannot be left out: "+err.Error())
+		return nil
+	}
+	if st.series = kept; len(left) > 0 {
+		st.note("left out, as excluded-files says: " + text.QuoteList(left))
 	}
 	return nil
 }

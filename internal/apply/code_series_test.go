@@ -331,3 +331,44 @@ func TestPatchWhereTheHistoryIsCutOff(t *testing.T) {
 		}
 	}
 }
+
+// TestExcludedFilesAreLeftOut: of each commit, before the rules see it.
+func TestExcludedFilesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, form := range seriesForms {
+		b := newCodeBench(t)
+		b.pull(func(s *policy.ChangeSettings) { s.Excluded = []string{"*.lock", "dist/", ".github/"} })
+		b.write(map[string]string{"web/yarn.LOCK": "1\n", ".github/x.yml": "x\n"}).commit("Only what is excluded")
+		b.write(map[string]string{"docs/good.md": "good\n", "dist/a/b.js": "b\n", "web/yarn.LOCK": "2\n"}).commit("Some of both")
+		b.sh(b.dir, "mv", "dist/a/b.js", "docs/b.js")
+		b.commit("Move it here")
+		b.handOver(form)
+		r := b.run(aPull)
+		want(t, r, "applied")
+		branch := b.pulls()[0].Pull.Head.Ref
+		if got := b.git.Run("log", "--reverse", "--name-status", "--format=%s", "main.."+branch); got != "Some of both\n\nA\tdocs/good.md\nMove it here\n\nA\tdocs/b.js" {
+			t.Errorf("%s: %q", form, got)
+		}
+		if notes := strings.Join(r[0].Notes, "; "); !strings.Contains(notes, `left out, as excluded-files says: ".github/x.yml", "web/yarn.LOCK", "dist/a/b.js"`) {
+			t.Errorf("%s: notes: %q", form, notes)
+		}
+	}
+	b := newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.Excluded = []string{"src/"} })
+	b.sh(b.dir, "rm", "-q", "src/main.go")
+	b.write(map[string]string{"src": "a file where the directory was\n"})
+	r := b.run(aPull)
+	want(t, r, "skipped(no-changes)")
+	if notes := strings.Join(r[0].Notes, "; "); !strings.Contains(notes, "excluded-files") {
+		t.Errorf("notes: %q", notes)
+	}
+	b = newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.Excluded = []string{"src/main.go"} })
+	b.sh(b.dir, "rm", "-q", "src/main.go")
+	b.write(map[string]string{"src": "a file where the directory stays\n"})
+	r = b.run(aPull)
+	want(t, r, "failed(unreadable-changes)")
+	if !strings.Contains(r[0].Message, `needs the place of "src/main.go"`) {
+		t.Errorf("%q", r[0].Message)
+	}
+}

@@ -46,6 +46,7 @@ func changeKeys() []kindKey {
 		setting("if-no-changes", "What an empty set of changes leads to. Default: \"warn\".", oneOf("warn", "error", "ignore"), func(k *policy.KindConfig, v string) {
 			k.Changes.IfNoChanges = map[string]policy.IfNoChanges{"error": policy.NoChangesError, "ignore": policy.NoChangesIgnore}[v]
 		}),
+		into("excluded-files", "Patterns of files that are left out of the changes, as if they had not been changed; the rules do not see them. Default: none.", patterns(), func(k *policy.KindConfig) *[]string { return &k.Changes.Excluded }),
 		into("allowed-files", "Patterns that every changed path must match. Default: all paths.", patterns(), func(k *policy.KindConfig) *[]string { return &k.Changes.Files.Allowed }),
 		{
 			name: "protected-files", takes: protectedFiles(), set: setProtection,
@@ -62,8 +63,7 @@ func changeKeys() []kindKey {
 		}),
 		yesNo("signed-commits", "Commit through the API, which signs the commits. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.SignedCommits }),
 	}
-	keys = append(keys, foreign[policy.KindConfig]("patch-format", "github-token-for-extra-empty-commit")...)
-	return append(keys, restricting("excluded-files")...)
+	return append(keys, foreign[policy.KindConfig]("patch-format", "github-token-for-extra-empty-commit")...)
 }
 
 // protection is what protected-files takes: patterns, or one of the words of

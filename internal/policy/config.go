@@ -200,6 +200,9 @@ type ChangeSettings struct {
 	// create-pull-request must match, BranchPrefix included; nil allows all, an
 	// empty list none. They do not apply to Branch, which the owner chose.
 	AllowedBranches []string
+	// Excluded are the patterns of the files that are left out of the changes, before any
+	// rule is asked about them: see tree.Matcher.
+	Excluded []string
 	// Files are the rules about what may change.
 	Files tree.Config
 	// OnViolation is what a violated rule about files leads to.

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -9,22 +10,49 @@ import (
 )
 
 // foldPath returns a path in the form in which some file systems compare it: without
-// regard to case (NTFS, APFS, HFS+), to the form of Unicode (APFS, HFS+), and to some
-// code points (HFS+). Two paths with the same result may be the same file there.
+// regard to case (NTFS, APFS, HFS+), to the form of Unicode (APFS, HFS+), and to code
+// points that show nothing (HFS+, ext4 and f2fs with case folding). Two paths with the same
+// result may be the same file there.
 func foldPath(path string) string {
-	for i := 0; i < len(path); i++ {
-		if path[i] >= utf8.RuneSelf {
-			return norm.NFC.String(cases.Fold().String(norm.NFD.String(withoutIgnored(path))))
-		}
+	if isASCII(path) {
+		return strings.ToLower(path)
 	}
-	return strings.ToLower(path)
+	return norm.NFC.String(foldCase(norm.NFD.String(withoutIgnored(path))))
 }
 
-// withoutIgnored removes the code points that HFS+ ignores; the list is git's.
+// foldProtected returns a path as foldPath does, and in addition without regard to what only
+// looks different (ZFS with formKC, where a wide letter is the letter). It is for comparing
+// with what nobody may change, where one likeness too many does no harm.
+func foldProtected(path string) string {
+	if isASCII(path) {
+		return strings.ToLower(path)
+	}
+	folded := foldCase(norm.NFKD.String(withoutIgnored(path)))
+	// Turkish has an i without a dot and an I with one: some systems take them for i and I.
+	folded = strings.ReplaceAll(folded, "i\u0307", "i")
+	return norm.NFKC.String(withoutIgnored(folded))
+}
+
+// foldCase folds case by Unicode's rules, and by those of NTFS, which compares upper case: the
+// capital of the dotless i is I.
+func foldCase(path string) string {
+	return cases.Fold().String(strings.Map(unicode.ToUpper, path))
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutIgnored removes the code points that file systems ignore: those of git's list, which
+// is HFS+'s, and those that Unicode calls ignorable by default.
 func withoutIgnored(path string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case 0x200c <= r && r <= 0x200f, 0x202a <= r && r <= 0x202e, 0x206a <= r && r <= 0x206f, r == 0xfeff:
+		if r >= utf8.RuneSelf && (r == 0xad || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)) {
 			return -1
 		}
 		return r

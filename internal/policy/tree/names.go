@@ -48,7 +48,7 @@ func cutName(path string) (dir, name string) {
 }
 
 // isGitName reports whether some file system takes a name for .git: by case, by code
-// points that HFS+ ignores, by NTFS's short name, by the dots and spaces that Windows
+// points that it ignores, by NTFS's short name, by the dots and spaces that Windows
 // drops, or by a stream. These are git's own rules, some of which git enforces only on
 // some systems.
 func isGitName(name string) bool { return isDotName(name, "git", "git~1", "") }
@@ -63,7 +63,7 @@ func isDotName(name, word, short, hashed string) bool {
 	// Windows reads "\" as a slash and what follows ":" as a stream.
 	for part := range strings.SplitSeq(name, `\`) {
 		part, _, _ = strings.Cut(part, ":")
-		part = strings.ToLower(withoutIgnored(strings.TrimRight(part, ". ")))
+		part = strings.TrimRight(foldProtected(strings.TrimRight(part, ". ")), ". ")
 		if part == "."+word || hashed == "" && part == short {
 			return true
 		}

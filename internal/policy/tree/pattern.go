@@ -164,6 +164,17 @@ func MatchesAny(patterns []string, path string) bool {
 	return ok
 }
 
+// Matcher returns a function that reports whether one of the patterns matches a path as
+// those of protected files do: in any case, a name without a slash in every directory, and a
+// directory with everything in it. A pattern that cannot be read matches nothing.
+func Matcher(patterns []string) func(path string) bool {
+	set := newPatternSet(protecting, patterns)
+	return func(path string) bool {
+		_, ok := set.find(path)
+		return ok
+	}
+}
+
 // patternSet is a list of patterns, ready to match many paths.
 type patternSet struct {
 	use use
@@ -208,7 +219,7 @@ func (s *patternSet) add(pattern string, index int) {
 	}
 	rooted = rooted || strings.Contains(text, "/")
 	if s.use == protecting {
-		text = foldPath(text)
+		text = foldProtected(text)
 		if !strings.ContainsAny(text, `*?[{\`) {
 			s.addPlain(text, rooted, index)
 			return
@@ -241,7 +252,7 @@ func (s *patternSet) addPlain(text string, rooted bool, index int) {
 // find returns the index of a pattern that matches a path.
 func (s *patternSet) find(path string) (index int, ok bool) {
 	if s.use == protecting {
-		path = foldPath(path)
+		path = foldProtected(path)
 		if i, ok := s.findPlain(path); ok {
 			return i, true
 		}

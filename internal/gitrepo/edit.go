@@ -1,0 +1,101 @@
+package gitrepo
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// TreeEdit says what is to be at a path of a tree.
+type TreeEdit struct {
+	Path, Mode, OID string // Mode and OID are "" for nothing
+}
+
+// EditTree returns the id of a tree that differs from another one in these paths, and in what
+// was below them or above them.
+func (r *Repo) EditTree(ctx context.Context, tree string, edits []TreeEdit) (string, error) {
+	dir, remove, err := r.TempDir()
+	if err != nil {
+		return "", err
+	}
+	defer remove()
+	index := filepath.Join(dir, "index")
+	if _, err := r.Run(ctx, Call{Index: index}, "read-tree", tree); err != nil {
+		return "", err
+	}
+	var removed, added strings.Builder // in this order, so that a directory can become a file
+	for _, e := range edits {
+		if e.Mode == "" {
+			removed.WriteString("0 " + strings.Repeat("0", r.IDLen()) + "\t" + e.Path + "\x00")
+		} else {
+			added.WriteString(e.Mode + " " + e.OID + "\t" + e.Path + "\x00")
+		}
+	}
+	if _, err := r.Run(ctx, Call{Index: index, Stdin: strings.NewReader(removed.String() + added.String())}, "update-index", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	out, err := r.Run(ctx, Call{Index: index, Limit: 1 << 10}, "write-tree", "--missing-ok")
+	return out.Line(), err
+}
+
+// WriteBlob keeps the content of a file and returns its id.
+func (r *Repo) WriteBlob(ctx context.Context, content string) (string, error) {
+	out, err := r.Run(ctx, Call{Stdin: strings.NewReader(content), Limit: 1 << 10}, "hash-object", "-w", "--stdin")
+	return out.Line(), err
+}
+
+// Without returns the series without what it changes at some paths, and these paths. A change
+// of which nothing is left is left out itself.
+func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string) bool) (kept Series, left []string, err error) {
+	if len(s.Changes) == 0 {
+		return s, nil, nil
+	}
+	trees := []string{s.Changes[0].Before}
+	for _, c := range s.Changes {
+		trees = append(trees, c.After)
+	}
+	steps, err := r.SeriesChanges(ctx, trees...)
+	if err != nil {
+		return s, nil, err
+	}
+	wanted := make([][]TreeEdit, len(steps))
+	for i, changes := range steps {
+		for _, c := range changes {
+			if excluded(c.Path) {
+				left = append(left, c.Path)
+			} else {
+				wanted[i] = append(wanted[i], TreeEdit{c.Path, c.NewMode, c.NewOID})
+			}
+		}
+	}
+	if left == nil {
+		return s, nil, nil
+	}
+	kept = s
+	kept.Changes = nil
+	tree := trees[0]
+	for i, c := range s.Changes {
+		if len(wanted[i]) == 0 {
+			continue
+		}
+		c.Before = tree
+		if c.After, err = r.EditTree(ctx, tree, wanted[i]); err != nil {
+			return s, nil, err
+		}
+		made, err := r.TreeChanges(ctx, c.Before, c.After)
+		if err != nil {
+			return s, nil, err
+		}
+		for _, m := range made {
+			if excluded(m.Path) {
+				return s, nil, fmt.Errorf("change %d needs the place of %q for another file", i+1, m.Path)
+			}
+		}
+		tree = c.After
+		if c.After != c.Before {
+			kept.Changes = append(kept.Changes, c)
+		}
+	}
+	return kept, unique(left), nil
+}
