@@ -156,9 +156,8 @@ type Input struct {
 }
 
 // Collect judges the records of r, NDJSON or one {"items": [...], "errors": [...]}
-// document. The error is the context's, the reader's, safeoutput.ErrUTF16 or
-// ErrNotText, or about an invalid setting in Config.Sanitize; a rejected record is not
-// an error. When Collect returns before the end, a Read of r may still be in progress.
+// document. The error is the context's, the reader's, or about an invalid setting in
+// Config.Sanitize; a rejected record is not an error. When Collect returns before the end, a Read of r may still be in progress.
 func Collect(ctx context.Context, r io.Reader, cfg Config) (Result, error) {
 	var res Result
 	in, err := run(ctx, r, cfg, false, func(o Outcome) error {

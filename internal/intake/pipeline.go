@@ -37,9 +37,8 @@ type batch struct {
 // With encode, accepted items have their canonical JSON, which is valid until sink
 // returns.
 //
-// The error is the context's, the reader's, the sink's, safeoutput.ErrUTF16 or
-// ErrNotText, or about an invalid setting in Config.Sanitize; a rejected record is not
-// an error. When run returns before the end, a Read of src may still be in progress.
+// The error is the context's, the reader's, the sink's, or about an invalid setting in
+// Config.Sanitize; a rejected record is not an error. When run returns before the end, a Read of src may still be in progress.
 func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(Outcome) error) (Input, error) {
 	d, err := newDoor(cfg)
 	if err != nil {

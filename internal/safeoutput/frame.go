@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/jsonrepair"
 )
@@ -209,32 +208,14 @@ func objectStart(line []byte) int {
 	}
 }
 
-// sniffSize is how many bytes at the start of a file decide what kind of file it is.
+// sniffSize is how many bytes at the start of a file decide whether it is a document, and
+// whether it is UTF-16.
 const sniffSize = 4096
-
-// isText reports whether the beginning of a file can be text. Every file that begins
-// with an object can.
-func isText(head []byte) bool {
-	head = bytes.ReplaceAll(head, []byte{0}, nil)
-	if t := trim(head); len(t) == 0 || t[0] == '{' {
-		return true
-	}
-	bad := 0
-	for i := 0; i < len(head); {
-		r, n := utf8.DecodeRune(head[i:])
-		cut := len(head)-i < utf8.UTFMax && len(head) > sniffSize-utf8.UTFMax
-		if r == utf8.RuneError && n == 1 && !cut || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != 0x1b || r == 0x7f {
-			bad++
-		}
-		i += n
-	}
-	return bad*10 <= len(head)
-}
 
 // isUTF16 reports whether the beginning of a file is UTF-16: by its byte order
 // mark, or by a NUL at every other one of the first eight bytes.
 func isUTF16(head []byte) bool {
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+	if hasUTF16Mark(head) {
 		return true
 	}
 	if len(head) < 8 {
@@ -247,6 +228,11 @@ func isUTF16(head []byte) bool {
 		}
 	}
 	return zeros[0]+zeros[1] == 4 && zeros[0] != zeros[1] && (zeros[0] == 0 || zeros[1] == 0)
+}
+
+// hasUTF16Mark reports whether a text begins with a byte order mark of UTF-16.
+func hasUTF16Mark(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 }
 
 // documentStart matches the beginning of a document that collect writes: an object

@@ -28,8 +28,7 @@ var (
 	ErrFileTooLong = errors.New("the file is longer than 512 MiB; what follows was not read")
 	ErrCutOff      = errors.New("the document ends before its list of items does")
 	ErrOpenList    = errors.New("the file ends before a list of items does; the last items may be missing")
-	ErrUTF16       = errors.New("the file is UTF-16, not UTF-8: write it as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
-	ErrNotText     = errors.New("the file is not text: one JSON object a line, in UTF-8, is expected")
+	ErrUTF16       = errors.New("the line is UTF-16, not UTF-8: write the file as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
 )
 
 const (
@@ -96,6 +95,7 @@ type Reader struct {
 	hidden hidden    // what is not meant as requests
 	lists  int       // how many brackets around records are open
 	first  int       // how many records the batch had before this line
+	utf16  bool      // the file begins as UTF-16
 	cutOff bool      // the file is longer than maxFile
 	doc    *document // nil unless the file begins with a document
 	inDoc  bool      // the document has not ended yet
@@ -114,7 +114,7 @@ func (r *Reader) Fences() int { return r.fences }
 
 // ReadBatch replaces the contents of b with the next records: about 128 KiB, or
 // less if the source does not provide more at once. At the end it returns io.EOF
-// and no records. Any other error is the source's, ErrUTF16 or ErrNotText.
+// and no records. Any other error is the source's.
 func (r *Reader) ReadBatch(b *Batch) error {
 	b.Lines = b.Lines[:0]
 	b.buf = append(b.buf[:0], r.carry...)
@@ -265,6 +265,13 @@ func (r *Reader) splitLine(b *Batch, from, to int) bool {
 		return true
 	}
 	r.first = len(b.Lines)
+	if zeros := bytes.Count(text, []byte{0}); zeros > 0 && (r.utf16 || 3*zeros >= len(text)) || hasUTF16Mark(text) {
+		if r.open {
+			r.abandon(b)
+		}
+		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrUTF16})
+		return true
+	}
 	if r.open {
 		if r.continues(text) {
 			r.resume(b, at, end)
@@ -613,12 +620,7 @@ func (r *Reader) begin(b *Batch) error {
 		}
 	}
 	head := b.buf[:min(len(b.buf), sniffSize)]
-	if isUTF16(head) {
-		return ErrUTF16
-	}
-	if !isText(head) {
-		return ErrNotText
-	}
+	r.utf16 = isUTF16(head)
 	if isDocument(head) {
 		r.doc, r.inDoc = &document{}, true
 	}
