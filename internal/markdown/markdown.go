@@ -7,6 +7,8 @@
 // emphasis, because nothing needs it.
 //
 // [EscapeText], [CodeSpan], [Fence], [Table], [Cut] and [CloseOpen] compose.
+// [ParseTag] reads HTML as browsers do.
+//
 // [Marker], [LastLineMarker] and [StripMarkers] handle the comment line by which
 // Airlock recognises its own texts.
 package markdown

@@ -187,7 +187,7 @@ type pass struct {
 	images     int  // open images around the inline
 	labelStart int  // where the bracket of a footnote label begins
 	inHTML     bool // the block of HTML ends at an empty line
-	attrs      []htmlAttr
+	attrs      []markdown.Attribute
 	anchors    []openAnchor
 	squeezed   squeezed
 	usedZWSP   []int // offsets in flat of the markZWSP bytes that make something inert

@@ -89,7 +89,7 @@ func (p *pass) html(text string, source func(int) int) {
 		case strings.HasPrefix(text[k:], "<!--"):
 			end := -1
 			if !noComment {
-				end = commentEnd(text, k)
+				end = markdown.CommentEnd(text, k)
 				noComment = end < 0
 			}
 			if end >= 0 {
@@ -98,21 +98,21 @@ func (p *pass) html(text string, source func(int) int) {
 				continue
 			}
 			p.show(source(k), "comment")
-		case isTagStart(text, k):
+		case markdown.IsTagStart(text, k):
 			if k < undecided || k > lastGT {
 				p.show(source(k), "tag")
 				break
 			}
-			tag, stop, ok := parseTag(text, k, p.attrs)
-			p.attrs = tag.attrs
+			tag, stop, ok := markdown.ParseTag(text, k, p.attrs)
+			p.attrs = tag.Attributes
 			if !ok {
 				undecided = stop
-				p.show(source(k), tag.name)
+				p.show(source(k), tag.Name)
 				break
 			}
 			p.flat.addMark(markTag, source(k))
 			if p.tag(&tag, source) {
-				k = tag.end
+				k = tag.End
 			} else {
 				k++
 			}
@@ -154,72 +154,72 @@ func (p *pass) show(offset int, detail string) {
 }
 
 // tag judges one tag. It returns false if the tag is made text.
-func (p *pass) tag(t *htmlTag, source func(int) int) bool {
-	start, end := source(t.start), source(t.end-1)+1
-	if t.closing {
+func (p *pass) tag(t *markdown.Tag, source func(int) int) bool {
+	start, end := source(t.Start), source(t.End-1)+1
+	if t.Closing {
 		return p.endTag(t, start, end)
 	}
-	contiguous := end-start == t.end-t.start
-	if !safeElement(t.name) || !contiguous && len(t.attrs) > 0 || t.name == "rp" && !closesBracket(p.src[end:]) || p.tooSmall(t.name) {
-		p.show(start, t.name)
-		return p.opened(t.name, true)
+	contiguous := end-start == t.End-t.Start
+	if !safeElement(t.Name) || !contiguous && len(t.Attributes) > 0 || t.Name == "rp" && !closesBracket(p.src[end:]) || p.tooSmall(t.Name) {
+		p.show(start, t.Name)
+		return p.opened(t.Name, true)
 	}
 	if !contiguous {
-		return p.opened(t.name, false)
+		return p.opened(t.Name, false)
 	}
 	edits := len(p.edits)
-	for i := range t.attrs {
-		if v := p.attribute(t, i, start-t.start); !v.allowed {
+	for i := range t.Attributes {
+		if v := p.attribute(t, i, start-t.Start); !v.allowed {
 			p.edits = p.edits[:edits]
 			return p.deniedTag(t, start, end, v)
 		}
 	}
-	switch t.name {
+	switch t.Name {
 	case "a":
 		p.closeAnchors()
 	case "img":
 		p.altText(t, source)
 	}
-	return p.opened(t.name, false)
+	return p.opened(t.Name, false)
 }
 
 // attribute judges the attribute with index i of a tag whose text lies shift before
 // its source. It removes what is unknown, hidden or outside of its grammar, and
 // returns the verdict about an address.
-func (p *pass) attribute(t *htmlTag, i, shift int) verdict {
-	a := &t.attrs[i]
+func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
+	a := &t.Attributes[i]
 	drop := func(rule, detail string) verdict {
-		from := a.start + shift
-		for from > t.start+shift && isHTMLSpace(p.src[from-1]) {
+		from := a.Start + shift
+		for from > t.Start+shift && isURLBlank(rune(p.src[from-1])) {
 			from--
 		}
-		p.edit(from, a.end+shift, "", rule, detail)
-		a.dropped = true
+		p.edit(from, a.End+shift, "", rule, detail)
+		a.Value = ""
 		return verdict{allowed: true}
 	}
-	rule := ruleOf(t.name, a.name)
-	if rule == attrUnknown || slices.ContainsFunc(t.attrs[:i], func(other htmlAttr) bool { return other.name == a.name }) {
+	rule := ruleOf(t.Name, a.Name)
+	if rule == attrUnknown || slices.ContainsFunc(t.Attributes[:i], func(other markdown.Attribute) bool { return other.Name == a.Name }) {
 		return drop(RuleHTML, "attribute")
 	}
-	value := decodeHTML(a.value)
+	value := decodeHTML(a.Value)
 	if hasStray(value) {
 		return drop(RuleCharacters, "invisible")
 	}
 	switch rule {
 	case attrHidden:
-		return drop(RuleHiddenText, a.name)
+		return drop(RuleHiddenText, a.Name)
 	case attrExpansion:
-		if !expands(value, p.textBeforeTag(t.end+shift)) {
-			return drop(RuleHiddenText, a.name)
+		if !expands(value, p.textBeforeTag(t.End+shift)) {
+			return drop(RuleHiddenText, a.Name)
 		}
 	case attrURL:
-		if trimmed := trimURL(value); trimmed != value && len(value) == len(a.value) {
+		if trimmed := trimURL(value); trimmed != value && len(value) == len(a.Value) {
 			// Write the address as browsers read it.
-			from := shift + a.valueStart
-			p.edit(from, from+len(a.value), trimmed, "", "")
+			from := shift + a.ValueStart
+			p.edit(from, from+len(a.Value), trimmed, "", "")
 			value = trimmed
 		}
-		if t.name == "a" && isIssueURL(value) {
+		if t.Name == "a" && isIssueURL(value) {
 			p.flat.text[len(p.flat.text)-1] = markIssue
 		}
 		return p.s.judge(value)
@@ -227,12 +227,12 @@ func (p *pass) attribute(t *htmlTag, i, shift int) verdict {
 		return p.s.judgeSet(value)
 	default:
 		if !rule.hasGrammar(value) {
-			return drop(RuleHiddenText, a.name)
+			return drop(RuleHiddenText, a.Name)
 		}
 	}
 	switch {
 	case rule == attrAlt && value != "" && isTiny(t), rule == attrToken && !p.mayName(value):
-		return drop(RuleHiddenText, a.name)
+		return drop(RuleHiddenText, a.Name)
 	case rule == attrCite:
 		if v := p.s.judge(value); !v.allowed {
 			return drop(RuleLinks, v.detail)
@@ -242,14 +242,14 @@ func (p *pass) attribute(t *htmlTag, i, shift int) verdict {
 }
 
 // isTiny reports whether an image is so small that nobody sees it.
-func isTiny(t *htmlTag) bool {
+func isTiny(t *markdown.Tag) bool {
 	const visible = 8 // pixels
-	for i := range t.attrs {
-		a := &t.attrs[i]
-		if a.name != "width" && a.name != "height" {
+	for i := range t.Attributes {
+		a := &t.Attributes[i]
+		if a.Name != "width" && a.Name != "height" {
 			continue
 		}
-		value := strings.TrimSpace(decodeHTML(a.value))
+		value := strings.TrimSpace(decodeHTML(a.Value))
 		unit := strings.TrimLeft(value, "0123456789.")
 		n, err := strconv.ParseFloat(value[:len(value)-len(unit)], 64)
 		if err == nil && (n == 0 || n < visible && (unit == "" || unit == "px")) {
@@ -288,13 +288,13 @@ func (p *pass) tooSmall(name string) bool {
 }
 
 // altText adds the alternative text of an image, which may be shown instead.
-func (p *pass) altText(t *htmlTag, source func(int) int) {
-	for i := range t.attrs {
-		if a := &t.attrs[i]; a.name == "alt" && !a.dropped {
-			p.flat.addHTML(a.value, a.valueStart, source, func(start, end int, detail string) {
+func (p *pass) altText(t *markdown.Tag, source func(int) int) {
+	for i := range t.Attributes {
+		if a := &t.Attributes[i]; a.Name == "alt" {
+			p.flat.addHTML(a.Value, a.ValueStart, source, func(start, end int, detail string) {
 				p.edit(start, end, "", RuleCharacters, detail)
 			})
-			p.flat.addMark(markTag, source(t.end-1)+1)
+			p.flat.addMark(markTag, source(t.End-1)+1)
 		}
 	}
 }
@@ -302,7 +302,7 @@ func (p *pass) altText(t *htmlTag, source func(int) int) {
 // opened records an open element, so that its end tag is made text if the start
 // tag was. It returns whether the start tag stays.
 func (p *pass) opened(name string, shown bool) bool {
-	if !isVoid(name) && (shown || len(p.openTags[name]) > 0) {
+	if !markdown.IsVoid(name) && (shown || len(p.openTags[name]) > 0) {
 		if p.openTags == nil {
 			p.openTags = make(map[string][]bool)
 		}
@@ -311,23 +311,23 @@ func (p *pass) opened(name string, shown bool) bool {
 	return !shown
 }
 
-func (p *pass) endTag(t *htmlTag, start, end int) bool {
-	shown := !safeElement(t.name)
-	if open := p.openTags[t.name]; len(open) > 0 {
+func (p *pass) endTag(t *markdown.Tag, start, end int) bool {
+	shown := !safeElement(t.Name)
+	if open := p.openTags[t.Name]; len(open) > 0 {
 		shown = shown || open[len(open)-1]
-		p.openTags[t.name] = open[:len(open)-1]
+		p.openTags[t.Name] = open[:len(open)-1]
 	}
 	if shown {
-		p.show(start, t.name)
+		p.show(start, t.Name)
 		return false
 	}
-	if group, _ := shrinkGroup(t.name); p.small[group] > 0 {
+	if group, _ := shrinkGroup(t.Name); p.small[group] > 0 {
 		p.small[group]--
 	}
-	if len(t.attrs) > 0 {
-		p.edit(start, end, "</"+t.name+">", RuleHTML, "attribute")
+	if len(t.Attributes) > 0 {
+		p.edit(start, end, "</"+t.Name+">", RuleHTML, "attribute")
 	}
-	if t.name == "a" && len(p.anchors) > 0 {
+	if t.Name == "a" && len(p.anchors) > 0 {
 		a := p.anchors[len(p.anchors)-1]
 		p.anchors = p.anchors[:len(p.anchors)-1]
 		p.insert(end, " "+a.redaction)
@@ -337,8 +337,8 @@ func (p *pass) endTag(t *htmlTag, start, end int) bool {
 
 // deniedTag removes the address from a link, and replaces an image by its
 // alternative text. Other tags are made text.
-func (p *pass) deniedTag(t *htmlTag, start, end int, v verdict) bool {
-	switch t.name {
+func (p *pass) deniedTag(t *markdown.Tag, start, end int, v verdict) bool {
+	switch t.Name {
 	case "a":
 		p.closeAnchors()
 		p.edit(start, end, "<a>", RuleLinks, v.detail)
@@ -346,16 +346,16 @@ func (p *pass) deniedTag(t *htmlTag, start, end int, v verdict) bool {
 		return p.opened("a", false)
 	case "img", "source":
 		alt := ""
-		for i := range t.attrs {
-			if t.attrs[i].name == "alt" && t.name == "img" && !t.attrs[i].dropped {
-				alt = literalText(characters(decodeHTML(t.attrs[i].value), &noter{})) + " "
+		for i := range t.Attributes {
+			if t.Attributes[i].Name == "alt" && t.Name == "img" {
+				alt = literalText(characters(decodeHTML(t.Attributes[i].Value), &noter{})) + " "
 			}
 		}
 		p.edit(start, end, alt+p.spaced(start, v.redaction()), RuleLinks, v.detail)
 		return true
 	}
 	p.edit(start, start+1, "&lt;", RuleLinks, v.detail)
-	return p.opened(t.name, true)
+	return p.opened(t.Name, true)
 }
 
 // openAnchor is an <a> whose address was denied and whose end tag has not come
@@ -371,14 +371,6 @@ func (p *pass) closeAnchors() {
 		p.insert(a.end, a.redaction+" ")
 	}
 	p.anchors = p.anchors[:0]
-}
-
-func isVoid(name string) bool {
-	switch name {
-	case "br", "hr", "img", "wbr", "source", "input", "link", "meta", "embed", "area", "base", "col", "param", "track":
-		return true
-	}
-	return false
 }
 
 // literalText writes text so that Markdown and HTML blocks both show exactly that:

@@ -54,7 +54,7 @@ func (p *pass) diagram(start, end int) {
 			p.edit(start, start+len(line), "", RuleHiddenText, "diagram")
 		}
 		for k := strings.Index(line, "<!--"); k >= 0; {
-			stop := commentEnd(line, k)
+			stop := markdown.CommentEnd(line, k)
 			if stop < 0 {
 				break
 			}

@@ -1,0 +1,274 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+)
+
+// CloseOpen returns what has to be appended to s so that text after it and an
+// empty line is visible and on its own: the end of a code fence or HTML block (a
+// comment, a <pre>) that s leaves open, and the end tags that are missing. It is
+// empty if nothing is open.
+//
+// An element counts as closed only where every reader closes it: its end tag comes
+// when nothing else is open in it but what needs no end tag. Where elements are not
+// nested, some end tags may have nothing to end, and browsers ignore them.
+func CloseOpen(s string) string {
+	doc := Scan(s)
+	open := doc.openElements()
+	var b strings.Builder
+	if n := len(doc.Blocks); n > 0 {
+		end, element := doc.closing(&doc.Blocks[n-1])
+		b.WriteString(end)
+		open.end(element)
+	}
+	for i, name := range slices.Backward(open.names) {
+		if i > 0 || name != "p" { // any block ends a paragraph, but not what is around it
+			b.WriteString("\n\n</" + name + ">")
+		}
+	}
+	return b.String()
+}
+
+// closing returns what closes the last block, if it is open, and the name of the
+// element that this ends.
+func (d *Document) closing(b *Block) (end, element string) {
+	if b.Closed || b.Depth > 0 {
+		return "", ""
+	}
+	text := d.Source[b.Start:b.End]
+	switch b.Kind {
+	case FencedCodeBlock:
+		return "\n" + text[:leadingRun(text, text[0])], ""
+	case HTMLBlock:
+		text = strings.TrimLeft(text, " ")
+		switch b.Data {
+		case 1:
+			element = strings.ToLower(text[1 : 1+tagName(text[1:])])
+			return "\n</" + element + ">", element
+		case 2:
+			return "\n-->", ""
+		case 3:
+			return "\n?>", ""
+		case 4:
+			return "\n>", ""
+		case 5:
+			return "\n]]>", ""
+		}
+	}
+	return "", ""
+}
+
+// elements follows which elements are open.
+type elements struct {
+	names []string // outermost first
+	// unsure means that a name may stand for an element that browsers have closed, or
+	// have never opened. An end tag then ends nothing but the innermost one.
+	unsure bool
+
+	tables, headings, paragraphs int // in names
+}
+
+// openElements returns the elements that are open at the end of the document: those
+// of its HTML, and those of its Markdown that contain one of these.
+func (d *Document) openElements() *elements {
+	open := new(elements)
+	type block struct {
+		next     int32
+		elements []string
+	}
+	var ends []block // of the blocks around the current one
+	endBlocks := func(next int) {
+		for len(ends) > 0 && int(ends[len(ends)-1].next) <= next {
+			names := ends[len(ends)-1].elements
+			for i := len(names) - 1; i >= 0; i-- {
+				open.end(names[i])
+			}
+			ends = ends[:len(ends)-1]
+		}
+	}
+	for i := range d.Blocks {
+		endBlocks(i)
+		b := &d.Blocks[i]
+		if b.Kind == HTMLBlock {
+			var all Span
+			if pieces := d.PiecesOf(b); len(pieces) > 0 {
+				all = Span{pieces[0].Start, pieces[len(pieces)-1].End}
+			}
+			if b.Data == 1 || b.Data >= 6 {
+				open.read(d.Literal(b, all))
+			}
+			continue
+		}
+		names := d.elementsOf(b)
+		if len(names) == 0 {
+			continue
+		}
+		for _, name := range names {
+			open.start(name)
+		}
+		first, marks := len(open.names), false
+		for _, n := range d.InlinesOf(b) {
+			switch {
+			case n.Kind == HTMLNode:
+				open.read(d.Literal(b, n.Span))
+			case n.Kind == Text:
+				marks = marks || strings.ContainsAny(d.Source[n.Start:n.End], "*_~")
+			}
+		}
+		if marks && len(open.names) > first {
+			// What is open may keep emphasis open. Browsers remember three of each.
+			open.names = slices.Insert(open.names, first, "del", "em", "em", "em", "strong", "strong", "strong")
+			open.unsure = true
+		}
+		ends = append(ends, block{b.Next, names})
+	}
+	endBlocks(len(d.Blocks))
+	return open
+}
+
+// elementsOf returns the elements as which a block is rendered, outermost first; none
+// for code, which is closed in itself.
+func (d *Document) elementsOf(b *Block) []string {
+	switch b.Kind {
+	case QuoteBlock:
+		return []string{"blockquote"}
+	case ItemBlock:
+		if isDigit(d.Source[b.Start]) {
+			return []string{"ol", "li"}
+		}
+		return []string{"ul", "li"}
+	case FootnoteBlock:
+		return []string{"section", "li"}
+	case ParagraphBlock:
+		return []string{"p"}
+	case HeadingBlock:
+		return []string{"h" + string(rune('0'+b.Data))}
+	case TableBlock:
+		return []string{"table"}
+	case RowBlock:
+		return []string{"tr"}
+	case CellBlock:
+		return []string{"td"}
+	}
+	return nil
+}
+
+// read follows the tags in a text of HTML.
+func (open *elements) read(html string) {
+	var attributes []Attribute
+	for i := 0; ; {
+		k := strings.IndexByte(html[i:], '<')
+		if k < 0 {
+			return
+		}
+		i += k
+		switch {
+		case strings.HasPrefix(html[i:], "<!--"):
+			end := CommentEnd(html, i)
+			if end < 0 {
+				return
+			}
+			i = end
+		case IsTagStart(html, i):
+			tag, _, ok := ParseTag(html, i, attributes)
+			if !ok {
+				return
+			}
+			attributes = tag.Attributes
+			i = tag.End
+			switch {
+			case tag.Closing:
+				open.end(tag.Name)
+			case tagName(tag.Name) == len(tag.Name):
+				open.start(tag.Name)
+			}
+		default:
+			i++
+		}
+	}
+}
+
+// start follows a start tag.
+func (open *elements) start(name string) {
+	if (isBlockTag(name) || name == "pre") && open.paragraphs > 0 && open.names[len(open.names)-1] != "p" {
+		open.unsure = true // it ends the paragraph, with what is in it
+	}
+	switch name {
+	case "tr", "td", "th", "tbody", "thead", "tfoot", "caption": // nothing outside of a table
+		open.unsure = open.unsure || open.tables == 0
+	}
+	if IsVoid(name) {
+		return
+	}
+	if n := open.count(name); n != nil {
+		// A table or heading may end another one.
+		open.unsure = open.unsure || *n > 0 && name != "p"
+		*n++
+	}
+	open.names = append(open.names, name)
+}
+
+// count returns where the elements of a name are counted; nil if they are not.
+func (open *elements) count(name string) *int {
+	switch name {
+	case "p":
+		return &open.paragraphs
+	case "table":
+		return &open.tables
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		return &open.headings
+	}
+	return nil
+}
+
+// end follows an end tag. It ends the innermost element of its name if all in it
+// needs no end tag; otherwise some reader may not end it.
+func (open *elements) end(name string) {
+	for i, inner := range slices.Backward(open.names) {
+		switch {
+		case inner == name:
+			for _, ended := range open.names[i:] {
+				if n := open.count(ended); n != nil {
+					*n--
+				}
+			}
+			open.names = open.names[:i]
+			return
+		case open.unsure || !needsNoEnd(inner, name):
+			open.unsure = true
+			return
+		}
+	}
+	open.unsure = open.unsure || len(open.names) > 0
+}
+
+// needsNoEnd reports whether the end tag of an outer element ends an inner one as
+// well.
+func needsNoEnd(inner, outer string) bool {
+	switch inner {
+	case "rt", "rp":
+		return outer == "ruby"
+	case "p", "li", "dt", "dd":
+		switch outer {
+		case "p", "dt", "dd":
+			return inner == "p" || inner == "li" && outer != "p"
+		}
+		return isBlockTag(outer) || outer == "pre"
+	case "tr", "td", "th", "tbody", "thead", "tfoot", "caption":
+		switch outer {
+		case "table", "tr", "tbody", "thead", "tfoot":
+			return true
+		}
+	}
+	return false
+}
+
+// IsVoid reports whether an element has no content and no end tag.
+func IsVoid(name string) bool {
+	switch name {
+	case "br", "hr", "img", "wbr", "source", "input", "link", "meta", "embed", "area", "base", "col", "param", "track":
+		return true
+	}
+	return false
+}
