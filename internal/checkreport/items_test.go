@@ -243,11 +243,11 @@ func TestToolsCrowdNoReviewOut(t *testing.T) {
 	t.Parallel()
 	in := failing()
 	for line := range 100 {
-		in.Result.Roots[0].Checks[1].Blocking = append(in.Result.Roots[0].Checks[1].Blocking, finding.Finding{Check: "linter", Tool: "vet", Severity: finding.High,
+		in.Result.Roots[0].Checks[1].Blocking = append(in.Result.Roots[0].Checks[1].Blocking, finding.Finding{Check: "linter", Tool: "vet", Severity: finding.Medium,
 			Message: strings.Repeat("m", line+1), Path: "api/a.go", Range: finding.Range{StartLine: line + 1}})
 	}
 	for i, c := range []phase.Check{phase.CodeReview, phase.SecurityReview} {
-		in.Result.Reviews[i].Blocking = []finding.Finding{{Check: string(c), Tool: "airlock", Severity: finding.High, Message: "here", Path: "api/z.go", Range: finding.Range{StartLine: 10 + i}}}
+		in.Result.Reviews[i].Blocking = []finding.Finding{{Check: string(c), Tool: "airlock", Severity: finding.Medium, Message: "here", Path: "api/z.go", Range: finding.Range{StartLine: 10 + i}}}
 	}
 	got := let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment]
 	var lines []int
@@ -258,6 +258,26 @@ func TestToolsCrowdNoReviewOut(t *testing.T) {
 	}
 	if len(got) != 20 || !cmp.Equal(lines, []int{11, 10}) {
 		t.Errorf("%d comments, of the reviews on lines %v", len(got), lines)
+	}
+}
+
+// TestLintersErrorsAreMedium asserts that what a linter calls an error does not stand next
+// to a leaked key, and that what does not compile keeps its severity.
+func TestLintersErrorsAreMedium(t *testing.T) {
+	t.Parallel()
+	in := failing()
+	for i, check := range []string{"formatter", "linter", "build"} {
+		in.Result.Roots[0].Checks[i].Blocking = []finding.Finding{{Check: check, Tool: "t", Severity: finding.High, Message: check, Path: "a.go", Range: finding.Range{StartLine: 1}}}
+	}
+	got := map[string]finding.Severity{}
+	for _, f := range checkreport.New(in).Findings {
+		got[f.Message] = f.Severity
+	}
+	want := map[string]finding.Severity{"formatter": finding.Medium, "linter": finding.Medium, "build": finding.High}
+	for message, severity := range want {
+		if got[message] != severity {
+			t.Errorf("%s: %s, want %s", message, got[message], severity)
+		}
 	}
 }
 

@@ -131,6 +131,12 @@ func weight(check string) int {
 // add adds findings, the most severe first, each at its place at Head.
 func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 	findings = slices.Clone(findings)
+	for i := range findings {
+		f := &findings[i]
+		if style := f.Check == string(phase.Formatter) || f.Check == string(phase.Linter); style && f.Severity.Rank() > finding.Medium.Rank() {
+			f.Severity = finding.Medium // what a linter calls an error is no leaked key
+		}
+	}
 	finding.SetFingerprints(findings)
 	finding.Sort(findings)
 	slices.SortStableFunc(findings, func(a, b finding.Finding) int {

@@ -80,7 +80,11 @@ snippets further down.
 		}
 		cwe := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.CWE), " ", ", "), "[]")
 		found := cmp.Or(recall[r.ID], "–")
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s%s |\n", r.ID, cwe, r.Severity, r.Precision, before[r.ID], fresh[r.ID], fresher[r.ID], all[r.ID], found, r.Remediation, off)
+		severity := string(r.Severity)
+		if r.Request != "" {
+			severity += ", from a request critical"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s%s |\n", r.ID, cwe, severity, r.Precision, before[r.ID], fresh[r.ID], fresher[r.ID], all[r.ID], found, r.Remediation, off)
 	}
 	return b.String() + describeSources(sources, rules) + describeLabelled(t)
 }

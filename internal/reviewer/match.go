@@ -104,9 +104,9 @@ func (m *matcher) call(i, from, end int) {
 		if p.Each {
 			values = m.elements(x)
 		}
-		if slices.ContainsFunc(values, func(x extent) bool { return m.matches(p, x, extent{from, end}, i) }) {
+		if n := slices.IndexFunc(values, func(x extent) bool { return m.matches(p, x, extent{from, end}, i) }); n >= 0 {
 			done[p.rule] = true
-			m.report(p.rule, begin, i, strings.Join(parts, "."))
+			m.report(p.rule, begin, i, strings.Join(parts, "."), values[n])
 		}
 	}
 }
@@ -146,18 +146,22 @@ func (m *matcher) shellLiteral(i int) {
 func (m *matcher) reportFirst(patterns []*pattern, name []string, x extent, i int, place extent, sink string) {
 	for _, p := range patterns {
 		if m.uses(p.rule) && p.names(name) && m.matches(p, x, x, i) {
-			m.report(p.rule, place.from, place.to-1, sink)
+			m.report(p.rule, place.from, place.to-1, sink, x)
 			return
 		}
 	}
 }
 
-// report adds a finding at the tokens from begin to last.
-func (m *matcher) report(r *Rule, begin, last int, sink string) {
+// report adds a finding about the value x at the tokens from begin to last.
+func (m *matcher) report(r *Rule, begin, last int, sink string, x extent) {
 	const longest = 60 // bytes of a name that a message shows
 	sink = strings.TrimLeft(sink, ".")
 	sink = strings.ToValidUTF8(sink[:min(len(sink), longest)], "") // the cut may have split a character
-	m.found = append(m.found, r.finding(m.path, sink, m.rangeOf(m.tokens[begin].start, m.tokens[last].end)))
+	f := r.finding(m.path, sink, m.rangeOf(m.tokens[begin].start, m.tokens[last].end))
+	if r.Request != "" && m.fromRequest(m.valueOf(x)) {
+		f.Severity, f.Message = finding.Critical, strings.ReplaceAll(r.Request, "{sink}", sink)
+	}
+	m.found = append(m.found, f)
 }
 
 // rangeOf returns the range of the bytes from start to end.

@@ -131,10 +131,13 @@ func (m *matcher) valueMatches(p *pattern, x extent) bool {
 	case "changing":
 		is = v.changing
 	case "input":
-		is = v.changing && m.pack.Inputs.MatchString(v.origin)
+		is = m.fromRequest(v)
 	}
 	return is && !lacks(p.Text, v.text) && !lacks(p.Source, v.origin) && !has(p.Unless, v.origin)
 }
+
+// fromRequest reports whether a part of a value that changes comes from a request.
+func (m *matcher) fromRequest(v value) bool { return v.changing && m.pack.Inputs.MatchString(v.origin) }
 
 // lacks reports whether an expression is given and matches nothing in a text.
 func lacks(re *regexp.Regexp, text string) bool { return re != nil && !re.MatchString(text) }

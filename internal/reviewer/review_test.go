@@ -65,6 +65,31 @@ func TestFindingPlaceIsInUTF16(t *testing.T) {
 	}
 }
 
+// TestRequestInputIsCritical asserts that what a request sends makes an injection critical,
+// and that a variable of unknown origin does not.
+func TestRequestInputIsCritical(t *testing.T) {
+	for _, c := range []struct {
+		path, text string
+		severity   finding.Severity
+		message    string
+	}{
+		{"a.js", `db.query("SELECT * FROM t WHERE id = " + req.query.id)`, finding.Critical, "db.query gets SQL that is built from what a request sends."},
+		{"a.js", "const id = req.body.id;\ndb.query(`SELECT * FROM t WHERE id = ${id}`)", finding.Critical, "from what a request sends"},
+		{"a.js", `db.query("SELECT * FROM t WHERE id = " + id)`, finding.High, "built from variables"},
+		{"a.py", "import os\nos.system('ls ' + request.args['d'])", finding.Critical, "runs a shell command that is built from what a request sends"},
+		{"a.py", "import pickle\npickle.loads(request.data)", finding.Critical, "from what a request sends"},
+		{"a.go", "db.Query(\"SELECT * FROM t WHERE a = '\" + r.FormValue(\"a\") + \"'\")", finding.Critical, "from what a request sends"},
+	} {
+		got := security(t, Config{}, File{Path: c.path, Text: c.text}).Findings
+		if len(got) != 1 || got[0].Severity != c.severity || !strings.Contains(got[0].Message, c.message) {
+			t.Errorf("%s: %+v, want one that is %s", c.text, got, c.severity)
+		}
+	}
+	if got := security(t, Config{}, File{Path: "a.env", Text: "T=" + credential()}).Findings; len(got) != 1 || got[0].Severity != finding.Critical {
+		t.Errorf("a secret: %+v", got)
+	}
+}
+
 func TestLongNameIsCutBetweenCharacters(t *testing.T) {
 	name := strings.Repeat("é", 50)
 	got := security(t, Config{}, File{Path: "src/a.js", Text: "a" + name + "." + strings.TrimPrefix(injection, "db.")}).Findings

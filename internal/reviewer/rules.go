@@ -27,6 +27,9 @@ type Rule struct {
 	Check string
 	// Message is the message of a finding; {sink} in it is what was called or set.
 	Message string
+	// Request is the message of a finding whose value comes from a request, which makes it
+	// critical; "" where that makes no difference.
+	Request string
 	// Remediation is one sentence about what to write instead.
 	Remediation string
 	// Off is the reason why the rule is not used unless it is asked for, or "".
@@ -123,12 +126,12 @@ func decode(name string, into any) error {
 // ruleText is a rule, or the weakness that the rules of several languages find, as the
 // files have it.
 type ruleText struct {
-	ID, Name, Message, Full, Help, Remediation string
-	CWE                                        []int
-	Severity                                   finding.Severity
-	Precision                                  finding.Precision
-	Off, Example                               string
-	Rejected, Accepted                         []string
+	ID, Name, Message, Request, Full, Help, Remediation string
+	CWE                                                 []int
+	Severity                                            finding.Severity
+	Precision                                           finding.Precision
+	Off, Example                                        string
+	Rejected, Accepted                                  []string
 	// Weakness and Patterns are those of a rule in a pack.
 	Weakness string
 	Patterns []*pattern
@@ -138,7 +141,7 @@ func (t ruleText) rule(check, tag string) *Rule {
 	return &Rule{
 		Rule: finding.Rule{ID: t.ID, Name: t.Name, Short: t.Remediation, Full: cmp.Or(t.Full, t.Message), Help: cmp.Or(t.Help, t.Remediation), CWE: t.CWE,
 			Severity: t.Severity, Precision: t.Precision, Tags: []string{tag}},
-		Check: check, Message: t.Message, Remediation: t.Remediation, Off: t.Off, Example: t.Example, Rejected: t.Rejected, Accepted: t.Accepted,
+		Check: check, Message: t.Message, Request: t.Request, Remediation: t.Remediation, Off: t.Off, Example: t.Example, Rejected: t.Rejected, Accepted: t.Accepted,
 	}
 }
 
@@ -179,7 +182,7 @@ func (p *pack) link(weaknesses []ruleText) error {
 			return fmt.Errorf("there is no weakness %q", text.Weakness)
 		}
 		meaning := weaknesses[i]
-		text.ID, text.Name, text.Message, text.Remediation, text.CWE = p.Language+"/"+meaning.ID, meaning.Name, meaning.Message, meaning.Remediation, meaning.CWE
+		text.ID, text.Name, text.Message, text.Request, text.Remediation, text.CWE = p.Language+"/"+meaning.ID, meaning.Name, meaning.Message, meaning.Request, meaning.Remediation, meaning.CWE
 		text.Full, text.Help = meaning.Help, meaning.Help+"\n\n"+meaning.Remediation
 		text.Severity = cmp.Or(text.Severity, meaning.Severity)
 		text.Example = "a" + languageNamed(p.Language).extensions[0]

@@ -110,7 +110,7 @@ func buildRule(id string, worst finding.Severity, f finding.Finding, rules findi
 	if rules != nil {
 		r, _ = rules(f.Tool, f.Rule)
 	}
-	if r.Severity == "" {
+	if worst.Rank() > r.Severity.Rank() { // code scanning takes the severity of a result from its rule
 		r.Severity = worst
 	}
 	name := cmp.Or(r.Name, id)

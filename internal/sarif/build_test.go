@@ -75,7 +75,7 @@ func sampleRules(_, rule string) (finding.Rule, bool) {
 		return finding.Rule{}, false
 	}
 	return finding.Rule{ID: rule, Name: "SQL injection", Short: "Short.", Full: "Full.", Help: "Use **placeholders**.", HelpURI: "https://github.com/x",
-		CWE: []int{89}, Precision: finding.PrecisionHigh, Tags: []string{"sql"}}, true
+		CWE: []int{89}, Severity: finding.High, Precision: finding.PrecisionHigh, Tags: []string{"sql"}}, true
 }
 
 func TestBuild(t *testing.T) {
@@ -107,7 +107,7 @@ func TestBuild(t *testing.T) {
 		"properties": object{"security-severity": "9.5", "precision": "high", "problem.severity": "error",
 			"tags": []any{"security", "sql", "external/cwe/cwe-089"}},
 	})
-	// The rule's severity is its worst finding's.
+	// The rule's severity is its worst finding's, above also where the rule has another.
 	wantAt(t, run, "tool/driver/rules/1/properties/security-severity", "5.5")
 }
 
