@@ -15,11 +15,16 @@ const maxBody = 65000
 const cutNote = "*The rest was cut: the text is longer than GitHub allows.*"
 
 // body composes the text of an object: the agent's text, the footer, and the marker as the
-// last line. The text and the footer are cleaned once more, together. A text that does not
-// fit is cut and ends with a note.
+// last line. A text that does not fit is cut and ends with a note.
 func (c Config) body(text, footer, key string) (body string, cut bool) {
 	marker := markdown.Marker(key)
-	limit := maxBody - markdown.UTF16Len(marker) - 2
+	composed, cut := c.compose(text, footer, maxBody-markdown.UTF16Len(marker)-2)
+	return strings.TrimLeft(composed+"\n\n"+marker, "\n"), cut
+}
+
+// compose returns the agent's text with the footer below it, in at most limit UTF-16 code
+// units. Both are cleaned once more, together.
+func (c Config) compose(text, footer string, limit int) (composed string, cut bool) {
 	text = strings.TrimRight(markdown.StripMarkers(text), " \t\r\n")
 	text = text[:prefixLen(text, maxBody+1)]
 	tail := ""
@@ -28,14 +33,14 @@ func (c Config) body(text, footer, key string) (body string, cut bool) {
 	}
 	for room := limit - markdown.UTF16Len(tail); ; {
 		head, short := markdown.Cut(text, max(room, minRoom), cutNote)
-		composed, _ := c.Sanitizer.Body(closed(head) + tail)
+		composed, _ = c.Sanitizer.Body(closed(head) + tail)
 		composed = strings.TrimSpace(composed)
 		over := markdown.UTF16Len(composed) - limit
 		if over <= 0 || room < minRoom {
 			if over > 0 { // the owner's footer fills everything
 				composed, _ = markdown.Cut(composed, limit, cutNote)
 			}
-			return strings.TrimLeft(composed+"\n\n"+marker, "\n"), short || over > 0
+			return composed, short || over > 0
 		}
 		room -= max(over, room/8)
 	}

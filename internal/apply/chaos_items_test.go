@@ -157,7 +157,7 @@ func drawLabel(r *rand.Rand, n int) chaosItem {
 func drawUpdate(r *rand.Rand, n int) chaosItem {
 	fields := map[string]any{"type": "update-issue", "issue_number": issueNumber}
 	var is func(*githubtest.Issue) bool
-	switch r.IntN(3) {
+	switch kind := r.IntN(6); kind {
 	case 0:
 		fields["status"], is = "closed", func(i *githubtest.Issue) bool { return i.State == "closed" }
 	case 1:
@@ -165,6 +165,8 @@ func drawUpdate(r *rand.Rand, n int) chaosItem {
 	case 2:
 		text := chaosText(r, n)
 		fields["body"], is = text, func(i *githubtest.Issue) bool { return strings.Count(i.Body, text) == 1 }
+	default:
+		return drawAddition(r, n, []string{"append", "prepend", "replace-island"}[kind-3])
 	}
 	return chaosItem{
 		name: "update",
@@ -175,6 +177,22 @@ func drawUpdate(r *rand.Rand, n int) chaosItem {
 				return 1
 			}
 			return 0
+		},
+	}
+}
+
+// drawAddition makes an update whose text stands next to the issue's, which stays.
+func drawAddition(r *rand.Rand, n int, operation string) chaosItem {
+	there, text := fixture().Issues[0].Body, chaosText(r, n)
+	return chaosItem{
+		name: operation,
+		line: line(map[string]any{"type": "update-issue", "body": text, "operation": operation, "issue_number": issueNumber}),
+		times: func(st githubtest.Fixture) int {
+			body := issueIn(st, issueNumber).Body
+			if !strings.HasPrefix(body, there+"\n") && !strings.HasSuffix(body, "\n"+there) {
+				return 0
+			}
+			return strings.Count(body, text)
 		},
 	}
 }

@@ -47,9 +47,7 @@ func inert(t *testing.T, where, text string, isMarkdown bool) {
 	rules := live()
 	if isMarkdown {
 		maps.Copy(rules, markup())
-		if key, ok := markdown.LastLineMarker(text); ok {
-			text = strings.TrimSuffix(strings.TrimSpace(text), markdown.Marker(key))
-		}
+		text = withoutOurMarkers(text)
 		text = regexp.MustCompile("`[^`\n]+`").ReplaceAllString(text, "code")
 	}
 	for what, re := range rules {
@@ -57,6 +55,21 @@ func inert(t *testing.T, where, text string, isMarkdown bool) {
 			t.Errorf("%s contains %s, %q:\n%s", where, what, m, text)
 		}
 	}
+}
+
+// withoutOurMarkers removes the lines that are markers with whole keys: that of a body at its
+// end, and in an issue's those of what was added before. Each is there once.
+func withoutOurMarkers(text string) string {
+	seen := map[string]bool{}
+	var rest strings.Builder
+	for line := range strings.Lines(text) {
+		if _, key, ok := markdown.LineMarker(line); ok && len(key) >= keyLen && !seen[line] {
+			seen[line] = true
+			continue
+		}
+		rest.WriteString(line)
+	}
+	return rest.String()
 }
 
 // texts calls f with every string in a JSON value except GraphQL's document.
@@ -89,6 +102,8 @@ func hostileLines(t *testing.T) []string {
 		line(map[string]any{"type": "add-issue-comment", "body": hostile}),
 		line(map[string]any{"type": "add-issue-label", "labels": []string{"another"}}),
 		line(map[string]any{"type": "update-issue", "title": hostile, "body": hostile, "issue_number": issueNumber}),
+		line(map[string]any{"type": "update-issue", "body": hostile, "operation": "append", "issue_number": issueNumber}),
+		line(map[string]any{"type": "update-issue", "body": hostile, "operation": "replace-island", "issue_number": issueNumber}),
 		line(map[string]any{"type": "create-pull-request", "title": hostile, "body": hostile}),
 		line(map[string]any{"type": "push-to-branch", "message": hostile}),
 		line(map[string]any{"type": "create-pull-request-review-comment", "path": "main.go", "line": 3, "body": hostile}),
@@ -169,7 +184,7 @@ func TestHostileTextIsInertInEveryRequest(t *testing.T) {
 			inert(t, path, s, strings.HasSuffix(path, "body"))
 			if strings.HasSuffix(path, "body") {
 				bodies++
-				if _, ok := markdown.LastLineMarker(s); !ok {
+				if _, _, ok := markdown.LineMarker(s[strings.LastIndexByte(s, '\n')+1:]); !ok {
 					t.Errorf("%s has no marker as its last line", path)
 				}
 			}

@@ -154,6 +154,10 @@ func (e *entry) stableName() string {
 		return it.Name
 	case *safeoutput.CreateReviewComment:
 		return e.approved.Accepted().Stable() // "" for an agent's
+	case *safeoutput.UpdateIssue:
+		if it.Operation == safeoutput.OperationReplaceIsland {
+			return "island"
+		}
 	}
 	return ""
 }

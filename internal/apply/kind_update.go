@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ import (
 )
 
 // updateIssueHandler applies update-issue. A field that has the wanted value already is left
-// alone, and so is one that somebody else has edited since the workflow run started.
+// alone, and so is one that somebody else has edited since the workflow run started, unless
+// the item only adds to it.
 func updateIssueHandler() handler {
 	return handler{
 		needs: func(n *needs, e *entry) { n.issues.add(e.target.Number) },
@@ -37,8 +39,12 @@ func planUpdate(p *planner, group []*entry) Operation {
 		e.decide(Denied, policy.RuleTargetKind, "#%d is a pull request, and update-issue acts only on issues", e.target.Number)
 		return op
 	}
-	wanted := p.wantedEdit(&op, e, it, st.issue)
-	edit, skipped := leaveAlone(wanted, st.edits)
+	wanted, add, err := p.wantedEdit(&op, e, it, st.issue)
+	if err != nil {
+		e.decide(Failed, err.code, "%s", err.message)
+		return op
+	}
+	edit, skipped := leaveAlone(wanted, add.concerns(st.edits))
 	op.Notes = append(op.Notes, skipped...)
 	if edit == (githubapi.IssueEdit{}) {
 		if len(skipped) > 0 {
@@ -53,7 +59,7 @@ func planUpdate(p *planner, group []*entry) Operation {
 		Body  *string `json:"body,omitempty"`
 		State *string `json:"state,omitempty"`
 	}{edit.Title, edit.Body, edit.State})}
-	op.work = &updateWork{number: e.target.Number, edit: edit, notes: skipped, since: st.since}
+	op.work = &updateWork{number: e.target.Number, edit: edit, add: add, notes: skipped, since: st.since}
 	return op
 }
 
@@ -67,7 +73,14 @@ func updateFields(it *safeoutput.UpdateIssue) []string {
 		f = append(f, "title")
 	}
 	if it.Body != nil {
-		f = append(f, "body")
+		switch it.Operation {
+		case safeoutput.OperationAppend, safeoutput.OperationPrepend:
+			f = append(f, "body ("+it.Operation+")")
+		case safeoutput.OperationReplaceIsland:
+			f = append(f, "this workflow's part of the body")
+		default:
+			f = append(f, "body")
+		}
 	}
 	return f
 }
@@ -75,8 +88,9 @@ func updateFields(it *safeoutput.UpdateIssue) []string {
 // editedMeanwhile is the message of an item all of whose fields were left alone.
 const editedMeanwhile = "nothing was changed: %s"
 
-// wantedEdit returns the fields that do not have the wanted value already.
-func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue, is githubapi.Issue) (edit githubapi.IssueEdit) {
+// wantedEdit returns the fields that do not have the wanted value already, and what is added
+// to the body; nil where the body is replaced as a whole.
+func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue, is githubapi.Issue) (edit githubapi.IssueEdit, add *addition, problem *bodyError) {
 	known := p.snap.connected
 	if it.Status != nil && !(known && is.State == *it.Status) {
 		edit.State = it.Status
@@ -86,14 +100,31 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 			edit.Title = &title
 		}
 	}
-	if it.Body != nil {
+	switch {
+	case it.Body == nil:
+	case it.Operation == "":
 		body, cut := p.cfg.body(p.incompleteNote()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer.Actor, e.key))
 		if !(known && sameText(is.Body, body)) {
 			op.noteCut(cut)
 			edit.Body = &body
 		}
+	default:
+		a, cut := p.addition(e, it)
+		add = a
+		there := is.Body
+		if !known {
+			there = "<the issue's text>"
+		}
+		body, err := add.in(there, createdBy(is, p.snap.viewer.Actor))
+		if errors.As(err, &problem) {
+			return edit, add, problem
+		}
+		if body != there {
+			op.noteCut(cut)
+			edit.Body = &body
+		}
 	}
-	return edit
+	return edit, add, nil
 }
 
 // leaveAlone removes from an edit the fields that others have edited. skipped describes them.
@@ -130,16 +161,22 @@ func byOthers(edits []githubapi.Edit, since time.Time, viewer githubapi.Actor) [
 // markerToKeep returns the marker for a replaced body: the issue's own if we created it,
 // because otherwise a re-run of what created the issue would create it again.
 func markerToKeep(i githubapi.Issue, viewer githubapi.Actor, key string) string {
-	if old, ok := markdown.LastLineMarker(i.Body); ok && i.Author.DatabaseID == viewer.DatabaseID && viewer.DatabaseID != 0 {
+	if old, ok := markdown.LastLineMarker(i.Body); ok && createdBy(i, viewer) {
 		return old
 	}
 	return key
+}
+
+// createdBy reports whether the account of our token created an issue.
+func createdBy(i githubapi.Issue, viewer githubapi.Actor) bool {
+	return i.Author.DatabaseID == viewer.DatabaseID && viewer.DatabaseID != 0
 }
 
 // updateWork edits an issue and reads back whether the edit took effect.
 type updateWork struct {
 	number int
 	edit   githubapi.IssueEdit
+	add    *addition // makes the body of edit from the newest one; nil where it replaces it
 	notes  []string
 	since  time.Time // edits by others count from then on; zero if nothing was observed
 }
@@ -153,11 +190,26 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 	if edit == (githubapi.IssueEdit{}) {
 		return []Result{e.result(Skipped, CodeEditedMeanwhile, editedMeanwhile, strings.Join(skipped, "; "))}
 	}
+	wrote := false
 	got, err := idempotentAnswer(ctx, x, func(ctx context.Context) (githubapi.Issue, error) {
+		is, err := w.renew(ctx, x, &edit)
+		if err != nil || edit == (githubapi.IssueEdit{}) {
+			return is, err
+		}
+		wrote = true
 		return x.deps.GitHub.EditIssue(ctx, x.repo, w.number, edit)
 	})
-	if err != nil {
+	var problem *bodyError
+	switch {
+	case errors.As(err, &problem):
+		return []Result{e.result(Failed, problem.code, "%s", problem.message)}
+	case err != nil:
 		return []Result{x.failed(op, e, err)}
+	case !wrote:
+		obj := issueObject(got)
+		r := e.result(Adopted, "", "%s is as requested already", describeTarget(e.target))
+		r.Object, r.Notes = &obj, skipped
+		return []Result{r}
 	}
 	var not []string
 	if edit.State != nil && got.State != *edit.State {
@@ -180,6 +232,23 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 	return []Result{r}
 }
 
+// renew makes the body of an edit from the issue's newest one, unless it replaces that, and
+// leaves it out of the edit where it is there already.
+func (w *updateWork) renew(ctx context.Context, x *executor, edit *githubapi.IssueEdit) (githubapi.Issue, error) {
+	if w.add == nil || edit.Body == nil {
+		return githubapi.Issue{}, nil
+	}
+	is, err := x.deps.GitHub.GetIssue(ctx, x.repo, w.number)
+	if err != nil {
+		return is, err
+	}
+	body, err := w.add.in(is.Body, createdBy(is, x.plan.snap.viewer.Actor))
+	if edit.Body = &body; body == is.Body {
+		edit.Body = nil
+	}
+	return is, err
+}
+
 // recheck reads the history once more, because the items before this one may have taken
 // minutes since it was observed.
 func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.IssueEdit, skipped []string, err error) {
@@ -191,6 +260,6 @@ func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.I
 	if err != nil {
 		return githubapi.IssueEdit{}, nil, err
 	}
-	edit, skipped = leaveAlone(w.edit, byOthers(edits, since, x.plan.snap.viewer.Actor))
+	edit, skipped = leaveAlone(w.edit, w.add.concerns(byOthers(edits, since, x.plan.snap.viewer.Actor)))
 	return edit, slices.Concat(w.notes, skipped), nil
 }

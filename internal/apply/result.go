@@ -43,6 +43,8 @@ const (
 	CodeNotTaken         = "not-taken"          // GitHub accepted the write, but reading back does not show it
 	CodeRejected         = "sarif-rejected"     // code scanning could not process the upload
 	CodeInvalid          = "invalid"            // it cannot be put into a request
+	CodeTooLong          = "too-long"           // the text has no room for what is to be added
+	CodeIsland           = "island"             // the markers around what is to be replaced are not one pair
 	CodeSecret           = "secret"             // it contains what looks like a secret
 	CodeNoClone          = "no-clone"           // the changes are not at hand
 	CodeNoBase           = "no-base"            // it is not known what the changes were made from, or what they go onto

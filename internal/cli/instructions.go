@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -155,6 +156,9 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 			}
 		}
 		rules = append(rules, "Fields that may be changed: "+orNone(fields)+".")
+		if kc.Update.Body {
+			rules = append(rules, "Without `operation` it is `"+cmp.Or(kc.Update.Operation, safeoutput.OperationReplace)+"`.")
+		}
 	}
 	if kc.Discussion.Category != "" || kc.Report.Category != "" {
 		rules = append(rules, "The category is set; leave it out.")
@@ -197,9 +201,8 @@ func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("example of %s: %w", spec.Kind, err)
 	}
-	number := 0
-	if kc.Target.Any {
-		number = exampleNumber
+	if kc.Target.Any && len(spec.NumberFields) > 0 {
+		*safeoutput.Field(item, spec.NumberFields[0].Name).(*int) = exampleNumber
 	}
 	switch it := item.(type) {
 	case *safeoutput.CreateIssue:
@@ -207,14 +210,9 @@ func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	case *safeoutput.CreatePullRequest:
 		it.Labels = exampleLabels(kc, it.Labels)
 	case *safeoutput.AddIssueLabel:
-		it.Labels, it.IssueNumber = exampleLabels(kc, it.Labels), number
-	case *safeoutput.AddIssueComment:
-		it.IssueNumber = number
+		it.Labels = exampleLabels(kc, it.Labels)
 	case *safeoutput.UpdateIssue:
-		it.IssueNumber = number
 		exampleUpdate(kc.Update, it)
-	case *safeoutput.PushToBranch:
-		it.PullRequestNumber = number
 	case *safeoutput.CreateDiscussion:
 		if kc.Discussion.Category != "" {
 			it.Category = ""

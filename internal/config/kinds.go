@@ -65,7 +65,7 @@ func kindRows() []kindRow {
 		row("add-issue-label", "Add labels to issues and pull requests.", group(allowed, blocked, addLabels),
 			otherTargets(), foreign[policy.KindConfig]("footer"), exclusions(safeoutput.Issue, safeoutput.PullRequest)),
 		row("update-issue", "Change an issue's status, title or body.", updateKeys(), group(ownFooter),
-			foreign[policy.KindConfig]("operation"), otherTargets()),
+			otherTargets()),
 		row("push-to-branch", "Push the agent's changes to a pull request's branch.", pushKeys(), changeKeys()),
 		row("create-pull-request-review-comment", "Comment on lines of a pull request's diff.", reviewKeys(), group(ownFooter),
 			foreign[policy.KindConfig]("commit-id", "commit-sha"), otherTargets()),
@@ -143,6 +143,8 @@ func updateKeys() []kindKey {
 		mayChange("status", func(k *policy.KindConfig) *bool { return &k.Update.Status }),
 		mayChange("title", func(k *policy.KindConfig) *bool { return &k.Update.Title }),
 		mayChange("body", func(k *policy.KindConfig) *bool { return &k.Update.Body }),
+		into("operation", "What is done with the body of an item that does not say it: it replaces the issue's text, goes below or above it, or replaces only what the job wrote so before. Default: \"replace\".",
+			oneOf(safeoutput.OperationReplace, safeoutput.OperationAppend, safeoutput.OperationPrepend, safeoutput.OperationReplaceIsland), func(k *policy.KindConfig) *string { return &k.Update.Operation }),
 	)
 }
 
@@ -166,7 +168,7 @@ func decodeKind(d *decoder, row kindRow, at *node) policy.KindConfig {
 		return kc
 	}
 	switch {
-	case row.kind == "update-issue" && kc.Update == policy.UpdateSettings{}:
+	case row.kind == "update-issue" && !kc.Update.Status && !kc.Update.Title && !kc.Update.Body:
 		d.warn(at, "update-issue: no field is enabled, so every update is denied; add \"status:\", \"title:\" or \"body:\" below it")
 	case row.kind == "push-to-branch" && kc.Changes.Branch != "" && limitsPullRequests(kc):
 		d.warn(at, "push-to-branch: \"branch\" is pushed to without a pull request, so target, title-prefix and labels cannot apply and items are only planned (staged); remove \"branch\", or those keys")

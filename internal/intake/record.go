@@ -176,6 +176,8 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 		switch m.Name {
 		case "severity", "status":
 			m.Value = j.inCase(m, bytes.ToLower)
+		case "operation":
+			m.Value = j.inCase(m, func(word []byte) []byte { return bytes.ReplaceAll(bytes.ToLower(word), []byte("_"), []byte("-")) })
 		case "side":
 			m.Value = j.inCase(m, bytes.ToUpper)
 		case "labels":

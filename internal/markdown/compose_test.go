@@ -1,6 +1,9 @@
 package markdown
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCodeSpan(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
@@ -84,10 +87,27 @@ func TestMarker(t *testing.T) {
 		{"> " + m, "", false},
 		{"", "", false},
 		{"<!-- airlock:v1 key= -->", "", false},
+		{"text\n\n" + MarkerOf(IslandEnd, "00ff"), "", false},
 	} {
 		key, ok := LastLineMarker(tt.body)
 		if key != tt.key || ok != tt.ok {
 			t.Errorf("LastLineMarker(%q) = %q, %v", tt.body, key, ok)
+		}
+	}
+}
+
+func TestLineMarker(t *testing.T) {
+	for _, kind := range []MarkerKind{MarksText, IslandStart, IslandEnd} {
+		m := MarkerOf(kind, "00ff")
+		for _, line := range []string{m, m + "\r\n", m + "  "} {
+			if got, key, ok := LineMarker(line); got != kind || key != "00ff" || !ok {
+				t.Errorf("LineMarker(%q) = %q, %q, %v", line, got, key, ok)
+			}
+		}
+		for _, line := range []string{" " + m, "> " + m, m + " x", m + "\n" + m, strings.ToUpper(m)} {
+			if _, key, ok := LineMarker(line); ok {
+				t.Errorf("LineMarker(%q) = %q", line, key)
+			}
 		}
 	}
 }
@@ -100,6 +120,9 @@ func TestStripMarkers(t *testing.T) {
 		{"<!-- airlock:v1 key=" + m + "ab -->", ""},
 		{"<!-- airlock:v1 <!-- airlock:v1 key=ab -->key=ab -->", ""},
 		{"<!-- other airlock:v1 -->", "<!-- other airlock:v1 -->"},
+		{"a" + MarkerOf(IslandStart, "ab") + "b" + MarkerOf(IslandEnd, "ab") + "c", "abc"},
+		{"<!-- airlock:v1 isl" + m + "and=ab -->x", "x"},
+		{"<!-- airlock:v1 " + strings.Repeat("key=", 100) + " -->", "<!-- airlock:v1 " + strings.Repeat("key=", 100) + " -->"},
 	} {
 		if got := StripMarkers(tt.in); got != tt.want {
 			t.Errorf("StripMarkers(%q) = %q, want %q", tt.in, got, tt.want)

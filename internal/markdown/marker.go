@@ -3,35 +3,59 @@ package markdown
 import "strings"
 
 const (
-	markerStart = "<!-- airlock:v1 key="
+	markerStart = "<!-- airlock:v1 "
 	markerEnd   = " -->"
 	// maxMarkerKey bounds the key: twice a SHA-512 in hex is plenty.
 	maxMarkerKey = 256
+)
+
+// MarkerKind is what a marker marks.
+type MarkerKind string
+
+// The kinds of markers.
+const (
+	MarksText   MarkerKind = "key"    // the text before it
+	IslandStart MarkerKind = "island" // the line before an island in somebody else's text
+	IslandEnd   MarkerKind = "end"    // the line after it
 )
 
 // Marker returns the comment line that marks a text as Airlock's own:
 //
 //	<!-- airlock:v1 key=<hex> -->
 //
-// without a line break. It has a meaning only as the last line of a body. key
-// is lower-case hexadecimal of at most 256 digits. For any other key the result
-// is empty, because a marker that cannot be read back is worse than none.
-func Marker(key string) string {
+// without a line break. key is lower-case hexadecimal of at most 256 digits. For any other
+// key the result is empty, because a marker that cannot be read back is worse than none.
+func Marker(key string) string { return MarkerOf(MarksText, key) }
+
+// MarkerOf is Marker for any kind of marker, with the kind's name for "key".
+func MarkerOf(kind MarkerKind, key string) string {
 	if !validMarkerKey(key) {
 		return ""
 	}
-	return markerStart + key + markerEnd
+	return markerStart + string(kind) + "=" + key + markerEnd
 }
 
-// LastLineMarker returns the key of the marker that is the last line of body.
-// White space after the marker is allowed, because servers trim and add it. Text
-// before it on its line is not.
+// LineMarker returns the marker that a line consists of. White space after it is allowed,
+// because servers trim and add it; other text on its line is not.
+func LineMarker(line string) (kind MarkerKind, key string, ok bool) {
+	rest, isMarker := strings.CutPrefix(strings.TrimRight(line, " \t\r\n"), markerStart)
+	rest, isClosed := strings.CutSuffix(rest, markerEnd)
+	name, key, _ := strings.Cut(rest, "=")
+	kind = MarkerKind(name)
+	if !isMarker || !isClosed || !kind.valid() || !validMarkerKey(key) {
+		return "", "", false
+	}
+	return kind, key, true
+}
+
+func (k MarkerKind) valid() bool { return k == MarksText || k == IslandStart || k == IslandEnd }
+
+// LastLineMarker returns the key of the marker of kind MarksText that is the last line of
+// body.
 func LastLineMarker(body string) (key string, ok bool) {
 	body = strings.TrimRight(body, " \t\r\n")
-	line := body[strings.LastIndexAny(body, "\r\n")+1:]
-	rest, isMarker := strings.CutPrefix(line, markerStart)
-	key, isClosed := strings.CutSuffix(rest, markerEnd)
-	if !isMarker || !isClosed || !validMarkerKey(key) {
+	kind, key, ok := LineMarker(body[strings.LastIndexAny(body, "\r\n")+1:])
+	if !ok || kind != MarksText {
 		return "", false
 	}
 	return key, true
@@ -57,12 +81,12 @@ func StripMarkers(s string) string {
 // markerSuffix returns the length of the marker that b ends with, or 0. It reads
 // only as many bytes as a marker can have.
 func markerSuffix(b []byte) int {
-	s := string(b[max(0, len(b)-len(markerStart)-maxMarkerKey-len(markerEnd)):])
-	if !strings.HasSuffix(s, markerEnd) {
+	s := string(b[max(0, len(b)-len(markerStart)-len(IslandStart)-1-maxMarkerKey-len(markerEnd)):])
+	i := strings.LastIndex(s, markerStart)
+	if i < 0 || s[len(s)-1] != '>' {
 		return 0
 	}
-	i := strings.LastIndex(s, markerStart)
-	if i < 0 || !validMarkerKey(s[i+len(markerStart):len(s)-len(markerEnd)]) {
+	if _, _, ok := LineMarker(s[i:]); !ok {
 		return 0
 	}
 	return len(s) - i

@@ -103,8 +103,14 @@ type Footer struct {
 	Text string
 }
 
-// UpdateSettings are the fields that update-issue may change.
-type UpdateSettings struct{ Status, Title, Body bool }
+// UpdateSettings belong to update-issue.
+type UpdateSettings struct {
+	// Status, Title and Body are the fields that may be changed.
+	Status, Title, Body bool
+	// Operation is what is done with the body of an item that does not say it, one of
+	// safeoutput's; "" means that it replaces the issue's.
+	Operation string
+}
 
 // OutsideDiff is what becomes of a review comment whose line the pull request's
 // diff does not show.

@@ -41,6 +41,7 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 		it.Labels, ref = n.addedLabels(kc, it.Labels)
 	case *safeoutput.UpdateIssue:
 		ref = checkFields(kc.Update, it)
+		it.Operation = bodyOperation(kc.Update, it)
 	case *safeoutput.CreateReviewComment:
 		it.Side = cmp.Or(it.Side, kc.Review.Side, "RIGHT")
 	default: // no setting changes an item of another kind
@@ -52,6 +53,16 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 		return nil, nil, ref
 	}
 	return final, n, nil
+}
+
+// bodyOperation returns what is done with an update's body: what the item says, else the
+// owner; "" where it replaces the issue's, or there is none.
+func bodyOperation(s UpdateSettings, it *safeoutput.UpdateIssue) string {
+	operation := cmp.Or(it.Operation, s.Operation)
+	if it.Body == nil || operation == safeoutput.OperationReplace {
+		return ""
+	}
+	return operation
 }
 
 // checkFields refuses an update of a field that is not enabled.

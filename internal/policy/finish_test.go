@@ -142,6 +142,22 @@ func TestMatchLabel(t *testing.T) {
 	}
 }
 
+func TestUpdateOperations(t *testing.T) {
+	for _, tt := range []struct{ owner, asked, want string }{
+		{"", "", ""}, {"", "replace", ""}, {"", "append", "append"}, {"append", "", "append"}, {"append", "replace", ""},
+		{"replace", "prepend", "prepend"}, {"append", "replace-island", "replace-island"},
+	} {
+		kc := KindConfig{Update: UpdateSettings{Title: true, Body: true, Operation: tt.owner}}
+		got, _, ref := finish(kc, &safeoutput.UpdateIssue{Body: ptr("b"), Operation: tt.asked})
+		if ref != nil || got.(*safeoutput.UpdateIssue).Operation != tt.want {
+			t.Errorf("%q, and the item says %q: %+v, %v", tt.owner, tt.asked, got, ref)
+		}
+		if got, _, _ := finish(kc, &safeoutput.UpdateIssue{Title: ptr("t"), Operation: tt.asked}); got.(*safeoutput.UpdateIssue).Operation != "" {
+			t.Errorf("without a body: %+v", got)
+		}
+	}
+}
+
 func TestUpdateFields(t *testing.T) {
 	all := &safeoutput.UpdateIssue{Status: ptr("closed"), Title: ptr("t"), Body: ptr("b"), IssueNumber: 3}
 	for _, tt := range []struct {
@@ -149,7 +165,7 @@ func TestUpdateFields(t *testing.T) {
 		item  *safeoutput.UpdateIssue
 		says  string
 	}{
-		{UpdateSettings{true, true, true}, all, ""},
+		{UpdateSettings{Status: true, Title: true, Body: true}, all, ""},
 		{UpdateSettings{Status: true}, &safeoutput.UpdateIssue{Status: ptr("open")}, ""},
 		{UpdateSettings{Status: true}, all, `'title', 'body' may not be changed (enabled: status); enable a field with "title:" below update-issue`},
 		{UpdateSettings{}, &safeoutput.UpdateIssue{Body: ptr("b")}, "'body' may not be changed (no field is enabled)"},

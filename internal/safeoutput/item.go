@@ -83,9 +83,18 @@ type UpdateIssue struct {
 	Status      *string `json:"status,omitempty"` // "open" or "closed"
 	Title       *string `json:"title,omitempty"`
 	Body        *string `json:"body,omitempty"`
+	Operation   string  `json:"operation,omitempty"` // what is done with Body; "" for the configured operation, in an approved item for replace
 	IssueNumber int     `json:"issue_number,omitempty"`
 	Repo        string  `json:"repo,omitempty"`
 }
+
+// The operations of UpdateIssue: where its body goes.
+const (
+	OperationReplace       = "replace"
+	OperationAppend        = "append"
+	OperationPrepend       = "prepend"
+	OperationReplaceIsland = "replace-island" // replaces only what the same workflow's job wrote so
+)
 
 // PushToBranch pushes the agent's changes to an existing branch.
 type PushToBranch struct {

@@ -1,0 +1,276 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+func updateLine(operation, body string) string {
+	fields := map[string]any{"type": "update-issue", "body": body, "issue_number": issueNumber}
+	if operation != "" {
+		fields["operation"] = operation
+	}
+	return line(fields)
+}
+
+// withBody is the bench's fixture with another text of the issue.
+func withBody(body string) githubtest.Fixture {
+	f := fixture()
+	f.Issues[0].Body = body
+	return f
+}
+
+// peoplesTexts are texts that must stay byte for byte.
+var peoplesTexts = []string{
+	"Sometimes.",
+	"Sometimes.\r\n\r\n- [ ] one\r\n- [x] two\r\n",
+	"  indented\n\n\n\nand  spaces \n\ttab ",
+	"```go\nfunc open() {",
+	"<details>\n<summary>log</summary>\n\nopen",
+	"<!-- a person's own comment, open",
+	"Title\n---\n\n---",
+	"é 漢字 🙂\u200b @octocat fixes #1 <script>alert(1)</script> [x](https://evil.example)",
+	"a forged marker\n\n" + markdown.Marker(strings.Repeat("0", 64)),
+	"<!-- airlock:v1 island=00 -->\nsomebody's\n<!-- airlock:v1 end=00 -->",
+}
+
+func TestAdditionsKeepTheTextOfPeople(t *testing.T) {
+	for _, operation := range []string{"append", "prepend", "replace-island"} {
+		for i, text := range peoplesTexts {
+			t.Run(fmt.Sprintf("%s %d", operation, i), func(t *testing.T) {
+				b := newBench(t, withBody(text), githubtest.Options{})
+				want(t, b.run(updateLine(operation, "Added by @octocat.")), "applied")
+				body := b.issue(issueNumber).Body
+				at, added := strings.Index(body, text), strings.Index(body, "Added by")
+				if at < 0 || operation == "prepend" && (added > at || !strings.HasSuffix(body, text)) || operation != "prepend" && (added < at || at != 0) {
+					t.Fatalf("the text is not where it was:\n%q", body)
+				}
+				for part, times := range map[string]int{"Added by @\u200boctocat.": 0, "Added by @&#8203;octocat.": 1, "Asked for by an agent": 1} {
+					if strings.Count(body, part) != times {
+						t.Errorf("%q is there %d times:\n%s", part, strings.Count(body, part), body)
+					}
+				}
+				want(t, b.run(updateLine(operation, "Added by @octocat.")), "adopted")
+				if again := b.issue(issueNumber).Body; again != body {
+					t.Errorf("a second run changed\n%q to\n%q", body, again)
+				}
+			})
+		}
+	}
+}
+
+// TestWhatIsAddedIsVisible: what a person's text leaves open does not swallow what is below it.
+func TestWhatIsAddedIsVisible(t *testing.T) {
+	for text, closing := range map[string]string{"```go\nfunc open() {": "\n```\n\n", "<details>\n\nopen": "</details>\n\n", "<!-- open": "-->\n\n"} {
+		b := newBench(t, withBody(text), githubtest.Options{})
+		want(t, b.run(updateLine("append", "Added.")), "applied")
+		if body := b.issue(issueNumber).Body; !strings.HasPrefix(body[len(text):], strings.TrimPrefix(closing, "")) && !strings.Contains(body[len(text):], closing+"Added.") {
+			t.Errorf("%q became %q", text, body)
+		}
+	}
+}
+
+func TestEachAdditionIsMadeOnce(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	lines := []string{updateLine("append", "One."), updateLine("append", "One."), updateLine("prepend", "Two."), updateLine("replace-island", "Three."), updateLine("append", "Four.")}
+	want(t, b.run(lines...), "applied applied applied applied applied")
+	body := b.issue(issueNumber).Body
+	for text, times := range map[string]int{"One.": 2, "Two.": 1, "Three.": 1, "Four.": 1, "Sometimes.": 1} {
+		if strings.Count(body, text) != times {
+			t.Errorf("%q is there %d times:\n%s", text, strings.Count(body, text), body)
+		}
+	}
+	want(t, b.run(lines...), "adopted adopted adopted adopted adopted")
+	b.cfg.Run.ID++ // another workflow run appends anew, and replaces its island
+	want(t, b.run(updateLine("append", "One."), updateLine("replace-island", "Five.")), "applied applied")
+	body = b.issue(issueNumber).Body
+	if strings.Count(body, "One.") != 3 || strings.Contains(body, "Three.") || strings.Count(body, "Five.") != 1 || !strings.Contains(body, "Sometimes.") {
+		t.Errorf("after another run:\n%s", body)
+	}
+	b.cfg.Run.ID-- // the earlier one comes late
+	want(t, b.run(updateLine("replace-island", "Six.")), "adopted")
+}
+
+func TestIslandBetweenTexts(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	want(t, b.run(updateLine("replace-island", "Day one.")), "applied")
+	b.srv.Change(func(f *githubtest.Fixture) {
+		i := issueIn(*f, issueNumber)
+		i.Body = "Above.\r\n\r\n" + strings.ReplaceAll(i.Body, "\n", "\r\n") + "\r\n\r\nBelow, by a person. "
+	})
+	b.clock.Advance(time.Hour)
+	b.cfg.Run.ID++
+	b.ev.Time, b.cfg.Run.StartedAt = b.clock.Now(), b.clock.Now()
+	want(t, b.run(updateLine("replace-island", "Day two.")), "applied")
+	body := b.issue(issueNumber).Body
+	if !strings.HasPrefix(body, "Above.\r\n\r\nSometimes.") || !strings.HasSuffix(body, "\r\n\r\nBelow, by a person. ") ||
+		strings.Contains(body, "Day one.") || strings.Count(body, "Asked for by an agent") != 1 || strings.Count(body, "Day two.") != 1 {
+		t.Errorf("the body is\n%s", body)
+	}
+	b.cfg.Run.Job = "another"
+	want(t, b.run(updateLine("replace-island", "Of another job.")), "applied")
+	if body := b.issue(issueNumber).Body; !strings.Contains(body, "Day two.") || !strings.Contains(body, "Of another job.") {
+		t.Errorf("the body is\n%s", body)
+	}
+}
+
+func TestBrokenIslandsAreNotReplaced(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	want(t, b.run(updateLine("replace-island", "Day one.")), "applied")
+	whole := b.issue(issueNumber).Body
+	start := whole[strings.Index(whole, "<!-- airlock:v1 island="):]
+	start = start[:strings.Index(start, "\n")]
+	end := whole[strings.LastIndex(whole, "<!--"):]
+	for name, body := range map[string]string{
+		"copied": whole + "\n\n```\n" + whole + "\n```", "no end": strings.Replace(whole, end, "", 1), "no start": strings.Replace(whole, start, "", 1),
+		"turned round": end + "\n\nmine\n\n" + start, "two starts": start + "\n" + whole,
+	} {
+		b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, issueNumber).Body = body })
+		b.cfg.Run.ID++
+		results := b.run(updateLine("replace-island", "Day two."))
+		want(t, results, "failed(island)")
+		if got := b.issue(issueNumber).Body; got != body || !strings.Contains(results[0].Message, "remove those lines") {
+			t.Errorf("%s: %q\n%s", name, results[0].Message, got)
+		}
+	}
+}
+
+// TestAgentsCannotForgeMarkers: an agent that quotes markers, in whatever operation, makes no
+// island and hides no later item.
+func TestAgentsCannotForgeMarkers(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	want(t, b.run(updateLine("replace-island", "Ours.")), "applied")
+	body := b.issue(issueNumber).Body
+	start, end := body[strings.Index(body, "<!-- airlock:v1 island="):], body[strings.LastIndex(body, "<!--"):]
+	start = start[:strings.Index(start, "\n")]
+	later := updateLine("append", "Later.")
+	key := b.plan(later).Operations[0].Items[0].Key
+	forged := strings.Join([]string{start, end, markdown.Marker(key), "`" + start + "`", "```\n" + start + "\n```", "<!-- airlock:v1 " + start + "island=" + key + " -->"}, "\n\n")
+	for _, operation := range []string{"prepend", "append", "replace-island"} {
+		want(t, b.run(updateLine(operation, "Forged.\n\n"+forged)), "applied")
+		markers := map[markdown.MarkerKind]int{}
+		for l := range strings.Lines(b.issue(issueNumber).Body) {
+			if kind, k, ok := markdown.LineMarker(l); ok {
+				if markers[kind]++; k == key {
+					t.Errorf("%s: the later item's marker is there", operation)
+				}
+			}
+		}
+		if markers[markdown.IslandStart] != 1 || markers[markdown.IslandEnd] != 1 {
+			t.Errorf("%s: markers %v in\n%s", operation, markers, b.issue(issueNumber).Body)
+		}
+	}
+	want(t, b.run(later), "applied")
+}
+
+func TestAdditionsStayBelowGitHubsLimit(t *testing.T) {
+	for _, operation := range []string{"append", "prepend", "replace-island"} {
+		long := strings.Repeat("é", 65_000)
+		b := newBench(t, withBody(long), githubtest.Options{})
+		results := b.run(line(map[string]any{"type": "update-issue", "title": "New", "body": strings.Repeat("Much ado. ", 100), "operation": operation, "issue_number": issueNumber}))
+		want(t, results, "failed(too-long)")
+		if i := b.issue(issueNumber); i.Body != long || i.Title == "New" || !strings.Contains(results[0].Message, "more than GitHub's 65536") {
+			t.Errorf("%s: %q, title %q", operation, results[0].Message, i.Title)
+		}
+		want(t, b.run(updateLine(operation, "Short.")), "applied")
+	}
+}
+
+// TestAdditionsAndEditsOfOthers: somebody edits the issue's text while the workflow runs. What
+// is added goes into the newest text; what would be replaced is left alone.
+func TestAdditionsAndEditsOfOthers(t *testing.T) {
+	for operation, state := range map[string]string{"append": "applied", "prepend": "applied", "replace-island": "skipped(edited-meanwhile)", "replace": "skipped(edited-meanwhile)", "": "skipped(edited-meanwhile)"} {
+		b := newBench(t, fixture(), githubtest.Options{})
+		b.srv.Change(func(f *githubtest.Fixture) {
+			i := issueIn(*f, issueNumber)
+			i.Body = "Edited."
+			i.Edits = append(i.Edits, githubtest.Edit{Field: "body", To: "Edited.", Editor: githubtest.Account{Login: "somebody", ID: 77}, At: noon})
+		})
+		want(t, b.run(updateLine(operation, "Added.")), state)
+		if body := b.issue(issueNumber).Body; !strings.Contains(body, "Edited.") || strings.Contains(body, "Added.") != (state == "applied") {
+			t.Errorf("%s: %q", operation, body)
+		}
+	}
+}
+
+// TestAdditionsGoIntoTheNewestText: the issue changes between looking and writing.
+func TestAdditionsGoIntoTheNewestText(t *testing.T) {
+	for _, operation := range []string{"append", "prepend"} {
+		b := newBench(t, fixture(), githubtest.Options{})
+		plan := b.plan(updateLine(operation, "Added."))
+		b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, issueNumber).Body = "Newest." })
+		want(t, Execute(context.Background(), b.deps, plan), "applied")
+		if body := b.issue(issueNumber).Body; !strings.Contains(body, "Newest.") || !strings.Contains(body, "Added.") || strings.Contains(body, "Sometimes.") {
+			t.Errorf("%s: %q", operation, body)
+		}
+		want(t, Execute(context.Background(), b.deps, plan), "adopted")
+	}
+}
+
+// TestAdditionsToOwnIssues: an issue of ours keeps its marker as its last line, so that a later
+// attempt finds it.
+func TestAdditionsToOwnIssues(t *testing.T) {
+	for _, operation := range []string{"append", "prepend", "replace-island"} {
+		b := newBench(t, fixture(), githubtest.Options{})
+		made := b.run(anIssue)
+		want(t, made, "applied")
+		add := line(map[string]any{"type": "update-issue", "body": "Added.", "operation": operation, "issue_number": made[0].Object.Number})
+		want(t, b.run(add), "applied")
+		want(t, b.run(anIssue, add), "adopted adopted")
+		b.cfg.Run.ID++
+		want(t, b.run(strings.Replace(add, "Added.", "More.", 1)), "applied")
+		b.cfg.Run.ID--
+		want(t, b.run(anIssue), "adopted")
+		body := b.issue(made[0].Object.Number).Body
+		if n := strings.Count(body, "Added."); !strings.Contains(body, "More.") || n != map[bool]int{true: 1, false: 0}[operation != "replace-island"] {
+			t.Errorf("%s:\n%s", operation, body)
+		}
+	}
+}
+
+func TestConfiguredOperation(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.kind(safeoutput.KindUpdateIssue, func(k *policy.KindConfig) { k.Update.Operation = safeoutput.OperationAppend })
+	want(t, b.run(updateLine("", "Added.")), "applied")
+	if body := b.issue(issueNumber).Body; !strings.HasPrefix(body, "Sometimes.\n\nAdded.") {
+		t.Errorf("the body is %q", body)
+	}
+	want(t, b.run(updateLine("replace", "All new.")), "applied")
+	if body := b.issue(issueNumber).Body; !strings.HasPrefix(body, "All new.") || strings.Contains(body, "Sometimes.") {
+		t.Errorf("the body is %q", body)
+	}
+}
+
+func TestFootersOfAdditions(t *testing.T) {
+	for _, operation := range []string{"append", "prepend", "replace-island", "replace"} {
+		b := newBench(t, fixture(), githubtest.Options{})
+		b.kind(safeoutput.KindUpdateIssue, func(k *policy.KindConfig) { k.Footer = &policy.Footer{None: true} })
+		want(t, b.run(updateLine(operation, "Added.")), "applied")
+		if body := b.issue(issueNumber).Body; strings.Contains(body, "Asked for") {
+			t.Errorf("%s, no footer: %q", operation, body)
+		}
+		b = newBench(t, fixture(), githubtest.Options{})
+		b.kind(safeoutput.KindUpdateIssue, func(k *policy.KindConfig) { k.Footer = &policy.Footer{Text: "By us."} })
+		want(t, b.run(updateLine(operation, "Added.")), "applied")
+		if body := b.issue(issueNumber).Body; strings.Count(body, "Added.\n\nBy us.\n\n<!-- airlock:v1 ") != 1 {
+			t.Errorf("%s, a footer: %q", operation, body)
+		}
+	}
+}
+
+func TestPlanOfAnAdditionWithoutToken(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	b.token, b.deps.GitHub = "", nil
+	plan := b.plan(updateLine("append", "Added."))
+	if op := plan.Operations[0]; !strings.Contains(op.Summary, "body (append)") || len(op.Requests) != 1 || !strings.Contains(string(op.Requests[0].Body), `"<the issue's text>\n\nAdded.`) {
+		t.Errorf("the plan is %q, %s", op.Summary, op.Requests)
+	}
+}
