@@ -80,12 +80,21 @@ func (s *Sanitizer) clean(text string, n *noter) string {
 			return text
 		}
 		text = p.apply(text, n)
+		if mayHaveMarks(text) {
+			text = characters(text, n) // what they stood next to may be gone
+		}
 		if !needsReading(text) {
 			return text
 		}
 	}
 	n.add(RuleCode, "unsettled")
 	return markdown.Fence("", text)
+}
+
+// mayHaveMarks reports quickly whether a text may contain marks of a direction, by
+// their first bytes.
+func mayHaveMarks(text string) bool {
+	return strings.IndexByte(text, "\u200e"[0]) >= 0 || strings.IndexByte(text, "\u061c"[0]) >= 0
 }
 
 // needsReading reports whether a text contains anything that could act or hide

@@ -53,7 +53,7 @@ var (
 	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\r\n]*[/\\]`)
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
 	commandLine = regexp.MustCompile(`(?m)(?:^|[\x{2028}\x{2029}])[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*\\?[/\x{ff0f}][A-Za-z][A-Za-z0-9_-]*[^\s\p{Z}]*`)
-	plainPath   = regexp.MustCompile(`^/(?:etc|lib|opt|proc|sys|tmp|usr|var)\b|^/(?:api|bin|dev|home|src|users|v1)/`)
+	plainPath   = regexp.MustCompile(`^\\?/(?:etc|lib|opt|proc|sys|tmp|usr|var)\b|^\\?/(?:api|bin|dev|home|src|users|v1)/`)
 	tableTag    = regexp.MustCompile(`(?i)</?t(?:able|body|foot|head|[dhr])\b`) // moves text to where it has other neighbours
 	// plainAttribute is what attributes may say that no reader sees: numbers, single
 	// short words, names without blanks, dates, conditions.
@@ -184,13 +184,11 @@ func (w *walker) walk(n *xhtml.Node, code, link bool) {
 			w.visible.WriteString(n.Data)
 			return
 		}
-		if unseen(n) {
-			if strings.TrimSpace(n.Data) != "" && wordOf.MatchString(n.Data) {
-				w.report("unseen: " + n.Data)
-			}
-			return
+		if !unseen(n) {
+			w.visible.WriteString(n.Data)
+		} else if wordOf.MatchString(n.Data) {
+			w.report("unseen: " + n.Data)
 		}
-		w.visible.WriteString(n.Data)
 		if !link {
 			w.text(n.Data)
 		}

@@ -24,6 +24,9 @@ func fragments() []string {
 		"*", "**", "_", "__", "~~", "***", "\\", "\\@", "\\`", "\\\n", "&", "&#64;", "&#64", "&commat;", "&#35;", "&#8203;", "&shy;", "&lt;", "&amp;", ";",
 		"\n", "\n\n", "\n\n\n", "  \n", " ", "    ", "\t", "\n    ", "\n\t", "> ", "\n> ", "- ", "\n- ", "1. ", "\n2) ", "+ ", "# ", "\n# ", "\n===\n", "\n---\n", "***\n", "   ", "  ",
 		"|", "\n|", "|\n", "|-|\n", "|a|b|\n|-|-|\n|", "a | b\n-|-\n", "\\|", "- [ ] ", "/deploy ", "\n/deploy x", "/deploy\n",
+		"<p aria-label=\"@octocat\">", "<b x=1 ", " y='2' z>", " title=\"", " align=left", "<img width=0 alt=\"@octocat fixes #1\">", "<rp>", "</rp>", "<rp>(</rp>", "<sub>", "</sub>", "<bdo dir=rtl>", "<td>", "<th abbr='x'>", "<a id=x y>", "<abbr title=\"fixes #1\">", "</abbr>",
+		"$", "$$", "$$\n", "\\phantom{", "\\color{white}", "{", "}", "%", "%%", "\n%% x\n", "```mermaid\n", "```math\n", "| a |\n|-|\n| b | @octocat | x |\n", " | y |",
+		"&rlm;", "&#8206;", "\u200f", "\u2067", "\u2069", "\u05d0", "\ufe00", "\U000e0101", "\u845b", "\uff0fdeploy", "/deploy!", "/deploy/x", "\\/deploy", "/usr/bin",
 		"a", "text", "é", "中", "\u200b", "\u200d", "\u202e", "\u00a0", "\u2028", "\x1b[31m", "\r", "\r\n", "\x00", "\xff", "👨\u200d👩", ".", ",", ":", "x",
 	}
 }

@@ -4,6 +4,7 @@ package sanitize
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/markdown/cmarkgfm"
@@ -34,6 +35,8 @@ func TestCodeIsKept(t *testing.T) {
 	for seed := range rounds {
 		var n noter
 		in := characters(generate(rand.New(rand.NewPCG(uint64(seed), 7)), 2+seed%24), &n)
+		// Diagrams and formulas are drawn: they are not code.
+		in = strings.NewReplacer("```mermaid", "```go", "```math", "```go").Replace(in)
 		out, _ := s.Body(in)
 		before, after := codes(in), codes(out)
 		for _, code := range after {
