@@ -12,26 +12,32 @@ const (
 	// shortest secrets of the rules take 18 bytes, which is 24 in Base64.
 	shortestRun = 24
 	// wrapped is the length from which a line of Base64 may go on in the next line;
-	// tools cut after 60, 64, 70 or 76 characters.
-	wrapped = 60
+	// tools cut after 60, 64, 70 or 76 characters, people after fewer.
+	wrapped = 40
 )
 
-// scanEncoded returns the hits in what stands in the text as Base64 or hexadecimal. The
-// text was itself decoded depth-1 times.
+// scanEncoded returns the hits in what stands in the text encoded: as Base64 or hexadecimal, in
+// UTF-16, or with escapes. The text was itself decoded depth-1 times.
 func (s *Scanner) scanEncoded(rules *ruleSet, path, text string, depth int) []Hit {
 	var hits []Hit
 	eachRun(text, func(r run) {
 		for _, d := range r.decode(text, depth) {
-			found := s.scanPlain(rules, path, d.text)
-			if depth < mostDecodings {
-				found = append(found, s.scanEncoded(rules, path, d.text, depth+1)...)
-			}
-			for _, h := range found {
+			for _, h := range s.scanDecoded(rules, path, d.text, depth) {
 				hits = append(hits, r.place(h, d))
 			}
 		}
 	})
-	return hits
+	hits = append(hits, s.scanWide(rules, path, text, depth)...)
+	return append(hits, s.scanEscaped(rules, path, text, depth)...)
+}
+
+// scanDecoded returns the hits in a text that was decoded depth times.
+func (s *Scanner) scanDecoded(rules *ruleSet, path, text string, depth int) []Hit {
+	found := s.scanPlain(rules, path, text)
+	if depth < mostDecodings {
+		found = append(found, s.scanEncoded(rules, path, text, depth+1)...)
+	}
+	return found
 }
 
 // run is a part of a text that may be encoded.

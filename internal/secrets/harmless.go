@@ -160,6 +160,31 @@ func isPinned(line string) bool {
 	return pinWords().MatchString(line)
 }
 
+// isInBase64 reports whether text[start:end] is only a part of data in Base64: characters of its
+// alphabet after a slash or a plus sign, which some forty such characters are before.
+func isInBase64(text string, start, end int) bool {
+	const before = 40
+	if start <= before || text[start-1] != '/' && text[start-1] != '+' {
+		return false
+	}
+	kinds := 0
+	for i := start - before; i < end; i++ {
+		c := text[i]
+		switch {
+		case !encodedByte(c) || c == '-' || c == '_':
+			return false
+		case i >= start:
+		case upper(c):
+			kinds |= 1
+		case digit(c):
+			kinds |= 2
+		case lowerLetter(c):
+			kinds |= 4
+		}
+	}
+	return kinds == 7 // a path seldom has all
+}
+
 // isInKey reports whether a member of a JSON object is the private part of a JSON Web Key: a
 // member "kty" is near, and that of a symmetric key says so.
 func isInKey(text string, start, end int) bool {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"html"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/token"
 )
@@ -77,6 +80,10 @@ func formsOf(value token.Token) []string {
 		if lower := percents.ReplaceAllStringFunc(f, strings.ToLower); lower != f {
 			all = append(all, lower)
 		}
+	}
+	all = append(all, html.EscapeString(secret), strings.Trim(strconv.QuoteToASCII(secret), `"`))
+	if strings.ContainsFunc(secret, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		all = append(all, wideForms(secret)...) // other text in UTF-16 is decoded
 	}
 	var forms []string
 	for _, f := range all {

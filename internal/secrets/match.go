@@ -160,6 +160,8 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		return hits
 	case r.id == sourcegraphRule && commitName().MatchString(secret):
 		return hits
+	case r.ours && isInBase64(text, hit.Start, hit.End):
+		return hits
 	case r.id == jwkRule && !isInKey(text, hit.Start, hit.End):
 		return hits
 	case strings.HasPrefix(r.id, "curl-auth") && isWeakCredential(secret):

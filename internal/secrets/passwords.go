@@ -91,15 +91,20 @@ func connectionPassword(text string, start, end int) (from, to int, ok bool) {
 // netrcPassword finds a password of .netrc: machine, login and password with their values; start
 // is where the word password is.
 func netrcPassword(text string, start, end int) (from, to int, ok bool) {
-	fields := strings.Fields(text[max(0, start-300):start])
-	n := len(fields)
-	isEntry := n >= 2 && (fields[n-2] == "login" || fields[n-2] == "account" || fields[n-2] == "machine" || fields[n-2] == "user") || n >= 1 && fields[n-1] == "default"
-	if !isEntry {
+	const blank = " \t\r\n"
+	before := strings.TrimRight(text[max(0, start-300):start], blank)
+	value := strings.LastIndexAny(before, blank) + 1
+	word := strings.TrimRight(before[:value], blank)
+	word = word[strings.LastIndexAny(word, blank)+1:]
+	if word != "login" && word != "account" && word != "machine" && word != "user" && before[value:] != "default" {
 		return 0, 0, false
 	}
 	from = endOf(text, end, func(c byte) bool { return c > ' ' })
-	to = endOf(text, from, func(c byte) bool { return c <= ' ' })
-	if isWeak(strings.Trim(text[from:to], `"`), false) {
+	if from < len(text) && text[from] == '"' {
+		from++
+	}
+	to = endOf(text, from, func(c byte) bool { return c <= ' ' || c == '"' || c == '`' })
+	if isWeak(text[from:to], false) {
 		return 0, 0, false
 	}
 	return from, to, true

@@ -45,6 +45,7 @@ type rule struct {
 	group      int     // the group of the expression that is the secret; 0: the first that is not empty
 	entropy    float64 // bits a byte that a secret has to exceed
 	named      bool    // the rule looks for a name, an operator and a value
+	ours       bool    // it is a rule of issuerRules
 	allow      []allowList
 
 	// keywords and find are of rules of our own for passwords. find is called where a keyword
@@ -120,7 +121,7 @@ func loadRules() (*ruleSet, error) {
 	}
 	for _, r := range issuerRules() {
 		add(&rule{
-			id: r.id, name: r.name, entropy: leastEntropy,
+			id: r.id, name: r.name, entropy: leastEntropy, ours: true,
 			expression: sync.OnceValue(func() expression { return newExpression(r.expression, r.keywords) }),
 		}, r.keywords)
 	}

@@ -1,0 +1,308 @@
+package secrets
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of the part of a text that is read again with its escapes decoded.
+const (
+	beforeEscape  = 160       // bytes before the first escape, on its line
+	afterEscape   = 400       // bytes after the last one, on its line
+	mostWindow    = 256 << 10 // bytes; longer parts are read in pieces
+	windowOverlap = 16 << 10  // bytes by which pieces overlap: more than a private key takes
+	mostBlank     = 200       // bytes between two strings that are joined
+)
+
+// joined is what escapeAt returns instead of a character where two strings are joined.
+const joined rune = -1
+
+// escapeStarts are the bytes that an escape or a joint begins with.
+var escapeStarts = [256]bool{'%': true, '\\': true, '&': true, '"': true, '\'': true, '`': true, '=': true}
+
+// scanEscaped returns the hits in a text whose escapes are decoded: percent-encoding, the
+// escapes of strings in programs, the numeric ones of HTML, and strings that are joined. It
+// reads again only what is near an escape for a printable character of ASCII, because nobody
+// needs to write these so, and secrets consist of them.
+func (s *Scanner) scanEscaped(rules *ruleSet, path, text string, depth int) []Hit {
+	var hits []Hit
+	scan := func(start, end int) {
+		for from := start; from < end; from += mostWindow - windowOverlap {
+			to := min(end, from+mostWindow)
+			d := unescape(text[from:to])
+			for _, h := range s.scanDecoded(rules, path, d.text, depth) {
+				if !d.concerns(h) {
+					continue
+				}
+				h.Start, h.End, h.Encoded = from+d.place(h.Start, false), from+d.place(h.End, true), true
+				hits = append(hits, h)
+			}
+			if to == end {
+				break
+			}
+		}
+	}
+	start, end := -1, 0 // of the part to be read
+	for i := 0; i < len(text); {
+		if !escapeStarts[text[i]] {
+			i++
+			continue
+		}
+		n, r := escapeAt(text, i)
+		if n == 0 {
+			i++
+			continue
+		}
+		if r == joined || r > ' ' && r < 0x7f {
+			if start >= 0 && i > end+beforeEscape {
+				scan(start, end)
+				start = -1
+			}
+			if start < 0 {
+				start = max(i-beforeEscape, end)
+				start += strings.LastIndexByte(text[start:i], '\n') + 1
+			}
+			end = min(len(text), i+n+afterEscape)
+			if lf := strings.IndexByte(text[i+n:end], '\n'); lf >= 0 {
+				end = i + n + lf
+			}
+		}
+		i += n
+	}
+	if start >= 0 {
+		scan(start, end)
+	}
+	return hits
+}
+
+// escapeAt returns the length of the escape that begins at an offset and what it stands for; 0
+// if there is none.
+func escapeAt(text string, i int) (length int, char rune) {
+	switch rest := text[i:]; rest[0] {
+	case '%':
+		return percentAt(rest)
+	case '\\':
+		return backslashAt(text, i)
+	case '&':
+		return entityAt(rest)
+	case '=': // the end of a line in mail
+		return lineJoint(text, i, i+1)
+	default:
+		return stringJoint(text, i)
+	}
+}
+
+// percentAt reads %41 and %u0041.
+func percentAt(rest string) (int, rune) {
+	if len(rest) >= 6 && (rest[1] == 'u' || rest[1] == 'U') {
+		return hexEscape(rest, 2, 4)
+	}
+	n, r := hexEscape(rest, 1, 2)
+	if r >= 0x80 {
+		return 0, 0 // a byte of a character in UTF-8
+	}
+	return n, r
+}
+
+// hexEscape reads a number of that many hexadecimal digits.
+func hexEscape(rest string, from, digits int) (int, rune) {
+	if len(rest) < from+digits {
+		return 0, 0
+	}
+	r := rune(0)
+	for _, c := range []byte(rest[from : from+digits]) {
+		if !hexByte(c) {
+			return 0, 0
+		}
+		r = r<<4 | rune(hexValue(c))
+	}
+	if !utf8.ValidRune(r) {
+		return 0, 0
+	}
+	return from + digits, r
+}
+
+// backslashAt reads \x41, \u0041, \u{41}, \U00000041, \101, \/ and a line that goes on, after
+// one backslash or several.
+func backslashAt(text string, i int) (int, rune) {
+	slashes := 1
+	for slashes < 8 && i+slashes < len(text) && text[i+slashes] == '\\' {
+		slashes++
+	}
+	rest := text[i+slashes-1:]
+	if len(rest) < 2 {
+		return 0, 0
+	}
+	n, r := 0, rune(0)
+	switch c := rest[1]; {
+	case c == 'x':
+		n, r = hexEscape(rest, 2, 2)
+	case c == 'u' && len(rest) > 3 && rest[2] == '{':
+		if end := strings.IndexByte(rest[:min(len(rest), 11)], '}'); end > 3 {
+			if n, r = hexEscape(rest, 3, end-3); n > 0 {
+				n++
+			}
+		}
+	case c == 'u':
+		n, r = hexEscape(rest, 2, 4)
+	case c == 'U':
+		n, r = hexEscape(rest, 2, 8)
+	case c == '/':
+		n, r = 2, '/'
+	case '0' <= c && c <= '1' && len(rest) >= 4 && octal(rest[2]) && octal(rest[3]):
+		n, r = 4, rune(c-'0')<<6|rune(rest[2]-'0')<<3|rune(rest[3]-'0')
+	case c == '\n' || c == '\r':
+		return lineJoint(text, i, i+slashes)
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	return slashes - 1 + n, r
+}
+
+func octal(c byte) bool { return '0' <= c && c <= '7' }
+
+// entities are the names of HTML for characters of secrets that do not have to be escaped.
+var entities = map[string]rune{
+	"lowbar": '_', "hyphen": '-', "dash": '-', "period": '.', "plus": '+', "sol": '/', "equals": '=', "colon": ':', "commat": '@', "percnt": '%', "dollar": '$', "excl": '!', "num": '#', "ast": '*',
+}
+
+// entityAt reads &#65;, &#x41; and the names in entities.
+func entityAt(rest string) (int, rune) {
+	end := strings.IndexByte(rest[:min(len(rest), 10)], ';')
+	if end < 3 {
+		return 0, 0
+	}
+	name := rest[1:end]
+	if name[0] != '#' {
+		if r, ok := entities[name]; ok {
+			return end + 1, r
+		}
+		return 0, 0
+	}
+	base, digits := 10, name[1:]
+	if digits[0] == 'x' || digits[0] == 'X' {
+		base, digits = 16, digits[1:]
+	}
+	n, err := strconv.ParseUint(digits, base, 21)
+	if err != nil || !utf8.ValidRune(rune(n)) {
+		return 0, 0
+	}
+	return end + 1, rune(n)
+}
+
+// lineJoint reads a line end, with the indentation after it, that stands at from within a word
+// which begins before an escape at i.
+func lineJoint(text string, i, from int) (int, rune) {
+	next := nextLine(text, from)
+	if i == 0 || next == len(text) || !tokenByte(text[i-1]) || text[i-1] == '=' || !tokenByte(text[next]) {
+		return 0, 0
+	}
+	return next - i, joined
+}
+
+// stringJoint reads the end of one string and the beginning of the next which a program joins to
+// it, on the same line or the next: "a" + "b", 'a' . 'b', "a" "b". Both strings go on without
+// a space.
+func stringJoint(text string, i int) (int, rune) {
+	if i == 0 || !tokenByte(text[i-1]) {
+		return 0, 0
+	}
+	most := min(len(text), i+mostBlank)
+	j := skipBlank(text, i+1, most)
+	for operators := 0; j < most && operators < 2 && strings.IndexByte("+.&~|<>\\", text[j]) >= 0; operators++ {
+		j++
+	}
+	j = skipBlank(text, j, most)
+	if j+1 >= len(text) || j >= most || text[j] != '"' && text[j] != '\'' && text[j] != '`' || !tokenByte(text[j+1]) {
+		return 0, 0
+	}
+	return j + 1 - i, joined
+}
+
+func skipBlank(text string, i, most int) int {
+	for i < most && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// tokenByte reports whether a byte may be part of a token, of a URL's user information, or of
+// Base64.
+func tokenByte(c byte) bool {
+	return encodedByte(c) || c == '=' || c == '.' || c == ':' || c == '@' || c == '~' || c == '%'
+}
+
+// unescaped is a text whose escapes are decoded.
+type unescaped struct {
+	text  string
+	marks []mark // where escapes were, in their order
+}
+
+// mark is where an escape was: text[at:at+size] of the decoded text stands for the bytes from
+// start to end.
+type mark struct{ at, size, start, end int }
+
+// unescape decodes the escapes of a text.
+func unescape(text string) unescaped {
+	var d unescaped
+	var out strings.Builder
+	copied := 0
+	for i := 0; i < len(text); {
+		if !escapeStarts[text[i]] {
+			i++
+			continue
+		}
+		n, r := escapeAt(text, i)
+		if n == 0 {
+			i++
+			continue
+		}
+		out.WriteString(text[copied:i])
+		m := mark{at: out.Len(), start: i, end: i + n}
+		if r != joined {
+			out.WriteRune(r)
+		}
+		m.size = out.Len() - m.at
+		d.marks = append(d.marks, m)
+		i += n
+		copied = i
+	}
+	out.WriteString(text[copied:])
+	d.text = out.String()
+	return d
+}
+
+// place returns where an offset of the decoded text is in the text: that of the byte at the
+// offset, or, for the end of something, the one after the byte before it.
+func (d unescaped) place(offset int, isEnd bool) int {
+	if isEnd {
+		offset--
+	}
+	// The last mark at the offset or before it; where a joint is at the offset too, what follows it.
+	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].at > offset }) - 1
+	place := offset
+	if i >= 0 {
+		m := d.marks[i]
+		if inside := offset < m.at+m.size; inside && isEnd {
+			return m.end
+		} else if inside {
+			return m.start
+		}
+		place = m.end + offset - m.at - m.size
+	}
+	if isEnd {
+		place++
+	}
+	return place
+}
+
+// concerns reports whether a hit in the decoded text depends on an escape: one is in it, or
+// shortly before it, where a name may be that makes it a secret.
+func (d unescaped) concerns(h Hit) bool {
+	const name = 120 // bytes
+	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].at+d.marks[i].size >= h.Start-name })
+	return i < len(d.marks) && d.marks[i].at < h.End
+}

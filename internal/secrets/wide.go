@@ -1,0 +1,66 @@
+package secrets
+
+import (
+	"strings"
+	"unicode/utf16"
+)
+
+// fewestWide is how many characters in UTF-16 are read as a text.
+const fewestWide = 6
+
+// scanWide returns the hits in text that is in UTF-16: characters of ASCII with a zero byte
+// before or after each, with or without a mark at the beginning of the file, and anywhere in a
+// file of another kind.
+func (s *Scanner) scanWide(rules *ruleSet, path, text string, depth int) []Hit {
+	var hits []Hit
+	for at := 0; at < len(text); {
+		zero := strings.IndexByte(text[at:], 0)
+		if zero < 0 {
+			break
+		}
+		start, end, plain := wideRun(text, at, at+zero)
+		at = max(end, at+zero+1)
+		if len(plain) < fewestWide {
+			continue
+		}
+		for _, h := range s.scanDecoded(rules, path, string(plain), depth) {
+			h.Start, h.End, h.Encoded = start+2*h.Start, min(len(text), start+2*h.End), true
+			hits = append(hits, h)
+		}
+	}
+	return hits
+}
+
+// wideRun returns where text in UTF-16 is whose first zero byte is at zero, and what it says.
+// Nothing before from belongs to it.
+func wideRun(text string, from, zero int) (start, end int, plain []byte) {
+	start = zero
+	if zero > from && wideByte(text[zero-1]) { // little-endian
+		start--
+	}
+	char := 1 - (zero - start) // where the character is in its pair
+	for end = start; end+1 < len(text) && text[end+1-char] == 0 && wideByte(text[end+char]); end += 2 {
+		plain = append(plain, text[end+char])
+	}
+	// After other text, big-endian looks like little-endian with one more character before it.
+	if isShifted := start > from && char == 0 && text[start-1] != 0xFE; isShifted && end < len(text) && wideByte(text[end]) {
+		plain = append(plain, text[end])
+		end++
+	}
+	return start, end, plain
+}
+
+// wideByte reports whether a byte is a printable character of ASCII, or blank.
+func wideByte(c byte) bool {
+	return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t'
+}
+
+// wideForms returns a text in UTF-16 of both orders.
+func wideForms(text string) []string {
+	var little, big []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		little = append(little, byte(unit), byte(unit>>8))
+		big = append(big, byte(unit>>8), byte(unit))
+	}
+	return []string{string(little), string(big)}
+}
