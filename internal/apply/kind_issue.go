@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -63,7 +62,7 @@ func (p *planner) issueOperation(group []*entry, key, title, content string, lab
 func missingNames(have, want []string) []string {
 	var missing []string
 	for _, name := range want {
-		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, name) }) {
+		if !slices.ContainsFunc(have, func(h string) bool { return text.FoldCase(h) == text.FoldCase(name) }) {
 			missing = append(missing, name)
 		}
 	}

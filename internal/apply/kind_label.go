@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxIssueLabels is how many labels GitHub allows on one issue.
@@ -33,7 +33,7 @@ func planLabels(p *planner, group []*entry) Operation {
 		return op
 	}
 	there := p.labelsOn(number)
-	add := slices.DeleteFunc(slices.Clone(want), func(l string) bool { return there[strings.ToLower(l)] })
+	add := slices.DeleteFunc(slices.Clone(want), func(l string) bool { return there[text.FoldCase(l)] })
 	switch {
 	case len(add) == 0 && missingNames(st.value, want) == nil:
 		e.decide(Adopted, "", "%s has these labels already", describeTarget(e.target)).Labels = st.value
@@ -45,7 +45,7 @@ func planLabels(p *planner, group []*entry) Operation {
 		return op
 	}
 	for _, l := range add {
-		there[strings.ToLower(l)] = true
+		there[text.FoldCase(l)] = true
 	}
 	op.Notes = append(op.Notes, "a label that the repository does not have is created")
 	if e.target.IsPull {
@@ -65,7 +65,7 @@ func (p *planner) labelsOn(number int) map[string]bool {
 	if on == nil {
 		on = map[string]bool{}
 		for _, l := range p.snap.labels[number].value {
-			on[strings.ToLower(l)] = true
+			on[text.FoldCase(l)] = true
 		}
 		p.labels[number] = on
 	}

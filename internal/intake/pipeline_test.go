@@ -119,8 +119,9 @@ func TestRunPassesOnTheReadersError(t *testing.T) {
 	if _, err := Collect(context.Background(), iotest.ErrReader(broken), Config{}); !errors.Is(err, broken) {
 		t.Errorf("Collect = %v", err)
 	}
-	if _, err := Collect(context.Background(), strings.NewReader("\xff\xfe{\x00"), Config{}); !errors.Is(err, safeoutput.ErrUTF16) {
-		t.Errorf("Collect of UTF-16 = %v", err)
+	res, err := Collect(context.Background(), strings.NewReader("\xff\xfe{\x00"), Config{})
+	if err != nil || len(res.Rejected) != 1 || res.Rejected[0].Violations[0].Message != safeoutput.ErrUTF16.Error() {
+		t.Errorf("Collect of UTF-16 = %+v, %v; want a rejected record", res, err)
 	}
 }
 

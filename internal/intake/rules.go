@@ -143,7 +143,7 @@ func (j *recordJudge) checkLabels(labels []string) []string {
 		if !ok {
 			continue
 		}
-		if slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, clean) }) {
+		if slices.ContainsFunc(out, func(o string) bool { return text.FoldCase(o) == text.FoldCase(clean) }) {
 			j.notes.repair(RepairLabel, "labels")
 			continue
 		}

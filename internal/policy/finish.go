@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/policy/tree"
@@ -200,10 +198,10 @@ func BranchAllowed(s ChangeSettings, name string) bool {
 // units, which are never fewer.
 const maxTitle = 256
 
-// title puts the prefix before a title that does not begin with it, and cuts the
-// result to GitHub's limit.
+// title puts the prefix before a title that does not begin with it, exactly as it is
+// written, and cuts the result to GitHub's limit.
 func (n *notes) title(prefix, title string) string {
-	if !hasPrefix(title, prefix) {
+	if !strings.HasPrefix(title, prefix) {
 		title = prefix + title
 	}
 	cut := cutTitle(title)
@@ -211,18 +209,6 @@ func (n *notes) title(prefix, title string) string {
 		n.add(RuleTitleLength, "the title was cut to %d characters", maxTitle)
 	}
 	return cut
-}
-
-// hasPrefix reports whether a title begins with the prefix. The space at the
-// prefix's end may be missing ("[ai]x"), unless a word would run on ("Fix" does
-// not begin "Fixed").
-func hasPrefix(title, prefix string) bool {
-	if strings.HasPrefix(title, prefix) {
-		return true
-	}
-	bare := strings.TrimSpace(prefix)
-	last, _ := utf8.DecodeLastRuneInString(bare)
-	return title == bare || !unicode.IsLetter(last) && !unicode.IsDigit(last) && strings.HasPrefix(title, bare)
 }
 
 // cutTitle cuts a title to maxTitle UTF-16 code units, the last an ellipsis.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	}
 	var allowed, refused []string
 	for _, l := range asked {
-		if allowsLabel(kc, l) {
+		if allowsLabel(kc, l) && (containsLabel(own, l) || lookAlikes(KindConfig{Labels: own}, []string{l}) == nil) {
 			allowed = append(allowed, l)
 		} else if !containsLabel(own, l) {
 			refused = append(refused, l)
@@ -49,7 +50,11 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 		labels = labels[:most:most]
 	}
 	if refused != nil {
-		n.add(RuleAllowedLabels, "left out %s; allowed: %s", text.QuoteList(refused), listAllowed(kc))
+		alike := ""
+		if l := lookAlikes(kc, refused); l != nil {
+			alike = fmt.Sprintf(" (%s only looks like one that the configuration names)", text.QuoteList(l))
+		}
+		n.add(RuleAllowedLabels, "left out %s%s; allowed: %s", text.QuoteList(refused), alike, listAllowed(kc))
 	}
 	if labels == nil && limit >= 0 {
 		return nil // the owner's labels alone are no reason to add labels
@@ -61,11 +66,11 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 func unique(labels, seen []string) []string {
 	known := make(map[string]bool, len(labels)+len(seen))
 	for _, l := range seen {
-		known[strings.ToLower(l)] = true
+		known[text.FoldCase(l)] = true
 	}
 	var out []string
 	for _, l := range labels {
-		if key := strings.ToLower(l); !known[key] {
+		if key := text.FoldCase(l); !known[key] {
 			known[key] = true
 			out = append(out, l)
 		}
@@ -74,21 +79,39 @@ func unique(labels, seen []string) []string {
 }
 
 func containsLabel(labels []string, label string) bool {
-	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
+	return slices.ContainsFunc(labels, func(l string) bool { return text.FoldCase(l) == text.FoldCase(label) })
 }
 
 // allowsLabel reports whether an item may ask for a label. Like GitHub, it ignores
-// case.
+// case. A label that only looks like an allowed one is not allowed, and one that only
+// looks like a blocked one is blocked.
 func allowsLabel(kc KindConfig, label string) bool {
-	matches := func(pattern string) bool { return matchLabel(pattern, label) }
-	return (kc.AllowedLabels == nil || slices.ContainsFunc(kc.AllowedLabels, matches)) &&
-		!slices.ContainsFunc(kc.BlockedLabels, matches)
+	blocks := func(pattern string) bool {
+		return matchLabel(pattern, label) || matchLabel(likeness(pattern), likeness(label))
+	}
+	return (kc.AllowedLabels == nil || slices.ContainsFunc(kc.AllowedLabels, func(pattern string) bool { return matchLabel(pattern, label) })) &&
+		!slices.ContainsFunc(kc.BlockedLabels, blocks)
+}
+
+// lookAlikes lists those labels that are not the same as an allowed, blocked or added
+// one of the owner's, and look the same.
+func lookAlikes(kc KindConfig, labels []string) []string {
+	var found []string
+	for _, l := range labels {
+		same := func(pattern string) bool {
+			return !matchLabel(pattern, l) && matchLabel(likeness(pattern), likeness(l))
+		}
+		if slices.ContainsFunc(slices.Concat(kc.AllowedLabels, kc.BlockedLabels, kc.Labels), same) {
+			found = append(found, l)
+		}
+	}
+	return found
 }
 
 // matchLabel reports whether a label matches a pattern, in which '*' stands for any
 // text. It reads the label once for each '*', without backtracking.
 func matchLabel(pattern, label string) bool {
-	pattern, label = strings.ToLower(pattern), strings.ToLower(label)
+	pattern, label = text.FoldCase(pattern), text.FoldCase(label)
 	first, rest, star := strings.Cut(pattern, "*")
 	if !star {
 		return pattern == label

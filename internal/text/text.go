@@ -162,3 +162,15 @@ func FileKind(mode fs.FileMode) string {
 		return "device"
 	}
 }
+
+// FoldCase returns a name in lower case, for comparing names without regard to case, as
+// GitHub compares those of labels. Letters that only look like others keep their own
+// form: the Kelvin sign does not become a k, nor the long s an s.
+func FoldCase(name string) string {
+	return strings.Map(func(r rune) rune {
+		if lower := unicode.ToLower(r); unicode.ToUpper(lower) == r {
+			return lower
+		}
+		return r
+	}, name)
+}

@@ -155,3 +155,18 @@ func BenchmarkOneLine(b *testing.B) {
 		})
 	}
 }
+
+func TestFoldCase(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"": "", "Bug": "bug", "ÄÖÜ ß": "äöü ß", "ΑΒΓ": "αβγ", "ЖЗ": "жз", "good first ISSUE 1": "good first issue 1",
+		"\u212A": "\u212A", "tas\u212A": "tas\u212A", "\u017F": "\u017F", "\u0130": "\u0130", "\u212B": "\u212B", "\u2126": "\u2126",
+	} {
+		if got := text.FoldCase(name); got != want {
+			t.Errorf("FoldCase(%q) = %q, want %q", name, got, want)
+		}
+		if again := text.FoldCase(want); again != want {
+			t.Errorf("FoldCase(%q) = %q: not idempotent", want, again)
+		}
+	}
+}

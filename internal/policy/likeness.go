@@ -1,0 +1,46 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// likeness returns the form that a text has in common with those that look the same or
+// nearly so: without case, marks, wide and other forms of a letter, characters that show
+// nothing, and with Latin letters where other scripts have the same shapes. It is only for
+// refusing: two texts of one likeness are not equal.
+func likeness(s string) string {
+	s = cases.Fold().String(norm.NFKD.String(s))
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		if latin, ok := sameShape[r]; ok {
+			return latin
+		}
+		return r
+	}, s)
+}
+
+// sameShape has the small letters, and dashes, that look like a Latin one or a hyphen, from
+// Unicode's list of confusable characters (UTS #39) as far as they are letters of living
+// scripts.
+var sameShape = func() map[rune]rune {
+	shapes := map[rune]rune{}
+	for latin, alike := range map[rune]string{
+		'a': "аαɑ", 'b': "ьƅ", 'c': "сϲ", 'd': "ԁ", 'e': "еҽ", 'f': "ғẝ", 'g': "ɡց", 'h': "һհ", 'i': "іɩιıⅰ", 'j': "јϳ", 'k': "кκ", 'l': "ӏⅼ|",
+		'm': "м", 'n': "ոп", 'o': "оοօס", 'p': "рρ", 'q': "ԛզ", 'r': "гⲅ", 's': "ѕꜱ", 't': "тτ", 'u': "υսц", 'v': "νѵ", 'w': "ԝωѡ", 'x': "хχ", 'y': "уγү", 'z': "ᴢ",
+		'-': "‐‑‒–—−", '/': "⁄∕", '.': "․", ':': "։∶",
+	} {
+		for _, r := range alike {
+			shapes[r] = latin
+		}
+	}
+	return shapes
+}()
