@@ -136,6 +136,45 @@ func TestEachCallReportsItsOwn(t *testing.T) {
 	}
 }
 
+// TestTwoRunsOnOneAttempt starts two processes that nothing distinguishes, on a later attempt
+// of one job, at one moment. What both write must be there once, and a run must say so.
+func TestTwoRunsOnOneAttempt(t *testing.T) {
+	t.Parallel()
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	dir := newWorkspace(t, map[string]string{"policy.yml": "add-issue-comment:\ncreate-issue:\n",
+		"lines.ndjson": `{"type":"add-issue-comment","body":"Said once."}` + "\n" + `{"type":"create-issue","title":"Opened once","body":"Once."}`}).dir
+	env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), "GITHUB_RUN_ATTEMPT=2")
+	said := make(chan string)
+	for range 2 {
+		go func() {
+			res := run(t, dir, env, "", "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml", "--json")
+			if res.code != 0 {
+				t.Errorf("it ended with %d\n%s", res.code, res.stderr)
+			}
+			said <- res.stdout
+		}()
+	}
+	all := <-said + <-said
+	open := 0
+	for _, i := range s.State().Issues {
+		if i.Title == "Opened once" && i.State == "open" {
+			open++
+		}
+	}
+	if n := len(s.State().Issues[1].Comments); n != 1 || open != 1 {
+		t.Errorf("%d comments and %d open issues\n%s", n, open, all)
+	}
+	created := 0
+	for _, w := range s.Writes() {
+		if w.Operation == "issues/create-comment" {
+			created++
+		}
+	}
+	if created == 2 && !strings.Contains(all, "it was written twice") {
+		t.Errorf("no run says that something was written twice:\n%s", all)
+	}
+}
+
 // TestOutsideOfActionsEachRunIsItsOwn posts a nightly comment from another CI or a terminal
 // twice, and once where the CI names its run.
 func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {

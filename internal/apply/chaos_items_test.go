@@ -47,6 +47,7 @@ func chaosKinds() []chaosKind {
 		{"create-discussion", nil, drawDiscussion},
 		{"missing-tool", nil, drawMissing},
 		{"missing-data", nil, drawMissing},
+		{"report-incomplete", nil, drawIncomplete},
 		{"create-security-report", []string{"pull_request"}, drawAlert},
 		{"noop", nil, drawNoop},
 	}
@@ -263,6 +264,24 @@ func drawMissing(r *rand.Rand, n int) chaosItem {
 			for _, i := range st.Issues {
 				if i.State == "open" {
 					times += strings.Count(i.Body, heading+"\n\n"+text)
+				}
+			}
+			return times
+		},
+	}
+}
+
+// drawIncomplete makes a report of a task that was not completed. The texts of other items
+// mention it, and it counts as failed whatever happens to its issue.
+func drawIncomplete(r *rand.Rand, n int) chaosItem {
+	text := chaosText(r, n)
+	return chaosItem{
+		name: fmt.Sprintf("incomplete task %d", n),
+		line: line(map[string]any{"type": "report-incomplete", "reason": text}),
+		times: func(st githubtest.Fixture) (times int) {
+			for _, i := range st.Issues {
+				if i.State == "open" && strings.HasPrefix(i.Title, "Tasks that agents did not complete") {
+					times += strings.Count(i.Body, text)
 				}
 			}
 			return times

@@ -71,7 +71,7 @@ func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
 		for n := 1; ; n++ {
 			results := c.attempt(n, n > faulty)
 			c.clock.Advance(time.Duration(c.r.IntN(5)) * time.Second)
-			if results != nil && Count(results)[Failed] == 0 {
+			if results != nil && c.ended(results) {
 				break
 			}
 			if n > faulty {
@@ -98,7 +98,7 @@ func (c *chaos) withoutFaults() []string {
 		}
 	}
 	results, err := calm.process(context.Background(), calm.srv.Transport(), calm.clock, calm.approved)
-	if err != nil || Count(results)[Applied]+Count(results)[Adopted] != len(calm.items) {
+	if err != nil || calm.done(results) != len(calm.items) {
 		c.t.Fatalf("without faults it ends with %s, %v", states(results), err)
 	}
 	wanted := ownThings(calm.srv.State())
@@ -129,27 +129,53 @@ func anyTarget(b *bench) *bench {
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 30, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
-		wanted := c.withoutFaults()
-		defer c.explain(seed)
 		c.cfg.Reconcile = ReconcileAlways
-		faulty := c.r.IntN(2) == 0
-		for i, results := range c.atOnce(faulty) {
-			if n := Count(results); !faulty && n[Applied]+n[Adopted] != len(c.items) {
-				t.Errorf("run %d ended with %s", i+1, states(results))
-			}
-		}
-		if faulty {
-			c.clock.Advance(time.Minute)
-			if results := c.attempt(3, true); Count(results)[Applied]+Count(results)[Adopted] != len(c.items) {
-				t.Errorf("the last run ended with %s", states(results))
-			}
-		}
-		c.checkEnd(wanted)
+		c.endsWithOneOfEach(seed, func() int { return 1 + c.r.IntN(2) })
 	})
 }
 
+// TestTwoEqualAttemptsEndWithOneOfEach plays two runs that are both on a later attempt, with
+// the settings that every run has.
+func TestTwoEqualAttemptsEndWithOneOfEach(t *testing.T) {
+	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+		c := newChaos(t, seed)
+		c.cfg.Reconcile = ReconcileAuto
+		c.endsWithOneOfEach(seed, func() int { return 2 })
+	})
+}
+
+// TestTwoEqualCallersEndWithOneOfEach plays two jobs of one attempt that nothing distinguishes.
+func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
+	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+		c := newChaos(t, seed)
+		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
+		c.endsWithOneOfEach(seed, func() int { return 1 })
+	})
+}
+
+// endsWithOneOfEach plays two runs that work at the same moment, on the attempts that attempt
+// returns.
+func (c *chaos) endsWithOneOfEach(seed uint64, attempt func() int) {
+	t := c.t
+	wanted := c.withoutFaults()
+	defer c.explain(seed)
+	faulty := c.r.IntN(2) == 0
+	for i, results := range c.atOnce(faulty, attempt) {
+		if !faulty && c.done(results) != len(c.items) {
+			t.Errorf("run %d ended with %s", i+1, states(results))
+		}
+	}
+	if faulty {
+		c.clock.Advance(time.Minute)
+		if results := c.attempt(3, true); c.done(results) != len(c.items) {
+			t.Errorf("the last run ended with %s", states(results))
+		}
+	}
+	c.checkEnd(wanted)
+}
+
 // atOnce lets two processes work at the same moment, and returns their results.
-func (c *chaos) atOnce(faulty bool) (results [2][]Result) {
+func (c *chaos) atOnce(faulty bool, attempt func() int) (results [2][]Result) {
 	s := &stage{r: c.r, clock: c.clock}
 	rate := 0
 	if faulty {
@@ -158,7 +184,7 @@ func (c *chaos) atOnce(faulty bool) (results [2][]Result) {
 	c.srv.SetFault(c.hook(rate, c.r.IntN(2) == 0))
 	for i := range results {
 		one := *c.bench
-		one.cfg.Run.Attempt = 1 + c.r.IntN(2)
+		one.cfg.Run.Attempt = attempt()
 		left := 0
 		if faulty && c.r.IntN(2) == 0 {
 			left = 1 + c.r.IntN(12+2*len(c.items))
@@ -230,10 +256,11 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	asIssue := r.IntN(2) == 0
 	c.kind(safeoutput.KindMissingTool, func(kc *policy.KindConfig) { kc.CreateIssue = asIssue })
 	c.kind(safeoutput.KindMissingData, func(kc *policy.KindConfig) { kc.CreateIssue = asIssue })
+	c.kind(safeoutput.KindReportIncomplete, func(kc *policy.KindConfig) { kc.CreateIssue = asIssue })
 	lines := make([]string, len(c.items))
 	for i, it := range c.items {
 		lines[i] = it.line
-		if strings.HasPrefix(it.name, "missing ") && !asIssue {
+		if (strings.HasPrefix(it.name, "missing ") || strings.HasPrefix(it.name, "incomplete ")) && !asIssue {
 			c.items[i].times = nil
 		}
 		if strings.HasPrefix(it.name, "review comment") && r.IntN(12) == 0 {
@@ -375,6 +402,20 @@ func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, 
 	return results, err
 }
 
+// reported reports whether an item only counts as failed: it reports that a task was not
+// completed.
+func reported(r Result) bool { return r.Code == CodeIncomplete }
+
+// done returns how many items are done, by this attempt or by an earlier one.
+func (c *chaos) done(results []Result) int {
+	return len(slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return r.State != Applied && r.State != Adopted && !reported(r) }))
+}
+
+// ended reports whether nothing is left to be done in another attempt.
+func (c *chaos) ended(results []Result) bool {
+	return !slices.ContainsFunc(results, func(r Result) bool { return r.State == Failed && !reported(r) })
+}
+
 // tally counts the outcomes of equal items.
 type tally struct{ all, applied, adopted, unsure, failed int }
 
@@ -388,7 +429,7 @@ func (c *chaos) tallies(results []Result) map[string]*tally {
 		}
 		t.all++
 		switch r := results[i]; {
-		case r.State == Applied:
+		case r.State == Applied, reported(r):
 			t.applied++
 		case r.State == Adopted:
 			t.adopted++

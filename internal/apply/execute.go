@@ -19,6 +19,7 @@ type executor struct {
 	repo githubapi.Repo
 	// since bounds every listing, as in the snapshot.
 	since time.Time
+	begun time.Time // when Execute was called
 	// blocked contains, by what an operation needs, why no further one can succeed.
 	blocked map[string]blockade
 	// created lists what was created, to be reconciled.
@@ -41,6 +42,9 @@ func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
 		blocked: map[string]blockade{}, results: map[int]*Result{}}
 	if x.since.IsZero() && deps.Clock != nil {
 		x.since = earliest(plan.config.Run, plan.ev, deps.Clock.Now())
+	}
+	if deps.Clock != nil {
+		x.begun = deps.Clock.Now()
 	}
 	if need := PermissionsNeeded(plan.Operations, false); len(need) > 0 {
 		x.deps.log("this takes the permissions " + joinPermissions(need))

@@ -48,9 +48,9 @@ func groupKey(what string, keys ...string) string {
 }
 
 // maxMembers is the largest number of items in one group. A group's marker has 64 hexadecimal
-// digits for its own key and one for every four members, so that it stays shorter than that of
-// a stable object, stableMarkerLen.
-const maxMembers = 256
+// digits for its own key and one for every four members, so that it stays shorter than both a
+// stable object's key, stableLen, and its marker.
+const maxMembers = 252
 
 // membersKey is the marker key of an object that carries some of a group's items: the
 // group's key followed by a bitmap, one bit a member, the first member in the highest bit
@@ -113,7 +113,7 @@ func targetKey(t policy.Target) string {
 //	16  the id of the workflow run that wrote it last
 //
 // The first two parts are the object's key. The marker of a group, which begins alike, has at
-// most 128 digits: see maxMembers.
+// most 127 digits: see maxMembers.
 const (
 	stableLen       = 2 * keyLen
 	stableMarkerLen = stableLen + 1 + 16

@@ -89,6 +89,7 @@ type checkWork struct {
 	key   string
 	it    *safeoutput.CheckRun
 	there *Object // the check run of an earlier attempt that was interrupted; nil for none
+	anew  bool    // it replaces one that has annotations twice
 	notes []string
 }
 
@@ -117,6 +118,12 @@ func (w *checkWork) execute(ctx context.Context, x *executor, op *Operation) []R
 			r.Object, r.Notes = w.there, w.notes
 			return []Result{r}
 		}
+	}
+	if w.there.known.annotations > len(w.it.Annotations) && x.othersAtWork() && !w.anew {
+		// Annotations cannot be removed, but GitHub shows only the newest check run of a name.
+		again := &checkWork{list: w.list, key: w.key, it: w.it, anew: true,
+			notes: append(w.notes, "another run of the same job added the same annotations; the check run was made anew")}
+		return again.execute(ctx, x, op)
 	}
 	r := e.result(Applied, "", "%s %q", message, w.it.Name)
 	r.Object, r.Notes = w.there, w.notes

@@ -134,7 +134,7 @@ func reviewObject(v githubapi.Review, number int) Object {
 }
 
 func diffCommentObject(c githubapi.DiffComment, number int) Object {
-	return Object{Type: objReviewComment, ID: c.ID, NodeID: c.NodeID, Number: number, URL: c.URL}
+	return Object{Type: objReviewComment, ID: c.ID, NodeID: c.NodeID, Number: number, URL: c.URL, review: c.ReviewID}
 }
 
 func checkRunObject(k githubapi.CheckRun) Object {

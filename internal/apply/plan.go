@@ -149,6 +149,7 @@ type Object struct {
 
 	key    string // the key in its marker; "" for a pending review
 	closed bool   // set for a closed issue
+	review int64  // id of a review comment's review
 	known  *known // nil for what no later attempt or workflow run goes on with
 }
 

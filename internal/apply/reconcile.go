@@ -1,21 +1,25 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // reconcile looks once more at what was created. Of several objects with the same key it
 // keeps the one with the lowest id, as any other run of the same job does, so that all runs
 // end with the same one.
 //
-// It costs a wait and a listing of each list that was written to, so it is done only where a
+// It costs a wait and a look at each list that was written to, so it is done only where a
 // duplicate is possible: after a creation that was tried again, whose first try may have
-// taken effect very late, and where the caller expects two runs at the same moment.
+// taken effect very late, and where another run may be at work at the same moment.
 // Duplicates that Observe saw are removed without either.
 func (x *executor) reconcile(ctx context.Context) {
 	if x.deps.GitHub == nil || x.plan.config.DryRun {
@@ -32,73 +36,136 @@ func (x *executor) reconcile(ctx context.Context) {
 			return
 		}
 	}
+	var there []Object
 	for _, id := range lists {
-		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, id, x.plan.snap.viewer, x.since)
+		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, id, x.plan.snap.viewer, x.recent())
 		if err != nil {
 			x.deps.log(fmt.Sprintf("could not look for duplicates among the %s: %v", id.what, err))
-			continue
 		}
-		families := map[string][]Object{}
-		for _, o := range own {
-			families[o.family()] = append(families[o.family()], o)
-		}
-		entries := map[string][]*entry{}
-		var order []string
-		for _, c := range x.created {
-			if f := c.object.family(); c.list == id {
-				if entries[f] == nil {
-					order = append(order, f)
-				}
-				entries[f] = append(entries[f], c.entries...)
-			}
-		}
-		for _, f := range order {
-			x.keepLowest(ctx, families[f], entries[f])
-		}
+		there = append(there, own...)
 	}
+	var created []Object
+	entries := map[string][]*entry{}
+	for _, c := range x.created {
+		f := c.object.family()
+		created, entries[f] = append(created, c.object), append(entries[f], c.entries...)
+	}
+	x.keepOneOfEach(ctx, created, there, entries)
 }
 
-// unreconciled returns the lists to look at, and when the last object was created.
+// othersAtWork reports whether another run of the same job may work at the same moment: an
+// attempt that is not dead yet, or a job that cannot be distinguished from this one.
+func (x *executor) othersAtWork() bool {
+	return x.plan.config.Run.Attempt > 1 || x.plan.config.Run.Shared
+}
+
+// recentSpan is how far back the lists are read for what was written at the same moment, in
+// excess of what the two clocks may differ by.
+const recentSpan = 3 * time.Hour
+
+// recent returns the moment from which on objects may have been written by a run that works
+// at the same moment. Observe saw those before.
+func (x *executor) recent() time.Time {
+	from := x.begun.Add(-recentSpan)
+	if from.Before(x.since) {
+		return x.since
+	}
+	return from
+}
+
+// unreconciled returns the lists to look at, and when the last object was created. Where
+// review comments were written, they are looked for everywhere another run may have put
+// them, the reviews after the comments that belong to them.
 func (x *executor) unreconciled() (lists []listID, last time.Time) {
 	when := x.plan.config.Reconcile
+	var found set[listID]
 	for _, c := range x.created {
-		if when == ReconcileNever || when == ReconcileAuto && !c.doubtful {
+		if when == ReconcileNever || when == ReconcileAuto && !c.doubtful && !x.othersAtWork() {
 			continue
 		}
-		if !slices.Contains(lists, c.list) {
-			lists = append(lists, c.list)
+		switch n := c.list.number; c.list.what {
+		case listReviews, listReviewComments, listAllReviewComments:
+			found.add(listID{what: listReviewComments, number: n})
+			found.add(listID{what: listReviews, number: n})
+			found.add(listID{what: listComments, number: n})
+		case listAllComments:
+			found.add(listID{what: listComments, number: n})
+		case listCheckRuns: // a second one cannot be removed
+		default:
+			found.add(c.list)
 		}
 		if c.at.After(last) {
 			last = c.at
 		}
 	}
-	return lists, last
+	return found.all, last
 }
 
 // reconcileObserved removes the duplicates among what Observe adopted.
 func (x *executor) reconcileObserved(ctx context.Context) {
 	for i := range x.plan.Operations {
 		op := &x.plan.Operations[i]
-		if op.Staged {
+		if op.Staged || len(op.Adopts) == 0 {
 			continue
 		}
-		seen := map[string]bool{}
+		entries := map[string][]*entry{}
 		for _, o := range op.Adopts {
-			if seen[o.family()] {
-				continue
-			}
-			seen[o.family()] = true
-			same := slices.DeleteFunc(slices.Clone(op.Adopts), func(p Object) bool { return p.family() != o.family() })
-			x.keepLowest(ctx, same, op.entries)
+			entries[o.family()] = op.entries
+		}
+		x.keepOneOfEach(ctx, op.Adopts, op.Adopts, entries)
+	}
+}
+
+// keepOneOfEach removes what is there twice of the families of wanted, and review comments
+// that are there in two places. It notes that in the results of the family's entries.
+func (x *executor) keepOneOfEach(ctx context.Context, wanted, there []Object, entries map[string][]*entry) {
+	families := map[string][]Object{}
+	for _, o := range there {
+		families[o.family()] = append(families[o.family()], o)
+	}
+	done := map[string]bool{}
+	for _, o := range wanted {
+		if f := o.family(); !done[f] {
+			done[f] = true
+			x.keepLowest(ctx, families[f], entries[f])
+		}
+	}
+	for i := range x.plan.Operations {
+		op := &x.plan.Operations[i]
+		if op.Kind != safeoutput.KindCreateReviewComment || op.Staged || op.entries[0].own {
+			continue // Airlock's own are in one place
+		}
+		if g := newCommentGroup(op); slices.ContainsFunc(wanted, g.has) {
+			x.keepOnePlace(ctx, g, there)
 		}
 	}
 }
 
 // family is what objects that may be duplicates of each other have in common: the type, and
-// the key of the item or group.
-func (o Object) family() string { return o.Type + " " + o.key[:min(len(o.key), keyLen)] }
+// the key of the item or group. What carries a part of a group is one family whether it is
+// a review or a comment in the conversation.
+func (o Object) family() string {
+	what := o.Type
+	if len(o.key) > keyLen && len(o.key) != stableLen {
+		what = "group"
+	}
+	return what + " " + o.key[:min(len(o.key), keyLen)]
+}
 
-// keepLowest keeps, of the objects of one family, those with the lowest ids that carry
+// compareDoubles orders the objects of a family: what comes first stays. Ids of different
+// types are not comparable.
+func compareDoubles(a, b Object) int {
+	return cmp.Or(cmp.Compare(boolNumber(a.Type != objReview), boolNumber(b.Type != objReview)), compareIDs(a, b))
+}
+
+func boolNumber(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// keepLowest keeps, of the objects of one family, those that come first and together carry
 // everything. It removes or closes the others, and notes that in the results of the entries
 // that they carry.
 //
@@ -107,8 +174,8 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 	if len(family) > 0 && family[0].Type == objCheckRun {
 		return
 	}
-	family = slices.Clone(family)
-	slices.SortFunc(family, compareIDs)
+	family = slices.DeleteFunc(slices.Clone(family), Object.carriesNothing)
+	slices.SortFunc(family, compareDoubles)
 	family = slices.CompactFunc(family, Object.same)
 	var kept []Object
 	for _, o := range family {
@@ -119,23 +186,35 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 		if o.closed || kept[0].closed || o.known != nil && o.known.answered || ctx.Err() != nil {
 			continue // closed already, answered, or chosen by somebody who closed the first
 		}
-		done, err := x.retire(ctx, o, kept[0])
-		note := "it was written twice: " + done
-		if err != nil {
-			note = fmt.Sprintf("it was written twice, and the second (%s) could not be removed: %v", o.URL, err)
-		}
-		x.deps.log(note)
-		for _, e := range entries {
-			r := x.results[e.index]
-			if r == nil || r.Object == nil || r.Object.key != o.key && e.key != o.key {
-				continue
-			}
-			if r.Object.key == o.key {
-				r.Object = &kept[0]
-			}
-			r.Notes = append(slices.Clone(r.Notes), note)
-		}
+		x.remove(ctx, o, kept[0], entries)
 	}
+}
+
+// remove retires a duplicate of kept, and notes that in the results of the entries that it
+// carries.
+func (x *executor) remove(ctx context.Context, o, kept Object, entries []*entry) {
+	done, err := x.retire(ctx, o, kept)
+	note := "it was written twice: " + done
+	if err != nil {
+		note = fmt.Sprintf("it was written twice, and the second (%s) could not be removed: %v", o.URL, err)
+	}
+	x.deps.log(note)
+	for _, e := range entries {
+		r := x.results[e.index]
+		if r == nil || r.Object == nil || r.Object.key != o.key && e.key != o.key {
+			continue
+		}
+		if r.Object.key == o.key {
+			r.Object = &kept
+		}
+		r.Notes = append(slices.Clone(r.Notes), note)
+	}
+}
+
+// carriesNothing reports whether an object of a group carries none of its items: a review
+// that was retired.
+func (o Object) carriesNothing() bool {
+	return len(o.key) > keyLen && len(o.key) != stableLen && strings.Trim(o.key[keyLen:], "0") == ""
 }
 
 // covered reports whether kept, objects of its family, carry everything that o carries. The
@@ -187,7 +266,8 @@ func (x *executor) retire(ctx context.Context, o, kept Object) (done string, err
 	case objReview: // a submitted review cannot be removed
 		done = "the text of the second review was replaced by a link to the first"
 		do = func(ctx context.Context) error {
-			_, err := gh.EditReview(ctx, x.repo, o.Number, o.ID, "*This review was posted twice. [It is here]("+kept.URL+").*")
+			_, err := gh.EditReview(ctx, x.repo, o.Number, o.ID, "*This review was posted twice. [It is here]("+kept.URL+").*\n\n"+
+				markdown.Marker(o.key[:keyLen]+strings.Repeat("0", len(o.key)-keyLen)))
 			return err
 		}
 	default:

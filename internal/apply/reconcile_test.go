@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
@@ -85,6 +86,50 @@ func TestReconcilingKeepsTheLowest(t *testing.T) {
 			t.Errorf("text stands there twice:\n%s", text)
 		}
 	})
+}
+
+// TestTwoRunsOnOneAttempt lets two runs plan before either has written anything, with the
+// settings that every run has: on a later attempt, and as two jobs that nothing distinguishes.
+func TestTwoRunsOnOneAttempt(t *testing.T) {
+	lines := []string{anIssue, aComment, aDiscussion}
+	for name, set := range map[string]func(*event.Run){
+		"both on attempt 2":      func(r *event.Run) { r.Attempt = 2 },
+		"two calls of one name":  func(r *event.Run) { r.Shared = true },
+		"both on attempt 3 of 1": func(r *event.Run) { r.Attempt, r.Shared = 3, true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fixture(), githubtest.Options{Lag: listLag})
+			set(&b.cfg.Run)
+			one, two := b.plan(lines...), b.plan(lines...)
+			want(t, Execute(context.Background(), b.deps, one), "applied applied applied")
+			before := len(b.srv.Requests())
+			results := Execute(context.Background(), b.deps, two)
+			want(t, results, "applied applied applied")
+			for _, r := range results {
+				if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "written twice") {
+					t.Errorf("%s: nothing says so: %q", r.Kind, r.Notes)
+				}
+			}
+			open := 0
+			for _, i := range b.srv.State().Issues {
+				if i.Title == "Crash on start" && i.State == "open" {
+					open++
+				}
+			}
+			if open != 1 || len(b.issue(issueNumber).Comments) != 1 || len(b.srv.State().Discussions) != 2 {
+				t.Errorf("%d issues, %d comments, %d discussions are left", open, len(b.issue(issueNumber).Comments), len(b.srv.State().Discussions)-1)
+			}
+			reads := 0
+			for _, r := range b.srv.Requests()[before:] {
+				if !r.Write {
+					reads++
+				}
+			}
+			if reads > 3 {
+				t.Errorf("the second look took %d requests", reads)
+			}
+		})
+	}
 }
 
 func TestCovered(t *testing.T) {
