@@ -134,6 +134,22 @@ func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 	}
 }
 
+// TestFooterStandsAlone asserts that nothing of a text is open where the footer begins.
+// What browsers make of such texts is a test of package sanitize.
+func TestFooterStandsAlone(t *testing.T) {
+	cfg := Config{Sanitizer: sanitizer(t)}
+	for _, text := range []string{
+		"<div>\n\n<rp>", "<del>", "x <del>y", "<h1>", "<table>", "<table><tr><td>", "<details><summary>x", "<summary>", "<a href=\"#x\">x",
+		"<sub>", "<pre>\nx", "```\nx", "~~~\nx", "<!-- x", "<![CDATA[ x", "<div title=\"", "- <table>", "> <details>", "<script>", "$$\nx",
+	} {
+		body, _ := cfg.body(text, cfg.footer(nil), groupKey("x"))
+		before, _, ok := strings.Cut(body, "\n\n> Asked for by an agent")
+		if open := markdown.CloseOpen(before); !ok || open != "" || strings.Contains(before, "<rp>") {
+			t.Errorf("%q: %q is open in\n%s", text, open, body)
+		}
+	}
+}
+
 func TestFooters(t *testing.T) {
 	cfg := Config{Sanitizer: sanitizer(t)}
 	for _, tt := range []struct {
