@@ -151,7 +151,7 @@ func (a *attempt) leaveOutSkipped(dir string) {
 	}
 	a.report.Findings = kept
 	a.report.Notes = append(a.report.Notes, fmt.Sprintf("left out: files that are not formatted in directories that 'go fmt' passes over, such as testdata (%d)", len(files)))
-	a.report.Broken = slices.ContainsFunc(kept, func(f finding.Finding) bool { return f.Severity == finding.High })
+	a.report.Unparsed = slices.DeleteFunc(a.report.Unparsed, func(name string) bool { return files[name] })
 	a.clean = len(kept) == 0 && a.report.Explained && a.report.Outside+a.report.Omitted == 0
 }
 

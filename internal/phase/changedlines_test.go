@@ -48,6 +48,38 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 	}
 }
 
+// TestWhatCannotBeParsedBlocksOnlyIfItChanged asserts that one broken file does not make
+// every old finding count, and that nothing is taken for complete where it may not be.
+func TestWhatCannotBeParsedBlocksOnlyIfItChanged(t *testing.T) {
+	t.Parallel()
+	const code, document = "@@ -1,2 +1,3 @@\n package m\n+var x = 1\n // end", "@@ -1 +1 @@\n-a\n+b"
+	stylish := func(broken string) step {
+		return step{code: 1, stdout: "b.go\n  9:1  error  old  no-old\n\n" + broken + "\n  1:1  error  Parsing error: odd\n\n✖ 2 problems (2 errors, 0 warnings)\n"}
+	}
+	typeError := step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n"}
+	for _, tt := range []struct {
+		name, changed, patch, lint string
+		printed                    step
+		status                     phase.Status
+		blocking                   int
+	}{
+		{"another file cannot be parsed", "a.go", code, "eslint .", stylish("b.go"), phase.Pass, 0},
+		{"the changed file cannot be parsed", "a.go", code, "eslint .", stylish("a.go"), phase.Fail, 1},
+		{"documents change", "doc.md", document, "eslint .", stylish("a.go"), phase.Pass, 0},
+		{"code is compiled together with what changed", "a.go", code, "go vet ./...", typeError, phase.Fail, 1},
+		{"documents change, and the code does not compile", "doc.md", document, "go vet ./...", typeError, phase.Pass, 0},
+		{"dependencies change, and the code does not compile", "go.mod", document, "go vet ./...", typeError, phase.Fail, 1},
+	} {
+		job, dir := goJob(t)
+		job.Input.ChangedFiles, job.Input.LintCommand = []string{tt.changed}, tt.lint
+		job.Diff = []changes.ChangedFile{{Path: tt.changed, Status: changes.Modified, Patch: tt.patch}}
+		c := checkOf(validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{tt.lint: {tt.printed}})).deps()), phase.Linter)
+		if c.Status != tt.status || len(c.Blocking) != tt.blocking {
+			t.Errorf("%s: %+v", tt.name, c)
+		}
+	}
+}
+
 func TestAnOldFindingDoesNotExplainAnotherProgramsFailure(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]phase.Status{"go vet ./...": phase.Pass, "go vet ./... && ./ours": phase.Fail} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -243,8 +244,10 @@ func (w *run) judge() {
 		w.failRewritten()
 		return
 	}
-	w.readable = w.isStyle() && last.explained() && !report.Broken && report.Outside+report.Omitted == 0 && len(findings) > 0 && w.allExist(findings)
-	w.out.Blocking, w.out.Old = w.e.lines.split(findings, w.isStyle() && w.e.config.NewOnly)
+	w.readable = w.isStyle() && last.explained() && !w.broken() && report.Outside+report.Omitted == 0 && len(findings) > 0 && w.allExist(findings)
+	if w.out.Blocking = findings; w.isStyle() {
+		w.out.Blocking, w.out.Old = w.splitStyle(findings)
+	}
 	if passed {
 		w.out.Status, w.out.Blocking, w.out.Old = Pass, nil, append(w.out.Old, w.out.Blocking...)
 		return
@@ -258,6 +261,37 @@ func (w *run) judge() {
 		w.out.Blocking, w.out.Old = append(w.out.Blocking, w.out.Old...), nil // the exit code decides
 	}
 	w.explain()
+}
+
+// splitStyle separates the findings of a formatter or linter that count from old ones. In a
+// changed file that could not be parsed all count, because the error may be reported on any
+// line of it.
+func (w *run) splitStyle(findings []finding.Finding) (blocking, old []finding.Finding) {
+	blocking, rest := w.e.lines.split(findings, w.e.config.NewOnly)
+	for _, f := range rest {
+		if slices.Contains(w.last.report.Unparsed, f.Path) && w.e.lines.touch(finding.Finding{Path: f.Path}) {
+			blocking = append(blocking, f)
+		} else {
+			old = append(old, f)
+		}
+	}
+	return blocking, old
+}
+
+// broken reports whether code could not be compiled that is compiled together with what
+// changed, so that what was found there is not all. Documents and files of other languages
+// are not compiled with it.
+func (w *run) broken() bool {
+	return w.last.report.Broken && (!w.e.config.NewOnly || slices.ContainsFunc(w.root.files, func(name string) bool {
+		language := languageOfFile(name)
+		return language.family() == w.root.language.family() || language == "" && !isDocument(name)
+	}))
+}
+
+// isDocument reports whether a file's name is that of a text for people, which nothing
+// compiles.
+func isDocument(name string) bool {
+	return slices.Contains([]string{".md", ".mdx", ".markdown", ".rst", ".txt", ".adoc"}, strings.ToLower(path.Ext(name)))
 }
 
 // passOldOnly passes the check although it found something: all of it is old.
@@ -308,7 +342,7 @@ func (w *run) explain() {
 			problem += gist(last.report.FirstFailures)
 		}
 		w.fail(problem)
-	case w.plan.check == Formatter && len(w.out.Blocking) > 0 && last.explained() && !last.report.Broken:
+	case w.plan.check == Formatter && len(w.out.Blocking) > 0 && last.explained() && !w.broken() && len(last.report.Unparsed) == 0:
 		for _, f := range w.out.Blocking {
 			w.failUnformatted(f.Path)
 		}

@@ -23,8 +23,9 @@ type collector struct {
 	// recognised reports that the output has the form that is read here: it has lines
 	// that only this tool prints.
 	recognised bool
-	crashed    bool // the tool reported that it failed itself
-	broken     bool // a file could not be compiled, parsed or type-checked
+	crashed    bool            // the tool reported that it failed itself
+	broken     bool            // code could not be compiled or type-checked
+	unparsed   map[string]bool // files that could not be parsed, by their paths in the repository
 	notes      []string
 }
 
@@ -61,6 +62,19 @@ func (c *collector) add(f finding.Finding) {
 		c.seen[f] = true
 		c.findings = append(c.findings, f)
 	}
+}
+
+// addUnparsed keeps the finding that a file could not be parsed.
+func (c *collector) addUnparsed(f finding.Finding) {
+	if path, ok := c.places.rel(f.Path); ok && path != "" {
+		if c.unparsed == nil {
+			c.unparsed = map[string]bool{}
+		}
+		c.unparsed[path] = true
+	} else {
+		c.broken = true // nobody knows which file it is
+	}
+	c.add(f)
 }
 
 // rule keeps what a tool reports about one of its rules, the first time.

@@ -27,7 +27,7 @@ func unparsed(path, message, line, column string) finding.Finding {
 // openGofmt reads the names that gofmt -l prints, the diffs of gofmt -d, and the errors
 // of both.
 func openGofmt(c *collector) [2]lineReader {
-	errors := text(form{formats: goFormats(), severity: finding.High, broken: isError})(c)[1]
+	errors := text(form{formats: goFormats(), severity: finding.High, unparsed: isError})(c)[1]
 	return [2]lineReader{&gofmtNames{c, newDiff(c)}, &gofmtErrors{errors, c}}
 }
 
@@ -82,8 +82,7 @@ func (b *blackReader) line(line string) {
 		if m[2] != "" {
 			message = "cannot be parsed: " + message
 		}
-		b.broken = true
-		b.add(unparsed(m[1], message, m[2], m[3]))
+		b.addUnparsed(unparsed(m[1], message, m[2], m[3]))
 	} else if startsWithAny(line, []string{"All done!", "Oh no!", "# file would be", "# files would be", "# file would fail", "# files would fail"}) {
 		b.recognised = true
 	}
@@ -102,8 +101,7 @@ func newPrettier(c *collector) lineReader { return &prettierReader{c} }
 func (p *prettierReader) line(line string) {
 	line = truncateBytes(line, maxText)
 	if m := prettierError.match(line); m != nil {
-		p.broken = true
-		p.add(unparsed(m[1], m[2], m[3], m[4]))
+		p.addUnparsed(unparsed(m[1], m[2], m[3], m[4]))
 		return
 	}
 	switch {

@@ -115,7 +115,10 @@ func (log eslintLog) report(c *collector) {
 			if m.Severity >= 2 {
 				f.Severity = finding.High
 			}
-			c.broken = c.broken || m.Fatal
+			if m.Fatal {
+				c.addUnparsed(f)
+				continue
+			}
 			c.add(f)
 		}
 	}
@@ -176,8 +179,11 @@ type rubocopLog struct {
 func (log rubocopLog) report(c *collector) {
 	for _, file := range log.Files {
 		for _, o := range file.Offenses {
-			c.broken = c.broken || o.Cop == "Lint/Syntax"
-			c.add(finding.Finding{
+			add := c.add
+			if o.Cop == "Lint/Syntax" {
+				add = c.addUnparsed
+			}
+			add(finding.Finding{
 				Tool: "rubocop", Rule: o.Cop, Path: file.Path, Message: strings.TrimPrefix(o.Message, o.Cop+": "), Severity: severityNamed(o.Severity),
 				// The last column is that of the last character, not the one after it.
 				Range: finding.Range{StartLine: o.Location.StartLine, StartColumn: o.Location.StartColumn, EndLine: o.Location.LastLine, EndColumn: o.Location.LastColumn + 1},
@@ -204,7 +210,9 @@ func (log ruffLog) report(c *collector) {
 			f.Rule = *d.Code
 		}
 		if d.Code == nil || f.Rule == "invalid-syntax" {
-			f.Severity, c.broken = finding.High, true
+			f.Severity = finding.High
+			c.addUnparsed(f)
+			continue
 		}
 		c.add(f)
 	}

@@ -29,8 +29,11 @@ func (s *stylishReader) line(line string) {
 		s.crashed = true
 	case strings.HasPrefix(line, "  "):
 		if m := stylishEntry.match(line); m != nil && s.path != "" {
-			s.broken = s.broken || m[5] == "" && strings.HasPrefix(m[4], "Parsing error:")
-			s.add(finding.Finding{
+			add := s.add
+			if m[5] == "" && strings.HasPrefix(m[4], "Parsing error:") {
+				add = s.addUnparsed
+			}
+			add(finding.Finding{
 				Path: s.path, Rule: m[5], Message: m[4], Severity: severityOf(m[3][0], ""),
 				Range: finding.Range{StartLine: atoi(m[1]), StartColumn: atoi(m[2])},
 			})
@@ -53,7 +56,7 @@ type ruffReader struct {
 var ruffHead = containing("", `^([A-Z]+[0-9]+|[a-z]+(?:-[a-z]+)*:)(?: \[\*\])? (.+)$`)
 
 func newRuff(c *collector) lineReader {
-	concise := text(form{formats: goFormats(), rule: pythonRule, broken: pythonSyntax,
+	concise := text(form{formats: goFormats(), rule: pythonRule, unparsed: pythonSyntax,
 		closing: []string{"Found ", "# file would be ", "# files would be "}, crash: []string{"ruff failed", "error: "}})
 	return &ruffReader{collector: c, concise: concise(c)[0]}
 }
@@ -82,7 +85,9 @@ func (r *ruffReader) line(line string) {
 		f := finding.Finding{Path: place[1], Rule: strings.TrimSuffix(head[1], ":"), Message: head[2], Severity: finding.Medium,
 			Range: finding.Range{StartLine: atoi(place[2]), StartColumn: atoi(place[3])}}
 		if f.Rule == "invalid-syntax" {
-			f.Severity, r.broken = finding.High, true
+			f.Severity = finding.High
+			r.addUnparsed(f)
+			return
 		}
 		r.add(f)
 	}

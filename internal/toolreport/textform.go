@@ -20,8 +20,9 @@ type form struct {
 	rule string
 	// severity is that of a finding whose line does not contain one.
 	severity finding.Severity
-	// broken reports that a finding is an error of compiling, parsing or types.
-	broken func(finding.Finding) bool
+	// broken reports that a finding is an error of compiling or types; unparsed, that it is
+	// that of a file which a tool that reads each file on its own could not parse.
+	broken, unparsed func(finding.Finding) bool
 	// prefix is left out at the beginning of a line; a finding after it is such an error.
 	prefix string
 	// anyPlace reports that a finding's line may name its place in any way.
@@ -114,7 +115,11 @@ func (t *textReader) end() {
 	t.collector.broken = t.collector.broken || t.form.broken != nil && t.form.broken(*t.pending)
 	current := t.places.current
 	t.places.current = t.dir
-	t.add(*t.pending)
+	if t.form.unparsed != nil && t.form.unparsed(*t.pending) {
+		t.addUnparsed(*t.pending)
+	} else {
+		t.add(*t.pending)
+	}
 	t.places.current, t.pending = current, nil
 }
 

@@ -76,9 +76,13 @@ type Report struct {
 	// another directory: the command line starts several programs, and not all are known,
 	// or it changes its directory on the way.
 	Mixed bool `json:",omitempty"`
-	// Broken reports that a file could not be compiled, parsed or type-checked. Such errors
-	// count wherever they are, and may hide others.
+	// Broken reports that code could not be compiled or type-checked. Such errors may hide
+	// others in other files.
 	Broken bool
+	// Unparsed are the files, sorted and relative to the repository, that a tool which reads
+	// each file on its own could not parse. What it would find in them is not known; what it
+	// reports about the others is complete.
+	Unparsed []string `json:",omitempty"`
 	// Tests is set only for the check "tests".
 	Tests   Tests
 	Outside int // findings left out because they are about a file outside the root

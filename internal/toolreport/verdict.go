@@ -2,6 +2,7 @@ package toolreport
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -191,6 +192,9 @@ func (p *Report) add(c *collector) {
 	p.Outside += c.outside
 	p.Omitted += c.omitted
 	p.Broken = p.Broken || c.broken
+	p.Unparsed = append(p.Unparsed, slices.Collect(maps.Keys(c.unparsed))...)
+	slices.Sort(p.Unparsed)
+	p.Unparsed = slices.Compact(p.Unparsed)
 	p.Notes = append(p.Notes, c.notes...)
 }
 
