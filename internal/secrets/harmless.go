@@ -160,20 +160,27 @@ func isPinned(line string) bool {
 	return pinWords().MatchString(line)
 }
 
-// isInBase64 reports whether text[start:end] is only a part of data in Base64: characters of its
-// alphabet after a slash or a plus sign, which some forty such characters are before.
+// isInBase64 reports whether text[start:end] is only a part of data in Base64, on one line or
+// several: characters of its alphabet after a slash or a plus sign, with forty such characters
+// before.
 func isInBase64(text string, start, end int) bool {
-	const before = 40
-	if start <= before || text[start-1] != '/' && text[start-1] != '+' {
+	isData := func(c byte) bool { return encodedByte(c) && c != '-' && c != '_' }
+	for i := start; i < end; i++ {
+		if !isData(text[i]) {
+			return false
+		}
+	}
+	if start == 0 || text[start-1] != '/' && text[start-1] != '+' {
 		return false
 	}
-	kinds := 0
-	for i := start - before; i < end; i++ {
+	kinds, count := 0, 0
+	for i := start - 1; i >= 0 && count < 40; i-- {
 		c := text[i]
 		switch {
-		case !encodedByte(c) || c == '-' || c == '_':
+		case c == '\n' || c == '\r':
+			continue
+		case !isData(c):
 			return false
-		case i >= start:
 		case upper(c):
 			kinds |= 1
 		case digit(c):
@@ -181,8 +188,9 @@ func isInBase64(text string, start, end int) bool {
 		case lowerLetter(c):
 			kinds |= 4
 		}
+		count++
 	}
-	return kinds == 7 // a path seldom has all
+	return count == 40 && kinds == 1|2|4 // a path seldom has all
 }
 
 // isInKey reports whether a member of a JSON object is the private part of a JSON Web Key: a

@@ -210,7 +210,7 @@ var documented = map[string]string{
 	".npmrc auth":               `_auth=` + base64.StdEncoding.EncodeToString([]byte("deploy:"+randomText(alphanumeric, 18))),
 	"basic authentication":      `Authorization: Basic ` + base64.StdEncoding.EncodeToString([]byte("deploy:"+randomText(alphanumeric, 18))),
 	"a value with a name":       `api_key = "[A-Za-z0-9]{32}"`,
-	"a password with a name":    `DB_PASSWORD=[A-Za-z]{5}[0-9]{3}[A-Z]{3}[0-9][a-z][0-9]{3}`,
+	"a password with a name":    `DB_PASSWORD=[A-Za-z]{9}[0-9][A-Za-z0-9]{18}`,
 	"JWT that stays valid":      `eyJhbGciOiJIUzI1NiJ9\.eyJzdWIiOiJzZXJ2aWNlIn0\.[A-Za-z0-9_-]{43}`,
 	"Kubernetes secret":         "apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\ndata:\n  user: " + base64.StdEncoding.EncodeToString([]byte("admin")) + "\n  password: " + base64.StdEncoding.EncodeToString([]byte(randomText(alphanumeric, 20))) + "\n",
 }
