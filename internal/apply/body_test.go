@@ -143,7 +143,7 @@ func TestFooterStandsAlone(t *testing.T) {
 		"<sub>", "<pre>\nx", "```\nx", "~~~\nx", "<!-- x", "<![CDATA[ x", "<div title=\"", "- <table>", "> <details>", "<script>", "$$\nx",
 	} {
 		body, _ := cfg.body(text, cfg.footer(nil), groupKey("x"))
-		before, _, ok := strings.Cut(body, "\n\n> Asked for by an agent")
+		before, _, ok := strings.Cut("\n\n"+body, "\n\n> Asked for by an agent")
 		if open := markdown.CloseOpen(before); !ok || open != "" || strings.Contains(before, "<rp>") {
 			t.Errorf("%q: %q is open in\n%s", text, open, body)
 		}
