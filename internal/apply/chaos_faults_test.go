@@ -85,7 +85,8 @@ func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Dur
 	case 10:
 		return "not JSON " + when, githubtest.NotJSON(after)
 	case 11:
-		return "garbage", githubtest.Fault{Garbage: `{"id":`}
+		garbage := []string{`{"id":`, `{}`, `null`, `[null]`, `{"message":"ok"}`}[r.IntN(5)]
+		return "garbage " + garbage, githubtest.Fault{Garbage: garbage}
 	}
 	late := max(time.Second, time.Duration(r.Int64N(int64(listLag-lag)+1)))
 	if late+lag > listLag {

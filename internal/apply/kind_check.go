@@ -96,17 +96,14 @@ type checkWork struct {
 func (w *checkWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	e := op.entries[0]
 	message := "completed the check run"
-	var sent int
 	if w.there == nil {
 		created, err := w.create(ctx, x, op)
 		if err != nil {
 			return []Result{x.failed(op, e, err)}
 		}
-		w.there, sent, message = &created, len(w.batch(0)), "created the check run"
-	} else {
-		sent = w.sent()
+		w.there, message = &created, "created the check run"
 	}
-	for ; sent < len(w.it.Annotations); sent += len(w.batch(sent)) {
+	for sent := w.sent(); sent < len(w.it.Annotations); sent += len(w.batch(sent)) {
 		err := w.add(ctx, x, sent)
 		if isKind(err, githubapi.Validation) {
 			w.noteRefused(sent, err)
@@ -136,9 +133,9 @@ func (w *checkWork) create(ctx context.Context, x *executor, op *Operation) (Obj
 	n := githubapi.NewCheckRun{Name: w.it.Name, HeadSHA: w.it.HeadSHA, ExternalID: w.key, Conclusion: w.it.Conclusion, Output: w.output(0)}
 	work := &createWork{
 		key: w.key, list: w.list, what: "the check run",
-		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
 			got, err := gh.CreateCheckRun(ctx, x.repo, n)
-			return checkRunObject(got), nil, err
+			return checkRunObject(got), "", nil, err
 		},
 	}
 	obj, notes, err := x.create(ctx, work, op.entries)

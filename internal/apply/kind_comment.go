@@ -57,9 +57,9 @@ func (p *planner) commentRequest(number int, body string) Request {
 func commentWork(repo githubapi.Repo, list listID, key, body string) *createWork {
 	return &createWork{
 		key: key, list: list, what: "the comment",
-		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
 			c, err := gh.CreateIssueComment(ctx, repo, list.number, body)
-			return commentObject(c, list.number), nil, err
+			return commentObject(c, list.number), c.Body, nil, err
 		},
 	}
 }
@@ -74,9 +74,9 @@ func (p *planner) discussionComment(op *Operation, e *entry, list listID, body s
 	op.Requests = []Request{graphQL("addDiscussionComment", map[string]any{"discussionId": cmp.Or(id, "<discussion>"), "body": body})}
 	op.work = &createWork{
 		key: e.key, list: list, what: "the comment",
-		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
 			c, err := gh.AddDiscussionComment(ctx, id, body)
-			return discussionCommentObject(c, list.number), nil, err
+			return discussionCommentObject(c, list.number), c.Body, nil, err
 		},
 	}
 }

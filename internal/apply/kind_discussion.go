@@ -54,9 +54,9 @@ func planDiscussion(p *planner, group []*entry) Operation {
 		"repositoryId": d.RepositoryID, "categoryId": d.CategoryID, "title": d.Title, "body": d.Body})}
 	op.work = &createWork{
 		key: e.key, list: list, what: "the discussion",
-		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
 			got, err := gh.CreateDiscussion(ctx, d)
-			return discussionObject(got), nil, err
+			return discussionObject(got), got.Body, nil, err
 		},
 	}
 	return op

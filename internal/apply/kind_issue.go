@@ -42,16 +42,16 @@ func (p *planner) issueOperation(group []*entry, key, title, content string, lab
 	}{issue.Title, issue.Body, issue.Labels})}
 	op.work = &createWork{
 		key: key, list: list, what: "the issue",
-		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
 			got, err := gh.CreateIssue(ctx, p.repo, issue)
 			if err != nil {
-				return Object{}, nil, err
+				return Object{}, "", nil, err
 			}
 			var notes []string
 			if missing := missingNames(got.Labels, issue.Labels); len(missing) > 0 {
 				notes = append(notes, "GitHub did not add these labels to the issue: "+quoteAll(missing))
 			}
-			return issueObject(got), notes, nil
+			return issueObject(got), got.Body, notes, nil
 		},
 	}
 	return op

@@ -45,12 +45,12 @@ var pendingWaits = []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.
 // post posts one review as soon as no other review of the account blocks it, and otherwise one
 // comment in the conversation.
 func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewComment) error {
-	blocking := r.blocking
+	blocking, changes := r.blocking, 0
 	for i := 0; ; i++ {
 		last := i == len(pendingWaits)
-		if blocking != nil && r.mayDelete(*blocking, i == 0, last) && r.x.dropDraft(ctx, blocking.NodeID) == nil {
+		if blocking != nil && changes < maxTries && r.mayDelete(*blocking, i+changes == 0, last) && r.x.dropDraft(ctx, blocking.NodeID) == nil {
 			r.x.deps.log("a review that an earlier run of Airlock did not submit was deleted")
-			blocking = nil
+			blocking, changes, i, last = nil, changes+1, 0, false
 		}
 		if blocking == nil || last {
 			err := r.postOnce(ctx, inline, file, body)
@@ -65,9 +65,15 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 		if err := r.x.deps.Clock.Sleep(ctx, pendingWaits[i]); err != nil {
 			return err
 		}
+		before := blocking
 		var err error
 		if blocking, err = r.lookAtReviews(ctx); err != nil {
 			return err
+		}
+		if before != nil && (blocking == nil || blocking.ID != before.ID) && changes < maxTries {
+			// Another run that waited for the same may begin its review now: it is waited
+			// for, too.
+			changes, i = changes+1, -1
 		}
 		inline, file, body = r.undone(inline), r.undone(file), r.undone(body)
 	}
@@ -99,24 +105,28 @@ func (r *reviewRun) lookAtReviews(ctx context.Context) (pending *Object, err err
 			pending = &o
 			continue
 		}
-		r.adoptCarried(o, "another run of this job posted it already")
+		if r.adoptCarried(o, "another run of this job posted it already") {
+			r.searched = false // the rest may be in the conversation by now
+		}
 	}
-	return pending, nil
+	return pending, r.searchConversation(ctx)
 }
 
-// adoptCarried decides the comments that an object carries.
-func (r *reviewRun) adoptCarried(o Object, message string) {
+// adoptCarried decides the comments that an object carries, and reports whether there are any.
+func (r *reviewRun) adoptCarried(o Object, message string) (any bool) {
 	carries, ok := members(o.key, r.group, r.size)
 	if !ok {
-		return
+		return false
 	}
 	for _, c := range slices.Concat(r.inline, r.file, r.body) {
 		if carries(c.member) && !r.isDone(c) {
 			res := c.e.result(Adopted, "", "%s", message)
 			res.Object = &o
 			r.results = append(r.results, res)
+			any = true
 		}
 	}
+	return any
 }
 
 // postOnce posts the comments as one request where that is possible. Comments on files, and
@@ -188,9 +198,9 @@ func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part
 	v := r.newReview(inline, in)
 	obj, notes, err := r.x.create(ctx, &createWork{
 		key: r.partKey(in, inline), list: listID{what: listReviews, number: r.number}, what: "the review",
-		do: func(ctx context.Context, gh GitHub) (Object, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
 			got, err := gh.CreateReview(ctx, r.x.repo, r.number, v)
-			return reviewObject(got, r.number), nil, err
+			return reviewObject(got, r.number), got.Body, nil, err
 		},
 	}, entriesIn(slices.Concat(inline, in.ends)))
 	if err != nil {

@@ -51,8 +51,7 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 		if author.DatabaseID != viewer.DatabaseID || viewer.DatabaseID == 0 {
 			return
 		}
-		if key, ok := markdown.LastLineMarker(body); ok {
-			o.key, o.known = readMarker(key, body)
+		if o.readKey(body); o.key != "" {
 			found = append(found, o)
 		}
 	}
@@ -108,6 +107,13 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 		})
 	}
 	return found, err
+}
+
+// readKey takes an object's key from the marker in its text.
+func (o *Object) readKey(body string) {
+	if key, ok := markdown.LastLineMarker(body); ok {
+		o.key, o.known = readMarker(key, body)
+	}
 }
 
 // each calls f for each element of a list, up to the first error.

@@ -110,7 +110,8 @@ type createWork struct {
 	key  string
 	list listID
 	what string // "the issue"
-	do   func(ctx context.Context, gh GitHub) (Object, []string, error)
+	// do returns the object, and its text as far as the answer has it: see executor.create.
+	do func(ctx context.Context, gh GitHub) (o Object, text string, notes []string, err error)
 }
 
 func (c *createWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
@@ -143,11 +144,15 @@ type creation struct {
 }
 
 // create creates an object once. After an ambiguous failure it checks whether the object is
-// there, and tries again only if it is not.
+// there, and tries again only if it is not. An answer that shows another text than the one
+// that was sent is about another object, and as ambiguous as none.
 func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) (obj Object, notes []string, err error) {
 	for try := 1; ; try++ {
 		err = x.write(ctx, func(ctx context.Context) (err error) {
-			obj, notes, err = c.do(ctx, x.deps.GitHub)
+			var text string
+			if obj, text, notes, err = c.do(ctx, x.deps.GitHub); err == nil && text != "" && !hasKey(text, c.key) {
+				err = &githubapi.Error{Kind: githubapi.Ambiguous, Op: "create " + c.what, Repo: x.repo, Message: "the answer is about something else"}
+			}
 			return err
 		})
 		if err == nil {
@@ -165,6 +170,13 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 		x.created = append(x.created, creation{list: c.list, object: obj, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
 		return obj, notes, nil
 	}
+}
+
+// hasKey reports whether a text ends with the marker of a key.
+func hasKey(text, key string) bool {
+	var o Object
+	o.readKey(text)
+	return o.key == key
 }
 
 // lookFor looks for the object with the lowest id that has a key. See tookEffect.

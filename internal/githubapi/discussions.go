@@ -198,7 +198,7 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 		}
 		list := out.Repository.Discussions
 		for i := range list.Nodes {
-			if list.Nodes[i].CreatedAt.Before(since) {
+			if d := list.Nodes[i]; d.ID != "" && d.CreatedAt.Before(since) {
 				return list.Nodes[:i], pageInfo{}, nil // the others are older
 			}
 			list.Nodes[i].Category.RepositoryID = out.Repository.ID
@@ -277,7 +277,7 @@ func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, sinc
 			return nil, pageInfo{}, op.fail(NotFound, "")
 		}
 		list := out.Repository.Discussion.Comments
-		return slices.DeleteFunc(list.Nodes, func(d DiscussionComment) bool { return d.UpdatedAt.Before(since) }), list.PageInfo, nil
+		return slices.DeleteFunc(list.Nodes, func(d DiscussionComment) bool { return d.ID != "" && d.UpdatedAt.Before(since) }), list.PageInfo, nil
 	})
 }
 

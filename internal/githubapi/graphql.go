@@ -63,7 +63,7 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 		Errors  []graphQLError
 		Message string
 	}
-	e := op.fail(op.unknown(Unreachable), "the answer is not what GraphQL answers")
+	e := op.fail(op.unknown(Malformed), "the answer is not what GraphQL answers")
 	e.Status, e.RequestID = a.resp.StatusCode, a.requestID()
 	if err := json.Unmarshal(a.body, &doc); err != nil {
 		return e
@@ -102,7 +102,7 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 		}
 	case first.Type == "SERVICE_UNAVAILABLE" || first.Type == "INTERNAL" ||
 		first.Type == "" && containsAny(reasons, []string{"something went wrong", "timeout", "timed out"}):
-		// as GitHub's own failures over REST
+		e.Kind = op.unknown(Unreachable) // as GitHub's own failures over REST
 	case first.Type == "STALE_DATA":
 		e.Kind = Conflict
 	case first.Type == "BRANCH_PROTECTION_RULE_VIOLATION":
