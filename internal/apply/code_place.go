@@ -29,6 +29,10 @@ func (c *coder) placePull(e *entry, st *codeState) error {
 		st.refuse(Failed, CodeNoBase, "the branch to open the pull request against is not known; set base in the configuration of create-pull-request")
 		return nil
 	}
+	if named := branchOf(e.item.(*safeoutput.CreatePullRequest).Base); named != "" && named != st.base {
+		st.refuse(Denied, RuleBase, fmt.Sprintf("the item names the base branch %q, but pull requests are opened against %q; set base in the configuration of create-pull-request, or let the agent leave it out", named, st.base))
+		return nil
+	}
 	gh := c.o.deps.GitHub
 	if gh == nil {
 		st.branch, _ = branchName(e, st.key)
@@ -55,6 +59,9 @@ func (c *coder) defaultBranch() string {
 // placePush finds the branch that push-to-branch pushes to, and where it is.
 func (c *coder) placePush(e *entry, st *codeState) error {
 	st.branch = e.settings.Changes.Branch
+	if st.branch != "" && !c.namesBranch(e, st) {
+		return nil
+	}
 	gh := c.o.deps.GitHub
 	switch {
 	case st.branch == "" && gh == nil:
@@ -76,6 +83,20 @@ func (c *coder) placePush(e *entry, st *codeState) error {
 	st.onto, st.expect = head, head
 	return c.pushedBefore(e, st)
 }
+
+// namesBranch reports whether the item names the branch that is pushed to, or none. It
+// refuses one that names another.
+func (c *coder) namesBranch(e *entry, st *codeState) bool {
+	named := branchOf(e.item.(*safeoutput.PushToBranch).Branch)
+	if named == "" || named == st.branch {
+		return true
+	}
+	st.refuse(Denied, policy.RuleBranch, fmt.Sprintf("the item names the branch %q, but it would be pushed to %q; let the agent name the pull request of its branch, or leave it out", named, st.branch))
+	return false
+}
+
+// branchOf returns the name of a branch that may be written as a ref.
+func branchOf(name string) string { return strings.TrimPrefix(strings.TrimSpace(name), "refs/heads/") }
 
 // eventBranch is the branch of the event's pull request, where nothing can be read.
 func eventBranch(o *observer, e *entry) string {
@@ -99,6 +120,9 @@ func (c *coder) placeOnPull(e *entry, st *codeState) error {
 	}
 	st.pull, st.branch = &pull, pull.Head.Ref
 	st.onto, st.expect = pull.Head.SHA, pull.Head.SHA
+	if !c.namesBranch(e, st) {
+		return nil
+	}
 	if why := forbiddenPull(e.settings.Changes, c.defaultBranch(), pull); why != nil {
 		st.refusal = why
 		return nil
@@ -120,6 +144,9 @@ const (
 	RuleRequiredLabels = "required-labels"
 	RuleDefaultBranch  = "default-branch"
 )
+
+// RuleBase is the rule about the base branch of a new pull request.
+const RuleBase = "base"
 
 // forbiddenPull returns why the owner's rules do not allow to push to a pull request; nil
 // where they do.

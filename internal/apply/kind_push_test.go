@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
@@ -123,6 +124,44 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 				t.Errorf("writes: %s", operations(w))
 			}
 		})
+	}
+}
+
+// TestBranchesThatItemsName: an item that names another branch than the one that is written to
+// is denied, whoever chose that.
+func TestBranchesThatItemsName(t *testing.T) {
+	t.Parallel()
+	for _, tt := range shorttest.First(2, []struct{ line, configured, state string }{
+		{`{"type":"push_to_pull_request_branch","message":"m","branch":"release"}`, "", "denied(branch)"},
+		{`{"type":"push_to_pull_request_branch","message":"m","branch":"topic"}`, "", "applied"},
+		{`{"type":"push_to_pull_request_branch","message":"m","branch":"refs/heads/topic"}`, "", "applied"},
+		{`{"type":"push_to_pull_request_branch","message":"m","branch":"topic"}`, "main", "denied(branch)"},
+		{`{"type":"push_to_pull_request_branch","message":"m","branch":"main"}`, "main", "applied"},
+		{`{"type":"create_pull_request","title":"t","body":"b","base":"topic"}`, "", "denied(base)"},
+		{`{"type":"create_pull_request","title":"t","body":"b","base":"main"}`, "", "applied"},
+	}) {
+		b := newPullBench(t)
+		b.push(func(s *policy.ChangeSettings) { s.Branch = tt.configured })
+		b.write(map[string]string{"docs/a.md": "1\n"})
+		want(t, b.run(tt.line), tt.state)
+		if w := b.srv.Writes(); (len(w) == 0) == (tt.state == "applied") {
+			t.Errorf("%s: writes %s", tt.line, operations(w))
+		}
+	}
+}
+
+// TestPushToWhatIsNoPullRequest names an issue's number.
+func TestPushToWhatIsNoPullRequest(t *testing.T) {
+	t.Parallel()
+	b := newPullBench(t)
+	b.anyTarget(safeoutput.KindPushToBranch)
+	b.srv.Change(func(f *githubtest.Fixture) {
+		f.Issues = append(f.Issues, &githubtest.Issue{Number: 77, Title: "An issue"})
+	})
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	want(t, b.run(`{"type":"push_to_pull_request_branch","message":"m","pr":77}`), "denied(target-kind)")
+	if w := b.srv.Writes(); len(w) != 0 {
+		t.Errorf("writes: %s", operations(w))
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // changesMeaning refuses a field that the kind does not have where leaving it out would
 // change where or what the item writes, and reports whether it did. What a field with an
 // unknown name means is judged by the words in it. A field without a value means nothing,
-// and neither does any in an item that only reports.
+// and neither do those of Spec.Transport, or any in an item that only reports.
 func (j *recordJudge) changesMeaning(m schema.Member) bool {
-	if j.form.spec.AlwaysAllowed || isEmpty(m.Value) {
+	if j.form.spec.AlwaysAllowed || isEmpty(m.Value) || slices.Contains(j.form.spec.Transport, m.Name) {
 		return false
 	}
 	meaning := meaningOf(m.Name)

@@ -154,6 +154,19 @@ func TestFieldsThatChangeNothing(t *testing.T) {
 	}
 }
 
+// TestWhatOtherProgramsAdd: a program that hands an agent's lines on says in them how it
+// stored the changes.
+func TestWhatOtherProgramsAdd(t *testing.T) {
+	for kind, fields := range map[string]string{
+		"create_pull_request":         `"title":"t","body":"b","branch":"fix-1","base_commit":"0123","patch_path":"/tmp/aw.patch","bundle_path":"/tmp/aw.bundle","patch_lines":7`,
+		"push_to_pull_request_branch": `"message":"m","branch":"fix-1","base_commit":"0123","diff_size":9`,
+	} {
+		if res := collect(t, Config{}, `{"type":"`+kind+`",`+fields+`}`); len(res.Accepted) != 1 || len(res.Accepted[0].Notes().UnknownFields) < 2 {
+			t.Errorf("%s: %q", kind, errorsOf(res))
+		}
+	}
+}
+
 func TestRepositoryOfALine(t *testing.T) {
 	for _, tt := range []struct{ members, own, kept, problem string }{
 		{`"repo":"octo/repo"`, "octo/repo", "", ""},

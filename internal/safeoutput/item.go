@@ -64,6 +64,7 @@ type CreatePullRequest struct {
 	Title  string   `json:"title"`
 	Body   string   `json:"body"`
 	Branch string   `json:"branch,omitempty"`
+	Base   string   `json:"base,omitempty"` // the item is denied where it is another than the one that is used
 	Labels []string `json:"labels,omitempty"`
 	Draft  *bool    `json:"draft,omitempty"`
 	Repo   string   `json:"repo,omitempty"`
@@ -100,6 +101,7 @@ const (
 type PushToBranch struct {
 	Message           string `json:"message,omitempty"`
 	PullRequestNumber int    `json:"pull_request_number,omitempty"`
+	Branch            string `json:"branch,omitempty"` // the item is denied where it is another than the pull request's
 	Repo              string `json:"repo,omitempty"`
 }
 

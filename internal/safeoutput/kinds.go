@@ -43,6 +43,9 @@ type Spec struct {
 	// each name, and in those of the fields, kebab-case and camelCase may stand for
 	// snake_case.
 	FieldAliases map[string]string
+	// Transport are fields in which other programs hand on how they store the changes.
+	// They mean nothing here, so they are left out and noted.
+	Transport []string
 	// DefaultMax is how many items of the kind are accepted unless the configuration
 	// has another number.
 	DefaultMax int
@@ -124,6 +127,7 @@ var kinds = sync.OnceValue(func() []Spec {
 	pull := names("pull_request_number", "pull_request", "pull_number", "pull", "pr_number", "pr")
 	onlyPull := names("pull_request_number", "item_number", "item", "number", "target_number", "target")
 	discussion := names("discussion_number", "discussion")
+	transport := []string{"base_commit", "diff_size", "patch_path", "patch_size", "patch_lines", "bundle_path", "bundle_size"}
 	repository := names("repo", "repository", "repo_name", "repository_name", "target_repo", "target_repository")
 	return []Spec{
 		{Kind: KindCreateIssue, DefaultMax: 1,
@@ -137,7 +141,7 @@ var kinds = sync.OnceValue(func() []Spec {
 			Example: `{"type":"add-issue-comment","body":"The log shows that the cache was cold."}`},
 		{Kind: KindCreatePullRequest, DefaultMax: 1,
 			Summary: "Open a pull request with the changes in the working tree.", New: func() Item { return &CreatePullRequest{} },
-			FieldAliases: repository, CarriesCode: true, Permissions: map[Target][]string{NoTarget: {writeContents, writePulls}},
+			FieldAliases: repository, CarriesCode: true, Transport: transport, Permissions: map[Target][]string{NoTarget: {writeContents, writePulls}},
 			Example: `{"type":"create-pull-request","title":"Read an empty configuration","body":"An empty file now means the defaults.","labels":["bug"],"draft":true}`},
 		{Kind: KindAddIssueLabel, Aliases: []string{"add-labels"}, DefaultMax: 5, DefaultMaxLabels: 3,
 			Summary: "Add labels to an issue or a pull request.", New: func() Item { return &AddIssueLabel{} },
@@ -152,7 +156,7 @@ var kinds = sync.OnceValue(func() []Spec {
 		{Kind: KindPushToBranch, Aliases: []string{"push-to-pull-request-branch"}, DefaultMax: 1,
 			Summary: "Push the changes in the working tree to a pull request's branch.", New: func() Item { return &PushToBranch{} },
 			FieldAliases: join(pull, onlyPull, repository, names("message", "commit_message")),
-			CarriesCode:  true, ActsOn: []Target{PullRequest}, NumberFields: []NumberField{pullNumber},
+			CarriesCode:  true, Transport: transport, ActsOn: []Target{PullRequest}, NumberFields: []NumberField{pullNumber},
 			Permissions: map[Target][]string{NoTarget: {writeContents}, PullRequest: {writeContents}},
 			Example:     `{"type":"push-to-branch","message":"Read an empty configuration"}`},
 		{Kind: KindCreateReviewComment, DefaultMax: 10,
@@ -162,7 +166,7 @@ var kinds = sync.OnceValue(func() []Spec {
 			Example: `{"type":"create-pull-request-review-comment","path":"cmd/main.go","line":42,"body":"This error is dropped.","start_line":40,"side":"RIGHT"}`},
 		{Kind: KindCreateDiscussion, DefaultMax: 1,
 			Summary: "Open a discussion.", New: func() Item { return &CreateDiscussion{} },
-			FieldAliases: repository, Permissions: map[Target][]string{NoTarget: {writeDiscussions}},
+			FieldAliases: join(repository, names("category", "category_id")), Permissions: map[Target][]string{NoTarget: {writeDiscussions}},
 			Example: `{"type":"create-discussion","title":"Drop support for YAML 1.1?","body":"Nobody seems to use it.","category":"ideas"}`},
 		{Kind: KindMissingTool, DefaultMax: 1000,
 			Summary: "Report a tool that was needed and not available.", New: func() Item { return &MissingTool{} },
