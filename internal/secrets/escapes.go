@@ -19,8 +19,22 @@ const (
 // joined is what escapeAt returns instead of a character where two strings are joined.
 const joined rune = -1
 
-// escapeStarts are the bytes that an escape or a joint begins with.
-var escapeStarts = [256]bool{'%': true, '\\': true, '&': true, '"': true, '\'': true, '`': true, '=': true}
+// escaping is a way to write characters in another form. Each is decoded by itself, because what
+// looks like an escape of one is text in another.
+type escaping byte
+
+// The ways of escaping.
+const (
+	noEscape  escaping = iota
+	inURL              // %41
+	inProgram          // \x41, \u0041, and strings that are joined
+	inHTML             // &#65;
+	inMail             // lines that go on
+	escapings
+)
+
+// escapeStarts tells of each byte which escapes begin with it.
+var escapeStarts = [256]escaping{'%': inURL, '\\': inProgram, '"': inProgram, '\'': inProgram, '`': inProgram, '&': inHTML, '=': inMail}
 
 // scanEscaped returns the hits in a text whose escapes are decoded: percent-encoding, the
 // escapes of strings in programs, the numeric ones of HTML, and strings that are joined. It
@@ -28,51 +42,49 @@ var escapeStarts = [256]bool{'%': true, '\\': true, '&': true, '"': true, '\'': 
 // needs to write these so, and secrets consist of them.
 func (s *Scanner) scanEscaped(rules *ruleSet, path, text string, depth int) []Hit {
 	var hits []Hit
-	scan := func(start, end int) {
-		for from := start; from < end; from += mostWindow - windowOverlap {
-			to := min(end, from+mostWindow)
-			d := unescape(text[from:to])
+	var parts [escapings]window // to be read, the one of each escaping that is not complete
+	scan := func(e escaping) {
+		part := parts[e]
+		parts[e] = window{}
+		for from := part.start; from < part.end; from += mostWindow - windowOverlap {
+			to := min(part.end, from+mostWindow)
+			d := unescape(text[from:to], e)
 			for _, h := range s.scanDecoded(rules, path, d.text, depth) {
-				if !d.concerns(h) {
-					continue
+				if d.concerns(h) {
+					h.Start, h.End, h.Encoded = from+d.place(h.Start, false), from+d.place(h.End, true), true
+					hits = append(hits, h)
 				}
-				h.Start, h.End, h.Encoded = from+d.place(h.Start, false), from+d.place(h.End, true), true
-				hits = append(hits, h)
 			}
-			if to == end {
+			if to == part.end {
 				break
 			}
 		}
 	}
-	start, end := -1, 0 // of the part to be read
 	for i := 0; i < len(text); {
-		if !escapeStarts[text[i]] {
+		e := escapeStarts[text[i]]
+		if e == noEscape {
 			i++
 			continue
 		}
 		n, r := escapeAt(text, i)
-		if n == 0 {
-			i++
-			continue
-		}
-		if r == joined || r > ' ' && r < 0x7f {
-			if start >= 0 && i > end+beforeEscape {
-				scan(start, end)
-				start = -1
+		if n > 0 && (r == joined || r > ' ' && r < 0x7f) {
+			part := &parts[e]
+			if part.end > 0 && i > part.end+beforeEscape {
+				scan(e)
 			}
-			if start < 0 {
-				start = max(i-beforeEscape, end)
-				start += strings.LastIndexByte(text[start:i], '\n') + 1
+			if part.end == 0 {
+				part.start = max(0, i-beforeEscape)
+				part.start += strings.LastIndexByte(text[part.start:i], '\n') + 1
 			}
-			end = min(len(text), i+n+afterEscape)
-			if lf := strings.IndexByte(text[i+n:end], '\n'); lf >= 0 {
-				end = i + n + lf
+			part.end = min(len(text), i+n+afterEscape)
+			if lf := strings.IndexByte(text[i+n:part.end], '\n'); lf >= 0 {
+				part.end = i + n + lf
 			}
 		}
-		i += n
+		i += max(n, 1)
 	}
-	if start >= 0 {
-		scan(start, end)
+	for e := range escapings {
+		scan(e)
 	}
 	return hits
 }
@@ -87,7 +99,7 @@ func escapeAt(text string, i int) (length int, char rune) {
 		return backslashAt(text, i)
 	case '&':
 		return entityAt(rest)
-	case '=': // the end of a line in mail
+	case '=':
 		return lineJoint(text, i, i+1)
 	default:
 		return stringJoint(text, i)
@@ -245,13 +257,13 @@ type unescaped struct {
 // start to end.
 type mark struct{ at, size, start, end int }
 
-// unescape decodes the escapes of a text.
-func unescape(text string) unescaped {
+// unescape decodes the escapes of one kind in a text.
+func unescape(text string, e escaping) unescaped {
 	var d unescaped
 	var out strings.Builder
 	copied := 0
 	for i := 0; i < len(text); {
-		if !escapeStarts[text[i]] {
+		if escapeStarts[text[i]] != e {
 			i++
 			continue
 		}

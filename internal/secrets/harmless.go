@@ -161,7 +161,7 @@ func isPinned(line string) bool {
 }
 
 // isInBase64 reports whether text[start:end] is only a part of data in Base64, on one line or
-// several: characters of its alphabet after a slash or a plus sign, with forty such characters
+// several: characters of its alphabet after a slash or a plus sign, with twenty such characters
 // before.
 func isInBase64(text string, start, end int) bool {
 	isData := func(c byte) bool { return encodedByte(c) && c != '-' && c != '_' }
@@ -173,8 +173,9 @@ func isInBase64(text string, start, end int) bool {
 	if start == 0 || text[start-1] != '/' && text[start-1] != '+' {
 		return false
 	}
-	kinds, count := 0, 0
-	for i := start - 1; i >= 0 && count < 40; i-- {
+	const before = 20
+	uppers, lowers, count := 0, 0, 0
+	for i := start - 1; i >= 0 && count < before; i-- {
 		c := text[i]
 		switch {
 		case c == '\n' || c == '\r':
@@ -182,15 +183,13 @@ func isInBase64(text string, start, end int) bool {
 		case !isData(c):
 			return false
 		case upper(c):
-			kinds |= 1
-		case digit(c):
-			kinds |= 2
+			uppers++
 		case lowerLetter(c):
-			kinds |= 4
+			lowers++
 		}
 		count++
 	}
-	return count == 40 && kinds == 1|2|4 // a path seldom has all
+	return count == before && uppers > 2 && lowers > 2 // a path seldom has both
 }
 
 // isInKey reports whether a member of a JSON object is the private part of a JSON Web Key: a

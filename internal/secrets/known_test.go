@@ -9,6 +9,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
+	"html"
 	"net/url"
 	"slices"
 	"strings"
@@ -48,6 +50,23 @@ func TestKnownValueInEveryForm(t *testing.T) {
 		"base64 in hexadecimal":    hex.EncodeToString([]byte("> " + std([]byte(odd)) + " <")),
 		"base64 on several lines":  wrap(std([]byte(strings.Repeat("first ", 30) + odd + strings.Repeat(" last", 30)))),
 		"base64 after a path":      "/auth/" + std([]byte("login "+odd)),
+		"every byte in percent":    everyByte("%%%02x", odd),
+		"percent of base64":        everyByte("%%%02X", std([]byte("so "+odd))),
+		"percent of percent":       strings.ReplaceAll(everyByte("%%%02x", odd), "%", "%25"),
+		"hexadecimal escapes":      everyByte(`\x%02x`, odd),
+		"Unicode escapes":          everyByte(`\u%04X`, odd),
+		"some Unicode escapes":     strings.ReplaceAll(strings.ReplaceAll(odd, "a", `\u0061`), `"`, `\u0022`),
+		"escapes in escapes":       everyByte(`\\u%04x`, odd),
+		"braced Unicode escapes":   everyByte(`\u{%x}`, odd),
+		"octal escapes":            everyByte(`\%03o`, odd),
+		"decimal entities":         everyByte("&#%d;", odd),
+		"hexadecimal entities":     everyByte("&#x%x;", odd),
+		"entities":                 html.EscapeString(odd),
+		"UTF-16":                   strings.Join(wideForms(odd)[:1], ""),
+		"UTF-16, big-endian":       wideForms(odd)[1],
+		"UTF-16 of base64":         wideForms(std([]byte("so " + odd)))[0],
+		"base64 of UTF-16":         std([]byte(wideForms("so " + odd)[0])),
+		"joined strings":           `Va<lue>&"with"/odd\by` + "\" +\n   \"" + `tes=~%41+and more`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := "before " + form + " after"
@@ -74,6 +93,15 @@ func TestKnownValueInEveryForm(t *testing.T) {
 			t.Errorf("%q: %v", other, hits)
 		}
 	}
+}
+
+// everyByte writes each byte of a text by a format.
+func everyByte(format, text string) string {
+	var out strings.Builder
+	for i := range len(text) {
+		fmt.Fprintf(&out, format, text[i])
+	}
+	return out.String()
 }
 
 // lowerPercent writes the digits of percent escapes in lower case.

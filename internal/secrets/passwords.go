@@ -29,8 +29,8 @@ func endOf(text string, start int, stop func(c byte) bool) int {
 	return end
 }
 
-// inURL reports whether a byte ends the user information of a URL.
-func inURL(c byte) bool {
+// endsUserInfo reports whether a byte ends the user information of a URL.
+func endsUserInfo(c byte) bool {
 	return c <= ' ' || c == '/' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\' || c == '?' || c == '#' || c == 0x7f
 }
 
@@ -40,7 +40,7 @@ func urlPassword(text string, start, end int) (from, to int, ok bool) {
 	if start == 0 || !wordByte(text[start-1]) {
 		return 0, 0, false
 	}
-	stop := endOf(text, end, inURL)
+	stop := endOf(text, end, endsUserInfo)
 	// A password may contain a slash or a question mark that nobody encoded.
 	authority := text[end:stop]
 	at := strings.LastIndexByte(authority, '@')

@@ -24,7 +24,7 @@ func (s *Scanner) scanWide(rules *ruleSet, path, text string, depth int) []Hit {
 			continue
 		}
 		for _, h := range s.scanDecoded(rules, path, string(plain), depth) {
-			h.Start, h.End, h.Encoded = start+2*h.Start, min(len(text), start+2*h.End), true
+			h.Start, h.End, h.Encoded = start+2*h.Start, min(end, start+2*h.End), true
 			hits = append(hits, h)
 		}
 	}
