@@ -48,9 +48,12 @@ type codeState struct {
 	shared *sharedBranch
 	// pull is the open pull request of the branch; for push-to-branch, the one that is
 	// pushed to.
-	pull    *githubapi.Pull
-	patch   []byte // the changes, for whoever has to apply them by hand
-	asIssue bool   // the refused changes become an issue
+	pull  *githubapi.Pull
+	patch []byte // the changes, for whoever has to apply them by hand
+	// makePatch makes it of changes that may be pushed, and says what became of it; nil where
+	// it was made, or cannot be.
+	makePatch func() (patch []byte, notes []string)
+	asIssue   bool // the refused changes become an issue
 }
 
 // refusal is the outcome of an item that was decided before the plan.
@@ -87,11 +90,12 @@ type coder struct {
 // code prepares every item that carries code: where it goes, what it changes there, and
 // whether it may. Nothing is pushed that was not prepared here.
 func (o *observer) code() error {
+	o.s.code = map[int]*codeState{}
+	c := &coder{o: o, code: o.deps.Code}
+	defer c.withhold()
 	if len(o.need.code) == 0 {
 		return nil
 	}
-	o.s.code = map[int]*codeState{}
-	c := &coder{o: o, code: o.deps.Code}
 	if c.code != nil && c.code.Repo != nil {
 		if err := c.connect(); err != nil {
 			return c.unconnected(err)
@@ -125,7 +129,9 @@ func (c *coder) prepare(e *entry, st *codeState) error {
 		return err
 	}
 	if st.refusal != nil {
-		c.savePatch(st)
+		if st.refusal.state == Skipped || st.refusal.state == Denied {
+			c.savePatch(st)
+		}
 		return nil
 	}
 	if err := c.fetch(st.onto); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// check checks an item's changes against the rules about files, looks for secrets in every
-// commit, and keeps the patch unless it contains one.
+// check checks an item's changes against the rules about files, and looks for secrets in every
+// commit. Of changes that it refuses it makes a patch.
 func (c *coder) check(e *entry, st *codeState) error {
 	ctx, repo, settings := c.o.ctx, c.code.Repo, e.settings.Changes
 	paths, err := repo.TreePaths(ctx, st.tip())
@@ -65,11 +65,7 @@ func (c *coder) check(e *entry, st *codeState) error {
 	case unread:
 		st.refuse(Denied, CodeSecret, fmt.Sprintf("nothing was pushed, because it cannot be scanned for secrets: %v", err))
 	}
-	if hit == "" && !unread {
-		data, err := repo.Patch(ctx, st.onto, st.tip(), maxPatch)
-		st.patch = c.keepable(st, data, err)
-	}
-	return nil
+	return c.preparePatch(st, hit == "" && !unread)
 }
 
 // treeChanges returns changes as package tree judges them.

@@ -102,13 +102,17 @@ func TestSecretsGoNowhere(t *testing.T) {
 	const known = "correct-horse-battery"
 	looks := "ghp_" + "R2D2c3poBB8x7y6z5w4v3u2t1s0rQpOnMlKj"
 	forms := []string{known, base64.StdEncoding.EncodeToString([]byte(known)), url.QueryEscape("a " + known), looks}
-	check := func(t *testing.T, b *codeBench, plan *Plan, r []Result) {
+	check := func(t *testing.T, b *codeBench, plan *Plan, r []Result, carriesCode bool) {
 		t.Helper()
 		want(t, r, "denied(secret)")
 		if w := b.srv.Writes(); len(w) != 0 {
 			t.Errorf("writes: %s", operations(w))
 		}
-		shown, err := json.Marshal([]any{plan, r, b.log, b.files})
+		files := map[string]string{}
+		for name, data := range b.files {
+			files[name] = string(data)
+		}
+		shown, err := json.Marshal([]any{plan, r, b.log, files})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,8 +121,15 @@ func TestSecretsGoNowhere(t *testing.T) {
 				t.Errorf("the secret is in %s", shown)
 			}
 		}
-		if len(b.files) != 0 {
-			t.Errorf("files are kept: %d", len(b.files))
+		if !carriesCode {
+			if len(b.files) != 0 {
+				t.Errorf("files are kept: %d", len(b.files))
+			}
+			return
+		}
+		// The work is not lost: the patch is kept without the secret.
+		if patch := files[filepath.Base(r[0].File)]; len(files) != 1 || !strings.Contains(patch, "docs/kept.md") || !strings.Contains(patch, "+the work") {
+			t.Errorf("%d files, the patch: %s", len(files), patch)
 		}
 	}
 	for _, secret := range shorttest.First(1, forms) {
@@ -147,9 +158,10 @@ func TestSecretsGoNowhere(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				b := newCodeBench(t)
+				b.write(map[string]string{"docs/kept.md": "the work\n"})
 				item := prepare(b)
 				plan := b.plan(item)
-				check(t, b, plan, Execute(t.Context(), b.deps, plan))
+				check(t, b, plan, Execute(t.Context(), b.deps, plan), strings.Contains(item, "create-pull-request"))
 			})
 		}
 	}
@@ -230,7 +242,7 @@ func TestLargestFile(t *testing.T) {
 		if w := b.srv.Writes(); tt.state != "applied" && len(w) != 0 {
 			t.Errorf("writes: %s", operations(w))
 		}
-		if tt.size > maxScanned && !strings.Contains(r[0].Message, `"large": too large: it has 100.1 MiB, and at most 100 MiB are read`) {
+		if tt.size > maxScanned && !strings.Contains(r[0].Message, `"large": too large: it has 100.2 MiB, and at most 100 MiB are read`) {
 			t.Errorf("%q", r[0].Message)
 		}
 	}

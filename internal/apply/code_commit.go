@@ -50,7 +50,7 @@ func (c *coder) carry(e *entry, st *codeState) error {
 	var conflict *gitrepo.Conflict
 	switch {
 	case errors.As(err, &conflict):
-		st.patch = c.seriesPatch(st)
+		c.keepPatchOf(st, st.series, false)
 		st.refuse(Failed, CodeConflict, fmt.Sprintf("the changes no longer apply to %s: %s; let the agent work on the current commit, or apply the patch by hand (git am --3way)", c.where(st), conflict.Error()))
 		return nil
 	case err != nil:

@@ -84,18 +84,28 @@ func (c *coder) fetchBases(st *codeState) (more bool) {
 	return more
 }
 
+// withhold keeps the changes of the items that are denied for a secret in their texts.
+func (c *coder) withhold() {
+	for _, e := range c.o.withheld {
+		if c.code == nil || c.code.Repo == nil {
+			return
+		}
+		st := &codeState{}
+		c.savePatch(st)
+		st.mask(c.o.cfg)
+		c.o.s.code[e.index] = st
+	}
+}
+
 // savePatch keeps the changes of an item that has nowhere to go, for whoever applies them by
 // hand. What cannot be read is not kept.
 func (c *coder) savePatch(st *codeState) {
-	if st.refusal.state != Skipped {
-		return
-	}
 	probe := &codeState{onto: st.onto}
 	if err := c.read(probe); err != nil || probe.refusal != nil || len(probe.series.Changes) == 0 {
 		return
 	}
 	st.series = probe.series
-	st.patch = c.seriesPatch(st)
+	c.keepPatchOf(st, st.series, false)
 }
 
 // read reads the agent's changes, once for all items.

@@ -44,8 +44,11 @@ func (c *coder) join(e *entry, st *codeState) error {
 	var conflict *gitrepo.Conflict
 	switch {
 	case errors.As(err, &conflict):
-		data, err := repo.Patch(ctx, st.onto, st.tip(), maxPatch)
-		st.patch = c.keepable(st, data, err)
+		ours, err := repo.SeriesOf(ctx, st.onto, st.tip())
+		if err != nil {
+			return err
+		}
+		c.keepPatchOf(st, ours, false)
 		st.refuse(Failed, CodeConflict, fmt.Sprintf("somebody else has committed to the branch %q%s, and the new changes do not fit on top of that: %s; nothing was pushed, and the branch is as they left it; "+
 			"let the agent work on that branch, or apply the patch to it by hand (git am --3way)", st.branch, ofPull(st.pull), conflict.Where()))
 		return nil

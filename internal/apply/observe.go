@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // Observe reads what planning the items takes: see the table of requests in the package's
@@ -31,6 +33,7 @@ func observeEntries(ctx context.Context, deps Deps, cfg Config, ev event.Event, 
 	}
 	o := &observer{ctx: ctx, deps: deps, ev: ev, cfg: cfg, repo: repoOf(ev), s: &Snapshot{secrets: screen(cfg.Secrets, entries)}}
 	o.need = needsOf(ev, o.s.clean(entries))
+	o.withheld = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return o.s.secrets[e.index] == "" || !safeoutput.SpecOf(e.kind).CarriesCode })
 	o.localDiff()
 	if deps.GitHub == nil {
 		o.sources()
@@ -60,6 +63,8 @@ type observer struct {
 	repo githubapi.Repo
 	need *needs
 	s    *Snapshot
+
+	withheld []*entry // with a secret in their texts; only the patch of their changes is kept
 }
 
 // fatal returns an error if err means that no further request can succeed.

@@ -12,39 +12,44 @@ import (
 // maxPatch is how large a patch may be, in bytes, whatever limit is given.
 const maxPatch = 128 << 20
 
-// maxPatchCommits is how many commits a patch may be made of.
-const maxPatchCommits = 10_000
+// maxLine is how many commits SeriesOf reads.
+const maxLine = 10_000
 
 // maxScanned is how much of a file is searched for CRLF line ends, in bytes.
 const maxScanned = 16 << 20
 
-// Patch writes the commits after base up to tip as mails that "git am --3way" applies to
-// base, with the same trees as the result. Files that have CRLF line ends are written as
-// binary ones, because git am would lose the CR. More than limit bytes are ErrTooLarge. The
-// history between the two commits must be a line.
+// SeriesOf returns the commits after base up to tip as a series. The history between the two
+// must be a line of at most 10,000 commits.
+func (r *Repo) SeriesOf(ctx context.Context, base, tip string) (Series, error) {
+	s := Series{Base: base}
+	for oid := tip; oid != base; {
+		c, err := r.Commit(ctx, oid)
+		if err != nil {
+			return s, err
+		}
+		if len(c.Parents) != 1 || len(s.Changes) == maxLine {
+			return s, fmt.Errorf("the history of %s is not a line of at most %d commits to %s", tip, maxLine, base)
+		}
+		s.Changes = append(s.Changes, Change{After: c.Tree, Author: c.Author, Message: c.Message})
+		oid = c.Parents[0]
+	}
+	slices.Reverse(s.Changes)
+	before, err := r.verifiedTree(ctx, base)
+	for i := range s.Changes {
+		s.Changes[i].Before = before
+		before = s.Changes[i].After
+	}
+	return s, err
+}
+
+// SeriesPatch writes a series as mails that "git am --3way" applies to its base, with the same
+// trees as the result. Files that have CRLF line ends are written as binary ones, because git
+// am would lose the CR. More than limit bytes are ErrTooLarge. Messages and authors are those
+// of the series: clean them before.
 //
 // A mail cannot carry all of a message: brackets at the beginning of its first line become
 // parentheses, its first paragraph becomes one line, and lines that git am would take for a
 // part of the mail begin with a space.
-func (r *Repo) Patch(ctx context.Context, base, tip string, limit int64) ([]byte, error) {
-	var commits []newCommit
-	for oid := tip; oid != base; {
-		c, err := r.Commit(ctx, oid)
-		if err != nil {
-			return nil, err
-		}
-		if len(c.Parents) != 1 || len(commits) == maxPatchCommits {
-			return nil, fmt.Errorf("no patch can be made of %s: its history has no line of at most %d commits to %s", tip, maxPatchCommits, base)
-		}
-		commits = append(commits, newCommit{tree: c.Tree, author: c.Author, message: c.Message, when: c.When})
-		oid = c.Parents[0]
-	}
-	slices.Reverse(commits)
-	return r.mails(ctx, base, commits, limit)
-}
-
-// SeriesPatch writes a series as Patch does, for people to apply if Transplant could not.
-// Messages and authors are those of the series: clean them before.
 func (r *Repo) SeriesPatch(ctx context.Context, s Series, limit int64) ([]byte, error) {
 	base, err := r.Commit(ctx, s.Base)
 	if err != nil {

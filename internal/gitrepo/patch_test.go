@@ -40,7 +40,11 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	}
 	tip := c.Head()
 	r := c.Open()
-	mails, err := r.Patch(t.Context(), base, tip, 1<<20)
+	line, err := r.SeriesOf(t.Context(), base, tip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mails, err = r.SeriesPatch(t.Context(), line, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,16 +193,19 @@ func TestPatchLimits(t *testing.T) {
 	side := c.Commit("side")
 	merge := c.Git("commit-tree", "-p", tip, "-p", side, "-m", "merge", tip+"^{tree}")
 	r := c.Open()
-	if _, err := r.Patch(t.Context(), base, tip, 1000); !errors.Is(err, gitrepo.ErrTooLarge) {
+	if _, err := r.SeriesPatch(t.Context(), c.series(base, tip), 1000); !errors.Is(err, gitrepo.ErrTooLarge) {
 		t.Errorf("over the limit: %v", err)
 	}
-	if _, err := r.Patch(t.Context(), base, merge, 1<<20); err == nil {
+	if _, err := r.SeriesOf(t.Context(), base, merge); err == nil {
 		t.Error("a merge is written as mails")
 	}
-	if _, err := r.Patch(t.Context(), side, tip, 1<<20); err == nil {
+	if _, err := r.SeriesOf(t.Context(), side, tip); err == nil {
 		t.Error("a base that is no ancestor is taken")
 	}
-	if text, err := r.Patch(t.Context(), base, base, 1<<20); len(text) != 0 || err != nil {
+	if s, err := r.SeriesOf(t.Context(), base, base); len(s.Changes) != 0 || err != nil {
+		t.Errorf("nothing: %v, %v", s, err)
+	}
+	if text, err := r.SeriesPatch(t.Context(), gitrepo.Series{Base: base}, 1<<20); len(text) != 0 || err != nil {
 		t.Errorf("nothing: %q, %v", text, err)
 	}
 }

@@ -1,0 +1,263 @@
+package apply
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/secrets"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Limits of a patch that is kept for people.
+const (
+	maxPatch     = 64 << 20  // bytes
+	maxKeptFile  = 256 << 10 // bytes of each file, in a patch that would be larger otherwise
+	patchTimeout = time.Minute
+)
+
+// patchMaker makes patches of changes that were not delivered, without secrets.
+type patchMaker struct {
+	repo    *gitrepo.Repo
+	scanner *secrets.Scanner // may be nil
+	notes   []string
+}
+
+// preparePatch makes the patch of changes that were refused, and otherwise prepares it for the
+// case that they cannot be pushed. plain says that they contain no secret.
+func (c *coder) preparePatch(st *codeState, plain bool) error {
+	series, err := c.code.Repo.SeriesOf(c.o.ctx, st.onto, st.tip())
+	if err != nil {
+		return err
+	}
+	if st.refusal != nil {
+		c.keepPatchOf(st, series, plain)
+		return nil
+	}
+	ctx := context.WithoutCancel(c.o.ctx) // it is made when nothing else is to be done
+	m := patchMaker{repo: c.code.Repo, scanner: c.o.cfg.Secrets}
+	st.makePatch = func() ([]byte, []string) {
+		ctx, cancel := context.WithTimeout(ctx, patchTimeout)
+		defer cancel()
+		return m.patch(ctx, series, plain), m.notes
+	}
+	return nil
+}
+
+// keepPatchOf makes the patch of a series.
+func (c *coder) keepPatchOf(st *codeState, s gitrepo.Series, plain bool) {
+	m := patchMaker{repo: c.code.Repo, scanner: c.o.cfg.Secrets}
+	st.patch = m.patch(c.o.ctx, s, plain)
+	for _, n := range m.notes {
+		st.note(n)
+	}
+}
+
+// patch returns the patch of a series as mails, a mail for each change. If it contains a secret,
+// or is too large, it is one mail, in which secrets are masked, and then one without the
+// contents of large files. nil: there is none, and a note says why.
+func (m *patchMaker) patch(ctx context.Context, s gitrepo.Series, plain bool) []byte {
+	if len(s.Changes) == 0 {
+		return nil
+	}
+	if !plain {
+		plain = m.isPlain(ctx, s)
+	}
+	var data []byte
+	err := gitrepo.ErrTooLarge
+	if plain {
+		data, err = m.repo.SeriesPatch(ctx, s, maxPatch)
+	}
+	for _, largest := range []int64{maxScanned, maxKeptFile} {
+		if !errors.Is(err, gitrepo.ErrTooLarge) {
+			break
+		}
+		var one gitrepo.Series
+		var notes []string
+		if one, notes, err = m.masked(ctx, s, largest); err == nil {
+			if data, err = m.repo.SeriesPatch(ctx, one, maxPatch); err == nil {
+				m.notes = append(m.notes, notes...)
+			}
+		}
+	}
+	if err != nil {
+		m.notes = append(m.notes, "the patch could not be kept: "+err.Error())
+		return nil
+	}
+	return m.shown(data)
+}
+
+// shown masks what is left in a patch that looks like a secret: in names of files, and in the
+// lines that the changes remove or leave.
+func (m *patchMaker) shown(data []byte) []byte {
+	if m.scanner == nil {
+		return data
+	}
+	masked := []byte(m.scanner.Mask(string(data)))
+	if !bytes.Equal(masked, data) {
+		m.notes = append(m.notes, "names or old lines in the patch contain what looks like a secret and are masked (***), so git am may refuse it")
+	}
+	return masked
+}
+
+// isPlain reports whether no message and no new content of a series contains a secret, as far
+// as it can be read.
+func (m *patchMaker) isPlain(ctx context.Context, s gitrepo.Series) bool {
+	if m.scanner == nil {
+		return true
+	}
+	trees := []string{s.Changes[0].Before}
+	for _, c := range s.Changes {
+		if len(m.scanner.Scan(c.Message+"\n"+c.Author.Name+"\n"+c.Author.Email)) > 0 {
+			return false
+		}
+		trees = append(trees, c.After)
+	}
+	steps, err := m.repo.SeriesChanges(ctx, trees...)
+	if err != nil {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, changes := range steps {
+		for _, ch := range changes {
+			if !isContent(ch) || seen[ch.NewOID+ch.Path] {
+				continue
+			}
+			seen[ch.NewOID+ch.Path] = true
+			data, err := m.repo.Blob(ctx, ch.NewOID, maxScanned)
+			if err != nil || len(m.scanner.ScanFile(ch.Path, string(data))) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isContent reports whether a change has a new content.
+func isContent(ch gitrepo.TreeChange) bool {
+	return ch.NewMode != "" && ch.NewMode != submoduleMode && ch.NewOID != ch.OldOID
+}
+
+// masked returns the series as one change, with *** instead of secrets. A file that is larger
+// than the given size, in bytes, or of which too little would be left, contains only a sentence
+// that says so.
+func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64) (one gitrepo.Series, notes []string, err error) {
+	first, last := s.Changes[0], s.Changes[len(s.Changes)-1]
+	changes, err := m.repo.TreeChanges(ctx, first.Before, last.After)
+	if err != nil {
+		return one, nil, err
+	}
+	var edits []gitrepo.TreeEdit
+	var hidden, left []string
+	for _, ch := range changes {
+		if !isContent(ch) {
+			continue
+		}
+		content := fmt.Sprintf("Airlock left out the content of this file, %s.\n", text.Bytes(ch.Size))
+		if ch.Size <= largest {
+			data, err := m.repo.Blob(ctx, ch.NewOID, largest)
+			if err != nil {
+				return one, nil, err
+			}
+			if content = m.maskFile(ch.Path, string(data)); content == string(data) {
+				continue
+			}
+			hidden = append(hidden, ch.Path)
+		} else {
+			left = append(left, ch.Path)
+		}
+		oid, err := m.repo.WriteBlob(ctx, content)
+		if err != nil {
+			return one, nil, err
+		}
+		edits = append(edits, gitrepo.TreeEdit{Path: ch.Path, Mode: ch.NewMode, OID: oid})
+	}
+	change := gitrepo.Change{Before: first.Before, After: last.After, Author: last.Author, Message: last.Message}
+	if len(edits) > 0 {
+		if change.After, err = m.repo.EditTree(ctx, last.After, edits); err != nil {
+			return one, nil, err
+		}
+	}
+	if len(s.Changes) > 1 {
+		var list strings.Builder
+		for i, c := range s.Changes {
+			if i == maxTitles {
+				fmt.Fprintf(&list, "- %d more\n", len(s.Changes)-i)
+				break
+			}
+			title, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+			list.WriteString("- " + title + "\n")
+		}
+		change.Message = fmt.Sprintf("Apply the changes of %d commits\n\n%s", len(s.Changes), list.String())
+		notes = append(notes, fmt.Sprintf("the patch has the %d commits as one", len(s.Changes)))
+	}
+	if m.scanner != nil {
+		change.Message = m.scanner.Mask(change.Message)
+		if author := change.Author; m.scanner.Mask(author.Name+"\n"+author.Email) != author.Name+"\n"+author.Email {
+			change.Author = gitrepo.Person{}
+		}
+	}
+	if hidden != nil {
+		notes = append(notes, "what looks like a secret is masked in the patch (***): "+text.QuoteList(hidden))
+	}
+	if left != nil {
+		notes = append(notes, "the patch lacks the contents of large files: "+text.QuoteList(left))
+	}
+	return gitrepo.Series{Base: s.Base, Changes: []gitrepo.Change{change}}, notes, nil
+}
+
+// maskFile returns the content of a file with *** instead of what looks like a secret there. If
+// something is left that does, it returns a sentence instead.
+func (m *patchMaker) maskFile(path, content string) string {
+	if m.scanner == nil {
+		return content
+	}
+	var kept strings.Builder
+	end := 0
+	for _, h := range m.scanner.ScanFile(path, content) {
+		if h.Start >= end {
+			kept.WriteString(content[end:h.Start] + "***")
+			end = h.End
+		}
+	}
+	if end == 0 {
+		return content
+	}
+	masked := kept.String() + content[end:]
+	if len(m.scanner.ScanFile(path, masked)) > 0 {
+		return "Airlock left out the content of this file, which contains what looks like a secret.\n"
+	}
+	return masked
+}
+
+// keepPatch stores changes that were not delivered, so that nobody's work is lost, and records
+// in the result where.
+func (x *executor) keepPatch(e *entry, r *Result) {
+	st := x.plan.snap.code[e.index]
+	lost := r.State == Failed || r.State == Denied || r.State == Skipped
+	onBranch := r.Object != nil && r.Object.SHA != ""
+	if !lost || onBranch || st == nil || r.File != "" || e.staged || x.deps.Files == nil {
+		return
+	}
+	if st.patch == nil && st.makePatch != nil {
+		var notes []string
+		st.patch, notes = st.makePatch()
+		for _, n := range notes {
+			r.Notes = append(r.Notes, x.plan.config.mask(n))
+		}
+	}
+	if len(st.patch) == 0 {
+		return
+	}
+	path, err := x.deps.Files.WriteFile(fmt.Sprintf("airlock-%s.patch", e.key[:8]), st.patch)
+	if err != nil {
+		x.deps.log("the patch could not be kept: " + err.Error())
+		return
+	}
+	r.File = path
+	r.Notes = append(r.Notes, "the changes are kept as a patch, which git am --3way applies")
+}
