@@ -19,6 +19,8 @@ type form struct {
 	// fields are the fields of the form; the value is true for numbers.
 	fields map[string]bool
 	names  []string // of the fields, in the order of the kind's type
+	// plain finds a field by its name in lower case and without separators.
+	plain map[string]string
 	// others are fields of the kind that the form must not have.
 	others []string
 	// prefix is where the form's schema is in the kind's: "oneOf.0.".
@@ -64,6 +66,10 @@ func newForm(spec safeoutput.Spec, definition string) (*form, error) {
 		_, has := f.fields[name]
 		return !has
 	})
+	f.plain = map[string]string{"type": "type"}
+	for _, name := range f.names {
+		f.plain[strings.ToLower(strings.ReplaceAll(name, "_", ""))] = name
+	}
 	return f, nil
 }
 

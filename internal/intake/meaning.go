@@ -63,14 +63,22 @@ func isEmpty(raw []byte) bool {
 // similarField returns the form's field whose name differs from an unknown one only in
 // letter case and separators, or "".
 func (j *recordJudge) similarField(name string) string {
-	if len(name) > 64 {
-		return ""
+	var plain [64]byte
+	n := 0
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '_' || c == '-' || c == ' ':
+			continue
+		case n == len(plain):
+			return ""
+		case c >= 'A' && c <= 'Z':
+			plain[n] = c | 0x20
+		default:
+			plain[n] = c
+		}
+		n++
 	}
-	i := slices.IndexFunc(j.form.names, func(field string) bool { return similarName(field, []string{name}) != "" })
-	if i < 0 {
-		return ""
-	}
-	return j.form.names[i]
+	return j.form.plain[string(plain[:n])]
 }
 
 // meaning is what a field's name says about its value.
@@ -104,8 +112,17 @@ var wordMeanings = func() map[string]meaning {
 var wholeNames = map[string]bool{"on": true, "to": true, "url": true, "uri": true, "href": true, "link": true, "html_url": true,
 	"permalink": true, "no": true, "nr": true, "node_id": true, "subject_id": true, "where": true}
 
-// joined are words that stand next to those of a target in a name without separators.
-var joined = strings.Fields("number num no nr id name full url link node key ref to on of html this current parent base head")
+// neighbours are words that stand next to those of a target in a name without separators.
+var neighbours = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields("no nr id name full url link node key ref to on of html this current parent base head") {
+		m[w] = true
+	}
+	return m
+}()
+
+// longestWord is the length in bytes of the longest of the words above.
+const longestWord = len("organization")
 
 // meaningOf returns what the words of a name mean; a target goes before an action.
 func meaningOf(name string) meaning {
@@ -144,9 +161,9 @@ func joinsTarget(word string, has bool) bool {
 	if word == "" {
 		return has
 	}
-	for n := 2; n <= len(word); n++ {
+	for n := 2; n <= min(len(word), longestWord); n++ {
 		target := wordMeanings[word[:n]] == meansTarget
-		if (target || slices.Contains(joined, word[:n])) && joinsTarget(word[n:], has || target) {
+		if (target || neighbours[word[:n]]) && joinsTarget(word[n:], has || target) {
 			return true
 		}
 	}
