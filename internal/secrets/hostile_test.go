@@ -30,8 +30,27 @@ var hostile = map[string]func(n int) string{
 	"short base64 lines": func(n int) string { return strings.Repeat(strings.Repeat("A", 60)+"\n", n/61) },
 	"kubernetes":         func(n int) string { return strings.Repeat("kind: secret data: ", n/19) },
 	"long spaces":        func(n int) string { return "password" + strings.Repeat(" ", n) + "= x" },
-	"zero bytes":         func(n int) string { return strings.Repeat("\x00", n) },
-	"not UTF-8":          func(n int) string { return strings.Repeat("key=\xff\xfe", n/6) },
+	"percent":            func(n int) string { return strings.Repeat("%6b%65%79%3D", n/12) },
+	"percent of percent": func(n int) string { return strings.Repeat("%256b", n/5) },
+	"backslashes":        func(n int) string { return strings.Repeat(`\`, n) },
+	"Unicode escapes":    func(n int) string { return strings.Repeat(`\u006b\u0065\u0079=`, n/19) },
+	"joints":             func(n int) string { return strings.Repeat(`key"+"`, n/6) },
+	"wide joints":        func(n int) string { return strings.Repeat(`a"`+strings.Repeat(" ", 150)+`"`, n/153) },
+	"entities":           func(n int) string { return strings.Repeat("&#107;&#x65;", n/12) },
+	"lines of mail":      func(n int) string { return strings.Repeat("key=\n", n/5) },
+	"UTF-16":             func(n int) string { return strings.Repeat("k\x00e\x00y\x00=\x00", n/8) },
+	"escapes in UTF-16":  func(n int) string { return strings.Repeat("%\x006\x00b\x00", n/6) },
+	"URLs":               func(n int) string { return strings.Repeat("http://", n/7) },
+	"URLs with users":    func(n int) string { return strings.Repeat("a://b:c", n/7) },
+	"passwords":          func(n int) string { return strings.Repeat("login x password ", n/17) },
+	"parameters":         func(n int) string { return strings.Repeat("&password=", n/10) },
+	"basic":              func(n int) string { return strings.Repeat("basic YWJjOmRlZmdoaWprbA", n/24) },
+	"Secrets in YAML":    func(n int) string { return strings.Repeat(" kind: Secret\n data:\n  a: QUJDREVGR0hJSktM\n", n/46) },
+	"members d": func(n int) string {
+		return strings.Repeat(`"d":"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH" "kty"`, n/58)
+	},
+	"zero bytes": func(n int) string { return strings.Repeat("\x00", n) },
+	"not UTF-8":  func(n int) string { return strings.Repeat("key=\xff\xfe", n/6) },
 }
 
 func TestHostileTextsEndAndHideNothing(t *testing.T) {
