@@ -179,9 +179,24 @@ func TestCodeHalfDone(t *testing.T) {
 		}
 	})
 	t.Run("protected branch", func(t *testing.T) {
+		for _, protect := range []func(*githubtest.Fixture){
+			func(fx *githubtest.Fixture) { fx.Repo.Protected = []string{"changes"} },
+			func(fx *githubtest.Fixture) { fx.Repo.Ruled = []string{"chang*"} },
+		} {
+			s := newCodeStep(t, askedPush)
+			s.write(t, s.work, "docs/new.md", "New.\n")
+			s.server.Change(protect)
+			assertSays(t, s.run(), 1, "denied (protected-branch)", "push-to-branch leaves such branches alone", "let the agent ask for a pull request of its own (create-pull-request)", ".airlock/airlock-")
+			if w := s.server.Writes(); len(w) != 0 {
+				t.Errorf("%d writes", len(w))
+			}
+		}
+	})
+	t.Run("protected branch, which the token may not read", func(t *testing.T) {
 		s := newCodeStep(t, askedPush)
 		s.write(t, s.work, "docs/new.md", "New.\n")
 		s.server.Change(func(fx *githubtest.Fixture) { fx.Repo.Protected = []string{"changes"} })
+		s.server.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "repos/get-branch", Fault: githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}}}))
 		assertSays(t, s.run(), 1, "failed (push-refused)", "GH006", "let the agent ask for a pull request (create-pull-request)", ".airlock/airlock-")
 		if s.git.SHA("changes") != s.start {
 			t.Error("the branch has moved")

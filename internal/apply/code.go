@@ -31,9 +31,10 @@ type Code struct {
 type codeState struct {
 	refusal *refusal // why the item is not applied; nil when it may be
 	key     string   // the key by which a later run of the workflow finds the branch: see branchKey
-	branch  string   // the branch that the commits go to
-	onto    string   // the commit that they are put onto
-	base    string   // the branch that a pull request is opened against
+	names   branchNames
+	branch  string // the branch that the commits go to
+	onto    string // the commit that they are put onto
+	base    string // the branch that a pull request is opened against
 	series  gitrepo.Series
 	carried gitrepo.Transplanted
 	changes []gitrepo.TreeChange // the changes from onto to the last commit

@@ -3,11 +3,8 @@ package apply
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -35,7 +32,7 @@ func (c *coder) placePull(e *entry, st *codeState) error {
 	}
 	gh := c.o.deps.GitHub
 	if gh == nil {
-		st.branch, _ = branchName(e, st.key)
+		st.branch = namesOf(e, st.key).wanted[0]
 		return nil
 	}
 	head, err := gh.GetBranch(c.o.ctx, c.o.repo, st.base)
@@ -123,7 +120,7 @@ func (c *coder) placeOnPull(e *entry, st *codeState) error {
 	if !c.namesBranch(e, st) {
 		return nil
 	}
-	if why := forbiddenPull(e.settings.Changes, c.defaultBranch(), pull); why != nil {
+	if why := forbiddenPull(e.settings.Changes, c.defaultBranch(), c.o.ev.Base.Ref, pull); why != nil {
 		st.refusal = why
 		return nil
 	}
@@ -135,14 +132,36 @@ func (c *coder) placeOnPull(e *entry, st *codeState) error {
 		st.refuse(Skipped, CodeClosed, fmt.Sprintf("pull request #%d is closed, and nobody would see what is pushed to its branch; reopen it, or let the agent ask for a new one (create-pull-request)", n))
 		return nil
 	}
+	if why, err := c.protected(pull.Head.Ref); err != nil || why != "" {
+		if why != "" {
+			st.refuse(Denied, RuleProtectedBranch, fmt.Sprintf("the branch %q of pull request #%d %s, and push-to-branch leaves such branches alone; let the agent ask for a pull request of its own (create-pull-request), "+
+				"or name the branch in the configuration (branch below push-to-branch)", st.branch, n, why))
+		}
+		return err
+	}
 	return c.pushedBefore(e, st)
+}
+
+// protected returns which rule of the repository keeps others from pushing to a branch; ""
+// where none does that the token may read.
+func (c *coder) protected(branch string) (why string, err error) {
+	is, err := c.o.deps.GitHub.BranchProtected(c.o.ctx, c.o.repo, branch)
+	if err != nil && !unreadable(err) {
+		return "", err
+	}
+	if why, err = c.ruled(branch); err == nil && why == "" && is {
+		why = "is protected"
+	}
+	return why, err
 }
 
 // The rules about which pull request may be pushed to.
 const (
-	RuleRequiredTitle  = "required-title-prefix"
-	RuleRequiredLabels = "required-labels"
-	RuleDefaultBranch  = "default-branch"
+	RuleProtectedBranch = "protected-branch"
+	RuleBaseBranch      = "base-branch"
+	RuleRequiredTitle   = "required-title-prefix"
+	RuleRequiredLabels  = "required-labels"
+	RuleDefaultBranch   = "default-branch"
 )
 
 // RuleBase is the rule about the base branch of a new pull request.
@@ -150,7 +169,7 @@ const RuleBase = "base"
 
 // forbiddenPull returns why the owner's rules do not allow to push to a pull request; nil
 // where they do.
-func forbiddenPull(s policy.ChangeSettings, defaultBranch string, pull githubapi.Pull) *refusal {
+func forbiddenPull(s policy.ChangeSettings, defaultBranch, eventBase string, pull githubapi.Pull) *refusal {
 	if !strings.HasPrefix(pull.Title, s.RequiredTitlePrefix) {
 		return &refusal{state: Denied, code: RuleRequiredTitle,
 			message: fmt.Sprintf("the title of pull request #%d does not begin with %q, as title-prefix requires", pull.Number, s.RequiredTitlePrefix)}
@@ -162,6 +181,10 @@ func forbiddenPull(s policy.ChangeSettings, defaultBranch string, pull githubapi
 	if pull.Head.Ref == defaultBranch && defaultBranch != "" {
 		return &refusal{state: Denied, code: RuleDefaultBranch,
 			message: fmt.Sprintf("pull request #%d comes from the default branch %q, which is pushed to only if branch below push-to-branch names it", pull.Number, defaultBranch)}
+	}
+	if pull.Head.Ref == eventBase && eventBase != "" {
+		return &refusal{state: Denied, code: RuleBaseBranch,
+			message: fmt.Sprintf("pull request #%d comes from %q, which the pull request that triggered the workflow goes to; it is pushed to only if branch below push-to-branch names it", pull.Number, eventBase)}
 	}
 	return nil
 }
@@ -190,76 +213,6 @@ func (c *coder) pushedBefore(e *entry, st *codeState) error {
 // one page.
 const maxLookedBack = 100
 
-// maxSuffix is the largest number that is appended to a branch name that is taken.
-const maxSuffix = 20
-
-// maxSlug is the largest number of letters and digits of a title in a branch name.
-const maxSlug = 40
-
-// branchName returns the name of the branch that an item asks for, or the default one. Default
-// names of one series share the prefix, whatever the title.
-func branchName(e *entry, key string) (name, prefix string) {
-	if b := e.settings.Changes.Branch; b != "" {
-		return b, ""
-	}
-	it := e.item.(*safeoutput.CreatePullRequest)
-	if it.Branch != "" {
-		return it.Branch, ""
-	}
-	prefix = cmp.Or(e.settings.Changes.BranchPrefix, policy.DefaultBranchPrefix) + key[:8] + "-"
-	return prefix + branchname.Slug(it.Title, maxSlug), prefix
-}
-
-// placeBranch finds the branch for a pull request: an earlier one of the same series, or a name
-// that is free.
-func (c *coder) placeBranch(e *entry, st *codeState) error {
-	name, prefix := branchName(e, st.key)
-	if err := branchname.Check(name); err != nil {
-		st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch cannot have this name: %v", err))
-		return nil
-	}
-	if prefix == "" {
-		prefix = name
-	}
-	there, err := c.o.deps.GitHub.ListBranches(c.o.ctx, c.o.repo, prefix)
-	if err != nil {
-		return err
-	}
-	reasons := map[string]string{}
-	for _, b := range there {
-		if !sameSeries(b.Name, name, prefix) || slices.Contains(c.taken, b.Name) || b.Name == st.base || b.Name == c.defaultBranch() {
-			continue
-		}
-		why, err := c.earlier(e, st, b)
-		if err != nil || why == "" {
-			c.taken = append(c.taken, st.branch)
-			return err
-		}
-		reasons[b.Name] = why
-	}
-	c.freeName(st, name, there, reasons)
-	c.taken = append(c.taken, st.branch)
-	// A suffix does not get around the owner's list.
-	if s := e.settings.Changes; st.branch != name && s.Branch == "" && prefix == name && !policy.BranchAllowed(s, st.branch) {
-		st.refuse(Denied, policy.RuleAllowedBranches, fmt.Sprintf("the branch %q belongs to somebody else, and %q is not among the allowed-branches", name, st.branch))
-	}
-	return nil
-}
-
-// sameSeries reports whether a branch can be an earlier one of the series: any with the prefix
-// of a default name, otherwise the name itself, or the name with a suffix of ours.
-func sameSeries(branch, name, prefix string) bool {
-	if prefix != name {
-		return true
-	}
-	rest := strings.TrimPrefix(branch, name)
-	if rest == "" {
-		return true
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(rest, "-"))
-	return strings.HasPrefix(rest, "-") && err == nil && n >= 2 && n <= maxSuffix
-}
-
 // earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch is
 // ours if this series has a commit on it, and its pull request is open or was never opened.
 // Where all of its commits are as we made them, they are replaced. Where somebody else has
@@ -276,7 +229,7 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string
 		return "", err
 	}
 	own := ofSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor))
-	complete := diff.AheadBy == len(diff.Commits) && len(own) == diff.AheadBy && (len(own) > 0 || c.begun(e, st, b.Name))
+	complete := diff.AheadBy == len(diff.Commits) && len(own) == diff.AheadBy && (len(own) > 0 || c.begun(e, st.names, b.Name))
 	if !complete && !hasTrailer(diff.Commits, st.key) {
 		return "contains no commit that this workflow made for this subject", nil
 	}
@@ -313,31 +266,4 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string
 		st.onto = diff.MergeBase
 	}
 	return "", c.fetch(b.SHA)
-}
-
-// begun reports whether a branch without a commit of its own can be one that we created and
-// then could not commit to: through the API, the branch is created first.
-func (c *coder) begun(e *entry, st *codeState, branch string) bool {
-	_, prefix := branchName(e, st.key)
-	return e.settings.Changes.SignedCommits && (prefix != "" || c.o.cfg.Run.Attempt > 1) && strings.HasPrefix(branch, prefix)
-}
-
-// freeName chooses the name, or the first with a suffix that is not taken. The reasons say why
-// a branch that could be of the series is not ours.
-func (c *coder) freeName(st *codeState, name string, there []githubapi.Branch, reasons map[string]string) {
-	taken := func(name string) bool {
-		return name == st.base || slices.Contains(c.taken, name) || slices.ContainsFunc(there, func(b githubapi.Branch) bool { return b.Name == name })
-	}
-	st.branch = name
-	for i := 2; taken(st.branch); i++ {
-		if i > maxSuffix {
-			st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch %q and those with a suffix up to -%d are taken; delete some of them, or configure another name (branch)", name, maxSuffix))
-			return
-		}
-		st.branch = name + "-" + strconv.Itoa(i)
-	}
-	if st.branch != name {
-		why := cmp.Or(reasons[name], "is taken")
-		st.note(fmt.Sprintf("the branch %q %s; so the changes go to %q", name, why, st.branch))
-	}
 }

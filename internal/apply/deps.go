@@ -90,6 +90,10 @@ type GitHub interface {
 	GetRepo(ctx context.Context, r githubapi.Repo) (githubapi.Repository, error)
 	GetBranch(ctx context.Context, r githubapi.Repo, name string) (sha string, err error)
 	ListBranches(ctx context.Context, r githubapi.Repo, prefix string) ([]githubapi.Branch, error)
+	HasTag(ctx context.Context, r githubapi.Repo, name string) (bool, error)
+	BranchProtected(ctx context.Context, r githubapi.Repo, name string) (bool, error)
+	BranchRules(ctx context.Context, r githubapi.Repo, name string) (types []string, err error)
+	ProtectedPatterns(ctx context.Context, r githubapi.Repo) ([]string, error)
 	CreateBranch(ctx context.Context, r githubapi.Repo, name, sha string) error
 	GetCommit(ctx context.Context, r githubapi.Repo, sha string) (githubapi.Commit, error)
 	ListCommits(ctx context.Context, r githubapi.Repo, ref string, n int) ([]githubapi.Commit, error)

@@ -23,11 +23,13 @@
 //	                                    review comments, its files (unless git gave the diff);      65,000 characters that do not fit inline
 //	                                    on a later attempt its conversation
 //	create-discussion                   self, discussions, categories                               1 an item
-//	create-pull-request                 self, the repository, its base branch, branches of the     1 push (signed: 1, and 1 a commit), 1 pull request, 1 for labels,
-//	                                    same name; for each of those 1 comparison and 1 list of     1 for reviewers
-//	                                    pull requests
-//	push-to-branch                      self, the repository, the pull request or the branch; on    1 push (signed: 1 a commit)
-//	                                    a later attempt its last 100 commits
+//	create-pull-request                 self, the repository, its base branch, the branches with    1 push (signed: 1, and 1 a commit), 1 pull request, 1 for labels,
+//	                                    the same beginning; for each that can be ours 1 comparison  1 for reviewers
+//	                                    and 1 list of pull requests; for a new one whether a tag
+//	                                    has its name, its rulesets, the protected patterns
+//	push-to-branch                      self, the repository, the pull request and whether its      1 push (signed: 1 a commit)
+//	                                    branch is protected (2), or the branch that the owner
+//	                                    names; on a later attempt its last 100 commits
 //	review comments of Airlock's own    self, the pull request, its reviews, all its review         1 for all, and 2 for each that is shown again
 //	                                    comments, its files (unless git gave the diff)
 //	check-run                           self, the commit's check runs of that name                  1, and 1 for each further 50 annotations

@@ -99,13 +99,28 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 		{"closed", nil, func(i *githubtest.Issue) { i.State = "closed" }, "skipped(closed)"},
 		{"fork", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/repo" }, "skipped(fork-head)"},
 		{"default branch", nil, func(i *githubtest.Issue) { i.Pull.Head.Ref = "main" }, "denied(default-branch)"},
+		{"protected", nil, nil, "denied(protected-branch)"},
+		{"ruled", nil, nil, "denied(protected-branch)"},
+		{"protected and configured", func(s *policy.ChangeSettings) { s.Branch = "topic" }, nil, "failed(push-refused)"},
+		{"base", nil, func(i *githubtest.Issue) { i.Pull.Head.Ref = "next" }, "denied(base-branch)"},
 		{"files", func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"src/**"} }, nil, "denied(allowed-files)"},
 		{"configured branch", func(s *policy.ChangeSettings) { s.Branch = "main" }, nil, "applied"},
 		{"configured branch that is not there", func(s *policy.ChangeSettings) { s.Branch = "nowhere" }, nil, "failed(no-base)"},
 	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := newPullBench(t)
+			b := newPullBench(t, func(f *githubtest.Fixture) {
+				switch tt.name {
+				case "protected", "protected and configured":
+					f.Repo.Protected = []string{"top*"}
+				case "ruled":
+					f.Repo.Ruled = []string{"topic"}
+				}
+			})
+			if tt.name == "base" {
+				b.git.SetBranch("next", b.git.SHA("topic"))
+				b.ev.Base.Ref = "next"
+			}
 			if tt.policy != nil {
 				b.push(tt.policy)
 			}
@@ -120,7 +135,7 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 			}
 			b.write(map[string]string{"docs/a.md": "1\n"})
 			want(t, b.run(aPush), tt.state)
-			if w := b.srv.Writes(); (len(w) == 0) == (tt.state == "applied") {
+			if w := b.srv.Writes(); (len(w) == 0) == (tt.state == "applied" || tt.state == "failed(push-refused)") {
 				t.Errorf("writes: %s", operations(w))
 			}
 		})
@@ -209,12 +224,15 @@ func TestPushFaults(t *testing.T) {
 	}
 }
 
-// TestPushRefusedByARule asserts that the message quotes the server.
+// TestPushRefusedByARule asserts that the message quotes the server, where the rule was added
+// after we looked.
 func TestPushRefusedByARule(t *testing.T) {
 	t.Parallel()
-	b := newPullBench(t, func(f *githubtest.Fixture) { f.Repo.Protected = []string{"topic"} })
+	b := newPullBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
-	r := b.run(aPush)
+	plan := b.plan(aPush)
+	b.srv.Change(func(f *githubtest.Fixture) { f.Repo.Protected = []string{"topic"} })
+	r := Execute(t.Context(), b.deps, plan)
 	want(t, r, "failed(push-refused)")
 	if !strings.Contains(r[0].Message, "GH006") || r[0].File == "" {
 		t.Errorf("%s, kept as %q", r[0].Message, r[0].File)
@@ -264,9 +282,9 @@ func TestSignedCommits(t *testing.T) {
 // before it pushes.
 func codeRequests() map[string]map[string]int {
 	return map[string]map[string]int{
-		"create-pull-request": {"graphql/Viewer": 1, "repos/get": 1, "git/get-ref": 1, "git/list-matching-refs": 1, "git-http/refs-of-receive-pack": 2, "git-http/receive-pack": 1,
+		"create-pull-request": {"graphql/Viewer": 1, "repos/get": 1, "git/get-ref": 2, "git/list-matching-refs": 1, "repos/get-branch-rules": 1, "graphql/ProtectedBranches": 1, "git-http/refs-of-receive-pack": 2, "git-http/receive-pack": 1,
 			"pulls/create": 1, "issues/add-labels": 1, "pulls/request-reviewers": 1},
-		"push-to-branch": {"graphql/Viewer": 1, "repos/get": 1, "pulls/get": 1, "git-http/refs-of-receive-pack": 2, "git-http/receive-pack": 1},
+		"push-to-branch": {"graphql/Viewer": 1, "repos/get": 1, "pulls/get": 1, "repos/get-branch": 1, "repos/get-branch-rules": 1, "git-http/refs-of-receive-pack": 2, "git-http/receive-pack": 1},
 	}
 }
 

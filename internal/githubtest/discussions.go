@@ -48,6 +48,15 @@ func (s *Server) repositoryNode(c *conversation) *node {
 	return &node{typ: "Repository", fields: object{
 		"id":                    nodeID("R", r.ID),
 		"hasDiscussionsEnabled": !r.NoDiscussions,
+		"branchProtectionRules": func(args map[string]any) (any, error) {
+			var list []*node
+			if c.token != nil && c.token.has("administration=read") { // others see none
+				for i, pattern := range r.Protected {
+					list = append(list, &node{typ: "BranchProtectionRule", fields: object{"id": nodeID("BPR", int64(i+1)), "pattern": pattern}})
+				}
+			}
+			return connection("BranchProtectionRuleConnection", list, args, keyOf), nil
+		},
 		"discussionCategories": func(args map[string]any) (any, error) {
 			var list []*node
 			if !r.NoDiscussions {

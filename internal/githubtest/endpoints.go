@@ -83,6 +83,8 @@ func endpoints() map[string]endpoint {
 		"repos/get-content":                   {contentsRead, (*Server).getContent},
 		"repos/list-commits":                  {contentsRead, withGit((*Server).listCommits)},
 		"repos/compare-commits-with-basehead": {contentsRead, withGit((*Server).compare)},
+		"repos/get-branch":                    {contentsRead, withGit((*Server).getBranch)},
+		"repos/get-branch-rules":              {"", withGit((*Server).getBranchRules)},
 		"git/get-commit":                      {contentsRead, withGit((*Server).getCommit)},
 		"git/get-ref":                         {contentsRead, withGit((*Server).getRef)},
 		"git/list-matching-refs":              {contentsRead, withGit((*Server).listRefs)},

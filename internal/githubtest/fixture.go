@@ -36,8 +36,8 @@ type Repo struct {
 	NoIssues           bool   `json:"no_issues,omitempty"`
 	NoDiscussions      bool   `json:"no_discussions,omitempty"`
 	NoAdvancedSecurity bool   `json:"no_advanced_security,omitempty"`
-	// Protected are branches that only pull requests may change because of their
-	// protection; Ruled are those where a ruleset demands it. GitHub has different messages
+	// Protected are names and patterns of branches that only pull requests may change because
+	// of their protection; Ruled are those where a ruleset demands it. GitHub has different messages
 	// for the two.
 	Protected []string `json:"protected,omitempty"`
 	Ruled     []string `json:"ruled,omitempty"`

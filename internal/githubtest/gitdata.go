@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,12 +135,48 @@ func (s *Server) deleteRef(c *conversation) reply {
 func (s *Server) protects(name, message string) (reply, bool) {
 	branch, _ := strings.CutPrefix(name, "refs/heads/")
 	switch {
-	case slices.Contains(s.state.Repo.Protected, branch):
+	case matches(s.state.Repo.Protected, branch):
 		return fail(http.StatusUnprocessableEntity, message), true
-	case slices.Contains(s.state.Repo.Ruled, branch):
+	case matches(s.state.Repo.Ruled, branch):
 		return fail(http.StatusUnprocessableEntity, "Repository rule violations found\n\n"+byPull+"\n\n"), true
 	}
 	return reply{}, false
+}
+
+// matches reports whether a branch has one of the names, or matches one of the patterns, in
+// which "*" stands for any text without a slash.
+func matches(patterns []string, branch string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, branch)
+		return pattern == branch || err == nil && ok
+	})
+}
+
+func (s *Server) getBranch(c *conversation) reply {
+	name := c.params["branch"]
+	r, ok := s.findRef("refs/heads/" + name)
+	if !ok {
+		return fail(http.StatusNotFound, "Branch not found")
+	}
+	list, err := s.o.Git.log("-1", r.sha, "--")
+	if err != nil || len(list) != 1 {
+		return s.violation(c.rec, "git failed", errors.Join(err, errors.New("no such commit")))
+	}
+	address := s.repoURL() + "/branches/" + url.PathEscape(name)
+	protected := matches(s.state.Repo.Protected, name) || matches(s.state.Repo.Ruled, name)
+	return okay(object{"name": name, "commit": s.renderCommit(list[0]), "protected": protected, "protection": object{"enabled": protected},
+		"protection_url": address + "/protection", "_links": object{"self": address, "html": s.siteURL() + "/tree/" + name}})
+}
+
+// getBranchRules lists the rules for a branch, whether there is one or not.
+func (s *Server) getBranchRules(c *conversation) reply {
+	rules := []object{}
+	if matches(s.state.Repo.Ruled, c.params["branch"]) {
+		for _, kind := range []string{"deletion", "pull_request"} {
+			rules = append(rules, object{"type": kind, "ruleset_source_type": "Repository", "ruleset_source": s.state.Repo.Owner + "/" + s.state.Repo.Name, "ruleset_id": 1})
+		}
+	}
+	return okay(rules)
 }
 
 // storedCommit is a commit as git has it.
@@ -348,9 +386,9 @@ func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, 
 	switch expected, _ := in["expectedHeadOid"].(string); {
 	case !ok:
 		return refuse("NOT_FOUND", "No ref matching \"refs/heads/%s\" found", name)
-	case slices.Contains(s.state.Repo.Protected, name):
+	case matches(s.state.Repo.Protected, name):
 		return refuse("BRANCH_PROTECTION_RULE_VIOLATION", "%s", byPull)
-	case slices.Contains(s.state.Repo.Ruled, name):
+	case matches(s.state.Repo.Ruled, name):
 		return refuse("UNPROCESSABLE", "Repository rule violations found\n\n%s\n\n", byPull)
 	case expected != head.sha:
 		return refuse("STALE_DATA", "Expected branch to point to %q but it did not.  Pull and try again.", expected)

@@ -129,10 +129,10 @@ func (s *Server) guard(body []byte) (answer []byte, refused bool) {
 		reason := "pre-receive hook declined"
 		branch, _ := strings.CutPrefix(name, "refs/heads/")
 		switch {
-		case slices.Contains(s.state.Repo.Protected, branch):
+		case matches(s.state.Repo.Protected, branch):
 			refused, reason = true, "protected branch hook declined"
 			fmt.Fprintf(&messages, "error: GH006: Protected branch update failed for %s.\n\n- %s\n", name, byPull)
-		case slices.Contains(s.state.Repo.Ruled, branch):
+		case matches(s.state.Repo.Ruled, branch):
 			refused, reason = true, "push declined due to repository rule violations"
 			fmt.Fprintf(&messages, "error: GH013: Repository rule violations found for %s.\nReview all repository rules at %s/rules?ref=%s\n\n- %s\n\n",
 				name, s.siteURL(), strings.ReplaceAll(name, "/", "%2F"), byPull)

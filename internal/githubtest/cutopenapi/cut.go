@@ -41,6 +41,8 @@ func operations() map[string][]string {
 		repo + "/contents/{path}":                         {"get"},
 		repo + "/commits":                                 {"get"},
 		repo + "/compare/{basehead}":                      {"get"},
+		repo + "/branches/{branch}":                       {"get"},
+		repo + "/rules/branches/{branch}":                 {"get"},
 		repo + "/git/ref/{ref}":                           {"get"},
 		repo + "/git/matching-refs/{ref}":                 {"get"},
 		repo + "/git/refs":                                {"post"},

@@ -1,0 +1,264 @@
+package apply
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/branchname"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// maxSuffix is the largest number that is appended to a branch name that is taken.
+const maxSuffix = 20
+
+// maxSlug is the largest number of letters and digits of a title in a branch name.
+const maxSlug = 40
+
+// branchNames are the names that the branch of an item may have.
+type branchNames struct {
+	// wanted are the names in the order of preference: the one that was asked for or, for a
+	// default name, made from the title; then the same with fewer slashes, where that one
+	// cannot be. Each may get a number as its suffix.
+	wanted []string
+	// prefixes begin the default names of one series, whatever the title; nil for a branch
+	// that somebody named.
+	prefixes []string
+	under    string // begins the names of all branches that could be in the way
+	owners   bool   // the owner named the branch
+}
+
+// namesOf returns the names for an item's branch. The key is that of its series.
+func namesOf(e *entry, key string) branchNames {
+	s, it := e.settings.Changes, e.item.(*safeoutput.CreatePullRequest)
+	if s.Branch != "" {
+		under, _, _ := strings.Cut(s.Branch, "/")
+		return branchNames{wanted: flatter(s.Branch, ""), under: under, owners: true}
+	}
+	stem := s.BranchPrefix
+	if stem == "" && s.AllowedBranches == nil {
+		stem = policy.DefaultBranchPrefix
+	}
+	under, _, _ := strings.Cut(stem, "/")
+	if it.Branch != "" {
+		return branchNames{wanted: flatter(it.Branch, stem), under: under}
+	}
+	prefix := stem + key[:8] + "-"
+	return branchNames{wanted: flatter(prefix+branchname.Slug(it.Title, maxSlug), stem), prefixes: flatter(prefix, stem), under: under}
+}
+
+// flatter returns a name, the name with dashes instead of the slashes after the stem, and the
+// name without any slash.
+func flatter(name, stem string) []string {
+	rest, found := strings.CutPrefix(name, stem)
+	if !found {
+		stem = ""
+	}
+	return slices.Compact([]string{name, stem + strings.ReplaceAll(rest, "/", "-"), strings.ReplaceAll(name, "/", "-")})
+}
+
+// inSeries reports whether a branch can be an earlier one of the series: any with the prefix
+// of a default name, otherwise one of the names, with or without a suffix of ours.
+func (n branchNames) inSeries(branch string) bool {
+	for _, prefix := range n.prefixes {
+		if strings.HasPrefix(branch, prefix) {
+			return true
+		}
+	}
+	for _, name := range n.wanted {
+		rest, ok := strings.CutPrefix(branch, name)
+		if !ok {
+			continue
+		}
+		number, isSuffix := strings.CutPrefix(rest, "-")
+		if i, err := strconv.Atoi(number); rest == "" || isSuffix && err == nil && i >= 2 && i <= maxSuffix {
+			return true
+		}
+	}
+	return false
+}
+
+// begun reports whether a branch without a commit of its own can be one that we created and
+// then could not commit to: through the API, the branch is created first.
+func (c *coder) begun(e *entry, names branchNames, branch string) bool {
+	return e.settings.Changes.SignedCommits && (names.prefixes != nil || c.o.cfg.Run.Attempt > 1) && names.inSeries(branch)
+}
+
+// placeBranch finds the branch for a pull request: an earlier one of the same series, or a name
+// that is free.
+func (c *coder) placeBranch(e *entry, st *codeState) error {
+	st.names = namesOf(e, st.key)
+	name := st.names.wanted[0]
+	if err := branchname.Check(name); err != nil {
+		st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch cannot have this name: %v", err))
+		return nil
+	}
+	there, err := c.o.deps.GitHub.ListBranches(c.o.ctx, c.o.repo, st.names.under)
+	if err != nil {
+		return err
+	}
+	n := &namer{c: c, st: st, there: there, foreign: map[string]string{}}
+	for _, b := range there {
+		if !st.names.inSeries(b.Name) || slices.Contains(c.taken, b.Name) || b.Name == st.base || b.Name == c.defaultBranch() {
+			continue
+		}
+		why, err := c.earlier(e, st, b)
+		if err != nil || why == "" {
+			c.taken = append(c.taken, st.branch)
+			return err
+		}
+		n.foreign[b.Name] = why
+	}
+	why, err := n.choose()
+	if err != nil || st.refusal != nil {
+		return err
+	}
+	c.taken = append(c.taken, st.branch)
+	if st.branch == name {
+		return nil
+	}
+	// Another name does not get around the owner's list.
+	if s := e.settings.Changes; !st.names.owners && st.names.prefixes == nil && !policy.BranchAllowed(s, st.branch) {
+		st.refuse(Denied, policy.RuleAllowedBranches, fmt.Sprintf("the branch %q %s, and %q is not among the allowed-branches", name, why, st.branch))
+		return nil
+	}
+	st.note(fmt.Sprintf("the branch %q %s; so the changes go to %q", name, why, st.branch))
+	return nil
+}
+
+// namer chooses the name of a new branch.
+type namer struct {
+	c        *coder
+	st       *codeState
+	there    []githubapi.Branch
+	foreign  map[string]string // why a branch that could be of the series is not ours
+	patterns []string          // of branch protection rules
+	read     bool              // patterns were read
+}
+
+// choose chooses the first of the names that is free and not protected. It returns why the
+// first name was not chosen. Where all are protected, GitHub decides.
+func (n *namer) choose() (why string, err error) {
+	protected := ""
+	for _, name := range n.st.names.wanted {
+		for i := 1; i <= maxSuffix; i++ {
+			candidate := name
+			if i > 1 {
+				candidate += "-" + strconv.Itoa(i)
+			}
+			obstacle, everywhere := n.taken(candidate)
+			if obstacle == "" {
+				obstacle, err = n.isTag(candidate)
+			}
+			if obstacle == "" && err == nil {
+				if obstacle, err = n.isProtected(candidate); obstacle == "" && err == nil {
+					n.st.branch = candidate
+					return why, nil
+				}
+				protected, everywhere = cmp.Or(protected, candidate), true
+			}
+			if err != nil {
+				return "", err
+			}
+			if why = cmp.Or(why, obstacle); everywhere {
+				break // a number does not help
+			}
+		}
+	}
+	if protected != "" {
+		n.st.branch = protected
+		n.st.note(fmt.Sprintf("GitHub protects each name that this branch could have, and may refuse %q; set another branch-prefix, or let the token's account bypass the rule", protected))
+		return why, nil
+	}
+	n.st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch %q and those with a suffix up to -%d are taken; delete some of them, or configure another name (branch)", n.st.names.wanted[0], maxSuffix))
+	return why, nil
+}
+
+// taken returns what keeps a name from being that of a new branch: another branch of this
+// name, one that differs only in case, which many file systems take for the same, or one with
+// whose name it cannot exist, as a file cannot where a directory is. everywhere reports whether
+// a number at the end does not help.
+func (n *namer) taken(name string) (why string, everywhere bool) {
+	if why := n.foreign[name]; why != "" {
+		return why, false
+	}
+	others := append([]string{n.st.base, n.c.defaultBranch()}, n.c.taken...)
+	for _, b := range n.there {
+		others = append(others, b.Name)
+	}
+	folded := strings.ToLower(name)
+	for _, other := range others {
+		switch also := strings.ToLower(other); {
+		case other == "":
+		case other == name:
+			return "is taken", false
+		case also == folded:
+			return fmt.Sprintf("differs from %q only in case", other), false
+		case strings.HasPrefix(folded, also+"/"):
+			return fmt.Sprintf("cannot exist next to the branch %q", other), true
+		case strings.HasPrefix(also, folded+"/"):
+			return fmt.Sprintf("cannot exist next to the branch %q", other), false
+		}
+	}
+	return "", false
+}
+
+// isTag returns why a name cannot be used if it is that of a tag: git could not distinguish
+// the two where the name alone is given.
+func (n *namer) isTag(name string) (why string, err error) {
+	found, err := n.c.o.deps.GitHub.HasTag(n.c.o.ctx, n.c.o.repo, name)
+	if found {
+		why = "has the name of a tag"
+	}
+	return why, err
+}
+
+// isProtected returns why a new branch should not have a name that a rule of the repository
+// protects, as far as the token may read these rules. The owner may name any branch.
+func (n *namer) isProtected(name string) (why string, err error) {
+	gh, ctx, repo := n.c.o.deps.GitHub, n.c.o.ctx, n.c.o.repo
+	if n.st.names.owners {
+		return "", nil
+	}
+	if why, err = n.c.ruled(name); why != "" || err != nil {
+		return why, err
+	}
+	if !n.read {
+		n.read = true
+		if n.patterns, err = gh.ProtectedPatterns(ctx, repo); unreadable(err) {
+			err = nil
+		}
+	}
+	for _, pattern := range n.patterns {
+		if tree.MatchesAny([]string{pattern}, name) {
+			return fmt.Sprintf("matches the protected pattern %q", pattern), err
+		}
+	}
+	return "", err
+}
+
+// ruled returns how a ruleset of the repository keeps others from pushing to a branch of a
+// name; "" where none does.
+func (c *coder) ruled(name string) (why string, err error) {
+	rules, err := c.o.deps.GitHub.BranchRules(c.o.ctx, c.o.repo, name)
+	for _, rule := range rules {
+		if slices.Contains([]string{"creation", "update", "pull_request", "merge_queue", "required_status_checks", "required_deployments"}, rule) {
+			return fmt.Sprintf("is protected by a ruleset (%s)", rule), nil
+		}
+	}
+	if unreadable(err) {
+		err = nil
+	}
+	return "", err
+}
+
+// unreadable reports whether GitHub does not show something to this token, or does not have it
+// on this server.
+func unreadable(err error) bool {
+	return isKind(err, githubapi.NotFound) || isKind(err, githubapi.Forbidden) || isKind(err, githubapi.Validation)
+}
