@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // angleLink records the autolink in angle brackets at p.pos, whose n bytes
@@ -227,9 +228,10 @@ func (p *inlineParser) linkEmails() {
 	d := p.s.doc
 	first := int(d.Blocks[p.block].FirstInline)
 	nodes := d.Inlines[first:]
-	var out []Inline // nil until something changes
+	out := p.s.buffers.nodes[:0] // empty until something changes
 	inLink, done := false, 0
-	var run emailRun
+	run := &p.s.buffers.mail
+	run.text, run.starts = run.text[:0], run.starts[:0]
 	for i := 0; i <= len(nodes); i++ {
 		if i < len(nodes) && !inLink {
 			if text, ok := p.nodeText(nodes[i]); ok {
@@ -242,7 +244,7 @@ func (p *inlineParser) linkEmails() {
 			}
 		}
 		if len(run.starts) > 0 {
-			out, done = p.linkRun(&run, nodes, out, done)
+			out, done = p.linkRun(run, nodes, out, done)
 			run.text, run.starts = run.text[:0], run.starts[:0]
 		}
 		if i == len(nodes) {
@@ -257,10 +259,11 @@ func (p *inlineParser) linkEmails() {
 			inLink = false
 		}
 	}
-	if out != nil {
+	if len(out) > 0 {
 		out = append(out, nodes[done:]...)
 		d.Inlines = append(d.Inlines[:first], out...)
 	}
+	p.s.buffers.nodes = out[:0]
 }
 
 // nodeText returns the text of a node that is literal text.
@@ -283,7 +286,7 @@ func (p *inlineParser) nodeText(n Inline) (string, bool) {
 // linkRun links the addresses in one run. out contains the new nodes for the old
 // ones before done, and so does the result.
 func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]Inline, int) {
-	text := string(r.text)
+	text := unsafe.String(unsafe.SliceData(r.text), len(r.text))
 	from, last := 0, 0 // where to search next, where the last address ended
 	for range maxEmailTries {
 		n := strings.IndexByte(text[from:], '@')

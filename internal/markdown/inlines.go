@@ -108,10 +108,10 @@ func (p *inlineParser) run() {
 				p.mayMail = p.mayMail || text[from+1] == '@'
 			}
 		case '&':
-			if _, n := DecodeEntity(text[from:]); n > 0 {
+			if decoded, n := DecodeEntity(text[from:]); n > 0 {
 				kind = Entity
 				p.pos += n
-				p.mayMail = true
+				p.mayMail = p.mayMail || decoded == "@"
 			}
 		case '<':
 			kind, data = p.angle()
@@ -139,7 +139,7 @@ func (p *inlineParser) run() {
 			start = p.pos
 			continue
 		case '@':
-			p.mayMail = true
+			p.mayMail = p.mayMail || from > 0 && mayEndMailName(text[from-1])
 		case '_', '*', '~':
 			p.emitText(start, from)
 			p.delimRun()
@@ -177,6 +177,10 @@ func (p *inlineParser) run() {
 		p.linkEmails()
 	}
 }
+
+// mayEndMailName reports whether the name before the @ of an address may end with c,
+// which may be the end of a character reference.
+func mayEndMailName(c byte) bool { return isAlnum(c) || strings.IndexByte(".+-_:;", c) >= 0 }
 
 // emit adds a node for the content from start to end.
 func (p *inlineParser) emit(kind InlineKind, data int32, start, end int) {
@@ -246,6 +250,13 @@ type buffers struct {
 	starts   []int
 	brackets []bracket
 	ticks    [maxTicks + 1]int
+	mail     emailRun
+	nodes    []Inline // of the leaf whose addresses are linked
+}
+
+// kept returns the buffers for the next Scan.
+func (in *buffers) kept() buffers {
+	return buffers{starts: in.starts[:0], brackets: in.brackets[:0], mail: in.mail, nodes: in.nodes[:0]}
 }
 
 // content returns the content of a leaf. It is valid until the next call.

@@ -61,6 +61,8 @@ type Document struct {
 	// TooDeep reports that nesting passed MaxDepth: the classification of what
 	// lies deeper is not GitHub's.
 	TooDeep bool
+
+	scanner *scanner // its memory is used again by Rescan
 }
 
 // InlinesOf returns the inline nodes of the leaf b, a part of d.Inlines. Other

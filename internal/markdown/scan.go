@@ -58,7 +58,12 @@ func Scan(src string) *Document {
 func (d *Document) Rescan(src string) {
 	// Ordinary text needs about this much, so that the slices seldom grow.
 	lines := min(strings.Count(src, "\n"), len(src)/8)
+	s := d.scanner
+	if s == nil {
+		s = new(scanner)
+	}
 	*d = Document{
+		scanner:     s,
 		Source:      src,
 		Blocks:      slices.Grow(d.Blocks[:0], lines+8),
 		Inlines:     slices.Grow(d.Inlines[:0], 2*lines+8),
@@ -67,10 +72,11 @@ func (d *Document) Rescan(src string) {
 		Definitions: d.Definitions[:0],
 		Footnotes:   d.Footnotes[:0],
 	}
-	s := scanner{src: src, doc: d, hasCR: strings.IndexByte(src, '\r') >= 0, nextLF: -1}
+	*s = scanner{src: src, doc: d, hasCR: strings.IndexByte(src, '\r') >= 0, nextLF: -1, stack: s.stack[:0], buffers: s.buffers.kept()}
 	s.scanBlocks()
 	d.finishBlocks()
 	s.scanInlines()
+	s.src, s.doc = "", nil
 }
 
 func (s *scanner) scanBlocks() {
