@@ -259,6 +259,32 @@ func TestCodeSources(t *testing.T) {
 	}
 }
 
+// TestCodeOfEarlierCommits: an earlier commit brings a workflow and 40 MB, which the last one
+// takes away again. None of it reaches GitHub, in whatever form the commits come.
+func TestCodeOfEarlierCommits(t *testing.T) {
+	t.Parallel()
+	for name, setup := range map[string]func(s *codeStep){
+		"workspace": func(*codeStep) {},
+		"series": func(s *codeStep) {
+			s.changes("agent.patch", git(s.t, s.work, "format-patch", "--binary", "--stdout", s.start+".."))
+		},
+		"bundle": func(s *codeStep) { s.bundle() },
+	} {
+		s := newCodeStep(t, askedPull)
+		s.write(t, s.work, ".github/workflows/x.yml", "on: push\n")
+		s.write(t, s.work, "large.bin", strings.Repeat("\x00123456789abcdef", 40<<16))
+		s.agentCommits()
+		git(t, s.work, "rm", "--quiet", "-r", ".github", "large.bin")
+		git(t, s.work, "commit", "--quiet", "-m", "Clean up")
+		setup(s)
+		assertSays(t, s.run(), 0, "/Codertocat/Hello-World/pull/3", `the 3 commits were squashed into one, because commit 1 of 3 ("Add a file") breaks a rule`)
+		branch := s.server.State().Issues[2].Pull.Head.Ref
+		if got := s.git.Run("log", "--format=%s", "--name-only", "master.."+branch); got != "Mend the README\n\ndocs/new.md" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // agentCommits makes two commits in the workspace.
 func (s *codeStep) agentCommits() {
 	s.t.Helper()

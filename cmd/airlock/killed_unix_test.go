@@ -185,11 +185,16 @@ func TestKilledWithCode(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 11))
 			h, env, args := start(t)
+			temp := t.TempDir()
+			env = append(env, "TMPDIR="+temp)
 			runKilled(t, h.server, dir, env, 1+r.IntN(requests), r.IntN(3), args)
 			h.server.SetFault(nil)
 			// Whether a later attempt waits for GitHub's lists is tested elsewhere.
 			if res := run(t, dir, env, "", args...); res.code != 0 {
 				t.Errorf("the second run ended with %d:\n%s", res.code, res.stderr)
+			}
+			if left, err := os.ReadDir(temp); len(left) > 0 || err != nil {
+				t.Errorf("the temporary directory contains %v, %v", left, err)
 			}
 			if diff := cmp.Diff(wanted, h.outcome()); diff != "" {
 				t.Errorf("the repository (-not killed +killed):\n%s", diff)

@@ -35,6 +35,7 @@ type Options struct {
 // may be used by several goroutines.
 type Repo struct {
 	dir   string
+	lock  *os.File // held while the repository is in use; nil where there are no locks
 	clone *Clone
 	opt   Options
 	store *objectStore // the clone's
@@ -58,7 +59,7 @@ var ErrTooLarge = errors.New("too large")
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"
 
 // New makes a repository that borrows the objects of the clone, or an empty one for a nil
-// clone. It refuses a clone whose object directories contain something that is neither an
+// clone. It removes what repositories of killed processes left, and refuses a clone whose object directories contain something that is neither an
 // ordinary file nor a directory.
 func New(clone *Clone, opt Options) (*Repo, error) {
 	switch {
@@ -79,11 +80,11 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(opt.TempDir, "airlock-git-")
+	dir, lock, err := makeTemp(opt.TempDir)
 	if err != nil {
 		return nil, fmt.Errorf("making a repository of our own: %w", err)
 	}
-	r := &Repo{dir: dir, clone: clone, opt: opt, store: store}
+	r := &Repo{dir: dir, lock: lock, clone: clone, opt: opt, store: store}
 	if err := r.init(); err != nil {
 		return nil, errors.Join(fmt.Errorf("making a repository of our own: %w", err), r.Close())
 	}
@@ -99,7 +100,13 @@ func (r *Repo) IDLen() int { return r.clone.oidLen }
 
 // Close removes the repository, and gives the clone's files the times again that git has
 // changed.
-func (r *Repo) Close() error { return errors.Join(os.RemoveAll(r.dir), r.store.restore()) }
+func (r *Repo) Close() error {
+	err := errors.Join(os.RemoveAll(r.dir), r.store.restore())
+	if r.lock != nil {
+		_ = r.lock.Close()
+	}
+	return err
+}
 
 // init writes the files that make a directory a bare repository.
 func (r *Repo) init() error {
