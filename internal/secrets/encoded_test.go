@@ -63,6 +63,7 @@ func TestEncodedCredentialsAreFound(t *testing.T) {
 	for name, text := range map[string]string{
 		"three times": encode([]byte(encode([]byte(encode([]byte(plain)))))),
 		"too short":   encode([]byte("token")),
+		"a type":      `type KeyAlgorithm = "RSA_1024"|"RSA_2048"|"EC_prime256v1"|"EC_secp384r1"|string`,
 	} {
 		if hits := s.Scan(text); len(hits) != 0 {
 			t.Errorf("%s: %v", name, hits)

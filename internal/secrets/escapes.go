@@ -215,6 +215,9 @@ func lineJoint(text string, i, from int) (int, rune) {
 	return next - i, joined
 }
 
+// joining are the operators of programs that join strings.
+var joining = [...]string{"++", "+", "..", ".", "&", "~", "||", "<>", "\\"}
+
 // stringJoint reads the end of one string and the beginning of the next which a program joins to
 // it, on the same line or the next: "a" + "b", 'a' . 'b', "a" "b". Both strings go on without
 // a space.
@@ -224,8 +227,11 @@ func stringJoint(text string, i int) (int, rune) {
 	}
 	most := min(len(text), i+mostBlank)
 	j := skipBlank(text, i+1, most)
-	for operators := 0; j < most && operators < 2 && strings.IndexByte("+.&~|<>\\", text[j]) >= 0; operators++ {
-		j++
+	for _, operator := range joining {
+		if strings.HasPrefix(text[j:], operator) {
+			j += len(operator)
+			break
+		}
 	}
 	j = skipBlank(text, j, most)
 	if j+1 >= len(text) || j >= most || text[j] != '"' && text[j] != '\'' && text[j] != '`' || !tokenByte(text[j+1]) {

@@ -161,7 +161,7 @@ func isPinned(line string) bool {
 }
 
 // isInBase64 reports whether text[start:end] is only a part of data in Base64, on one line or
-// several: characters of its alphabet after a slash or a plus sign, with twenty such characters
+// several: characters of its alphabet after a slash or a plus sign, with thirty such characters
 // before.
 func isInBase64(text string, start, end int) bool {
 	isData := func(c byte) bool { return encodedByte(c) && c != '-' && c != '_' }
@@ -173,7 +173,7 @@ func isInBase64(text string, start, end int) bool {
 	if start == 0 || text[start-1] != '/' && text[start-1] != '+' {
 		return false
 	}
-	const before = 20
+	const before = 30
 	uppers, lowers, count := 0, 0, 0
 	for i := start - 1; i >= 0 && count < before; i-- {
 		c := text[i]
@@ -189,7 +189,7 @@ func isInBase64(text string, start, end int) bool {
 		}
 		count++
 	}
-	return count == before && uppers > 2 && lowers > 2 // a path seldom has both
+	return count == before && uppers > 1 && lowers > 1 // a path seldom has both
 }
 
 // isInKey reports whether a member of a JSON object is the private part of a JSON Web Key: a

@@ -95,7 +95,7 @@ var ordinaryLines = map[string]string{
 	"a base64 of prose":      base64.StdEncoding.EncodeToString([]byte("The password is never written down, and the token neither.")),
 	"minified code":          `\}function k\(a,b\)\{var c=a\.key,d=b\.token\|\|"[a-z]{9}";return c\?d:k\(d,c\)\}`,
 	"a long word":            `[a-z]{400}`,
-	"data in Base64":         `[A-Za-z0-9+/]{300}/YCA[A-Za-z0-9]{60}`,
+	"data in Base64":         `[A-Za-z0-9+/]{300}/AKID[A-Za-z0-9]{32}/[A-Za-z0-9+/]{60}`,
 	"hexadecimal data":       `0x[a-f0-9]{2}, 0x[a-f0-9]{2}, 0x[a-f0-9]{2}, 0x[a-f0-9]{2},`,
 	"a PGP signature":        `-----BEGIN PGP SIGNATURE-----\n\n([A-Za-z0-9+/]{64}\n){4}-----END PGP SIGNATURE-----`,
 	"an object id":           `gpgsig-sha256 [a-f0-9]{64}`,

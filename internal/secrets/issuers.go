@@ -49,7 +49,7 @@ func issuerRules() []issuerRule {
 		{"baidu-access-key", "a Baidu Cloud access key", `\bALTAK-[A-Za-z0-9]{21}(?:/[0-9a-f]{40})?`, []string{"altak-"}},
 		{"volcengine-access-key", "a Volcengine access key", `\bAKLT[A-Za-z0-9]{42,60}\b`, []string{"aklt"}},
 		{"alibaba-access-key", "an Alibaba Cloud access key", `\bLTAI[A-Za-z0-9]{12,26}\b`, []string{"ltai"}},
-		{"yandex-token", "a Yandex Cloud key or token", `\b(?:AQVN[A-Za-z0-9_-]{35,38}|YC[AOP][A-Za-z0-9_-]{37}|y[0-3]_[A-Za-z0-9_-]{55,80})`, []string{"aqvn", "yca", "yco", "ycp", "y0_", "y1_", "y2_", "y3_"}},
+		{"yandex-token", "a Yandex Cloud key or token", `\b(?:AQVN[A-Za-z0-9_-]{35,38}|y[0-3]_[A-Za-z0-9_-]{55,80})`, []string{"aqvn", "y0_", "y1_", "y2_", "y3_"}},
 		{"cloudflare-token", "a Cloudflare token", `\bcf(?:k|ut|at)_[A-Za-z0-9]{40,60}`, []string{"cfk_", "cfut_", "cfat_"}},
 		{"digitalocean-token", "a DigitalOcean token", `\bdo[opr]_v1_[0-9a-f]{64}`, []string{"doo_v1_", "dop_v1_", "dor_v1_"}},
 		{"fly-token", "a Fly.io token", `\b(?:fo1_[A-Za-z0-9_-]{40,60}|fm(?:1[ar]|2)_[A-Za-z0-9+/_-]{60,1000})`, []string{"fo1_", "fm1a_", "fm1r_", "fm2_"}},
@@ -101,7 +101,7 @@ func issuerRules() []issuerRule {
 		// Work and people.
 		{"slack-token", "a Slack token", `\b(?:xox[cd]-[A-Za-z0-9%/+=-]{40,400}|xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{24,300}|xapp-[0-9]-[A-Za-z0-9-]{40,200}|xwfp-[A-Za-z0-9-]{20,200})`, []string{"xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "xwfp-"}},
 		{"discord-webhook", "a Discord webhook", `\bdiscord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,22}/[A-Za-z0-9_-]{50,90}`, []string{"discord.com/api/", "discordapp.com/api/"}},
-		{"telegram-bot-token", "a Telegram bot's token", `\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b`, []string{":aa"}},
+		{"telegram-bot-token", "a Telegram bot's token", `\b([0-9]{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)`, []string{":aa"}},
 		{"linear-key", "a Linear key", `\blin_(?:api|oauth|wh)_[A-Za-z0-9]{32,80}`, []string{"lin_api_", "lin_oauth_", "lin_wh_"}},
 		{"notion-token", "a Notion token", `\b(?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{43})\b`, []string{"ntn_", "secret_"}},
 		{"hubspot-token", "a HubSpot token", `\bpat-(?:na|eu|ap)[0-9]-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`, []string{"pat-"}},
@@ -115,7 +115,7 @@ func issuerRules() []issuerRule {
 		{"stripe-webhook-secret", "a Stripe webhook's secret", `\bwhsec_[A-Za-z0-9+/]{28,100}`, []string{"whsec_"}},
 		{"stripe-key", "a Stripe key", `\b(?:[rs]k_(?:live|test)|sk_org)_[A-Za-z0-9_]{20,250}`, []string{"sk_live_", "sk_test_", "sk_org_", "rk_live_", "rk_test_"}},
 		{"braintree-token", "a Braintree token", `\baccess_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}`, []string{"access_token$"}},
-		{"square-token", "a Square token", `\b(?:sq0(?:atp|csp)-[A-Za-z0-9_-]{22,60}|EAAA[A-Za-z0-9_-]{60})\b`, []string{"sq0atp-", "sq0csp-", "eaaa"}},
+		{"square-token", "a Square token", `\b(?:sq0(?:atp|csp)-[A-Za-z0-9_-]{22,60}|EAAA[A-Za-z0-9_-]{60})`, []string{"sq0atp-", "sq0csp-", "eaaa"}},
 		{"shopify-token", "a Shopify token", `\bshp(?:at|ca|pa|ss|tka|ua)_[0-9a-fA-F]{32}`, []string{"shpat_", "shpca_", "shppa_", "shpss_", "shptka_", "shpua_"}},
 		{"polar-token", "a Polar token", `\bpolar_(?:oat|pat|rst|cs)_[A-Za-z0-9]{32,80}`, []string{"polar_"}},
 		// Mail and messages.
