@@ -144,9 +144,14 @@ func meaningOf(name string) meaning {
 
 // wordMeaning returns what one word means, in the singular or plural, or joined from several.
 func wordMeaning(word string) meaning {
-	for _, w := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es"), strings.TrimSuffix(word, "ies") + "y"} {
-		if m := wordMeanings[w]; m != meansNothing {
-			return m
+	if m := wordMeanings[word]; m != meansNothing {
+		return m
+	}
+	if one, isPlural := strings.CutSuffix(word, "s"); isPlural {
+		for _, w := range []string{one, strings.TrimSuffix(one, "e"), strings.TrimSuffix(one, "ie") + "y"} {
+			if m := wordMeanings[w]; m != meansNothing {
+				return m
+			}
 		}
 	}
 	if len(word) <= 40 && joinsTarget(word, false) {

@@ -152,8 +152,12 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 			kept = append(kept, m)
 			continue
 		}
-		name := safeoutput.CanonicalField(kind, m.Name)
+		name := m.Name
 		_, known := form.fields[name]
+		if !known {
+			name = safeoutput.CanonicalField(kind, name)
+			_, known = form.fields[name]
+		}
 		if j.absent(m) && (known && j.optional(name) || slices.Contains(form.others, name)) {
 			j.notes.repair(RepairNullField, m.Name)
 			continue

@@ -29,8 +29,10 @@ func CanonicalField(kind Kind, name string) string {
 	if field, ok := known[name]; ok {
 		return field
 	}
-	if field, ok := known[SnakeCase(name)]; ok {
-		return field
+	if snake := SnakeCase(name); snake != name {
+		if field, ok := known[snake]; ok {
+			return field
+		}
 	}
 	return name
 }
@@ -42,7 +44,7 @@ func FieldAliases(kind Kind) map[string]string { return fieldNames()[kind] }
 // SnakeCase returns a name in kebab-case or camelCase in snake_case. A name that is neither,
 // such as one that begins with a capital letter, is returned as it is.
 func SnakeCase(name string) string {
-	if strings.IndexFunc(name, func(r rune) bool { return r == '-' || r >= 'A' && r <= 'Z' }) < 0 {
+	if isSnakeCase(name) {
 		return name
 	}
 	out := make([]byte, 0, len(name)+4)
@@ -71,6 +73,15 @@ func SameRepository(name, full string) bool {
 		_, full, _ = strings.Cut(full, "/")
 	}
 	return strings.EqualFold(name, full)
+}
+
+func isSnakeCase(name string) bool {
+	for i := range len(name) {
+		if name[i] == '-' || isCapital(name[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func isCapital(c byte) bool { return c >= 'A' && c <= 'Z' }

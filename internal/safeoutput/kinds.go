@@ -150,7 +150,7 @@ var kinds = sync.OnceValue(func() []Spec {
 			Example: `{"type":"add-issue-label","labels":["bug","needs-triage"]}`},
 		{Kind: KindUpdateIssue, DefaultMax: 1,
 			Summary: "Change an issue's status, title or body.", New: func() Item { return &UpdateIssue{} },
-			FieldAliases: join(number, repository), ActsOn: []Target{Issue},
+			FieldAliases: join(number, repository, names("status", "state")), ActsOn: []Target{Issue},
 			NumberFields: []NumberField{anyNumber}, Permissions: conversation,
 			Example: `{"type":"update-issue","status":"closed","body":"Fixed in v1.2."}`},
 		{Kind: KindPushToBranch, Aliases: []string{"push-to-pull-request-branch"}, DefaultMax: 1,
