@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -255,7 +256,7 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string
 	switch {
 	case !complete:
 		// The push adds to the commits of others, and never replaces them.
-		st.onto, st.replace, st.shared = diff.MergeBase, false, &sharedBranch{own: own}
+		st.onto, st.replace, st.shared = diff.MergeBase, false, &sharedBranch{own: own, why: othersCommitted(b.Name, open)}
 	case e.settings.Changes.SignedCommits:
 		// The API can add commits but not remove any: the changes go onto the commit that
 		// the branch began at, so that only they differ.
@@ -264,6 +265,13 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string
 		// An earlier attempt pushed it, or somebody else copied our trailer. Either way, the
 		// same changes on the same commit result in the same files again.
 		st.onto = diff.MergeBase
+	default:
+		if rules, err := gh.BranchRules(ctx, c.o.repo, b.Name); err != nil && !unreadable(err) {
+			return "", err
+		} else if slices.Contains(rules, "non_fast_forward") {
+			why := fmt.Sprintf("a ruleset does not let anybody replace the commits of the branch %q", b.Name)
+			st.onto, st.replace, st.shared = diff.MergeBase, false, &sharedBranch{own: own, why: why}
+		}
 	}
 	return "", c.fetch(b.SHA)
 }

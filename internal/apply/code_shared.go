@@ -9,10 +9,21 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// sharedBranch is a branch of ours to which others have committed: a person's fix, or the
-// merge commit of the button "Update branch".
+// sharedBranch is a branch of ours whose commits cannot be replaced: because others have
+// committed to it, a fix or the merge commit of the button "Update branch", or because a rule
+// forbids it.
 type sharedBranch struct {
 	own []githubapi.Commit // the commits that we made, the oldest first
+	why string             // why they cannot be replaced, as the beginning of a sentence
+}
+
+// othersCommitted begins a sentence about a branch to which others have committed.
+func othersCommitted(branch string, pull *githubapi.Pull) string {
+	of := ""
+	if pull != nil {
+		of = fmt.Sprintf(" of pull request #%d", pull.Number)
+	}
+	return fmt.Sprintf("somebody else has committed to the branch %q%s", branch, of)
 }
 
 // join puts the changes on top of a shared branch. The changes are at hand as commits on the
@@ -49,28 +60,20 @@ func (c *coder) join(e *entry, st *codeState) error {
 			return err
 		}
 		c.keepPatchOf(st, ours, false)
-		st.refuse(Failed, CodeConflict, fmt.Sprintf("somebody else has committed to the branch %q%s, and the new changes do not fit on top of that: %s; nothing was pushed, and the branch is as they left it; "+
-			"let the agent work on that branch, or apply the patch to it by hand (git am --3way)", st.branch, ofPull(st.pull), conflict.Where()))
+		st.refuse(Failed, CodeConflict, fmt.Sprintf("%s, and the new changes do not fit on top of that: %s; nothing was pushed, and the branch is as they left it; "+
+			"let the agent work on that branch, or apply the patch to it by hand (git am --3way)", st.shared.why, conflict.Where()))
 		return nil
 	case err != nil:
 		return err
 	}
 	if top.Tip == st.expect {
 		st.pushed, st.carried.Tip = true, st.expect
-		st.note(fmt.Sprintf("the branch %q contains these changes already, next to commits of somebody else; so nothing was pushed", st.branch))
+		st.note(fmt.Sprintf("the branch %q contains these changes already, so nothing was pushed", st.branch))
 		return nil
 	}
-	st.note(fmt.Sprintf("somebody else has committed to the branch %q%s, so the changes were put on top of that as one commit", st.branch, ofPull(st.pull)))
+	st.note(st.shared.why + ", so the changes were put on top of that as one commit")
 	st.carried.Tip, st.carried.Commits, st.onto = top.Tip, top.Commits, st.expect
 	return nil
-}
-
-// ofPull names the pull request of a branch, if it has one.
-func ofPull(p *githubapi.Pull) string {
-	if p == nil {
-		return ""
-	}
-	return fmt.Sprintf(" of pull request #%d", p.Number)
 }
 
 // ownPart returns the tree that the branch would have with our own commits alone, on the commit

@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,27 +90,17 @@ func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
 	return st, err
 }
 
-// pushRemedy returns what to do about a push that GitHub did not accept.
-func pushRemedy(p *gitrepo.PushError) string {
-	switch p.Code {
-	case "GH006":
-		return "let the token's account bypass the branch's protection, or let the agent ask for a pull request (create-pull-request)"
-	case "GH013":
-		return "change what the ruleset names, or let the token's account bypass it"
-	}
-	return "a rule of the repository forbids it, or the content does"
-}
-
 // failedPush is the result of changes that could not be delivered, or not all of them. tip is
 // the commit of ours that the branch is at, if any.
 func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string, err error) Result {
 	var p *gitrepo.PushError
 	var r Result
+	refusal := ruleRefusal(err)
 	switch {
 	case errors.As(err, &p) && p.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
 		r = e.result(Failed, CodeMoved, "the changes were not pushed, because somebody else changed the branch %q at the same time; run the job again", st.branch)
-	case errors.As(err, &p) && p.Kind == gitrepo.PushRefused:
-		r = e.result(Failed, CodePushRefused, "GitHub did not accept the push to the branch %q: %s; %s", st.branch, cmp.Or(p.Reason, "it gave no reason"), pushRemedy(p))
+	case refusal != "":
+		r = e.result(Failed, CodePushRefused, "GitHub did not accept the push to the branch %q: %s; %s", st.branch, refusal, pushRemedy(refusal))
 	case errors.As(err, &p) && p.Permission == workflowsPermission: // which other items do not need
 		code, message := failure(err, op.Permissions)
 		r = x.refused(e, code, message)

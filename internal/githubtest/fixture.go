@@ -41,6 +41,7 @@ type Repo struct {
 	// for the two.
 	Protected []string `json:"protected,omitempty"`
 	Ruled     []string `json:"ruled,omitempty"`
+	NoForce   bool     `json:"no_force,omitempty"` // a ruleset for all branches forbids force pushes
 	// Teams are the slugs of the owner's teams that can be asked for reviews.
 	Teams []string `json:"teams,omitempty"`
 	// Collaborators can be asked for reviews.

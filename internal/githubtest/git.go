@@ -309,10 +309,10 @@ func (g *Git) output(input string, args ...string) (string, error) {
 // gitEnv keeps the machine's and the user's settings away from git, and sets what
 // GitHub allows: to fetch any commit by its id and parts of the history only, but
 // not to write the refs of pull requests.
-func gitEnv() []string {
-	settings := []string{"safe.directory", "*", "http.receivepack", "true", "uploadpack.allowAnySHA1InWant", "true", "uploadpack.allowFilter", "true",
+func gitEnv(more ...string) []string {
+	settings := append([]string{"safe.directory", "*", "http.receivepack", "true", "uploadpack.allowAnySHA1InWant", "true", "uploadpack.allowFilter", "true",
 		"receive.fsckObjects", "true", "receive.hideRefs", "refs/pull", "receive.denyDeleteCurrent", "ignore", "receive.autogc", "false", "gc.auto", "0",
-		"user.name", "Octo Cat", "user.email", "octocat@example.com"}
+		"user.name", "Octo Cat", "user.email", "octocat@example.com"}, more...)
 	env := []string{"LC_ALL=C", "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_TERMINAL_PROMPT=0",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2)}
 	for i := 0; i < len(settings); i += 2 {

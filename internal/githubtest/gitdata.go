@@ -170,11 +170,15 @@ func (s *Server) getBranch(c *conversation) reply {
 
 // getBranchRules lists the rules for a branch, whether there is one or not.
 func (s *Server) getBranchRules(c *conversation) reply {
-	rules := []object{}
+	kinds, rules := []string{}, []object{}
+	if s.state.Repo.NoForce {
+		kinds = append(kinds, "non_fast_forward")
+	}
 	if matches(s.state.Repo.Ruled, c.params["branch"]) {
-		for _, kind := range []string{"deletion", "pull_request"} {
-			rules = append(rules, object{"type": kind, "ruleset_source_type": "Repository", "ruleset_source": s.state.Repo.Owner + "/" + s.state.Repo.Name, "ruleset_id": 1})
-		}
+		kinds = append(kinds, "deletion", "pull_request")
+	}
+	for _, kind := range kinds {
+		rules = append(rules, object{"type": kind, "ruleset_source_type": "Repository", "ruleset_source": s.state.Repo.Owner + "/" + s.state.Repo.Name, "ruleset_id": 1})
 	}
 	return okay(rules)
 }

@@ -80,7 +80,11 @@ func (s *Server) handleGit(c *conversation) reply {
 	if err != nil {
 		return s.violation(c.rec, "git failed", err)
 	}
-	out := s.o.Git.serve(c.git, c.body)
+	var settings []string
+	if r.NoForce {
+		settings = []string{"receive.denyNonFastForwards", "true"}
+	}
+	out := s.o.Git.serve(c.git, c.body, settings)
 	if after, err := s.o.Git.refs(); c.rec.Write && (err != nil || slices.Equal(before, after)) {
 		c.refused = true
 	}
@@ -96,14 +100,14 @@ func gitRefusal(status int, message string) reply {
 	return reply{status: status, header: h, raw: []byte(message)}
 }
 
-// serve answers with git's http-backend.
-func (g *Git) serve(call *gitCall, body []byte) reply {
+// serve answers with git's http-backend. settings are names and values of git's configuration.
+func (g *Git) serve(call *gitCall, body []byte, settings []string) reply {
 	req := call.req.Clone(context.WithoutCancel(call.req.Context())) // its client may have gone (Fault.Late)
 	req.URL.Path = "/" + filepath.Base(g.dir) + call.rest
 	req.TransferEncoding, req.ContentLength, req.Body = nil, int64(len(body)), readCloser{bytes.NewReader(body)}
 	req.Header.Del("Authorization")
 	req.Header.Del("Content-Length")
-	env := append(gitEnv(), "GIT_PROJECT_ROOT="+filepath.Dir(g.dir), "GIT_HTTP_EXPORT_ALL=1", "GIT_PROTOCOL="+req.Header.Get("Git-Protocol"))
+	env := append(gitEnv(settings...), "GIT_PROJECT_ROOT="+filepath.Dir(g.dir), "GIT_HTTP_EXPORT_ALL=1", "GIT_PROTOCOL="+req.Header.Get("Git-Protocol"))
 	var stderr bytes.Buffer
 	backend := cgi.Handler{Path: g.program, Args: []string{"http-backend"}, Dir: g.dir, Env: env, Stderr: &stderr}
 	w := httptest.NewRecorder()
