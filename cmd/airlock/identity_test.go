@@ -136,6 +136,41 @@ func TestEachCallReportsItsOwn(t *testing.T) {
 	}
 }
 
+// TestOneIdentityOfTwoCallsIsRefused gives two calls the same name, or leaves nothing that
+// distinguishes them but what is another in each attempt. The second one writes nothing.
+func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env    [2]string
+		inputs [2]map[string]string
+		says   string
+	}{
+		"one name": {[2]string{"ACTIONS_ORCHESTRATION_ID=8f7c.api.gate.__default", "ACTIONS_ORCHESTRATION_ID=8f7c.web.gate.__default"},
+			[2]map[string]string{{"name": "checks"}, {"name": "checks"}}, `has the same name "checks" and wrote https://`},
+		"nothing but ids": {[2]string{"ACTIONS_ORCHESTRATION_ID=", "ACTIONS_ORCHESTRATION_ID="},
+			[2]map[string]string{{"check-run-id": "701"}, {"check-run-id": "702"}}, `has the same key "gate" and wrote https://`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := server(t, pullRequestFixture(), githubtest.Options{})
+			for call, code := range []int{0, 2} {
+				ws := newWorkspace(t, map[string]string{"lines.ndjson": `{"type":"add-issue-comment","body":"The same words."}`})
+				inputs := map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:\n"}
+				for k, v := range c.inputs[call] {
+					inputs[k] = v
+				}
+				res := run(t, ws.dir, ws.env(append(workflowEnv(s, "pull_request", "pull_request.opened.json"), c.env[call]), inputs), "", "action")
+				if res.code != code || code == 2 && (!strings.Contains(res.stdout, c.says) || !strings.Contains(ws.read(t, ws.summary), "another input name")) {
+					t.Errorf("call %d ended with %d\n%s%s", call, res.code, res.stdout, res.stderr)
+				}
+			}
+			if n := len(s.State().Issues[1].Comments); n != 1 {
+				t.Errorf("%d comments", n)
+			}
+		})
+	}
+}
+
 // TestTwoRunsOnOneAttempt starts two processes that nothing distinguishes, on a later attempt
 // of one job, at one moment. What both write must be there once, and a run must say so.
 func TestTwoRunsOnOneAttempt(t *testing.T) {

@@ -18,6 +18,9 @@ const cutNote = "*The rest was cut: the text is longer than GitHub allows.*"
 // last line. A text that does not fit is cut and ends with a note.
 func (c Config) body(text, footer, key string) (body string, cut bool) {
 	marker := markdown.Marker(key)
+	if c.Run.Claim != "" {
+		marker = markdown.MarkerOf(markdown.Claimed, c.Run.Claim) + "\n" + marker
+	}
 	composed, cut := c.compose(text, footer, maxBody-markdown.UTF16Len(marker)-2)
 	return strings.TrimLeft(composed+"\n\n"+marker, "\n"), cut
 }
@@ -62,13 +65,9 @@ func sameText(a, b string) bool {
 	return norm(a) == norm(b)
 }
 
-// sameButMarker compares bodies without their markers, which are their last lines.
+// sameButMarker compares bodies without their markers.
 func sameButMarker(a, b string) bool {
-	text := func(s string) string {
-		s = strings.TrimSpace(s)
-		return s[:strings.LastIndexByte(s, '\n')+1]
-	}
-	return sameText(text(a), text(b))
+	return sameText(markdown.StripMarkers(a), markdown.StripMarkers(b))
 }
 
 // closed closes what a text leaves open, such as a code fence, so that it does not affect

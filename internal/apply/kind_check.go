@@ -55,7 +55,7 @@ func planCheckRun(p *planner, group []*entry) Operation {
 			Status     string          `json:"status"`
 			Conclusion string          `json:"conclusion"`
 			Output     checkOutputJSON `json:"output"`
-		}{it.Name, it.HeadSHA, e.key, "completed", it.Conclusion, w.outputJSON(0)}))
+		}{it.Name, it.HeadSHA, externalID(e.key, p.cfg.Run), "completed", it.Conclusion, w.outputJSON(0)}))
 	}
 	id := "<check run>"
 	if w.there != nil {
@@ -130,7 +130,7 @@ func (w *checkWork) execute(ctx context.Context, x *executor, op *Operation) []R
 // create creates the check run with its first annotations, or without them where GitHub does
 // not accept those, so that the conclusion is reported in any case.
 func (w *checkWork) create(ctx context.Context, x *executor, op *Operation) (Object, error) {
-	n := githubapi.NewCheckRun{Name: w.it.Name, HeadSHA: w.it.HeadSHA, ExternalID: w.key, Conclusion: w.it.Conclusion, Output: w.output(0)}
+	n := githubapi.NewCheckRun{Name: w.it.Name, HeadSHA: w.it.HeadSHA, ExternalID: externalID(w.key, x.plan.config.Run), Conclusion: w.it.Conclusion, Output: w.output(0)}
 	work := &createWork{
 		key: w.key, list: w.list, what: "the check run",
 		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {

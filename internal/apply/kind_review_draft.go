@@ -281,7 +281,7 @@ func (r *reviewRun) settle(ctx context.Context, v *postedReview) error {
 	}
 	parts := r.parts(v.body)
 	v.object.key = r.partKey(first(parts), v.taken)
-	review := creation{list: listID{what: listReviews, number: r.number}, object: v.object,
+	review := creation{list: listID{what: listReviews, number: r.number}, what: objReview, key: v.object.key,
 		entries: entriesIn(slices.Concat(v.taken, first(parts).ends)), at: r.x.deps.Clock.Now(), doubtful: v.doubtful}
 	r.x.created = append(r.x.created, review)
 	r.carried(review, v.taken)

@@ -216,7 +216,7 @@ func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part
 func (r *reviewRun) carried(review creation, comments []*reviewComment) {
 	list := listID{what: commentList(r.own), number: r.number}
 	for _, c := range comments {
-		r.x.created = append(r.x.created, creation{list: list, object: Object{Type: objReviewComment, key: c.e.key},
+		r.x.created = append(r.x.created, creation{list: list, what: objReviewComment, key: c.e.key,
 			entries: []*entry{c.e}, at: review.at, doubtful: review.doubtful})
 	}
 }

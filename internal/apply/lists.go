@@ -94,7 +94,7 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 	case listCheckRuns: // no field names the app, but no app can change another's
 		err = each(gh.ListCheckRuns(ctx, r, id.commit, id.name), func(k githubapi.CheckRun) {
 			o := checkRunObject(k)
-			o.key = k.ExternalID
+			o.key, o.known.run, o.claim = readExternalID(k.ExternalID)
 			found = append(found, o)
 		})
 	case listDiscussions:
@@ -109,10 +109,12 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 	return found, err
 }
 
-// readKey takes an object's key from the marker in its text.
+// readKey takes an object's key, and the claim of the job that wrote it, from the markers in
+// its text.
 func (o *Object) readKey(body string) {
 	if key, ok := markdown.LastLineMarker(body); ok {
 		o.key, o.known = readMarker(key, body)
+		o.claim = markdown.LastLineClaim(body)
 	}
 }
 

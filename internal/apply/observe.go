@@ -51,6 +51,9 @@ func observeEntries(ctx context.Context, deps Deps, cfg Config, ev event.Event, 
 	if err := o.lookAgain(begun, entries); err != nil {
 		return nil, err
 	}
+	if err := claimed(o.cfg, o.ev, entries, o.s); err != nil {
+		return nil, err
+	}
 	return o.s, ctx.Err()
 }
 
@@ -294,15 +297,20 @@ func (o *observer) lookAgain(begun time.Time, entries []*entry) error {
 	return o.lists()
 }
 
-// createsSomething reports whether the plan for a snapshot would create an object that was
-// not found.
-func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot) bool {
+// trialPlan returns the plan for a snapshot and leaves the entries as they are.
+func trialPlan(cfg Config, ev event.Event, entries []*entry, s *Snapshot) *Plan {
 	trial := make([]*entry, len(entries))
 	for i, e := range entries {
 		c := *e
 		trial[i] = &c
 	}
-	for _, op := range planEntries(cfg, ev, trial, s).Operations {
+	return planEntries(cfg, ev, trial, s)
+}
+
+// createsSomething reports whether the plan for a snapshot would create an object that was
+// not found.
+func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot) bool {
+	for _, op := range trialPlan(cfg, ev, entries, s).Operations {
 		creates := false
 		switch w := op.work.(type) {
 		case *createWork, *violationWork:

@@ -148,6 +148,7 @@ type Object struct {
 	SHA    string `json:"sha,omitempty"`
 
 	key    string // the key in its marker; "" for a pending review
+	claim  string // which of the jobs with the same identity wrote it; "" if unknown
 	closed bool   // set for a closed issue
 	review int64  // id of a review comment's review
 	known  *known // nil for what no later attempt or workflow run goes on with

@@ -47,8 +47,8 @@ func (x *executor) reconcile(ctx context.Context) {
 	var created []Object
 	entries := map[string][]*entry{}
 	for _, c := range x.created {
-		f := c.object.family()
-		created, entries[f] = append(created, c.object), append(entries[f], c.entries...)
+		o := Object{Type: c.what, key: c.key}
+		created, entries[o.family()] = append(created, o), append(entries[o.family()], c.entries...)
 	}
 	x.keepOneOfEach(ctx, created, there, entries)
 }
@@ -203,6 +203,9 @@ func (x *executor) remove(ctx context.Context, o, kept Object, entries []*entry)
 		r := x.results[e.index]
 		if r == nil || r.Object == nil || r.Object.key != o.key && e.key != o.key {
 			continue
+		}
+		if run := x.plan.config.Run; run.Claim != "" && o.claim == run.Claim && run.ClaimedByOther(kept.claim) {
+			r.State, r.Code, r.Message = Failed, CodeSameIdentity, (&ClaimedError{run, kept.URL}).Error()
 		}
 		if r.Object.key == o.key {
 			r.Object = &kept

@@ -58,6 +58,7 @@ const (
 	CodeClosed           = "closed"             // the pull request is closed
 	CodeHeld             = "held"               // held back, because changes that go with it were not delivered
 	CodeIncomplete       = "incomplete"         // the agent reports that it did not complete its task
+	CodeSameIdentity     = "same-identity"      // another job of the workflow run has the same identity
 	CodeInternal         = "internal"           // a defect of Airlock
 )
 

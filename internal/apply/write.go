@@ -135,10 +135,10 @@ func (c *createWork) execute(ctx context.Context, x *executor, op *Operation) []
 
 // creation is an object that was created, to be reconciled.
 type creation struct {
-	list    listID
-	object  Object
-	entries []*entry
-	at      time.Time
+	list      listID
+	what, key string // the object's type and key
+	entries   []*entry
+	at        time.Time
 	// doubtful is set where an earlier try may have created it too.
 	doubtful bool
 }
@@ -167,7 +167,7 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 			x.deps.log(c.what + " was not written; trying again")
 			continue
 		}
-		x.created = append(x.created, creation{list: c.list, object: obj, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
+		x.created = append(x.created, creation{list: c.list, what: obj.Type, key: obj.key, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
 		return obj, notes, nil
 	}
 }

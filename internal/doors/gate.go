@@ -181,6 +181,9 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	if ctx.Err() != nil {
 		return nil, exitcode.FailedError(errInterrupted)
 	}
+	if claimed := (*apply.ClaimedError)(nil); errors.As(err, &claimed) {
+		return nil, exitcode.UsageError(err)
+	}
 	if err != nil {
 		return nil, exitcode.FailedError(err)
 	}

@@ -2,8 +2,12 @@ package event
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,13 +55,35 @@ func (run *Run) identify(env Env) error {
 		return nil
 	}
 	run.Shared = true
-	if run.Name != "" {
-		return nil
-	}
-	if path, ok := callPath(env.Orchestration, env.Job, strings.TrimSpace(env.MatrixIndex) != ""); ok {
+	path, ok := callPath(env.Orchestration, env.Job, strings.TrimSpace(env.MatrixIndex) != "")
+	switch {
+	case ok && run.Name == "":
 		run.Name, run.Shared = path, false
+	case ok:
+		run.Claim = claim(0, "path "+cmp.Or(path, env.Job))
+	case run.CheckRunID != 0:
+		run.Claim = claim(run.Attempt, strconv.FormatInt(run.CheckRunID, 10))
 	}
 	return nil
+}
+
+// forAllAttempts begins a claim that does not depend on the attempt.
+const forAllAttempts = "0000"
+
+// claim returns a Run's claim. An attempt that does not fit counts as all.
+func claim(attempt int, job string) string {
+	if attempt > math.MaxUint16 {
+		attempt = 0
+	}
+	sum := sha256.Sum256([]byte(job))
+	return fmt.Sprintf("%04x", attempt) + hex.EncodeToString(sum[:6])
+}
+
+// ClaimedByOther reports whether a claim is that of another job with the same identity. The
+// claims of different attempts are not comparable, unless they hold for all.
+func (run Run) ClaimedByOther(claim string) bool {
+	const attempt = len(forAllAttempts)
+	return len(claim) == len(run.Claim) && len(claim) > attempt && claim[:attempt] == run.Claim[:attempt] && claim != run.Claim
 }
 
 // maxOrchestration bounds an orchestration id, in bytes.
@@ -94,14 +120,20 @@ const callSeparator = " / "
 // job of the workflow run has the same key, so that GitHub is to be asked for it:
 // CheckRunID identifies it.
 func (run Run) AwaitsJobName() bool {
-	return run.ID != 0 && run.Shared && run.Name == "" && run.CheckRunID != 0
+	return run.ID != 0 && run.Shared && run.CheckRunID != 0 && !strings.HasPrefix(run.Claim, forAllAttempts)
 }
 
 // SetJobName completes the identity by the name that GitHub shows for the job. It is
 // the same in all attempts, which the check run's id is not.
 func (run *Run) SetJobName(name string) {
-	if strings.Contains(name, callSeparator) {
-		run.Name = name
+	switch {
+	case name == "":
+	case run.Name != "": // the owner's
+		run.Claim = claim(0, "name "+name)
+	default:
+		run.Shared, run.Claim = false, ""
+		if strings.Contains(name, callSeparator) {
+			run.Name = name
+		}
 	}
-	run.Shared = run.Shared && name == ""
 }

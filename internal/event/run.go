@@ -28,6 +28,10 @@ type Run struct {
 	// because it rests on what is equal in two calls of a reusable workflow, or on the
 	// owner's word.
 	Shared bool
+	// Claim distinguishes the job from another one with the same identity, where Shared is
+	// set: 4 hexadecimal digits of the attempt that it holds for, 0 for all, and 12 of the
+	// job. It is "" where nothing distinguishes them.
+	Claim string
 	// CheckRunID identifies the job in this attempt (job.check_run_id); 0 if unknown.
 	CheckRunID int64
 	// Own is different in each run outside of a workflow run, whose ID is 0.

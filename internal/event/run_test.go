@@ -100,6 +100,41 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// TestClaims asserts that two jobs with one identity are told from each other by what is left,
+// and that an attempt is not taken for another job.
+func TestClaims(t *testing.T) {
+	parse := func(env event.Env, jobName string) event.Run {
+		env.RunID, env.Job = "7", "gate"
+		run, err := event.ParseRun(env, event.Event{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.AwaitsJobName() {
+			run.SetJobName(jobName)
+		}
+		return run
+	}
+	for name, c := range map[string]struct {
+		one, two event.Run
+		other    bool
+	}{
+		"one name, two paths": {parse(event.Env{Name: "n", Orchestration: "1.a.gate.__default"}, ""), parse(event.Env{Name: "n", Orchestration: "1.b.gate.__default"}, ""), true},
+		"one name, two attempts of a path": {parse(event.Env{Name: "n", Orchestration: "1.a.gate.__default"}, ""),
+			parse(event.Env{Name: "n", Orchestration: "2.a.gate.__default", RunAttempt: "2", CheckRunID: "6"}, ""), false},
+		"one name, two jobs' names":          {parse(event.Env{Name: "n", CheckRunID: "5"}, "a / gate"), parse(event.Env{Name: "n", CheckRunID: "6"}, "b / gate"), true},
+		"one name, two attempts of a job":    {parse(event.Env{Name: "n", CheckRunID: "5"}, "a / gate"), parse(event.Env{Name: "n", CheckRunID: "6", RunAttempt: "2"}, "a / gate"), false},
+		"no name, two ids":                   {parse(event.Env{CheckRunID: "5"}, ""), parse(event.Env{CheckRunID: "6"}, ""), true},
+		"no name, two ids of other attempts": {parse(event.Env{CheckRunID: "5"}, ""), parse(event.Env{CheckRunID: "6", RunAttempt: "2"}, ""), false},
+		"an attempt beyond what fits":        {parse(event.Env{CheckRunID: "5", RunAttempt: "70000"}, ""), parse(event.Env{CheckRunID: "5", RunAttempt: "70000"}, ""), false},
+		"nothing":                            {parse(event.Env{}, ""), parse(event.Env{}, ""), false},
+		"distinguished already":              {parse(event.Env{Orchestration: "1.a.gate.__default"}, ""), parse(event.Env{Orchestration: "1.b.gate.__default"}, ""), false},
+	} {
+		if got := c.one.ClaimedByOther(c.two.Claim); got != c.other || c.two.ClaimedByOther(c.one.Claim) != c.other {
+			t.Errorf("%s: another job: %v (%q, %q)", name, got, c.one.Claim, c.two.Claim)
+		}
+	}
+}
+
 func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {
 	run, err := event.ParseRun(event.Env{Nonce: "a", Name: "nightly", Orchestration: "1.x.y", Job: "x"}, event.Event{})
 	if err != nil || run.Own != "a" || run.Identity() != "nightly" || run.Shared || run.AwaitsJobName() {

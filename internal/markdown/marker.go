@@ -17,6 +17,7 @@ const (
 	MarksText   MarkerKind = "key"    // the text before it
 	IslandStart MarkerKind = "island" // the line before an island in somebody else's text
 	IslandEnd   MarkerKind = "end"    // the line after it
+	Claimed     MarkerKind = "by"     // who wrote the text, in the line before its marker
 )
 
 // Marker returns the comment line that marks a text as Airlock's own:
@@ -48,7 +49,9 @@ func LineMarker(line string) (kind MarkerKind, key string, ok bool) {
 	return kind, key, true
 }
 
-func (k MarkerKind) valid() bool { return k == MarksText || k == IslandStart || k == IslandEnd }
+func (k MarkerKind) valid() bool {
+	return k == MarksText || k == IslandStart || k == IslandEnd || k == Claimed
+}
 
 // LastLineMarker returns the key of the marker of kind MarksText that is the last line of
 // body.
@@ -59,6 +62,18 @@ func LastLineMarker(body string) (key string, ok bool) {
 		return "", false
 	}
 	return key, true
+}
+
+// LastLineClaim returns the key of the marker of kind Claimed that is the line before the
+// marker of a text; "" where there is none.
+func LastLineClaim(body string) string {
+	body = strings.TrimRight(body, " \t\r\n")
+	above := strings.TrimRight(body[:strings.LastIndexAny(body, "\r\n")+1], "\r\n")
+	kind, key, ok := LineMarker(above[strings.LastIndexAny(above, "\r\n")+1:])
+	if _, marked := LastLineMarker(body); !marked || !ok || kind != Claimed {
+		return ""
+	}
+	return key
 }
 
 // StripMarkers removes every marker from untrusted text, wherever it is, and also

@@ -1,0 +1,82 @@
+package apply
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/event"
+)
+
+// ClaimedError is the refusal of a run because another job of the same workflow run has the
+// same identity and is at work: each would take what the other wrote for its own.
+type ClaimedError struct {
+	Run event.Run
+	URL string // of what the other job wrote
+}
+
+// Error implements error.
+func (e *ClaimedError) Error() string {
+	same := fmt.Sprintf("the same key %q", e.Run.Job)
+	if e.Run.Name != "" {
+		same = fmt.Sprintf("the same name %q", e.Run.Name)
+	}
+	return fmt.Sprintf("another job of this workflow run has %s and wrote %s; each would take over what the other writes. Give each of them another input name, such as that of the job that calls the reusable workflow", same, cmp.Or(e.URL, "something"))
+}
+
+// unclaimed returns c for a text whose marker is somebody else's.
+func (c Config) unclaimed() Config {
+	c.Run.Claim = ""
+	return c
+}
+
+// externalID is a check run's id of ours: the item's key and, where another job may have the
+// same identity, the workflow run's id and the claim.
+func externalID(key string, run event.Run) string {
+	if run.Claim == "" {
+		return key
+	}
+	return strings.Join([]string{key, strconv.FormatInt(run.ID, 10), run.Claim}, ".")
+}
+
+// readExternalID divides an external id; run is 0 and claim "" where it has neither.
+func readExternalID(id string) (key string, run int64, claim string) {
+	key, rest, _ := strings.Cut(id, ".")
+	number, claim, _ := strings.Cut(rest, ".")
+	run, _ = strconv.ParseInt(number, 10, 64)
+	return key, run, claim
+}
+
+// claimed returns an error if another job of this workflow run with the same identity has
+// written what this one would adopt, update, hide or replace.
+func claimed(cfg Config, ev event.Event, entries []*entry, s *Snapshot) error {
+	if cfg.Run.Claim == "" {
+		return nil
+	}
+	var touched []Object
+	for _, op := range trialPlan(cfg, ev, entries, s).Operations {
+		touched = append(touched, op.Adopts...)
+		if w, ok := op.work.(*minimiseWork); ok {
+			for _, r := range w.resolve {
+				touched = append(touched, r.there)
+			}
+		}
+	}
+	for _, own := range s.own { // of check runs, all of a name are read, whatever their key
+		touched = append(touched, slices.DeleteFunc(slices.Clone(own), func(o Object) bool { return o.Type != objCheckRun })...)
+	}
+	for _, o := range touched {
+		if cfg.Run.ClaimedByOther(o.claim) && o.isOf(cfg.Run) {
+			return &ClaimedError{cfg.Run, o.URL}
+		}
+	}
+	return nil
+}
+
+// isOf reports whether a workflow run wrote an object last. What later workflow runs find
+// again names the run; any other key contains it.
+func (o Object) isOf(run event.Run) bool {
+	return o.known == nil || o.known.run == 0 || o.known.run == run.ID
+}
