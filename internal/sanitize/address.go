@@ -179,6 +179,9 @@ func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c =
 // otherwise it is 0.
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	host := text[a.host:a.hostEnd]
+	defer func() {
+		v.allowed = v.allowed && s.refs.allowsPath(v.host, strings.Map(dropMarks, text[a.hostEnd:a.end]))
+	}()
 	plain := strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 || r < ' ' })
 	if plain < 0 {
 		return s.judgeTextHost(a, host), 0
@@ -196,6 +199,14 @@ func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 		v.allowed = false
 	}
 	return v, part
+}
+
+// dropMarks removes the marks of a flat text.
+func dropMarks(r rune) rune {
+	if r < ' ' {
+		return -1
+	}
+	return r
 }
 
 func (s *Sanitizer) judgeTextHost(a address, host string) verdict {

@@ -206,6 +206,7 @@ type pass struct {
 	longTags  []span            // tags of several lines, in source order
 	longCodes []span            // code spans of several lines, in source order
 	small     [3]int            // open elements of each shrinkGroup
+	closed    int               // closing words that act so far
 	// The names that links in the body lead to, nil if not known yet, and how many
 	// bytes of other names may stay.
 	anchorsKnown map[string]bool
@@ -220,7 +221,7 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.plan.reset()
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
 	p.openTags, p.anchorsKnown, p.knowsDirection = nil, nil, false
-	p.small = [3]int{}
+	p.small, p.closed = [3]int{}, 0
 	p.doc.Rescan(src)
 	if p.doc.TooDeep {
 		return

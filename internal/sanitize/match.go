@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -37,11 +38,22 @@ func (p *pass) match(end int) {
 			switch {
 			case c.inert:
 				p.usedZWSP = append(p.usedZWSP, c.zwsp)
-			case p.s.closing:
+			case p.s.closes(p.closed):
+				p.closed++
 			case !f.inLink(c.ref):
 				p.makeInert(c.ref, RuleClosingWords, c.word)
 			case !f.inLink(c.ref - 1): // the reference is the start of the address
 				p.makeInert(c.ref-1, RuleClosingWords, c.word)
+			}
+		})
+	}
+	if has&hasRef != 0 {
+		p.s.refs.find(text, true, &p.squeezed, func(r repoReference) {
+			switch {
+			case r.inert:
+				p.usedZWSP = append(p.usedZWSP, r.zwsp)
+			case !f.inLink(r.cut):
+				p.makeInert(r.cut, RuleReferences, cmp.Or(r.name, ownRepository))
 			}
 		})
 	}

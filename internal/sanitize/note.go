@@ -12,6 +12,7 @@ const (
 	RuleCharacters   = "characters"    // details: control, escape-sequence, bidirectional, tag, invisible, line-separator, invalid-utf8
 	RuleMentions     = "mentions"      // detail: the user or team, in lower case
 	RuleClosingWords = "closing-words" // detail: the word, in lower case
+	RuleReferences   = "references"    // detail: the repository, in lower case, or "this repository"
 	RuleHTML         = "html"          // detail: comment, or the element's name
 	RuleHiddenText   = "hidden-text"   // details: definition, title, footnote, info, cell, diagram, formula, link, or an attribute
 	RuleLinks        = "links"         // detail: the host, or the scheme, or "malformed"
@@ -19,6 +20,9 @@ const (
 	RuleCode         = "code"          // details: backticks, unsettled
 	RuleSize         = "size"          // details: body, title
 )
+
+// ownRepository is the detail of RuleReferences where no repository is written.
+const ownRepository = "this repository"
 
 // Note reports that a rule changed a text: which rule, what it found, how often.
 // Detail contains only letters, digits and ".-+_/ ", and at most 60 bytes, so that

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -130,12 +131,20 @@ func (s *Sanitizer) raw(text string, n *noter) string {
 		cuts = append(cuts, m.offset+1)
 		n.add(RuleMentions, m.name)
 	})
-	if !s.closing {
+	if closed := 0; !s.closes(1 << 30) {
 		findClosing(text, false, &squeezed{}, func(c closing) {
+			if s.closes(closed) {
+				closed++
+				return
+			}
 			cuts = append(cuts, c.ref)
 			n.add(RuleClosingWords, c.word)
 		})
 	}
+	s.refs.find(text, false, &squeezed{}, func(r repoReference) {
+		cuts = append(cuts, r.cut)
+		n.add(RuleReferences, cmp.Or(r.name, ownRepository))
+	})
 	if len(cuts) == 0 {
 		return text
 	}

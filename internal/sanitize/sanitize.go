@@ -30,8 +30,16 @@ type Config struct {
 	// AllowedMentions are users ("octocat") and teams ("org/team") that a text
 	// may mention; a leading @ and the letter case are ignored.
 	AllowedMentions []string
-	// ClosingWords allows "fixes #12" and the like to close issues.
-	ClosingWords bool
+	// ClosingWords allows "fixes #12" and the like to close issues. MaxClosingWords is how
+	// many of them may act in one text, the first ones; 0 means any number.
+	ClosingWords    bool
+	MaxClosingWords int
+	// References are the repositories to whose issues, pull requests and discussions texts
+	// may refer: "repo" for Repository, "owner/name", "owner/*" or "*". Nil allows all.
+	References []string
+	// Repository is the one that texts are published in, as owner/name; "" if it is not
+	// known.
+	Repository string
 	// ServerHost is the GitHub server's own host; empty means github.com.
 	ServerHost string
 	// MaxBodyUTF16 limits a body, in UTF-16 code units. A longer one is cut between
@@ -39,25 +47,36 @@ type Config struct {
 	MaxBodyUTF16 int
 }
 
+// closes reports whether a closing word may act, in a text in which closed of them act
+// already.
+func (s *Sanitizer) closes(closed int) bool { return s.closing && (s.most == 0 || closed < s.most) }
+
 // Sanitizer cleans texts according to one Config. It is immutable and safe
 // for concurrent use.
 type Sanitizer struct {
 	hosts    map[string]bool
 	mentions map[string]bool
 	closing  bool
+	most     int // closing words in a text that may act, if any; 0 means any number
+	refs     references
 	maxBody  int
 
 	passes sync.Pool // of *pass: buffers for reading bodies
 }
 
-// New returns a Sanitizer. It fails if an allowed domain is not a host name, or an
-// allowed mention not the name of a user or team.
+// New returns a Sanitizer. It fails if an allowed domain is not a host name, an allowed
+// mention not the name of a user or team, or an allowed reference not a repository.
 func New(cfg Config) (*Sanitizer, error) {
 	s := &Sanitizer{
 		hosts:    make(map[string]bool, len(cfg.AllowedDomains)+8),
 		mentions: make(map[string]bool, len(cfg.AllowedMentions)),
 		closing:  cfg.ClosingWords,
+		most:     cfg.MaxClosingWords,
 		maxBody:  cfg.MaxBodyUTF16,
+	}
+	var err error
+	if s.refs, err = newReferences(cfg.References, cfg.Repository, cfg.ServerHost); err != nil {
+		return nil, err
 	}
 	for _, d := range DefaultDomains() {
 		s.hosts[d] = true

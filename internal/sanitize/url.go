@@ -50,11 +50,11 @@ func (s *Sanitizer) judge(address string) verdict {
 	switch scheme {
 	case "":
 		if len(u) >= 2 && isSlash(u[0]) && isSlash(u[1]) { // two slashes of either kind begin a host
-			return s.judgeAuthority(strings.TrimLeft(u, `/\`))
+			return s.judgeReference(strings.TrimLeft(u, `/\`))
 		}
-		return verdict{allowed: true}
+		return verdict{allowed: s.refs.allowsPath("", u), detail: "reference"}
 	case "https":
-		v := s.judgeAuthority(strings.TrimLeft(rest, `/\`))
+		v := s.judgeReference(strings.TrimLeft(rest, `/\`))
 		if !strings.HasPrefix(rest, "//") || len(rest) > 2 && isSlash(rest[2]) {
 			v.allowed = false // a host to some, a path of this server to others
 		}
@@ -72,6 +72,14 @@ func (s *Sanitizer) judge(address string) verdict {
 	if strings.HasPrefix(rest, "//") { // shown, never allowed
 		v.host = s.judgeAuthority(rest[2:]).host
 	}
+	return v
+}
+
+// judgeReference decides about what follows the slashes, the path included, which may
+// lead to an issue.
+func (s *Sanitizer) judgeReference(rest string) verdict {
+	v := s.judgeAuthority(rest)
+	v.allowed = v.allowed && s.refs.allowsPath(v.host, rest[indexAnyOrLen(rest, `/\?#`):])
 	return v
 }
 

@@ -1,0 +1,143 @@
+package sanitize
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// references are the repositories whose issues, pull requests and discussions a text
+// may refer to. The zero value allows all.
+type references struct {
+	limited bool
+	all     bool            // "*": only what names no repository is left to judge
+	own     bool            // the text's own repository: "#12"
+	current string          // that repository, in lower case, if it is known
+	repos   map[string]bool // in lower case; "org/" for all of an owner's
+	hosts   []string        // on which repositories are
+}
+
+// newReferences returns the references that a configuration allows; allowed is nil for
+// all.
+func newReferences(allowed []string, repository, serverHost string) (references, error) {
+	r := references{limited: allowed != nil, current: strings.ToLower(repository), repos: map[string]bool{}, hosts: []string{"github.com"}}
+	if host, ok := configuredHost(serverHost); ok {
+		r.hosts = append(r.hosts, host)
+	}
+	for _, entry := range allowed {
+		name := strings.ToLower(strings.TrimSpace(entry))
+		owner, repo, ok := strings.Cut(name, "/")
+		switch {
+		case name == "*":
+			r.all, r.own = true, true
+		case name == "repo":
+			r.own = true
+		case !ok || !isRepoName(owner) || repo != "*" && !isRepoName(repo):
+			return r, fmt.Errorf(`allowed reference %q: write "repo", "owner/name", "owner/*" or "*"`, entry)
+		case repo == "*":
+			r.repos[owner+"/"] = true
+		default:
+			r.repos[name] = true
+		}
+	}
+	r.own = r.own || r.current != "" && r.allowsNamed(r.current)
+	return r, nil
+}
+
+func isRepoName(name string) bool {
+	return name != "" && name != "." && name != ".." && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+}
+
+// allowsNamed reports whether a text may refer to a repository, by its full name in
+// lower case.
+func (r *references) allowsNamed(name string) bool {
+	owner, _, _ := strings.Cut(name, "/")
+	return r.all || r.repos[name] || r.repos[owner+"/"] || r.own && name == r.current && name != ""
+}
+
+// allowsPath reports whether a link may lead to a path of a host. Only one to an issue, a
+// pull request or a discussion refers to its repository.
+func (r *references) allowsPath(host, path string) bool {
+	if !r.limited || r.all || host != "" && !slices.Contains(r.hosts, host) {
+		return true
+	}
+	path = strings.ReplaceAll(path[:indexAnyOrLen(path, "?#")], `\`, "/")
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
+	steps := strings.FieldsFunc(strings.ToLower(path), func(c rune) bool { return c == '/' })
+	for i := 0; i+1 < len(steps); i++ {
+		if !isIssuePath(steps[i]+"/"+steps[i+1]) || host == "" && strings.Trim(steps[i+1], "0123456789") != "" {
+			continue // of a relative path, it may be a file's name
+		}
+		if i < 2 || !r.allowsNamed(steps[i-2]+"/"+steps[i-1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// repoReference is a reference by number in a flat text.
+type repoReference struct {
+	cut   int // the offset of its number
+	inert bool
+	zwsp  int    // if it is inert, where the markZWSP is
+	name  string // the repository in lower case, as far as it is written
+}
+
+// find calls found for each reference in text that is not allowed, and for each one that
+// is inert already. With squeeze it looks through what vanishes. It finds more than
+// GitHub does: every # before a digit, and names in any form.
+func (r *references) find(text string, squeeze bool, q *squeezed, found func(repoReference)) {
+	if !r.limited || !mayClose(text) {
+		return
+	}
+	q.fill(text, squeeze)
+	b := q.text
+	squeezedText := unsafe.String(unsafe.SliceData(b), len(b))
+	for i := 0; i+1 < len(b); i++ {
+		if !isDigit(b[i+1]) || b[i] != '#' && (b[i] != '-' || i < 2 || b[i-1]|0x20 != 'h' || b[i-2]|0x20 != 'g') {
+			continue
+		}
+		at := q.from.source(i)
+		ref := repoReference{cut: at + 1, zwsp: at + 1}
+		for ref.zwsp < len(text) && text[ref.zwsp] != markZWSP && vanishes(text[ref.zwsp]) {
+			ref.zwsp++
+		}
+		ref.inert = ref.zwsp < len(text) && text[ref.zwsp] == markZWSP
+		ok := r.own
+		if b[i] == '#' {
+			// Readers differ in whether the name continues through markup.
+			written, joined := repositoryBefore(text, at), repositoryBefore(squeezedText, i)
+			ref.name = joined
+			ok = r.allows(written) && (r.allows(joined) || joined == strings.ReplaceAll(written, "_", ""))
+		}
+		if ref.inert || !ok {
+			found(ref)
+		}
+	}
+}
+
+// allows reports whether a text may refer to the repository of a written name, "" for its
+// own.
+func (r *references) allows(name string) bool {
+	if name == "" {
+		return r.own
+	}
+	return r.allowsNamed(name)
+}
+
+// repositoryBefore returns the name before the # at i, in lower case.
+func repositoryBefore(text string, i int) string {
+	const longest = 200
+	start := i
+	for start > 0 && i-start < longest && isRepoByte(text[start-1]) {
+		start--
+	}
+	for start < i && !isAlnum(text[start]) {
+		start++
+	}
+	return strings.ToLower(strings.TrimRight(text[start:i], "/"))
+}

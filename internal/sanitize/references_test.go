@@ -1,0 +1,107 @@
+package sanitize
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestReferences asserts which references stay: in each text, those that the
+// configuration allows; no other may be left live.
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		allowed []string
+		text    string
+		want    string // "" if the text stays
+	}{
+		{"all by default", nil, "a/b#1 #2 GH-3 https://github.com/a/b/issues/4", ""},
+		{"none", []string{}, "see a/b#1, #2 and GH-3.", "see a/b#&#8203;1, #&#8203;2 and GH-&#8203;3."},
+		{"own", []string{"repo"}, "see octo/app#1, #2, GH-3 and Octo/App#4", ""},
+		{"own, others", []string{"repo"}, "see a/b#1, b#2 and octo/other#3", "see a/b#&#8203;1, b#&#8203;2 and octo/other#&#8203;3"},
+		{"by name", []string{"a/b"}, "a/b#1 A/B#2 #3 a/c#4", "a/b#1 A/B#2 #&#8203;3 a/c#&#8203;4"},
+		{"own by name", []string{"octo/app"}, "#1 octo/app#2 a/b#3", "#1 octo/app#2 a/b#&#8203;3"},
+		{"of an owner", []string{"octo/*"}, "#1 octo/x#2 octopus/x#3", "#1 octo/x#2 octopus/x#&#8203;3"},
+		{"any", []string{"*"}, "#1 a/b#2 https://github.com/a/b/pull/3", ""},
+		{"names with marks", []string{"my_org/my.repo-x"}, "my_org/my.repo-x#1 my_org/my_repo#2", "my_org/my.repo-x#1 my_org/my_repo#&#8203;2"},
+		{"a longer path", []string{"a/b"}, "x/a/b#1", "x/a/b#&#8203;1"},
+		{"through markup", []string{"a/b"}, "a/**b**#1 evil/**a/b**#2 a/b**#3**", "a/**b**#&#8203;1 evil/**a/b**#&#8203;2 a/b**#&#8203;3**"},
+		{"split by tags", []string{"repo"}, "a/<b></b>b#1 <i>a</i>/b#2", "a/<b></b>b#&#8203;1 <i>a</i>/b#&#8203;2"},
+		{"entities", []string{"repo"}, "a&#47;b&#35;1 a/b#&#49;", "a&#47;b&#35;&#8203;1 a/b#&#8203;&#49;"},
+		{"code", []string{}, "`a/b#1`\n\n    a/b#2\n\n```\n#3\n```", ""},
+		{"escaped", []string{}, `a/b\#1`, `a/b\#&#8203;1`},
+		{"no references", []string{}, "C# 7, #a, a#b, GH-x, 1-2", ""},
+		{"addresses", []string{"repo"}, "https://github.com/a/b/issues/1 and https://github.com/octo/app/pull/2", "(github.com/redacted) and https://github.com/octo/app/pull/2"},
+		{"other addresses", []string{}, "https://github.com/a/b https://github.com/a/b/blob/main/issues/x https://octo.github.io/a/b/issues/1", ""},
+		{"an address with www", []string{}, "www.github.com/a/b/issues/1", "(github.com/redacted)"},
+		{"links", []string{"repo"}, "[x](https://github.com/a/b/discussions/1#c) [y](https://github.com/octo/app/issues/1)", "x (github.com/redacted) [y](https://github.com/octo/app/issues/1)"},
+		{"a link without a scheme", []string{"repo"}, "[x](//github.com/a/b/issues/1) [y](/a/b/pull/2) [z](/octo/app/pull/2)", "x (github.com/redacted) y (redacted) [z](/octo/app/pull/2)"},
+		{"escapes in addresses", []string{"repo"}, "[x](https://github.com/a/b/%69ssues/1) [y](https://github.com/a/b\\\\issues/1)", "x (github.com/redacted) y (github.com/redacted)"},
+		{"HTML", []string{"repo"}, `<a href="https://github.com/a/b/issues/1">x</a>`, "<a>x</a> (github.com/redacted)"},
+		{"closing", []string{"repo"}, "fixes a/b#1", "fixes &#8203;a/b#&#8203;1"},
+	} {
+		s, err := New(Config{References: tt.allowed, Repository: "octo/app"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := tt.want
+		if want == "" {
+			want = tt.text
+		}
+		got, notes := s.Body(tt.text)
+		if got != want {
+			t.Errorf("%s: Body(%q) = %q, want %q", tt.name, tt.text, got, want)
+		}
+		if again, _ := s.Body(got); again != got {
+			t.Errorf("%s: Body is not idempotent: %q, then %q", tt.name, got, again)
+		}
+		if (len(notes) > 0) != (got != tt.text) {
+			t.Errorf("%s: %q became %q with notes %v", tt.name, tt.text, got, notes)
+		}
+	}
+}
+
+func TestReferencesInTitles(t *testing.T) {
+	t.Parallel()
+	s, err := New(Config{References: []string{"repo"}, Repository: "octo/app", ServerHost: "git.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := s.Title("a/b#1, #2, octo/app#3, https://git.example/a/b/pull/4")
+	if want := "a/b#\u200b1, #2, octo/app#3, (git.example/redacted)"; got != want {
+		t.Errorf("Title = %q, want %q", got, want)
+	}
+	if again, _ := s.Title(got); again != got {
+		t.Errorf("Title is not idempotent: %q", again)
+	}
+}
+
+func TestBadReferences(t *testing.T) {
+	t.Parallel()
+	for _, entry := range []string{"", "a", "a/", "/b", "a/b/c", "a b/c", "*/b", "${{ github.repository }}", "a/..", "ä/b"} {
+		if _, err := New(Config{References: []string{entry}}); err == nil {
+			t.Errorf("%q is accepted", entry)
+		}
+	}
+}
+
+// TestMaxClosingWords: the first ones of a text act, the others do not.
+func TestMaxClosingWords(t *testing.T) {
+	t.Parallel()
+	s, err := New(Config{ClosingWords: true, MaxClosingWords: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "fixes #1\n\n- closes a/b#2\n- resolves #3 and fixes GH-4"
+	want := strings.NewReplacer("resolves #", "resolves &#8203;#", "fixes GH", "fixes &#8203;GH").Replace(text)
+	got, _ := s.Body(text)
+	if got != want {
+		t.Errorf("Body = %q, want %q", got, want)
+	}
+	if again, _ := s.Body(got); again != got {
+		t.Errorf("Body is not idempotent: %q", again)
+	}
+	if got, _ := s.Title("fixes #1, closes #2, fixes #3"); got != "fixes #1, closes #2, fixes \u200b#3" {
+		t.Errorf("Title = %q", got)
+	}
+}
