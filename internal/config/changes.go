@@ -19,9 +19,9 @@ func pullKeys() []kindKey {
 		setting("rebase", "Carry the changes over to the base branch's newest commit; false leaves them on the commit that they were made from. Default: true.", boolean(), func(k *policy.KindConfig, v bool) { k.Changes.StayOnBase = !v }),
 	}
 	keys = append(keys, foreign[policy.KindConfig]("assignees", "team-reviewers", "fallback-labels", "auto-merge", "allow-empty", "expires", "preserve-branch-name", "recreate-ref",
-		"require-temporary-id", "stacked", "auto-close-issue", "allow-workflows", "allowed-base-branches",
+		"stacked", "auto-close-issue", "allow-workflows", "allowed-base-branches",
 		"head-github-token", "head-github-app", "close-older-pull-requests", "close-older-key")...)
-	return append(keys, restricting("target-repo", "allowed-repos", "head-repo")...)
+	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "require-temporary-id")...)
 }
 
 // pushKeys are the keys of push-to-branch alone.

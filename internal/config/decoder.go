@@ -98,6 +98,10 @@ func section[T any](d *decoder, path string, entries []entry, keys []key[T], int
 			continue
 		}
 		given[k.name] = *e
+		if x := expressionIn(&e.value); x != nil && !k.foreign {
+			d.fail(x, "%s: %s is an expression, which only a workflow file evaluates; expected %s (a workflow can pass the configuration in the input config)", e.key, quote(x.text), k.takes.wants)
+			continue
+		}
 		value, f := k.takes.read(&e.value)
 		if f != nil {
 			if f.at == &e.value && f.at.kind == nullNode {

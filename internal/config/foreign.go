@@ -32,8 +32,6 @@ func insteadOf(name string) string {
 		return "Airlock runs no detection job"
 	case "messages", "body-footer":
 		return "\"footer:\" sets the text below every body"
-	case "allowed-github-references", "max-bot-mentions":
-		return "references stay links, and closing words are inert unless \"allow-closing-words: true\""
 	case "discussion":
 		return "the event decides whether a comment is for a discussion"
 	}
@@ -45,7 +43,7 @@ func insteadOf(name string) string {
 // would allow more than the owner wants, so items of the kind are only planned.
 func restricting(names ...string) []kindKey {
 	return ignored[policy.KindConfig](names, func(d *decoder, at *node, name string) {
-		if at.kind == nullNode {
+		if at.kind == nullNode || at.kind == boolNode && at.text == "false" {
 			warnForeign(d, at, name)
 			return
 		}

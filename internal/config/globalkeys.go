@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -18,15 +19,20 @@ func globalKeys() []key[SafeOutputs] {
 			set: func(d *decoder, at *node, _ any, c *SafeOutputs) { c.Policy.Kinds[row.kind] = decodeKind(d, row, at) }})
 	}
 	keys = append(keys,
-		yesNo("staged", "Only plan, for every kind. Default: false.", func(c *SafeOutputs) *bool { return &c.Policy.Staged }),
+		setting("staged", "Only plan, for every kind. Default: false.", boolean(), func(c *SafeOutputs, v bool) { c.Policy.Staged, c.notStaged = c.Policy.Staged || v, !v }),
 		into("footer", "The text below every body, in Markdown; false for none. Default: a line that names the workflow run.", footer(), func(c *SafeOutputs) *policy.Footer { return &c.Policy.Footer }),
-		into("allowed-domains", "Hosts that links may lead to, with their subdomains, in addition to GitHub's own. Default: none.", domains(), func(c *SafeOutputs) *[]string { return &c.AllowedDomains }),
+		key[SafeOutputs]{name: "allowed-domains", takes: domains(), set: setDomains,
+			doc: "Hosts that links may lead to, with their subdomains, in addition to GitHub's own. Default: none."},
 		mentionsAllowed("allowed-mentions"),
 		key[SafeOutputs]{name: "mentions", takes: sectionOr("mentions", "false, or a mapping, such as {allowed: [octocat]}", boolNode),
 			doc: "Users and teams that texts may mention, as \"allowed\" below it; false for none. Default: none.", set: setMentions},
 		key[SafeOutputs]{name: "allowed-secrets", takes: sectionOr("allowed-secrets", "a mapping, such as {files: [\"testdata/**\"]}"),
 			doc: "What may be written and pushed although it looks like a secret; see [secrets](#secrets). Default: none.", set: setSecrets},
 		yesNo("allow-closing-words", "Whether words such as \"fixes #12\" may close issues. Default: false.", func(c *SafeOutputs) *bool { return &c.ClosingWords }).alias("closing-words"),
+		into("max-bot-mentions", "The most closing words that may act in one text, the first ones, where allow-closing-words lets them. Default: any number.", between(1, 10000, 10), func(c *SafeOutputs) *int { return &c.MaxClosingWords }),
+		into("allowed-github-references", "Repositories whose issues, pull requests and discussions texts may refer to: \"repo\" for the text's own, \"owner/name\", \"owner/*\"; others become inert. Default: all.",
+			references(), func(c *SafeOutputs) *[]string { return &c.References }),
+		key[SafeOutputs]{name: "threat-detection", takes: anything(), foreign: true, set: stageForDetection},
 		setting("after-failed-code", "What becomes of texts after an item that carries code failed: they are applied with a \"note\" of it, or held (\"hold\"). Default: \"note\".",
 			oneOf("note", "hold"), func(c *SafeOutputs, v string) { c.Policy.HoldAfterFailedCode = v == "hold" }),
 		into("max-patch-files", "As max-patch-files of the kinds that carry code, for both.", limit(100), func(c *SafeOutputs) *int { return &c.maxFiles }),
@@ -35,10 +41,10 @@ func globalKeys() []key[SafeOutputs] {
 	)
 	keys = append(keys, foreignKinds()...)
 	return append(keys, foreign[SafeOutputs](
-		"actions", "allowed-github-references", "app", "body-footer", "concurrency-group", "data", "env", "environment",
+		"actions", "app", "body-footer", "concurrency-group", "data", "env", "environment",
 		"failure-issue-repo", "github-app", "github-token", "group-reports", "id-token", "jobs", "linear-token",
-		"max-bot-mentions", "messages", "needs", "report-failed-jobs", "report-failure-as-issue", "runs-on",
-		"scripts", "steer", "steps", "threat-detection", "timeout-minutes", "urls")...)
+		"messages", "needs", "report-failed-jobs", "report-failure-as-issue", "runs-on",
+		"scripts", "steer", "steps", "timeout-minutes", "urls")...)
 }
 
 // mentionsAllowed is the key of the users and teams that texts may mention. It is
@@ -50,15 +56,47 @@ func mentionsAllowed(name string) key[SafeOutputs] {
 
 // mentionKeys is the table of keys below mentions.
 func mentionKeys() []key[SafeOutputs] {
-	return append([]key[SafeOutputs]{mentionsAllowed("allowed")},
-		foreign[SafeOutputs]("allow-context", "allow-team-members", "allowed-collaborators", "allowed-teams", "enabled", "max")...)
+	return append([]key[SafeOutputs]{
+		mentionsAllowed("allowed"),
+		into("max", "The most users and teams that one text may mention.", between(1, 10000, 10), func(c *SafeOutputs) *int { return &c.MaxMentions }),
+		setting("enabled", "Whether texts may mention those allowed.", boolean(), func(c *SafeOutputs, v bool) { c.noMentions = !v }),
+	}, foreign[SafeOutputs]("allow-context", "allow-team-members", "allowed-collaborators", "allowed-teams")...)
 }
 
 func setMentions(d *decoder, at *node, _ any, c *SafeOutputs) {
 	switch {
 	case at.kind == mapNode:
 		section(d, "mentions", at.entries, mentionKeys(), c)
-	case at.text == "true":
+	case at.text != "true":
+		c.noMentions = true
+	default:
 		d.warn(at, "mentions: Airlock does not let texts mention everybody; list those allowed with \"allowed-mentions:\"")
 	}
+}
+
+// setDomains stores the hosts. Names of ecosystems, which the widely used front matter
+// knows, are none: what they stand for stays redacted.
+func setDomains(d *decoder, at *node, v any, c *SafeOutputs) {
+	for _, name := range v.([]string) {
+		if !strings.Contains(name, ".") && name != "localhost" {
+			d.warn(at, "allowed-domains: %s is not a host, and Airlock has no lists of hosts by name, so links there stay redacted; write the hosts, such as pypi.org", quote(name))
+			continue
+		}
+		c.AllowedDomains = append(c.AllowedDomains, name)
+	}
+}
+
+// stageForDetection stages everything, unless the detection is switched off: what the
+// owner wants to be looked at first is not applied.
+func stageForDetection(d *decoder, at *node, _ any, c *SafeOutputs) {
+	off := at.kind == boolNode && at.text == "false" || at.kind == nullNode
+	for _, e := range at.entries {
+		off = off || canonical(e.key) == "enabled" && e.value.kind == boolNode && e.value.text == "false"
+	}
+	if off {
+		warnForeign(d, at, "threat-detection")
+		return
+	}
+	c.Policy.Staged = true
+	d.warn(at, "threat-detection: Airlock runs no detection job, so all items are only planned (staged); remove the key, or set it to false, to have them applied")
 }

@@ -32,7 +32,7 @@ var kindTable = sync.OnceValue(func() []kindRow {
 			row.doc += " Allowed without being listed, because it changes nothing."
 		}
 		row.keys = slices.Concat(commonKeys(spec), row.keys,
-			foreign[policy.KindConfig]("github-token", "github-app", "app", "min", "samples", "normalize-closing-keywords", "data", "body-footer", "issue-intent"))
+			foreign[policy.KindConfig]("github-token", "github-app", "app", "samples", "normalize-closing-keywords", "data", "body-footer", "issue-intent"))
 	}
 	return rows
 })
@@ -56,8 +56,8 @@ func kindRows() []kindRow {
 	}
 	return []kindRow{
 		row("create-issue", "Open issues.", group(titlePrefix, addLabels, allowedLabels, blockedLabels, ownFooter),
-			foreign[policy.KindConfig]("assignees", "expires", "group", "group-by-day", "close-older-issues", "close-older-key", "fields", "allowed-fields", "deduplicate-by-title", "require-temporary-id"),
-			otherRepositories()),
+			foreign[policy.KindConfig]("assignees", "expires", "group", "group-by-day", "close-older-issues", "close-older-key", "fields", "allowed-fields"),
+			restricting("deduplicate-by-title", "require-temporary-id"), otherRepositories()),
 		row("add-issue-comment", "Comment on issues, pull requests and discussions.", group(ownFooter),
 			foreign[policy.KindConfig]("discussion", "hide-older-comments", "hide-older-comments-match", "allowed-reasons", "allows-comment-ids", "reply-to-id"),
 			otherTargets(), exclusions(safeoutput.Issue, safeoutput.PullRequest, safeoutput.Discussion)),
@@ -72,8 +72,8 @@ func kindRows() []kindRow {
 		row("create-discussion", "Open discussions.", group(titlePrefix,
 			into("category", "The category of every discussion, by name, slug or id. Default: the item's, otherwise the repository's first.", lineOrNumber(100, "general"), func(k *policy.KindConfig) *string { return &k.Discussion.Category }).alias("category-id"),
 			ownFooter),
-			foreign[policy.KindConfig]("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "required-category", "fallback-to-issue", "min-body-length"),
-			otherRepositories()),
+			foreign[policy.KindConfig]("labels", "allowed-labels", "expires", "close-older-discussions", "close-older-key", "fallback-to-issue"),
+			restricting("required-category", "min-body-length"), otherRepositories()),
 		row("missing-tool", "Report tools that the agent lacked.", issueOfReports("Open an issue for what is missing. Default: false.")),
 		row("missing-data", "Report data that the agent lacked.", issueOfReports("Open an issue for what is missing. Default: false.")),
 		row("report-incomplete", "Report that the task was not completed, which counts as a failed item.", issueOfReports("Open an issue for it. Default: false.")),
@@ -97,7 +97,8 @@ func commonKeys(spec safeoutput.Spec) []kindKey {
 		keys = append(keys, into("max", fmt.Sprintf("The most labels that one item may ask for. Default: %d.", n), limit(n), func(k *policy.KindConfig) *int { return &k.MaxLabels }))
 		maxItems.name = "max-items"
 	}
-	keys = append(keys, maxItems)
+	keys = append(keys, maxItems,
+		into("min", "The fewest items of this kind; the run fails if there are fewer. Default: 0.", between(0, 10000, 1), func(k *policy.KindConfig) *int { return &k.Min }))
 	if len(spec.ActsOn) > 0 {
 		keys = append(keys, into("target", "What items may act on: \"triggering\" (what the event is about), \"*\" (the item names a number), or one number. Default: \"triggering\".",
 			target(), func(k *policy.KindConfig) *policy.TargetRule { return &k.Target }))

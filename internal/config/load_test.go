@@ -113,8 +113,8 @@ func TestDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean := cfg.Sanitize("ghe.example.com")
-	want := sanitize.Config{AllowedDomains: []string{"example.com"}, AllowedMentions: []string{"a"}, ClosingWords: true, ServerHost: "ghe.example.com"}
+	clean := cfg.Sanitize("ghe.example.com", "octo/app")
+	want := sanitize.Config{AllowedDomains: []string{"example.com"}, AllowedMentions: []string{"a"}, ClosingWords: true, ServerHost: "ghe.example.com", Repository: "octo/app"}
 	if diff := cmp.Diff(want, clean); diff != "" {
 		t.Errorf("sanitize (-want +got):\n%s", diff)
 	}

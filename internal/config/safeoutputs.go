@@ -23,8 +23,14 @@ type SafeOutputs struct {
 	AllowedDomains []string
 	// AllowedMentions are users and teams that texts may mention.
 	AllowedMentions []string
-	// ClosingWords allows texts to close issues.
-	ClosingWords bool
+	// MaxMentions is how many of them one text may mention, 0 for any number.
+	MaxMentions int
+	// ClosingWords allows texts to close issues, MaxClosingWords of them in one text; 0
+	// means any number.
+	ClosingWords    bool
+	MaxClosingWords int
+	// References are the repositories that texts may refer to; nil means all.
+	References []string
 	// AllowedSecrets may be written and pushed although they look like secrets.
 	AllowedSecrets secrets.Allowed
 	// Checks is how a pull request's changed files are validated.
@@ -35,6 +41,10 @@ type SafeOutputs struct {
 
 	// maxFiles and maxSizeKB apply to both kinds that carry code.
 	maxFiles, maxSizeKB int
+	// noMentions is set where mentions are switched off.
+	noMentions bool
+	// notStaged is set where the owner says "staged: false" for all kinds.
+	notStaged bool
 }
 
 // Parse decodes a configuration: YAML, JSON, or Markdown with a YAML front
@@ -57,12 +67,35 @@ func Parse(source string, data []byte) (SafeOutputs, error) {
 		return SafeOutputs{}, err
 	}
 	cfg.shareLimits()
+	if cfg.noMentions {
+		cfg.AllowedMentions = nil
+	}
+	d.imports(doc, &cfg)
 	if !cfg.enablesKind() && !cfg.Checks.Given {
 		d.warn(&doc.root, "no kind is enabled, so everything that would change something is denied; add for example \"create-issue:\"")
 	}
 	d.warnings.sort()
 	cfg.Warnings = d.warnings
 	return cfg, nil
+}
+
+// imports stages everything where the front matter imports files that Airlock does not
+// read, unless the owner says that they are of no account here.
+func (d *decoder) imports(doc document, cfg *SafeOutputs) {
+	if !doc.frontMatter {
+		return
+	}
+	i := slices.IndexFunc(doc.root.entries, func(e entry) bool { return canonical(e.key) == "imports" })
+	if i < 0 || doc.root.entries[i].value.kind == nullNode {
+		return
+	}
+	at := doc.root.entries[i].keyNode()
+	if cfg.notStaged {
+		d.warn(at, "imports: Airlock does not read the files that are imported here; what they say below safe-outputs does not apply")
+		return
+	}
+	d.warn(at, "imports: Airlock does not read the files that are imported here, and they may restrict what is allowed, so all items are only planned (staged); copy what they say below safe-outputs, and add \"staged: false\" there")
+	cfg.Policy.Staged = true
 }
 
 // safeOutputs returns the entries of the configuration within the document.
@@ -123,9 +156,13 @@ func (c *SafeOutputs) shareLimits() {
 }
 
 // Sanitize returns what texts may do. serverHost is the GitHub server's own host,
-// "" for github.com.
-func (c SafeOutputs) Sanitize(serverHost string) sanitize.Config {
+// "" for github.com; repository is where they are published, "" if it is not known.
+func (c SafeOutputs) Sanitize(serverHost, repository string) sanitize.Config {
 	return sanitize.Config{
+		MaxMentions:     c.MaxMentions,
+		MaxClosingWords: c.MaxClosingWords,
+		References:      c.References,
+		Repository:      repository,
 		AllowedDomains:  c.AllowedDomains,
 		AllowedMentions: c.AllowedMentions,
 		ClosingWords:    c.ClosingWords,
@@ -136,10 +173,13 @@ func (c SafeOutputs) Sanitize(serverHost string) sanitize.Config {
 // Intake returns the first door's settings: the limits of all kinds, and how
 // texts are cleaned. Its Enabled is nil, as apply needs it; see Enabled.
 func (c SafeOutputs) Intake(clean sanitize.Config, strict bool) intake.Config {
-	most := map[policy.Kind]int{}
+	most, least := map[policy.Kind]int{}, map[policy.Kind]int{}
 	for kind, kc := range c.Policy.Kinds {
 		if kc.Max != nil {
 			most[kind] = *kc.Max
+		}
+		if kc.Min > 0 && !kc.Disabled {
+			least[kind] = kc.Min
 		}
 	}
 	label := c.Policy.Kinds["add-issue-label"]
@@ -148,7 +188,7 @@ func (c SafeOutputs) Intake(clean sanitize.Config, strict bool) intake.Config {
 		// that are allowed; the second door counts the rest.
 		label.MaxLabels = -1
 	}
-	return intake.Config{Strict: strict, Max: most, MaxLabels: label.MaxLabels, Sanitize: clean}
+	return intake.Config{Strict: strict, Max: most, Min: least, MaxLabels: label.MaxLabels, Sanitize: clean}
 }
 
 // Enabled returns the kinds that the configuration allows, or nil, which means

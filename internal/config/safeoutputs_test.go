@@ -8,6 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sanitize"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -192,6 +193,51 @@ func TestRestrictingKeysStage(t *testing.T) {
 	for kind, kc := range cfg.Policy.Kinds {
 		if kc.Staged != (kind != "noop") {
 			t.Errorf("%s: staged %t", kind, kc.Staged)
+		}
+	}
+}
+
+// What Airlock cannot read or do in the owner's stead may restrict, so everything is staged.
+func TestUnreadRestrictionsStageEverything(t *testing.T) {
+	const imports = "---\nimports: [shared/a.md]\nsafe-outputs:\n  create-issue:\n"
+	for text, staged := range map[string]bool{
+		imports + "---\n":                                      true,
+		imports + "  staged: false\n---\n":                     false,
+		imports + "  staged: true\n---\n":                      true,
+		"---\nimports:\nsafe-outputs:\n  create-issue:\n---\n": false,
+		"create-issue:\nthreat-detection: true\n":              true,
+		"create-issue:\nthreat-detection: {prompt: look}\n":    true,
+		"create-issue:\nthreat-detection: {enabled: false}\n":  false,
+		"create-issue:\nthreat-detection: false\n":             false,
+		"create-issue: {deduplicate-by-title: false}\n":        false,
+	} {
+		cfg, err := Parse("x.md", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Policy.StagedKind("create-issue") != staged {
+			t.Errorf("staged is %t: %q", !staged, text)
+		}
+	}
+}
+
+// Restrictions of texts reach the sanitizer.
+func TestRestrictionsOfTexts(t *testing.T) {
+	for text, want := range map[string]sanitize.Config{
+		"allowed-github-references: []\n":                                   {References: []string{}},
+		"allowed-github-references: [repo, a/b]\n":                          {References: []string{"repo", "a/b"}},
+		"max-bot-mentions: 3\nallow-closing-words: true\n":                  {ClosingWords: true, MaxClosingWords: 3},
+		"mentions: {allowed: [a], max: 2}\n":                                {AllowedMentions: []string{"a"}, MaxMentions: 2},
+		"mentions: {allowed: [a], enabled: false}\nallowed-mentions: [b]\n": {},
+		"mentions: false\nallowed-mentions: [b]\n":                          {},
+		"allowed-domains: [python, node, github, defaults, pypi.org]\n":     {AllowedDomains: []string{"pypi.org"}},
+	} {
+		cfg, err := Parse("x", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, cfg.Sanitize("", "")); diff != "" {
+			t.Errorf("%s(-want +got):\n%s", text, diff)
 		}
 	}
 }

@@ -57,12 +57,24 @@ func (s shape) read(n *node) (any, *fault) {
 	case f.why != "":
 	case n.kind == nullNode:
 		f.why = fmt.Sprintf("a value is missing; expected %s, or remove the key", s.wants)
-	case n.kind == textNode && strings.Contains(n.text, "${{"):
-		f.why = fmt.Sprintf("%s is an expression, which only a workflow file evaluates; expected %s", quote(n.text), s.wants)
 	default:
 		f.why = fmt.Sprintf("expected %s, found %s", s.wants, n.describe())
 	}
 	return nil, f
+}
+
+// expressionIn returns a text of the value, or of a list of texts, that contains an
+// expression of a workflow, or nil.
+func expressionIn(n *node) *node {
+	if n.kind == textNode && strings.Contains(n.text, "${{") {
+		return n
+	}
+	for i := range n.items {
+		if e := expressionIn(&n.items[i]); e != nil {
+			return e
+		}
+	}
+	return nil
 }
 
 // matching is the shape of the values for which parse returns true.
@@ -379,6 +391,14 @@ const nameItem = `{"type": "string", "minLength": 1, "pattern": "^[^\\s]+$"}`
 func domains() shape {
 	return texts(nameItem, "[example.com]", func(s string) error {
 		return checkName(s, sanitize.Config{AllowedDomains: []string{s}}, "is not the name of a host, such as example.com")
+	})
+}
+
+// references are repositories that texts may refer to.
+func references() shape {
+	const item = `{"type": "string", "pattern": "^(repo|[*]|[A-Za-z0-9_.-]+/([A-Za-z0-9_.-]+|[*]))$"}`
+	return texts(item, "[repo, octo/app]", func(s string) error {
+		return checkName(s, sanitize.Config{References: []string{s}}, "is not a repository, such as octo/app; repo, octo/* and * are understood too")
 	})
 }
 

@@ -3,6 +3,7 @@
 package doors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ type Gate struct {
 
 // New returns a gate. Its errors carry the exit code for wrong usage.
 func New(cfg Config) (*Gate, error) {
-	clean := cfg.SafeOutputs.Sanitize(cfg.ServerHost)
+	clean := cfg.SafeOutputs.Sanitize(cfg.ServerHost, cfg.Repository)
 	s, err := sanitize.New(clean)
 	if err != nil {
 		return nil, exitcode.UsageError(err)
@@ -171,6 +172,7 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 		return nil, exitcode.FailedError(err)
 	}
 	approved, denied := policy.Judge(g.cfg.Policy, r.Event, slices.Concat(collected.Accepted, own))
+	collected.Rejected = g.tooFew(collected.Rejected, approved)
 	r.Config.Sanitizer, r.Config.Secrets = g.sanitizer, g.secrets
 	r.Config.HoldText, r.Config.LostCode = g.cfg.Policy.HoldAfterFailedCode, lostCode(collected, denied)
 	r.Config.DryRun = r.Config.DryRun || g.cfg.Policy.Staged || !g.cfg.Policy.Configured()
@@ -202,6 +204,26 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 		Event: r.Event, DryRun: r.Config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
 		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Safe: g.OneLine,
 	}), nil
+}
+
+// tooFew adds to what was rejected the kinds of which fewer items are left than the
+// configuration demands.
+func (g *Gate) tooFew(rejected []intake.Rejected, approved []policy.Approved) []intake.Rejected {
+	left := map[policy.Kind]int{}
+	for _, a := range approved {
+		if a.Origin() == policy.OriginAgent {
+			left[a.Item().Kind()]++
+		}
+	}
+	var few []intake.Rejected
+	for kind, least := range g.intake(false).Min {
+		known := slices.ContainsFunc(rejected, func(r intake.Rejected) bool { return r.TooFew && r.Kind == kind })
+		if left[kind] < least && !known {
+			few = append(few, intake.TooFew(kind, least, left[kind]))
+		}
+	}
+	slices.SortFunc(few, func(a, b intake.Rejected) int { return cmp.Compare(a.Kind, b.Kind) })
+	return slices.Concat(rejected, few)
 }
 
 // refusedResults returns the results of own items that the first door refused: what they

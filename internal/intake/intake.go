@@ -9,10 +9,12 @@ package intake
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Config is the configuration of the door. The zero value accepts every kind with
@@ -28,6 +30,9 @@ type Config struct {
 	// Max is how many items of a kind are accepted; a negative number means no
 	// limit. Other kinds have their default limit.
 	Max map[safeoutput.Kind]int
+	// Min is how many items of a kind must be accepted. If there are fewer, another record
+	// is rejected, with the line 0.
+	Min map[safeoutput.Kind]int
 	// MaxLabels is how many labels an item of a kind with such a limit may have. 0
 	// means the default, a negative number no limit.
 	MaxLabels int
@@ -102,6 +107,18 @@ type Rejected struct {
 	// Violations are all the reasons: at least one.
 	Violations []Violation
 	Notes      Notes
+	// TooFew is set where no record is rejected, but one is missing: see Config.Min.
+	TooFew bool
+}
+
+// TooFew returns what is rejected where there are fewer items of a kind than the
+// configuration demands.
+func TooFew(kind safeoutput.Kind, least, count int) Rejected {
+	message := fmt.Sprintf("at least %s of this kind must be asked for and allowed (min), and there is none", text.Count(least, "item"))
+	if count > 0 {
+		message = fmt.Sprintf("at least %s of this kind must be asked for and allowed (min), and there are only %d", text.Count(least, "item"), count)
+	}
+	return Rejected{Kind: kind, TooFew: true, Violations: []Violation{{Kind: kind, Path: "$", Message: message}}}
 }
 
 // Dropped is a valid item beyond the limit of its kind.

@@ -176,7 +176,7 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 		select {
 		case next, ok := <-p.order:
 			if !ok {
-				return in, cmp.Or(p.err, p.deliverDocument(kept, sink))
+				return in, cmp.Or(p.err, p.deliverRest(kept, sink))
 			}
 			b = next
 		case <-ctx.Done():
@@ -205,16 +205,28 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 	}
 }
 
-// deliverDocument calls the sink with the outcomes of a document. If nothing in the
-// document counts, all its records are rejected.
-func (p *pipeline) deliverDocument(kept []Outcome, sink func(Outcome) error) error {
+// deliverRest calls the sink with the outcomes of a document, and with those of kinds of
+// which there are too few items. If nothing in the document counts, all its records are
+// rejected.
+func (p *pipeline) deliverRest(kept []Outcome, sink func(Outcome) error) error {
 	problem := p.reader.DocumentProblem()
+	if problem != nil {
+		clear(p.counts)
+	}
 	for _, out := range kept {
 		if problem != nil {
 			out = out.refusedWith(problem.Error())
 		}
 		if err := sink(out); err != nil {
 			return err
+		}
+	}
+	for _, spec := range safeoutput.Kinds() {
+		if least, n := p.door.cfg.Min[spec.Kind], p.counts[spec.Kind]; n < least {
+			few := TooFew(spec.Kind, least, n)
+			if err := sink(Outcome{Rejected: &few}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

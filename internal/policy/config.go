@@ -67,6 +67,9 @@ type KindConfig struct {
 	// Max is the number of items: nil means the kind's default, negative no
 	// limit. The first door counts them; see config.SafeOutputs.Intake.
 	Max *int
+	// Min is the number of items below which the run fails; 0 means none. Whoever runs
+	// both doors counts them.
+	Min int
 	// Target is which issue, pull request or discussion items may act on.
 	Target TargetRule
 	// Excludes are the things that items may not act on, though the kind could.

@@ -93,6 +93,9 @@ func (r *Report) JSON(w io.Writer, indent string) error {
 // Clean reports whether nothing was rejected, denied, dropped, skipped or failed.
 func (r *Report) Clean() bool { return r.Counts.NotDone() == 0 && !r.FailedOwn() }
 
+// TooFew reports whether there are fewer items of a kind than the configuration demands.
+func (r *Report) TooFew() bool { return r.tooFew }
+
 // FailedOwn reports whether something that the checks found could not be published. What
 // GitHub or the token does not allow, and is shown in the summary instead, does not count.
 func (r *Report) FailedOwn() bool {

@@ -58,11 +58,12 @@ type Report struct {
 	// Plan is what would be done, for a dry run.
 	Plan *apply.Plan `json:"plan,omitempty"`
 
-	plan  *apply.Plan
-	safe  func(string) string
-	asked map[int]string   // what an approved item asks for, by its index, if its operation has no other item
-	notes map[int][]string // what was left out of an approved item, by its index
-	where string           // the event and its subject, for people
+	plan   *apply.Plan
+	tooFew bool // there are fewer items of a kind than the configuration demands
+	safe   func(string) string
+	asked  map[int]string   // what an approved item asks for, by its index, if its operation has no other item
+	notes  map[int][]string // what was left out of an approved item, by its index
+	where  string           // the event and its subject, for people
 	// collected are the items of a step that only collects. They have no state.
 	collected []apply.Result
 }
@@ -86,7 +87,8 @@ func collectedResult(a intake.Accepted) apply.Result {
 	return res
 }
 
-// Rejected is a line that the first door refused, with every reason.
+// Rejected is a line that the first door refused, with every reason; with line 0, a kind of
+// which there are fewer items than the configuration demands.
 type Rejected struct {
 	Line       int                `json:"line"`
 	Kind       safeoutput.Kind    `json:"kind"` // "" where the line names none that exists
@@ -132,6 +134,7 @@ func New(in Input) *Report {
 	}
 	for _, rej := range in.Rejected {
 		r.Rejected = append(r.Rejected, Rejected{rej.Line, rej.Kind, rej.Violations})
+		r.tooFew = r.tooFew || rej.TooFew
 	}
 	for _, d := range in.Dropped {
 		r.Dropped = append(r.Dropped, Dropped{d.Line, d.Kind, d.Limit})

@@ -276,7 +276,7 @@ func notDoneCells(r row) []string {
 	if r.file != "" {
 		cell += "<br>Stored as " + markdown.CodeSpan(r.file)
 	}
-	return []string{icon(r.state) + " " + r.state, itoa(r.line), request(r), cell}
+	return []string{icon(r.state) + " " + r.state, nonZero(r.line), request(r), cell}
 }
 
 func stagedCells(r row) []string {

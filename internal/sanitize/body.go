@@ -207,6 +207,7 @@ type pass struct {
 	longCodes []span            // code spans of several lines, in source order
 	small     [3]int            // open elements of each shrinkGroup
 	closed    int               // closing words that act so far
+	mentioned mentioned
 	// The names that links in the body lead to, nil if not known yet, and how many
 	// bytes of other names may stay.
 	anchorsKnown map[string]bool
@@ -221,7 +222,7 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.plan.reset()
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
 	p.openTags, p.anchorsKnown, p.knowsDirection = nil, nil, false
-	p.small, p.closed = [3]int{}, 0
+	p.small, p.closed, p.mentioned = [3]int{}, 0, nil
 	p.doc.Rescan(src)
 	if p.doc.TooDeep {
 		return

@@ -27,6 +27,7 @@ func (p *pass) match(end int) {
 			switch {
 			case m.inert:
 				p.usedZWSP = append(p.usedZWSP, m.offset+1)
+			case p.s.admits(m, &p.mentioned):
 			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset, text)):
 			default:
 				p.makeInert(m.offset+1, RuleMentions, m.name)

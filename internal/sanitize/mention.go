@@ -7,10 +7,13 @@ type mention struct {
 	offset int    // of the @
 	inert  bool   // a markZWSP follows the @
 	name   string // in lower case
+	// allowed is whether the configuration allows it, as far as there are not too many.
+	allowed bool
 }
 
-// findMentions calls found for each mention in text that is not allowed, and for
-// each one that is inert already. With squeeze it looks through what vanishes.
+// findMentions calls found for each mention in text that is not allowed, for each one
+// that is inert already, and for allowed ones where their number is limited. With squeeze
+// it looks through what vanishes.
 //
 // It finds more than GitHub does: every @ before a letter or digit, unless an
 // ASCII letter or digit precedes it in the same run of text and the run continues
@@ -38,10 +41,11 @@ func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention))
 		}
 		name, end := mentionName(text, start)
 		direct := start == at+1 && !(squeeze && wordContinues(text, end))
-		if !inert && direct && s.mentionAllowed(name) {
+		allowed := !inert && direct && s.mentionAllowed(name)
+		if allowed && s.mostMentions == 0 {
 			continue
 		}
-		found(mention{offset: at, inert: inert, name: name})
+		found(mention{offset: at, inert: inert, name: name, allowed: allowed})
 	}
 }
 
@@ -99,6 +103,22 @@ func mentionName(text string, i int) (name string, end int) {
 		}
 	}
 	return strings.ToLower(text[i:min(end, i+2*maxDetail)]), end
+}
+
+// mentioned are the allowed names that a text has mentioned so far.
+type mentioned map[string]bool
+
+// admits reports whether an allowed mention may stay: there is a limit to the names in a
+// text.
+func (s *Sanitizer) admits(m mention, so *mentioned) bool {
+	if !m.allowed || !(*so)[m.name] && len(*so) >= s.mostMentions {
+		return false
+	}
+	if *so == nil {
+		*so = mentioned{}
+	}
+	(*so)[m.name] = true
+	return true
 }
 
 func (s *Sanitizer) mentionAllowed(name string) bool {

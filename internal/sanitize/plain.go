@@ -121,7 +121,11 @@ func (s *Sanitizer) raw(text string, n *noter) string {
 		}
 	}
 	var cuts []int
+	var so mentioned
 	s.findMentions(text, false, func(m mention) {
+		if s.admits(m, &so) {
+			return
+		}
 		for len(allowed) > 0 && allowed[0].end <= m.offset {
 			allowed = allowed[1:]
 		}

@@ -105,3 +105,24 @@ func TestMaxClosingWords(t *testing.T) {
 		t.Errorf("Title = %q", got)
 	}
 }
+
+// TestMaxMentions: the first allowed names of a text act, however often; others do not.
+func TestMaxMentions(t *testing.T) {
+	t.Parallel()
+	s, err := New(Config{AllowedMentions: []string{"a", "b", "c"}, MaxMentions: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "@x @a @A\n\n- @b @c @a"
+	const want = "@&#8203;x @a @A\n\n- @b @&#8203;c @a"
+	got, _ := s.Body(text)
+	if got != want {
+		t.Errorf("Body = %q, want %q", got, want)
+	}
+	if again, _ := s.Body(got); again != got {
+		t.Errorf("Body is not idempotent: %q", again)
+	}
+	if got, _ := s.Title("@a @b @c"); got != "@a @b @\u200bc" {
+		t.Errorf("Title = %q", got)
+	}
+}

@@ -30,6 +30,9 @@ type Config struct {
 	// AllowedMentions are users ("octocat") and teams ("org/team") that a text
 	// may mention; a leading @ and the letter case are ignored.
 	AllowedMentions []string
+	// MaxMentions is how many of them one text may mention, the first ones; 0 means any
+	// number.
+	MaxMentions int
 	// ClosingWords allows "fixes #12" and the like to close issues. MaxClosingWords is how
 	// many of them may act in one text, the first ones; 0 means any number.
 	ClosingWords    bool
@@ -54,12 +57,13 @@ func (s *Sanitizer) closes(closed int) bool { return s.closing && (s.most == 0 |
 // Sanitizer cleans texts according to one Config. It is immutable and safe
 // for concurrent use.
 type Sanitizer struct {
-	hosts    map[string]bool
-	mentions map[string]bool
-	closing  bool
-	most     int // closing words in a text that may act, if any; 0 means any number
-	refs     references
-	maxBody  int
+	hosts        map[string]bool
+	mentions     map[string]bool
+	closing      bool
+	mostMentions int // names in a text, 0 for any number
+	most         int // closing words in a text that may act, if any; 0 means any number
+	refs         references
+	maxBody      int
 
 	passes sync.Pool // of *pass: buffers for reading bodies
 }
@@ -68,11 +72,12 @@ type Sanitizer struct {
 // mention not the name of a user or team, or an allowed reference not a repository.
 func New(cfg Config) (*Sanitizer, error) {
 	s := &Sanitizer{
-		hosts:    make(map[string]bool, len(cfg.AllowedDomains)+8),
-		mentions: make(map[string]bool, len(cfg.AllowedMentions)),
-		closing:  cfg.ClosingWords,
-		most:     cfg.MaxClosingWords,
-		maxBody:  cfg.MaxBodyUTF16,
+		hosts:        make(map[string]bool, len(cfg.AllowedDomains)+8),
+		mentions:     make(map[string]bool, len(cfg.AllowedMentions)),
+		closing:      cfg.ClosingWords,
+		most:         cfg.MaxClosingWords,
+		mostMentions: cfg.MaxMentions,
+		maxBody:      cfg.MaxBodyUTF16,
 	}
 	var err error
 	if s.refs, err = newReferences(cfg.References, cfg.Repository, cfg.ServerHost); err != nil {

@@ -36,7 +36,7 @@ func (s *step) finish(rep *report.Report) error {
 	if err := s.setResultOutputs(rep); err != nil {
 		return exitcode.FailedError(fmt.Errorf("the outputs cannot be set, this log says what was done: %w", err))
 	}
-	failed := rep.Counts.Failed > 0 || rep.FailedOwn()
+	failed := rep.Counts.Failed > 0 || rep.FailedOwn() || rep.TooFew()
 	switch {
 	case s.settings.FailOn == config.FailOnNever:
 		return nil
