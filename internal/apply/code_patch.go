@@ -216,19 +216,8 @@ func (m *patchMaker) maskFile(path, content string) string {
 	if m.scanner == nil {
 		return content
 	}
-	var kept strings.Builder
-	end := 0
-	for _, h := range m.scanner.ScanFile(path, content) {
-		if h.Start >= end {
-			kept.WriteString(content[end:h.Start] + "***")
-			end = h.End
-		}
-	}
-	if end == 0 {
-		return content
-	}
-	masked := kept.String() + content[end:]
-	if len(m.scanner.ScanFile(path, masked)) > 0 {
+	masked, clean := m.scanner.MaskFile(path, content)
+	if !clean {
 		return "Airlock left out the content of this file, which contains what looks like a secret.\n"
 	}
 	return masked

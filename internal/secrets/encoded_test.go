@@ -70,3 +70,19 @@ func TestEncodedCredentialsAreFound(t *testing.T) {
 		}
 	}
 }
+
+func TestAMaskedFileKeepsItsEncoding(t *testing.T) {
+	sampler, s := newSamples(), New([]Known{known("word", "open-sesame")})
+	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
+	for name, c := range map[string]struct{ content, want string }{
+		"nothing":            {"a\r\nb\n", "a\r\nb\n"},
+		"UTF-8":              {"é = " + pat + "\n", "é = ***\n"},
+		"UTF-16":             {wideForms("\ufeffx = " + pat + "\r\né\r\n")[0], wideForms("\ufeffx = ***\r\né\r\n")[0]},
+		"UTF-16, big-endian": {wideForms("\ufeffx = " + pat + "\r\né\r\n")[1], wideForms("\ufeffx = ***\r\né\r\n")[1]},
+		"a known value":      {wideForms("x = open-sesame\r\n")[0], wideForms("x = ***\r\n")[0]},
+	} {
+		if got, clean := s.MaskFile("a.txt", c.content); got != c.want || !clean {
+			t.Errorf("%s: %q, %v", name, got, clean)
+		}
+	}
+}

@@ -119,7 +119,7 @@ func (s *Scanner) Mask(text string) string {
 		if len(hits) == 0 {
 			return text
 		}
-		text = replace(text, hits)
+		text = replace(text, hits, func(string) string { return stars })
 	}
 	if len(s.find("", text)) == 0 {
 		return text
@@ -130,20 +130,44 @@ func (s *Scanner) Mask(text string) string {
 	return stars // the text was made so that masking it would take long
 }
 
-// replace replaces hits by stars; hits that overlap or touch become one.
-func replace(text string, hits []Hit) string {
+// MaskFile returns the content of a file with every hit of ScanFile replaced by ***, in UTF-16
+// where the hit is. It reports whether nothing is left that ScanFile finds: a content may be made
+// so that the parts around a secret are another one.
+func (s *Scanner) MaskFile(path, content string) (masked string, clean bool) {
+	hits := s.ScanFile(path, content)
+	if len(hits) == 0 {
+		return content, true
+	}
+	masked = replace(content, hits, starsFor)
+	return masked, len(s.ScanFile(path, masked)) == 0
+}
+
+// replace replaces hits by what stands for the text of each; hits that overlap or touch become one.
+func replace(text string, hits []Hit, standIn func(secret string) string) string {
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Start, b.Start) })
 	var out strings.Builder
 	end := 0
 	for i, h := range hits {
 		if i == 0 || h.Start > end {
 			out.WriteString(text[end:h.Start])
-			out.WriteString(stars)
+			out.WriteString(standIn(text[h.Start:h.End]))
 		}
 		end = max(end, h.End)
 	}
 	out.WriteString(text[end:])
 	return out.String()
+}
+
+// starsFor returns the stars for a secret, in UTF-16 if the secret is.
+func starsFor(secret string) string {
+	switch {
+	case len(secret) < 2*fewestWide:
+	case secret[0] == 0 && secret[2] == 0:
+		return wideForms(stars)[1]
+	case secret[1] == 0 && secret[3] == 0:
+		return wideForms(stars)[0]
+	}
+	return stars
 }
 
 // precedence orders hits at one place: known values, vendors' rules, the general rule.
