@@ -162,6 +162,10 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 			j.notes.repair(RepairNullField, m.Name)
 			continue
 		}
+		if (name == "repo" || name == "operation") && string(m.Value) == `""` {
+			j.notes.repair(RepairBlankField, m.Name)
+			continue
+		}
 		if name != m.Name {
 			if i := slices.IndexFunc(members, func(o schema.Member) bool { return o.Name == name && !j.absent(o) }); i >= 0 {
 				if !sameNumber(members[i].Value, m.Value) {

@@ -175,6 +175,7 @@ func TestRepositoryOfALine(t *testing.T) {
 		{`"owner":"octo","repo":"repo"`, "octo/repo", "", ""},
 		{`"owner":"octo"`, "octo/repo", "", ""},
 		{`"targetRepo":"octo/repo","repo":"octo/repo"`, "octo/repo", "", ""},
+		{`"repo":""`, "octo/repo", "", ""},
 		{`"repo":"org/other"`, "octo/repo", "", "'repo' is 'org/other', but items act only on octo/repo, the repository of this workflow run; leave 'repo' out"},
 		{`"target-repo":"org/other"`, "octo/repo", "", "but items act only on octo/repo"},
 		{`"repo":"other"`, "octo/repo", "", "but items act only on octo/repo"},
