@@ -121,6 +121,7 @@ func (r reader) series(ctx context.Context, base, tip string) (gitrepo.Series, e
 			return s, err
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("the commits up to %s are put together as one: their first parents do not lead to %s within %d commits", tip, base, maxSeries))
+		s.Joined = true
 		addChange(&s, gitrepo.Change{Before: tree, After: last})
 		return s, nil
 	}

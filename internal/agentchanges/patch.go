@@ -21,7 +21,7 @@ const (
 	maxPatch      = 128 << 20 // bytes
 	maxPatchFile  = 100 << 20 // bytes of a binary file in it; GitHub accepts no larger one
 	maxPatchFiles = 256 << 20 // bytes of all binary files in it together, uncompressed
-	maxMails      = 10_000    // of which at most maxSeries contain a patch
+	maxMails      = 10_000    // of which more than maxSeries become one change
 	maxNamedBases = 10        // commits that base-commit lines name
 )
 
@@ -180,8 +180,6 @@ func (r reader) readMails(ctx context.Context, name string, data []byte, line in
 		switch {
 		case !firstDiff.Match(p.text):
 			notes = append(notes, fmt.Sprintf("%s contains no patch and is left out: %.100q", p.where, p.message))
-		case len(patches) == maxSeries:
-			return nil, nil, fmt.Errorf("%w: %q has more than %d patches", gitrepo.ErrTooLarge, name, maxSeries)
 		default:
 			patches = append(patches, p)
 		}

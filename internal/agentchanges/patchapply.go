@@ -72,6 +72,12 @@ func (r reader) applyTo(ctx context.Context, patches []patch, base string, three
 		}
 		tree = out.Line()
 	}
+	if n := len(s.Changes); n > maxSeries {
+		all := gitrepo.Change{Before: s.Changes[0].Before, After: tree}
+		s.Changes, s.Joined = nil, true
+		s.Notes = append(s.Notes, fmt.Sprintf("the %d patches are put together as one commit, because at most %d are kept apart", n, maxSeries))
+		addChange(&s, all)
+	}
 	return s, nil
 }
 

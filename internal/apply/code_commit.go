@@ -74,7 +74,7 @@ func (c *coder) carry(e *entry, st *codeState) error {
 	if st.changes, err = repo.TreeChanges(ctx, st.onto, st.tip()); err != nil {
 		return err
 	}
-	if err := c.divide(e, st); err != nil {
+	if err := c.divide(e, st); err != nil || st.refusal != nil {
 		return err
 	}
 	if err := c.check(e, st); err != nil || st.refusal != nil {

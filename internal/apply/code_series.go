@@ -12,12 +12,19 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
+// RuleCommits is the rule that several commits are pushed as they are, where the owner wants
+// that.
+const RuleCommits = "commits"
+
 // divide finds out what each commit changes, or makes one commit of all where the owner wants
 // that. A branch that we commit to through the API and that contains commits already gets one
 // commit, with the message of the last one.
 func (c *coder) divide(e *entry, st *codeState) (err error) {
 	commits, settings := st.carried.Commits, e.settings.Changes
 	switch {
+	case st.series.Joined && settings.Commits == policy.CommitsKeep:
+		st.refuse(Denied, RuleCommits, nothingPushed+"the commits cannot be pushed as they are, as commits: keep asks for: see the notes; let the agent make fewer, or remove the key")
+		return c.preparePatch(st, false)
 	case len(commits) == 1:
 		st.steps = [][]gitrepo.TreeChange{st.changes}
 	case settings.Commits == policy.CommitsSquash:

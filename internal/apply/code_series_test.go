@@ -372,3 +372,32 @@ func TestExcludedFilesAreLeftOut(t *testing.T) {
 		t.Errorf("%q", r[0].Message)
 	}
 }
+
+// TestMoreCommitsThanAreKeptApart: they become one commit, or are denied.
+func TestMoreCommitsThanAreKeptApart(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it reads thousands of commits")
+	}
+	for _, form := range []string{"workspace", "mailbox"} {
+		b := newCodeBench(t)
+		b.commits(1001)
+		b.handOver(form)
+		r := b.run(aPull)
+		want(t, r, "applied")
+		if n := b.git.Run("rev-list", "--count", "main.."+b.pulls()[0].Pull.Head.Ref); n != "1" {
+			t.Errorf("%s: %s commits were pushed", form, n)
+		}
+		if notes := strings.Join(r[0].Notes, "; "); !strings.Contains(notes, "put together as one") {
+			t.Errorf("%s: notes: %q", form, notes)
+		}
+		b = newCodeBench(t)
+		b.pull(func(s *policy.ChangeSettings) { s.Commits = policy.CommitsKeep })
+		b.commits(1001)
+		r = b.run(aPull)
+		want(t, r, "denied(commits)")
+		if r[0].File == "" {
+			t.Errorf("no patch is kept: %q", r[0].Notes)
+		}
+	}
+}

@@ -27,6 +27,7 @@ type Change struct {
 type Series struct {
 	Base    string // the commit that the series was made from
 	Changes []Change
+	Joined  bool // the changes were more commits, which could not be kept apart
 	// Notes say in plain words what was left out, and why. Names of files in them are quoted.
 	Notes []string
 }
