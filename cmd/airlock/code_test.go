@@ -285,6 +285,33 @@ func TestCodeOfEarlierCommits(t *testing.T) {
 	}
 }
 
+// TestCodeOfDeniedItem: an item that the policy denies, or whose own text contains a secret,
+// leaves the agent's work as a patch.
+func TestCodeOfDeniedItem(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string]string{
+		"branch": strings.Replace(askedPull, `"title"`, `"branch": "other", "title"`, 1),
+		"secret": strings.NewReplacer("It was wrong.", "It was `correct-horse-battery`.", `"title"`, `"branch": "docs/x", "title"`).Replace(askedPull),
+	} {
+		s := newCodeStep(t, lines)
+		s.agentCommits()
+		s.env = []string{"AIRLOCK_SECRETS=correct-horse-battery"}
+		s.write(t, s.dir, "policy2.yml", "create-pull-request:\n  allowed-branches: [docs/*]\n")
+		res := s.run("--config", "policy2.yml")
+		assertSays(t, res, 1, "denied ("+map[string]string{"branch": "allowed-branches", "secret": "secret"}[name]+")", "the changes are kept as a patch")
+		patches, err := filepath.Glob(filepath.Join(s.dir, ".airlock", "*.patch"))
+		if err != nil || len(patches) != 1 {
+			t.Fatalf("%s: %q, %v\n%s", name, patches, err, res.stderr)
+		}
+		if text, err := os.ReadFile(patches[0]); err != nil || !strings.Contains(string(text), "+Better.") {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
+		if w := s.server.Writes(); len(w) != 0 {
+			t.Errorf("%s: %d writes", name, len(w))
+		}
+	}
+}
+
 // agentCommits makes two commits in the workspace.
 func (s *codeStep) agentCommits() {
 	s.t.Helper()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/secrets"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -248,5 +249,47 @@ func (x *executor) keepPatch(e *entry, r *Result) {
 		return
 	}
 	r.File = path
-	r.Notes = append(r.Notes, "the changes are kept as a patch, which git am --3way applies")
+	r.Notes = append(r.Notes, patchKept)
 }
+
+// KeepDenied stores a patch of the agent's changes where an item that would have delivered
+// them was denied before they were looked at, and names it in these results.
+func KeepDenied(ctx context.Context, deps Deps, cfg Config, results []Result) {
+	code := deps.Code
+	if cfg.DryRun || deps.Files == nil || code == nil || code.Repo == nil {
+		return
+	}
+	var lost []int
+	for i, r := range results {
+		if r.State == Denied && r.File == "" && safeoutput.SpecOf(r.Kind).CarriesCode {
+			lost = append(lost, i)
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	s, err := code.Series(ctx, nil)
+	if err != nil {
+		deps.log("the changes of a denied item cannot be read: " + cfg.mask(err.Error()))
+		return
+	}
+	m := patchMaker{repo: code.Repo, scanner: cfg.Secrets}
+	patch := m.patch(ctx, s, false)
+	var path string
+	if len(patch) > 0 {
+		if path, err = deps.Files.WriteFile("airlock-denied.patch", patch); err != nil {
+			deps.log("the patch could not be kept: " + err.Error())
+			return
+		}
+		m.notes = append(m.notes, patchKept)
+	}
+	for _, i := range lost {
+		results[i].File = path
+		for _, n := range m.notes {
+			results[i].Notes = append(results[i].Notes, cfg.mask(n))
+		}
+	}
+}
+
+// patchKept is the note of a result whose changes are in a file.
+const patchKept = "the changes are kept as a patch, which git am --3way applies"

@@ -198,7 +198,9 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 			return nil, exitcode.FailedError(fmt.Errorf("the plan cannot be written, so nothing was applied: %w", err))
 		}
 	}
-	results := slices.Concat(apply.Execute(ctx, r.Deps, plan), apply.DeniedResults(denied), refusedResults(refused))
+	done, lost := apply.Execute(ctx, r.Deps, plan), apply.DeniedResults(denied)
+	apply.KeepDenied(ctx, r.Deps, r.Config, lost)
+	results := slices.Concat(done, lost, refusedResults(refused))
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
 	return report.New(report.Input{
 		Event: r.Event, DryRun: r.Config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
