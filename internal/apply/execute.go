@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -50,10 +51,14 @@ func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
 		x.deps.log("this takes the permissions " + joinPermissions(need))
 	}
 	for i := 0; i < len(x.plan.Operations); i++ { // replanning may change what follows
-		x.operation(ctx, &x.plan.Operations[i])
-		x.afterCode(i)
+		op := &x.plan.Operations[i]
+		if err := crash.Try(func() error { x.operation(ctx, op); x.afterCode(i); return nil }); err != nil {
+			x.crashed(op, err)
+		}
 	}
-	x.reconcile(ctx)
+	if err := crash.Try(func() error { x.reconcile(ctx); return nil }); err != nil {
+		deps.log("could not look for duplicates: " + err.Error())
+	}
 	return x.all()
 }
 
@@ -85,6 +90,18 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 	}
 	if x.outages++; x.outages >= maxOutages {
 		x.blocked[everything] = blockade{x.outage.code, "not tried, because GitHub did not work for several items in a row: " + x.outage.message}
+	}
+}
+
+// crashed records that Airlock itself failed while it carried out an operation. What it wrote
+// before that has markers like everything else.
+func (x *executor) crashed(op *Operation, err error) {
+	for _, e := range op.entries {
+		if x.results[e.index] == nil {
+			r := e.result(Failed, CodeCrash, "it may or may not have happened: %v", err)
+			r.Fallback = e.fallback()
+			x.record(r)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -18,8 +19,10 @@ import (
 // documentation. It never writes. Without a token it reads only what the caller has at hand.
 //
 // A failed read that concerns single items makes those items fail. An error means that
-// nothing can be decided: GitHub cannot be reached, does not accept the token, or ctx ended.
-func Observe(ctx context.Context, deps Deps, cfg Config, ev event.Event, approved []policy.Approved) (*Snapshot, error) {
+// nothing can be decided: GitHub cannot be reached, does not accept the token, or ctx ended,
+// or Airlock itself failed (see the package crash).
+func Observe(ctx context.Context, deps Deps, cfg Config, ev event.Event, approved []policy.Approved) (snap *Snapshot, err error) {
+	defer crash.Recover(&err)
 	entries, err := entriesOf(cfg, ev, approved)
 	if err != nil {
 		return nil, err

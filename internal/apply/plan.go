@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -202,7 +203,8 @@ type planner struct {
 // NewPlan decides what is done for the approved items, in which order and with which
 // requests. It is pure: the same arguments give the same plan. It returns an error for items
 // that policy.Judge did not make.
-func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snapshot) (*Plan, error) {
+func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snapshot) (plan *Plan, err error) {
+	defer crash.Recover(&err)
 	entries, err := entriesOf(cfg, ev, approved)
 	if err != nil {
 		return nil, err
@@ -248,7 +250,10 @@ func (p *planner) plan(group []*entry) Operation {
 			e.decide(Denied, policy.RuleTargetKind, "the item says that #%d is a %s, and there is none with that number, or the token cannot see it", e.target.Number, e.target.Kind())
 		}
 	default:
-		op = h.plan(p, group)
+		if err := crash.Try(func() error { op = h.plan(p, group); return nil }); err != nil {
+			op = p.operation(group, "nothing, because Airlock itself failed")
+			op.failAll(err, "nothing was done: ")
+		}
 	}
 	if group[0].carriesCode() && p.lost == "" && (!op.Staged || p.cfg.DryRun) {
 		p.lost = p.lostInPlan(group)

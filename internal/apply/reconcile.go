@@ -267,11 +267,8 @@ func (x *executor) retire(ctx context.Context, o, kept Object) (done string, err
 		done = "the second comment was removed"
 		do = func(ctx context.Context) error { return gh.DeleteDiscussionComment(ctx, o.NodeID) }
 	case objReview: // a submitted review cannot be removed
-		done = "the text of the second review was replaced by a link to the first, and its comments were removed"
+		done = "the text of the second review was replaced by a link to the first"
 		do = func(ctx context.Context) error {
-			if err := x.removeCommentsOf(ctx, o); err != nil {
-				return err
-			}
 			_, err := gh.EditReview(ctx, x.repo, o.Number, o.ID, "*This review was posted twice. [It is here]("+kept.URL+").*\n\n"+
 				markdown.Marker(o.key[:keyLen]+strings.Repeat("0", len(o.key)-keyLen)))
 			return err
@@ -283,24 +280,4 @@ func (x *executor) retire(ctx context.Context, o, kept Object) (done string, err
 		return done, err
 	}
 	return done, nil
-}
-
-// removeCommentsOf removes the comments of a review that nobody has answered. The review that
-// is kept may carry them elsewhere, such as in its body.
-func (x *executor) removeCommentsOf(ctx context.Context, review Object) error {
-	answered, ours := map[int64]bool{}, []int64{}
-	err := each(x.deps.GitHub.ListReviewComments(ctx, x.repo, review.Number, x.since), func(c githubapi.DiffComment) {
-		answered[c.InReplyTo] = true
-		if c.ReviewID == review.ID && c.Author.DatabaseID == x.plan.snap.viewer.DatabaseID {
-			ours = append(ours, c.ID)
-		}
-	})
-	for _, id := range ours {
-		if err == nil && !answered[id] {
-			if err = x.deps.GitHub.DeleteReviewComment(ctx, x.repo, id); isKind(err, githubapi.NotFound) {
-				err = nil // another run reconciles at the same time
-			}
-		}
-	}
-	return err
 }

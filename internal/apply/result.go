@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -60,6 +61,7 @@ const (
 	CodeIncomplete       = "incomplete"         // the agent reports that it did not complete its task
 	CodeSameIdentity     = "same-identity"      // another job of the workflow run has the same identity
 	CodeInternal         = "internal"           // a defect of Airlock
+	CodeCrash            = "crash"              // Airlock itself failed while it worked on the item
 )
 
 // Result is the outcome of one item.
@@ -143,6 +145,17 @@ func DeniedResults(denied []policy.Denied) []Result {
 	return out
 }
 
+// CrashedResults are the results of items that Airlock failed on before any was judged.
+func CrashedResults(approved []policy.Approved, err error) []Result {
+	out := make([]Result, len(approved))
+	for i, a := range approved {
+		e := &entry{index: i, line: a.Line(), kind: a.Item().Kind(), item: a.Item(), target: a.Target(), own: a.Origin() == policy.OriginAirlock}
+		out[i] = e.result(Failed, CodeCrash, "nothing was done: %v", err)
+		out[i].Fallback = e.fallback()
+	}
+	return out
+}
+
 // Count returns how many results are in each state.
 func Count(results []Result) map[State]int {
 	n := map[State]int{}
@@ -168,6 +181,8 @@ func failure(err error, need []Permission) (code, message string) {
 			return CodeNoBase, err.Error() + "; if a branch moved just now, run the job again"
 		case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 			return CodeCancelled, "the run was cancelled before this was done; run the job again, and it is done once"
+		case crash.Is(err):
+			return CodeCrash, err.Error()
 		}
 		return CodeInternal, err.Error()
 	}

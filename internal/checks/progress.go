@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
@@ -24,7 +25,7 @@ type Progress struct {
 	running []runningCheck
 	drawn   bool // the moving line is on the screen
 	stop    chan struct{}
-	done    sync.WaitGroup
+	done    crash.Group
 }
 
 // runningCheck is a check that has begun and not ended.

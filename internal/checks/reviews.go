@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/plugin"
@@ -122,7 +123,7 @@ func (v *review) ask(ctx context.Context, r phase.ReviewRequest) {
 		}
 		v.files = slices.Clone(r.Files)
 	}
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for _, p := range v.parts {
 		if p.done {
 			continue

@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -141,8 +142,11 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := printReport(env, rep, f.json); err != nil {
+	if err := crash.Try(func() error { return printReport(env, rep, f.json) }); err != nil {
 		return exitcode.FailedError(fmt.Errorf("the results cannot be written, standard error has them: %w", err))
+	}
+	if rep.Crashed() {
+		return &exitcode.Error{Code: exitcode.Failed}
 	}
 	if !rep.Clean() {
 		return exitcode.ErrFindings

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
@@ -49,7 +50,7 @@ func Main(ctx context.Context, args []string, env Environment) int {
 	env.Stdout = doors.ResultWriter{Name: "standard output", Writer: env.Stdout}
 	root := newRoot(env)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := crash.Try(func() error { return root.ExecuteContext(ctx) })
 	if err == nil {
 		return exitcode.Clean
 	}
@@ -57,6 +58,8 @@ func Main(ctx context.Context, args []string, env Environment) int {
 	var writing *doors.WriteError
 	switch {
 	case errors.As(err, &exit):
+	case crash.Is(err):
+		exit = &exitcode.Error{Code: exitcode.Failed, Err: err}
 	case errors.As(err, &writing):
 		exit = &exitcode.Error{Code: exitcode.Failed, Err: err}
 	default:
@@ -82,8 +85,8 @@ the GitHub API.
 
 Exit codes: 0 if all was done, staged or planned; 1 if something was rejected,
 denied, dropped, skipped or failed; 2 for wrong usage or configuration, or input
-that is not there; 3 if Airlock itself or the API failed before any item could be
-judged, or the results could not be written.`,
+that is not there; 3 if Airlock itself failed, or the API did before any item could
+be judged, or the results could not be written.`,
 		Example: `  airlock instructions --config policy.yml              what to put into the agent's prompt
   airlock validate --config policy.yml agent.ndjson     is everything well formed?
   airlock apply --dry-run --config policy.yml --input agent.ndjson --event event.json

@@ -21,6 +21,7 @@ type process struct {
 	env    map[string]string
 	stdin  io.Reader
 	stdout io.Writer // nil to capture what is written
+	broken string    // a variable whose reading panics; it stands for a defect
 }
 
 // run runs one command line and returns its exit code, its standard output and its
@@ -40,7 +41,12 @@ func (p process) run(t *testing.T, args ...string) (code int, stdout, stderr str
 	}
 	code = cli.Main(t.Context(), args, cli.Environment{
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: &errs, Version: "v1.2.3", Environ: environ,
-		Getenv: func(name string) string { return p.env[name] },
+		Getenv: func(name string) string {
+			if p.broken != "" && name == p.broken {
+				panic(errors.New("a defect that mentions " + secret))
+			}
+			return p.env[name]
+		},
 	})
 	return code, out.String(), errs.String()
 }

@@ -76,8 +76,9 @@ func runCollect(ctx context.Context, env Environment, f collectFlags) error {
 	if docs.Report, err = files.Create(f.report, nil); err != nil {
 		return exitcode.UsageError(fmt.Errorf("--report: %w", err))
 	}
-	problems := 0
+	problems, crashed := 0, false
 	docs.Each = func(o intake.Outcome) {
+		crashed = crashed || o.Rejected != nil && o.Rejected.Crashed()
 		for _, e := range o.Errors() {
 			if problems++; problems <= maxShown {
 				fmt.Fprintln(env.Stderr, gate.OneLine(e))
@@ -95,7 +96,10 @@ func runCollect(ctx context.Context, env Environment, f collectFlags) error {
 		fmt.Fprintf(env.Stderr, "… and %d more; --report lists them all\n", problems-maxShown)
 	}
 	fmt.Fprintf(env.Stderr, "%d accepted, %d rejected, %d over a limit\n", counts.Accepted, counts.Rejected, counts.Dropped)
-	if problems > 0 {
+	switch {
+	case crashed:
+		return &exitcode.Error{Code: exitcode.Failed}
+	case problems > 0:
 		return exitcode.ErrFindings
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"runtime"
 	"time"
+
+	"github.com/agent-airlock/airlock/internal/crash"
 )
 
 // waitDelay is how long output is awaited from processes that outlive the
@@ -132,7 +134,7 @@ type tee struct {
 // Write implements io.Writer.
 func (t *tee) Write(p []byte) (int, error) {
 	if t.to != nil {
-		if _, t.err = t.to.Write(p); t.err != nil {
+		if t.err = crash.Try(func() error { _, err := t.to.Write(p); return err }); t.err != nil {
 			return 0, t.err
 		}
 	}

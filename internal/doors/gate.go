@@ -15,6 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
@@ -183,14 +184,17 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	if ctx.Err() != nil {
 		return nil, exitcode.FailedError(errInterrupted)
 	}
-	if claimed := (*apply.ClaimedError)(nil); errors.As(err, &claimed) {
+	var plan *apply.Plan
+	if err == nil {
+		plan, err = apply.NewPlan(r.Config, r.Event, approved, snapshot)
+	}
+	var claimed *apply.ClaimedError
+	switch {
+	case errors.As(err, &claimed):
 		return nil, exitcode.UsageError(err)
-	}
-	if err != nil {
-		return nil, exitcode.FailedError(err)
-	}
-	plan, err := apply.NewPlan(r.Config, r.Event, approved, snapshot)
-	if err != nil {
+	case crash.Is(err): // what is known by now is reported
+		return g.report(collected, r, nil, slices.Concat(apply.CrashedResults(approved, err), apply.DeniedResults(denied), refusedResults(refused))), nil
+	case err != nil:
 		return nil, exitcode.FailedError(err)
 	}
 	if r.Planned != nil {
@@ -201,11 +205,16 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	done, lost := apply.Execute(ctx, r.Deps, plan), apply.DeniedResults(denied)
 	apply.KeepDenied(ctx, r.Deps, r.Config, lost)
 	results := slices.Concat(done, lost, refusedResults(refused))
+	return g.report(collected, r, plan, results), nil
+}
+
+// report returns the report of what came through the first door and of what became of it.
+func (g *Gate) report(collected intake.Result, r Request, plan *apply.Plan, results []apply.Result) *report.Report {
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
 	return report.New(report.Input{
 		Event: r.Event, DryRun: r.Config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
 		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Safe: g.OneLine,
-	}), nil
+	})
 }
 
 // tooFew adds to what was rejected the kinds of which fewer items are left than the

@@ -11,8 +11,8 @@ const (
 	Findings = 1
 	// Usage: wrong usage or configuration, or input that is missing.
 	Usage = 2
-	// Failed: Airlock itself or the API failed before any item could be judged, or the
-	// results could not be written.
+	// Failed: Airlock itself failed (the results that are known by then are reported), or
+	// the API did before any item could be judged, or the results could not be written.
 	Failed = 3
 )
 

@@ -109,6 +109,8 @@ type Rejected struct {
 	Notes      Notes
 	// TooFew is set where no record is rejected, but one is missing: see Config.Min.
 	TooFew bool
+
+	crashed bool
 }
 
 // TooFew returns what is rejected where there are fewer items of a kind than the
@@ -171,6 +173,9 @@ type Input struct {
 	Errors   []string `json:"errors,omitempty"`
 	Unknown  []string `json:"unknown,omitempty"`
 }
+
+// Crashed reports whether the record is rejected because Airlock itself failed on it.
+func (r *Rejected) Crashed() bool { return r.crashed }
 
 // Collect judges the records of r, NDJSON or one {"items": [...], "errors": [...]}
 // document. The error is the context's, the reader's, or about an invalid setting in

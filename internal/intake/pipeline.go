@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -108,7 +109,7 @@ func (p *pipeline) read(ctx context.Context) {
 			p.err = ctx.Err()
 			return
 		}
-		err := p.reader.ReadBatch(&b.in)
+		err := crash.Try(func() error { return p.reader.ReadBatch(&b.in) })
 		if errors.Is(err, io.EOF) {
 			return
 		}
@@ -145,17 +146,34 @@ func (p *pipeline) judge() {
 		b.verdicts = b.verdicts[:0]
 		b.encoded = b.encoded[:0]
 		for _, l := range b.in.Lines {
-			v := p.door.judge(parse, l)
-			if len(v.violations) == 0 && p.ticket(v.kind) {
-				p.door.judgeOf(&v).clean()
-			}
-			if p.encode && v.cleaned && len(v.violations) == 0 {
-				b.encoded = encodeItem(&v, b.encoded)
+			v, err := p.judgeLine(parse, b, l)
+			if err != nil {
+				parse = newParser() // it is in an unknown state
+				v = crashed(l.No, err)
 			}
 			b.verdicts = append(b.verdicts, v)
 		}
 		close(b.done)
 	}
+}
+
+// judgeLine judges a record of a batch, and cleans it if a limit does not drop it. The error
+// is a panic.
+func (p *pipeline) judgeLine(parse *parser, b *batch, l safeoutput.Line) (v verdict, err error) {
+	defer crash.Recover(&err)
+	v = p.door.judge(parse, l)
+	if len(v.violations) == 0 && p.ticket(v.kind) {
+		p.door.judgeOf(&v).clean()
+	}
+	if p.encode && v.cleaned && len(v.violations) == 0 {
+		b.encoded = encodeItem(&v, b.encoded)
+	}
+	return v, nil
+}
+
+// crashed is the verdict on a record for which Airlock itself failed.
+func crashed(line int, err error) verdict {
+	return verdict{accepted: Accepted{line: line}, violations: []Violation{{Line: line, Path: "$", Message: err.Error()}}, crashed: true}
 }
 
 // ticket reports whether a worker cleans an item of the kind: unless a limit will likely
@@ -189,7 +207,11 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 		}
 		for i := range b.verdicts {
 			in.Records++
-			out := p.outcome(&b.verdicts[i])
+			out, err := p.safeOutcome(&b.verdicts[i])
+			if err != nil {
+				v := crashed(b.verdicts[i].accepted.line, err)
+				out = p.outcome(&v)
+			}
 			if p.reader.IsDocument() {
 				if out.Accepted != nil { // its memory will be reused
 					out.Accepted.encoded = bytes.Clone(out.Accepted.encoded)
@@ -243,6 +265,12 @@ func (p *pipeline) release(b *batch) {
 	p.free <- b
 }
 
+// safeOutcome is outcome with a panic as an error: cleaning reads an agent's text.
+func (p *pipeline) safeOutcome(v *verdict) (out Outcome, err error) {
+	defer crash.Recover(&err)
+	return p.outcome(v), nil
+}
+
 // outcome counts an item and returns the record's outcome. It cleans an item that no
 // worker has cleaned, unless it drops it.
 func (p *pipeline) outcome(v *verdict) Outcome {
@@ -263,7 +291,7 @@ func (p *pipeline) outcome(v *verdict) Outcome {
 		}
 	}
 	if len(v.violations) > 0 {
-		return Outcome{Rejected: &Rejected{Line: v.accepted.line, Kind: kind, Violations: sortViolations(v.violations), Notes: v.accepted.notes}}
+		return Outcome{Rejected: &Rejected{Line: v.accepted.line, Kind: kind, Violations: sortViolations(v.violations), Notes: v.accepted.notes, crashed: v.crashed}}
 	}
 	p.counts[kind]++
 	a := v.accepted

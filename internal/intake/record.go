@@ -43,6 +43,7 @@ type verdict struct {
 	violations []Violation // if there are any, the record is rejected
 	cleaned    bool
 	before     Notes // those from before the item was cleaned
+	crashed    bool  // Airlock itself failed on the record
 }
 
 // judge parses, repairs and validates one record. It does not count or clean it.

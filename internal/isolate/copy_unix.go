@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -36,7 +37,7 @@ type copier struct {
 	entries, bytes atomic.Int64
 	cancel         context.CancelCauseFunc // ends the copying with an error
 	slots          chan struct{}           // of directories that are copied by another goroutine
-	others         sync.WaitGroup          // those goroutines
+	others         crash.Group             // those goroutines
 
 	mu    sync.Mutex
 	notes []Note

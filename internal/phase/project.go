@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/agent-airlock/airlock/internal/crash"
 )
 
 // project answers questions about the files of the working directory. They are a
@@ -186,7 +188,7 @@ func (p *project) snapshot(dir string) snapshot {
 type walk struct {
 	project *project
 	slots   chan struct{} // directories that may be read at the same time as another
-	running sync.WaitGroup
+	running crash.Group
 	entries atomic.Int64
 
 	mu    sync.Mutex

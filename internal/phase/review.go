@@ -3,8 +3,8 @@ package phase
 import (
 	"context"
 	"fmt"
-	"sync"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -13,7 +13,7 @@ import (
 func (e *engine) reviews(ctx context.Context) ([]CheckResult, error) {
 	results := []CheckResult{{Check: CodeReview}, {Check: SecurityReview}}
 	start := e.deps.Now()
-	var wg sync.WaitGroup
+	var wg crash.Group
 	for i, reviewer := range []Reviewer{e.deps.CodeReview, e.deps.SecurityReview} {
 		wg.Go(func() {
 			r := &results[i]

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/agent-airlock/airlock/internal/crash"
 )
 
 // workersPerCore is how many workers there are at most for each core: more than one, so
@@ -61,7 +63,7 @@ func (e *engine) eachRoot(ctx context.Context, workers [][]*rootRun, work func(c
 		wg.Go(func() {
 			defer func() { <-e.cores }()
 			for _, r := range roots {
-				if err := work(ctx, r); err != nil {
+				if err := crash.Try(func() error { return work(ctx, r) }); err != nil {
 					cancel(err)
 					return
 				}

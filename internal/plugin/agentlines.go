@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/jsonrepair"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -28,7 +29,7 @@ func readLines(to io.Writer) *agentLines {
 	a := &agentLines{PipeWriter: w, done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
-		if err := a.read(safeoutput.NewReader(from), to); err != nil {
+		if err := crash.Try(func() error { return a.read(safeoutput.NewReader(from), to) }); err != nil {
 			a.problem("the rest was not read: %v", err)
 		}
 		_, _ = io.Copy(io.Discard, from) // otherwise the agent would block

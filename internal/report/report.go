@@ -3,6 +3,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/intake"
@@ -66,6 +68,14 @@ type Report struct {
 	where  string           // the event and its subject, for people
 	// collected are the items of a step that only collects. They have no state.
 	collected []apply.Result
+	crashed   bool // on a line
+}
+
+// Crashed reports whether Airlock itself failed on something, after which nothing else that is
+// reported may be complete.
+func (r *Report) Crashed() bool {
+	crashed := func(res apply.Result) bool { return res.Code == apply.CodeCrash }
+	return slices.ContainsFunc(r.Results, crashed) || slices.ContainsFunc(r.Own, crashed) || r.crashed
 }
 
 // collectedResult is an item that was accepted, with what was changed about it.
@@ -135,6 +145,7 @@ func New(in Input) *Report {
 	for _, rej := range in.Rejected {
 		r.Rejected = append(r.Rejected, Rejected{rej.Line, rej.Kind, rej.Violations})
 		r.tooFew = r.tooFew || rej.TooFew
+		r.crashed = r.crashed || rej.Crashed()
 	}
 	for _, d := range in.Dropped {
 		r.Dropped = append(r.Dropped, Dropped{d.Line, d.Kind, d.Limit})

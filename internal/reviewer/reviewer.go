@@ -17,8 +17,10 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
@@ -146,10 +148,14 @@ func (r *Reviewer) each(ctx context.Context, files []File, review func(File) rev
 	results := make([]reviewed, len(files))
 	next := make(chan int)
 	var workers sync.WaitGroup
+	var failed atomic.Pointer[error]
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		workers.Go(func() {
 			for i := range next {
-				results[i] = review(files[i])
+				if err := crash.Try(func() error { results[i] = review(files[i]); return nil }); err != nil {
+					err = fmt.Errorf("%s: %w", files[i].Path, err)
+					failed.CompareAndSwap(nil, &err)
+				}
 			}
 		})
 	}
@@ -161,6 +167,9 @@ func (r *Reviewer) each(ctx context.Context, files []File, review func(File) rev
 	}
 	close(next)
 	workers.Wait()
+	if err := failed.Load(); err != nil {
+		return Result{}, *err
+	}
 	return r.join(files, results, aboutChange), ctx.Err()
 }
 

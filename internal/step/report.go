@@ -10,6 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -27,17 +28,28 @@ const (
 // finish reports how the items ended, in the log, annotations, summary and outputs, and
 // returns the error that the step's exit code follows from.
 func (s *step) finish(rep *report.Report) error {
-	var log bytes.Buffer
-	_ = doors.WriteReport(&log, rep, false) // a buffer takes everything
-	s.runner.Group("Airlock: "+rep.Headline(), func() { s.runner.Log(log.String()) })
-	s.annotate(rep.Annotations(), "the file of the results")
-	s.addSummary(rep.Summary(action.MaxSummary))
-	s.reported, s.checkRun = true, rep.ShowsCheckRun()
-	if err := s.setResultOutputs(rep); err != nil {
+	var crashes []error
+	show := func(part func()) { // where one part crashes, the others are shown
+		crashes = append(crashes, crash.Try(func() error { part(); return nil }))
+	}
+	show(func() {
+		var log bytes.Buffer
+		_ = doors.WriteReport(&log, rep, false) // a buffer takes everything
+		s.runner.Group("Airlock: "+rep.Headline(), func() { s.runner.Log(log.String()) })
+	})
+	show(func() { s.annotate(rep.Annotations(), "the file of the results") })
+	show(func() { s.addSummary(rep.Summary(action.MaxSummary)); s.reported = true })
+	show(func() { s.checkRun = rep.ShowsCheckRun() })
+	if err := crash.Try(func() error { return s.setResultOutputs(rep) }); err != nil {
 		return exitcode.FailedError(fmt.Errorf("the outputs cannot be set, this log says what was done: %w", err))
+	}
+	if err := errors.Join(crashes...); err != nil {
+		return exitcode.FailedError(err)
 	}
 	failed := rep.Counts.Failed > 0 || rep.FailedOwn() || rep.TooFew()
 	switch {
+	case rep.Crashed():
+		return &exitcode.Error{Code: exitcode.Failed}
 	case s.settings.FailOn == config.FailOnNever:
 		return nil
 	case failed, s.settings.FailOn == config.FailOnRejected && !rep.Clean():

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -62,7 +63,7 @@ func Run(ctx context.Context, deps Deps) error {
 	env := action.Snapshot(deps.Getenv)
 	s := &step{deps: deps, env: env, runner: action.NewRunner(env, deps.Stdout)}
 	defer s.runner.Finish()
-	err := s.run(ctx)
+	err := crash.Try(func() error { return s.run(ctx) })
 	if err == nil {
 		return nil
 	}
