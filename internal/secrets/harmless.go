@@ -127,7 +127,7 @@ func explains(text string, nameStart, start, end int) bool {
 	value := text[start:end]
 	name := text[nameStart:start]
 	switch {
-	case isDigest(text, start, end), isNameInCode(text, start, end), isUUID(value), publicName().MatchString(name):
+	case isDigest(text, start, end), isNameInCode(text, start, end), isUUID(value), isHarmlessJWT(value), publicName().MatchString(name):
 		return true
 	case isWords(strings.TrimRight(value, "=")), isBareWords(strings.ToLower(value)):
 		return true

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"encoding/base64"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -64,8 +65,9 @@ func urlPassword(text string, start, end int) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	password := authority[colon+1 : at]
-	if strings.HasPrefix(password, "//") || !utf8.ValidString(password) || isWeak(password, isLocalHost(host)) {
-		return 0, 0, false
+	plain, err := url.PathUnescape(password)
+	if err != nil || strings.HasPrefix(password, "//") || !utf8.ValidString(plain) || isWeak(plain, isLocalHost(host)) {
+		return 0, 0, false // an escape that is none is a variable
 	}
 	return end + colon + 1, end + at, true
 }
@@ -82,7 +84,7 @@ func connectionPassword(text string, start, end int) (from, to int, ok bool) {
 		return c <= ' ' || c == '&' || c == ';' || c == ',' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == ')'
 	})
 	isParameter := separator == '?' || separator == '&' || separator == ';' || to < len(text) && text[to] == ';' && strings.ContainsRune(text[max(0, start-200):start], ';')
-	if !isParameter || isWeak(text[end:to], false) {
+	if !isParameter || isWeak(text[end:to], false) || strings.Contains(text[end:to], "%s") {
 		return 0, 0, false
 	}
 	return end, to, true

@@ -89,13 +89,8 @@ var weakWords = []string{
 // password is for the writer's own machine or a host that is only an example, so letters that
 // are written as digits count as letters too.
 func isWeak(password string, local bool) bool {
-	if len(password) < 8 || strings.ContainsAny(password, "${}<>[]()*|\\`") || strings.Contains(password, "...") || strings.Contains(password, "…") {
+	if len(password) < 8 || isTemplate(password) {
 		return true
-	}
-	for i := range len(password) {
-		if password[i] == '%' && (i+2 >= len(password) || !hexByte(password[i+1]) || !hexByte(password[i+2])) {
-			return true // a verb of a format, or a variable
-		}
 	}
 	if isPlaceholder(password) || isWords(password) {
 		return true
@@ -109,6 +104,20 @@ func isWeak(password string, local bool) bool {
 	}
 	plain := strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i").Replace(lower)
 	return isBareWords(plain) || isWords(plain)
+}
+
+// isTemplate reports whether a password is filled in from elsewhere: a variable, or a name in
+// brackets.
+func isTemplate(password string) bool {
+	if strings.ContainsRune("$<[{(%", rune(password[0])) {
+		return true
+	}
+	for _, mark := range []string{"${", "$(", "{{", "}}", "<", ">", "...", "…", "`", "#{"} {
+		if strings.Contains(password, mark) {
+			return true
+		}
+	}
+	return strings.ContainsRune("]})", rune(password[len(password)-1])) && strings.ContainsAny(password, "[{(")
 }
 
 // isBareWords reports whether at most three letters of a text in lower case are left without its
