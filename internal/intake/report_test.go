@@ -98,7 +98,7 @@ func TestReportSchemaNamesEachRepair(t *testing.T) {
 	text := definitions["repair"].Properties["kind"].Description
 	for _, kind := range []string{
 		jsonrepair.TextAround, jsonrepair.ByteOrderMark, jsonrepair.Comment, jsonrepair.OddSpace, jsonrepair.SingleQuotes, jsonrepair.SmartQuotes,
-		jsonrepair.BareKey, jsonrepair.TrailingComma, jsonrepair.InnerQuote, jsonrepair.ControlCharacter, jsonrepair.BadEscape, jsonrepair.LoneSurrogate,
+		jsonrepair.TripleQuotes, jsonrepair.MissingComma, jsonrepair.BareKey, jsonrepair.TrailingComma, jsonrepair.InnerQuote, jsonrepair.ControlCharacter, jsonrepair.BadEscape, jsonrepair.LoneSurrogate,
 		jsonrepair.InvalidUTF8, jsonrepair.MissingCloser, jsonrepair.ExtraCloser, jsonrepair.PythonLiteral,
 		jsonrepair.ProseAround, RepairNullField, RepairLetterCase, RepairBlankField, RepairLabel,
 	} {

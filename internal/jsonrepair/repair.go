@@ -26,6 +26,8 @@ const (
 	SingleQuotes     = "single-quotes"     // a string delimited by '
 	SmartQuotes      = "smart-quotes"      // a string delimited by typographic quotes
 	BareKey          = "bare-key"          // a key without quotes
+	TripleQuotes     = "triple-quotes"     // a string between three quotes
+	MissingComma     = "missing-comma"     // a comma before a key was added
 	TrailingComma    = "trailing-comma"    // a comma with nothing after it
 	InnerQuote       = "inner-quote"       // a delimiter inside a string that was not escaped
 	ControlCharacter = "control-character" // a raw newline or other control character: escaped in a string, removed between tokens
@@ -303,6 +305,10 @@ func (f *fixer) commaOrCloser() (expected, error) {
 	switch {
 	case f.endsAt(f.pos):
 		return commaOrEnd, f.closer()
+	case f.in[f.pos] != ',' && f.stack[len(f.stack)-1].open == '{' && f.isPlainKey(f.pos):
+		f.note(MissingComma, f.pos)
+		f.replace(f.pos, f.pos, ",")
+		return aKey, nil
 	case f.in[f.pos] != ',':
 		return 0, f.unexpected("a comma or the end of what is open")
 	case f.endsAt(f.nextToken(f.pos + 1)):

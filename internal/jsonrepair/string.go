@@ -1,6 +1,7 @@
 package jsonrepair
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -75,6 +76,9 @@ func (f *fixer) quotedString(key bool) error {
 	from := f.pos
 	q, _ := openingQuote(f.in[from:])
 	_, width := utf8.DecodeRune(f.in[from:])
+	if triple := f.tripleQuote(from); triple != "" && !key {
+		return f.tripleQuoted(triple)
+	}
 	f.pos += width
 	switch q {
 	case plainDouble:
@@ -112,26 +116,63 @@ func (f *fixer) quotedString(key bool) error {
 			f.pos += width
 			continue
 		}
-		switch {
-		case c == '"':
-			f.replace(f.pos, f.pos, `\`)
-			f.pos++
-		case c == '\\':
-			f.escape()
-		case c < ' ':
-			f.note(ControlCharacter, f.pos)
-			f.replace(f.pos, f.pos+1, escaped(c))
-			f.pos++
-		case c < utf8.RuneSelf:
-			f.pos++
-		default:
-			r, width := utf8.DecodeRune(f.in[f.pos:])
-			if r == utf8.RuneError && width == 1 {
-				f.note(InvalidUTF8, f.pos)
-				f.replace(f.pos, f.pos+1, "\uFFFD")
-			}
-			f.pos += width
+		f.textByte()
+	}
+	return fail(CutOffString, from, "the string that starts here is cut off")
+}
+
+// textByte copies the character at pos, which is part of a string's text, and escapes what
+// JSON does not allow there.
+func (f *fixer) textByte() {
+	switch c := f.in[f.pos]; {
+	case c == '"':
+		f.replace(f.pos, f.pos, `\`)
+		f.pos++
+	case c == '\\':
+		f.escape()
+	case c < ' ':
+		f.note(ControlCharacter, f.pos)
+		f.replace(f.pos, f.pos+1, escaped(c))
+		f.pos++
+	case c < utf8.RuneSelf:
+		f.pos++
+	default:
+		r, width := utf8.DecodeRune(f.in[f.pos:])
+		if r == utf8.RuneError && width == 1 {
+			f.note(InvalidUTF8, f.pos)
+			f.replace(f.pos, f.pos+1, "\uFFFD")
 		}
+		f.pos += width
+	}
+}
+
+// tripleQuote returns the three plain quotes at p, or "".
+func (f *fixer) tripleQuote(p int) string {
+	for _, quotes := range [...]string{`"""`, `'''`} {
+		if bytes.HasPrefix(f.in[p:], []byte(quotes)) {
+			return quotes
+		}
+	}
+	return ""
+}
+
+// tripleQuoted reads a string between three quotes, as Python has them. It ends at the next
+// three, after which the object must continue: anything else could be read in two ways.
+func (f *fixer) tripleQuoted(quotes string) error {
+	from := f.pos
+	f.note(TripleQuotes, from)
+	f.replace(from, from+len(quotes), `"`)
+	for f.pos += len(quotes); f.pos < len(f.in); f.textByte() {
+		if f.tripleQuote(f.pos) != quotes {
+			continue
+		}
+		after := f.nextToken(f.pos + len(quotes))
+		if !f.endsAt(after) && (f.in[after] != ',' || !f.canFollowComma(after+1, len(f.stack)-1)) {
+			return f.ambiguous()
+		}
+		f.replace(f.pos, f.pos+len(quotes), `"`)
+		f.pos += len(quotes)
+		return nil
 	}
 	return fail(CutOffString, from, "the string that starts here is cut off")
 }
@@ -220,6 +261,9 @@ func (f *fixer) judge(q quote, width int, paired *int) verdict {
 		return inside // an apostrophe
 	}
 	v := f.judgeByNext(q, after, open)
+	if v == inside && !open && q == plainDouble && f.lacksComma(prev, after) {
+		return ends
+	}
 	unpaired := unicode.IsDigit(prev) || single && isAlphanumeric(prev) // an inch mark or an apostrophe
 	switch {
 	case v == ends && open:
@@ -230,6 +274,28 @@ func (f *fixer) judge(q quote, width int, paired *int) verdict {
 		*paired++
 	}
 	return v
+}
+
+// lacksComma reports whether a string ends before offset after and only the comma before
+// the next key is missing: what is there is a key in plain quotes with its colon, and the
+// delimiter itself stands where no quotation can begin.
+func (f *fixer) lacksComma(prev rune, after int) bool {
+	p := f.nextToken(after)
+	return p > after && f.stack[len(f.stack)-1].open == '{' && f.isPlainKey(p) && !f.canOpen(prev, after, false)
+}
+
+// isPlainKey reports whether a key that is a name, in plain quotes, and its colon begin
+// at p.
+func (f *fixer) isPlainKey(p int) bool {
+	if p >= len(f.in) || f.in[p] != '"' {
+		return false
+	}
+	const longest = 64
+	end := p + 1
+	for end < len(f.in) && isWordByte(f.in[end]) && end-p <= longest {
+		end++
+	}
+	return end > p+1 && end < len(f.in) && f.in[end] == '"' && f.isKey(p)
 }
 
 func isAlphanumeric(r rune) bool {
@@ -302,6 +368,8 @@ func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 	case p == len(f.in):
 		return ends
 	case level >= 0 && f.in[p] == ',' && f.canFollowComma(p+1, level):
+		return ends
+	case level >= 0 && f.stack[level].open == '{' && f.isPlainKey(p):
 		return ends
 	case level >= 0:
 		return inside
