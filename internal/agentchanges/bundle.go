@@ -50,6 +50,9 @@ func (r reader) bundle(ctx context.Context, cfg FileConfig) (gitrepo.Series, err
 			return gitrepo.Series{}, fmt.Errorf("%w: %q builds on %s, which is not at hand%s: set 'fetch-depth: 0' for actions/checkout, or bundle from a commit that GitHub has", ErrNoBase, cfg.Name, oid, r.repo.WhyMissing())
 		}
 	}
+	if err := checkPack(b.pack, b.idLen/2); err != nil {
+		return gitrepo.Series{}, fmt.Errorf("%q cannot be unpacked: %w", cfg.Name, err)
+	}
 	if tip, err = r.unpack(ctx, b, tip); err != nil {
 		return gitrepo.Series{}, fmt.Errorf("%q cannot be unpacked: %w", cfg.Name, err)
 	}

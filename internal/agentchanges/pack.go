@@ -1,0 +1,121 @@
+package agentchanges
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Limits of what a pack contains when it is unpacked, in bytes.
+const (
+	maxPackObject = 100 << 20 // each object; GitHub accepts no larger file
+	maxUnpacked   = 1 << 30   // all objects together
+)
+
+// The types of the objects in a pack that are written as the difference from another one.
+const (
+	offsetDelta = 6
+	refDelta    = 7
+)
+
+var errPack = errors.New("its pack of objects cannot be read: the file is cut off, write it again")
+
+// checkPack returns gitrepo.ErrTooLarge if the objects of a pack are larger than its limits:
+// a few megabytes can be compressed from many gigabytes. It reads what git index-pack would
+// read, up to there: see gitformat-pack(5). idLen is the length of an id in bytes.
+func checkPack(pack []byte, idLen int) error {
+	if len(pack) < 12+idLen || string(pack[:4]) != "PACK" {
+		return errPack
+	}
+	count := binary.BigEndian.Uint32(pack[8:])
+	r := bytes.NewReader(pack[12:])
+	var inflate io.ReadCloser
+	content := bufio.NewReader(nil)
+	left := int64(maxUnpacked)
+	for range count {
+		kind, size, err := objectHeader(r)
+		if err != nil {
+			return errPack
+		}
+		switch kind {
+		case offsetDelta:
+			err = skipOffset(r)
+		case refDelta:
+			_, err = r.Seek(int64(idLen), io.SeekCurrent)
+		}
+		if err != nil {
+			return errPack
+		}
+		if err := takeSize(&left, size); err != nil {
+			return err
+		}
+		if inflate == nil {
+			inflate, err = zlib.NewReader(r)
+		} else {
+			err = inflate.(zlib.Resetter).Reset(r, nil)
+		}
+		if err != nil {
+			return errPack
+		}
+		content.Reset(inflate)
+		if kind == offsetDelta || kind == refDelta { // begins with the sizes before and after
+			if _, err := binary.ReadUvarint(content); err != nil {
+				return errPack
+			}
+			after, err := binary.ReadUvarint(content)
+			if err != nil {
+				return errPack
+			}
+			if err := takeSize(&left, after); err != nil {
+				return err
+			}
+		}
+		// git reads no further than the size says.
+		if _, err := io.Copy(io.Discard, io.LimitReader(content, int64(size)+1)); err != nil {
+			return errPack
+		}
+	}
+	return nil
+}
+
+// takeSize takes the size of an object off what is left.
+func takeSize(left *int64, size uint64) error {
+	if size > maxPackObject {
+		return fmt.Errorf("%w: it contains an object of %s, and at most %s are accepted", gitrepo.ErrTooLarge, text.Bytes(int64(min(size, 1<<60))), text.Bytes(maxPackObject))
+	}
+	if *left -= int64(size); *left < 0 {
+		return fmt.Errorf("%w: its objects have more than %s together", gitrepo.ErrTooLarge, text.Bytes(maxUnpacked))
+	}
+	return nil
+}
+
+// objectHeader reads the type and the size of an object: three bits and four, then seven a
+// byte.
+func objectHeader(r io.ByteReader) (kind byte, size uint64, err error) {
+	b, err := r.ReadByte()
+	kind, size = b>>4&7, uint64(b&15)
+	for shift := 4; err == nil && b&0x80 != 0; shift += 7 {
+		if shift > 56 {
+			return 0, 0, errPack
+		}
+		b, err = r.ReadByte()
+		size |= uint64(b&0x7f) << shift
+	}
+	return kind, size, err
+}
+
+// skipOffset reads past the number that says where the other object is.
+func skipOffset(r io.ByteReader) error {
+	for {
+		if b, err := r.ReadByte(); err != nil || b&0x80 == 0 {
+			return err
+		}
+	}
+}
