@@ -215,7 +215,8 @@ func (c *coder) pushedBefore(e *entry, st *codeState) error {
 const maxLookedBack = 100
 
 // earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch is
-// ours if this series has a commit on it, and its pull request is open or was never opened.
+// ours if this series has a commit on it, or its pull request is the one that we opened for the
+// series, and its pull request is open or was never opened.
 // Where all of its commits are as we made them, they are replaced. Where somebody else has
 // committed to it too, the changes go on top. A branch whose pull request somebody has changed
 // to another base is left alone.
@@ -231,9 +232,6 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string
 	}
 	own := ofSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor))
 	complete := diff.AheadBy == len(diff.Commits) && len(own) == diff.AheadBy && (len(own) > 0 || c.begun(e, st.names, b.Name))
-	if !complete && !hasTrailer(diff.Commits, st.key) {
-		return "contains no commit that this workflow made for this subject", nil
-	}
 	var open *githubapi.Pull
 	used := ""
 	err = each(gh.ListPulls(ctx, c.o.repo, githubapi.PullFilter{State: "all", Head: c.o.repo.Owner + ":" + b.Name}), func(p githubapi.Pull) {
@@ -246,10 +244,15 @@ func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string
 			open = &p
 		}
 	})
-	if err != nil || open == nil && used != "" {
-		return used, err
-	}
-	if open == nil && len(own) == 0 && !complete {
+	opened := open != nil && openedFor(*open, st.key, c.o.s.viewer.Actor)
+	switch {
+	case err != nil:
+		return "", err
+	case !complete && !opened && !hasTrailer(diff.Commits, st.key):
+		return "contains no commit that this workflow made for this subject", nil
+	case open == nil && used != "":
+		return used, nil
+	case open == nil && len(own) == 0 && !complete:
 		return "has no pull request, and somebody else has changed the commits that this workflow made", nil
 	}
 	st.branch, st.expect, st.replace, st.pull = b.Name, b.SHA, true, open

@@ -86,6 +86,13 @@ func TestOthersCommitToOurBranch(t *testing.T) {
 		"they delete ours": {{"again", func(b *codeBench, branch string) {
 			b.git.CommitFiles(branch, []githubtest.GitFile{{Path: "docs/b.md", Mode: "0"}}, "Not this")
 		}, map[string]string{"docs/a.md": "one\nzwei\nthree\n", "docs/b.md": "b\n"}, "applied", map[string]string{"docs/a.md": "one\nzwei\nthree", "docs/b.md": ""}, onTop}},
+		"they squash everything into a commit of theirs": {
+			{"the same", func(b *codeBench, branch string) {
+				b.git.SetBranch(branch, b.commitTree("person@example.com", b.treeWith(branch, "theirs.txt"), "All of it", b.base))
+			}, first, "adopted", map[string]string{"docs/a.md": "one\n2\nthree", "theirs.txt": "theirs"}, "contains these changes already"},
+			{"more", nil, map[string]string{"docs/a.md": "one\n2\nthree\n", "docs/b.md": "b\n", "docs/c.md": "c\n"}, "applied", map[string]string{"docs/c.md": "c", "theirs.txt": "theirs"}, onTop},
+			{"something else", nil, map[string]string{"docs/a.md": "one\nzwei\nthree\n", "docs/b.md": "b\n"}, "failed(merge-conflict)", map[string]string{"docs/a.md": "one\n2\nthree", "theirs.txt": "theirs"}, "as they left it"},
+		},
 		"they touch a protected file": {{"again", commits(map[string]string{".github/workflows/x.yml": "on: push\n"}), map[string]string{"docs/a.md": "one\nzwei\nthree\n"}, "applied", map[string]string{".github/workflows/x.yml": "on: push"}, onTop}},
 	}
 	for _, signed := range []bool{false, true} {
@@ -119,7 +126,7 @@ func TestOthersCommitToOurBranch(t *testing.T) {
 							t.Errorf("%s: the patch is kept as %q", run.name, r[0].File)
 						}
 					}
-					b.git.Run("merge-base", "--is-ancestor", before, branch) // nothing was forced
+					b.git.Run("merge-base", "--is-ancestor", before, branch) // nothing was replaced
 					for file, text := range run.files {
 						if text == "" && b.git.Run("ls-tree", branch, file) != "" {
 							t.Errorf("%s: %s is there: %s", run.name, file, b.file(branch, file))
@@ -143,9 +150,12 @@ func TestWhatIsNotOurs(t *testing.T) {
 		change func(b *codeBench, branch string, number int)
 		says   string
 	}{
-		"rewritten by somebody": {func(b *codeBench, branch string, _ int) {
+		"rewritten by somebody, with a pull request of their own": {func(b *codeBench, branch string, number int) {
 			b.git.SetBranch(branch, b.base)
 			b.git.Commit(branch, map[string]string{"x": "x\n"}, "From scratch")
+			b.srv.Change(func(f *githubtest.Fixture) {
+				issueIn(*f, number).Author = githubtest.Account{Login: "octocat", ID: 583231}
+			})
 		}, "contains no commit that this workflow made for this subject"},
 		"closed": {func(b *codeBench, _ string, number int) {
 			b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, number).State = "closed" })

@@ -64,22 +64,35 @@ type pullWork struct {
 }
 
 // compose composes the body. Its marker contains a hash of title and text, so that a later run
-// knows whether somebody has edited them since.
+// knows whether somebody has edited them since, and the series, so that it finds the pull
+// request again.
 func (w *pullWork) compose(text string) (body string, cut bool) {
 	body, cut = w.p.cfg.body(w.p.incompleteNote()+text, w.p.cfg.footer(w.e.settings.Footer), w.e.key)
-	return body[:strings.LastIndex(body, markdown.Marker(w.e.key))] + markdown.Marker(pullKey(w.e.key, w.title, body)), cut
+	return body[:strings.LastIndex(body, markdown.Marker(w.e.key))] + markdown.Marker(pullKey(w.e.key, w.title, body)+w.st.key[:seriesLen]), cut
 }
 
-// pullKey is the key in a pull request's marker: the item's, and 16 digits of a hash of title
-// and text.
+// The marker of a pull request has the key of the item, then some digits of a hash of title and
+// text, then some of the key of the branch. Earlier versions left out the last part.
+const (
+	editLen   = 16
+	seriesLen = 16
+)
+
+// pullKey is the first two parts of a pull request's marker.
 func pullKey(key, title, body string) string {
-	return key + hashFields(title, strings.TrimSpace(markdown.StripMarkers(body)))[:16]
+	return key + hashFields(title, strings.TrimSpace(markdown.StripMarkers(body)))[:editLen]
 }
 
 // untouched reports whether title and text of a pull request are as we wrote them.
 func untouched(p githubapi.Pull) bool {
 	key, ok := markdown.LastLineMarker(p.Body)
-	return ok && len(key) > keyLen && pullKey(key[:keyLen], p.Title, strings.ReplaceAll(p.Body, "\r\n", "\n")) == key
+	return ok && len(key) >= keyLen+editLen && pullKey(key[:keyLen], p.Title, strings.ReplaceAll(p.Body, "\r\n", "\n")) == key[:keyLen+editLen]
+}
+
+// openedFor reports whether our account opened a pull request for the branch of a key.
+func openedFor(p githubapi.Pull, branchKey string, viewer githubapi.Actor) bool {
+	key, ok := markdown.LastLineMarker(p.Body)
+	return ok && viewer.DatabaseID != 0 && p.Author.DatabaseID == viewer.DatabaseID && len(key) == keyLen+editLen+seriesLen && key[keyLen+editLen:] == branchKey[:seriesLen]
 }
 
 // edit returns how title and text of the open pull request have to change; zero where they do
