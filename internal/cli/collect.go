@@ -79,6 +79,10 @@ func runCollect(ctx context.Context, env Environment, f collectFlags) error {
 	problems, crashed := 0, false
 	docs.Each = func(o intake.Outcome) {
 		crashed = crashed || o.Rejected != nil && o.Rejected.Crashed()
+		if problems >= maxShown { // nobody sees their sentences
+			problems += o.Problems()
+			return
+		}
 		for _, e := range o.Errors() {
 			if problems++; problems <= maxShown {
 				fmt.Fprintln(env.Stderr, gate.OneLine(e))

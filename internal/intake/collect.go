@@ -73,8 +73,12 @@ func (w *documentWriter) outcome(o Outcome) error {
 		}
 		o.Accepted.encoded = nil // its memory will be reused
 	}
-	for _, e := range o.Errors() {
-		w.addError(e)
+	if n := o.Problems(); len(w.errors) > maxErrorText {
+		w.omitted += n
+	} else if n > 0 {
+		for _, e := range o.Errors() {
+			w.addError(e)
+		}
 	}
 	if w.report != nil {
 		if err := w.report.outcome(o); err != nil {

@@ -104,11 +104,11 @@ func (d *door) formOf(kind safeoutput.Kind, members []schema.Member) *form {
 	return d.forms[name]
 }
 
-// enabledKinds lists the kinds that are accepted, in the order of the table.
-func (d *door) enabledKinds() string {
+// listEnabled lists the kinds that are accepted, in the order of the table.
+func listEnabled(enabled map[safeoutput.Kind]bool) string {
 	var names []string
 	for _, s := range safeoutput.Kinds() {
-		if d.cfg.Enabled == nil || d.cfg.Enabled[s.Kind] {
+		if enabled == nil || enabled[s.Kind] {
 			names = append(names, string(s.Kind))
 		}
 	}
@@ -118,13 +118,21 @@ func (d *door) enabledKinds() string {
 	return strings.Join(names, ", ")
 }
 
-// unknownKind returns the message about a kind that does not exist.
-func (d *door) unknownKind(name string) string {
+// maxSuggestions is how many lines of kinds that do not exist are told which kind may be
+// meant and which there are. It takes longer to find out than to read the line.
+const maxSuggestions = 1000
+
+// unknownKind returns the message about a kind that does not exist. suggested is how many
+// records before it had one.
+func (d *door) unknownKind(name string, suggested int) string {
 	msg := "'type' (" + quote(name) + ") is not a kind of safe output"
-	if near := nearestKind(name); near != "" {
-		return msg + "; did you mean '" + near + "'? The kinds enabled are: " + d.enabledKinds()
+	if suggested >= maxSuggestions {
+		return msg + "; the first such lines list the kinds enabled"
 	}
-	return msg + "; the kinds enabled are: " + d.enabledKinds()
+	if near := nearestKind(name); near != "" {
+		return msg + "; did you mean '" + near + "'? The kinds enabled are: " + d.enabledKinds
+	}
+	return msg + "; the kinds enabled are: " + d.enabledKinds
 }
 
 // nearestKind returns the canonical kind whose name or alias is most similar to name,

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -38,12 +39,12 @@ func prefix(line int, kind safeoutput.Kind) string {
 	switch {
 	case line == 0 && kind == "":
 		return ""
-	case line == 0: // one of Airlock's own items
+	case line == 0: // one of Airlock's own items, or one that is missing
 		return string(kind) + ": "
 	case kind == "":
-		return fmt.Sprintf("Line %d: ", line)
+		return "Line " + strconv.Itoa(line) + ": "
 	}
-	return fmt.Sprintf("Line %d: %s: ", line, kind)
+	return "Line " + strconv.Itoa(line) + ": " + string(kind) + ": "
 }
 
 // String returns a sentence about the dropped item.
@@ -113,6 +114,17 @@ func (n *Notes) repair(kind, field string) {
 		}
 	}
 	n.Repairs = append(n.Repairs, Repair{Kind: kind, Field: field, Count: 1})
+}
+
+// Problems returns how many sentences Errors returns.
+func (o Outcome) Problems() int {
+	switch {
+	case o.Rejected != nil:
+		return len(o.Rejected.Violations)
+	case o.Dropped != nil, o.Accepted != nil && len(o.Accepted.notes.DroppedLabels) > 0:
+		return 1
+	}
+	return 0
 }
 
 // Errors returns the sentences for an agent output document: one for each violation,

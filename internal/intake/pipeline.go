@@ -93,9 +93,10 @@ type pipeline struct {
 	// tickets are, for each kind with a limit, how many more of its items the workers
 	// clean. As many as the limit are enough, save where some of them are dropped or
 	// rejected: those that are accepted in their place are cleaned when they are counted.
-	tickets map[safeoutput.Kind]*atomic.Int64
-	counts  map[safeoutput.Kind]int // how many items are accepted so far
-	scratch []byte
+	tickets   map[safeoutput.Kind]*atomic.Int64
+	counts    map[safeoutput.Kind]int // how many items are accepted so far
+	suggested int                     // how many records of unknown kinds there are so far
+	scratch   []byte
 }
 
 func (p *pipeline) read(ctx context.Context) {
@@ -289,6 +290,10 @@ func (p *pipeline) outcome(v *verdict) Outcome {
 				p.scratch = encodeItem(v, p.scratch[:0])
 			}
 		}
+	}
+	if v.unknown != "" {
+		v.violations[0].Message = p.door.unknownKind(v.unknown, p.suggested)
+		p.suggested++
 	}
 	if len(v.violations) > 0 {
 		return Outcome{Rejected: &Rejected{Line: v.accepted.line, Kind: kind, Violations: sortViolations(v.violations), Notes: v.accepted.notes, crashed: v.crashed}}

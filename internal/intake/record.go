@@ -18,6 +18,8 @@ type door struct {
 	cfg       Config
 	sanitizer *sanitize.Sanitizer
 	forms     map[string]*form // by the name of their definition in the schema
+	// enabledKinds lists the kinds that are accepted.
+	enabledKinds string
 }
 
 func newDoor(cfg Config) (*door, error) {
@@ -32,12 +34,13 @@ func newDoor(cfg Config) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &door{cfg: cfg, sanitizer: sanitizer, forms: forms}, nil
+	return &door{cfg: cfg, sanitizer: sanitizer, forms: forms, enabledKinds: listEnabled(cfg.Enabled)}, nil
 }
 
 // verdict is the outcome of one record before it is counted.
 type verdict struct {
 	kind       safeoutput.Kind // "" if it is unknown
+	unknown    string          // the name of a kind that does not exist; its violation lacks the message
 	form       *form           // nil if the kind is unknown or not enabled
 	accepted   Accepted
 	violations []Violation // if there are any, the record is rejected
@@ -117,25 +120,26 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 		if slices.ContainsFunc(members, func(m schema.Member) bool { return m.Name == "items" }) {
 			hint = " (a document of items is one object that begins with 'items' or 'errors', and has a list there)"
 		}
-		j.refuse("$.type", "'type' is a required property"+hint+"; the kinds enabled are: "+j.enabledKinds())
+		j.refuse("$.type", "'type' is a required property"+hint+"; the kinds enabled are: "+j.enabledKinds)
 		return false
 	}
 	raw := members[i].Value
 	if raw[0] != '"' {
-		j.refuse("$.type", "'type' must be a string; the kinds enabled are: "+j.enabledKinds())
+		j.refuse("$.type", "'type' must be a string; the kinds enabled are: "+j.enabledKinds)
 		return false
 	}
 	spec, ok := safeoutput.Lookup(string(raw[1 : len(raw)-1]))
 	if !ok {
 		name, err := jsontext.AppendUnquote(nil, raw)
 		if spec, ok = safeoutput.Lookup(string(name)); !ok || err != nil {
-			j.refuse("$.type", j.unknownKind(string(name)))
+			j.refuse("$.type", "") // its message is that of its place among such records
+			j.unknown = string(name)
 			return false
 		}
 	}
 	j.kind = spec.Kind
 	if j.cfg.Enabled != nil && !j.cfg.Enabled[spec.Kind] {
-		j.refuse("$.type", "'type': this kind is not enabled; the kinds enabled are: "+j.enabledKinds())
+		j.refuse("$.type", "'type': this kind is not enabled; the kinds enabled are: "+j.enabledKinds)
 		return false
 	}
 	j.form = j.formOf(spec.Kind, members)
