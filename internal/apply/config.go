@@ -51,7 +51,7 @@ func (c Config) server() string {
 type Reconcile int
 
 // The values of Reconcile. Looking costs a wait of 30 seconds after the last
-// creation and one listing of each list that was written to.
+// creation and at most three requests.
 const (
 	ReconcileAuto   Reconcile = iota // after a creation that was tried again, on a later attempt, and where Run.Shared is set
 	ReconcileAlways                  // whenever something was created: two runs of one job may work at the same moment

@@ -64,6 +64,7 @@ type GitHub interface {
 	IssueEdits(ctx context.Context, r githubapi.Repo, number int, since time.Time) ([]githubapi.Edit, error)
 
 	ListIssueComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.Comment, error]
+	ListComments(ctx context.Context, r githubapi.Repo, since time.Time) iter.Seq2[githubapi.Comment, error]
 	CreateIssueComment(ctx context.Context, r githubapi.Repo, number int, body string) (githubapi.Comment, error)
 	EditIssueComment(ctx context.Context, r githubapi.Repo, id int64, body string) (githubapi.Comment, error)
 	DeleteIssueComment(ctx context.Context, r githubapi.Repo, id int64) error
@@ -103,6 +104,8 @@ type GitHub interface {
 	CreatePull(ctx context.Context, r githubapi.Repo, n githubapi.NewPull) (githubapi.Pull, error)
 	EditPull(ctx context.Context, r githubapi.Repo, n int, e githubapi.PullEdit) (githubapi.Pull, error)
 	RequestReviewers(ctx context.Context, r githubapi.Repo, n int, reviewers []string) error
+
+	Recent(ctx context.Context, r githubapi.Repo, q githubapi.RecentQuery) (githubapi.Recent, error)
 
 	DiscussionCategories(ctx context.Context, r githubapi.Repo) ([]githubapi.DiscussionCategory, error)
 	ListDiscussions(ctx context.Context, r githubapi.Repo, since time.Time) iter.Seq2[githubapi.Discussion, error]

@@ -46,15 +46,8 @@ type ownAccount struct {
 // Issues are asked for by their author, because a repository can have thousands that
 // changed meanwhile.
 func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, viewer ownAccount, since time.Time) ([]Object, error) {
-	var found []Object
-	add := func(author githubapi.Actor, body string, o Object) {
-		if author.DatabaseID != viewer.DatabaseID || viewer.DatabaseID == 0 {
-			return
-		}
-		if o.readKey(body); o.key != "" {
-			found = append(found, o)
-		}
-	}
+	own := ownList{viewer: viewer}
+	add := own.add
 	if id.what == listAllComments || id.what == listAllReviewComments {
 		since = time.Time{}
 	}
@@ -77,7 +70,7 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 				add(v.Author, v.Body, o)
 			} else if v.Author.DatabaseID == viewer.DatabaseID && viewer.DatabaseID != 0 {
 				o.known = &known{pending: true, body: v.Body}
-				found = append(found, o)
+				own.found = append(own.found, o)
 			}
 		})
 	case listReviewComments, listAllReviewComments:
@@ -86,16 +79,12 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 			answered[c.InReplyTo] = true
 			add(c.Author, c.Body, diffCommentObject(c, id.number))
 		})
-		for _, o := range found {
-			if o.known != nil {
-				o.known.answered = answered[o.ID]
-			}
-		}
+		own.answered(answered)
 	case listCheckRuns: // no field names the app, but no app can change another's
 		err = each(gh.ListCheckRuns(ctx, r, id.commit, id.name), func(k githubapi.CheckRun) {
 			o := checkRunObject(k)
 			o.key, o.known.run, o.claim = readExternalID(k.ExternalID)
-			found = append(found, o)
+			own.found = append(own.found, o)
 		})
 	case listDiscussions:
 		err = each(gh.ListDiscussions(ctx, r, since), func(d githubapi.Discussion) {
@@ -106,7 +95,65 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 			add(c.Author, c.Body, discussionCommentObject(c, id.number))
 		})
 	}
-	return found, err
+	return own.found, err
+}
+
+// ownList collects our own objects.
+type ownList struct {
+	viewer ownAccount
+	found  []Object
+}
+
+// add adds an object if the token's own account wrote it and it has a marker.
+func (l *ownList) add(author githubapi.Actor, body string, o Object) {
+	if author.DatabaseID != l.viewer.DatabaseID || l.viewer.DatabaseID == 0 {
+		return
+	}
+	if o.readKey(body); o.key != "" {
+		l.found = append(l.found, o)
+	}
+}
+
+// answered notes which review comments have replies, by id.
+func (l *ownList) answered(replied map[int64]bool) {
+	for _, o := range l.found {
+		if o.Type == objReviewComment && o.known != nil {
+			o.known.answered = replied[o.ID]
+		}
+	}
+}
+
+// ownRecent returns our own objects among what was read last. A review that is not submitted
+// carries nothing yet.
+func ownRecent(r githubapi.Recent, viewer ownAccount) []Object {
+	own := ownList{viewer: viewer}
+	replied := map[int64]bool{}
+	pending := map[int64]bool{}
+	for number, reviews := range r.Reviews {
+		for _, v := range reviews {
+			if pending[v.ID] = v.State == githubapi.ReviewPending; !pending[v.ID] {
+				own.add(v.Author, v.Body, reviewObject(v, number))
+			}
+		}
+	}
+	for number, comments := range r.Comments {
+		for _, c := range comments {
+			replied[c.InReplyTo] = true
+			if !pending[c.ReviewID] {
+				own.add(c.Author, c.Body, diffCommentObject(c, number))
+			}
+		}
+	}
+	own.answered(replied)
+	for _, d := range r.Discussions {
+		own.add(d.Author, d.Body, discussionObject(d))
+	}
+	for number, comments := range r.InDiscussions {
+		for _, c := range comments {
+			own.add(c.Author, c.Body, discussionCommentObject(c, number))
+		}
+	}
+	return own.found
 }
 
 // readKey takes an object's key, and the claim of the job that wrote it, from the markers in

@@ -17,7 +17,7 @@ import (
 // keeps the one with the lowest id, as any other run of the same job does, so that all runs
 // end with the same one.
 //
-// It costs a wait and a look at each list that was written to, so it is done only where a
+// It costs a wait and up to three requests, so it is done only where a
 // duplicate is possible: after a creation that was tried again, whose first try may have
 // taken effect very late, and where another run may be at work at the same moment.
 // Duplicates that Observe saw are removed without either.
@@ -36,14 +36,7 @@ func (x *executor) reconcile(ctx context.Context) {
 			return
 		}
 	}
-	var there []Object
-	for _, id := range lists {
-		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, id, x.plan.snap.viewer, x.recent())
-		if err != nil {
-			x.deps.log(fmt.Sprintf("could not look for duplicates among the %s: %v", id.what, err))
-		}
-		there = append(there, own...)
-	}
+	there := x.lookAgain(ctx, lists)
 	var created []Object
 	entries := map[string][]*entry{}
 	for _, c := range x.created {
@@ -51,6 +44,61 @@ func (x *executor) reconcile(ctx context.Context) {
 		created, entries[o.family()] = append(created, o), append(entries[o.family()], c.entries...)
 	}
 	x.keepOneOfEach(ctx, created, there, entries)
+}
+
+// lookAgain reads what was written lately to lists, in at most three requests, unless the
+// repository is so busy that one page does not hold it: one for issues, one for the comments
+// on issues and pull requests, however many there are, and one for everything else.
+func (x *executor) lookAgain(ctx context.Context, lists []listID) (there []Object) {
+	var alone []listID
+	var q githubapi.RecentQuery
+	conversations := map[int]bool{}
+	for _, id := range lists {
+		switch id.what {
+		case listComments:
+			conversations[id.number] = true
+		case listReviews:
+			q.Pulls = append(q.Pulls, id.number)
+		case listReviewComments: // come with their reviews
+		case listDiscussions:
+			q.Discussions = true
+		case listDiscussionComments:
+			q.InDiscussions = append(q.InDiscussions, id.number)
+		default:
+			alone = append(alone, id)
+		}
+	}
+	if len(conversations) == 1 {
+		for number := range conversations {
+			alone = append(alone, listID{what: listComments, number: number})
+		}
+	}
+	problem := func(what string, err error) {
+		if err != nil {
+			x.deps.log(fmt.Sprintf("could not look for duplicates among the %s: %v", what, err))
+		}
+	}
+	for _, id := range alone {
+		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, id, x.plan.snap.viewer, x.recent())
+		there = append(there, own...)
+		problem(id.what, err)
+	}
+	if len(conversations) > 1 {
+		own := ownList{viewer: x.plan.snap.viewer}
+		err := each(x.deps.GitHub.ListComments(ctx, x.repo, x.recent()), func(c githubapi.Comment) {
+			if conversations[c.Number] {
+				own.add(c.Author, c.Body, commentObject(c, c.Number))
+			}
+		})
+		there = append(there, own.found...)
+		problem(listComments, err)
+	}
+	if len(q.Pulls)+len(q.InDiscussions) > 0 || q.Discussions {
+		found, err := x.deps.GitHub.Recent(ctx, x.repo, q)
+		there = append(there, ownRecent(found, x.plan.snap.viewer)...)
+		problem("reviews and discussions", err)
+	}
+	return there
 }
 
 // othersAtWork reports whether another run of the same job may work at the same moment: an

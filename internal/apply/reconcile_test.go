@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,40 @@ func TestTwoRunsOnOneAttempt(t *testing.T) {
 				t.Errorf("the second look took %d requests", reads)
 			}
 		})
+	}
+}
+
+// TestTheSecondLookTakesThreeRequests writes to every list there is.
+func TestTheSecondLookTakesThreeRequests(t *testing.T) {
+	b := anyTarget(newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber))
+	b.cfg.Run.Shared = true
+	lines := []string{anIssue, aComment, aDiscussion, reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside."),
+		line(map[string]any{"type": "add-issue-comment", "body": "On the pull request.", "issue_number": pullNumber})}
+	one, two := b.plan(lines...), b.plan(lines...)
+	Execute(context.Background(), b.deps, one)
+	before := b.clock.Now()
+	results := Execute(context.Background(), b.deps, two)
+	if n := Count(results)[Applied]; n != len(lines) {
+		t.Errorf("the results are %s", states(results))
+	}
+	var look []string
+	for _, r := range b.srv.Requests() {
+		if r.At.Before(before.Add(listLag)) {
+			continue
+		}
+		if r.Write {
+			break // what was found is removed
+		}
+		look = append(look, r.Operation)
+	}
+	if want := []string{"issues/list-for-repo", "issues/list-comments-for-repo", "graphql/Recent"}; !slices.Equal(look, want) {
+		t.Errorf("the second look asks for %q", look)
+	}
+	text := b.everywhere()
+	for _, s := range []string{"Inline.", "Outside.", "On the pull request."} {
+		if n := strings.Count(text, s); n != 1 {
+			t.Errorf("%q is there %d times", s, n)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 type Comment struct {
 	ID        int64
 	NodeID    string
+	Number    int // of the issue or pull request; 0 if unknown
 	Body      string
 	Author    Actor
 	URL       string
@@ -32,6 +33,16 @@ func (c *Client) ListIssueComments(ctx context.Context, r Repo, n int, since tim
 			opts.Since = &since
 		}
 		return c.gh.Issues.ListComments(ctx, r.Owner, r.Name, n, opts)
+	})
+}
+
+// ListComments yields the comments on all issues and pull requests that were updated at or
+// after since, the newest first.
+func (c *Client) ListComments(ctx context.Context, r Repo, since time.Time) iter.Seq2[Comment, error] {
+	op := listing(r, "list comments")
+	sort, direction := "created", "desc"
+	return pages(ctx, op, func(c Comment) int64 { return c.ID }, commentOf, func(ctx context.Context, page github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
+		return c.gh.Issues.ListComments(ctx, r.Owner, r.Name, 0, &github.IssueListCommentsOptions{Sort: &sort, Direction: &direction, Since: &since, ListOptions: page})
 	})
 }
 
@@ -65,7 +76,8 @@ func isOn(address string, number int) bool {
 }
 
 func commentOf(g *github.IssueComment) Comment {
-	return Comment{ID: g.GetID(), NodeID: g.GetNodeID(), Body: g.GetBody(), Author: actorOf(g.User), URL: g.GetHTMLURL(),
+	number, _ := strconv.Atoi(g.GetIssueURL()[strings.LastIndexByte(g.GetIssueURL(), '/')+1:])
+	return Comment{ID: g.GetID(), NodeID: g.GetNodeID(), Number: number, Body: g.GetBody(), Author: actorOf(g.User), URL: g.GetHTMLURL(),
 		CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
 }
 

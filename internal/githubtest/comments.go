@@ -14,6 +14,26 @@ func (s *Server) listComments(c *conversation, i *Issue) reply {
 	return page(s, c, list, func(a, b *Comment) int { return cmp.Compare(b.ID, a.ID) }, func(m *Comment) any { return s.renderComment(i, m) })
 }
 
+// listAllComments lists the comments of all issues and pull requests.
+func (s *Server) listAllComments(c *conversation) reply {
+	type placed struct {
+		i *Issue
+		m *Comment
+	}
+	from := since(c.query)
+	var list []placed
+	for _, i := range s.state.Issues {
+		for _, m := range visibleOf(s, i.Comments, func(m *Comment) bool { return !m.UpdatedAt.Before(from) }) {
+			list = append(list, placed{i, m})
+		}
+	}
+	slices.SortFunc(list, func(a, b placed) int { return cmp.Compare(a.m.ID, b.m.ID) })
+	if c.query.Get("sort") != "" && c.query.Get("direction") == "desc" {
+		slices.Reverse(list)
+	}
+	return page(s, c, list, func(a, b placed) int { return cmp.Compare(b.m.ID, a.m.ID) }, func(p placed) any { return s.renderComment(p.i, p.m) })
+}
+
 func (s *Server) createComment(c *conversation, i *Issue) reply {
 	body, r := s.commentBody(c)
 	if r.status != 0 {

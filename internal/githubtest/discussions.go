@@ -78,6 +78,14 @@ func (s *Server) repositoryNode(c *conversation) *node {
 			}
 			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a Discussion with the number of %d.", n)}
 		},
+		"pullRequest": func(args map[string]any) (any, error) {
+			for _, i := range s.state.Issues {
+				if i.Pull != nil && i.Number == number(args["number"]) {
+					return s.pullNode(c, i), nil
+				}
+			}
+			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a PullRequest with the number of %v.", args["number"])}
+		},
 		"issueOrPullRequest": func(args map[string]any) (any, error) {
 			n := number(args["number"])
 			for _, i := range s.state.Issues {

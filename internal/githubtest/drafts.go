@@ -40,6 +40,41 @@ func (s *Server) reviewNode(r *Review) *node {
 		}}}
 }
 
+// pullNode is a pull request with its reviews and their comments, as far as they are listed.
+func (s *Server) pullNode(c *conversation, i *Issue) *node {
+	return &node{typ: "PullRequest", fields: object{"id": nodeID("PR", i.ID), "reviews": func(args map[string]any) (any, error) {
+		var list []*node
+		for _, r := range visibleOf(s, i.Pull.Reviews, func(r *Review) bool {
+			return r.Author == c.account || r.State != pendingState && s.visible(submission{r})
+		}) {
+			list = append(list, s.listedReviewNode(i, r))
+		}
+		return connection("PullRequestReviewConnection", list, args, keyOf), nil
+	}}}
+}
+
+func (s *Server) listedReviewNode(i *Issue, r *Review) *node {
+	n := s.reviewNode(r)
+	if !s.visible(submission{r}) {
+		n.fields["state"] = pendingState
+	}
+	n.fields["fullDatabaseId"], n.fields["author"] = fmt.Sprint(r.ID), actorNode(r.Author)
+	n.fields["url"] = fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", s.siteURL(), i.Number, r.ID)
+	n.fields["comments"] = func(args map[string]any) (any, error) {
+		var list []*node
+		for _, d := range visibleOf(s, i.Pull.Comments, func(d *DiffComment) bool { return d.ReviewID == r.ID }) {
+			comment := object{"id": nodeID("PRRC", d.ID), "fullDatabaseId": fmt.Sprint(d.ID), "body": d.Body, "author": actorNode(d.Author), "replyTo": nil,
+				"url": fmt.Sprintf("%s/pull/%d#discussion_r%d", s.siteURL(), i.Number, d.ID)}
+			if d.InReplyTo != 0 {
+				comment["replyTo"] = &node{typ: "PullRequestReviewComment", fields: object{"fullDatabaseId": fmt.Sprint(d.InReplyTo)}}
+			}
+			list = append(list, &node{typ: "PullRequestReviewComment", fields: comment})
+		}
+		return connection("PullRequestReviewCommentConnection", list, args, keyOf), nil
+	}
+	return n
+}
+
 // addThread adds a comment to a pending review. It answers without a thread, and without an
 // error, for what is not in the diff; on the pull request of a fork also where the pull
 // request itself is not named.

@@ -96,6 +96,7 @@ func endpoints() map[string]endpoint {
 		"issues/get":                          {issuesRead, onIssue((*Server).getIssue)},
 		"issues/update":                       {"", onIssue(changing((*Server).updateIssue))},
 		"issues/list-comments":                {"", onIssue((*Server).listComments)},
+		"issues/list-comments-for-repo":       {"", (*Server).listAllComments},
 		"issues/create-comment":               {"", onIssue(changing(unlocked("comment", (*Server).createComment)))},
 		"issues/update-comment":               {"", onComment((*Server).updateComment)},
 		"issues/delete-comment":               {"", onComment((*Server).deleteComment)},

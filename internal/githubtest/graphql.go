@@ -196,6 +196,10 @@ func connection(typ string, list []*node, args map[string]any, key func(*node) s
 	if n := number(args["first"]); n > 0 {
 		first = n
 	}
+	if n := number(args["last"]); n > 0 {
+		list = list[max(0, len(list)-n):]
+		first = n
+	}
 	from := 0
 	if after, ok := args["after"].(string); ok && after != "" {
 		for i, n := range list {

@@ -22,6 +22,7 @@ func operations() map[string][]string {
 		repo + "/issues":                                  {"get", "post"},
 		repo + "/issues/{issue_number}":                   {"get", "patch"},
 		repo + "/issues/{issue_number}/comments":          {"get", "post"},
+		repo + "/issues/comments":                         {"get"},
 		repo + "/issues/comments/{comment_id}":            {"patch", "delete"},
 		repo + "/issues/{issue_number}/labels":            {"get", "post"},
 		repo + "/labels":                                  {"get"},

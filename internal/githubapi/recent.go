@@ -1,0 +1,134 @@
+package githubapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// RecentQuery names what Recent reads.
+type RecentQuery struct {
+	Pulls       []int // the reviews of these pull requests, with their comments
+	Discussions bool  // the repository's discussions
+	// InDiscussions are discussions whose comments are read.
+	InDiscussions []int
+}
+
+// Recent is the newest of what a RecentQuery names, by number where it belongs to one. Of each
+// list it has at most 100, and of a review at most 100 comments.
+type Recent struct {
+	Reviews       map[int][]Review
+	Comments      map[int][]DiffComment
+	Discussions   []Discussion
+	InDiscussions map[int][]DiscussionComment
+}
+
+const (
+	recentReviews = `{ reviews(last: 100) { nodes { id fullDatabaseId body state url author { ...actor }
+    comments(first: 100) { nodes { id fullDatabaseId body url author { ...actor } replyTo { fullDatabaseId } } } } } }`
+	recentDiscussions = `discussions(first: 100, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { id databaseId number title body closed url author { ...actor } } }`
+	recentComments    = `{ comments(last: 100) { nodes { id databaseId body url author { ...actor } } } }`
+)
+
+// longID is an id in GraphQL, where one of 64 bits is a text.
+type longID int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (id *longID) UnmarshalJSON(raw []byte) error {
+	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 64)
+	*id = longID(n)
+	return err
+}
+
+// Recent reads several lists in one request. Unlike the methods that list something it reads
+// no further page.
+func (c *Client) Recent(ctx context.Context, r Repo, q RecentQuery) (Recent, error) {
+	op := reading(r, "look at what was written last")
+	var fields strings.Builder
+	for _, n := range q.Pulls {
+		op.checkNumber(n)
+		fmt.Fprintf(&fields, "    p%d: pullRequest(number: %d) %s\n", n, n, recentReviews)
+	}
+	if q.Discussions {
+		fields.WriteString("    " + recentDiscussions + "\n")
+	}
+	for _, n := range q.InDiscussions {
+		op.checkNumber(n)
+		fmt.Fprintf(&fields, "    d%d: discussion(number: %d) %s\n", n, n, recentComments)
+	}
+	if fields.Len() == 0 {
+		op.refuse("there is nothing to look at")
+	}
+	var out struct{ Repository map[string]json.RawMessage }
+	document := "query Recent($owner: String!, $name: String!) {\n  repository(owner: $owner, name: $name) {\n" + fields.String() + "  }\n}\n" + actorFields
+	if err := c.query(ctx, op, document, map[string]any{"owner": r.Owner, "name": r.Name}, &out); err != nil {
+		return Recent{}, err
+	}
+	found := Recent{Reviews: map[int][]Review{}, Comments: map[int][]DiffComment{}, InDiscussions: map[int][]DiscussionComment{}}
+	for _, n := range q.Pulls {
+		if err := found.readReviews(out.Repository[fmt.Sprintf("p%d", n)], n); err != nil {
+			return Recent{}, op.unlike(err.Error())
+		}
+	}
+	if q.Discussions {
+		var list struct{ Nodes []Discussion }
+		if err := readConnection(out.Repository["discussions"], &list); err != nil {
+			return Recent{}, op.unlike(err.Error())
+		}
+		found.Discussions = list.Nodes
+	}
+	for _, n := range q.InDiscussions {
+		var discussion struct {
+			Comments struct{ Nodes []DiscussionComment }
+		}
+		if err := readConnection(out.Repository[fmt.Sprintf("d%d", n)], &discussion); err != nil {
+			return Recent{}, op.unlike(err.Error())
+		}
+		found.InDiscussions[n] = discussion.Comments.Nodes
+	}
+	return found, nil
+}
+
+// readReviews decodes the reviews of one pull request.
+func (found *Recent) readReviews(raw json.RawMessage, number int) error {
+	var pull struct {
+		Reviews struct {
+			Nodes []struct {
+				ID               string
+				FullDatabaseID   longID
+				Body, State, URL string
+				Author           Actor
+				Comments         struct {
+					Nodes []struct {
+						ID             string
+						FullDatabaseID longID
+						Body, URL      string
+						Author         Actor
+						ReplyTo        struct{ FullDatabaseID longID }
+					}
+				}
+			}
+		}
+	}
+	if err := readConnection(raw, &pull); err != nil {
+		return err
+	}
+	for _, v := range pull.Reviews.Nodes {
+		found.Reviews[number] = append(found.Reviews[number], Review{ID: int64(v.FullDatabaseID), NodeID: v.ID, State: v.State, Body: v.Body, Author: v.Author, URL: v.URL})
+		for _, d := range v.Comments.Nodes {
+			found.Comments[number] = append(found.Comments[number], DiffComment{ID: int64(d.FullDatabaseID), NodeID: d.ID, ReviewID: int64(v.FullDatabaseID),
+				InReplyTo: int64(d.ReplyTo.FullDatabaseID), Body: d.Body, Author: d.Author, URL: d.URL})
+		}
+	}
+	return nil
+}
+
+// readConnection decodes a part of an answer, which must be there.
+func readConnection(raw json.RawMessage, to any) error {
+	if len(raw) == 0 || string(raw) == "null" {
+		return fmt.Errorf("it lacks what was asked for")
+	}
+	return json.Unmarshal(raw, to)
+}
