@@ -207,6 +207,11 @@ func TestDecodeEntity(t *testing.T) {
 			t.Errorf("DecodeEntity(%q) = %q, %d, want %q, %d", tt.in, text, n, tt.text, tt.n)
 		}
 	}
+	for r := rune(1); r < 0x2100; r++ {
+		if text, _ := DecodeEntity(fmt.Sprintf("&#%d;", r)); text != string(r) {
+			t.Errorf("U+%04X decodes as %q", r, text)
+		}
+	}
 }
 
 // outline writes the blocks of doc, a line each, with their contents.

@@ -127,62 +127,47 @@ func ruleOf(element, attr string) attrRule {
 	return attrUnknown
 }
 
-// attrWords has the words that a value may consist of.
-func attrWords(rule attrRule) []string {
-	switch rule {
-	case attrFlag: // browsers take any value for yes
-		return []string{
-			"checked", "compact", "disabled", "ismap", "itemscope", "multiple", "nohref", "noshade", "nowrap", "open",
-			"readonly", "selected", "true", "false", "yes", "no",
-		}
-	case attrAlign:
-		return []string{
-			"left", "right", "center", "centre", "middle", "top", "bottom", "justify", "baseline", "char",
-			"absmiddle", "absbottom", "texttop",
-		}
-	case attrDirection:
-		return []string{"ltr", "rtl", "auto"}
-	case attrSide:
-		return []string{"left", "right", "all", "both", "none"}
-	case attrEdges:
-		return []string{
-			"none", "all", "groups", "rows", "cols", "void", "above", "below", "hsides", "vsides", "lhs", "rhs",
-			"box", "border",
-		}
-	case attrScope:
-		return []string{"row", "col", "rowgroup", "colgroup"}
-	case attrLoading:
-		return []string{"lazy", "eager", "auto"}
-	case attrTruth:
-		return []string{"true", "false"}
-	case attrRelation:
-		return []string{
-			"nofollow", "noopener", "noreferrer", "external", "me", "author", "license", "help", "next", "prev",
-			"canonical", "alternate", "bookmark", "tag", "ugc", "sponsored", "search", "footnote",
-		}
-	case attrRole:
-		return []string{
-			"presentation", "none", "img", "image", "button", "link", "heading", "list", "listitem", "note", "alert",
-			"status", "region", "group", "main", "banner", "navigation", "complementary", "contentinfo", "article",
-			"figure", "separator", "table", "row", "cell", "columnheader", "rowheader", "tooltip", "math",
-			"term", "definition", "doc-noteref", "doc-endnotes", "doc-backlink",
-		}
-	case attrMarker:
-		return []string{"1", "a", "i", "disc", "circle", "square"}
-	case attrMedia:
-		return []string{
-			"all", "screen", "print", "speech", "and", "not", "only", "or", "prefers-color-scheme", "dark", "light",
-			"no-preference", "prefers-reduced-motion", "prefers-contrast", "reduce", "more", "less", "width",
-			"min-width", "max-width", "height", "min-height", "max-height", "orientation", "portrait", "landscape",
-			"resolution", "min-resolution", "max-resolution",
-		}
-	case attrImageType:
-		return []string{
-			"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "image/avif", "image/svg+xml",
-			"image/apng", "image/x-icon", "image/bmp", "video/mp4", "video/webm",
-		}
-	}
-	return nil
+// attrWords has the words that a value may consist of, by rule.
+var attrWords = [...][]string{
+	// Browsers take any value for yes.
+	attrFlag: {
+		"checked", "compact", "disabled", "ismap", "itemscope", "multiple", "nohref", "noshade", "nowrap", "open",
+		"readonly", "selected", "true", "false", "yes", "no",
+	},
+	attrAlign: {
+		"left", "right", "center", "centre", "middle", "top", "bottom", "justify", "baseline", "char",
+		"absmiddle", "absbottom", "texttop",
+	},
+	attrDirection: {"ltr", "rtl", "auto"},
+	attrSide:      {"left", "right", "all", "both", "none"},
+	attrEdges: {
+		"none", "all", "groups", "rows", "cols", "void", "above", "below", "hsides", "vsides", "lhs", "rhs",
+		"box", "border",
+	},
+	attrScope:   {"row", "col", "rowgroup", "colgroup"},
+	attrLoading: {"lazy", "eager", "auto"},
+	attrTruth:   {"true", "false"},
+	attrRelation: {
+		"nofollow", "noopener", "noreferrer", "external", "me", "author", "license", "help", "next", "prev",
+		"canonical", "alternate", "bookmark", "tag", "ugc", "sponsored", "search", "footnote",
+	},
+	attrRole: {
+		"presentation", "none", "img", "image", "button", "link", "heading", "list", "listitem", "note", "alert",
+		"status", "region", "group", "main", "banner", "navigation", "complementary", "contentinfo", "article",
+		"figure", "separator", "table", "row", "cell", "columnheader", "rowheader", "tooltip", "math",
+		"term", "definition", "doc-noteref", "doc-endnotes", "doc-backlink",
+	},
+	attrMarker: {"1", "a", "i", "disc", "circle", "square"},
+	attrMedia: {
+		"all", "screen", "print", "speech", "and", "not", "only", "or", "prefers-color-scheme", "dark", "light",
+		"no-preference", "prefers-reduced-motion", "prefers-contrast", "reduce", "more", "less", "width",
+		"min-width", "max-width", "height", "min-height", "max-height", "orientation", "portrait", "landscape",
+		"resolution", "min-resolution", "max-resolution",
+	},
+	attrImageType: {
+		"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp", "image/avif", "image/svg+xml",
+		"image/apng", "image/x-icon", "image/bmp", "video/mp4", "video/webm",
+	},
 }
 
 // The limits of what an attribute may say unseen, in bytes. The longest texts for
@@ -220,14 +205,14 @@ func (r attrRule) hasGrammar(value string) bool {
 		return len(value) <= 40 && !strings.ContainsFunc(value, func(c rune) bool { return strings.IndexRune("0123456789:.+- TZWPYMDHS", c) < 0 })
 	case attrMedia:
 		words := strings.FieldsFunc(value, func(c rune) bool { return strings.IndexRune(" \n\t:(),", c) >= 0 })
-		return len(value) <= maxMedia && allWords(words, attrWords(attrMedia))
+		return len(value) <= maxMedia && allWords(words, attrWords[attrMedia])
 	case attrVocabulary:
 		_, name, ok := strings.Cut(value, "://schema.org/")
 		return ok && len(name) <= maxToken && isToken(name)
 	case attrRelation, attrRole:
-		return len(value) <= maxToken && allWords(strings.Fields(value), attrWords(r))
+		return len(value) <= maxToken && allWords(strings.Fields(value), attrWords[r])
 	}
-	return allWords([]string{value}, attrWords(r))
+	return allWords([]string{value}, attrWords[r])
 }
 
 // allWords reports whether each word is one of those that are allowed, or a length.
@@ -309,15 +294,16 @@ func expands(title, abbreviation string) bool {
 	return letters > 1 && len(title) <= perLetter*letters || title == ""
 }
 
-// textBeforeTag returns the source after an offset, up to the next tag; "" if that is
-// far.
-func (p *pass) textBeforeTag(offset int) string {
+// contentOf returns the source after an offset up to the end tag of an element, if that
+// is near and no other tag is before it.
+func (p *pass) contentOf(name string, offset int) string {
 	const far = 64
 	near := p.src[offset:min(len(p.src), offset+far)]
-	if k := strings.IndexByte(near, '<'); k >= 0 {
-		return near[:k]
+	content, rest, _ := strings.Cut(near, "</")
+	if strings.ContainsAny(content, "<\n") || len(rest) < len(name) || !strings.EqualFold(rest[:len(name)], name) {
+		return ""
 	}
-	return ""
+	return content
 }
 
 // mayName reports whether a name may stay to which nothing in the body leads. Links

@@ -49,10 +49,7 @@ func helpsDirection(prev, next rune) bool {
 // in a place, where it can have an effect. No more of them stay than there are
 // right-to-left characters in s.
 func (t *runeTable) stripBidi(s string, n *noter) string {
-	first := strings.IndexFunc(s, func(r rune) bool { return t.isBidi(r) })
-	if first < 0 {
-		return s
-	}
+	first := strings.IndexFunc(s, t.isBidi)
 	var b strings.Builder
 	left, copied, removed := countRightToLeft(s), 0, 0
 	var isolates []isolate

@@ -80,10 +80,11 @@ func (s *Sanitizer) clean(text string, n *noter) string {
 			return text
 		}
 		text = p.apply(text, n)
+		size := len(text)
 		if mayHaveMarks(text) {
 			text = characters(text, n) // what they stood next to may be gone
 		}
-		if !needsReading(text) {
+		if p.active == 0 && len(text) == size || !needsReading(text) {
 			return text
 		}
 	}
@@ -91,10 +92,11 @@ func (s *Sanitizer) clean(text string, n *noter) string {
 	return markdown.Fence("", text)
 }
 
-// mayHaveMarks reports quickly whether a text may contain marks of a direction, by
-// their first bytes.
+// mayHaveMarks reports quickly whether a text may contain marks of a direction.
 func mayHaveMarks(text string) bool {
-	return strings.IndexByte(text, "\u200e"[0]) >= 0 || strings.IndexByte(text, "\u061c"[0]) >= 0
+	const isolates = "\xe2\x81" // the first two bytes of each
+	return strings.Contains(text, string(lrm)) || strings.Contains(text, string(rlm)) ||
+		strings.Contains(text, string(alm)) || strings.Contains(text, isolates)
 }
 
 // needsReading reports whether a text contains anything that could act or hide
@@ -194,17 +196,23 @@ type pass struct {
 	// The state of the leaf or HTML block that is being read.
 	flat       flat
 	images     int  // open images around the inline
+	simple     bool // the leaf contains nothing but text, code and links with their addresses
+	cut        bool // a link of the leaf was replaced by its text
+	declared   bool // the leaf has text like a declaration
+	linked     bool // the leaf has an address that links by itself
 	labelStart int  // where the bracket of a footnote label begins
 	inHTML     bool // the block of HTML ends at an empty line
 	attrs      []markdown.Attribute
 	anchors    []openAnchor
 	squeezed   squeezed
+	judged     judged
 	usedZWSP   []int // offsets in flat of the markZWSP bytes that make something inert
 
 	// The state of the body.
 	openTags  map[string][]bool // open elements by name: whether the start tag was made text
 	longTags  []span            // tags of several lines, in source order
 	longCodes []span            // code spans of several lines, in source order
+	imaged    bool              // there is an image
 	small     [3]int            // open elements of each shrinkGroup
 	closed    int               // closing words that act so far
 	mentioned mentioned
@@ -222,7 +230,7 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.plan.reset()
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
 	p.openTags, p.anchorsKnown, p.knowsDirection = nil, nil, false
-	p.small, p.closed, p.mentioned = [3]int{}, 0, nil
+	p.small, p.imaged, p.closed, p.mentioned = [3]int{}, false, 0, nil
 	p.doc.Rescan(src)
 	if p.doc.TooDeep {
 		return
@@ -250,8 +258,9 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.commands()
 }
 
-// maxKept is the length of the largest buffers that are kept for the next text.
-const maxKept = 1 << 16
+// maxKept is the length of the largest buffers that are kept for the next text: those
+// that a megabyte of nothing but short marks needs.
+const maxKept = 1 << 20
 
 // release returns the pass for the next text, without what it refers to.
 func (p *pass) release() {
@@ -261,6 +270,7 @@ func (p *pass) release() {
 	}
 	p.plan.reset()
 	p.s, p.src, p.openTags, p.anchorsKnown = nil, "", nil, nil
+	p.judged = judged{}
 	p.doc.Rescan("")
 	s.passes.Put(p)
 }
@@ -275,13 +285,36 @@ type edit struct {
 // plan is a list of edits with their notes.
 type plan struct {
 	edits []edit
-	notes []Note // without counts
+	notes []Note // apply counts them
+
+	// active counts the edits after which the text may be read in another way. After
+	// the others, which are quiet, there is nothing more to edit.
+	active int
+	quiet  int // quiet edits in the current leaf or HTML block
 }
 
 func (l *plan) reset() {
 	clear(l.edits)
 	clear(l.notes)
 	l.edits, l.notes = l.edits[:0], l.notes[:0]
+	l.active, l.quiet = 0, 0
+}
+
+// quietEdit is edit for what only makes text inert that stays text, and is found inert
+// by the next reading.
+func (l *plan) quietEdit(start, end int, text, rule, detail string) {
+	l.edit(start, end, text, rule, detail)
+	l.active--
+	l.quiet++
+}
+
+// endLeaf ends the current leaf or HTML block. Its quiet edits are so only in simple
+// text.
+func (l *plan) endLeaf(simple bool) {
+	if !simple {
+		l.active += l.quiet
+	}
+	l.quiet = 0
 }
 
 // edit replaces src[start:end] by text and notes it, unless rule is empty. The
@@ -289,16 +322,26 @@ func (l *plan) reset() {
 func (l *plan) edit(start, end int, text, rule, detail string) {
 	note := -1
 	if rule != "" {
-		note = len(l.notes) - 1
-		if note < 0 || l.notes[note].Rule != rule || l.notes[note].Detail != detail {
-			l.notes = append(l.notes, Note{Rule: rule, Detail: strings.Clone(detail)})
-			note++
-		}
+		note = l.noteFor(rule, detail)
 	}
 	if n := len(l.edits); n == cap(l.edits) && n > 1000 {
 		l.edits = slices.Grow(l.edits, 3*n) // such a text will need many
 	}
+	l.active++
 	l.edits = append(l.edits, edit{start: int32(start), end: int32(end), text: text, note: int32(note)})
+}
+
+// noteFor returns the index of the note about a rule and detail. Of the last few notes
+// none is repeated.
+func (l *plan) noteFor(rule, detail string) int {
+	const few = 8
+	for i := len(l.notes) - 1; i >= max(0, len(l.notes)-few); i-- {
+		if n := &l.notes[i]; n.Rule == rule && n.Detail == detail {
+			return i
+		}
+	}
+	l.notes = append(l.notes, Note{Rule: rule, Detail: strings.Clone(detail)})
+	return len(l.notes) - 1
 }
 
 // insert inserts text at an offset, without a note.
@@ -318,15 +361,19 @@ func (l *plan) apply(src string, n *noter) string {
 	last, applied := int32(0), edit{start: -1}
 	for _, e := range l.edits {
 		if e.start < last || e.start == applied.start && e.end == applied.end && e.text == applied.text {
+			l.active++ // the next reading has to look at it
 			continue
 		}
 		b.WriteString(src[last:e.start])
 		b.WriteString(e.text)
 		last, applied = e.end, e
 		if e.note >= 0 {
-			n.add(l.notes[e.note].Rule, l.notes[e.note].Detail)
+			l.notes[e.note].Count++
 		}
 	}
 	b.WriteString(src[last:])
+	for i := range l.notes {
+		n.addN(l.notes[i].Rule, l.notes[i].Detail, l.notes[i].Count)
+	}
 	return b.String()
 }

@@ -26,7 +26,7 @@ func characters(s string, n *noter) string {
 	}
 	if context {
 		if out, ok := t.stripContextual(s, i, n); ok {
-			return t.stripBidi(out, n)
+			return out
 		}
 	}
 	s = t.stripUnconditional(s, i, n)
@@ -34,7 +34,7 @@ func characters(s string, n *noter) string {
 		return s
 	}
 	s, _ = t.stripContextual(s, i, n)
-	return t.stripBidi(s, n)
+	return s
 }
 
 // firstDirty returns the offset of the first character that the rules may have to
@@ -139,22 +139,22 @@ const (
 	bytesPerVariant = 48 // some 16 ideographs
 )
 
-// stripContextual removes joiners, variation selectors, tag characters and the
-// like where neither a script nor an emoji needs them. A decision depends on the
+// stripContextual removes joiners, variation selectors, tag characters, marks of a
+// direction and the like where neither a script nor an emoji needs them. A decision depends on the
 // characters that were kept before and on the next one, which must be plain; so a
 // second pass decides the same. At a character that is wrong everywhere it gives
 // up: ok is false.
 func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, ok bool) {
 	var b []byte
 	copied := 0 // s[:copied] is in b, as far as it was kept
-	tags, others, variants := 0, 0, 0
+	tags, others, variants, bidi := 0, 0, 0, false
 	for i := from; ; {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		keep := 0
 		prev, prev2 := lastTwo(b, s[copied:i])
 		switch {
 		case t.classOf(r) != classContext: // stripBidi judges it
-			keep = size
+			keep, bidi = size, true
 		case isTag(r):
 			if prev == blackFlag {
 				keep = flagTags(s[i:])
@@ -197,10 +197,13 @@ func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, o
 	}
 	n.addN(RuleCharacters, "tag", tags)
 	n.addN(RuleCharacters, "invisible", others)
-	if b == nil {
-		return s, true
+	if b != nil {
+		s = string(append(b, s[copied:]...))
 	}
-	return string(append(b, s[copied:]...)), true
+	if bidi {
+		s = t.stripBidi(s, n)
+	}
+	return s, true
 }
 
 // lastTwo returns the last character of b and tail together and the one before

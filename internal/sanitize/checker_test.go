@@ -278,6 +278,9 @@ func (w *walker) attribute(element string, a xhtml.Attribute) {
 			w.report("title: " + a.Val)
 		}
 	case "class":
+		if a.Val == "" {
+			return // of goldmark's syntax for attributes
+		}
 		for _, prefix := range []string{"language-", "footnote", "task-list", "contains-"} {
 			if strings.HasPrefix(a.Val, prefix) {
 				return

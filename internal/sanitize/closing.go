@@ -154,12 +154,33 @@ func (q *squeezed) reference(text string, start int, found func(closing)) {
 	found(closing{ref: ref, inert: k >= 0 && text[k] == markZWSP, zwsp: k, word: word})
 }
 
-func isClosingWord(word string) bool {
-	switch word {
-	case "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved":
-		return true
+// asClosingWord returns word in lower case if it is a closing word, "" otherwise.
+func asClosingWord(word []byte) string {
+	var lower [len("resolves") + 1]byte
+	for i, c := range word {
+		lower[i] = c | 0x20 // of a letter
 	}
-	return false
+	switch string(lower[:len(word)]) {
+	case "close":
+		return "close"
+	case "closes":
+		return "closes"
+	case "closed":
+		return "closed"
+	case "fix":
+		return "fix"
+	case "fixes":
+		return "fixes"
+	case "fixed":
+		return "fixed"
+	case "resolve":
+		return "resolve"
+	case "resolves":
+		return "resolves"
+	case "resolved":
+		return "resolved"
+	}
+	return ""
 }
 
 // closingWord returns the closing word before offset end, in lower case; "" if
@@ -176,8 +197,7 @@ func (q *squeezed) closingWord(end int) string {
 		start--
 	}
 	for ; k-start >= shortest; start++ {
-		word := strings.ToLower(string(b[start:k]))
-		if isClosingWord(word) {
+		if word := asClosingWord(b[start:k]); word != "" {
 			if start > 0 && isAlnum(b[start-1]) && q.from.source(start)-q.from.source(start-1) == 1 {
 				return "" // the end of a longer word
 			}

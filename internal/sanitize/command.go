@@ -63,19 +63,17 @@ func beginsPaths(name string) bool {
 // both those that ignore Markdown and those that know some. A slash that is
 // escaped counts; the escape is then a part of what is found.
 func findCommands(src string, found func(start, slash, end int)) {
-	next := func(mark string, from int) int {
-		if k := strings.Index(src[from:], mark); k >= 0 {
-			return from + k
-		}
-		return len(src)
-	}
-	slash, wide := -1, next(wideSlash, 0)
+	slash, wide := -1, -1
 	for k := 0; ; k++ {
 		if slash < k {
-			slash = next("/", k)
+			if slash = k + strings.IndexByte(src[k:], '/'); slash < k {
+				slash = len(src)
+			}
 		}
 		if wide < k {
-			wide = next(wideSlash, k)
+			if wide = k + strings.Index(src[k:], wideSlash); wide < k {
+				wide = len(src)
+			}
 		}
 		if k = min(slash, wide); k == len(src) {
 			return
@@ -129,6 +127,7 @@ func beginsLine(src string, k int) bool {
 // commands makes the commands inert that begin a line outside of code blocks.
 func (p *pass) commands() {
 	blocks, tags, codes := p.doc.Blocks, p.longTags, p.longCodes
+	p.quiet = 0
 	findCommands(p.src, func(start, slash, end int) {
 		for len(blocks) > 0 && !leafEndsAfter(&blocks[0], start) {
 			blocks = blocks[1:]
@@ -143,7 +142,10 @@ func (p *pass) commands() {
 		for len(codes) > 0 && codes[0].end <= start {
 			codes = codes[1:]
 		}
-		command := "/" + strings.TrimLeft(p.src[slash:end], "/"+wideSlash)
+		command := p.src[slash:end]
+		if command[0] != '/' {
+			command = "/" + command[len(wideSlash):]
+		}
 		switch {
 		case len(codes) > 0 && codes[0].start < start:
 			// The lines of the code span are joined, now or in the next round.
@@ -153,8 +155,13 @@ func (p *pass) commands() {
 				p.edit(lineBreak, start, " ", RuleCommands, command)
 			}
 		default:
+			edit := p.edit
+			if start == slash && !p.imaged && len(p.doc.Definitions) == 0 && len(p.doc.Footnotes) == 0 &&
+				len(blocks) > 0 && blocks[0].Kind == markdown.ParagraphBlock {
+				edit = p.quietEdit
+			}
 			r, size := utf8.DecodeRuneInString(p.src[slash:])
-			p.edit(start, slash+size, reference(r), RuleCommands, command)
+			edit(start, slash+size, reference(r), RuleCommands, command)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -217,6 +218,9 @@ func (o *offsets) reset() { o.runs = o.runs[:0] }
 func (o *offsets) add(start, source int, literal bool) {
 	if n := len(o.runs); n > 0 && literal && o.runs[n-1].literal && int(o.runs[n-1].source)+start-int(o.runs[n-1].start) == source {
 		return
+	}
+	if n := len(o.runs); n == cap(o.runs) && n > 1000 {
+		o.runs = slices.Grow(o.runs, 3*n) // such a text will need many
 	}
 	o.runs = append(o.runs, run{int32(start), int32(source), literal})
 }

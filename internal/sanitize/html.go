@@ -35,6 +35,7 @@ func (p *pass) htmlBlock(i int) {
 	p.closeAnchors()
 	p.formulas(b.Start, b.End)
 	p.match(pieces[len(pieces)-1].End)
+	p.endLeaf(false)
 	if b.Data == 7 && strings.HasPrefix(p.src[b.Start:], "</pre") && needsReading(p.src[b.Start+len("</"):b.End]) {
 		p.show(b.Start, "pre") // no block begins here in later versions of CommonMark
 	}
@@ -209,7 +210,7 @@ func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 	case attrHidden:
 		return drop(RuleHiddenText, a.Name)
 	case attrExpansion:
-		if !expands(value, p.textBeforeTag(t.End+shift)) {
+		if !expands(value, p.contentOf(t.Name, t.End+shift)) {
 			return drop(RuleHiddenText, a.Name)
 		}
 	case attrURL:
@@ -222,7 +223,7 @@ func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 		if t.Name == "a" && isIssueURL(value) {
 			p.flat.text[len(p.flat.text)-1] = markIssue
 		}
-		return p.s.judge(value)
+		return p.judge(value)
 	case attrSet:
 		return p.s.judgeSet(value)
 	default:
@@ -234,7 +235,7 @@ func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 	case rule == attrAlt && value != "" && isTiny(t), rule == attrToken && !p.mayName(value):
 		return drop(RuleHiddenText, a.Name)
 	case rule == attrCite:
-		if v := p.s.judge(value); !v.allowed {
+		if v := p.judge(value); !v.allowed {
 			return drop(RuleLinks, v.detail)
 		}
 	}
@@ -391,7 +392,12 @@ func literalText(s string) string {
 }
 
 // reference writes c as a character reference.
-func reference(c rune) string { return "&#" + strconv.Itoa(int(c)) + ";" }
+func reference(c rune) string {
+	if c == '/' { // of every command
+		return "&#47;"
+	}
+	return "&#" + strconv.Itoa(int(c)) + ";"
+}
 
 // safeElement reports whether an element stays. The list is that of GitHub's published
 // HTML pipeline, without bdo, which shows text in another order than it is read.

@@ -13,6 +13,14 @@ func (p *pass) leaf(b *markdown.Block) {
 	if len(nodes) == 0 || !p.mayAct(b) {
 		return
 	}
+	p.simple, p.cut = len(p.doc.Definitions) == 0 && len(p.doc.Footnotes) == 0, false
+	p.declared, p.linked = false, false
+	p.inlines(b, nodes)
+	p.endLeaf(p.simple && !(p.declared && p.linked))
+}
+
+// inlines reads the inline nodes of a leaf.
+func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 	f := &p.flat
 	f.reset()
 	p.anchors, p.images = p.anchors[:0], 0
@@ -23,8 +31,9 @@ func (p *pass) leaf(b *markdown.Block) {
 		case markdown.Text:
 			f.addText(p.src[n.Start:n.End], n.Start)
 			p.text(n)
+			p.simple = p.simple && n.Data != markdown.RawText
 		case markdown.Backticks:
-			ticks = true
+			ticks, p.simple = true, false
 			f.addText(p.src[n.Start:n.End], n.Start)
 		case markdown.Escape:
 			f.addDecoded(p.src[n.Start+1:n.End], n.Start)
@@ -40,6 +49,7 @@ func (p *pass) leaf(b *markdown.Block) {
 			f.addMark(markOpaque, n.Start)
 			p.codeSpan(b, n)
 		case markdown.HTMLNode:
+			p.simple = false
 			if p.images > 0 {
 				f.addMark(markOpaque, n.Start)
 				p.show(n.Start, "image") // alternative text shows the tag
@@ -47,6 +57,7 @@ func (p *pass) leaf(b *markdown.Block) {
 			}
 			p.inlineHTML(b, n)
 		case markdown.LinkOpen:
+			p.simple = p.simple && !p.doc.Links[n.Data].Image
 			p.linkOpen(n)
 		case markdown.LinkClose:
 			f.addMark(markTag, n.Start)
@@ -54,13 +65,16 @@ func (p *pass) leaf(b *markdown.Block) {
 				p.images--
 			}
 		case markdown.Autolink:
+			p.linked = true
 			p.autolink(n)
 		case markdown.Dropped:
+			p.simple = false
 			if i > 0 && nodes[i-1].Kind == markdown.Escape {
 				p.labelStart = nodes[i-1].Start - 1
 			}
 			p.edit(p.labelStart, p.labelStart, `\`, RuleHiddenText, "footnote") // then it is shown
 		case markdown.FootnoteRef: // shown as a number
+			p.simple = false
 			f.addMark(markTag, n.Start)
 			f.addDecoded("1", n.Start)
 			f.addMark(markTag, n.End)
@@ -117,7 +131,8 @@ func (p *pass) showDeclarations(n *markdown.Inline) {
 		i += k
 		switch p.src[i+1] {
 		case '!', '?', '/':
-			p.show(i, "declaration")
+			p.quietEdit(i, i+1, "&lt;", RuleHTML, "declaration")
+			p.declared = true
 		}
 	}
 }

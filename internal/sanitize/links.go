@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
@@ -12,6 +13,7 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 	l := &p.doc.Links[n.Data]
 	if l.Image {
 		p.images++
+		p.imaged = true
 	}
 	dest := p.doc.Destination(int(n.Data))
 	mark := byte(markTag)
@@ -19,9 +21,13 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 		mark = markIssue
 	}
 	p.flat.addMark(mark, n.Start)
-	if v := p.s.judge(dest); !v.allowed {
-		p.edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleLinks, v.detail)
-		p.edit(l.Text.End, l.End, " "+v.redaction(), "", "")
+	if v := p.judge(dest); !v.allowed {
+		edit := p.edit
+		if l.Kind == markdown.InlineLink && p.standsAlone(l.Span) && isWords(p.src[l.Text.Start:l.Text.End]) {
+			edit, p.cut = p.quietEdit, true
+		}
+		edit(n.Start, n.End, p.lineGuard(n.Start, n.End), RuleLinks, v.detail)
+		edit(l.Text.End, l.End, " "+v.redaction(), "", "")
 		return
 	}
 	switch {
@@ -34,6 +40,32 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 		p.edit(l.Title.Start, l.Title.End, "", RuleHiddenText, "title")
 	}
 	p.escapeTaskBox(n, l)
+}
+
+// standsAlone reports whether a span of the source contains no mark that has a meaning
+// to anything but a link, and blanks are around it, or, after it, punctuation and a
+// blank.
+func (p *pass) standsAlone(span markdown.Span) bool {
+	for i := span.Start; i < span.End; i++ {
+		if c := p.src[i]; c >= utf8.RuneSelf || strings.IndexByte("|`\\<>&@$*_~\n", c) >= 0 {
+			return false
+		}
+	}
+	blank := func(k int) bool {
+		return k < 0 || k >= len(p.src) || p.src[k] == ' ' || p.src[k] == '\n'
+	}
+	return blank(span.Start-1) &&
+		(blank(span.End) || strings.IndexByte(".,;:?)", p.src[span.End]) >= 0 && blank(span.End+1))
+}
+
+// isWords reports whether s is nothing but words with single blanks between them.
+func isWords(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isAlpha(s[i]) && (s[i] != ' ' || i == 0 || i == len(s)-1 || s[i-1] == ' ') {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // escapeTaskBox handles a link like [x](address) at the start of a line. Some
@@ -63,12 +95,16 @@ func (p *pass) autolink(n *markdown.Inline) {
 		return
 	}
 	judged := dest
-	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && (isMail || p.s.judge(dest).allowed) {
+	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && (isMail || p.judge(dest).allowed) {
 		judged = "https://" + written
 	}
-	if v := p.s.judge(judged); !v.allowed {
+	if v := p.judge(judged); !v.allowed {
 		p.flat.addMark(markOpaque, n.Start)
-		p.edit(n.Start, n.End, p.spaced(n.Start, v.redaction()), RuleLinks, v.detail)
+		edit := p.edit
+		if l.Kind == markdown.BareURL && p.standsAlone(n.Span) {
+			edit = p.quietEdit
+		}
+		edit(n.Start, n.End, p.spaced(n.Start, v.redaction()), RuleLinks, v.detail)
 		return
 	}
 	if p.images > 0 && l.Kind != markdown.BareEmail {

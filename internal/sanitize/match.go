@@ -29,8 +29,10 @@ func (p *pass) match(end int) {
 				p.usedZWSP = append(p.usedZWSP, m.offset+1)
 			case p.s.admits(m, &p.mentioned):
 			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset, text)):
-			default:
+			case m.offset > 0 && text[m.offset-1] == markTag:
 				p.makeInert(m.offset+1, RuleMentions, m.name)
+			default:
+				p.makeInertQuietly(m.offset+1, RuleMentions, m.name)
 			}
 		})
 	}
@@ -41,6 +43,8 @@ func (p *pass) match(end int) {
 				p.usedZWSP = append(p.usedZWSP, c.zwsp)
 			case p.s.closes(p.closed):
 				p.closed++
+			case !f.inLink(c.ref) && (text[c.ref] == '#' || isAlnum(text[c.ref]) && strings.IndexByte(text[c.ref:min(len(text), c.ref+len("https:"))], ':') < 0) && !p.cut:
+				p.makeInertQuietly(c.ref, RuleClosingWords, c.word)
 			case !f.inLink(c.ref):
 				p.makeInert(c.ref, RuleClosingWords, c.word)
 			case !f.inLink(c.ref - 1): // the reference is the start of the address
@@ -93,6 +97,12 @@ func (p *pass) hasRightToLeft() bool {
 func (p *pass) makeInert(k int, rule, detail string) {
 	start := p.flat.pos.source(k)
 	p.edit(start, start, ourZWSP, rule, detail)
+}
+
+// makeInertQuietly is makeInert in text where the entity changes nothing else.
+func (p *pass) makeInertQuietly(k int, rule, detail string) {
+	start := p.flat.pos.source(k)
+	p.quietEdit(start, start, ourZWSP, rule, detail)
 }
 
 // matchAddresses replaces the denied addresses that only some readers link.

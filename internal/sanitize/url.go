@@ -83,6 +83,55 @@ func (s *Sanitizer) judgeReference(rest string) verdict {
 	return v
 }
 
+// judged are the verdicts about the hosts that were judged last. Most texts link to
+// few.
+type judged struct {
+	hosts    [4]string // as written, with what else stands before the path
+	verdicts [4]verdict
+	next     int
+}
+
+// judge is Sanitizer.judge, which it asks once about each host of an ordinary https
+// address.
+func (p *pass) judge(address string) verdict {
+	host, ok := ordinaryHost(address)
+	if !ok || p.s.refs.limited { // then the path counts as well
+		return p.s.judge(address)
+	}
+	j := &p.judged
+	for i := range j.hosts {
+		if j.hosts[i] == host {
+			return j.verdicts[i]
+		}
+	}
+	v := p.s.judge(address)
+	j.hosts[j.next], j.verdicts[j.next] = host, v
+	j.next = (j.next + 1) % len(j.hosts)
+	return v
+}
+
+// ordinaryHost returns what stands between "https://" and the path of an address, if
+// nothing else can have a say in where the address leads.
+func ordinaryHost(address string) (host string, ok bool) {
+	rest, ok := strings.CutPrefix(address, "https://")
+	if !ok {
+		return "", false
+	}
+	end := -1
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c <= ' ', c >= utf8.RuneSelf, c == '\\':
+			return "", false
+		case end < 0 && (c == '/' || c == '?' || c == '#'):
+			end = i
+		}
+	}
+	if end < 0 {
+		end = len(rest)
+	}
+	return rest[:end], end > 0
+}
+
 // judgeAuthority decides about what follows the slashes.
 func (s *Sanitizer) judgeAuthority(rest string) verdict {
 	browser := rest[:indexAnyOrLen(rest, `/\?#`)]
