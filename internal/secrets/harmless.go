@@ -110,6 +110,8 @@ var (
 	digestPrefix = lazily(`(?:\bh1:|\b(?i:md5|sha(?:1|224|256|384|512))[:=-])$`)
 	// openName matches names of issuers' keys that everybody may know.
 	openName = lazily(`(?i)public|publishable|search[ _-]?only`)
+	// idName matches the name of what identifies a request, or anything else.
+	idName = lazily(`(?i)(?:_|-|\b)(?:uu|gu)?id["']?[ \t]*[:=>]`)
 	// pinWords matches words before a version in hexadecimal digits.
 	pinWords = lazily(`(?i)commit|revision|\brev\b|\bref\b|sha-?[0-9]|md5|hash|digest|checksum|integrity|image|etag|oid|blob|tree|parent|version|pin(?:ned)?\b|uses:|@|\bh1:`)
 	// commitName matches the name of a commit, as git writes it.
@@ -129,6 +131,8 @@ func explains(text string, nameStart, start, end int) bool {
 	switch {
 	case isDigest(text, start, end), isNameInCode(text, start, end), isUUID(value), isHarmlessJWT(value), publicName().MatchString(name):
 		return true
+	case containsUUID(value), isShortSetting(value):
+		return true
 	case isWords(strings.TrimRight(value, "=")), isBareWords(strings.ToLower(value)):
 		return true
 	case start > 0 && text[start-1] == '@', end < len(text) && strings.IndexByte("([{$", text[end]) >= 0:
@@ -146,6 +150,24 @@ func explains(text string, nameStart, start, end int) bool {
 		return isWeak(password, true) || strings.ContainsAny(decoded, " \n")
 	}
 	return false
+}
+
+// containsUUID reports whether a value is a UUID with a few other characters.
+func containsUUID(value string) bool {
+	const others = 8 // at most
+	for i := range min(others, max(0, len(value)-36)) + 1 {
+		if len(value)-36 <= others && i+36 <= len(value) && isUUID(value[i:i+36]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isShortSetting reports whether a value is another name with a short value of its own, as in
+// "count=1024".
+func isShortSetting(value string) bool {
+	i := strings.LastIndexByte(strings.TrimRight(value, "="), '=')
+	return i > 0 && len(value)-i-1 < 8
 }
 
 // lineStart returns where the line of an offset begins, or where the 256 bytes before it do.

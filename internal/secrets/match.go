@@ -168,6 +168,8 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		return hits
 	case r.id == jwtRule && isHarmlessJWT(secret):
 		return hits
+	case r.named && isUUID(secret) && idName().MatchString(text[matchStart:hit.Start]):
+		return hits
 	case r.named && r.id != GeneralRule && openName().MatchString(text[matchStart:hit.Start]):
 		return hits
 	case r.id == terraformRule && isWeak(strings.Trim(secret, `"`), false):

@@ -81,7 +81,7 @@ func connectionPassword(text string, start, end int) (from, to int, ok bool) {
 	}
 	separator := text[max(0, start-40)+before]
 	to = endOf(text, end, func(c byte) bool {
-		return c <= ' ' || c == '&' || c == ';' || c == ',' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == ')'
+		return c <= ' ' || c == '&' || c == ';' || c == ',' || c == '\\' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == ')'
 	})
 	isParameter := separator == '?' || separator == '&' || separator == ';' || to < len(text) && text[to] == ';' && strings.ContainsRune(text[max(0, start-200):start], ';')
 	if !isParameter || isWeak(text[end:to], false) || strings.Contains(text[end:to], "%s") {

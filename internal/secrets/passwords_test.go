@@ -64,6 +64,10 @@ func TestGeneralValuesThatAreExplained(t *testing.T) {
 	for name, form := range map[string]string{
 		"a UUID":                  `api_key = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"`,
 		"a UUID in capitals":      `TOKEN: '[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}'`,
+		"a UUID in a name":        `"key": "Q-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}-0"`,
+		"a request of Heroku":     `host=app\.herokuapp\.com request_id=[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12} x`,
+		"a setting":               `pgp_encrypt\('Secret', 'key', 's2k-count=1024'\)`,
+		"a form's password":       `"user=x&password=wrong\\r\\n"`,
 		"a page":                  `"NextToken": "[A-Za-z0-9+/]{40}"`,
 		"a page's name":           `pageToken=[A-Za-z0-9]{40}`,
 		"a handshake":             `Sec-WebSocket-Key: [A-Za-z0-9]{22}==`,
