@@ -130,6 +130,10 @@ func TestCodeRefused(t *testing.T) {
 			s.args = append(s.args, "--changes", "x.bundle")
 		}, 1, []string{"failed (no-base)", `"x.bundle" builds on `, "bundle from a commit that GitHub has"}},
 		{"conflict", func(s *codeStep) { s.write(s.t, s.work, "README.md", "# Hello, World\nMore, and more.\n") }, 1, []string{"failed (merge-conflict)", `"README.md": both sides changed the same lines`, "let the agent work on the current commit", ".airlock/airlock-"}},
+		{"fifo among the objects", func(s *codeStep) {
+			dirty(s)
+			mkfifo(filepath.Join(s.work, ".git", "objects", "pack", "pack-x.idx"))
+		}, 1, []string{"failed (no-clone)", "pack-x.idx is not an ordinary file: remove it from the clone, or check the repository out again"}},
 		{"no clone", func(s *codeStep) { s.args = append(s.args, "--dir", s.dir) }, 1, []string{"failed (no-clone)", "check the repository out in this job (actions/checkout), or name the patch or bundle"}},
 		{"unborn", func(s *codeStep) {
 			empty := filepath.Join(s.t.TempDir(), "empty")

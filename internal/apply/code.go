@@ -10,8 +10,10 @@ import (
 
 // Code gives access to the agent's changes and to the repository that they go to.
 type Code struct {
-	// Repo contains the objects. It is our own: nobody sees what is done there.
-	Repo *gitrepo.Repo // required
+	// Repo contains the objects. It is our own: nobody sees what is done there. nil: the
+	// changes cannot be read, and Unusable says why.
+	Repo     *gitrepo.Repo
+	Unusable string
 	// Series reads what the agent changed. bases are those commits in Repo that the items
 	// go onto: the changes may have been made from one of them.
 	Series func(ctx context.Context, bases []string) (gitrepo.Series, error) // required
@@ -108,6 +110,10 @@ func (o *observer) code() error {
 		st := &codeState{key: branchKey(o.cfg.Run, o.ev.Repo.ID, e.kind, subject, ordinal)}
 		o.s.code[e.index] = st
 		if c.code == nil || c.code.Repo == nil {
+			if c.code != nil {
+				st.refuse(Failed, CodeNoClone, "the changes cannot be read: "+c.code.Unusable)
+				continue
+			}
 			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that contains them (changes)")
 			continue
 		}

@@ -68,6 +68,9 @@ func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *a
 	case git != nil:
 		repo = git.Repo
 	case c.File == "":
+		if err := c.tryClone(); err != nil && !errors.Is(err, gitrepo.ErrNotRepository) {
+			return &apply.Code{Unusable: err.Error()}, release, nil
+		}
 		return nil, release, nil
 	default:
 		if repo, err = gitrepo.New(nil, gitrepo.Options{PathList: c.PathList}); err != nil {
@@ -97,6 +100,19 @@ func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *a
 		return agentchanges.FromFile(ctx, agentchanges.FileConfig{Repo: repo, Name: c.File, Data: data, Bases: c.candidates(known, bases)})
 	}
 	return code, release, nil
+}
+
+// tryClone returns why the workspace's clone cannot be used.
+func (c AgentCode) tryClone() error {
+	clone, err := gitrepo.Locate(c.Workspace)
+	if err != nil {
+		return err
+	}
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: c.PathList})
+	if err != nil {
+		return err
+	}
+	return repo.Close()
 }
 
 // candidates returns the commits that the changes may have been made from: only known
