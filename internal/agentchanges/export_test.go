@@ -34,9 +34,10 @@ func Fresh(repo *gitrepo.Repo, dir string) (map[string]bool, error) {
 
 // ParseIndex reads an index with ids of idLen bytes and returns its names.
 func ParseIndex(data []byte, idLen int) ([]string, error) {
-	x, err := parseIndex(data, idLen)
+	f, err := parseIndex(data, idLen)
 	if err != nil {
 		return nil, err
 	}
+	x := f.index()
 	return append(slices.Collect(maps.Keys(x.files)), x.unmerged...), nil
 }

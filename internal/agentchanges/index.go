@@ -43,24 +43,56 @@ type stagedFile struct {
 	ino, size    uint32 // truncated to 32 bits, as git does
 }
 
-// readIndex reads the clone's index. If there is none, the error is fs.ErrNotExist.
+// readIndex reads the clone's index, and the one that it is split from. If there is none, the
+// error is fs.ErrNotExist.
 func (r reader) readIndex() (*index, error) {
 	data, info, err := gitrepo.ReadFile(r.repo.Clone().GitDir, "index", maxIndex)
 	if err != nil {
 		return nil, err
 	}
-	x, err := parseIndex(data, r.repo.IDLen()/2)
+	part, err := parseIndex(data, r.repo.IDLen()/2)
 	if err != nil {
 		return nil, err
 	}
+	if part.sharedID != "" {
+		data, _, err := gitrepo.ReadFile(r.repo.Clone().GitDir, "sharedindex."+part.sharedID, maxIndex)
+		if err != nil {
+			return nil, fmt.Errorf("it is split, and the other part cannot be read (git update-index --no-split-index makes it complete): %s", err.Error()) // not fs.ErrNotExist
+		}
+		shared, err := parseIndex(data, r.repo.IDLen()/2)
+		if err == nil {
+			err = part.join(shared)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	x := part.index()
 	x.written = info.ModTime()
 	return x, nil
 }
 
 var errIndex = errors.New("it is not a complete index")
 
+// indexFile is what one file of an index contains: all of it, unless it is split.
+type indexFile struct {
+	entries []indexEntry
+	// sharedID names the file that the index is split from; "" for none. Of that file's
+	// entries, those that removed has are not in the index, and those that replaced has are
+	// the first entries here, which have no names.
+	sharedID          string
+	removed, replaced []bool
+}
+
+// indexEntry is an entry of an index.
+type indexEntry struct {
+	name     string
+	unmerged bool
+	file     stagedFile
+}
+
 // parseIndex reads an index of version 2 to 4, with object ids of idLen bytes.
-func parseIndex(data []byte, idLen int) (*index, error) {
+func parseIndex(data []byte, idLen int) (*indexFile, error) {
 	be := binary.BigEndian
 	if len(data) < 12+idLen || string(data[:4]) != "DIRC" {
 		return nil, errIndex
@@ -73,7 +105,7 @@ func parseIndex(data []byte, idLen int) (*index, error) {
 	if count > int64(len(rest)/(42+idLen)) {
 		return nil, errIndex
 	}
-	x := &index{files: make(map[string]stagedFile, count)}
+	x := &indexFile{entries: make([]indexEntry, 0, count)}
 	name, names := "", 0
 	for range count {
 		if len(rest) < 42+idLen {
@@ -106,18 +138,50 @@ func parseIndex(data []byte, idLen int) (*index, error) {
 			return nil, errIndex
 		}
 		rest = rest[head+n:]
-		switch {
-		case flags&0x3000 != 0:
-			if k := len(x.unmerged); k == 0 || x.unmerged[k-1] != name {
-				x.unmerged = append(x.unmerged, name)
+		x.entries = append(x.entries, indexEntry{name, flags&0x3000 != 0, f})
+	}
+	return x, x.readExtensions(rest, idLen)
+}
+
+// join adds the entries of the index that this one is split from.
+func (x *indexFile) join(shared *indexFile) error {
+	if shared.sharedID != "" || len(x.removed) > len(shared.entries) || len(x.replaced) > len(shared.entries) {
+		return errIndex
+	}
+	var joined []indexEntry
+	own := x.entries
+	for i, e := range shared.entries {
+		if i < len(x.replaced) && x.replaced[i] {
+			if len(own) == 0 || own[0].name != "" {
+				return errIndex
 			}
-		case f.mode == modeDir:
-			x.sparseDirs = append(x.sparseDirs, strings.TrimSuffix(name, "/")+"/")
-		default:
-			x.files[name] = f
+			own[0].name = e.name
+			e, own = own[0], own[1:]
+		}
+		if i >= len(x.removed) || !x.removed[i] {
+			joined = append(joined, e)
 		}
 	}
-	return x, checkExtensions(rest)
+	x.entries = append(joined, own...)
+	return nil
+}
+
+// index sorts the entries.
+func (x *indexFile) index() *index {
+	all := &index{files: make(map[string]stagedFile, len(x.entries))}
+	for _, e := range x.entries {
+		switch {
+		case e.unmerged:
+			if k := len(all.unmerged); k == 0 || all.unmerged[k-1] != e.name {
+				all.unmerged = append(all.unmerged, e.name)
+			}
+		case e.file.mode == modeDir:
+			all.sparseDirs = append(all.sparseDirs, strings.TrimSuffix(e.name, "/")+"/")
+		default:
+			all.files[e.name] = e.file
+		}
+	}
+	return all
 }
 
 // indexName reads an entry's name, which in version 4 may begin as the one before does. It
@@ -154,8 +218,9 @@ func indexName(b []byte, before string, version uint32) (name string, n int, err
 	return name, n + end, nil
 }
 
-// checkExtensions returns an error if an extension would change the meaning of the entries.
-func checkExtensions(rest []byte) error {
+// readExtensions reads where the index is split, and returns an error for an extension that
+// would change the meaning of the entries in another way.
+func (x *indexFile) readExtensions(rest []byte, idLen int) error {
 	for len(rest) >= 8 {
 		kind, size := string(rest[:4]), int64(binary.BigEndian.Uint32(rest[4:]))
 		if size > int64(len(rest)-8) {
@@ -163,13 +228,73 @@ func checkExtensions(rest []byte) error {
 		}
 		switch {
 		case kind == "link":
-			return errors.New("it is a split index (git update-index --no-split-index makes it complete)")
+			if err := x.readLink(rest[8:8+size], idLen); err != nil {
+				return err
+			}
 		case kind != "sdir" && (kind[0] < 'A' || kind[0] > 'Z'):
 			return fmt.Errorf("it has an unknown extension %q", kind)
 		}
 		rest = rest[8+size:]
 	}
 	return nil
+}
+
+// readLink reads the extension of a split index: the id of the other part, and two bitmaps of
+// its entries, which may be missing.
+func (x *indexFile) readLink(data []byte, idLen int) (err error) {
+	if len(data) < idLen || x.sharedID != "" {
+		return errIndex
+	}
+	if id := hex.EncodeToString(data[:idLen]); strings.Trim(id, "0") != "" {
+		x.sharedID = id
+	}
+	if data = data[idLen:]; len(data) == 0 {
+		return nil
+	}
+	if x.removed, data, err = readBitmap(data); err != nil {
+		return err
+	}
+	x.replaced, _, err = readBitmap(data)
+	return err
+}
+
+// maxBitmap is the largest number of entries that a bitmap is about: an entry has at least 62
+// bytes.
+const maxBitmap = maxIndex / 62
+
+// readBitmap reads a bitmap that is compressed as EWAH: see gitformat-index(5) and
+// bitmap-format of git. A word says how many words of equal bits follow, and how many as they
+// are.
+func readBitmap(data []byte) (bits []bool, rest []byte, err error) {
+	be := binary.BigEndian
+	if len(data) < 8 {
+		return nil, nil, errIndex
+	}
+	size, words := int64(be.Uint32(data)), int64(be.Uint32(data[4:]))
+	if data = data[8:]; size > maxBitmap || words*8+4 > int64(len(data)) {
+		return nil, nil, errIndex
+	}
+	rest = data[words*8+4:] // the bitmap ends with the place of its last word of this kind
+	bits = make([]bool, 0, size)
+	add := func(bit bool, times int64) {
+		for range min(times, size-int64(len(bits))) {
+			bits = append(bits, bit)
+		}
+	}
+	for i := int64(0); i < words; i++ {
+		word := be.Uint64(data[i*8:])
+		add(word&1 != 0, int64(word>>1&(1<<32-1))*64)
+		for literal := word >> 33; literal > 0; literal-- {
+			if i++; i == words {
+				return nil, nil, errIndex
+			}
+			plain := be.Uint64(data[i*8:])
+			for bit := range 64 {
+				add(plain>>bit&1 != 0, 1)
+			}
+		}
+	}
+	return bits, rest, nil
 }
 
 // unchanged reports whether a file's metadata is that of the staged file, so that it need

@@ -53,6 +53,17 @@ func FuzzParseIndex(f *testing.F) {
 	for _, data := range indexes(f) {
 		f.Add(data)
 	}
+	c := newClone(f)
+	c.Write("a", "a")
+	c.Write("b", "b")
+	c.Commit("base")
+	c.Git("update-index", "--split-index")
+	c.Git("rm", "-q", "--cached", "a")
+	split, err := os.ReadFile(filepath.Join(c.Dir, ".git/index"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(split)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, idLen := range []int{20, 32} {
 			names, err := agentchanges.ParseIndex(data, idLen)

@@ -69,7 +69,17 @@ func TestWorkspaceSeriesErrors(t *testing.T) {
 			c.Remove(".git/index")
 			c.Link("/etc/passwd", ".git/index")
 		}, "not an ordinary file"},
-		"split index":    {func(c clone) { c.Git("update-index", "--split-index") }, "--no-split-index"},
+		"half an index": {func(c clone) {
+			c.Git("update-index", "--split-index")
+			shared, _ := filepath.Glob(filepath.Join(c.Dir, ".git", "sharedindex.*"))
+			c.Remove(strings.TrimPrefix(shared[0], c.Dir))
+		}, "--no-split-index"},
+		"index split from itself": {func(c clone) {
+			c.Git("update-index", "--split-index")
+			shared, _ := filepath.Glob(filepath.Join(c.Dir, ".git", "sharedindex.*"))
+			data, _ := os.ReadFile(filepath.Join(c.Dir, ".git", "index"))
+			c.Write(strings.TrimPrefix(shared[0], c.Dir), string(data))
+		}, "not a complete index"},
 		"huge file":      {func(c clone) { c.sparseFile("huge.bin", 100<<20+1) }, `"huge.bin": too large: it has 100.1 MiB`},
 		"huge rules":     {func(c clone) { c.sparseFile("src/.gitignore", 5<<20) }, `"src/.gitignore": too large`},
 		"deep":           {func(c clone) { c.Write(strings.Repeat("d/", 210)+"x", "x") }, "more than 200 deep"},

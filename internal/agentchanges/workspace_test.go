@@ -149,6 +149,25 @@ func TestWorkspaceSeries(t *testing.T) {
 			c.Write(":(top)x", "y")
 		},
 		"staged": func(c clone) { c.Write("a.txt", "2\n"); c.Write("s", "s"); c.Git("add", "."); c.Write("a.txt", "3\n") },
+		"split index": func(c clone) {
+			for i := range 200 {
+				c.Write(fmt.Sprintf("many/%03d", i), "1\n")
+			}
+			c.Git("add", ".")
+			c.Git("commit", "-q", "-m", "Many")
+			c.Git("update-index", "--split-index")
+			c.Write("a.txt", "2\n")
+			c.Write("many/100", "2\n")
+			c.Write("added", "1\n")
+			c.Git("rm", "-q", "--cached", "many/070", "src/b.txt")
+			c.Git("add", "a.txt", "many/100", "added")
+			c.Write("many/101", "not staged\n")
+			c.Remove("many/070")
+			c.Remove("many/199")
+			if shared, _ := filepath.Glob(filepath.Join(c.Dir, ".git", "sharedindex.*")); len(shared) != 1 {
+				c.T.Errorf("the index is not split: %q", shared)
+			}
+		},
 		"staged and gone": func(c clone) {
 			c.Write("s", "s")
 			c.Git("add", ".")
