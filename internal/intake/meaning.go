@@ -1,11 +1,16 @@
 package intake
 
 import (
+	"bytes"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 )
 
 // changesMeaning refuses a field that the kind does not have where leaving it out would
@@ -18,8 +23,11 @@ func (j *recordJudge) changesMeaning(m schema.Member) bool {
 	}
 	meaning := meaningOf(m.Name)
 	field := j.similarField(m.Name)
+	inside := ""
 	if meaning == meansNothing && field == "" {
-		return false
+		if inside = j.targetInside(m); inside == "" {
+			return false
+		}
 	}
 	if j.refusedFields++; j.refusedFields > maxRefusedFields {
 		return true
@@ -30,6 +38,8 @@ func (j *recordJudge) changesMeaning(m schema.Member) bool {
 	}
 	spec, name := j.form.spec, quote(m.Name)
 	switch names := spec.NumberNames(); {
+	case inside != "":
+		j.refuse(path, name+" contains "+quote(inside)+", which names a target only next to 'type'; write it there, or leave "+name+" out")
 	case field != "":
 		j.refuse(path, name+" is not a field, because names are matched exactly; write "+quote(field))
 	case meaning == meansAction:
@@ -81,6 +91,42 @@ func (j *recordJudge) similarField(name string) string {
 	return j.form.plain[string(plain[:n])]
 }
 
+// envelopes are names, in snake_case, of fields in which agents write what belongs next to
+// the type, as in the call of a tool. Those that only describe, such as metadata, are not
+// among them.
+var envelopes = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`arg args argument arguments param params parameter parameters option options input inputs
+		data payload request properties attributes config configuration settings value values`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// targetInside returns the name of a field in the value of an envelope that names the
+// item's target or repository, or "".
+func (j *recordJudge) targetInside(m schema.Member) string {
+	if m.Value[0] != '{' && m.Value[0] != '[' || !envelopes[strings.ToLower(safeoutput.SnakeCase(m.Name))] {
+		return ""
+	}
+	numbers := j.form.spec.NumberNames()
+	dec := jsontext.NewDecoder(bytes.NewBuffer(m.Value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return "" // the end
+		}
+		kind, n := dec.StackIndex(dec.StackDepth())
+		if token.Kind() != '"' || kind != '{' || n%2 == 0 || dec.PeekKind() == 'n' {
+			continue
+		}
+		name := token.String()
+		if field := safeoutput.CanonicalField(j.form.spec.Kind, name); field == "repo" || slices.Contains(numbers, field) {
+			return name
+		}
+	}
+}
+
 // meaning is what a field's name says about its value.
 type meaning int
 
@@ -94,7 +140,7 @@ const (
 var wordMeanings = func() map[string]meaning {
 	m := map[string]meaning{}
 	for _, w := range strings.Fields(`issue pr pull mr pullrequest discussion target number num item ticket
-		repo repository owner org organization organisation nwo destination dest`) {
+		repo repository owner org organization organisation nwo destination dest iid conversation upstream`) {
 		m[w] = meansTarget
 	}
 	for _, w := range strings.Fields(`operation op mode action event state status close closed reopen lock locked unlock
@@ -102,7 +148,9 @@ var wordMeanings = func() map[string]meaning {
 		blocking duplicate draft base head branch ref commit sha stack dependency side line startline position path file
 		title body category expire expiry suggest merge squash rebase delete remove replace append prepend overwrite
 		island force pin pinned hide minimize minimise approve approved approval dismiss resolve resolved answer react reaction subscribe notify
-		schedule due staged dryrun dry private confidential visibility field attachment`) {
+		schedule due staged dryrun dry private confidential visibility field attachment skip skipped disable disabled enable enabled
+		cancel canceled cancelled ignore ignored simulate simulated preview confirm confirmed postpone delay defer deferred upsert update
+		apply publish submit send execute perform active inactive`) {
 		m[w] = meansAction
 	}
 	return m
@@ -110,7 +158,15 @@ var wordMeanings = func() map[string]meaning {
 
 // wholeNames are names that mean a target only alone.
 var wholeNames = map[string]bool{"on": true, "to": true, "url": true, "uri": true, "href": true, "link": true, "html_url": true,
-	"permalink": true, "no": true, "nr": true, "node_id": true, "subject_id": true, "where": true}
+	"permalink": true, "no": true, "nr": true, "node_id": true, "subject_id": true, "where": true, "for": true, "#": true, "no.": true,
+	"full_name": true, "slug": true, "remote": true, "fork": true}
+
+// wholeActions are names that mean an action only alone: they make the item depend on
+// something, or say when it is due.
+var wholeActions = map[string]bool{"if": true, "unless": true, "when": true, "until": true}
+
+// annotations are names that documents in JSON give to comments.
+var annotations = map[string]bool{"_comment": true, "$comment": true, "//": true}
 
 // neighbours are words that stand next to those of a target in a name without separators.
 var neighbours = func() map[string]bool {
@@ -124,12 +180,19 @@ var neighbours = func() map[string]bool {
 // longestWord is the length in bytes of the longest of the words above.
 const longestWord = len("organization")
 
-// meaningOf returns what the words of a name mean; a target goes before an action.
+// meaningOf returns what the words of a name mean; a target goes before an action. A name
+// whose letters are not all Latin but look like it is read as a target.
 func meaningOf(name string) meaning {
 	found := meansNothing
-	snake := strings.ToLower(safeoutput.SnakeCase(name))
-	if wholeNames[snake] {
+	plain, mixed := latin(name)
+	snake := strings.ToLower(safeoutput.SnakeCase(plain))
+	switch {
+	case mixed || wholeNames[snake]:
 		return meansTarget
+	case annotations[name]:
+		return meansNothing
+	case wholeActions[snake]:
+		return meansAction
 	}
 	for word := range strings.FieldsFuncSeq(snake, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		switch wordMeaning(word) {
@@ -141,6 +204,37 @@ func meaningOf(name string) meaning {
 	}
 	return found
 }
+
+// latin returns a name in ASCII as far as its characters have such a form: without marks
+// and invisible characters, and with plain forms of wide and styled letters. It reports
+// whether the name mixes letters of scripts that look alike, or has a letter of Latin that
+// is none of a language's but looks like one: so are names written to look like others.
+func latin(name string) (plain string, mixed bool) {
+	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return name, false
+	}
+	var scripts [len(alike)]bool
+	plain = strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Mn, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			return -1
+		}
+		for i, script := range alike {
+			scripts[i] = scripts[i] || unicode.Is(script, r)
+		}
+		mixed = mixed || r == 'ı' || r >= 0x250 && r < 0x2b0 // IPA extensions
+		return r
+	}, norm.NFKD.String(name))
+	found := 0
+	for _, is := range scripts {
+		if is {
+			found++
+		}
+	}
+	return plain, mixed || found > 1
+}
+
+// alike are the scripts that have many letters of the same shapes.
+var alike = [...]*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Coptic, unicode.Cherokee, unicode.Lisu}
 
 // wordMeaning returns what one word means, in the singular or plural, or joined from several.
 func wordMeaning(word string) meaning {

@@ -101,6 +101,7 @@ func TestTargetViolations(t *testing.T) {
 		{`{"type":"create_issue","title":"t","body":"b","issue_number":2}`, "Line 1: create-issue: 'issue_number' reads like the name of a target, and create-issue acts on nothing that exists; leave it out"},
 		{`{"type":"update_issue","title":"t","pull_request_number":2}`, "Line 1: update-issue: 'pull_request_number' reads like the name of a target, and update-issue does not have it; name the target with 'issue_number', or leave it out"},
 		{`{"type":"add_comment","body":"b","in_reply_to":5}`, "Line 1: add-issue-comment: 'in_reply_to' would change what is done, and add-issue-comment does not have it; leave it out, or write one of its fields: body, issue_number, pull_request_number, discussion_number, repo"},
+		{`{"type":"add_comment","body":"b","arguments":{"issueNumber":3}}`, "Line 1: add-issue-comment: 'arguments' contains 'issueNumber', which names a target only next to 'type'; write it there, or leave 'arguments' out"},
 		{`{"type":"create_pull_request","title":"t","body":"b","Draft":false}`, "Line 1: create-pull-request: 'Draft' is not a field, because names are matched exactly; write 'draft'"},
 		{`{"type":"add_comment","body":"b","issue\nnumber":5}`, "Line 1: add-issue-comment: 'issue\\nnumber' reads like the name of a target, and add-issue-comment does not have it; name the target with 'issue_number' or 'pull_request_number' or 'discussion_number', or leave it out"},
 	} {
@@ -117,7 +118,8 @@ func TestFieldsThatChangeWhatIsDone(t *testing.T) {
 		"comment_id", "thread_id", "assignees", "assignee", "assigned_to", "reviewers", "team_reviewers", "milestone", "milestone_number", "labels",
 		"add_labels", "remove_labels", "parent", "blocked_by", "duplicate_of", "base", "base_branch", "head", "branch", "ref", "commit_id", "start_side",
 		"stack_position", "dependencies", "suggest", "draft", "title", "body", "category_id", "expires", "auto_merge", "merge_method", "update_branch",
-		"force", "lock", "close", "reopen", "pinned", "hide_older_comments", "comment_body", "projects", "fields", "private", "confidential", "dry_run", "staged", "files", "side"}
+		"force", "lock", "close", "reopen", "pinned", "hide_older_comments", "comment_body", "projects", "fields", "private", "confidential", "dry_run", "staged", "files", "side",
+		"skip", "disabled", "enabled", "cancel", "cancelled", "ignore", "if", "when", "confirm", "simulate", "preview", "delay", "update", "upsert", "apply", "publish", "do_not_send"}
 	for _, spec := range safeoutput.Kinds() {
 		if spec.AlwaysAllowed {
 			continue
@@ -131,6 +133,49 @@ func TestFieldsThatChangeWhatIsDone(t *testing.T) {
 				if res := collect(t, Config{}, lineOf(spec, fmt.Sprintf("%q:[1]", spelled))); len(res.Rejected) != 1 {
 					t.Errorf("%s, %s: it is accepted", spec.Kind, spelled)
 				}
+			}
+		}
+	}
+}
+
+// TestNamesThatLookLikeFields: a name is read as people read it, whatever its letters are.
+func TestNamesThatLookLikeFields(t *testing.T) {
+	for _, spec := range safeoutput.Kinds() {
+		if spec.AlwaysAllowed {
+			continue
+		}
+		for _, name := range []string{"\u0456ssue", "i\u200bssue", "\u0131ssue_number", "\uff49\uff53\uff53\uff55\uff45", "p\u0433", "\u0440r_number",
+			"is\u00adsue_id", "\U0001d422\U0001d42c\U0001d42c\U0001d42e\U0001d41e", "i\u0301ssue", "ta\u0261et", "\u2116", "#", "r\u0435po", "\u1d40arget", "t\u0456tle"} {
+			if res := collect(t, Config{}, lineOf(spec, fmt.Sprintf("%q:93", name))); len(res.Rejected) != 1 {
+				t.Errorf("%s, %+q: it is accepted", spec.Kind, name)
+			}
+		}
+		for _, name := range []string{"größe", "priorité", "備考", "примечание", "číslo", "ævi", "δοκιμή", "//", "$comment", "_comment", "größe_in_kb"} {
+			if res := collect(t, Config{}, lineOf(spec, fmt.Sprintf("%q:93", name))); len(res.Accepted) != 1 {
+				t.Errorf("%s, %s: %q", spec.Kind, name, errorsOf(res))
+			}
+		}
+	}
+}
+
+// TestTargetInsideOfAField: agents that know tools write the fields of an item as the
+// arguments of a call.
+func TestTargetInsideOfAField(t *testing.T) {
+	for _, spec := range safeoutput.Kinds() {
+		names := append(spec.NumberNames(), "repo")
+		if spec.AlwaysAllowed {
+			continue
+		}
+		for _, name := range append(names, "target-repo") {
+			for _, member := range []string{`"arguments":{%q:3}`, `"params":{"body":"b",%q:"3"}`, `"data":[{"a":{"b":null}},{%q:3}]`, `"toolInput":1,"input":{"x":{%q:3}}`, `"Parameters":{%q:3,%[1]q:4}`} {
+				if res := collect(t, Config{}, lineOf(spec, fmt.Sprintf(member, name))); len(res.Rejected) != 1 {
+					t.Errorf("%s, %s, %s: it is accepted", spec.Kind, name, member)
+				}
+			}
+		}
+		for _, member := range []string{`"data":{"a":["issue_number"]}`, `"arguments":{"body":"b"}`, `"params":{"repo":null}`, `"context":{"issue_number":3}`, `"data":"issue_number"`} {
+			if res := collect(t, Config{}, lineOf(spec, member)); len(res.Accepted) != 1 {
+				t.Errorf("%s, %s: %q", spec.Kind, member, errorsOf(res))
 			}
 		}
 	}
