@@ -79,11 +79,10 @@ func TestEveryEvent(t *testing.T) {
 		onPull       = "applied applied applied denied(target-kind) applied applied applied applied applied"
 		onDiscussion = "applied applied denied(target-kind) denied(target-kind) denied(target-kind) applied applied applied applied"
 		onNothing    = "applied denied(no-context) denied(no-context) denied(no-context) denied(no-context) applied applied applied applied"
-		onFork       = "applied applied applied denied(target-kind) applied applied applied skipped(fork-read-only) applied"
 	)
 	for _, tt := range []struct{ event, payload, states string }{
 		{"pull_request", "pull_request.opened.json", onPull},
-		{"pull_request", "pull_request.opened-fork.json", onFork},
+		{"pull_request", "pull_request.opened-fork.json", onPull},
 		{"pull_request_target", "pull_request.opened-fork.json", onPull},
 		{"issues", "issues.opened.json", onIssue},
 		{"issue_comment", "issue_comment.created.json", onIssue},

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/crash"
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -76,6 +76,10 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 		return
 	}
 	if b := x.blockadeOf(ctx, op); b != nil {
+		if w, ok := op.work.(*securityWork); ok {
+			x.record(w.instead(x, op, b.code, b.message)...)
+			return
+		}
 		for _, e := range open {
 			x.record(x.refused(e, b.code, b.message))
 		}
@@ -89,7 +93,7 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 		return
 	}
 	if x.outages++; x.outages >= maxOutages {
-		x.blocked[everything] = blockade{x.outage.code, "not tried, because GitHub did not work for several items in a row: " + x.outage.message}
+		x.blocked[everything] = blockade{x.outage.code, notTried + "GitHub did not work for several items in a row: " + x.outage.message}
 	}
 }
 
@@ -163,6 +167,9 @@ func (e *entry) stagedResult(op *Operation) Result {
 // blockade is the reason why no further write of some sort is tried.
 type blockade struct{ code, message string }
 
+// notTried begins the message of an item that is not even begun because of another.
+const notTried = "not tried, because "
+
 // everything is the key of a blockade of all writes.
 const everything = "*"
 
@@ -176,6 +183,9 @@ func (x *executor) blockadeOf(ctx context.Context, op *Operation) *blockade {
 	}
 	for _, key := range []string{everything, permissionKey(op), kindKey(op), conversationKey(op)} {
 		if b, ok := x.blocked[key]; ok {
+			if !strings.HasPrefix(b.message, notTried) {
+				b.message = notTried + "an item before could not be done: " + b.message
+			}
 			return &b
 		}
 	}
@@ -196,13 +206,19 @@ func (x *executor) failed(op *Operation, e *entry, err error) Result {
 	return x.refused(e, code, message)
 }
 
-// refused is the result of an item that GitHub did not accept, or would not. A fork's token
-// cannot write, so its items are shown by other means.
+// refused is the result of an item that GitHub did not accept, or would not. Where the token of
+// such a workflow run cannot write, its items are shown by other means.
 func (x *executor) refused(e *entry, code, message string) Result {
-	if code != CodeNoPermission || !readOnlyFork(x.plan.ev) {
+	readOnly := readOnlyRunOf(x.plan.ev)
+	switch {
+	case readOnly == nil || code != CodeNoPermission && code != CodeNoToken:
 		return e.result(Failed, code, "%s", message)
+	case code == CodeNoToken:
+		message = readOnly.noToken
+	default:
+		message = readOnly.message(e.permissions())
 	}
-	r := e.result(Skipped, CodeForkReadOnly, forkMessage)
+	r := e.result(Skipped, readOnly.code, "%s", message)
 	if r.Fallback = e.fallback(); r.Fallback != nil {
 		r.Message += "; " + r.Fallback.describe()
 	}
@@ -241,20 +257,4 @@ func describeCreated(what string, o Object) string {
 		return fmt.Sprintf("posted %s on #%d", what, o.Number)
 	}
 	return "created " + what
-}
-
-// forkReason is why a fork's token cannot write, and forkMessage what to do.
-const (
-	forkReason  = "workflow runs for pull requests from forks have a read-only token"
-	forkMessage = forkReason + ", whatever their permissions: block requests; a workflow that runs on workflow_run can write what this one was asked for"
-)
-
-// readOnlyFork reports whether an event's token is read-only because the pull request comes
-// from a fork. That of pull_request_target is not.
-func readOnlyFork(ev event.Event) bool {
-	switch ev.Name {
-	case "pull_request", "pull_request_review", "pull_request_review_comment":
-		return ev.Fork
-	}
-	return false
 }

@@ -31,8 +31,9 @@ func planCheckRun(p *planner, group []*entry) Operation {
 	op.Permissions = []Permission{{"checks", "write"}}
 	w := &checkWork{list: checkRunList(it), key: e.key, it: it}
 	if err := p.snap.lists[w.list]; err != nil {
-		if op.failUnread(err); lacksPermission(err) && readOnlyFork(p.ev) {
-			e.decide(Skipped, CodeForkReadOnly, forkMessage)
+		op.failUnread(err)
+		if readOnly := readOnlyRunOf(p.ev); lacksPermission(err) && readOnly != nil {
+			e.decide(Skipped, readOnly.code, "%s", readOnly.message(op.Permissions))
 		}
 		return op
 	}

@@ -392,17 +392,17 @@ func (r *reviewRun) searchConversation(ctx context.Context) error {
 	return nil
 }
 
-// giveUp ends the comments that could not be posted: for a fork it tries the conversation,
-// otherwise they fail, and their texts are kept.
+// giveUp ends the comments that could not be posted: with a token that may only read it tries
+// the conversation, otherwise they fail, and their texts are kept.
 func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment) {
 	left = r.undone(left)
 	if len(left) == 0 {
 		return
 	}
 	code, message := failure(err, r.op.Permissions)
-	if readOnlyFork(r.x.plan.ev) && lacksPermission(err) && !r.fellBack && !r.own {
+	if readOnly := readOnlyRunOf(r.x.plan.ev); readOnly != nil && lacksPermission(err) && !r.fellBack && !r.own {
 		r.fellBack = true
-		r.postComments(ctx, r.parts(inOrder(left, nil)), "because "+forkReason)
+		r.postComments(ctx, r.parts(inOrder(left, nil)), "because "+readOnly.reason)
 		left = r.undone(left)
 	}
 	if len(left) > 0 {

@@ -71,17 +71,14 @@ func planSecurity(p *planner, group []*entry) Operation {
 	op.work = w
 	commit, ref := analysed(p.ev, p.snap.pulls[p.ev.Number].value.Head.SHA)
 	switch {
-	case readOnlyFork(p.ev):
-		w.unable = &unable{Skipped, CodeForkReadOnly, forkMessage}
-		op.Notes = append(op.Notes, "stored as a file: the token of a pull request from a fork cannot upload")
 	case commit == "" || ref == "":
-		w.unable = &unable{Failed, CodeInvalid, unknownCommit(p.ev)}
-		op.Notes = append(op.Notes, "stored as a file: "+w.unable.message)
+		w.unable = unknownCommit(p.ev)
+		op.Notes = append(op.Notes, "stored as a file: "+w.unable)
 	}
-	if u := w.unable; u != nil {
+	if w.unable != "" {
 		for _, e := range left {
 			if op.Staged { // the plan is not a success either
-				e.decide(u.state, u.code, "%s", u.message)
+				e.decide(Failed, CodeInvalid, "%s", w.unable)
 			}
 		}
 		op.Summary = fmt.Sprintf("store %s of %s as a file", text.Count(up.Results, "result"), strings.Join(up.Tools, ", "))
@@ -233,13 +230,7 @@ type securityWork struct {
 	sarif  []byte
 	upload githubapi.SARIFUpload
 	notes  []string
-	unable *unable // why no upload is even tried; nil where it is
-}
-
-// unable is the outcome of reports that can only be stored.
-type unable struct {
-	state         State
-	code, message string
+	unable string // why no upload is even tried; "" where it is
 }
 
 // pollWaits are the waits between requests for the state of an upload: they are sent 5, 15,
@@ -247,8 +238,8 @@ type unable struct {
 var pollWaits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}
 
 func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
-	if u := w.unable; u != nil {
-		return w.instead(x, op, u.state, u.code, u.message)
+	if w.unable != "" {
+		return w.instead(x, op, CodeInvalid, w.unable)
 	}
 	id, err := idempotentAnswer(ctx, x, func(ctx context.Context) (string, error) {
 		return x.deps.GitHub.UploadSARIF(ctx, x.repo, w.upload)
@@ -256,16 +247,12 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 	if err != nil {
 		code, message := failure(err, op.Permissions)
 		x.block(op, err, blockade{code, message})
-		state := Failed
-		if isKind(err, githubapi.Forbidden) && code != string(githubapi.Ambiguous) {
-			state = Skipped
-		}
-		return w.instead(x, op, state, code, message)
+		return w.instead(x, op, code, message)
 	}
 	status, err := w.wait(ctx, x, id)
 	switch status.State {
 	case githubapi.SARIFFailed:
-		return w.instead(x, op, Failed, CodeRejected, "code scanning could not process the upload: "+strings.Join(status.Errors, "; ")+"; correct in the report what it names")
+		return w.instead(x, op, CodeRejected, "code scanning could not process the upload: "+strings.Join(status.Errors, "; ")+"; correct in the report what it names")
 	case githubapi.SARIFComplete:
 		return w.all(op, Applied, "", "uploaded to code scanning and processed", &Object{Type: objSARIF, NodeID: id}, "")
 	}
@@ -297,16 +284,30 @@ func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status
 	return status, err
 }
 
-// instead stores the log as a file, for another step to upload or keep.
-func (w *securityWork) instead(x *executor, op *Operation, state State, code, message string) []Result {
-	if x.deps.Files == nil {
-		return w.all(op, state, code, message, nil, "")
+// instead stores the log as a file, for another step to upload or keep. A repository without
+// code scanning, and a token that may only read, are no failures. Airlock's own findings go to
+// code scanning only where the token may.
+func (w *securityWork) instead(x *executor, op *Operation, code, message string) []Result {
+	stored, path, broken := "", "", false
+	if x.deps.Files != nil {
+		var err error
+		stored = "; the SARIF log is stored as a file instead"
+		if path, err = x.deps.Files.WriteFile(sarifFile, w.sarif); err != nil {
+			stored, path, broken = fmt.Sprintf("; it could not be stored as a file either: %v", err), "", true
+		}
 	}
-	path, err := x.deps.Files.WriteFile(sarifFile, w.sarif)
-	if err != nil {
-		return w.all(op, Failed, code, fmt.Sprintf("%s; it could not be stored as a file either: %v", message, err), nil, "")
+	results := w.all(op, Failed, code, "", nil, path)
+	for i, e := range pending(op.entries) {
+		r := x.refused(e, code, message)
+		if code == CodeNoCodeScanning || e.own && code == CodeNoPermission {
+			r.State = Skipped
+		}
+		if broken {
+			r.State = Failed
+		}
+		results[i].State, results[i].Code, results[i].Message = r.State, r.Code, r.Message+stored
 	}
-	return w.all(op, state, code, message+"; the SARIF log is stored as a file instead", nil, path)
+	return results
 }
 
 // all gives every report the same result.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sarif"
@@ -194,10 +195,10 @@ func TestProcessingThatFailsOrTakesLong(t *testing.T) {
 
 func TestWhereUploadingIsImpossibleTheLogIsAFile(t *testing.T) {
 	one := alert("main.go", 3, "One.", "sqli")
-	check := func(t *testing.T, b *bench, code, word string) {
+	check := func(t *testing.T, b *bench, state, word string) {
 		t.Helper()
 		results := b.run(one, one)
-		want(t, results, "skipped("+code+") skipped("+code+")")
+		want(t, results, state+" "+state)
 		if !strings.Contains(results[0].Message, word) {
 			t.Errorf("the message does not name %q: %s", word, results[0].Message)
 		}
@@ -209,22 +210,35 @@ func TestWhereUploadingIsImpossibleTheLogIsAFile(t *testing.T) {
 	t.Run("switched off", func(t *testing.T) {
 		f := fixture()
 		f.Repo.NoAdvancedSecurity = true
-		check(t, newBench(t, f, githubtest.Options{}), CodeNoCodeScanning, "enable")
+		check(t, newBench(t, f, githubtest.Options{}), "skipped(no-code-scanning)", "enable")
 	})
 	t.Run("no permission", func(t *testing.T) {
 		f := fixture()
 		f.Tokens = []githubtest.Token{{Secret: "ghs_test", Permissions: map[string]string{"contents": "read", "metadata": "read"}}}
-		check(t, newBench(t, f, githubtest.Options{}), CodeNoPermission, "security-events: write")
+		check(t, newBench(t, f, githubtest.Options{}), "failed(permission)", "security-events: write")
 	})
 	t.Run("fork", func(t *testing.T) {
-		b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+		f := fixture()
+		f.Tokens = []githubtest.Token{{Secret: "ghs_test", Permissions: map[string]string{"contents": "read", "metadata": "read", "security_events": "read"}}}
+		b := newBench(t, f, githubtest.Options{}).on("pull_request", pullNumber)
 		b.ev.Fork = true
-		check(t, b, CodeForkReadOnly, "read-only token")
-		if n := len(b.srv.Writes()); n != 0 {
+		check(t, b, "skipped(fork-read-only)", "read-only token")
+		if n := len(b.srv.Writes()); n != 1 { // it is tried: GitHub may take the upload
 			t.Errorf("%d writes", n)
 		}
-		b.cfg.DryRun = true
-		want(t, b.run(one), "skipped("+CodeForkReadOnly+")")
+	})
+	t.Run("fork, which GitHub lets upload", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+		b.ev.Fork = true
+		want(t, b.run(one), "applied")
+	})
+	t.Run("no permission for Airlock's own", func(t *testing.T) {
+		b := ownBench(t, githubtest.Options{})
+		b.srv.Change(func(f *githubtest.Fixture) {
+			f.Tokens = []githubtest.Token{{Secret: "ghs_test", Permissions: map[string]string{"contents": "read", "metadata": "read"}}}
+		})
+		own := intake.OwnItem{Item: &safeoutput.CreateSecurityReport{File: "main.go", Line: 3, Severity: "error", Message: "Found."}}
+		want(t, b.runOwn([]intake.OwnItem{own}, one), "failed(permission) skipped(permission)")
 	})
 	t.Run("nowhere to store it", func(t *testing.T) {
 		f := fixture()

@@ -27,41 +27,42 @@ const (
 // The codes of skipped and failed results, in addition to those of githubapi's errors and
 // of policy's rules.
 const (
-	CodeUnsupported      = "unsupported"        // no handler for the kind yet
-	CodeForkReadOnly     = "fork-read-only"     // the token cannot write, because the pull request comes from a fork
-	CodeOutsideDiff      = "outside-diff"       // the owner wants comments outside the diff left out
-	CodeOwnLimit         = "own-limit"          // one of Airlock's own comments, beyond their limit
-	CodeEditedMeanwhile  = "edited-meanwhile"   // somebody else changed it since the workflow run started
-	CodeNoCodeScanning   = "no-code-scanning"   // it is switched off in the repository
-	CodeNoPermission     = "permission"         // the token lacks a permission
-	CodeLocked           = "locked"             // the conversation is locked
-	CodeArchived         = "archived"           // the repository is read-only
-	CodeFeatureDisabled  = "feature-disabled"   // issues or discussions are switched off
-	CodeNoToken          = "no-token"           // there is no token to write with
-	CodeCancelled        = "cancelled"          // the workflow run was cancelled before it was the item's turn
-	CodeCategoryNotFound = "category-not-found" // the repository has no such discussion category
-	CodeTooManyLabels    = "too-many-labels"    // the issue would have more than 100
-	CodeNotTaken         = "not-taken"          // GitHub accepted the write, but reading back does not show it
-	CodeRejected         = "sarif-rejected"     // code scanning could not process the upload
-	CodeInvalid          = "invalid"            // it cannot be put into a request
-	CodeTooLong          = "too-long"           // the issue's text has no room for what is to be added
-	CodeIsland           = "island"             // the markers around what is to be replaced are not one pair
-	CodeSecret           = "secret"             // it contains what looks like a secret
-	CodeNoClone          = "no-clone"           // the changes are not at hand
-	CodeNoBase           = "no-base"            // it is not known what the changes were made from, or what they go onto
-	CodeUnreadable       = "unreadable-changes" // the changes cannot be read
-	CodeNoChanges        = "no-changes"         // there are none
-	CodeConflict         = "merge-conflict"     // the changes conflict with where they go
-	CodeMoved            = "moved"              // somebody else changed the branch
-	CodePushRefused      = "push-refused"       // GitHub did not accept the push
-	CodePullForbidden    = "pull-forbidden"     // the token may not open pull requests; the branch is there
-	CodeForkHead         = "fork-head"          // the branch is in a fork
-	CodeClosed           = "closed"             // the pull request is closed
-	CodeHeld             = "held"               // held back, because changes that go with it were not delivered
-	CodeIncomplete       = "incomplete"         // the agent reports that it did not complete its task
-	CodeSameIdentity     = "same-identity"      // another job of the workflow run has the same identity
-	CodeInternal         = "internal"           // a defect of Airlock
-	CodeCrash            = "crash"              // Airlock itself failed while it worked on the item
+	CodeUnsupported        = "unsupported"          // no handler for the kind yet
+	CodeForkReadOnly       = "fork-read-only"       // the token cannot write, because the pull request comes from a fork
+	CodeDependabotReadOnly = "dependabot-read-only" // the token cannot write, because Dependabot started the workflow run
+	CodeOutsideDiff        = "outside-diff"         // the owner wants comments outside the diff left out
+	CodeOwnLimit           = "own-limit"            // one of Airlock's own comments, beyond their limit
+	CodeEditedMeanwhile    = "edited-meanwhile"     // somebody else changed it since the workflow run started
+	CodeNoCodeScanning     = "no-code-scanning"     // it is switched off in the repository
+	CodeNoPermission       = "permission"           // the token lacks a permission
+	CodeLocked             = "locked"               // the conversation is locked
+	CodeArchived           = "archived"             // the repository is read-only
+	CodeFeatureDisabled    = "feature-disabled"     // issues or discussions are switched off
+	CodeNoToken            = "no-token"             // there is no token to write with
+	CodeCancelled          = "cancelled"            // the workflow run was cancelled before it was the item's turn
+	CodeCategoryNotFound   = "category-not-found"   // the repository has no such discussion category
+	CodeTooManyLabels      = "too-many-labels"      // the issue would have more than 100
+	CodeNotTaken           = "not-taken"            // GitHub accepted the write, but reading back does not show it
+	CodeRejected           = "sarif-rejected"       // code scanning could not process the upload
+	CodeInvalid            = "invalid"              // it cannot be put into a request
+	CodeTooLong            = "too-long"             // the issue's text has no room for what is to be added
+	CodeIsland             = "island"               // the markers around what is to be replaced are not one pair
+	CodeSecret             = "secret"               // it contains what looks like a secret
+	CodeNoClone            = "no-clone"             // the changes are not at hand
+	CodeNoBase             = "no-base"              // it is not known what the changes were made from, or what they go onto
+	CodeUnreadable         = "unreadable-changes"   // the changes cannot be read
+	CodeNoChanges          = "no-changes"           // there are none
+	CodeConflict           = "merge-conflict"       // the changes conflict with where they go
+	CodeMoved              = "moved"                // somebody else changed the branch
+	CodePushRefused        = "push-refused"         // GitHub did not accept the push
+	CodePullForbidden      = "pull-forbidden"       // the token may not open pull requests; the branch is there
+	CodeForkHead           = "fork-head"            // the branch is in a fork
+	CodeClosed             = "closed"               // the pull request is closed
+	CodeHeld               = "held"                 // held back, because changes that go with it were not delivered
+	CodeIncomplete         = "incomplete"           // the agent reports that it did not complete its task
+	CodeSameIdentity       = "same-identity"        // another job of the workflow run has the same identity
+	CodeInternal           = "internal"             // a defect of Airlock
+	CodeCrash              = "crash"                // Airlock itself failed while it worked on the item
 )
 
 // Result is the outcome of one item.

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"os/exec"
@@ -213,5 +214,28 @@ func TestActionReadsThePolicyOfTheBaseCommit(t *testing.T) {
 	inputs["config-file"] = ".github/none.yml"
 	if code, log, _, _ := step(t, env, inputs, nil); code != 2 || !strings.Contains(log, "there is no such file") {
 		t.Errorf("a policy that is not there: exit code %d\n%s", code, log)
+	}
+}
+
+// Secrets of Actions are not given to the workflow runs that Dependabot starts: a token that is
+// one of them is empty there, and that is no mistake in the configuration.
+func TestActionWithoutATokenInARunOfDependabot(t *testing.T) {
+	raw, err := os.ReadFile(event(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var payload map[string]any
+	if err := json.Unmarshal(raw, &payload); err != nil {
+		t.Fatal(err)
+	}
+	payload["sender"].(map[string]any)["login"] = "dependabot[bot]"
+	if raw, err = json.Marshal(payload); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"GITHUB_EVENT_PATH": filepath.Join(files(t, map[string]string{"event.json": string(raw)}), "event.json")}
+	code, log, outputs, summary := step(t, env, map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:"}, map[string]string{"lines.ndjson": line})
+	if code != 0 || !strings.Contains(log, "dependabot-read-only") || !strings.Contains(outputs, "results<<") || !strings.Contains(summary, "Hello") ||
+		!strings.Contains(summary, "Settings, Secrets and variables, Dependabot") {
+		t.Errorf("exit code %d\n%s\n%s\n%s", code, log, outputs, summary)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -107,6 +108,9 @@ func TestApplyStoresWhatGitHubDoesNotTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	env["GITHUB_EVENT_PATH"] = fork
+	s.Change(func(f *githubtest.Fixture) {
+		f.Tokens[0].Permissions = map[string]string{"contents": "read", "metadata": "read"}
+	})
 	sarif := filepath.Join(dir, "sub", "out")
 	code, out, errs = process{env: env}.run(t, "apply", "--pace=0s", "--input", filepath.Join(dir, "lines.ndjson"), "--config", filepath.Join(dir, "policy.yml"), "--output-dir", sarif)
 	if code != 1 || !strings.Contains(out, `"fork-read-only"`) {

@@ -113,7 +113,9 @@ func redirect(req *http.Request, op *operation, a *answer) *Error {
 	case !sameOrigin(req.URL, to):
 		return op.fail(Malformed, "a redirect to another host, which is not followed")
 	case op.write && status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect:
-		return op.fail(NotFound, "it has moved; use its new name")
+		e := op.fail(NotFound, "it has moved")
+		e.Moved = true
+		return e
 	}
 	return nil
 }

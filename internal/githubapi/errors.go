@@ -74,6 +74,8 @@ type Error struct {
 	Message    string // GitHub's own message, or what broke; one line, at most 500 bytes
 	Permission string // if Forbidden, the content of X-Accepted-GitHub-Permissions, such as "issues=write"
 	Feature    string // if Forbidden, what is switched off: one of the Feature constants
+	Moved      bool   // if NotFound, it has another name or number now
+	Expired    bool   // if Unauthorized, GitHub accepted the token before
 	Fields     []FieldError
 	Until      time.Time // if RateLimited, when the limit ends; zero if that is unknown
 	RequestID  string    // X-GitHub-Request-Id, for GitHub's support
@@ -111,8 +113,14 @@ func (e *Error) cause() string {
 	}
 	switch e.Kind {
 	case NotFound:
+		if e.Moved {
+			return "it has moved: the repository was renamed or transferred, or the issue was"
+		}
 		return "it does not exist, or the token may not see it"
 	case Unauthorized:
+		if e.Expired {
+			return "GitHub does not accept the token any more" + quoted
+		}
 		return "GitHub does not accept the token" + quoted
 	case Forbidden:
 		return e.forbidden() + quoted
@@ -165,8 +173,14 @@ func (e *Error) forbidden() string {
 func (e *Error) next() string {
 	switch e.Kind {
 	case NotFound:
+		if e.Moved {
+			return "nothing was written; use its new name"
+		}
 		return "check the name or number, and that the token has access to the repository"
 	case Unauthorized:
+		if e.Expired {
+			return "it has expired or was revoked (that of a GitHub App after an hour, that of a job when the job ends); run the job again: what is done is not done twice"
+		}
 		return "give a token that is valid for this host"
 	case Forbidden:
 		switch e.Feature {

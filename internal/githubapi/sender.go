@@ -38,6 +38,7 @@ type sender struct {
 	pace      *pace
 	attempts  int
 	maxBody   int64
+	accepted  atomic.Bool // GitHub has accepted the token
 }
 
 func newSender(o Options) *sender {
@@ -137,11 +138,15 @@ func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answe
 		return nil, broken(op, err, got, false)
 	}
 	bad := judge(orig, op, got, s.clock.Now())
+	if bad == nil && !s.token.IsZero() {
+		s.accepted.Store(true)
+	}
 	if bad != nil {
 		// The message about a failure is shown to people, and an error page may
 		// repeat the request: it is judged without the token.
 		if bad = judge(orig, op, got.redacted(s.token), s.clock.Now()); bad != nil {
 			bad.Message = s.token.Redact(bad.Message) // the JSON may have escaped the token
+			bad.Expired = bad.Kind == Unauthorized && s.accepted.Load()
 		}
 	}
 	return got, bad

@@ -104,8 +104,13 @@ func (d *door) formOf(kind safeoutput.Kind, members []schema.Member) *form {
 	return d.forms[name]
 }
 
-// listEnabled lists the kinds that are accepted, in the order of the table.
-func listEnabled(enabled map[safeoutput.Kind]bool) string {
+// listKinds lists the kinds that are accepted, in the order of the table, as a clause. Where
+// every kind is, which of them the owner has enabled is not known here.
+func listKinds(enabled map[safeoutput.Kind]bool) string {
+	which := "the kinds enabled are: "
+	if enabled == nil {
+		which = "the kinds are: "
+	}
 	var names []string
 	for _, s := range safeoutput.Kinds() {
 		if enabled == nil || enabled[s.Kind] {
@@ -113,9 +118,9 @@ func listEnabled(enabled map[safeoutput.Kind]bool) string {
 		}
 	}
 	if len(names) == 0 {
-		return "none"
+		return which + "none"
 	}
-	return strings.Join(names, ", ")
+	return which + strings.Join(names, ", ")
 }
 
 // maxSuggestions is how many lines of kinds that do not exist are told which kind may be
@@ -127,12 +132,12 @@ const maxSuggestions = 1000
 func (d *door) unknownKind(name string, suggested int) string {
 	msg := "'type' (" + quote(name) + ") is not a kind of safe output"
 	if suggested >= maxSuggestions {
-		return msg + "; the first such lines list the kinds enabled"
+		return msg + "; the first such lines list the kinds"
 	}
 	if near := nearestKind(name); near != "" {
-		return msg + "; did you mean '" + near + "'? The kinds enabled are: " + d.enabledKinds
+		return msg + "; did you mean '" + near + "'? T" + d.whichKinds[1:]
 	}
-	return msg + "; the kinds enabled are: " + d.enabledKinds
+	return msg + "; " + d.whichKinds
 }
 
 // nearestKind returns the canonical kind whose name or alias is most similar to name,

@@ -18,8 +18,8 @@ type door struct {
 	cfg       Config
 	sanitizer *sanitize.Sanitizer
 	forms     map[string]*form // by the name of their definition in the schema
-	// enabledKinds lists the kinds that are accepted.
-	enabledKinds string
+	// whichKinds is a clause that lists the kinds that are accepted.
+	whichKinds string
 }
 
 func newDoor(cfg Config) (*door, error) {
@@ -34,7 +34,7 @@ func newDoor(cfg Config) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &door{cfg: cfg, sanitizer: sanitizer, forms: forms, enabledKinds: listEnabled(cfg.Enabled)}, nil
+	return &door{cfg: cfg, sanitizer: sanitizer, forms: forms, whichKinds: listKinds(cfg.Enabled)}, nil
 }
 
 // verdict is the outcome of one record before it is counted.
@@ -120,12 +120,12 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 		if slices.ContainsFunc(members, func(m schema.Member) bool { return m.Name == "items" }) {
 			hint = " (a document of items is one object that begins with 'items' or 'errors', and has a list there)"
 		}
-		j.refuse("$.type", "'type' is a required property"+hint+"; the kinds enabled are: "+j.enabledKinds)
+		j.refuse("$.type", "'type' is a required property"+hint+"; "+j.whichKinds)
 		return false
 	}
 	raw := members[i].Value
 	if raw[0] != '"' {
-		j.refuse("$.type", "'type' must be a string; the kinds enabled are: "+j.enabledKinds)
+		j.refuse("$.type", "'type' must be a string; "+j.whichKinds)
 		return false
 	}
 	spec, ok := safeoutput.Lookup(string(raw[1 : len(raw)-1]))
@@ -139,7 +139,7 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 	}
 	j.kind = spec.Kind
 	if j.cfg.Enabled != nil && !j.cfg.Enabled[spec.Kind] {
-		j.refuse("$.type", "'type': this kind is not enabled; the kinds enabled are: "+j.enabledKinds)
+		j.refuse("$.type", "'type': this kind is not enabled; "+j.whichKinds)
 		return false
 	}
 	j.form = j.formOf(spec.Kind, members)

@@ -20,7 +20,7 @@ import (
 // which may be nil), through both doors and performs what is left.
 func (s *step) apply(ctx context.Context, doc *checkreport.Document) error {
 	cfg := s.gate.SafeOutputs()
-	if s.conn.Token.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged {
+	if s.conn.Token.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged && !apply.MayLackToken(s.event) {
 		return exitcode.UsageError(errors.New("there is no token to write with: leave the input token at its default, or set staged: true to see the plan"))
 	}
 	if err := doors.Identify(ctx, s.client, s.event, &s.eventRun, s.info); err != nil {
