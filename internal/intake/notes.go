@@ -59,7 +59,7 @@ func atMost(n int, one, several string) string {
 	case 1:
 		return "at most 1 " + one
 	}
-	return fmt.Sprintf("at most %d %s", n, several)
+	return "at most " + strconv.Itoa(n) + " " + several
 }
 
 // Repair is one kind of repair to a record or to one of its fields.

@@ -118,11 +118,15 @@ func (j *recordJudge) trimLabels(raw []byte) []byte {
 	return append(out, ']')
 }
 
-// needsTrim reports whether a label may have space around it: there is a quote next to
-// a space, an escape, or a character that is not ASCII.
+// needsTrim reports whether a label may have space around it: in a string there is a
+// space next to its quote, an escape, or a character that is not ASCII.
 func needsTrim(raw []byte) bool {
+	inString := false
 	for i, c := range raw {
-		if c == '\\' || c >= 0x80 || c == ' ' && (raw[i-1] == '"' || i+1 < len(raw) && raw[i+1] == '"') {
+		switch {
+		case c == '"':
+			inString = !inString
+		case inString && (c == '\\' || c >= 0x80 || c == ' ' && (raw[i-1] == '"' || raw[i+1] == '"')):
 			return true
 		}
 	}

@@ -4,7 +4,7 @@ import "bytes"
 
 // maxAhead is how many bytes after a complete object are read to find out whether it
 // is part of the record before it: far more than a body may have.
-const maxAhead = 16 << 20
+const maxAhead = 4 << 20
 
 // ahead searches for the next line that continues an open record: one that ends a
 // string or an object which it does not begin. A complete object that comes before
