@@ -156,18 +156,22 @@ func trim(b []byte) []byte {
 	return b[from:to]
 }
 
-// isFence reports whether a trimmed line opens or closes a Markdown code
-// fence: three or more backticks or tildes and at most one word.
+// isFence reports whether a trimmed line opens or closes a Markdown code fence: three or
+// more backticks or tildes, with a language and attributes of it or none.
 func isFence(line []byte) bool {
 	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
 		return false
 	}
-	rest := bytes.TrimLeft(line, string(line[0]))
-	if len(line)-len(rest) < 3 || len(rest) > 32 {
+	info := bytes.TrimLeft(line, string(line[0]))
+	if len(line)-len(info) < 3 || len(info) > 128 || bytes.IndexByte(info, line[0]) >= 0 || objectStart(info) >= 0 {
 		return false
 	}
-	for _, c := range bytes.TrimSpace(rest) {
-		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '+'
+	language, attributes, _ := bytes.Cut(bytes.TrimSpace(info), []byte(" "))
+	if len(language) > 32 || bytes.Count(attributes, []byte(" ")) > 3 {
+		return false
+	}
+	for _, c := range language {
+		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '+' || c == '#'
 		if !word {
 			return false
 		}
@@ -175,11 +179,52 @@ func isFence(line []byte) bool {
 	return true
 }
 
-// isDiffFence reports whether a code fence opens a diff.
-func isDiffFence(line []byte) bool {
-	word := string(bytes.ToLower(bytes.Trim(line, "`~ ")))
-	return word == "diff" || word == "patch"
+// codeFence is the code fence that was opened last. The zero value means that none is
+// open.
+type codeFence struct {
+	mark  byte
+	width int
+	// diff is whether it shows changes. Lines that it removes are not requests.
+	diff bool
+	// why is why nothing in it is a request, as in NotRequestError, or "".
+	why string
 }
+
+// next continues after a line that isFence accepts.
+func (f *codeFence) next(line []byte) {
+	mark := line[0]
+	info := strings.ToLower(string(bytes.TrimLeft(line, string(mark))))
+	width := len(line) - len(info)
+	words := strings.Fields(info)
+	switch {
+	case f.width == 0:
+		*f = codeFence{mark: mark, width: width}
+		for i, w := range words {
+			switch {
+			case i == 0 && (w == "diff" || w == "patch"):
+				f.diff = true
+			case i == 0 && programming[w]:
+				f.why = "it is in " + w + " code"
+			case strings.TrimSuffix(w, "s") == "example":
+				f.why = "it is an example"
+			}
+		}
+	case mark == f.mark && width >= f.width && len(words) == 0:
+		*f = codeFence{}
+	}
+}
+
+// programming are languages, and other names of them, whose code may contain an object
+// that is not meant as JSON.
+var programming = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`bash c c# c++ console cpp cs csharp css dart elixir elm erlang fish go golang gotemplate groovy haskell
+		html java jinja jsx julia kotlin kt liquid lua make makefile nix objc ocaml perl php pl powershell ps1 py python r rb rs ruby rust
+		scala sh shell shell-session sql svelte swift terraform tf ts tsx typescript vue xml zig zsh`) {
+		m[w] = true
+	}
+	return m
+}()
 
 // objectAt returns the offset of the first object in a line, -1 if there is none, and
 // whether nothing that says anything stands before it. Otherwise the offset is that of

@@ -45,6 +45,23 @@ var hiders = []hider{
 	{"<script", "</script", "it is hidden", true},
 	{"<style", "</style", "it is hidden", true},
 	{"<textarea", "</textarea", "it is hidden", true},
+	{"<noscript", "</noscript", "it is hidden", false},
+	{"<noembed", "</noembed", "it is hidden", false},
+	{"<noframes", "</noframes", "it is hidden", false},
+	{"<iframe", "</iframe", "it is hidden", false},
+	{"<title", "</title", "it is hidden", false},
+	{"<think", "</think", "it is part of a draft", false},
+	{"<thinking", "</thinking", "it is part of a draft", false},
+	{"<thought", "</thought", "it is part of a draft", false},
+	{"<reasoning", "</reasoning", "it is part of a draft", false},
+	{"<scratchpad", "</scratchpad", "it is part of a draft", false},
+	{"<draft", "</draft", "it is part of a draft", false},
+	{"<example", "</example", "it is an example", false},
+	{"<examples", "</examples", "it is an example", false},
+	{"[//]: # (", ")", "it is commented out", false},
+	{"[comment]: # (", ")", "it is commented out", false},
+	{"[comment]: <> (", ")", "it is commented out", false},
+	{"<<<<<<< ", ">>>>>>> ", "it is part of a merge conflict", false},
 	{"<?", "?>", "it is hidden", false},
 	{"<![cdata[", "]]>", "it is hidden", false},
 	{"{% comment", "endcomment", "it is commented out", false},
@@ -80,6 +97,9 @@ func (h *hidden) read(text []byte, line int, start bool) {
 		}
 		h.hider, h.line = found, line
 		i = n + len(found.open)
+		if found.open == "<!--" && (bytes.HasPrefix(text[i:], []byte(">")) || bytes.HasPrefix(text[i:], []byte("->"))) {
+			h.line = 0 // an empty comment
+		}
 	}
 }
 
@@ -90,21 +110,30 @@ func (h *hidden) paragraphEnd() {
 	}
 }
 
-// firstHider returns the first hider in text[from:] and its offset in text, or -1.
-// start is whether the text begins a line: a hider that stands there continues through
+// firstHider returns the first hider in text[from:] and its offset in text, or -1. Code
+// in backticks and what a backslash escapes are only text. start is whether the text begins a line: a hider that stands there continues through
 // empty lines, except that of struck-out text.
 func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 	lead := -1
 	if start {
 		lead = len(text) - len(bytes.TrimLeft(text, " \t-*+>"))
 	}
+	var ticks codeSpans
 	for i := max(from, 0); i < len(text); i++ {
 		if i > lead { // only hiders that count anywhere are left
-			n := bytes.IndexAny(text[i:], "<~")
+			n := bytes.IndexAny(text[i:], "<~`\\")
 			if n < 0 {
 				break
 			}
 			i += n
+		}
+		switch text[i] {
+		case '\\':
+			i++
+			continue
+		case '`':
+			i += ticks.width(text[i:]) - 1
+			continue
 		}
 		for _, h := range hiders {
 			if i != lead && !h.anywhere || !hasPrefixFold(text[i:], h.open) {
@@ -113,11 +142,38 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 			if after := i + len(h.open); isNameByte(text[after-1]) && after < len(text) && strings.IndexByte(" \t>/", text[after]) < 0 {
 				continue // another name, which begins like this one
 			}
+			if h.open == "~~" && i != lead && (i+2 == len(text) || text[i+2] == ' ') {
+				continue // what is struck through begins with a letter
+			}
 			h.anywhere = h.anywhere && (i != lead || h.open[0] != '<')
 			return h, i
 		}
 	}
 	return hider{}, -1
+}
+
+// codeSpans remembers for how many backticks a line has no code span any more.
+type codeSpans [32]bool
+
+// width returns the width of the code span that text begins with, or of its backticks if
+// none ends it.
+func (spans *codeSpans) width(text []byte) int {
+	ticks := len(text) - len(bytes.TrimLeft(text, "`"))
+	if ticks >= len(spans) || spans[ticks] {
+		return ticks
+	}
+	for i := ticks; ; {
+		n := bytes.IndexByte(text[i:], '`')
+		if n < 0 {
+			spans[ticks] = true
+			return ticks
+		}
+		i += n
+		run := len(text[i:]) - len(bytes.TrimLeft(text[i:], "`"))
+		if i += run; run == ticks {
+			return i
+		}
+	}
 }
 
 func isNameByte(c byte) bool {

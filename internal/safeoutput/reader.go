@@ -91,7 +91,7 @@ type Reader struct {
 	ahead ahead
 
 	fences int
-	diff   bool      // the code fence that was opened last is for a diff
+	code   codeFence
 	hidden hidden    // what is not meant as requests
 	lists  int       // how many brackets around records are open
 	first  int       // how many records the batch had before this line
@@ -299,7 +299,9 @@ func (r *Reader) line(b *Batch, at, to int) {
 	text := b.buf[at:to]
 	if isFence(text) {
 		r.fences++
-		r.diff = isDiffFence(text)
+		if r.hidden.line == 0 {
+			r.code.next(text)
+		}
 		return
 	}
 	if r.hidden.line > 0 {
@@ -310,6 +312,13 @@ func (r *Reader) line(b *Batch, at, to int) {
 		r.hidden.read(text, r.lineNo, false)
 		b.Lines = append(b.Lines, l)
 		return
+	}
+	if r.code.why != "" && objectStart(text) >= 0 {
+		r.refuse(b, &NotRequestError{r.code.why})
+		return
+	}
+	if bytes.HasPrefix(text, []byte("@@ -")) {
+		r.code.diff = true // until the next fence
 	}
 	if bytes.HasPrefix(text, []byte("{%")) {
 		r.text(b, at, to, -1)
@@ -364,7 +373,7 @@ func (r *Reader) record(b *Batch, at, to int) {
 				r.text(b, at, to, object)
 				return
 			}
-			if r.diff && b.buf[at] == '-' {
+			if r.code.diff && b.buf[at] == '-' {
 				r.refuse(b, &NotRequestError{"it is removed in a diff"})
 				return
 			}
