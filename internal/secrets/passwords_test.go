@@ -117,6 +117,7 @@ func TestPathsExplainOnlyWhatTestsMakeUp(t *testing.T) {
 		"internal/a_test.go":            {"a test", "a test"},
 		"testdata/key.pem":              {"a test", "a test"},
 		"tests/unit/test_a.py":          {"a test", "a test"},
+		"reg-tests/ssl/common.pem":      {"a test", "a test"},
 		"src/a.test.ts":                 {"a test", "a test"},
 		"src/test/java/a/KeyTest.java":  {"a test", "a test"},
 		"pkg/fixtures/secret.yaml":      {"a test", "a test"},
