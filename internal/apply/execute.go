@@ -144,7 +144,9 @@ func (x *executor) all() []Result {
 			missing := e.result(Failed, CodeInternal, "nothing was reported about this item; please report this as a defect of Airlock")
 			r = &missing
 		}
-		x.keepPatch(e, r)
+		if err := crash.Try(func() error { x.keepPatch(e, r); return nil }); err != nil {
+			r.Notes = append(slices.Clone(r.Notes), "its patch was not kept: "+err.Error())
+		}
 		e.addNotes(r)
 		out = append(out, *r)
 	}

@@ -203,7 +203,9 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 		}
 	}
 	done, lost := apply.Execute(ctx, r.Deps, plan), apply.DeniedResults(denied)
-	apply.KeepDenied(ctx, r.Deps, r.Config, lost)
+	if err := crash.Try(func() error { apply.KeepDenied(ctx, r.Deps, r.Config, lost); return nil }); err != nil && r.Deps.Log != nil {
+		r.Deps.Log("the changes of a denied item were not kept: " + err.Error())
+	}
 	results := slices.Concat(done, lost, refusedResults(refused))
 	return g.report(collected, r, plan, results), nil
 }
