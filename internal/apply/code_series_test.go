@@ -38,9 +38,9 @@ func (b *codeBench) handOver(form string) {
 		}
 		data = string(raw)
 	}
-	base, repo := b.base, b.deps.Code.Repo
+	base := b.base
 	b.checkout(base)
-	repo = b.deps.Code.Repo
+	repo := b.deps.Code.Repo
 	b.deps.Code.File = "agent.changes"
 	b.deps.Code.Series = func(ctx context.Context, bases []string) (gitrepo.Series, error) {
 		return agentchanges.FromFile(ctx, agentchanges.FileConfig{Repo: repo, Name: "agent.changes", Data: []byte(data), Bases: append([]string{base}, bases...)})
@@ -291,6 +291,9 @@ func (b *codeBench) commits(n int) {
 // comparison does not fit into one answer.
 func TestMoreCommitsThanOnePage(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it pushes hundreds of commits")
+	}
 	b := newCodeBench(t)
 	const n = 260
 	b.commits(n)
