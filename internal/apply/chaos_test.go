@@ -153,6 +153,38 @@ func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
 	})
 }
 
+// TestTwoClaimsEndWithOneOfEach plays two jobs with one identity that can be told from each
+// other. At least one of them goes through, whatever the other has written; what is refused,
+// or given up, is there by the other.
+func TestTwoClaimsEndWithOneOfEach(t *testing.T) {
+	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+		c := newChaos(t, seed)
+		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
+		wanted := c.withoutFaults()
+		defer c.explain(seed)
+		claims := []string{claimOne, claimTwo}
+		attempt := 1 + c.r.IntN(2)
+		through := 0
+		for i, results := range c.atOnce(false, func() int {
+			c.cfg.Run.Claim, claims = claims[0], claims[1:]
+			return attempt
+		}) {
+			if results == nil {
+				continue
+			}
+			through++
+			yielded := len(slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return r.Code != CodeSameIdentity }))
+			if c.done(results)+yielded != len(c.items) {
+				t.Errorf("job %d ended with %s", i+1, states(results))
+			}
+		}
+		if through == 0 {
+			t.Error("both jobs were refused")
+		}
+		c.checkEnd(wanted)
+	})
+}
+
 // endsWithOneOfEach plays two runs that work at the same moment, on the attempts that attempt
 // returns.
 func (c *chaos) endsWithOneOfEach(seed uint64, attempt func() int) {
@@ -183,8 +215,9 @@ func (c *chaos) atOnce(faulty bool, attempt func() int) (results [2][]Result) {
 	}
 	c.srv.SetFault(c.hook(rate, c.r.IntN(2) == 0))
 	for i := range results {
+		number := attempt()
 		one := *c.bench
-		one.cfg.Run.Attempt = attempt()
+		one.cfg.Run.Attempt = number
 		left := 0
 		if faulty && c.r.IntN(2) == 0 {
 			left = 1 + c.r.IntN(12+2*len(c.items))

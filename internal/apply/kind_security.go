@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -189,7 +190,21 @@ func prepare(cfg Config, entries []*entry, read func(string) ([]byte, error)) (*
 		}
 		sources = append(sources, sarif.Source{SARIF: log, Category: id.category})
 	}
-	return sarif.Prepare(sources, sarif.Options{ReadFile: read})
+	return sarif.Prepare(sources, sarif.Options{ReadFile: read, Category: cfg.category()})
+}
+
+// category returns the category of agents' reports that name none. It is "", unless another
+// call of a reusable workflow or another job of the matrix may report the same: of two uploads
+// of one category the second replaces the first.
+func (c Config) category() string {
+	if c.Run.Name == "" && c.Run.MatrixIndex == 0 {
+		return ""
+	}
+	category := "airlock/" + text.Slug(c.Run.Identity(), 100)
+	if c.Run.MatrixIndex > 0 {
+		category += "/" + strconv.Itoa(c.Run.MatrixIndex+1)
+	}
+	return category
 }
 
 // RuleReservedTool denies a report under the name of Airlock's own checks.

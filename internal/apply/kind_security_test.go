@@ -96,6 +96,36 @@ func TestReportsBecomeOneUpload(t *testing.T) {
 	}
 }
 
+// TestCategoryOfTheJob asserts that no call of a reusable workflow, and no job of a matrix,
+// replaces what another one has uploaded.
+func TestCategoryOfTheJob(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		leg      int
+		category string
+	}{
+		{"", 0, ""}, {"", 1, "airlock/apply/2/"}, {"api / apply", 0, "airlock/api---apply-89cca8e7/"}, {"api / apply", 2, "airlock/api---apply-89cca8e7/3/"},
+	} {
+		b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
+		b.cfg.Run.Name, b.cfg.Run.MatrixIndex = c.name, c.leg
+		want(t, b.run(alert("main.go", 2, "Bad.", "")), "applied")
+		var log struct {
+			Runs []struct{ AutomationDetails struct{ ID string } }
+		}
+		if err := json.Unmarshal(b.srv.State().Uploads[0].SARIF, &log); err != nil {
+			t.Fatal(err)
+		}
+		if len(log.Runs) != 1 || log.Runs[0].AutomationDetails.ID != c.category {
+			t.Errorf("%q, leg %d: %+v", c.name, c.leg, log.Runs)
+		}
+		b.srv.ResetRequests()
+		want(t, b.run(line(map[string]any{"type": "create-security-report", "file": "main.go", "line": 2, "severity": "error", "message": "Bad.", "category": "mine"})), "applied")
+		if err := json.Unmarshal(b.srv.State().Uploads[1].SARIF, &log); err != nil || log.Runs[0].AutomationDetails.ID != "mine/" {
+			t.Errorf("the item's own category: %+v, %v", log.Runs, err)
+		}
+	}
+}
+
 func TestDriverAndCategoryOfTheOwner(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.kind(safeoutput.KindCreateSecurityReport, func(k *policy.KindConfig) { k.Report.Driver, k.Report.Category = "Our agent", "nightly" })

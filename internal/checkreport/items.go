@@ -1,14 +1,10 @@
 package checkreport
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/intake"
@@ -138,13 +134,7 @@ func short(job string) string {
 	if begin == job {
 		return job
 	}
-	return begin + " " + digest(job)
-}
-
-// digest returns eight hexadecimal digits that stand for s.
-func digest(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:4])
+	return begin + " " + text.Digest(job)
 }
 
 func annotationLevel(s finding.Severity) string {
@@ -195,16 +185,7 @@ func (d *Document) Annotations(safe SafeText) []Annotation {
 func sarifCategory(job string, leg int) string {
 	category := "airlock/security-review"
 	if job != "" {
-		plain := strings.Map(func(r rune) rune {
-			if r < utf8.RuneSelf && (r == '_' || r == '.' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
-				return r
-			}
-			return '-'
-		}, text.Truncate(job, maxJob))
-		if plain != job {
-			plain += "-" + digest(job)
-		}
-		category += "/" + plain
+		category += "/" + text.Slug(job, maxJob)
 	}
 	if leg > 0 {
 		category += "/" + strconv.Itoa(leg+1)

@@ -185,6 +185,9 @@ func (f applyFlags) request(env Environment, conn doors.Connection) (doors.Reque
 	if err != nil {
 		return doors.Request{}, exitcode.UsageError(err)
 	}
+	if f.dryRun {
+		run.Own = "" // nothing is written that another run could be taken for
+	}
 	client, err := conn.Client()
 	if err != nil {
 		return doors.Request{}, err

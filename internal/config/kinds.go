@@ -79,7 +79,7 @@ func kindRows() []kindRow {
 		row("report-incomplete", "Report that the task was not completed, which counts as a failed item.", issueOfReports("Open an issue for it. Default: false.")),
 		row("create-security-report", "Report findings to code scanning.",
 			group(into("driver", "The tool that findings are reported under. Default: Airlock's name for agents' findings.", line(100, "my-scanner"), func(k *policy.KindConfig) *string { return &k.Report.Driver }),
-				into("category", "Code scanning's category of the report. Default: the item's.", line(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category })),
+				into("category", "Code scanning's category of the report. Default: the item's, otherwise, in a matrix or a reusable workflow, that of the job.", line(200, "airlock"), func(k *policy.KindConfig) *string { return &k.Report.Category })),
 			foreign[policy.KindConfig]("footer"), otherRepositories()),
 		row("noop", "Report that there was nothing to do.", foreign[policy.KindConfig]("footer", "report-as-issue")),
 	}

@@ -29,6 +29,8 @@ type Source struct {
 
 // Options are the settings of Prepare.
 type Options struct {
+	// Category is that of runs without one; "" leaves them without.
+	Category string
 	// Roots are absolute paths of the repository's checkout that logs may contain,
 	// in addition to those that GitHub's runners use.
 	Roots []string
@@ -113,6 +115,9 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 			c := category(run)
 			if s.Category != "" {
 				c = automationID(s.Category)
+			}
+			if c == "" && opts.Category != "" {
+				c = automationID(opts.Category)
 			}
 			k := key{stringMember(child(child(run, "tool"), "driver"), "name"), c}
 			if k.tool == "" {

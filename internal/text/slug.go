@@ -1,0 +1,30 @@
+package text
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Digest returns eight hexadecimal digits that stand for s where two texts must stay
+// different that are shown alike.
+func Digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Slug returns s with everything but letters and digits of ASCII, '_', '.' and '-' as '-', and
+// at most n characters of it. Where that changes s, its digest follows.
+func Slug(s string, n int) string {
+	slug := strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("_.-", r):
+			return r
+		}
+		return '-'
+	}, Truncate(s, n))
+	if slug != s {
+		slug += "-" + Digest(s)
+	}
+	return slug
+}
