@@ -180,7 +180,12 @@ func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c =
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	host := text[a.host:a.hostEnd]
 	defer func() {
-		v.allowed = v.allowed && s.refs.allowsPath(v.host, strings.Map(dropMarks, text[a.hostEnd:a.end]))
+		if v.allowed && s.refs.limited {
+			// One address may contain the others of its text: what is far does not count.
+			const far = 2000
+			path := strings.Map(dropMarks, text[a.hostEnd:min(a.end, a.hostEnd+far)])
+			v.allowed = s.refs.allowsPath(v.host, path)
+		}
 	}()
 	plain := strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 || r < ' ' })
 	if plain < 0 {
