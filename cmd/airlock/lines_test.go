@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // utf16Text is a text in UTF-16, little endian unless big is set.
@@ -64,6 +66,35 @@ func TestNoBadLineCostsTheOthers(t *testing.T) {
 			if len(doc.Items) != want {
 				t.Errorf("%s %s: %d of %d items\n%.500s", name, where, len(doc.Items), want, res.stdout)
 			}
+		}
+	}
+}
+
+// TestActionFailsBelowTheMinimum: where an owner demands items of a kind, a run in which
+// both doors let fewer pass fails and says so.
+func TestActionFailsBelowTheMinimum(t *testing.T) {
+	t.Parallel()
+	const comment = `{"type":"add_comment","body":"b"}` + "\n"
+	const label = `{"type":"add_labels","labels":["x"]}` + "\n"
+	for name, c := range map[string]struct {
+		config, lines string
+		code          int
+	}{
+		"enough":     {"add-comment: {min: 1}\n", comment, 0},
+		"none":       {"add-comment: {min: 1}\nadd-labels:\n", label, 1},
+		"too few":    {"add-comment: {min: 2, max: 3}\n", comment, 1},
+		"too short":  {"add-comment: {min: 1}\n", `{"type":"add_comment","body":""}` + "\n", 1},
+		"not let in": {"add-comment:\nadd-labels: {min: 1, allowed: [y]}\n", comment + label, 1},
+		"empty":      {"add-comment: {min: 1}\n", "", 1},
+		"off":        {"add-comment: {min: 1, enabled: false}\nadd-labels:\n", label, 0},
+	} {
+		s := server(t, pullRequestFixture(), githubtest.Options{})
+		ws := newWorkspace(t, map[string]string{"lines.ndjson": c.lines})
+		res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
+			"mode": "apply", "output-file": "lines.ndjson", "config": c.config,
+		}), "", "action")
+		if res.code != c.code || strings.Contains(res.stdout, "of this kind must be asked for and allowed") != (c.code == 1) {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", name, res.code, c.code, res.stdout, res.stderr)
 		}
 	}
 }

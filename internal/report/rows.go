@@ -157,7 +157,7 @@ func rejection(rej Rejected) string {
 	reasons := make([]string, len(rej.Violations))
 	for i, v := range rej.Violations {
 		v.Kind = "" // has its own column
-		_, reasons[i], _ = strings.Cut(v.String(), ": ")
+		reasons[i] = strings.TrimPrefix(v.String(), "Line "+itoa(v.Line)+": ")
 	}
 	return strings.Join(reasons, "; ")
 }
