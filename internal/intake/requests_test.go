@@ -63,6 +63,10 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"code of other languages":         "```python\nx = \"\"\"\nNOT\n\"\"\"\n```\n~~~ sh\nNOT\n```\nNOT\n~~~\n```c++ title=\"x\"\n{\n\"type\": \"noop\"}\nNOT\n```\nASK",
 		"fence of an example":             "```json example\nNOT\n```\n```examples\nNOT\n```\nASK",
 		"longer fence":                    "````go\n```json\nNOT\n```\nNOT\n````\nASK",
+		"comments in a document":          `{"items":[ /* NOT, NOT */ ASK, // NOT` + "\n" + `ASK, <!-- NOT, ` + "\n" + `NOT --> ASK # NOT` + "\n" + `],"errors":[]}`,
+		"text in a document":              `{"items":[ I decided not to NOT, ASK, ~~NOT~~, ASK]}`,
+		"open comment in a document":      `{"items":[ASK, /* NOT, NOT ],"errors":[]}`,
+		"comment of the end":              `{"items":[ASK],/* {"items":[NOT]} */"errors":[]}`,
 		"comment within an object":        "{\"type\":\"noop\",\n/*\nNOT\n*/\n\"message\":\"m\"}\nASK",
 		"HTML comment within an object":   "{\"type\":\"noop\",\n<!--\nNOT\n-->\n\"message\":\"m\"}\nASK",
 		// What is part of a sentence.
@@ -105,6 +109,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"nothing struck through":          "a ~~ b\nASK\nends in ~~\nASK",
 		"empty comments":                  "<!-->\nASK\n<!--->\nASK\n<!---->\nASK\ntext <!--> text\nASK",
 		"elements of a draft in prose":    "The <think> and </think> tags.\nASK\n<thinker>\nASK\n</think>\nASK",
+		"punctuation in a document":       `{"items":[ASK;ASK ASK, - ASK,, 5 ASK, null, ASK /* x */, ASK // x` + "\n" + `]}`,
 		"prose that looks like them":      "It took ~5 minutes, a/* b*/ and 2<s.\nASK\n<!-- done -->\nASK\n~~old~~ new\nASK",
 	} {
 		t.Run(name, func(t *testing.T) {

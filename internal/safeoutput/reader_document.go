@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/jsonrepair"
 )
 
 // document is the state of the Reader in an {"items": [...]} document.
@@ -15,6 +17,7 @@ type document struct {
 	lines   map[string]int // the line of each member's name, of at most maxNames
 	problem error          // the document's, see Reader.DocumentProblem
 
+	text     bool  // words stand before the next item, so it is not a request
 	skipping bool  // a value is too long, and its rest is skipped
 	frame    frame // of that value
 }
@@ -118,8 +121,11 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int, more bool) {
 			pos += n
 		}
 		for pos < len(b.buf) && (isSpace(b.buf[pos]) || b.buf[pos] == ',') {
-			if b.buf[pos] == '\n' {
+			switch b.buf[pos] {
+			case '\n':
 				r.lineNo++
+			case ',':
+				d.text = false
 			}
 			pos++
 		}
@@ -211,7 +217,13 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 	}
 	d.frame.reset()
 	d.frame.scan(raw)
+	comment := endOfComment(raw) != ""
+	isText := !comment && bytes.IndexByte([]byte(`{["`), raw[0]) < 0
 	switch {
+	case comment && bytes.IndexByte(raw, '{') >= 0:
+		line.Err = &NotRequestError{"it is commented out"}
+	case d.text && !comment && !isText:
+		line.Err = ErrInText
 	case len(raw) > r.maxLine:
 		line.Err = ErrLineTooLong
 	case d.frame.tooDeep:
@@ -219,12 +231,43 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 	default:
 		line.Raw = trim(raw)
 	}
+	d.text = d.text || isText && d.state == docItem && !isJSON(raw) && raw[0] != ';' && !jsonrepair.IsWrapping(raw)
 	b.Lines = append(b.Lines, line)
 }
 
-// valueEnd returns the offset after the JSON value that b begins with, or -1 if
-// it is not complete in b.
+// endOfComment returns what ends the comment that a text begins with, or "".
+func endOfComment(text []byte) string {
+	switch {
+	case bytes.HasPrefix(text, []byte("/*")):
+		return "*/"
+	case bytes.HasPrefix(text, []byte("<!--")):
+		return "-->"
+	case bytes.HasPrefix(text, []byte("//")), text[0] == '#':
+		return "\n"
+	}
+	return ""
+}
+
+// valueEnd returns the offset after the JSON value or comment that b begins with, or -1
+// if it is not complete in b.
 func valueEnd(b []byte, eof bool) int {
+	if end := endOfComment(b); end != "" {
+		from := 0
+		if end == "*/" {
+			from = len("/*") // "/*/" does not end itself
+		}
+		n := bytes.Index(b[from:], []byte(end))
+		if n >= 0 {
+			n += from
+		}
+		switch {
+		case n >= 0 && end != "\n":
+			return n + len(end)
+		case n < 0 && eof:
+			return len(b)
+		}
+		return n
+	}
 	switch b[0] {
 	case '{':
 		var f frame

@@ -93,6 +93,9 @@ func TestReaderFrames(t *testing.T) {
 		{"document over many lines", "\n{\n \"errors\": [],\n \"items\": [\n  {\n  \"a\": 1\n  },\n  5, \"x\", null, [{\"y\":[1]}]\n ]\n}\n", []string{"5-7: {\n  \"a\": 1\n  }", "8-8: 5", `8-8: "x"`, "8-8: null", `8-8: [{"y":[1]}]`}},
 		{"document, cut off", `{"items":[{"a":1},{"b":"x`, []string{`1-1: {"a":1}`, `1-1: {"b":"x`, "1-1! " + ErrCutOff.Error()}},
 		{"document, cut off between", `{"items":[{"a":1}`, []string{`1-1: {"a":1}`, "1-1! " + ErrCutOff.Error()}},
+		{"comments in a document", "{\"items\":[/*/ {}, */{\"a\":1},// {}\n{\"b\":1} <!-- {}\n,{} -->,#\n{\"c\":1}]}", []string{"1-1! " + (&NotRequestError{"it is commented out"}).Error(), `1-1: {"a":1}`,
+			"1-1! " + (&NotRequestError{"it is commented out"}).Error(), `2-2: {"b":1}`, "2-3! " + (&NotRequestError{"it is commented out"}).Error(), "3-3: #", `4-4: {"c":1}`}},
+		{"text in a document", `{"items":[no {"a":1} {"b":1}, {"c":1}]}`, []string{"1-1: no", "1-1! " + ErrInText.Error(), "1-1! " + ErrInText.Error(), `1-1: {"c":1}`}},
 		{"a document without lists", `{"errors":null,"items":null}`, nil},
 		{"not a document", `{"items":1}`, []string{`1-1: {"items":1}`}},
 	}
