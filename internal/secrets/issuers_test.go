@@ -2,8 +2,10 @@ package secrets
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -184,6 +186,7 @@ var documented = map[string]string{
 	"age":                       `AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}`,
 	"PuTTY":                     `PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: k\nPublic-Lines: 2\nAAAAC3NzaC1lZDI1NTE5AAAAI[A-Za-z0-9+/]{39}\n[A-Za-z0-9+/]{16}\nPrivate-Lines: 1\n[A-Za-z0-9+/]{47}=\nPrivate-MAC: [0-9a-f]{64}\n`,
 	"PEM":                       `-----BEGIN RSA PRIVATE KEY-----\n([A-Za-z0-9+/]{64}\n){9}[A-Za-z0-9+/]{40}==\n-----END RSA PRIVATE KEY-----`,
+	"PEM in a query":            `key=-----BEGIN\+RSA\+PRIVATE\+KEY-----%0A([A-Za-z0-9]{61}%2B%0A){9}[A-Za-z0-9]{40}%3D%3D%0A-----END\+RSA\+PRIVATE\+KEY-----%0A`,
 	"OpenSSH":                   `-----BEGIN OPENSSH PRIVATE KEY-----\n([A-Za-z0-9+/]{70}\n){5}-----END OPENSSH PRIVATE KEY-----`,
 	"PGP":                       `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n([A-Za-z0-9+/]{64}\n){10}=[A-Za-z0-9+/]{4}\n-----END PGP PRIVATE KEY BLOCK-----`,
 	"Google service account":    `"private_key": "-----BEGIN PRIVATE KEY-----\\n([A-Za-z0-9+/]{64}\\n){9}-----END PRIVATE KEY-----\\n"`,
@@ -217,6 +220,61 @@ var documented = map[string]string{
 
 // literal are the names in documented whose text is no expression.
 var literal = []string{"Docker's configuration", ".npmrc auth", "basic authentication", "Kubernetes secret"}
+
+// TestSecretsInEveryEncoding asserts that each encoding hides none of a few secrets of different
+// alphabets, in a line of other text.
+func TestSecretsInEveryEncoding(t *testing.T) {
+	sampler := newSamples()
+	s := New([]Known{known("word", "Kn0wn-Value_98765+x")})
+	encode := base64.StdEncoding.EncodeToString
+	secrets := map[string]string{"a known value": "Kn0wn-Value_98765+x"}
+	for _, name := range []string{"GitHub personal", "Anthropic OAuth", "AWS long-lived", "postgres", "npm", "Stripe", "Slack bot", "GitLab personal", "Google API", "PEM"} {
+		secrets[name] = sampler.match(t, documented[name])
+	}
+	for encoding, write := range map[string]func(text string) string{
+		"as it is":               func(text string) string { return text },
+		"a query":                url.QueryEscape,
+		"all percent":            func(text string) string { return everyByte("%%%02X", text) },
+		"percent with u":         func(text string) string { return everyByte("%%u%04x", text) },
+		"UTF-16":                 func(text string) string { return wideForms("\ufeffa = \"" + text + "\"\r\n")[0] },
+		"UTF-16, big-endian":     func(text string) string { return wideForms("a = \"" + text + "\"\r\n")[1] },
+		"Unicode escapes":        func(text string) string { return everyByte(`\u%04x`, text) },
+		"braced Unicode escapes": func(text string) string { return everyByte(`\u{%x}`, text) },
+		"hexadecimal escapes":    func(text string) string { return everyByte(`\x%02x`, text) },
+		"octal escapes":          func(text string) string { return everyByte(`\%03o`, text) },
+		"entities":               func(text string) string { return everyByte("&#x%x;", text) },
+		"Base64":                 func(text string) string { return encode([]byte(text)) },
+		"Base64 twice":           func(text string) string { return encode([]byte(encode([]byte(text)))) },
+		"Base64 in MIME": func(text string) string {
+			return wrap(encode([]byte("words that make it longer: " + text + " and so on")))
+		},
+		"Base64 in YAML": func(text string) string {
+			return "k: >-\n  " + strings.ReplaceAll(rows(encode([]byte("a "+text)), 60), "\n", "\n  ")
+		},
+		"a command of Windows": func(text string) string { return encode([]byte(wideForms("$t='" + text + "'")[0])) },
+		"hexadecimal":          func(text string) string { return hex.EncodeToString([]byte(text)) },
+		"JSON in JSON":         func(text string) string { return fmt.Sprintf("%q", fmt.Sprintf(`{"t":%q}`, text)) },
+		"a patch":              func(text string) string { return "+" + strings.ReplaceAll(text, "\n", "\n+") },
+		"a quotation":          func(text string) string { return "> " + strings.ReplaceAll(text, "\n", "\n> ") },
+		"a list of values":     func(text string) string { return "a," + text + ",b" },
+		"HTML":                 func(text string) string { return "<b>" + text + "</b>" },
+		"a sentence":           func(text string) string { return "(" + text + ")." },
+		"between line ends":    func(text string) string { return `a\n` + text + `\n` },
+	} {
+		for name, secret := range secrets {
+			text := "before " + write(secret) + " after\n"
+			if name == "PEM" && encoding == "HTML" {
+				continue // </b> may be a part of a key
+			}
+			if hits := s.ScanFile("src/a.txt", text); len(hits) == 0 {
+				t.Errorf("%s: %s was not found", encoding, name)
+			}
+			if masked := s.Mask(text); len(s.Scan(masked)) != 0 || strings.Contains(masked, write(secret)) {
+				t.Errorf("%s: %s: masked: %q", encoding, name, masked)
+			}
+		}
+	}
+}
 
 func TestDocumentedFormsAreFound(t *testing.T) {
 	sampler, scanner := newSamples(), New(nil)

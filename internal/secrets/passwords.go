@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// passwordRules returns our own rules for passwords. What is around a password makes it one,
-// so each is judged by itself: a weak one is an example or for a developer's machine.
+// passwordRules returns our own rules for passwords, and for what else a function finds better
+// than an expression. What is around a password makes it one, so each is judged by itself: a
+// weak one is an example or for a developer's machine.
 func passwordRules() []*rule {
 	rules := []*rule{
 		{id: "url-password", name: "a password in a URL", keywords: []string{"://", `:\/\/`, "%3a%2f%2f"}, find: urlPassword},
@@ -16,6 +17,7 @@ func passwordRules() []*rule {
 		{id: "netrc-password", name: "a password of .netrc", keywords: []string{"password ", "password\t", "password\n", "password\r"}, find: netrcPassword},
 		{id: "npmrc-auth", name: "a credential of .npmrc", keywords: []string{"_authtoken", "_auth=", "_auth =", "_password=", "_password ="}, find: npmrcAuth},
 		{id: "docker-auth", name: "a credential of Docker", keywords: []string{`"auth"`}, find: dockerAuth},
+		{id: "private-key-in-url", name: "a private key in the form of a query", keywords: []string{"-----begin+"}, find: queryPrivateKey},
 		{id: "basic-auth", name: "a password of HTTP's basic authentication", keywords: []string{"basic "}, find: basicAuth},
 	}
 	return rules
@@ -155,6 +157,20 @@ func dockerAuth(text string, _, end int) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	return basicCredential(text, from+1)
+}
+
+// queryPrivateKey finds a private key in PEM as the query of a URL has it, where a plus sign is a
+// space.
+func queryPrivateKey(text string, start, end int) (from, to int, ok bool) {
+	block := text[start:min(len(text), end+endlessAfter)]
+	last := strings.Index(block, "-----END")
+	if last < 0 {
+		last = len(block)
+	} else if i := strings.Index(block[last+5:], "-----"); i >= 0 {
+		last += 5 + i + 5
+	}
+	head, _, _ := strings.Cut(block[len("-----BEGIN+"):], "-----")
+	return start, start + last, strings.HasSuffix(head, "PRIVATE+KEY") && len(head) < 40 && hasKey(block[:last])
 }
 
 // basicAuth finds user and password in Base64 after the word Basic, in a header of HTTP.
