@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -263,7 +264,7 @@ func (w *reviewWork) requests(p *planner) []Request {
 	if w.comments() == 0 {
 		return reqs
 	}
-	if w.blocking != nil && w.mayDelete(*w.blocking, true, false) {
+	if w.blocking != nil && isDraft(*w.blocking) && w.abandoned(*w.blocking, true, time.Time{}) {
 		reqs = append(reqs, graphQL("deletePullRequestReview", map[string]any{"pullRequestReviewId": w.blocking.NodeID}))
 	}
 	parts := w.parts(w.body)

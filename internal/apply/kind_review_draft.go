@@ -59,10 +59,26 @@ func (w *reviewWork) draftKey() string {
 	return membersKey(w.group, w.size, func(int) bool { return false })
 }
 
-// draftBody is the text of a pending review. The time tells it from that of another run of the
-// same job.
+// draftLife is how long a review may be pending until it counts as abandoned: making it takes
+// seconds, or minutes where GitHub slows the requests down. The run that it belongs to makes it
+// anew if it is still at work.
+const draftLife = 15 * time.Minute
+
+// The text of a pending review names the time at which it was begun, which distinguishes it from
+// that of another run of the same job.
+const draftStart, draftEnd = "Airlock began this review at ", " and has not submitted it yet."
+
+// draftBody is the text of a pending review.
 func (w *reviewWork) draftBody(begun time.Time) string {
-	return fmt.Sprintf("Airlock began this review at %s and has not submitted it yet.\n\n%s", begun.UTC().Format(time.RFC3339Nano), markdown.Marker(w.draftKey()))
+	return draftStart + begun.UTC().Format(time.RFC3339Nano) + draftEnd + "\n\n" + markdown.Marker(w.draftKey())
+}
+
+// draftBegun returns when a pending review of Airlock's was begun.
+func draftBegun(body string) (begun time.Time, ok bool) {
+	rest, _ := strings.CutPrefix(body, draftStart)
+	stamp, _, _ := strings.Cut(rest, draftEnd)
+	begun, err := time.Parse(time.RFC3339Nano, stamp)
+	return begun, err == nil
 }
 
 // startDraft makes a pending review without comments.

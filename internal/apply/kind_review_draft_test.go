@@ -253,6 +253,18 @@ func TestADraftOfAnotherJobIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A run that was killed long ago does not go on with its review, so nobody waits for it.
+func TestAnOldDraftIsDeletedAtOnce(t *testing.T) {
+	b := reviewBench(t, githubtest.Options{})
+	other := &reviewWork{group: strings.Repeat("7", keyLen), size: 3}
+	b.draftOf(other.draftBody(b.clock.Now().Add(-time.Hour)))
+	begun := b.clock.Now()
+	want(t, b.run(reviewLine("main.go", 1, "One.")), "applied")
+	if p := b.issue(pullNumber).Pull; len(p.Reviews) != 1 || p.Reviews[0].State != "COMMENTED" || b.clock.Now() != begun {
+		t.Errorf("after %v: %+v", b.clock.Now().Sub(begun), p.Reviews)
+	}
+}
+
 // Somebody who cleans up may delete a pending review that is being made.
 func TestADraftThatSomebodyDeletes(t *testing.T) {
 	for _, before := range []string{"graphql/AddThreads", "graphql/Draft", "graphql/SubmitReview"} {

@@ -48,7 +48,7 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 	blocking, changes := r.blocking, 0
 	for i := 0; ; i++ {
 		last := i == len(pendingWaits)
-		if blocking != nil && changes < maxTries && r.mayDelete(*blocking, i+changes == 0, last) && r.x.dropDraft(ctx, blocking.NodeID) == nil {
+		if blocking != nil && changes < maxTries && (last || r.abandoned(*blocking, i+changes == 0, r.x.deps.Clock.Now())) && isDraft(*blocking) && r.x.dropDraft(ctx, blocking.NodeID) == nil {
 			r.x.deps.log("a review that an earlier run of Airlock did not submit was deleted")
 			blocking, changes, i, last = nil, changes+1, 0, false
 		}
@@ -85,12 +85,20 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 // blockedLead explains why comments on lines are in the conversation.
 const blockedLead = "*These review comments are not on their lines, because this account has another review here that is not submitted yet, and GitHub accepts no second one.*\n\n"
 
-// mayDelete reports whether a pending review is one of Airlock's that nobody goes on with: at
-// the beginning one of this very group, which an earlier attempt left behind, and after the
-// last wait any. A person's draft is never deleted.
-func (w *reviewWork) mayDelete(pending Object, beginning, last bool) bool {
-	key, ours := markdown.LastLineMarker(pending.known.body)
-	return ours && (last || beginning && key == w.draftKey())
+// isDraft reports whether a pending review is one of Airlock's, not one of a person or another
+// app, which is never deleted.
+func isDraft(pending Object) bool {
+	_, ours := markdown.LastLineMarker(pending.known.body)
+	return ours
+}
+
+// abandoned reports whether nobody goes on with a pending review of Airlock's: one of this very
+// group that was there at the beginning, which an earlier attempt left behind, or one that was
+// begun long before now.
+func (w *reviewWork) abandoned(pending Object, atBeginning bool, now time.Time) bool {
+	key, _ := markdown.LastLineMarker(pending.known.body)
+	begun, known := draftBegun(pending.known.body)
+	return atBeginning && key == w.draftKey() || known && begun.Add(draftLife).Before(now)
 }
 
 // lookAtReviews returns the account's pending review, nil if there is none. Comments that
