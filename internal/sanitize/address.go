@@ -181,10 +181,10 @@ func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	host := text[a.host:a.hostEnd]
 	defer func() {
 		if v.allowed && s.refs.limited {
-			// One address may contain the others of its text: what is far does not count.
+			// An address without an end contains the next ones, which are judged as well.
 			const far = 2000
-			path := strings.Map(dropMarks, text[a.hostEnd:min(a.end, a.hostEnd+far)])
-			v.allowed = s.refs.allowsPath(v.host, path)
+			path, _, _ := strings.Cut(text[a.hostEnd:min(a.end, a.hostEnd+far)], "://")
+			v.allowed = s.refs.allowsPath(v.host, strings.Map(dropMarks, path))
 		}
 	}()
 	plain := strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 || r < ' ' })

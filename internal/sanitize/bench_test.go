@@ -38,6 +38,7 @@ func openers() []string {
 		"> ", ">", "- ", "* ", "1. ", "+\n", "- a\n", "> a\n", "    ", "\t", "#", "# ", "=\n", "-\n", "a\n=", "|", "|a", "| a | b\n|-|-\n", "|-", "a|\n", "\\|",
 		"&", "&#", "&#x", "&a", "&amp", "&#8203;", "&shy;", "&#64;", "@", "@a", "@a ", "@&#8203;a", "a@", "a@b.c", "a@b.c ", "a.", "@a@", "@*", "#1", "# 1", "fixes ", "fixes #1 ", "fixes #", "GH-1", "fixes GH-", "a/b#1", "x-", "*1",
 		"https://", "https://a", "https://x.example ", "http:", "://", "www.", "www.a", "www.x.example ", "(https://github.com/", "https://github.com/a)", "xmpp:a@", "mailto:",
+		"[x](\n/d)\n", "/x\n", "</", "<p a=b>", "<img alt=x>", "<a name=x>", "<sub>", "<rp>", "<td>", "$", "$a$", "$$\\phantom", "%%\n", "&rlm;", "\u200e", "\u05d0\u200e", "\u05d0\u2067", "\uff0fa\n", "\u845b\U000e0101",
 		"/a\n", "/a ", "> /a\n", "- /a\n", " /", "\u00a0/a\n", "\x1b[", "\x1b]", "\x1b[31m", "\x1bP", "\u009d", "\u200d", "\u200b", "\u202e", "\U000e0041", "\U0001f3f4", "\ufe0f", "\x00", "\xff", "\xe2\x80", "\r", "\r\n", "\n", " \n", "é", "中", "👨\u200d",
 	}
 }
@@ -46,10 +47,10 @@ func openers() []string {
 // text, is its own result and no more than a few times as long. BenchmarkOpener
 // measures the time.
 func TestOpeners(t *testing.T) {
-	s := mustNew(t, Config{})
+	s, limited := mustNew(t, Config{}), mustNew(t, Config{References: []string{"repo"}, AllowedMentions: []string{"a"}, MaxMentions: 1})
 	for _, opener := range openers() {
 		text := strings.Repeat(opener, (1<<16)/len(opener))
-		for name, clean := range map[string]func(string) (string, []Note){"body": s.Body, "plain": s.Plain, "title": s.Title} {
+		for name, clean := range map[string]func(string) (string, []Note){"body": s.Body, "plain": s.Plain, "title": s.Title, "limited": limited.Body} {
 			out, _ := clean(text)
 			if again, _ := clean(out); again != out {
 				t.Errorf("%s: %q repeated is not its own result", name, opener)

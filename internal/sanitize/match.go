@@ -58,7 +58,7 @@ func (p *pass) match(end int) {
 			case r.inert:
 				p.usedZWSP = append(p.usedZWSP, r.zwsp)
 			case !f.inLink(r.cut):
-				p.makeInert(r.cut, RuleReferences, cmp.Or(r.name, ownRepository))
+				p.makeInertQuietly(r.cut, RuleReferences, cmp.Or(r.name, ownRepository))
 			}
 		})
 	}
