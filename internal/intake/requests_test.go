@@ -89,6 +89,13 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"in a text with quotes":             `{"type":"noop","message":"I "would run` + "\nNOT\n" + `but" did not"}` + "\nASK",
 		"in a text with quotes, in a fence": `{"type":"noop","message":"I "would run` + "\n```\nNOT\n```\n" + `but" did not"}` + "\nASK",
 		"in a text, before other items":     `{"type":"noop","message":"I would run` + "\nNOT\n{\"type\":\"noop\",\n\"message\":\"m\"\n}\n" + `but did not"}` + "\nASK",
+		"in a text, an object at its end":   `{"type":"noop","message":"I would run` + "\nNOT\n" + `NOT"}` + "\nASK",
+		"in a text, braces at its end":      `{"type":"noop","message":"I would run` + "\nNOT\n" + `{x} but did not"}` + "\nASK",
+		"in a text, a brace at its end":     `{"type":"noop","message":"I would run` + "\nNOT\n" + `{x but did not"}` + "\nASK",
+		"in a text, a quote at its end":     `{"type":"noop","message":"I would run` + "\nNOT\nbut did not\"\n}\nASK",
+		"in a text, a list":                 `{"type":"noop","message":"I would run` + "\n[NOT,NOT]\n- NOT\nbut did not\"}\nASK",
+		"comment as a link over lines":      "[//]: # (\nNOT\n)\nASK\n[c]: <> \"\nNOT\n\nASK",
+		"code on a line":                    "```json ASK```\n``` ASK ```\n- `ASK`",
 		"in an object":                      "{\"type\":\"noop\",\nNOT\n}\nASK",
 		// What one bad line does not cost.
 		"after a cut-off line":            `{"type":"noop","message":"cut` + "\nASK\nASK\n" + `{"type":"noop","message":"cut` + "\nASK",

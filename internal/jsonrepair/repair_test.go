@@ -117,11 +117,11 @@ func TestIsWrapping(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " \t": true, "- ": true, "* ": true, "+ ": true, "• ": true, "1. ": true, "12) ": true, "- `": true, "``": true, "[": true, ", ": true,
 		"2025-01-02T03:04:05.678Z ": true, "[2026-01-02 10:00] ": true, "[INFO] ": true, "INFO: ": true, "INFO ": true, "[12:00:01 INFO] ": true, "info: ": true,
-		"\x1b[32m": true, "\u00a0": true, "/* x */ ": true, "```json\n": true, "Output: ": true, "data: ": true, "}": true, "]": true,
+		"\x1b[32m": true, "\u00a0": true, "/* x */ ": true, "```json\n": true, "```json ": true, "``` ": true, "Output: ": true, "data: ": true, "}": true, "]": true,
 		"> ": false, "- > ": false, "~~": false, "~": false, "<del>": false, "<!-- ": false, "- <!--": false, "-- ": false, "--[[ ": false, "// ": false, "- // ": false,
 		"I decided NOT to do ": false, "Here it is: ": false, "NOT ": false, "[x] ": false, "[ ] ": false, "- [ ] ": false, "[] ": false, "[//]: # (": false, "[ERROR] ": false,
 		"[skipped] ": false, "DRAFT: ": false, "ERROR: ": false, "no: ": false, "| ": false, "**": false, "_": false, "%% ": false, "{": false, "(": false, "$ ": false, "#": false,
-		"❌ ": false, "e.g. ": false, "= ": false, ": ": false, "\\": false, "1x ": false, "/* x": false, "```json ": false, "rem ": false, "&": false,
+		"❌ ": false, "e.g. ": false, "= ": false, ": ": false, "\\": false, "1x ": false, "/* x": false, "```diff ": false, "``` not ": false, "rem ": false, "&": false,
 	} {
 		if got := IsWrapping([]byte(text)); got != want {
 			t.Errorf("IsWrapping(%q) = %t", text, got)

@@ -90,8 +90,8 @@ func logLevel(text []byte) int {
 	return 0
 }
 
-// fence returns the width of the line that opens a code fence at the start of a text:
-// backticks and at most one word.
+// fence returns the width of what opens a code fence at the start of a text: backticks and
+// at most one word, if it is the name of a form of JSON or ends its line.
 func fence(text []byte) int {
 	ticks := len(text) - len(bytes.TrimLeft(text, "`"))
 	end := ticks
@@ -99,6 +99,10 @@ func fence(text []byte) int {
 		end++
 	}
 	if end == len(text) || text[end] == '\n' || text[end] == '\r' {
+		return end
+	}
+	switch string(bytes.ToLower(text[ticks:end])) {
+	case "json", "jsonl", "ndjson", "jsonc", "json5":
 		return end
 	}
 	return ticks

@@ -42,9 +42,21 @@ func (a *ahead) search(text []byte, offset int64, eof bool) (continues, known bo
 		if nl >= 0 {
 			line = rest[:nl+1]
 		}
+		object := recordStart(line)
 		switch {
-		case beginsRecord(line):
-			width, known := a.object(rest, eof)
+		case object >= 0:
+			var f frame
+			if n := f.scan(line[object:]); n >= 0 {
+				if a.found = continuesRecord(trim(line[object+n:])); !a.found {
+					a.searched += int64(len(line))
+				}
+				continue
+			}
+			if l := trim(line); l[len(l)-1] == '}' { // it ends more than it begins
+				a.found = true
+				continue
+			}
+			width, known := a.object(rest, object, eof)
 			if !known {
 				return false, false
 			}
@@ -58,14 +70,13 @@ func (a *ahead) search(text []byte, offset int64, eof bool) (continues, known bo
 	return true, true
 }
 
-// object returns the width of the lines of a safe output over several lines that text
-// begins with, 0 if there is none, and whether that is known.
-func (a *ahead) object(text []byte, eof bool) (width int, known bool) {
+// object returns the width of the lines of a safe output over several lines, which begins
+// at text[from:], 0 if there is none, and whether that is known.
+func (a *ahead) object(text []byte, from int, eof bool) (width int, known bool) {
 	const most = 1 << 20
 	if a.searched < a.noObjects {
 		return 0, true
 	}
-	from := bytes.IndexByte(text, '{')
 	var f frame
 	n := f.scan(text[from:min(len(text), from+most)])
 	switch {
@@ -90,12 +101,12 @@ func (a *ahead) object(text []byte, eof bool) (width int, known bool) {
 	return end + nl + 1, true
 }
 
-// beginsRecord reports whether a line begins an object or a list of objects, with a
-// bullet before it or not.
-func beginsRecord(line []byte) bool {
-	from, to := bounds(line, 0, len(line))
-	_, ok := objectAt(line[from:to])
-	return ok
+// recordStart returns where on a line an object begins that only wrapping precedes, or -1.
+func recordStart(line []byte) int {
+	if n, ok := objectAt(line); ok {
+		return n
+	}
+	return -1
 }
 
 // continuesRecord reports whether a trimmed line that does not begin a record ends a

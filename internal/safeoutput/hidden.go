@@ -117,6 +117,9 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 	lead := -1
 	if start {
 		lead = len(text) - len(bytes.TrimLeft(text, " \t-*+>"))
+		if h, ok := definition(text[lead:]); ok && from == 0 {
+			return h, len(text) - len(h.open)
+		}
 	}
 	var ticks codeSpans
 	for i := max(from, 0); i < len(text); i++ {
@@ -174,6 +177,20 @@ func (spans *codeSpans) width(text []byte) int {
 			return i
 		}
 	}
+}
+
+// definition returns the hider of a line that begins a link definition, whose title the
+// next lines continue: people write comments like that.
+func definition(line []byte) (hider, bool) {
+	if len(line) < len("[a]: b (") || line[0] != '[' || !bytes.Contains(line, []byte("]:")) {
+		return hider{}, false
+	}
+	for _, title := range [...][2]string{{"(", ")"}, {`"`, `"`}, {"'", "'"}} {
+		if bytes.HasSuffix(line, []byte(" "+title[0])) {
+			return hider{title[0], title[1], "it is commented out", true}, true
+		}
+	}
+	return hider{}, false
 }
 
 func isNameByte(c byte) bool {
