@@ -40,6 +40,9 @@ func (r *reviewRun) postDraft(ctx context.Context, inline, file, body []*reviewC
 		v := &postedReview{object: draft, body: body, doubtful: doubtful || try > 1}
 		if err = r.fillDraft(ctx, v, inline, file, refusal); err == nil {
 			err = r.submitDraft(ctx, v)
+			if isKind(err, githubapi.Validation) && len(v.body) > 0 {
+				return r.submitWithoutBody(ctx, v, err)
+			}
 		}
 		if err == nil {
 			return r.settle(ctx, v)
@@ -278,6 +281,24 @@ func (r *reviewRun) submitDraft(ctx context.Context, v *postedReview) error {
 			return err
 		}
 	}
+}
+
+// submitWithoutBody publishes a pending review whose body GitHub does not accept, with its
+// comments alone. What the body carried is posted in the conversation.
+func (r *reviewRun) submitWithoutBody(ctx context.Context, v *postedReview, refusal error) error {
+	rest := v.body
+	v.body = nil
+	if err := r.submitDraft(ctx, v); err != nil {
+		if dropErr := r.x.dropDraft(ctx, v.object.NodeID); dropErr != nil {
+			r.x.deps.log("the review that could not be submitted could not be deleted either: " + dropErr.Error())
+		}
+		return err
+	}
+	if err := r.settle(ctx, v); err != nil {
+		return err
+	}
+	r.postComments(ctx, r.parts(rest), "because GitHub did not accept the review's body ("+reason(refusal)+")")
+	return nil
 }
 
 // settle records what a review carries that was posted. What GitHub lost on the way is added

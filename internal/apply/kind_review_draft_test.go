@@ -174,6 +174,33 @@ func TestAThreadThatIsRefusedWithAnError(t *testing.T) {
 	}
 }
 
+// Where GitHub does not accept the body, the comments on lines are posted all the same.
+func TestABodyThatGitHubRefuses(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"with comments on lines": {reviewLine("main.go", 1, "Refused."), reviewLine("main.go", 2, "Good.")},
+		"alone":                  {reviewLine("main.go", 1, "Refused.")},
+	} {
+		b := refusing(t, githubtest.Options{})
+		b.srv.SetFault(times(1, "graphql/SubmitReview", githubtest.Fault{Status: 200,
+			Body: `{"data":{"submitPullRequestReview":null},"errors":[{"type":"UNPROCESSABLE","path":["submitPullRequestReview"],"message":"Body is not welcome"}]}`}))
+		results := b.run(lines...)
+		allApplied(t, results)
+		i := b.issue(pullNumber)
+		if len(i.Pull.Comments) != len(lines)-1 || len(i.Pull.Reviews) != len(lines)-1 || len(i.Comments) != 1 || !strings.Contains(i.Comments[0].Body, "Refused.") {
+			t.Errorf("%s: %d comments on lines in %d reviews, conversation %+v", name, len(i.Pull.Comments), len(i.Pull.Reviews), i.Comments)
+		}
+		if !strings.Contains(results[0].Message, "did not accept the review's body (Body is not welcome)") {
+			t.Errorf("%s: message %q", name, results[0].Message)
+		}
+		b.cfg.Run.Attempt = 2
+		for _, r := range b.run(lines...) {
+			if r.State != Adopted {
+				t.Errorf("%s, second attempt: %s", name, r.State)
+			}
+		}
+	}
+}
+
 // GitHub may take a comment and lose it, before or when the review is submitted.
 func TestACommentThatGitHubLoses(t *testing.T) {
 	for _, when := range []string{"graphql/Draft", "graphql/SubmitReview"} {
