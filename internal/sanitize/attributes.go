@@ -202,9 +202,9 @@ func (r attrRule) hasGrammar(value string) bool {
 	case attrColor:
 		return isColor(value)
 	case attrDate:
-		return len(value) <= 40 && !strings.ContainsFunc(value, func(c rune) bool { return strings.IndexRune("0123456789:.+- TZWPYMDHS", c) < 0 })
+		return len(value) <= 40 && !strings.ContainsFunc(value, func(c rune) bool { return !strings.ContainsRune("0123456789:.+- TZWPYMDHS", c) })
 	case attrMedia:
-		words := strings.FieldsFunc(value, func(c rune) bool { return strings.IndexRune(" \n\t:(),", c) >= 0 })
+		words := strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \n\t:(),", c) })
 		return len(value) <= maxMedia && allWords(words, attrWords[attrMedia])
 	case attrVocabulary:
 		_, name, ok := strings.Cut(value, "://schema.org/")

@@ -82,7 +82,7 @@ func (p *pass) surplusCells(i int) {
 		last--
 	}
 	cell := p.src[p.doc.Blocks[first].Start:p.doc.Blocks[last].End]
-	if len(cell) <= maxWord && strings.IndexAny(cell, " \t|") < 0 {
+	if len(cell) <= maxWord && !strings.ContainsAny(cell, " \t|") {
 		return
 	}
 	for ; first <= last; first++ {
