@@ -511,8 +511,12 @@ func TestActionSecrets(t *testing.T) {
 					t.Errorf("the runner is not told to mask %q", v)
 				}
 			}
-			if out := ws.outputs(t); out["denied"] != "2" || out["patch-file"] != "" {
+			out := ws.outputs(t)
+			if out["denied"] != "2" || out["patch-file"] == "" {
 				t.Errorf("outputs: %q", out)
+			}
+			if patch := ws.read(t, filepath.Join(ws.dir, out["patch-file"])); !strings.Contains(patch, "+++ b/docs/new.md") || !strings.Contains(patch, "***") {
+				t.Errorf("the patch is not kept with the secret masked:\n%s", patch)
 			}
 			if !strings.Contains(ws.read(t, ws.summary), "**secret**") {
 				t.Errorf("the summary:\n%s", ws.read(t, ws.summary))
