@@ -47,6 +47,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"quote over lines":                "> {\n> \"type\": \"noop\"\n> }\nASK",
 		"blockquote":                      "<blockquote>\nNOT\n</blockquote>\nASK",
 		"template":                        "<template>\nNOT\n</template>\nASK",
+		"hidden elements":                 "<details hidden>\nNOT\n\n</details>\n<div style=\"display: none\">\nNOT\n</div>\n<p>see <span hidden>\nNOT</span>\nASK\n<details>\nASK\n</details>",
 		"block comment":                   "/* NOT */\n/*\nNOT\n*/\nASK",
 		"block comment after an object":   "ASK /* NOT\nNOT */\nASK",
 		"line comments":                   "// NOT\n# NOT\n## NOT\n#NOT\n-- NOT\n; NOT\n% NOT\n- // NOT\n* # NOT\nASK",

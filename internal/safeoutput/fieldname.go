@@ -67,12 +67,13 @@ func SnakeCase(name string) string {
 }
 
 // SameRepository reports whether name, as owner/name or as the name alone, is the
-// repository full, as owner/name. GitHub ignores the letter case of both.
+// repository full, as owner/name. GitHub ignores the letter case of both, and neither has
+// letters that only fold to ASCII ones.
 func SameRepository(name, full string) bool {
 	if !strings.Contains(name, "/") {
 		_, full, _ = strings.Cut(full, "/")
 	}
-	return strings.EqualFold(name, full)
+	return len(name) == len(full) && strings.EqualFold(name, full)
 }
 
 func isSnakeCase(name string) bool {

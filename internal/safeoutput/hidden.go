@@ -151,8 +151,35 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 			h.anywhere = h.anywhere && (i != lead || h.open[0] != '<')
 			return h, i
 		}
+		if h, ok := hiddenElement(text[i:]); ok {
+			h.anywhere = i != lead
+			return h, i
+		}
 	}
 	return hider{}, -1
+}
+
+// hiddenElement returns the hider of a start tag whose attributes hide its element.
+func hiddenElement(text []byte) (hider, bool) {
+	const longest = 1000
+	if text[0] != '<' || len(text) == 1 || !isNameByte(text[1]) {
+		return hider{}, false
+	}
+	text = text[:min(len(text), longest)]
+	if end := bytes.IndexByte(text, '>'); end >= 0 {
+		text = text[:end]
+	}
+	name := 1
+	for name < len(text) && isNameByte(text[name]) {
+		name++
+	}
+	attributes := strings.ToLower(string(text[name:]))
+	style := strings.NewReplacer(" ", "", "\t", "").Replace(attributes)
+	if !strings.Contains(attributes, " hidden") && !strings.Contains(style, "display:none") && !strings.Contains(style, "visibility:hidden") {
+		return hider{}, false
+	}
+	tag := strings.ToLower(string(text[:name]))
+	return hider{open: tag, end: "</" + tag[1:], why: "it is hidden"}, true
 }
 
 // codeSpans remembers for how many backticks a line has no code span any more.
