@@ -199,7 +199,7 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 		list := out.Repository.Discussions
 		for i := range list.Nodes {
 			if d := list.Nodes[i]; d.ID != "" && d.CreatedAt.Before(since) {
-				return list.Nodes[:i], pageInfo{}, nil // the others are older
+				return list.Nodes[:i], pageInfo{EndCursor: list.PageInfo.EndCursor}, nil // the others are older
 			}
 			list.Nodes[i].Category.RepositoryID = out.Repository.ID
 		}

@@ -226,9 +226,9 @@ type history struct {
 
 // complete reports whether nothing is missing that the query asks for.
 func (h *history) complete() bool {
-	complete := !h.CreatedAt.IsZero() && h.TimelineItems.Nodes != nil
+	complete := !h.CreatedAt.IsZero() && h.TimelineItems.Nodes != nil && (len(h.TimelineItems.Nodes) == 0 || h.TimelineItems.PageInfo != pageInfo{})
 	if bodies := h.UserContentEdits; bodies != nil {
-		complete = complete && bodies.Nodes != nil
+		complete = complete && bodies.Nodes != nil && (len(bodies.Nodes) == 0 || bodies.PageInfo != pageInfo{})
 		for _, b := range bodies.Nodes {
 			complete = complete && !b.EditedAt.IsZero()
 		}

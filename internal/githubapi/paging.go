@@ -92,8 +92,12 @@ func cursors[T any](list *operation, key func(T) string, get func(op *operation,
 		for range maxPages {
 			op := *list
 			entries, info, err := get(&op, cursor)
-			if err == nil && entries == nil {
+			switch {
+			case err != nil:
+			case entries == nil:
 				err = op.unlike("it has no list")
+			case len(entries) > 0 && info == pageInfo{}:
+				err = op.unlike("it does not say whether the list goes on")
 			}
 			if err != nil {
 				var none T

@@ -26,6 +26,7 @@ var strangeAnswers = []struct {
 	{200, `{"data":{"repository":null,"node":null,"viewer":null,"createDiscussion":null,"addDiscussionComment":null,"createCommitOnBranch":{"commit":null}}}`},
 	{200, `{"data":{"repository":{"id":"R","hasDiscussionsEnabled":true,"discussions":{"nodes":[null]},"discussionCategories":{"nodes":null},"discussion":{"comments":{"nodes":[null]}}}}}`},
 	{200, `{"data":{"createDiscussion":{"discussion":{}},"addDiscussionComment":{"comment":{}},"minimizeComment":{"minimizedComment":{"isMinimized":null}},"deleteDiscussion":{"discussion":null}}}`},
+	{200, `{"data":{"repository":{"id":"R","hasDiscussionsEnabled":true,"discussions":{"nodes":[{"id":"D","number":1}],"pageInfo":null},"discussionCategories":{"nodes":[{"id":"C"}]},"discussion":{"comments":{"nodes":[{"id":"D"}]}}}}}`},
 	{200, `{"data":{"submitPullRequestReview":{"pullRequestReview":{"state":"PENDING"}},"t0":{}}}`},
 }
 
