@@ -151,7 +151,7 @@ func (c *coder) prepare(e *entry, st *codeState) error {
 		return err
 	}
 	if len(st.series.Changes) == 0 {
-		c.unchanged(e, st)
+		c.unchanged(e, st, c.noChanges(st))
 		return nil
 	}
 	if e.settings.Changes.StayOnBase {
@@ -159,5 +159,13 @@ func (c *coder) prepare(e *entry, st *codeState) error {
 			return err
 		}
 	}
-	return c.carry(e, st)
+	err := c.carry(e, st)
+	if err == nil {
+		return nil
+	}
+	if code, message := failure(err, nil); code == CodeInternal { // git's, about what the agent made
+		st.refuse(Failed, CodeUnreadable, "the changes cannot be used: "+message)
+		return nil
+	}
+	return err
 }

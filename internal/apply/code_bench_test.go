@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"os"
@@ -25,9 +26,10 @@ import (
 // agent works.
 type codeBench struct {
 	*bench
-	git  *githubtest.Git
-	dir  string // the workspace
-	base string // the commit that was checked out
+	git      *githubtest.Git
+	dir      string // the workspace
+	base     string // the commit that was checked out
+	pathList string // where git is looked for; "": PATH
 }
 
 // origin is the repository of every codeBench, with the branches main and topic, and
@@ -149,7 +151,7 @@ func (b *codeBench) checkout(commit string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: os.Getenv("PATH")})
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: cmp.Or(b.pathList, os.Getenv("PATH"))})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -74,6 +74,10 @@ func (c *coder) carry(e *entry, st *codeState) error {
 	if st.changes, err = repo.TreeChanges(ctx, st.onto, st.tip()); err != nil {
 		return err
 	}
+	if len(st.changes) == 0 {
+		c.unchanged(e, st, fmt.Sprintf("there are no changes: the %d commits take back all that they change", len(st.carried.Commits)))
+		return nil
+	}
 	if err := c.divide(e, st); err != nil || st.refusal != nil {
 		return err
 	}

@@ -122,6 +122,20 @@ func (m *patchMaker) isPlain(ctx context.Context, s gitrepo.Series) bool {
 	if err != nil {
 		return false
 	}
+	files, oids := newContents(steps)
+	next := 0
+	for data, err := range m.repo.Blobs(ctx, oids, maxScanned) {
+		if err != nil || len(m.scanner.ScanFile(files[next].Path, string(data))) > 0 {
+			return false
+		}
+		next++
+	}
+	return true
+}
+
+// newContents returns the changes of a series that have a new content, each content of a path
+// once, and the ids of the contents.
+func newContents(steps [][]gitrepo.TreeChange) (files []gitrepo.TreeChange, oids []string) {
 	seen := map[string]bool{}
 	for _, changes := range steps {
 		for _, ch := range changes {
@@ -129,13 +143,10 @@ func (m *patchMaker) isPlain(ctx context.Context, s gitrepo.Series) bool {
 				continue
 			}
 			seen[ch.NewOID+ch.Path] = true
-			data, err := m.repo.Blob(ctx, ch.NewOID, maxScanned)
-			if err != nil || len(m.scanner.ScanFile(ch.Path, string(data))) > 0 {
-				return false
-			}
+			files, oids = append(files, ch), append(oids, ch.NewOID)
 		}
 	}
-	return true
+	return files, oids
 }
 
 // isContent reports whether a change has a new content.
@@ -154,28 +165,29 @@ func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64
 	}
 	var edits []gitrepo.TreeEdit
 	var hidden, left []string
-	for _, ch := range changes {
-		if !isContent(ch) {
-			continue
-		}
-		content := fmt.Sprintf("Airlock left out the content of this file, %s.\n", text.Bytes(ch.Size))
-		if ch.Size <= largest {
-			data, err := m.repo.Blob(ctx, ch.NewOID, largest)
-			if err != nil {
-				return one, nil, err
-			}
-			if content = m.maskFile(ch.Path, string(data)); content == string(data) {
-				continue
-			}
-			hidden = append(hidden, ch.Path)
-		} else {
-			left = append(left, ch.Path)
-		}
+	replace := func(ch gitrepo.TreeChange, content string) error {
 		oid, err := m.repo.WriteBlob(ctx, content)
+		edits = append(edits, gitrepo.TreeEdit{Path: ch.Path, Mode: ch.NewMode, OID: oid})
+		return err
+	}
+	files, oids := newContents([][]gitrepo.TreeChange{changes})
+	next := 0
+	for data, err := range m.repo.Blobs(ctx, oids, largest) {
+		ch := files[next]
+		next++
+		switch {
+		case errors.Is(err, gitrepo.ErrTooLarge):
+			left = append(left, ch.Path)
+			err = replace(ch, fmt.Sprintf("Airlock left out the content of this file, %s.\n", text.Bytes(ch.Size)))
+		case err == nil:
+			if content := m.maskFile(ch.Path, string(data)); content != string(data) {
+				hidden = append(hidden, ch.Path)
+				err = replace(ch, content)
+			}
+		}
 		if err != nil {
 			return one, nil, err
 		}
-		edits = append(edits, gitrepo.TreeEdit{Path: ch.Path, Mode: ch.NewMode, OID: oid})
 	}
 	change := gitrepo.Change{Before: first.Before, After: last.After, Author: last.Author, Message: last.Message}
 	if len(edits) > 0 {

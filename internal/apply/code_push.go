@@ -175,16 +175,21 @@ func (x *executor) commit(ctx context.Context, st *codeState, head, from, to str
 	if err != nil {
 		return "", err
 	}
+	var oids []string
 	for _, ch := range changes {
 		if ch.NewMode == "" {
 			n.Deletions = append(n.Deletions, ch.Path)
 			continue
 		}
-		data, err := repo.Blob(ctx, ch.NewOID, githubapi.MaxCommitBytes)
+		n.Additions, oids = append(n.Additions, githubapi.Addition{Path: ch.Path}), append(oids, ch.NewOID)
+	}
+	next := 0
+	for data, err := range repo.Blobs(ctx, oids, githubapi.MaxCommitBytes) {
 		if err != nil {
 			return "", err
 		}
-		n.Additions = append(n.Additions, githubapi.Addition{Path: ch.Path, Data: data})
+		n.Additions[next].Data = data
+		next++
 	}
 	create := func() error {
 		return x.write(ctx, func(ctx context.Context) (err error) {

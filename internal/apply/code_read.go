@@ -163,12 +163,16 @@ func (c *coder) leaveOut(e *entry, st *codeState) error {
 	return nil
 }
 
-// unchanged decides an item that changes nothing as the owner wants it.
-func (c *coder) unchanged(e *entry, st *codeState) {
-	message := fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent has to leave them in the workspace, or in a file that the input changes names", cmp.Or(fmt.Sprintf("%.7s", st.series.Base), "the base"))
+// noChanges describes changes that contain none.
+func (c *coder) noChanges(st *codeState) string {
 	if c.code.File != "" {
-		message = fmt.Sprintf("there are no changes: the file %q contains none", c.code.File)
+		return fmt.Sprintf("there are no changes: the file %q contains none", c.code.File)
 	}
+	return fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent has to leave them in the workspace, or in a file that the input changes names", cmp.Or(fmt.Sprintf("%.7s", st.series.Base), "the base"))
+}
+
+// unchanged decides an item that changes nothing, which the message says, as the owner wants it.
+func (c *coder) unchanged(e *entry, st *codeState, message string) {
 	switch e.settings.Changes.IfNoChanges {
 	case policy.NoChangesIgnore:
 		st.refuse(Applied, "", message+"; the configuration ignores that (if-no-changes)")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -163,6 +164,110 @@ func TestEveryCommitIsJudged(t *testing.T) {
 				want(t, b.run(aPull), "applied")
 				checkOneCommit(t, b, b.pulls()[0].Pull.Head.Ref, sin.bad)
 			})
+		}
+	}
+}
+
+// TestCommitsThatTakeEverythingBack: commits that change nothing all together are no changes,
+// whether one of them breaks a rule or none does.
+func TestCommitsThatTakeEverythingBack(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"docs/new.md", ".github/workflows/x.yml"} {
+		for _, form := range seriesForms {
+			for _, commits := range []policy.Commits{policy.CommitsKeepSound, policy.CommitsKeep, policy.CommitsSquash} {
+				b := newCodeBench(t)
+				b.pull(func(s *policy.ChangeSettings) { s.Commits = commits })
+				b.write(map[string]string{path: "x\n"}).commit("Add something")
+				b.sh(b.dir, "rm", "-q", path)
+				b.commit("Take it back")
+				b.handOver(form)
+				r := b.run(aPull)
+				want(t, r, "skipped(no-changes)")
+				if w := b.srv.Writes(); len(w) != 0 || !strings.Contains(r[0].Message, "the 2 commits take back all that they change") {
+					t.Errorf("%s in a %s, %q: %s; %q", path, form, commits, operations(w), r[0].Message)
+				}
+			}
+		}
+	}
+}
+
+// TestBrokenObjectsOfCommits: a tree that no git writes, or that is not complete, is named as
+// the reason, also where only an earlier commit has it.
+func TestBrokenObjectsOfCommits(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]string{"../x": "is invalid", "..": "is invalid", "": "", "tree": "is not in the clone", "blob": "missing"} {
+		b := newCodeBench(t)
+		b.write(map[string]string{"docs/good.md": "good\n"}).commit("Good")
+		good := b.sh(b.dir, "rev-parse", "HEAD^{tree}")
+		entries := fmt.Sprintf("100644 %s\x00%s", name, strings.Repeat("\x11", 20))
+		switch name {
+		case "tree":
+			entries = "40000 z\x00" + strings.Repeat("\x11", 20)
+		case "blob":
+			entries = "100644 z\x00" + strings.Repeat("\x11", 20)
+		}
+		broken := feed(t, b.dir, entries, "hash-object", "-t", "tree", "--literally", "-w", "--stdin")
+		for _, tree := range []string{broken, good} {
+			b.sh(b.dir, "update-ref", "HEAD", b.sh(b.dir, "commit-tree", "-p", "HEAD", "-m", "Step", tree))
+		}
+		r := b.run(aPull)
+		want(t, r, "failed(unreadable-changes)")
+		if w := b.srv.Writes(); len(w) != 0 || !strings.Contains(r[0].Message, says) {
+			t.Errorf("%q: %s; %q", name, operations(w), r[0].Message)
+		}
+	}
+}
+
+// feed runs git with an input.
+func feed(t *testing.T, dir, input string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestManyFilesTakeFewRunsOfGit: what an agent changes in many files is read, searched and kept
+// as a patch with no more runs of git than what it changes in a few.
+func TestManyFilesTakeFewRunsOfGit(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the runs are counted by a shell script")
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int{100, -1} {
+		runs := map[int]int{}
+		for _, files := range []int{101, 400} {
+			b := newCodeBench(t)
+			bin := t.TempDir()
+			list := filepath.Join(bin, "runs")
+			script := fmt.Sprintf("#!/bin/sh\necho >>'%s'\nexec '%s' \"$@\"\n", list, git)
+			if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			b.pathList = bin + string(os.PathListSeparator) + os.Getenv("PATH")
+			b.checkout(b.base)
+			b.pull(func(s *policy.ChangeSettings) { s.Files.MaxFiles = limit })
+			changed := map[string]string{}
+			for i := range files {
+				changed[fmt.Sprintf("docs/%d.md", i)] = fmt.Sprint(i)
+			}
+			b.write(changed).commit("Add something")
+			want(t, b.run(aPull), map[int]string{100: "denied(max-patch-files)", -1: "applied"}[limit])
+			data, err := os.ReadFile(list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs[files] = len(data)
+		}
+		if runs[400] > runs[101]+10 {
+			t.Errorf("limit %d: the runs of git for so many files are %v", limit, runs)
 		}
 	}
 }

@@ -164,12 +164,33 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 			return fmt.Sprintf("%sthe message of commit %d %s", nothingPushed, i+1, describeSecret(hits[0])), nil
 		}
 	}
-	search := &codeSearch{coder: c, scanner: scanner, state: st, clean: map[string]bool{}}
+	names := map[string]bool{}
 	for _, changes := range st.steps {
 		for _, ch := range changes {
-			if hit, err := search.file(ch); hit != "" || err != nil {
-				return hit, err
+			if ch.NewMode == "" || ch.NewMode == submoduleMode || names[ch.Path] {
+				continue
 			}
+			names[ch.Path] = true
+			if hits := scanner.Scan(ch.Path); len(hits) > 0 {
+				return nothingPushed + "the name of a file " + describeSecret(hits[0]), nil
+			}
+		}
+	}
+	search := &codeSearch{coder: c, scanner: scanner, state: st}
+	files, oids := newContents(st.steps)
+	next := 0
+	for data, err := range c.code.Repo.Blobs(c.o.ctx, oids, maxScanned) {
+		ch := files[next]
+		next++
+		if errors.Is(err, gitrepo.ErrTooLarge) {
+			search.unread = fmt.Errorf("the file %q: %w", ch.Path, err)
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("the file %q: %w", ch.Path, err)
+		}
+		if hit, err := search.file(ch, string(data)); hit != "" || err != nil {
+			return hit, err
 		}
 	}
 	return search.decide()
@@ -180,7 +201,6 @@ type codeSearch struct {
 	*coder
 	scanner *secrets.Scanner
 	state   *codeState
-	clean   map[string]bool // contents without what looks like a secret, by id and path
 	found   []suspect
 	unread  error // a file that is too large; a secret elsewhere counts for more
 }
@@ -191,37 +211,17 @@ type suspect struct{ path, value, description string }
 // maxSuspects is how many values of changes are looked for in the base tree.
 const maxSuspects = 100
 
-// file looks into one changed file. It ignores what the file contained before, which would
-// keep everybody from fixing it, and what its place explains or the owner allows. It returns
-// only a secret that needs no further search.
-func (s *codeSearch) file(ch gitrepo.TreeChange) (hit string, err error) {
-	if ch.NewMode == "" || ch.NewMode == submoduleMode {
-		return "", nil
-	}
-	if hits := s.scanner.Scan(ch.Path); len(hits) > 0 {
-		return nothingPushed + "the name of a file " + describeSecret(hits[0]), nil
-	}
-	key := ch.NewOID + ch.Path
-	if ch.NewOID == ch.OldOID || s.clean[key] {
-		return "", nil
-	}
-	ctx, repo := s.o.ctx, s.code.Repo
-	data, err := repo.Blob(ctx, ch.NewOID, maxScanned)
-	if errors.Is(err, gitrepo.ErrTooLarge) {
-		s.unread = fmt.Errorf("the file %q: %w", ch.Path, err)
-		return "", nil
-	} else if err != nil {
-		return "", fmt.Errorf("the file %q: %w", ch.Path, err)
-	}
-	content := string(data)
+// file looks into the new content of one changed file. It ignores what the file contained
+// before, which would keep everybody from fixing it, and what its place explains or the owner
+// allows. It returns only a secret that needs no further search.
+func (s *codeSearch) file(ch gitrepo.TreeChange, content string) (hit string, err error) {
 	hits := s.scanner.ScanFile(ch.Path, content)
-	s.clean[key] = true
 	if len(hits) == 0 {
 		return "", nil
 	}
 	before := ""
 	if ch.OldMode != "" && ch.OldMode != submoduleMode {
-		old, err := repo.Blob(ctx, ch.OldOID, maxScanned)
+		old, err := s.code.Repo.Blob(s.o.ctx, ch.OldOID, maxScanned)
 		if err != nil && !errors.Is(err, gitrepo.ErrTooLarge) {
 			return "", err
 		}

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"iter"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +29,7 @@ var ErrForged = errors.New("an object of the clone was changed: its content is n
 const (
 	maxObjects = 256 << 20 // a commit's trees or files at once
 	maxKnown   = 64 << 20  // commits and trees that are kept
+	maxBatch   = 16 << 20  // the contents of files that are read at once, unless one alone has more
 )
 
 // Commit is a commit that was read.
@@ -58,6 +61,64 @@ func (r *Repo) Commit(ctx context.Context, oid string) (Commit, error) {
 // than limit bytes is ErrTooLarge.
 func (r *Repo) Blob(ctx context.Context, oid string, limit int64) ([]byte, error) {
 	return r.object(ctx, oid, "blob", limit)
+}
+
+// Blobs returns the contents of files by their ids, in their order, each as Blob returns it. It
+// reads many of them with each run of git. After an error that does not concern one file
+// alone, it ends.
+func (r *Repo) Blobs(ctx context.Context, oids []string, limit int64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, oid := range oids {
+			if !IsObjectID(oid) {
+				yield(nil, fmt.Errorf("%q is not a full object id", oid))
+				return
+			}
+		}
+		failed, sizes, err := r.look(ctx, unique(oids), limit)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		var batch map[string]object
+		for i, oid := range oids {
+			o, ok := failed[oid]
+			if !ok {
+				o, ok = batch[oid]
+			}
+			if !ok {
+				if batch, err = r.load(ctx, nextBatch(oids[i:], sizes)); err != nil {
+					yield(nil, err)
+					return
+				}
+				o = batch[oid]
+			}
+			if o.err == nil && o.kind != "blob" {
+				o = object{err: fmt.Errorf("the object %s is not a blob", oid)}
+			}
+			if !yield(o.data, o.err) {
+				return
+			}
+		}
+	}
+}
+
+// nextBatch returns the objects at the beginning of a list that are read at once: the first
+// one, and others up to maxBatch bytes.
+func nextBatch(oids []string, sizes map[string]int64) (batch []string) {
+	left := int64(maxBatch)
+	seen := map[string]bool{}
+	for _, oid := range oids {
+		size, ok := sizes[oid]
+		if !ok || seen[oid] {
+			continue
+		}
+		if left -= size; left < 0 && len(batch) > 0 {
+			break
+		}
+		seen[oid] = true
+		batch = append(batch, oid)
+	}
+	return batch
 }
 
 // object reads one object of a kind.
@@ -186,30 +247,60 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 			unknown = append(unknown, oid)
 		}
 	}
-	out, err := r.catFile(ctx, "--batch-check", unknown)
+	failed, _, err := r.look(ctx, unknown, limit)
 	if err != nil {
 		return nil, err
 	}
 	var wanted []string
+	for _, oid := range unknown {
+		if o, ok := failed[oid]; ok {
+			objects[oid] = o
+		} else {
+			wanted = append(wanted, oid)
+		}
+	}
+	loaded, err := r.load(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(objects, loaded)
+	return objects, nil
+}
+
+// look returns the sizes of objects, and those that cannot be read: files over the limit, and
+// objects that are missing.
+func (r *Repo) look(ctx context.Context, oids []string, limit int64) (failed map[string]object, sizes map[string]int64, err error) {
+	failed, sizes = map[string]object{}, make(map[string]int64, len(oids))
+	out, err := r.catFile(ctx, "--batch-check", oids)
+	if err != nil {
+		return nil, nil, err
+	}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) == 2 && fields[1] == "missing":
-			objects[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.WhyMissing(), deepen)}
+			failed[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.WhyMissing(), deepen)}
 		case len(fields) != 3:
-			return nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
+			return nil, nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
 		default:
 			size, err := strconv.ParseInt(fields[2], 10, 64)
 			if err != nil || fields[1] == "blob" && size > limit {
-				objects[fields[0]] = object{err: fmt.Errorf("%w: %s, at most %s are read", ErrTooLarge, text.Bytes(size), text.Bytes(limit))}
+				failed[fields[0]] = object{err: fmt.Errorf("%w: %s, at most %s are read", ErrTooLarge, text.Bytes(size), text.Bytes(limit))}
 				continue
 			}
-			wanted = append(wanted, fields[0])
+			sizes[fields[0]] = size
 		}
 	}
-	if out, err = r.catFile(ctx, "--batch", wanted); err != nil {
+	return failed, sizes, nil
+}
+
+// load reads objects that are there, and checks each against its id.
+func (r *Repo) load(ctx context.Context, oids []string) (map[string]object, error) {
+	out, err := r.catFile(ctx, "--batch", oids)
+	if err != nil {
 		return nil, err
 	}
+	objects := make(map[string]object, len(oids))
 	for len(out) > 0 {
 		head, rest, _ := bytes.Cut(out, []byte{'\n'})
 		fields := strings.Fields(string(head))

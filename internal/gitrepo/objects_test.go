@@ -69,6 +69,49 @@ func TestBlob(t *testing.T) {
 	}
 }
 
+// TestBlobs asserts that contents come in the order of their ids, whatever the size of all
+// together, and that what is wrong with one file is said of it alone.
+func TestBlobs(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	large := strings.Repeat("0123456789abcdef", 600<<10) // two of them are more than one batch
+	contents := []string{"a", large + "1", "b", "a", large + "2", "", large + "over the limit", "a", large + "1"}
+	limit := int64(len(large) + 1)
+	var oids []string
+	for _, content := range contents {
+		oids = append(oids, strings.TrimSpace(c.GitFed(content, "hash-object", "-w", "--stdin")))
+	}
+	missing, commit := strings.Repeat("1", 40), c.Commit("no file")
+	r := c.Open()
+	i := 0
+	for data, err := range r.Blobs(t.Context(), slices.Concat(oids, []string{missing, commit, oids[0]}), limit) {
+		switch {
+		case i < len(contents) && int64(len(contents[i])) > limit:
+			if !errors.Is(err, gitrepo.ErrTooLarge) {
+				t.Errorf("file %d: %v", i, err)
+			}
+		case i == len(contents) || i == len(contents)+1:
+			if err == nil {
+				t.Errorf("what is missing, or a commit, is read as a file")
+			}
+		case err != nil || string(data) != slices.Concat(contents, []string{"", "", "a"})[i]:
+			t.Errorf("file %d has %d bytes, %v", i, len(data), err)
+		}
+		i++
+	}
+	if i != len(contents)+3 {
+		t.Errorf("%d answers", i)
+	}
+	for _, err := range r.Blobs(t.Context(), []string{"HEAD"}, limit) {
+		if err == nil {
+			t.Error("HEAD is read as an id")
+		}
+	}
+	for range r.Blobs(t.Context(), nil, limit) {
+		t.Error("an answer to no question")
+	}
+}
+
 // replaceObject puts another object's content where the clone keeps one.
 func replaceObject(t *testing.T, c clone, oid, by string) {
 	t.Helper()

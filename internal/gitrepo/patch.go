@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,7 +122,7 @@ func (r *Repo) formatPatch(ctx context.Context, base, tip, attributes string, li
 // crlfAttributes returns attributes that mark the changed files as binary of which any
 // version has a CRLF line end, or is too large to be searched.
 func (r *Repo) crlfAttributes(ctx context.Context, base string, commits []newCommit) (string, error) {
-	var lines strings.Builder
+	var oids, paths []string
 	from := base
 	for _, commit := range commits {
 		changes, err := r.TreeChanges(ctx, from, commit.tree)
@@ -130,16 +131,26 @@ func (r *Repo) crlfAttributes(ctx context.Context, base string, commits []newCom
 		}
 		for _, c := range changes {
 			for _, e := range []entry{{c.OldMode, c.OldOID}, {c.NewMode, c.NewOID}} {
-				if e.oid == "" || e.mode == modeSubmodule {
-					continue
-				}
-				if data, err := r.Blob(ctx, e.oid, maxScanned); err != nil || bytes.Contains(data, []byte("\r\n")) {
-					lines.WriteString(attributePattern(c.Path) + " -diff\n")
-					break
+				if e.oid != "" && e.mode != modeSubmodule {
+					oids, paths = append(oids, e.oid), append(paths, c.Path)
 				}
 			}
 		}
 		from = commit.tree
+	}
+	var lines strings.Builder
+	marked := map[string]bool{}
+	next := 0
+	for data, err := range r.Blobs(ctx, oids, maxScanned) {
+		path := paths[next]
+		next++
+		if err != nil && !errors.Is(err, ErrTooLarge) {
+			return "", err
+		}
+		if !marked[path] && (err != nil || bytes.Contains(data, []byte("\r\n"))) {
+			marked[path] = true
+			lines.WriteString(attributePattern(path) + " -diff\n")
+		}
 	}
 	return lines.String(), nil
 }

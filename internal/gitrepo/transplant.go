@@ -218,6 +218,9 @@ func (r *Repo) mergeChange(ctx context.Context, c Change, tree string) (string, 
 	}
 	out, err := r.Run(ctx, Call{MaxExit: 1}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
 	if err != nil {
+		if _, broken := r.SeriesChanges(ctx, tree, c.Before, c.After); broken != nil {
+			return "", broken // git may have said only that it does not expect such a tree
+		}
 		return "", err
 	}
 	records := strings.Split(string(out.Stdout), "\x00")
