@@ -208,6 +208,11 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 		return
 	case d.state == docValue && d.key != "items" && d.key != "errors":
 		d.state = docMember
+		if n := bytes.IndexByte(raw, '{'); n >= 0 && (n == 0 || raw[0] == '[') && namesKind(raw[n:]) {
+			line.Err = fmt.Errorf("the document's member %.50q contains safe outputs, but only those of \"items\" are read; write them there", d.key)
+			b.Lines = append(b.Lines, line)
+			return
+		}
 		if len(d.unknown) < 20 {
 			d.unknown = append(d.unknown, d.key)
 		}

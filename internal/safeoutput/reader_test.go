@@ -96,6 +96,8 @@ func TestReaderFrames(t *testing.T) {
 		{"comments in a document", "{\"items\":[/*/ {}, */{\"a\":1},// {}\n{\"b\":1} <!-- {}\n,{} -->,#\n{\"c\":1}]}", []string{"1-1! " + (&NotRequestError{"it is commented out"}).Error(), `1-1: {"a":1}`,
 			"1-1! " + (&NotRequestError{"it is commented out"}).Error(), `2-2: {"b":1}`, "2-3! " + (&NotRequestError{"it is commented out"}).Error(), "3-3: #", `4-4: {"c":1}`}},
 		{"text in a document", `{"items":[no {"a":1} {"b":1}, {"c":1}]}`, []string{"1-1: no", "1-1! " + ErrInText.Error(), "1-1! " + ErrInText.Error(), `1-1: {"c":1}`}},
+		{"items by another name", "{\"items\":[{\"a\":1}],\n\"Items\":[{\"type\":\"noop\",\"message\":\"m\"}],\"x\":{\"type\":\"add_comment\"},\"y\":[[{\"z\":1}]],\"version\":{\"type\":\"y\"}}", []string{`1-1: {"a":1}`,
+			`2-2! the document's member "Items" contains safe outputs, but only those of "items" are read; write them there`, `2-2! the document's member "x" contains safe outputs, but only those of "items" are read; write them there`}},
 		{"a document without lists", `{"errors":null,"items":null}`, nil},
 		{"not a document", `{"items":1}`, []string{`1-1: {"items":1}`}},
 	}
