@@ -168,6 +168,13 @@ func decodeKind(d *decoder, row kindRow, at *node) policy.KindConfig {
 	if kc.Disabled {
 		return kc
 	}
+	most := safeoutput.SpecOf(row.kind).DefaultMax
+	if kc.Max != nil {
+		most = *kc.Max
+	}
+	if most >= 0 && kc.Min > most {
+		d.warn(at, "%s: min is %d and the most items are %d, so every run fails; lower min or raise max", row.kind, kc.Min, most)
+	}
 	switch {
 	case row.kind == "update-issue" && !kc.Update.Status && !kc.Update.Title && !kc.Update.Body:
 		d.warn(at, "update-issue: no field is enabled, so every update is denied; add \"status:\", \"title:\" or \"body:\" below it")
