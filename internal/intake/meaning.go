@@ -44,6 +44,8 @@ func (j *recordJudge) changesMeaning(m schema.Member) bool {
 		j.refuse(path, name+" is not a field, because names are matched exactly; write "+quote(field))
 	case meaning == meansAction:
 		j.refuse(path, name+" would change what is done, and "+string(spec.Kind)+" does not have it; leave it out, or write one of its fields: "+strings.Join(j.form.names, ", "))
+	case repositoryNames[strings.ToLower(safeoutput.SnakeCase(m.Name))]:
+		j.refuse(path, name+" reads like the name of a repository, and "+string(spec.Kind)+" does not have it; items act only on the repository of this workflow run, so leave it out")
 	case len(names) > 0:
 		j.refuse(path, name+" reads like the name of a target, and "+string(spec.Kind)+" does not have it; name the target with '"+strings.Join(names, "' or '")+"', or leave it out")
 	default:
@@ -160,6 +162,10 @@ var wordMeanings = func() map[string]meaning {
 var wholeNames = map[string]bool{"on": true, "to": true, "url": true, "uri": true, "href": true, "link": true, "html_url": true,
 	"permalink": true, "no": true, "nr": true, "node_id": true, "subject_id": true, "where": true, "for": true, "#": true, "no.": true,
 	"full_name": true, "slug": true, "remote": true, "fork": true}
+
+// repositoryNames are names of a target that a repository has.
+var repositoryNames = map[string]bool{"full_name": true, "repo_full_name": true, "slug": true, "repo_slug": true, "remote": true, "fork": true, "upstream": true,
+	"nwo": true, "owner": true, "org": true, "organization": true, "repo_id": true, "repository_id": true}
 
 // wholeActions are names that mean an action only alone: they make the item depend on
 // something, or say when it is due.

@@ -22,7 +22,7 @@ func (n *notes) addedLabels(kc KindConfig, asked []string) ([]string, *refusal) 
 	}
 	labels := n.labels(kc, asked, limit)
 	if len(labels) == 0 {
-		return nil, refuse(RuleAllowedLabels, "none of the labels %s is allowed; allowed: %s", text.QuoteList(asked), listAllowed(kc))
+		return nil, refuse(RuleAllowedLabels, "none of the labels %s is allowed%s; allowed: %s", text.QuoteList(asked), describeAlike(kc, asked), listAllowed(kc))
 	}
 	return labels, nil
 }
@@ -50,11 +50,7 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 		labels = labels[:most:most]
 	}
 	if refused != nil {
-		alike := ""
-		if l := lookAlikes(kc, refused); l != nil {
-			alike = fmt.Sprintf(" (%s only looks like one that the configuration names)", text.QuoteList(l))
-		}
-		n.add(RuleAllowedLabels, "left out %s%s; allowed: %s", text.QuoteList(refused), alike, listAllowed(kc))
+		n.add(RuleAllowedLabels, "left out %s%s; allowed: %s", text.QuoteList(refused), describeAlike(kc, refused), listAllowed(kc))
 	}
 	if labels == nil && limit >= 0 {
 		return nil // the owner's labels alone are no reason to add labels
@@ -106,6 +102,15 @@ func lookAlikes(kc KindConfig, labels []string) []string {
 		}
 	}
 	return found
+}
+
+// describeAlike returns a remark about lookAlikes, or "".
+func describeAlike(kc KindConfig, labels []string) string {
+	alike := lookAlikes(kc, labels)
+	if alike == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s only looks like one that the configuration names)", text.QuoteList(alike))
 }
 
 // matchLabel reports whether a label matches a pattern, in which '*' stands for any
