@@ -2,6 +2,7 @@ package apply
 
 import (
 	"strings"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/sanitize"
@@ -22,6 +23,10 @@ type Config struct {
 	// Reconcile controls when to look for duplicates that another run of the same job
 	// created at the same moment.
 	Reconcile Reconcile
+	// FirstLook is how long a first attempt whose identity another job may have waits after
+	// it has created something, before it looks for duplicates; 0 means 30 s, which is the
+	// longest that GitHub's lists lag. Whatever is left then, a later attempt finds.
+	FirstLook time.Duration
 	// Version is Airlock's own version, for findings that are reported as Airlock's.
 	Version string
 	// Server is the address of the GitHub server's pages; "" means https://github.com.

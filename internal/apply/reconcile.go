@@ -30,7 +30,7 @@ func (x *executor) reconcile(ctx context.Context) {
 	if len(lists) == 0 || ctx.Err() != nil {
 		return
 	}
-	if wait := last.Add(listLag).Sub(x.deps.Clock.Now()); wait > 0 {
+	if wait := last.Add(x.lookWait()).Sub(x.deps.Clock.Now()); wait > 0 {
 		x.deps.log(fmt.Sprintf("waiting %v for GitHub's lists, to make sure that nothing was written twice", wait.Round(time.Second)))
 		if x.deps.Clock.Sleep(ctx, wait) != nil {
 			return
@@ -44,6 +44,18 @@ func (x *executor) reconcile(ctx context.Context) {
 		created, entries[o.family()] = append(created, o), append(entries[o.family()], c.entries...)
 	}
 	x.keepOneOfEach(ctx, created, there, entries)
+}
+
+// lookWait returns how long after the last creation the lists are read. Two attempts of one
+// job are often at work at the same moment, when the first was cancelled, and a creation that
+// was tried again may appear late. Two jobs with one identity that write in the same seconds
+// are rare, and a wait of every first attempt would be paid by everybody.
+func (x *executor) lookWait() time.Duration {
+	doubtful := slices.ContainsFunc(x.created, func(c creation) bool { return c.doubtful })
+	if x.plan.config.Run.Attempt > 1 || doubtful {
+		return listLag
+	}
+	return cmp.Or(x.plan.config.FirstLook, listLag)
 }
 
 // lookAgain reads what was written lately to lists, in at most three requests, unless the

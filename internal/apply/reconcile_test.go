@@ -167,6 +167,25 @@ func TestTheSecondLookTakesThreeRequests(t *testing.T) {
 	}
 }
 
+// TestAFirstAttemptWaitsLess asserts how long a run waits before its second look.
+func TestAFirstAttemptWaitsLess(t *testing.T) {
+	for _, c := range []struct {
+		attempt int
+		shared  bool
+		min     time.Duration
+		max     time.Duration
+	}{{1, false, 0, 2 * time.Second}, {1, true, 3 * time.Second, 10 * time.Second}, {2, false, listLag, 2 * listLag}, {2, true, listLag, 2 * listLag}} {
+		b := anyTarget(newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber))
+		b.cfg.Run.Shared, b.cfg.Run.Attempt, b.cfg.FirstLook = c.shared, c.attempt, 3*time.Second
+		plan := b.plan(aComment)
+		before := b.clock.Now()
+		Execute(context.Background(), b.deps, plan)
+		if took := b.clock.Now().Sub(before); took < c.min || took > c.max {
+			t.Errorf("attempt %d, shared %v: it took %v", c.attempt, c.shared, took)
+		}
+	}
+}
+
 func TestCovered(t *testing.T) {
 	g := groupKey("review")
 	obj := func(bits string) Object { return Object{Type: objReview, key: g + bits} }

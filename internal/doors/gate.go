@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
@@ -40,6 +41,9 @@ type Config struct {
 	// that names another one is then refused by Apply.
 	Repository string
 }
+
+// firstLook is apply.Config.FirstLook: GitHub nearly always lists a write by then.
+const firstLook = 3 * time.Second
 
 // Gate is both doors, set up for one repository.
 type Gate struct {
@@ -174,7 +178,7 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	}
 	approved, denied := policy.Judge(g.cfg.Policy, r.Event, slices.Concat(collected.Accepted, own))
 	collected.Rejected = g.tooFew(collected.Rejected, approved)
-	r.Config.Sanitizer, r.Config.Secrets = g.sanitizer, g.secrets
+	r.Config.Sanitizer, r.Config.Secrets, r.Config.FirstLook = g.sanitizer, g.secrets, firstLook
 	r.Config.HoldText, r.Config.LostCode = g.cfg.Policy.HoldAfterFailedCode, lostCode(collected, denied)
 	r.Config.DryRun = r.Config.DryRun || g.cfg.Policy.Staged || !g.cfg.Policy.Configured()
 	if log := r.Deps.Log; log != nil {
