@@ -115,7 +115,7 @@ func TestFixRepairs(t *testing.T) {
 // TestIsWrapping holds what may stand before an object without saying anything about it.
 func TestIsWrapping(t *testing.T) {
 	for text, want := range map[string]bool{
-		"": true, " \t": true, "- ": true, "* ": true, "+ ": true, "• ": true, "1. ": true, "12) ": true, "- `": true, "``": true, "[": true, ", ": true,
+		"": true, " \t": true, "- ": true, "* ": true, "+ ": true, "• ": true, "● ": true, "⏺ ": true, "‣ ": true, "– ": true, "→ ": false, "☐ ": false, "1. ": true, "12) ": true, "- `": true, "``": true, "[": true, ", ": true,
 		"2025-01-02T03:04:05.678Z ": true, "[2026-01-02 10:00] ": true, "[INFO] ": true, "INFO: ": true, "INFO ": true, "[12:00:01 INFO] ": true, "info: ": true,
 		"\x1b[32m": true, "\u00a0": true, "/* x */ ": true, "```json\n": true, "```json ": true, "``` ": true, "Output: ": true, "data: ": true, "}": true, "]": true,
 		"> ": false, "- > ": false, "~~": false, "~": false, "<del>": false, "<!-- ": false, "- <!--": false, "-- ": false, "--[[ ": false, "// ": false, "- // ": false,

@@ -35,8 +35,8 @@ func wrappingToken(text []byte) int {
 			return 1
 		}
 		return 0
-	case bytes.HasPrefix(text, []byte("\u2022")):
-		return len("\u2022")
+	case bullet(text) > 0:
+		return bullet(text)
 	case isBlockComment(text):
 		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
 			return end + 4
@@ -62,6 +62,15 @@ func wrappingToken(text []byte) int {
 		return 0 // it begins a comment where it begins a line
 	}
 	return endPunctuation(text)
+}
+
+// bullet returns the width of the typographic bullet or dash at the start of a text, or 0.
+func bullet(text []byte) int {
+	r, width := utf8.DecodeRune(text)
+	if bytes.ContainsRune([]byte("•‣◦●○▪∙·⁃■⏺–—"), r) && r != utf8.RuneError {
+		return width
+	}
+	return 0
 }
 
 // logLevel returns the width of the log level at the start of a text: in capitals,

@@ -145,6 +145,9 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 			if after := i + len(h.open); isNameByte(text[after-1]) && after < len(text) && strings.IndexByte(" \t>/", text[after]) < 0 {
 				continue // another name, which begins like this one
 			}
+			if h.open == "%%" && i+2 < len(text) && isNameByte(text[i+2]) && !bytes.Contains(text[i+2:], []byte("%%")) {
+				continue // a command to a notebook, such as %%bash
+			}
 			if h.open == "~~" && i != lead && (i+2 == len(text) || text[i+2] == ' ') {
 				continue // what is struck through begins with a letter
 			}
