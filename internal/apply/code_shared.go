@@ -68,11 +68,31 @@ func (c *coder) join(e *entry, st *codeState) error {
 	}
 	if top.Tip == st.expect {
 		st.pushed, st.carried.Tip = true, st.expect
-		st.note(fmt.Sprintf("the branch %q contains these changes already, so nothing was pushed", st.branch))
-		return nil
+		return c.noteShared(e, st, change.After)
 	}
 	st.note(st.shared.why + ", so the changes were put on top of that as one commit")
 	st.carried.Tip, st.carried.Commits, st.onto = top.Tip, top.Commits, st.expect
+	return nil
+}
+
+// noteShared says why nothing is pushed to a shared branch: it contains the changes, the last
+// tree of which is given, or others have taken back what is the same as these.
+func (c *coder) noteShared(e *entry, st *codeState, after string) error {
+	base, err := c.code.Repo.Commit(c.o.ctx, st.onto)
+	if err != nil {
+		return err
+	}
+	whole := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: base.Tree, After: after}}}
+	again, err := c.code.Repo.Transplant(c.o.ctx, whole, st.expect, c.style(e, st))
+	var conflict *gitrepo.Conflict
+	switch {
+	case err == nil && again.Tip == st.expect:
+		st.note(fmt.Sprintf("the branch %q contains these changes already, so nothing was pushed", st.branch))
+	case err == nil || errors.As(err, &conflict):
+		st.note(fmt.Sprintf("others have changed or taken back on the branch %q what this workflow put there, and these changes are the same once more; so nothing was pushed", st.branch))
+	default:
+		return err
+	}
 	return nil
 }
 

@@ -78,10 +78,14 @@ func TestOthersCommitToOurBranch(t *testing.T) {
 			{"main moves on", move, map[string]string{"docs/a.md": "one\ntrois\nthree\n"}, "applied", map[string]string{"docs/a.md": "one\ntrois\nthree", "docs/c.md": "", "theirs.txt": "theirs", "more.txt": "more", "main.txt": ""}, onTop},
 		},
 		"they mend ours": {
-			{"the agent repeats itself", commits(map[string]string{"docs/a.md": "one\n2 (two)\nthree\n"}), first, "adopted", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": "b"}, "contains these changes already"},
+			{"the agent repeats itself", commits(map[string]string{"docs/a.md": "one\n2 (two)\nthree\n"}), first, "adopted", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": "b"}, "others have changed or taken back"},
 			{"and changes another file", nil, map[string]string{"docs/a.md": "one\n2\nthree\n", "docs/b.md": "better\n"}, "applied", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": "better"}, onTop},
 			{"and the same lines", nil, map[string]string{"docs/a.md": "one\nzwei\nthree\n"}, "failed(merge-conflict)", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": "better"}, "as they left it"},
 			{"and goes back", nil, map[string]string{"docs/a.md": "one\n2\nthree\n"}, "applied", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": ""}, onTop},
+		},
+		"they take ours back": {
+			{"the same", commits(map[string]string{"docs/a.md": "one\ntwo\nthree\n", "docs/b.md": "not b\n"}), first, "adopted", map[string]string{"docs/a.md": "one\ntwo\nthree"}, "others have changed or taken back"},
+			{"something else", nil, map[string]string{"docs/a.md": "one\n2\nthree\n", "docs/b.md": "b\n", "docs/c.md": "c\n"}, "applied", map[string]string{"docs/a.md": "one\ntwo\nthree", "docs/c.md": "c"}, onTop},
 		},
 		"they delete ours": {{"again", func(b *codeBench, branch string) {
 			b.git.CommitFiles(branch, []githubtest.GitFile{{Path: "docs/b.md", Mode: "0"}}, "Not this")
