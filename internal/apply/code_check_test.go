@@ -139,6 +139,11 @@ func TestSecretsGoNowhere(t *testing.T) {
 				return aPull
 			},
 			"message": func(b *codeBench) string { b.write(map[string]string{"x": "1"}).commit("Add " + secret); return aPull },
+			"author": func(b *codeBench) string {
+				b.write(map[string]string{"docs/kept.md": "the work\n"}).commit("One\n\ntwo")
+				b.sh(b.dir, "commit", "--quiet", "--amend", "--no-edit", "--author", "Ada "+secret+" <ada@example.com>")
+				return aPull
+			},
 			"gone again": func(b *codeBench) string {
 				b.write(map[string]string{"x": "key " + secret + "\n"}).commit("One").write(map[string]string{"x": "key\n"}).commit("Two")
 				return aPull

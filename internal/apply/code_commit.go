@@ -192,6 +192,10 @@ func (c *coder) message(message, fallback string) (clean string, notes []string)
 	}
 	message, _ = c.o.cfg.Sanitizer.Plain(message)
 	message, credits := withoutCredits(message)
+	if text.IsBlank(message) { // it said nothing else
+		fallback, _ = c.o.cfg.Sanitizer.Plain(fallback)
+		message, _ = withoutCredits(fallback)
+	}
 	if len(credits) > 0 {
 		notes = append(notes, fmt.Sprintf("lines that name others as authors or reviewers were removed from a commit message, because an agent cannot speak for them: %s", text.QuoteList(credits)))
 	}
@@ -207,11 +211,11 @@ var (
 	// shows who is named by Co-authored-by as an author and On-behalf-of as an organization,
 	// and checks of sign-offs believe Signed-off-by. The other words are those that projects
 	// use for who made, reviewed, tested or approved something.
-	creditLine = regexp.MustCompile(`(?i)^\s*((?:[a-z]+-and-)*(?:signed-off|co-authored|co-developed|co-committed|authored|committed|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|inspired|originally|merged|pair-programmed|also)(?:-[a-z]+)*-(?:by|with)|on-behalf-of)[ \t]*:`)
+	creditLine = regexp.MustCompile(`(?i)^[\s\pZ]*((?:[a-z]+-and-)*(?:signed-off|co-authored|co-developed|co-committed|authored|committed|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|inspired|originally|merged|pair-programmed|also)(?:-[a-z]+)*-(?:by|with)|on-behalf-of)[\s\pZ]*:`)
 	// addressLine matches any other line of that form whose value is a person's address.
-	addressLine = regexp.MustCompile(`(?i)^\s*([a-z]+(?:-[a-z]+)*-by)[ \t]*:.*<[^<>]*@[^<>]*>`)
+	addressLine = regexp.MustCompile(`(?i)^[\s\pZ]*([a-z]+(?:-[a-z]+)*-by)[\s\pZ]*:.*<[^<>]*@[^<>]*>`)
 	// ownLine matches a line like the one that ends every message of ours.
-	ownLine = regexp.MustCompile(`(?i)^\s*` + trailerName + `\s*:`)
+	ownLine = regexp.MustCompile(`(?i)^[\s\pZ]*` + trailerName + `[\s\pZ]*:`)
 )
 
 // withoutCredits removes the lines that credit others, and those like our own, with the lines

@@ -14,6 +14,7 @@ func TestMessagesSpeakForNobodyElse(t *testing.T) {
 		"Co-authored-by: Octo Cat <octocat@example.com>", "Co-Authored-By: Octo Cat\n <octocat@example.com>", "\u200bCo-authored-by: Octo Cat <octocat@example.com>",
 		"Co-developed-by: Octo Cat <octocat@example.com>", "Reviewed-by: Mona <mona@example.com>", "Acked-by: Mona", "Tested-by: Mona", "Reported-by: Mona", "Reported-and-tested-by: Mona",
 		"Suggested-by: Mona", "Approved-by: @mona", "On-behalf-of: @octo <legal@example.com>", "Sponsored-by: Mona <mona@example.com>",
+		"\u00a0Signed-off-by\u00a0: Mona", "\u2003Verified-by\u202f: Mona <mona@example.com>",
 		"Airlock-Item: 0123456789abcdef-0123456789abcdef", "\r\nCo-authored-by: Octo Cat <octocat@example.com>\r",
 	}
 	kept := []string{"Sort-by: name", "Blocked-by: the release", "Change-Id: I0123", "Reviewed by nobody yet.", "See co-authored-by: in the documents"}
@@ -40,5 +41,17 @@ func TestMessagesSpeakForNobodyElse(t *testing.T) {
 		if notes := strings.Join(r[0].Notes, "; "); !strings.Contains(notes, `an agent cannot speak for them: "Signed-off-by"`) {
 			t.Errorf("notes: %q", notes)
 		}
+	}
+}
+
+// TestMessageOfCreditsAlone: where nothing else is left of a message, the item's title is the
+// commit's.
+func TestMessageOfCreditsAlone(t *testing.T) {
+	t.Parallel()
+	b := newCodeBench(t)
+	b.write(map[string]string{"docs/b.md": "1\n"}).commit("Reviewed-by: Mona <mona@example.com>")
+	want(t, b.run(aPull), "applied")
+	if title := b.git.Run("log", "-1", "--format=%s", b.pulls()[0].Pull.Head.Ref); title != "Mend the demo" {
+		t.Errorf("the title is %q", title)
 	}
 }

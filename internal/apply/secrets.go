@@ -161,7 +161,11 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 			return "", err
 		}
 		if hits := scanner.Scan(info.Message + "\n" + info.Author.Name + "\n" + info.Author.Email); len(hits) > 0 {
-			return fmt.Sprintf("%sthe message of commit %d %s", nothingPushed, i+1, describeSecret(hits[0])), nil
+			part, hit := "message", hits[0]
+			if lines := strings.Count(info.Message, "\n") + 1; hit.Line > lines {
+				part, hit.Line = "author", hit.Line-lines
+			}
+			return fmt.Sprintf("%sthe %s of commit %d %s", nothingPushed, part, i+1, describeSecret(hit)), nil
 		}
 	}
 	names := map[string]bool{}
