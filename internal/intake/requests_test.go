@@ -100,6 +100,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"in an object":                      "{\"type\":\"noop\",\nNOT\n}\nASK",
 		// What one bad line does not cost.
 		"after a cut-off line":            `{"type":"noop","message":"cut` + "\nASK\nASK\n" + `{"type":"noop","message":"cut` + "\nASK",
+		"after a cut-off text with marks": `{"type":"noop","message":"cut` + "\n<think>\n<del>\n<example>\n@@ -1 +1 @@\n<<<<<<< a\n" + "ASK\n- ASK",
 		"after a missing brace":           `{"type":"noop","message":"cut"` + "\nASK\nASK",
 		"over lines after a cut-off line": `{"type":"noop","message":"cut` + "\nASK\n" + "{\n\"type\": \"noop\",\n\"message\": \"@ASK@\"\n}\nASK",
 		"prose after a cut-off line":      `{"type":"noop","message":"cut` + "\nASK\nI said \"no\" here.\nASK",

@@ -30,11 +30,14 @@ type hider struct {
 	anywhere bool
 }
 
+// commentedOut is why a comment is not a request.
+const commentedOut = "it is commented out"
+
 // hiders are matched in this order, without regard to letter case. A tag must end
 // after its name.
 var hiders = []hider{
-	{"<!--", "-->", "it is commented out", true},
-	{"/*", "*/", "it is commented out", false},
+	{"<!--", "-->", commentedOut, true},
+	{"/*", "*/", commentedOut, false},
 	{"~~", "~~", "it is struck through", true},
 	{"<del", "</del", "it is struck through", true},
 	{"<strike", "</strike", "it is struck through", true},
@@ -58,14 +61,14 @@ var hiders = []hider{
 	{"<draft", "</draft", "it is part of a draft", false},
 	{"<example", "</example", "it is an example", false},
 	{"<examples", "</examples", "it is an example", false},
-	{"[//]: # (", ")", "it is commented out", false},
-	{"[comment]: # (", ")", "it is commented out", false},
-	{"[comment]: <> (", ")", "it is commented out", false},
+	{"[//]: # (", ")", commentedOut, false},
+	{"[comment]: # (", ")", commentedOut, false},
+	{"[comment]: <> (", ")", commentedOut, false},
 	{"<<<<<<< ", ">>>>>>> ", "it is part of a merge conflict", false},
 	{"<?", "?>", "it is hidden", false},
 	{"<![cdata[", "]]>", "it is hidden", false},
-	{"{% comment", "endcomment", "it is commented out", false},
-	{"%%", "%%", "it is commented out", false},
+	{"{% comment", "endcomment", commentedOut, false},
+	{"%%", "%%", commentedOut, false},
 }
 
 // hidden is a part of a file in which nothing is a request.
@@ -217,7 +220,7 @@ func definition(line []byte) (hider, bool) {
 	}
 	for _, title := range [...][2]string{{"(", ")"}, {`"`, `"`}, {"'", "'"}} {
 		if bytes.HasSuffix(line, []byte(" "+title[0])) {
-			return hider{title[0], title[1], "it is commented out", true}, true
+			return hider{title[0], title[1], commentedOut, true}, true
 		}
 	}
 	return hider{}, false

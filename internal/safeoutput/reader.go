@@ -328,13 +328,13 @@ func (r *Reader) line(b *Batch, at, to int) {
 }
 
 // abandon closes the open record before its object ends. What its further lines
-// comment out stays so.
+// comment out stays so; other marks belong to the text that was cut off.
 func (r *Reader) abandon(b *Batch) {
 	start, no := r.start, r.no
 	r.close(b, r.end)
 	for line := range bytes.Lines(b.buf[start:r.end]) {
 		line = trim(line)
-		if h, n := firstHider(line, 0, true); no > r.no && n >= 0 && !h.anywhere || r.hidden.line > 0 {
+		if h, n := firstHider(line, 0, true); no > r.no && n >= 0 && !h.anywhere && h.why == commentedOut || r.hidden.line > 0 {
 			r.hidden.read(line, no, true)
 		}
 		no++

@@ -226,7 +226,7 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 	isText := !comment && bytes.IndexByte([]byte(`{["`), raw[0]) < 0
 	switch {
 	case comment && bytes.IndexByte(raw, '{') >= 0:
-		line.Err = &NotRequestError{"it is commented out"}
+		line.Err = &NotRequestError{commentedOut}
 	case d.text && !comment && !isText:
 		line.Err = ErrInText
 	case len(raw) > r.maxLine:
