@@ -214,6 +214,21 @@ func (c *coder) pushedBefore(e *entry, st *codeState) error {
 // one page.
 const maxLookedBack = 100
 
+// compare compares two commits that exist. A commit that was pushed a moment ago may be
+// unknown where GitHub compares, which looks as if the two had no history in common. So that
+// answer counts only if it stays.
+func (c *coder) compare(base, head string) (diff githubapi.Comparison, err error) {
+	for i := 0; ; i++ {
+		diff, err = c.o.deps.GitHub.Compare(c.o.ctx, c.o.repo, base, head)
+		if i == len(lookWaits) || !isKind(err, githubapi.NotFound) {
+			return diff, err
+		}
+		if err := c.o.deps.Clock.Sleep(c.o.ctx, lookWaits[i]); err != nil {
+			return diff, err
+		}
+	}
+}
+
 // earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch is
 // ours if this series has a commit on it, or its pull request is the one that we opened for the
 // series, and its pull request is open or was never opened.
@@ -223,7 +238,7 @@ const maxLookedBack = 100
 func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string, err error) {
 	gh, ctx := c.o.deps.GitHub, c.o.ctx
 	// The commit that is compared is the one that the push expects there.
-	diff, err := gh.Compare(ctx, c.o.repo, st.onto, b.SHA)
+	diff, err := c.compare(st.onto, b.SHA)
 	if isKind(err, githubapi.NotFound) {
 		return "has no history in common with the base branch", nil // or was deleted just now
 	}

@@ -194,3 +194,21 @@ func TestWhatIsNotOurs(t *testing.T) {
 		})
 	}
 }
+
+// TestABranchThatCannotBeComparedYet asserts that a commit which GitHub does not know
+// everywhere yet makes no second pull request.
+func TestABranchThatCannotBeComparedYet(t *testing.T) {
+	t.Parallel()
+	for times, pulls := range map[int]int{1: 1, len(lookWaits): 1, len(lookWaits) + 1: 2} {
+		b := newCodeBench(t)
+		b.write(map[string]string{"docs/a.md": "1\n"})
+		want(t, b.run(aPull), "applied")
+		b.nextRun()
+		b.write(map[string]string{"docs/a.md": "2\n"})
+		b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "repos/compare-commits-with-basehead", Times: times, Fault: githubtest.NotThere()}}))
+		want(t, b.run(aPull), "applied")
+		if got := b.pulls(); len(got) != pulls {
+			t.Errorf("after %d answers that there is no such commit: %d pull requests, want %d", times, len(got), pulls)
+		}
+	}
+}
