@@ -2,6 +2,7 @@ package reviewer
 
 import (
 	"context"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
@@ -204,6 +205,22 @@ func TestSecretsAreNeverShown(t *testing.T) {
 	}
 	if len(got.Suppressed) != 1 || got.Suppressed[0].Path != "c.env" {
 		t.Errorf("suppressed: %+v", got.Suppressed)
+	}
+}
+
+// TestWhatTestsMakeUpIsNoSecret asserts that a login in a test, which no issuer knows, does not
+// block, that a token of an issuer there does, and that the login elsewhere does.
+func TestWhatTestsMakeUpIsNoSecret(t *testing.T) {
+	login := `r.Header.Set("Authorization", "Basic ` + base64.StdEncoding.EncodeToString([]byte("admin:"+"x9Qz"+"7Lm2Rv8KtW4p")) + `")`
+	for _, c := range []struct {
+		path, text string
+		findings   int
+	}{
+		{"tests/login_test.go", login, 0}, {"login.go", login, 1}, {"tests/login_test.go", "const t = \"" + credential() + "\"", 1},
+	} {
+		if got := security(t, Config{}, File{Path: c.path, Text: "package a\n\n" + c.text + "\n"}).Findings; len(got) != c.findings {
+			t.Errorf("%s: %+v", c.path, got)
+		}
 	}
 }
 
