@@ -241,11 +241,10 @@ func (w *reviewWork) threads(comments []*reviewComment) []githubapi.NewThread {
 	out := make([]githubapi.NewThread, len(comments))
 	for i, c := range comments {
 		if c.onFile {
-			out[i] = githubapi.NewThread{Path: c.item.Path, Body: w.fileBody(c), OnFile: true}
+			out[i] = githubapi.NewThread{DraftComment: githubapi.DraftComment{Path: c.item.Path, Body: w.fileBody(c)}, OnFile: true}
 			continue
 		}
-		d := w.draftComment(c)
-		out[i] = githubapi.NewThread{Path: d.Path, Body: d.Body, Line: d.Line, Side: d.Side, StartLine: d.StartLine, StartSide: d.StartSide}
+		out[i] = githubapi.NewThread{DraftComment: w.draftComment(c)}
 	}
 	return out
 }

@@ -260,7 +260,7 @@ func TestRequestsOfEachMethod(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = env.AddReviewThreads(env.ctx, repo, pullNode(env), r.NodeID, []githubapi.NewThread{{Path: "main.go", Line: 2, Body: "x"}})
+			_, err = env.AddReviewThreads(env.ctx, repo, pullNode(env), r.NodeID, []githubapi.NewThread{{DraftComment: githubapi.DraftComment{Path: "main.go", Line: 2, Body: "x"}}})
 			if err != nil {
 				return err
 			}

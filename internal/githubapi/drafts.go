@@ -18,13 +18,8 @@ const MaxThreads = 10
 
 // NewThread is a comment to add to a pending review, on lines or on an entire file.
 type NewThread struct {
-	Path      string
-	Body      string
-	OnFile    bool   // the lines and sides are then ignored
-	Line      int    // last line of the range
-	Side      string // SideRight when empty
-	StartLine int    // first line; 0 or Line for a single line
-	StartSide string // Side when empty
+	DraftComment
+	OnFile bool // the lines and sides are then ignored
 }
 
 // Draft is what GitHub has of a review, pending or not.

@@ -39,8 +39,8 @@ func TestPendingReview(t *testing.T) {
 		}
 	}
 	taken, err := env.AddReviewThreads(env.ctx, repo, pullNode(env), r.NodeID, []githubapi.NewThread{
-		{Path: "main.go", Line: 13, StartLine: 12, Body: "range"}, {Path: "main.go", Line: 99, Body: "nowhere"}, {Path: "main.go", Line: 2, Side: githubapi.SideLeft, Body: "old"},
-		{Path: "logo.png", OnFile: true, Line: 5, Body: "file"}, {Path: "other.go", OnFile: true, Body: "no file"}, {Path: "main.go", Line: 2, Body: " "}})
+		onLines("main.go", 13, 12, "", "range"), onLines("main.go", 99, 0, "", "nowhere"), onLines("main.go", 2, 0, githubapi.SideLeft, "old"),
+		onFile(onLines("logo.png", 5, 0, "", "file")), onFile(onLines("other.go", 0, 0, "", "no file")), onLines("main.go", 2, 0, "", " ")})
 	if want := []bool{true, false, true, true, false, false}; err != nil || !cmp.Equal(taken, want) {
 		t.Errorf("taken %v, want %v, %v", taken, want, err)
 	}
@@ -76,17 +76,28 @@ func TestPendingReview(t *testing.T) {
 	_, err = env.ReadDraft(env.ctx, repo, r.NodeID)
 	for name, err := range map[string]error{"reading": err, "deleting": env.DeletePendingReview(env.ctx, repo, r.NodeID),
 		"submitting": env.SubmitReview(env.ctx, repo, r.NodeID, githubapi.ReviewComment, "x"),
-		"adding":     second(env.AddReviewThreads(env.ctx, repo, pullNode(env), r.NodeID, []githubapi.NewThread{{Path: "main.go", Line: 2, Body: "x"}}))} {
+		"adding":     second(env.AddReviewThreads(env.ctx, repo, pullNode(env), r.NodeID, []githubapi.NewThread{onLines("main.go", 2, 0, "", "x")}))} {
 		if !errors.Is(err, githubapi.NotFound) {
 			t.Errorf("%s what is gone: %v", name, err)
 		}
 	}
 }
 
+// onLines returns a thread on lines of a file.
+func onLines(path string, line, startLine int, side, body string) githubapi.NewThread {
+	return githubapi.NewThread{DraftComment: githubapi.DraftComment{Path: path, Body: body, Line: line, StartLine: startLine, Side: side}}
+}
+
+// onFile returns the thread on its file.
+func onFile(thread githubapi.NewThread) githubapi.NewThread {
+	thread.OnFile = true
+	return thread
+}
+
 // Of several mutations in one request some may have taken effect, whatever the error says.
 func TestSeveralMutationsInPart(t *testing.T) {
 	t.Parallel()
-	two := []githubapi.NewThread{{Path: "a", Line: 1, Body: "x"}, {Path: "b", Line: 1, Body: "x"}}
+	two := []githubapi.NewThread{onLines("a", 1, 0, "", "x"), onLines("b", 1, 0, "", "x")}
 	for name, tt := range map[string]struct {
 		body string
 		want error

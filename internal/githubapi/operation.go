@@ -28,7 +28,7 @@ type operation struct {
 type shape byte
 
 // The shapes of answers. A complete answer of another shape, such as null, a message or no
-// content at all, is no success, whatever its status: of a list it does not mean that the list
+// content at all, is not a success, whatever its status: of a list it does not mean that the list
 // is empty, of a write not that something was written.
 const (
 	anyShape shape = 0 // nothing is read from the answer
@@ -176,7 +176,7 @@ func (op *operation) finish(err error) error {
 }
 
 // result converts the value that go-github returned, or finishes its error. A value without an
-// identity is no answer: nothing shows that it exists.
+// identity is not an answer: nothing shows that it exists.
 func result[G, T any](op *operation, value G, err error, convert func(G) T) (T, error) {
 	var none T
 	if err != nil {

@@ -162,7 +162,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// An answer about another issue, comment or commit is no answer to what was asked.
+// An answer about another issue, comment or commit does not answer what was asked.
 func TestAnswersAboutSomethingElse(t *testing.T) {
 	t.Parallel()
 	sha := strings.Repeat("a", 40)
