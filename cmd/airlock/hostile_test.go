@@ -101,7 +101,7 @@ func TestActionLogIsNotObeyed(t *testing.T) {
 	}
 }
 
-// TestActionAgentTextIsOnlyText is rule R15: what an agent writes is no program for
+// TestActionAgentTextIsOnlyText is rule R15: what an agent writes is not a program for
 // a shell, no format, no template, no pattern and no file's name.
 func TestActionAgentTextIsOnlyText(t *testing.T) {
 	t.Parallel()

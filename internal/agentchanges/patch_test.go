@@ -279,7 +279,7 @@ func TestPatchSeriesNotesASubmoduleInWords(t *testing.T) {
 	}
 }
 
-// TestPatchSeriesErrors says for each file that is no patch, or a hostile one,
+// TestPatchSeriesErrors says for each file that is not a patch, or a hostile one,
 // where it is wrong.
 func TestPatchSeriesErrors(t *testing.T) {
 	t.Parallel()

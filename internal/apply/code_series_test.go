@@ -168,7 +168,7 @@ func TestEveryCommitIsJudged(t *testing.T) {
 	}
 }
 
-// TestCommitsThatTakeEverythingBack: commits that change nothing all together are no changes,
+// TestCommitsThatTakeEverythingBack: commits that change nothing all together are not changes,
 // whether one of them breaks a rule or none does.
 func TestCommitsThatTakeEverythingBack(t *testing.T) {
 	t.Parallel()

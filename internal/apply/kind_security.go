@@ -300,7 +300,7 @@ func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status
 }
 
 // instead stores the log as a file, for another step to upload or keep. A repository without
-// code scanning, and a token that may only read, are no failures. Airlock's own findings go to
+// code scanning, and a token that may only read, are not failures. Airlock's own findings go to
 // code scanning only where the token may.
 func (w *securityWork) instead(x *executor, op *Operation, code, message string) []Result {
 	stored, path, broken := "", "", false

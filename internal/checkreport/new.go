@@ -134,7 +134,7 @@ func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 	for i := range findings {
 		f := &findings[i]
 		if style := f.Check == string(phase.Formatter) || f.Check == string(phase.Linter); style && f.Severity.Rank() > finding.Medium.Rank() {
-			f.Severity = finding.Medium // what a linter calls an error is no leaked key
+			f.Severity = finding.Medium // a linter's error must not rank with a leaked key
 		}
 	}
 	finding.SetFingerprints(findings)

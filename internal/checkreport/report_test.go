@@ -254,7 +254,7 @@ func TestOutputForPeopleLeavesOutRecords(t *testing.T) {
 }
 
 // TestWhatTheOutputDoesNotNameIsCounted: a list of problems ends with how many more
-// there are, which is no problem of its own.
+// there are, which is not a problem of its own.
 func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
 	t.Parallel()
 	in := failing()

@@ -218,7 +218,7 @@ func TestActionReadsThePolicyOfTheBaseCommit(t *testing.T) {
 }
 
 // Secrets of Actions are not given to the workflow runs that Dependabot starts: a token that is
-// one of them is empty there, and that is no mistake in the configuration.
+// one of them is empty there, and that is not a mistake in the configuration.
 func TestActionWithoutATokenInARunOfDependabot(t *testing.T) {
 	raw, err := os.ReadFile(event(t))
 	if err != nil {

@@ -403,7 +403,7 @@ func TestSandboxesSideBySide(t *testing.T) {
 	}
 }
 
-// TestProgramsThatNobodyMayReplace asserts that directories of PATH are no reason to refuse
+// TestProgramsThatNobodyMayReplace asserts that directories of PATH are not a reason to refuse
 // if they have the sticky bit, cannot be reached or do not exist.
 func TestProgramsThatNobodyMayReplace(t *testing.T) {
 	t.Parallel()

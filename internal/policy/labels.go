@@ -53,7 +53,7 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 		n.add(RuleAllowedLabels, "left out %s%s; allowed: %s", text.QuoteList(refused), describeAlike(kc, refused), listAllowed(kc))
 	}
 	if labels == nil && limit >= 0 {
-		return nil // the owner's labels alone are no reason to add labels
+		return nil // the owner's labels alone are not a reason to add labels
 	}
 	return append(labels, unique(own, labels)...)
 }

@@ -112,7 +112,7 @@ type following struct {
 	r      rune
 }
 
-// after returns the first character after offset i that is no such control; -1
+// after returns the first character after offset i that is not such a control; -1
 // stands for none.
 func (f *following) after(i int) rune {
 	if f.offset > i {

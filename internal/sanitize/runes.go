@@ -211,7 +211,7 @@ func (t *runeTable) keepContextual(prev2, prev, r, next rune) bool {
 	return false
 }
 
-// isVariant reports whether r selects a variant of a character that is no emoji.
+// isVariant reports whether r selects a variant of a character that is not an emoji.
 func isVariant(r rune) bool { return r >= 0xfe00 && r <= 0xfe0d || r >= 0xe0100 && r <= 0xe01ef }
 
 // isEmojiEnd reports whether an emoji that can be joined ends with prev.

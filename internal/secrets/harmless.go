@@ -225,7 +225,7 @@ func isInKey(text string, start, end int) bool {
 	return !strings.Contains(text[max(0, start-12):start], `"k"`) || strings.Contains(near, `"oct"`)
 }
 
-// kubernetesValues returns the values of a Secret in YAML that are no placeholders: the one that
+// kubernetesValues returns the values of a Secret in YAML that are not placeholders: the one that
 // the rule found, with its name, and those below it. They are in Base64.
 func kubernetesValues(text string, first Hit) []Hit {
 	var hits []Hit
@@ -277,7 +277,7 @@ func isKubernetesValue(value string) bool {
 	return len(value) >= 10
 }
 
-// isPublicPEM reports whether a text in PEM is no private key.
+// isPublicPEM reports whether a text in PEM is not a private key.
 func isPublicPEM(text string) bool {
 	return strings.HasPrefix(text, "-----BEGIN") && !strings.Contains(text, "PRIVATE KEY")
 }

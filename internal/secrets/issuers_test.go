@@ -218,7 +218,7 @@ var documented = map[string]string{
 	"Kubernetes secret":         "apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\ndata:\n  user: " + base64.StdEncoding.EncodeToString([]byte("admin")) + "\n  password: " + base64.StdEncoding.EncodeToString([]byte(randomText(alphanumeric, 20))) + "\n",
 }
 
-// literal are the names in documented whose text is no expression.
+// literal are the names in documented whose text is not an expression.
 var literal = []string{"Docker's configuration", ".npmrc auth", "basic authentication", "Kubernetes secret"}
 
 // TestSecretsInEveryEncoding asserts that each encoding hides none of a few secrets of different
