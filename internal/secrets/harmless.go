@@ -107,7 +107,7 @@ var (
 		`key[ _-]?(?:id|path|name|file|type|usage|prefix|words?|board|frame|code|chain|ring|space|stone|spec|alias|arn|uri|url)|(?:token|secret|credential|access|auth\w*|api)[ _-]?(?:id|name|path|type|file|uri|url|endpoint|version|arn|class|method|mode|scope|level)\b|[a-z](?:_id|-id|(?-i:Id|ID))["']?[ \t]*[:=]`)
 	// digestPrefix matches what stands before the digest of a module or a package in a
 	// lock file, such as h1: and sha512-.
-	digestPrefix = lazily(`(?:\bh1:|\b(?i:md5|sha(?:1|224|256|384|512))[:=-])$`)
+	digestPrefix = lazily(`(?:\bh1:|\b(?i:md5|sha(?:3-)?(?:1|224|256|384|512))[:=-])$`)
 	// openName matches names of issuers' keys that everybody may know.
 	openName = lazily(`(?i)public|publishable|search[ _-]?only`)
 	// idName matches the name of what identifies a request, or anything else.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -276,11 +277,17 @@ func TestSecretsInEveryEncoding(t *testing.T) {
 	}
 }
 
+// passwordInURL matches the password of the URLs among the documented forms.
+var passwordInURL = regexp.MustCompile(`/\w*:(\w+)@`)
+
 func TestDocumentedFormsAreFound(t *testing.T) {
+	// One random password in a hundred of 16 letters reads as words do: docs/secrets.md.
+	const samples, readAsWords = 20, 2
 	sampler, scanner := newSamples(), New(nil)
 	for _, name := range slices.Sorted(maps.Keys(documented)) {
 		t.Run(name, func(t *testing.T) {
-			for range 5 {
+			missed := 0
+			for range samples {
 				secret := documented[name]
 				if !slices.Contains(literal, name) {
 					secret = sampler.match(t, secret)
@@ -292,6 +299,10 @@ func TestDocumentedFormsAreFound(t *testing.T) {
 					}
 					hits := scanner.ScanFile(where, text)
 					if len(hits) == 0 || hits[0].Explained != "" {
+						if match := passwordInURL.FindStringSubmatch(secret); match != nil && isWords(match[1]) && missed < readAsWords {
+							missed++
+							break
+						}
 						t.Errorf("%s in %q: found %v", text, where, hits)
 						return
 					}
