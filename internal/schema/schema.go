@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -47,6 +49,7 @@ type loaded struct {
 	fast     *fastSchema
 	required []string
 	compile  func() (*jsonschema.Schema, error)
+	patterns map[*regexp.Regexp]int // their sizes, where somebody else wrote the schema; else nil
 }
 
 // New returns the schema whose document source returns: JSON in Go's generic
@@ -58,16 +61,19 @@ func New(source func() (document any, err error)) *Schema {
 		if err != nil {
 			return nil, err
 		}
-		l := &loaded{document: document, fast: newFastSchema(document)}
-		list, _ := child(document, "required").([]any)
-		for _, n := range list {
-			if name, ok := n.(string); ok {
-				l.required = append(l.required, name)
-			}
-		}
-		l.compile = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(document) })
-		return l, nil
+		return newLoaded(document, newFastSchema(document), sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(document, nil) })), nil
 	})}
+}
+
+func newLoaded(document any, fast *fastSchema, compile func() (*jsonschema.Schema, error)) *loaded {
+	l := &loaded{document: document, fast: fast, compile: compile}
+	list, _ := child(document, "required").([]any)
+	for _, n := range list {
+		if name, ok := n.(string); ok {
+			l.required = append(l.required, name)
+		}
+	}
+	return l
 }
 
 // Required returns the names of the properties that the schema requires at its
@@ -135,6 +141,9 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 		return []Violation{*bad}, nil
 	}
 	v, tooLong := trim(root, v, "", "")
+	if b := (&budget{maxSteps, l.patterns}); l.patterns != nil && !b.affordable(root, v) {
+		return []Violation{{Path: "$", Message: "the value is too large or too deeply nested to be checked against this schema"}}, nil
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			out = []Violation{{Path: "$", Message: "the value cannot be checked against the schema"}}
@@ -155,7 +164,8 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 // resource is the name a document gets while it is compiled; no request goes there.
 const resource = "https://schema.invalid/schema.json"
 
-func compile(document any) (root *jsonschema.Schema, err error) {
+// compile compiles a schema. The given formats replace the library's of the same names.
+func compile(document any, formats map[string]func(any) bool) (root *jsonschema.Schema, err error) {
 	// The compiler panics on some documents that its meta-schema lets pass,
 	// such as a pattern that Go's regexp does not know.
 	defer func() {
@@ -165,6 +175,7 @@ func compile(document any) (root *jsonschema.Schema, err error) {
 	}()
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft7
+	maps.Copy(c.Formats, formats)
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("the schema refers to %q: only references within the schema are allowed", url)
 	}

@@ -1,0 +1,143 @@
+package schema
+
+import (
+	"regexp"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// maxSteps is how many steps validating one value may take. A step takes the library up to
+// a microsecond, so that the longest validation takes about two seconds. A value of 1 MiB
+// against a schema without alternatives takes at most 500,000.
+const maxSteps = 2_000_000
+
+// comparison is how many steps comparing two values takes: of numbers, exactly.
+const comparison = 8
+
+// budget counts what validating takes before it is done, because the library cannot be
+// interrupted: alternatives in recursive schemas double with each level of a value, and
+// each item of an array is compared with each value of an enumeration.
+type budget struct {
+	left     int
+	patterns map[*regexp.Regexp]int
+}
+
+// affordable reports whether a value can be validated within the budget.
+func (b *budget) affordable(s *jsonschema.Schema, v any) bool {
+	b.spend(s, v, 0)
+	return b.left >= 0
+}
+
+func (b *budget) spend(s *jsonschema.Schema, v any, depth int) {
+	if s == nil || b.left < 0 {
+		return
+	}
+	b.left--
+	if depth > 20*maxDepth { // deeper than any value with the nesting of any schema
+		b.left = -1
+		return
+	}
+	inPlace := func(list ...*jsonschema.Schema) {
+		for _, sub := range list {
+			b.spend(sub, v, depth+1)
+		}
+	}
+	inPlace(s.Ref, s.Not, s.If, s.Then, s.Else)
+	inPlace(s.AllOf...)
+	inPlace(s.AnyOf...)
+	inPlace(s.OneOf...)
+	if n := len(s.Enum) + len(s.Constant); n > 0 {
+		b.left -= n * comparison * size(v, b.left)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		b.object(s, v, depth)
+	case []any:
+		b.array(s, v, depth)
+	case string:
+		b.match(s.Pattern, v)
+		b.left -= len(v) / 1024
+	}
+}
+
+func (b *budget) object(s *jsonschema.Schema, v map[string]any, depth int) {
+	b.left -= len(s.Required)
+	others, _ := s.AdditionalProperties.(*jsonschema.Schema)
+	for name, value := range v {
+		property, isListed := s.Properties[name]
+		b.spend(property, value, depth+1)
+		b.spend(s.PropertyNames, name, depth+1)
+		for re, sub := range s.PatternProperties {
+			if b.match(re, name); b.left < 0 {
+				return
+			}
+			if re.MatchString(name) {
+				isListed = true
+				b.spend(sub, value, depth+1)
+			}
+		}
+		if !isListed {
+			b.spend(others, value, depth+1)
+		}
+	}
+	for name, d := range s.Dependencies {
+		if _, given := v[name]; !given {
+			continue
+		}
+		if sub, ok := d.(*jsonschema.Schema); ok {
+			b.spend(sub, v, depth+1)
+		}
+	}
+}
+
+func (b *budget) array(s *jsonschema.Schema, v []any, depth int) {
+	if s.UniqueItems { // it compares items with the same hash only
+		b.left -= size(v, b.left)
+	}
+	list, _ := s.Items.([]*jsonschema.Schema)
+	each, _ := s.Items.(*jsonschema.Schema)
+	rest, _ := s.AdditionalItems.(*jsonschema.Schema)
+	for i, item := range v {
+		switch {
+		case b.left < 0:
+			return
+		case each != nil:
+			b.spend(each, item, depth+1)
+		case i < len(list):
+			b.spend(list[i], item, depth+1)
+		default:
+			b.spend(rest, item, depth+1)
+		}
+		b.spend(s.Contains, item, depth+1)
+	}
+}
+
+// match spends what matching a text takes. RE2 takes time in proportion to the sizes of
+// pattern and text at worst.
+func (b *budget) match(re *regexp.Regexp, s string) {
+	if re != nil {
+		b.left -= 1 + b.patterns[re]*len(s)/64
+	}
+}
+
+// size returns how many values v consists of, itself included, and stops counting at most.
+func size(v any, most int) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if n > most {
+				break
+			}
+			n += size(e, most-n)
+		}
+	case []any:
+		for _, e := range v {
+			if n > most {
+				break
+			}
+			n += size(e, most-n)
+		}
+	}
+	return n
+}

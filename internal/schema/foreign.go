@@ -1,0 +1,181 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Limits of a schema that Parse takes.
+const (
+	// MaxForeign is how long its text may be, in bytes.
+	MaxForeign = 256 << 10
+	// maxForeignDepth is how deeply it may be nested.
+	maxForeignDepth = 100
+	// maxPatterns is how large all its patterns may be together, in instructions of a
+	// matcher. A pattern such as ^[a-z]{1,100}$ has about 100.
+	maxPatterns = 20_000
+)
+
+// Parse returns the draft-07 schema with this text, which somebody else wrote. The
+// error says why it is refused: it is no valid draft-07, refers to something outside of
+// itself, has a pattern that Go's regexp (RE2) does not know, is too large, or names a
+// member twice.
+//
+// Validating a value against such a schema takes bounded time, however the schema's
+// parts multiply: a value that would take too long is refused with one violation. The
+// formats of draft-07 are asserted strictly, as their RFCs have them.
+func Parse(raw []byte) (*Schema, error) {
+	if len(raw) > MaxForeign {
+		return nil, fmt.Errorf("the schema is larger than %s", text.Bytes(MaxForeign))
+	}
+	document, bad := decode(raw)
+	if bad != nil {
+		return nil, fmt.Errorf("the schema at %s: %s", bad.Path, bad.Message)
+	}
+	if path, found := Duplicate(raw); found {
+		return nil, fmt.Errorf("the schema has %s twice", path)
+	}
+	if deeper(document, maxForeignDepth) {
+		return nil, fmt.Errorf("the schema is nested more than %d deep", maxForeignDepth)
+	}
+	if named := child(document, "$schema"); named != nil && !isDraft7(named) {
+		return nil, fmt.Errorf("the schema names %s: only draft-07, \"http://json-schema.org/draft-07/schema#\", is supported", show(named))
+	}
+	root, err := compile(document, strictFormats())
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := inspect(root)
+	if err != nil {
+		return nil, err
+	}
+	l := newLoaded(document, &fastSchema{unsure: true}, func() (*jsonschema.Schema, error) { return root, nil })
+	l.patterns = sizes
+	return &Schema{load: func() (*loaded, error) { return l, nil }}, nil
+}
+
+func isDraft7(named any) bool {
+	s, _ := named.(string)
+	return strings.TrimSuffix(s, "#") == "http://json-schema.org/draft-07/schema" || strings.TrimSuffix(s, "#") == "https://json-schema.org/draft-07/schema"
+}
+
+// deeper reports whether v is nested more than depth deep.
+func deeper(v any, depth int) bool {
+	if depth < 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if deeper(e, depth-1) {
+				return true
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if deeper(e, depth-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inspect returns the sizes of all patterns that can be applied. The error says what of a
+// compiled schema is refused.
+func inspect(root *jsonschema.Schema) (sizes map[*regexp.Regexp]int, err error) {
+	sizes = map[*regexp.Regexp]int{}
+	total := 0
+	seen := map[*jsonschema.Schema]bool{}
+	queue := []*jsonschema.Schema{root}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		if s == nil || seen[s] {
+			continue
+		}
+		seen[s] = true
+		if s.Draft != jsonschema.Draft7 {
+			return nil, errors.New("a part of the schema names another version than draft-07")
+		}
+		if strings.HasPrefix(s.Location, "http://json-schema.org/") || strings.HasPrefix(s.Location, "https://json-schema.org/") {
+			return nil, fmt.Errorf("the schema refers to %q: only references within the schema are allowed", s.Location)
+		}
+		for _, re := range patternsOf(s) {
+			sizes[re] = patternSize(re)
+			total += sizes[re]
+		}
+		if total > maxPatterns {
+			return nil, fmt.Errorf("the patterns of the schema are too large together: lower their repetitions, such as {1,1000}")
+		}
+		queue = append(queue, subschemas(s)...)
+	}
+	return sizes, nil
+}
+
+func patternsOf(s *jsonschema.Schema) (list []*regexp.Regexp) {
+	if s.Pattern != nil {
+		list = append(list, s.Pattern)
+	}
+	for re := range s.PatternProperties {
+		list = append(list, re)
+	}
+	return list
+}
+
+// patternSize returns about how many instructions the matcher of a pattern has.
+func patternSize(re *regexp.Regexp) int {
+	parsed, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil {
+		return 1 // it has been compiled
+	}
+	return instructions(parsed)
+}
+
+func instructions(re *syntax.Regexp) int {
+	n := 1
+	for _, sub := range re.Sub {
+		n += instructions(sub)
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		n += len(re.Rune)
+	case syntax.OpRepeat:
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
+}
+
+// subschemas returns the direct parts of a schema; some may be nil.
+func subschemas(s *jsonschema.Schema) []*jsonschema.Schema {
+	list := []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else, s.PropertyNames, s.Contains}
+	list = append(list, s.AllOf...)
+	list = append(list, s.AnyOf...)
+	list = append(list, s.OneOf...)
+	for _, p := range s.Properties {
+		list = append(list, p)
+	}
+	for _, p := range s.PatternProperties {
+		list = append(list, p)
+	}
+	for _, d := range s.Dependencies {
+		if d, ok := d.(*jsonschema.Schema); ok {
+			list = append(list, d)
+		}
+	}
+	for _, other := range []any{s.Items, s.AdditionalItems, s.AdditionalProperties} {
+		switch other := other.(type) {
+		case *jsonschema.Schema:
+			list = append(list, other)
+		case []*jsonschema.Schema:
+			list = append(list, other...)
+		}
+	}
+	return list
+}

@@ -1,0 +1,162 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseRefuses(t *testing.T) {
+	nested := strings.Repeat(`{"not":`, 150) + `{}` + strings.Repeat(`}`, 150)
+	for raw, want := range map[string]string{
+		`{"type":"nope"}`:                  "not valid draft-07",
+		`{`:                                "not valid JSON",
+		`{"type":"object","type":"array"}`: "$.type twice",
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`: "only draft-07",
+		`{"$schema":7}`: "only draft-07",
+		`{"$ref":"http://json-schema.org/draft-07/schema#"}`:              "only references within the schema",
+		`{"$ref":"https://example.com/s.json"}`:                           "only references within the schema",
+		`{"$ref":"file:///etc/passwd"}`:                                   "only references within the schema",
+		`{"$id":"https://example.com/a","properties":{"b":{"$ref":"b"}}}`: "only references within the schema",
+		`{"$ref":"#"}`: "cannot be compiled",
+		`{"allOf":[{"$ref":"#/definitions/a"}],"definitions":{"a":{"not":{"$ref":"#"}}}}`: "cannot be compiled",
+		`{"properties":{"a":{"pattern":"(?=x)"}}}`:                                        "pattern",
+		`{"properties":{"a":{"pattern":"a{2000}"}}}`:                                      "pattern",
+		`{"patternProperties":{"(?!x)":{}}}`:                                              "pattern",
+		`{"pattern":"` + strings.Repeat(`(a{1000})`, 50) + `"}`:                           "patterns of the schema are too large",
+		`{"minimum":1e10000000}`:                                                          "out of range",
+		`{"description":"` + strings.Repeat("x", MaxForeign) + `"}`:                       "larger than",
+		nested: "nested more than",
+		`{"properties":{"a":{"$ref":"#/definitions/b"}},"definitions":{"a":{"type":"x"}}}`: "draft-07",
+	} {
+		if _, err := Parse([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%.100s) = %v, want an error with %q", raw, err, want)
+		}
+	}
+	for _, raw := range []string{
+		`{}`, `true`, `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}`, `{"$schema":"http://json-schema.org/draft-07/schema"}`,
+		`{"$id":"https://example.com/a","properties":{"b":{"$ref":"#/definitions/b"}},"definitions":{"b":{"type":"string"}}}`,
+		`{"properties":{"a":{"$ref":"#"}}}`,
+	} {
+		if _, err := Parse([]byte(raw)); err != nil {
+			t.Errorf("Parse(%s) = %v", raw, err)
+		}
+	}
+}
+
+func TestFormatsAreAsserted(t *testing.T) {
+	for format, texts := range map[string]struct{ good, bad []string }{
+		"uri":           {[]string{"https://example.com/a?b=c#d", "mailto:a@b.example", "urn:isbn:1", "http://[::1]:80/%20", "http://user:pw@h.example/"}, []string{"not-a-url", "", "/a", "//example.com", "http://a b", "http://a/b c", "http://a/<b>", `http://a\b`, "http://ä.example", "http://a/%zz", "http://a/%2", "http://a/[b]", "http://[zz]/", "1http://a", "http://a/#b#c", " http://a", "http://a\n", "http://a:port/"}},
+		"uri-reference": {[]string{"/a", "a/b", "", "#c", "//example.com", "https://a"}, []string{`\\a`, "a b", "ä", "%"}},
+		"iri":           {[]string{"http://ä.example/ü", "https://a"}, []string{"ä", "http://a/ b", "http://a/\u202e"}},
+		"email":         {[]string{"a@b.example", "a+b@localhost", `"a b"@b.example`, "a@[127.0.0.1]", "a@[IPv6:::1]"}, []string{"a", "@b", "a@", "a b@c.example", "A <a@b.example>", " a@b.example", "a(c)@b.example", "a@-b", "ä@b.example", "a@b@c.example", ".a@b.example", "a..b@c.example", "a@[127.0.0.256]", "a@b\n"}},
+		"idn-email":     {[]string{"ä@ö.example", "a@b.example"}, []string{"ä", "a b@c"}},
+		"hostname":      {[]string{"a", "a-b.example", "1.example", strings.Repeat("a", 63)}, []string{"", "-a", "a-", "a.-b", "a..b", "a_b", "ä", "a.", strings.Repeat("a", 64), "a b"}},
+		"idn-hostname":  {[]string{"ä.example", "a"}, []string{"", "-ä", "a b"}},
+		"ipv4":          {[]string{"0.0.0.0", "255.255.255.255"}, []string{"+1.2.3.4", "1.2.3", "01.2.3.4", "1.2.3.256", "1.2.3.4 ", "::1"}},
+		"ipv6":          {[]string{"::", "2001:db8::1", "::ffff:1.2.3.4"}, []string{"1.2.3.4", "fe80::1%eth0", ":::", "12345::"}},
+		"date-time":     {[]string{"2026-11-22T10:00:00Z", "2026-11-22t10:00:00.5+01:00", "1998-12-31T23:59:60Z"}, []string{"2026-11-22", "2026-11-22T10:00:00", "2026-13-01T10:00:00Z", "2026-02-30T10:00:00Z", "2026-11-22 10:00:00Z", "2026-11-22T25:00:00Z"}},
+		"date":          {[]string{"2024-02-29"}, []string{"2026-02-29", "26-01-01", "2026-1-1"}},
+		"time":          {[]string{"10:00:00Z"}, []string{"10:00:00", "10:00", "24:00:00Z"}},
+		"regex":         {[]string{"^a+$"}, []string{"(", "(?=a)"}},
+		"json-pointer":  {[]string{"", "/a~0~1"}, []string{"a", "/~2"}},
+		"uuid":          {[]string{"2eb8aa08-aa98-11ea-b4aa-73b441d16380"}, []string{"2eb8aa08", "2eb8aa08-aa98-11ea-b4aa-73b441d1638z"}},
+		"of-our-own":    {[]string{"", "anything"}, nil},
+	} {
+		s, err := Parse(fmt.Appendf(nil, `{"format":%q}`, format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(text string, want int) {
+			t.Helper()
+			if got, err := s.Validate(fmt.Appendf(nil, "%s", quoteJSON(text))); err != nil || len(got) != want {
+				t.Errorf("%s %q: %v, %v; want %d violations", format, text, got, err, want)
+			}
+		}
+		for _, text := range texts.good {
+			check(text, 0)
+		}
+		for _, text := range texts.bad {
+			check(text, 1)
+		}
+		if got, _ := s.Validate([]byte("17")); len(got) != 0 {
+			t.Errorf("%s refuses a number: %v", format, got)
+		}
+	}
+	s, _ := Parse([]byte(`{"properties":{"url":{"format":"uri"}}}`))
+	got, _ := s.Validate([]byte(`{"url":"not-a-url"}`))
+	if want := (Violation{"$.url", "'not-a-url' is not a valid URI", "properties.url.format"}); len(got) != 1 || got[0] != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func quoteJSON(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+// TestValidatingIsBounded asserts that nobody can occupy the process by a schema whose
+// parts multiply, or a value that is made for it.
+func TestValidatingIsBounded(t *testing.T) {
+	ladder := `{"$ref":"#/definitions/d0","definitions":{`
+	for i := range 40 {
+		ladder += fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/definitions/d%d"},{"$ref":"#/definitions/d%d"}]},`, i, i+1, i+1)
+	}
+	ladder += `"d40":{}}}`
+	for name, c := range map[string]struct{ schema, value string }{
+		"ladder of references": {ladder, `{}`},
+		"doubles with each level": {
+			`{"anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, strings.Repeat(`{"a":`, 60) + `1` + strings.Repeat(`}`, 60)},
+		"doubles in conditions": {
+			`{"if":{"items":{"$ref":"#"}},"then":{"items":{"$ref":"#"}}}`, strings.Repeat(`[`, 60) + strings.Repeat(`]`, 60)},
+		"large pattern":     {`{"pattern":"(x?){900}(y?){900}z"}`, `"` + strings.Repeat("x", 1<<20) + `"`},
+		"many names":        {`{"patternProperties":{"(x?){900}z":{}}}`, `{` + strings.Repeat(`"`+strings.Repeat("x", 1000)+`":1,`, 1)[:1004] + `1` + manyNames(1000) + `}`},
+		"large enumeration": {`{"items":{"enum":[` + numbers(20_000) + `]}}`, `[` + strings.Repeat("-1,", 20_000) + `-1]`},
+	} {
+		s, err := Parse([]byte(c.schema))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		began := time.Now()
+		got, err := s.Validate([]byte(c.value))
+		if err != nil || len(got) != 1 || !strings.Contains(got[0].Message, "too large or too deeply nested") {
+			t.Errorf("%s: %.200s, %v", name, fmt.Sprint(got), err)
+		}
+		if took := time.Since(began); took > 20*time.Second { // without a limit, years
+			t.Errorf("%s took %s", name, took)
+		}
+	}
+	for name, c := range map[string]struct{ schema, value string }{
+		"a megabyte of strings": {`{"items":{"type":"string","pattern":"^[a-z]{1,50}$"}}`, `["abc"` + strings.Repeat(`,"abcdefgh"`, 90_000) + `]`},
+		"a long prompt":         {`{"properties":{"prompt":{"type":"string","minLength":1,"pattern":"\\S"}}}`, `{"prompt":"` + strings.Repeat("word ", 200_000) + `"}`},
+		"unique names":          {`{"uniqueItems":true}`, `[` + numbers(100_000) + `]`},
+	} {
+		s, err := Parse([]byte(c.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Validate([]byte(c.value)); err != nil || len(got) != 0 {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+func numbers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, i)
+	}
+	return b.String()
+}
+
+func manyNames(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"%d%s":1`, i, strings.Repeat("x", 1000))
+	}
+	return b.String()
+}

@@ -1,0 +1,138 @@
+package schema
+
+import (
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// strictFormats returns the formats that the library lacks, or takes more loosely than
+// their RFCs: with it, "http://a b" and "+1.2.3.4" would pass.
+func strictFormats() map[string]func(any) bool {
+	formats := map[string]func(any) bool{}
+	for name, valid := range map[string]func(string) bool{
+		"uri":           func(s string) bool { return isURI(s, true, isASCII) },
+		"uri-reference": func(s string) bool { return isURI(s, false, isASCII) },
+		"iri":           func(s string) bool { return isURI(s, true, isPrintable) },
+		"iri-reference": func(s string) bool { return isURI(s, false, isPrintable) },
+		"email":         func(s string) bool { return isEmail(s, isASCII, isHostname) },
+		"idn-email":     func(s string) bool { return isEmail(s, isPrintable, isIDNHostname) },
+		"hostname":      isHostname,
+		"idn-hostname":  isIDNHostname,
+		"ipv4":          isIPv4,
+		"ipv6":          isIPv6,
+	} {
+		formats[name] = func(v any) bool {
+			s, isString := v.(string)
+			return !isString || valid(s)
+		}
+	}
+	return formats
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+func isPrintable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// isURI reports whether s is a URI by RFC 3986, with a scheme where it must be absolute.
+// An IRI by RFC 3987 only allows more characters.
+func isURI(s string, absolute bool, characters func(string) bool) bool {
+	const punctuation = "-._~:/?#[]@!$&'()*+,;=%"
+	odd := func(r rune) bool {
+		return r < utf8.RuneSelf && !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(punctuation, r))
+	}
+	if !characters(s) || strings.ContainsFunc(s, odd) || strings.Count(s, "#") > 1 {
+		return false
+	}
+	u, err := url.Parse(s)
+	if err != nil || absolute && !u.IsAbs() {
+		return false
+	}
+	// Brackets stand only around an IP address.
+	rest := strings.Replace(s, u.Host, "", 1)
+	if strings.ContainsAny(rest, "[]") || strings.HasPrefix(u.Host, "[") && !isIPLiteral(u.Hostname()) {
+		return false
+	}
+	for part := s; ; {
+		_, after, found := strings.Cut(part, "%")
+		if !found {
+			return true
+		}
+		if len(after) < 2 || !isHex(after[0]) || !isHex(after[1]) {
+			return false
+		}
+		part = after
+	}
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+func isIPLiteral(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Is6() || strings.HasPrefix(s, "v")
+}
+
+// isEmail reports whether s is a mailbox by RFC 5321: no display name, no comment.
+func isEmail(s string, characters, host func(string) bool) bool {
+	at := strings.LastIndexByte(s, '@')
+	if at < 1 || at > 64 || len(s) > 254 || !characters(s) {
+		return false
+	}
+	domain := s[at+1:]
+	if literal, ok := strings.CutPrefix(domain, "["); ok {
+		literal, ok = strings.CutSuffix(literal, "]")
+		v6, isV6 := strings.CutPrefix(literal, "IPv6:")
+		if !ok || isV6 && !isIPv6(v6) || !isV6 && !isIPv4(literal) {
+			return false
+		}
+	} else if !host(domain) {
+		return false
+	}
+	local := s[:at]
+	parsed, err := mail.ParseAddress("<" + local + "@example.com>")
+	return err == nil && (parsed.Address == local+"@example.com" || strings.HasPrefix(local, `"`) && strings.HasSuffix(local, `"`))
+}
+
+// isHostname reports whether s is a host's name by RFC 1123.
+func isHostname(s string) bool {
+	if len(s) == 0 || len(s) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			if c := label[i]; c != '-' && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isIDNHostname(s string) bool {
+	ascii, err := idna.Registration.ToASCII(s)
+	return err == nil && isHostname(ascii)
+}
+
+func isIPv4(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Is4()
+}
+
+func isIPv6(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Is6() && a.Zone() == ""
+}
