@@ -60,6 +60,7 @@ var layers = []struct {
 	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize intake policy apply report checkreport action config crash"},
 	{"internal/checks", "exitcode event finding secrets command githubapi gitrepo agentchanges isolate exposure changes reviewer phase plugin checkreport config doors crash"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks crash"},
+	{"internal/agents", "text schema"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},
 }

@@ -1,0 +1,188 @@
+// Package agents keeps the blueprints of agents: what runs can be started of, and which
+// parameters each takes.
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// Type says how an agent is called.
+type Type string
+
+const (
+	// Agent is an AI agent. Unless it has a schema of its own, it takes a prompt.
+	Agent Type = "agent"
+	// Deterministic is a program with parameters, which answers JSON.
+	Deterministic Type = "deterministic"
+)
+
+// typeNames are the types by the names under which they are known.
+var typeNames = map[string]Type{"agent": Agent, "autonomous": Agent, "deterministic": Deterministic, "procedural": Deterministic}
+
+// Source is where a blueprint comes from.
+type Source string
+
+const (
+	// BuiltIn blueprints are Airlock's own functions.
+	BuiltIn Source = "built-in"
+	// File blueprints are in the owner's directory of files.
+	File Source = "file"
+	// Stored blueprints were added through the API or the command line. Only they can be
+	// changed and removed there.
+	Stored Source = "stored"
+)
+
+// DefaultTimeLimit is how long a run may take unless its blueprint says so.
+const DefaultTimeLimit = time.Hour
+
+// Blueprint describes an agent. Its JSON is what the API answers.
+type Blueprint struct {
+	Name        string `json:"name"`
+	Type        Type   `json:"type"`
+	Description string `json:"description"`
+	// ParametersSchema is nil for an AI agent without one of its own.
+	ParametersSchema json.RawMessage `json:"parameters_schema,omitempty"`
+	OutputSchema     json.RawMessage `json:"output_schema,omitempty"` // nil if any output will do
+	// Command is the program and its arguments; nil for those built in.
+	Command          []string `json:"command,omitempty"`
+	Tags             []string `json:"tags,omitempty"`
+	TimeLimitSeconds int      `json:"time_limit_seconds,omitempty"` // 0: DefaultTimeLimit
+	MaxAttempts      int      `json:"max_attempts,omitempty"`       // 0: one
+	Source           Source   `json:"source"`
+	// Version grows with each change of a stored blueprint.
+	Version int64 `json:"version"`
+}
+
+// promptSchema is what the parameters of an AI agent without a schema are held against.
+const promptSchema = `{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1}},"additionalProperties":false}`
+
+// Schema returns the schema that holds for parameters: its own, or that of a prompt.
+func (b Blueprint) Schema() json.RawMessage {
+	if b.ParametersSchema == nil {
+		return json.RawMessage(promptSchema)
+	}
+	return b.ParametersSchema
+}
+
+// TakesPrompt reports whether the parameters are a prompt and nothing else.
+func (b Blueprint) TakesPrompt() bool { return b.Type == Agent && b.ParametersSchema == nil }
+
+// TimeLimit returns how long a run may take.
+func (b Blueprint) TimeLimit() time.Duration {
+	if b.TimeLimitSeconds == 0 {
+		return DefaultTimeLimit
+	}
+	return time.Duration(b.TimeLimitSeconds) * time.Second
+}
+
+// Attempts returns how often a run is started until it succeeds.
+func (b Blueprint) Attempts() int { return max(b.MaxAttempts, 1) }
+
+// InvalidError says why a blueprint is refused.
+type InvalidError struct {
+	// What names the refused text, such as "the blueprint" or a file's name.
+	What       string
+	Violations []schema.Violation
+}
+
+// Error implements error. It lists each violation on a line of its own.
+func (e *InvalidError) Error() string {
+	text := e.What + " is not valid:"
+	for _, v := range e.Violations {
+		text += fmt.Sprintf("\n  %s: %s", v.Path, v.Message)
+	}
+	return text
+}
+
+// Parse reads a blueprint from JSON. The error is an *InvalidError with every violation
+// of schemas/agent-blueprint.json and of the rules that it cannot express: a
+// deterministic agent has a parameters_schema, and schemas are plain draft-07.
+func Parse(raw []byte) (Blueprint, error) {
+	b, violations, err := parse(raw)
+	if err != nil {
+		return b, err
+	}
+	if len(violations) > 0 {
+		return b, &InvalidError{"the blueprint", violations}
+	}
+	return b, nil
+}
+
+func parse(raw []byte) (b Blueprint, violations []schema.Violation, err error) {
+	published, ok := schema.Published("agent-blueprint.json", "")
+	if !ok {
+		return b, nil, fmt.Errorf("agents: the schema of blueprints is not embedded")
+	}
+	if violations, err = published.Validate(raw); err != nil || len(violations) > 0 {
+		return b, violations, err
+	}
+	if path, twice := schema.Duplicate(raw); twice {
+		return b, []schema.Violation{{Path: path, Message: "the member is there twice"}}, nil
+	}
+	// A copy without the methods and the fields that nobody else sets.
+	var given struct {
+		Name, Type, Description string
+		ParametersSchema        json.RawMessage `json:"parameters_schema"`
+		OutputSchema            json.RawMessage `json:"output_schema"`
+		Command, Tags           []string
+		TimeLimitSeconds        json.Number `json:"time_limit_seconds"`
+		MaxAttempts             json.Number `json:"max_attempts"`
+	}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return b, nil, fmt.Errorf("agents: %w", err)
+	}
+	b = Blueprint{Name: given.Name, Type: typeNames[given.Type], Description: given.Description, Command: given.Command, Tags: given.Tags,
+		ParametersSchema: present(given.ParametersSchema), OutputSchema: present(given.OutputSchema),
+		TimeLimitSeconds: whole(given.TimeLimitSeconds), MaxAttempts: whole(given.MaxAttempts), Source: Stored, Version: 1}
+	if given.Command[0] == "" {
+		violations = append(violations, schema.Violation{Path: "$.command[0]", Message: "'' must not be empty", SchemaPath: "properties.command.items"})
+	}
+	switch {
+	case b.ParametersSchema == nil && b.Type == Deterministic:
+		violations = append(violations, schema.Violation{Path: "$.parameters_schema", Message: "'parameters_schema' is a required property of a deterministic agent", SchemaPath: "properties.parameters_schema"})
+	case b.ParametersSchema != nil:
+		violations = append(violations, checkSchema("parameters_schema", b.ParametersSchema, true)...)
+	}
+	if b.OutputSchema != nil {
+		violations = append(violations, checkSchema("output_schema", b.OutputSchema, false)...)
+	}
+	slices.SortStableFunc(violations, func(x, y schema.Violation) int { return schema.ComparePaths(x.Path, y.Path) })
+	return b, violations, nil
+}
+
+// present returns raw, or nil for null and for a member that is not there.
+func present(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
+
+// whole returns a number that the schema has found to be a small integer, such as 60 or
+// 6e1; 0 if there is none.
+func whole(n json.Number) int {
+	f, _ := n.Float64()
+	return int(f)
+}
+
+// checkSchema returns what is wrong with an agent's schema. Parameters are an object.
+func checkSchema(member string, raw json.RawMessage, object bool) []schema.Violation {
+	v := schema.Violation{Path: "$." + member, SchemaPath: "properties." + member}
+	var top struct{ Type any }
+	if object {
+		if err := json.Unmarshal(raw, &top); err != nil || top.Type != "object" {
+			v.Message = `the schema must be of type object: set "type": "object"`
+			return []schema.Violation{v}
+		}
+	}
+	if _, err := schema.Parse(raw); err != nil {
+		v.Message = err.Error()
+		return []schema.Violation{v}
+	}
+	return nil
+}
