@@ -39,7 +39,7 @@ type ChangeSource struct {
 	Event   event.Event     // the zero event outside of a workflow run
 	Client  *githubapi.Client
 	Remote  func(context.Context) (*gitrepo.Remote, error) // nil: nothing is fetched
-	Base    string                                         // a branch, tag or commit that the user names
+	Base    string                                         // a revision that the user names
 	Paths   []string                                       // relative to Root; nil: everything that changed
 	Exclude []string                                       // slash-separated paths below Root that are not changes
 	Log     func(string)                                   // required
@@ -267,7 +267,7 @@ func (s ChangeSource) bases(ctx context.Context, here string) (base, mergeBase s
 	case s.Base != "":
 		oid, err := s.Git.ResolveCommit(s.Base)
 		if errors.Is(err, gitrepo.ErrNoRef) {
-			return "", "", nil, exitcode.UsageError(fmt.Errorf("--base: %q is neither a full commit id nor a branch or tag of the clone: correct it, name the commit by what 'git rev-parse' prints, or fetch it first", s.Base))
+			return "", "", nil, exitcode.UsageError(fmt.Errorf("--base: %q names no commit of the clone (%w): correct it, or fetch what it names first", s.Base, err))
 		}
 		if err != nil {
 			return "", "", nil, exitcode.UsageError(fmt.Errorf("--base: %w", err))

@@ -48,7 +48,7 @@ func newCheck(env Environment) *cobra.Command {
 
 Without --input and --changed-files, what changed is what the work tree contains
 beyond the default branch, committed or not; --base names another branch, tag or
-commit. The language and its commands are found out from the project's own files;
+commit, in any way that git takes it (HEAD~2, @{u}, main@{yesterday}). The language and its commands are found out from the project's own files;
 the flags, the configuration's key "checks", or the fields of --input override them.
 
 A failing formatter or linter is fixed in place and checked again, up to three
@@ -76,7 +76,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.StringVar(&f.input, "input", "", "the input of phase validation as JSON; - is standard input")
 	flags.StringVar(&f.dir, "dir", ".", "the project's directory")
 	flags.StringSliceVar(&f.changed, "changed-files", nil, "the changed files, relative to --dir (default: what git says)")
-	flags.StringVar(&f.base, "base", "", "the branch, tag or commit to compare with (default: the event's base, else the default branch)")
+	flags.StringVar(&f.base, "base", "", "the branch, tag, commit or other revision of git to compare with (default: the event's base, else the default branch)")
 	flags.StringVar(&f.config, "config", "", configUsage)
 	flags.StringVar(&f.findings, "findings", "", "write the findings document to this file")
 	flags.StringVar(&f.sarif, "sarif", "", "write the security review's findings to this file as SARIF")

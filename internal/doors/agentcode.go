@@ -148,7 +148,7 @@ func (c AgentCode) bases(git *LocalGit, ev event.Event) ([]string, error) {
 	case c.Base != "":
 		oid, err := git.ResolveCommit(c.Base)
 		if errors.Is(err, gitrepo.ErrNoRef) {
-			return nil, fmt.Errorf("the base %q of the changes is neither a full commit id nor a branch or tag of the clone: correct changes-base, or set 'fetch-depth: 0' for actions/checkout", c.Base)
+			return nil, fmt.Errorf("the base %q of the changes names no commit of the clone (%w): correct changes-base, or set 'fetch-depth: 0' for actions/checkout", c.Base, err)
 		}
 		if err != nil {
 			return nil, err

@@ -77,8 +77,8 @@ func (g *LocalGit) ReadFile(commit, path string) ([]byte, error) {
 var objectID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // ResolveCommit returns the id of the commit that a user names: by its full id, which
-// need not be in the clone, or by a branch or tag of the clone. The error is
-// gitrepo.ErrNoRef where nothing has that name.
+// need not be in the clone, by a branch of the clone or of origin, by a tag, or by any other
+// revision that git knows. The error is gitrepo.ErrNoRef where nothing has that name.
 func (g *LocalGit) ResolveCommit(name string) (oid string, err error) {
 	if objectID.MatchString(name) {
 		return name, nil
@@ -88,7 +88,7 @@ func (g *LocalGit) ResolveCommit(name string) (oid string, err error) {
 			return oid, err
 		}
 	}
-	return "", err
+	return g.Repo.Revision(g.ctx, name)
 }
 
 // PullFiles returns the pull request's changed files; nil if GitHub must be asked.

@@ -85,7 +85,11 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 		return nil, fmt.Errorf("making a repository of our own: %w", err)
 	}
 	r := &Repo{dir: dir, lock: lock, clone: clone, opt: opt, store: store}
-	if err := r.init(); err != nil {
+	err = r.initIn(r.gitDir())
+	if err == nil {
+		err = os.Mkdir(filepath.Join(r.dir, "home"), 0o700)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a repository of our own: %w", err), r.Close())
 	}
 	return r, nil
@@ -108,8 +112,8 @@ func (r *Repo) Close() error {
 	return err
 }
 
-// init writes the files that make a directory a bare repository.
-func (r *Repo) init() error {
+// initIn writes the files that make a directory a bare repository with the clone's objects.
+func (r *Repo) initIn(gitDir string) error {
 	config := "[core]\n\trepositoryformatversion = 0\n"
 	if r.clone.oidLen == 64 {
 		config = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
@@ -150,16 +154,16 @@ func (r *Repo) init() error {
 		files["shallow"] = strings.Join(r.clone.Shallow, "\n") + "\n"
 	}
 	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
-		if err := os.MkdirAll(filepath.Join(r.gitDir(), filepath.FromSlash(dir)), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(gitDir, filepath.FromSlash(dir)), 0o700); err != nil {
 			return err
 		}
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(r.gitDir(), filepath.FromSlash(name)), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(gitDir, filepath.FromSlash(name)), []byte(content), 0o600); err != nil {
 			return err
 		}
 	}
-	return os.Mkdir(filepath.Join(r.dir, "home"), 0o700)
+	return nil
 }
 
 func (r *Repo) gitDir() string { return filepath.Join(r.dir, "repo.git") }
@@ -210,6 +214,7 @@ type Call struct {
 	Env      []string  // more variables, as NAME=value
 	MaxExit  int       // the highest exit code that is a result; those above are errors
 
+	gitDir  string        // another directory of our own making that git works on; "": the repository
 	files   []*os.File    // that git and what it starts inherit, as descriptors from 3 on
 	timeout time.Duration // 0: gitTimeout
 }
@@ -254,7 +259,7 @@ func (o Output) Line() string { return strings.TrimSpace(string(o.Stdout)) }
 func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) {
 	c.Limit = cmp.Or(c.Limit, maxOutput)
 	c.timeout = cmp.Or(c.timeout, gitTimeout)
-	global := []string{"--git-dir=" + r.gitDir()}
+	global := []string{"--git-dir=" + cmp.Or(c.gitDir, r.gitDir())}
 	if args[0] != "check-ignore" { // the only command that does not accept it
 		global = append(global, "--literal-pathspecs")
 	}
