@@ -339,7 +339,7 @@ func (w *run) explain() {
 		case w.out.NoTests && last.result.ExitCode == noTestsCode:
 			problem += ": no tests were run; add one, or leave the tests out by skip_tests"
 		case len(w.out.Failures) == 0: // otherwise they are the explanation
-			problem += gist(last.report.FirstFailures)
+			problem += endGist(last.report.FirstFailures)
 		}
 		w.fail(problem)
 	case w.plan.check == Formatter && len(w.out.Blocking) > 0 && last.explained() && !w.broken() && len(last.report.Unparsed) == 0:

@@ -65,7 +65,32 @@ const maxGist = 4
 // findings. What a package manager prints about its own work is used only if there is
 // nothing else.
 func gist(excerpt string) string {
-	var lines, chatter []string
+	lines, chatter := telling(excerpt)
+	if len(lines) == 0 {
+		lines = chatter
+	}
+	return quoted(lines[:min(len(lines), maxGist)])
+}
+
+// endGist returns the last such lines, for tests whose totals are not known: at its end, a
+// runner prints why it failed, and before that it names the tests that passed.
+func endGist(excerpt string) string {
+	lines, _ := telling(excerpt)
+	if len(lines) == 0 {
+		return gist(excerpt)
+	}
+	return quoted(lines[max(0, len(lines)-maxGist):])
+}
+
+func quoted(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(lines, " / ")
+}
+
+// telling returns the lines of an excerpt that contain words, and those that are chatter.
+func telling(excerpt string) (lines, chatter []string) {
 	for line := range strings.SplitSeq(excerpt, "\n") {
 		line = strings.Trim(strings.Join(strings.Fields(line), " "), "= ")
 		switch {
@@ -76,24 +101,22 @@ func gist(excerpt string) string {
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) == 0 {
-		lines = chatter
-	}
-	if len(lines) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(lines[:min(len(lines), maxGist)], " / ")
+	return lines, chatter
 }
 
-// isChatter reports whether a line is about downloads and progress, or is Maven's [ERROR]
-// without a message.
+// isChatter reports whether a line is about downloads and progress, reports that a program
+// failed which a package manager or make started, or is Maven's [ERROR] without a message.
 func isChatter(line string) bool {
-	for _, start := range []string{"npm warn", "npm notice", "npm WARN", "Downloading ", "Downloaded ", "Progress ", "[INFO]", "[WARNING]"} {
+	for _, start := range []string{
+		"npm warn", "npm notice", "npm WARN", "Downloading ", "Downloaded ", "Progress ", "[INFO]", "[WARNING]",
+		"npm ERR!", "npm error", "ELIFECYCLE", "ERR_PNPM_RECURSIVE_RUN", "error Command failed with exit code", "info Visit https://yarnpkg.com", "make: ***",
+		"error: script \"", "ERROR: \"", "Exit status ", "[ERROR] -> [Help", "[ERROR] Re-run", "[ERROR] To see the full", "[ERROR] For more information",
+	} {
 		if strings.HasPrefix(line, start) {
 			return true
 		}
 	}
-	return line == "[ERROR]"
+	return line == "[ERROR]" || strings.HasPrefix(line, "make[") && strings.Contains(line, "]: ***")
 }
 
 // flakyNote names what failed and then passed: the tests, if they are known.

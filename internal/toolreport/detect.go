@@ -99,7 +99,7 @@ func runsScript(words []string) bool {
 
 // program returns a command without options and without what only starts its program.
 func program(words []string) []string {
-	starters := []string{"sudo", "env", "time", "nice", "exec", "npx", "bunx", "pnpx", "xvfb-run", "cross-env", "run", "sh", "bash", "-c"}
+	starters := []string{"sudo", "env", "time", "nice", "exec", "npx", "bunx", "pnpx", "xvfb-run", "cross-env", "run", "sh", "bash", "-c", "nyc", "c8"}
 	for len(words) > 0 {
 		first := strings.TrimSuffix(strings.TrimSuffix(path.Base(slashed(words[0])), ".exe"), ".cmd")
 		second := ""
@@ -112,7 +112,7 @@ func program(words []string) []string {
 			words = words[1:]
 		case slices.Contains([]string{"bundle", "poetry", "pipenv", "uv", "hatch", "pdm", "rye"}, first) && (second == "exec" || second == "run"),
 			slices.Contains([]string{"yarn", "pnpm", "npm", "bun"}, first) && (second == "exec" || second == "dlx" || second == "x"),
-			isPython && second == "-m", first == "go" && second == "tool":
+			isPython && second == "-m", first == "go" && second == "tool", first == "coverage" && second == "run":
 			words = words[2:]
 		case slices.Contains([]string{"yarn", "pnpm", "bun"}, first) && second != "" && second != "run" && second != "test":
 			words = words[1:]

@@ -77,10 +77,25 @@ func (e *excerpt) text() string {
 
 // reportsFailure reports whether a line looks like one that reports a failure.
 func reportsFailure(line string) bool {
+	if reportsSuccess(line) {
+		return false
+	}
 	for _, sign := range []string{"FAIL", "not ok ", "--- FAIL", "panic: ", "Traceback (", "✖", "✕", "×", "●", "[ERROR]", "Failure:", "Failures:", "Error:", "error:", "error[", " error ", "error TS", "FAILED", "[warn]", "would reformat", "Oops!"} {
 		if strings.Contains(line, sign) {
 			return true
 		}
 	}
-	return false
+	return strings.HasSuffix(line, " failing") // mocha's total, before the list
+}
+
+// reportsSuccess reports whether a line is one with which a test runner names a test that
+// passed, whatever the test's name contains.
+func reportsSuccess(line string) bool {
+	line = strings.TrimLeft(line[prefixOf(line):], " \t")
+	for _, sign := range []string{"✓", "✔", "√", "ok ", "PASS", "--- PASS", "[PASS]", "[OK]"} {
+		if strings.HasPrefix(line, sign) {
+			return true
+		}
+	}
+	return strings.Contains(line, "(0 errors, ") || strings.HasSuffix(line, " ... ok") || strings.HasSuffix(line, " PASSED") || strings.Contains(line, " PASSED [ ") || strings.Contains(line, " PASSED  [ ")
 }

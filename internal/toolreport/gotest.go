@@ -24,10 +24,11 @@ func newGoEvents(c *collector) *goEvents {
 	return &goEvents{c: c, packages: map[string]*goPackage{}, compiler: goCompiler(c), built: map[string][]string{}}
 }
 
+// goErrors are the lines of Go's compiler.
+var goErrors = text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}, severity: finding.High, broken: isError})
+
 // goCompiler reads the errors of Go's compiler.
-func goCompiler(c *collector) lineReader {
-	return text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}, severity: finding.High, broken: isError})(c)[0]
-}
+func goCompiler(c *collector) lineReader { return goErrors(c)[0] }
 
 // event reads one event. It returns false for a line that is not one.
 func (g *goEvents) event(line []byte) bool {

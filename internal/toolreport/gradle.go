@@ -27,9 +27,12 @@ type gradleReader struct {
 	last     bool // the stream that is ended last
 }
 
+// gradleCompiler reads the compiler's lines.
+var gradleCompiler = text(javacForm())
+
 func openGradle(c *collector) [2]lineReader {
 	run := &gradleRun{collector: c}
-	compiler := text(javacForm())(c)
+	compiler := gradleCompiler(c)
 	return [2]lineReader{&gradleReader{gradleRun: run, compiler: compiler[0], last: true}, &gradleReader{gradleRun: run, compiler: compiler[1]}}
 }
 

@@ -29,15 +29,17 @@ type mavenReader struct {
 	ended        bool
 }
 
+// mavenCompiler reads the compiler's lines as Maven prints them, and those of checkstyle.
+var mavenCompiler = text(form{
+	formats:  []string{`[%tRROR] %f:[%l,%c] %m`, `[%tARNING] %f:[%l,%c] %m`, `[%tARN] %f:[%l,%c] %m`, `[%tRROR] %f:[%l] %m`, `[%tARN] %f:[%l] %m`},
+	rule:     `^(?s)\((?P<category>\w+)\) (?P<rule>\w+): (?P<message>.*)$`,
+	more:     []string{"  symbol:", "  location:", "[ERROR]   symbol:", "[ERROR]   location:"},
+	severity: finding.High,
+	broken:   func(f finding.Finding) bool { return f.Rule == "" && isError(f) },
+})
+
 func newMaven(c *collector) lineReader {
-	compiler := text(form{
-		formats:  []string{`[%tRROR] %f:[%l,%c] %m`, `[%tARNING] %f:[%l,%c] %m`, `[%tARN] %f:[%l,%c] %m`, `[%tRROR] %f:[%l] %m`, `[%tARN] %f:[%l] %m`},
-		rule:     `^(?s)\((?P<category>\w+)\) (?P<rule>\w+): (?P<message>.*)$`,
-		more:     []string{"  symbol:", "  location:", "[ERROR]   symbol:", "[ERROR]   location:"},
-		severity: finding.High,
-		broken:   func(f finding.Finding) bool { return f.Rule == "" && isError(f) },
-	})
-	return &mavenReader{collector: c, compiler: compiler(c)[0], crashedNames: map[string]bool{}}
+	return &mavenReader{collector: c, compiler: mavenCompiler(c)[0], crashedNames: map[string]bool{}}
 }
 
 func (r *mavenReader) line(line string) {

@@ -11,6 +11,7 @@ type places struct {
 	dir     string // where the command line was started
 	current string // where the program that prints now runs, as far as that is known
 	lost    bool   // that is not known: paths may be those of other files
+	strict  bool   // it is never known: a relative path that does not exist is another file's
 	// exists reports whether a path of the repository exists; nil: not known.
 	exists func(string) bool
 }
@@ -68,6 +69,9 @@ func (p *places) rel(printed string) (rel string, ok bool) {
 		return p.below(path.Clean(s))
 	}
 	s = p.nearest(s)
+	if p.strict && p.exists != nil && !p.exists(s) {
+		return "", false
+	}
 	return s, s != "." && s != ".." && !strings.HasPrefix(s, "../")
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	pytestTotals  = containing(" in ", `^(?:=+ )?(?:no tests ran|\d+ [a-z]+(?:, \d+ [a-z]+)*) in [\d.:]+s(?: \([\d:]+\))?(?: =+)?$`)
+	pytestTotals  = containing(" in ", `^(?:=+ )?(?:no tests ran|\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests passed)(?:, \d+ [a-z ]+)*) in [\d.:]+s(?: \([\d:]+\))?(?: =+)?$`)
 	pytestSection = starting("___", `^_{3,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{3,}$`)
 	pytestPlace   = containing(".py", `^(?:E +File ")?([^\s:"][^:"]*\.py)(?:", line |:)(\d+)(?:: \S|$)`)
 	pytestBanner  = starting("=", `^=+ (test session starts|short test summary info) =+$`)

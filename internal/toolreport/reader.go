@@ -3,6 +3,8 @@ package toolreport
 import (
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +20,8 @@ type Reader struct {
 	readings []*reading // by the registry
 	named    map[string]bool
 	generic  *reading // of lines that name a place in the usual form, whichever tool prints them
+	runners  []row    // of tests, by the registry; only where they are detected
+	lanes    *lanes   // of tasks whose lines have a prefix; nil where no tests are read
 	programs int      // that the command line and scripts start
 	unknown  bool     // one of them is not a tool of the registry
 	echoes   int      // lines that look like a script's
@@ -77,17 +81,41 @@ func New(tool Tool) (*Reader, error) {
 	if tool.Name != "" && len(r.named) == 0 {
 		return nil, fmt.Errorf("the tool %q is not known; the known ones are %s", tool.Name, strings.Join(Names(), ", "))
 	}
+	detects := tool.Name == "" && tool.Check == "tests"
 	for _, row := range known {
-		if len(r.named) == 0 || r.named[row.name] {
+		if len(r.named) == 0 || r.named[row.name] || detects && row.tests {
 			r.try(row)
 		}
+	}
+	if detects {
+		r.runners = slices.DeleteFunc(known, func(row row) bool { return !row.tests })
+		r.lanes = &lanes{open: r.lane, byName: map[string]*lane{}}
 	}
 	return r, nil
 }
 
 func (r *Reader) try(row row) {
-	c := newCollector(r.tool, r.places, row.name)
-	r.readings = append(r.readings, &reading{row: row, collector: c, parts: row.open(c)})
+	r.readings = append(r.readings, newReading(row, r.tool, r.places))
+}
+
+func newReading(row row, tool Tool, places *places) *reading {
+	c := newCollector(tool, places, row.name)
+	return &reading{row: row, collector: c, parts: row.open(c)}
+}
+
+// lane returns the readings of a task's lines, one for each test runner.
+func (r *Reader) lane(prefix string) *lane {
+	places := newPlaces(r.tool)
+	places.strict = true
+	if dir, _, ok := strings.Cut(prefix, " "); ok && places.exists != nil && places.exists(path.Join(places.dir, dir)) {
+		places.dir = path.Join(places.dir, dir) // as pnpm names it
+		places.current = places.dir
+	}
+	l := &lane{}
+	for _, row := range r.runners {
+		l.readings = append(l.readings, newReading(row, r.tool, places))
+	}
+	return l
 }
 
 // starts notes which programs a command line starts, and where.
@@ -132,6 +160,9 @@ func (s *stream) line(line string) {
 	}
 	if r.generic != nil {
 		r.generic.parts[s.index].line(line)
+	}
+	if r.lanes != nil {
+		r.lanes.line(line, s.index)
 	}
 }
 

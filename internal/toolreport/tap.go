@@ -19,6 +19,7 @@ type tapReader struct {
 	bailed   bool
 	syntax   bool     // a comment named a syntax error
 	test     *Failure // whose block is read
+	yaml     bool     // that block is YAML, as it should be
 	isParent bool     // its subtests failed
 	count    int
 	listed   []Failure
@@ -67,7 +68,7 @@ func (t *tapReader) point(depth int, ok bool, text string) {
 		return
 	}
 	t.below[depth] = true
-	t.test = &Failure{Name: name, Cause: Failed}
+	t.test, t.yaml = &Failure{Name: name, Cause: Failed}, false
 	if syntax && depth == 0 {
 		t.test.Cause = Build
 	}
@@ -81,13 +82,27 @@ func tapDirective(text string) (name, directive string) {
 	return strings.TrimSpace(strings.ReplaceAll(name, "\x00", "#")), strings.ToUpper(strings.TrimRight(directive, ":"))
 }
 
-// detail reads a line of the YAML block after a failed test.
+// detail reads a line of the block after a failed test: YAML, or as mocha prints it a
+// message and a stack trace.
 func (t *tapReader) detail(line string) bool {
+	f := t.test
+	if strings.TrimSpace(line) == "---" {
+		t.yaml = true
+	}
+	if !t.yaml && strings.HasPrefix(line, "  ") {
+		if m := mochaFrame.match(line); m != nil {
+			if f.Line == 0 && !strings.Contains(m[1], "node_modules") && !strings.HasPrefix(m[1], "node") {
+				f.Path, f.Line = m[1], atoi(m[2])
+			}
+		} else if f.Message == "" {
+			f.Message = strings.TrimSpace(line)
+		}
+		return true
+	}
 	m := tapDetail.match(line)
 	if m == nil {
 		return strings.HasPrefix(line, " ")
 	}
-	f := t.test
 	switch key, value := m[1], m[2]; key {
 	case "location":
 		path, lines := position(value)

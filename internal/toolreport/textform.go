@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reviewdog/errorformat"
 
@@ -43,27 +44,37 @@ type form struct {
 type textReader struct {
 	form
 	*collector
-	efms    []*errorformat.Efm
-	ruleExp *regexp.Regexp
-	pending *finding.Finding
-	dir     string // where pending's tool ran, which later lines may change
+	compiled func() patterns
+	pending  *finding.Finding
+	dir      string // where pending's tool ran, which later lines may change
+}
+
+// patterns are those of a form, compiled.
+type patterns struct {
+	efms []*errorformat.Efm
+	rule *regexp.Regexp // nil for none
 }
 
 // text returns the readers of a form. Its patterns are part of the program; a test
-// compiles them all.
+// compiles them all. They are compiled once, when a line is first matched.
 func text(f form) opener {
+	compiled := sync.OnceValue(f.compile)
 	return bothStreams(func(c *collector) lineReader {
-		t := &textReader{form: f, collector: c}
-		for _, p := range f.formats {
-			if efm, err := errorformat.NewEfm(p); err == nil {
-				t.efms = append(t.efms, efm)
-			}
-		}
-		if f.rule != "" {
-			t.ruleExp = regexp.MustCompile(f.rule)
-		}
-		return t
+		return &textReader{form: f, collector: c, compiled: compiled}
 	})
+}
+
+func (f form) compile() patterns {
+	var all patterns
+	for _, p := range f.formats {
+		if efm, err := errorformat.NewEfm(p); err == nil {
+			all.efms = append(all.efms, efm)
+		}
+	}
+	if f.rule != "" {
+		all.rule = regexp.MustCompile(f.rule)
+	}
+	return all
 }
 
 func (t *textReader) line(line string) {
@@ -96,9 +107,9 @@ func (t *textReader) line(line string) {
 	}
 	f := finding.Finding{Path: m.F, Message: m.M, Severity: severityOf(m.T, t.severity)}
 	f.Range = finding.Range{StartLine: m.L, StartColumn: m.C, EndLine: m.E, EndColumn: m.K}
-	if t.ruleExp != nil {
-		if g := t.ruleExp.FindStringSubmatch(m.M); g != nil {
-			f.Rule, f.Message = g[t.ruleExp.SubexpIndex("rule")], g[t.ruleExp.SubexpIndex("message")]
+	if rule := t.compiled().rule; rule != nil {
+		if g := rule.FindStringSubmatch(m.M); g != nil {
+			f.Rule, f.Message = g[rule.SubexpIndex("rule")], g[rule.SubexpIndex("message")]
 		}
 	}
 	if prefixed && t.prefix != "" {
@@ -130,7 +141,7 @@ func (t *textReader) match(line string) *errorformat.Match {
 	if place < 0 && !t.anyPlace {
 		return nil
 	}
-	for _, efm := range t.efms {
+	for _, efm := range t.compiled().efms {
 		if m := efm.Match(line); m != nil && m.F != "" {
 			return m
 		}
@@ -140,7 +151,7 @@ func (t *textReader) match(line string) *errorformat.Match {
 		return nil
 	}
 	line = strings.ReplaceAll(path, " ", `\ `) + line[place:]
-	for _, efm := range t.efms {
+	for _, efm := range t.compiled().efms {
 		if m := efm.Match(line); m != nil && m.F != "" {
 			m.F = strings.ReplaceAll(m.F, `\ `, " ")
 			return m

@@ -40,6 +40,15 @@ func (r *Reader) judge(exit Exit) Report {
 			v.complete = v.complete && !reading.collector.crashed && (r.named[reading.row.name] || exit.OK())
 		}
 	}
+	for _, rd := range r.recognisedLanes() {
+		if structured {
+			v.acceptText(rd, false, true)
+		} else {
+			v.accept(rd.row.name, rd.collector)
+			v.tally.join(rd.collector.tally)
+			v.complete = v.complete && !rd.collector.crashed && exit.OK()
+		}
+	}
 	v.reconcile()
 	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {
 		v.report.add(r.generic.collector)
@@ -80,13 +89,36 @@ func (r *Reader) runner() string {
 // other one is recognised by what only it prints.
 func (r *Reader) believes(rd *reading) bool {
 	if !r.named[rd.row.name] {
-		return len(r.named) == 0 && rd.collector.recognised && (!rd.row.tests || r.tool.Check == "tests")
+		if rd.row.tests {
+			return rd.collector.recognised && r.believesUnnamedTests()
+		}
+		return len(r.named) == 0 && rd.collector.recognised
 	}
-	if rd.collector.recognised || !rd.row.tests {
-		return true
+	// The command may name several rows, such as two forms of one runner, or a runner whose
+	// reporter prints another's form.
+	return rd.collector.recognised || !rd.row.tests || !slices.ContainsFunc(r.readings, func(o *reading) bool { return o.row.tests && o.collector.recognised })
+}
+
+// believesUnnamedTests reports whether a test runner that the command does not name may
+// have printed what looks like it: a program that is not known may have started it, or the
+// runner that is named prints another one's form. Otherwise, a test printed it.
+func (r *Reader) believesUnnamedTests() bool {
+	if r.tool.Check != "tests" || r.tool.Name != "" {
+		return false
 	}
-	// The command may name several rows, such as two forms of one runner.
-	return !slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.collector.recognised })
+	return r.unknown || !slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.collector.recognised })
+}
+
+// recognisedLanes ends the lanes and returns the readings that count.
+func (r *Reader) recognisedLanes() []*reading {
+	if r.lanes == nil {
+		return nil
+	}
+	readings := r.lanes.end()
+	if !r.believesUnnamedTests() {
+		return nil
+	}
+	return readings
 }
 
 // document accepts a stream's document.

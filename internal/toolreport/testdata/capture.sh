@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # capture.sh [GROUP...]: make the captures again, all of them or those of some
-# groups (go, node, python, rust, ruby, java), with the real tools.
+# groups (go, node, python, rust, ruby, java, wrapped), with the real tools.
 #
 # Each capture is what a tool printed on one of the small projects in projects/:
 # captures/NAME.out and NAME.err, and a row in MANIFEST.tsv. The projects stand at
@@ -16,8 +16,10 @@ set -euo pipefail
 
 debian="python3-pytest black flake8 mypy ruby rubocop ruby-rspec ruby-minitest
   gradle checkstyle default-jdk-headless maven maven-debian-helper libsurefire-java junit4
-  libmaven-compiler-plugin-java libmaven-resources-plugin-java libmaven-jar-plugin-java"
-npm="jest@29.7.0 vitest@3.2.7 mocha@11.8.0 eslint@9.39.5 typescript@5.9.3 prettier@3.10.1"
+  libmaven-compiler-plugin-java libmaven-resources-plugin-java libmaven-jar-plugin-java
+  make tox nox python3-coverage"
+npm="jest@29.7.0 vitest@3.2.7 mocha@11.8.0 eslint@9.39.5 typescript@5.9.3 prettier@3.10.1
+  nyc@18.0.0 c8@12.0.0 turbo@2.11.11 npm-run-all@4.1.5 concurrently@9.2.5 lerna@9.0.7 pnpm@9.15.9 yarn@1.22.22"
 golangci=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -297,7 +299,44 @@ GRADLE
   unset limit
 }
 
-groups=("$@"); [ $# -gt 0 ] || groups=(go node python rust ruby java)
+group_wrapped() {
+  project wrapped; chmod +x py/cover.sh; mkdir node_modules; mount --bind "$cache/npm/node_modules" node_modules
+  export PATH=/src/node_modules/.bin:$PATH TURBO_TELEMETRY_DISABLED=1 NX_DAEMON=false NO_UPDATE_NOTIFIER=1 HOME=$cache/home
+  npm_version() { version=$(node -p "require('/src/node_modules/$tool/package.json').version"); }
+  tool=nyc; npm_version
+  capture wrapped/nyc tests . "eslint, then nyc and mocha" npm test
+  tool=c8; npm_version
+  capture wrapped/c8 tests packages/a "mocha's TAP reporter in c8" c8 --reporter=none mocha --reporter tap
+  tool=npm-run-all; npm_version
+  capture wrapped/run-p tests . "two runs of mocha side by side, with labels" run-p --print-label --continue-on-error test:a test:b
+  capture wrapped/run-s tests . "two runs of mocha one after the other" run-s --continue-on-error test:a test:b
+  tool=concurrently; npm_version
+  capture wrapped/concurrently tests . "two runs of mocha side by side" concurrently npm:test:a npm:test:b
+  tool=turbo; npm_version
+  git init -q . && printf 'node_modules\n.turbo\n' >.gitignore && echo '{"name":"root","lockfileVersion":3,"packages":{"":{"name":"root","workspaces":["packages/*"]},"packages/a":{"name":"@app/a"},"packages/b":{"name":"b"}}}' >package-lock.json
+  capture wrapped/turbo tests . "two workspaces, with prefixes" turbo run test --continue --log-order=stream
+  tool=lerna; npm_version
+  capture wrapped/lerna tests . "two workspaces, with prefixes" lerna run test --stream --no-bail --no-sort --skip-nx-cache
+  tool=pnpm; npm_version
+  capture wrapped/pnpm tests . "two workspaces, with prefixes" pnpm --recursive --no-bail --config.package-manager-strict=false test
+  tool=yarn; npm_version
+  sed -i '/packageManager/s/"packageManager": "[^"]*", //' package.json
+  capture wrapped/yarn tests packages/a "mocha by yarn" yarn --no-default-rc test
+  cd / && umount /src/node_modules && cd /src && rm -rf node_modules .git
+  export PYTHONDONTWRITEBYTECODE=1 PYTEST_ADDOPTS="-p no:cacheprovider"
+  tool=make version=$(debian_version make)
+  capture wrapped/make tests py "flake8, then coverage and pytest, in a script" make test
+  tool=coverage version=$(debian_version python3-coverage)
+  capture wrapped/coverage tests py "unittest in coverage" /usr/bin/python3 -m coverage run --branch -m unittest
+  tool=nox version=$(debian_version nox)
+  capture wrapped/nox tests py "pytest in a session of nox" nox --no-color
+  export TOX_WORK_DIR=$cache/tox
+  tool=tox version=$(debian_version tox)
+  capture wrapped/tox tests py "pytest in two environments of tox" tox --sitepackages
+  sed -i -E '/^(one|two) (create|installed): /d' "$here/captures/wrapped/tox.out"
+}
+
+groups=("$@"); [ $# -gt 0 ] || groups=(go node python rust ruby java wrapped)
 : >"$manifest.rows"
 for g in "${groups[@]}"; do (trap - EXIT; "group_$g"); done
 # Rows of captures that were not made again are kept.
