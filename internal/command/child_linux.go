@@ -14,11 +14,11 @@ import (
 )
 
 // EnterChild must be the first call of the main function of every program that
-// uses Run with an Identity or Limits. It returns at once, unless args are those
+// uses Run with an Identity or Limits, or Supervised. It returns at once, unless args are those
 // with which Run starts this program a second time: then this process becomes the
 // program that Run was asked for, and EnterChild never returns.
 func EnterChild(args []string) {
-	if len(args) != 3 || args[1] != childFlag {
+	if len(args) != 3 || args[1] != childFlag && args[1] != superviseFlag {
 		return
 	}
 	runtime.LockOSThread() // what is set below belongs to the thread that becomes the program
@@ -27,6 +27,13 @@ func EnterChild(args []string) {
 		os.Exit(2)
 	}
 	answer := os.NewFile(uintptr(fd+1), "answer")
+	if args[1] == superviseFlag {
+		code, err := supervise(fd, answer)
+		if err != nil {
+			_, _ = answer.WriteString(err.Error())
+		}
+		os.Exit(code)
+	}
 	if err := become(fd, answer); err != nil {
 		_, _ = answer.WriteString(err.Error())
 		os.Exit(1)

@@ -45,6 +45,11 @@ type Spec struct {
 	// process's user. With it or with Limits, this program must call EnterChild.
 	Identity *Identity
 	Limits   Limits
+	// Supervised ends everything that the program started, whatever group or session it
+	// went to, when the program has ended, and when this process has, however that
+	// happens. On Linux this program must call EnterChild for it; elsewhere only the
+	// group is ended. It goes with neither Identity nor Limits nor ExtraFiles.
+	Supervised bool
 }
 
 // Identity is the user and group that a program runs as, apart from this process:

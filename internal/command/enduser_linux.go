@@ -13,9 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endWithin is how long the processes of a user may need to die.
-const endWithin = 20 * time.Second
-
 // endUser kills every process of the identity's user, whatever session, parent or
 // signal handlers it has, until none is left, and returns how many there were
 // besides the program itself. Those that became this process's children are reaped;

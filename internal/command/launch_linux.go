@@ -37,12 +37,16 @@ type order struct {
 	Env      [][]byte
 }
 
-// start starts the program: directly, or through a child that assumes the identity
+// start starts the program: directly, below a supervisor, or through a child that assumes the identity
 // and the limits and then becomes the program. A process can always limit itself so: a
 // container's root may change its user, but not the limits of another process.
-func start(cmd *exec.Cmd, spec Spec) error {
-	if spec.Identity == nil && spec.Limits == (Limits{}) {
+func (p *running) start(spec Spec) error {
+	cmd := p.cmd
+	if spec.Identity == nil && spec.Limits == (Limits{}) && !spec.Supervised {
 		return cmd.Start()
+	}
+	if spec.Supervised && (spec.Identity != nil || spec.Limits != (Limits{}) || len(spec.ExtraFiles) > 0) {
+		return errors.New("command: a supervised program has no identity, limits or extra files")
 	}
 	if err := spec.Identity.check(); err != nil {
 		return err
@@ -54,7 +58,10 @@ func start(cmd *exec.Cmd, spec Spec) error {
 	for _, e := range cmd.Env {
 		o.Env = append(o.Env, []byte(e))
 	}
-	return startChild(cmd, o)
+	if spec.Supervised {
+		return p.startSupervised(o)
+	}
+	return startChild(cmd, childFlag, o)
 }
 
 // limitMemory limits the memory that a process of this user, and what it starts from now on,
@@ -76,8 +83,8 @@ func (id *Identity) check() error {
 	return nil
 }
 
-// startChild makes cmd the child and starts it.
-func startChild(cmd *exec.Cmd, o order) error {
+// startChild makes cmd a second run of this program, for what the flag says, and starts it.
+func startChild(cmd *exec.Cmd, flag string, o order) error {
 	data, err := json.Marshal(o)
 	if err != nil {
 		return err
@@ -96,7 +103,7 @@ func startChild(cmd *exec.Cmd, o order) error {
 	defer answerWrite.Close()
 
 	const firstExtra = 3
-	cmd.Path, cmd.Args = "/proc/self/exe", []string{"airlock", childFlag, strconv.Itoa(firstExtra + len(cmd.ExtraFiles))}
+	cmd.Path, cmd.Args = "/proc/self/exe", []string{"airlock", flag, strconv.Itoa(firstExtra + len(cmd.ExtraFiles))}
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], orderRead, answerWrite)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, and a group of its own
@@ -142,7 +149,7 @@ func Probe(id Identity) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
-	err = startChild(cmd, order{Parent: os.Getpid(), Identity: &id, Dir: []byte("/")})
+	err = startChild(cmd, childFlag, order{Parent: os.Getpid(), Identity: &id, Dir: []byte("/")})
 	if err == nil {
 		err = cmd.Wait()
 	}

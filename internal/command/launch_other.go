@@ -5,7 +5,6 @@ package command
 import (
 	"errors"
 	"os"
-	"os/exec"
 )
 
 // EnterChild does nothing here: only on Linux does Run start the program a second
@@ -17,12 +16,16 @@ func Probe(Identity) error {
 	return errors.New("running a program as a user of its own is possible on Linux only")
 }
 
-func start(cmd *exec.Cmd, spec Spec) error {
+func (p *running) start(spec Spec) error {
 	if spec.Identity != nil || spec.Limits != (Limits{}) {
 		return errors.New("a user of its own and limits for a program are possible on Linux only")
 	}
-	return cmd.Start()
+	return p.cmd.Start()
 }
+
+func (p *running) terminate() bool { return terminateGroup(p.cmd.Process) }
+
+func (p *running) killEverything() { killGroup(p.cmd.Process) }
 
 func limitMemory(int, int64) {}
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"time"
@@ -16,6 +17,9 @@ import (
 // waitDelay is how long output is awaited from processes that outlive the
 // program and keep its streams open.
 const waitDelay = 2 * time.Second
+
+// endWithin is how long the processes that a program started may need to die.
+const endWithin = 20 * time.Second
 
 // Run runs the program and waits for its end and for that of its process group;
 // with an Identity, for that of everything it started. The error is non-nil only
@@ -37,7 +41,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	began := time.Now()
-	if err := start(p.cmd, spec); err != nil {
+	if err := p.start(spec); err != nil {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
@@ -74,6 +78,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 type running struct {
 	cmd            *exec.Cmd
 	stdout, stderr *tee
+	lifeline       *os.File    // to the supervisor; nil without one
 	ended          bool        // by us; Cancel writes it, before Wait returns
 	kill           *time.Timer // also written by Cancel; nil if nothing has to be killed later
 }
@@ -90,14 +95,17 @@ func newRunning(ctx context.Context, path string, spec Spec) *running {
 	cmd.ExtraFiles = spec.ExtraFiles
 	cmd.Stdout, cmd.Stderr = p.stdout, p.stderr
 	cmd.WaitDelay = waitDelay + spec.Grace
+	if spec.Supervised {
+		cmd.WaitDelay += endWithin // the supervisor ends everything first
+	}
 	prepare(cmd)
 	cmd.Cancel = func() error {
 		p.ended = true
-		if spec.Grace > 0 && terminateGroup(cmd.Process) {
-			p.kill = time.AfterFunc(spec.Grace, func() { killGroup(cmd.Process) })
+		if spec.Grace > 0 && p.terminate() {
+			p.kill = time.AfterFunc(spec.Grace, p.killEverything)
 			return nil
 		}
-		killGroup(cmd.Process)
+		p.killEverything()
 		return nil
 	}
 	return p
@@ -117,6 +125,9 @@ func (p *running) wait(identity *Identity) (left int, endErr, err error) {
 	err = p.cmd.Wait()
 	if p.kill != nil {
 		p.kill.Stop()
+	}
+	if p.lifeline != nil {
+		_ = p.lifeline.Close()
 	}
 	if !unreaped {
 		killGroup(p.cmd.Process)

@@ -1,0 +1,198 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// superviseFlag marks the supervisor: a second run of this program, which runs the
+// program and outlives this process for as long as it takes to end everything.
+const superviseFlag = "--airlock-supervise"
+
+// What the parent writes to the supervisor's lifeline. Its end means the same as a kill.
+const (
+	askToEnd = 't'
+	endAll   = 'k'
+)
+
+// startSupervised starts the program below a supervisor. The lifeline asks it for the end:
+// it ends everything when the lifeline is closed, which the system does when this process
+// ends, however that happens.
+func (p *running) startSupervised(o order) error {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer read.Close()
+	p.lifeline = write // before the start, from which on the context may end
+	p.cmd.ExtraFiles = []*os.File{read}
+	if err := startChild(p.cmd, superviseFlag, o); err != nil {
+		_ = write.Close()
+		return err
+	}
+	return nil
+}
+
+// supervise is the supervisor's main function. The lifeline is file 3; the order is fd
+// and the answer the one after it. It returns the exit code of the program.
+func supervise(fd int, answer *os.File) (code int, err error) {
+	runtime.LockOSThread() // the program is killed when the thread that started it ends
+	if err := closeOnExec(3); err != nil {
+		return 1, err
+	}
+	var o order
+	if err := json.NewDecoder(os.NewFile(uintptr(fd), "order")).Decode(&o); err != nil {
+		return 1, fmt.Errorf("reading what to run: %w", err)
+	}
+	// Whoever loses its parent becomes a child of this process, also after it has left
+	// its group and session.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 1, fmt.Errorf("adopting what the program starts: %w", err)
+	}
+	// Handled signals are back at their defaults in the program; ignored ones would not be.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
+	pid, err := syscall.ForkExec(string(o.Path), stringsOf(o.Args), &syscall.ProcAttr{Dir: string(o.Dir), Env: stringsOf(o.Env), Files: []uintptr{0, 1, 2},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}})
+	if err != nil {
+		return 1, err
+	}
+	if _, err := answer.WriteString(ready); err != nil {
+		return 1, endTree()
+	}
+	_ = answer.Close()
+	go obey(os.NewFile(3, "lifeline"))
+	status := awaitProgram(pid)
+	if err := endTree(); err != nil {
+		fmt.Fprintf(os.Stderr, "airlock: %v\n", err)
+	}
+	if status.Signaled() {
+		endLike(status.Signal())
+	}
+	return status.ExitStatus(), nil
+}
+
+// obey does what the parent asks for, until it asks for the end.
+func obey(lifeline *os.File) {
+	for ask := make([]byte, 1); ; {
+		_, err := lifeline.Read(ask)
+		if err == nil && ask[0] == askToEnd {
+			for _, pid := range descendants() {
+				_ = syscall.Kill(pid, syscall.SIGTERM)
+			}
+			continue
+		}
+		for range time.Tick(10 * time.Millisecond) { // until the main thread sees that all have ended
+			for _, pid := range descendants() {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// awaitProgram reaps every child until the program has ended.
+func awaitProgram(program int) syscall.WaitStatus {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		if pid == program || err != nil && !errors.Is(err, syscall.EINTR) {
+			return status
+		}
+	}
+}
+
+// endTree kills all descendants until none is left.
+func endTree() error {
+	for until := time.Now().Add(endWithin); ; {
+		pids := descendants()
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		for {
+			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+			if pid <= 0 && !errors.Is(err, syscall.EINTR) {
+				if errors.Is(err, syscall.ECHILD) && len(descendants()) == 0 {
+					return nil
+				}
+				break
+			}
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("processes %v do not end", pids)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// endLike ends this process as the program ended, so that whoever waits sees the signal.
+func endLike(s syscall.Signal) {
+	_ = syscall.Setrlimit(unix.RLIMIT_CORE, &syscall.Rlimit{})
+	signal.Reset(s)
+	_ = syscall.Kill(os.Getpid(), s)
+	time.Sleep(time.Second) // the signal may be handled by another thread
+	os.Exit(128 + int(s))
+}
+
+// descendants returns the children of this process, their children and so on.
+func descendants() []int {
+	children := map[int][]int{}
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue // it has ended
+		}
+		// The program's name, in parentheses, may contain anything.
+		fields := strings.Fields(string(stat[max(0, strings.LastIndexByte(string(stat), ')')+1):]))
+		if len(fields) < 2 || fields[0] == "Z" {
+			continue
+		}
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	var list []int
+	for next := []int{os.Getpid()}; len(next) > 0; next = next[1:] {
+		list = append(list, children[next[0]]...)
+		next = append(next, children[next[0]]...)
+	}
+	return list
+}
+
+// terminate asks everything that the program started to end.
+func (p *running) terminate() bool {
+	if p.lifeline == nil {
+		return terminateGroup(p.cmd.Process)
+	}
+	_, err := io.WriteString(p.lifeline, string(rune(askToEnd)))
+	return err == nil
+}
+
+// killEverything ends everything that the program started, at once. The supervisor needs
+// a moment for it, and then ends as well.
+func (p *running) killEverything() {
+	if p.lifeline == nil {
+		killGroup(p.cmd.Process)
+		return
+	}
+	_ = p.lifeline.Close()
+}
