@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+
+	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// topic is where messages of Send wait for Receive.
+const topic = "in"
+
+// body is a workflow as the engine registers it.
+type body struct {
+	engine *Engine
+	Workflow
+}
+
+// ConfigName distinguishes the workflows, which are all the same method.
+func (b *body) ConfigName() string { return b.Name }
+
+func (b *body) run(ctx dbos.Context, input string) (string, error) {
+	id, err := dbos.GetWorkflowID(ctx)
+	if err != nil {
+		return "", err
+	}
+	return "", b.Run(&Execution{ctx: ctx, engine: b.engine, id: id}, input)
+}
+
+// Execution is a running workflow, as its function sees it. Only Transaction, Step and
+// Receive may have effects or read what changes, such as the time.
+type Execution struct {
+	ctx    dbos.Context
+	engine *Engine
+	id     string
+}
+
+// ID returns the workflow's id.
+func (x *Execution) ID() string { return x.id }
+
+// Transaction runs do in a transaction, once: its result is recorded in the same
+// transaction, and returned instead if the workflow is replayed. An error is recorded as
+// well, after what do wrote is undone. The result is kept as JSON.
+func Transaction[T any](x *Execution, name string, do func(ctx context.Context, tx store.Tx) (T, error)) (T, error) {
+	return dbos.RunAsTransaction(x.ctx, x.engine.data, func(ctx context.Context, tx dbos.Tx) (T, error) {
+		return crashFree(func() (T, error) { return do(ctx, engineTx{tx}) })
+	}, dbos.WithStepName(name))
+}
+
+// Step runs do and records its result, which is returned instead if the workflow is
+// replayed. If the process is killed before the result is recorded, do runs again: what
+// it does outside must bear being done twice. Its context ends with the engine. The
+// result is kept as JSON.
+func Step[T any](x *Execution, name string, do func(ctx context.Context) (T, error)) (T, error) {
+	return dbos.RunAsStep(x.ctx, func(ctx context.Context) (T, error) {
+		return crashFree(func() (T, error) { return do(ctx) })
+	}, dbos.WithStepName(name))
+}
+
+// crashFree turns a panic into an error.
+func crashFree[T any](do func() (T, error)) (result T, err error) {
+	err = crash.Try(func() error { result, err = do(); return err })
+	return result, err
+}
+
+// Receive waits for a message of Send. ok is false if none came in time. The time goes
+// on while no process runs the workflow.
+func (x *Execution) Receive(wait time.Duration) (message string, ok bool, err error) {
+	message, err = dbos.Recv[string](x.ctx, topic, wait)
+	if errors.Is(err, dbos.ErrTimeout) {
+		return "", false, nil
+	}
+	return message, err == nil, err
+}
+
+// engineTx is the engine's transaction as the store's.
+type engineTx struct{ tx dbos.Tx }
+
+func (t engineTx) Native() any { return t.tx }
+
+func (t engineTx) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	r, err := t.tx.Exec(ctx, statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+func (t engineTx) QueryRow(ctx context.Context, query string, args ...any) store.Row {
+	return engineRow{t.tx.QueryRow(ctx, query, args...)}
+}
+
+func (t engineTx) Query(ctx context.Context, each func(store.Row) error, query string, args ...any) error {
+	rows, err := t.tx.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+type engineRow struct{ row dbos.Row }
+
+func (r engineRow) Scan(into ...any) error {
+	err := r.row.Scan(into...)
+	if errors.Is(err, dbos.ErrNoRows) {
+		return store.ErrNotFound
+	}
+	return err
+}

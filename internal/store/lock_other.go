@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package store
+
+import "golang.org/x/sys/unix"
+
+// setLock makes locks that belong to the process.
+const setLock = unix.F_SETLK

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Querier runs statements, which are the same for both databases: placeholders are $1,
+// $2 and so on, texts are TEXT, numbers, times and truth values BIGINT.
+type Querier interface {
+	// Exec runs a statement and returns how many rows it changed.
+	Exec(ctx context.Context, statement string, args ...any) (changed int64, err error)
+	// QueryRow runs a query for at most one row. Its Scan returns ErrNotFound if there is
+	// none.
+	QueryRow(ctx context.Context, query string, args ...any) Row
+	// Query calls each for every row, which must not run statements itself, and ends with
+	// the first error.
+	Query(ctx context.Context, each func(Row) error, query string, args ...any) error
+}
+
+// Row is one row of a result.
+type Row interface {
+	Scan(into ...any) error
+}
+
+// Tx is a transaction. It ends with the function that it was given to.
+type Tx interface {
+	Querier
+	// Native returns the driver's own transaction, for the engine.
+	Native() any
+}
+
+// finisher is a transaction that this package ends.
+type finisher interface {
+	Tx
+	commit(context.Context) error
+	rollback(context.Context)
+}
+
+// sqliteQuerier is what *sql.DB and *sql.Tx have in common.
+type sqliteQuerier interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}
+
+type sqliteConn struct{ q sqliteQuerier }
+
+func (c sqliteConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	r, err := c.q.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+func (c sqliteConn) QueryRow(ctx context.Context, query string, args ...any) Row {
+	return c.q.QueryRowContext(ctx, query, args...)
+}
+
+func (c sqliteConn) Query(ctx context.Context, each func(Row) error, query string, args ...any) error {
+	rows, err := c.q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+type sqliteTx struct {
+	sqliteConn
+	tx *sql.Tx
+}
+
+func (t sqliteTx) Native() any                  { return t.tx }
+func (t sqliteTx) commit(context.Context) error { return t.tx.Commit() }
+func (t sqliteTx) rollback(context.Context)     { _ = t.tx.Rollback() }
+
+// postgresQuerier is what *pgxpool.Pool and pgx.Tx have in common.
+type postgresQuerier interface {
+	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
+	Query(context.Context, string, ...any) (pgx.Rows, error)
+	QueryRow(context.Context, string, ...any) pgx.Row
+}
+
+type postgresConn struct{ q postgresQuerier }
+
+func (c postgresConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	tag, err := c.q.Exec(ctx, statement, args...)
+	return tag.RowsAffected(), err
+}
+
+func (c postgresConn) QueryRow(ctx context.Context, query string, args ...any) Row {
+	return c.q.QueryRow(ctx, query, args...) // pgx.ErrNoRows is sql.ErrNoRows, too
+}
+
+func (c postgresConn) Query(ctx context.Context, each func(Row) error, query string, args ...any) error {
+	rows, err := c.q.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+type postgresTx struct {
+	postgresConn
+	tx pgx.Tx
+}
+
+func (t postgresTx) Native() any                      { return t.tx }
+func (t postgresTx) commit(ctx context.Context) error { return t.tx.Commit(ctx) }
+func (t postgresTx) rollback(ctx context.Context)     { _ = t.tx.Rollback(ctx) }
+
+// List returns what scan makes of each row of a query.
+func List[T any](ctx context.Context, q Querier, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
+	var all []T
+	err := q.Query(ctx, func(r Row) error {
+		one, err := scan(r)
+		if err != nil {
+			return fmt.Errorf("reading a row: %w", err)
+		}
+		all = append(all, one)
+		return nil
+	}, query, args...)
+	return all, err
+}
