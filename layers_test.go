@@ -54,6 +54,7 @@ var layers = []struct {
 	{"internal/plugin", "text safeoutput finding jsonrepair changes command toolreport phase crash"},
 	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo agentchanges branchname crash"},
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
+	{"internal/fixloop", "text finding markdown"},
 	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase"},
 	{"internal/action", "text event token"},
 	{"internal/config", "text safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},

@@ -1,0 +1,170 @@
+package fixloop
+
+import (
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// failureReport tells the fixer what one check found.
+func (t *turn) failureReport(c *check) Message {
+	priority := PriorityHigh
+	if c.Critical {
+		priority = PriorityCritical
+	}
+	return Message{
+		Type: FailureReport, ID: t.id("VFR", string(c.Name), t.iteration()), From: Orchestrator, To: Fixer, Priority: priority, Check: c.Name,
+		Failures: c.Failures, Omitted: len(c.Prints) - len(c.Failures), Suggestions: suggestions(c.Failures, c.Name),
+		Actions: []string{"Wait for the fix request of this iteration, and mend what it lists."},
+		Summary: string(c.Name) + ": " + text.Count(len(c.Prints), "failure"),
+	}
+}
+
+// suggestions are what the failures of checks suggest.
+func suggestions(failures []Failure, checks ...Check) []string {
+	var out []string
+	for _, c := range checks {
+		out = append(out, string(c)+": "+c.advice())
+	}
+	with := 0
+	for _, f := range failures {
+		if f.Suggestion != "" {
+			with++
+		}
+	}
+	if with > 0 {
+		out = append(out, text.Count(with, "failure")+" come with the text that should replace their lines.")
+	}
+	return out
+}
+
+// fixRequest asks for a fix of everything that fails in this iteration.
+func (t *turn) fixRequest() Message {
+	m := Message{Type: FixRequest, ID: t.id("FIXREQ", t.iteration()), From: Orchestrator, To: Fixer, Priority: PriorityHigh}
+	total := 0
+	for i := range t.Checks {
+		c := &t.Checks[i]
+		if len(c.Prints) == 0 {
+			continue
+		}
+		if c.Critical {
+			m.Priority = PriorityCritical
+		}
+		m.Checks = append(m.Checks, c.Name)
+		m.Failures = append(m.Failures, c.Failures...)
+		total += len(c.Prints)
+	}
+	m.Omitted = total - len(m.Failures)
+	m.Suggestions = suggestions(m.Failures, m.Checks...)
+	m.Expected = []string{"After fixes: all checks pass"}
+	if t.Coverage {
+		m.Expected = []string{"After fixes: All tests pass, coverage ≥80%"}
+	}
+	m.Summary = fmt.Sprintf("fix %s of %s", text.Count(total, "failure"), names(m.Checks))
+	return m
+}
+
+// fixCompletion is the fixer's word that it is done.
+func (t *turn) fixCompletion(e Event) Message {
+	m := Message{
+		Type: FixCompletion, ID: t.id("FIXDONE", t.iteration()), From: Fixer, To: Orchestrator, Priority: PriorityHigh,
+		Fixes: bounded(e.Fixes, maxFixes), Files: bounded(e.Files, maxFiles), Checks: t.Request.Checks,
+	}
+	switch {
+	case len(m.Fixes) > 0:
+		m.Summary = m.Fixes[0]
+	case len(m.Files) > 0:
+		m.Summary = "changed " + text.Count(len(m.Files), "file")
+	default:
+		m.Summary = "done, without a change that is known"
+	}
+	return m
+}
+
+// revalidationTrigger asks a check to run again.
+func (t *turn) revalidationTrigger(c *check) Message {
+	m := Message{
+		Type: RevalidationTrigger, ID: t.id("REVAL", string(c.Name), t.iteration()), From: Orchestrator, To: c.Name.Mention(), Priority: PriorityHigh,
+		Check: c.Name, Failures: c.Failures, Omitted: len(c.Prints) - len(c.Failures), Fixes: t.Fixes, Summary: "run " + string(c.Name) + " again",
+	}
+	if len(c.Prints) == 0 {
+		m.Why = orElse(c.Error, "it had not reported")
+	}
+	return m
+}
+
+// revalidationResult is what a check found the next time. The check's failures are the new ones.
+func (t *turn) revalidationResult(c *check, result Status) Message {
+	m := Message{
+		Type: RevalidationResult, ID: t.id("REVALRES", string(c.Name), t.iteration()), From: c.Name.Mention(), To: Orchestrator, Priority: PriorityHigh,
+		Check: c.Name, Result: result, Failures: c.Failures, Omitted: len(c.Prints) - len(c.Failures), Summary: string(c.Name) + ": " + string(result),
+	}
+	switch {
+	case result == Pass:
+		m.Next = "Proceed to next phase"
+	case t.Iteration >= t.Max || t.Retry:
+		m.Next = "Escalate: no iteration is left"
+	default:
+		m.Next = fmt.Sprintf("Continue recursive loop (iteration %d/%d)", t.Iteration+1, t.Max)
+	}
+	if result == Fail {
+		m.Summary += ", " + text.Count(len(c.Prints), "failure")
+	}
+	return m
+}
+
+// successNotification tells that a check which had failed has passed for good.
+func (t *turn) successNotification(c *check) Message {
+	return Message{
+		Type: Success, ID: t.id("SUCCESS", string(c.Name), t.iteration()), From: Orchestrator, To: Fixer, Priority: PriorityMedium, Check: c.Name,
+		Elapsed: seconds(t.now.Sub(t.Started)), Next: "completion",
+		Summary: fmt.Sprintf("%s passed after %s", c.Name, text.Count(t.Iteration, "iteration")),
+	}
+}
+
+// escalation asks a person to decide.
+func (t *turn) escalation(cause Check, open func(*check) bool) Message {
+	m := Message{
+		Type: Escalation, ID: t.id("ESC", string(cause), t.stamp()), From: Orchestrator, To: User, Priority: PriorityCritical, Check: cause,
+		Reason: t.Reason, Elapsed: seconds(t.now.Sub(t.Started)), History: t.History,
+	}
+	if t.Reason == ReasonSpecialist || t.Reason == ReasonUndelivered {
+		m.To = MainOrchestrator
+	}
+	total := 0
+	for i := range t.Checks {
+		c := &t.Checks[i]
+		if !open(c) {
+			continue
+		}
+		m.Failures = append(m.Failures, c.Failures...)
+		total += len(c.Prints)
+		if c.Error != "" {
+			m.Failures = append(m.Failures, Failure{Check: c.Name, Message: "did not work: " + c.Error})
+			total++
+		}
+	}
+	m.Omitted = total - len(m.Failures)
+	m.Actions = []string{
+		"fixed: mend the code by hand and push it; the checks run again",
+		fmt.Sprintf("extend %d: allow %d more iterations", t.Loop.Limits.Extend, t.Loop.Limits.Extend),
+		"skip: end the loop with known issues, and open an issue about them",
+		"abort: end the loop",
+		"retry: check the unchanged code again",
+	}
+	if total == 0 || len(m.Failures) > 0 && t.noneToFix(open) {
+		m.Actions = append(m.Actions[:1:1], m.Actions[2:]...)
+	}
+	m.Summary = fmt.Sprintf("%s after %s: a person has to decide", t.Reason, text.Count(t.Iteration, "iteration"))
+	return m
+}
+
+// noneToFix reports whether no open check has a failure that a fixer could mend.
+func (t *turn) noneToFix(open func(*check) bool) bool {
+	for i := range t.Checks {
+		if c := &t.Checks[i]; open(c) && len(c.Prints) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package fixloop
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Limits of what a loop keeps of a check's failures. All fingerprints count, whatever is kept.
+const (
+	maxFailures = 100  // of a check, the first ones
+	maxMessage  = 500  // characters
+	maxDetails  = 2000 // bytes
+	maxName     = 200  // characters of a path or rule
+)
+
+// Failure is one thing that made a check fail.
+type Failure struct {
+	Check    Check            `json:"check"`
+	Severity finding.Severity `json:"severity,omitempty"`
+	Tool     string           `json:"tool,omitempty"`
+	Rule     string           `json:"rule,omitempty"`
+	// Path is relative to the repository's root; Line counts from 1, 0 if none is known.
+	Path    string `json:"path,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+	// Details are lines that explain the message, such as an assertion's output.
+	Details string `json:"details,omitempty"`
+	// Suggestion is the text that should replace the line, or the lines of the finding.
+	Suggestion string `json:"suggestion,omitempty"`
+	// Fingerprint says which failures of two iterations are the same. It does not depend on
+	// line numbers; Step makes one where it is "".
+	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+// place is the failure's file and line, "" if it has none.
+func (f Failure) place() string {
+	if f.Path == "" || f.Line == 0 {
+		return f.Path
+	}
+	return f.Path + ":" + strconv.Itoa(f.Line)
+}
+
+// source is the tool and rule that reported the failure, "" if none did.
+func (f Failure) source() string {
+	return strings.Trim(f.Tool+"/"+f.Rule, "/")
+}
+
+// known returns failures of a check within the limits, and the fingerprints of all of them,
+// sorted.
+func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []string) {
+	findings := make([]finding.Finding, len(failures))
+	for i, f := range failures {
+		findings[i] = finding.Finding{
+			Check: string(c), Tool: f.Tool, Rule: f.Rule, Path: f.Path, Message: f.Message,
+			Range: finding.Range{StartLine: f.Line}, Fingerprint: f.Fingerprint,
+		}
+	}
+	finding.SetFingerprints(findings)
+	fingerprints = make([]string, len(failures))
+	for i := range findings {
+		fingerprints[i] = string(c) + " " + findings[i].Fingerprint
+	}
+	slices.Sort(fingerprints)
+	kept = slices.Clone(failures[:min(len(failures), maxFailures)])
+	for i := range kept {
+		f := &kept[i]
+		f.Check = c
+		f.Fingerprint = findings[i].Fingerprint
+		f.Message = text.Truncate(text.OneLine(f.Message), maxMessage)
+		f.Path = text.Truncate(text.OneLine(f.Path), maxName)
+		f.Tool = text.Truncate(text.OneLine(f.Tool), maxName)
+		f.Rule = text.Truncate(text.OneLine(f.Rule), maxName)
+		f.Details = excerpt(f.Details)
+		f.Suggestion = excerpt(f.Suggestion)
+		f.Line = max(f.Line, 0)
+		if f.Severity.Rank() == 0 {
+			f.Severity = ""
+		}
+	}
+	return kept, fingerprints
+}
+
+// excerpt returns a text of several lines without characters that act on a terminal, at most
+// maxDetails bytes of it.
+func excerpt(s string) string {
+	if len(s) > 2*maxDetails {
+		s = s[:2*maxDetails]
+	}
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]
+		lines[i] = strings.TrimRight(strings.ReplaceAll(indent, "\t", "    ")+text.OneLine(l), " ")
+	}
+	return text.TruncateBytes(strings.Trim(strings.Join(lines, "\n"), "\n"), maxDetails)
+}

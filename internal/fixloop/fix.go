@@ -1,0 +1,197 @@
+package fixloop
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Limits of what a fixer's signal keeps.
+const (
+	maxFixes = 20
+	maxFiles = 100
+)
+
+// requestFix asks the fixer to mend what the selected checks found. A request of this
+// iteration that was sent before stands.
+func (t *turn) requestFix(which func(*check) bool) error {
+	move := func() error { return t.moveAll(AwaitingFix, "a fix is requested", which) }
+	if t.Request != nil && t.Request.Iteration == t.Iteration {
+		if err := move(); err != nil {
+			return err
+		}
+		t.begin(WorkFix, nil)
+		return nil
+	}
+	i := len(t.messages)
+	if err := t.send(t.fixRequest(), move); err != nil {
+		return err
+	}
+	request := t.messages[i]
+	t.Request = &request
+	t.begin(WorkFix, nil)
+	return nil
+}
+
+// awaitsFix refuses what answers no request, or another one.
+func (t *turn) awaitsFix(e Event) error {
+	switch {
+	case t.Request == nil || e.Iteration > t.Iteration || e.Iteration < 1:
+		return refused(e, CodeInvalid, fmt.Sprintf("there is no fix request of iteration %d", e.Iteration))
+	case e.Iteration < t.Request.Iteration, t.Request.Iteration < t.Iteration:
+		return refused(e, CodeLate, fmt.Sprintf("the fix of iteration %d is over", e.Iteration))
+	case t.Op == nil:
+		return refused(e, CodeLate, "the loop is escalated and waits for a person; push the fix, or decide fixed")
+	case t.Op.Kind != WorkFix:
+		return refused(e, CodeLate, fmt.Sprintf("the fix of iteration %d is over", e.Iteration))
+	}
+	return nil
+}
+
+func (t *turn) fixStarted(e Event) error {
+	if err := t.awaitsFix(e); err != nil {
+		return err
+	}
+	if t.Op.Acked == t.Op.Attempt {
+		return refused(e, CodeDuplicate, "the fixer has started")
+	}
+	if err := t.overdue(); err != nil || t.Op == nil {
+		return err
+	}
+	t.Op.Acked = t.Op.Attempt
+	if t.Op.Attempt > 1 {
+		t.restart()
+	}
+	return t.moveAll(Fixing, "the fixer has started", in(AwaitingFix))
+}
+
+func (t *turn) fixDone(e Event) error {
+	if err := t.awaitsFix(e); err != nil {
+		return err
+	}
+	return t.fixed(e)
+}
+
+// fixed takes the fixer's word that it is done. Whether it is true, the checks say.
+func (t *turn) fixed(e Event) error {
+	if err := t.moveAll(Fixing, "the fixer answers", in(AwaitingFix)); err != nil {
+		return err
+	}
+	m := t.fixCompletion(e)
+	t.Fixes = m.Fixes
+	t.noteFix(m.Summary)
+	t.end()
+	if e.Head != "" {
+		t.Head = e.Head
+	}
+	if err := t.send(m, func() error { return t.moveAll(ReChecking, "the fix is there", in(Fixing)) }); err != nil {
+		return err
+	}
+	return t.revalidate()
+}
+
+// noteFix completes the history of the iteration.
+func (t *turn) noteFix(fix string) {
+	if len(t.History) == 0 {
+		return
+	}
+	t.History = slices.Clone(t.History)
+	t.History[len(t.History)-1].Fix = text.Truncate(fix, maxName)
+}
+
+// fixFailed takes in that the fixer crashed or gave up. It gets a reminder and may start once
+// more; the second time, a person decides.
+func (t *turn) fixFailed(e Event) error {
+	if err := t.awaitsFix(e); err != nil {
+		return err
+	}
+	why := orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "it gave no reason")
+	m := Message{
+		Type: ErrorNotification, Error: ErrUnresponsive, To: Fixer,
+		ErrorText: why, Stack: excerpt(e.Text), Context: "Fixing for " + t.Request.ID,
+		Recovery: []string{"Send a reminder", "Let the fixer start once more"}, Recovered: t.Op.Attempt == 1,
+		Next: "continue", Summary: "the fixer failed: " + why,
+	}
+	if m.Stack == why {
+		m.Stack = ""
+	}
+	t.noteFix(m.Summary)
+	if t.Op.Attempt > 1 {
+		m.Next = "escalate"
+		t.fault(m)
+		return t.escalate(ReasonFixer, "")
+	}
+	t.Notice = t.fault(m)
+	t.remind()
+	t.Op.Attempt++
+	return nil
+}
+
+// nonsense takes in an answer of the wrong form. The fixer is asked once more.
+func (t *turn) nonsense(e Event) error {
+	if err := t.awaitsFix(e); err != nil {
+		return err
+	}
+	m := Message{
+		Type: ErrorNotification, Error: ErrInvalidResponse, To: Fixer,
+		ErrorText: orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "the answer is empty"), Stack: excerpt(e.Text),
+		Context:  "Reading the answer to " + t.Request.ID,
+		Recovery: []string{"Ask for a fix completion signal, " + t.id("FIXDONE", t.iteration()) + ", once more"}, Recovered: t.Op.Attempt == 1,
+		Next: "continue", Summary: "the fixer's answer does not have the form of a fix completion signal",
+	}
+	if m.Stack == m.ErrorText {
+		m.Stack = ""
+	}
+	if t.Op.Attempt > 1 {
+		m.Next = "escalate"
+		t.fault(m)
+		return t.escalate(ReasonInvalidResponse, "")
+	}
+	t.Notice = t.fault(m)
+	t.Op.Attempt++
+	t.restart()
+	return nil
+}
+
+// push takes in a new commit. It is the fix that was asked for, a manual fix after an
+// escalation, or replaces the commit that is being validated.
+func (t *turn) push(e Event) error {
+	if e.Head == "" {
+		return refused(e, CodeInvalid, "it names no commit")
+	}
+	if e.Head == t.Head {
+		return refused(e, CodeDuplicate, "the loop is at this commit already")
+	}
+	if len(e.Fixes) == 0 {
+		e.Fixes = []string{"Pushed commit " + text.Truncate(text.OneLine(e.Head), 40) + by(e)}
+	}
+	switch {
+	case t.Status == Escalated:
+		return t.manualFix(e, "a push"+by(e))
+	case t.Op.Kind == WorkFix:
+		return t.fixed(e)
+	}
+	t.Head = e.Head
+	t.Validating += t.now.Sub(t.Op.Begun)
+	kind, checks := t.Op.Kind, t.Op.Checks
+	for _, r := range t.Op.Results {
+		checks = append(slices.Clip(checks), r.Check)
+	}
+	if kind == WorkAcceptance { // the checks have not seen this commit
+		return t.finalPass()
+	}
+	t.begin(kind, inOrder(checks))
+	return nil
+}
+
+// inOrder returns checks in the order of the specialists.
+func inOrder(checks []Check) []Check {
+	var out []Check
+	for _, c := range append(slices.Clip(specialists), Acceptance) {
+		if slices.Contains(checks, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package fixloop
+
+import (
+	"time"
+)
+
+// Type is the type of a message.
+type Type string
+
+// The seven message types of spec 003, its reminder and error notification, and the change of
+// a status.
+const (
+	FailureReport       Type = "failure_report"
+	FixRequest          Type = "fix_request"
+	FixCompletion       Type = "fix_completion"
+	RevalidationTrigger Type = "revalidation_trigger"
+	RevalidationResult  Type = "revalidation_result"
+	Success             Type = "success"
+	Escalation          Type = "escalation"
+	TimeoutReminder     Type = "timeout_reminder"
+	ErrorNotification   Type = "error"
+	StatusChange        Type = "status_change"
+)
+
+// Priority is how urgent a message is.
+type Priority string
+
+// The priorities.
+const (
+	PriorityCritical Priority = "Critical"
+	PriorityHigh     Priority = "High"
+	PriorityMedium   Priority = "Medium"
+	PriorityLow      Priority = "Low"
+)
+
+// Operation is what a time limit is for.
+type Operation string
+
+// The operations.
+const (
+	OpValidation   Operation = "specialist-validation"
+	OpFix          Operation = "main-agent-fix"
+	OpRevalidation Operation = "re-validation"
+)
+
+// ErrorType is the type of an error notification.
+type ErrorType string
+
+// The types of errors.
+const (
+	ErrCommunication     ErrorType = "communication"
+	ErrInvalidResponse   ErrorType = "invalid-response"
+	ErrSpecialistFailure ErrorType = "specialist-failure"
+	ErrUnresponsive      ErrorType = "unresponsive"
+)
+
+// title is the error's type as the notification spells it.
+func (e ErrorType) title() string {
+	switch e {
+	case ErrCommunication:
+		return "Communication"
+	case ErrInvalidResponse:
+		return "Invalid Response"
+	case ErrSpecialistFailure:
+		return "Specialist Failure"
+	case ErrUnresponsive:
+		return "Unresponsive"
+	}
+	return string(e)
+}
+
+// Reason is why a loop was escalated.
+type Reason string
+
+// The reasons.
+const (
+	ReasonIterations      Reason = "Max Iterations Exceeded"
+	ReasonTimeout         Reason = "Timeout"
+	ReasonDeadlock        Reason = "Deadlock"
+	ReasonSpecialist      Reason = "Specialist Error"
+	ReasonCritical        Reason = "Critical Vulnerability"
+	ReasonInvalidResponse Reason = "Invalid Response"
+	ReasonFixer           Reason = "Fixer Failed"
+	ReasonUndelivered     Reason = "Message Not Delivered"
+	ReasonRetry           Reason = "Retry Failed"
+)
+
+// Message is one message of the protocol with its entry in the communication log. Which of the
+// members after Summary are set depends on its type.
+type Message struct {
+	// Entry is the identifier of the log entry. Every message of a loop has another one.
+	Entry string `json:"entry"`
+	Type  Type   `json:"type"`
+	// ID is the message's identifier; a change of status has none.
+	ID        string    `json:"id,omitempty"`
+	Time      time.Time `json:"time"`
+	From      string    `json:"from,omitempty"`
+	To        string    `json:"to,omitempty"`
+	Priority  Priority  `json:"priority,omitempty"`
+	Issue     int       `json:"issue"`
+	Check     Check     `json:"check,omitempty"`
+	Iteration int       `json:"iteration"`
+	Max       int       `json:"max_iterations"`
+	// Before and After are the loop's status.
+	Before  Status `json:"status_before,omitempty"`
+	After   Status `json:"status_after,omitempty"`
+	Summary string `json:"summary"`
+
+	Failures []Failure `json:"failures,omitempty"`
+	// Omitted is how many failures there are besides Failures.
+	Omitted     int      `json:"omitted_failures,omitempty"`
+	Suggestions []string `json:"suggestions,omitempty"`
+	Actions     []string `json:"actions,omitempty"`
+	Expected    []string `json:"expected,omitempty"`
+	Fixes       []string `json:"fixes,omitempty"`
+	Files       []string `json:"files,omitempty"`
+	// Checks are those that a fix is for.
+	Checks []Check `json:"checks,omitempty"`
+	// Result is PASS or FAIL.
+	Result Status `json:"result,omitempty"`
+	Next   string `json:"next,omitempty"`
+	Reason Reason `json:"reason,omitempty"`
+	// Elapsed is how long the loop, or the operation, has taken.
+	Elapsed   Duration  `json:"elapsed_seconds,omitempty"`
+	History   []Round   `json:"history,omitempty"`
+	Operation Operation `json:"operation,omitempty"`
+	Limit     Duration  `json:"limit_seconds,omitempty"`
+	Grace     Duration  `json:"grace_seconds,omitempty"`
+	Error     ErrorType `json:"error_type,omitempty"`
+	// ErrorText is the error's message, Stack its stack trace.
+	ErrorText string   `json:"error_message,omitempty"`
+	Stack     string   `json:"stack_trace,omitempty"`
+	Context   string   `json:"context,omitempty"`
+	Recovery  []string `json:"recovery,omitempty"`
+	Recovered bool     `json:"recovered,omitempty"`
+	// Entity is whose status changed, From its status before and To after in Previous and New.
+	Entity   string `json:"entity,omitempty"`
+	Previous Status `json:"previous,omitempty"`
+	New      Status `json:"new,omitempty"`
+	Why      string `json:"why,omitempty"`
+}
+
+// Round is what happened in one iteration.
+type Round struct {
+	Iteration int          `json:"iteration"`
+	Failing   []CheckCount `json:"failing"`
+	// Resolved is how many failures of the iteration before were gone.
+	Resolved int `json:"resolved"`
+	// Fix is what the fixer said, or why there was no fix.
+	Fix string `json:"fix,omitempty"`
+}
+
+// CheckCount is how many failures a check had.
+type CheckCount struct {
+	Check    Check `json:"check"`
+	Failures int   `json:"failures"`
+}
+
+// Duration is a time in whole seconds.
+type Duration int64
+
+// seconds rounds a duration down, as a clock does.
+func seconds(d time.Duration) Duration { return Duration(max(d, 0) / time.Second) }
+
+// Notifies reports whether people should be notified: only fix requests and escalations are
+// for them to act on.
+func (m Message) Notifies() bool { return m.Type == FixRequest || m.Type == Escalation }
+
+// Counts reports whether the message is one of the protocol's messages. A change of status
+// is only logged.
+func (m Message) Counts() bool { return m.Type != StatusChange }

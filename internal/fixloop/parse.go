@@ -1,0 +1,441 @@
+package fixloop
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// maxText is how much of a text Parse reads, in bytes.
+const maxText = 4 << 20
+
+// ParseError is why a text is no message of the protocol.
+type ParseError struct{ Problems []string }
+
+func (e *ParseError) Error() string {
+	return "this is not a message of the protocol: " + strings.Join(e.Problems, "; ")
+}
+
+// Parse reads the first message in a text. It understands the message also after its Markdown
+// was written in another way: other line ends, list marks or line breaks, escaped characters,
+// inert mentions, a quote or a fence around it, text before it. What the form does not
+// contain, such as the log entry, is empty. The error is a *ParseError.
+func Parse(src string) (Message, error) {
+	messages, err := ParseAll(src)
+	if err != nil {
+		return Message{}, err
+	}
+	return messages[0], nil
+}
+
+// ParseAll reads all messages in a text, at least one.
+func ParseAll(src string) ([]Message, error) {
+	if len(src) > maxText {
+		return nil, &ParseError{[]string{fmt.Sprintf("it is longer than %d bytes", maxText)}}
+	}
+	forms := readForms(src)
+	if len(forms) == 0 {
+		return nil, &ParseError{[]string{`it has no heading of a message, such as "## Fix Completion"`}}
+	}
+	var out []Message
+	for _, f := range forms {
+		m, err := f.message()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// interpreter reads the parts of a form and collects what is wrong with them.
+type interpreter struct {
+	form
+	problems []string
+}
+
+func (in *interpreter) fail(format string, args ...any) {
+	in.problems = append(in.problems, fmt.Sprintf(format, args...))
+}
+
+func (f form) message() (Message, error) {
+	in := &interpreter{form: f}
+	t, _ := titled(f.title)
+	m := Message{Type: t}
+	in.header(&m)
+	if m.ID != "" {
+		in.identifier(&m)
+	}
+	in.contents(&m)
+	if len(in.problems) > 0 {
+		return Message{}, &ParseError{in.problems}
+	}
+	return m, nil
+}
+
+// header reads the fields above the first section.
+func (in *interpreter) header(m *Message) {
+	head := fields(in.head)
+	need := func(name string) string {
+		v := head[strings.ToLower(name)]
+		if v == "" {
+			in.fail("%s: the field %q is missing", in.title, name)
+		}
+		return v
+	}
+	timestamp := func() {
+		at, err := parseTime(need("Timestamp"))
+		if err != nil && head["timestamp"] != "" {
+			in.fail("%s: the timestamp %q does not have the form YYYY-MM-DD HH:MM:SS", in.title, head["timestamp"])
+		}
+		m.Time = at
+	}
+	switch m.Type {
+	case StatusChange:
+		m.Entity, m.Previous, m.New, m.Why = need("Entity"), Status(need("Previous Status")), Status(need("New Status")), head["reason"]
+		for _, s := range []Status{m.Previous, m.New} {
+			if _, known := transitions[s]; !known && s != "" {
+				in.fail("there is no status %q", s)
+			}
+		}
+		timestamp()
+	case TimeoutReminder:
+		m.ID, m.To = need("Message ID"), head["to"]
+		m.Elapsed, m.Limit = in.clock(need("Elapsed")), in.clock(need("Timeout"))
+	case ErrorNotification:
+		m.ID, m.From, m.Context = need("Error ID"), head["from"], head["context"]
+		m.Error = errorNamed(need("Error Type"))
+		if m.Error == "" && head["error type"] != "" {
+			in.fail("there is no error type %q", head["error type"])
+		}
+		timestamp()
+	default:
+		m.ID, m.From, m.To = need("Message ID"), need("From"), need("To")
+		m.Priority = Priority(need("Priority"))
+		switch m.Priority {
+		case PriorityCritical, PriorityHigh, PriorityMedium, PriorityLow, "":
+		default:
+			in.fail("there is no priority %q", m.Priority)
+		}
+		timestamp()
+	}
+}
+
+func errorNamed(title string) ErrorType {
+	for _, e := range []ErrorType{ErrCommunication, ErrInvalidResponse, ErrSpecialistFailure, ErrUnresponsive} {
+		if strings.EqualFold(e.title(), title) {
+			return e
+		}
+	}
+	return ""
+}
+
+// prefixes are how the identifiers of each type begin.
+var prefixes = map[Type]string{
+	FailureReport: "VFR", FixRequest: "FIXREQ", FixCompletion: "FIXDONE", RevalidationTrigger: "REVAL", RevalidationResult: "REVALRES",
+	Success: "SUCCESS", Escalation: "ESC", TimeoutReminder: "TIMEOUT", ErrorNotification: "ERR",
+}
+
+var identifier = regexp.MustCompile(`^([A-Z]+)-([0-9]{1,10})(?:-([a-z-]+))?-([0-9]{1,4}|[0-9]{8}T[0-9]{6}Z)$`)
+
+// identifier reads the issue, check and iteration out of the message's identifier.
+func (in *interpreter) identifier(m *Message) {
+	parts := identifier.FindStringSubmatch(m.ID)
+	if parts == nil || parts[1] != prefixes[m.Type] {
+		in.fail("%q is no identifier of a %s, which begins with %s-", m.ID, in.title, prefixes[m.Type])
+		return
+	}
+	m.Issue, _ = strconv.Atoi(parts[2])
+	if len(parts[4]) <= 4 {
+		m.Iteration, _ = strconv.Atoi(parts[4])
+	}
+	hasCheck := false
+	switch m.Type {
+	case TimeoutReminder:
+		m.Operation = Operation(parts[3])
+		if m.Operation != OpFix && m.Operation != OpValidation && m.Operation != OpRevalidation {
+			in.fail("there is no operation %q", parts[3])
+		}
+	case ErrorNotification:
+		if parts[3] != string(m.Error) {
+			in.fail("the identifier %q is not that of an error of type %q", m.ID, m.Error.title())
+		}
+	case FixRequest, FixCompletion:
+		if parts[3] != "" {
+			in.fail("the identifier %q names a check, which a %s does not", m.ID, in.title)
+		}
+	default:
+		hasCheck = true
+	}
+	if hasCheck {
+		m.Check = Check(parts[3])
+		if !m.Check.known() {
+			in.fail("there is no check %q", parts[3])
+		}
+	}
+	switch timed := len(parts[4]) > 4; m.Type {
+	case Escalation, TimeoutReminder, ErrorNotification:
+		if !timed {
+			in.fail("the identifier %q does not end with a time", m.ID)
+		}
+	default:
+		if timed {
+			in.fail("the identifier %q does not end with an iteration", m.ID)
+		}
+	}
+}
+
+// section returns the parts of the section with a title, without what follows the last rule.
+func (in *interpreter) section(title string) []part {
+	for _, s := range in.sections {
+		if strings.EqualFold(s.title, title) {
+			return s.parts
+		}
+	}
+	return nil
+}
+
+// texts returns the paragraphs of a section, without the message's signature.
+func (in *interpreter) texts(title string) []string {
+	var out []string
+	for _, p := range in.section(title) {
+		if p.kind == paragraph && !startsField(p.words) {
+			out = append(out, flat(p.words))
+		}
+	}
+	return out
+}
+
+// list returns the items of a section.
+func (in *interpreter) list(title string) []string {
+	var out []string
+	for _, p := range in.section(title) {
+		if p.kind == item {
+			if s := flat(p.words); s != "" {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// contents reads the sections.
+func (in *interpreter) contents(m *Message) {
+	switch m.Type {
+	case FailureReport:
+		m.Summary = strings.Join(in.texts("Failure Summary"), " ")
+		m.Failures, m.Omitted = in.failures("Detailed Failures")
+		m.Suggestions, m.Actions = in.list("Suggested Fixes"), in.list("Actions Required")
+	case FixRequest:
+		m.Failures, m.Omitted = in.failures("Failures to Fix")
+		m.Suggestions, m.Expected = in.list("Suggested Approach"), in.texts("Expected Outcome")
+	case FixCompletion:
+		m.Fixes, m.Files = in.list("Fixes Applied"), in.list("Files Modified")
+		in.ready(m)
+		if len(m.Fixes) > 0 {
+			m.Summary = m.Fixes[0]
+		}
+	case RevalidationTrigger:
+		if n := pairOf.FindStringSubmatch(strings.Join(in.texts("Iteration"), " ")); n != nil {
+			m.Max, _ = strconv.Atoi(n[2])
+		}
+		m.Failures, m.Omitted = in.failures("Previous Failures")
+		for _, s := range in.texts("Previous Failures") {
+			if why, ok := strings.CutPrefix(s, "None is known: "); ok {
+				m.Why = why
+			}
+		}
+		m.Fixes = in.list("Fixes Applied")
+	case RevalidationResult:
+		m.Result = Status(strings.ToUpper(fields(in.section("Result Summary"))["status"]))
+		if m.Result != Pass && m.Result != Fail {
+			in.fail("the result has the status %q; it is PASS or FAIL", m.Result)
+		}
+		m.Failures, m.Omitted = in.failures("Failure Details")
+		m.Next = strings.Join(in.texts("Next Action"), " ")
+	case Success:
+		for _, s := range in.list("Final Status") {
+			if total, ok := strings.CutPrefix(s, "Total time: "); ok {
+				m.Elapsed = in.clock(total)
+			}
+		}
+		m.Next, _ = strings.CutPrefix(strings.Join(in.texts("Next Phase"), " "), "Proceeding to: ")
+	case Escalation:
+		summary := fields(in.section("Escalation Summary"))
+		m.Reason, m.Elapsed = Reason(summary["reason"]), in.clock(summary["time"])
+		m.Iteration, _ = strconv.Atoi(leadingDigits.FindString(summary["iterations"]))
+		m.Failures, m.Omitted = in.failures("Persistent Failures")
+		m.History = in.history()
+		m.Actions = in.list("Recommended Actions")
+	case TimeoutReminder:
+		reminder := fields(in.section("Reminder"))
+		m.Result = Status(reminder["current status"])
+		m.Grace = graceOf(reminder["escalation"])
+	case ErrorNotification:
+		details, status := fields(in.section("Error Details")), fields(in.section("Current Status"))
+		m.ErrorText = details["error message"]
+		for _, p := range in.section("Error Details") {
+			if p.kind == fence {
+				m.Stack = p.code
+			}
+		}
+		m.Recovery = in.list("Recovery Actions Attempted")
+		m.Recovered, m.Next = strings.EqualFold(status["recovered"], "yes"), status["next action"]
+	}
+}
+
+var (
+	pairOf        = regexp.MustCompile(`Current: *([0-9]{1,4}) */ *Max: *([0-9]{1,4})`)
+	leadingDigits = regexp.MustCompile(`^[0-9]{1,4}`)
+	graceWords    = regexp.MustCompile(`within ([0-9]{1,8}) (second|minute)`)
+	moreFailures  = regexp.MustCompile(`^And ([0-9]{1,9}) more failures?\.$`)
+)
+
+func graceOf(s string) Duration {
+	parts := graceWords.FindStringSubmatch(s)
+	if parts == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(parts[1])
+	if parts[2] == "minute" {
+		n *= 60
+	}
+	return Duration(n)
+}
+
+// ready reads whether the fixer wants its fix to be checked.
+func (in *interpreter) ready(m *Message) {
+	answer := strings.Join(in.texts("Ready for Re-validation"), " ")
+	if !strings.HasPrefix(strings.ToLower(answer), "yes") {
+		in.fail(`%s: the section "Ready for Re-validation" has to say "Yes"`, in.title)
+		return
+	}
+	_, list, found := strings.Cut(answer, "re-run ")
+	for name := range strings.SplitSeq(strings.TrimSuffix(list, "."), ", ") {
+		if c := Check(strings.TrimPrefix(name, "@")); found && c.known() {
+			m.Checks = append(m.Checks, c)
+		}
+	}
+}
+
+// clock reads MM:SS or HH:MM:SS.
+func (in *interpreter) clock(s string) Duration {
+	if s == "" {
+		return 0
+	}
+	total := 0
+	parts := strings.Split(s, ":")
+	for _, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 || n > 1e9 || len(parts) > 3 || len(parts) < 2 {
+			in.fail("%q is no time such as 30:00 or 01:30:00", s)
+			return 0
+		}
+		total = total*60 + n
+	}
+	return Duration(total)
+}
+
+// failures reads a list of failures.
+func (in *interpreter) failures(title string) (list []Failure, omitted int) {
+	for _, p := range in.section(title) {
+		switch p.kind {
+		case item:
+			list = append(list, failureOf(p))
+		case paragraph:
+			if n := moreFailures.FindStringSubmatch(flat(p.words)); n != nil {
+				omitted, _ = strconv.Atoi(n[1])
+			}
+		}
+	}
+	return list, omitted
+}
+
+// failureOf reads an item. What does not have the form is the failure's message.
+func failureOf(p part) Failure {
+	var f Failure
+	for _, inner := range p.inner {
+		switch {
+		case strings.HasPrefix(inner.info, replacement):
+			f.Suggestion = inner.code
+		case inner.kind == fence:
+			f.Details = inner.code
+		}
+	}
+	if len(p.words) == 0 || p.words[0].style != strong || !Check(p.words[0].text).known() {
+		f.Message = flat(p.words)
+		return f
+	}
+	f.Check = Check(p.words[0].text)
+	rest := p.words[1:]
+	for len(rest) > 0 {
+		w := rest[0]
+		lead := strings.Join(strings.Fields(w.text), " ")
+		if w.style != plain {
+			break
+		}
+		if severity, after, ok := strings.Cut(strings.TrimPrefix(lead, "("), ")"); ok && strings.HasPrefix(lead, "(") && finding.Severity(severity).Rank() > 0 {
+			f.Severity = finding.Severity(severity)
+			rest = append([]word{{after, plain}}, rest[1:]...)
+			continue
+		}
+		if len(rest) > 1 && rest[1].style == code && lead == "at" {
+			f.Path, f.Line = placeOf(rest[1].text)
+			rest = rest[2:]
+			continue
+		}
+		if len(rest) > 1 && rest[1].style == code && lead == "by" {
+			f.Tool, f.Rule, _ = strings.Cut(rest[1].text, "/")
+			rest = rest[2:]
+			continue
+		}
+		break
+	}
+	f.Message = strings.TrimSpace(strings.TrimPrefix(flat(rest), ":"))
+	return f
+}
+
+// placeOf splits path:line.
+func placeOf(s string) (path string, line int) {
+	if i := strings.LastIndexByte(s, ':'); i > 0 {
+		if n, err := strconv.Atoi(s[i+1:]); err == nil && n > 0 {
+			return s[:i], n
+		}
+	}
+	return s, 0
+}
+
+// history reads the table of iterations.
+func (in *interpreter) history() []Round {
+	var out []Round
+	for _, p := range in.section("Iteration History") {
+		if p.kind != row || len(p.cells) < 4 {
+			continue
+		}
+		n, err := strconv.Atoi(p.cells[0])
+		if err != nil {
+			continue // the header
+		}
+		r := Round{Iteration: n, Fix: p.cells[3]}
+		r.Resolved, _ = strconv.Atoi(p.cells[2])
+		for entry := range strings.SplitSeq(p.cells[1], ", ") {
+			name, count, _ := strings.Cut(entry, ": ")
+			if k, err := strconv.Atoi(count); err == nil && Check(name).known() {
+				r.Failing = append(r.Failing, CheckCount{Check(name), k})
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// FixEvent returns the event that a fix completion signal stands for.
+func (m Message) FixEvent() (Event, error) {
+	if m.Type != FixCompletion {
+		return Event{}, &ParseError{[]string{fmt.Sprintf("it is a %s, not a %s", titles[m.Type], titles[FixCompletion])}}
+	}
+	return Event{Type: EventFixDone, Iteration: m.Iteration, Fixes: m.Fixes, Files: m.Files}, nil
+}

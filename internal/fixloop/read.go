@@ -1,0 +1,312 @@
+package fixloop
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// form is the structure of a message's Markdown, however it is written: what its headings,
+// fields, lists, tables and fences say once Markdown's escapes are resolved.
+type form struct {
+	title    string
+	head     []part
+	sections []section
+}
+
+type section struct {
+	title string
+	parts []part
+}
+
+// part is one block of a section.
+type part struct {
+	kind  partKind
+	words []word   // of a paragraph or list item
+	code  string   // of a fence
+	info  string   // its info string
+	cells []string // of a table's row
+	inner []part   // what an item contains besides its words
+}
+
+type partKind uint8
+
+const (
+	paragraph partKind = iota
+	item
+	fence
+	row
+)
+
+// word is a run of text in one style.
+type word struct {
+	text  string
+	style style
+}
+
+type style uint8
+
+const (
+	plain style = iota
+	strong
+	code
+)
+
+// readForms returns the structure of each message in a text. Whatever precedes the first
+// known heading is ignored, and so is a fence around a message.
+func readForms(src string) []form {
+	src = strings.ReplaceAll(strings.ReplaceAll(src, "\r\n", "\n"), "\r", "\n")
+	doc := markdown.Scan(src)
+	if forms := newReader(doc).read(); len(forms) > 0 {
+		return forms
+	}
+	var forms []form
+	for i := range doc.Blocks {
+		if b := &doc.Blocks[i]; b.Kind == markdown.FencedCodeBlock {
+			forms = append(forms, newReader(markdown.Scan(doc.Literal(b, b.Span))).read()...)
+		}
+	}
+	return forms
+}
+
+// titled maps the headings of messages, in lower case, to their types.
+func titled(heading string) (Type, bool) {
+	for t, title := range titles {
+		if strings.EqualFold(title, heading) {
+			return t, true
+		}
+	}
+	return "", false
+}
+
+type reader struct {
+	doc   *markdown.Document
+	forms []form
+}
+
+func newReader(doc *markdown.Document) *reader { return &reader{doc: doc} }
+
+func (r *reader) read() []form {
+	for i := 0; i < len(r.doc.Blocks); {
+		i = r.block(i)
+	}
+	return r.forms
+}
+
+// block reads the block i and returns the index of the next one. Quotes are looked into.
+func (r *reader) block(i int) int {
+	b := &r.doc.Blocks[i]
+	switch b.Kind {
+	case markdown.QuoteBlock:
+		return i + 1
+	case markdown.HeadingBlock:
+		words := r.words(b)
+		_, known := titled(flat(words))
+		if underlined := r.doc.Source[b.Start] != '#'; underlined && !known { // a rule without an empty line above
+			r.add(part{kind: paragraph, words: words})
+			break
+		}
+		r.heading(flat(words))
+	case markdown.ParagraphBlock:
+		r.add(part{kind: paragraph, words: r.words(b)})
+	case markdown.ItemBlock:
+		p := part{kind: item}
+		for j := i + 1; j < int(b.Next); j++ {
+			switch inner := &r.doc.Blocks[j]; inner.Kind {
+			case markdown.ParagraphBlock, markdown.HeadingBlock:
+				if len(p.words) > 0 {
+					p.words = append(p.words, word{text: " "})
+				}
+				p.words = append(p.words, r.words(inner)...)
+			case markdown.FencedCodeBlock, markdown.IndentedCodeBlock:
+				p.inner = append(p.inner, r.fence(inner))
+			}
+		}
+		r.add(p)
+	case markdown.FencedCodeBlock, markdown.IndentedCodeBlock:
+		r.add(r.fence(b))
+	case markdown.TableBlock:
+		for j := i + 1; j < int(b.Next); j++ {
+			if r.doc.Blocks[j].Kind != markdown.RowBlock {
+				continue
+			}
+			p := part{kind: row}
+			for k := j + 1; k < int(r.doc.Blocks[j].Next); k++ {
+				p.cells = append(p.cells, flat(r.words(&r.doc.Blocks[k])))
+			}
+			r.add(p)
+		}
+	}
+	return int(b.Next)
+}
+
+func (r *reader) heading(text string) {
+	if _, known := titled(text); known {
+		r.forms = append(r.forms, form{title: text})
+		return
+	}
+	if f := r.last(); f != nil {
+		f.sections = append(f.sections, section{title: text})
+	}
+}
+
+func (r *reader) last() *form {
+	if len(r.forms) == 0 {
+		return nil
+	}
+	return &r.forms[len(r.forms)-1]
+}
+
+func (r *reader) add(p part) {
+	f := r.last()
+	switch {
+	case f == nil:
+	case len(f.sections) == 0:
+		f.head = append(f.head, p)
+	default:
+		s := &f.sections[len(f.sections)-1]
+		s.parts = append(s.parts, p)
+	}
+}
+
+func (r *reader) fence(b *markdown.Block) part {
+	info := r.doc.Source[b.Info.Start:b.Info.End]
+	return part{kind: fence, code: strings.TrimRight(r.doc.Literal(b, b.Span), "\n"), info: info}
+}
+
+// words returns the text of a leaf as it renders.
+func (r *reader) words(b *markdown.Block) []word {
+	var out words
+	for _, n := range r.doc.InlinesOf(b) {
+		src := r.doc.Source[n.Start:n.End]
+		switch n.Kind {
+		case markdown.Text:
+			out.emphasis(src)
+		case markdown.Escape:
+			out.add(src[len(src)-1:])
+		case markdown.Entity:
+			decoded, _ := markdown.DecodeEntity(src)
+			out.add(decoded)
+		case markdown.SoftBreak, markdown.HardBreak:
+			out.add("\n")
+		case markdown.CodeNode:
+			out.list = append(out.list, word{r.doc.CodeText(b, &n), code})
+		case markdown.HTMLNode:
+			if strings.HasPrefix(strings.ToLower(src), "<br") {
+				src = "\n"
+			}
+			out.add(src)
+		case markdown.Autolink:
+			link := r.doc.Links[n.Data]
+			out.add(r.doc.Source[link.Text.Start:link.Text.End])
+		case markdown.Backticks, markdown.FootnoteRef:
+			out.add(src)
+		}
+	}
+	return out.list
+}
+
+// words collects the text of a leaf.
+type words struct {
+	list []word
+	bold bool
+}
+
+// emphasis adds text in which ** and __ turn strong on and off.
+func (w *words) emphasis(s string) {
+	for {
+		i := strings.Index(s, "**")
+		if j := strings.Index(s, "__"); i < 0 || j >= 0 && j < i {
+			i = j
+		}
+		if i < 0 {
+			break
+		}
+		w.add(s[:i])
+		w.bold = !w.bold
+		s = s[i+2:]
+	}
+	w.add(s)
+}
+
+func (w *words) add(s string) {
+	s = invisible.Replace(s)
+	st := plain
+	if w.bold {
+		st = strong
+	}
+	switch {
+	case s == "":
+	case len(w.list) > 0 && w.list[len(w.list)-1].style == st:
+		w.list[len(w.list)-1].text += s
+	default:
+		w.list = append(w.list, word{s, st})
+	}
+}
+
+// invisible removes what makes a mention or reference inert.
+var invisible = strings.NewReplacer("\u200b", "", "\u2060", "", "\ufeff", "")
+
+// flat returns words as one line of text.
+func flat(words []word) string {
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(w.text)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// startsField reports whether words begin with a field's name.
+func startsField(words []word) bool {
+	_, _, ok := fieldAt(words, 0)
+	return ok
+}
+
+// fieldAt returns the name of the field that begins at word i, and the text after its colon.
+func fieldAt(words []word, i int) (name, rest string, ok bool) {
+	if words[i:] == nil || len(words) == i || words[i].style != strong {
+		return "", "", false
+	}
+	if name, ok := strings.CutSuffix(strings.TrimSpace(words[i].text), ":"); ok {
+		return strings.TrimSpace(name), "", true
+	}
+	if i+1 == len(words) || words[i+1].style != plain {
+		return "", "", false
+	}
+	rest, ok = strings.CutPrefix(strings.TrimLeft(words[i+1].text, " \n"), ":")
+	return strings.TrimSpace(words[i].text), rest, ok
+}
+
+// fields returns the fields of paragraphs, however their lines are wrapped, by name in lower
+// case. The first of two of the same name counts.
+func fields(parts []part) map[string]string {
+	out := map[string]string{}
+	for _, p := range parts {
+		if p.kind == fence {
+			continue
+		}
+		name := ""
+		var value []word
+		flush := func() {
+			if _, had := out[name]; name != "" && !had {
+				out[name] = flat(value)
+			}
+			name, value = "", nil
+		}
+		for i := 0; i < len(p.words); i++ {
+			n, rest, ok := fieldAt(p.words, i)
+			if !ok {
+				value = append(value, p.words[i])
+				continue
+			}
+			flush()
+			name = strings.ToLower(n)
+			if rest != "" || !strings.HasSuffix(strings.TrimSpace(p.words[i].text), ":") {
+				value = append(value, word{text: rest})
+				i++
+			}
+		}
+		flush()
+	}
+	return out
+}

@@ -1,0 +1,27 @@
+package fixloop
+
+import "fmt"
+
+// Code is why an event was refused.
+type Code string
+
+// The codes of refused events.
+const (
+	CodeFinal      Code = "final"      // the loop has ended
+	CodeLate       Code = "late"       // it answers something that no longer counts
+	CodeDuplicate  Code = "duplicate"  // it was answered before
+	CodeUnexpected Code = "unexpected" // nobody asked for it in this status
+	CodeConflict   Code = "conflict"   // a decision that there is nothing to decide about, or not any more
+	CodeInvalid    Code = "invalid"    // its form is wrong
+)
+
+// Refused is the error about an event that changes nothing. The loop goes on as before.
+type Refused struct {
+	Code  Code
+	Event EventType
+	Why   string // a sentence with the next step
+}
+
+func (e *Refused) Error() string {
+	return fmt.Sprintf("event %s refused (%s): %s", e.Event, e.Code, e.Why)
+}

@@ -1,0 +1,300 @@
+package fixloop
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// TimeLayout is how the headers of messages and the log give a time, in UTC.
+const TimeLayout = "2006-01-02 15:04:05"
+
+// titles are the headings of the messages.
+var titles = map[Type]string{
+	FailureReport:       "Validation Failure Report",
+	FixRequest:          "Fix Request",
+	FixCompletion:       "Fix Completion",
+	RevalidationTrigger: "Re-validation Trigger",
+	RevalidationResult:  "Re-validation Result",
+	Success:             "Validation Success",
+	Escalation:          "Escalation: Unresolvable Issue",
+	TimeoutReminder:     "Timeout Reminder",
+	ErrorNotification:   "Error Notification",
+	StatusChange:        "Status Change",
+}
+
+const signature = "Validation Orchestrator (recursive-communicator skill)"
+
+// Markdown renders the message in the spec's form. Foreign texts cannot change its structure,
+// but a mention or reference in them, or a sender such as @tests, would act on GitHub: the
+// door that the message leaves by makes them inert.
+func (m Message) Markdown() string {
+	var p page
+	p.line("## " + titles[m.Type])
+	p.blank()
+	switch m.Type {
+	case StatusChange:
+		p.field("Entity", m.Entity)
+		p.field("Previous Status", string(m.Previous))
+		p.field("New Status", string(m.New))
+		p.field("Timestamp", m.Time.Format(TimeLayout))
+		p.field("Reason", m.Why)
+		return p.String()
+	case TimeoutReminder:
+		p.field("Message ID", m.ID)
+		p.field("To", m.To)
+		p.field("Elapsed", m.Elapsed.minutes())
+		p.field("Timeout", m.Limit.minutes())
+	case ErrorNotification:
+		p.field("Error ID", m.ID)
+		p.field("Error Type", m.Error.title())
+		p.field("From", m.From)
+		p.field("Context", m.Context)
+		p.field("Timestamp", m.Time.Format(TimeLayout))
+	default:
+		p.field("Message ID", m.ID)
+		p.field("From", m.From)
+		p.field("To", m.To)
+		p.field("Timestamp", m.Time.Format(TimeLayout))
+		p.field("Priority", string(m.Priority))
+	}
+	p.rule()
+	m.sections(&p)
+	p.rule()
+	switch m.Type {
+	case FixCompletion:
+		p.field("Sent by", "Feature Implementer Main Agent")
+	case RevalidationResult:
+		p.field("Sent by", m.Check.title())
+	default:
+		p.field("Sent by", signature)
+	}
+	switch m.Type {
+	case FixRequest:
+		p.field("Awaiting", "Fix completion signal")
+	case Escalation:
+		p.field("Awaiting", "User Decision")
+	}
+	return p.String()
+}
+
+// sections writes what stands between the rules.
+func (m Message) sections(p *page) {
+	feature := "feature #" + strconv.Itoa(m.Issue)
+	switch m.Type {
+	case FailureReport:
+		p.section("Failure Summary")
+		p.text(m.Summary)
+		p.section("Detailed Failures")
+		p.failures(m.Failures, m.Omitted, "")
+		p.section("Suggested Fixes")
+		p.items(m.Suggestions, "None.")
+		p.section("Actions Required")
+		p.items(m.Actions, "None.")
+	case FixRequest:
+		p.section("Request Summary")
+		p.line("Please fix the following validation failures for " + feature + ".")
+		p.section("Failures to Fix")
+		p.failures(m.Failures, m.Omitted, "")
+		p.section("Suggested Approach")
+		p.items(m.Suggestions, "None.")
+		p.section("Expected Outcome")
+		for _, line := range m.Expected {
+			p.text(line)
+		}
+	case FixCompletion:
+		p.section("Completion Summary")
+		p.line(fmt.Sprintf("Fixes completed for %s, iteration %d.", feature, m.Iteration))
+		p.section("Fixes Applied")
+		p.numbered(m.Fixes, "None that was described.")
+		p.section("Files Modified")
+		p.codeItems(m.Files, "None that is known.")
+		p.section("Ready for Re-validation")
+		p.line("Yes - please re-run " + orElse(names(m.Checks), "the checks") + ".")
+	case RevalidationTrigger:
+		p.section("Re-validation Request")
+		p.line("Please re-run validation checks for " + feature + ".")
+		p.section("Iteration")
+		p.line(fmt.Sprintf("Current: %d / Max: %d", m.Iteration, m.Max))
+		p.section("Previous Failures")
+		p.failures(m.Failures, m.Omitted, "None is known: "+m.Why)
+		p.section("Fixes Applied")
+		p.numbered(m.Fixes, "None that was described.")
+		p.section("Expected Outcome")
+		p.line("- All previous failures resolved")
+		p.line("- New status: PASS")
+	case RevalidationResult:
+		p.section("Result Summary")
+		p.field("Status", string(m.Result))
+		p.section("Details")
+		if m.Result == Pass {
+			p.line("All previous failures resolved.")
+		} else {
+			p.line(fmt.Sprintf("%d failures remain.", len(m.Failures)+m.Omitted))
+			p.section("Failure Details")
+			p.failures(m.Failures, m.Omitted, "")
+		}
+		p.section("Next Action")
+		p.text(m.Next)
+	case Success:
+		p.section("Success Summary")
+		p.line(fmt.Sprintf("Validation phase %s completed successfully after %s.", m.Check, text.Count(m.Iteration, "iteration")))
+		p.section("Final Status")
+		p.line("- All failures resolved")
+		p.line("- Quality gates passed")
+		p.line("- Total time: " + m.Elapsed.clock())
+		p.section("Next Phase")
+		p.text("Proceeding to: " + m.Next)
+	case Escalation:
+		p.section("Escalation Summary")
+		p.field("Reason", string(m.Reason))
+		p.field("Iterations", fmt.Sprintf("%d (all failed)", m.Iteration))
+		p.field("Time", m.Elapsed.clock())
+		p.section("Persistent Failures")
+		p.failures(m.Failures, m.Omitted, "None is known.")
+		p.section("Iteration History")
+		p.history(m.History)
+		p.section("Recommended Actions")
+		p.items(m.Actions, "None.")
+	case TimeoutReminder:
+		p.section("Reminder")
+		p.line(fmt.Sprintf("Operation [%s] has been running for %s.", m.Operation, m.Elapsed.minutes()))
+		p.line(fmt.Sprintf("Expected completion within %s.", m.Limit.minutes()))
+		p.blank()
+		p.field("Current Status", string(m.Result))
+		p.field("Action Required", "Complete operation or signal issue")
+		p.blank()
+		p.field("Escalation", fmt.Sprintf("If no response within %s, will escalate to user.", graceText(m.Grace)))
+	case ErrorNotification:
+		p.section("Error Details")
+		p.field("Error Message", m.ErrorText)
+		p.field("Context", m.Context)
+		if m.Stack != "" {
+			p.field("Stack Trace", "")
+			p.blank()
+			p.line(markdown.Fence("text", m.Stack))
+		}
+		p.section("Recovery Actions Attempted")
+		p.numbered(m.Recovery, "None.")
+		p.section("Current Status")
+		p.field("Recovered", map[bool]string{true: "Yes", false: "No"}[m.Recovered])
+		p.field("Next Action", m.Next)
+	}
+}
+
+// graceText writes a time of whole minutes as the spec does, "5 minutes".
+func graceText(d Duration) string {
+	if d%60 != 0 {
+		return text.Count(int(d), "second")
+	}
+	return text.Count(int(d/60), "minute")
+}
+
+// page is a message being written.
+type page struct{ b strings.Builder }
+
+func (p *page) String() string { return p.b.String() }
+
+func (p *page) line(s string) { p.b.WriteString(s + "\n") }
+
+func (p *page) blank() { p.b.WriteByte('\n') }
+
+func (p *page) rule() { p.line("\n---\n") }
+
+func (p *page) section(title string) {
+	if !strings.HasSuffix(p.b.String(), "\n\n") {
+		p.blank()
+	}
+	p.line("### " + title)
+}
+
+// text writes plain text on a line of its own.
+func (p *page) text(s string) { p.line(markdown.EscapeText(s)) }
+
+func (p *page) field(name, value string) {
+	p.line(strings.TrimRight("**"+name+"**: "+markdown.EscapeText(value), " "))
+}
+
+func (p *page) items(list []string, none string) {
+	p.list(list, none, func(int) string { return "- " })
+}
+
+func (p *page) numbered(list []string, none string) {
+	p.list(list, none, func(i int) string { return strconv.Itoa(i+1) + ". " })
+}
+
+func (p *page) list(list []string, none string, mark func(int) string) {
+	for i, s := range list {
+		p.line(mark(i) + markdown.EscapeText(s))
+	}
+	if len(list) == 0 {
+		p.line(none)
+	}
+}
+
+func (p *page) codeItems(list []string, none string) {
+	for _, s := range list {
+		p.line("- " + markdown.CodeSpan(s))
+	}
+	if len(list) == 0 {
+		p.line(none)
+	}
+}
+
+// failures writes a numbered list: check, severity, place and source, then the message, and
+// what explains it in fences.
+func (p *page) failures(list []Failure, omitted int, none string) {
+	if len(list) == 0 && omitted == 0 {
+		p.text(orElse(none, "None."))
+	}
+	for i, f := range list {
+		mark := strconv.Itoa(i+1) + ". "
+		line := mark + "**" + string(f.Check) + "**"
+		if f.Severity != "" {
+			line += " (" + string(f.Severity) + ")"
+		}
+		if place := f.place(); place != "" {
+			line += " at " + markdown.CodeSpan(place)
+		}
+		if source := f.source(); source != "" {
+			line += " by " + markdown.CodeSpan(source)
+		}
+		p.line(line + ": " + markdown.EscapeText(f.Message))
+		indent := strings.Repeat(" ", len(mark))
+		for _, extra := range []struct{ info, body string }{{"text", f.Details}, {replacement, f.Suggestion}} {
+			if extra.body != "" {
+				p.blank()
+				p.line(indent + strings.ReplaceAll(markdown.Fence(extra.info, extra.body), "\n", "\n"+indent))
+			}
+		}
+	}
+	if omitted > 0 {
+		p.line("\nAnd " + text.Count(omitted, "more failure") + ".")
+	}
+}
+
+// replacement is the info string of a fence with the text that should replace the lines.
+const replacement = "replacement"
+
+func (p *page) history(rounds []Round) {
+	if len(rounds) == 0 {
+		p.line("No iteration has ended.")
+		return
+	}
+	var rows [][]string
+	for _, r := range rounds {
+		var failing []string
+		for _, c := range r.Failing {
+			failing = append(failing, fmt.Sprintf("%s: %d", c.Check, c.Failures))
+		}
+		rows = append(rows, []string{strconv.Itoa(r.Iteration), strings.Join(failing, ", "), strconv.Itoa(r.Resolved), markdown.EscapeText(r.Fix)})
+	}
+	p.b.WriteString(markdown.Table([]string{"Iteration", "Failures", "Resolved", "Fix"}, rows))
+}
+
+// parseTime reads a header's time.
+func parseTime(s string) (time.Time, error) { return time.ParseInLocation(TimeLayout, s, time.UTC) }

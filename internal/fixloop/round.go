@@ -1,0 +1,321 @@
+package fixloop
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// result takes in how checks have ended. The round ends when all have.
+func (t *turn) result(e Event) error {
+	if err := t.fits(e); err != nil {
+		return err
+	}
+	var erred []Result
+	critical := false
+	for _, r := range e.Results {
+		if r.Status == ResultError {
+			erred = append(erred, r)
+			continue
+		}
+		t.Op.Checks = without(t.Op.Checks, r.Check)
+		t.Op.Results = append(slices.Clip(t.Op.Results), r)
+		critical = critical || r.Critical && r.Status == ResultFail
+		t.Coverage = t.Coverage || r.Coverage > 0
+	}
+	if critical {
+		return t.endRound()
+	}
+	for _, r := range erred {
+		if escalated, err := t.specialistError(r); escalated || err != nil {
+			return err
+		}
+	}
+	if len(t.Op.Checks) == 0 {
+		return t.endRound()
+	}
+	return nil
+}
+
+// fits refuses results that nobody waits for.
+func (t *turn) fits(e Event) error {
+	if e.Op > t.Ops || e.Op < 1 {
+		return refused(e, CodeInvalid, fmt.Sprintf("there is no operation %d; name the one that the loop's work gives", e.Op))
+	}
+	if t.Op == nil || t.Op.N != e.Op || t.Op.Kind == WorkFix {
+		return refused(e, CodeLate, fmt.Sprintf("operation %d is over", e.Op))
+	}
+	if e.Head != "" && t.Head != "" && e.Head != t.Head {
+		return refused(e, CodeLate, fmt.Sprintf("it is about commit %s, but the loop is at %s", text.Truncate(text.OneLine(e.Head), 40), t.Head))
+	}
+	if len(e.Results) == 0 {
+		return refused(e, CodeInvalid, "it has no results")
+	}
+	seen := make([]Check, 0, len(specialists))
+	for _, r := range e.Results {
+		switch {
+		case !r.Check.known():
+			return refused(e, CodeInvalid, fmt.Sprintf("there is no check %q; the checks are %s", text.Truncate(string(r.Check), 40), names(specialists)))
+		case slices.Contains(seen, r.Check):
+			return refused(e, CodeInvalid, fmt.Sprintf("it has two results of %s", r.Check))
+		case slices.ContainsFunc(t.Op.Results, func(had Result) bool { return had.Check == r.Check }):
+			return refused(e, CodeDuplicate, fmt.Sprintf("%s has reported before", r.Check))
+		case !slices.Contains(t.Op.Checks, r.Check):
+			return refused(e, CodeUnexpected, fmt.Sprintf("%s was not asked to run", r.Check))
+		case r.Status != ResultPass && r.Status != ResultFail && r.Status != ResultError:
+			return refused(e, CodeInvalid, fmt.Sprintf("%s has the status %q; use pass, fail or error", r.Check, text.Truncate(string(r.Status), 40)))
+		case r.Status == ResultPass && len(r.Failures) > 0:
+			return refused(e, CodeInvalid, fmt.Sprintf("%s passes with failures; use fail", r.Check))
+		}
+		seen = append(seen, r.Check)
+	}
+	return nil
+}
+
+// specialistError reports a check that did not work. It is tried once more.
+func (t *turn) specialistError(r Result) (escalated bool, err error) {
+	c := t.checkNamed(r.Check)
+	again := slices.Contains(t.Op.Erred, r.Check)
+	c.Error = text.Truncate(text.OneLine(r.Error), maxMessage)
+	if c.Error == "" {
+		c.Error = "it gave no reason"
+	}
+	m := Message{
+		Type: ErrorNotification, Error: ErrSpecialistFailure, To: MainOrchestrator, Check: r.Check,
+		ErrorText: c.Error, Stack: excerpt(r.Stack), Context: "Running " + string(r.Check),
+		Recovery: []string{"Run " + string(r.Check) + " once more"}, Recovered: !again, Next: "continue",
+		Summary: string(r.Check) + " did not work: " + c.Error,
+	}
+	if again {
+		m.Next = "escalate"
+		t.fault(m)
+		return true, t.escalate(ReasonSpecialist, r.Check)
+	}
+	t.fault(m)
+	t.Op.Erred = append(slices.Clip(t.Op.Erred), r.Check)
+	t.Op.Attempt = 2
+	t.restart()
+	return false, nil
+}
+
+// restart gives the operation its whole time again.
+func (t *turn) restart() {
+	t.Op.Started, t.Op.Reminded = t.now, time.Time{}
+}
+
+// report gives the checks the results of the operation, with the messages about them.
+func (t *turn) report() error {
+	results := slices.Clone(t.Op.Results)
+	t.Op.Results = nil
+	slices.SortFunc(results, func(a, b Result) int {
+		return slices.IndexFunc(t.Checks, func(c check) bool { return c.Name == a.Check }) - slices.IndexFunc(t.Checks, func(c check) bool { return c.Name == b.Check })
+	})
+	again := t.Op.Kind == WorkRevalidate
+	for _, r := range results {
+		c := t.checkNamed(r.Check)
+		status, why := Pass, "no failures"
+		c.Failures, c.Prints, c.Error, c.Critical = nil, nil, "", false
+		if r.Status == ResultFail {
+			if len(r.Failures) == 0 {
+				r.Failures = []Failure{{Message: orElse(r.Summary, string(r.Check)+" failed")}}
+			}
+			status = Fail
+			c.Failures, c.Prints = knownFailures(r.Check, r.Failures)
+			c.Critical = r.Critical
+			why = text.Count(len(c.Prints), "failure")
+		}
+		if !again {
+			if err := t.move(c, status, why); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.send(t.revalidationResult(c, status), func() error {
+			if err := t.move(c, status, why); err != nil {
+				return err
+			}
+			return t.settle(why)
+		}); err != nil {
+			return err
+		}
+	}
+	if err := t.settle("the results are there"); err != nil {
+		return err
+	}
+	for i := range t.Checks {
+		if c := &t.Checks[i]; c.Status == Fail && c.Name != Acceptance {
+			c.Reported = true
+			t.emit(t.failureReport(c))
+		}
+	}
+	return nil
+}
+
+func orElse(s, other string) string {
+	if text.IsBlank(s) {
+		return other
+	}
+	return s
+}
+
+// endRound decides what follows the results of an operation.
+func (t *turn) endRound() error {
+	kind, complete := t.Op.Kind, len(t.Op.Checks) == 0
+	if err := t.report(); err != nil {
+		return err
+	}
+	failed, critical := Check(""), Check("")
+	for i := range t.Checks {
+		if c := &t.Checks[i]; c.Status == Fail {
+			failed = Check(orElse(string(failed), string(c.Name)))
+			if c.Critical {
+				critical = Check(orElse(string(critical), string(c.Name)))
+			}
+		}
+	}
+	if failed != "" {
+		if !complete {
+			return t.escalate(ReasonCritical, critical)
+		}
+		return t.failedRound(failed, critical)
+	}
+	t.end()
+	switch {
+	case kind == WorkRevalidate:
+		return t.finalPass()
+	case kind != WorkAcceptance && t.Loop.Acceptance:
+		return t.acceptance()
+	}
+	return t.succeed()
+}
+
+// failedRound requests a fix, or escalates.
+func (t *turn) failedRound(failed, critical Check) error {
+	// Nobody evaluated the criteria that had failed: they still do.
+	if c := t.checkNamed(Acceptance); c != nil && c.Status == ReChecking {
+		if err := t.move(c, Fail, "not evaluated again: a check failed before"); err != nil {
+			return err
+		}
+	}
+	t.end()
+	t.remember()
+	limits := t.Loop.Limits
+	switch {
+	case critical != "":
+		return t.escalate(ReasonCritical, critical)
+	case t.Retry:
+		return t.escalate(ReasonRetry, failed)
+	case t.Iteration >= t.Max:
+		return t.escalate(ReasonIterations, failed)
+	case t.Stuck >= limits.Stuck:
+		return t.escalate(ReasonDeadlock, failed)
+	case t.Validating > limits.Round:
+		return t.escalate(ReasonTimeout, failed)
+	}
+	return t.requestFix(in(Fail))
+}
+
+// remember adds the iteration to the history, and counts how long nothing was resolved.
+func (t *turn) remember() {
+	var prints []string
+	round := Round{Iteration: t.Iteration}
+	for i := range t.Checks {
+		if c := &t.Checks[i]; c.Status == Fail {
+			prints = append(prints, c.Prints...)
+			round.Failing = append(round.Failing, CheckCount{c.Name, len(c.Prints)})
+		}
+	}
+	slices.Sort(prints)
+	round.Resolved = missing(t.Failing, prints)
+	if round.Resolved == 0 {
+		t.Stuck++
+	} else {
+		t.Stuck = 1
+	}
+	t.Failing = prints
+	t.History = append(slices.Clip(t.History), round)
+}
+
+// missing counts the elements of old that are not in now; both are sorted.
+func missing(old, now []string) (n int) {
+	i := 0
+	for _, s := range old {
+		for i < len(now) && now[i] < s {
+			i++
+		}
+		if i < len(now) && now[i] == s {
+			i++
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// revalidate begins the next iteration: the failing checks run again.
+func (t *turn) revalidate() error {
+	var checks []Check
+	for i := range t.Checks {
+		if c := &t.Checks[i]; c.Status == ReChecking && c.Name != Acceptance {
+			checks = append(checks, c.Name)
+		}
+	}
+	t.Iteration++
+	t.Max = max(t.Max, t.Iteration)
+	t.Validating = 0
+	if len(checks) == 0 { // only criteria failed
+		return t.finalPass()
+	}
+	for _, name := range checks {
+		t.emit(t.revalidationTrigger(t.checkNamed(name)))
+	}
+	t.begin(WorkRevalidate, checks)
+	return nil
+}
+
+// finalPass runs all checks once more: what mended one may have broken another.
+func (t *turn) finalPass() error {
+	t.begin(WorkFinal, specialists)
+	return t.moveAll(ReChecking, "the final pass", func(c *check) bool { return c.Name != Acceptance })
+}
+
+// acceptance has the criteria evaluated.
+func (t *turn) acceptance() error {
+	t.begin(WorkAcceptance, []Check{Acceptance})
+	c := t.checkNamed(Acceptance)
+	if c.Status == Pending {
+		if err := t.move(c, InProgress, "the checks have passed"); err != nil {
+			return err
+		}
+	}
+	return t.settle("the acceptance criteria are evaluated")
+}
+
+// succeed ends the loop with a notification for each check that had failed.
+func (t *turn) succeed() error {
+	for i := range t.Checks {
+		if c := &t.Checks[i]; c.Reported {
+			t.emit(t.successNotification(c))
+		}
+	}
+	last := len(t.messages) - 1
+	if err := t.finish(Succeeded, "everything has passed"); err != nil {
+		return err
+	}
+	if last >= 0 && t.messages[last].Type == Success {
+		t.messages[last].After = t.Status
+	}
+	return nil
+}
+
+func without(checks []Check, c Check) []Check {
+	var rest []Check
+	for _, other := range checks {
+		if other != c {
+			rest = append(rest, other)
+		}
+	}
+	return rest
+}

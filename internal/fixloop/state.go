@@ -1,0 +1,319 @@
+package fixloop
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Version is the version of a state's JSON. A state of a newer version is not read.
+const Version = 1
+
+// Loop says which loop it is.
+type Loop struct {
+	Repository string `json:"repository,omitempty"` // owner/name
+	// Issue is the number of the pull request, 0 where there is none.
+	Issue int `json:"issue"`
+	// Ordinal counts the loops of one pull request from 1.
+	Ordinal int `json:"ordinal"`
+	// Title is the pull request's, for the log.
+	Title string `json:"title,omitempty"`
+	// Acceptance reports that there are acceptance criteria, which gate the loop's success.
+	Acceptance bool   `json:"acceptance,omitempty"`
+	Limits     Limits `json:"limits"`
+}
+
+// Outcome is how a loop ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Running      Outcome = ""
+	Succeeded    Outcome = "success"
+	KnownIssues  Outcome = "known_issues" // a person skipped what still failed
+	Aborted      Outcome = "aborted"
+	ClosedByPull Outcome = "closed" // the pull request was closed
+	MergedByPull Outcome = "merged"
+)
+
+// State is the state of one loop. Only New, Step and UnmarshalJSON make one, so that it always
+// obeys the protocol. Its JSON has a version.
+type State struct{ doc document }
+
+// document is a state's JSON. Its slices are never written to after a step.
+type document struct {
+	Version int       `json:"version"`
+	Loop    Loop      `json:"loop"`
+	Status  Status    `json:"status"`
+	Outcome Outcome   `json:"outcome,omitempty"`
+	Started time.Time `json:"started,omitzero"`
+	Updated time.Time `json:"updated,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Head    string    `json:"head,omitempty"`
+	// Iteration is 0 before the start.
+	Iteration int     `json:"iteration"`
+	Max       int     `json:"max_iterations"`
+	Checks    []check `json:"checks"`
+	Op        *op     `json:"operation,omitempty"`
+	Ops       int     `json:"operations"` // how many there were
+	Entries   int     `json:"entries"`    // how many log entries there are
+	// Stamp is the newest time that an identifier contains: the next is a later one.
+	Stamp time.Time `json:"stamp,omitzero"`
+	// Request is the newest fix request, Notice the error notice that followed it.
+	Request *Message `json:"request,omitempty"`
+	Notice  *Message `json:"notice,omitempty"`
+	// Failing are the fingerprints of the newest iteration that failed, sorted; Stuck is in
+	// how many iterations on end nothing was resolved, that one included.
+	Failing []string `json:"failing,omitempty"`
+	Stuck   int      `json:"stuck,omitempty"`
+	// Validating is how long this iteration's validations took so far.
+	Validating time.Duration `json:"validating,omitempty"`
+	// Retry reports that a person asked for the checks of unchanged code: failing escalates.
+	Retry   bool     `json:"retry,omitempty"`
+	Reason  Reason   `json:"reason,omitempty"`  // of the newest escalation
+	Decided string   `json:"decided,omitempty"` // the newest decision, in words
+	History []Round  `json:"history,omitempty"`
+	Fixes   []string `json:"fixes,omitempty"` // of the newest fix
+	// Coverage reports that the tests' coverage was measured.
+	Coverage bool `json:"coverage,omitempty"`
+}
+
+// check is the machine of one check.
+type check struct {
+	Name     Check     `json:"name"`
+	Status   Status    `json:"status"`
+	Failures []Failure `json:"failures,omitempty"`
+	// Prints are the fingerprints of all failures, sorted.
+	Prints []string `json:"fingerprints,omitempty"`
+	Error  string   `json:"error,omitempty"` // why it did not work the last time
+	// Reported says that it had a failure report.
+	Reported bool `json:"reported,omitempty"`
+	Critical bool `json:"critical,omitempty"`
+}
+
+// op is what the loop waits for, other than a decision.
+type op struct {
+	N    int      `json:"n"`
+	Kind WorkKind `json:"kind"`
+	// Checks have yet to report, Results are of those that did.
+	Checks  []Check  `json:"checks,omitempty"`
+	Results []Result `json:"results,omitempty"`
+	Attempt int      `json:"attempt"`
+	Erred   []Check  `json:"erred,omitempty"`        // that did not work once
+	Acked   int      `json:"acknowledged,omitempty"` // the attempt that the fixer has begun
+	// Begun is when it began for the first time, Started when its time limit began.
+	Begun    time.Time `json:"begun"`
+	Started  time.Time `json:"started"`
+	Reminded time.Time `json:"reminded,omitzero"`
+}
+
+// New returns the state of a loop that has not started.
+func New(l Loop) (State, error) {
+	l.Limits = l.Limits.withDefaults()
+	l.Title = text.Truncate(text.OneLine(l.Title), maxName)
+	if err := l.check(); err != nil {
+		return State{}, err
+	}
+	d := document{Version: Version, Loop: l, Status: Pending, Max: l.Limits.Iterations}
+	for _, name := range specialists {
+		d.Checks = append(d.Checks, check{Name: name, Status: Pending})
+	}
+	if l.Acceptance {
+		d.Checks = append(d.Checks, check{Name: Acceptance, Status: Pending})
+	}
+	return State{d}, nil
+}
+
+func (l *Loop) check() error {
+	switch {
+	case l.Issue < 0:
+		return fmt.Errorf("issue %d is negative; use the pull request's number, or 0 for none", l.Issue)
+	case l.Ordinal < 1:
+		return fmt.Errorf("ordinal %d is not positive; the loops of a pull request count from 1", l.Ordinal)
+	}
+	return l.Limits.check()
+}
+
+// Loop returns which loop it is.
+func (s State) Loop() Loop { return s.doc.Loop }
+
+// Status is the loop's status, the worst of its checks'.
+func (s State) Status() Status { return s.doc.Status }
+
+// Outcome is how the loop ended, Running if it has not.
+func (s State) Outcome() Outcome { return s.doc.Outcome }
+
+// Iteration is the current iteration, 0 before the start.
+func (s State) Iteration() int { return s.doc.Iteration }
+
+// MaxIterations is how many iterations are allowed by now.
+func (s State) MaxIterations() int { return s.doc.Max }
+
+// Reason is why the loop was escalated the last time, "" if it never was.
+func (s State) Reason() Reason { return s.doc.Reason }
+
+// Started and Ended are when the loop did; zero if it has not.
+func (s State) Started() time.Time { return s.doc.Started }
+
+// Ended is when the loop ended; zero if it has not.
+func (s State) Ended() time.Time { return s.doc.Ended }
+
+// Head is the commit that the loop is about, "" if it is not known.
+func (s State) Head() string { return s.doc.Head }
+
+// CheckState is how one check stands.
+type CheckState struct {
+	Check    Check
+	Status   Status
+	Failures []Failure // at most 100
+	Count    int       // of all its failures
+	Error    string    // why the check itself did not work, "" if it did
+}
+
+// Checks returns how each check stands.
+func (s State) Checks() []CheckState {
+	out := make([]CheckState, len(s.doc.Checks))
+	for i, c := range s.doc.Checks {
+		out[i] = CheckState{c.Name, c.Status, slices.Clone(c.Failures), len(c.Prints), c.Error}
+	}
+	return out
+}
+
+// History returns what happened in each iteration that failed.
+func (s State) History() []Round { return slices.Clone(s.doc.History) }
+
+// Deadline is when a timer event is due, zero if none is.
+func (s State) Deadline() time.Time { return s.doc.deadline() }
+
+// MarshalJSON writes the state as JSON that UnmarshalJSON reads.
+func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(s.doc) }
+
+// UnmarshalJSON reads a state. A damaged or newer one is an error.
+func (s *State) UnmarshalJSON(raw []byte) error {
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return fmt.Errorf("state of a loop: %w", err)
+	}
+	if head.Version > Version {
+		return fmt.Errorf("state of a loop: version %d is newer than %d, which this Airlock knows; use the Airlock that wrote it, or a later one", head.Version, Version)
+	}
+	var d document
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return fmt.Errorf("state of a loop: %w", err)
+	}
+	if err := d.check(); err != nil {
+		return fmt.Errorf("state of a loop: it is damaged: %w", err)
+	}
+	s.doc = d
+	return nil
+}
+
+// check reports whether the parts of a document agree with each other.
+func (d *document) check() error {
+	if d.Version != Version {
+		return fmt.Errorf("version %d", d.Version)
+	}
+	if err := d.Loop.check(); err != nil {
+		return err
+	}
+	want := specialists
+	if d.Loop.Acceptance {
+		want = append(slices.Clip(want), Acceptance)
+	}
+	if len(d.Checks) != len(want) {
+		return fmt.Errorf("%s instead of %d", text.Count(len(d.Checks), "check"), len(want))
+	}
+	for i, c := range d.Checks {
+		if c.Name != want[i] {
+			return fmt.Errorf("check %q instead of %q", c.Name, want[i])
+		}
+		if _, ok := transitions[c.Status]; !ok {
+			return fmt.Errorf("check %s has the unknown status %q", c.Name, c.Status)
+		}
+	}
+	if d.Status != d.worst() {
+		return fmt.Errorf("status %q, but the worst check's is %q", d.Status, d.worst())
+	}
+	waits := d.Status == Pending || d.Status == Escalated || d.Status == Completed
+	switch {
+	case d.Max < 1 || d.Max > maxIterations || d.Iteration < 0 || d.Iteration > d.Max:
+		return fmt.Errorf("iteration %d of %d", d.Iteration, d.Max)
+	case (d.Iteration == 0) != (d.Status == Pending) && !d.Status.Final():
+		return fmt.Errorf("iteration %d in status %s", d.Iteration, d.Status)
+	case d.Status.Final() != (d.Outcome != Running):
+		return fmt.Errorf("status %s with outcome %q", d.Status, d.Outcome)
+	case waits != (d.Op == nil):
+		return fmt.Errorf("status %s does not fit the operation", d.Status)
+	case d.Op != nil && d.Op.Kind == WorkFix && (d.Request == nil || d.Request.Iteration != d.Iteration):
+		return errors.New("the fix request is missing")
+	case d.Entries < 0 || d.Ops < 0 || d.Op != nil && (d.Op.N != d.Ops || !d.Op.Kind.isOperation()):
+		return errors.New("counters do not fit")
+	}
+	return nil
+}
+
+// worst is the worst status of the checks. Acceptance counts once the checks have passed: its
+// first evaluation then looks like a second look at them.
+func (d *document) worst() Status {
+	status := Completed
+	for i := range d.Checks {
+		s := d.Checks[i].Status
+		if d.Checks[i].Name == Acceptance {
+			switch s {
+			case Pending:
+				continue
+			case InProgress:
+				s = ReChecking
+			}
+		}
+		status = worse(status, s)
+	}
+	return status
+}
+
+func (d *document) checkNamed(name Check) *check {
+	for i := range d.Checks {
+		if d.Checks[i].Name == name {
+			return &d.Checks[i]
+		}
+	}
+	return nil
+}
+
+// deadline is when the operation needs a reminder, or times out.
+func (d *document) deadline() time.Time {
+	switch {
+	case d.Op == nil:
+		return time.Time{}
+	case !d.Op.Reminded.IsZero():
+		return d.Op.Reminded.Add(d.Loop.Limits.Grace)
+	}
+	return d.Op.Started.Add(d.limit())
+}
+
+// limit is the time limit of the operation.
+func (d *document) limit() time.Duration {
+	switch d.Op.Kind {
+	case WorkFix:
+		return d.Loop.Limits.Fix
+	case WorkValidate:
+		return d.Loop.Limits.Validation
+	}
+	return d.Loop.Limits.Revalidation
+}
+
+// names joins checks as a sentence does.
+func names(checks []Check) string {
+	list := make([]string, len(checks))
+	for i, c := range checks {
+		list[i] = string(c)
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,50 @@
+package fixloop
+
+import "slices"
+
+// Status is a status code of spec 003, of one check or of the whole loop.
+type Status string
+
+// The status codes.
+const (
+	Pending     Status = "PENDING"
+	InProgress  Status = "IN_PROGRESS"
+	AwaitingFix Status = "AWAITING_FIX"
+	Fixing      Status = "FIXING"
+	ReChecking  Status = "RE_CHECKING"
+	Pass        Status = "PASS"
+	Fail        Status = "FAIL"
+	Escalated   Status = "ESCALATED"
+	Completed   Status = "COMPLETED"
+)
+
+// statuses are the codes from best to worst: a loop is in the worst of its checks'.
+var statuses = []Status{Completed, Pass, Pending, InProgress, ReChecking, Fixing, AwaitingFix, Fail, Escalated}
+
+// transitions are the steps that the protocol allows. PASS → RE_CHECKING is the final pass,
+// in which a fix for one check must not have broken another.
+var transitions = map[Status][]Status{
+	Pending:     {InProgress, Escalated},
+	InProgress:  {Pass, Fail, Escalated},
+	Pass:        {Completed, ReChecking, Escalated},
+	Fail:        {AwaitingFix, Escalated},
+	AwaitingFix: {Fixing, Escalated},
+	Fixing:      {ReChecking, Escalated},
+	ReChecking:  {Pass, Fail, Escalated},
+	Escalated:   {ReChecking, AwaitingFix, Completed},
+	Completed:   nil,
+}
+
+// CanBecome reports whether the protocol allows the step from s to next.
+func (s Status) CanBecome(next Status) bool { return slices.Contains(transitions[s], next) }
+
+// Final reports whether nothing can follow.
+func (s Status) Final() bool { return s == Completed }
+
+// worse returns the worse of two status codes.
+func worse(a, b Status) Status {
+	if slices.Index(statuses, a) > slices.Index(statuses, b) {
+		return a
+	}
+	return b
+}
