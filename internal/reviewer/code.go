@@ -228,7 +228,7 @@ func (c *codeFile) longFunctions() {
 		}
 		open = open[:last]
 	}
-	scope := newScopes(c.source, nil)
+	scope := newScopes(c.source, &pack{})
 	for i, t := range c.tokens {
 		scope.enter(i)
 		same := 0 // how many functions also contain the token before

@@ -21,7 +21,7 @@ type matcher struct {
 
 // matchPack returns what a pack's rules find in a file.
 func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
-	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p.Parameters)}, uses: uses, files: map[*regexp.Regexp]bool{}, aliases: map[string][]string{}}
+	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p)}, uses: uses, files: map[*regexp.Regexp]bool{}, aliases: map[string][]string{}}
 	for i := range s.tokens {
 		m.visit(i)
 	}
@@ -36,6 +36,10 @@ func (m *matcher) visit(i int) {
 		m.shellLiteral(i)
 		m.destructuring(i)
 	case word:
+		if m.is(i, "return") {
+			m.returned(i)
+			return
+		}
 		if from, end, ok := m.callArguments(i); ok {
 			m.call(i, from, end)
 			m.appendText(i)
@@ -52,8 +56,11 @@ func (m *matcher) visit(i int) {
 // begin and end. Ruby needs no brackets.
 func (m *matcher) callArguments(i int) (from, end int, ok bool) {
 	open := i + 1
-	if m.lang.name == "rust" && m.is(open, "!") {
+	switch {
+	case m.lang.name == "rust" && m.is(open, "!"):
 		open++
+	case m.lang.name == "rust" && m.is(open, "::") && m.is(open+1, "<"):
+		open = m.afterTypes(open + 1)
 	}
 	if m.is(open, "(") {
 		return open + 1, m.after(open) - 1, true
@@ -69,6 +76,28 @@ func (m *matcher) callArguments(i int) (from, end int, ok bool) {
 		end = m.expressionAt(end + 1).to
 	}
 	return open, end, true
+}
+
+// afterTypes returns the index after the types of a call, which begin at index i: f::<A, B>(c).
+func (m *matcher) afterTypes(i int) int {
+	const longest = 24 // tokens
+	depth := 0
+	for j := i; j < min(len(m.tokens), i+longest); j++ {
+		switch {
+		case m.is(j, "<"):
+			depth++
+		case m.is(j, ">"):
+			depth--
+		case m.is(j, ">>"):
+			depth -= 2
+		case m.isOneOf(j, ";", "{", "}"):
+			return i
+		}
+		if depth <= 0 {
+			return j + 1
+		}
+	}
+	return i
 }
 
 // definesFunction reports whether the name that begins at index i is that of a function
@@ -138,6 +167,16 @@ func (m *matcher) shellLiteral(i int) {
 	if m.opensShell(i) {
 		x := extent{i, m.after(i)}
 		m.reportFirst(m.pack.calls["`"], []string{"`"}, x, i, x, "The shell")
+	}
+}
+
+// returned looks for the patterns about calls of "return" in what a function returns to its caller,
+// after the word at index i.
+func (m *matcher) returned(i int) {
+	if patterns := m.pack.calls["return"]; patterns != nil && m.scope.answers() {
+		if x := m.expressionAt(i + 1); x.from < x.to {
+			m.reportFirst(patterns, []string{"return"}, x, i, extent{i, i + 1}, "The response")
+		}
 	}
 }
 

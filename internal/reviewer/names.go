@@ -196,6 +196,10 @@ func (m *matcher) module(i int) []string {
 // imports notes the names in `import { exec as run } from "child_process"`, if the word at
 // index i is its "from".
 func (m *matcher) imports(i int) {
+	if m.lang.name == "python" {
+		m.pythonImports(i)
+		return
+	}
 	if !m.is(i, "from") || m.kindAt(i+1) != stringText || len(m.pack.Modules) == 0 {
 		return
 	}
@@ -228,5 +232,48 @@ func (m *matcher) destructuredAliases(open int, x extent) {
 		case a.to == a.from+1:
 			m.nameAlias(name, append(slices.Clip(module), name))
 		}
+	}
+}
+
+// pythonImports notes the names in `import a.b as c` and `from a.b import c as d`, if the word at
+// index i is their "import".
+func (m *matcher) pythonImports(i int) {
+	if !m.is(i, "import") {
+		return
+	}
+	var module []string
+	if !m.tokens[i].first {
+		j := i - 1
+		for ; j >= 0 && j > i-2*longestName && !m.is(j, "from"); j-- {
+			if m.isWord(j) {
+				module = append(module, m.written(j))
+			}
+		}
+		if !m.is(j, "from") || m.is(j+1, ".") || len(module) == 0 {
+			return
+		}
+		slices.Reverse(module)
+	}
+	j, end := i+1, m.expressionAt(i+1).to
+	if m.is(j, "(") {
+		j, end = j+1, m.after(j)-1
+	}
+	for j < min(end+4*mostArguments, len(m.tokens)) && m.isWord(j) {
+		parts := append(slices.Clip(module), m.written(j))
+		name := m.written(j)
+		for j++; m.is(j, ".") && m.isWord(j+1); j += 2 {
+			parts = append(parts, m.written(j+1))
+		}
+		if m.is(j, "as") && m.isWord(j+1) {
+			name = m.written(j + 1)
+			j += 2
+		}
+		if name != parts[0] {
+			m.nameAlias(name, parts)
+		}
+		if !m.is(j, ",") {
+			return
+		}
+		j++
 	}
 }

@@ -34,6 +34,7 @@ type pattern struct {
 	Guard     *regexp.Regexp // not the part of the function around it that is before it
 	Chain     *regexp.Regexp // the calls that the call hangs on
 	After     *regexp.Regexp // what follows the call
+	Route     bool           // it is in a function that answers requests: see pack.Routes
 	File      *regexp.Regexp // the file
 	Without   *regexp.Regexp // not the file
 
@@ -137,7 +138,9 @@ func (m *matcher) valueMatches(p *pattern, x extent) bool {
 }
 
 // fromRequest reports whether a part of a value that changes comes from a request.
-func (m *matcher) fromRequest(v value) bool { return v.changing && m.pack.Inputs.MatchString(v.origin) }
+func (m *matcher) fromRequest(v value) bool {
+	return v.changing && (strings.Contains(v.origin, requestMark) || m.pack.Inputs.MatchString(v.origin))
+}
 
 // lacks reports whether an expression is given and matches nothing in a text.
 func lacks(re *regexp.Regexp, text string) bool { return re != nil && !re.MatchString(text) }
@@ -149,7 +152,7 @@ func has(re *regexp.Regexp, text string) bool { return re != nil && re.MatchStri
 // true: the chain before it, what follows the call that ends with the token before index end, and
 // the file.
 func (m *matcher) surroundingsMatch(p *pattern, i, end int) bool {
-	return (p.Guard == nil || !has(p.Guard, m.functionBefore(i))) &&
+	return (!p.Route || m.scope.answers()) && (p.Guard == nil || !has(p.Guard, m.functionBefore(i))) &&
 		(p.Chain == nil || !lacks(p.Chain, m.sourceText(extent{m.chainStart(i), i}))) &&
 		(p.After == nil || !lacks(p.After, m.afterCall(end))) &&
 		(p.File == nil || m.fileHas(p.File)) && (p.Without == nil || !m.fileHas(p.Without))

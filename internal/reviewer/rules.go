@@ -152,6 +152,9 @@ type pack struct {
 	// Inputs matches the source of what a stranger sends, such as req.query; Parameters
 	// matches parameters of functions by which it comes in, such as @RequestParam.
 	Inputs, Parameters *regexp.Regexp
+	// Routes matches what stands before the name of a function that answers requests, such
+	// as @app.route("/a"). Its parameters are a stranger's text.
+	Routes *regexp.Regexp
 	// Clean names functions whose result does no harm: parseInt, shlex.quote.
 	Clean wordSet
 	// Formats names functions that fill the places of a format: Sprintf.

@@ -17,6 +17,7 @@ type scopes struct {
 	head    function
 	params  []parameter
 	inputs  *regexp.Regexp // matches parameters with a stranger's text; may be nil
+	routes  *regexp.Regexp // matches what stands before a function that answers requests; may be nil
 }
 
 // parameter is a name in a function's head. Its origin is its own source if it has a
@@ -37,10 +38,19 @@ type function struct {
 	end    int // index of the bracket that ends it, or -1 where its indentation shows it
 	indent int
 	undo   int // length of the undo list when it began
+	// answers is set if it answers requests.
+	answers bool
 }
 
-func newScopes(s *source, inputs *regexp.Regexp) *scopes {
-	return &scopes{source: s, values: map[string]value{}, inputs: inputs}
+func newScopes(s *source, p *pack) *scopes {
+	return &scopes{source: s, values: map[string]value{}, inputs: p.Parameters, routes: p.Routes}
+}
+
+// answers reports whether the innermost function answers requests, so that what it returns is a
+// response.
+func (s *scopes) answers() bool {
+	n := len(s.nested)
+	return n > 0 && s.nested[n-1].answers
 }
 
 // value returns what is known of a name.
@@ -83,12 +93,12 @@ func (s *scopes) enter(i int) {
 	case t.kind == word && slices.Contains(s.lang.functions, s.written(i)) && s.written(i) != "lambda":
 		s.readHead(i)
 	case t.kind == opening && s.is(i, "{") && s.beginsBody(i):
-		name := ""
+		f := function{begin: i, end: s.after(i) - 1, undo: len(s.undo)}
 		if s.pending {
-			name = s.head.name
+			f.name, f.answers = s.head.name, s.head.answers
 		}
 		s.pending = false
-		s.push(function{name: name, begin: i, end: s.after(i) - 1, undo: len(s.undo)})
+		s.push(f)
 	}
 }
 
@@ -105,6 +115,8 @@ func (s *scopes) endsAt(f function, i int) bool {
 func (s *scopes) readHead(i int) {
 	const longest = 40 // tokens
 	s.head, s.params, s.pending = function{begin: i, end: -1, undo: len(s.undo)}, nil, true
+	route := s.route(i)
+	s.head.answers = route != ""
 	for j := i + 1; j < len(s.tokens) && j < i+longest; j = s.after(j) {
 		if s.lang.indented && s.tokens[j].first {
 			break // what follows is its body
@@ -114,6 +126,8 @@ func (s *scopes) readHead(i int) {
 		}
 		if s.is(j, "(") {
 			s.readParameters(j)
+			s.readRoute(route, j)
+			route = "" // its first brackets are those of its parameters
 		}
 		if s.isOneOf(j, "{", ":", ";") {
 			break
@@ -133,6 +147,9 @@ func (s *scopes) readParameters(open int) {
 		if s.tokens[i].kind == word {
 			s.params = append(s.params, parameter{name: s.written(i)})
 		}
+	}
+	if s.takesEvent() {
+		s.params[0].origin = requestMark + "event"
 	}
 	if s.inputs == nil {
 		return
@@ -215,7 +232,7 @@ func (s *scopes) beginsBody(i int) bool {
 	if open < 1 || !s.isWord(open-1) || notFunctions[s.written(open-1)] {
 		return false
 	}
-	s.head = function{name: s.written(open - 1)}
+	s.head = function{name: s.written(open - 1), answers: s.route(open-1) != ""}
 	s.readParameters(open)
 	s.pending = true
 	return true

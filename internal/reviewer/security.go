@@ -73,8 +73,9 @@ func hasLineOver(text string, most int) bool {
 const secretRule = "secret"
 
 // madeInTests are secrets that tests make for themselves: tokens that they sign with a
-// key of their own, and numbers that only a name next to them makes a secret.
-var madeInTests = words("jwt jwt-base64 heroku-api-key")
+// key of their own, numbers that only a name next to them makes a secret, and passwords of
+// addresses that a parser is tried on.
+var madeInTests = words("jwt jwt-base64 heroku-api-key url-password")
 
 // privateKey is the rule of private keys. One in a test may well be in use.
 const privateKey = "private-key"

@@ -39,6 +39,8 @@ import "strings"
 const (
 	// hole stands in a value's text for what is not known before the program runs.
 	hole = "\x00"
+	// requestMark stands in the origin of what a request sends, where its source does not show that.
+	requestMark = "\x01"
 	// longestText bounds the bytes of a value's text and origin.
 	longestText = 2000
 	// deepestValue bounds how deep brackets in an expression are followed.

@@ -60,7 +60,7 @@ func TestValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := scan("a", c.expression, languageNamed(c.language))
-		e := &evaluator{source: s, pack: built.packs[c.language], scope: newScopes(s, nil)}
+		e := &evaluator{source: s, pack: built.packs[c.language], scope: newScopes(s, built.packs[c.language])}
 		v := e.valueOf(extent{0, len(s.tokens)})
 		if got := strings.ReplaceAll(v.text, hole, "_"); got != c.text || v.literal != c.literal || v.changing != c.changing {
 			t.Errorf("%s in %s: got %q, literal %v, changing %v; want %q, %v, %v", c.expression, c.language, got, v.literal, v.changing, c.text, c.literal, c.changing)
@@ -88,7 +88,7 @@ func TestNamesHaveTheirValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := scan(c.path, c.code, languageOf(c.path))
-		m := &matcher{evaluator: &evaluator{source: s, pack: built.packs[s.lang.name], scope: newScopes(s, nil)}, uses: func(*Rule) bool { return true }, aliases: map[string][]string{}}
+		m := &matcher{evaluator: &evaluator{source: s, pack: built.packs[s.lang.name], scope: newScopes(s, built.packs[s.lang.name])}, uses: func(*Rule) bool { return true }, aliases: map[string][]string{}}
 		for i := range s.tokens {
 			m.visit(i)
 		}
