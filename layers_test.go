@@ -59,12 +59,14 @@ var layers = []struct {
 	{"internal/action", "text event token"},
 	{"internal/config", "text safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},
 	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize intake policy apply report checkreport action config crash"},
+	{"internal/guide", "text safeoutput sanitize policy config schemas"},
 	{"internal/checks", "exitcode event finding secrets command githubapi gitrepo agentchanges isolate exposure changes reviewer phase plugin checkreport config doors crash"},
 	{"internal/store", ""},
 	{"internal/store/storetest", ""},
 	{"internal/engine", "crash store"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks crash"},
 	{"internal/agents", "text schema"},
+	{"internal/server", "text crash safeoutput guide doors"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},
 }
@@ -87,6 +89,7 @@ var onlyImporter = map[string]string{
 	"github.com/dbos-inc/dbos-transact-golang/dbos":           "internal/engine",
 	"github.com/dbos-inc/dbos-transact-golang/dbos/internals": "internal/engine",
 	"github.com/rogpeppe/go-internal/diff":                    "internal/toolreport",
+	"github.com/modelcontextprotocol/go-sdk/mcp":              "internal/server",
 	// Nobody: no text of an agent can become a program (rule R15).
 	"text/template": "no package",
 	"html/template": "no package",

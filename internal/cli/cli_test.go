@@ -100,7 +100,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	if code != 0 || !strings.Contains(root, "Exit codes: 0") {
 		t.Errorf("exit code %d:\n%s", code, root)
 	}
-	for _, name := range []string{"collect", "apply", "validate", "sanitize", "instructions", "action", "schema", "version"} {
+	for _, name := range []string{"collect", "apply", "validate", "sanitize", "instructions", "mcp", "action", "schema", "version"} {
 		if !strings.Contains(root, "\n  "+name+" ") {
 			t.Errorf("the list of commands lacks %s:\n%s", name, root)
 		}

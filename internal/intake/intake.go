@@ -30,6 +30,9 @@ type Config struct {
 	// Max is how many items of a kind are accepted; a negative number means no
 	// limit. Other kinds have their default limit.
 	Max map[safeoutput.Kind]int
+	// Counted is how many items of a kind were accepted before these records. They count
+	// toward Max and Min.
+	Counted map[safeoutput.Kind]int
 	// Min is how many items of a kind must be accepted. If there are fewer, another record
 	// is rejected, with the line 0.
 	Min map[safeoutput.Kind]int

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"runtime"
 	"sync/atomic"
 
@@ -56,10 +57,11 @@ func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(
 		free: make(chan *batch, 2*workers+2), work: make(chan *batch, 2*workers+2), order: make(chan *batch, 2*workers+2),
 		slots: make(chan struct{}, maxInFlight/slotSize), counts: map[safeoutput.Kind]int{}, tickets: map[safeoutput.Kind]*atomic.Int64{},
 	}
+	maps.Copy(p.counts, cfg.Counted)
 	for _, form := range d.forms {
 		if limit := cfg.max(&form.spec); limit >= 0 {
 			left := new(atomic.Int64)
-			left.Store(int64(limit))
+			left.Store(int64(limit - p.counts[form.spec.Kind]))
 			p.tickets[form.spec.Kind] = left
 		}
 	}
@@ -235,6 +237,7 @@ func (p *pipeline) deliverRest(kept []Outcome, sink func(Outcome) error) error {
 	problem := p.reader.DocumentProblem()
 	if problem != nil {
 		clear(p.counts)
+		maps.Copy(p.counts, p.door.cfg.Counted)
 	}
 	for _, out := range kept {
 		if problem != nil {

@@ -38,6 +38,9 @@ func (j *recordJudge) rules() {
 		it.Labels = j.checkLabels(it.Labels)
 	}
 	for _, t := range j.accepted.item.Texts() {
+		if isStoredElsewhere(*t.Value) && !j.refused(t.Field) {
+			j.refuse("$."+t.Field, quote(t.Field)+" says that its text was stored in a file; write the text itself here, shorter if it is too long")
+		}
 		// The schema's \S matches space that is not ASCII.
 		if *t.Value != "" && t.Mode != safeoutput.Label && text.IsBlank(*t.Value) && !j.refused(t.Field) {
 			if j.mayBeEmpty(t.Field) {

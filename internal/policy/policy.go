@@ -85,12 +85,35 @@ func Judge(cfg Config, ev event.Event, in []intake.Accepted) (approved []Approve
 	return approved, denied
 }
 
+// JudgeWithoutEvent returns why an agent's item may not leave, whatever the event; ok is
+// false if nothing speaks against it. What the item may act on is known only with an event.
+func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (denied Denied, ok bool) {
+	it := acc.Item()
+	kc, ref := kindOf(cfg, it.Kind())
+	if ref == nil {
+		_, _, ref = finish(kc, it)
+	}
+	if ref == nil {
+		return Denied{}, false
+	}
+	return Denied{Item: it, Line: acc.Line(), Rule: ref.rule, Message: ref.message}, true
+}
+
+// kindOf returns the owner's settings of a kind, or why no item of it may leave.
+func kindOf(cfg Config, kind safeoutput.Kind) (KindConfig, *refusal) {
+	kc, ok := cfg.Kind(kind)
+	if !ok {
+		return kc, refuse(RuleKindNotEnabled, "%s is not enabled; to allow it add \"%s:\" to the configuration", kind, kind)
+	}
+	return kc, nil
+}
+
 // judgeItem decides on one item of an agent's.
 func judgeItem(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
 	kind := it.Kind()
-	kc, ok := cfg.Kind(kind)
-	if !ok {
-		return Approved{}, refuse(RuleKindNotEnabled, "%s is not enabled; to allow it add \"%s:\" to the configuration", kind, kind)
+	kc, ref := kindOf(cfg, kind)
+	if ref != nil {
+		return Approved{}, ref
 	}
 	target, ref := findTarget(kc, it, ev)
 	if ref == nil {

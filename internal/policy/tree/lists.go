@@ -15,16 +15,13 @@ type rules struct {
 }
 
 func newRules(cfg Config) rules {
-	var r rules
+	r := rules{patterns: cfg.ProtectedPatterns()}
 	if cfg.Protected == nil {
-		r.patterns = ProtectedByDefault()
-		r.builtIn = len(r.patterns)
+		r.builtIn = len(ProtectedByDefault())
 	}
-	r.patterns = append(r.patterns, cfg.Protected...)
-	r.patterns = append(r.patterns, cfg.AlsoProtected...)
 	r.manifests = len(r.patterns)
 	if cfg.ProtectManifests {
-		r.patterns = append(r.patterns, Manifests()...)
+		r.manifests -= len(Manifests())
 	}
 	r.protected, r.unprotected = newPatternSet(protecting, r.patterns), newPatternSet(freeing, cfg.Unprotected)
 	r.allowed, r.anywhere = newPatternSet(allowing, cfg.Allowed), newPatternSet(freeing, cfg.Allowed)

@@ -34,6 +34,26 @@ type Config struct {
 	MaxFiles, MaxSizeKB int
 }
 
+// ProtectedPatterns returns the patterns of all protected files: those of the owner or the
+// built-in list, what was added to them, and the manifests where those are protected.
+func (c Config) ProtectedPatterns() []string {
+	patterns := slices.Clone(c.Protected)
+	if c.Protected == nil {
+		patterns = ProtectedByDefault()
+	}
+	patterns = append(patterns, c.AlsoProtected...)
+	if c.ProtectManifests {
+		patterns = append(patterns, Manifests()...)
+	}
+	return patterns
+}
+
+// FileLimit returns the greatest number of changed files, negative for no limit.
+func (c Config) FileLimit() int { return cmp.Or(c.MaxFiles, defaultMaxFiles) }
+
+// SizeLimitKB returns how much new content there may be, in KiB; negative for no limit.
+func (c Config) SizeLimitKB() int { return cmp.Or(c.MaxSizeKB, defaultMaxSizeKB) }
+
 // The rules by name, as Judge gives them.
 const (
 	RuleAllowedFiles = "allowed-files"   // a path is not on the list
@@ -214,11 +234,11 @@ func (j *judgement) checkModes() {
 // checkLimits checks the number of changed files and the bytes of what is new. A file
 // that only moved counts once, and its content not at all.
 func (j *judgement) checkLimits(files int, size int64) {
-	most := cmp.Or(j.cfg.MaxFiles, defaultMaxFiles)
+	most := j.cfg.FileLimit()
 	if most > 0 && files > most {
 		j.report(RuleMaxFiles, "", "%s changed, at most %d may; change fewer, or set max-patch-files", text.Count(files, "file"), most)
 	}
-	mostKiB := int64(cmp.Or(j.cfg.MaxSizeKB, defaultMaxSizeKB))
+	mostKiB := int64(j.cfg.SizeLimitKB())
 	if size := (size + 1023) / 1024; mostKiB > 0 && size > mostKiB {
 		j.report(RuleMaxSize, "", "the changes have %d KiB of new contents, at most %d KiB are allowed; change less, or set max-patch-size", size, mostKiB)
 	}

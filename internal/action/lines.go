@@ -1,0 +1,159 @@
+package action
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Lines is a file of lines to which several processes append: the tools of an agent's
+// jobs, and the agent itself. Each line is written whole or not at all. The methods may be
+// called by one goroutine at a time.
+type Lines struct {
+	path string
+	seen int64 // how much of the file Update has shown
+	// previous is the file that was seen, so that another one in its place is noticed.
+	previous os.FileInfo
+}
+
+// NewLines returns the file of lines at a path. It is made when the first line is
+// appended; what is there before has to be an ordinary file and not a link.
+func NewLines(path string) *Lines { return &Lines{path: path} }
+
+// Path returns the file's path.
+func (l *Lines) Path() string { return l.path }
+
+const (
+	// lockWait is how long Update waits for another process that is appending, which
+	// takes it milliseconds.
+	lockWait = 10 * time.Second
+	lockPoll = 5 * time.Millisecond
+	// maxLines is the size of the largest file of lines that is read, in bytes.
+	maxLines = 512 << 20
+)
+
+// Update shows the lines that were added since the last call, its own among them, and
+// appends the line that add returns; nil for none. Nobody else appends meanwhile, so what add decides by the lines
+// so far is still true when its line is written. again is set where all lines are shown
+// once more, because the file is another one or has become shorter.
+//
+// An unfinished last line is not shown; the line that is appended begins on its own. An
+// error of add is returned as it is.
+func (l *Lines) Update(ctx context.Context, add func(added io.Reader, again bool) (line []byte, err error)) error {
+	f, info, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // which unlocks it
+	again := l.previous == nil || !os.SameFile(l.previous, info) || info.Size() < l.seen
+	if again {
+		l.seen = 0
+	}
+	end, err := lastNewline(f, l.seen, info.Size())
+	if err != nil {
+		return explain(l.path, err)
+	}
+	line, err := add(io.NewSectionReader(f, l.seen, end-l.seen), again)
+	if err != nil {
+		return err
+	}
+	l.previous, l.seen = info, end
+	if line == nil {
+		return nil
+	}
+	whole := make([]byte, 0, len(line)+2)
+	if end < info.Size() {
+		whole = append(whole, '\n') // ends what somebody has left unfinished
+	}
+	whole = append(append(whole, line...), '\n')
+	if _, err := f.WriteAt(whole, info.Size()); err != nil {
+		// Nothing of a line that does not fit stays.
+		return errors.Join(explain(l.path, err), f.Truncate(info.Size()))
+	}
+	return nil
+}
+
+// open opens and locks the file.
+func (l *Lines) open(ctx context.Context) (*os.File, os.FileInfo, error) {
+	if err := l.checkPath(); err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|openNonblock|openNofollow, 0o644)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, &FileError{l.path, "is in a directory that does not exist", "make the directory, or name another file", err}
+	}
+	if err != nil {
+		return nil, nil, explain(l.path, err)
+	}
+	if err := l.lock(ctx, f); err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = checkOrdinary(l.path, info)
+	}
+	if err == nil && info.Size() > maxLines {
+		err = tooLarge(l.path, maxLines)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// checkPath refuses what is in the file's place and is not an ordinary file, with the
+// reason. Opening it fails as well, but says less.
+func (l *Lines) checkPath() error {
+	info, err := os.Lstat(l.path)
+	if err != nil {
+		return nil // opening it makes it, or says why not
+	}
+	return checkOrdinary(l.path, info)
+}
+
+func (l *Lines) lock(ctx context.Context, f *os.File) error {
+	deadline := time.NewTimer(lockWait)
+	defer deadline.Stop()
+	for {
+		ok, err := tryLock(f)
+		if err != nil {
+			return explain(l.path, err)
+		}
+		if ok {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline.C:
+			return &FileError{l.path, fmt.Sprintf("has been locked by another process for %s", lockWait), "end that process, and try again", nil}
+		case <-time.After(lockPoll):
+		}
+	}
+}
+
+// lastNewline returns the offset after the last newline between two offsets of a file, or
+// the first one where there is none.
+func lastNewline(f io.ReaderAt, from, to int64) (int64, error) {
+	const step = 64 << 10
+	buf := make([]byte, min(step, to-from))
+	for end := to; end > from; {
+		begin := max(from, end-step)
+		part := buf[:end-begin]
+		if _, err := f.ReadAt(part, begin); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return begin + int64(i) + 1, nil
+		}
+		end = begin
+	}
+	return from, nil
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/guide"
+	"github.com/agent-airlock/airlock/internal/server"
+)
+
+type mcpFlags struct {
+	safeOutputs            bool
+	config, output, dir    string
+	event, eventName, repo string
+	strict                 bool
+}
+
+func newMCP(env Environment) *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use:   "mcp --safe-outputs --output FILE",
+		Short: "Serve an agent with tools, over the Model Context Protocol",
+		Long: `Serve an agent with one tool for each kind of safe output that the configuration
+enables, over the Model Context Protocol on standard input and output.
+
+Each call goes through both doors at once, without GitHub: an error names everything
+that has to change, with the schema, and what is accepted becomes one line of the
+file --output, for collect and apply. create_pull_request and
+push_to_pull_request_branch judge the changes in the workspace at the moment of the
+call. Several servers and the agent itself may append to one file.
+
+No token is needed, and none is read. With the workflow run's event
+(GITHUB_EVENT_PATH, or --event) a call also hears whether it may act on the issue or
+pull request that it names.`,
+		Example: `  airlock mcp --safe-outputs --config policy.yml --output lines.ndjson
+  claude mcp add airlock -- airlock mcp --safe-outputs --config policy.yml --output lines.ndjson`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runMCP(cmd.Context(), env, f) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.safeOutputs, "safe-outputs", false, "serve the kinds of safe outputs as tools (required)")
+	flags.StringVar(&f.config, "config", "", configUsage+"; without any, every kind with its default limits")
+	flags.StringVar(&f.output, "output", "", "the file that accepted lines are appended to (default: the one that GH_AW_SAFE_OUTPUTS names)")
+	flags.StringVar(&f.dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE, else the current directory)")
+	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
+	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
+	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+	flags.BoolVar(&f.strict, "strict", false, "refuse fields that the schema does not know")
+	return cmd
+}
+
+func runMCP(ctx context.Context, env Environment, f mcpFlags) error {
+	if !f.safeOutputs {
+		return exitcode.UsageError(errors.New("nothing to serve: add --safe-outputs"))
+	}
+	output := cmp.Or(f.output, env.Getenv("GH_AW_SAFE_OUTPUTS"))
+	if output == "" {
+		return exitcode.UsageError(errors.New("there is no file for accepted lines: add --output FILE, or set GH_AW_SAFE_OUTPUTS"))
+	}
+	cfg, err := loadConfig(env, f.config)
+	if err != nil {
+		return err
+	}
+	asking := doors.AskingConfig{Lines: action.NewLines(output)}
+	repository := ownRepository(env)
+	runner := eventEnv(env, f.event, f.eventName, f.repo)
+	if runner.EventPath != "" {
+		ev, _, err := action.LoadEvent(runner)
+		if err != nil {
+			return exitcode.UsageError(err)
+		}
+		asking.Event, repository = &ev, ev.Repo.FullName()
+	}
+	asking.Code = func(ctx context.Context, ev event.Event) (*apply.Code, func(), error) {
+		return applyFlags{dir: f.dir, input: output}.agentCode(ctx, env, ev, doors.Connection{})
+	}
+	gate, err := newGate(env, cfg, f.strict, repository)
+	if err != nil {
+		return err
+	}
+	tools, err := guide.Tools(cfg)
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: versionOf(env), Log: log}, gate.Asking(asking))
+	fmt.Fprintf(env.Stderr, "airlock: serving %d tools; accepted lines go to %s\n", len(tools), output)
+	if err := s.Serve(ctx, env.Stdin, env.Stdout); err != nil {
+		return exitcode.FailedError(fmt.Errorf("the client's messages cannot be read or answered: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package doors
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// Asking lets an agent ask for one thing at a time and hear at once what becomes of it.
+// What the gate would accept is appended to a file of lines, for collect and apply, which
+// judge it again: an answer promises nothing that only GitHub knows. Its methods may be
+// called by one goroutine at a time.
+type Asking struct {
+	gate   *Gate
+	lines  *action.Lines
+	ev     *event.Event
+	code   func(context.Context, event.Event) (*apply.Code, func(), error)
+	counts map[safeoutput.Kind]int
+}
+
+// AskingConfig is the configuration of an Asking.
+type AskingConfig struct {
+	Lines *action.Lines // required; the file that accepted lines are appended to
+	// Event is the workflow run's. Without one, nothing is said about what an item may act
+	// on, and changes in the workspace are not judged.
+	Event *event.Event
+	// Code loads the changes in the workspace when an item is asked for that carries them;
+	// release, which is never nil, undoes what it set up. Without it they are not judged.
+	Code func(context.Context, event.Event) (code *apply.Code, release func(), err error)
+}
+
+// Asking returns an Asking of the gate.
+func (g *Gate) Asking(cfg AskingConfig) *Asking {
+	return &Asking{gate: g, lines: cfg.Lines, ev: cfg.Event, code: cfg.Code, counts: map[safeoutput.Kind]int{}}
+}
+
+// Answer is what becomes of what an agent asked for.
+type Answer struct {
+	Accepted bool            `json:"accepted"`
+	Kind     safeoutput.Kind `json:"kind"`
+	// Problems are all the reasons why it is not accepted.
+	Problems []Problem `json:"problems,omitempty"`
+	// Cleaned is what will be made inert or removed, Repaired what is read in another form
+	// than it was written in, Ignored the fields that mean nothing and are left out.
+	Cleaned  []intake.Redaction `json:"cleaned,omitempty"`
+	Repaired []intake.Repair    `json:"repaired,omitempty"`
+	Ignored  []string           `json:"ignored,omitempty"`
+	// Notes are what else will be other than it was asked for.
+	Notes []string `json:"notes,omitempty"`
+	// Remaining is how many more of the kind may be asked for; nil for any number.
+	Remaining *int `json:"remaining,omitempty"`
+}
+
+// Problem is one reason why something is not accepted.
+type Problem struct {
+	// Path is the place in the arguments, such as "$.labels[2]"; "$" for all of them.
+	Path    string `json:"path"`
+	Message string `json:"message"`
+	// SchemaPath is the violated keyword's place in the kind's schema, "" where the schema
+	// does not contain the rule.
+	SchemaPath string `json:"schema_path"`
+	// Rule is the owner's rule that refuses it, "" for a rule of every configuration.
+	Rule string `json:"rule,omitempty"`
+}
+
+// RuleLimit is the rule of a problem where as many items of the kind were asked for as are
+// allowed. The others are those of packages policy and apply.
+const RuleLimit = "max"
+
+// Ask judges what an agent asks for, and appends it to the file if it is accepted. The
+// arguments are a JSON object, the kind's fields without "type". The error is one of the
+// file or the workspace, not of what was asked.
+func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.RawMessage) (Answer, error) {
+	var answer Answer
+	err := a.lines.Update(ctx, func(added io.Reader, again bool) ([]byte, error) {
+		if err := a.count(ctx, added, again); err != nil {
+			return nil, err
+		}
+		line, err := lineOf(kind, arguments)
+		if err != nil {
+			answer = refused(kind, Problem{Path: "$", Message: err.Error()})
+			return nil, nil
+		}
+		if answer, err = a.judge(ctx, kind, line); err != nil || !answer.Accepted {
+			return nil, err
+		}
+		return line, nil
+	})
+	return answer, err
+}
+
+// count counts the items that the lines in the file ask for.
+func (a *Asking) count(ctx context.Context, added io.Reader, again bool) error {
+	if again {
+		clear(a.counts)
+	}
+	res, err := intake.Collect(ctx, added, a.intake())
+	if err != nil {
+		return err
+	}
+	if res.Input.Document {
+		return fmt.Errorf("%s is a document of items, not a file of lines: name another file", a.lines.Path())
+	}
+	for _, acc := range res.Accepted {
+		a.counts[acc.Item().Kind()]++
+	}
+	return nil
+}
+
+// intake returns the settings of the first door, after the items so far.
+func (a *Asking) intake() intake.Config {
+	cfg := a.gate.intake(true)
+	cfg.Min, cfg.Counted = nil, a.counts
+	return cfg
+}
+
+// lineOf returns the line that asks for an item: one line, however the arguments are
+// written.
+func lineOf(kind safeoutput.Kind, arguments json.RawMessage) ([]byte, error) {
+	arguments = bytes.TrimSpace(arguments)
+	if len(arguments) == 0 || string(arguments) == "null" {
+		arguments = []byte("{}")
+	}
+	if arguments[0] != '{' {
+		return nil, errors.New("the arguments must be an object")
+	}
+	line := []byte(`{"type":"` + string(kind) + `"`)
+	if rest := bytes.TrimSpace(arguments[1:]); len(rest) > 0 && rest[0] != '}' {
+		line = append(line, ',')
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, append(line, arguments[1:]...)); err != nil {
+		return nil, fmt.Errorf("the arguments are not JSON: %w", err)
+	}
+	return compact.Bytes(), nil
+}
+
+// judge sends one line through both doors, without any effect.
+func (a *Asking) judge(ctx context.Context, kind safeoutput.Kind, line []byte) (Answer, error) {
+	res, err := intake.Collect(ctx, bytes.NewReader(line), a.intake())
+	if err != nil {
+		return Answer{}, err
+	}
+	switch {
+	case len(res.Rejected) > 0:
+		answer := refused(kind)
+		for _, v := range res.Rejected[0].Violations {
+			answer.Problems = append(answer.Problems, Problem{Path: v.Path, Message: v.Message, SchemaPath: v.SchemaPath})
+		}
+		return answer, nil
+	case len(res.Dropped) > 0:
+		return refused(kind, Problem{Path: "$", Rule: RuleLimit, Message: limitReached(res.Dropped[0].Limit)}), nil
+	case len(res.Accepted) != 1:
+		return refused(kind, Problem{Path: "$", Message: "the arguments must be one object"}), nil
+	}
+	accepted := res.Accepted[0]
+	notes := accepted.Notes()
+	answer := Answer{Accepted: true, Kind: kind, Cleaned: notes.Redactions, Repaired: notes.Repairs, Ignored: notes.UnknownFields, Remaining: a.remaining(kind)}
+	if len(notes.DroppedLabels) > 0 {
+		answer.Notes = append(answer.Notes, fmt.Sprintf("more labels than the limit of %d: %q will be left out", notes.LabelLimit, notes.DroppedLabels))
+	}
+	if a.ev == nil {
+		if denied, ok := policy.JudgeWithoutEvent(a.gate.cfg.Policy, accepted); ok {
+			return refused(kind, Problem{Path: "$", Rule: denied.Rule, Message: a.gate.OneLine(denied.Message)}), nil
+		}
+		return answer, nil
+	}
+	return a.preview(ctx, res, answer)
+}
+
+// preview applies an accepted item as a dry run without GitHub.
+func (a *Asking) preview(ctx context.Context, res intake.Result, answer Answer) (Answer, error) {
+	r := Request{Event: *a.ev, Config: apply.Config{DryRun: true}}
+	if CarriesCode(res) && a.code != nil {
+		code, release, err := a.code(ctx, *a.ev)
+		if err != nil {
+			return Answer{}, err
+		}
+		defer release()
+		r.Deps.Code = code
+	}
+	rep, err := a.gate.Apply(ctx, res, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	for _, result := range rep.Results {
+		switch result.State {
+		case apply.Denied, apply.Skipped, apply.Failed:
+			return refused(answer.Kind, Problem{Path: "$", Rule: result.Code, Message: a.gate.OneLine(result.Message)}), nil
+		}
+		for _, n := range result.Notes {
+			answer.Notes = append(answer.Notes, a.gate.OneLine(n))
+		}
+	}
+	return answer, nil
+}
+
+// remaining returns how many more items of a kind may be asked for after one more; nil for
+// any number.
+func (a *Asking) remaining(kind safeoutput.Kind) *int {
+	limit, ok := a.intake().Max[kind]
+	if !ok {
+		limit = safeoutput.SpecOf(kind).DefaultMax
+	}
+	if limit < 0 {
+		return nil
+	}
+	return new(max(0, limit-a.counts[kind]-1))
+}
+
+func refused(kind safeoutput.Kind, problems ...Problem) Answer {
+	return Answer{Kind: kind, Problems: problems}
+}
+
+func limitReached(limit int) string {
+	if limit == 0 {
+		return "none of this kind is allowed; do without it"
+	}
+	return fmt.Sprintf("at most %d of this kind are allowed, and as many were asked for already; do without this one", limit)
+}

@@ -1,0 +1,174 @@
+package guide
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// limitRule returns a sentence about how many things, such as lines, an agent may ask for.
+func limitRule(kc policy.KindConfig, spec safeoutput.Spec, thing string) string {
+	n := spec.DefaultMax
+	if kc.Max != nil {
+		n = *kc.Max
+	}
+	if n < 0 {
+		return "Any number of " + thing + "s."
+	}
+	return "At most " + text.Count(n, thing) + "."
+}
+
+// kindRules returns sentences about what the owner's settings mean for the agent.
+func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
+	var rules []string
+	if len(spec.ActsOn) > 0 {
+		switch {
+		case kc.Target.Any:
+			rules = append(rules, "`"+strings.Join(spec.NumberNames(), "` or `")+"` is required.")
+		case kc.Target.Number != 0:
+			rules = append(rules, fmt.Sprintf("It acts on #%d and nothing else.", kc.Target.Number))
+		case spec.Kind == safeoutput.KindPushToBranch && kc.Changes.Branch != "":
+			rules = append(rules, fmt.Sprintf("It pushes to the branch `%s`; leave the number out.", kc.Changes.Branch))
+		default:
+			rules = append(rules, "It acts on the "+targets(kc, spec)+" that triggered the workflow, and nothing else.")
+		}
+	}
+	if n := kc.MaxLabels; spec.DefaultMaxLabels > 0 && n >= 0 {
+		if n == 0 {
+			n = spec.DefaultMaxLabels
+		}
+		rules = append(rules, fmt.Sprintf("At most %d labels each.", n))
+	}
+	if kc.AllowedLabels != nil {
+		rules = append(rules, "Allowed labels: "+orNone(kc.AllowedLabels)+".")
+	}
+	if kc.BlockedLabels != nil {
+		rules = append(rules, "Labels that are not allowed: "+orNone(kc.BlockedLabels)+".")
+	}
+	if spec.Kind == safeoutput.KindUpdateIssue {
+		var fields []string
+		for _, f := range []struct {
+			name string
+			on   bool
+		}{{"status", kc.Update.Status}, {"title", kc.Update.Title}, {"body", kc.Update.Body}} {
+			if f.on {
+				fields = append(fields, "`"+f.name+"`")
+			}
+		}
+		rules = append(rules, "Fields that may be changed: "+orNone(fields)+".")
+		if kc.Update.Body {
+			rules = append(rules, "Without `operation` it is `"+cmp.Or(kc.Update.Operation, safeoutput.OperationReplace)+"`.")
+		}
+	}
+	if kc.Discussion.Category != "" || kc.Report.Category != "" {
+		rules = append(rules, "The category is set; leave it out.")
+	}
+	if kc.TitlePrefix != "" {
+		rules = append(rules, fmt.Sprintf("Titles begin with %q; it is put there unless you write it.", kc.TitlePrefix))
+	}
+	if spec.CarriesCode {
+		rules = append(rules, branchRules(kc.Changes, spec.Kind)...)
+		rules = append(rules, fileRules(kc.Changes)...)
+	}
+	return rules
+}
+
+// targets names the things that items of a kind may act on, as the end of a list.
+func targets(kc policy.KindConfig, spec safeoutput.Spec) string {
+	var names []string
+	for _, t := range spec.ActsOn {
+		if !slices.Contains(kc.Excludes, t) {
+			names = append(names, string(t))
+		}
+	}
+	if n := len(names); n > 1 {
+		names = append(names[:n-2], names[n-2]+" or "+names[n-1])
+	}
+	return strings.Join(names, ", ")
+}
+
+// branchRules returns sentences about where changes go.
+func branchRules(s policy.ChangeSettings, kind safeoutput.Kind) []string {
+	var rules []string
+	if kind == safeoutput.KindCreatePullRequest {
+		switch {
+		case s.Branch != "":
+			rules = append(rules, fmt.Sprintf("The new branch is `%s`; leave `branch` out.", s.Branch))
+		case s.AllowedBranches != nil:
+			rules = append(rules, "`branch` is required, and must match one of: "+orNone(s.AllowedBranches)+".")
+		}
+		if s.Branch == "" && (s.BranchPrefix != "" || s.AllowedBranches == nil) {
+			rules = append(rules, fmt.Sprintf("New branches begin with `%s`; it is put there unless you write it.", cmp.Or(s.BranchPrefix, policy.DefaultBranchPrefix)))
+		}
+		return rules
+	}
+	if s.RequiredTitlePrefix != "" {
+		rules = append(rules, fmt.Sprintf("Only pull requests whose title begins with %q.", s.RequiredTitlePrefix))
+	}
+	if len(s.RequiredLabels) > 0 {
+		rules = append(rules, "Only pull requests that have these labels: "+strings.Join(s.RequiredLabels, ", ")+".")
+	}
+	return rules
+}
+
+// fileRules returns sentences about which files may change, and by how much.
+func fileRules(s policy.ChangeSettings) []string {
+	var rules []string
+	if s.Files.Allowed != nil {
+		rules = append(rules, "Files that may change: "+orNone(s.Files.Allowed)+".")
+	}
+	if protected := s.Files.ProtectedPatterns(); len(protected) > 0 {
+		rule := "Files that may not change: " + strings.Join(protected, ", ")
+		if len(s.Files.Unprotected) > 0 {
+			rule += "; but these may: " + strings.Join(s.Files.Unprotected, ", ")
+		}
+		rules = append(rules, rule+".")
+	}
+	if len(s.Excluded) > 0 {
+		rules = append(rules, "Changes of these files are left out: "+strings.Join(s.Excluded, ", ")+".")
+	}
+	var most []string
+	if n := s.Files.FileLimit(); n >= 0 {
+		most = append(most, text.Count(n, "changed file"))
+	}
+	if n := s.Files.SizeLimitKB(); n >= 0 {
+		most = append(most, fmt.Sprintf("%d KiB of new content", n))
+	}
+	if most != nil {
+		rules = append(rules, "At most "+strings.Join(most, " and ")+".")
+	}
+	return append(rules, "Links that lead out of the repository, submodules and names that only some systems can have are refused.")
+}
+
+// textRules returns sentences about what becomes of texts.
+func textRules(cfg config.SafeOutputs) []string {
+	mentions := "Mentions notify nobody."
+	if len(cfg.AllowedMentions) > 0 {
+		mentions = "Mentions notify nobody but: " + strings.Join(cfg.AllowedMentions, ", ") + "."
+	}
+	rules := []string{mentions}
+	if !cfg.ClosingWords {
+		rules = append(rules, "Words such as \"fixes #1\" close no issue.")
+	}
+	hosts := append(sanitize.DefaultDomains(), cfg.AllowedDomains...)
+	return append(rules,
+		"Links lead only to "+strings.Join(hosts, ", ")+" and their subdomains; other links are removed.",
+		"HTML comments are removed, and HTML beyond GitHub's safe elements is shown as text.")
+}
+
+// secretRule is about what no item may contain.
+const secretRule = "What contains a secret, such as a token or a private key, is refused."
+
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}

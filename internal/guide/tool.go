@@ -1,0 +1,286 @@
+package guide
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/schemas"
+)
+
+// Tool is one kind as a tool of the Model Context Protocol.
+type Tool struct {
+	// Name is what agents know the kind by: its later name where it has one, with "_"
+	// for "-".
+	Name string
+	Kind safeoutput.Kind
+	// Title is the kind's summary, one sentence.
+	Title string
+	// Description is the summary, every rule that can refuse a call or change its text,
+	// and an example that the gate accepts.
+	Description string
+	// InputSchema is a JSON Schema: an object whose properties are the kind's fields
+	// without "type", each with one plain type.
+	InputSchema json.RawMessage
+}
+
+// Tools returns the tools of the kinds that a configuration enables, in the order of the
+// kind table.
+func Tools(cfg config.SafeOutputs) ([]Tool, error) {
+	enabled := cfg.Enabled()
+	var tools []Tool
+	for _, spec := range safeoutput.Kinds() {
+		if enabled != nil && !enabled[spec.Kind] {
+			continue
+		}
+		tool, err := toolOf(cfg, spec)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, tool)
+	}
+	return tools, nil
+}
+
+// ToolName returns the name of the tool of a kind.
+func ToolName(spec safeoutput.Spec) string {
+	name := string(spec.Kind)
+	if len(spec.Aliases) > 0 {
+		name = spec.Aliases[0]
+	}
+	return strings.ReplaceAll(name, "-", "_")
+}
+
+func toolOf(cfg config.SafeOutputs, spec safeoutput.Spec) (Tool, error) {
+	settings, _ := cfg.Policy.Kind(spec.Kind)
+	input, choice, err := inputSchema(spec)
+	if err != nil {
+		return Tool{}, err
+	}
+	example, err := exampleFor(settings, spec)
+	if err != nil {
+		return Tool{}, err
+	}
+	lines := []string{spec.Summary, limitRule(settings, spec, "call")}
+	if choice != "" {
+		lines = append(lines, choice)
+	}
+	lines = append(lines, kindRules(settings, spec)...)
+	if !spec.AlwaysAllowed && hasMarkdown(spec) {
+		lines = append(lines, "Bodies are GitHub Flavored Markdown.")
+		lines = append(lines, textRules(cfg)...)
+	}
+	if !spec.AlwaysAllowed {
+		lines = append(lines, secretRule)
+	}
+	if spec.CarriesCode {
+		lines = append(lines, "The changes in the workspace are judged at the moment of the call: make them first, committed or not.")
+	}
+	arguments, err := withoutType([]byte(example))
+	if err != nil {
+		return Tool{}, fmt.Errorf("example of %s: %w", spec.Kind, err)
+	}
+	lines = append(lines, "Example: "+string(arguments))
+	return Tool{Name: ToolName(spec), Kind: spec.Kind, Title: spec.Summary, Description: strings.Join(lines, "\n"), InputSchema: input}, nil
+}
+
+// hasMarkdown reports whether a kind's example has a text that is Markdown.
+func hasMarkdown(spec safeoutput.Spec) bool {
+	item, err := safeoutput.Decode(spec.Kind, []byte(spec.Example))
+	return err == nil && slices.ContainsFunc(item.Texts(), func(t safeoutput.Text) bool { return t.Mode == safeoutput.Body })
+}
+
+// withoutType returns an item without its member "type".
+func withoutType(item []byte) ([]byte, error) {
+	members, err := orderedMembers(item)
+	if err != nil {
+		return nil, err
+	}
+	return writeObject(members, "type"), nil
+}
+
+// kindSchema is the part of a kind's schema that becomes a tool's.
+type kindSchema struct {
+	Properties json.RawMessage `json:"properties"`
+	Required   []string        `json:"required"`
+	OneOf      []kindSchema    `json:"oneOf"`
+	AnyOf      []struct {
+		Required []string `json:"required"`
+	} `json:"anyOf"`
+}
+
+// inputSchema returns the schema of a kind's tool, and a sentence about what the schema
+// does not express because many clients accept only plain objects: of which fields there
+// must be one, or all.
+func inputSchema(spec safeoutput.Spec) (input json.RawMessage, choice string, err error) {
+	raw, ok := schemas.Lookup(string(spec.Kind))
+	if !ok {
+		return nil, "", fmt.Errorf("there is no schema of the kind %s", spec.Kind)
+	}
+	var def kindSchema
+	if err := json.Unmarshal(raw, &def); err != nil {
+		return nil, "", fmt.Errorf("schema of %s: %w", spec.Kind, err)
+	}
+	forms := def.OneOf
+	if len(forms) == 0 {
+		forms = []kindSchema{def}
+	}
+	var properties []member
+	for _, form := range forms {
+		members, err := orderedMembers(form.Properties)
+		if err != nil {
+			return nil, "", fmt.Errorf("schema of %s: %w", spec.Kind, err)
+		}
+		for _, m := range members {
+			if m.name == "type" || hasMember(properties, m.name) {
+				continue
+			}
+			if m.value, err = plainType(m.value); err != nil {
+				return nil, "", fmt.Errorf("schema of %s: %s: %w", spec.Kind, m.name, err)
+			}
+			properties = append(properties, m)
+		}
+	}
+	required := []string{}
+	if len(forms) == 1 {
+		required = withoutName(forms[0].Required, "type")
+	}
+	list, err := json.Marshal(required)
+	if err != nil {
+		return nil, "", err
+	}
+	return writeObject([]member{{"type", []byte(`"object"`)}, {"properties", writeObject(properties, "")}, {"required", list}, {"additionalProperties", []byte("false")}}, ""),
+		choiceOf(forms, def), nil
+}
+
+// choiceOf returns the sentence about fields of which there must be some, "" where every
+// required field always is.
+func choiceOf(forms []kindSchema, def kindSchema) string {
+	var ways []string
+	if len(forms) > 1 {
+		for _, form := range forms {
+			ways = append(ways, quoteNames(withoutName(form.Required, "type"), "and"))
+		}
+		return "Give either " + strings.Join(ways, ", or ") + "."
+	}
+	for _, way := range def.AnyOf {
+		ways = append(ways, way.Required...)
+	}
+	if ways == nil {
+		return ""
+	}
+	return "Give at least one of " + quoteNames(ways, "and") + "."
+}
+
+// quoteNames lists names, with a word before the last.
+func quoteNames(names []string, word string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = "`" + n + "`"
+	}
+	if n := len(quoted); n > 1 {
+		return strings.Join(quoted[:n-1], ", ") + " " + word + " " + quoted[n-1]
+	}
+	return strings.Join(quoted, "")
+}
+
+func withoutName(names []string, left string) []string {
+	out := []string{}
+	for _, n := range names {
+		if n != left {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// plainType returns the schema of a field with the first of its alternatives, which is the
+// usual one: a number rather than a string that contains it.
+func plainType(property json.RawMessage) (json.RawMessage, error) {
+	members, err := orderedMembers(property)
+	if err != nil {
+		return nil, err
+	}
+	var out []member
+	for _, m := range members {
+		if m.name != "oneOf" {
+			if m.name == "description" {
+				m.value = bytes.ReplaceAll(m.value, []byte("; a numeric string is accepted"), nil)
+			}
+			out = append(out, m)
+			continue
+		}
+		var ways []json.RawMessage
+		if err := json.Unmarshal(m.value, &ways); err != nil || len(ways) == 0 {
+			return nil, fmt.Errorf("its alternatives are not a list: %w", err)
+		}
+		first, err := orderedMembers(ways[0])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, first...)
+	}
+	return writeObject(out, ""), nil
+}
+
+// member is one member of an object, in the order in which it is written.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+func hasMember(members []member, name string) bool {
+	for _, m := range members {
+		if m.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// orderedMembers returns the members of an object in the order of the text, which a map
+// would lose.
+func orderedMembers(object json.RawMessage) ([]member, error) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	var out []member
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		out = append(out, member{fmt.Sprint(name), value})
+	}
+	return out, nil
+}
+
+// writeObject writes an object, without the member of the name left.
+func writeObject(members []member, left string) json.RawMessage {
+	out := []byte{'{'}
+	for _, m := range members {
+		if m.name == left {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		name, _ := json.Marshal(m.name) // a string can be written
+		out = append(append(append(out, name...), ':'), m.value...)
+	}
+	out = append(out, '}')
+	var compact bytes.Buffer
+	if json.Compact(&compact, out) != nil {
+		return out
+	}
+	return compact.Bytes()
+}

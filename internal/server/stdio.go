@@ -1,0 +1,167 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// stdio is a client's messages on standard input and output, one on each line. The SDK ends
+// the session at the first line that is not JSON, and when the input ends it leaves what it
+// has not answered yet. Here such a line is answered with an error, and the input ends when
+// every request has its answer.
+type stdio struct {
+	in  *bufio.Reader
+	out io.Writer
+
+	mu      sync.Mutex // held while a line is written
+	open    int        // requests without an answer
+	changed *sync.Cond // open or closed has changed
+	closed  bool
+
+	rest []byte // of the current line
+}
+
+func newStdio(in io.Reader, out io.Writer) *stdio {
+	s := &stdio{in: bufio.NewReaderSize(in, 64<<10), out: out}
+	s.changed = sync.NewCond(&s.mu)
+	return s
+}
+
+// Read implements io.Reader.
+func (s *stdio) Read(p []byte) (int, error) {
+	for len(s.rest) == 0 {
+		line, err := s.line()
+		if err != nil {
+			s.waitForAnswers()
+			return 0, err
+		}
+		s.rest = line
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// line returns the next message with its newline, nil for a line that is none.
+func (s *stdio) line() ([]byte, error) {
+	line, err := s.readLine()
+	if errors.Is(err, errLong) {
+		return nil, s.refuse(fmt.Sprintf("a message is longer than %d MiB; send a shorter one", maxMessage>>20))
+	}
+	message := bytes.TrimSpace(line)
+	if len(message) == 0 {
+		return nil, err
+	}
+	if problem := checkMessage(message); problem != "" {
+		return nil, s.refuse(problem)
+	}
+	var request struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if json.Unmarshal(message, &request) == nil && request.ID != nil && request.Method != "" {
+		s.mu.Lock()
+		s.open++
+		s.mu.Unlock()
+	}
+	return append(message, '\n'), nil
+}
+
+var errLong = errors.New("the message is too long")
+
+// readLine returns a line with its newline; at the end of the input the last one, and then
+// io.EOF.
+func (s *stdio) readLine() ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := s.in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxMessage; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case long:
+			return nil, errLong
+		case err != nil && len(line) > 0:
+			return line, nil
+		}
+		return line, err
+	}
+}
+
+// maxNesting is how deep a message may be nested. At 1,000 the SDK ends the session.
+const maxNesting = 512
+
+// checkMessage returns why a line cannot be read as a message; "" if it can.
+func checkMessage(message []byte) string {
+	dec := jsontext.NewDecoder(bytes.NewReader(message), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if dec.PeekKind() != '{' {
+		return "a message must be one JSON object on one line"
+	}
+	for first := true; first || dec.StackDepth() > 0; first = false {
+		if _, err := dec.ReadToken(); err != nil {
+			return "the message is not JSON: " + err.Error()
+		}
+		if dec.StackDepth() > maxNesting {
+			return fmt.Sprintf("the message is nested more than %d deep", maxNesting)
+		}
+	}
+	if rest := bytes.TrimSpace(message[dec.InputOffset():]); len(rest) > 0 {
+		return "a message must be one JSON object on one line, and this line has more"
+	}
+	return ""
+}
+
+// refuse answers a line that is no message, with the error of JSON-RPC for it.
+func (s *stdio) refuse(problem string) error {
+	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": problem}})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err = s.out.Write(append(answer, '\n'))
+	return err
+}
+
+// Write implements io.Writer. The SDK writes a message with each call.
+func (s *stdio) Write(p []byte) (int, error) {
+	var answer struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	isAnswer := json.Unmarshal(p, &answer) == nil && answer.ID != nil && answer.Method == ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if isAnswer {
+		s.open--
+		s.changed.Broadcast()
+	}
+	return s.out.Write(p)
+}
+
+// Close implements io.Closer.
+func (s *stdio) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.changed.Broadcast()
+	return nil
+}
+
+func (s *stdio) waitForAnswers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.open > 0 && !s.closed {
+		s.changed.Wait()
+	}
+}
