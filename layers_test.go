@@ -55,7 +55,7 @@ var layers = []struct {
 	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo agentchanges branchname crash"},
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/fixloop", "text finding markdown"},
-	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase"},
+	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase fixloop"},
 	{"internal/action", "text event token"},
 	{"internal/config", "text safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},
 	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize intake policy apply report checkreport action config crash"},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -19,7 +21,7 @@ const (
 
 // Failure is one thing that made a check fail.
 type Failure struct {
-	Check    Check            `json:"check"`
+	Check    Check            `json:"check,omitempty"`
 	Severity finding.Severity `json:"severity,omitempty"`
 	Tool     string           `json:"tool,omitempty"`
 	Rule     string           `json:"rule,omitempty"`
@@ -29,7 +31,8 @@ type Failure struct {
 	Message string `json:"message"`
 	// Details are lines that explain the message, such as an assertion's output.
 	Details string `json:"details,omitempty"`
-	// Suggestion is the text that should replace the line, or the lines of the finding.
+	// Suggestion is the text that should replace the line, or the lines of the finding. One
+	// over 2,000 bytes is left out.
 	Suggestion string `json:"suggestion,omitempty"`
 	// Fingerprint says which failures of two iterations are the same. It does not depend on
 	// line numbers; Step makes one where it is "".
@@ -49,7 +52,7 @@ func (f Failure) source() string {
 	return strings.Trim(f.Tool+"/"+f.Rule, "/")
 }
 
-// known returns failures of a check within the limits, and the fingerprints of all of them,
+// knownFailures returns failures of a check within the limits, and the fingerprints of all of them,
 // sorted.
 func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []string) {
 	findings := make([]finding.Finding, len(failures))
@@ -75,7 +78,7 @@ func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []
 		f.Tool = text.Truncate(text.OneLine(f.Tool), maxName)
 		f.Rule = text.Truncate(text.OneLine(f.Rule), maxName)
 		f.Details = excerpt(f.Details)
-		f.Suggestion = excerpt(f.Suggestion)
+		f.Suggestion = verbatim(f.Suggestion)
 		f.Line = max(f.Line, 0)
 		if f.Severity.Rank() == 0 {
 			f.Severity = ""
@@ -87,13 +90,23 @@ func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []
 // excerpt returns a text of several lines without characters that act on a terminal, at most
 // maxDetails bytes of it.
 func excerpt(s string) string {
-	if len(s) > 2*maxDetails {
-		s = s[:2*maxDetails]
+	s = strings.ReplaceAll(s[:min(len(s), 2*maxDetails)], "\r\n", "\n")
+	return text.TruncateBytes(strings.Trim(strings.Map(shown, strings.ToValidUTF8(s, "")), "\n"), maxDetails)
+}
+
+// verbatim returns a text that has to stay as it is, "" if it is too long or would act on a
+// terminal.
+func verbatim(s string) string {
+	if len(s) > maxDetails || !utf8.ValidString(s) || strings.Map(shown, s) != s {
+		return ""
 	}
-	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
-	for i, l := range lines {
-		indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]
-		lines[i] = strings.TrimRight(strings.ReplaceAll(indent, "\t", "    ")+text.OneLine(l), " ")
+	return s
+}
+
+// shown drops the characters that act on a terminal, for strings.Map.
+func shown(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+		return -1
 	}
-	return text.TruncateBytes(strings.Trim(strings.Join(lines, "\n"), "\n"), maxDetails)
+	return r
 }

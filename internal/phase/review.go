@@ -3,6 +3,7 @@ package phase
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -43,7 +44,7 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) 
 	}
 	for _, err := range joinedErrors(err) {
 		r.Status, r.Severity = Fail, finding.High
-		r.Problems = append(r.Problems, "The review could not be done: "+text.OneLine(err.Error()))
+		r.Problems = append(r.Problems, notReviewed+text.OneLine(err.Error()))
 	}
 	for i := range findings {
 		findings[i].Check = string(r.Check)
@@ -61,6 +62,14 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) 
 		}
 	}
 	r.Problems = append(r.Problems, list(r.Blocking)...)
+}
+
+// notReviewed begins the problem of a review that did not take place.
+const notReviewed = "The review could not be done: "
+
+// NotReviewed reports whether a problem is that a review did not take place, and why.
+func NotReviewed(problem string) (why string, ok bool) {
+	return strings.CutPrefix(problem, notReviewed)
 }
 
 // recovered turns a reviewer's panic into an error: its files are hostile.
