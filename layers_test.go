@@ -65,7 +65,7 @@ var layers = []struct {
 	{"internal/store/storetest", ""},
 	{"internal/engine", "crash store"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks crash"},
-	{"internal/agents", "text schema"},
+	{"internal/agents", "text schema store"},
 	{"internal/server", "text crash safeoutput guide doors"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},

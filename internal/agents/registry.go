@@ -1,0 +1,191 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// Registry has all blueprints: those built in, those of files, and those in the store. It
+// is safe for concurrent use, also by several processes on one store.
+type Registry struct {
+	Validator
+	store *store.Store
+	fixed map[string]Blueprint // by name
+}
+
+// New returns the registry of a store that was opened with Tables. The fixed blueprints,
+// built in or of files, can be neither changed nor removed, and come before stored ones
+// of the same name. Two with the same name are an error.
+func New(s *store.Store, fixed ...Blueprint) (*Registry, error) {
+	r := &Registry{store: s, fixed: map[string]Blueprint{}}
+	for _, b := range fixed {
+		if other, ok := r.fixed[b.Name]; ok {
+			return nil, fmt.Errorf("there are two agents called %s, one %s and one of a %s: rename the latter", b.Name, other.Source, b.Source)
+		}
+		if b.Version == 0 {
+			b.Version = 1
+		}
+		r.fixed[b.Name] = b
+	}
+	return r, nil
+}
+
+// NotFoundError says that there is no agent of that name.
+type NotFoundError struct{ Name string }
+
+// Error implements error.
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("there is no agent %q: 'airlock agents list' or GET /agents lists those there are", e.Name)
+}
+
+// ExistsError says that there is an agent of that name already.
+type ExistsError struct{ Name string }
+
+// Error implements error.
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("there is an agent called %s already: change or remove it, or choose another name", e.Name)
+}
+
+// ReadOnlyError says that an agent cannot be changed or removed.
+type ReadOnlyError struct {
+	Name   string
+	Source Source
+}
+
+// Error implements error.
+func (e *ReadOnlyError) Error() string {
+	if e.Source == File {
+		return fmt.Sprintf("the agent %s comes from a file: change or remove the file, and start the server again", e.Name)
+	}
+	return fmt.Sprintf("the agent %s is built in and cannot be changed or removed", e.Name)
+}
+
+// List returns all blueprints by name.
+func (r *Registry) List(ctx context.Context) ([]Blueprint, error) {
+	stored, err := store.List(ctx, r.store, scan, selectAgents+` ORDER BY name`)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Blueprint, 0, len(r.fixed)+len(stored))
+	for _, b := range r.fixed {
+		list = append(list, b)
+	}
+	for _, b := range stored {
+		if _, ok := r.fixed[b.Name]; !ok {
+			list = append(list, b)
+		}
+	}
+	slices.SortFunc(list, func(a, b Blueprint) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// Get returns one blueprint. The error may be a *NotFoundError.
+func (r *Registry) Get(ctx context.Context, name string) (Blueprint, error) {
+	if b, ok := r.fixed[name]; ok {
+		return b, nil
+	}
+	return get(ctx, r.store, name)
+}
+
+func get(ctx context.Context, q store.Querier, name string) (Blueprint, error) {
+	b, err := scan(q.QueryRow(ctx, selectAgents+` WHERE name = $1`, name))
+	if errors.Is(err, store.ErrNotFound) {
+		return b, &NotFoundError{name}
+	}
+	return b, err
+}
+
+// Add stores the blueprint that raw, JSON, describes. The error may be an *InvalidError
+// or an *ExistsError.
+func (r *Registry) Add(ctx context.Context, raw []byte) (Blueprint, error) {
+	b, err := Parse(raw)
+	if err != nil {
+		return b, err
+	}
+	if _, ok := r.fixed[b.Name]; ok {
+		return b, &ExistsError{b.Name}
+	}
+	added, err := r.store.Exec(ctx, `INSERT INTO agents (name, `+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (name) DO NOTHING`, append([]any{b.Name}, b.values()...)...)
+	if err == nil && added == 0 {
+		err = &ExistsError{b.Name}
+	}
+	return b, err
+}
+
+// Patch changes a stored blueprint by a JSON merge patch; see Blueprint.Patched. The
+// error may be a *NotFoundError, a *ReadOnlyError or an *InvalidError.
+func (r *Registry) Patch(ctx context.Context, name string, patch []byte) (Blueprint, error) {
+	if b, ok := r.fixed[name]; ok {
+		return b, &ReadOnlyError{name, b.Source}
+	}
+	var patched Blueprint
+	err := r.store.Transact(ctx, func(tx store.Tx) error {
+		b, err := get(ctx, tx, name)
+		if err != nil {
+			return err
+		}
+		if patched, err = b.Patched(patch); err != nil {
+			return err
+		}
+		changed, err := tx.Exec(ctx, `UPDATE agents SET (`+columns+`) = ($2, $3, $4, $5, $6, $7, $8, $9, $10) WHERE name = $1 AND version = $10 - 1`, append([]any{name}, patched.values()...)...)
+		if err == nil && changed == 0 {
+			err = fmt.Errorf("somebody else changed the agent %s at the same moment: try again", name)
+		}
+		return err
+	})
+	return patched, err
+}
+
+// Remove removes a stored blueprint. Its runs stay, and those that wait are carried out.
+// The error may be a *NotFoundError or a *ReadOnlyError.
+func (r *Registry) Remove(ctx context.Context, name string) error {
+	if b, ok := r.fixed[name]; ok {
+		return &ReadOnlyError{name, b.Source}
+	}
+	removed, err := r.store.Exec(ctx, `DELETE FROM agents WHERE name = $1`, name)
+	if err == nil && removed == 0 {
+		err = &NotFoundError{name}
+	}
+	return err
+}
+
+const columns = `type, description, parameters_schema, output_schema, command, tags, time_limit_seconds, max_attempts, version`
+
+const selectAgents = `SELECT name, ` + columns + ` FROM agents`
+
+// values returns what the columns have of the blueprint.
+func (b Blueprint) values() []any {
+	nullable := func(raw json.RawMessage) any {
+		if raw == nil {
+			return nil
+		}
+		return string(raw)
+	}
+	list := func(l []string) string {
+		raw, _ := json.Marshal(l) // texts can be written
+		return string(raw)
+	}
+	return []any{string(b.Type), b.Description, nullable(b.ParametersSchema), nullable(b.OutputSchema), list(b.Command), list(b.Tags), int64(b.TimeLimitSeconds), int64(b.MaxAttempts), b.Version}
+}
+
+func scan(row store.Row) (Blueprint, error) {
+	b := Blueprint{Source: Stored}
+	var parameters, output *string
+	var command, tags string
+	if err := row.Scan(&b.Name, &b.Type, &b.Description, &parameters, &output, &command, &tags, &b.TimeLimitSeconds, &b.MaxAttempts, &b.Version); err != nil {
+		return b, err
+	}
+	if parameters != nil {
+		b.ParametersSchema = json.RawMessage(*parameters)
+	}
+	if output != nil {
+		b.OutputSchema = json.RawMessage(*output)
+	}
+	return b, errors.Join(json.Unmarshal([]byte(command), &b.Command), json.Unmarshal([]byte(tags), &b.Tags))
+}

@@ -1,0 +1,96 @@
+package agents
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/store/storetest"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+
+func TestRegistry(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, location string) {
+		ctx := t.Context()
+		st, err := store.Open(ctx, location, Tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		fixed, err := BuiltIns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ofFile := mustParse(t, `{"name":"filed","type":"agent","command":["x"]}`)
+		ofFile.Source = File
+		r, err := New(st, append(fixed, ofFile)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		added, err := r.Add(ctx, []byte(crawler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.Get(ctx, "web-crawler"); err != nil || cmp.Diff(added, got) != "" {
+			t.Errorf("%v, %s", err, cmp.Diff(added, got))
+		}
+		if _, err := r.Add(ctx, []byte(`{"name":"ask","type":"agent","command":["ask"],"tags":["a","b"],"time_limit_seconds":5,"max_attempts":2,"output_schema":{"type":"object"}}`)); err != nil {
+			t.Fatal(err)
+		}
+		patched, err := r.Patch(ctx, "ask", []byte(`{"command":["ask","--twice"],"output_schema":null}`))
+		if err != nil || patched.Version != 2 {
+			t.Errorf("%+v, %v", patched, err)
+		}
+		if got, err := r.Get(ctx, "ask"); err != nil || cmp.Diff(patched, got) != "" || got.OutputSchema != nil || got.Tags[1] != "b" {
+			t.Errorf("%v, %s", err, cmp.Diff(patched, got))
+		}
+		var names []string
+		list, err := r.List(ctx)
+		for _, b := range list {
+			names = append(names, b.Name+" "+string(b.Source))
+		}
+		want := []string{"ask stored", "collect-output built-in", "filed file", "phase-validation built-in", "web-crawler stored"}
+		if d := cmp.Diff(want, names); d != "" || err != nil {
+			t.Errorf("%v, %s", err, d)
+		}
+
+		var exists *ExistsError
+		for _, name := range []string{"ask", "filed", CollectOutput} {
+			if _, err := r.Add(ctx, []byte(`{"name":"`+name+`","type":"agent","command":["x"]}`)); !errors.As(err, &exists) {
+				t.Errorf("adding %s: %v", name, err)
+			}
+		}
+		var readOnly *ReadOnlyError
+		var notFound *NotFoundError
+		for _, name := range []string{"filed", PhaseValidation} {
+			if _, err := r.Patch(ctx, name, []byte(`{}`)); !errors.As(err, &readOnly) {
+				t.Errorf("patching %s: %v", name, err)
+			}
+			if err := r.Remove(ctx, name); !errors.As(err, &readOnly) {
+				t.Errorf("removing %s: %v", name, err)
+			}
+		}
+		if _, err := r.Patch(ctx, "nobody", []byte(`{}`)); !errors.As(err, &notFound) {
+			t.Errorf("patching nobody: %v", err)
+		}
+		if _, err := r.Get(ctx, "nobody"); !errors.As(err, &notFound) {
+			t.Errorf("getting nobody: %v", err)
+		}
+		var invalid *InvalidError
+		if _, err := r.Patch(ctx, "ask", []byte(`{"type":"deterministic"}`)); !errors.As(err, &invalid) {
+			t.Errorf("an invalid patch: %v", err)
+		}
+		if err := r.Remove(ctx, "ask"); err != nil {
+			t.Error(err)
+		}
+		if err := r.Remove(ctx, "ask"); !errors.As(err, &notFound) {
+			t.Errorf("removing twice: %v", err)
+		}
+		if _, err := New(st, ofFile, ofFile); err == nil {
+			t.Error("two fixed agents have one name")
+		}
+	})
+}
