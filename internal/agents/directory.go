@@ -90,6 +90,15 @@ func readFile(dir fs.FS, name string) (Blueprint, error) {
 	return b, errors.Join(problems...)
 }
 
+// ToJSON converts one YAML document, which JSON is as well, to JSON.
+func ToJSON(data []byte) (json.RawMessage, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("it is larger than %s", text.Bytes(maxFile))
+	}
+	raw, _, err := fromYAML(data)
+	return raw, err
+}
+
 // yamlLines has the line of each value by its path.
 type yamlLines map[string]int
 

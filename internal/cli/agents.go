@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+type agentsFlags struct {
+	store, agents string
+	json          bool
+}
+
+func newAgents(env Environment) *cobra.Command {
+	var f agentsFlags
+	cmd := &cobra.Command{
+		Use:   "agents",
+		Short: "List, show, add and remove the agents that runs can be started of",
+		Long: `The agents that an orchestrator can discover, with the schema of their parameters:
+those built in, those of a directory of files, and those that were added to the store.
+
+'airlock serve' answers the same over HTTP.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.PersistentFlags().StringVar(&f.store, "store", "", storeUsage)
+	cmd.PersistentFlags().StringVar(&f.agents, "agents", "", agentsUsage)
+	list := &cobra.Command{
+		Use: "list", Short: "List the agents", Args: cobra.NoArgs,
+		Example: `  airlock agents list
+  airlock agents list --json | jq -r '.agents[].name'`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.with(cmd.Context(), env, func(r *agents.Registry) error { return listAgents(cmd.Context(), env, r, f.json) })
+		},
+	}
+	list.Flags().BoolVar(&f.json, "json", false, "print JSON also to a terminal")
+	show := &cobra.Command{
+		Use: "show NAME", Short: "Show one agent with its schemas", Args: cobra.ExactArgs(1),
+		Example: "  airlock agents show phase-validation",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), env, func(r *agents.Registry) error {
+				b, err := r.Get(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printJSON(env, b)
+			})
+		},
+	}
+	add := &cobra.Command{
+		Use: "add FILE", Short: "Add an agent from a YAML or JSON file",
+		Long: `Add an agent that a YAML or JSON file describes; - is standard input.
+'airlock schema agent-blueprint.json' says what can be in it.`,
+		Example: `  echo '{"name":"researcher","type":"agent","command":["claude","-p"]}' | airlock agents add -`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), env, func(r *agents.Registry) error {
+				raw, err := readBlueprint(env, args[0])
+				if err != nil {
+					return err
+				}
+				b, err := r.Add(cmd.Context(), raw)
+				if err != nil {
+					return err
+				}
+				return printJSON(env, b)
+			})
+		},
+	}
+	remove := &cobra.Command{
+		Use: "remove NAME", Short: "Remove an agent that was added", Args: cobra.ExactArgs(1),
+		Example: "  airlock agents remove researcher",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), env, func(r *agents.Registry) error { return r.Remove(cmd.Context(), args[0]) })
+		},
+	}
+	cmd.AddCommand(list, show, add, remove)
+	return cmd
+}
+
+// with opens the registry for do. What the user can mend, such as a name that is taken,
+// is a usage error.
+func (f agentsFlags) with(ctx context.Context, env Environment, do func(*agents.Registry) error) error {
+	s, err := openStore(ctx, env, f.store, agents.Tables)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, err := newRegistry(s, f.agents)
+	if err != nil {
+		return err
+	}
+	err = do(r)
+	var exit *exitcode.Error
+	if err == nil || errors.As(err, &exit) || mendable(err) {
+		return err
+	}
+	return exitcode.FailedError(err)
+}
+
+// mendable reports whether an error of the registry is about what the user asked for.
+func mendable(err error) bool {
+	for _, target := range []any{new(*agents.InvalidError), new(*agents.NotFoundError), new(*agents.ExistsError), new(*agents.ReadOnlyError)} {
+		if errors.As(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func listAgents(ctx context.Context, env Environment, r *agents.Registry, asJSON bool) error {
+	list, err := r.List(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON || !isTerminal(env.Stdout) {
+		return printJSON(env, map[string]any{"agents": list})
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tTYPE\tSOURCE\tDESCRIPTION")
+	for _, b := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", b.Name, b.Type, b.Source, text.Truncate(text.OneLine(b.Description), 80))
+	}
+	return w.Flush()
+}
+
+// readBlueprint reads what a file describes as JSON.
+func readBlueprint(env Environment, name string) (json.RawMessage, error) {
+	file, err := openInput(env, cmp.Or(name, "-"))
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	defer file.Close()
+	const most = 1 << 20
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	raw, err := agents.ToJSON(data)
+	if err != nil {
+		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", name, err))
+	}
+	return raw, nil
+}
+
+func printJSON(env Environment, v any) error {
+	enc := json.NewEncoder(env.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

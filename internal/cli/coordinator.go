@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// storeUsage and agentsUsage explain flags that several commands have.
+const (
+	storeUsage  = "the store: a SQLite file, or the URL of a PostgreSQL database (default: airlock/airlock.db in the state directory)"
+	agentsUsage = "a directory of agents' blueprints, one in each YAML or JSON file"
+)
+
+// openStore opens the store that the user names, or the usual one.
+func openStore(ctx context.Context, env Environment, location string, tables ...store.Schema) (*store.Store, error) {
+	if location == "" {
+		var err error
+		if location, err = store.DefaultPath(env.Getenv); err != nil {
+			return nil, exitcode.UsageError(err)
+		}
+	}
+	s, err := store.Open(ctx, location, tables...)
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	return s, nil
+}
+
+// newRegistry returns the agents built in, those of a directory ("" for none) and those
+// of the store.
+func newRegistry(s *store.Store, dir string) (*agents.Registry, error) {
+	fixed, err := agents.BuiltIns()
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
+	if dir != "" {
+		if !isDirectory(dir) {
+			return nil, exitcode.UsageError(fmt.Errorf("--agents: %s is not a directory", dir))
+		}
+		files, err := agents.ReadDirectory(os.DirFS(dir))
+		if err != nil {
+			return nil, exitcode.UsageError(fmt.Errorf("--agents %s:\n%w", dir, err))
+		}
+		fixed = append(fixed, files...)
+	}
+	r, err := agents.New(s, fixed...)
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	return r, nil
+}
