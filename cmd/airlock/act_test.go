@@ -208,3 +208,52 @@ jobs:
 		t.Errorf("act obeyed only %+v", obeyed)
 	}
 }
+
+// TestActAgentWithTools runs a workflow in which an agent without a model asks through the
+// tools, makes a mistake in each of three calls, and corrects it by the error. The gate then
+// applies what it asked for.
+func TestActAgentWithTools(t *testing.T) {
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	files := map[string]string{"policy.yml": "add-issue-comment:\nadd-issue-label: {allowed: [bug, docs]}\ncreate-issue:\n"}
+	for name, pkg := range map[string]string{"airlock": ".", "agent": "./testdata/scripted-agent"} {
+		path := filepath.Join(t.TempDir(), name)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go build %s: %v\n%s", pkg, err, out)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["bin/"+name] = string(data)
+	}
+	_, log, ok := act(t, s, `
+on: pull_request
+jobs:
+  gate:
+    runs-on: ubuntu-latest
+    steps:
+      - name: The agent
+        run: |
+          chmod +x bin/airlock bin/agent
+          bin/agent bin/airlock mcp --safe-outputs --config policy.yml --output lines.ndjson > agent.log
+          cat agent.log
+          test "$(grep -c 'was refused' agent.log)" = 3
+          test "$(grep -c 'is carried out' agent.log)" = 3
+      - uses: agent-airlock/airlock/actions/gate@v1
+        with:
+          output-file: lines.ndjson
+          config: |
+            add-issue-comment:
+            add-issue-label: {allowed: [bug, docs]}
+            create-issue:
+`, files)
+	if !ok {
+		t.Errorf("the workflow failed:\n%s", log)
+	}
+	state := s.State()
+	if pull := state.Issues[1]; len(pull.Comments) != 1 || !strings.HasPrefix(pull.Comments[0].Body, "The tests pass.") || len(s.Writes()) != 3 {
+		t.Errorf("%d writes; comments %+v", len(s.Writes()), pull.Comments)
+	}
+}
