@@ -64,6 +64,7 @@ var layers = []struct {
 	{"internal/store", ""},
 	{"internal/store/storetest", ""},
 	{"internal/engine", "crash store"},
+	{"internal/loops", "engine fixloop store"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks crash"},
 	{"internal/agents", "text schema store"},
 	{"internal/server", "text crash safeoutput guide doors"},

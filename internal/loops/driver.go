@@ -1,0 +1,344 @@
+package loops
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// workflow is the name of the workflow that carries a loop. What it does in which order
+// must never change: see package engine.
+const workflow = "loop"
+
+// patience is how long a loop that waits for nobody's deadline sleeps before it looks
+// again by itself.
+const patience = 24 * time.Hour
+
+// Hands do what a loop needs done outside. The driver calls them from goroutines of their
+// own; a context ends when the loop no longer needs the answer, or the driver is closed.
+type Hands interface {
+	// Work does what w asks for and returns the event that says what came of it. tell sends
+	// the loop an event before that, one of each type. Work may be asked the same again,
+	// after a crash: what it does must bear that. ok is false where somebody else answers,
+	// such as a person that decides. Its Kind is never fixloop.WorkNone.
+	Work(ctx context.Context, l Loop, w fixloop.Work, tell func(fixloop.Event) error) (e fixloop.Event, ok bool)
+	// Deliver tells a message to whom it is for, at least once.
+	Deliver(ctx context.Context, l Loop, m fixloop.Message) error
+}
+
+// Config describes a driver.
+type Config struct {
+	// Executor and Lease are the engine's. A driver of one loop has OfOne of its ID.
+	Executor string // required
+	Lease    time.Duration
+	Queue    string // required: that of the loops to drive
+	Hands    Hands  // required
+	Logger   *slog.Logger
+	// Poll is how often the queue is looked at; 0 for the engine's default.
+	Poll time.Duration
+}
+
+// OfOne returns the names of the executor and the queue of a driver that drives one loop
+// only.
+func OfOne(id string) string { return "loop " + id }
+
+// Driver drives loops until it is closed.
+type Driver struct {
+	*Book
+	hands Hands
+	log   *slog.Logger
+	base  context.Context
+	stop  context.CancelFunc
+	wg    sync.WaitGroup
+
+	mu      sync.Mutex
+	working map[string]*job // by the loop's ID
+	turned  chan struct{}   // is closed, and replaced, when a workflow has taken a turn
+}
+
+// job is work under way.
+type job struct {
+	key  string
+	stop context.CancelFunc
+}
+
+// Open opens a driver on a store, which it closes in the end.
+func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
+	d := &Driver{hands: cfg.Hands, log: cfg.Logger, working: map[string]*job{}, turned: make(chan struct{})}
+	d.base, d.stop = context.WithCancel(ctx)
+	d.Book = &Book{store: st, now: time.Now}
+	// The workflows that a killed process left begin before engine.Open returns.
+	opened := make(chan struct{})
+	e, err := engine.Open(ctx, st, engine.Config{
+		Executor: cfg.Executor, Lease: cfg.Lease, Logger: cfg.Logger,
+		Queues: []engine.Queue{{Name: cfg.Queue, Poll: cfg.Poll}},
+		Workflows: []engine.Workflow{{Name: workflow, Run: func(x *engine.Execution, id string) error {
+			select {
+			case <-opened:
+				return d.carry(x, id)
+			case <-d.base.Done():
+				return context.Cause(d.base)
+			}
+		}}},
+	})
+	if err != nil {
+		d.stop()
+		return nil, err
+	}
+	d.engine = e
+	close(opened)
+	return d, nil
+}
+
+// Close stops the work under way and closes the engine and the store. Loops that are open
+// go on with the next driver of the executor's name.
+func (d *Driver) Close() {
+	d.stop()
+	d.wg.Wait()
+	d.engine.Close()
+}
+
+// Wait returns when a loop has ended, or when it waits for a person and untilDecision is
+// set. After its end the engine forgets what it knows of the loop; the store keeps it.
+func (d *Driver) Wait(ctx context.Context, id string, untilDecision bool) (Loop, error) {
+	for {
+		d.mu.Lock()
+		turned := d.turned
+		d.mu.Unlock()
+		l, err := d.Get(ctx, id)
+		if err != nil {
+			return l, err
+		}
+		told, err := d.told(ctx, id)
+		if err != nil {
+			return l, err
+		}
+		switch {
+		case l.State.Outcome() != fixloop.Running && told:
+			return l, d.forget(ctx, id)
+		case untilDecision && told && l.State.Work().Kind == fixloop.WorkDecide:
+			return l, nil
+		}
+		select {
+		case <-ctx.Done():
+			return l, context.Cause(ctx)
+		case <-d.engine.Lost():
+			return l, engine.ErrLeaseLost
+		case <-turned:
+		}
+	}
+}
+
+// told reports whether all messages have been delivered.
+func (d *Driver) told(ctx context.Context, id string) (bool, error) {
+	var open int
+	err := d.store.QueryRow(ctx, `SELECT count(*) FROM messages WHERE loop = $1 AND delivered = 0`, id).Scan(&open)
+	return open == 0, err
+}
+
+// forget waits for the end of a loop's workflow and removes what only it needed.
+func (d *Driver) forget(ctx context.Context, id string) error {
+	state, err := d.engine.Wait(ctx, workflowID(id))
+	if errors.Is(err, engine.ErrNoWorkflow) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if state.Err != nil {
+		d.log.Warn("the loop's workflow ended with an error", "loop", id, "error", state.Err)
+	}
+	if err := d.engine.Delete(workflowID(id)); err != nil {
+		return err
+	}
+	_, err = d.store.Exec(ctx, `DELETE FROM loop_results WHERE loop = $1`, id)
+	return errors.Join(err, d.engine.RemoveQueue(OfOne(id)))
+}
+
+// turn is what the workflow has to do next.
+type turn struct {
+	Deliver []int // numbers of messages
+	Final   bool
+	Due     time.Time // zero: no timer runs
+}
+
+// carry is the workflow of a loop: look at the timer, deliver, see to the work, wait.
+func (d *Driver) carry(x *engine.Execution, id string) error {
+	for {
+		next, err := engine.Transaction(x, "turn", func(ctx context.Context, tx store.Tx) (turn, error) { return d.turn(ctx, tx, id) })
+		if err != nil {
+			return err
+		}
+		for _, n := range next.Deliver {
+			problem, err := engine.Step(x, "deliver", func(ctx context.Context) (string, error) { return d.deliver(ctx, id, n) })
+			if err != nil {
+				return err
+			}
+			if _, err := engine.Transaction(x, "delivered", func(ctx context.Context, tx store.Tx) (bool, error) {
+				return true, d.delivered(ctx, tx, id, n, problem)
+			}); err != nil {
+				return err
+			}
+		}
+		if next.Final && len(next.Deliver) == 0 {
+			d.announce()
+			return nil
+		}
+		if len(next.Deliver) > 0 {
+			continue // what could not be delivered has changed the state
+		}
+		d.announce()
+		d.see(id)
+		wait := patience
+		if !next.Due.IsZero() {
+			wait = max(next.Due.Sub(d.now()), 0)
+		}
+		if _, _, err := x.Receive(wait); err != nil {
+			return err
+		}
+	}
+}
+
+// announce wakes all who Wait.
+func (d *Driver) announce() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(d.turned)
+	d.turned = make(chan struct{})
+}
+
+// turn lets the time that has passed act on the loop, and returns what is to be done.
+func (d *Driver) turn(ctx context.Context, tx store.Tx, id string) (turn, error) {
+	l, err := d.locked(ctx, tx, id)
+	if err != nil {
+		return turn{}, err
+	}
+	state := l.State
+	for due := state.Deadline(); !due.IsZero() && !d.now().Before(due); due = state.Deadline() {
+		if state, err = d.step(ctx, tx, id, fixloop.Event{Type: fixloop.EventTimer}); err != nil {
+			return turn{}, err
+		}
+	}
+	open, err := store.List(ctx, tx, func(r store.Row) (n int, err error) { return n, r.Scan(&n) },
+		`SELECT n FROM messages WHERE loop = $1 AND delivered = 0 ORDER BY n`, id)
+	return turn{Deliver: open, Final: state.Outcome() != fixloop.Running, Due: state.Deadline()}, err
+}
+
+// deliver delivers a message, and returns why it cannot be.
+func (d *Driver) deliver(ctx context.Context, id string, n int) (problem string, err error) {
+	l, err := d.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	var body string
+	if err := d.store.QueryRow(ctx, `SELECT body FROM messages WHERE loop = $1 AND n = $2`, id, n).Scan(&body); err != nil {
+		return "", err
+	}
+	var m fixloop.Message
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		return "", err
+	}
+	for attempt := 1; ; attempt++ {
+		err := d.hands.Deliver(ctx, l, m)
+		if err == nil {
+			return "", nil
+		}
+		if ctx.Err() != nil {
+			return "", err
+		}
+		if attempt == fixloop.DeliveryAttempts {
+			return err.Error(), nil
+		}
+		d.log.Warn("a message cannot be delivered yet", "message", m.ID, "error", err)
+		if err := sleep(ctx, time.Duration(attempt)*2*time.Second); err != nil {
+			return "", err
+		}
+	}
+}
+
+// delivered records that a message needs no delivery any more. If it could not be
+// delivered, the loop is told.
+func (d *Driver) delivered(ctx context.Context, tx store.Tx, id string, n int, problem string) error {
+	if _, err := tx.Exec(ctx, `UPDATE messages SET delivered = 1 WHERE loop = $1 AND n = $2`, id, n); err != nil || problem == "" {
+		return err
+	}
+	var name string
+	if err := tx.QueryRow(ctx, `SELECT id FROM messages WHERE loop = $1 AND n = $2`, id, n).Scan(&name); err != nil {
+		return err
+	}
+	_, err := d.step(ctx, tx, id, fixloop.Event{Type: fixloop.EventUndelivered, Message: name, Attempts: fixloop.DeliveryAttempts, Text: problem})
+	var refused *fixloop.Refused
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}
+
+// see sees to it that the work which the loop waits for is under way, and no other.
+func (d *Driver) see(id string) {
+	l, err := d.Get(d.base, id)
+	if err != nil {
+		if d.base.Err() == nil {
+			d.log.Warn("a loop cannot be read", "loop", id, "error", err)
+		}
+		return
+	}
+	w := l.State.Work()
+	key := fmt.Sprintf("%s/%d/%d", w.Kind, w.Op, w.Attempt)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if now := d.working[id]; now != nil {
+		if now.key == key {
+			return
+		}
+		now.stop()
+		delete(d.working, id)
+	}
+	if w.Kind == fixloop.WorkNone || d.base.Err() != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(d.base)
+	d.working[id] = &job{key, stop}
+	d.wg.Go(func() { d.work(ctx, l, w, key) })
+}
+
+// work has the hands do the work and applies what came of it.
+func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
+	e, ok := d.hands.Work(ctx, l, w, func(e fixloop.Event) error {
+		return d.Apply(ctx, l.ID, key+"/"+string(e.Type), e)
+	})
+	for ok && ctx.Err() == nil {
+		err := d.Apply(ctx, l.ID, key, e)
+		var refused *fixloop.Refused
+		switch {
+		case err == nil:
+			d.see(l.ID) // before the workflow is woken, to lose no time
+			return
+		case errors.As(err, &refused):
+			d.log.Info("an answer that the loop no longer waits for", "loop", l.ID, "error", err)
+			return
+		}
+		d.log.Warn("the result of work cannot be recorded yet", "loop", l.ID, "error", err)
+		_ = sleep(ctx, 5*time.Second)
+	}
+}
+
+// sleep waits, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
