@@ -61,7 +61,7 @@ func (d *Document) loopFailures(r row) []fixloop.Failure {
 		}
 		excerpt = cmp.Or(excerpt, c.Excerpt)
 		for _, f := range c.Failures {
-			failures = append(failures, fixloop.Failure{Tool: string(phase.Tests), Message: cmp.Or(f.Name, f.Unit, "a test") + " failed", Path: f.Path, Line: f.Line, Details: f.Message})
+			failures = append(failures, fixloop.Failure{Message: cmp.Or(f.Name, f.Unit, "a test") + " failed", Path: f.Path, Line: f.Line, Details: f.Message})
 		}
 	}
 	for _, f := range d.Findings {

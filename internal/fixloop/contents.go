@@ -2,6 +2,7 @@ package fixloop
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -26,14 +27,8 @@ func suggestions(failures []Failure, checks ...Check) []string {
 	for _, c := range checks {
 		out = append(out, string(c)+": "+c.advice())
 	}
-	with := 0
-	for _, f := range failures {
-		if f.Suggestion != "" {
-			with++
-		}
-	}
-	if with > 0 {
-		out = append(out, text.Count(with, "failure")+" come with the text that should replace their lines.")
+	if slices.ContainsFunc(failures, func(f Failure) bool { return f.Suggestion != "" }) {
+		out = append(out, "A block marked \"replacement\" below a failure is the text that should replace its lines.")
 	}
 	return out
 }

@@ -55,24 +55,17 @@ func (f Failure) source() string {
 // knownFailures returns failures of a check within the limits, and the fingerprints of all of them,
 // sorted.
 func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []string) {
-	findings := make([]finding.Finding, len(failures))
-	for i, f := range failures {
-		findings[i] = finding.Finding{
-			Check: string(c), Tool: f.Tool, Rule: f.Rule, Path: f.Path, Message: f.Message,
-			Range: finding.Range{StartLine: f.Line}, Fingerprint: f.Fingerprint,
-		}
-	}
-	finding.SetFingerprints(findings)
+	prints := printsOf(failures)
 	fingerprints = make([]string, len(failures))
-	for i := range findings {
-		fingerprints[i] = string(c) + " " + findings[i].Fingerprint
+	for i := range prints {
+		fingerprints[i] = string(c) + " " + prints[i]
 	}
 	slices.Sort(fingerprints)
 	kept = slices.Clone(failures[:min(len(failures), maxFailures)])
 	for i := range kept {
 		f := &kept[i]
 		f.Check = c
-		f.Fingerprint = findings[i].Fingerprint
+		f.Fingerprint = prints[i]
 		f.Message = text.Truncate(text.OneLine(f.Message), maxMessage)
 		f.Path = text.Truncate(text.OneLine(f.Path), maxName)
 		f.Tool = text.Truncate(text.OneLine(f.Tool), maxName)
@@ -85,6 +78,28 @@ func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []
 		}
 	}
 	return kept, fingerprints
+}
+
+// printsOf returns the fingerprint of each failure, one that it makes where there is none.
+func printsOf(failures []Failure) []string {
+	prints := make([]string, len(failures))
+	complete := true
+	for i, f := range failures {
+		prints[i] = f.Fingerprint
+		complete = complete && f.Fingerprint != ""
+	}
+	if complete {
+		return prints
+	}
+	findings := make([]finding.Finding, len(failures))
+	for i, f := range failures {
+		findings[i] = finding.Finding{Tool: f.Tool, Rule: f.Rule, Path: f.Path, Message: f.Message, Range: finding.Range{StartLine: f.Line}, Fingerprint: f.Fingerprint}
+	}
+	finding.SetFingerprints(findings)
+	for i, f := range findings {
+		prints[i] = f.Fingerprint
+	}
+	return prints
 }
 
 // excerpt returns a text of several lines without characters that act on a terminal, at most

@@ -134,7 +134,8 @@ func (m Message) sections(p *page) {
 		if m.Result == Pass {
 			p.line("All previous failures resolved.")
 		} else {
-			p.line(fmt.Sprintf("%d failures remain.", len(m.Failures)+m.Omitted))
+			n := len(m.Failures) + m.Omitted
+			p.line(text.Count(n, "failure") + map[bool]string{true: " remains.", false: " remain."}[n == 1])
 			p.section("Failure Details")
 			p.failures(m.Failures, m.Omitted, "")
 		}

@@ -83,9 +83,12 @@ func refused(e Event, code Code, why string) error {
 // emit records a message. Its log entry, time, iteration and statuses are filled in.
 func (t *turn) emit(m Message) int {
 	t.Entries++
-	m.Entry = fmt.Sprintf("LOG-%d-%d-%d", t.Loop.Issue, t.Iteration, t.Entries)
+	m.Entry = t.id("LOG", t.iteration(), strconv.Itoa(t.Entries))
 	m.Time, m.Issue, m.Iteration, m.Max = t.now.Truncate(time.Second), t.Loop.Issue, t.Iteration, t.Max
 	m.Before, m.After = t.Status, t.Status
+	if t.messages == nil {
+		t.messages = make([]Message, 0, 16) // a step without any allocates nothing
+	}
 	t.messages = append(t.messages, m)
 	return len(t.messages) - 1
 }
