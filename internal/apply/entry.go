@@ -35,6 +35,26 @@ type entry struct {
 	decided *Result
 }
 
+// texts returns the texts of an agent's item, as they would be posted and as they were asked
+// for.
+func (e *entry) texts() []ItemText {
+	if e.own || e.withheld {
+		return nil
+	}
+	var list []ItemText
+	for _, t := range e.item.Texts() {
+		if *t.Value == "" || t.Mode == safeoutput.Label {
+			continue
+		}
+		text := ItemText{Field: t.Field, Posted: *t.Value, Asked: *t.Value, Mode: t.Mode}
+		if asked, ok := e.approved.Accepted().Asked(t.Field); ok {
+			text.Asked = asked
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
 // entriesOf numbers the approved items and gives each its key.
 func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry, error) {
 	if cfg.Sanitizer == nil {

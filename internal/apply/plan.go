@@ -85,6 +85,18 @@ type Member struct {
 	// Code and Reason explain an outcome other than apply.
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Texts are the item's texts for people, none where one contains a secret. Requests has
+	// them in their JSON form, with what is written below them.
+	Texts []ItemText `json:"-"`
+}
+
+// ItemText is one text of an agent's item.
+type ItemText struct {
+	Field string
+	// Posted is the text as it would be posted, and Asked as the agent wrote it: the same
+	// where nothing was cleaned. Asked is as hostile as the agent's file.
+	Posted, Asked string
+	Mode          safeoutput.TextMode
 }
 
 // OutcomeApply is the expected outcome of an item that will be written.
@@ -325,7 +337,7 @@ func (p *planner) operation(group []*entry, summary string) Operation {
 func (op *Operation) listItems() {
 	op.Items = make([]Member, len(op.entries))
 	for i, e := range op.entries {
-		m := Member{Index: e.index, Line: e.line, Kind: e.kind, Key: e.key, Outcome: OutcomeApply}
+		m := Member{Index: e.index, Line: e.line, Kind: e.kind, Key: e.key, Outcome: OutcomeApply, Texts: e.texts()}
 		if d := e.decided; d != nil {
 			m.Outcome, m.Code, m.Reason = string(d.State), d.Code, d.Message
 			if d.State == Applied {

@@ -219,7 +219,7 @@ func (g *Gate) report(collected intake.Result, r Request, plan *apply.Plan, resu
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
 	return report.New(report.Input{
 		Event: r.Event, DryRun: r.Config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
-		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Safe: g.OneLine,
+		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Safe: g.OneLine, Block: g.CheckText().Code,
 	})
 }
 

@@ -27,6 +27,7 @@ func (j *recordJudge) clean() {
 		}
 		if out != *t.Value {
 			j.redacted(t.Field, notes)
+			j.accepted.asked = append(j.accepted.asked, askedText{t.Field, *t.Value})
 			*t.Value = out
 		}
 	}

@@ -78,13 +78,28 @@ type Accepted struct {
 	item    safeoutput.Item
 	line    int
 	notes   Notes
+	asked   []askedText
 	encoded []byte
 	own     bool
 	stable  string
 }
 
+// askedText is a text as it was before it was cleaned.
+type askedText struct{ field, text string }
+
 // Item returns the item, canonical and clean. Callers do not change it.
 func (a Accepted) Item() safeoutput.Item { return a.item }
+
+// Asked returns a text of the item as it was asked for, before it was cleaned. It is as
+// hostile as the file; ok is false where cleaning changed nothing.
+func (a Accepted) Asked(field string) (text string, ok bool) {
+	for _, t := range a.asked {
+		if t.field == field {
+			return t.text, true
+		}
+	}
+	return "", false
+}
 
 // Own reports whether Airlock itself made the item. Only the function Own makes such
 // items; a file cannot contain them.

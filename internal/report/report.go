@@ -36,6 +36,9 @@ type Input struct {
 	// Safe makes a text of an agent fit to be shown: no control character, no
 	// live mention. Required.
 	Safe func(string) string
+	// Block makes a text of several lines fit to be shown as code or on a terminal, and
+	// keeps its lines. Required with a Plan whose items have texts.
+	Block func(string) string
 }
 
 // Report is the outcome of every line, in its documented JSON form.
@@ -63,6 +66,7 @@ type Report struct {
 	plan   *apply.Plan
 	tooFew bool // there are fewer items of a kind than the configuration demands
 	safe   func(string) string
+	block  func(string) string
 	asked  map[int]string   // what an approved item asks for, by its index, if its operation has no other item
 	notes  map[int][]string // what was left out of an approved item, by its index
 	where  string           // the event and its subject, for people
@@ -132,7 +136,7 @@ func New(in Input) *Report {
 		Version: Version, Repository: in.Event.Repo.FullName(), Event: in.Event.Name, DryRun: in.DryRun, Unconfigured: in.Unconfigured,
 		Results: []apply.Result{}, Rejected: []Rejected{}, Dropped: []Dropped{},
 		Earlier: in.Earlier,
-		plan:    in.Plan, safe: in.Safe, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
+		plan:    in.Plan, safe: in.Safe, block: in.Block, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
 	}
 	for _, res := range in.Results {
 		r.notes[res.Index] = res.Notes

@@ -28,8 +28,10 @@ func (r *Report) Summary(limit int) string {
 	}
 	if r.DryRun && r.plan != nil && len(r.plan.Operations) > 0 {
 		r.writePlan(&b)
+		r.writeTexts(&b)
 	} else if rows := r.rows(apply.Staged); len(rows) > 0 {
 		section(&b, "Planned, not written", []string{"Line", "Request", "What would be done"}, rows, stagedCells)
+		r.writeTexts(&b)
 	}
 	if rows := r.notDone(); len(rows) > 0 {
 		section(&b, "Not done", []string{"", "Line", "Request", "Why, and what to do"}, rows, notDoneCells)

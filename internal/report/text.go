@@ -26,6 +26,7 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	})
 	if !r.DryRun { // otherwise the plan shows it
 		t.rows("Planned, not written", r.rows(apply.Staged), func(row row) { t.row(yellow, "·", row, append([]string{row.asked}, row.because()...)...) })
+		t.stagedTexts(r)
 	}
 	t.rows("Not done", r.notDone(), func(row row) {
 		state := row.state
@@ -66,8 +67,8 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	return t.err
 }
 
-// PlanText writes the plan for a terminal: every operation with its requests, without their
-// bodies, then what could not be checked, and the permissions that it needs.
+// PlanText writes the plan for a terminal: every operation with its requests and the texts
+// as they would be posted, what was cleaned marked, then what could not be checked, and the permissions that it needs.
 func (r *Report) PlanText(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
 	p := r.plan
@@ -90,6 +91,7 @@ func (r *Report) PlanText(w io.Writer, colour bool) error {
 		for _, req := range op.Requests {
 			t.printf("     %s %s\n", req.Method, r.safe(req.Path))
 		}
+		t.itemTexts(r, op)
 		for _, n := range slices.Concat(op.Notes, r.itemNotes(op)) {
 			t.printf("     note: %s\n", r.plain(n))
 		}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+func TestCompareLines(t *testing.T) {
+	for _, c := range []struct{ asked, posted, want string }{
+		{"a\nb", "a\nb", " a\n b"},
+		{"a\nb\nc", "a\nc", " a\n-b\n c"},
+		{"a\nc", "a\nb\nc", " a\n+b\n c"},
+		{"a\nx\nb\ny\nc", "a\nX\nb\nY\nc", " a\n-x\n+X\n b\n-y\n+Y\n c"},
+		{"x", "y", "-x\n+y"},
+		{"a\na\na", "a", " a\n-a\n-a"},
+	} {
+		var got []string
+		for _, l := range compareLines(strings.Split(c.asked, "\n"), strings.Split(c.posted, "\n")) {
+			got = append(got, string(l.mark)+l.text)
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%q and %q: %q, want %q", c.asked, c.posted, got, c.want)
+		}
+	}
+}
+
+// planOf returns the report of a dry run of one item with one text.
+func planOf(text apply.ItemText) *Report {
+	plan := &apply.Plan{Operations: []apply.Operation{{Number: 1, Kind: safeoutput.KindCreateIssue, Summary: "create the issue", Target: "repository", Staged: true,
+		Items: []apply.Member{{Line: 1, Kind: safeoutput.KindCreateIssue, Outcome: apply.OutcomeApply, Texts: []apply.ItemText{text}}}}}}
+	same := func(s string) string { return s }
+	return New(Input{Event: event.Event{Name: "issues"}, DryRun: true, Plan: plan, Safe: same, Block: same})
+}
+
+// TestTextsAreShownAsTheyWouldBePosted asserts that a person reads each text before it is
+// posted, with what cleaning changed, on the terminal and in the summary.
+func TestTextsAreShownAsTheyWouldBePosted(t *testing.T) {
+	for _, c := range []struct{ asked, posted, terminal, summary string }{
+		{"one\ntwo", "one\ntwo", "       │ one\n       │ two\n", "```markdown\none\ntwo\n```"},
+		{"by @octo\u202ecat\nend", "by @&#8203;octocat\nend", "       - by @octo<U+202E>cat\n       + by @&#8203;octocat\n       │ end\n", "```diff\n- by @octo<U+202E>cat\n+ by @&#8203;octocat\n  end\n```"},
+		{"@a", "@\u200ba", "       - @a\n       + @<U+200B>a\n", "+ @<U+200B>a"},
+		{"👨\u200d👩 ❤\ufe0f", "👨\u200d👩 ❤\ufe0f", "│ 👨\u200d👩 ❤\ufe0f", "👨\u200d👩 ❤\ufe0f"},
+		{"```\ncode\n```\n</details>", "```\ncode\n```\n</details>", "│ </details>", "````markdown\n```\ncode\n```\n</details>\n````"},
+	} {
+		r := planOf(apply.ItemText{Field: "body", Asked: c.asked, Posted: c.posted, Mode: safeoutput.Body})
+		var text strings.Builder
+		if err := r.PlanText(&text, false); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), c.terminal) {
+			t.Errorf("%q is shown as\n%s", c.posted, text.String())
+		}
+		if summary := r.Summary(1 << 20); !strings.Contains(summary, c.summary) || !strings.Contains(summary, "<details><summary>line 1") {
+			t.Errorf("%q is in the summary as\n%s", c.posted, summary)
+		}
+	}
+}
+
+func TestLongTextsAreFolded(t *testing.T) {
+	var long strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&long, "line %d\n", i)
+	}
+	var text strings.Builder
+	if err := planOf(apply.ItemText{Field: "body", Asked: long.String(), Posted: long.String(), Mode: safeoutput.Body}).PlanText(&text, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := text.String(); !strings.Contains(got, "│ line 29\n       … 70 more lines; --plan FILE writes the whole text\n") || strings.Contains(got, "line 30\n") {
+		t.Error(got)
+	}
+}
