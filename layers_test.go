@@ -67,6 +67,8 @@ var layers = []struct {
 	{"internal/loops", "engine fixloop store"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks crash"},
 	{"internal/agents", "text schema store"},
+	{"internal/access", "store"},
+	{"internal/runs", "text schema command store engine agents"},
 	{"internal/server", "text crash safeoutput guide doors"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},

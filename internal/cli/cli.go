@@ -101,7 +101,7 @@ be judged, or the results could not be written.`,
 	root.SetErr(env.Stderr)
 	root.AddCommand(newCollect(env), newApply(env), newCheck(env), newValidate(env), newSanitize(env), newInstructions(env), newMCP(env), newAction(env),
 		newSchema(env), newVersion(env))
-	root.AddCommand(newAgents(env))
+	root.AddCommand(newAgents(env), newToken(env))
 	return root
 }
 

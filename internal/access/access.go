@@ -1,0 +1,199 @@
+// Package access keeps the tokens of the coordinator's API: who may do what. Of a token
+// itself only a hash is kept.
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// Scope is what a token allows.
+type Scope string
+
+const (
+	// Read sees agents, runs and their output.
+	Read Scope = "read"
+	// Run starts and stops runs, and reads.
+	Run Scope = "run"
+	// Decide decides on what a loop has escalated, and reads. Run does not include it: who
+	// starts a loop must not approve its result.
+	Decide Scope = "decide"
+	// Admin does everything; only it registers agents, whose commands the server runs.
+	Admin Scope = "admin"
+)
+
+// scopes are all there are.
+var scopes = []Scope{Read, Run, Decide, Admin}
+
+// ScopeNamed returns the scope of that name.
+func ScopeNamed(name string) (Scope, error) {
+	if s := Scope(name); slices.Contains(scopes, s) {
+		return s, nil
+	}
+	return "", fmt.Errorf("%q is not read, run, decide or admin", name)
+}
+
+// Grant is what somebody may do, and under which name.
+type Grant struct {
+	Name   string
+	Scopes []Scope
+}
+
+// Allows reports whether the grant includes a scope.
+func (g Grant) Allows(s Scope) bool {
+	return slices.Contains(g.Scopes, s) || slices.Contains(g.Scopes, Admin) || s == Read && len(g.Scopes) > 0
+}
+
+// Tables are the tables of tokens.
+var Tables = store.Schema{Package: "access", Steps: []store.Step{store.Both(`
+CREATE TABLE tokens (
+	name TEXT PRIMARY KEY,
+	hash TEXT NOT NULL UNIQUE,
+	scopes TEXT NOT NULL,
+	created BIGINT NOT NULL
+)`)}}
+
+// refresh is how old what Tokens knows of the store may be: a token that was revoked, also
+// by another process, is refused after that time.
+const refresh = time.Second
+
+// Tokens are the tokens of a store that was opened with Tables. It is safe for concurrent
+// use.
+type Tokens struct {
+	store *store.Store
+
+	mu     sync.Mutex
+	known  map[string]Grant // by the token's hash
+	loaded time.Time
+}
+
+// New returns the tokens of a store.
+func New(s *store.Store) *Tokens { return &Tokens{store: s} }
+
+// prefix marks tokens, so that scanners for secrets can find one that got lost.
+const prefix = "airlock_"
+
+var validName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
+
+// Add makes a token, which is returned this once: it cannot be read again.
+func (t *Tokens) Add(ctx context.Context, name string, granted ...Scope) (token string, err error) {
+	if !validName.MatchString(name) {
+		return "", fmt.Errorf("the name %q of a token must be letters, digits, '.', '_' and '-', at most 63", name)
+	}
+	if len(granted) == 0 {
+		return "", errors.New("a token needs a scope: read, run, decide or admin")
+	}
+	var names []string
+	for _, s := range granted {
+		names = append(names, string(s))
+	}
+	token = prefix + rand.Text() + rand.Text()
+	added, err := t.store.Exec(ctx, `INSERT INTO tokens (name, hash, scopes, created) VALUES ($1, $2, $3, `+t.store.Now()+`) ON CONFLICT (name) DO NOTHING`, name, hash(token), strings.Join(names, " "))
+	if err == nil && added == 0 {
+		err = fmt.Errorf("there is a token called %s already: revoke it, or choose another name", name)
+	}
+	if err != nil {
+		return "", err
+	}
+	t.forget()
+	return token, nil
+}
+
+// Revoke removes a token: within a second, no server of the store accepts it any more.
+func (t *Tokens) Revoke(ctx context.Context, name string) error {
+	removed, err := t.store.Exec(ctx, `DELETE FROM tokens WHERE name = $1`, name)
+	if err == nil && removed == 0 {
+		err = fmt.Errorf("there is no token %q: 'airlock token list' lists those there are", name)
+	}
+	t.forget()
+	return err
+}
+
+// Listed is a token as List shows it.
+type Listed struct {
+	Name    string    `json:"name"`
+	Scopes  []Scope   `json:"scopes"`
+	Created time.Time `json:"created_at"`
+}
+
+// List returns all tokens by name.
+func (t *Tokens) List(ctx context.Context) ([]Listed, error) {
+	list, err := store.List(ctx, t.store, func(r store.Row) (l Listed, err error) {
+		var names string
+		var created int64
+		err = r.Scan(&l.Name, &names, &created)
+		l.Scopes, l.Created = split(names), time.UnixMilli(created).UTC()
+		return l, err
+	}, `SELECT name, scopes, created FROM tokens ORDER BY name`)
+	return append([]Listed{}, list...), err // never nil, which JSON would write as null
+}
+
+// Check returns what a token allows; ok is false if it is none.
+func (t *Tokens) Check(ctx context.Context, token string) (g Grant, ok bool, err error) {
+	known, err := t.load(ctx)
+	if err != nil {
+		return g, false, err
+	}
+	g, ok = known[hash(token)]
+	return g, ok, nil
+}
+
+// Any reports whether there is a token.
+func (t *Tokens) Any(ctx context.Context) (bool, error) {
+	known, err := t.load(ctx)
+	return len(known) > 0, err
+}
+
+func (t *Tokens) load(ctx context.Context) (map[string]Grant, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known != nil && time.Since(t.loaded) < refresh {
+		return t.known, nil
+	}
+	known := map[string]Grant{}
+	began := time.Now()
+	err := t.store.Query(ctx, func(r store.Row) error {
+		var name, key, names string
+		if err := r.Scan(&name, &key, &names); err != nil {
+			return err
+		}
+		known[key] = Grant{name, split(names)}
+		return nil
+	}, `SELECT name, hash, scopes FROM tokens`)
+	if err != nil {
+		return nil, err
+	}
+	t.known, t.loaded = known, began
+	return known, nil
+}
+
+func (t *Tokens) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known = nil
+}
+
+// hash returns what is kept of a token. A token has 256 random bits, so that nobody can
+// guess it from its hash, however fast hashing is.
+func hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+func split(names string) (list []Scope) {
+	for name := range strings.FieldsSeq(names) {
+		list = append(list, Scope(name))
+	}
+	return list
+}

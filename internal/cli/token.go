@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+)
+
+func newToken(env Environment) *cobra.Command {
+	var location string
+	var scopes []string
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Add, list and revoke tokens of the coordinator's API",
+		Long: `Tokens by which others may use 'airlock serve'. Only a hash of each is stored.
+
+Without any token the server answers its own user on the same machine, and nobody
+else. From the first token on, everybody needs one.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.PersistentFlags().StringVar(&location, "store", "", storeUsage)
+	with := func(ctx context.Context, do func(*access.Tokens) error) error {
+		s, err := openStore(ctx, env, location, access.Tables)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return do(access.New(s))
+	}
+	add := &cobra.Command{
+		Use: "add NAME", Short: "Make a token and print it, this once", Args: cobra.ExactArgs(1),
+		Example: `  airlock token add orchestrator --scope run
+  airlock token add release-manager --scope run,decide`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var granted []access.Scope
+			for _, name := range scopes {
+				s, err := access.ScopeNamed(name)
+				if err != nil {
+					return exitcode.UsageError(fmt.Errorf("--scope: %w", err))
+				}
+				granted = append(granted, s)
+			}
+			return with(cmd.Context(), func(t *access.Tokens) error {
+				secret, err := t.Add(cmd.Context(), args[0], granted...)
+				if err == nil {
+					_, err = fmt.Fprintln(env.Stdout, secret)
+				}
+				return err
+			})
+		},
+	}
+	add.Flags().StringSliceVar(&scopes, "scope", []string{"run"}, "what the token allows: read, run, decide (on escalations), admin (everything, such as adding agents)")
+	list := &cobra.Command{
+		Use: "list", Short: "List the tokens, without themselves", Args: cobra.NoArgs,
+		Example: "  airlock token list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return with(cmd.Context(), func(t *access.Tokens) error {
+				list, err := t.List(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if !isTerminal(env.Stdout) {
+					return printJSON(env, map[string]any{"tokens": list})
+				}
+				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(w, "NAME\tSCOPES\tCREATED")
+				for _, l := range list {
+					fmt.Fprintf(w, "%s\t%s\t%s\n", l.Name, strings.Trim(fmt.Sprint(l.Scopes), "[]"), l.Created.Format("2006-01-02 15:04"))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	revoke := &cobra.Command{
+		Use: "revoke NAME", Short: "Revoke a token: servers refuse it within a second", Args: cobra.ExactArgs(1),
+		Example: "  airlock token revoke orchestrator",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return with(cmd.Context(), func(t *access.Tokens) error { return t.Revoke(cmd.Context(), args[0]) })
+		},
+	}
+	cmd.AddCommand(add, list, revoke)
+	return cmd
+}

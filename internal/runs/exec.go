@@ -1,0 +1,193 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+const (
+	// grace is the time between asking an agent to end and killing it.
+	grace = 5 * time.Second
+	// maxResult is how large what an agent answers may be, in bytes.
+	maxResult = 4 << 20
+	// retryAfter is the pause before an agent that failed is started again; it doubles.
+	retryAfter = time.Second
+)
+
+// exec starts the agent of a run, as often as its blueprint says. The error is about the
+// engine or the store; a run that fails is an outcome.
+func (w *Worker) exec(ctx context.Context, id string) (outcome, error) {
+	r, err := w.begin(ctx, id)
+	if err != nil {
+		return outcome{}, err
+	}
+	if r.Status == Stopping {
+		return outcome{Status: Stopped}, nil
+	}
+	if r.Status.Final() {
+		return outcome{Status: r.Status}, nil // it was ended because its worker seemed to be lost
+	}
+	until := time.Now().Add(r.remaining)
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go w.watchStop(limited, id, cancel)
+	for first, pause := r.Attempt, retryAfter; ; pause *= 2 {
+		out := w.attempt(limited, r, time.Until(until))
+		switch {
+		case ctx.Err() != nil:
+			return out, context.Cause(ctx)
+		case context.Cause(limited) == errStopped:
+			return outcome{Status: Stopped}, nil
+		case out.Status == Completed || out.Error.Code == "timeout" || r.Attempt-first+1 >= r.blueprint.Attempts():
+			return out, nil
+		}
+		wait := time.NewTimer(min(pause, time.Until(until)))
+		select {
+		case <-wait.C:
+		case <-limited.Done():
+			wait.Stop()
+		}
+		if r, err = w.begin(context.WithoutCancel(ctx), id); err != nil {
+			return out, err
+		}
+	}
+}
+
+// begin counts an attempt and returns the run.
+func (w *Worker) begin(ctx context.Context, id string) (Run, error) {
+	if _, err := w.store.Exec(ctx, `UPDATE runs SET attempt = attempt + 1 WHERE id = $1 AND status = 'running'`, id); err != nil {
+		return Run{}, err
+	}
+	r, err := get(ctx, w.store, id)
+	if err != nil {
+		return r, err
+	}
+	var remaining int64
+	err = w.store.QueryRow(ctx, `SELECT COALESCE(deadline, 0) - `+w.store.Now()+` FROM runs WHERE id = $1`, id).Scan(&remaining)
+	r.remaining = time.Duration(remaining) * time.Millisecond
+	return r, err
+}
+
+// attempt runs the agent's process once.
+func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) outcome {
+	if remaining <= 0 {
+		return timedOut(r)
+	}
+	argv := r.blueprint.Command
+	if r.blueprint.Source == agents.BuiltIn {
+		argv = w.BuiltIn(r.AgentName)
+	}
+	input, err := r.input()
+	if err != nil || len(argv) == 0 {
+		return failed("not_started", "this server cannot carry out the agent "+r.AgentName)
+	}
+	log := newLogWriter(w.store, r.ID, w.Mask)
+	spec := command.Spec{
+		Program: argv[0], Args: argv[1:], Dir: w.Dir,
+		Env:   append(w.Environ[:len(w.Environ):len(w.Environ)], "AIRLOCK_RUN_ID="+r.ID, "AIRLOCK_AGENT="+r.AgentName, "AIRLOCK_ATTEMPT="+strconv.Itoa(r.Attempt)),
+		Stdin: bytes.NewReader(input), Stderr: log.stream(), Timeout: remaining, Grace: grace, OutputLimit: maxResult, Supervised: true,
+	}
+	if r.blueprint.Type == agents.Agent {
+		spec.Stdout = log.stream()
+	}
+	res, err := w.Run(ctx, spec)
+	if closeErr := log.Close(); closeErr != nil && ctx.Err() == nil {
+		w.Log.Warn("the output of a run is not kept", "run", r.ID, "error", closeErr)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return failed("internal", "the run was ended")
+	case err != nil:
+		return failed("not_started", text.OneLine(w.Mask(err.Error())))
+	case res.TimedOut:
+		return timedOut(r)
+	case res.Signal != "":
+		return failed("killed", "the agent was ended by the signal "+res.Signal+w.lastWords(res))
+	case res.ExitCode != 0:
+		out := failed("exit_code", fmt.Sprintf("the agent ended with exit code %d%s", res.ExitCode, w.lastWords(res)))
+		out.Error.ExitCode = &res.ExitCode
+		return out
+	case res.Stdout.Truncated():
+		return failed("output_too_large", "the agent printed more than "+text.Bytes(maxResult))
+	}
+	return w.result(r, res.Stdout.Bytes())
+}
+
+// input returns what the agent reads: its prompt, or its parameters as JSON.
+func (r Run) input() ([]byte, error) {
+	if !r.blueprint.TakesPrompt() {
+		return r.Parameters, nil
+	}
+	var p struct{ Prompt string }
+	err := json.Unmarshal(r.Parameters, &p)
+	return []byte(p.Prompt), err
+}
+
+// result makes the outcome of what the agent printed: JSON of a deterministic agent or one
+// with an output_schema, any text of another.
+func (w *Worker) result(r Run, printed []byte) outcome {
+	printed = []byte(w.MaskKnown(string(bytes.ToValidUTF8(printed, []byte("\uFFFD")))))
+	if r.blueprint.Type == agents.Agent && r.blueprint.OutputSchema == nil {
+		raw, err := json.Marshal(map[string]string{"text": string(printed)})
+		if err != nil {
+			return failed("internal", err.Error())
+		}
+		return outcome{Status: Completed, Result: raw}
+	}
+	b := r.blueprint
+	if b.OutputSchema == nil {
+		b.OutputSchema = json.RawMessage(`{}`) // any JSON
+	}
+	violations, err := w.validator.Output(b, bytes.TrimSpace(printed))
+	if err != nil {
+		return failed("internal", err.Error())
+	}
+	if len(violations) > 0 {
+		return failed("invalid_output", "what the agent printed does not match its output_schema: "+list(violations))
+	}
+	return outcome{Status: Completed, Result: bytes.TrimSpace(printed)}
+}
+
+// list writes the first violations on one line.
+func list(violations []schema.Violation) string {
+	const most = 10
+	var parts []string
+	for _, v := range violations[:min(len(violations), most)] {
+		parts = append(parts, v.Path+": "+v.Message)
+	}
+	if n := len(violations) - most; n > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// lastWords returns the end of what the agent wrote to standard error, masked.
+func (w *Worker) lastWords(res command.Result) string {
+	const most = 1000
+	said := strings.TrimSpace(w.Mask(strings.ToValidUTF8(string(res.Stderr.Bytes()), "\uFFFD")))
+	if said == "" {
+		return ""
+	}
+	if runes := []rune(said); len(runes) > most {
+		said = "…" + string(runes[len(runes)-most:])
+	}
+	return ": " + text.OneLine(said)
+}
+
+func failed(code, message string) outcome {
+	return outcome{Status: Failed, Error: &Error{Code: code, Message: message}}
+}
+
+func timedOut(r Run) outcome {
+	return failed("timeout", "the run took longer than "+r.blueprint.TimeLimit().String())
+}

@@ -1,0 +1,89 @@
+// Package runs starts agents and keeps what became of them. A run is recorded before it
+// is answered for, starts again if its worker is killed, and ends once.
+package runs
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+)
+
+// Status is where a run is in its life.
+type Status string
+
+// A run is pending, then running, and then completed or failed. One that is to be stopped
+// is stopping until it is stopped.
+const (
+	Pending   Status = "pending"
+	Running   Status = "running"
+	Stopping  Status = "stopping"
+	Completed Status = "completed"
+	Failed    Status = "failed"
+	Stopped   Status = "stopped"
+)
+
+// Statuses are all statuses.
+func Statuses() []Status { return []Status{Pending, Running, Stopping, Completed, Failed, Stopped} }
+
+// Final reports whether nothing comes after the status.
+func (s Status) Final() bool { return s == Completed || s == Failed || s == Stopped }
+
+// Run is one run of an agent. Its JSON is what the API answers.
+type Run struct {
+	ID           string          `json:"run_id"`
+	AgentName    string          `json:"agent_name"`
+	AgentVersion int64           `json:"agent_version"`
+	Status       Status          `json:"status"`
+	Parameters   json.RawMessage `json:"parameters"`
+	// Attempt is how often the agent was started, also after its worker was killed.
+	Attempt   int        `json:"attempt"`
+	CreatedAt time.Time  `json:"created_at"`
+	StartedAt *time.Time `json:"started_at,omitempty"`
+	EndedAt   *time.Time `json:"ended_at,omitempty"`
+	Error     *Error     `json:"error,omitempty"` // why it failed
+
+	blueprint agents.Blueprint // as it was when the run was created
+	remaining time.Duration    // until its time is over; only of a running run
+}
+
+// Error says why a run failed.
+type Error struct {
+	// Code is one of: exit_code, killed, timeout, not_started, invalid_output,
+	// output_too_large, worker_lost, internal.
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	// ExitCode is that of the agent's process, if it ended by itself.
+	ExitCode *int `json:"exit_code,omitempty"`
+}
+
+// Event is one change of a run's status.
+type Event struct {
+	N      int64     `json:"n"` // from 1, without gaps
+	RunID  string    `json:"run_id"`
+	Status Status    `json:"status"`
+	At     time.Time `json:"at"`
+}
+
+// idEncoding keeps the order of what it encodes.
+var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+
+// newID returns an id that sorts by its time, to the millisecond.
+func newID(now time.Time) string {
+	var b [15]byte
+	ms := now.UnixMilli()
+	for i := range 6 {
+		b[i] = byte(ms >> (8 * (5 - i)))
+	}
+	_, _ = rand.Read(b[6:]) // it never fails
+	return "run_" + idEncoding.EncodeToString(b[:])
+}
+
+// IsID reports whether a text has the form of a run's id.
+func IsID(s string) bool {
+	rest, ok := strings.CutPrefix(s, "run_")
+	return ok && len(rest) == 24 && !strings.ContainsFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'v') })
+}

@@ -1,0 +1,373 @@
+package runs_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	command.EnterChild(os.Args)
+	os.Exit(storetest.Main(m))
+}
+
+// coordinator is a service and, unless the test wants none, a worker in this process.
+type coordinator struct {
+	*runs.Service
+	registry *agents.Registry
+	worker   *runs.Worker
+	dir      string // that agents run in
+}
+
+// start opens a coordinator that the test's end closes. Without workers, runs wait.
+func start(t *testing.T, location string, workers int) coordinator {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	st, err := store.Open(ctx, location, engine.Schema, agents.Tables, runs.Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := coordinator{dir: t.TempDir()}
+	if c.registry, err = agents.New(st); err != nil {
+		t.Fatal(err)
+	}
+	c.worker = runs.NewWorker(st, runs.WorkerConfig{
+		Concurrency: workers, Environ: []string{"PATH=" + os.Getenv("PATH"), "KEY=k3y"}, Dir: c.dir, Log: slog.New(slog.DiscardHandler),
+		Mask: strings.NewReplacer("k3y", "***", "s3cret", "***").Replace, MaskKnown: strings.NewReplacer("k3y", "***").Replace,
+	})
+	cfg := engine.Config{Logger: slog.New(slog.DiscardHandler)}
+	if workers > 0 {
+		cfg.Executor, cfg.Workflows, cfg.Queues = "local", []engine.Workflow{c.worker.Workflow()}, []engine.Queue{c.worker.Queue()}
+	}
+	e, err := engine.Open(ctx, st, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Service = runs.New(c.registry, e)
+	t.Cleanup(func() {
+		c.Service.Close()
+		e.Close()
+	})
+	return c
+}
+
+// program adds a deterministic agent that is a script.
+func (c coordinator) program(t *testing.T, name, script string, settings ...string) {
+	t.Helper()
+	c.add(t, `{"name":%q,"type":"deterministic","parameters_schema":{"type":"object"},"command":["sh","-c",%s]%s}`, name, script, settings)
+}
+
+func (c coordinator) add(t *testing.T, format, name, script string, settings []string) {
+	t.Helper()
+	quoted, _ := json.Marshal(script)
+	more := ""
+	for _, s := range settings {
+		more += "," + s
+	}
+	if _, err := c.registry.Add(t.Context(), fmt.Appendf(nil, format, name, quoted, more)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c coordinator) create(t *testing.T, agent, parameters string) runs.Run {
+	t.Helper()
+	r, _, err := c.Create(t.Context(), runs.Request{AgentName: agent, Parameters: json.RawMessage(parameters)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// ended waits for a run's end.
+func (c coordinator) ended(t *testing.T, id string) runs.Run {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	r, err := c.Wait(ctx, id)
+	if err != nil || !r.Status.Final() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	return r
+}
+
+// statuses returns the events of a run.
+func (c coordinator) statuses(t *testing.T, id string) string {
+	t.Helper()
+	events, err := c.Events(t.Context(), id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for i, e := range events {
+		if e.N != int64(i+1) {
+			t.Errorf("event %d has number %d", i+1, e.N)
+		}
+		list = append(list, string(e.Status))
+	}
+	return strings.Join(list, " ")
+}
+
+func TestHowRunsEnd(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 8)
+		once := `"output_schema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`
+		for _, a := range []struct{ name, script, settings string }{
+			{"echo", `cat`, ""},
+			{"typed", `cat`, once},
+			{"fails", `echo "bad s3cret" >&2; exit 3`, ""},
+			{"killed", `kill -KILL $$`, ""},
+			{"prose", `echo hello`, ""},
+			{"two", `echo 1 2`, ""},
+			{"floods", `head -c 6000000 /dev/zero`, ""},
+			{"leaks", `echo "\"$KEY\""`, ""},
+			{"slow", `trap "" TERM; sleep 60`, `"time_limit_seconds":1`},
+			{"second", `test "$AIRLOCK_ATTEMPT" = 2 && echo "$AIRLOCK_ATTEMPT"`, `"max_attempts":3`},
+			{"never", `exit 1`, `"max_attempts":2`},
+		} {
+			var settings []string
+			if a.settings != "" {
+				settings = []string{a.settings}
+			}
+			if a.name != "slow" { // its 5 seconds of grace are tested elsewhere
+				c.program(t, a.name, a.script, settings...)
+			}
+		}
+		c.add(t, `{"name":%q,"type":"agent","command":["sh","-c",%s]%s}`, "prompted", `echo "you said: $(cat)"; echo thinking >&2`, nil)
+		if _, err := c.registry.Add(t.Context(), []byte(`{"name":"missing","type":"agent","command":["/nonexistent/agent"]}`)); err != nil {
+			t.Fatal(err)
+		}
+		type want struct {
+			status  runs.Status
+			result  string
+			code    string
+			message string
+			attempt int
+		}
+		for _, k := range []struct {
+			agent, parameters string
+			want
+		}{
+			{"echo", `{"a":[1,2]}`, want{runs.Completed, `{"a":[1,2]}`, "", "", 1}},
+			{"typed", `{"n":7}`, want{runs.Completed, `{"n":7}`, "", "", 1}},
+			{"typed", `{"n":"x"}`, want{runs.Failed, "", "invalid_output", "$.n: 'x' is not of type 'integer'", 1}},
+			{"fails", `{}`, want{runs.Failed, "", "exit_code", "exit code 3: bad ***", 1}},
+			{"killed", `{}`, want{runs.Failed, "", "killed", "killed", 1}},
+			{"prose", `{}`, want{runs.Failed, "", "invalid_output", "not valid JSON", 1}},
+			{"two", `{}`, want{runs.Failed, "", "invalid_output", "not valid JSON", 1}},
+			{"floods", `{}`, want{runs.Failed, "", "output_too_large", "4 MiB", 1}},
+			{"leaks", `{}`, want{runs.Completed, `"***"`, "", "", 1}},
+			{"second", `{}`, want{runs.Completed, `2`, "", "", 2}},
+			{"never", `{}`, want{runs.Failed, "", "exit_code", "exit code 1", 2}},
+			{"prompted", `{"prompt":"-h; $(id)"}`, want{runs.Completed, `{"text":"you said: -h; $(id)\n"}`, "", "", 1}},
+			{"missing", `{"prompt":"x"}`, want{runs.Failed, "", "not_started", "/nonexistent/agent", 1}},
+		} {
+			t.Run(k.agent, func(t *testing.T) {
+				t.Parallel()
+				r := c.ended(t, c.create(t, k.agent, k.parameters).ID)
+				result, err := c.Result(t.Context(), r.ID)
+				if err != nil || r.Status != k.status || string(result) != k.result || r.Attempt != k.attempt || r.StartedAt == nil || r.EndedAt == nil {
+					t.Errorf("%+v, result %s, %v", r, result, err)
+				}
+				if (r.Error != nil) != (k.code != "") || r.Error != nil && (r.Error.Code != k.code || !strings.Contains(r.Error.Message, k.message)) {
+					t.Errorf("error %+v, want %s %q", r.Error, k.code, k.message)
+				}
+				if got, want := c.statuses(t, r.ID), "pending running "+string(k.status); got != want {
+					t.Errorf("events %q, want %q", got, want)
+				}
+			})
+		}
+	})
+}
+
+func TestTimeLimitAndStop(t *testing.T) {
+	t.Parallel()
+	c := start(t, t.TempDir()+"/store.db", 8)
+	c.program(t, "slow", `echo $$ > slow; exec sleep 60`, `"time_limit_seconds":1`, `"max_attempts":5`)
+	c.program(t, "patient", `echo $$ > patient; exec sleep 60`)
+	slow, patient := c.create(t, "slow", `{}`), c.create(t, "patient", `{}`)
+	until(t, func() bool { _, err := os.Stat(c.dir + "/patient"); return err == nil })
+	if r, err := c.Stop(t.Context(), patient.ID); err != nil || r.Status != runs.Stopping {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := c.Stop(t.Context(), patient.ID); err != nil || r.Status != runs.Stopping && r.Status != runs.Stopped {
+		t.Errorf("stopping again: %+v, %v", r, err)
+	}
+	if r := c.ended(t, patient.ID); r.Status != runs.Stopped || c.statuses(t, r.ID) != "pending running stopping stopped" {
+		t.Errorf("%+v, %s", r, c.statuses(t, r.ID))
+	}
+	r := c.ended(t, slow.ID)
+	if r.Status != runs.Failed || r.Error.Code != "timeout" || r.Attempt != 1 || c.statuses(t, r.ID) != "pending running failed" {
+		t.Errorf("%+v, %s", r, c.statuses(t, r.ID))
+	}
+	var ended *runs.EndedError
+	if _, err := c.Stop(t.Context(), slow.ID); !errors.As(err, &ended) {
+		t.Errorf("stopping what failed: %v", err)
+	}
+	var notFound *runs.NotFoundError
+	if _, err := c.Stop(t.Context(), "run_x"); !errors.As(err, &notFound) {
+		t.Errorf("stopping nothing: %v", err)
+	}
+}
+
+func until(t *testing.T, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			t.Fatal("it does not come to hold")
+		case <-tick.C:
+		}
+	}
+}
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	c := start(t, t.TempDir()+"/store.db", 2)
+	c.program(t, "talks", `echo "the key is $KEY" >&2; printf 'a\000b\377 end' >&2; echo 1`)
+	c.program(t, "floods", `yes 'a line of twenty-two' | head -c 3000000 >&2; echo 1`)
+	r := c.ended(t, c.create(t, "talks", `{}`).ID)
+	text, next, err := c.Log(t.Context(), r.ID, 0)
+	if err != nil || text != "the key is ***\na\uFFFDb\uFFFD end\n" || next < 2 {
+		t.Errorf("%q, %d, %v", text, next, err)
+	}
+	if text, _, err := c.Log(t.Context(), r.ID, next); text != "" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	r = c.ended(t, c.create(t, "floods", `{}`).ID)
+	text, _, err = c.Log(t.Context(), r.ID, 0)
+	if err != nil || len(text) > 1<<20+200 || !strings.HasSuffix(text, "the log keeps 1 MiB]\n") {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		ctx := t.Context()
+		c := start(t, location, 0)
+		c.add(t, `{"name":%q,"type":"agent","command":["sh","-c",%s]%s}`, "researcher", "cat", nil)
+		var refused *agents.ParameterError
+		var unknown *agents.NotFoundError
+		for _, q := range []runs.Request{{AgentName: "researcher"}, {AgentName: "researcher", Parameters: json.RawMessage(`{"wrong":1}`)}} {
+			if _, _, err := c.Create(ctx, q); !errors.As(err, &refused) || len(refused.Violations) == 0 {
+				t.Errorf("%s: %v", q.Parameters, err)
+			}
+		}
+		if _, _, err := c.Create(ctx, runs.Request{AgentName: "nobody"}); !errors.As(err, &unknown) {
+			t.Errorf("an unknown agent: %v", err)
+		}
+		if list, err := c.List(ctx, runs.Filter{Limit: 10}); len(list) != 0 || err != nil {
+			t.Errorf("what was refused is recorded: %v, %v", list, err)
+		}
+
+		with := func(key, parameters string) (runs.Run, bool, error) {
+			return c.Create(ctx, runs.Request{AgentName: "researcher", Parameters: json.RawMessage(parameters), Key: key})
+		}
+		first, replayed, err := with("k", `{"prompt":"Test"}`)
+		if err != nil || replayed || first.Status != runs.Pending || !runs.IsID(first.ID) {
+			t.Fatalf("%+v, %v, %v", first, replayed, err)
+		}
+		for _, same := range []string{`{"prompt":"Test"}`, ` { "prompt" : "\u0054est" } `} {
+			if r, replayed, err := with("k", same); err != nil || !replayed || r.ID != first.ID {
+				t.Errorf("%+v, %v, %v", r, replayed, err)
+			}
+		}
+		var conflict *runs.ConflictError
+		if _, _, err := with("k", `{"prompt":"Other"}`); !errors.As(err, &conflict) {
+			t.Errorf("another body under one key: %v", err)
+		}
+		// Of many at the same moment, one is recorded.
+		ids := make(chan string)
+		for range 20 {
+			go func() {
+				r, _, err := with("together", `{"prompt":"x"}`)
+				if err != nil {
+					t.Error(err)
+				}
+				ids <- r.ID
+			}()
+		}
+		id := <-ids
+		for range 19 {
+			if other := <-ids; other != id {
+				t.Errorf("runs %s and %s of one key", id, other)
+			}
+		}
+
+		stopped, err := c.Stop(ctx, first.ID)
+		if err != nil || stopped.Status != runs.Stopped || c.statuses(t, first.ID) != "pending stopped" {
+			t.Errorf("%+v, %v", stopped, err)
+		}
+		c.create(t, "researcher", `{"prompt":"3"}`)
+		all, err := c.List(ctx, runs.Filter{Limit: 10})
+		if err != nil || len(all) != 3 || all[2].ID != first.ID || all[0].ID < all[1].ID {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		if page, err := c.List(ctx, runs.Filter{Limit: 2, Before: all[0].ID}); err != nil || len(page) != 2 || page[1].ID != first.ID {
+			t.Errorf("%+v, %v", page, err)
+		}
+		if list, err := c.List(ctx, runs.Filter{Limit: 9, Status: runs.Stopped, AgentName: "researcher"}); err != nil || len(list) != 1 {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if counts, err := c.Count(ctx); err != nil || counts[runs.Pending] != 2 || counts[runs.Running] != 0 {
+			t.Errorf("%v, %v", counts, err)
+		}
+	})
+}
+
+// TestRunKeepsItsBlueprint asserts that a run is carried out as the agent was when it was
+// created.
+func TestRunKeepsItsBlueprint(t *testing.T) {
+	t.Parallel()
+	location := t.TempDir() + "/store.db"
+	c := start(t, location, 0)
+	c.program(t, "versioned", `echo 1`)
+	r := c.create(t, "versioned", `{}`)
+	if _, err := c.registry.Patch(t.Context(), "versioned", []byte(`{"command":["sh","-c","echo 2"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.registry.Remove(t.Context(), "versioned"); err != nil {
+		t.Fatal(err)
+	}
+	worker := start(t, location, 1)
+	ended := worker.ended(t, r.ID)
+	if result, err := worker.Result(t.Context(), r.ID); err != nil || string(result) != "1" || ended.AgentVersion != 1 {
+		t.Errorf("%+v, %s, %v", ended, result, err)
+	}
+}
+
+// TestDrain asserts that what runs may end, and that what waits goes on later.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	c := start(t, t.TempDir()+"/store.db", 1)
+	c.program(t, "gated", `echo > begun; while ! test -e gate; do sleep 0.01; done; echo 1`)
+	r := c.create(t, "gated", `{}`)
+	until(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
+	drained := make(chan struct{})
+	go func() { c.worker.Drain(context.WithoutCancel(t.Context())); close(drained) }()
+	if err := os.WriteFile(c.dir+"/gate", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-drained
+	if r := c.ended(t, r.ID); r.Status != runs.Completed {
+		t.Errorf("%+v", r)
+	}
+}
